@@ -1,0 +1,310 @@
+//! What an algorithm is, and the list of all of them.
+
+use crate::params::{ParamError, Params, Spec, Value};
+use crate::unit::{Bytes, Limit, Rate, Span, Time};
+
+/// What an algorithm may know of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Packet {
+    /// Size on the wire in bytes.
+    pub size: u32,
+    /// Whether its transport understands CE marks (ECT, RFC 3168).
+    pub ect: bool,
+}
+
+/// The packets that wait, without the one in transmission.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Backlog {
+    /// How many wait.
+    pub packets: u32,
+    /// Their sizes added up.
+    pub bytes: u64,
+    /// Whether the arriving packet does not fit: the queue will drop it whatever the verdict.
+    pub full: bool,
+}
+
+impl Backlog {
+    /// The length in packets; in byte mode, in packets of `mean` bytes.
+    #[inline]
+    #[must_use]
+    pub fn length(&self, bytes: bool, mean: f64) -> f64 {
+        if bytes { self.bytes as f64 / mean } else { f64::from(self.packets) }
+    }
+}
+
+/// What to do with a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Leave it alone.
+    Pass,
+    /// Set CE, then as [`Verdict::Pass`].
+    Mark,
+    /// Drop it.
+    Drop,
+}
+
+impl Verdict {
+    /// Tells the sender of congestion: a mark where `markable`, else a drop.
+    #[inline]
+    #[must_use]
+    pub const fn signal(markable: bool) -> Self {
+        if markable { Self::Mark } else { Self::Drop }
+    }
+}
+
+/// A source of random numbers that belongs to one queue alone.
+pub trait Uniform {
+    /// The next number, uniform on `[0, 1)`.
+    fn uniform(&mut self) -> f64;
+
+    /// True with probability `p`: never for 0, always for 1.
+    #[inline]
+    fn happens(&mut self, p: f64) -> bool {
+        p > 0.0 && self.uniform() < p
+    }
+}
+
+/// The link that a queue feeds: what an algorithm may know of its surroundings when it is set up.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Port {
+    /// The link's rate.
+    pub rate: Rate,
+    /// The link's one-way propagation delay.
+    pub delay: Span,
+    /// The buffer.
+    pub limit: Limit,
+    /// The size of the traffic's usual data packet, for algorithms that count in packets.
+    pub packet: Bytes,
+}
+
+/// A quantity inside an algorithm that a series can record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Signal {
+    /// Column name, in the source's symbols.
+    pub name: &'static str,
+    /// Unit, empty for none.
+    pub unit: &'static str,
+    /// One line.
+    pub doc: &'static str,
+}
+
+/// An algorithm of active queue management: it decides, [`Queue`](crate::Queue) acts.
+///
+/// The host calls [`on_enqueue`](Aqm::on_enqueue) for every arrival, full buffer or not, before it is queued;
+/// [`on_dequeue`](Aqm::on_dequeue) for every packet about to be sent; [`on_idle`](Aqm::on_idle) when the link
+/// wants a packet and there is none, which is also the state at the start; and [`on_period`](Aqm::on_period)
+/// exactly at the multiples of [`period`](Aqm::period), the first one period after the start. At equal times the
+/// timer comes first, so an arrival exactly on the boundary belongs to the new period.
+pub trait Aqm: Sized {
+    /// Its parameters.
+    type Params: Params;
+    /// What it can tell of itself, in the order of [`Aqm::signals`].
+    const SIGNALS: &'static [Signal];
+
+    /// The algorithm at its start, on this port.
+    fn new(params: &Self::Params, port: &Port) -> Self;
+
+    /// Named sets of parameters: the name, and in one line whose values they are.
+    const PRESETS: &'static [(&'static str, &'static str)] = &[];
+
+    /// The parameters of one of [`Aqm::PRESETS`].
+    fn preset(_name: &str) -> Option<Self::Params> {
+        None
+    }
+
+    /// Whether parameters that are each in range also fit together.
+    ///
+    /// # Errors
+    /// Names the parameter that does not fit, and why.
+    fn check(_params: &Self::Params) -> Result<(), ParamError> {
+        Ok(())
+    }
+
+    /// The queue length in packets that it steers to, if it has one.
+    fn target(_params: &Self::Params) -> Option<f64> {
+        None
+    }
+
+    /// Decides on an arriving packet.
+    fn on_enqueue<R: Uniform>(&mut self, now: Time, packet: &Packet, queue: &Backlog, rng: &mut R) -> Verdict;
+
+    /// Decides on a packet that has waited for `sojourn` and is about to be sent; `queue` no longer counts it.
+    #[inline]
+    fn on_dequeue<R: Uniform>(
+        &mut self,
+        _now: Time,
+        _packet: &Packet,
+        _queue: &Backlog,
+        _sojourn: Span,
+        _rng: &mut R,
+    ) -> Verdict {
+        Verdict::Pass
+    }
+
+    /// Learns that the link has nothing to send from `now` on.
+    #[inline]
+    fn on_idle(&mut self, _now: Time) {}
+
+    /// How often it wants [`Aqm::on_period`].
+    fn period(&self) -> Option<Span> {
+        None
+    }
+
+    /// Does its periodic work.
+    fn on_period(&mut self, _now: Time, _queue: &Backlog) {}
+
+    /// Tells `visit` the number and present value of every signal.
+    fn signals(&self, visit: impl FnMut(usize, f64));
+}
+
+
+/// Declares the algorithms: the module, the key (both the same name) and the type of each, in one line.
+macro_rules! aqms {
+    ($($module:ident::$type:ident,)*) => {
+        $(pub mod $module;)*
+
+        /// The keys of all algorithms, in the order of the list.
+        pub const NAMES: &[&str] = &[$(stringify!($module)),*];
+
+        /// The parameters of any one algorithm.
+        #[derive(Clone, PartialEq, Debug)]
+        #[allow(missing_docs)]
+        pub enum AnyParams { $($type(<$module::$type as Aqm>::Params)),* }
+
+        impl AnyParams {
+            /// The defaults of the algorithm called `name`.
+            #[must_use]
+            pub fn of(name: &str) -> Option<Self> {
+                match name {
+                    $(stringify!($module) => Some(Self::$type(Default::default())),)*
+                    _ => None,
+                }
+            }
+
+            /// The algorithm's key.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match self { $(Self::$type(_) => stringify!($module)),* }
+            }
+
+            /// The algorithm's documentation: the head of its source file.
+            #[must_use]
+            pub fn doc(&self) -> String {
+                let source = match self { $(Self::$type(_) => include_str!(concat!("aqm/", stringify!($module), ".rs"))),* };
+                let head = source.lines().map_while(|line| line.strip_prefix("//!"));
+                head.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
+            }
+
+            /// The declarations of its parameters.
+            #[must_use]
+            pub fn specs(&self) -> &'static [Spec] {
+                match self { $(Self::$type(_) => <$module::$type as Aqm>::Params::specs()),* }
+            }
+
+            /// The names and descriptions of its presets.
+            #[must_use]
+            pub const fn presets(&self) -> &'static [(&'static str, &'static str)] {
+                match self { $(Self::$type(_) => <$module::$type as Aqm>::PRESETS),* }
+            }
+
+            /// The same algorithm with the parameters of a preset.
+            #[must_use]
+            pub fn preset(&self, preset: &str) -> Option<Self> {
+                match self { $(Self::$type(_) => <$module::$type as Aqm>::preset(preset).map(Self::$type)),* }
+            }
+
+            /// Sets one parameter; see [`Params::set`].
+            ///
+            /// # Errors
+            /// If there is no such parameter, or `value` is not allowed for it.
+            pub fn set(&mut self, name: &str, value: &Value) -> Result<(), ParamError> {
+                match self { $(Self::$type(params) => params.set(name, value)),* }
+            }
+
+            /// Every parameter with its value.
+            #[must_use]
+            pub fn values(&self) -> Vec<(&'static str, Value)> {
+                match self { $(Self::$type(params) => params.values()),* }
+            }
+
+            /// Whether the parameters fit together; see [`Aqm::check`].
+            ///
+            /// # Errors
+            /// Names the parameter that does not fit, and why.
+            pub fn check(&self) -> Result<(), ParamError> {
+                match self { $(Self::$type(params) => <$module::$type as Aqm>::check(params)),* }
+            }
+
+            /// The queue length in packets that it steers to, if it has one.
+            #[must_use]
+            pub fn target(&self) -> Option<f64> {
+                match self { $(Self::$type(params) => <$module::$type as Aqm>::target(params)),* }
+            }
+
+            /// What it can tell of itself.
+            #[must_use]
+            pub const fn signals(&self) -> &'static [Signal] {
+                match self { $(Self::$type(_) => <$module::$type as Aqm>::SIGNALS),* }
+            }
+
+            /// The algorithm at its start, on this port.
+            #[must_use]
+            pub fn build(&self, port: &Port) -> AnyAqm {
+                match self { $(Self::$type(params) => AnyAqm::$type(Aqm::new(params, port))),* }
+            }
+        }
+
+        /// Any one algorithm, dispatched by a `match`.
+        #[derive(Clone, Debug)]
+        #[allow(missing_docs)]
+        pub enum AnyAqm { $($type($module::$type)),* }
+
+        impl AnyAqm {
+            /// See [`Aqm::on_enqueue`].
+            #[inline]
+            pub fn on_enqueue<R: Uniform>(&mut self, now: Time, packet: &Packet, queue: &Backlog, rng: &mut R) -> Verdict {
+                match self { $(Self::$type(aqm) => aqm.on_enqueue(now, packet, queue, rng)),* }
+            }
+
+            /// See [`Aqm::on_dequeue`].
+            #[inline]
+            pub fn on_dequeue<R: Uniform>(
+                &mut self,
+                now: Time,
+                packet: &Packet,
+                queue: &Backlog,
+                sojourn: Span,
+                rng: &mut R,
+            ) -> Verdict {
+                match self { $(Self::$type(aqm) => aqm.on_dequeue(now, packet, queue, sojourn, rng)),* }
+            }
+
+            /// See [`Aqm::on_idle`].
+            #[inline]
+            pub fn on_idle(&mut self, now: Time) {
+                match self { $(Self::$type(aqm) => aqm.on_idle(now)),* }
+            }
+
+            /// See [`Aqm::period`].
+            #[must_use]
+            pub fn period(&self) -> Option<Span> {
+                match self { $(Self::$type(aqm) => aqm.period()),* }
+            }
+
+            /// See [`Aqm::on_period`].
+            pub fn on_period(&mut self, now: Time, queue: &Backlog) {
+                match self { $(Self::$type(aqm) => aqm.on_period(now, queue)),* }
+            }
+
+            /// See [`Aqm::signals`].
+            #[inline]
+            pub fn signals(&self, visit: impl FnMut(usize, f64)) {
+                match self { $(Self::$type(aqm) => aqm.signals(visit)),* }
+            }
+        }
+    };
+}
+
+aqms! {
+    droptail::DropTail,
+}

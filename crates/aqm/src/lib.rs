@@ -1,0 +1,14 @@
+//! The algorithms of active queue management, pure.
+//!
+//! An algorithm gets the time, a packet and the backlog, and answers with a [`Verdict`]. It has no clock, no
+//! I/O, no global randomness, and knows nothing of a simulator: the same code serves any host that owns a
+//! queue. Layers, each importing only those before it: [`unit`], [`params`], [`aqm`], [`queue`].
+
+pub mod aqm;
+pub mod params;
+pub mod queue;
+pub mod unit;
+
+pub use aqm::{AnyAqm, AnyParams, Aqm, Backlog, Packet, Port, Uniform, Verdict};
+pub use queue::{Counts, Outcome, Queue};
+pub use unit::{Bytes, Frequency, Limit, Rate, Span, Time};

@@ -1,0 +1,544 @@
+//! Parameters, declared once: name, type, default, unit, range, aliases and documentation.
+//!
+//! [`params!`](crate::params!) makes from one declaration the struct, its defaults, a setter whose errors name
+//! the parameter and what is allowed, and the [`Spec`]s from which command line, files, schema, Python and
+//! documentation are generated.
+
+use crate::unit::{Bytes, Frequency, Limit, Quantity, Rate, Span};
+use std::fmt;
+
+/// A parameter's value as a file, a command line or Python writes it.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Value {
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A number with a fraction.
+    Float(f64),
+    /// A name, or a quantity with its unit.
+    Text(String),
+    /// Several values.
+    List(Vec<Self>),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(b) => write!(f, "{b}"),
+            Self::Integer(n) => write!(f, "{n}"),
+            Self::Float(x) => write!(f, "{x:?}"),
+            Self::Text(text) => write!(f, "{text:?}"),
+            Self::List(values) => {
+                f.write_str("[")?;
+                for (i, value) in values.iter().enumerate() {
+                    write!(f, "{}{value}", if i == 0 { "" } else { ", " })?;
+                }
+                f.write_str("]")
+            }
+        }
+    }
+}
+
+/// What kind of value a parameter takes; decides its JSON Schema.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A real number.
+    Number,
+    /// A whole number, not negative.
+    Count,
+    /// `true` or `false`.
+    Switch,
+    /// Text that is a number with a unit; holds an example.
+    Quantity(&'static str),
+    /// One of these names.
+    Choice(&'static [&'static str]),
+    /// Free text.
+    Text,
+}
+
+/// What numbers a parameter may take, in the base unit (s, bit/s, bytes, packets, Hz, 1).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Range {
+    /// The lower bound.
+    pub low: f64,
+    /// Whether `low` itself is allowed.
+    pub low_included: bool,
+    /// The upper bound, always allowed.
+    pub high: f64,
+}
+
+impl Range {
+    /// Every finite number.
+    pub const ANY: Self = Self { low: f64::MIN, low_included: true, high: f64::MAX };
+
+    /// `[low, high]`.
+    #[must_use]
+    pub const fn new(low: f64, high: f64) -> Self {
+        Self { low, low_included: true, high }
+    }
+
+    /// `(low, high]`.
+    #[must_use]
+    pub const fn above(low: f64, high: f64) -> Self {
+        Self { low, low_included: false, high }
+    }
+
+    /// Whether `x` is in the range; NaN never is.
+    #[must_use]
+    pub fn contains(&self, x: f64) -> bool {
+        x <= self.high && (x > self.low || self.low_included && x == self.low)
+    }
+}
+
+/// One parameter as declared.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Spec {
+    /// The canonical name.
+    pub name: &'static str,
+    /// Other names that are understood.
+    pub aliases: &'static [&'static str],
+    /// What it means, where it comes from.
+    pub doc: &'static str,
+    /// The unit of numbers, and of the range; empty for none.
+    pub unit: &'static str,
+    /// What it is unless set; `"auto"` if the host works it out.
+    pub default: Value,
+    /// What kind of value it takes.
+    pub kind: Kind,
+    /// Whether a list of values is meant.
+    pub list: bool,
+    /// Whether it may be left to the host (`"auto"`).
+    pub optional: bool,
+    /// What numbers are allowed.
+    pub range: Range,
+}
+
+impl Spec {
+    /// What is allowed, in words: `in (0, 10], per packet`.
+    #[must_use]
+    pub fn allowed(&self) -> String {
+        let mut text = match self.kind {
+            Kind::Number => "a number".to_owned(),
+            Kind::Count => "a whole number".to_owned(),
+            Kind::Switch => "true or false".to_owned(),
+            Kind::Quantity(example) => format!("a quantity like {example}"),
+            Kind::Choice(names) => format!("one of {}", names.join(", ")),
+            Kind::Text => "text".to_owned(),
+        };
+        if self.range != Range::ANY {
+            let open = if self.range.low_included { '[' } else { '(' };
+            text = match self.kind {
+                Kind::Number => String::new(),
+                _ => text + " ",
+            };
+            text += &format!("in {open}{}, {}]", short(self.range.low), short(self.range.high));
+        }
+        if !self.unit.is_empty() && (self.range != Range::ANY || !matches!(self.kind, Kind::Quantity(_))) {
+            text += &format!(", {}", self.unit);
+        }
+        if self.list {
+            text = format!("a list, each {text}");
+        }
+        if self.optional {
+            text += " (or \"auto\")";
+        }
+        text
+    }
+}
+
+/// `x` without a row of zeros.
+fn short(x: f64) -> String {
+    if x.abs() >= 1e6 || (x != 0.0 && x.abs() < 1e-4) { format!("{x:e}") } else { format!("{x}") }
+}
+
+/// Why a parameter was refused.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ParamError {
+    /// No parameter has this name.
+    Unknown {
+        /// The name found.
+        name: String,
+    },
+    /// The value is of the wrong kind or out of range.
+    Invalid {
+        /// The parameter.
+        name: String,
+        /// The value found.
+        found: String,
+        /// What it must be.
+        allowed: String,
+    },
+}
+
+impl fmt::Display for ParamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { name } => write!(f, "{name}: no such parameter"),
+            Self::Invalid { name, found, allowed } => write!(f, "{name} = {found}: must be {allowed}"),
+        }
+    }
+}
+
+impl std::error::Error for ParamError {}
+
+/// A type that a parameter can have.
+pub trait Field: Sized {
+    /// What kind of value it reads.
+    const KIND: Kind;
+    /// Whether it reads a list.
+    const LIST: bool = false;
+    /// Whether it may be left out by writing `"auto"`.
+    const OPTIONAL: bool = false;
+    /// Reads `value`; `None` if it is not of this kind.
+    fn read(value: &Value) -> Option<Self>;
+    /// The value to write so that [`Field::read`] gives this again.
+    fn value(&self) -> Value;
+    /// Whether every number in it is in `range`.
+    fn within(&self, range: &Range) -> bool;
+}
+
+impl Field for f64 {
+    const KIND: Kind = Kind::Number;
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Integer(n) => Some(*n as Self),
+            Value::Float(x) => Some(*x),
+            _ => None,
+        }
+    }
+    fn value(&self) -> Value {
+        Value::Float(*self)
+    }
+    fn within(&self, range: &Range) -> bool {
+        range.contains(*self)
+    }
+}
+
+macro_rules! counts {
+    ($($ty:ty),*) => {$(
+        impl Field for $ty {
+            const KIND: Kind = Kind::Count;
+            fn read(value: &Value) -> Option<Self> {
+                match value {
+                    Value::Integer(n) => Self::try_from(*n).ok(),
+                    _ => None,
+                }
+            }
+            fn value(&self) -> Value {
+                Value::Integer(i64::try_from(*self).unwrap_or(i64::MAX))
+            }
+            fn within(&self, range: &Range) -> bool {
+                range.contains(*self as f64)
+            }
+        }
+    )*};
+}
+counts!(u32, u64);
+
+impl Field for bool {
+    const KIND: Kind = Kind::Switch;
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Bool(b) => Some(*b),
+            _ => None,
+        }
+    }
+    fn value(&self) -> Value {
+        Value::Bool(*self)
+    }
+    fn within(&self, _: &Range) -> bool {
+        true
+    }
+}
+
+impl Field for String {
+    const KIND: Kind = Kind::Text;
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Text(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+    fn value(&self) -> Value {
+        Value::Text(self.clone())
+    }
+    fn within(&self, _: &Range) -> bool {
+        true
+    }
+}
+
+macro_rules! quantities {
+    ($($ty:ty: $magnitude:expr),* $(,)?) => {$(
+        impl Field for $ty {
+            const KIND: Kind = Kind::Quantity(<$ty as Quantity>::EXAMPLE);
+            fn read(value: &Value) -> Option<Self> {
+                match value {
+                    Value::Text(text) => Self::parse(text),
+                    _ => None,
+                }
+            }
+            fn value(&self) -> Value {
+                Value::Text(self.to_string())
+            }
+            fn within(&self, range: &Range) -> bool {
+                let magnitude: fn(&$ty) -> f64 = $magnitude;
+                range.contains(magnitude(self))
+            }
+        }
+    )*};
+}
+quantities! {
+    Span: |x| x.secs(),
+    Rate: |x| x.bits(),
+    Bytes: |x| x.0 as f64,
+    Frequency: |x| x.0,
+    Limit: |x| match *x { Limit::Packets(n) => f64::from(n), Limit::Bytes(n) => n as f64 },
+}
+
+impl<T: Field> Field for Option<T> {
+    const KIND: Kind = T::KIND;
+    const LIST: bool = T::LIST;
+    const OPTIONAL: bool = true;
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Text(text) if text == "auto" => Some(None),
+            _ => T::read(value).map(Some),
+        }
+    }
+    fn value(&self) -> Value {
+        self.as_ref().map_or_else(|| Value::Text("auto".to_owned()), Field::value)
+    }
+    fn within(&self, range: &Range) -> bool {
+        self.as_ref().is_none_or(|x| x.within(range))
+    }
+}
+
+/// A list; a single value is read as a list of one.
+impl<T: Field> Field for Vec<T> {
+    const KIND: Kind = T::KIND;
+    const LIST: bool = true;
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::List(values) if values.is_empty() => None,
+            Value::List(values) => values.iter().map(T::read).collect(),
+            one => T::read(one).map(|x| vec![x]),
+        }
+    }
+    fn value(&self) -> Value {
+        Value::List(self.iter().map(Field::value).collect())
+    }
+    fn within(&self, range: &Range) -> bool {
+        self.iter().all(|x| x.within(range))
+    }
+}
+
+/// Declares an enum whose names a parameter can take: `choice! { pub enum Form { Paper = "paper", … } }`.
+#[macro_export]
+macro_rules! choice {
+    ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        $vis enum $name { $($(#[$vmeta])* $variant),+ }
+
+        impl $crate::params::Field for $name {
+            const KIND: $crate::params::Kind = $crate::params::Kind::Choice(&[$($text),+]);
+            fn read(value: &$crate::params::Value) -> Option<Self> {
+                match value {
+                    $crate::params::Value::Text(text) => match text.as_str() {
+                        $($text => Some(Self::$variant),)+
+                        _ => None,
+                    },
+                    _ => None,
+                }
+            }
+            fn value(&self) -> $crate::params::Value {
+                $crate::params::Value::Text(match self { $(Self::$variant => $text),+ }.to_owned())
+            }
+            fn within(&self, _: &$crate::params::Range) -> bool {
+                true
+            }
+        }
+    };
+}
+
+/// Declares a set of parameters:
+///
+/// ```
+/// use aqm::params::{Params as _, Range};
+/// aqm::params! {
+///     /// LRED's parameters.
+///     pub struct Params {
+///         /// Target queue length.
+///         q0: f64 = 100.0, "packets", Range::new(0.0, 1e9), ["target"];
+///     }
+/// }
+/// assert_eq!(Params::default().q0, 100.0);
+/// assert_eq!(Params::specs()[0].doc, "Target queue length.");
+/// ```
+///
+/// Each line is `name: type = default, unit, range, [aliases];`, the last two optional.
+#[macro_export]
+macro_rules! params {
+    (@range) => { $crate::params::Range::ANY };
+    (@range $range:expr) => { $range };
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident {
+            $(
+                $(#[doc = $doc:literal])+
+                $field:ident: $ty:ty = $default:expr, $unit:literal $(, $range:expr $(, [$($alias:literal),*])?)?;
+            )*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, PartialEq, Debug)]
+        $vis struct $name { $($(#[doc = $doc])+ pub $field: $ty,)* }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $default,)* }
+            }
+        }
+
+        impl $crate::params::Params for $name {
+            fn specs() -> &'static [$crate::params::Spec] {
+                use $crate::params::Field;
+                static SPECS: std::sync::LazyLock<Vec<$crate::params::Spec>> = std::sync::LazyLock::new(|| vec![$(
+                    $crate::params::Spec {
+                        name: stringify!($field),
+                        aliases: &[$($($($alias),*)?)?],
+                        doc: concat!($($doc, "\n"),+).trim(),
+                        unit: $unit,
+                        default: <$ty as Field>::value(&$default),
+                        kind: <$ty as Field>::KIND,
+                        list: <$ty as Field>::LIST,
+                        optional: <$ty as Field>::OPTIONAL,
+                        range: $crate::params!(@range $($range)?),
+                    },
+                )*]);
+                &SPECS
+            }
+
+            #[allow(unused_variables, unreachable_code)]
+            fn set(&mut self, name: &str, value: &$crate::params::Value) -> Result<(), $crate::params::ParamError> {
+                let Some(spec) = <Self as $crate::params::Params>::spec(name) else {
+                    return Err($crate::params::ParamError::Unknown { name: name.to_owned() });
+                };
+                match spec.name {
+                    $(stringify!($field) => self.$field = $crate::params::read_checked(spec, value)?,)*
+                    _ => unreachable!("every spec has a field"),
+                }
+                Ok(())
+            }
+
+            fn values(&self) -> Vec<(&'static str, $crate::params::Value)> {
+                vec![$((stringify!($field), $crate::params::Field::value(&self.$field)),)*]
+            }
+        }
+    };
+}
+
+/// A set of parameters declared by [`params!`](crate::params!).
+pub trait Params: Clone + Default {
+    /// What was declared, in order.
+    fn specs() -> &'static [Spec];
+    /// Sets the parameter called `name` (or with this alias).
+    ///
+    /// # Errors
+    /// If there is no such parameter, or `value` is not allowed for it.
+    fn set(&mut self, name: &str, value: &Value) -> Result<(), ParamError>;
+    /// Every parameter with its value, in order.
+    fn values(&self) -> Vec<(&'static str, Value)>;
+
+    /// The declaration of the parameter called `name` (or with this alias).
+    #[must_use]
+    fn spec(name: &str) -> Option<&'static Spec> {
+        Self::specs().iter().find(|spec| spec.name == name || spec.aliases.contains(&name))
+    }
+}
+
+/// `value` as `spec` wants it.
+///
+/// # Errors
+/// If it is of the wrong kind or out of range.
+pub fn read_checked<T: Field>(spec: &Spec, value: &Value) -> Result<T, ParamError> {
+    T::read(value).filter(|x| x.within(&spec.range)).ok_or_else(|| ParamError::Invalid {
+        name: spec.name.to_owned(),
+        found: value.to_string(),
+        allowed: spec.allowed(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::unit::Span;
+
+    choice! {
+        /// A form.
+        pub enum Form {
+            /// As printed.
+            Paper = "paper",
+            /// As in ns-2.
+            Ns2 = "ns2",
+        }
+    }
+
+    params! {
+        /// Some parameters.
+        pub struct Example {
+            /// A gain.
+            beta: f64 = 0.001, "per packet", Range::above(0.0, 10.0), ["gain"];
+            /// A period.
+            period: Span = Span::s(1), "s", Range::above(0.0, 100.0);
+            /// A form.
+            form: Form = Form::Paper, "";
+            /// A size that the host may choose.
+            size: Option<Bytes> = None, "bytes", Range::new(1.0, 65535.0);
+        }
+    }
+
+    #[test]
+    fn a_setter_reads_its_kind_and_nothing_else() {
+        let mut example = Example::default();
+        example.set("gain", &Value::Integer(2)).unwrap();
+        example.set("period", &Value::Text("20 ms".into())).unwrap();
+        example.set("form", &Value::Text("ns2".into())).unwrap();
+        example.set("size", &Value::Text("1 kB".into())).unwrap();
+        assert_eq!(
+            example,
+            Example { beta: 2.0, period: Span::ms(20), form: Form::Ns2, size: Some(Bytes(1000)) }
+        );
+        example.set("size", &Value::Text("auto".into())).unwrap();
+        assert_eq!(example.size, None);
+    }
+
+    #[test]
+    fn errors_name_parameter_value_and_range() {
+        let mut example = Example::default();
+        let error = |e: Result<(), ParamError>| e.unwrap_err().to_string();
+        assert_eq!(error(example.set("beta", &Value::Integer(-1))), "beta = -1: must be in (0, 10], per packet");
+        assert_eq!(
+            error(example.set("period", &Value::Float(f64::NAN))),
+            "period = NaN: must be a quantity like \"2.5 ms\" in (0, 100], s"
+        );
+        assert_eq!(
+            error(example.set("form", &Value::Text("ns3".into()))),
+            "form = \"ns3\": must be one of paper, ns2"
+        );
+        assert_eq!(error(example.set("bet", &Value::Integer(1))), "bet: no such parameter");
+        assert!(example.set("beta", &Value::Float(f64::NAN)).is_err());
+        assert!(example.set("beta", &Value::Integer(0)).is_err());
+    }
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        let example = Example::default();
+        let mut copy = Example { beta: 1.0, ..Example::default() };
+        for (name, value) in example.values() {
+            copy.set(name, &value).unwrap();
+        }
+        assert_eq!(copy, example);
+    }
+}

@@ -1,0 +1,361 @@
+//! Time, size and rate: integer newtypes inside, text with units at the edge.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Mul, Sub};
+
+const NS_PER_S: f64 = 1e9;
+
+/// A point in time: nanoseconds since the start of the run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Time(u64);
+
+/// A length of time in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Span(u64);
+
+/// A data rate in bit/s.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Rate(u64);
+
+/// A number of bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Bytes(pub u64);
+
+/// How often something happens, in Hz.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Default, Debug)]
+pub struct Frequency(pub f64);
+
+/// How much a buffer holds, without the packet in transmission.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Limit {
+    /// So many packets of any size.
+    Packets(u32),
+    /// So many bytes.
+    Bytes(u64),
+}
+
+impl Time {
+    /// The start of the run.
+    pub const ZERO: Self = Self(0);
+    /// Later than every event.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// The point `ns` nanoseconds after the start.
+    #[must_use]
+    pub const fn from_nanos(ns: u64) -> Self {
+        Self(ns)
+    }
+
+    /// Nanoseconds since the start.
+    #[must_use]
+    pub const fn nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Seconds since the start.
+    #[must_use]
+    pub fn secs(self) -> f64 {
+        self.0 as f64 / NS_PER_S
+    }
+
+    /// The time since `earlier`, or zero if that is later.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Span {
+        Span(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Span {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+
+    /// `n` nanoseconds.
+    #[must_use]
+    pub const fn ns(n: u64) -> Self {
+        Self(n)
+    }
+
+    /// `n` microseconds.
+    #[must_use]
+    pub const fn us(n: u64) -> Self {
+        Self(n * 1_000)
+    }
+
+    /// `n` milliseconds.
+    #[must_use]
+    pub const fn ms(n: u64) -> Self {
+        Self(n * 1_000_000)
+    }
+
+    /// `n` seconds.
+    #[must_use]
+    pub const fn s(n: u64) -> Self {
+        Self(n * 1_000_000_000)
+    }
+
+    /// The span nearest to `secs` seconds; negative and NaN give zero, too long gives the longest.
+    #[must_use]
+    pub fn from_secs(secs: f64) -> Self {
+        Self((secs * NS_PER_S).round() as u64)
+    }
+
+    /// Nanoseconds.
+    #[must_use]
+    pub const fn nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Seconds.
+    #[must_use]
+    pub fn secs(self) -> f64 {
+        self.0 as f64 / NS_PER_S
+    }
+}
+
+impl Rate {
+    /// `n` bit/s.
+    #[must_use]
+    pub const fn bit_per_s(n: u64) -> Self {
+        Self(n)
+    }
+
+    /// `n` Mbit/s.
+    #[must_use]
+    pub const fn mbit_per_s(n: u64) -> Self {
+        Self(n * 1_000_000)
+    }
+
+    /// bit/s.
+    #[must_use]
+    pub fn bits(self) -> f64 {
+        self.0 as f64
+    }
+
+    /// Packets of `size` bytes a second.
+    #[must_use]
+    pub fn packets(self, size: Bytes) -> f64 {
+        self.0 as f64 / (8.0 * size.0 as f64)
+    }
+
+    /// The time that `bytes` bytes take on the wire, rounded up so that no link exceeds its rate.
+    ///
+    /// # Panics
+    /// If the rate is zero.
+    #[must_use]
+    pub fn transmission(self, bytes: u32) -> Span {
+        Span((u64::from(bytes) * 8_000_000_000).div_ceil(self.0))
+    }
+}
+
+impl Limit {
+    /// Whether a packet of `size` bytes does not fit behind `packets` packets of `bytes` bytes together.
+    #[inline]
+    #[must_use]
+    pub fn refuses(self, packets: u32, bytes: u64, size: u32) -> bool {
+        match self {
+            Self::Packets(limit) => packets >= limit,
+            Self::Bytes(limit) => bytes + u64::from(size) > limit,
+        }
+    }
+
+    /// The limit in packets of `mean` bytes.
+    #[must_use]
+    pub fn packets(self, mean: Bytes) -> f64 {
+        match self {
+            Self::Packets(limit) => f64::from(limit),
+            Self::Bytes(limit) => limit as f64 / mean.0 as f64,
+        }
+    }
+}
+
+impl Add<Span> for Time {
+    type Output = Self;
+    #[inline]
+    fn add(self, span: Span) -> Self {
+        Self(self.0 + span.0)
+    }
+}
+
+impl AddAssign<Span> for Time {
+    #[inline]
+    fn add_assign(&mut self, span: Span) {
+        self.0 += span.0;
+    }
+}
+
+impl Sub for Time {
+    type Output = Span;
+    #[inline]
+    fn sub(self, earlier: Self) -> Span {
+        debug_assert!(self >= earlier, "time runs backwards: {self:?} - {earlier:?}");
+        Span(self.0.wrapping_sub(earlier.0))
+    }
+}
+
+impl Add for Span {
+    type Output = Self;
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl Mul<u64> for Span {
+    type Output = Self;
+    #[inline]
+    fn mul(self, n: u64) -> Self {
+        Self(self.0 * n)
+    }
+}
+
+/// A unit that a quantity may be written with, and its size in the base unit.
+type Units = &'static [(&'static str, f64)];
+
+const TIME: Units = &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("µs", 1e-6), ("min", 60.0), ("h", 3600.0)];
+const RATE: Units = &[
+    ("bit/s", 1.0),
+    ("kbit/s", 1e3),
+    ("Mbit/s", 1e6),
+    ("Gbit/s", 1e9),
+    ("bps", 1.0),
+    ("kbps", 1e3),
+    ("Mbps", 1e6),
+    ("Gbps", 1e9),
+];
+const SIZE: Units =
+    &[("B", 1.0), ("bytes", 1.0), ("byte", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("KiB", 1024.0), ("MiB", 1048576.0)];
+const FREQUENCY: Units = &[("Hz", 1.0), ("kHz", 1e3)];
+const PACKETS: Units = &[("packets", 1.0), ("packet", 1.0), ("p", 1.0)];
+
+/// `text` as a number of base units, if its unit is one of `units`.
+fn quantity(text: &str, units: Units) -> Option<f64> {
+    let text = text.trim();
+    let cut = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-' | 'e' | 'E' | '_')))?;
+    let number: f64 = text[..cut].trim().replace('_', "").parse().ok()?;
+    let unit = text[cut..].trim();
+    units.iter().find(|(name, _)| *name == unit).map(|(_, size)| number * size)
+}
+
+/// `value` with the largest unit of `units` that leaves a number of at least one.
+fn written(value: f64, units: Units) -> String {
+    let fits = |&&(_, size): &&(&str, f64)| value >= size;
+    let largest = units.iter().filter(fits).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or(&units[0]);
+    // Nine digits hide the rounding of the division, and are all that an integer nanosecond needs.
+    let number = format!("{:.9}", value / largest.1);
+    format!("{} {}", number.trim_end_matches('0').trim_end_matches('.'), largest.0)
+}
+
+/// A quantity that is written as a number and a unit.
+pub trait Quantity: Sized {
+    /// What to write, for messages: `"2.5 ms"`.
+    const EXAMPLE: &'static str;
+    /// Reads `text`; `None` unless it is a number with a unit of this quantity.
+    fn parse(text: &str) -> Option<Self>;
+}
+
+/// `x` as an unsigned integer, unless it is negative, not finite or too large to be exact.
+fn exact(x: f64) -> Option<u64> {
+    (x >= 0.0 && x < 9.2e18).then(|| x.round() as u64)
+}
+
+impl Quantity for Span {
+    const EXAMPLE: &'static str = "\"2.5 ms\"";
+    fn parse(text: &str) -> Option<Self> {
+        exact(quantity(text, TIME)? * NS_PER_S).map(Self)
+    }
+}
+
+impl Quantity for Rate {
+    const EXAMPLE: &'static str = "\"10 Mbit/s\"";
+    fn parse(text: &str) -> Option<Self> {
+        exact(quantity(text, RATE)?).map(Self)
+    }
+}
+
+impl Quantity for Bytes {
+    const EXAMPLE: &'static str = "\"500 B\"";
+    fn parse(text: &str) -> Option<Self> {
+        exact(quantity(text, SIZE)?).map(Self)
+    }
+}
+
+impl Quantity for Frequency {
+    const EXAMPLE: &'static str = "\"170 Hz\"";
+    fn parse(text: &str) -> Option<Self> {
+        quantity(text, FREQUENCY).map(Self)
+    }
+}
+
+impl Quantity for Limit {
+    const EXAMPLE: &'static str = "\"200 packets\" or \"100 kB\"";
+    fn parse(text: &str) -> Option<Self> {
+        if let Some(packets) = quantity(text, PACKETS) {
+            return u32::try_from(exact(packets)?).ok().map(Self::Packets);
+        }
+        Bytes::parse(text).map(|bytes| Self::Bytes(bytes.0))
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&written(self.secs(), &TIME[..4]))
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&written(self.bits(), &RATE[..4]))
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} B", self.0)
+    }
+}
+
+impl fmt::Display for Frequency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} Hz", self.0)
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Packets(n) => write!(f, "{n} packets"),
+            Self::Bytes(n) => write!(f, "{n} B"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_read_what_they_write() {
+        for text in ["2.5 ms", "200 s", "1 ns", "17.123456 ms", "0.45 s"] {
+            let span = Span::parse(text).unwrap();
+            assert_eq!(Span::parse(&span.to_string()), Some(span), "{text} printed as {span}");
+        }
+        assert_eq!(Span::ms(2).to_string(), "2 ms");
+        assert_eq!(Rate::mbit_per_s(10).to_string(), "10 Mbit/s");
+        assert_eq!(Limit::parse("100 kB"), Some(Limit::Bytes(100_000)));
+        assert_eq!(Limit::parse("200 packets"), Some(Limit::Packets(200)));
+    }
+
+    #[test]
+    fn nonsense_is_not_a_quantity() {
+        for text in ["", "ms", "2.5", "2.5 parsecs", "-1 ms", "nan s", "inf s", "1e30 s", "1 ms 2"] {
+            assert_eq!(Span::parse(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn transmission_never_exceeds_the_rate() {
+        assert_eq!(Rate::mbit_per_s(10).transmission(500), Span::us(400));
+        // 1000 B at 45 Mbit/s: 177 777.7… ns, rounded up.
+        assert_eq!(Rate::mbit_per_s(45).transmission(1000), Span::ns(177_778));
+    }
+}

@@ -1,0 +1,300 @@
+//! The scenario as engines see it: checked, typed, with the sugar taken off.
+
+use crate::start::Start;
+use aqm::aqm::AnyParams;
+use aqm::params::Range;
+use aqm::unit::{Bytes, Limit, Rate, Span};
+use aqm::{choice, params};
+
+/// A network, its traffic, its queue disciplines, and what to measure.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Scenario {
+    /// What applies to the whole run.
+    pub general: General,
+    /// When the queue counts as settled.
+    pub response: Response,
+    /// Which series to record.
+    pub record: Record,
+    /// The names of the nodes.
+    pub nodes: Vec<String>,
+    /// Directed links; each has its own queue.
+    pub links: Vec<Link>,
+    /// Which of `links` the summary metrics speak of.
+    pub observed: usize,
+    /// The traffic, in the order of the file.
+    pub traffic: Vec<Traffic>,
+}
+
+/// A directed link and the queue in front of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Link {
+    /// Unique; the reverse of a duplex link `x` is `x:reverse`.
+    pub name: String,
+    /// Index of the node that sends.
+    pub from: usize,
+    /// Index of the node that receives.
+    pub to: usize,
+    /// How fast it sends.
+    pub rate: Rate,
+    /// How long a bit travels, one way.
+    pub delay: Span,
+    /// The buffer in front of it.
+    pub buffer: Limit,
+    /// The algorithm on that buffer; `None` for a plain tail-drop buffer that nobody asked to measure.
+    pub aqm: Option<AnyParams>,
+    /// The size of the usual data packet here, for algorithms that count in packets.
+    pub packet: Bytes,
+}
+
+/// Some flows of one kind.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Traffic {
+    /// Unique.
+    pub name: String,
+    /// Nodes that send; dealt out to the flows in turn.
+    pub from: Vec<usize>,
+    /// Nodes that receive; dealt out to the flows in turn.
+    pub to: Vec<usize>,
+    /// How many flows.
+    pub count: u32,
+    /// Size of a full data packet on the wire, headers included.
+    pub packet_size: Bytes,
+    /// When each flow starts.
+    pub start: Start,
+    /// When the application stops producing; unacknowledged data is still delivered.
+    pub stop: Option<Span>,
+    /// What the flows do.
+    pub kind: Kind,
+}
+
+/// What a flow does.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Kind {
+    /// TCP with always something to send.
+    Ftp(Tcp),
+    /// TCP with `size` payload bytes to send.
+    Transfer(Tcp, Bytes),
+    /// UDP at a constant rate on the wire.
+    Cbr(Rate),
+}
+
+params! {
+    /// What applies to the whole run.
+    pub struct General {
+        /// What the run is called in tables and figures.
+        title: String = String::new(), "";
+        /// Simulated time.
+        duration: Span = Span::s(100), "s", Range::above(0.0, 1e7);
+        /// Time at the start that the summary metrics leave out.
+        warmup: Span = Span::ZERO, "s", Range::new(0.0, 1e7);
+        /// Where all randomness starts from.
+        seed: u64 = 1, "", Range::new(0.0, 9e15);
+    }
+}
+
+params! {
+    /// When a queue counts as settled: the first time from which its mean stays near the target for a while.
+    pub struct Response {
+        /// The queue length to reach; auto takes the target of the observed queue's algorithm.
+        target: Option<f64> = None, "packets", Range::above(0.0, 1e9);
+        /// How far from the target is near, as a fraction of it.
+        band: f64 = 0.2, "", Range::above(0.0, 10.0);
+        /// How long it has to stay near.
+        hold: Span = Span::s(5), "s", Range::new(0.0, 1e7);
+        /// The bins over which the queue is averaged.
+        bin: Span = Span::s(1), "s", Range::above(0.0, 1e7);
+    }
+}
+
+params! {
+    /// Which series to record.
+    pub struct Record {
+        /// The width of a bin of the queue's series; auto takes 1/2000 of the duration, at least 1 ms.
+        step: Option<Span> = None, "s", Range::above(0.0, 1e7);
+        /// Whether to record series at all.
+        series: bool = true, "";
+        /// How often to sample each flow's congestion window; auto does not.
+        cwnd: Option<Span> = None, "s", Range::above(0.0, 1e7);
+    }
+}
+
+params! {
+    /// Senders, a bottleneck between two routers, receivers.
+    pub struct Dumbbell {
+        /// The bottleneck's rate.
+        rate: Rate = Rate::mbit_per_s(10), "bit/s", RATES;
+        /// The bottleneck's one-way delay.
+        delay: Span = Span::us(2500), "s", DELAYS;
+        /// The bottleneck's buffer.
+        buffer: Limit = Limit::Packets(200), "packets or bytes", BUFFERS;
+        /// The rate of every link between a host and its router.
+        access_rate: Rate = Rate::mbit_per_s(100), "bit/s", RATES;
+        /// The buffer of every other link, the bottleneck's way back included.
+        access_buffer: Limit = Limit::Packets(5000), "packets or bytes", BUFFERS;
+        /// One-way delays of the senders' links, dealt out to the flows in turn.
+        sender_delay: Vec<Span> = vec![Span::us(2500)], "s", DELAYS;
+        /// One-way delays of the receivers' links, dealt out to the flows in turn.
+        receiver_delay: Vec<Span> = vec![Span::ms(10)], "s", DELAYS;
+    }
+}
+
+const RATES: Range = Range::new(1e3, 1e13);
+const DELAYS: Range = Range::new(0.0, 3600.0);
+const BUFFERS: Range = Range::new(1.0, 1e12);
+
+params! {
+    /// A link between two nodes, both ways; each direction has its own queue.
+    pub struct LinkTable {
+        /// What it is called in results.
+        name: String = String::new(), "";
+        /// The node at one end; the algorithm works on what this end sends.
+        from: String = String::new(), "";
+        /// The node at the other end.
+        to: String = String::new(), "";
+        /// How fast it sends.
+        rate: Rate = Rate::mbit_per_s(100), "bit/s", RATES;
+        /// How long a bit travels, one way.
+        delay: Span = Span::us(2500), "s", DELAYS;
+        /// The buffer in front of it.
+        buffer: Limit = Limit::Packets(5000), "packets or bytes", BUFFERS;
+        /// The rate of the way back; auto takes `rate`.
+        reverse_rate: Option<Rate> = None, "bit/s", RATES;
+        /// The buffer of the way back; auto takes `buffer`.
+        reverse_buffer: Option<Limit> = None, "packets or bytes", BUFFERS;
+    }
+}
+
+choice! {
+    /// What the flows of a traffic entry do.
+    pub enum KindName {
+        /// TCP with always something to send.
+        Ftp = "ftp",
+        /// TCP with so many bytes to send.
+        Transfer = "transfer",
+        /// UDP at a constant rate.
+        Cbr = "cbr",
+    }
+}
+
+params! {
+    /// Some flows of one kind.
+    pub struct TrafficTable {
+        /// What it is called in results and in `--set traffic.NAME.count=…`.
+        name: String = String::new(), "";
+        /// What the flows do: `ftp` (TCP, greedy, never ends), `transfer` (TCP, `size` bytes), `cbr` (UDP).
+        kind: KindName = KindName::Ftp, "";
+        /// How many flows.
+        count: u32 = 1, "flows", Range::new(0.0, 1e7);
+        /// Nodes that send, dealt out to the flows in turn; in a dumbbell also the group `senders`.
+        from: Vec<String> = vec!["senders".to_owned()], "";
+        /// Nodes that receive, dealt out to the flows in turn; in a dumbbell also the group `receivers`.
+        to: Vec<String> = vec!["receivers".to_owned()], "";
+        /// Size of a full data packet on the wire, headers included.
+        packet_size: Bytes = Bytes(1500), "bytes", Range::new(41.0, 65535.0);
+        /// When each flow starts: a time, or `uniform(0 s, 1 s)`, or `exponential(1 s)` with this mean.
+        start: Start = Start::At(Span::ZERO), "s", Range::new(0.0, 1e7);
+        /// When the application stops producing; auto never does.
+        stop: Option<Span> = None, "s", Range::new(0.0, 1e7);
+        /// Payload of a `transfer`; without it the transfer lasts until `stop`.
+        size: Option<Bytes> = None, "bytes", Range::new(1.0, 1e15);
+        /// Rate of a `cbr` flow on the wire.
+        rate: Rate = Rate::mbit_per_s(1), "bit/s", Range::new(1.0, 1e13);
+    }
+}
+
+choice! {
+    /// How a sender detects and repairs loss.
+    pub enum Flavour {
+        /// Fast retransmit, then slow start (Jacobson 1988).
+        Tahoe = "tahoe",
+        /// Fast recovery, left at the first new ACK (RFC 5681, section 3.2).
+        Reno = "reno",
+        /// Fast recovery through partial ACKs (RFC 6582).
+        NewReno = "newreno",
+        /// Selective acknowledgements (RFC 2018, RFC 6675).
+        Sack = "sack",
+    }
+}
+
+choice! {
+    /// What is halved when a loss is detected.
+    pub enum Halved {
+        /// The data outstanding (RFC 5681, equation 4).
+        Flight = "flight",
+        /// The window in force, inflation included (ns-2).
+        Window = "window",
+    }
+}
+
+params! {
+    /// A TCP sender and its receiver. Windows are in segments of the flow's packet size.
+    pub struct Tcp {
+        /// How loss is detected and repaired.
+        flavour: Flavour = Flavour::NewReno, "";
+        /// Whether the receiver acknowledges every second segment (RFC 5681, section 4.2).
+        delayed_ack: bool = true, "";
+        /// How long a delayed ACK waits at most.
+        delayed_ack_timeout: Span = Span::ms(200), "s", Range::above(0.0, 1.0);
+        /// The receive window, the most that is outstanding.
+        max_window: u32 = 10_000, "segments", Range::new(1.0, 65535.0);
+        /// The congestion window at the start; auto follows RFC 5681, equation 1 (2 to 4 segments by their size).
+        initial_window: Option<u32> = None, "segments", Range::new(1.0, 1000.0);
+        /// The slow-start threshold at the start; auto takes `max_window`.
+        initial_ssthresh: Option<u32> = None, "segments", Range::new(2.0, 65535.0);
+        /// The retransmission time-out before the first measurement (RFC 6298, rule 2.1).
+        initial_rto: Span = Span::s(1), "s", Range::above(0.0, 60.0);
+        /// The least retransmission time-out (RFC 6298, rule 2.4).
+        min_rto: Span = Span::s(1), "s", Range::above(0.0, 60.0);
+        /// The greatest retransmission time-out, back-off included (RFC 6298, rule 2.5).
+        max_rto: Span = Span::s(60), "s", Range::above(0.0, 3600.0);
+        /// The clock that round trips are measured with (G of RFC 6298).
+        tick: Span = Span::ms(1), "s", Range::above(0.0, 1.0);
+        /// Whether every ACK carries a timestamp to measure the round trip with (RFC 7323); else one segment a
+        /// window is timed, never a retransmitted one (Karn).
+        timestamps: bool = true, "";
+        /// Whether the first two duplicate ACKs release a new segment each (RFC 3042).
+        limited_transmit: bool = true, "";
+        /// Whether only the first partial ACK restarts the retransmission timer (RFC 6582, section 4).
+        impatient: bool = true, "";
+        /// What is halved when a loss is detected.
+        halved: Halved = Halved::Flight, "";
+        /// The most segments that one ACK releases during fast recovery; 0 for no bound.
+        recovery_burst: u32 = 0, "segments", Range::new(0.0, 1000.0);
+        /// Whether a SYN goes ahead of the data.
+        handshake: bool = true, "";
+        /// Whether data is sent as ECT and CE marks are obeyed (RFC 3168).
+        ecn: bool = false, "";
+        /// SACK blocks that an ACK has room for.
+        sack_blocks: u32 = 3, "blocks", Range::new(1.0, 3.0);
+    }
+}
+
+/// The named sets of TCP parameters, with whose values they are; [`Tcp::preset`] gives each.
+pub const TCP_PRESETS: &[(&str, &str)] = &[
+    ("rfc", "the current standards: RFC 5681, 6298, 6582, 6675, 3042, 7323"),
+    ("ns2.35", "the defaults of ns-2.35, but for a window of 1000 instead of 20"),
+];
+
+impl Tcp {
+    /// The parameters of one of [`TCP_PRESETS`].
+    #[must_use]
+    pub fn preset(name: &str) -> Option<Self> {
+        match name {
+            "rfc" => Some(Self::default()),
+            "ns2.35" => Some(Self {
+                delayed_ack: false,
+                delayed_ack_timeout: Span::ms(100),
+                max_window: 1000,
+                initial_window: Some(2),
+                initial_rto: Span::s(3),
+                min_rto: Span::ms(200),
+                tick: Span::ms(10),
+                timestamps: false,
+                halved: Halved::Window,
+                recovery_burst: 2,
+                ..Self::default()
+            }),
+            _ => None,
+        }
+    }
+}
