@@ -403,17 +403,16 @@ macro_rules! params {
 
         impl $crate::params::Params for $name {
             fn specs() -> &'static [$crate::params::Spec] {
-                use $crate::params::Field;
                 static SPECS: std::sync::LazyLock<Vec<$crate::params::Spec>> = std::sync::LazyLock::new(|| vec![$(
                     $crate::params::Spec {
                         name: stringify!($field),
                         aliases: &[$($($($alias),*)?)?],
                         doc: concat!($($doc, "\n"),+).trim(),
                         unit: $unit,
-                        default: <$ty as Field>::value(&$default),
-                        kind: <$ty as Field>::KIND,
-                        list: <$ty as Field>::LIST,
-                        optional: <$ty as Field>::OPTIONAL,
+                        default: <$ty as $crate::params::Field>::value(&$default),
+                        kind: <$ty as $crate::params::Field>::KIND,
+                        list: <$ty as $crate::params::Field>::LIST,
+                        optional: <$ty as $crate::params::Field>::OPTIONAL,
                         range: $crate::params!(@range $($range)?),
                     },
                 )*]);
@@ -477,7 +476,7 @@ mod tests {
 
     choice! {
         /// A form.
-        pub enum Form {
+        enum Form {
             /// As printed.
             Paper = "paper",
             /// As in ns-2.
@@ -487,7 +486,7 @@ mod tests {
 
     params! {
         /// Some parameters.
-        pub struct Example {
+        struct Example {
             /// A gain.
             beta: f64 = 0.001, "per packet", Range::above(0.0, 10.0), ["gain"];
             /// A period.
