@@ -1,1 +1,23 @@
-//! netsim
+//! The packet engine: discrete events, integer nanoseconds, no globals.
+//!
+//! A [`Simulation`] runs one scenario with one seed on one thread. Events at equal times happen in the order in
+//! which they were scheduled, and every component that draws random numbers has a stream of its own, so a run is
+//! the same on any machine.
+
+mod event;
+mod flow;
+mod link;
+mod network;
+mod packet;
+pub mod probe;
+pub mod results;
+mod rng;
+mod route;
+mod simulation;
+mod stats;
+pub mod tcp;
+
+pub use probe::{Probe, Series};
+pub use results::Results;
+pub use rng::Stream;
+pub use simulation::{Simulation, WindowSample};

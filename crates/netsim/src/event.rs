@@ -1,0 +1,177 @@
+//! The event list: what happens next, in a total order.
+//!
+//! Events at equal times come in the order in which they were scheduled, wherever they are stored: every event
+//! carries its number. Two stores serve two patterns. *Slots* are for what has at most one event pending and
+//! moves with every packet (the head of a delay line, a transmitter): a tournament over a fixed array, one path
+//! from leaf to root a change. The *heap* is for timers, of which there are as many as flows, but which fire
+//! rarely.
+
+use aqm::unit::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What happens, with the index of that to which it happens.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Event {
+    /// The first packet on a link's delay line reaches the other end.
+    Arrival(u32),
+    /// A link has sent a packet and is free for the next.
+    Ready(u32),
+    /// An algorithm's period is over.
+    Period(u32),
+    /// A TCP flow starts.
+    Start(u32),
+    /// A TCP flow's application stops.
+    Stop(u32),
+    /// A retransmission timer may be due.
+    Retransmit(u32),
+    /// A delayed ACK may be due.
+    DelayedAck(u32),
+    /// A UDP source sends its next datagram.
+    Datagram(u32),
+    /// The warm-up is over.
+    Warmup,
+    /// The congestion windows are sampled.
+    Sample,
+}
+
+/// When an event happens: the time, then its number.
+pub(crate) type Key = u128;
+
+const NEVER: Key = Key::MAX;
+
+const fn key(time: Time, number: u64) -> Key {
+    (time.nanos() as Key) << 64 | number as Key
+}
+
+/// The key of an event that comes before all others at `at`.
+pub(crate) const fn first_at(at: Time) -> Key {
+    key(at, 0)
+}
+
+/// The time of a key.
+pub(crate) const fn time(key: Key) -> Time {
+    Time::from_nanos((key >> 64) as u64)
+}
+
+/// The pending events.
+#[derive(Debug)]
+pub(crate) struct Events {
+    now: Time,
+    number: u64,
+    /// A tournament: `tree[i]` is the earlier of `tree[2 i]` and `tree[2 i + 1]`; the leaves are the slots.
+    tree: Vec<Key>,
+    leaves: usize,
+    what: Vec<Event>,
+    heap: BinaryHeap<Reverse<(Key, Event)>>,
+}
+
+impl Events {
+    /// An empty list with one slot for each of `what`.
+    pub(crate) fn new(what: Vec<Event>) -> Self {
+        let leaves = what.len().next_power_of_two();
+        Self { now: Time::ZERO, number: 0, tree: vec![NEVER; 2 * leaves], leaves, what, heap: BinaryHeap::new() }
+    }
+
+    /// The time of the last event taken.
+    pub(crate) const fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The key for an event at `at` that is scheduled now.
+    #[inline]
+    pub(crate) fn key(&mut self, at: Time) -> Key {
+        debug_assert!(at >= self.now, "an event in the past: {at:?} < {:?}", self.now);
+        self.number += 1;
+        key(at, self.number)
+    }
+
+    /// Puts the event of `slot` at `key`, or takes it out.
+    #[inline]
+    pub(crate) fn set(&mut self, slot: usize, key: Option<Key>) {
+        let mut node = self.leaves + slot;
+        let mut earliest = key.unwrap_or(NEVER);
+        self.tree[node] = earliest;
+        while node > 1 {
+            earliest = earliest.min(self.tree[node ^ 1]);
+            node /= 2;
+            self.tree[node] = earliest;
+        }
+    }
+
+    /// Puts `event` on the heap.
+    #[inline]
+    pub(crate) fn push(&mut self, at: Time, event: Event) {
+        let key = self.key(at);
+        self.heap.push(Reverse((key, event)));
+    }
+
+    /// Takes the next event that is not after `until`. A slot stays as it is until it is set again.
+    #[inline]
+    pub(crate) fn next(&mut self, until: Time) -> Option<Event> {
+        let slot = self.tree[1];
+        let timer = self.heap.peek().map_or(NEVER, |Reverse((key, _))| *key);
+        let earliest = slot.min(timer);
+        if earliest == NEVER || time(earliest) > until {
+            return None;
+        }
+        assert!(time(earliest) >= self.now, "time runs backwards");
+        self.now = time(earliest);
+        if timer < slot {
+            return self.heap.pop().map(|Reverse((_, event))| event);
+        }
+        let mut node = 1;
+        while node < self.leaves {
+            node = 2 * node + usize::from(self.tree[2 * node] != slot);
+        }
+        Some(self.what[node - self.leaves])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn events_come_by_time_then_by_number() {
+        // Against a plain sorted list, over random schedules in slots and heap, with many equal times.
+        let op = (any::<bool>(), 0u32..5, 0u64..4);
+        proptest!(|(ops in proptest::collection::vec(op, 1..200))| {
+            let mut events = Events::new((0..5).map(Event::Arrival).collect());
+            let mut naive: Vec<(Time, u64, Event)> = Vec::new();
+            let mut busy = [false; 5];
+            for (n, (slot, index, ahead)) in ops.into_iter().enumerate() {
+                let at = Time::from_nanos(events.now().nanos() + ahead);
+                if !slot {
+                    events.push(at, Event::Retransmit(index));
+                    naive.push((at, n as u64, Event::Retransmit(index)));
+                } else if !busy[index as usize] {
+                    let key = events.key(at);
+                    events.set(index as usize, Some(key));
+                    busy[index as usize] = true;
+                    naive.push((at, n as u64, Event::Arrival(index)));
+                }
+                if n % 3 == 0 {
+                    naive.sort_by_key(|&(at, number, _)| (at, number));
+                    let expected = (!naive.is_empty()).then(|| naive.remove(0).2);
+                    let found = events.next(Time::MAX);
+                    prop_assert_eq!(found, expected);
+                    if let Some(Event::Arrival(i)) = found {
+                        events.set(i as usize, None);
+                        busy[i as usize] = false;
+                    }
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn nothing_comes_after_the_end() {
+        let mut events = Events::new(vec![Event::Ready(0)]);
+        events.push(Time::from_nanos(10), Event::Warmup);
+        assert_eq!(events.next(Time::from_nanos(9)), None);
+        assert_eq!(events.next(Time::from_nanos(10)), Some(Event::Warmup));
+        assert_eq!(events.next(Time::MAX), None);
+    }
+}

@@ -1,0 +1,169 @@
+//! A link: a rate, a delay, and a buffer in front. Packets in flight wait in a ring; only the first is an event.
+
+use crate::event::Key;
+use crate::packet::Packet;
+use crate::rng::Stream;
+use crate::stats::{Delays, Occupancy, Settling};
+use aqm::unit::{Limit, Rate, Span, Time};
+use aqm::{Bytes, Port, Queue};
+use scenario::Scenario;
+use scenario::model;
+use std::collections::VecDeque;
+
+/// What stands in front of the wire.
+#[derive(Debug)]
+pub(crate) enum Server {
+    /// A tail-drop buffer that nobody measures: when a packet leaves is known when it comes.
+    Plain(Plain),
+    /// A queue with an algorithm and statistics.
+    Managed(Box<Managed>),
+}
+
+#[derive(Debug)]
+pub(crate) struct Plain {
+    limit: Limit,
+    /// When the wire is free.
+    free: Time,
+    pub(crate) arrivals: u64,
+    pub(crate) drops: u64,
+    /// Whether it takes its packets over from the link before it (see [`crate::route::fed_by_one`]).
+    pub(crate) chained: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Managed {
+    pub(crate) queue: Queue<Packet>,
+    pub(crate) rng: Stream,
+    pub(crate) busy: bool,
+    /// Its number among the managed links, and the number of its transmitter's slot.
+    pub(crate) number: usize,
+    pub(crate) ready_slot: usize,
+    pub(crate) period_slot: usize,
+    /// Size of the usual packet, to tell whether there is room for another.
+    pub(crate) packet: Bytes,
+    pub(crate) occupancy: Occupancy,
+    pub(crate) settling: Option<Settling>,
+    /// A row a class.
+    pub(crate) delays: Vec<Delays>,
+}
+
+/// One direction of a link.
+#[derive(Debug)]
+pub(crate) struct Link {
+    rate: Rate,
+    delay: Span,
+    /// Size and transmission time of the last packet: most have the same size.
+    sized: (u32, Span),
+    /// When each packet in flight reaches the other end, with the event's number.
+    pub(crate) line: VecDeque<(Key, Packet)>,
+    pub(crate) server: Server,
+}
+
+impl Managed {
+    pub(crate) fn new(
+        link: &model::Link,
+        aqm: &aqm::AnyParams,
+        scenario: &Scenario,
+        seed: u64,
+        (number, ready_slot, period_slot): (usize, usize, usize),
+        observed: bool,
+    ) -> Self {
+        let port = Port { rate: link.rate, delay: link.delay, limit: link.buffer, packet: link.packet };
+        let classes = scenario.traffic.len();
+        let target = scenario.target().filter(|_| observed);
+        Self {
+            queue: Queue::new(aqm.build(&port), &port, classes),
+            rng: Stream::new(seed, &format!("link.{}.aqm", link.name)),
+            busy: false,
+            number,
+            ready_slot,
+            period_slot,
+            packet: link.packet,
+            occupancy: Occupancy::new(),
+            settling: target.map(|target| Settling::new(target, &scenario.response)),
+            delays: (0..classes).map(|_| Delays::new()).collect(),
+        }
+    }
+
+    /// Notes that the queue's length has changed.
+    #[inline]
+    pub(crate) fn note_length(&mut self, now: Time) {
+        let length = self.queue.len();
+        let full = self.queue.backlog(self.packet.0 as u32).full;
+        self.occupancy.change(now, length, full);
+        if let Some(settling) = &mut self.settling {
+            settling.change(now, length);
+        }
+    }
+}
+
+impl Link {
+    pub(crate) fn new(link: &model::Link, server: Server) -> Self {
+        let sized = (0, Span::ZERO);
+        Self { rate: link.rate, delay: link.delay, sized, line: VecDeque::new(), server }
+    }
+
+    pub(crate) fn plain(limit: Limit, chained: bool) -> Server {
+        Server::Plain(Plain { limit, free: Time::ZERO, arrivals: 0, drops: 0, chained })
+    }
+
+    /// How long a packet of `size` bytes is in transmission.
+    #[inline]
+    pub(crate) fn transmission(&mut self, size: u32) -> Span {
+        if self.sized.0 != size {
+            self.sized = (size, self.rate.transmission(size));
+        }
+        self.sized.1
+    }
+
+    /// When a packet reaches the other end that was sent completely at `sent`.
+    #[inline]
+    pub(crate) fn far_end(&self, sent: Time) -> Time {
+        sent + self.delay
+    }
+
+    /// A plain link takes in a packet at `at`, and tells when it reaches the other end; `None` if it is dropped.
+    #[inline]
+    pub(crate) fn accept(&mut self, at: Time, size: u16) -> Option<Time> {
+        let sending = self.transmission(u32::from(size));
+        let fits = self.fits(at, size);
+        let Server::Plain(plain) = &mut self.server else { unreachable!("only plain links decide at once") };
+        plain.arrivals += 1;
+        if !fits {
+            plain.drops += 1;
+            return None;
+        }
+        plain.free = plain.free.max(at) + sending;
+        let sent = plain.free;
+        Some(self.far_end(sent))
+    }
+
+    /// Whether a plain link's buffer has room. Those that wait are the last of those in flight, so there are no
+    /// more of them than in flight: they are counted only if that bound does not settle it.
+    #[inline]
+    fn fits(&self, at: Time, size: u16) -> bool {
+        let Server::Plain(plain) = &self.server else { return true };
+        if plain.free <= at {
+            return true;
+        }
+        match plain.limit {
+            Limit::Packets(limit) => {
+                self.line.len() < limit as usize || !plain.limit.refuses(self.waiting(at).count() as u32, 0, 0)
+            }
+            Limit::Bytes(limit) => {
+                let bound = (plain.free - at).nanos() as f64 * 1e-9 * self.rate.bits() / 8.0;
+                let waiting = || self.waiting(at).map(|packet| u64::from(packet.size)).sum();
+                bound + f64::from(size) < limit as f64 || !plain.limit.refuses(0, waiting(), u32::from(size))
+            }
+        }
+    }
+
+    /// The packets of a plain link whose transmission starts after `at`.
+    fn waiting(&self, at: Time) -> impl Iterator<Item = &Packet> {
+        let starts_later = move |&&(key, packet): &&(Key, Packet)| {
+            let start = self.delay + self.rate.transmission(u32::from(packet.size));
+            crate::event::time(key).nanos() > at.nanos() + start.nanos()
+        };
+        self.line.iter().rev().take_while(starts_later).map(|(_, packet)| packet)
+    }
+}

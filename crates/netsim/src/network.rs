@@ -1,0 +1,177 @@
+//! The links, and how a packet travels over them.
+
+use crate::event::{Event, Events};
+use crate::link::{Link, Managed, Server};
+use crate::packet::Packet;
+use crate::probe::Probe;
+use crate::route::{END, fed_by_one};
+use aqm::Outcome;
+use aqm::unit::Time;
+use scenario::Scenario;
+
+/// The links, the routes and the event list.
+#[derive(Debug)]
+pub(crate) struct Network<P> {
+    pub(crate) events: Events,
+    pub(crate) links: Vec<Link>,
+    hops: Vec<u32>,
+    pub(crate) probe: P,
+}
+
+impl<P: Probe> Network<P> {
+    pub(crate) fn new(scenario: &Scenario, hops: Vec<u32>, seed: u64, probe: P) -> Self {
+        let single = fed_by_one(&hops, scenario.links.len());
+        // A slot for the head of each line, then transmitter and timer of each managed link.
+        let mut slots: Vec<Event> = (0..scenario.links.len() as u32).map(Event::Arrival).collect();
+        let mut links = Vec::with_capacity(scenario.links.len());
+        let mut managed = 0;
+        for (i, link) in scenario.links.iter().enumerate() {
+            let server = if let Some(aqm) = &link.aqm {
+                let slot = slots.len();
+                slots.extend([Event::Ready(i as u32), Event::Period(i as u32)]);
+                let places = (managed, slot, slot + 1);
+                managed += 1;
+                Server::Managed(Box::new(Managed::new(link, aqm, scenario, seed, places, i == scenario.observed)))
+            } else {
+                Link::plain(link.buffer, single[i])
+            };
+            links.push(Link::new(link, server));
+        }
+        let mut network = Self { events: Events::new(slots), links, hops, probe };
+        for link in 0..network.links.len() {
+            network.schedule_period(link);
+        }
+        network
+    }
+
+    /// Whether a packet has reached its destination.
+    #[inline]
+    pub(crate) fn arrived(&self, packet: &Packet) -> bool {
+        self.hops[packet.hop as usize] == END
+    }
+
+    /// The measured links, with their numbers among all.
+    pub(crate) fn managed(&mut self) -> impl Iterator<Item = (usize, &mut Managed)> {
+        self.links.iter_mut().enumerate().filter_map(|(i, link)| match &mut link.server {
+            Server::Managed(managed) => Some((i, &mut **managed)),
+            Server::Plain(_) => None,
+        })
+    }
+
+    /// Takes the first packet off a link's line; `None` if what is there arrives later.
+    #[inline]
+    pub(crate) fn take(&mut self, link: usize) -> Packet {
+        let line = &mut self.links[link].line;
+        let (_, packet) = line.pop_front().expect("an arrival is scheduled only for a packet on the line");
+        let head = line.front().map(|&(key, _)| key);
+        self.events.set(link, head);
+        packet
+    }
+
+    /// Hands a packet to the next link of its path, at the present.
+    #[inline]
+    pub(crate) fn forward(&mut self, packet: Packet) {
+        self.hand_over(self.events.now(), packet);
+    }
+
+    /// Hands a packet over at `at`: the present, or a later time for a link that is fed by one.
+    #[inline]
+    fn hand_over(&mut self, mut at: Time, mut packet: Packet) {
+        loop {
+            let i = self.hops[packet.hop as usize] as usize;
+            packet.hop += 1;
+            let link = &mut self.links[i];
+            if let Server::Managed(_) = link.server {
+                self.enqueue(i, packet);
+                return;
+            }
+            let Some(arrival) = link.accept(at, packet.size) else { return };
+            if !self.is_chained(&packet) {
+                self.launch(i, arrival, packet);
+                return;
+            }
+            at = arrival;
+        }
+    }
+
+    /// Whether the packet's next link takes it over from the one before.
+    #[inline]
+    fn is_chained(&self, packet: &Packet) -> bool {
+        let next = self.hops[packet.hop as usize];
+        next != END && matches!(&self.links[next as usize].server, Server::Plain(plain) if plain.chained)
+    }
+
+    /// Puts a packet on a link's line.
+    #[inline]
+    fn launch(&mut self, link: usize, arrival: Time, packet: Packet) {
+        let key = self.events.key(arrival);
+        let line = &mut self.links[link].line;
+        line.push_back((key, packet));
+        if line.len() == 1 {
+            self.events.set(link, Some(key));
+        }
+    }
+
+    #[inline]
+    fn enqueue(&mut self, i: usize, packet: Packet) {
+        let now = self.events.now();
+        let Server::Managed(managed) = &mut self.links[i].server else { unreachable!("only managed links queue") };
+        let outcome = managed.queue.enqueue(now, packet, &mut managed.rng);
+        self.probe.on_arrival(managed.number, now, outcome, managed.queue.aqm());
+        if matches!(outcome, Outcome::Queued | Outcome::Marked) {
+            if managed.busy {
+                managed.note_length(now);
+                self.probe.on_length(managed.number, now, managed.queue.len());
+            } else {
+                managed.busy = true;
+                self.transmit(i);
+            }
+        }
+    }
+
+    /// A managed link is free: it sends its next packet, if it has one.
+    #[inline]
+    pub(crate) fn transmit(&mut self, i: usize) {
+        let now = self.events.now();
+        let link = &mut self.links[i];
+        let Server::Managed(managed) = &mut link.server else { unreachable!("only managed links queue") };
+        let next = managed.queue.dequeue(now, &mut managed.rng);
+        managed.note_length(now);
+        self.probe.on_length(managed.number, now, managed.queue.len());
+        let Some((packet, sojourn)) = next else {
+            managed.busy = false;
+            self.events.set(managed.ready_slot, None);
+            return;
+        };
+        managed.delays[aqm::queue::Frame::class(&packet)].record(sojourn);
+        let slot = managed.ready_slot;
+        let sent = now + link.transmission(u32::from(packet.size));
+        let arrival = link.far_end(sent);
+        let key = self.events.key(sent);
+        self.events.set(slot, Some(key));
+        if self.is_chained(&packet) {
+            self.hand_over(arrival, packet);
+        } else {
+            self.launch(i, arrival, packet);
+        }
+    }
+
+    /// An algorithm's period is over.
+    pub(crate) fn close_period(&mut self, i: usize) {
+        let now = self.events.now();
+        if let Server::Managed(managed) = &mut self.links[i].server {
+            managed.queue.on_period(now);
+            self.probe.on_period(managed.number, now, managed.queue.aqm());
+        }
+        self.schedule_period(i);
+    }
+
+    fn schedule_period(&mut self, i: usize) {
+        let Server::Managed(managed) = &self.links[i].server else { return };
+        let Some(period) = managed.queue.period() else { return };
+        let slot = managed.period_slot;
+        // The number 0 puts the timer before everything else at that time.
+        let key = crate::event::first_at(self.events.now() + period);
+        self.events.set(slot, Some(key));
+    }
+}

@@ -1,0 +1,132 @@
+//! A packet on the wire: a small value, copied from ring to ring.
+
+use crate::tcp::receiver::MOST_BLOCKS;
+use crate::tcp::{Ack, HEADER, Segment};
+use aqm::queue::Frame;
+use aqm::unit::Time;
+
+/// What a packet is to its endpoints.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// A TCP segment with data, or a SYN.
+    Data,
+    /// A TCP acknowledgement.
+    Ack,
+    /// A UDP datagram.
+    Datagram,
+}
+
+const ECT: u8 = 1;
+const CE: u8 = 2;
+const ECE: u8 = 4;
+const CWR: u8 = 8;
+const SYN: u8 = 16;
+const AGAIN: u8 = 32;
+
+/// A packet on the wire.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    /// Sending time of the segment; in an ACK, the time it echoes.
+    stamp: Time,
+    /// The flow among those of its protocol.
+    pub(crate) flow: u32,
+    /// Where on the list of hops it is.
+    pub(crate) hop: u32,
+    /// Number of the segment, or the next that the ACK expects.
+    seq: u32,
+    /// SACK blocks as distances from `seq`: a window is at most 65535 segments.
+    blocks: [(u16, u16); MOST_BLOCKS],
+    /// Size on the wire in bytes.
+    pub(crate) size: u16,
+    class: u16,
+    pub(crate) kind: Kind,
+    flags: u8,
+}
+
+const _: () = assert!(size_of::<Packet>() <= 40, "a packet must stay small: it is copied at every hop");
+
+impl Packet {
+    /// A segment of `size` bytes.
+    pub(crate) fn data(segment: &Segment, flow: u32, hop: u32, class: u16, size: u16) -> Self {
+        let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+        Self {
+            stamp: segment.sent,
+            flow,
+            hop,
+            seq: segment.seq,
+            blocks: [(0, 0); MOST_BLOCKS],
+            size: if segment.syn { HEADER as u16 } else { size },
+            class,
+            kind: Kind::Data,
+            flags: flag(segment.ect, ECT)
+                | flag(segment.cwr, CWR)
+                | flag(segment.syn, SYN)
+                | flag(segment.again, AGAIN),
+        }
+    }
+
+    /// An acknowledgement.
+    pub(crate) fn ack(ack: &Ack, flow: u32, hop: u32, class: u16) -> Self {
+        let near = |seq: u32| (seq - ack.next.min(seq)) as u16;
+        Self {
+            stamp: ack.echo,
+            flow,
+            hop,
+            seq: ack.next,
+            blocks: ack.blocks.map(|(low, high)| (near(low), near(high))),
+            size: HEADER as u16,
+            class,
+            kind: Kind::Ack,
+            flags: if ack.ece { ECE } else { 0 },
+        }
+    }
+
+    /// A datagram of `size` bytes.
+    pub(crate) fn datagram(now: Time, flow: u32, hop: u32, class: u16, size: u16) -> Self {
+        let blocks = [(0, 0); MOST_BLOCKS];
+        Self { stamp: now, flow, hop, seq: 0, blocks, size, class, kind: Kind::Datagram, flags: 0 }
+    }
+
+    /// The segment that this data packet carries, and whether it was marked.
+    pub(crate) const fn segment(&self) -> (Segment, bool) {
+        let segment = Segment {
+            seq: self.seq,
+            syn: self.flags & SYN != 0,
+            again: self.flags & AGAIN != 0,
+            cwr: self.flags & CWR != 0,
+            ect: self.flags & ECT != 0,
+            sent: self.stamp,
+        };
+        (segment, self.flags & CE != 0)
+    }
+
+    /// The acknowledgement that this packet is.
+    pub(crate) fn acknowledgement(&self) -> Ack {
+        Ack {
+            next: self.seq,
+            ece: self.flags & ECE != 0,
+            echo: self.stamp,
+            blocks: self.blocks.map(|(low, high)| match high {
+                0 => (0, 0),
+                _ => (self.seq + u32::from(low), self.seq + u32::from(high)),
+            }),
+        }
+    }
+}
+
+impl Frame for Packet {
+    #[inline]
+    fn packet(&self) -> aqm::Packet {
+        aqm::Packet { size: u32::from(self.size), ect: self.flags & ECT != 0 }
+    }
+
+    #[inline]
+    fn mark(&mut self) {
+        self.flags |= CE;
+    }
+
+    #[inline]
+    fn class(&self) -> usize {
+        usize::from(self.class)
+    }
+}

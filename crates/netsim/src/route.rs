@@ -1,0 +1,119 @@
+//! Static shortest-path routes: fewest links, and among those the links that come first in the scenario.
+
+use scenario::model::Link;
+use std::collections::{HashMap, VecDeque};
+
+/// Marks the end of a path among the hops.
+pub(crate) const END: u32 = u32::MAX;
+
+/// All paths in use, one after the other, each ended by [`END`].
+#[derive(Debug)]
+pub(crate) struct Routes<'a> {
+    links: &'a [Link],
+    outgoing: Vec<Vec<u32>>,
+    hops: Vec<u32>,
+    known: HashMap<(usize, usize), u32>,
+}
+
+impl<'a> Routes<'a> {
+    pub(crate) fn new(nodes: usize, links: &'a [Link]) -> Self {
+        let mut outgoing = vec![Vec::new(); nodes];
+        for (i, link) in links.iter().enumerate() {
+            outgoing[link.from].push(i as u32);
+        }
+        Self { links, outgoing, hops: Vec::new(), known: HashMap::new() }
+    }
+
+    /// Where the path between two nodes starts among the hops.
+    ///
+    /// # Panics
+    /// If there is none: a checked scenario has one for all its traffic.
+    pub(crate) fn path(&mut self, from: usize, to: usize) -> u32 {
+        if let Some(&start) = self.known.get(&(from, to)) {
+            return start;
+        }
+        let mut via = vec![END; self.outgoing.len()];
+        let mut frontier = VecDeque::from([from]);
+        while let Some(node) = frontier.pop_front() {
+            for &link in &self.outgoing[node] {
+                let next = self.links[link as usize].to;
+                if next != from && via[next] == END {
+                    via[next] = link;
+                    frontier.push_back(next);
+                }
+            }
+        }
+        let start = self.hops.len() as u32;
+        let mut node = to;
+        while node != from {
+            assert!(via[node] != END, "the scenario was checked: every pair has a path");
+            self.hops.push(via[node]);
+            node = self.links[via[node] as usize].from;
+        }
+        self.hops[start as usize..].reverse();
+        self.hops.push(END);
+        self.known.insert((from, to), start);
+        start
+    }
+
+    /// All hops of all paths.
+    pub(crate) fn into_hops(self) -> Vec<u32> {
+        self.hops
+    }
+}
+
+/// For every link, whether all that enters it comes from one and the same link: then it can take its packets
+/// over when that link sends them, without an event of their own.
+pub(crate) fn fed_by_one(hops: &[u32], links: usize) -> Vec<bool> {
+    const UNKNOWN: u32 = u32::MAX;
+    let mut feeder = vec![UNKNOWN; links];
+    let mut single = vec![true; links];
+    let mut previous = END;
+    for &hop in hops {
+        if hop != END {
+            let link = hop as usize;
+            single[link] &= previous != END && (feeder[link] == UNKNOWN || feeder[link] == previous);
+            feeder[link] = previous;
+        }
+        previous = hop;
+    }
+    single
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqm::unit::{Bytes, Limit, Rate, Span};
+
+    fn link(from: usize, to: usize) -> Link {
+        Link {
+            name: format!("{from}-{to}"),
+            from,
+            to,
+            rate: Rate::mbit_per_s(1),
+            delay: Span::ZERO,
+            buffer: Limit::Packets(1),
+            aqm: None,
+            packet: Bytes(500),
+        }
+    }
+
+    #[test]
+    fn the_path_with_the_fewest_links_is_taken() {
+        let links = [link(0, 1), link(1, 2), link(2, 3), link(0, 3), link(3, 0)];
+        let mut routes = Routes::new(4, &links);
+        let (long, short, again) = (routes.path(0, 2), routes.path(0, 3), routes.path(0, 2));
+        assert_eq!((long, short, again), (0, 3, 0));
+        assert_eq!(routes.into_hops(), [0, 1, END, 3, END]);
+    }
+
+    #[test]
+    fn a_link_where_flows_merge_is_not_fed_by_one() {
+        // 0 -> 2 and 1 -> 2 merge on 2 -> 3; 3 -> 4 sees only what 2 -> 3 carried.
+        let links = [link(0, 2), link(1, 2), link(2, 3), link(3, 4)];
+        let mut routes = Routes::new(5, &links);
+        routes.path(0, 4);
+        routes.path(1, 4);
+        assert_eq!(fed_by_one(&routes.into_hops(), 4), [false, false, false, true]);
+    }
+}

@@ -1,0 +1,318 @@
+//! The run loop: takes the next event, does what it says.
+
+use crate::event::{Event, Events};
+use crate::flow::Endpoints;
+use crate::network::Network;
+use crate::packet::{Kind, Packet};
+use crate::probe::Probe;
+use crate::route::Routes;
+use crate::tcp::{Ack, Outbox, Segment};
+use aqm::queue::Counts;
+use aqm::unit::{Span, Time};
+use cpu_time::ThreadTime;
+use scenario::Scenario;
+use std::time::Duration;
+
+/// One sample of one flow's congestion window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct WindowSample {
+    /// When, in s.
+    pub t: f64,
+    /// The flow's number among the TCP flows.
+    pub flow: u32,
+    /// The traffic entry that it belongs to.
+    pub class: u16,
+    /// Congestion window in segments.
+    pub cwnd: f64,
+    /// Slow-start threshold in segments.
+    pub ssthresh: f64,
+}
+
+/// A run of a scenario: one seed, one thread, resumable at any time.
+#[derive(Debug)]
+pub struct Simulation<P> {
+    pub(crate) scenario: Scenario,
+    pub(crate) seed: u64,
+    pub(crate) network: Network<P>,
+    pub(crate) endpoints: Endpoints,
+    pub(crate) end: Time,
+    /// The counters of every managed link at the end of the warm-up.
+    pub(crate) at_warmup: Vec<Vec<Counts>>,
+    pub(crate) windows: Vec<WindowSample>,
+    pub(crate) events: u64,
+    pub(crate) cpu: Duration,
+    finished: bool,
+}
+
+/// Puts a sender's segments on the network.
+struct Wire<'a, P> {
+    network: &'a mut Network<P>,
+    flow: u32,
+    forth: u32,
+    class: u16,
+    size: u16,
+}
+
+impl<P: Probe> Outbox for Wire<'_, P> {
+    #[inline]
+    fn send(&mut self, segment: Segment) {
+        self.network.forward(Packet::data(&segment, self.flow, self.forth, self.class, self.size));
+    }
+}
+
+impl<P: Probe> Simulation<P> {
+    /// Sets up the network and schedules the traffic.
+    #[must_use]
+    pub fn new(scenario: Scenario, seed: u64, probe: P) -> Self {
+        let started = ThreadTime::now();
+        let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
+        let endpoints = Endpoints::new(&scenario.traffic, &mut routes, seed);
+        let hops = routes.into_hops();
+        let mut network = Network::new(&scenario, hops, seed, probe);
+        let end = Time::ZERO + scenario.general.duration;
+        schedule(&mut network.events, &endpoints, &scenario);
+        Self {
+            at_warmup: Vec::new(),
+            windows: Vec::new(),
+            events: 0,
+            cpu: started.elapsed(),
+            finished: false,
+            scenario,
+            seed,
+            network,
+            endpoints,
+            end,
+        }
+    }
+
+    /// The simulated time reached.
+    #[must_use]
+    pub const fn now(&self) -> Time {
+        self.network.events.now()
+    }
+
+    /// The recorder.
+    pub const fn probe(&self) -> &P {
+        &self.network.probe
+    }
+
+    /// The recorder, to close its books.
+    pub const fn probe_mut(&mut self) -> &mut P {
+        &mut self.network.probe
+    }
+
+    /// The sampled congestion windows.
+    #[must_use]
+    pub fn windows(&self) -> &[WindowSample] {
+        &self.windows
+    }
+
+    /// Whether the run is over.
+    #[must_use]
+    pub const fn finished(&self) -> bool {
+        self.finished
+    }
+
+    /// Runs up to and including `until`, at most to the end of the scenario.
+    pub fn advance(&mut self, until: Time) {
+        let started = ThreadTime::now();
+        let until = until.min(self.end);
+        while let Some(event) = self.network.events.next(until) {
+            self.events += 1;
+            self.handle(event);
+        }
+        if until == self.end && !self.finished {
+            self.finished = true;
+            let end = self.end;
+            for (_, managed) in self.network.managed() {
+                managed.note_length(end);
+            }
+        }
+        self.cpu += started.elapsed();
+    }
+
+    #[inline]
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Arrival(link) => {
+                let packet = self.network.take(link as usize);
+                if self.network.arrived(&packet) {
+                    self.deliver(&packet);
+                } else {
+                    self.network.forward(packet);
+                }
+            }
+            Event::Ready(link) => self.network.transmit(link as usize),
+            Event::Period(link) => self.network.close_period(link as usize),
+            Event::Retransmit(flow) => self.on_retransmit(flow),
+            Event::DelayedAck(flow) => self.on_delayed_ack(flow),
+            Event::Start(flow) => {
+                self.with_sender(flow, |sender, now, profile, out| sender.on_start(now, profile, out));
+            }
+            Event::Stop(flow) => self.endpoints.senders[flow as usize].on_stop(),
+            Event::Datagram(source) => self.send_datagram(source),
+            Event::Warmup => self.end_warmup(),
+            Event::Sample => self.sample_windows(),
+        }
+    }
+
+    /// A packet has reached its destination.
+    #[inline]
+    fn deliver(&mut self, packet: &Packet) {
+        match packet.kind {
+            Kind::Data => {
+                let now = self.now();
+                let flow = &self.endpoints.flows[packet.flow as usize];
+                let class = &self.endpoints.classes[usize::from(flow.class)];
+                let profile = class.profile.as_ref().expect("TCP has a profile");
+                let (segment, ce) = packet.segment();
+                let receiver = &mut self.endpoints.receivers[packet.flow as usize];
+                if let Some(ack) = receiver.on_segment(now, profile, &segment, ce) {
+                    self.acknowledge(packet.flow, &ack);
+                } else {
+                    self.arm_ack_timer(packet.flow);
+                }
+            }
+            Kind::Ack => {
+                let ack = packet.acknowledgement();
+                self.with_sender(packet.flow, |sender, now, profile, out| sender.on_ack(now, profile, &ack, out));
+                let flow = &mut self.endpoints.flows[packet.flow as usize];
+                if flow.finished.is_none() && self.endpoints.senders[packet.flow as usize].done() {
+                    flow.finished = Some(self.network.events.now());
+                }
+            }
+            Kind::Datagram => {
+                let source = &mut self.endpoints.sources[packet.flow as usize];
+                source.delivered += u64::from(u32::from(packet.size).saturating_sub(crate::flow::UDP_HEADER));
+            }
+        }
+    }
+
+    /// Lets a sender act, puts its segments on the network and its deadline on the event list.
+    #[inline]
+    fn with_sender(
+        &mut self,
+        index: u32,
+        act: impl FnOnce(&mut crate::tcp::Sender, Time, &crate::tcp::Profile, &mut Wire<'_, P>),
+    ) {
+        let now = self.network.events.now();
+        let flow = &mut self.endpoints.flows[index as usize];
+        let profile = self.endpoints.classes[usize::from(flow.class)].profile.as_ref().expect("TCP has a profile");
+        let sender = &mut self.endpoints.senders[index as usize];
+        let (forth, class, size) = (flow.forth, flow.class, profile.size as u16);
+        act(sender, now, profile, &mut Wire { network: &mut self.network, flow: index, forth, class, size });
+        // A later deadline is looked at when the pending event goes off; only an earlier one needs its own.
+        let deadline = sender.deadline();
+        if deadline < flow.timer {
+            flow.timer = deadline;
+            self.network.events.push(deadline, Event::Retransmit(index));
+        }
+    }
+
+    fn on_retransmit(&mut self, index: u32) {
+        let now = self.now();
+        let flow = &mut self.endpoints.flows[index as usize];
+        if flow.timer != now {
+            return; // an earlier one took its place
+        }
+        flow.timer = Time::MAX;
+        let deadline = self.endpoints.senders[index as usize].deadline();
+        if deadline > now {
+            if deadline != Time::MAX {
+                flow.timer = deadline;
+                self.network.events.push(deadline, Event::Retransmit(index));
+            }
+            return;
+        }
+        self.with_sender(index, |sender, now, profile, out| sender.on_timer(now, profile, out));
+    }
+
+    fn on_delayed_ack(&mut self, index: u32) {
+        let now = self.now();
+        let flow = &mut self.endpoints.flows[index as usize];
+        if flow.ack_timer != now {
+            return;
+        }
+        flow.ack_timer = Time::MAX;
+        let receiver = &mut self.endpoints.receivers[index as usize];
+        if receiver.deadline() <= now {
+            let profile = self.endpoints.classes[usize::from(flow.class)].profile.as_ref().expect("TCP has a profile");
+            if let Some(ack) = receiver.on_timer(profile) {
+                self.acknowledge(index, &ack);
+            }
+        } else {
+            self.arm_ack_timer(index);
+        }
+    }
+
+    fn arm_ack_timer(&mut self, index: u32) {
+        let deadline = self.endpoints.receivers[index as usize].deadline();
+        let flow = &mut self.endpoints.flows[index as usize];
+        if deadline < flow.ack_timer {
+            flow.ack_timer = deadline;
+            self.network.events.push(deadline, Event::DelayedAck(index));
+        }
+    }
+
+    #[inline]
+    fn acknowledge(&mut self, index: u32, ack: &Ack) {
+        let flow = &self.endpoints.flows[index as usize];
+        self.network.forward(Packet::ack(ack, index, flow.back, flow.class));
+    }
+
+    fn send_datagram(&mut self, index: u32) {
+        let now = self.now();
+        let source = &self.endpoints.sources[index as usize];
+        if now >= source.stop {
+            return;
+        }
+        let packet = Packet::datagram(now, index, source.forth, source.class, source.size);
+        self.network.events.push(now + source.interval, Event::Datagram(index));
+        self.network.forward(packet);
+    }
+
+    /// From here on the summary metrics count.
+    fn end_warmup(&mut self) {
+        let now = self.now();
+        self.at_warmup.clear();
+        for (_, managed) in self.network.managed() {
+            managed.note_length(now);
+            managed.occupancy.reset(now);
+            managed.delays.iter_mut().for_each(crate::stats::Delays::reset);
+            self.at_warmup.push(managed.queue.counts().to_vec());
+        }
+        self.endpoints.note_warmup();
+    }
+
+    fn sample_windows(&mut self) {
+        let now = self.now();
+        let samples = self.endpoints.flows.iter().zip(&self.endpoints.senders).enumerate();
+        self.windows.extend(samples.map(|(i, (flow, sender))| WindowSample {
+            t: now.secs(),
+            flow: i as u32,
+            class: flow.class,
+            cwnd: sender.cwnd(),
+            ssthresh: sender.ssthresh(),
+        }));
+        if let Some(step) = self.scenario.record.cwnd {
+            self.network.events.push(now + step, Event::Sample);
+        }
+    }
+}
+
+/// Puts what is known beforehand on the event list.
+fn schedule(events: &mut Events, endpoints: &Endpoints, scenario: &Scenario) {
+    events.push(Time::ZERO + scenario.general.warmup, Event::Warmup);
+    if scenario.record.cwnd.is_some_and(|step| step > Span::ZERO) {
+        events.push(Time::ZERO, Event::Sample);
+    }
+    for (i, flow) in endpoints.flows.iter().enumerate() {
+        events.push(flow.start, Event::Start(i as u32));
+    }
+    for &(at, flow) in &endpoints.stops {
+        events.push(at, Event::Stop(flow));
+    }
+    for (i, source) in endpoints.sources.iter().enumerate() {
+        events.push(source.start, Event::Datagram(i as u32));
+    }
+}

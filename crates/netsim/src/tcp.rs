@@ -1,0 +1,129 @@
+//! TCP, without a clock or a network: a [`Sender`] and a [`Receiver`] that take the time and a segment or an ACK
+//! and answer with what to send and when to be woken. Everything is counted in segments of one size, as ns-2
+//! does; segment 0 is the SYN where there is a handshake.
+
+pub mod receiver;
+pub mod rtt;
+pub mod scoreboard;
+pub mod sender;
+
+use aqm::unit::{Span, Time};
+use receiver::MOST_BLOCKS;
+use scenario::model::{Flavour, Halved, Tcp};
+
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+/// Bytes of TCP and IP header in every segment, and the size of a SYN and of an ACK on the wire.
+pub const HEADER: u32 = 40;
+
+/// A segment on its way to the receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Segment {
+    /// Its number.
+    pub seq: u32,
+    /// Whether it is the SYN.
+    pub syn: bool,
+    /// Whether it was sent before.
+    pub again: bool,
+    /// Whether it says "congestion window reduced" (RFC 3168).
+    pub cwr: bool,
+    /// Whether it may be marked.
+    pub ect: bool,
+    /// When it was sent, for the ACK to echo.
+    pub sent: Time,
+}
+
+/// An acknowledgement on its way to the sender.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ack {
+    /// The next segment expected: all below have arrived.
+    pub next: u32,
+    /// Whether CE arrived (RFC 3168).
+    pub ece: bool,
+    /// The sending time of a segment that this ACK covers (RFC 7323).
+    pub echo: Time,
+    /// Runs `[low, high)` beyond `next` that have arrived, the latest first; `(0, 0)` where there is none.
+    pub blocks: [(u32, u32); MOST_BLOCKS],
+}
+
+/// Where a sender puts its segments.
+pub trait Outbox {
+    /// Sends `segment` now.
+    fn send(&mut self, segment: Segment);
+}
+
+/// A connection's parameters as sender and receiver use them: shared by all flows of a traffic entry.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "each is the parameter of the same name in scenario::model::Tcp")]
+pub struct Profile {
+    pub flavour: Flavour,
+    /// Whether ACKs carry SACK blocks.
+    pub sack: bool,
+    pub sack_blocks: usize,
+    pub delayed_ack: bool,
+    pub delayed_ack_timeout: Span,
+    pub max_window: u32,
+    pub initial_window: u32,
+    pub initial_ssthresh: u32,
+    pub initial_rto: Span,
+    pub min_rto: Span,
+    pub max_rto: Span,
+    pub tick: Span,
+    pub timestamps: bool,
+    pub limited_transmit: bool,
+    pub impatient: bool,
+    pub halved: Halved,
+    pub recovery_burst: u32,
+    pub handshake: bool,
+    pub ecn: bool,
+    /// Size of a full segment on the wire in bytes.
+    pub size: u32,
+}
+
+impl Profile {
+    /// The parameters `tcp` for segments of `size` bytes on the wire.
+    #[must_use]
+    pub fn new(tcp: &Tcp, size: u32) -> Self {
+        // RFC 5681, equation 1.
+        let standard_window = match size - HEADER {
+            2191.. => 2,
+            1096.. => 3,
+            _ => 4,
+        };
+        Self {
+            flavour: tcp.flavour,
+            sack: tcp.flavour == Flavour::Sack,
+            sack_blocks: tcp.sack_blocks as usize,
+            delayed_ack: tcp.delayed_ack,
+            delayed_ack_timeout: tcp.delayed_ack_timeout,
+            max_window: tcp.max_window,
+            initial_window: tcp.initial_window.unwrap_or(standard_window),
+            initial_ssthresh: tcp.initial_ssthresh.unwrap_or(tcp.max_window),
+            initial_rto: tcp.initial_rto,
+            min_rto: tcp.min_rto,
+            max_rto: tcp.max_rto,
+            tick: tcp.tick,
+            timestamps: tcp.timestamps,
+            limited_transmit: tcp.limited_transmit,
+            impatient: tcp.impatient,
+            halved: tcp.halved,
+            recovery_burst: if tcp.recovery_burst == 0 { u32::MAX } else { tcp.recovery_burst },
+            handshake: tcp.handshake,
+            ecn: tcp.ecn,
+            size,
+        }
+    }
+
+    /// Payload bytes of a full segment.
+    #[must_use]
+    pub const fn payload(&self) -> u32 {
+        self.size - HEADER
+    }
+
+    /// The number of the first segment: 0 for the SYN, else 1.
+    #[must_use]
+    pub const fn first(&self) -> u32 {
+        if self.handshake { 0 } else { 1 }
+    }
+}

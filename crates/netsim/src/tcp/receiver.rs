@@ -1,0 +1,199 @@
+//! A TCP receiver: what has arrived, and when to acknowledge it (RFC 5681, section 4.2; RFC 2018; RFC 3168).
+
+use super::{Ack, Profile, Segment};
+use aqm::unit::Time;
+
+/// SACK blocks in one ACK at most (with timestamps there is room for three, RFC 2018, section 3).
+pub const MOST_BLOCKS: usize = 3;
+
+/// The receiving end of a connection.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// The next segment in order: all below have arrived.
+    next: u32,
+    /// Segments of data that were counted by [`Receiver::delivered`].
+    data: u32,
+    /// Whether an in-order segment waits for its ACK.
+    owed: bool,
+    /// Whether CE arrived and the sender has not said CWR since.
+    echo: bool,
+    /// The sending time of the segment that the next ACK echoes.
+    stamp: Time,
+    /// When a delayed ACK is due.
+    due: Time,
+    /// Runs `[low, high)` that arrived beyond `next`; the latest touched is `latest`.
+    runs: Vec<(u32, u32)>,
+    latest: u32,
+}
+
+impl Receiver {
+    /// Before anything arrived; `first` is the number of the first segment.
+    #[must_use]
+    pub const fn new(first: u32) -> Self {
+        Self {
+            next: first,
+            data: 0,
+            owed: false,
+            echo: false,
+            stamp: Time::ZERO,
+            due: Time::MAX,
+            runs: Vec::new(),
+            latest: 0,
+        }
+    }
+
+    /// Data segments that arrived in order, without the SYN.
+    #[must_use]
+    pub const fn delivered(&self) -> u32 {
+        self.data
+    }
+
+    /// When a delayed ACK is due; [`Time::MAX`] if none.
+    #[must_use]
+    pub const fn deadline(&self) -> Time {
+        self.due
+    }
+
+    /// Takes in a segment, and returns the ACK that it calls for at once.
+    pub fn on_segment(&mut self, now: Time, profile: &Profile, segment: &Segment, ce: bool) -> Option<Ack> {
+        if segment.cwr {
+            self.echo = false;
+        }
+        // A CE mark is echoed at once (RFC 3168, section 6.1.3, leaves the delay open; RFC 8257 likewise).
+        let mut at_once = ce && !self.echo || !profile.delayed_ack || segment.syn;
+        self.echo |= ce;
+        let gaps = !self.runs.is_empty();
+        if segment.seq == self.next {
+            // The stamp to echo is that of the earliest segment not yet acknowledged (RFC 7323, section 4.3).
+            if !self.owed {
+                self.stamp = segment.sent;
+            }
+            self.next += 1;
+            self.data += u32::from(!segment.syn);
+            if self.runs.first().is_some_and(|&(low, _)| low == self.next) {
+                let (low, high) = self.runs.remove(0);
+                self.next = high;
+                self.data += high - low;
+            }
+            at_once |= gaps;
+        } else {
+            at_once = true;
+            if segment.seq > self.next {
+                self.insert(segment.seq);
+            }
+        }
+        if at_once || self.owed {
+            return Some(self.acknowledge(profile));
+        }
+        self.owed = true;
+        self.due = now + profile.delayed_ack_timeout;
+        None
+    }
+
+    /// The delayed ACK, now due.
+    pub fn on_timer(&mut self, profile: &Profile) -> Option<Ack> {
+        self.owed.then(|| self.acknowledge(profile))
+    }
+
+    fn acknowledge(&mut self, profile: &Profile) -> Ack {
+        self.owed = false;
+        self.due = Time::MAX;
+        let mut ack = Ack { next: self.next, ece: self.echo, echo: self.stamp, blocks: [(0, 0); MOST_BLOCKS] };
+        if profile.sack && !self.runs.is_empty() {
+            // The block with the latest segment first, then the others, highest first (RFC 2018, section 4).
+            let latest = self.runs.iter().position(|&(low, high)| (low..high).contains(&self.latest));
+            let others = (0..self.runs.len()).rev().filter(|&i| Some(i) != latest);
+            for (block, i) in ack.blocks[..profile.sack_blocks].iter_mut().zip(latest.into_iter().chain(others)) {
+                *block = self.runs[i];
+            }
+        }
+        ack
+    }
+
+    /// Adds `seq` to the runs, joining neighbours.
+    fn insert(&mut self, seq: u32) {
+        self.latest = seq;
+        let at = self.runs.partition_point(|&(_, high)| high < seq);
+        match self.runs.get(at).copied() {
+            Some((low, high)) if low <= seq && seq < high => {}
+            Some((_, high)) if high == seq => {
+                self.runs[at].1 += 1;
+                if self.runs.get(at + 1).is_some_and(|&(low, _)| low == seq + 1) {
+                    self.runs[at].1 = self.runs.remove(at + 1).1;
+                }
+            }
+            Some((low, _)) if low == seq + 1 => self.runs[at].0 = seq,
+            _ => self.runs.insert(at, (seq, seq + 1)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqm::unit::Span;
+    use proptest::prelude::*;
+    use scenario::model::{Flavour, Tcp};
+
+    fn profile(delayed_ack: bool) -> Profile {
+        Profile::new(&Tcp { flavour: Flavour::Sack, delayed_ack, ..Tcp::default() }, 500)
+    }
+
+    fn segment(seq: u32) -> Segment {
+        Segment { seq, syn: false, again: false, cwr: false, ect: false, sent: Time::ZERO }
+    }
+
+    #[test]
+    fn every_second_segment_is_acknowledged_or_the_first_after_a_while() {
+        let (profile, mut receiver) = (profile(true), Receiver::new(1));
+        assert!(receiver.on_segment(Time::ZERO, &profile, &segment(1), false).is_none());
+        assert_eq!(receiver.deadline(), Time::ZERO + Span::ms(200));
+        assert_eq!(receiver.on_segment(Time::ZERO, &profile, &segment(2), false).unwrap().next, 3);
+        assert_eq!(receiver.deadline(), Time::MAX);
+        assert!(receiver.on_segment(Time::ZERO, &profile, &segment(3), false).is_none());
+        assert_eq!(receiver.on_timer(&profile).unwrap().next, 4);
+        assert!(receiver.on_timer(&profile).is_none());
+    }
+
+    #[test]
+    fn a_gap_is_acknowledged_at_once_with_the_latest_block_first() {
+        let (profile, mut receiver) = (profile(true), Receiver::new(1));
+        let mut arrive = |seq| receiver.on_segment(Time::ZERO, &profile, &segment(seq), false).unwrap();
+        assert_eq!(arrive(3).blocks, [(3, 4), (0, 0), (0, 0)]);
+        assert_eq!(arrive(7).blocks, [(7, 8), (3, 4), (0, 0)]);
+        assert_eq!(arrive(5).blocks, [(5, 6), (7, 8), (3, 4)]);
+        assert_eq!(arrive(4).blocks, [(3, 6), (7, 8), (0, 0)]);
+        let ack = arrive(1);
+        assert_eq!((ack.next, ack.blocks[0]), (2, (7, 8)));
+        assert_eq!(arrive(2).next, 6);
+    }
+
+    #[test]
+    fn congestion_is_echoed_until_the_sender_says_so() {
+        let (profile, mut receiver) = (profile(false), Receiver::new(1));
+        assert!(!receiver.on_segment(Time::ZERO, &profile, &segment(1), false).unwrap().ece);
+        assert!(receiver.on_segment(Time::ZERO, &profile, &segment(2), true).unwrap().ece);
+        assert!(receiver.on_segment(Time::ZERO, &profile, &segment(3), false).unwrap().ece);
+        let answered = Segment { cwr: true, ..segment(4) };
+        assert!(!receiver.on_segment(Time::ZERO, &profile, &answered, false).unwrap().ece);
+    }
+
+    #[test]
+    fn runs_agree_with_a_bitmap() {
+        proptest!(|(arrivals in proptest::collection::vec(0u32..60, 0..200))| {
+            let (profile, mut receiver) = (profile(false), Receiver::new(0));
+            let mut arrived = [false; 61];
+            for seq in arrivals {
+                arrived[seq as usize] = true;
+                let ack = receiver.on_segment(Time::ZERO, &profile, &segment(seq), false).unwrap();
+                let next = arrived.iter().position(|&a| !a).unwrap() as u32;
+                prop_assert_eq!(ack.next, next);
+                prop_assert_eq!(receiver.delivered(), next);
+                for (low, high) in ack.blocks {
+                    prop_assert!((low..high).all(|s| arrived[s as usize]));
+                    prop_assert!(low == high || low > next && !arrived[high as usize] && !arrived[low as usize - 1]);
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,146 @@
+//! The round-trip time and the retransmission time-out (RFC 6298), in Jacobson's scaled integers.
+//!
+//! Times are counted in ticks of the sender's clock, as a real stack does and ns-2 too: a round trip measured
+//! with a coarse clock is 0, 1 or 2 ticks, and that shows in the time-out.
+
+use super::Profile;
+use aqm::unit::{Span, Time};
+
+/// Fractional bits of the smoothed round trip (gain 1/8) and of its deviation (gain 1/4).
+const SRTT_BITS: u32 = 3;
+const RTTVAR_BITS: u32 = 2;
+/// The time-out is doubled at most this often: by then it is beyond every `max_rto`.
+const MOST_BACKOFF: u32 = 30;
+/// After more doublings than this the estimate is forgotten: it is likely wrong (RFC 6298, section 5).
+const FORGET_BACKOFF: u32 = 3;
+
+/// What a sender knows of its round trip.
+#[derive(Clone, Debug)]
+pub struct RttEstimator {
+    /// Smoothed round trip, ticks scaled by 8; 0 before the first measurement.
+    srtt: u32,
+    /// Its mean deviation, ticks scaled by 4.
+    rttvar: u32,
+    /// The time-out before `min_rto` and back-off.
+    rto: Span,
+    backoff: u32,
+}
+
+impl RttEstimator {
+    /// Before any measurement.
+    #[must_use]
+    pub const fn new(initial_rto: Span) -> Self {
+        Self { srtt: 0, rttvar: 0, rto: initial_rto, backoff: 0 }
+    }
+
+    /// Takes a measurement: a segment sent at `sent` was acknowledged at `now` (rules 2.2 and 2.3).
+    pub fn measure(&mut self, profile: &Profile, sent: Time, now: Time) {
+        let ticks = |t: Time| t.nanos() / profile.tick.nanos();
+        let rtt = u32::try_from(ticks(now) - ticks(sent)).unwrap_or(u32::MAX >> 4).max(1);
+        if self.srtt == 0 {
+            self.srtt = rtt << SRTT_BITS;
+            self.rttvar = rtt << (RTTVAR_BITS - 1);
+        } else {
+            let error = i64::from(rtt) - i64::from(self.srtt >> SRTT_BITS);
+            self.srtt = (i64::from(self.srtt) + error).max(1) as u32;
+            let deviation = error.abs() - i64::from(self.rttvar >> RTTVAR_BITS);
+            self.rttvar = (i64::from(self.rttvar) + deviation).max(1) as u32;
+        }
+        // srtt + 4 rttvar: the deviation's scale of 4 is its factor, so only the scale of 8 remains.
+        let ticks = ((self.rttvar << SRTT_BITS) + self.srtt) >> SRTT_BITS;
+        self.rto = profile.tick * u64::from(ticks);
+        self.backoff = 0;
+    }
+
+    /// Ends the back-off: data sent after the last time-out was acknowledged.
+    pub const fn settle(&mut self) {
+        self.backoff = 0;
+    }
+
+    /// Doubles the time-out (rule 5.5).
+    pub const fn back_off(&mut self) {
+        if self.backoff < MOST_BACKOFF {
+            self.backoff += 1;
+        }
+        if self.backoff > FORGET_BACKOFF {
+            self.rttvar += self.srtt >> SRTT_BITS;
+            self.srtt = 0;
+        }
+    }
+
+    /// Starts over with this time-out (rule 5.7).
+    pub const fn restart(&mut self, rto: Span) {
+        *self = Self::new(rto);
+    }
+
+    /// The time-out in force.
+    #[must_use]
+    pub fn timeout(&self, profile: &Profile) -> Span {
+        let rto = self.rto.max(profile.min_rto).nanos();
+        Span::ns(rto.saturating_mul(1 << self.backoff)).min(profile.max_rto)
+    }
+
+    /// The smoothed round trip, once there is one.
+    #[must_use]
+    pub fn smoothed(&self, profile: &Profile) -> Option<f64> {
+        (self.srtt > 0).then(|| f64::from(self.srtt) / 8.0 * profile.tick.secs())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::model::Tcp;
+
+    fn profile() -> Profile {
+        Profile::new(&Tcp::preset("ns2.35").unwrap(), 500)
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::ms(ms)
+    }
+
+    #[test]
+    fn first_measurement_sets_three_round_trips() {
+        // RFC 6298, 2.2: SRTT = R, RTTVAR = R/2, RTO = SRTT + 4 RTTVAR = 3 R.
+        let (profile, mut rtt) = (profile(), RttEstimator::new(Span::s(3)));
+        assert_eq!(rtt.timeout(&profile), Span::s(3));
+        rtt.measure(&profile, at(0), at(200));
+        assert_eq!(rtt.timeout(&profile), Span::ms(600));
+    }
+
+    #[test]
+    fn later_measurements_follow_the_gains() {
+        // R = 200 then 280 ms: RTTVAR = 3/4 100 + 1/4 80 = 95, SRTT = 7/8 200 + 1/8 280 = 210, RTO = 590 ms.
+        let (profile, mut rtt) = (profile(), RttEstimator::new(Span::s(3)));
+        rtt.measure(&profile, at(0), at(200));
+        rtt.measure(&profile, at(1000), at(1280));
+        assert_eq!(rtt.timeout(&profile), Span::ms(590));
+    }
+
+    #[test]
+    fn the_clock_is_as_coarse_as_its_tick() {
+        // 4 ms over a tick boundary counts as one tick of 10 ms, and less than a tick as one.
+        let (profile, mut rtt) = (profile(), RttEstimator::new(Span::s(3)));
+        rtt.measure(&profile, at(8), at(12));
+        assert_eq!(rtt.smoothed(&profile), Some(0.010));
+        let mut rtt = RttEstimator::new(Span::s(3));
+        rtt.measure(&profile, at(12), at(14));
+        assert_eq!(rtt.smoothed(&profile), Some(0.010));
+    }
+
+    #[test]
+    fn back_off_doubles_up_to_the_maximum_and_ends_with_a_measurement() {
+        let (profile, mut rtt) = (profile(), RttEstimator::new(Span::s(3)));
+        rtt.measure(&profile, at(0), at(50));
+        assert_eq!(rtt.timeout(&profile), Span::ms(200), "min_rto");
+        rtt.back_off();
+        assert_eq!(rtt.timeout(&profile), Span::ms(400));
+        for _ in 0..20 {
+            rtt.back_off();
+        }
+        assert_eq!(rtt.timeout(&profile), Span::s(60), "max_rto");
+        rtt.measure(&profile, at(20_000), at(20_100));
+        assert_eq!(rtt.timeout(&profile), Span::ms(300), "the estimate was forgotten: 3 R again");
+    }
+}

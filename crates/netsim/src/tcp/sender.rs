@@ -1,0 +1,418 @@
+//! A TCP sender: window, loss detection, retransmission.
+//!
+//! ```text
+//!            3 duplicate ACKs                         all that was out then is acknowledged
+//!   Open ------------------------> Recovery ----------------------------------------------> Open
+//!     ^  \                            |           (Reno: any new ACK; Tahoe: never enters)
+//!     |   `--- time-out <-------------'
+//!     `---- slow start from one segment, everything outstanding is sent again in order
+//! ```
+//!
+//! Sources: RFC 5681 (slow start, congestion avoidance, fast retransmit and recovery), RFC 6582 (NewReno),
+//! RFC 6675 (SACK), RFC 3042 (limited transmit), RFC 3168 (ECN), RFC 6298 (timer); ns-2.35, tcp.cc, tcp-reno.cc,
+//! tcp-newreno.cc for what the papers ran.
+
+use super::rtt::RttEstimator;
+use super::scoreboard::Scoreboard;
+use super::{Ack, Outbox, Profile, Segment};
+use aqm::unit::{Span, Time};
+use scenario::model::{Flavour, Halved};
+
+/// Duplicate ACKs that count as a loss (RFC 5681, section 3.2).
+const DUP_THRESH: u32 = 3;
+/// The least slow-start threshold, in segments.
+const LEAST_SSTHRESH: f64 = 2.0;
+/// The time-out with which data starts after a lost SYN (RFC 6298, rule 5.7).
+const RTO_AFTER_LOST_SYN: Span = Span::s(3);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    Open,
+    Recovery,
+}
+
+/// The sending end of a connection.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    /// The first segment not acknowledged, the next to send, one past the highest ever sent.
+    una: u32,
+    nxt: u32,
+    max: u32,
+    /// One past the last segment that the application will send.
+    end: u32,
+    cwnd: f64,
+    ssthresh: f64,
+    /// Segments that left the network during recovery, added to the window (RFC 5681, section 3.2, steps 3, 4).
+    inflation: u32,
+    dup_acks: u32,
+    /// Segments sent by limited transmit since the last new ACK.
+    limited: u32,
+    /// One past the highest segment out when the last loss was detected.
+    recover: u32,
+    /// One past the highest segment out when the window was last reduced: one reduction a window (RFC 3168).
+    reduced: u32,
+    phase: Phase,
+    /// Whether this recovery has seen a partial ACK.
+    partial: bool,
+    say_cwr: bool,
+    syn_lost: bool,
+    /// The segment that is being timed, and since when ([`Time::MAX`]: none).
+    timed: u32,
+    timed_since: Time,
+    rtt: RttEstimator,
+    deadline: Time,
+    /// The segment that the timer last went off for.
+    expired: Option<u32>,
+    board: Option<Box<Scoreboard>>,
+    retransmits: u64,
+    timeouts: u64,
+}
+
+impl Sender {
+    /// A sender that has `segments` of data to send.
+    #[must_use]
+    pub fn new(profile: &Profile, segments: u32) -> Self {
+        let first = profile.first();
+        Self {
+            una: first,
+            nxt: first,
+            max: first,
+            end: segments.saturating_add(1),
+            cwnd: if profile.handshake { 1.0 } else { f64::from(profile.initial_window) },
+            ssthresh: f64::from(profile.initial_ssthresh),
+            inflation: 0,
+            dup_acks: 0,
+            limited: 0,
+            recover: 0,
+            reduced: 0,
+            phase: Phase::Open,
+            partial: false,
+            say_cwr: false,
+            syn_lost: false,
+            timed: 0,
+            timed_since: Time::MAX,
+            rtt: RttEstimator::new(profile.initial_rto),
+            deadline: Time::MAX,
+            expired: None,
+            board: profile.sack.then(|| {
+                let mut board = Scoreboard::default();
+                board.clear(first);
+                Box::new(board)
+            }),
+            retransmits: 0,
+            timeouts: 0,
+        }
+    }
+
+    /// The congestion window in segments.
+    #[must_use]
+    pub const fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    /// The slow-start threshold in segments.
+    #[must_use]
+    pub const fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    /// Segments sent more than once.
+    #[must_use]
+    pub const fn retransmits(&self) -> u64 {
+        self.retransmits
+    }
+
+    /// Times that the retransmission timer went off.
+    #[must_use]
+    pub const fn timeouts(&self) -> u64 {
+        self.timeouts
+    }
+
+    /// When [`Sender::on_timer`] is due; [`Time::MAX`] if not at all.
+    #[must_use]
+    pub const fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// Whether all that the application had is acknowledged.
+    #[must_use]
+    pub const fn done(&self) -> bool {
+        self.una >= self.end
+    }
+
+    /// The first segment not acknowledged.
+    #[must_use]
+    pub const fn una(&self) -> u32 {
+        self.una
+    }
+
+    /// Opens the connection.
+    pub fn on_start(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
+        self.fill(now, profile, u32::MAX, out);
+    }
+
+    /// The application has nothing more than what was sent already.
+    pub fn on_stop(&mut self) {
+        self.end = self.end.min(self.max.max(1));
+    }
+
+    /// Takes in an acknowledgement.
+    pub fn on_ack(&mut self, now: Time, profile: &Profile, ack: &Ack, out: &mut impl Outbox) {
+        if ack.next < self.una || ack.next > self.max {
+            return;
+        }
+        let news = self.note_blocks(ack);
+        let echoed = profile.ecn && ack.ece;
+        // At most one reduction a window (RFC 3168, section 6.1.2).
+        if echoed && self.phase == Phase::Open && self.una >= self.reduced {
+            self.reduce(profile);
+            self.reduced = self.max;
+        }
+        if ack.next > self.una {
+            self.on_new_ack(now, profile, ack, echoed, out);
+        } else if self.una < self.max && (self.board.is_none() || news) {
+            self.on_duplicate_ack(now, profile, out);
+        }
+        let burst = if self.phase == Phase::Recovery { profile.recovery_burst } else { u32::MAX };
+        if self.phase == Phase::Recovery && self.board.is_some() {
+            self.fill_pipe(now, profile, burst, out);
+        } else if self.dup_acks == 0 || self.dup_acks >= DUP_THRESH {
+            self.fill(now, profile, burst, out);
+        }
+    }
+
+    /// The retransmission timer went off (RFC 6298, rules 5.4 to 5.6; RFC 5681, section 3.1).
+    pub fn on_timer(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
+        if self.una >= self.max {
+            self.deadline = Time::MAX;
+            return;
+        }
+        self.timeouts += 1;
+        self.open();
+        self.syn_lost |= self.una == 0;
+        // RFC 5681, equation 4, is for the first time-out of a segment; ns-2 applies it each time.
+        if self.expired != Some(self.una) || profile.halved == Halved::Window {
+            self.ssthresh = self.half(profile).floor().max(LEAST_SSTHRESH);
+        }
+        self.expired = Some(self.una);
+        self.cwnd = 1.0;
+        (self.recover, self.reduced) = (self.max, self.max);
+        self.say_cwr = profile.ecn;
+        self.nxt = self.una;
+        self.timed_since = Time::MAX;
+        if let Some(board) = &mut self.board {
+            board.clear(self.una);
+        }
+        self.rtt.back_off();
+        self.deadline = now + self.rtt.timeout(profile);
+        self.fill(now, profile, u32::MAX, out);
+    }
+
+    fn on_new_ack(&mut self, now: Time, profile: &Profile, ack: &Ack, echoed: bool, out: &mut impl Outbox) {
+        self.measure(now, profile, ack);
+        let acked = ack.next - self.una;
+        let syn = self.una == 0;
+        self.una = ack.next;
+        self.nxt = self.nxt.max(self.una);
+        if let Some(board) = &mut self.board {
+            board.advance(self.una);
+            board.judge();
+        }
+        if self.phase == Phase::Recovery && profile.flavour != Flavour::Reno && ack.next < self.recover {
+            if !self.partial || !profile.impatient || self.board.is_some() {
+                self.restart_timer(now, profile);
+            }
+            self.partial = true;
+            if self.board.is_none() {
+                self.deflate(acked);
+                self.emit(now, profile, self.una, out);
+            }
+            return;
+        }
+        let recovering = self.phase == Phase::Recovery;
+        self.open();
+        self.restart_timer(now, profile);
+        if syn {
+            self.cwnd = if self.syn_lost { 1.0 } else { f64::from(profile.initial_window) };
+            if self.syn_lost && profile.initial_rto < RTO_AFTER_LOST_SYN {
+                self.rtt.restart(RTO_AFTER_LOST_SYN);
+            }
+        } else if !recovering && !echoed {
+            self.grow(profile);
+        }
+    }
+
+    fn on_duplicate_ack(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
+        self.dup_acks += 1;
+        let lost = match &mut self.board {
+            Some(board) => {
+                board.judge();
+                self.dup_acks >= DUP_THRESH || board.next_lost().is_some()
+            }
+            None => self.dup_acks == DUP_THRESH,
+        };
+        if self.phase == Phase::Recovery {
+            self.inflation += u32::from(self.board.is_none());
+        } else if lost {
+            // Duplicates of what was sent before the last loss say nothing of a new one (RFC 6582, section 4).
+            if self.una > self.recover {
+                self.fast_retransmit(now, profile, out);
+            }
+        } else if profile.limited_transmit {
+            self.transmit_limited(now, profile, out);
+        }
+    }
+
+    /// Halves the window and sends the first outstanding segment again (RFC 5681, section 3.2, steps 2 and 3).
+    fn fast_retransmit(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
+        let already_reduced = profile.ecn && self.una < self.reduced;
+        if !already_reduced {
+            self.reduce(profile);
+        }
+        (self.recover, self.reduced) = (self.max, self.max);
+        self.timed_since = Time::MAX;
+        self.restart_timer(now, profile);
+        if profile.flavour == Flavour::Tahoe {
+            self.cwnd = 1.0;
+            self.nxt = self.una;
+            return;
+        }
+        self.phase = Phase::Recovery;
+        self.partial = false;
+        if let Some(board) = &mut self.board {
+            board.lose_first();
+            board.resend(self.una);
+        } else {
+            self.inflation = DUP_THRESH;
+        }
+        self.emit(now, profile, self.una, out);
+    }
+
+    /// Leaves recovery with a window that is not inflated.
+    const fn open(&mut self) {
+        self.phase = Phase::Open;
+        self.partial = false;
+        self.inflation = 0;
+        self.dup_acks = 0;
+        self.limited = 0;
+    }
+
+    /// A partial ACK takes what it covers out of the inflated window, but for one segment (RFC 6582, 3.2, step 3).
+    fn deflate(&mut self, acked: u32) {
+        if self.inflation > acked {
+            self.inflation -= acked - 1;
+        } else {
+            self.cwnd = (self.cwnd - f64::from(acked - self.inflation)).max(1.0);
+            self.inflation = 1;
+        }
+    }
+
+    /// Slow start below `ssthresh`, congestion avoidance above (RFC 5681, section 3.1).
+    fn grow(&mut self, profile: &Profile) {
+        let step = if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd };
+        self.cwnd = (self.cwnd + step).min(f64::from(profile.max_window));
+    }
+
+    fn half(&self, profile: &Profile) -> f64 {
+        0.5 * match profile.halved {
+            Halved::Flight => f64::from(self.nxt - self.una - self.limited),
+            Halved::Window => (self.cwnd + f64::from(self.inflation)).min(f64::from(profile.max_window)),
+        }
+    }
+
+    fn reduce(&mut self, profile: &Profile) {
+        let half = self.half(profile);
+        self.ssthresh = half.floor().max(LEAST_SSTHRESH);
+        self.cwnd = match profile.halved {
+            Halved::Flight => self.ssthresh,
+            Halved::Window => half.max(1.0),
+        };
+        self.say_cwr = profile.ecn;
+    }
+
+    fn note_blocks(&mut self, ack: &Ack) -> bool {
+        let Some(board) = &mut self.board else { return false };
+        let blocks = ack.blocks.iter().filter(|&&(low, high)| low < high && high <= self.max);
+        blocks.fold(false, |news, &(low, high)| board.sack(low, high) | news)
+    }
+
+    fn measure(&mut self, now: Time, profile: &Profile, ack: &Ack) {
+        if profile.timestamps {
+            self.rtt.measure(profile, ack.echo, now);
+        } else if self.timed_since != Time::MAX && ack.next > self.timed {
+            self.rtt.measure(profile, self.timed_since, now);
+            self.timed_since = Time::MAX;
+        }
+    }
+
+    fn restart_timer(&mut self, now: Time, profile: &Profile) {
+        self.deadline = if self.una < self.max { now + self.rtt.timeout(profile) } else { Time::MAX };
+    }
+
+    fn window(&self, profile: &Profile) -> u32 {
+        (self.cwnd as u32 + self.inflation).min(profile.max_window)
+    }
+
+    /// Sends what the window allows, at most `burst` segments.
+    fn fill(&mut self, now: Time, profile: &Profile, burst: u32, out: &mut impl Outbox) {
+        let edge = (self.una + self.window(profile)).min(self.end);
+        let mut sent = 0;
+        while self.nxt < edge && sent < burst {
+            if !self.board.as_ref().is_some_and(|board| board.has(self.nxt)) {
+                self.emit(now, profile, self.nxt, out);
+                sent += 1;
+            }
+            self.nxt += 1;
+        }
+    }
+
+    /// Sends lost and new segments while the network has room for them (RFC 6675, section 5, step C).
+    fn fill_pipe(&mut self, now: Time, profile: &Profile, burst: u32, out: &mut impl Outbox) {
+        let edge = (self.una + profile.max_window).min(self.end);
+        for _ in 0..burst {
+            let Some(board) = &mut self.board else { return };
+            if f64::from(board.pipe(self.max)) + 1.0 > self.cwnd {
+                return;
+            }
+            if let Some(seq) = board.next_lost() {
+                board.resend(seq);
+                self.emit(now, profile, seq, out);
+            } else if self.nxt < edge {
+                self.emit(now, profile, self.nxt, out);
+                self.nxt += 1;
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// A duplicate ACK below the threshold releases a segment never sent before (RFC 3042).
+    fn transmit_limited(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
+        let edge = (self.una + profile.max_window).min(self.una + self.cwnd as u32 + self.dup_acks).min(self.end);
+        if self.nxt < edge {
+            self.emit(now, profile, self.nxt, out);
+            self.nxt += 1;
+            self.limited += 1;
+        }
+    }
+
+    fn emit(&mut self, now: Time, profile: &Profile, seq: u32, out: &mut impl Outbox) {
+        let again = seq < self.max;
+        if again {
+            self.retransmits += 1;
+        } else {
+            self.max = seq + 1;
+            if self.timed_since == Time::MAX {
+                (self.timed, self.timed_since) = (seq, now);
+            }
+        }
+        if self.deadline == Time::MAX {
+            self.deadline = now + self.rtt.timeout(profile);
+        }
+        let syn = seq == 0;
+        // Neither a SYN nor a segment sent again may be marked (RFC 3168, sections 6.1.1 and 6.1.5).
+        let ect = profile.ecn && !again && !syn;
+        let cwr = ect && std::mem::take(&mut self.say_cwr);
+        out.send(Segment { seq, syn, again, cwr, ect, sent: now });
+    }
+}
