@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(arrive(5).blocks, [(5, 6), (7, 8), (3, 4)]);
         assert_eq!(arrive(4).blocks, [(3, 6), (7, 8), (0, 0)]);
         let ack = arrive(1);
-        assert_eq!((ack.next, ack.blocks[0]), (2, (7, 8)));
+        assert_eq!((ack.next, ack.blocks[0]), (2, (3, 6)));
         assert_eq!(arrive(2).next, 6);
     }
 

@@ -90,7 +90,7 @@ impl Scoreboard {
 
     /// The first lost segment that was not sent again (`NextSeg`, rule 1).
     pub fn next_lost(&mut self) -> Option<u32> {
-        while self.next_lost < self.una + self.flags.len() as u32 {
+        while self.next_lost < self.judged {
             if self.flags_of(self.next_lost) & (SACKED | LOST | RESENT) == LOST {
                 return Some(self.next_lost);
             }

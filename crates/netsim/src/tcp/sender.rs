@@ -258,7 +258,7 @@ impl Sender {
             if self.una > self.recover {
                 self.fast_retransmit(now, profile, out);
             }
-        } else if profile.limited_transmit {
+        } else if profile.limited_transmit && self.dup_acks < DUP_THRESH {
             self.transmit_limited(now, profile, out);
         }
     }
