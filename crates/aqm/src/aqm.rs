@@ -126,7 +126,8 @@ pub trait Aqm: Sized {
     }
 
     /// Decides on an arriving packet.
-    fn on_enqueue<R: Uniform>(&mut self, now: Time, packet: &Packet, queue: &Backlog, rng: &mut R) -> Verdict;
+    fn on_enqueue<R: Uniform>(&mut self, now: Time, packet: &Packet, queue: &Backlog, rng: &mut R)
+    -> Verdict;
 
     /// Decides on a packet that has waited for `sojourn` and is about to be sent; `queue` no longer counts it.
     #[inline]
@@ -156,7 +157,6 @@ pub trait Aqm: Sized {
     /// Tells `visit` the number and present value of every signal.
     fn signals(&self, visit: impl FnMut(usize, f64));
 }
-
 
 /// Declares the algorithms: the module, the key (both the same name) and the type of each, in one line.
 macro_rules! aqms {
@@ -307,4 +307,8 @@ macro_rules! aqms {
 
 aqms! {
     droptail::DropTail,
+    red::Red,
+    pi::Pi,
+    rem::Rem,
+    lred::Lred,
 }

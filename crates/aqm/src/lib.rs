@@ -2,9 +2,11 @@
 //!
 //! An algorithm gets the time, a packet and the backlog, and answers with a [`Verdict`]. It has no clock, no
 //! I/O, no global randomness, and knows nothing of a simulator: the same code serves any host that owns a
-//! queue. Layers, each importing only those before it: [`unit`], [`params`], [`aqm`], [`queue`].
+//! queue. Layers, each importing only those before it: [`mod@unit`], [`mod@params`], [`mod@aqm`], [`mod@queue`].
 
 pub mod aqm;
+#[cfg(test)]
+mod fixture;
 pub mod params;
 pub mod queue;
 pub mod unit;

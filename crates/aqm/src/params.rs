@@ -517,7 +517,10 @@ mod tests {
     fn errors_name_parameter_value_and_range() {
         let mut example = Example::default();
         let error = |e: Result<(), ParamError>| e.unwrap_err().to_string();
-        assert_eq!(error(example.set("beta", &Value::Integer(-1))), "beta = -1: must be in (0, 10], per packet");
+        assert_eq!(
+            error(example.set("beta", &Value::Integer(-1))),
+            "beta = -1: must be in (0, 10], per packet"
+        );
         assert_eq!(
             error(example.set("period", &Value::Float(f64::NAN))),
             "period = NaN: must be a quantity like \"2.5 ms\" in (0, 100], s"

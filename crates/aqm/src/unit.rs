@@ -211,7 +211,8 @@ impl Mul<u64> for Span {
 /// A unit that a quantity may be written with, and its size in the base unit.
 type Units = &'static [(&'static str, f64)];
 
-const TIME: Units = &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("µs", 1e-6), ("min", 60.0), ("h", 3600.0)];
+const TIME: Units =
+    &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("µs", 1e-6), ("min", 60.0), ("h", 3600.0)];
 const RATE: Units = &[
     ("bit/s", 1.0),
     ("kbit/s", 1e3),
@@ -222,8 +223,16 @@ const RATE: Units = &[
     ("Mbps", 1e6),
     ("Gbps", 1e9),
 ];
-const SIZE: Units =
-    &[("B", 1.0), ("bytes", 1.0), ("byte", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("KiB", 1024.0), ("MiB", 1048576.0)];
+const SIZE: Units = &[
+    ("B", 1.0),
+    ("bytes", 1.0),
+    ("byte", 1.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("KiB", 1024.0),
+    ("MiB", 1048576.0),
+];
 const FREQUENCY: Units = &[("Hz", 1.0), ("kHz", 1e3)];
 const PACKETS: Units = &[("packets", 1.0), ("packet", 1.0), ("p", 1.0)];
 
@@ -255,7 +264,7 @@ pub trait Quantity: Sized {
 
 /// `x` as an unsigned integer, unless it is negative, not finite or too large to be exact.
 fn exact(x: f64) -> Option<u64> {
-    (x >= 0.0 && x < 9.2e18).then(|| x.round() as u64)
+    (0.0..9.2e18).contains(&x).then(|| x.round() as u64)
 }
 
 impl Quantity for Span {

@@ -12,10 +12,10 @@ fn main(){
   links.push(mk("bottleneck".into(),0,1,Rate::mbit_per_s(10),Span::us(2500),Limit::Packets(lim),Some(p)));
   links.push(mk("bottleneck:reverse".into(),1,0,Rate::mbit_per_s(10),Span::us(2500),Limit::Packets(5000),None));
   let (mut f,mut t)=(vec![],vec![]);
-  for (i,d) in [10u64,50,100,150,200].iter().enumerate(){
+  for (i,d) in [10013u64,50171,100057,150123,200219].iter().enumerate(){
     let s=nodes.len(); nodes.push(format!("s{i}")); let r=nodes.len(); nodes.push(format!("r{i}"));
     f.push(s); t.push(r);
-    for (x,y,d) in [(s,0,Span::us(2500)),(0,s,Span::us(2500)),(1,r,Span::ms(*d)),(r,1,Span::ms(*d))] {
+    for (x,y,d) in [(s,0,Span::us(2500)),(0,s,Span::us(2500)),(1,r,Span::us(*d)),(r,1,Span::us(*d))] {
       links.push(mk(format!("{x}{y}"),x,y,Rate::mbit_per_s(100),d,Limit::Packets(5000),None)); }
   }
   let tcp=Tcp{..Tcp::preset("ns2.35").unwrap()};

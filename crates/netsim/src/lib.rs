@@ -7,6 +7,7 @@
 mod event;
 mod flow;
 mod link;
+mod memory;
 mod network;
 mod packet;
 pub mod probe;
@@ -17,6 +18,7 @@ mod simulation;
 mod stats;
 pub mod tcp;
 
+pub use memory::memory_estimate;
 pub use probe::{Probe, Series};
 pub use results::Results;
 pub use rng::Stream;

@@ -10,26 +10,6 @@ use scenario::Scenario;
 use scenario::model;
 use std::collections::VecDeque;
 
-/// What stands in front of the wire.
-#[derive(Debug)]
-pub(crate) enum Server {
-    /// A tail-drop buffer that nobody measures: when a packet leaves is known when it comes.
-    Plain(Plain),
-    /// A queue with an algorithm and statistics.
-    Managed(Box<Managed>),
-}
-
-#[derive(Debug)]
-pub(crate) struct Plain {
-    limit: Limit,
-    /// When the wire is free.
-    free: Time,
-    pub(crate) arrivals: u64,
-    pub(crate) drops: u64,
-    /// Whether it takes its packets over from the link before it (see [`crate::route::fed_by_one`]).
-    pub(crate) chained: bool,
-}
-
 #[derive(Debug)]
 pub(crate) struct Managed {
     pub(crate) queue: Queue<Packet>,
@@ -47,16 +27,23 @@ pub(crate) struct Managed {
     pub(crate) delays: Vec<Delays>,
 }
 
-/// One direction of a link.
+/// One direction of a link. Where nobody measures its buffer it is plain: tail-drop, and when a packet leaves is
+/// known when it comes.
 #[derive(Debug)]
 pub(crate) struct Link {
     rate: Rate,
     delay: Span,
+    limit: Limit,
     /// Size and transmission time of the last packet: most have the same size.
     sized: (u32, Span),
+    /// When the wire of a plain link is free.
+    free: Time,
+    /// Packets that a plain link had no room for.
+    pub(crate) drops: u64,
     /// When each packet in flight reaches the other end, with the event's number.
     pub(crate) line: VecDeque<(Key, Packet)>,
-    pub(crate) server: Server,
+    /// The queue of a link that is not plain.
+    pub(crate) managed: Option<Box<Managed>>,
 }
 
 impl Managed {
@@ -98,13 +85,17 @@ impl Managed {
 }
 
 impl Link {
-    pub(crate) fn new(link: &model::Link, server: Server) -> Self {
-        let sized = (0, Span::ZERO);
-        Self { rate: link.rate, delay: link.delay, sized, line: VecDeque::new(), server }
-    }
-
-    pub(crate) fn plain(limit: Limit, chained: bool) -> Server {
-        Server::Plain(Plain { limit, free: Time::ZERO, arrivals: 0, drops: 0, chained })
+    pub(crate) fn new(link: &model::Link, managed: Option<Box<Managed>>) -> Self {
+        Self {
+            rate: link.rate,
+            delay: link.delay,
+            limit: link.buffer,
+            sized: (0, Span::ZERO),
+            free: Time::ZERO,
+            drops: 0,
+            line: VecDeque::new(),
+            managed,
+        }
     }
 
     /// How long a packet of `size` bytes is in transmission.
@@ -125,35 +116,26 @@ impl Link {
     /// A plain link takes in a packet at `at`, and tells when it reaches the other end; `None` if it is dropped.
     #[inline]
     pub(crate) fn accept(&mut self, at: Time, size: u16) -> Option<Time> {
-        let sending = self.transmission(u32::from(size));
-        let fits = self.fits(at, size);
-        let Server::Plain(plain) = &mut self.server else { unreachable!("only plain links decide at once") };
-        plain.arrivals += 1;
-        if !fits {
-            plain.drops += 1;
+        if self.free > at && !self.fits(at, size) {
+            self.drops += 1;
             return None;
         }
-        plain.free = plain.free.max(at) + sending;
-        let sent = plain.free;
-        Some(self.far_end(sent))
+        self.free = self.free.max(at) + self.transmission(u32::from(size));
+        Some(self.far_end(self.free))
     }
 
     /// Whether a plain link's buffer has room. Those that wait are the last of those in flight, so there are no
     /// more of them than in flight: they are counted only if that bound does not settle it.
     #[inline]
     fn fits(&self, at: Time, size: u16) -> bool {
-        let Server::Plain(plain) = &self.server else { return true };
-        if plain.free <= at {
-            return true;
-        }
-        match plain.limit {
+        match self.limit {
             Limit::Packets(limit) => {
-                self.line.len() < limit as usize || !plain.limit.refuses(self.waiting(at).count() as u32, 0, 0)
+                self.line.len() < limit as usize || !self.limit.refuses(self.waiting(at).count() as u32, 0, 0)
             }
             Limit::Bytes(limit) => {
-                let bound = (plain.free - at).nanos() as f64 * 1e-9 * self.rate.bits() / 8.0;
+                let bound = (self.free - at).nanos() as f64 * 1e-9 * self.rate.bits() / 8.0;
                 let waiting = || self.waiting(at).map(|packet| u64::from(packet.size)).sum();
-                bound + f64::from(size) < limit as f64 || !plain.limit.refuses(0, waiting(), u32::from(size))
+                bound + f64::from(size) < limit as f64 || !self.limit.refuses(0, waiting(), u32::from(size))
             }
         }
     }
@@ -161,8 +143,8 @@ impl Link {
     /// The packets of a plain link whose transmission starts after `at`.
     fn waiting(&self, at: Time) -> impl Iterator<Item = &Packet> {
         let starts_later = move |&&(key, packet): &&(Key, Packet)| {
-            let start = self.delay + self.rate.transmission(u32::from(packet.size));
-            crate::event::time(key).nanos() > at.nanos() + start.nanos()
+            let ahead = self.delay + self.rate.transmission(u32::from(packet.size));
+            crate::event::time(key) > at + ahead
         };
         self.line.iter().rev().take_while(starts_later).map(|(_, packet)| packet)
     }

@@ -1,10 +1,10 @@
 //! The links, and how a packet travels over them.
 
 use crate::event::{Event, Events};
-use crate::link::{Link, Managed, Server};
+use crate::link::{Link, Managed};
 use crate::packet::Packet;
 use crate::probe::Probe;
-use crate::route::{END, fed_by_one};
+use crate::route::Hop;
 use aqm::Outcome;
 use aqm::unit::Time;
 use scenario::Scenario;
@@ -14,28 +14,25 @@ use scenario::Scenario;
 pub(crate) struct Network<P> {
     pub(crate) events: Events,
     pub(crate) links: Vec<Link>,
-    hops: Vec<u32>,
+    hops: Vec<Hop>,
     pub(crate) probe: P,
 }
 
 impl<P: Probe> Network<P> {
-    pub(crate) fn new(scenario: &Scenario, hops: Vec<u32>, seed: u64, probe: P) -> Self {
-        let single = fed_by_one(&hops, scenario.links.len());
+    pub(crate) fn new(scenario: &Scenario, hops: Vec<Hop>, seed: u64, probe: P) -> Self {
         // A slot for the head of each line, then transmitter and timer of each managed link.
         let mut slots: Vec<Event> = (0..scenario.links.len() as u32).map(Event::Arrival).collect();
         let mut links = Vec::with_capacity(scenario.links.len());
-        let mut managed = 0;
+        let mut number = 0;
         for (i, link) in scenario.links.iter().enumerate() {
-            let server = if let Some(aqm) = &link.aqm {
+            let managed = link.aqm.as_ref().map(|aqm| {
                 let slot = slots.len();
                 slots.extend([Event::Ready(i as u32), Event::Period(i as u32)]);
-                let places = (managed, slot, slot + 1);
-                managed += 1;
-                Server::Managed(Box::new(Managed::new(link, aqm, scenario, seed, places, i == scenario.observed)))
-            } else {
-                Link::plain(link.buffer, single[i])
-            };
-            links.push(Link::new(link, server));
+                number += 1;
+                let observed = i == scenario.observed;
+                Box::new(Managed::new(link, aqm, scenario, seed, (number - 1, slot, slot + 1), observed))
+            });
+            links.push(Link::new(link, managed));
         }
         let mut network = Self { events: Events::new(slots), links, hops, probe };
         for link in 0..network.links.len() {
@@ -47,15 +44,12 @@ impl<P: Probe> Network<P> {
     /// Whether a packet has reached its destination.
     #[inline]
     pub(crate) fn arrived(&self, packet: &Packet) -> bool {
-        self.hops[packet.hop as usize] == END
+        self.hops[packet.hop as usize].is_end()
     }
 
-    /// The measured links, with their numbers among all.
-    pub(crate) fn managed(&mut self) -> impl Iterator<Item = (usize, &mut Managed)> {
-        self.links.iter_mut().enumerate().filter_map(|(i, link)| match &mut link.server {
-            Server::Managed(managed) => Some((i, &mut **managed)),
-            Server::Plain(_) => None,
-        })
+    /// The measured links' queues.
+    pub(crate) fn managed(&mut self) -> impl Iterator<Item = &mut Managed> {
+        self.links.iter_mut().filter_map(|link| link.managed.as_deref_mut())
     }
 
     /// Takes the first packet off a link's line; `None` if what is there arrives later.
@@ -77,28 +71,19 @@ impl<P: Probe> Network<P> {
     /// Hands a packet over at `at`: the present, or a later time for a link that is fed by one.
     #[inline]
     fn hand_over(&mut self, mut at: Time, mut packet: Packet) {
-        loop {
-            let i = self.hops[packet.hop as usize] as usize;
+        let mut hop = self.hops[packet.hop as usize];
+        while !hop.is_managed() {
+            let Some(arrival) = self.links[hop.link()].accept(at, packet.size) else { return };
             packet.hop += 1;
-            let link = &mut self.links[i];
-            if let Server::Managed(_) = link.server {
-                self.enqueue(i, packet);
+            let next = self.hops[packet.hop as usize];
+            if !next.is_chained() {
+                self.launch(hop.link(), arrival, packet);
                 return;
             }
-            let Some(arrival) = link.accept(at, packet.size) else { return };
-            if !self.is_chained(&packet) {
-                self.launch(i, arrival, packet);
-                return;
-            }
-            at = arrival;
+            (at, hop) = (arrival, next);
         }
-    }
-
-    /// Whether the packet's next link takes it over from the one before.
-    #[inline]
-    fn is_chained(&self, packet: &Packet) -> bool {
-        let next = self.hops[packet.hop as usize];
-        next != END && matches!(&self.links[next as usize].server, Server::Plain(plain) if plain.chained)
+        packet.hop += 1;
+        self.enqueue(hop.link(), packet);
     }
 
     /// Puts a packet on a link's line.
@@ -115,7 +100,7 @@ impl<P: Probe> Network<P> {
     #[inline]
     fn enqueue(&mut self, i: usize, packet: Packet) {
         let now = self.events.now();
-        let Server::Managed(managed) = &mut self.links[i].server else { unreachable!("only managed links queue") };
+        let managed = self.links[i].managed.as_deref_mut().expect("only managed links queue");
         let outcome = managed.queue.enqueue(now, packet, &mut managed.rng);
         self.probe.on_arrival(managed.number, now, outcome, managed.queue.aqm());
         if matches!(outcome, Outcome::Queued | Outcome::Marked) {
@@ -134,7 +119,7 @@ impl<P: Probe> Network<P> {
     pub(crate) fn transmit(&mut self, i: usize) {
         let now = self.events.now();
         let link = &mut self.links[i];
-        let Server::Managed(managed) = &mut link.server else { unreachable!("only managed links queue") };
+        let managed = link.managed.as_deref_mut().expect("only managed links queue");
         let next = managed.queue.dequeue(now, &mut managed.rng);
         managed.note_length(now);
         self.probe.on_length(managed.number, now, managed.queue.len());
@@ -149,7 +134,8 @@ impl<P: Probe> Network<P> {
         let arrival = link.far_end(sent);
         let key = self.events.key(sent);
         self.events.set(slot, Some(key));
-        if self.is_chained(&packet) {
+        let hop = self.hops[packet.hop as usize];
+        if hop.is_chained() {
             self.hand_over(arrival, packet);
         } else {
             self.launch(i, arrival, packet);
@@ -159,7 +145,7 @@ impl<P: Probe> Network<P> {
     /// An algorithm's period is over.
     pub(crate) fn close_period(&mut self, i: usize) {
         let now = self.events.now();
-        if let Server::Managed(managed) = &mut self.links[i].server {
+        if let Some(managed) = &mut self.links[i].managed {
             managed.queue.on_period(now);
             self.probe.on_period(managed.number, now, managed.queue.aqm());
         }
@@ -167,7 +153,7 @@ impl<P: Probe> Network<P> {
     }
 
     fn schedule_period(&mut self, i: usize) {
-        let Server::Managed(managed) = &self.links[i].server else { return };
+        let Some(managed) = &self.links[i].managed else { return };
         let Some(period) = managed.queue.period() else { return };
         let slot = managed.period_slot;
         // The number 0 puts the timer before everything else at that time.

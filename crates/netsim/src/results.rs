@@ -1,7 +1,7 @@
 //! The summary of a run: what it is called, in which unit, from which counters.
 
 use crate::flow::Endpoints;
-use crate::link::{Managed, Server};
+use crate::link::Managed;
 use crate::probe::Probe;
 use crate::simulation::Simulation;
 use crate::stats::Delays;
@@ -215,16 +215,13 @@ impl<P: Probe> Simulation<P> {
         let mut observed = None;
         let mut drops_elsewhere = 0;
         for (i, link) in self.network.links.iter().enumerate() {
-            match &link.server {
-                Server::Plain(plain) => drops_elsewhere += plain.drops,
-                Server::Managed(managed) => {
-                    let metrics = self.link_metrics(i, managed, seconds);
-                    if i == self.scenario.observed {
-                        observed = Some((metrics.clone(), &**managed));
-                    }
-                    links.insert(self.scenario.links[i].name.clone(), metrics);
-                }
+            drops_elsewhere += link.drops;
+            let Some(managed) = &link.managed else { continue };
+            let metrics = self.link_metrics(i, managed, seconds);
+            if i == self.scenario.observed {
+                observed = Some((metrics.clone(), &**managed));
             }
+            links.insert(self.scenario.links[i].name.clone(), metrics);
         }
         let (link, managed) = observed.expect("a checked scenario observes a measured link");
         let response_time = managed.settling.as_ref().and_then(crate::stats::Settling::settled);

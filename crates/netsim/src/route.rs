@@ -5,6 +5,40 @@ use std::collections::{HashMap, VecDeque};
 
 /// Marks the end of a path among the hops.
 pub(crate) const END: u32 = u32::MAX;
+/// Set in a hop whose link has an algorithm, so that the link itself need not be asked.
+const MANAGED: u32 = 1 << 31;
+/// Set in a hop whose link takes its packets over from the link before it (see [`fed_by_one`]).
+const CHAINED: u32 = 1 << 30;
+
+/// One hop of a path: a link and what is to know of it, or the end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Hop(u32);
+
+impl Hop {
+    fn new(link: u32, managed: bool, chained: bool) -> Self {
+        Self(link | if managed { MANAGED } else { 0 } | if chained { CHAINED } else { 0 })
+    }
+
+    #[inline]
+    pub(crate) const fn is_end(self) -> bool {
+        self.0 == END
+    }
+
+    #[inline]
+    pub(crate) const fn is_managed(self) -> bool {
+        self.0 & MANAGED != 0
+    }
+
+    #[inline]
+    pub(crate) const fn is_chained(self) -> bool {
+        self.0 & (MANAGED | CHAINED) == CHAINED
+    }
+
+    #[inline]
+    pub(crate) const fn link(self) -> usize {
+        (self.0 & !(MANAGED | CHAINED)) as usize
+    }
+}
 
 /// All paths in use, one after the other, each ended by [`END`].
 #[derive(Debug)]
@@ -57,14 +91,19 @@ impl<'a> Routes<'a> {
     }
 
     /// All hops of all paths.
-    pub(crate) fn into_hops(self) -> Vec<u32> {
-        self.hops
+    pub(crate) fn into_hops(self) -> Vec<Hop> {
+        let chained = fed_by_one(&self.hops, self.links.len());
+        let hop = |link: u32| match link {
+            END => Hop(END),
+            _ => Hop::new(link, self.links[link as usize].aqm.is_some(), chained[link as usize]),
+        };
+        self.hops.iter().map(|&link| hop(link)).collect()
     }
 }
 
 /// For every link, whether all that enters it comes from one and the same link: then it can take its packets
 /// over when that link sends them, without an event of their own.
-pub(crate) fn fed_by_one(hops: &[u32], links: usize) -> Vec<bool> {
+fn fed_by_one(hops: &[u32], links: usize) -> Vec<bool> {
     const UNKNOWN: u32 = u32::MAX;
     let mut feeder = vec![UNKNOWN; links];
     let mut single = vec![true; links];
@@ -104,7 +143,7 @@ mod tests {
         let mut routes = Routes::new(4, &links);
         let (long, short, again) = (routes.path(0, 2), routes.path(0, 3), routes.path(0, 2));
         assert_eq!((long, short, again), (0, 3, 0));
-        assert_eq!(routes.into_hops(), [0, 1, END, 3, END]);
+        assert_eq!(routes.hops, [0, 1, END, 3, END]);
     }
 
     #[test]
@@ -114,6 +153,8 @@ mod tests {
         let mut routes = Routes::new(5, &links);
         routes.path(0, 4);
         routes.path(1, 4);
-        assert_eq!(fed_by_one(&routes.into_hops(), 4), [false, false, false, true]);
+        assert_eq!(fed_by_one(&routes.hops, 4), [false, false, false, true]);
+        let hops = routes.into_hops();
+        assert!(hops[2].is_chained() && hops[2].link() == 3 && hops[3].is_end());
     }
 }

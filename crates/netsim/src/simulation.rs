@@ -91,6 +91,12 @@ impl<P: Probe> Simulation<P> {
         self.network.events.now()
     }
 
+    /// When the run is over.
+    #[must_use]
+    pub const fn end(&self) -> Time {
+        self.end
+    }
+
     /// The recorder.
     pub const fn probe(&self) -> &P {
         &self.network.probe
@@ -124,7 +130,7 @@ impl<P: Probe> Simulation<P> {
         if until == self.end && !self.finished {
             self.finished = true;
             let end = self.end;
-            for (_, managed) in self.network.managed() {
+            for managed in self.network.managed() {
                 managed.note_length(end);
             }
         }
@@ -275,7 +281,7 @@ impl<P: Probe> Simulation<P> {
     fn end_warmup(&mut self) {
         let now = self.now();
         self.at_warmup.clear();
-        for (_, managed) in self.network.managed() {
+        for managed in self.network.managed() {
             managed.note_length(now);
             managed.occupancy.reset(now);
             managed.delays.iter_mut().for_each(crate::stats::Delays::reset);

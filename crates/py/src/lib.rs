@@ -1,1 +1,160 @@
-//! py
+//! The Python binding: translates between Python and the engine, and decides nothing.
+//!
+//! Runs release the GIL. Results cross as JSON text, series as an Arrow stream without a copy.
+
+mod series;
+mod simulation;
+
+use aqm::params::Value;
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use scenario::{Document, Scenario as Checked};
+use std::path::Path;
+
+create_exception!(aqmlab._core, ScenarioError, PyValueError, "What is wrong with a scenario, a line a problem.");
+
+/// A problem of the scenario as a Python exception.
+fn refused(problem: impl std::fmt::Display) -> PyErr {
+    ScenarioError::new_err(problem.to_string())
+}
+
+/// A scenario file with its changes; see `scenario::Document`.
+#[pyclass(frozen, module = "aqmlab._core")]
+struct Scenario(Document);
+
+impl Scenario {
+    fn checked(&self) -> PyResult<Checked> {
+        self.0.check().map_err(refused)
+    }
+
+    /// A copy with one change.
+    fn changed<E: std::fmt::Display>(&self, change: impl FnOnce(&mut Document) -> Result<(), E>) -> PyResult<Self> {
+        let mut document = self.0.clone();
+        change(&mut document).map_err(refused)?;
+        Ok(Self(document))
+    }
+}
+
+/// A value as Python writes it.
+#[derive(FromPyObject)]
+enum PyValue {
+    Bool(bool),
+    Integer(i64),
+    Float(f64),
+    Text(String),
+    List(Vec<PyValue>),
+}
+
+impl From<PyValue> for Value {
+    fn from(value: PyValue) -> Self {
+        match value {
+            PyValue::Bool(b) => Self::Bool(b),
+            PyValue::Integer(n) => Self::Integer(n),
+            PyValue::Float(x) => Self::Float(x),
+            PyValue::Text(text) => Self::Text(text),
+            PyValue::List(values) => Self::List(values.into_iter().map(Self::from).collect()),
+        }
+    }
+}
+
+#[pymethods]
+impl Scenario {
+    #[staticmethod]
+    fn load(path: &str) -> PyResult<Self> {
+        Document::load(Path::new(path)).map(Self).map_err(refused)
+    }
+
+    #[staticmethod]
+    fn parse(text: &str, name: &str) -> PyResult<Self> {
+        Document::parse(text, name).map(Self).map_err(refused)
+    }
+
+    fn with_text(&self, path: &str, text: &str) -> PyResult<Self> {
+        self.changed(|document| document.set_text(path, text))
+    }
+
+    fn with_value(&self, path: &str, value: PyValue) -> PyResult<Self> {
+        self.changed(|document| document.set(path, value.into()))
+    }
+
+    fn with_aqm(&self, spec: &str) -> PyResult<Self> {
+        self.changed(|document| document.set_aqm(spec))
+    }
+
+    fn check(&self) -> PyResult<()> {
+        self.checked().map(|_| ())
+    }
+
+    fn to_toml(&self) -> String {
+        self.0.to_toml()
+    }
+
+    fn to_json(&self) -> PyResult<String> {
+        self.0.to_json().map(|json| json.to_string()).map_err(refused)
+    }
+
+    #[getter]
+    fn title(&self) -> PyResult<String> {
+        Ok(self.checked()?.general.title)
+    }
+
+    #[getter]
+    fn aqm(&self) -> PyResult<String> {
+        let checked = self.checked()?;
+        Ok(checked.links[checked.observed].aqm.as_ref().map_or("droptail", |aqm| aqm.name()).to_owned())
+    }
+
+    #[getter]
+    fn target(&self) -> PyResult<Option<f64>> {
+        Ok(self.checked()?.target())
+    }
+
+    #[getter]
+    fn duration(&self) -> PyResult<f64> {
+        Ok(self.checked()?.general.duration.secs())
+    }
+
+    #[getter]
+    fn warmup(&self) -> PyResult<f64> {
+        Ok(self.checked()?.general.warmup.secs())
+    }
+
+    #[getter]
+    fn seed(&self) -> PyResult<u64> {
+        Ok(self.checked()?.general.seed)
+    }
+
+    #[getter]
+    fn memory_estimate(&self) -> PyResult<u64> {
+        Ok(netsim::memory_estimate(&self.checked()?))
+    }
+
+    #[getter]
+    fn packet_estimate(&self) -> PyResult<f64> {
+        Ok(scenario::estimate(&self.checked()?).packets)
+    }
+}
+
+/// Every algorithm, TCP, kind of traffic and table with its parameters, as JSON.
+#[pyfunction]
+fn catalogue() -> String {
+    scenario::catalogue().to_string()
+}
+
+/// The JSON Schema of a scenario file.
+#[pyfunction]
+fn schema() -> String {
+    scenario::schema().to_string()
+}
+
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::simulation::Simulation;
+    #[pymodule_export]
+    use super::{Scenario, ScenarioError, catalogue, schema};
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -298,3 +298,18 @@ impl Tcp {
         }
     }
 }
+
+impl Scenario {
+    /// The width of a bin of the recorded series.
+    #[must_use]
+    pub fn series_step(&self) -> Span {
+        let auto = Span::ns(self.general.duration.nanos().div_ceil(2000)).max(Span::ms(1));
+        self.record.step.unwrap_or(auto)
+    }
+
+    /// The queue length in packets that counts as reached; see [`Response`].
+    #[must_use]
+    pub fn target(&self) -> Option<f64> {
+        self.response.target.or_else(|| self.links[self.observed].aqm.as_ref()?.target())
+    }
+}

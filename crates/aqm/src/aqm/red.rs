@@ -1,0 +1,608 @@
+//! RED: drop the more often the longer the average queue; with gentle RED and Adaptive RED.
+//!
+//! With q the queue that an arrival finds, the average and the probability p_b that it calls for are
+//!
+//! ```text
+//! avg <- (1 - w_q)^m avg, if the queue was empty for the time of m packets
+//! avg <- (1 - w_q) avg + w_q q
+//! p_b = 0                                              avg < min_th
+//!     = max_p (avg - min_th) / (max_th - min_th)       min_th <= avg < max_th
+//!     = max_p + (1 - max_p) (avg - max_th) / max_th    max_th <= avg < 2 max_th, if gentle
+//!     = 1                                              above
+//! ```
+//!
+//! `spacing` turns p_b into the probability p_a for this packet, by the `count` of packets since the last drop,
+//! so that drops come evenly:
+//!
+//! ```text
+//! "1993":  p_a = p_b / (1 - count p_b), at most 1: the gap between drops is uniform on [1, 1/p_b]
+//! "wait":  p_a = 0 while count p_b < 1, then p_b / (2 - count p_b): uniform on [1/p_b, 2/p_b]
+//! "none":  p_a = p_b: drops are independent
+//! ```
+//!
+//! Hence the ratio of drops is about 2 p_b, p_b / 1.5 and p_b. Adaptive RED moves max_p, every `interval`, so
+//! that avg stays in the middle fifth between the thresholds:
+//!
+//! ```text
+//! max_p <- max_p + min(alpha, max_p / 4), at most top         avg > max_th - 0.4 (max_th - min_th)
+//! max_p <- beta max_p, at least bottom                        avg < min_th + 0.4 (max_th - min_th)
+//! ```
+//!
+//! In byte mode queue and count are bytes over `mean_packet`, and p_a is scaled by the packet's size. With ECN,
+//! packets are marked while p_b < `mark_p`, so that at p_b = 1 they are always dropped.
+//!
+//! Decides at: enqueue. Timer: `interval`, if adaptive. Randomness: one draw an arrival with avg above min_th.
+//! State: avg, count, start of the idle time, max_p.
+//!
+//! # Departures from the source
+//! From ns-2, not the 1993 paper: the first packet that finds avg above min_th is never dropped, only counted;
+//! nor is any that finds at most one packet (in byte mode, at most one byte) waiting; in byte mode the count is
+//! rounded down to whole packets. With "wait" in byte mode that spares, even at p_b = 1, what comes within a mean
+//! packet of the last drop.
+//!
+//! Unlike ns-2: the gentle part starts at the present max_p rather than the initial one, which leaves Adaptive RED
+//! helpless above max_th (`frozen_gentle` for ns-2's); max_p moves on a timer rather than at an arrival, by the
+//! average as the idle time has aged it, and never beyond `bottom` and `top`; `bytes` is ns-2's bytes_ and
+//! queue_in_bytes_ in one; an automatic min_th is a third of a given max_th. A packet that the buffer refuses
+//! costs no draw.
+//!
+//! # Sources
+//! Floyd, Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993; Floyd,
+//! "Recommendation on using the gentle variant of RED", 2000; Floyd, Gummadi, Shenker, "Adaptive RED", 2001;
+//! ns-2.35, red.cc. Tested against the equations of ns-2's.
+
+use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::params::{ParamError, Range};
+use crate::unit::{Bytes, Rate, Span, Time};
+
+crate::choice! {
+    /// How drops are spaced, given p_b.
+    pub enum Spacing {
+        /// Gaps uniform on [1, 1/p_b]: the paper of 1993.
+        Uniform = "1993",
+        /// Gaps uniform on [1/p_b, 2/p_b]: ns-2's `wait_`.
+        Wait = "wait",
+        /// Independent drops.
+        None = "none",
+    }
+}
+
+impl Spacing {
+    /// The probability p_a of the `count`-th packet since the last drop.
+    #[inline]
+    fn p_a(self, p_b: f64, count: f64) -> f64 {
+        let expected = count * p_b;
+        match self {
+            Self::None => p_b,
+            Self::Uniform if expected < 1.0 => (p_b / (1.0 - expected)).min(1.0),
+            Self::Wait if expected < 1.0 => 0.0,
+            Self::Wait if expected < 2.0 => (p_b / (2.0 - expected)).min(1.0),
+            Self::Uniform | Self::Wait => 1.0,
+        }
+    }
+}
+
+crate::params! {
+    /// RED's parameters.
+    pub struct Params {
+        /// Average queue at which drops begin, in packets also in byte mode. If left out, a third of `max_th` if
+        /// that is given; else ns-2's rule, half of what `target_delay` holds but at least 5.
+        min_th: Option<f64> = None, "packets", Range::above(0.0, 1e9), ["minth", "thresh_", "MinTh"];
+        /// Average queue at which p_b is `max_p`, in packets also in byte mode; 3 `min_th` if left out.
+        max_th: Option<f64> = None, "packets", Range::above(0.0, 1e9), ["maxth", "maxthresh_", "MaxTh"];
+        /// p_b at `max_th`; with `adaptive`, at the start (ns-2's linterm_ is its inverse).
+        max_p: f64 = 0.1, "", Range::above(0.0, 1.0), ["maxp", "probability"];
+        /// Weight of the present queue in the average. If left out, ns-2's rule 1 - exp(-1 / (10 rtt C)), with C
+        /// in packets a second and rtt = 3 (delay + 1/C), at least 100 ms.
+        w_q: Option<f64> = None, "", Range::above(0.0, 1.0), ["wq", "q_weight_", "QW"];
+        /// From `max_th` to twice that, let p_b rise from `max_p` to 1 instead of jumping.
+        gentle: bool = true, "", Range::ANY, ["gentle_", "Gentle"];
+        /// Adaptive RED: move `max_p` to keep the average half-way between the thresholds.
+        adaptive: bool = false, "", Range::ANY, ["adaptive_", "ARED", "AdaptMaxP"];
+        /// How drops are spaced: `1993`, the gaps uniform on [1, 1/p_b]; `wait`, on [1/p_b, 2/p_b]; `none`,
+        /// independent drops.
+        spacing: Spacing = Spacing::Uniform, "";
+        /// Measure queue and count in bytes over `mean_packet`, and scale p by a packet's size over `mean_packet`.
+        bytes: bool = false, "";
+        /// The packet size behind thresholds, idle time and automatic values; the port's packet if left out.
+        mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0),
+            ["mean_pktsize_", "MeanPktSize", "avpkt"];
+        /// Mark packets of ECN-capable transports instead of dropping them, while p_b is less than `mark_p`.
+        ecn: bool = false, "", Range::ANY, ["setbit_", "UseEcn"];
+        /// The p_b from which on packets are dropped in spite of `ecn`; at 1, all those are marked that p_b does
+        /// not condemn for certain.
+        mark_p: f64 = 1.0, "", Range::new(0.0, 1.0), ["mark_p_"];
+        /// Queueing delay from which an automatic `min_th` follows.
+        target_delay: Span = Span::ms(5), "s", Range::above(0.0, 100.0), ["targetdelay_", "TargetDelay"];
+        /// How often Adaptive RED considers `max_p`.
+        interval: Span = Span::ms(500), "s", Range::new(1e-6, 1e6), ["interval_", "Interval"];
+        /// Largest step of `max_p` upwards; never more than a quarter of it.
+        alpha: f64 = 0.01, "", Range::above(0.0, 1.0), ["alpha_", "Alpha"];
+        /// Factor on `max_p` downwards.
+        beta: f64 = 0.9, "", Range::above(0.0, 1.0), ["beta_", "Beta"];
+        /// Upper bound of `max_p`.
+        top: f64 = 0.5, "", Range::above(0.0, 1.0), ["top_", "Top"];
+        /// Lower bound of `max_p`; if left out, ns-2's rule: one over the 1000-byte packets in 100 ms of the
+        /// link, at most 0.01.
+        bottom: Option<f64> = None, "", Range::new(0.0, 1.0), ["bottom_", "Bottom"];
+        /// Let the gentle part start at the initial `max_p` whatever Adaptive RED has made of it, as ns-2 does.
+        frozen_gentle: bool = false, "";
+    }
+}
+
+/// The thresholds in packets, for a link of `c` packets a second.
+fn thresholds(params: &Params, c: f64) -> (f64, f64) {
+    let min_th = params.min_th.unwrap_or_else(|| match params.max_th {
+        Some(max_th) => max_th / 3.0,
+        None => (0.5 * params.target_delay.secs() * c).max(5.0),
+    });
+    (min_th, params.max_th.unwrap_or(3.0 * min_th))
+}
+
+/// ns-2's weight for a link of `c` packets a second: the average follows in about ten round trips.
+fn weight(c: f64, delay: Span) -> f64 {
+    let rtt = (3.0 * (delay.secs() + 1.0 / c)).max(0.1);
+    -(-1.0 / (10.0 * rtt * c)).exp_m1()
+}
+
+/// ns-2's lower bound of max_p.
+fn bottom(rate: Rate) -> f64 {
+    (80_000.0 / rate.bits()).min(0.01)
+}
+
+/// The algorithm; see the module.
+#[derive(Clone, Debug)]
+pub struct Red {
+    min_th: f64,
+    max_th: f64,
+    w_q: f64,
+    gentle: bool,
+    spacing: Spacing,
+    bytes: bool,
+    mean: Bytes,
+    /// Packets a second.
+    c: f64,
+    /// The p_b from which on nothing is marked; 0 without ECN.
+    mark_p: f64,
+    interval: Option<Span>,
+    alpha: f64,
+    beta: f64,
+    top: f64,
+    bottom: f64,
+    /// Where the gentle part starts, unless at max_p.
+    frozen: Option<f64>,
+    max_p: f64,
+    avg: f64,
+    p_b: f64,
+    /// Whether the last arrival found the average above min_th.
+    above: bool,
+    /// Packets, or bytes, since the last drop.
+    since_drop: u64,
+    idle_since: Option<Time>,
+}
+
+impl Red {
+    /// The probability that the average `avg` calls for.
+    #[inline]
+    fn p_b(&self, avg: f64) -> f64 {
+        if avg < self.min_th {
+            0.0
+        } else if avg < self.max_th {
+            self.max_p * (avg - self.min_th) / (self.max_th - self.min_th)
+        } else if self.gentle {
+            let start = self.frozen.unwrap_or(self.max_p);
+            (start + (1.0 - start) * (avg - self.max_th) / self.max_th).min(1.0)
+        } else {
+            1.0
+        }
+    }
+
+    /// The average, aged by the idle time up to `now`.
+    #[inline]
+    fn aged(&self, now: Time) -> f64 {
+        match self.idle_since {
+            Some(start) => self.avg * (1.0 - self.w_q).powf((now.since(start).secs() * self.c).floor()),
+            None => self.avg,
+        }
+    }
+
+    /// The probability of this packet, now that `since_drop` counts it.
+    #[inline]
+    fn p_a(&self, size: u32) -> f64 {
+        if !self.bytes {
+            return self.spacing.p_a(self.p_b, self.since_drop as f64);
+        }
+        let p = self.spacing.p_a(self.p_b, (self.since_drop / self.mean.0) as f64);
+        if p < 1.0 { p * f64::from(size) / self.mean.0 as f64 } else { p }
+    }
+}
+
+impl Aqm for Red {
+    type Params = Params;
+    const SIGNALS: &'static [Signal] = &[
+        Signal {
+            name: "p",
+            unit: "",
+            doc: "Drop probability p_b at the last arrival, before drops are spaced.",
+        },
+        Signal { name: "avg", unit: "packets", doc: "Average queue at the last arrival." },
+        Signal { name: "max_p", unit: "", doc: "p_b at max_th." },
+    ];
+    const PRESETS: &'static [(&'static str, &'static str)] = &[
+        (
+            "ns2.35",
+            "ns-2.35's defaults: gentle, automatic thresholds and weight, byte mode, spacing \"wait\"",
+        ),
+        (
+            "floyd1997",
+            "Floyd's recommendation of 1997: thresholds 5 and 15, weight 0.002, max_p 0.1, not gentle",
+        ),
+        (
+            "gred-i",
+            "Gentle RED on the instantaneous queue, thresholds 30 and 200, of the study of tail drop and RED",
+        ),
+    ];
+
+    fn new(params: &Params, port: &Port) -> Self {
+        let mean = params.mean_packet.unwrap_or(port.packet);
+        let c = port.rate.packets(mean);
+        let (min_th, max_th) = thresholds(params, c);
+        Self {
+            min_th,
+            max_th,
+            w_q: params.w_q.unwrap_or_else(|| weight(c, port.delay)),
+            gentle: params.gentle,
+            spacing: params.spacing,
+            bytes: params.bytes,
+            mean,
+            c,
+            mark_p: if params.ecn { params.mark_p } else { 0.0 },
+            interval: params.adaptive.then_some(params.interval),
+            alpha: params.alpha,
+            beta: params.beta,
+            top: params.top,
+            bottom: params.bottom.unwrap_or_else(|| bottom(port.rate)),
+            frozen: params.frozen_gentle.then_some(params.max_p),
+            max_p: params.max_p,
+            avg: 0.0,
+            p_b: 0.0,
+            above: false,
+            since_drop: 0,
+            idle_since: Some(Time::ZERO),
+        }
+    }
+
+    fn preset(name: &str) -> Option<Params> {
+        let params = Params::default();
+        match name {
+            "ns2.35" => Some(Params {
+                spacing: Spacing::Wait,
+                bytes: true,
+                mark_p: 0.1,
+                frozen_gentle: true,
+                ..params
+            }),
+            "floyd1997" => Some(Params {
+                min_th: Some(5.0),
+                max_th: Some(15.0),
+                w_q: Some(0.002),
+                gentle: false,
+                ..params
+            }),
+            "gred-i" => Some(Params {
+                min_th: Some(30.0),
+                max_th: Some(200.0),
+                max_p: 1.0,
+                w_q: Some(1.0),
+                spacing: Spacing::None,
+                ..params
+            }),
+            _ => None,
+        }
+    }
+
+    fn check(params: &Params) -> Result<(), ParamError> {
+        let invalid = |name: &str, found: f64, allowed: String| {
+            Err(ParamError::Invalid { name: name.to_owned(), found: found.to_string(), allowed })
+        };
+        match (params.min_th, params.max_th) {
+            (Some(min_th), Some(max_th)) if min_th >= max_th => {
+                return invalid("min_th", min_th, format!("less than max_th = {max_th}"));
+            }
+            _ => {}
+        }
+        if params.adaptive && params.max_p > params.top {
+            return invalid("max_p", params.max_p, format!("at most top = {}", params.top));
+        }
+        match params.bottom {
+            Some(bottom) if bottom > params.top => {
+                invalid("bottom", bottom, format!("at most top = {}", params.top))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn on_enqueue<R: Uniform>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        queue: &Backlog,
+        rng: &mut R,
+    ) -> Verdict {
+        if self.idle_since.is_some() {
+            self.avg = self.aged(now);
+            // What does not even fit an empty buffer leaves the link idle.
+            self.idle_since = queue.full.then_some(now);
+        }
+        self.avg = (1.0 - self.w_q) * self.avg + self.w_q * queue.length(self.bytes, self.mean.0 as f64);
+
+        let size = if self.bytes { u64::from(packet.size) } else { 1 };
+        let backlog = if self.bytes { queue.bytes } else { u64::from(queue.packets) };
+        self.since_drop += size;
+        let was_above = std::mem::replace(&mut self.above, self.avg >= self.min_th && backlog > 1);
+        if !self.above {
+            self.p_b = 0.0;
+            return Verdict::Pass;
+        }
+        self.p_b = self.p_b(self.avg);
+        if queue.full {
+            self.since_drop = 0;
+            return Verdict::Pass;
+        }
+        if !was_above {
+            self.since_drop = size;
+            return Verdict::Pass;
+        }
+        if !rng.happens(self.p_a(packet.size)) {
+            return Verdict::Pass;
+        }
+        self.since_drop = 0;
+        Verdict::signal(packet.ect && self.p_b < self.mark_p)
+    }
+
+    #[inline]
+    fn on_idle(&mut self, now: Time) {
+        self.idle_since = Some(now);
+    }
+
+    fn period(&self) -> Option<Span> {
+        self.interval
+    }
+
+    fn on_period(&mut self, now: Time, _: &Backlog) {
+        let avg = self.aged(now);
+        let part = 0.4 * (self.max_th - self.min_th);
+        if avg > self.max_th - part && self.max_p < self.top {
+            self.max_p = (self.max_p + self.alpha.min(self.max_p / 4.0)).min(self.top);
+        } else if avg < self.min_th + part && self.max_p > self.bottom {
+            self.max_p = (self.max_p * self.beta).max(self.bottom);
+        }
+    }
+
+    fn signals(&self, mut visit: impl FnMut(usize, f64)) {
+        visit(0, self.p_b);
+        visit(1, self.avg);
+        visit(2, self.max_p);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Draw, PACKET, PORT, assert_close, numbers, vectors, waiting};
+
+    /// RED that takes every queue for its average.
+    fn instant(min_th: f64, max_th: f64) -> Params {
+        Params { min_th: Some(min_th), max_th: Some(max_th), w_q: Some(1.0), ..Params::default() }
+    }
+
+    #[test]
+    fn p_b_follows_the_average() {
+        for (name, curve) in vectors("red_pb").as_object().unwrap() {
+            let numbers: Vec<f64> =
+                name.rsplit(' ').next().unwrap().split('/').map(|x| x.parse().unwrap()).collect();
+            let params = Params {
+                max_p: numbers[2],
+                gentle: !name.starts_with("RED"),
+                ..instant(numbers[0], numbers[1])
+            };
+            let red = Red::new(&params, &PORT);
+            for (avg, p_b) in curve.as_object().unwrap() {
+                assert_close(red.p_b(avg.parse().unwrap()), p_b.as_f64().unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn p_a_spaces_drops_by_the_count() {
+        for row in vectors("red_count").as_array().unwrap() {
+            let number = |key: &str| row[key].as_f64().unwrap();
+            let p_a = |spacing: Spacing| spacing.p_a(number("pb"), number("count"));
+            assert_close(p_a(Spacing::Uniform), number("pa_nowait"));
+            assert_close(p_a(Spacing::Wait), number("pa_wait"));
+            assert_close(p_a(Spacing::None), number("pb"));
+        }
+    }
+
+    #[test]
+    fn idle_time_ages_the_average() {
+        let vector = vectors("red_idle");
+        let w_q = vector["w"].as_f64();
+        for (m, expected) in numbers(&vector["m"]).into_iter().zip(numbers(&vector["avg_after"])) {
+            let mut red = Red::new(&Params { w_q, ..Params::default() }, &PORT);
+            red.avg = vector["avg0"].as_f64().unwrap();
+            red.on_idle(Time::ZERO + Span::s(3));
+            // A packet takes 400 us; what is begun does not count.
+            let now = Time::ZERO + Span::s(3) + Span::us(400) * (m as u64) + Span::us(399);
+            assert_close(red.aged(now), expected);
+            red.on_enqueue(now, &PACKET, &waiting(0), &mut Draw(0.5));
+            assert_close(red.avg, expected * (1.0 - w_q.unwrap()));
+            // Busy now: time no longer matters.
+            assert_close(red.aged(now + Span::s(9)), red.avg);
+        }
+    }
+
+    #[test]
+    fn adaptive_red_moves_max_p_towards_the_middle() {
+        let vector = vectors("ared_maxp");
+        let number = |key: &str| vector[key].as_f64().unwrap();
+        let params = Params {
+            min_th: Some(number("minth")),
+            max_th: Some(number("maxth")),
+            max_p: number("start"),
+            beta: number("beta"),
+            bottom: Some(number("bottom")),
+            top: number("top"),
+            adaptive: true,
+            ..Params::default()
+        };
+        let mut red = Red::new(&params, &PORT);
+        red.idle_since = None;
+        assert_eq!(red.period().map(Span::secs), vector["interval"].as_f64());
+        for (avg, max_p) in numbers(&vector["avg"]).into_iter().zip(numbers(&vector["maxp"])) {
+            red.avg = avg;
+            red.on_period(Time::ZERO, &waiting(0));
+            assert_close(red.max_p, max_p);
+        }
+    }
+
+    #[test]
+    fn max_p_stays_between_bottom_and_top() {
+        let params = Params { adaptive: true, bottom: Some(0.05), top: 0.305, ..instant(20.0, 80.0) };
+        let mut red = Red::new(&params, &PORT);
+        red.idle_since = None;
+        for (avg, bound) in [(80.0, 0.305), (20.0, 0.05)] {
+            red.avg = avg;
+            for _ in 0..99 {
+                red.on_period(Time::ZERO, &waiting(0));
+            }
+            assert_close(red.max_p, bound);
+        }
+    }
+
+    #[test]
+    fn the_timer_sees_the_average_as_idle_time_has_aged_it() {
+        let params = Params { adaptive: true, w_q: Some(0.002), ..instant(20.0, 80.0) };
+        let mut red = Red::new(&params, &PORT);
+        red.avg = 80.0;
+        red.on_idle(Time::ZERO);
+        // 1250 packets' time: 80 (1 - 0.002)^1250 = 6.6.
+        red.on_period(Time::ZERO + Span::ms(500), &waiting(0));
+        assert_close(red.max_p, 0.09);
+    }
+
+    #[test]
+    fn a_packet_too_large_for_the_buffer_leaves_the_link_idle() {
+        let mut red = Red::new(&Params { w_q: Some(0.002), ..Params::default() }, &PORT);
+        red.avg = 50.0;
+        red.on_idle(Time::ZERO);
+        let refused = Backlog { full: true, ..waiting(0) };
+        red.on_enqueue(Time::ZERO + Span::ms(4), &PACKET, &refused, &mut Draw(0.5));
+        assert_close(red.aged(Time::ZERO + Span::ms(8)), 50.0 * 0.998_f64.powi(10 + 1 + 10));
+    }
+
+    #[test]
+    fn the_gentle_part_starts_at_the_present_max_p_unless_frozen() {
+        for (frozen_gentle, p_b) in [(false, 0.125), (true, 0.1)] {
+            let mut red = Red::new(&Params { adaptive: true, frozen_gentle, ..instant(20.0, 80.0) }, &PORT);
+            red.max_p = 0.125;
+            assert_close(red.p_b(80.0), p_b);
+        }
+    }
+
+    #[test]
+    fn automatic_values_are_those_of_ns2() {
+        let red = Red::new(&Params::default(), &PORT);
+        assert_close(red.min_th, 6.25);
+        assert_close(red.max_th, 18.75);
+        assert_close(red.w_q, 1.0 - (-4e-4_f64).exp());
+        assert_close(red.bottom, 0.008);
+        // A slow link with a long delay: rtt = 3 (0.1 s + 10 ms).
+        let slow = Port { rate: Rate::bit_per_s(400_000), delay: Span::ms(100), ..PORT };
+        let red = Red::new(&Params::default(), &slow);
+        assert_close(red.min_th, 5.0);
+        assert_close(red.w_q, 1.0 - (-1.0 / 330.0_f64).exp());
+        assert_close(red.bottom, 0.01);
+        let red = Red::new(&Params { max_th: Some(30.0), ..Params::default() }, &PORT);
+        assert_close(red.min_th, 10.0);
+    }
+
+    #[test]
+    fn the_first_packet_above_the_threshold_is_only_counted() {
+        let mut red = Red::new(&Params { gentle: false, ..instant(5.0, 15.0) }, &PORT);
+        let mut verdict = |q| red.on_enqueue(Time::ZERO, &PACKET, &waiting(q), &mut Draw(0.0));
+        assert_eq!(verdict(20), Verdict::Pass);
+        assert_eq!(verdict(20), Verdict::Drop);
+        assert_eq!(verdict(4), Verdict::Pass);
+        assert_eq!(verdict(20), Verdict::Pass);
+        assert_eq!(verdict(20), Verdict::Drop);
+    }
+
+    #[test]
+    fn a_queue_of_one_is_never_punished() {
+        let mut red = Red::new(&Params { gentle: false, ..instant(0.5, 0.9) }, &PORT);
+        let mut verdict = |q| red.on_enqueue(Time::ZERO, &PACKET, &waiting(q), &mut Draw(0.0));
+        for _ in 0..9 {
+            assert_eq!(verdict(1), Verdict::Pass);
+        }
+        assert_eq!([verdict(2), verdict(2)], [Verdict::Pass, Verdict::Drop]);
+    }
+
+    #[test]
+    fn drops_are_counted_from_the_last_one_or_the_last_overflow() {
+        let params = Params { spacing: Spacing::Wait, max_p: 0.5, ..instant(10.0, 30.0) };
+        let mut red = Red::new(&params, &PORT);
+        // p_b = 0.25: nothing before the 4th, certainly the 8th; a draw of 0 takes the first chance.
+        let mut gap = |queue: &Backlog| {
+            red.on_enqueue(Time::ZERO, &PACKET, queue, &mut Draw(0.0));
+            (1..).find(|_| red.on_enqueue(Time::ZERO, &PACKET, &waiting(20), &mut Draw(0.0)) != Verdict::Pass)
+        };
+        // The first of all is counted as the crossing: the gap is one less.
+        assert_eq!(gap(&waiting(20)), Some(3));
+        assert_eq!(gap(&waiting(20)), Some(3));
+        assert_eq!(gap(&Backlog { full: true, ..waiting(20) }), Some(4));
+    }
+
+    #[test]
+    fn marks_give_way_to_drops_at_mark_p() {
+        let udp = Packet { ect: false, ..PACKET };
+        for (mark_p, verdicts) in [
+            (1.0, [Verdict::Mark, Verdict::Mark, Verdict::Drop]),
+            (0.3, [Verdict::Mark, Verdict::Drop, Verdict::Drop]),
+        ] {
+            let params = Params { ecn: true, mark_p, max_p: 0.5, ..instant(10.0, 30.0) };
+            // p_b = 0.25, 0.75 and 1.
+            for (q, expected) in [20, 45, 60].into_iter().zip(verdicts) {
+                let mut red = Red::new(&params, &PORT);
+                red.on_enqueue(Time::ZERO, &PACKET, &waiting(q), &mut Draw(0.0));
+                assert_eq!(red.on_enqueue(Time::ZERO, &PACKET, &waiting(q), &mut Draw(0.0)), expected);
+                assert_eq!(red.on_enqueue(Time::ZERO, &udp, &waiting(q), &mut Draw(0.0)), Verdict::Drop);
+            }
+        }
+    }
+
+    #[test]
+    fn byte_mode_counts_mean_packets_and_spares_small_ones() {
+        let params = Params { bytes: true, spacing: Spacing::None, max_p: 0.5, ..instant(10.0, 30.0) };
+        let mut red = Red::new(&params, &PORT);
+        let queue = Backlog { packets: 40, bytes: 10_000, full: false };
+        let mut verdict =
+            |size, u| red.on_enqueue(Time::ZERO, &Packet { size, ect: false }, &queue, &mut Draw(u));
+        assert_eq!(verdict(500, 0.0), Verdict::Pass);
+        // 20 mean packets: p_b = 0.25.
+        assert_eq!([verdict(500, 0.249), verdict(500, 0.251)], [Verdict::Drop, Verdict::Pass]);
+        assert_eq!([verdict(50, 0.0249), verdict(50, 0.0251)], [Verdict::Drop, Verdict::Pass]);
+        assert_close(red.avg, 20.0);
+    }
+
+    #[test]
+    fn parameters_that_contradict_each_other_are_refused() {
+        let error = |params: Params| Red::check(&params).unwrap_err().to_string();
+        assert_eq!(error(instant(9.0, 9.0)), "min_th = 9: must be less than max_th = 9");
+        let adaptive = Params { adaptive: true, max_p: 0.6, ..Params::default() };
+        assert_eq!(error(adaptive), "max_p = 0.6: must be at most top = 0.5");
+        let floor = Params { bottom: Some(0.6), ..Params::default() };
+        assert_eq!(error(floor), "bottom = 0.6: must be at most top = 0.5");
+    }
+}

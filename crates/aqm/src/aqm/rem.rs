@@ -1,0 +1,273 @@
+//! REM: a price rises while demand exceeds capacity, and the drop probability grows exponentially with it.
+//!
+//! Every `interval` the price u and the probability p become
+//!
+//! ```text
+//! u <- max(0, u + gamma (q(k) - (1 - alpha) q(k-1) - alpha b_star))      form = "paper"
+//! u <- max(0, u + gamma (in + alpha (q(k) - b_star) - c))                form = "ns2"
+//! p = 1 - phi^-u
+//! ```
+//!
+//! with q(k) the queue now, q(k-1) one interval ago, `in` the packets that arrived in the interval and c those
+//! that the link could send in it. Every arrival is dropped (marked) with probability p. The price has no upper
+//! bound, so a long overload winds it up.
+//!
+//! The forms agree while the link is busy and nothing is dropped, for then the queue grows by in - c. But `in`
+//! counts dropped packets too: at a drop ratio l the rate form settles at q = b_star - (c / alpha) l / (1 - l),
+//! below its target.
+//!
+//! Decides at: enqueue; `form = "ns2"` with `ecn` at dequeue. Timer: `interval`. Randomness: one draw a
+//! decision. State: u, p, q(k-1), arrivals; all 0 at the start.
+//!
+//! # Departures from the source
+//! ns-2 fixes alpha at 0.1; here it is a parameter. ns-2 smooths `in` with a weight whose default, 1, means
+//! none; there is no such weight here. ns-2's buffer of 200 packets holds 199; ours holds 200. A packet that the
+//! buffer refuses costs no draw. As in ns-2, the rate form with `ecn` marks ECN-capable packets as they leave
+//! and drops nobody early, not even those that cannot be marked; the paper's form drops those.
+//!
+//! # Sources
+//! Athuraliya, Li, Low, Yin, "REM: active queue management", IEEE Network 15(3), 2001; the LRED paper's
+//! equation (36); ns-2.35, rem.cc. Tested against both equations.
+
+use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::params::Range;
+use crate::unit::{Bytes, Span, Time};
+
+crate::choice! {
+    /// How the price sees demand.
+    pub enum Form {
+        /// By the change of the queue: equation (36) of the LRED paper.
+        Paper = "paper",
+        /// By the rate of arrivals, dropped ones included: ns-2's rem.cc.
+        Ns2 = "ns2",
+    }
+}
+
+crate::params! {
+    /// REM's parameters.
+    pub struct Params {
+        /// Target queue length. ns-2's default; the LRED paper sets 100.
+        b_star: f64 = 20.0, "packets", Range::new(0.0, 1e9), ["q0", "target", "pbo_"];
+        /// Base of the exponential that turns the price into a probability.
+        phi: f64 = 1.001, "", Range::above(1.0, 1e6), ["phi_"];
+        /// Step of the price.
+        gamma: f64 = 0.001, "per packet", Range::above(0.0, 1e6), ["gamma_"];
+        /// Weight of the queue's error against the mismatch of rates.
+        alpha: f64 = 0.1, "", Range::above(0.0, 1.0);
+        /// How often the price is updated.
+        interval: Span = Span::ms(2), "s", Range::new(1e-6, 100.0), ["period", "pupdtime_"];
+        /// How the price sees demand: `paper`, by the change of the queue; `ns2`, by the rate of arrivals.
+        form: Form = Form::Paper, "";
+        /// Measure queue and arrivals in bytes over `mean_packet`. Never scales p.
+        bytes: bool = false, "", Range::ANY, ["qib_"];
+        /// The packet size behind `b_star`, and behind c in the rate form: the real one, or the rate form's
+        /// target is missed (ns-2's default of 1000 B halves c for 500-byte packets). The port's packet if left out.
+        mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0), ["mean_pktsize_"];
+        /// Mark packets of ECN-capable transports instead of dropping them.
+        ecn: bool = false, "", Range::ANY, ["markpkts_"];
+    }
+}
+
+/// The algorithm; see the module.
+#[derive(Clone, Debug)]
+pub struct Rem {
+    b_star: f64,
+    ln_phi: f64,
+    gamma: f64,
+    alpha: f64,
+    interval: Span,
+    form: Form,
+    bytes: bool,
+    mean: f64,
+    ecn: bool,
+    /// What the link can send in an interval, in packets.
+    c: f64,
+    u: f64,
+    p: f64,
+    q_old: f64,
+    /// What arrived in this interval, as a queue.
+    arrived: Backlog,
+}
+
+impl Rem {
+    /// Whether the decision falls when a packet leaves rather than when it arrives.
+    #[inline]
+    fn decides_late(&self) -> bool {
+        self.ecn && self.form == Form::Ns2
+    }
+}
+
+impl Aqm for Rem {
+    type Params = Params;
+    const SIGNALS: &'static [Signal] = &[
+        Signal { name: "p", unit: "", doc: "Drop probability since the last update." },
+        Signal { name: "price", unit: "", doc: "The price u." },
+    ];
+    const PRESETS: &'static [(&'static str, &'static str)] =
+        &[("ns2.35", "ns-2.35's defaults: the rate form, packets of 1000 bytes whatever the traffic's")];
+
+    fn new(params: &Params, port: &Port) -> Self {
+        let mean = params.mean_packet.unwrap_or(port.packet);
+        Self {
+            b_star: params.b_star,
+            ln_phi: params.phi.ln(),
+            gamma: params.gamma,
+            alpha: params.alpha,
+            interval: params.interval,
+            form: params.form,
+            bytes: params.bytes,
+            mean: mean.0 as f64,
+            ecn: params.ecn,
+            c: params.interval.secs() * port.rate.packets(mean),
+            u: 0.0,
+            p: 0.0,
+            q_old: 0.0,
+            arrived: Backlog::default(),
+        }
+    }
+
+    fn preset(name: &str) -> Option<Params> {
+        match name {
+            "ns2.35" => Some(Params { form: Form::Ns2, mean_packet: Some(Bytes(1000)), ..Params::default() }),
+            _ => None,
+        }
+    }
+
+    fn target(params: &Params) -> Option<f64> {
+        Some(params.b_star)
+    }
+
+    #[inline]
+    fn on_enqueue<R: Uniform>(&mut self, _: Time, packet: &Packet, queue: &Backlog, rng: &mut R) -> Verdict {
+        self.arrived.packets += 1;
+        self.arrived.bytes += u64::from(packet.size);
+        if queue.full || self.decides_late() || !rng.happens(self.p) {
+            return Verdict::Pass;
+        }
+        Verdict::signal(self.ecn && packet.ect)
+    }
+
+    #[inline]
+    fn on_dequeue<R: Uniform>(
+        &mut self,
+        _: Time,
+        packet: &Packet,
+        _: &Backlog,
+        _: Span,
+        rng: &mut R,
+    ) -> Verdict {
+        if self.decides_late() && packet.ect && rng.happens(self.p) { Verdict::Mark } else { Verdict::Pass }
+    }
+
+    fn period(&self) -> Option<Span> {
+        Some(self.interval)
+    }
+
+    fn on_period(&mut self, _: Time, queue: &Backlog) {
+        let q = queue.length(self.bytes, self.mean);
+        let excess = match self.form {
+            Form::Paper => q - (1.0 - self.alpha) * self.q_old - self.alpha * self.b_star,
+            Form::Ns2 => self.arrived.length(self.bytes, self.mean) + self.alpha * (q - self.b_star) - self.c,
+        };
+        self.u = (self.u + self.gamma * excess).max(0.0);
+        self.p = -(-self.u * self.ln_phi).exp_m1();
+        self.q_old = q;
+        self.arrived = Backlog::default();
+    }
+
+    fn signals(&self, mut visit: impl FnMut(usize, f64)) {
+        visit(0, self.p);
+        visit(1, self.u);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Draw, PACKET, PORT, assert_close, full, numbers, vectors, waiting};
+
+    const UDP: Packet = Packet { ect: false, ..PACKET };
+
+    /// REM with so high a price that nearly every packet is dropped.
+    fn expensive(params: &Params) -> Rem {
+        let mut rem = Rem::new(&Params { gamma: 1e3, ..params.clone() }, &PORT);
+        rem.on_period(Time::ZERO, &waiting(200));
+        assert!(rem.p > 0.99, "p = {}", rem.p);
+        rem
+    }
+
+    #[test]
+    fn the_paper_form_follows_equation_36() {
+        let vector = vectors("rem_eq36");
+        let number = |key: &str| vector[key].as_f64().unwrap();
+        let params = Params {
+            b_star: number("q0"),
+            phi: number("phi"),
+            gamma: number("gamma"),
+            alpha: number("alpha"),
+            ..Params::default()
+        };
+        let mut rem = Rem::new(&params, &PORT);
+        assert_eq!(rem.period(), Some(Span::ms(2)));
+        for (q, u_p) in numbers(&vector["q"]).into_iter().zip(vector["u_p"].as_array().unwrap()) {
+            rem.on_period(Time::ZERO, &waiting(q as u32));
+            assert_close(rem.u, u_p[0].as_f64().unwrap());
+            assert_close(rem.p, u_p[1].as_f64().unwrap());
+        }
+    }
+
+    #[test]
+    fn the_rate_form_counts_every_arrival_refused_ones_too() {
+        let vector = vectors("rem_ns2_rate_form");
+        let mut rem = Rem::new(&Params { b_star: 100.0, form: Form::Ns2, ..Params::default() }, &PORT);
+        assert_close(rem.c, vector["c_per_interval"].as_f64().unwrap());
+        let rows = numbers(&vector["arrivals"]).into_iter().zip(numbers(&vector["q"]));
+        for ((arrivals, q), u_p) in rows.zip(vector["u_p"].as_array().unwrap()) {
+            for _ in 0..arrivals as u32 {
+                rem.on_enqueue(Time::ZERO, &PACKET, &full(), &mut Draw(0.0));
+            }
+            rem.on_period(Time::ZERO, &waiting(q as u32));
+            assert_close(rem.u, u_p[0].as_f64().unwrap());
+            assert_close(rem.p, u_p[1].as_f64().unwrap());
+        }
+    }
+
+    #[test]
+    fn the_paper_form_marks_on_arrival_and_drops_what_cannot_be_marked() {
+        let mut rem = expensive(&Params { ecn: true, ..Params::default() });
+        assert_eq!(rem.on_enqueue(Time::ZERO, &PACKET, &waiting(9), &mut Draw(0.5)), Verdict::Mark);
+        assert_eq!(rem.on_enqueue(Time::ZERO, &UDP, &waiting(9), &mut Draw(0.5)), Verdict::Drop);
+        assert_eq!(
+            rem.on_dequeue(Time::ZERO, &PACKET, &waiting(9), Span::ZERO, &mut Draw(0.5)),
+            Verdict::Pass
+        );
+    }
+
+    #[test]
+    fn the_rate_form_marks_on_departure_and_never_drops_early_under_ecn() {
+        let mut rem = expensive(&Params { ecn: true, form: Form::Ns2, ..Params::default() });
+        for packet in [PACKET, UDP] {
+            assert_eq!(rem.on_enqueue(Time::ZERO, &packet, &waiting(9), &mut Draw(0.5)), Verdict::Pass);
+        }
+        assert_eq!(
+            rem.on_dequeue(Time::ZERO, &PACKET, &waiting(9), Span::ZERO, &mut Draw(0.5)),
+            Verdict::Mark
+        );
+        assert_eq!(rem.on_dequeue(Time::ZERO, &UDP, &waiting(9), Span::ZERO, &mut Draw(0.5)), Verdict::Pass);
+    }
+
+    #[test]
+    fn byte_mode_measures_mean_packets_and_leaves_p_alone() {
+        let params = Params { bytes: true, form: Form::Ns2, gamma: 1.0, b_star: 0.0, ..Params::default() };
+        let mut rem = Rem::new(&params, &PORT);
+        for _ in 0..12 {
+            rem.on_enqueue(Time::ZERO, &Packet { size: 250, ect: false }, &waiting(9), &mut Draw(0.5));
+        }
+        // 6 mean packets came, 5 could go, 10 wait.
+        rem.on_period(Time::ZERO, &Backlog { packets: 20, bytes: 5000, full: false });
+        assert_close(rem.u, 6.0 + 0.1 * 10.0 - 5.0);
+        let just_below = rem.p * 0.999;
+        let tiny = Packet { size: 40, ect: false };
+        assert_eq!(rem.on_enqueue(Time::ZERO, &tiny, &waiting(9), &mut Draw(just_below)), Verdict::Drop);
+    }
+}

@@ -1,0 +1,437 @@
+//! What holds for every algorithm of the list, a new one included.
+
+mod support;
+
+use aqm::aqm::NAMES;
+use aqm::params::{Kind, Range, Spec, Value};
+use aqm::queue::Frame;
+use aqm::{AnyParams, Limit, Outcome, Packet, Port, Queue, Rate, Span, Time, Uniform};
+use proptest::prelude::*;
+use support::{PORT, Random};
+
+fn defaults() -> impl Iterator<Item = AnyParams> {
+    NAMES.iter().map(|name| AnyParams::of(name).expect("a listed algorithm"))
+}
+
+/// Every algorithm with its defaults, with each preset, and with each switch and choice turned every way.
+fn variations() -> Vec<(String, AnyParams)> {
+    let mut found = Vec::new();
+    for name in NAMES {
+        let defaults = AnyParams::of(name).expect("a listed algorithm");
+        for (preset, _) in defaults.presets() {
+            found.push((format!("{name} {preset}"), defaults.preset(preset).expect("a listed preset")));
+        }
+        for spec in defaults.specs() {
+            let values = match spec.kind {
+                Kind::Switch => vec![Value::Bool(false), Value::Bool(true)],
+                Kind::Choice(names) => names.iter().map(|name| Value::Text((*name).to_owned())).collect(),
+                _ => continue,
+            };
+            for value in values {
+                let mut params = defaults.clone();
+                params.set(spec.name, &value).expect("an allowed value");
+                found.push((format!("{name} {}={value}", spec.name), params));
+            }
+        }
+        found.push(((*name).to_owned(), defaults));
+    }
+    found
+}
+
+#[test]
+fn every_algorithm_builds_from_its_defaults_and_presets() {
+    for (what, params) in variations() {
+        assert_eq!(params.check(), Ok(()), "{what}");
+        let aqm = params.build(&PORT);
+        assert_ne!(aqm.period(), Some(Span::ZERO), "{what}");
+    }
+    for params in defaults() {
+        assert_eq!(params.preset("no such preset"), None, "{}", params.name());
+    }
+    assert!(AnyParams::of("no such algorithm").is_none());
+}
+
+#[test]
+fn parameters_read_what_they_write() {
+    for (what, params) in variations() {
+        let mut copy = AnyParams::of(params.name()).unwrap();
+        for (name, value) in params.values() {
+            copy.set(name, &value).unwrap_or_else(|e| panic!("{what}: {e}"));
+        }
+        assert_eq!(copy, params, "{what}");
+    }
+}
+
+#[test]
+fn every_name_and_alias_means_one_parameter() {
+    for mut params in defaults() {
+        let values = params.values();
+        let specs = params.specs();
+        let names: Vec<&str> = specs.iter().flat_map(|spec| [&[spec.name], spec.aliases].concat()).collect();
+        for name in &names {
+            assert_eq!(names.iter().filter(|other| *other == name).count(), 1, "{}: {name}", params.name());
+        }
+        for (spec, (_, value)) in specs.iter().zip(values) {
+            for name in spec.aliases {
+                params.set(name, &value).unwrap();
+            }
+            assert!(!spec.doc.is_empty(), "{}: {} has no documentation", params.name(), spec.name);
+        }
+    }
+}
+
+/// Values that no parameter like `spec` may take.
+fn forbidden(spec: &Spec) -> Vec<Value> {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let quantity = |x: f64| Value::Text(format!("{x} {}", spec.unit));
+    let Range { low, low_included, high } = spec.range;
+    let mut numbers = vec![];
+    if high < f64::MAX {
+        numbers.push(high * 1.1 + 1.0);
+    }
+    if low > f64::MIN {
+        numbers.push(low - 1.0);
+    }
+    if !low_included {
+        numbers.push(low);
+    }
+    let mut values = match spec.kind {
+        Kind::Number => {
+            numbers.extend([f64::NAN, f64::INFINITY, f64::NEG_INFINITY]);
+            [numbers.into_iter().map(Value::Float).collect(), vec![text("1"), Value::Bool(true)]].concat()
+        }
+        Kind::Count => {
+            let whole = numbers.into_iter().map(|x| Value::Integer(x as i64));
+            whole.chain([Value::Integer(-1), Value::Float(1.5), Value::Float(f64::NAN), text("1")]).collect()
+        }
+        Kind::Quantity(_) => {
+            numbers.extend([f64::NAN, f64::INFINITY, -1.0]);
+            let bare =
+                [Value::Integer(1), Value::Float(1.0), Value::Float(f64::NAN), text("1"), text("1 parsec")];
+            numbers.into_iter().map(quantity).chain(bare).collect()
+        }
+        Kind::Switch => vec![Value::Integer(1), text("true")],
+        Kind::Choice(_) => vec![text("no such choice"), Value::Bool(true)],
+        Kind::Text => vec![Value::Integer(1)],
+    };
+    values.extend([text(""), Value::List(vec![])]);
+    if !spec.optional {
+        values.push(text("auto"));
+    }
+    values
+}
+
+#[test]
+fn what_is_not_allowed_is_refused_by_name() {
+    for mut params in defaults() {
+        let before = params.clone();
+        for spec in before.specs() {
+            for value in forbidden(spec) {
+                let error = params.set(spec.name, &value).expect_err(&format!("{} = {value}", spec.name));
+                assert!(error.to_string().starts_with(spec.name), "{error}");
+            }
+        }
+        let error = params.set("no_such_key", &Value::Integer(1)).unwrap_err();
+        assert_eq!(error.to_string(), "no_such_key: no such parameter");
+        assert_eq!(params, before, "a refused value leaves a trace");
+    }
+}
+
+#[test]
+fn q0_is_the_target_of_all_that_have_one_and_of_no_other() {
+    for mut params in defaults() {
+        let has_target = params.target().is_some();
+        for (alias, q) in [("q0", 60), ("target", 70)] {
+            assert_eq!(
+                params.set(alias, &Value::Integer(q)).is_ok(),
+                has_target,
+                "{}: {alias}",
+                params.name()
+            );
+            assert_eq!(params.target(), has_target.then_some(q as f64), "{}: {alias}", params.name());
+        }
+    }
+}
+
+#[test]
+fn the_documentation_has_its_sections() {
+    for params in defaults() {
+        let doc = params.doc();
+        let first = doc.lines().next().unwrap_or_default();
+        assert!(first.contains(": ") && first.ends_with('.'), "{}: {first:?}", params.name());
+        let flat = doc.replace('\n', " ");
+        for part in [
+            " Decides at: ",
+            " Timer: ",
+            " Randomness: ",
+            " State: ",
+            " # Departures from the source ",
+            " # Sources ",
+        ] {
+            assert!(flat.contains(part), "{} lacks {part:?}", params.name());
+        }
+    }
+}
+
+#[test]
+fn p_is_the_first_signal_of_all_that_drop_early() {
+    for params in defaults() {
+        let names: Vec<&str> = params.signals().iter().map(|signal| signal.name).collect();
+        assert_eq!(names.first(), (params.name() != "droptail").then_some(&"p"), "{}", params.name());
+        let mut order = vec![];
+        params.build(&PORT).signals(|i, _| order.push(i));
+        assert_eq!(order, (0..names.len()).collect::<Vec<_>>(), "{}", params.name());
+    }
+}
+
+/// A source that makes everything happen that can.
+struct Unlucky;
+
+impl Uniform for Unlucky {
+    fn uniform(&mut self) -> f64 {
+        0.0
+    }
+}
+
+/// Drop-tail never punishes, and RED never an arrival that finds fewer than two packets. PI, REM and LRED may,
+/// after congestion, until their state has decayed; but from a fresh start, and as long as every arrival finds
+/// the queue empty, their state does not leave 0: PI moves by -(a - b) q_ref, clipped; REM's price by
+/// -gamma alpha b_star (or less than that, in the rate form, as a queue that stays empty gets no more than c);
+/// and LRED has seen no loss.
+#[test]
+fn an_empty_queue_is_never_punished_from_a_fresh_start() {
+    let mut random = Random(1);
+    for (what, params) in variations() {
+        let mut queue = Queue::new(params.build(&PORT), &PORT, 1);
+        let mut host = Host::new(&queue);
+        for _ in 0..20_000 {
+            assert!(queue.dequeue(host.now, &mut Unlucky).is_none());
+            let gap = Span::us(400 + random.bits() % 2000);
+            host.advance(&mut queue, gap);
+            let outcome = queue.enqueue(host.now, Labelled::new(500, true, 0), &mut Unlucky);
+            assert_eq!(outcome, Outcome::Queued, "{what} at {:?}", host.now);
+            assert!(queue.dequeue(host.now, &mut Unlucky).is_some_and(|(frame, _)| !frame.marked), "{what}");
+        }
+    }
+}
+
+/// A packet that remembers what was done to it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Labelled {
+    packet: Packet,
+    class: usize,
+    number: u64,
+    marked: bool,
+}
+
+impl Labelled {
+    fn new(size: u32, ect: bool, number: u64) -> Self {
+        Self { packet: Packet { size, ect }, class: 0, number, marked: false }
+    }
+}
+
+impl Frame for Labelled {
+    fn packet(&self) -> Packet {
+        self.packet
+    }
+    fn mark(&mut self) {
+        assert!(self.packet.ect, "marked a packet that is not ECN-capable");
+        self.marked = true;
+    }
+    fn class(&self) -> usize {
+        self.class
+    }
+}
+
+/// A clock that calls the algorithm's timer on time.
+struct Host {
+    now: Time,
+    next_period: Time,
+}
+
+impl Host {
+    fn new(queue: &Queue<Labelled>) -> Self {
+        Self { now: Time::ZERO, next_period: queue.period().map_or(Time::MAX, |period| Time::ZERO + period) }
+    }
+
+    fn advance(&mut self, queue: &mut Queue<Labelled>, span: Span) {
+        self.now += span;
+        while self.next_period <= self.now {
+            queue.on_period(self.next_period);
+            self.next_period += queue.period().expect("a timer");
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Operation {
+    Arrive { size: u32, ect: bool, class: usize },
+    Burst { size: u32, count: u8 },
+    Depart { count: u8 },
+    Wait(Span),
+}
+
+fn operations() -> impl Strategy<Value = Vec<Operation>> {
+    let operation = prop_oneof![
+        4 => (1_u32..2000, any::<bool>(), 0..2_usize)
+            .prop_map(|(size, ect, class)| Operation::Arrive { size, ect, class }),
+        2 => (40_u32..1500, any::<u8>()).prop_map(|(size, count)| Operation::Burst { size, count }),
+        2 => any::<u8>().prop_map(|count| Operation::Depart { count: count / 4 }),
+        2 => (0_u64..10_000).prop_map(|us| Operation::Wait(Span::us(us))),
+        1 => (0_u64..500).prop_map(|ms| Operation::Wait(Span::ms(ms))),
+    ];
+    prop::collection::vec(operation, 1..100)
+}
+
+fn limits() -> impl Strategy<Value = Limit> {
+    prop_oneof![(1_u32..300).prop_map(Limit::Packets), (1_u64..100_000).prop_map(Limit::Bytes)]
+}
+
+/// What the operations made of the packets, in order.
+#[derive(PartialEq, Debug)]
+enum Fate {
+    Arrived(Outcome),
+    Left(Labelled, Span),
+}
+
+/// A queue, and a second account of what is in it.
+struct Model {
+    queue: Queue<Labelled>,
+    host: Host,
+    random: Random,
+    limit: Limit,
+    arrivals: u64,
+    fates: Vec<Fate>,
+}
+
+impl Model {
+    fn new(params: &AnyParams, limit: Limit, seed: u64) -> Self {
+        let port = Port { limit, rate: Rate::mbit_per_s(4), ..PORT };
+        let queue = Queue::new(params.build(&port), &port, 2);
+        let host = Host::new(&queue);
+        Self { queue, host, random: Random(seed), limit, arrivals: 0, fates: vec![] }
+    }
+
+    fn arrive(&mut self, size: u32, ect: bool, class: usize) {
+        let backlog = self.queue.backlog(size);
+        let frame = Labelled { class, ..Labelled::new(size, ect, self.arrivals) };
+        self.arrivals += 1;
+        let outcome = self.queue.enqueue(self.host.now, frame, &mut self.random);
+        assert_eq!(
+            outcome == Outcome::Overflowed,
+            backlog.full,
+            "overflow is for a full buffer, and always then"
+        );
+        self.fates.push(Fate::Arrived(outcome));
+    }
+
+    fn apply(&mut self, operation: &Operation) {
+        match *operation {
+            Operation::Arrive { size, ect, class } => self.arrive(size, ect, class),
+            Operation::Burst { size, count } => (0..count).for_each(|i| self.arrive(size, i % 2 == 0, 1)),
+            Operation::Depart { count } => {
+                for _ in 0..count {
+                    if let Some((frame, sojourn)) = self.queue.dequeue(self.host.now, &mut self.random) {
+                        self.fates.push(Fate::Left(frame, sojourn));
+                    }
+                }
+            }
+            Operation::Wait(span) => self.host.advance(&mut self.queue, span),
+        }
+    }
+
+    /// Asserts what holds after every operation.
+    fn verify(&self) {
+        let backlog = self.queue.backlog(0);
+        match self.limit {
+            Limit::Packets(limit) => assert!(backlog.packets <= limit),
+            Limit::Bytes(limit) => assert!(backlog.bytes <= limit),
+        }
+        self.queue.aqm().signals(|i, value| {
+            assert!(value.is_finite(), "signal {i} is {value}");
+            assert!(i > 0 || (0.0..=1.0).contains(&value), "p is {value}");
+        });
+        let sum = |field: fn(&aqm::Counts) -> u64| self.queue.counts().iter().map(field).sum::<u64>();
+        let dropped = sum(|c| c.drops_early) + sum(|c| c.drops_overflow);
+        assert_eq!(sum(|c| c.arrivals), self.arrivals);
+        assert_eq!(self.arrivals, sum(|c| c.departures) + dropped + u64::from(backlog.packets));
+    }
+
+    /// Drains the queue and asserts that what was accepted came out, in order, but for late drops.
+    fn drain(mut self) -> Vec<Fate> {
+        while let Some((frame, sojourn)) = self.queue.dequeue(self.host.now, &mut self.random) {
+            self.fates.push(Fate::Left(frame, sojourn));
+        }
+        self.verify();
+        assert_eq!(self.queue.backlog(0).bytes, 0);
+        let mut accepted = vec![];
+        let mut left = vec![];
+        let mut dropped_on_arrival = 0;
+        let mut number = 0;
+        for fate in &self.fates {
+            match fate {
+                Fate::Left(frame, _) => left.push(frame),
+                Fate::Arrived(outcome) => {
+                    match outcome {
+                        Outcome::Queued | Outcome::Marked => accepted.push(number),
+                        Outcome::DroppedEarly => dropped_on_arrival += 1,
+                        Outcome::Overflowed => {}
+                    }
+                    number += 1;
+                }
+            }
+        }
+        let sum = |field: fn(&aqm::Counts) -> u64| self.queue.counts().iter().map(field).sum::<u64>();
+        let dropped_late = sum(|c| c.drops_early) - dropped_on_arrival;
+        assert_eq!(left.len() as u64 + dropped_late, accepted.len() as u64);
+        let mut rest = accepted.iter();
+        assert!(left.iter().all(|frame| rest.any(|number| *number == frame.number)), "left out of order");
+        assert_eq!(
+            left.iter().map(|frame| u64::from(frame.packet.size)).sum::<u64>(),
+            sum(|c| c.departed_bytes)
+        );
+        // Every mark but those of packets that were then dropped late.
+        let marked = left.iter().filter(|frame| frame.marked).count() as u64;
+        assert!((marked..=marked + dropped_late).contains(&sum(|c| c.marks)));
+        self.fates
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn packets_are_conserved_whatever_happens(ops in operations(), limit in limits(), seed: u64) {
+        for (what, params) in variations() {
+            let mut model = Model::new(&params, limit, seed);
+            for operation in &ops {
+                model.apply(operation);
+                model.verify();
+            }
+            let fates = model.drain();
+
+            let mut again = Model::new(&params, limit, seed);
+            ops.iter().for_each(|operation| again.apply(operation));
+            prop_assert_eq!(fates, again.drain(), "{}: same seed, other fates", what);
+        }
+    }
+}
+
+#[test]
+fn every_early_dropper_drops_and_marks_under_overload() {
+    for mut params in defaults().filter(|params| params.name() != "droptail") {
+        for ecn in [false, true] {
+            params.set("ecn", &Value::Bool(ecn)).unwrap();
+            let mut model = Model::new(&params, Limit::Packets(200), 7);
+            // 10 000 arrivals a second for 20 s, of which the link sends a quarter.
+            for _ in 0..50_000 {
+                model.apply(&Operation::Burst { size: 500, count: 4 });
+                model.apply(&Operation::Depart { count: 1 });
+                model.apply(&Operation::Wait(Span::us(400)));
+            }
+            let counts = model.queue.counts()[1];
+            assert!(counts.drops_early > 300 || ecn, "{}: {counts:?}", params.name());
+            assert_eq!(counts.marks > 100, ecn, "{}: {counts:?}", params.name());
+        }
+    }
+}

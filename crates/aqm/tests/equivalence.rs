@@ -1,0 +1,291 @@
+//! Each algorithm against a plain transcription of its source's equations, verdict for verdict.
+//!
+//! Both sides see the same random overload and the same draws. The transcriptions are in `reference`.
+
+mod reference;
+mod support;
+
+use aqm::params::Value;
+use aqm::{AnyParams, Backlog, Limit, Packet, Span, Time, Uniform, Verdict};
+use reference::{Lred, PTC, Pi, Red, Reference, Rem};
+use std::collections::VecDeque;
+use support::{PORT, Random};
+
+const ARRIVALS: u32 = 150_000;
+
+/// The draw for one decision: none for a packet that the buffer refuses, never two.
+struct Once(Option<f64>);
+
+impl Uniform for Once {
+    fn uniform(&mut self) -> f64 {
+        self.0.take().expect("at most one draw a decision")
+    }
+}
+
+#[derive(Default, Debug)]
+struct Tally {
+    drops: u32,
+    marks: u32,
+    overflows: u32,
+    idle: u32,
+}
+
+/// Runs both on the same arrivals before the same link and compares every verdict and every p.
+fn compare(
+    name: &str,
+    settings: &[(&str, Value)],
+    preset: Option<&str>,
+    mut reference: impl Reference,
+) -> Tally {
+    let mut params = AnyParams::of(name).expect("an algorithm");
+    if let Some(preset) = preset {
+        params = params.preset(preset).expect("a preset");
+    }
+    for (key, value) in settings {
+        params.set(key, value).expect("an allowed value");
+    }
+    params.check().expect("parameters that fit");
+    let mut aqm = params.build(&PORT);
+    let mut random = Random(42);
+    let mut waiting: VecDeque<Packet> = VecDeque::new();
+    let mut tally = Tally::default();
+    let mut next_arrival = Time::ZERO;
+    let mut next_timer = aqm.period().map_or(Time::MAX, |period| Time::ZERO + period);
+    // When the packet in transmission is gone, or never for an idle link.
+    let mut link_free = Time::MAX;
+    let mut load = 1.0;
+    let mut arrivals = 0;
+    let backlog = |waiting: &VecDeque<Packet>, size: u32| {
+        let (packets, bytes) = (waiting.len() as u32, waiting.iter().map(|p| u64::from(p.size)).sum());
+        Backlog { packets, bytes, full: Limit::Packets(150).refuses(packets, bytes, size) }
+    };
+    while arrivals < ARRIVALS {
+        let now = next_timer.min(next_arrival).min(link_free);
+        if now == next_timer {
+            let queue = backlog(&waiting, 0);
+            aqm.on_period(now, &queue);
+            reference.timer(now.secs(), &queue);
+            next_timer += aqm.period().expect("a timer");
+            continue;
+        }
+        if now == next_arrival {
+            if arrivals % 5000 == 0 {
+                load = [0.7, 1.1, 1.6, 0.3, 1.05, 1.2][(arrivals / 5000) as usize % 6];
+            }
+            arrivals += 1;
+            let size = [40, 250, 500, 500, 500, 1000, 1500][(random.bits() % 7) as usize];
+            let packet = Packet { size, ect: random.uniform() < 0.6 };
+            let queue = backlog(&waiting, size);
+            let u = random.uniform();
+            let found = aqm.on_enqueue(now, &packet, &queue, &mut Once((!queue.full).then_some(u)));
+            let expected = reference.arrival(now.secs(), packet, &queue, u);
+            if queue.full {
+                tally.overflows += 1;
+            } else {
+                assert_eq!(
+                    found, expected,
+                    "{name} {settings:?}: arrival {arrivals} at {now:?}, {queue:?}, u = {u}"
+                );
+                match expected {
+                    Verdict::Drop => tally.drops += 1,
+                    Verdict::Mark => tally.marks += 1,
+                    Verdict::Pass => {}
+                }
+                if expected != Verdict::Drop {
+                    waiting.push_back(packet);
+                }
+            }
+            aqm.signals(|i, p| {
+                assert!(
+                    i > 0 || (p - reference.p()).abs() < 1e-9,
+                    "{name} {settings:?}: p = {p}, not {}",
+                    reference.p()
+                );
+            });
+            let mean_size = (40.0 + 250.0 + 1500.0 + 1000.0 + 1500.0) / 7.0;
+            let gap = -(1.0 - random.uniform()).ln() * mean_size * 8.0 / 1e7 / load;
+            next_arrival += Span::from_secs(gap);
+            if link_free != Time::MAX {
+                continue;
+            }
+        }
+        // The link is free: next packet.
+        if let Some(packet) = waiting.pop_front() {
+            let queue = backlog(&waiting, 0);
+            let u = random.uniform();
+            let found = aqm.on_dequeue(now, &packet, &queue, Span::ZERO, &mut Once(Some(u)));
+            assert_eq!(found, reference.departure(packet, u), "{name} {settings:?}: departure at {now:?}");
+            tally.marks += u32::from(found == Verdict::Mark);
+            link_free = now + PORT.rate.transmission(packet.size);
+        } else {
+            aqm.on_idle(now);
+            reference.idle(now.secs());
+            tally.idle += 1;
+            link_free = Time::MAX;
+        }
+    }
+    tally
+}
+
+#[track_caller]
+fn assert_lively(tally: &Tally, ecn: bool) {
+    assert!(tally.drops + tally.marks > 300 && tally.idle > 300, "the traffic tested nothing: {tally:?}");
+    assert_eq!(tally.marks > 100, ecn, "{tally:?}");
+}
+
+fn number(x: f64) -> Value {
+    Value::Float(x)
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+const ON: Value = Value::Bool(true);
+
+#[test]
+fn red_equals_ns2() {
+    for (min, max, max_p, w_q) in
+        [(5.0, 15.0, 0.1, 0.002), (20.0, 60.0, 0.3, 0.02), (30.0, 130.0, 1.0, 1.0), (20.0, 300.0, 0.05, 0.02)]
+    {
+        for switches in 0..16 {
+            let [gentle, bytes, wait, setbit] = [1, 2, 4, 8].map(|bit| switches & bit != 0);
+            for mark_p in if setbit { vec![1.0, 0.1] } else { vec![1.0] } {
+                let settings = [
+                    ("min_th", number(min)),
+                    ("max_th", number(max)),
+                    ("max_p", number(max_p)),
+                    ("w_q", number(w_q)),
+                    ("gentle", Value::Bool(gentle)),
+                    ("bytes", Value::Bool(bytes)),
+                    ("spacing", text(if wait { "wait" } else { "1993" })),
+                    ("ecn", Value::Bool(setbit)),
+                    ("mark_p", number(mark_p)),
+                ];
+                let red = Red { gentle, wait, setbit, mark_p, ..Red::new(min, max, max_p, w_q) };
+                let tally = compare("red", &settings, None, if bytes { red.in_bytes() } else { red });
+                assert_lively(&tally, setbit);
+                // Above 150, where the buffer ends, only the last parameters let the queue grow.
+                assert_eq!(tally.overflows > 100, max == 300.0, "{tally:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn adaptive_red_equals_ns2_but_for_its_timer() {
+    for frozen in [false, true] {
+        for bytes in [false, true] {
+            let settings = [
+                ("min_th", number(10.0)),
+                ("max_th", number(30.0)),
+                ("w_q", number(0.002)),
+                ("adaptive", ON),
+                ("frozen_gentle", Value::Bool(frozen)),
+                ("bytes", Value::Bool(bytes)),
+            ];
+            let red = Red { gentle: true, frozen, ..Red::new(10.0, 30.0, 0.1, 0.002) };
+            let tally = compare("red", &settings, None, if bytes { red.in_bytes() } else { red });
+            assert_lively(&tally, false);
+        }
+    }
+}
+
+#[test]
+fn the_preset_of_red_equals_ns2_with_its_defaults() {
+    // w_q and the thresholds are those that ns-2 works out for 10 Mbit/s and 500-byte packets.
+    let w_q = 1.0 - (-1.0 / (10.0 * 0.1 * PTC)).exp();
+    let red = Red { gentle: true, wait: true, mark_p: 0.1, frozen: true, ..Red::new(6.25, 18.75, 0.1, w_q) };
+    assert_lively(&compare("red", &[], Some("ns2.35"), red.clone().in_bytes()), false);
+    let marking = Red { setbit: true, ..red };
+    assert_lively(&compare("red", &[("ecn", ON)], Some("ns2.35"), marking.in_bytes()), true);
+}
+
+#[test]
+fn pi_equals_ns2() {
+    for (a, b, qref, f) in
+        [(1.822e-5, 1.816e-5, 10.0, 170.0), (1e-3, 9e-4, 50.0, 160.0), (0.1, 0.05, 30.0, 20.0)]
+    {
+        for switches in 0..4 {
+            let (bytes, setbit) = (switches & 1 != 0, switches & 2 != 0);
+            let settings = [
+                ("a", number(a)),
+                ("b", number(b)),
+                ("q0", number(qref)),
+                ("frequency", text(&format!("{f} Hz"))),
+                ("bytes", Value::Bool(bytes)),
+                ("ecn", Value::Bool(setbit)),
+            ];
+            let tally =
+                compare("pi", &settings, None, Pi { a, b, qref, bytes, setbit, v_prob: 0.0, qold: 0.0 });
+            assert_lively(&tally, setbit);
+        }
+    }
+}
+
+#[test]
+fn rem_equals_ns2_and_equation_36() {
+    for (gamma, phi, bo) in [(0.001, 1.001, 20.0), (0.01, 1.01, 60.0)] {
+        for switches in 0..8 {
+            let [rate_form, bytes, ecn] = [1, 2, 4].map(|bit| switches & bit != 0);
+            let settings = [
+                ("gamma", number(gamma)),
+                ("phi", number(phi)),
+                ("q0", number(bo)),
+                ("form", text(if rate_form { "ns2" } else { "paper" })),
+                ("bytes", Value::Bool(bytes)),
+                ("ecn", Value::Bool(ecn)),
+            ];
+            let c = 0.002 * PTC;
+            let rem = Rem {
+                rate_form,
+                bytes,
+                ecn,
+                gamma,
+                phi,
+                bo,
+                c,
+                count: 0.0,
+                v_pl: 0.0,
+                v_prob: 0.0,
+                qold: 0.0,
+            };
+            assert_lively(&compare("rem", &settings, None, rem), ecn);
+        }
+    }
+}
+
+#[test]
+fn lred_equals_its_pseudocode() {
+    for (qo, beta, mw, m, period) in
+        [(100.0, 0.001, 0.1, 4, "1 s"), (40.0, 0.01, 0.5, 1, "200 ms"), (20.0, 10.0, 0.0, 7, "1 s")]
+    {
+        for switches in 0..4 {
+            let (bytes, ecn) = (switches & 1 != 0, switches & 2 != 0);
+            let settings = [
+                ("q0", number(qo)),
+                ("beta", number(beta)),
+                ("weight", number(mw)),
+                ("window", Value::Integer(m)),
+                ("period", text(period)),
+                ("bytes", Value::Bool(bytes)),
+                ("ecn", Value::Bool(ecn)),
+            ];
+            let lred = Lred {
+                qo,
+                beta,
+                mw,
+                bytes,
+                ecn,
+                arr_pkt_num: 0,
+                drop_pkt_num: 0,
+                arr_num: vec![0; m as usize],
+                drop_num: vec![0; m as usize],
+                index: 0,
+                loss_ratio: 0.0,
+                p: 0.0,
+            };
+            assert_lively(&compare("lred", &settings, None, lred), ecn);
+        }
+    }
+}

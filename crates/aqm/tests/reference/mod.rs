@@ -1,0 +1,329 @@
+//! The sources' equations, transcribed plainly: ns-2.35's update equations and the LRED paper's figure 3, with
+//! their names, in ns-2's units (bytes in byte mode, seconds as floats), with loops where the algorithms have
+//! powers.
+
+use aqm::{Backlog, Packet, Verdict};
+
+/// 10 Mbit/s in packets of 500 bytes.
+pub(crate) const PTC: f64 = 2500.0;
+const MEAN: f64 = 500.0;
+
+/// An algorithm as its source states it.
+pub(crate) trait Reference {
+    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict;
+    fn departure(&mut self, _packet: Packet, _u: f64) -> Verdict {
+        Verdict::Pass
+    }
+    fn idle(&mut self, _now: f64) {}
+    fn timer(&mut self, _now: f64, _queue: &Backlog) {}
+    fn p(&self) -> f64;
+}
+
+fn drop_or_mark(mark: bool) -> Verdict {
+    if mark { Verdict::Mark } else { Verdict::Drop }
+}
+
+/// ns-2's red.cc.
+#[derive(Clone)]
+pub(crate) struct Red {
+    pub(crate) th_min: f64,
+    pub(crate) th_max: f64,
+    pub(crate) cur_max_p: f64,
+    pub(crate) max_p0: f64,
+    pub(crate) q_w: f64,
+    pub(crate) gentle: bool,
+    pub(crate) bytes: bool,
+    pub(crate) wait: bool,
+    pub(crate) setbit: bool,
+    pub(crate) mark_p: f64,
+    pub(crate) frozen: bool,
+    pub(crate) bottom: f64,
+    pub(crate) v_ave: f64,
+    pub(crate) v_prob1: f64,
+    pub(crate) old: bool,
+    pub(crate) count: u64,
+    pub(crate) count_bytes: u64,
+    pub(crate) idle: bool,
+    pub(crate) idletime: f64,
+}
+
+impl Red {
+    /// Thresholds in packets, of 500 bytes in byte mode.
+    pub(crate) fn new(th_min: f64, th_max: f64, max_p: f64, q_w: f64) -> Self {
+        Self {
+            th_min,
+            th_max,
+            cur_max_p: max_p,
+            max_p0: max_p,
+            q_w,
+            gentle: false,
+            bytes: false,
+            wait: false,
+            setbit: false,
+            mark_p: 1.0,
+            frozen: false,
+            bottom: 0.008,
+            v_ave: 0.0,
+            v_prob1: 0.0,
+            old: false,
+            count: 0,
+            count_bytes: 0,
+            idle: true,
+            idletime: 0.0,
+        }
+    }
+
+    pub(crate) fn in_bytes(self) -> Self {
+        Self { th_min: self.th_min * MEAN, th_max: self.th_max * MEAN, bytes: true, ..self }
+    }
+
+    fn average_after_idling(&self, now: f64) -> f64 {
+        let mut ave = self.v_ave;
+        if self.idle {
+            // The event times are whole nanoseconds; the nudge undoes the rounding of their difference.
+            let m = ((now - self.idletime) * PTC + 1e-7) as u64;
+            for _ in 0..m {
+                ave *= 1.0 - self.q_w;
+            }
+        }
+        ave
+    }
+
+    fn calculate_p(&self) -> f64 {
+        let p = if self.v_ave < self.th_max {
+            let v_a = 1.0 / (self.th_max - self.th_min);
+            let v_b = -self.th_min / (self.th_max - self.th_min);
+            (v_a * self.v_ave + v_b) * self.cur_max_p
+        } else if self.gentle {
+            let max_p = if self.frozen { self.max_p0 } else { self.cur_max_p };
+            let v_c = (1.0 - max_p) / self.th_max;
+            let v_d = 2.0 * max_p - 1.0;
+            v_c * self.v_ave + v_d
+        } else {
+            1.0
+        };
+        if p > 1.0 { 1.0 } else { p }
+    }
+
+    fn modify_p(&self, size: u32) -> f64 {
+        let count1 = if self.bytes { (self.count_bytes / 500) as f64 } else { self.count as f64 };
+        let mut p = self.v_prob1;
+        if self.wait {
+            if count1 * p < 1.0 {
+                p = 0.0;
+            } else if count1 * p < 2.0 {
+                p /= 2.0 - count1 * p;
+            } else {
+                p = 1.0;
+            }
+        } else if count1 * p < 1.0 {
+            p /= 1.0 - count1 * p;
+        } else {
+            p = 1.0;
+        }
+        if p > 1.0 {
+            p = 1.0;
+        }
+        if self.bytes && p < 1.0 {
+            p = p * f64::from(size) / MEAN;
+        }
+        p
+    }
+}
+
+impl Reference for Red {
+    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict {
+        self.v_ave = self.average_after_idling(now);
+        self.idle = false;
+        let qlen = if self.bytes { queue.bytes } else { u64::from(queue.packets) };
+        self.v_ave = self.v_ave * (1.0 - self.q_w) + self.q_w * qlen as f64;
+        self.count += 1;
+        self.count_bytes += u64::from(packet.size);
+        let mut verdict = Verdict::Pass;
+        if self.v_ave >= self.th_min && qlen > 1 {
+            self.v_prob1 = self.calculate_p();
+            if !self.old {
+                self.count = 1;
+                self.count_bytes = u64::from(packet.size);
+                self.old = true;
+            } else if u < self.modify_p(packet.size) {
+                self.count = 0;
+                self.count_bytes = 0;
+                verdict = drop_or_mark(self.setbit && packet.ect && self.v_prob1 < self.mark_p);
+            }
+        } else {
+            self.v_prob1 = 0.0;
+            self.old = false;
+        }
+        if queue.full {
+            self.count = 0;
+            self.count_bytes = 0;
+        }
+        verdict
+    }
+
+    fn idle(&mut self, now: f64) {
+        self.idle = true;
+        self.idletime = now;
+    }
+
+    fn timer(&mut self, now: f64, _: &Backlog) {
+        let ave = self.average_after_idling(now);
+        let part = 0.4 * (self.th_max - self.th_min);
+        if ave < self.th_min + part && self.cur_max_p > self.bottom {
+            self.cur_max_p = (self.cur_max_p * 0.9).max(self.bottom);
+        } else if ave > self.th_max - part && self.cur_max_p < 0.5 {
+            let mut alpha = 0.01;
+            if alpha > 0.25 * self.cur_max_p {
+                alpha = 0.25 * self.cur_max_p;
+            }
+            self.cur_max_p = (self.cur_max_p + alpha).min(0.5);
+        }
+    }
+
+    fn p(&self) -> f64 {
+        self.v_prob1
+    }
+}
+
+/// ns-2's pi.cc.
+pub(crate) struct Pi {
+    pub(crate) a: f64,
+    pub(crate) b: f64,
+    pub(crate) qref: f64,
+    pub(crate) bytes: bool,
+    pub(crate) setbit: bool,
+    pub(crate) v_prob: f64,
+    pub(crate) qold: f64,
+}
+
+impl Reference for Pi {
+    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: f64) -> Verdict {
+        let mut p = self.v_prob;
+        if self.bytes {
+            p = p * f64::from(packet.size) / MEAN;
+        }
+        if u < p { drop_or_mark(self.setbit && packet.ect) } else { Verdict::Pass }
+    }
+
+    fn timer(&mut self, _: f64, queue: &Backlog) {
+        let qlen = if self.bytes { queue.bytes as f64 / MEAN } else { f64::from(queue.packets) };
+        let p = self.a * (qlen - self.qref) - self.b * (self.qold - self.qref) + self.v_prob;
+        self.v_prob = p.clamp(0.0, 1.0);
+        self.qold = qlen;
+    }
+
+    fn p(&self) -> f64 {
+        self.v_prob
+    }
+}
+
+/// ns-2's rem.cc, or equation (36) of the LRED paper.
+pub(crate) struct Rem {
+    pub(crate) rate_form: bool,
+    pub(crate) bytes: bool,
+    pub(crate) ecn: bool,
+    pub(crate) gamma: f64,
+    pub(crate) phi: f64,
+    pub(crate) bo: f64,
+    pub(crate) c: f64,
+    pub(crate) count: f64,
+    pub(crate) v_pl: f64,
+    pub(crate) v_prob: f64,
+    pub(crate) qold: f64,
+}
+
+impl Reference for Rem {
+    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: f64) -> Verdict {
+        self.count += if self.bytes { f64::from(packet.size) } else { 1.0 };
+        if self.rate_form && self.ecn {
+            return Verdict::Pass;
+        }
+        if u < self.v_prob { drop_or_mark(self.ecn && packet.ect) } else { Verdict::Pass }
+    }
+
+    fn departure(&mut self, packet: Packet, u: f64) -> Verdict {
+        if self.rate_form && self.ecn && packet.ect && u < self.v_prob {
+            Verdict::Mark
+        } else {
+            Verdict::Pass
+        }
+    }
+
+    fn timer(&mut self, _: f64, queue: &Backlog) {
+        let q = if self.bytes { queue.bytes as f64 / MEAN } else { f64::from(queue.packets) };
+        if self.rate_form {
+            let input = if self.bytes { self.count / MEAN } else { self.count };
+            self.v_pl += self.gamma * (input + 0.1 * (q - self.bo) - self.c);
+        } else {
+            self.v_pl += self.gamma * (q - 0.9 * self.qold - 0.1 * self.bo);
+        }
+        if self.v_pl < 0.0 {
+            self.v_pl = 0.0;
+        }
+        self.v_prob = 1.0 - self.phi.powf(-self.v_pl);
+        self.qold = q;
+        self.count = 0.0;
+    }
+
+    fn p(&self) -> f64 {
+        self.v_prob
+    }
+}
+
+/// Figure 3 of the LRED paper, with the root of equation (3).
+pub(crate) struct Lred {
+    pub(crate) qo: f64,
+    pub(crate) beta: f64,
+    pub(crate) mw: f64,
+    pub(crate) bytes: bool,
+    pub(crate) ecn: bool,
+    pub(crate) arr_pkt_num: u64,
+    pub(crate) drop_pkt_num: u64,
+    pub(crate) arr_num: Vec<u64>,
+    pub(crate) drop_num: Vec<u64>,
+    pub(crate) index: usize,
+    pub(crate) loss_ratio: f64,
+    pub(crate) p: f64,
+}
+
+impl Reference for Lred {
+    fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict {
+        self.arr_pkt_num += 1;
+        let q = if self.bytes { queue.bytes as f64 / MEAN } else { f64::from(queue.packets) };
+        self.p = (self.loss_ratio + self.beta * self.loss_ratio.sqrt() * (q - self.qo)).clamp(0.0, 1.0);
+        let scale = if self.bytes { f64::from(packet.size) / MEAN } else { 1.0 };
+        if queue.full {
+            self.drop_pkt_num += 1;
+            Verdict::Drop
+        } else if u >= self.p * scale {
+            Verdict::Pass
+        } else {
+            self.drop_pkt_num += 1;
+            drop_or_mark(self.ecn && packet.ect)
+        }
+    }
+
+    fn timer(&mut self, _: f64, _: &Backlog) {
+        self.drop_num[self.index] = self.drop_pkt_num;
+        self.arr_num[self.index] = self.arr_pkt_num;
+        self.arr_pkt_num = 0;
+        self.drop_pkt_num = 0;
+        self.index += 1;
+        if self.index == self.arr_num.len() {
+            self.index = 0;
+        }
+        let (mut all_drop, mut all_arr) = (0, 0);
+        for i in 0..self.arr_num.len() {
+            all_drop += self.drop_num[i];
+            all_arr += self.arr_num[i];
+        }
+        if all_arr > 0 {
+            self.loss_ratio = self.loss_ratio * self.mw + all_drop as f64 / all_arr as f64 * (1.0 - self.mw);
+        }
+    }
+
+    fn p(&self) -> f64 {
+        self.p
+    }
+}

@@ -1,0 +1,66 @@
+//! How much memory a run needs, told before it is tried.
+
+use crate::flow::{Flow, Source};
+use crate::packet::Packet;
+use crate::tcp::{Receiver, Sender};
+use aqm::Bytes;
+use aqm::unit::{Limit, Span};
+use scenario::Scenario;
+use scenario::model::Kind;
+
+/// Events on the heap a flow: its timer, its delayed ACK, its start or stop.
+const EVENTS_PER_FLOW: usize = 3;
+/// Histogram of the delays of one traffic entry at one measured queue.
+const HISTOGRAM: u64 = 300_000;
+
+/// The most bytes that a run of this scenario should need.
+#[must_use]
+pub fn memory_estimate(scenario: &Scenario) -> u64 {
+    let event = size_of::<(u128, u64)>();
+    let (mut tcp, mut udp) = (0u64, 0u64);
+    for traffic in &scenario.traffic {
+        match traffic.kind {
+            Kind::Cbr(_) => udp += u64::from(traffic.count),
+            Kind::Ftp(_) | Kind::Transfer(..) => tcp += u64::from(traffic.count),
+        }
+    }
+    let per_tcp = size_of::<Flow>() + size_of::<Sender>() + size_of::<Receiver>() + EVENTS_PER_FLOW * event;
+    let per_udp = size_of::<Source>() + event;
+    let flows = tcp * per_tcp as u64 + udp * per_udp as u64;
+    let links: u64 = scenario.links.iter().map(|link| in_flight(link) * slot() as u64).sum();
+    let measured = scenario.links.iter().filter(|link| link.aqm.is_some()).count() as u64;
+    flows + links + measured * scenario.traffic.len() as u64 * HISTOGRAM + recorded(scenario, tcp)
+}
+
+/// A place in a ring.
+const fn slot() -> usize {
+    size_of::<(u128, Packet)>()
+}
+
+/// The most packets in a link's buffer and on its wire; rings grow by doubling.
+fn in_flight(link: &scenario::model::Link) -> u64 {
+    let waiting = match link.buffer {
+        Limit::Packets(packets) => u64::from(packets),
+        Limit::Bytes(bytes) => bytes / smallest(link.packet),
+    };
+    let bits = link.rate.bits() * link.delay.secs();
+    let flying = bits / 8.0 / smallest(link.packet) as f64;
+    2 * (waiting + flying as u64)
+}
+
+/// Acknowledgements may fill a buffer too, but not while data of this size comes: take half of it.
+const fn smallest(packet: Bytes) -> u64 {
+    let half = packet.0 / 2;
+    if half < 40 { 40 } else { half }
+}
+
+/// Bytes of the recorded series and windows.
+fn recorded(scenario: &Scenario, tcp: u64) -> u64 {
+    let samples = |step: Span| scenario.general.duration.nanos().div_ceil(step.nanos().max(1));
+    let column = 8 * samples(scenario.series_step());
+    let columns = |link: &scenario::model::Link| link.aqm.as_ref().map_or(0, |aqm| 3 * (1 + aqm.signals().len()) + 2);
+    let series = scenario.links.iter().map(|link| column * columns(link) as u64).sum::<u64>();
+    let windows = scenario.record.cwnd.map_or(0, |step| samples(step) * tcp * size_of::<crate::WindowSample>() as u64);
+    // Once in the recorder, once in the table handed over.
+    2 * (if scenario.record.series { series } else { 0 } + windows)
+}

@@ -1,0 +1,258 @@
+//! A scenario file as it was written, and the changes that a command line makes to it.
+
+use crate::check;
+use crate::error::{Origin, Problem, Problems, instead};
+use crate::estimate::estimate;
+use crate::model::{Scenario, TCP_PRESETS};
+use crate::network::network;
+use crate::read::{Reader, Tables};
+use crate::tree::{Data, Node, Table, labels, spec, unquoted};
+use aqm::aqm::AnyParams;
+use aqm::params::Value;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A longer file is no scenario.
+const LONGEST: u64 = 16 << 20;
+
+/// A scenario file with its changes: values not yet checked, each with the place where it was written.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Document {
+    name: Arc<str>,
+    root: Table,
+}
+
+/// The keys that hold lists of tables, whose entries are addressed by name.
+pub(crate) const LISTS: [&str; 2] = ["traffic", "link"];
+
+/// The keys that hold an algorithm.
+pub(crate) const ALGORITHMS: [&str; 2] = ["aqm", "reverse_aqm"];
+
+/// Where the name goes when `NAME:KEY=VALUE` at `key` is written as a table; `None` if nothing is written so there.
+pub(crate) fn head(key: &str, text: &str) -> Option<&'static str> {
+    match key {
+        "tcp" => {
+            let name = text.split(':').next().unwrap_or_default().trim();
+            Some(if TCP_PRESETS.iter().any(|(preset, _)| *preset == name) { "preset" } else { "flavour" })
+        }
+        _ => ALGORITHMS.contains(&key).then_some("name"),
+    }
+}
+
+impl Document {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If it cannot be read or is not TOML.
+    pub fn load(path: &Path) -> Result<Self, Problems> {
+        let name = path.display().to_string();
+        let mut bytes = Vec::new();
+        let problem = |message| Problem { origin: Origin::File((&*name).into()), path: String::new(), found: None, message };
+        let read = File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes));
+        read.map_err(|error| match error.kind() {
+            ErrorKind::NotFound => problem("no such file".to_owned()),
+            _ => problem(format!("cannot be read: {error}")),
+        })?;
+        if bytes.len() as u64 > LONGEST {
+            return Err(problem(format!("more than {} MiB: not a scenario", LONGEST >> 20)).into());
+        }
+        let text = String::from_utf8(bytes).map_err(|_| problem("not UTF-8 text".to_owned()))?;
+        Self::parse(&text, &name)
+    }
+
+    /// Reads a text; messages call it `name`.
+    ///
+    /// # Errors
+    /// If it is not TOML.
+    pub fn parse(text: &str, name: &str) -> Result<Self, Problems> {
+        let name = Arc::from(name);
+        Ok(Self { root: Table::parse(text, &name)?, name })
+    }
+
+    /// Sets the value at a dotted path: `aqm.q0`, `traffic.long.tcp.min_rto`, `link.up.rate`, `seed`.
+    ///
+    /// # Errors
+    /// If no such path can exist; whether the value is allowed is for [`Document::check`] to say.
+    pub fn set(&mut self, path: &str, value: Value) -> Result<(), Problem> {
+        let origin = Origin::Set(format!("{path}={value}").into());
+        self.put(path, Node::new(origin, Data::Value(value)))
+    }
+
+    /// Sets the value at a dotted path to what `text` says: a TOML value if it is one, else the text itself.
+    ///
+    /// # Errors
+    /// As [`Document::set`].
+    pub fn set_text(&mut self, path: &str, text: &str) -> Result<(), Problem> {
+        let origin = Origin::Set(format!("{path}={text}").into());
+        self.put(path, unquoted(text, &origin))
+    }
+
+    /// Replaces the algorithm by `NAME` or `NAME:KEY=VALUE,KEY=VALUE`: that of the bottleneck, or without a
+    /// `[dumbbell]` that of every link that has one.
+    ///
+    /// # Errors
+    /// If `text` is not of this form, or no link has an algorithm to replace.
+    pub fn set_aqm(&mut self, text: &str) -> Result<(), Problem> {
+        let origin = Origin::Aqm(text.into());
+        let Some(table) = spec(text, "name", &origin) else {
+            let message = "must be NAME or NAME:KEY=VALUE,KEY=VALUE".to_owned();
+            return Err(Problem { origin, path: "aqm".to_owned(), found: Some(format!("{text:?}")), message });
+        };
+        let node = Node::new(origin.clone(), Data::Table(table));
+        if self.root.get("dumbbell").is_some() || self.root.get("link").is_none() {
+            self.root.insert("aqm", node);
+            return Ok(());
+        }
+        let mut replaced = false;
+        for entry in self.root.get_mut("link").map(Node::entries_mut).unwrap_or_default() {
+            let Data::Table(link) = &mut entry.data else { continue };
+            for key in ALGORITHMS {
+                if let Some(old) = link.get_mut(key) {
+                    *old = node.clone();
+                    replaced = true;
+                }
+            }
+        }
+        let message = "no link has an aqm to replace; give one an `aqm` in the file".to_owned();
+        if replaced { Ok(()) } else { Err(Problem { origin, path: "link".to_owned(), found: None, message }) }
+    }
+
+    fn put(&mut self, path: &str, node: Node) -> Result<(), Problem> {
+        let problem = |path: &str, message: String| Problem {
+            origin: node.origin.clone(),
+            path: path.to_owned(),
+            found: None,
+            message,
+        };
+        let keys: Vec<&str> = path.split('.').collect();
+        if keys.iter().any(|key| key.is_empty()) {
+            return Err(problem("", "must be PATH=VALUE with a dotted path like traffic.long.count".to_owned()));
+        }
+        if !LISTS.contains(&keys[0]) {
+            return descend(&mut self.root, "", &keys, node);
+        }
+        let [list, name, rest @ ..] = &keys[..] else {
+            return Err(problem(path, format!("name the entry and its key, like {path}.NAME.KEY")));
+        };
+        let at = format!("{list}.{name}");
+        let entries = self.root.get_mut(list).map(Node::entries_mut).unwrap_or_default();
+        let Some(i) = position(entries, list, name) else {
+            let labels = labels(entries, *list == "link");
+            return Err(problem(&at, format!("no such entry; {}", instead(name, labels.iter().map(|label| &**label)))));
+        };
+        match &mut entries[i].data {
+            Data::Table(table) if !rest.is_empty() => descend(table, &at, rest, node),
+            _ => Err(problem(&at, format!("name one of its keys, like {at}.KEY"))),
+        }
+    }
+
+    /// Where the value at `path` was written; if it was not, where the table around it was.
+    pub(crate) fn origin(&self, path: &str) -> Origin {
+        let keys: Vec<&str> = path.split('.').collect();
+        let mut node = self.root.get(keys[0]);
+        let mut rest = &keys[1..];
+        if let ([list, name, inside @ ..], Some(entries)) = (&keys[..], node.map(Node::entries))
+            && LISTS.contains(list)
+            && let Some(i) = position(entries, list, name)
+        {
+            (node, rest) = (Some(&entries[i]), inside);
+        }
+        let mut origin = Origin::File(self.name.clone());
+        while let Some(found) = node {
+            origin = found.origin.clone();
+            let [key, inside @ ..] = rest else { break };
+            node = found.table().and_then(|table| table.get(key));
+            rest = inside;
+        }
+        origin
+    }
+
+    pub(crate) const fn root(&self) -> &Table {
+        &self.root
+    }
+
+    fn tables(&self) -> (Tables, Scenario, Vec<Problem>) {
+        let mut reader = Reader::new(self);
+        let tables = reader.tables();
+        let scenario = network(&tables, &mut reader);
+        check::scenario(&tables, &scenario, &mut reader);
+        if reader.problems.is_empty() {
+            check::work(&scenario, &estimate(&scenario), &mut reader);
+        }
+        (tables, scenario, reader.finish())
+    }
+
+    /// The scenario that this document means.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn check(&self) -> Result<Scenario, Problems> {
+        let (_, scenario, problems) = self.tables();
+        if problems.is_empty() { Ok(scenario) } else { Err(Problems::sorted(problems)) }
+    }
+
+    /// The document with every default filled in, as a scenario file in JSON would say it.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn to_json(&self) -> Result<serde_json::Value, Problems> {
+        let (tables, scenario, problems) = self.tables();
+        if problems.is_empty() { Ok(crate::resolved::json(&tables, &scenario)) } else { Err(Problems::sorted(problems)) }
+    }
+
+    /// The document with its changes, as a scenario file.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        self.root.to_toml().to_string()
+    }
+}
+
+/// Which entry of the list at `key` is called `name`.
+fn position(entries: &[Node], key: &str, name: &str) -> Option<usize> {
+    labels(entries, key == "link").iter().position(|label| label == name).or_else(|| {
+        let number: usize = name.parse().ok()?;
+        number.checked_sub(1).filter(|&i| i < entries.len())
+    })
+}
+
+/// Puts `node` at `keys` below `table`, which is at `path`.
+fn descend(table: &mut Table, path: &str, keys: &[&str], node: Node) -> Result<(), Problem> {
+    let [key, rest @ ..] = keys else { return Ok(()) };
+    let at = if path.is_empty() { (*key).to_owned() } else { format!("{path}.{key}") };
+    if rest.is_empty() {
+        forget_synonyms(table, path, key);
+        table.insert(key, node);
+        return Ok(());
+    }
+    if table.get(key).is_none() {
+        table.insert(key, Node::new(node.origin.clone(), Data::Table(Table::default())));
+    }
+    let child = table.get_mut(key).expect("just made if it was not there");
+    if let Some(text) = child.text().map(str::to_owned)
+        && let Some(expanded) = head(key, &text).and_then(|head| spec(&text, head, &child.origin))
+    {
+        child.data = Data::Table(expanded);
+    }
+    match &mut child.data {
+        Data::Table(inner) => descend(inner, &at, rest, node),
+        _ => {
+            let message = format!("not a table, it has no key {:?}", rest[0]);
+            Err(Problem { origin: node.origin, path: at, found: child.shown(), message })
+        }
+    }
+}
+
+/// Takes other names of the parameter `key` out of an algorithm's table: what is set last counts.
+fn forget_synonyms(table: &mut Table, path: &str, key: &str) {
+    let Some(algorithm) = path.rsplit('.').next().filter(|last| ALGORITHMS.contains(last)).and(table.text("name")) else {
+        return;
+    };
+    let specs = AnyParams::of(algorithm).map_or(&[][..], |params| params.specs());
+    if let Some(spec) = specs.iter().find(|spec| spec.name == key || spec.aliases.contains(&key)) {
+        for name in std::iter::once(&spec.name).chain(spec.aliases).filter(|name| **name != key) {
+            table.remove(name);
+        }
+    }
+}

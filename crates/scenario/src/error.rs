@@ -1,0 +1,135 @@
+//! What is wrong with a scenario, and where.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Where a value comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// A file as a whole.
+    File(Arc<str>),
+    /// A line of a file, counted from 1.
+    Line(Arc<str>, usize),
+    /// `--set`, with what was written behind it.
+    Set(Arc<str>),
+    /// `--aqm`, with what was written behind it.
+    Aqm(Arc<str>),
+}
+
+impl Origin {
+    /// Problems are listed in the order of the file, those of the command line and of the whole file last.
+    const fn order(&self) -> usize {
+        match self {
+            Self::Line(_, line) => *line,
+            _ => usize::MAX,
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(name) => f.write_str(name),
+            Self::Line(name, line) => write!(f, "{name}:{line}"),
+            Self::Set(text) => write!(f, "--set {text}"),
+            Self::Aqm(text) => write!(f, "--aqm {text}"),
+        }
+    }
+}
+
+/// One thing that is wrong: `scenarios/x.toml:14: aqm.beta = -1: must be in (0, 10], per packet`.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub struct Problem {
+    /// Where the value was written.
+    pub origin: Origin,
+    /// The value's dotted path; empty for the whole file.
+    pub path: String,
+    /// The value found, if it is about a value.
+    pub found: Option<String>,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.origin)?;
+        match (&*self.path, &self.found) {
+            ("", _) => {}
+            (path, Some(found)) => write!(f, "{path} = {found}: ")?,
+            (path, None) => write!(f, "{path}: ")?,
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// Everything that is wrong, in the order of the file; never empty.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub struct Problems(pub Vec<Problem>);
+
+impl Problems {
+    pub(crate) fn sorted(mut problems: Vec<Problem>) -> Self {
+        problems.sort_by_key(|problem| problem.origin.order());
+        Self(problems)
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, problem) in self.0.iter().enumerate() {
+            write!(f, "{}{problem}", if i == 0 { "" } else { "\n" })?;
+        }
+        Ok(())
+    }
+}
+
+impl From<Problem> for Problems {
+    fn from(problem: Problem) -> Self {
+        Self(vec![problem])
+    }
+}
+
+/// Names listed when none is near; a large network has thousands.
+const LISTED: usize = 40;
+
+/// What to write instead of `found`: the nearest of the known names, or all of them.
+pub(crate) fn instead<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    let lower = found.to_lowercase();
+    let distance = |name: &str| strsim::damerau_levenshtein(&lower, &name.to_lowercase());
+    let near = known.iter().map(|name| (distance(name), *name)).min();
+    match near {
+        Some((distance, name)) if distance <= (found.chars().count() / 3).max(1) => {
+            format!("did you mean {name:?}?")
+        }
+        Some(_) => {
+            let more = if known.len() > LISTED { ", …" } else { "" };
+            format!("known: {}{more}", known[..known.len().min(LISTED)].join(", "))
+        }
+        None => "there is none".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_name_is_suggested_and_else_all_are_listed() {
+        let known = ["rate", "delay", "buffer"];
+        assert_eq!(instead("buffr", known), "did you mean \"buffer\"?");
+        assert_eq!(instead("Rate", known), "did you mean \"rate\"?");
+        assert_eq!(instead("colour", known), "known: rate, delay, buffer");
+        assert_eq!(instead("colour", []), "there is none");
+    }
+
+    #[test]
+    fn problems_come_in_the_order_of_the_file_and_the_command_line_last() {
+        let problem = |origin| Problem { origin, path: String::new(), found: None, message: "no".into() };
+        let problems = Problems::sorted(vec![
+            problem(Origin::Set("a=1".into())),
+            problem(Origin::Line("x".into(), 7)),
+            problem(Origin::Line("x".into(), 2)),
+        ]);
+        assert_eq!(problems.to_string(), "x:2: no\nx:7: no\n--set a=1: no");
+    }
+}

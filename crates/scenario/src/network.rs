@@ -1,0 +1,290 @@
+//! Nodes, links and traffic of the tables, with the sugar taken off.
+
+use crate::error::instead;
+use crate::model::{Dumbbell, Kind, KindName, Link, Scenario, Traffic, TrafficTable};
+use crate::read::{LinkEntry, Reader, Tables, TrafficEntry, below};
+use aqm::aqm::AnyParams;
+use aqm::params::Field as _;
+use aqm::unit::{Bytes, Limit, Rate, Span};
+use std::collections::HashMap;
+
+/// No dumbbell has more hosts on one side.
+const MOST_HOSTS: usize = 10_000;
+
+/// The dumbbell's bottleneck, and the link that is observed unless something else is said.
+pub(crate) const BOTTLENECK: &str = "bottleneck";
+
+/// The groups of a dumbbell's hosts: what traffic calls them, and what the hosts are called before their number.
+const GROUPS: [(&str, &str); 2] = [("senders", "sender"), ("receivers", "receiver")];
+
+/// A cable between two nodes: the same both ways but for rate, buffer and algorithm.
+struct Cable<'a> {
+    name: String,
+    ends: [&'a str; 2],
+    delay: Span,
+    rates: [Rate; 2],
+    buffers: [Limit; 2],
+    aqms: [Option<AnyParams>; 2],
+}
+
+/// A network under construction.
+#[derive(Default)]
+struct Network {
+    nodes: Vec<String>,
+    numbers: HashMap<String, usize>,
+    links: Vec<Link>,
+    packet: Bytes,
+}
+
+impl Network {
+    /// The number of the node called `name`, which is new if nobody has named it yet.
+    fn node(&mut self, name: &str) -> usize {
+        *self.numbers.entry(name.to_owned()).or_insert_with(|| {
+            self.nodes.push(name.to_owned());
+            self.nodes.len() - 1
+        })
+    }
+
+    /// Lays the two links of `cable`.
+    fn connect(&mut self, cable: Cable<'_>) {
+        let [from, to] = cable.ends.map(|end| self.node(end));
+        let ways = [(cable.name.clone(), from, to), (format!("{}:reverse", cable.name), to, from)];
+        for (i, ((name, from, to), aqm)) in ways.into_iter().zip(cable.aqms).enumerate() {
+            let (rate, buffer) = (cable.rates[i], cable.buffers[i]);
+            self.links.push(Link { name, from, to, rate, delay: cable.delay, buffer, aqm, packet: self.packet });
+        }
+    }
+
+    /// A dumbbell of `hosts` senders and receivers.
+    fn dumbbell(&mut self, dumbbell: &Dumbbell, hosts: usize, aqm: Option<&AnyParams>) {
+        self.connect(Cable {
+            name: BOTTLENECK.to_owned(),
+            ends: ["r1", "r2"],
+            delay: dumbbell.delay,
+            rates: [dumbbell.rate; 2],
+            buffers: [dumbbell.buffer, dumbbell.access_buffer],
+            // It is there to be observed, so that it has an algorithm in any case.
+            aqms: [aqm.cloned().or_else(|| AnyParams::of("droptail")), None],
+        });
+        for i in 0..hosts {
+            let [sender, receiver] = GROUPS.map(|(_, host)| format!("{host}{}", i + 1));
+            let access = |name: &String, ends, delays: &[Span]| Cable {
+                name: name.clone(),
+                ends,
+                delay: delays[i % delays.len()],
+                rates: [dumbbell.access_rate; 2],
+                buffers: [dumbbell.access_buffer; 2],
+                aqms: [None, None],
+            };
+            self.connect(access(&sender, [&sender, "r1"], &dumbbell.sender_delay));
+            self.connect(access(&receiver, ["r2", &receiver], &dumbbell.receiver_delay));
+        }
+    }
+
+    /// A `[[link]]`.
+    fn link(&mut self, entry: &LinkEntry) {
+        let table = &entry.table;
+        self.connect(Cable {
+            name: table.name.clone(),
+            ends: [&table.from, &table.to],
+            delay: table.delay,
+            rates: [table.rate, table.reverse_rate.unwrap_or(table.rate)],
+            buffers: [table.buffer, table.reverse_buffer.unwrap_or(table.buffer)],
+            aqms: [entry.aqm.clone(), entry.reverse_aqm.clone()],
+        });
+    }
+
+    /// For each node, the lowest-numbered node that it has a path to. All links go both ways.
+    fn islands(&self) -> Vec<usize> {
+        let mut island: Vec<usize> = (0..self.nodes.len()).collect();
+        fn root(island: &mut [usize], mut node: usize) -> usize {
+            while island[node] != node {
+                island[node] = island[island[node]];
+                node = island[node];
+            }
+            node
+        }
+        for link in &self.links {
+            let (a, b) = (root(&mut island, link.from), root(&mut island, link.to));
+            island[a.max(b)] = a.min(b);
+        }
+        (0..island.len()).map(|node| root(&mut island, node)).collect()
+    }
+}
+
+/// Hosts on each side of a dumbbell: as many as it takes to pair each delay with each as often as the others.
+fn hosts(dumbbell: &Dumbbell) -> usize {
+    let (a, b) = (dumbbell.sender_delay.len(), dumbbell.receiver_delay.len());
+    let (mut divisor, mut rest) = (a, b);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    a / divisor * b
+}
+
+/// The scenario that the tables mean; notes what does not fit together.
+pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
+    let packet = tables.traffic.iter().map(|entry| entry.table.packet_size).max();
+    let mut network = Network { packet: packet.unwrap_or(TrafficTable::default().packet_size), ..Network::default() };
+    let hosts = tables.dumbbell.as_ref().map_or(0, |dumbbell| {
+        let (a, b, hosts) = (dumbbell.sender_delay.len(), dumbbell.receiver_delay.len(), hosts(dumbbell));
+        if hosts > MOST_HOSTS {
+            let message = format!(
+                "{a} values of sender_delay and {b} of receiver_delay need {hosts} hosts on each side \
+                 to pair them evenly; at most {MOST_HOSTS}: let one number divide the other"
+            );
+            reader.refuse("dumbbell", None, message);
+            return 1;
+        }
+        hosts
+    });
+    match &tables.dumbbell {
+        Some(dumbbell) => network.dumbbell(dumbbell, hosts, tables.aqm.as_ref()),
+        None if reader.document.root().get("link").is_none() => {
+            reader.refuse("", None, "no network: needs a [dumbbell] or [[link]] tables");
+        }
+        None if reader.document.root().get("aqm").is_some() => {
+            reader.refuse("aqm", None, "only for a [dumbbell]; without one, give a [[link]] its own `aqm`");
+        }
+        None => {}
+    }
+    let laid = network.links.len();
+    for entry in &tables.links {
+        links(entry, &mut network, laid, tables.dumbbell.is_some(), reader);
+    }
+    let observed = observed(tables, &network, reader);
+    let islands = network.islands();
+    let traffic = tables.traffic.iter().map(|entry| traffic(entry, &network, &islands, hosts, reader)).collect();
+    Scenario {
+        general: tables.general.clone(),
+        response: tables.response.clone(),
+        record: tables.record.clone(),
+        nodes: network.nodes,
+        links: network.links,
+        observed,
+        traffic,
+    }
+}
+
+/// Adds a `[[link]]` to a network whose first `laid` links are a dumbbell's.
+fn links(entry: &LinkEntry, network: &mut Network, laid: usize, dumbbell: bool, reader: &mut Reader<'_>) {
+    let table = &entry.table;
+    let ends = [("from", &table.from), ("to", &table.to)].map(|(key, node)| (below(&entry.path, key), node));
+    for (path, node) in &ends {
+        if dumbbell && GROUPS.iter().any(|(group, _)| group == node) {
+            reader.refuse(path, Some(format!("{node:?}")), "a group of the dumbbell's hosts, not one node");
+        }
+    }
+    if table.from == table.to && reader.fine(&[&ends[0].0, &ends[1].0]) {
+        reader.refuse(&ends[1].0, Some(format!("{:?}", table.to)), "must be another node than `from`");
+    }
+    if network.links[..laid].iter().any(|link| link.name == table.name) {
+        let message = "the dumbbell has a link of this name";
+        reader.refuse(&below(&entry.path, "name"), Some(format!("{:?}", table.name)), message);
+    }
+    if reader.fine(&[&ends[0].0, &ends[1].0]) {
+        network.link(entry);
+    }
+}
+
+/// The number of the link that the summary speaks of.
+fn observed(tables: &Tables, network: &Network, reader: &mut Reader<'_>) -> usize {
+    let named = |name: &str| network.links.iter().position(|link| link.name == name);
+    if let Some(name) = &tables.observe {
+        return named(name).unwrap_or_else(|| {
+            let hint = instead(name, network.links.iter().map(|link| &*link.name));
+            reader.refuse("observe", Some(format!("{name:?}")), format!("no such link; {hint}"));
+            0
+        });
+    }
+    let managed = || network.links.iter().position(|link| link.aqm.is_some());
+    let default = if tables.dumbbell.is_some() { named(BOTTLENECK) } else { managed() };
+    default.unwrap_or_else(|| {
+        if reader.fine(&["link", "observe"]) && !network.links.is_empty() {
+            let message = "missing: no link has an aqm, so say which link the metrics speak of";
+            reader.refuse("observe", None, message);
+        }
+        0
+    })
+}
+
+/// The flows of a `[[traffic]]`.
+fn traffic(
+    entry: &TrafficEntry,
+    network: &Network,
+    islands: &[usize],
+    hosts: usize,
+    reader: &mut Reader<'_>,
+) -> Traffic {
+    let table = &entry.table;
+    let paths = ["from", "to"].map(|key| below(&entry.path, key));
+    let sides = [(&table.from, 0), (&table.to, 1)];
+    let [from, to] = sides.map(|(names, side)| {
+        if !entry.ends[side] && hosts == 0 {
+            reader.refuse(&paths[side], None, "missing: without a [dumbbell], say which nodes");
+            return Vec::new();
+        }
+        ends(names, network, hosts, &paths[side], reader)
+    });
+    if reader.fine(&[&paths[0], &paths[1], &below(&entry.path, "count"), "dumbbell", "link"]) {
+        pairs(entry, &from, &to, network, islands, reader);
+    }
+    let kind = match table.kind {
+        KindName::Ftp => Kind::Ftp(entry.tcp.clone()),
+        // Without a size it is the stop that ends it, as it ends a greedy flow.
+        KindName::Transfer => {
+            table.size.map_or_else(|| Kind::Ftp(entry.tcp.clone()), |size| Kind::Transfer(entry.tcp.clone(), size))
+        }
+        KindName::Cbr => Kind::Cbr(table.rate),
+    };
+    Traffic {
+        name: table.name.clone(),
+        from,
+        to,
+        count: table.count,
+        packet_size: table.packet_size,
+        start: table.start,
+        stop: table.stop,
+        kind,
+    }
+}
+
+/// The numbers of the nodes called `names`, in a dumbbell with so many hosts also by group.
+fn ends(names: &[String], network: &Network, hosts: usize, path: &str, reader: &mut Reader<'_>) -> Vec<usize> {
+    let mut numbers = Vec::new();
+    for name in names {
+        if let Some((_, host)) = GROUPS.iter().find(|(group, _)| group == name && hosts > 0) {
+            numbers.extend((1..=hosts).map(|i| network.numbers[&format!("{host}{i}")]));
+        } else if let Some(&number) = network.numbers.get(name) {
+            numbers.push(number);
+        } else if reader.fine(&[path, "dumbbell", "link"]) {
+            let groups = GROUPS.iter().map(|(group, _)| *group).filter(|_| hosts > 0);
+            let hint = instead(name, groups.chain(network.nodes.iter().map(|node| &**node)));
+            reader.refuse(path, Some(names.to_vec().value().to_string()), format!("no node {name:?}; {hint}"));
+        }
+    }
+    numbers
+}
+
+/// Notes if a flow would go nowhere, or where no path leads.
+fn pairs(
+    entry: &TrafficEntry,
+    from: &[usize],
+    to: &[usize],
+    network: &Network,
+    islands: &[usize],
+    reader: &mut Reader<'_>,
+) {
+    for j in 0..(entry.table.count as usize).min(from.len() * to.len()) {
+        let (a, b) = (from[j % from.len()], to[j % to.len()]);
+        let (from, to) = (&network.nodes[a], &network.nodes[b]);
+        if a == b {
+            reader.refuse(&entry.path, None, format!("flow {} would go from {from} to itself", j + 1));
+        } else if islands[a] != islands[b] {
+            reader.refuse(&entry.path, None, format!("no path from {from} to {to}"));
+        } else {
+            continue;
+        }
+        return;
+    }
+}

@@ -1,0 +1,357 @@
+//! Reads each table of a document for itself: unknown keys, kinds of values, ranges.
+
+use crate::document::{ALGORITHMS, Document, LISTS, head};
+use crate::error::{Origin, Problem, instead};
+use crate::model::{
+    Dumbbell, Flavour, General, KindName, LinkTable, Record, Response, TCP_PRESETS, Tcp, TrafficTable,
+};
+use crate::tree::{Data, Node, Table, is_name, labels, spec};
+use aqm::aqm::{AnyParams, NAMES};
+use aqm::params::{Field as _, Kind, ParamError, Params, Spec, Value};
+use std::borrow::Cow;
+
+/// More than this are not listed: the first ones tell enough.
+const MOST_PROBLEMS: usize = 100;
+
+/// No list of tables is longer.
+const MOST_ENTRIES: usize = 10_000;
+
+/// The tables of a file, each checked for itself.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(crate) struct Tables {
+    pub(crate) general: General,
+    pub(crate) response: Response,
+    pub(crate) record: Record,
+    pub(crate) observe: Option<String>,
+    pub(crate) dumbbell: Option<Dumbbell>,
+    /// The bottleneck's.
+    pub(crate) aqm: Option<AnyParams>,
+    pub(crate) links: Vec<LinkEntry>,
+    pub(crate) traffic: Vec<TrafficEntry>,
+}
+
+/// A `[[link]]`.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct LinkEntry {
+    pub(crate) path: String,
+    pub(crate) table: LinkTable,
+    pub(crate) aqm: Option<AnyParams>,
+    pub(crate) reverse_aqm: Option<AnyParams>,
+}
+
+/// A `[[traffic]]`.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct TrafficEntry {
+    pub(crate) path: String,
+    pub(crate) table: TrafficTable,
+    pub(crate) tcp: Tcp,
+    /// Whether `from` and `to` were written, or are the default.
+    pub(crate) ends: [bool; 2],
+}
+
+/// The keys of a traffic entry that only some kinds have, and which.
+pub(crate) const BELONGS: [(&str, &[KindName]); 3] = [
+    ("tcp", &[KindName::Ftp, KindName::Transfer]),
+    ("size", &[KindName::Transfer]),
+    ("rate", &[KindName::Cbr]),
+];
+
+/// The keys of a file that hold a table or a list of tables, and `observe`.
+pub(crate) const SECTIONS: [&str; 7] = ["dumbbell", "link", "aqm", "traffic", "response", "record", "observe"];
+
+/// The name that a value of a choice is written with.
+pub(crate) fn chosen(choice: &impl aqm::params::Field) -> String {
+    match choice.value() {
+        Value::Text(name) => name,
+        other => other.to_string(),
+    }
+}
+
+/// The dotted path of `key` in the table at `path`.
+pub(crate) fn below(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+/// Collects what is wrong with a document.
+pub(crate) struct Reader<'a> {
+    pub(crate) document: &'a Document,
+    pub(crate) problems: Vec<Problem>,
+    unlisted: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) const fn new(document: &'a Document) -> Self {
+        Self { document, problems: Vec::new(), unlisted: 0 }
+    }
+
+    /// Notes a problem with the value at `path`.
+    pub(crate) fn refuse(&mut self, path: &str, found: Option<String>, message: impl Into<String>) {
+        if self.problems.len() < MOST_PROBLEMS {
+            self.note(self.document.origin(path), path.to_owned(), found, message.into());
+        } else {
+            self.unlisted += 1;
+        }
+    }
+
+    fn note(&mut self, origin: Origin, path: String, found: Option<String>, message: String) {
+        if self.problems.len() < MOST_PROBLEMS {
+            self.problems.push(Problem { origin, path, found, message });
+        } else {
+            self.unlisted += 1;
+        }
+    }
+
+    /// Everything noted.
+    pub(crate) fn finish(self) -> Vec<Problem> {
+        let mut problems = self.problems;
+        if self.unlisted > 0 {
+            let message = format!("and {} more problems", self.unlisted);
+            problems.push(Problem { origin: self.document.origin(""), path: String::new(), found: None, message });
+        }
+        problems
+    }
+
+    /// Whether nothing was noted about the values at these paths, nor about anything in them.
+    pub(crate) fn fine(&self, paths: &[&str]) -> bool {
+        let inside = |at: &str, path: &str| at.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        !self.problems.iter().any(|problem| paths.iter().any(|path| inside(&problem.path, path)))
+    }
+
+    pub(crate) fn tables(&mut self) -> Tables {
+        let root = self.document.root();
+        let dumbbell = root.get("dumbbell").map(|node| self.params(Some(node), "dumbbell"));
+        let mut tables = Tables {
+            general: self.assigned(root, "", &SECTIONS),
+            response: self.params(root.get("response"), "response"),
+            record: self.params(root.get("record"), "record"),
+            observe: None,
+            dumbbell,
+            aqm: root.get("aqm").and_then(|node| self.algorithm(node, "aqm")),
+            links: Vec::new(),
+            traffic: Vec::new(),
+        };
+        if let Some(node) = root.get("observe") {
+            tables.observe = node.text().map(str::to_owned);
+            if tables.observe.is_none() {
+                self.refuse("observe", node.shown(), "must be the name of a link");
+            }
+        }
+        for (label, table) in self.entries("link") {
+            tables.links.push(self.link(&label, table));
+        }
+        for (label, table) in self.entries("traffic") {
+            tables.traffic.push(self.traffic(&label, table));
+        }
+        tables
+    }
+
+    /// The tables of a list with their labels.
+    fn entries(&mut self, list: &str) -> Vec<(String, &'a Table)> {
+        debug_assert!(LISTS.contains(&list));
+        let Some(node) = self.document.root().get(list) else { return Vec::new() };
+        let entries = node.entries();
+        if entries.is_empty() && node.shown().as_deref() != Some("[]") {
+            self.refuse(list, node.shown(), format!("must be tables: write [[{list}]]"));
+        }
+        if entries.len() > MOST_ENTRIES {
+            self.refuse(list, None, format!("{} entries, at most {MOST_ENTRIES}", entries.len()));
+            return Vec::new();
+        }
+        let mut tables = Vec::new();
+        for (label, entry) in labels(entries, list == "link").into_iter().zip(entries) {
+            let path = below(list, &label);
+            let Some(table) = entry.table() else {
+                self.refuse(&path, entry.shown(), "must be a table");
+                continue;
+            };
+            if let Some(name) = table.text("name").filter(|name| !name.is_empty() && *name != label) {
+                let message = if !is_name(name) {
+                    "must be made of letters, digits, \"-\" and \"_\"".to_owned()
+                } else if name.bytes().all(|c| c.is_ascii_digit()) {
+                    "must not be a number, which means the entry in this place".to_owned()
+                } else {
+                    format!("an earlier {list} has this name")
+                };
+                self.refuse(&below(&path, "name"), Some(format!("{name:?}")), message);
+            }
+            tables.push((label, table));
+        }
+        tables
+    }
+
+    fn link(&mut self, label: &str, table: &Table) -> LinkEntry {
+        let path = below("link", label);
+        let mut read: LinkTable = self.assigned(table, &path, &ALGORITHMS);
+        read.name = label.to_owned();
+        for (key, node) in [("from", &read.from), ("to", &read.to)] {
+            let at = below(&path, key);
+            if node.is_empty() && self.fine(&[&at]) {
+                self.refuse(&at, None, "missing: must be the name of a node");
+            } else if !is_name(node) && self.fine(&[&at]) {
+                let found = Some(format!("{node:?}"));
+                self.refuse(&at, found, "must be made of letters, digits, \"-\" and \"_\"");
+            }
+        }
+        let [aqm, reverse_aqm] = ALGORITHMS.map(|key| {
+            let node = table.get(key)?;
+            self.algorithm(node, &below(&path, key))
+        });
+        LinkEntry { path, table: read, aqm, reverse_aqm }
+    }
+
+    fn traffic(&mut self, label: &str, table: &Table) -> TrafficEntry {
+        let path = below("traffic", label);
+        let mut read: TrafficTable = self.assigned(table, &path, &["tcp"]);
+        read.name = label.to_owned();
+        if self.fine(&[&below(&path, "kind")]) {
+            self.belonging(&read, table, &path);
+        }
+        let tcp = table.get("tcp").map_or_else(Tcp::default, |node| self.tcp(node, &below(&path, "tcp")));
+        let ends = ["from", "to"].map(|key| table.get(key).is_some());
+        TrafficEntry { path, table: read, tcp, ends }
+    }
+
+    /// Whether an entry has the keys of its kind and no others.
+    fn belonging(&mut self, read: &TrafficTable, table: &Table, path: &str) {
+        for (key, kinds) in BELONGS {
+            if let Some(node) = table.get(key)
+                && !kinds.contains(&read.kind)
+            {
+                let kinds = kinds.iter().map(|kind| format!("{:?}", chosen(kind))).collect::<Vec<_>>().join(" or ");
+                let message = format!("only for kind {kinds}; this entry's is {:?}", chosen(&read.kind));
+                self.refuse(&below(path, key), node.shown(), message);
+            }
+        }
+        let bounded = read.size.is_some() || read.stop.is_some();
+        if read.kind == KindName::Transfer && !bounded && self.fine(&[&below(path, "size"), &below(path, "stop")]) {
+            self.refuse(path, None, "a transfer needs a size or a stop");
+        }
+    }
+
+    /// The table in `node`, which may be written as `NAME:KEY=VALUE,KEY=VALUE`.
+    fn table<'n>(&mut self, node: &'n Node, path: &str) -> Option<Cow<'n, Table>> {
+        let key = path.rsplit('.').next().unwrap_or_default();
+        if let Some(table) = node.table() {
+            return Some(Cow::Borrowed(table));
+        }
+        let written = node.text().and_then(|text| Some((text, head(key, text)?)));
+        let table = written.and_then(|(text, head)| spec(text, head, &node.origin));
+        if table.is_none() {
+            let text = if head(key, "").is_some() { " or text like \"NAME:KEY=VALUE,KEY=VALUE\"" } else { "" };
+            self.refuse(path, node.shown(), format!("must be a table{text}"));
+        }
+        table.map(Cow::Owned)
+    }
+
+    /// The set of parameters in `node`, the defaults if there is none.
+    fn params<P: Params>(&mut self, node: Option<&Node>, path: &str) -> P {
+        let table = node.and_then(|node| self.table(node, path));
+        table.map_or_else(P::default, |table| self.assigned(&table, path, &[]))
+    }
+
+    /// The set of parameters in `table`, whose keys `others` are read elsewhere.
+    fn assigned<P: Params>(&mut self, table: &Table, path: &str, others: &[&str]) -> P {
+        let mut params = P::default();
+        self.assign(table, path, P::specs(), others, &mut |key, value| params.set(key, value));
+        params
+    }
+
+    fn assign(
+        &mut self,
+        table: &Table,
+        path: &str,
+        specs: &'static [Spec],
+        others: &[&str],
+        set: &mut dyn FnMut(&str, &Value) -> Result<(), ParamError>,
+    ) {
+        let mut seen: Vec<(&str, &str)> = Vec::new();
+        for (key, node) in table.iter().filter(|(key, _)| !others.contains(key)) {
+            let at = below(path, key);
+            let Some(spec) = specs.iter().find(|spec| spec.name == key || spec.aliases.contains(&key)) else {
+                let known = specs.iter().map(|spec| spec.name).chain(others.iter().copied());
+                let aliases = specs.iter().flat_map(|spec| spec.aliases.iter().copied());
+                let path = if is_name(key) { at } else { below(path, &format!("{key:?}")) };
+                let message = format!("unknown key; {}", nearest(key, known, aliases));
+                self.note(node.origin.clone(), path, None, message);
+                continue;
+            };
+            if let Some((_, earlier)) = seen.iter().find(|(name, _)| *name == spec.name) {
+                self.refuse(&at, node.shown(), format!("{earlier} is given as well and means the same"));
+                continue;
+            }
+            seen.push((spec.name, key));
+            match &node.data {
+                Data::Value(value) => {
+                    if let Err(ParamError::Invalid { found, allowed, .. }) = set(key, value) {
+                        self.refuse(&at, Some(found), format!("must be {allowed}"));
+                    }
+                }
+                _ => self.refuse(&at, None, format!("must be {}, not a table", spec.allowed())),
+            }
+        }
+    }
+
+    /// The algorithm in `node`.
+    fn algorithm(&mut self, node: &Node, path: &str) -> Option<AnyParams> {
+        let table = self.table(node, path)?;
+        let at = below(path, "name");
+        let Some(name) = table.get("name") else {
+            let message = format!("missing: must be the name of an algorithm, one of {}", NAMES.join(", "));
+            self.refuse(&at, None, message);
+            return None;
+        };
+        let Some(mut params) = name.text().and_then(AnyParams::of) else {
+            let hint = instead(name.text().unwrap_or_default(), NAMES.iter().copied());
+            self.refuse(&at, name.shown(), format!("no such algorithm; {hint}"));
+            return None;
+        };
+        if let Some(preset) = table.get("preset") {
+            match preset.text().and_then(|preset| params.preset(preset)) {
+                Some(values) => params = values,
+                None => {
+                    let hint = instead(preset.text().unwrap_or_default(), params.presets().iter().map(|(name, _)| *name));
+                    self.refuse(&below(path, "preset"), preset.shown(), format!("no such preset of {}; {hint}", params.name()));
+                }
+            }
+        }
+        self.assign(&table, path, params.specs(), &["name", "preset"], &mut |key, value| params.set(key, value));
+        if self.fine(&[path])
+            && let Err(ParamError::Invalid { name, found, allowed }) = params.check()
+        {
+            self.refuse(&below(path, &name), Some(found), format!("must be {allowed}"));
+        }
+        Some(params)
+    }
+
+    /// The TCP in `node`.
+    fn tcp(&mut self, node: &Node, path: &str) -> Tcp {
+        let mut tcp = Tcp::default();
+        let Some(table) = self.table(node, path) else { return tcp };
+        let presets = TCP_PRESETS.iter().map(|(name, _)| *name);
+        if let (Some(_), Some(name)) = (node.text(), table.text("flavour"))
+            && tcp.set("flavour", &Value::Text(name.to_owned())).is_err()
+        {
+            let Kind::Choice(flavours) = Flavour::KIND else { unreachable!("flavours are names") };
+            let hint = instead(name, flavours.iter().copied().chain(presets));
+            self.refuse(path, node.shown(), format!("no such TCP; {hint}"));
+            return tcp;
+        }
+        if let Some(preset) = table.get("preset") {
+            match preset.text().and_then(Tcp::preset) {
+                Some(values) => tcp = values,
+                None => {
+                    let hint = instead(preset.text().unwrap_or_default(), presets);
+                    self.refuse(&below(path, "preset"), preset.shown(), format!("no such preset; {hint}"));
+                }
+            }
+        }
+        self.assign(&table, path, Tcp::specs(), &["preset"], &mut |key, value| tcp.set(key, value));
+        tcp
+    }
+}
+
+/// The nearest of the known names or their aliases, or all names without the aliases.
+fn nearest<'n>(key: &str, known: impl Iterator<Item = &'n str> + Clone, aliases: impl Iterator<Item = &'n str>) -> String {
+    let near = instead(key, known.clone().chain(aliases));
+    if near.starts_with("did") { near } else { instead(key, known) }
+}

@@ -1,0 +1,320 @@
+//! The raw tree of a scenario: keys, values, and where each was written.
+
+use crate::error::{Origin, Problem, Problems};
+use aqm::params::Value;
+use std::collections::HashSet;
+use std::sync::Arc;
+use toml::de::{DeInteger, DeTable, DeValue};
+
+/// A value of the file, and where it was written.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Node {
+    pub(crate) origin: Origin,
+    pub(crate) data: Data,
+}
+
+/// What a node holds.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Data {
+    /// One value, or a list of values.
+    Value(Value),
+    /// A table.
+    Table(Table),
+    /// A list with tables in it.
+    List(Vec<Node>),
+}
+
+/// Keys with their nodes, in the order in which they were written.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(crate) struct Table(Vec<(String, Node)>);
+
+impl Table {
+    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
+        self.0.iter().find(|(name, _)| name == key).map(|(_, node)| node)
+    }
+
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        self.0.iter_mut().find(|(name, _)| name == key).map(|(_, node)| node)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Node)> {
+        self.0.iter().map(|(key, node)| (&**key, node))
+    }
+
+    /// Sets `key`, which keeps its place if it has one.
+    pub(crate) fn insert(&mut self, key: &str, node: Node) {
+        match self.get_mut(key) {
+            Some(old) => *old = node,
+            None => self.0.push((key.to_owned(), node)),
+        }
+    }
+
+    pub(crate) fn remove(&mut self, key: &str) {
+        self.0.retain(|(name, _)| name != key);
+    }
+
+    /// The text at `key`.
+    pub(crate) fn text(&self, key: &str) -> Option<&str> {
+        self.get(key).and_then(Node::text)
+    }
+}
+
+impl Node {
+    pub(crate) const fn new(origin: Origin, data: Data) -> Self {
+        Self { origin, data }
+    }
+
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.data {
+            Data::Value(Value::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(crate) const fn table(&self) -> Option<&Table> {
+        match &self.data {
+            Data::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// The entries of a list of tables; a single table counts as a list of one.
+    pub(crate) fn entries(&self) -> &[Self] {
+        match &self.data {
+            Data::List(nodes) => nodes,
+            Data::Table(_) => std::slice::from_ref(self),
+            Data::Value(_) => &[],
+        }
+    }
+
+    pub(crate) fn entries_mut(&mut self) -> &mut [Self] {
+        match &mut self.data {
+            Data::List(nodes) => nodes,
+            Data::Table(_) => std::slice::from_mut(self),
+            Data::Value(_) => &mut [],
+        }
+    }
+
+    /// As a message shows it; a table is not shown.
+    pub(crate) fn shown(&self) -> Option<String> {
+        match &self.data {
+            Data::Value(value) => Some(value.to_string()),
+            _ => None,
+        }
+    }
+
+    fn from_toml(value: &DeValue<'_>, origin: Origin, at: &dyn Fn(usize) -> Origin) -> Self {
+        let data = match value {
+            DeValue::String(text) => Data::Value(Value::Text(text.to_string())),
+            DeValue::Integer(number) => Data::Value(integer(number)),
+            DeValue::Float(number) => Data::Value(Value::Float(number.as_str().parse().unwrap_or(f64::NAN))),
+            DeValue::Boolean(switch) => Data::Value(Value::Bool(*switch)),
+            DeValue::Datetime(date) => Data::Value(Value::Text(date.to_string())),
+            DeValue::Table(table) => Data::Table(Table::from_toml(table, at)),
+            DeValue::Array(items) => {
+                let nodes = items.iter().map(|item| Self::from_toml(item.get_ref(), at(item.span().start), at));
+                list(nodes.collect())
+            }
+        };
+        Self { origin, data }
+    }
+
+    fn to_toml(&self) -> toml::Value {
+        match &self.data {
+            Data::Value(value) => written(value),
+            Data::Table(table) => toml::Value::Table(table.to_toml()),
+            Data::List(nodes) => toml::Value::Array(nodes.iter().map(Self::to_toml).collect()),
+        }
+    }
+}
+
+impl Table {
+    fn from_toml(table: &DeTable<'_>, at: &dyn Fn(usize) -> Origin) -> Self {
+        let entry = |(key, value): (&toml::Spanned<toml::de::DeString<'_>>, &toml::Spanned<DeValue<'_>>)| {
+            (key.get_ref().to_string(), Node::from_toml(value.get_ref(), at(key.span().start), at))
+        };
+        Self(table.iter().map(entry).collect())
+    }
+
+    pub(crate) fn to_toml(&self) -> toml::Table {
+        self.iter().map(|(key, node)| (key.to_owned(), node.to_toml())).collect()
+    }
+
+    /// Reads a file's text.
+    pub(crate) fn parse(text: &str, name: &Arc<str>) -> Result<Self, Problems> {
+        let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
+        let at = |offset| Origin::Line(name.clone(), starts.partition_point(|&start| start <= offset));
+        let (table, errors) = DeTable::parse_recoverable(text);
+        if errors.is_empty() {
+            return Ok(Self::from_toml(table.get_ref(), &at));
+        }
+        let problem = |error: toml::de::Error| Problem {
+            origin: error.span().map_or_else(|| Origin::File(name.clone()), |span| at(span.start)),
+            path: String::new(),
+            found: None,
+            message: format!("not TOML: {}", error.message().replace('\n', ", ")),
+        };
+        // One slip makes the parser stumble several times over the same line.
+        let mut problems: Vec<Problem> = errors.into_iter().map(problem).collect();
+        problems.dedup_by(|later, first| later.origin == first.origin);
+        Err(Problems::sorted(problems))
+    }
+}
+
+/// A list: of values if none of them is a table.
+fn list(nodes: Vec<Node>) -> Data {
+    let values: Option<Vec<Value>> = nodes
+        .iter()
+        .map(|node| match &node.data {
+            Data::Value(value) => Some(value.clone()),
+            _ => None,
+        })
+        .collect();
+    values.map_or(Data::List(nodes), |values| Data::Value(Value::List(values)))
+}
+
+/// A whole number; as a number with a fraction if it is too large.
+fn integer(number: &DeInteger<'_>) -> Value {
+    let (text, radix) = (number.as_str(), number.radix());
+    i64::from_str_radix(text, radix).map_or_else(
+        |_| {
+            let digits = text.chars().filter_map(|digit| digit.to_digit(radix));
+            let size = digits.fold(0.0, |sum, digit| sum * f64::from(radix) + f64::from(digit));
+            Value::Float(if text.starts_with('-') { -size } else { size })
+        },
+        Value::Integer,
+    )
+}
+
+/// A value as TOML.
+fn written(value: &Value) -> toml::Value {
+    match value {
+        Value::Bool(switch) => toml::Value::Boolean(*switch),
+        Value::Integer(number) => toml::Value::Integer(*number),
+        Value::Float(number) => toml::Value::Float(*number),
+        Value::Text(text) => toml::Value::String(text.clone()),
+        Value::List(values) => toml::Value::Array(values.iter().map(written).collect()),
+    }
+}
+
+/// What a text on the command line stands for: a TOML value if it is one, else the text itself.
+pub(crate) fn unquoted(text: &str, origin: &Origin) -> Node {
+    let text = text.trim();
+    match DeValue::parse(text) {
+        Ok(value) => Node::from_toml(value.get_ref(), origin.clone(), &|_| origin.clone()),
+        Err(_) => Node::new(origin.clone(), Data::Value(Value::Text(text.to_owned()))),
+    }
+}
+
+/// `NAME` or `NAME:KEY=VALUE,KEY=VALUE` as a table with the name at `head`; `None` if it is not of this form.
+pub(crate) fn spec(text: &str, head: &str, origin: &Origin) -> Option<Table> {
+    let (name, settings) = text.split_once(':').unwrap_or((text, ""));
+    let mut table = Table::default();
+    if name.trim().is_empty() {
+        return None;
+    }
+    table.insert(head, Node::new(origin.clone(), Data::Value(Value::Text(name.trim().to_owned()))));
+    for setting in commas(settings).into_iter().filter(|setting| !setting.trim().is_empty()) {
+        let (key, value) = setting.split_once('=')?;
+        if key.trim().is_empty() || table.get(key.trim()).is_some() {
+            return None;
+        }
+        table.insert(key.trim(), unquoted(value, origin));
+    }
+    Some(table)
+}
+
+/// The parts of `text` between commas that stand in no bracket and no quotes.
+fn commas(text: &str) -> Vec<&str> {
+    let (mut depth, mut quoted, mut start) = (0, None, 0);
+    let mut parts = Vec::new();
+    for (i, c) in text.char_indices() {
+        match c {
+            '"' | '\'' if quoted.is_none() => quoted = Some(c),
+            _ if quoted == Some(c) => quoted = None,
+            _ if quoted.is_some() => {}
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&text[start..i]);
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+/// Whether a node, a link or a traffic entry may be called so: paths, lists and results must be able to hold it.
+pub(crate) fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
+}
+
+/// What each entry of a list of tables is called in paths and results: its name, or its number from 1 if it
+/// has none that is fit and its own. With `ends`, an entry without a name is called after its ends.
+pub(crate) fn labels(entries: &[Node], ends: bool) -> Vec<String> {
+    let mut taken = HashSet::new();
+    let name = |entry: &Node, key| entry.table()?.text(key).filter(|name| is_name(name)).map(str::to_owned);
+    let label = |(i, entry): (usize, &Node)| {
+        let number = (i + 1).to_string();
+        let both = || ends.then(|| Some(format!("{}-{}", name(entry, "from")?, name(entry, "to")?))).flatten();
+        // A number as a name would be mistaken for another entry's place.
+        let own = name(entry, "name").filter(|name| !name.bytes().all(|c| c.is_ascii_digit()));
+        own.or_else(both).filter(|name| taken.insert(name.clone())).unwrap_or(number)
+    };
+    entries.iter().enumerate().map(label).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin() -> Origin {
+        Origin::Set("x".into())
+    }
+
+    #[test]
+    fn unquoted_text_is_a_toml_value_if_it_can_be() {
+        let read = |text| match unquoted(text, &origin()).data {
+            Data::Value(value) => value,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(read("60"), Value::Integer(60));
+        assert_eq!(read("true"), Value::Bool(true));
+        assert_eq!(read("1e-3"), Value::Float(1e-3));
+        assert_eq!(read("\"60 ms\""), Value::Text("60 ms".into()));
+        assert_eq!(read("[1, 2]"), Value::List(vec![Value::Integer(1), Value::Integer(2)]));
+        for text in ["60 ms", "10 Mbit/s", "uniform(0 s, 1 s)", "ns2.35", "", "it's", "1 # 2", "a = 1"] {
+            assert_eq!(read(text), Value::Text(text.into()));
+        }
+    }
+
+    #[test]
+    fn too_large_numbers_keep_their_size() {
+        let table = Table::parse("a = 1000000000000000000000\nb = -0x0", &"x".into());
+        assert!(table.is_err(), "hexadecimal numbers have no sign in TOML");
+        let table = Table::parse("a = -1000000000000000000000\nb = 0xffffffffffffffff", &"x".into()).unwrap();
+        assert_eq!(table.get("a").unwrap().data, Data::Value(Value::Float(-1e21)));
+        assert_eq!(table.get("b").unwrap().data, Data::Value(Value::Float(18_446_744_073_709_551_615.0)));
+    }
+
+    #[test]
+    fn a_spec_splits_at_commas_outside_brackets_and_quotes() {
+        let table = spec("x: a = uniform(0 s, 1 s), b=[1,2],c='d,e',", "name", &origin()).unwrap();
+        let keys: Vec<_> = table.iter().map(|(key, node)| format!("{key}={}", node.shown().unwrap())).collect();
+        assert_eq!(keys, ["name=\"x\"", "a=\"uniform(0 s, 1 s)\"", "b=[1, 2]", "c=\"d,e\""]);
+        for text in ["", ":a=1", "x:a", "x:=1", "x:a=1,a=2", "x:name=y"] {
+            assert_eq!(spec(text, "name", &origin()), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn entries_without_a_name_of_their_own_are_numbered() {
+        let text = "x = [{name='a'}, {}, {name='a'}, {name='b.c'}, {name='1'}, {from='p', to='q'}]";
+        let table = Table::parse(text, &"x".into()).unwrap();
+        let entries = table.get("x").unwrap().entries();
+        assert_eq!(labels(entries, false), ["a", "2", "3", "4", "5", "6"]);
+        assert_eq!(labels(entries, true), ["a", "2", "3", "4", "5", "p-q"]);
+    }
+}
