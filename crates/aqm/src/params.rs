@@ -190,6 +190,8 @@ pub trait Field: Sized {
     const LIST: bool = false;
     /// Whether it may be left out by writing `"auto"`.
     const OPTIONAL: bool = false;
+    /// What each name of a choice means, in the order of [`Kind::Choice`].
+    const CHOICES: &'static [&'static str] = &[];
     /// Reads `value`; `None` if it is not of this kind.
     fn read(value: &Value) -> Option<Self>;
     /// The value to write so that [`Field::read`] gives this again.
@@ -336,13 +338,14 @@ impl<T: Field> Field for Vec<T> {
 /// Declares an enum whose names a parameter can take: `choice! { pub enum Form { Paper = "paper", … } }`.
 #[macro_export]
 macro_rules! choice {
-    ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+    ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[doc = $doc:literal])+ $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        $vis enum $name { $($(#[$vmeta])* $variant),+ }
+        $vis enum $name { $($(#[doc = $doc])+ $variant),+ }
 
         impl $crate::params::Field for $name {
             const KIND: $crate::params::Kind = $crate::params::Kind::Choice(&[$($text),+]);
+            const CHOICES: &'static [&'static str] = &[$(concat!($($doc),+).trim_ascii()),+];
             fn read(value: &$crate::params::Value) -> Option<Self> {
                 match value {
                     $crate::params::Value::Text(text) => match text.as_str() {

@@ -9,7 +9,7 @@ pub mod sender;
 
 use aqm::unit::{Span, Time};
 use receiver::MOST_BLOCKS;
-use scenario::model::{Flavour, Halved, Tcp};
+use scenario::model::{Flavour, Halved, LimitedTransmit, Tcp};
 
 pub use receiver::Receiver;
 pub use sender::Sender;
@@ -71,10 +71,11 @@ pub struct Profile {
     pub max_rto: Span,
     pub tick: Span,
     pub timestamps: bool,
-    pub limited_transmit: bool,
+    pub limited_transmit: LimitedTransmit,
     pub impatient: bool,
     pub halved: Halved,
     pub recovery_burst: u32,
+    pub grow_after_recovery: bool,
     pub handshake: bool,
     pub ecn: bool,
     /// Size of a full segment on the wire in bytes.
@@ -109,6 +110,7 @@ impl Profile {
             impatient: tcp.impatient,
             halved: tcp.halved,
             recovery_burst: if tcp.recovery_burst == 0 { u32::MAX } else { tcp.recovery_burst },
+            grow_after_recovery: tcp.grow_after_recovery,
             handshake: tcp.handshake,
             ecn: tcp.ecn,
             size,

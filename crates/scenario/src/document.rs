@@ -179,7 +179,7 @@ impl Document {
         let scenario = network(&tables, &mut reader);
         check::scenario(&tables, &scenario, &mut reader);
         if reader.problems.is_empty() {
-            check::work(&scenario, &estimate(&scenario), &mut reader);
+            check::work(&tables, &scenario, &estimate(&scenario), &mut reader);
         }
         (tables, scenario, reader.finish())
     }

@@ -1,7 +1,26 @@
 //! The scenario: the one schema. TOML in, checked values out, errors with file, line, key and what is allowed.
+//!
+//! A [`Document`] is a file as written, with the changes of a command line; [`Document::check`] makes of it the
+//! [`Scenario`] that an engine runs. What a file may hold is declared once, in [`model`]; the checks, the
+//! [`schema`] and the [`catalogue`] follow from that.
 
+mod catalogue;
+mod check;
+mod document;
+mod error;
+mod estimate;
 pub mod model;
+mod network;
+mod read;
+mod resolved;
+mod schema;
 pub mod start;
+mod tree;
 
+pub use catalogue::catalogue;
+pub use document::Document;
+pub use error::{Origin, Problem, Problems};
+pub use estimate::{Estimate, estimate};
 pub use model::Scenario;
+pub use schema::schema;
 pub use start::Start;

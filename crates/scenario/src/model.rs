@@ -217,6 +217,18 @@ choice! {
 }
 
 choice! {
+    /// What the first two duplicate ACKs release.
+    pub enum LimitedTransmit {
+        /// Nothing.
+        Off = "off",
+        /// A segment each that was never sent before (RFC 3042).
+        New = "new",
+        /// The next segment each, which after a time-out was sent before (ns-2).
+        Next = "next",
+    }
+}
+
+choice! {
     /// What is halved when a loss is detected.
     pub enum Halved {
         /// The data outstanding (RFC 5681, equation 4).
@@ -252,14 +264,17 @@ params! {
         /// Whether every ACK carries a timestamp to measure the round trip with (RFC 7323); else one segment a
         /// window is timed, never a retransmitted one (Karn).
         timestamps: bool = true, "";
-        /// Whether the first two duplicate ACKs release a new segment each (RFC 3042).
-        limited_transmit: bool = true, "";
+        /// What the first two duplicate ACKs release: nothing, a segment never sent before (RFC 3042), or the next
+        /// one whatever it is (ns-2; after a time-out that repeats what the receiver has, and costs goodput).
+        limited_transmit: LimitedTransmit = LimitedTransmit::New, "";
         /// Whether only the first partial ACK restarts the retransmission timer (RFC 6582, section 4).
         impatient: bool = true, "";
         /// What is halved when a loss is detected.
         halved: Halved = Halved::Flight, "";
         /// The most segments that one ACK releases during fast recovery; 0 for no bound.
         recovery_burst: u32 = 0, "segments", Range::new(0.0, 1000.0);
+        /// Whether the ACK that ends fast recovery also grows the window (ns-2); RFC 5681 only deflates it.
+        grow_after_recovery: bool = false, "";
         /// Whether a SYN goes ahead of the data.
         handshake: bool = true, "";
         /// Whether data is sent as ECT and CE marks are obeyed (RFC 3168).
@@ -290,8 +305,10 @@ impl Tcp {
                 min_rto: Span::ms(200),
                 tick: Span::ms(10),
                 timestamps: false,
+                limited_transmit: LimitedTransmit::Next,
                 halved: Halved::Window,
                 recovery_burst: 2,
+                grow_after_recovery: true,
                 ..Self::default()
             }),
             _ => None,

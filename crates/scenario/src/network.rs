@@ -112,9 +112,8 @@ impl Network {
     }
 }
 
-/// Hosts on each side of a dumbbell: as many as it takes to pair each delay with each as often as the others.
-fn hosts(dumbbell: &Dumbbell) -> usize {
-    let (a, b) = (dumbbell.sender_delay.len(), dumbbell.receiver_delay.len());
+/// The least common multiple: so many turns until two lists that are dealt out in turn meet again as at first.
+const fn turns(a: usize, b: usize) -> usize {
     let (mut divisor, mut rest) = (a, b);
     while rest > 0 {
         (divisor, rest) = (rest, divisor % rest);
@@ -127,7 +126,8 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
     let packet = tables.traffic.iter().map(|entry| entry.table.packet_size).max();
     let mut network = Network { packet: packet.unwrap_or(TrafficTable::default().packet_size), ..Network::default() };
     let hosts = tables.dumbbell.as_ref().map_or(0, |dumbbell| {
-        let (a, b, hosts) = (dumbbell.sender_delay.len(), dumbbell.receiver_delay.len(), hosts(dumbbell));
+        let (a, b) = (dumbbell.sender_delay.len(), dumbbell.receiver_delay.len());
+        let hosts = turns(a, b);
         if hosts > MOST_HOSTS {
             let message = format!(
                 "{a} values of sender_delay and {b} of receiver_delay need {hosts} hosts on each side \
@@ -275,7 +275,7 @@ fn pairs(
     islands: &[usize],
     reader: &mut Reader<'_>,
 ) {
-    for j in 0..(entry.table.count as usize).min(from.len() * to.len()) {
+    for j in 0..(entry.table.count as usize).min(turns(from.len(), to.len())) {
         let (a, b) = (from[j % from.len()], to[j % to.len()]);
         let (from, to) = (&network.nodes[a], &network.nodes[b]);
         if a == b {

@@ -78,20 +78,18 @@ impl Node {
         }
     }
 
-    /// The entries of a list of tables; a single table counts as a list of one.
+    /// The entries of a list of tables.
     pub(crate) fn entries(&self) -> &[Self] {
         match &self.data {
             Data::List(nodes) => nodes,
-            Data::Table(_) => std::slice::from_ref(self),
-            Data::Value(_) => &[],
+            _ => &[],
         }
     }
 
     pub(crate) fn entries_mut(&mut self) -> &mut [Self] {
         match &mut self.data {
             Data::List(nodes) => nodes,
-            Data::Table(_) => std::slice::from_mut(self),
-            Data::Value(_) => &mut [],
+            _ => &mut [],
         }
     }
 

@@ -16,7 +16,7 @@ use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::{Ack, Outbox, Profile, Segment};
 use aqm::unit::{Span, Time};
-use scenario::model::{Flavour, Halved};
+use scenario::model::{Flavour, Halved, LimitedTransmit};
 
 /// Duplicate ACKs that count as a loss (RFC 5681, section 3.2).
 const DUP_THRESH: u32 = 3;
@@ -237,7 +237,7 @@ impl Sender {
             if self.syn_lost && profile.initial_rto < RTO_AFTER_LOST_SYN {
                 self.rtt.restart(RTO_AFTER_LOST_SYN);
             }
-        } else if !recovering && !echoed {
+        } else if !echoed && (!recovering || profile.grow_after_recovery) {
             self.grow(profile);
         }
     }
@@ -258,7 +258,7 @@ impl Sender {
             if self.una > self.recover {
                 self.fast_retransmit(now, profile, out);
             }
-        } else if profile.limited_transmit && self.dup_acks < DUP_THRESH {
+        } else if self.dup_acks < DUP_THRESH {
             self.transmit_limited(now, profile, out);
         }
     }
@@ -386,10 +386,15 @@ impl Sender {
         }
     }
 
-    /// A duplicate ACK below the threshold releases a segment never sent before (RFC 3042).
+    /// A duplicate ACK below the threshold releases a segment (RFC 3042).
     fn transmit_limited(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
+        let allowed = match profile.limited_transmit {
+            LimitedTransmit::Off => false,
+            LimitedTransmit::New => self.nxt == self.max,
+            LimitedTransmit::Next => true,
+        };
         let edge = (self.una + profile.max_window).min(self.una + self.cwnd as u32 + self.dup_acks).min(self.end);
-        if self.nxt < edge {
+        if allowed && self.nxt < edge {
             self.emit(now, profile, self.nxt, out);
             self.nxt += 1;
             self.limited += 1;

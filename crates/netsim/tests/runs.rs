@@ -1,0 +1,191 @@
+//! Whole runs: conservation, determinism, independence of the traffic from the queue discipline.
+
+use aqm::unit::{Span, Time};
+use netsim::{Results, Series, Simulation};
+use proptest::prelude::*;
+use scenario::{Document, Scenario};
+
+fn scenario(aqm: &str, traffic: &str) -> Scenario {
+    let text = format!(
+        "duration = \"20 s\"\nwarmup = \"2 s\"\naqm = \"{aqm}\"\n\
+         [dumbbell]\nrate = \"2 Mbit/s\"\nbuffer = \"40 packets\"\nreceiver_delay = [\"10 ms\", \"35 ms\"]\n{traffic}"
+    );
+    Document::parse(&text, "test").unwrap().check().unwrap()
+}
+
+const LONG: &str = "[[traffic]]\nname = \"long\"\ncount = 12\npacket_size = \"500 B\"\nstart = \"uniform(0 s, 1 s)\"\n";
+
+fn run(scenario: &Scenario, seed: u64) -> Results {
+    let mut run = Simulation::new(scenario.clone(), seed, ());
+    run.advance(Time::MAX);
+    run.results()
+}
+
+/// The results without what depends on the machine.
+fn outcome(mut results: Results) -> String {
+    results.engine.cpu_seconds = 0.0;
+    format!("{results:?}")
+}
+
+#[test]
+fn a_run_is_repeated_bit_for_bit_whole_in_slices_and_recorded() {
+    for aqm in aqm::aqm::NAMES {
+        let scenario = scenario(aqm, LONG);
+        let whole = outcome(run(&scenario, 7));
+        let mut sliced = Simulation::new(scenario.clone(), 7, ());
+        for slice in 1..=40 {
+            sliced.advance(Time::ZERO + Span::ms(500) * slice);
+        }
+        assert_eq!(outcome(sliced.results()), whole, "{aqm} in slices");
+        let mut recorded = Simulation::new(scenario.clone(), 7, Series::new(&scenario));
+        recorded.advance(Time::MAX);
+        assert_eq!(outcome(recorded.results()), whole, "{aqm} recorded");
+        assert_ne!(outcome(run(&scenario, 8)), whole, "{aqm}: another seed is another run");
+    }
+}
+
+#[test]
+fn packets_are_conserved_at_the_bottleneck() {
+    for aqm in aqm::aqm::NAMES {
+        let mut scenario = scenario(aqm, LONG);
+        scenario.general.warmup = Span::ZERO;
+        let results = run(&scenario, 3);
+        let traffic = &results.metrics.link.traffic;
+        let left = results.engine.packets + traffic.drops_early + traffic.drops_overflow;
+        let waiting = traffic.arrivals - left;
+        assert!(waiting <= 40, "{aqm}: {waiting} packets are neither sent, dropped nor in the buffer");
+        assert!(results.metrics.flows.goodput <= traffic.throughput, "{aqm}: more came out than went in");
+        assert!(results.metrics.link.utilisation <= 1.0 + 1e-3, "{aqm}");
+        assert!(results.metrics.link.queue_mean.unwrap() <= 40.0, "{aqm}");
+    }
+}
+
+#[test]
+fn littles_law_holds() {
+    // Mean queue = rate of departures x mean wait, up to what waits at the two ends of the window.
+    for aqm in aqm::aqm::NAMES {
+        let scenario = scenario(aqm, LONG);
+        let results = run(&scenario, 5);
+        let link = &results.metrics.link;
+        let departures = link.traffic.arrivals - link.traffic.drops_early - link.traffic.drops_overflow;
+        let rate = departures as f64 / 18.0;
+        let predicted = rate * link.traffic.queue_delay_mean.unwrap();
+        let found = link.queue_mean.unwrap();
+        assert!((found - predicted).abs() < 0.02 * found + 0.1, "{aqm}: {found} against {predicted}");
+    }
+}
+
+#[test]
+fn the_series_agree_with_the_summary() {
+    let scenario = scenario("lred:q0=20", LONG);
+    let mut run = Simulation::new(scenario.clone(), 1, Series::new(&scenario));
+    run.advance(Time::MAX);
+    run.probe_mut().finish(Time::ZERO + scenario.general.duration);
+    let columns = run.probe().columns();
+    let column = |name: &str| &columns.iter().find(|column| column.name == name).unwrap().values;
+    let bins = column("t").len();
+    assert_eq!(bins, 2000, "20 s in bins of 10 ms");
+    assert!(columns.iter().all(|column| column.values.len() == bins));
+    // The warm-up is 200 bins.
+    let means = &column("bottleneck.queue.mean")[200..];
+    let mean = means.iter().sum::<f64>() / means.len() as f64;
+    let results = run.results();
+    assert!((mean - results.metrics.link.queue_mean.unwrap()).abs() < 1e-9);
+    let arrivals: f64 = column("bottleneck.arrivals")[200..].iter().sum();
+    assert_eq!(arrivals as u64, results.metrics.link.traffic.arrivals);
+    let (min, max) = (column("bottleneck.queue.min"), column("bottleneck.queue.max"));
+    assert!((0..bins).all(|i| min[i] <= column("bottleneck.queue.mean")[i] + 1e-9 && min[i] <= max[i]));
+    assert!(max.iter().all(|&packets| packets <= 40.0));
+}
+
+#[test]
+fn traffic_does_not_depend_on_the_queue_discipline() {
+    // What a constant-rate source sends, and when flows start, is the same whatever drops the packets.
+    let traffic = format!("{LONG}[[traffic]]\nname = \"udp\"\nkind = \"cbr\"\nrate = \"200 kbit/s\"\nstart = \"uniform(0 s, 1 s)\"\n");
+    let sent: Vec<u64> =
+        aqm::aqm::NAMES.iter().map(|aqm| run(&scenario(aqm, &traffic), 1).classes["udp"].traffic.arrivals).collect();
+    assert!(sent.iter().all(|&packets| packets == sent[0] && packets > 0), "{sent:?}");
+    // An entry's own stream: another entry before it changes no start time.
+    let other = traffic.replace("count = 12", "count = 3");
+    assert_eq!(run(&scenario("droptail", &other), 1).classes["udp"].traffic.arrivals, sent[0]);
+}
+
+#[test]
+fn marking_instead_of_dropping_loses_fewer_packets() {
+    let traffic = LONG.replace("count", "tcp = { flavour = \"newreno\", ecn = true }\ncount");
+    for aqm in ["red", "pi", "lred", "rem"] {
+        let dropping = run(&scenario(aqm, &traffic), 1).metrics.link.traffic;
+        let marking = run(&scenario(&format!("{aqm}:ecn=true"), &traffic), 1).metrics.link.traffic;
+        assert_eq!(dropping.marks, 0, "{aqm}");
+        assert!(marking.marks > 0, "{aqm}");
+        assert!(marking.drops_early < dropping.drops_early, "{aqm}");
+    }
+}
+
+#[test]
+fn a_transfer_delivers_every_byte_once() {
+    let traffic = "[[traffic]]\nname = \"file\"\nkind = \"transfer\"\nsize = \"123457 B\"\ncount = 8\npacket_size = \"500 B\"\n";
+    for flavour in ["tahoe", "reno", "newreno", "sack"] {
+        let mut scenario = scenario("droptail", &format!("{traffic}tcp = \"{flavour}\"\n"));
+        scenario.general.warmup = Span::ZERO;
+        scenario.general.duration = Span::s(60);
+        let results = run(&scenario, 1);
+        let file = &results.classes["file"];
+        assert_eq!(file.completed, 8, "{flavour}");
+        assert_eq!((file.totals.goodput * 60.0 / 8.0).round() as u64, 8 * 123_457, "{flavour}");
+        assert!(file.totals.retransmits > 0, "{flavour}: the buffer is too small for no loss");
+    }
+}
+
+#[test]
+fn a_source_below_the_rate_meets_no_queue() {
+    let traffic = "[[traffic]]\nname = \"udp\"\nkind = \"cbr\"\nrate = \"500 kbit/s\"\npacket_size = \"500 B\"\n";
+    let results = run(&scenario("droptail", traffic), 1);
+    assert_eq!(results.metrics.link.queue_mean, Some(0.0));
+    assert_eq!(results.metrics.link.traffic.queue_delay_max, Some(0.0));
+    assert_eq!(results.metrics.link.traffic.loss_ratio, Some(0.0));
+    // 125 datagrams a second of 472 bytes of payload.
+    assert!((results.metrics.flows.goodput - 125.0 * 472.0 * 8.0).abs() < 0.01 * 472_000.0);
+    assert!((results.metrics.link.utilisation - 0.25).abs() < 1e-3);
+}
+
+#[test]
+fn an_overloading_source_loses_what_does_not_fit() {
+    // 3 Mbit/s into 2 Mbit/s: a third is lost, the buffer stays full, the wait is 40 packets of 2 ms each.
+    let traffic = "[[traffic]]\nname = \"udp\"\nkind = \"cbr\"\nrate = \"3 Mbit/s\"\npacket_size = \"500 B\"\n";
+    let results = run(&scenario("droptail", traffic), 1);
+    let link = &results.metrics.link;
+    assert!((link.traffic.loss_ratio.unwrap() - 1.0 / 3.0).abs() < 1e-3);
+    assert!((link.utilisation - 1.0).abs() < 1e-3);
+    assert!(link.queue_mean.unwrap() > 39.0 && link.queue_full.unwrap() > 0.3);
+    assert!((link.traffic.queue_delay_mean.unwrap() - 0.08).abs() < 0.002);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn any_small_scenario_runs_and_conserves(
+        aqm in prop::sample::select(aqm::aqm::NAMES),
+        flavour in prop::sample::select(&["tahoe", "reno", "newreno", "sack"][..]),
+        count in 1u32..20,
+        delayed_ack in any::<bool>(),
+        ecn in any::<bool>(),
+        buffer in 1u32..60,
+        seed in 0u64..1000,
+    ) {
+        let traffic = format!(
+            "[[traffic]]\nname = \"x\"\ncount = {count}\npacket_size = \"600 B\"\n\
+             tcp = {{ flavour = \"{flavour}\", delayed_ack = {delayed_ack}, ecn = {ecn} }}\n"
+        );
+        let mut scenario = scenario(aqm, &traffic);
+        scenario.links[0].buffer = aqm::Limit::Packets(buffer);
+        scenario.general.warmup = Span::ZERO;
+        let results = run(&scenario, seed);
+        let traffic = &results.metrics.link.traffic;
+        let left = results.engine.packets + traffic.drops_early + traffic.drops_overflow;
+        prop_assert!(traffic.arrivals >= left && traffic.arrivals - left <= u64::from(buffer));
+        prop_assert!(results.metrics.flows.goodput > 0.0, "nobody got anything through");
+        prop_assert_eq!(outcome(run(&scenario, seed)), outcome(results));
+    }
+}

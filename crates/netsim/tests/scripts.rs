@@ -1,0 +1,189 @@
+//! TCP senders against scripts of what must be sent when, in the manner of packetdrill.
+//!
+//! A script is text, a line an event, times in seconds since the start:
+//!
+//! ```text
+//! tcp preset=ns2.35 flavour=reno    parameters, before anything else
+//! send 10                           the application has 10 segments (default: no end)
+//! 0.0 > 0 syn                       segment 0, a SYN, is sent now, and nothing before it
+//! 0.1 < ack 1                       an acknowledgement arrives; also: ece, sack 3-5,7-8 (the ends included)
+//! 0.1 > 1 2                         segments 1 and 2 are sent; also: again, ect, cwr
+//! 0.1 cwnd == 2                     the window after that; also: ssthresh
+//! 9.0 quiet                         nothing is sent before this time
+//! ```
+//!
+//! What is sent and not in the script fails it, and so does a retransmission at another time.
+
+use aqm::params::{Params, Value};
+use aqm::unit::{Span, Time};
+use netsim::tcp::{Ack, Outbox, Profile, Segment, Sender};
+use scenario::model::Tcp;
+use std::collections::VecDeque;
+use std::path::Path;
+
+#[derive(Default)]
+struct Sent(VecDeque<Segment>);
+
+impl Outbox for Sent {
+    fn send(&mut self, segment: Segment) {
+        self.0.push_back(segment);
+    }
+}
+
+struct Script {
+    profile: Profile,
+    sender: Sender,
+    sent: Sent,
+    started: bool,
+    segments: u32,
+}
+
+fn value(text: &str) -> Value {
+    text.parse().map(Value::Integer).or_else(|_| text.parse().map(Value::Bool)).unwrap_or(Value::Text(text.into()))
+}
+
+fn parameters(settings: &[&str]) -> Tcp {
+    let split = |setting: &&str| setting.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned())).unwrap();
+    let settings: Vec<(String, String)> = settings.iter().map(split).collect();
+    let preset = settings.iter().find(|(name, _)| name == "preset").map_or("rfc", |(_, preset)| preset);
+    let mut tcp = Tcp::preset(preset).unwrap();
+    for (name, text) in settings.iter().filter(|(name, _)| name != "preset") {
+        tcp.set(name, &value(&text.replace('_', " "))).unwrap();
+    }
+    tcp
+}
+
+/// `3-5,7-8` as half-open runs.
+fn blocks(text: &str) -> [(u32, u32); 3] {
+    let mut blocks = [(0, 0); 3];
+    for (block, run) in blocks.iter_mut().zip(text.split(',')) {
+        let (low, high) = run.split_once('-').unwrap_or((run, run));
+        *block = (low.parse().unwrap(), high.parse::<u32>().unwrap() + 1);
+    }
+    blocks
+}
+
+impl Script {
+    fn new(tcp: &Tcp, segments: u32) -> Self {
+        let profile = Profile::new(tcp, 500);
+        let sender = Sender::new(&profile, segments);
+        Self { profile, sender, sent: Sent::default(), started: false, segments }
+    }
+
+    fn start(&mut self) {
+        if !self.started {
+            self.sender = Sender::new(&self.profile, self.segments);
+            self.sender.on_start(Time::ZERO, &self.profile, &mut self.sent);
+            self.started = true;
+        }
+    }
+
+    /// Lets the retransmission timer go off if it is due by `now` and nothing was sent yet that the script awaits.
+    fn pass_time(&mut self, now: Time) -> Result<(), String> {
+        self.start();
+        while self.sent.0.is_empty() && self.sender.deadline() <= now {
+            let due = self.sender.deadline();
+            self.sender.on_timer(due, &self.profile, &mut self.sent);
+            if !self.sent.0.is_empty() && due != now {
+                return Err(format!("the timer went off at {} s", due.secs()));
+            }
+        }
+        Ok(())
+    }
+
+    fn quiet(&self) -> Result<(), String> {
+        match self.sent.0.front() {
+            Some(segment) => Err(format!("not expected: {segment:?}")),
+            None => Ok(()),
+        }
+    }
+
+    fn expect(&mut self, now: Time, words: &[&str]) -> Result<(), String> {
+        self.pass_time(now)?;
+        let flag = |name| words.contains(&name);
+        for seq in words.iter().filter_map(|word| word.parse::<u32>().ok()) {
+            let Some(found) = self.sent.0.pop_front() else { return Err(format!("{seq} is not sent")) };
+            let expected = Segment {
+                seq,
+                syn: flag("syn"),
+                again: flag("again"),
+                cwr: flag("cwr"),
+                ect: flag("ect"),
+                sent: now,
+            };
+            if found != expected {
+                return Err(format!("found {found:?}, expected {expected:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, now: Time, words: &[&str]) -> Result<(), String> {
+        match words {
+            [">", what @ ..] => self.expect(now, what),
+            ["<", "ack", next, flags @ ..] => {
+                self.quiet()?;
+                self.pass_time(now)?;
+                self.quiet()?;
+                let sack = flags.iter().position(|&flag| flag == "sack").map(|at| blocks(flags[at + 1]));
+                let ack = Ack {
+                    next: next.parse().unwrap(),
+                    ece: flags.contains(&"ece"),
+                    echo: Time::ZERO,
+                    blocks: sack.unwrap_or_default(),
+                };
+                self.sender.on_ack(now, &self.profile, &ack, &mut self.sent);
+                Ok(())
+            }
+            ["quiet"] => {
+                self.quiet()?;
+                // Up to this time, not at it: what is due now may be the next line.
+                self.pass_time(Time::from_nanos(now.nanos() - 1))?;
+                self.quiet()
+            }
+            [what @ ("cwnd" | "ssthresh"), "==", expected] => {
+                let found = if *what == "cwnd" { self.sender.cwnd() } else { self.sender.ssthresh() };
+                let expected: f64 = expected.parse().unwrap();
+                let near = (found - expected).abs() < 5e-3;
+                if near { Ok(()) } else { Err(format!("{what} is {found}, expected {expected}")) }
+            }
+            _ => Err("not understood".to_owned()),
+        }
+    }
+}
+
+fn run(path: &Path) -> Result<(), String> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut script = Script::new(&Tcp::default(), u32::MAX);
+    for (number, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap().trim();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let result = match words[..] {
+            [] => Ok(()),
+            ["tcp", ref settings @ ..] => {
+                script = Script::new(&parameters(settings), script.segments);
+                Ok(())
+            }
+            ["send", segments] => {
+                script.segments = segments.parse().unwrap();
+                Ok(())
+            }
+            [time, ref what @ ..] => {
+                let now = Time::ZERO + Span::from_secs(time.parse().expect("a line starts with its time"));
+                script.step(now, what)
+            }
+        };
+        result.map_err(|error| format!("{}:{}: {line}: {error}", path.display(), number + 1))?;
+    }
+    script.quiet().map_err(|error| format!("{}: at the end: {error}", path.display()))
+}
+
+#[test]
+fn every_script_holds() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    assert!(paths.len() >= 14, "scripts are missing: {}", paths.len());
+    let failures: Vec<String> = paths.iter().filter_map(|path| run(path).err()).collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}

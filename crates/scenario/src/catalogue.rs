@@ -1,0 +1,139 @@
+//! All algorithms, TCPs, kinds of traffic and tables with their parameters, for lists and pages.
+
+use crate::model::{
+    Dumbbell, Flavour, General, KindName, LinkTable, Record, Response, TCP_PRESETS, Tcp, TrafficTable,
+};
+use crate::read::BELONGS;
+use crate::resolved::value;
+use aqm::aqm::{AnyParams, NAMES};
+use aqm::params::{Field, Kind, Params, Spec, Value};
+use serde_json::{Value as Json, json};
+
+/// Everything that a scenario can be made of; see the schema for the form of a file.
+#[must_use]
+pub fn catalogue() -> Json {
+    json!({
+        "aqms": NAMES.iter().filter_map(|name| AnyParams::of(name)).map(|params| aqm(&params)).collect::<Json>(),
+        "tcps": tcps(),
+        "traffic": traffic(),
+        "tables": {
+            "general": parameters(General::specs()),
+            "dumbbell": parameters(Dumbbell::specs()),
+            "link": parameters(LinkTable::specs()),
+            "traffic": parameters(TrafficTable::specs()),
+            "tcp": parameters(Tcp::specs()),
+            "response": parameters(Response::specs()),
+            "record": parameters(Record::specs()),
+        },
+    })
+}
+
+fn parameters(specs: &[Spec]) -> Json {
+    specs.iter().map(|spec| parameter(spec, &spec.default)).collect()
+}
+
+fn parameter(spec: &Spec, default: &Value) -> Json {
+    json!({
+        "name": spec.name,
+        "doc": spec.doc,
+        "unit": spec.unit,
+        "default": value(default),
+        "allowed": spec.allowed(),
+        "aliases": spec.aliases,
+    })
+}
+
+fn presets(presets: &[(&str, &str)]) -> Json {
+    presets.iter().map(|(name, summary)| json!({ "name": name, "summary": summary })).collect()
+}
+
+fn aqm(params: &AnyParams) -> Json {
+    let doc = params.doc();
+    let head = doc.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+    // The head of the file opens with the algorithm's name, which an entry has already.
+    let summary = head.split_once(": ").map_or(&*head, |(_, summary)| summary);
+    let signals = params.signals().iter();
+    json!({
+        "name": params.name(),
+        "summary": summary,
+        "doc": doc,
+        "presets": presets(params.presets()),
+        "signals": signals.map(|s| json!({ "name": s.name, "unit": s.unit, "doc": s.doc })).collect::<Json>(),
+        "parameters": parameters(params.specs()),
+    })
+}
+
+/// The names of a choice with what each means.
+fn choices<T: Field>() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let Kind::Choice(names) = T::KIND else { unreachable!("only a choice has names") };
+    names.iter().copied().zip(T::CHOICES.iter().copied())
+}
+
+/// The presets, and the flavours on top of the default preset; the default of each parameter is what it then is.
+fn tcps() -> Json {
+    let entry = |name: &str, summary: &str, tcp: &Tcp| {
+        let values = Tcp::specs().iter().zip(tcp.values());
+        let parameters: Json = values.map(|(spec, (_, value))| parameter(spec, &value)).collect();
+        json!({ "name": name, "summary": summary, "parameters": parameters })
+    };
+    let preset = |(name, summary): &(&str, &str)| entry(name, summary, &Tcp::preset(name).unwrap_or_default());
+    let flavour = |(name, summary): (&'static str, &'static str)| {
+        let flavour = Flavour::read(&Value::Text(name.to_owned())).unwrap_or(Flavour::NewReno);
+        entry(name, summary, &Tcp { flavour, ..Tcp::default() })
+    };
+    TCP_PRESETS.iter().map(preset).chain(choices::<Flavour>().map(flavour)).collect()
+}
+
+/// The kinds of traffic, each with the parameters that it has.
+fn traffic() -> Json {
+    let kind = |(name, summary): (&'static str, &'static str)| {
+        let kind = KindName::read(&Value::Text(name.to_owned()));
+        let has = |spec: &&Spec| {
+            BELONGS.iter().all(|(key, kinds)| *key != spec.name || kind.is_some_and(|kind| kinds.contains(&kind)))
+        };
+        let parameters = TrafficTable::specs().iter().filter(has).map(|spec| parameter(spec, &spec.default));
+        json!({ "name": name, "summary": summary, "parameters": parameters.collect::<Json>() })
+    };
+    choices::<KindName>().map(kind).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(entries: &Json) -> Vec<&str> {
+        entries.as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn everything_is_listed_with_a_summary() {
+        let catalogue = catalogue();
+        assert_eq!(names(&catalogue["aqms"]), NAMES);
+        assert_eq!(names(&catalogue["tcps"]), ["rfc", "ns2.35", "tahoe", "reno", "newreno", "sack"]);
+        assert_eq!(names(&catalogue["traffic"]), ["ftp", "transfer", "cbr"]);
+        for list in ["aqms", "tcps", "traffic"] {
+            for entry in catalogue[list].as_array().unwrap() {
+                assert!(entry["summary"].as_str().is_some_and(|text| text.len() > 10), "{entry}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_kind_of_traffic_lists_its_own_parameters() {
+        let catalogue = catalogue();
+        let cbr = names(&catalogue["traffic"][2]["parameters"]);
+        assert!(cbr.contains(&"rate") && !cbr.contains(&"size"));
+        let transfer = names(&catalogue["traffic"][1]["parameters"]);
+        assert!(!transfer.contains(&"rate") && transfer.contains(&"size"));
+    }
+
+    #[test]
+    fn a_preset_of_tcp_shows_its_own_values() {
+        let catalogue = catalogue();
+        let defaults = |i: usize| {
+            let parameters = catalogue["tcps"][i]["parameters"].as_array().unwrap();
+            parameters.iter().find(|entry| entry["name"] == "min_rto").unwrap()["default"].clone()
+        };
+        assert_eq!((defaults(0), defaults(1)), (json!("1 s"), json!("200 ms")));
+    }
+}

@@ -1,0 +1,149 @@
+//! Whether values that are each allowed also fit together, and whether the run can be done at all.
+
+use crate::error::Problem;
+use crate::estimate::Estimate;
+use crate::model::{Kind, Scenario};
+use crate::network::BOTTLENECK;
+use crate::read::{Reader, Tables, below};
+use crate::start::Start;
+use aqm::Port;
+use aqm::params::Field;
+use aqm::unit::{Limit, Span};
+
+/// More work than this is refused: at ten million packets a second, three hours.
+const MOST_WORK: f64 = 1e11;
+
+/// No series has more bins.
+const MOST_BINS: u64 = 100_000_000;
+
+/// A value as a message shows it.
+fn shown(value: &impl Field) -> String {
+    value.value().to_string()
+}
+
+/// Notes what does not fit together.
+pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader<'_>) {
+    let general = &tables.general;
+    if general.warmup >= general.duration && reader.fine(&["warmup", "duration"]) {
+        let message = format!("must be less than duration = {}", shown(&general.duration));
+        reader.refuse("warmup", Some(shown(&general.warmup)), message);
+    }
+    let steps = [
+        ("response.bin", Some(tables.response.bin)),
+        ("record.step", tables.record.step),
+        ("record.cwnd", tables.record.cwnd),
+    ];
+    for (path, step) in steps {
+        let Some(step) = step.filter(|_| reader.fine(&[path, "duration"])) else { continue };
+        let least = general.duration.nanos().div_ceil(MOST_BINS);
+        if step.nanos() < least {
+            let message = format!("must be at least {} for this duration", shown(&Span::ns(least)));
+            reader.refuse(path, Some(shown(&step)), message);
+        }
+    }
+    if reader.fine(&["traffic"]) && tables.traffic.iter().all(|entry| entry.table.count == 0) {
+        let (path, message) = match tables.traffic.len() {
+            0 => ("", "no [[traffic]]: nothing to simulate"),
+            _ => ("traffic", "no flows, every count is 0: nothing to simulate"),
+        };
+        reader.refuse(path, None, message);
+    }
+    for entry in &tables.traffic {
+        times(&entry.path, entry.table.start, entry.table.stop, general.duration, reader);
+    }
+    buffers(tables, scenario, reader);
+}
+
+/// Whether flows start before the run ends and stop after they start.
+fn times(path: &str, start: Start, stop: Option<Span>, duration: Span, reader: &mut Reader<'_>) {
+    let [start_path, stop_path] = ["start", "stop"].map(|key| below(path, key));
+    let (first, late) = match start {
+        Start::At(time) => (time, time >= duration),
+        Start::Uniform(low, high) => (low, low >= duration || high > duration),
+        Start::Exponential(mean) => (Span::ZERO, mean >= duration),
+    };
+    if late && reader.fine(&[&start_path, "duration"]) {
+        let message = format!("must be before the end of the run, duration = {}", shown(&duration));
+        reader.refuse(&start_path, Some(shown(&start)), message);
+    }
+    if let Some(stop) = stop.filter(|&stop| stop <= first)
+        && reader.fine(&[&start_path, &stop_path])
+    {
+        let message = format!("must be after start = {}", shown(&start));
+        reader.refuse(&stop_path, Some(shown(&stop)), message);
+    }
+}
+
+/// Whether every buffer holds a packet.
+fn buffers(tables: &Tables, scenario: &Scenario, reader: &mut Reader<'_>) {
+    let Some(packet) = scenario.links.first().map(|link| link.packet).filter(|_| reader.fine(&["traffic"])) else {
+        return;
+    };
+    let mut buffers = Vec::new();
+    if let Some(dumbbell) = &tables.dumbbell {
+        buffers.push(("dumbbell.buffer".to_owned(), Some(dumbbell.buffer)));
+        buffers.push(("dumbbell.access_buffer".to_owned(), Some(dumbbell.access_buffer)));
+    }
+    for entry in &tables.links {
+        buffers.push((below(&entry.path, "buffer"), Some(entry.table.buffer)));
+        buffers.push((below(&entry.path, "reverse_buffer"), entry.table.reverse_buffer));
+    }
+    for (path, buffer) in buffers {
+        if let Some(Limit::Bytes(bytes)) = buffer
+            && bytes < packet.0
+            && reader.fine(&[&path])
+        {
+            let message = format!("must hold the largest packet, {}", shown(&packet));
+            reader.refuse(&path, buffer.as_ref().map(shown), message);
+        }
+    }
+}
+
+/// Notes if a scenario in which all else is right is more work than anybody can wait for.
+pub(crate) fn work(tables: &Tables, scenario: &Scenario, estimate: &Estimate, reader: &mut Reader<'_>) {
+    debug_assert_eq!(reader.problems, Vec::<Problem>::new());
+    let duration = scenario.general.duration;
+    if estimate.packets > MOST_WORK {
+        let packets = estimate.packets;
+        let keys = what_to_lower(tables, scenario, estimate);
+        let message = format!(
+            "too much work: about {packets:.1e} packets would pass the links, at most {MOST_WORK:e} may; \
+             lower duration ({duration}) or {keys}"
+        );
+        reader.refuse("", None, message);
+    }
+    for link in &scenario.links {
+        let port = Port { rate: link.rate, delay: link.delay, limit: link.buffer, packet: link.packet };
+        let Some(period) = link.aqm.as_ref().and_then(|aqm| aqm.build(&port).period()) else { continue };
+        let ticks = duration.secs() / period.secs();
+        if ticks > MOST_WORK {
+            let message = format!(
+                "too much work: the aqm of {} would act {ticks:.1e} times, every {period}, at most {MOST_WORK:e} may; \
+                 lower duration ({duration})",
+                link.name
+            );
+            reader.refuse("", None, message);
+        }
+    }
+}
+
+/// The keys, with their values, that most of the work comes from.
+fn what_to_lower(tables: &Tables, scenario: &Scenario, estimate: &Estimate) -> String {
+    let traffic = &scenario.traffic[estimate.heaviest];
+    let link = &scenario.links[estimate.narrowest];
+    let name = &traffic.name;
+    let count = format!("traffic.{name}.count ({})", traffic.count);
+    match &traffic.kind {
+        Kind::Cbr(rate) => format!("traffic.{name}.rate ({rate}) or {count}"),
+        Kind::Transfer(_, size) => format!("traffic.{name}.size ({size}) or {count}"),
+        Kind::Ftp(_) => {
+            let cable = link.name.trim_end_matches(":reverse");
+            let table = match tables.links.iter().any(|entry| entry.table.name == cable) {
+                true => format!("link.{cable}."),
+                false if cable == BOTTLENECK => "dumbbell.".to_owned(),
+                false => "dumbbell.access_".to_owned(),
+            };
+            format!("{table}rate ({})", link.rate)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! How much work a run will be, roughly, told before it is tried.
+
+use crate::model::{Kind, Link, Scenario, Tcp, Traffic};
+use crate::start::Start;
+use aqm::unit::{Bytes, Span};
+use std::collections::VecDeque;
+
+/// TCP and IP headers.
+const HEADERS: Bytes = Bytes(40);
+
+/// Flows of one entry, and of all, whose paths are looked at; each stands for its share of the others.
+const SAMPLES: [u32; 2] = [64, 2000];
+
+/// The expected work of a run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Estimate {
+    /// Packets sent over links, acknowledgements included, each counted once a link; right within a factor of
+    /// two or so.
+    pub packets: f64,
+    /// Which traffic entry makes most of them.
+    pub(crate) heaviest: usize,
+    /// The slowest link on the path of that entry.
+    pub(crate) narrowest: usize,
+}
+
+/// Flows of one entry that take the same path.
+struct Share {
+    entry: usize,
+    path: Vec<usize>,
+    flows: f64,
+    /// What one flow would send if it were alone, in bit/s.
+    demand: f64,
+}
+
+/// The expected work of `scenario`.
+#[must_use]
+pub fn estimate(scenario: &Scenario) -> Estimate {
+    let shares = shares(scenario);
+    let mut load = vec![0.0; scenario.links.len()];
+    for share in &shares {
+        for &link in &share.path {
+            load[link] += share.flows * share.demand;
+        }
+    }
+    let mut packets = vec![0.0; scenario.traffic.len()];
+    for share in &shares {
+        packets[share.entry] += sent(share, &scenario.traffic[share.entry], &scenario.links, &load, scenario.general.duration);
+    }
+    let heaviest = (0..packets.len()).max_by(|&a, &b| packets[a].total_cmp(&packets[b])).unwrap_or(0);
+    let path = shares.iter().find(|share| share.entry == heaviest).map_or(&[][..], |share| &share.path);
+    let narrowest = path.iter().copied().min_by_key(|&link| scenario.links[link].rate).unwrap_or(0);
+    Estimate { packets: packets.iter().sum(), heaviest, narrowest }
+}
+
+/// The paths and demands of samples of all flows.
+fn shares(scenario: &Scenario) -> Vec<Share> {
+    let mut outgoing = vec![Vec::new(); scenario.nodes.len()];
+    for (i, link) in scenario.links.iter().enumerate() {
+        outgoing[link.from].push(i);
+    }
+    let each = (SAMPLES[1] / (scenario.traffic.len() as u32).max(1)).clamp(1, SAMPLES[0]);
+    let mut shares = Vec::new();
+    for (entry, traffic) in scenario.traffic.iter().enumerate() {
+        let samples = traffic.count.min(each);
+        for j in 0..samples as usize {
+            let (from, to) = (traffic.from[j % traffic.from.len()], traffic.to[j % traffic.to.len()]);
+            let path = path(&scenario.links, &outgoing, from, to);
+            let flows = f64::from(traffic.count) / f64::from(samples);
+            shares.push(Share { entry, flows, demand: demand(traffic, &path, &scenario.links), path });
+        }
+    }
+    shares
+}
+
+/// The links of a path with the fewest of them; none if there is no path.
+fn path(links: &[Link], outgoing: &[Vec<usize>], from: usize, to: usize) -> Vec<usize> {
+    let mut via = vec![None; outgoing.len()];
+    let mut frontier = VecDeque::from([from]);
+    while let Some(node) = frontier.pop_front().filter(|&node| node != to) {
+        for &link in &outgoing[node] {
+            let next = links[link].to;
+            if next != from && via[next].is_none() {
+                via[next] = Some(link);
+                frontier.push_back(next);
+            }
+        }
+    }
+    let mut path = Vec::new();
+    let mut node = to;
+    while let Some(link) = via[node] {
+        path.push(link);
+        node = links[link].from;
+    }
+    path
+}
+
+/// What one flow would send if it were alone, in bit/s.
+fn demand(traffic: &Traffic, path: &[usize], links: &[Link]) -> f64 {
+    match &traffic.kind {
+        Kind::Cbr(rate) => rate.bits(),
+        Kind::Ftp(tcp) | Kind::Transfer(tcp, _) => {
+            let bits = 8.0 * traffic.packet_size.0 as f64;
+            let narrowest = path.iter().map(|&link| links[link].rate.bits()).fold(f64::INFINITY, f64::min);
+            let round: f64 = path.iter().map(|&link| 2.0 * links[link].delay.secs() + bits / links[link].rate.bits()).sum();
+            narrowest.min(f64::from(tcp.max_window) * bits / round)
+        }
+    }
+}
+
+/// The packets that the flows of a share send over all links of their path.
+fn sent(share: &Share, traffic: &Traffic, links: &[Link], load: &[f64], duration: Span) -> f64 {
+    let start = match traffic.start {
+        Start::At(time) | Start::Exponential(time) => time.secs(),
+        Start::Uniform(low, high) => f64::midpoint(low.secs(), high.secs()),
+    };
+    let seconds = (traffic.stop.unwrap_or(duration).min(duration).secs() - start).max(0.0);
+    // TCP slows down to its part of the fullest link; the others do not care.
+    let part = share.path.iter().map(|&link| links[link].rate.bits() / load[link]).fold(1.0, f64::min);
+    let full = share.demand * seconds / (8.0 * traffic.packet_size.0 as f64);
+    let acks = |tcp: &Tcp| if tcp.delayed_ack { 1.5 } else { 2.0 };
+    let packets = match &traffic.kind {
+        Kind::Cbr(_) => full,
+        Kind::Ftp(tcp) => full * part * acks(tcp),
+        Kind::Transfer(tcp, size) => {
+            let segments = (size.0 as f64 / (traffic.packet_size.0 - HEADERS.0) as f64).ceil();
+            segments.min(full * part) * acks(tcp)
+        }
+    };
+    packets * share.flows * share.path.len() as f64
+}

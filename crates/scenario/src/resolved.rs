@@ -1,0 +1,70 @@
+//! The effective scenario in full, in the shape of a scenario file.
+
+use crate::model::Scenario;
+use crate::network::BOTTLENECK;
+use crate::read::{BELONGS, LinkEntry, Tables, TrafficEntry};
+use aqm::aqm::AnyParams;
+use aqm::params::{Params, Value};
+use serde_json::{Map, Value as Json, json};
+
+/// A value as JSON.
+pub(crate) fn value(value: &Value) -> Json {
+    match value {
+        Value::Bool(switch) => json!(switch),
+        Value::Integer(number) => json!(number),
+        Value::Float(number) => json!(number),
+        Value::Text(text) => json!(text),
+        Value::List(values) => values.iter().map(self::value).collect(),
+    }
+}
+
+fn object(values: Vec<(&'static str, Value)>) -> Map<String, Json> {
+    values.into_iter().map(|(key, value)| (key.to_owned(), self::value(&value))).collect()
+}
+
+fn parameters(params: &impl Params) -> Map<String, Json> {
+    object(params.values())
+}
+
+fn algorithm(params: &AnyParams) -> Json {
+    let mut map = Map::from_iter([("name".to_owned(), json!(params.name()))]);
+    map.extend(object(params.values()));
+    Json::Object(map)
+}
+
+fn link(entry: &LinkEntry) -> Json {
+    let mut map = parameters(&entry.table);
+    for (key, aqm) in [("aqm", &entry.aqm), ("reverse_aqm", &entry.reverse_aqm)] {
+        if let Some(aqm) = aqm {
+            map.insert(key.to_owned(), algorithm(aqm));
+        }
+    }
+    Json::Object(map)
+}
+
+fn traffic(entry: &TrafficEntry) -> Json {
+    let mut map = parameters(&entry.table);
+    map.insert("tcp".to_owned(), Json::Object(parameters(&entry.tcp)));
+    map.retain(|key, _| BELONGS.iter().all(|(name, kinds)| name != key || kinds.contains(&entry.table.kind)));
+    Json::Object(map)
+}
+
+/// `tables`, which mean `scenario`, with every default filled in.
+pub(crate) fn json(tables: &Tables, scenario: &Scenario) -> Json {
+    let mut map = parameters(&tables.general);
+    map.insert("observe".to_owned(), json!(scenario.links[scenario.observed].name));
+    if let Some(dumbbell) = &tables.dumbbell {
+        map.insert("dumbbell".to_owned(), Json::Object(parameters(dumbbell)));
+        let bottleneck = scenario.links.iter().find(|link| link.name == BOTTLENECK);
+        if let Some(aqm) = bottleneck.and_then(|link| link.aqm.as_ref()) {
+            map.insert("aqm".to_owned(), algorithm(aqm));
+        }
+    }
+    if !tables.links.is_empty() {
+        map.insert("link".to_owned(), tables.links.iter().map(link).collect());
+    }
+    map.insert("traffic".to_owned(), tables.traffic.iter().map(traffic).collect());
+    map.insert("response".to_owned(), Json::Object(parameters(&tables.response)));
+    map.insert("record".to_owned(), Json::Object(parameters(&tables.record)));
+    Json::Object(map)
+}

@@ -1,0 +1,207 @@
+//! The JSON Schema of a scenario file, for editors; made from the declarations of the parameters.
+
+use crate::model::{
+    Dumbbell, Flavour, General, KindName, LinkTable, Record, Response, TCP_PRESETS, Tcp, TrafficTable,
+};
+use crate::read::{BELONGS, chosen};
+use crate::resolved::value;
+use aqm::aqm::{AnyParams, NAMES};
+use aqm::params::{Field, Kind, Params, Range, Spec, Value};
+use serde_json::{Map, Value as Json, json};
+
+/// The JSON Schema (2020-12) of a scenario file.
+#[must_use]
+pub fn schema() -> Json {
+    let general = properties(General::specs());
+    let sections = [
+        ("dumbbell", table("Senders, a bottleneck between two routers, receivers.", properties(Dumbbell::specs()))),
+        ("link", list("Links between two nodes, both ways.", "link")),
+        ("aqm", described("The algorithm at the dumbbell's bottleneck.", "aqm")),
+        ("traffic", list("What is sent.", "traffic")),
+        ("response", table("When a queue counts as settled.", properties(Response::specs()))),
+        ("record", table("Which series to record.", properties(Record::specs()))),
+        ("observe", json!({ "type": "string", "description": "The link that the summary metrics speak of." })),
+    ];
+    let mut root = table("A scenario of aqmlab.", joined(general, sections));
+    root["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    root["title"] = json!("aqmlab scenario");
+    root["required"] = json!(["traffic"]);
+    root["anyOf"] = json!([{ "required": ["dumbbell"] }, { "required": ["link"] }]);
+    root["$defs"] = json!({ "aqm": aqm(), "link": link(), "tcp": tcp(), "traffic": traffic() });
+    root
+}
+
+/// A table with these keys and no others.
+fn table(description: &str, properties: Map<String, Json>) -> Json {
+    json!({
+        "type": "object",
+        "description": description,
+        "properties": properties,
+        "additionalProperties": false,
+    })
+}
+
+fn joined<const N: usize>(mut properties: Map<String, Json>, more: [(&str, Json); N]) -> Map<String, Json> {
+    properties.extend(more.map(|(key, schema)| (key.to_owned(), schema)));
+    properties
+}
+
+fn described(description: &str, name: &str) -> Json {
+    json!({ "description": description, "$ref": format!("#/$defs/{name}") })
+}
+
+fn list(description: &str, name: &str) -> Json {
+    json!({ "type": "array", "description": description, "items": { "$ref": format!("#/$defs/{name}") } })
+}
+
+/// A set of parameters, under all their names.
+fn properties(specs: &[Spec]) -> Map<String, Json> {
+    let mut properties = Map::new();
+    for spec in specs {
+        properties.insert(spec.name.to_owned(), parameter(spec));
+        for alias in spec.aliases {
+            let mut schema = parameter(spec);
+            schema["description"] = json!(format!("The same as {}.", spec.name));
+            properties.insert((*alias).to_owned(), schema);
+        }
+    }
+    properties
+}
+
+fn parameter(spec: &Spec) -> Json {
+    let one = plain(spec);
+    let mut forms = vec![one.clone()];
+    if spec.list {
+        forms.push(json!({ "type": "array", "items": one, "minItems": 1 }));
+    }
+    // A quantity is text already, which "auto" is as well.
+    if spec.optional && one["type"] != "string" {
+        forms.push(json!({ "const": "auto" }));
+    }
+    let mut schema = if forms.len() == 1 { forms.remove(0) } else { json!({ "anyOf": forms }) };
+    schema["description"] = json!(format!("{}\nMust be {}.", spec.doc, spec.allowed()));
+    schema["default"] = value(&spec.default);
+    schema
+}
+
+/// One value of the parameter.
+fn plain(spec: &Spec) -> Json {
+    let mut schema = match spec.kind {
+        Kind::Number => json!({ "type": "number" }),
+        Kind::Count => json!({ "type": "integer", "minimum": 0 }),
+        Kind::Switch => json!({ "type": "boolean" }),
+        Kind::Quantity(examples) => {
+            json!({ "type": "string", "examples": examples.split('"').skip(1).step_by(2).collect::<Vec<_>>() })
+        }
+        Kind::Choice(names) => json!({ "enum": names }),
+        Kind::Text => json!({ "type": "string" }),
+    };
+    if matches!(spec.kind, Kind::Number | Kind::Count) && spec.range != Range::ANY {
+        let low = if spec.range.low_included { "minimum" } else { "exclusiveMinimum" };
+        schema[low] = json!(spec.range.low);
+        schema["maximum"] = json!(spec.range.high);
+    }
+    schema
+}
+
+/// An algorithm: text, or a table whose keys depend on its name.
+fn aqm() -> Json {
+    let tables = NAMES.iter().filter_map(|name| AnyParams::of(name)).map(|params| {
+        let presets: Vec<&str> = params.presets().iter().map(|(name, _)| *name).collect();
+        let mut keys = Map::from_iter([("name".to_owned(), json!({ "const": params.name() }))]);
+        if !presets.is_empty() {
+            keys.insert("preset".to_owned(), json!({ "enum": presets, "description": "Where the values come from." }));
+        }
+        keys.extend(properties(params.specs()));
+        let mut table = table(params.doc().lines().next().unwrap_or_default(), keys);
+        table["required"] = json!(["name"]);
+        table
+    });
+    let text = json!({ "type": "string", "pattern": format!("^({})(:.*)?$", NAMES.join("|")) });
+    json!({ "anyOf": std::iter::once(text).chain(tables).collect::<Vec<_>>() })
+}
+
+fn link() -> Json {
+    let more = [
+        ("aqm", described("The algorithm on what `from` sends.", "aqm")),
+        ("reverse_aqm", described("The algorithm on what `to` sends.", "aqm")),
+    ];
+    let mut link = table("A link between two nodes, both ways.", joined(properties(LinkTable::specs()), more));
+    link["required"] = json!(["from", "to"]);
+    link
+}
+
+fn tcp() -> Json {
+    let presets: Vec<&str> = TCP_PRESETS.iter().map(|(name, _)| *name).collect();
+    let Kind::Choice(flavours) = Flavour::KIND else { unreachable!("flavours are names") };
+    let names: Vec<String> = presets.iter().chain(flavours).map(|name| name.replace('.', "\\.")).collect();
+    let preset = json!({ "enum": presets, "description": "Where the values come from.", "default": presets[0] });
+    let text = json!({ "type": "string", "pattern": format!("^({})(:.*)?$", names.join("|")) });
+    json!({ "anyOf": [text, table("A TCP.", joined(properties(Tcp::specs()), [("preset", preset)]))] })
+}
+
+fn traffic() -> Json {
+    let keys = joined(properties(TrafficTable::specs()), [("tcp", described("The flows' TCP.", "tcp"))]);
+    let mut traffic = table("Some flows of one kind.", keys);
+    let Kind::Choice(kinds) = KindName::KIND else { unreachable!("kinds are names") };
+    let Value::Text(default) = KindName::Ftp.value() else { unreachable!("kinds are names") };
+    let conditions = kinds.iter().map(|kind| {
+        let others = BELONGS.iter().filter(|(_, kinds)| kinds.iter().all(|name| chosen(name) != *kind));
+        let none: Map<String, Json> = others.map(|(key, _)| ((*key).to_owned(), json!(false))).collect();
+        let required = if *kind == default { json!([]) } else { json!(["kind"]) };
+        json!({ "if": { "properties": { "kind": { "const": kind } }, "required": required }, "then": { "properties": none } })
+    });
+    traffic["allOf"] = conditions.collect();
+    traffic
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every parameter of `specs` is described under all its names in `table`, which allows nothing else.
+    fn complete(table: &Json, specs: &[Spec], more: usize) {
+        let keys = table["properties"].as_object().unwrap();
+        assert_eq!(table["additionalProperties"], json!(false));
+        assert_eq!(keys.len(), more + specs.iter().map(|spec| 1 + spec.aliases.len()).sum::<usize>());
+        for spec in specs {
+            assert!(keys[spec.name]["description"].as_str().unwrap().starts_with(spec.doc), "{}", spec.name);
+            assert_eq!(keys[spec.name]["default"], value(&spec.default));
+            for alias in spec.aliases {
+                assert!(keys.contains_key(*alias), "{alias}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_parameter_is_in_the_schema() {
+        let schema = schema();
+        complete(&schema, General::specs(), 7);
+        complete(&schema["properties"]["dumbbell"], Dumbbell::specs(), 0);
+        complete(&schema["properties"]["response"], Response::specs(), 0);
+        complete(&schema["properties"]["record"], Record::specs(), 0);
+        complete(&schema["$defs"]["link"], LinkTable::specs(), 2);
+        complete(&schema["$defs"]["traffic"], TrafficTable::specs(), 1);
+        complete(&schema["$defs"]["tcp"]["anyOf"][1], Tcp::specs(), 1);
+        for (i, name) in NAMES.iter().enumerate() {
+            let params = AnyParams::of(name).unwrap();
+            let more = if params.presets().is_empty() { 1 } else { 2 };
+            complete(&schema["$defs"]["aqm"]["anyOf"][i + 1], params.specs(), more);
+        }
+    }
+
+    #[test]
+    fn ranges_and_choices_reach_the_schema() {
+        let schema = schema();
+        let band = &schema["properties"]["response"]["properties"]["band"];
+        assert_eq!((&band["exclusiveMinimum"], &band["maximum"]), (&json!(0.0), &json!(10.0)));
+        assert_eq!(schema["properties"]["seed"]["minimum"], json!(0.0));
+        let kind = &schema["$defs"]["traffic"]["properties"]["kind"];
+        assert_eq!(kind["enum"], json!(["ftp", "transfer", "cbr"]));
+        let delay = &schema["properties"]["dumbbell"]["properties"]["sender_delay"];
+        assert_eq!(delay["anyOf"][1]["items"]["examples"], json!(["2.5 ms"]));
+        let then = |i: usize| &schema["$defs"]["traffic"]["allOf"][i]["then"]["properties"];
+        assert_eq!(then(2), &json!({ "tcp": false, "size": false }));
+        assert_eq!(then(0), &json!({ "size": false, "rate": false }));
+    }
+}
