@@ -15,6 +15,10 @@ pub(crate) struct Managed {
     pub(crate) queue: Queue<Packet>,
     pub(crate) rng: Stream,
     pub(crate) busy: bool,
+    /// When the packet in transmission is sent completely.
+    pub(crate) sent: Time,
+    /// How much of the packet that was in transmission at the end of the warm-up was still to be sent.
+    pub(crate) unsent_at_warmup: Span,
     /// Its number among the managed links, and the number of its transmitter's slot.
     pub(crate) number: usize,
     pub(crate) ready_slot: usize,
@@ -27,15 +31,21 @@ pub(crate) struct Managed {
     pub(crate) delays: Vec<Delays>,
 }
 
+/// How long packets take to send.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    rate: Rate,
+    /// Size and transmission time of the last packet: most have the same size.
+    last: (u32, Span),
+}
+
 /// One direction of a link. Where nobody measures its buffer it is plain: tail-drop, and when a packet leaves is
 /// known when it comes.
 #[derive(Debug)]
 pub(crate) struct Link {
-    rate: Rate,
+    pub(crate) wire: Wire,
     delay: Span,
     limit: Limit,
-    /// Size and transmission time of the last packet: most have the same size.
-    sized: (u32, Span),
     /// When the wire of a plain link is free.
     free: Time,
     /// Packets that a plain link had no room for.
@@ -62,6 +72,8 @@ impl Managed {
             queue: Queue::new(aqm.build(&port), &port, classes),
             rng: Stream::new(seed, &format!("link.{}.aqm", link.name)),
             busy: false,
+            sent: Time::ZERO,
+            unsent_at_warmup: Span::ZERO,
             number,
             ready_slot,
             period_slot,
@@ -84,27 +96,28 @@ impl Managed {
     }
 }
 
+impl Wire {
+    /// How long a packet of `size` bytes is in transmission.
+    #[inline]
+    pub(crate) fn transmission(&mut self, size: u32) -> Span {
+        if self.last.0 != size {
+            self.last = (size, self.rate.transmission(size));
+        }
+        self.last.1
+    }
+}
+
 impl Link {
     pub(crate) fn new(link: &model::Link, managed: Option<Box<Managed>>) -> Self {
         Self {
-            rate: link.rate,
+            wire: Wire { rate: link.rate, last: (0, Span::ZERO) },
             delay: link.delay,
             limit: link.buffer,
-            sized: (0, Span::ZERO),
             free: Time::ZERO,
             drops: 0,
             line: VecDeque::new(),
             managed,
         }
-    }
-
-    /// How long a packet of `size` bytes is in transmission.
-    #[inline]
-    pub(crate) fn transmission(&mut self, size: u32) -> Span {
-        if self.sized.0 != size {
-            self.sized = (size, self.rate.transmission(size));
-        }
-        self.sized.1
     }
 
     /// When a packet reaches the other end that was sent completely at `sent`.
@@ -120,7 +133,7 @@ impl Link {
             self.drops += 1;
             return None;
         }
-        self.free = self.free.max(at) + self.transmission(u32::from(size));
+        self.free = self.free.max(at) + self.wire.transmission(u32::from(size));
         Some(self.far_end(self.free))
     }
 
@@ -133,7 +146,7 @@ impl Link {
                 self.line.len() < limit as usize || !self.limit.refuses(self.waiting(at).count() as u32, 0, 0)
             }
             Limit::Bytes(limit) => {
-                let bound = (self.free - at).nanos() as f64 * 1e-9 * self.rate.bits() / 8.0;
+                let bound = (self.free - at).nanos() as f64 * 1e-9 * self.wire.rate.bits() / 8.0;
                 let waiting = || self.waiting(at).map(|packet| u64::from(packet.size)).sum();
                 bound + f64::from(size) < limit as f64 || !self.limit.refuses(0, waiting(), u32::from(size))
             }
@@ -143,7 +156,7 @@ impl Link {
     /// The packets of a plain link whose transmission starts after `at`.
     fn waiting(&self, at: Time) -> impl Iterator<Item = &Packet> {
         let starts_later = move |&&(key, packet): &&(Key, Packet)| {
-            let ahead = self.delay + self.rate.transmission(u32::from(packet.size));
+            let ahead = self.delay + self.wire.rate.transmission(u32::from(packet.size));
             crate::event::time(key) > at + ahead
         };
         self.line.iter().rev().take_while(starts_later).map(|(_, packet)| packet)

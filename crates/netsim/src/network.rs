@@ -129,8 +129,8 @@ impl<P: Probe> Network<P> {
             return;
         };
         managed.delays[aqm::queue::Frame::class(&packet)].record(sojourn);
-        let slot = managed.ready_slot;
-        let sent = now + link.transmission(u32::from(packet.size));
+        managed.sent = now + link.wire.transmission(u32::from(packet.size));
+        let (sent, slot) = (managed.sent, managed.ready_slot);
         let arrival = link.far_end(sent);
         let key = self.events.key(sent);
         self.events.set(slot, Some(key));

@@ -245,14 +245,18 @@ impl<P: Probe> Simulation<P> {
         let mut delays = Delays::new();
         managed.delays.iter().for_each(|class| delays.add(class));
         let occupancy = managed.occupancy.summary();
-        let traffic = TrafficMetrics::new(&counts, &delays, seconds);
+        let rate = self.scenario.links[i].rate.bits();
+        let mut traffic = TrafficMetrics::new(&counts, &delays, seconds);
+        // Packets count as departed when their transmission begins: move the parts sent outside of the window.
+        let (before, after) = (managed.unsent_at_warmup, managed.sent.since(self.end));
+        traffic.throughput += (before.secs() - after.secs()) * rate / seconds;
         LinkMetrics {
             queue_mean: occupancy.map(|o| o.mean),
             queue_std: occupancy.map(|o| o.std),
             queue_mad: occupancy.map(|o| o.mad),
             queue_empty: occupancy.map(|o| o.empty),
             queue_full: occupancy.map(|o| o.full),
-            utilisation: traffic.throughput / self.scenario.links[i].rate.bits(),
+            utilisation: traffic.throughput / rate,
             traffic,
         }
     }

@@ -284,6 +284,7 @@ impl<P: Probe> Simulation<P> {
         for managed in self.network.managed() {
             managed.note_length(now);
             managed.occupancy.reset(now);
+            managed.unsent_at_warmup = managed.sent.since(now);
             managed.delays.iter_mut().for_each(crate::stats::Delays::reset);
             self.at_warmup.push(managed.queue.counts().to_vec());
         }

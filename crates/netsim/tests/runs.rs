@@ -55,7 +55,7 @@ fn packets_are_conserved_at_the_bottleneck() {
         let waiting = traffic.arrivals - left;
         assert!(waiting <= 40, "{aqm}: {waiting} packets are neither sent, dropped nor in the buffer");
         assert!(results.metrics.flows.goodput <= traffic.throughput, "{aqm}: more came out than went in");
-        assert!(results.metrics.link.utilisation <= 1.0 + 1e-3, "{aqm}");
+        assert!(results.metrics.link.utilisation <= 1.0 + 1e-12, "{aqm}: {}", results.metrics.link.utilisation);
         assert!(results.metrics.link.queue_mean.unwrap() <= 40.0, "{aqm}");
     }
 }

@@ -3,7 +3,6 @@
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator};
 use netsim::probe::Column;
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::sync::Arc;
@@ -39,7 +38,6 @@ impl Stream {
         let schema = self.0.schema();
         let batches = RecordBatchIterator::new([Ok(self.0.clone())], schema);
         let stream = FFI_ArrowArrayStream::new(Box::new(batches));
-        PyCapsule::new(py, stream, Some(STREAM_NAME.to_owned()))
-            .map_err(|error| PyRuntimeError::new_err(error.to_string()))
+        PyCapsule::new_with_value(py, stream, STREAM_NAME)
     }
 }

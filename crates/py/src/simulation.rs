@@ -35,7 +35,8 @@ impl Run {
             Self::Recorded(run) => {
                 run.advance(until);
                 if run.finished() {
-                    run.probe_mut().finish(until.min(run.end()));
+                    let end = run.end();
+                    run.probe_mut().finish(end);
                 }
             }
         }

@@ -76,7 +76,8 @@ fn tcps() -> Json {
         let parameters: Json = values.map(|(spec, (_, value))| parameter(spec, &value)).collect();
         json!({ "name": name, "summary": summary, "parameters": parameters })
     };
-    let preset = |(name, summary): &(&str, &str)| entry(name, summary, &Tcp::preset(name).unwrap_or_default());
+    let preset =
+        |(name, summary): &(&str, &str)| entry(name, summary, &Tcp::preset(name).unwrap_or_default());
     let flavour = |(name, summary): (&'static str, &'static str)| {
         let flavour = Flavour::read(&Value::Text(name.to_owned())).unwrap_or(Flavour::NewReno);
         entry(name, summary, &Tcp { flavour, ..Tcp::default() })
@@ -89,7 +90,9 @@ fn traffic() -> Json {
     let kind = |(name, summary): (&'static str, &'static str)| {
         let kind = KindName::read(&Value::Text(name.to_owned()));
         let has = |spec: &&Spec| {
-            BELONGS.iter().all(|(key, kinds)| *key != spec.name || kind.is_some_and(|kind| kinds.contains(&kind)))
+            BELONGS
+                .iter()
+                .all(|(key, kinds)| *key != spec.name || kind.is_some_and(|kind| kinds.contains(&kind)))
         };
         let parameters = TrafficTable::specs().iter().filter(has).map(|spec| parameter(spec, &spec.default));
         json!({ "name": name, "summary": summary, "parameters": parameters.collect::<Json>() })

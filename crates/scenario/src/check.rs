@@ -76,7 +76,8 @@ fn times(path: &str, start: Start, stop: Option<Span>, duration: Span, reader: &
 
 /// Whether every buffer holds a packet.
 fn buffers(tables: &Tables, scenario: &Scenario, reader: &mut Reader<'_>) {
-    let Some(packet) = scenario.links.first().map(|link| link.packet).filter(|_| reader.fine(&["traffic"])) else {
+    let Some(packet) = scenario.links.first().map(|link| link.packet).filter(|_| reader.fine(&["traffic"]))
+    else {
         return;
     };
     let mut buffers = Vec::new();

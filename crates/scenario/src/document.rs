@@ -49,7 +49,12 @@ impl Document {
     pub fn load(path: &Path) -> Result<Self, Problems> {
         let name = path.display().to_string();
         let mut bytes = Vec::new();
-        let problem = |message| Problem { origin: Origin::File((&*name).into()), path: String::new(), found: None, message };
+        let problem = |message| Problem {
+            origin: Origin::File((&*name).into()),
+            path: String::new(),
+            found: None,
+            message,
+        };
         let read = File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes));
         read.map_err(|error| match error.kind() {
             ErrorKind::NotFound => problem("no such file".to_owned()),
@@ -98,7 +103,12 @@ impl Document {
         let origin = Origin::Aqm(text.into());
         let Some(table) = spec(text, "name", &origin) else {
             let message = "must be NAME or NAME:KEY=VALUE,KEY=VALUE".to_owned();
-            return Err(Problem { origin, path: "aqm".to_owned(), found: Some(format!("{text:?}")), message });
+            return Err(Problem {
+                origin,
+                path: "aqm".to_owned(),
+                found: Some(format!("{text:?}")),
+                message,
+            });
         };
         let node = Node::new(origin.clone(), Data::Table(table));
         if self.root.get("dumbbell").is_some() || self.root.get("link").is_none() {
@@ -128,7 +138,10 @@ impl Document {
         };
         let keys: Vec<&str> = path.split('.').collect();
         if keys.iter().any(|key| key.is_empty()) {
-            return Err(problem("", "must be PATH=VALUE with a dotted path like traffic.long.count".to_owned()));
+            return Err(problem(
+                "",
+                "must be PATH=VALUE with a dotted path like traffic.long.count".to_owned(),
+            ));
         }
         if !LISTS.contains(&keys[0]) {
             return descend(&mut self.root, "", &keys, node);
@@ -140,7 +153,10 @@ impl Document {
         let entries = self.root.get_mut(list).map(Node::entries_mut).unwrap_or_default();
         let Some(i) = position(entries, list, name) else {
             let labels = labels(entries, *list == "link");
-            return Err(problem(&at, format!("no such entry; {}", instead(name, labels.iter().map(|label| &**label)))));
+            return Err(problem(
+                &at,
+                format!("no such entry; {}", instead(name, labels.iter().map(|label| &**label))),
+            ));
         };
         match &mut entries[i].data {
             Data::Table(table) if !rest.is_empty() => descend(table, &at, rest, node),
@@ -199,7 +215,11 @@ impl Document {
     /// Everything that is wrong with it.
     pub fn to_json(&self) -> Result<serde_json::Value, Problems> {
         let (tables, scenario, problems) = self.tables();
-        if problems.is_empty() { Ok(crate::resolved::json(&tables, &scenario)) } else { Err(Problems::sorted(problems)) }
+        if problems.is_empty() {
+            Ok(crate::resolved::json(&tables, &scenario))
+        } else {
+            Err(Problems::sorted(problems))
+        }
     }
 
     /// The document with its changes, as a scenario file.
@@ -246,7 +266,9 @@ fn descend(table: &mut Table, path: &str, keys: &[&str], node: Node) -> Result<(
 
 /// Takes other names of the parameter `key` out of an algorithm's table: what is set last counts.
 fn forget_synonyms(table: &mut Table, path: &str, key: &str) {
-    let Some(algorithm) = path.rsplit('.').next().filter(|last| ALGORITHMS.contains(last)).and(table.text("name")) else {
+    let Some(algorithm) =
+        path.rsplit('.').next().filter(|last| ALGORITHMS.contains(last)).and(table.text("name"))
+    else {
         return;
     };
     let specs = AnyParams::of(algorithm).map_or(&[][..], |params| params.specs());

@@ -98,7 +98,7 @@ pub(crate) fn instead<'a>(found: &str, known: impl IntoIterator<Item = &'a str>)
     let distance = |name: &str| strsim::damerau_levenshtein(&lower, &name.to_lowercase());
     let near = known.iter().map(|name| (distance(name), *name)).min();
     match near {
-        Some((distance, name)) if distance <= (found.chars().count() / 3).max(1) => {
+        Some((distance, name)) if distance <= found.chars().count() / 3 => {
             format!("did you mean {name:?}?")
         }
         Some(_) => {
@@ -119,6 +119,7 @@ mod tests {
         assert_eq!(instead("buffr", known), "did you mean \"buffer\"?");
         assert_eq!(instead("Rate", known), "did you mean \"rate\"?");
         assert_eq!(instead("colour", known), "known: rate, delay, buffer");
+        assert_eq!(instead("x", ["y", "z"]), "known: y, z", "all short names are near each other");
         assert_eq!(instead("colour", []), "there is none");
     }
 

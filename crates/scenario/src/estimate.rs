@@ -44,7 +44,8 @@ pub fn estimate(scenario: &Scenario) -> Estimate {
     }
     let mut packets = vec![0.0; scenario.traffic.len()];
     for share in &shares {
-        packets[share.entry] += sent(share, &scenario.traffic[share.entry], &scenario.links, &load, scenario.general.duration);
+        packets[share.entry] +=
+            sent(share, &scenario.traffic[share.entry], &scenario.links, &load, scenario.general.duration);
     }
     let heaviest = (0..packets.len()).max_by(|&a, &b| packets[a].total_cmp(&packets[b])).unwrap_or(0);
     let path = shares.iter().find(|share| share.entry == heaviest).map_or(&[][..], |share| &share.path);
@@ -101,7 +102,10 @@ fn demand(traffic: &Traffic, path: &[usize], links: &[Link]) -> f64 {
         Kind::Ftp(tcp) | Kind::Transfer(tcp, _) => {
             let bits = 8.0 * traffic.packet_size.0 as f64;
             let narrowest = path.iter().map(|&link| links[link].rate.bits()).fold(f64::INFINITY, f64::min);
-            let round: f64 = path.iter().map(|&link| 2.0 * links[link].delay.secs() + bits / links[link].rate.bits()).sum();
+            let round: f64 = path
+                .iter()
+                .map(|&link| 2.0 * links[link].delay.secs() + bits / links[link].rate.bits())
+                .sum();
             narrowest.min(f64::from(tcp.max_window) * bits / round)
         }
     }

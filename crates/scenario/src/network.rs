@@ -51,7 +51,16 @@ impl Network {
         let ways = [(cable.name.clone(), from, to), (format!("{}:reverse", cable.name), to, from)];
         for (i, ((name, from, to), aqm)) in ways.into_iter().zip(cable.aqms).enumerate() {
             let (rate, buffer) = (cable.rates[i], cable.buffers[i]);
-            self.links.push(Link { name, from, to, rate, delay: cable.delay, buffer, aqm, packet: self.packet });
+            self.links.push(Link {
+                name,
+                from,
+                to,
+                rate,
+                delay: cable.delay,
+                buffer,
+                aqm,
+                packet: self.packet,
+            });
         }
     }
 
@@ -124,7 +133,8 @@ const fn turns(a: usize, b: usize) -> usize {
 /// The scenario that the tables mean; notes what does not fit together.
 pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
     let packet = tables.traffic.iter().map(|entry| entry.table.packet_size).max();
-    let mut network = Network { packet: packet.unwrap_or(TrafficTable::default().packet_size), ..Network::default() };
+    let mut network =
+        Network { packet: packet.unwrap_or(TrafficTable::default().packet_size), ..Network::default() };
     let hosts = tables.dumbbell.as_ref().map_or(0, |dumbbell| {
         let (a, b) = (dumbbell.sender_delay.len(), dumbbell.receiver_delay.len());
         let hosts = turns(a, b);
@@ -154,7 +164,8 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
     }
     let observed = observed(tables, &network, reader);
     let islands = network.islands();
-    let traffic = tables.traffic.iter().map(|entry| traffic(entry, &network, &islands, hosts, reader)).collect();
+    let traffic =
+        tables.traffic.iter().map(|entry| traffic(entry, &network, &islands, hosts, reader)).collect();
     Scenario {
         general: tables.general.clone(),
         response: tables.response.clone(),
@@ -220,21 +231,25 @@ fn traffic(
     let paths = ["from", "to"].map(|key| below(&entry.path, key));
     let sides = [(&table.from, 0), (&table.to, 1)];
     let [from, to] = sides.map(|(names, side)| {
+        if network.nodes.is_empty() {
+            return Vec::new();
+        }
         if !entry.ends[side] && hosts == 0 {
             reader.refuse(&paths[side], None, "missing: without a [dumbbell], say which nodes");
             return Vec::new();
         }
         ends(names, network, hosts, &paths[side], reader)
     });
-    if reader.fine(&[&paths[0], &paths[1], &below(&entry.path, "count"), "dumbbell", "link"]) {
+    let known = !from.is_empty() && !to.is_empty();
+    if known && reader.fine(&[&paths[0], &paths[1], &below(&entry.path, "count"), "dumbbell", "link"]) {
         pairs(entry, &from, &to, network, islands, reader);
     }
     let kind = match table.kind {
         KindName::Ftp => Kind::Ftp(entry.tcp.clone()),
         // Without a size it is the stop that ends it, as it ends a greedy flow.
-        KindName::Transfer => {
-            table.size.map_or_else(|| Kind::Ftp(entry.tcp.clone()), |size| Kind::Transfer(entry.tcp.clone(), size))
-        }
+        KindName::Transfer => table
+            .size
+            .map_or_else(|| Kind::Ftp(entry.tcp.clone()), |size| Kind::Transfer(entry.tcp.clone(), size)),
         KindName::Cbr => Kind::Cbr(table.rate),
     };
     Traffic {
@@ -250,7 +265,13 @@ fn traffic(
 }
 
 /// The numbers of the nodes called `names`, in a dumbbell with so many hosts also by group.
-fn ends(names: &[String], network: &Network, hosts: usize, path: &str, reader: &mut Reader<'_>) -> Vec<usize> {
+fn ends(
+    names: &[String],
+    network: &Network,
+    hosts: usize,
+    path: &str,
+    reader: &mut Reader<'_>,
+) -> Vec<usize> {
     let mut numbers = Vec::new();
     for name in names {
         if let Some((_, host)) = GROUPS.iter().find(|(group, _)| group == name && hosts > 0) {
@@ -260,7 +281,11 @@ fn ends(names: &[String], network: &Network, hosts: usize, path: &str, reader: &
         } else if reader.fine(&[path, "dumbbell", "link"]) {
             let groups = GROUPS.iter().map(|(group, _)| *group).filter(|_| hosts > 0);
             let hint = instead(name, groups.chain(network.nodes.iter().map(|node| &**node)));
-            reader.refuse(path, Some(names.to_vec().value().to_string()), format!("no node {name:?}; {hint}"));
+            reader.refuse(
+                path,
+                Some(names.to_vec().value().to_string()),
+                format!("no node {name:?}; {hint}"),
+            );
         }
     }
     numbers

@@ -57,7 +57,8 @@ pub(crate) const BELONGS: [(&str, &[KindName]); 3] = [
 ];
 
 /// The keys of a file that hold a table or a list of tables, and `observe`.
-pub(crate) const SECTIONS: [&str; 7] = ["dumbbell", "link", "aqm", "traffic", "response", "record", "observe"];
+pub(crate) const SECTIONS: [&str; 7] =
+    ["dumbbell", "link", "aqm", "traffic", "response", "record", "observe"];
 
 /// The name that a value of a choice is written with.
 pub(crate) fn chosen(choice: &impl aqm::params::Field) -> String {
@@ -106,14 +107,21 @@ impl<'a> Reader<'a> {
         let mut problems = self.problems;
         if self.unlisted > 0 {
             let message = format!("and {} more problems", self.unlisted);
-            problems.push(Problem { origin: self.document.origin(""), path: String::new(), found: None, message });
+            problems.push(Problem {
+                origin: self.document.origin(""),
+                path: String::new(),
+                found: None,
+                message,
+            });
         }
         problems
     }
 
     /// Whether nothing was noted about the values at these paths, nor about anything in them.
     pub(crate) fn fine(&self, paths: &[&str]) -> bool {
-        let inside = |at: &str, path: &str| at.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let inside = |at: &str, path: &str| {
+            at.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
         !self.problems.iter().any(|problem| paths.iter().any(|path| inside(&problem.path, path)))
     }
 
@@ -217,13 +225,17 @@ impl<'a> Reader<'a> {
             if let Some(node) = table.get(key)
                 && !kinds.contains(&read.kind)
             {
-                let kinds = kinds.iter().map(|kind| format!("{:?}", chosen(kind))).collect::<Vec<_>>().join(" or ");
+                let kinds =
+                    kinds.iter().map(|kind| format!("{:?}", chosen(kind))).collect::<Vec<_>>().join(" or ");
                 let message = format!("only for kind {kinds}; this entry's is {:?}", chosen(&read.kind));
                 self.refuse(&below(path, key), node.shown(), message);
             }
         }
         let bounded = read.size.is_some() || read.stop.is_some();
-        if read.kind == KindName::Transfer && !bounded && self.fine(&[&below(path, "size"), &below(path, "stop")]) {
+        if read.kind == KindName::Transfer
+            && !bounded
+            && self.fine(&[&below(path, "size"), &below(path, "stop")])
+        {
             self.refuse(path, None, "a transfer needs a size or a stop");
         }
     }
@@ -237,7 +249,8 @@ impl<'a> Reader<'a> {
         let written = node.text().and_then(|text| Some((text, head(key, text)?)));
         let table = written.and_then(|(text, head)| spec(text, head, &node.origin));
         if table.is_none() {
-            let text = if head(key, "").is_some() { " or text like \"NAME:KEY=VALUE,KEY=VALUE\"" } else { "" };
+            let text =
+                if head(key, "").is_some() { " or text like \"NAME:KEY=VALUE,KEY=VALUE\"" } else { "" };
             self.refuse(path, node.shown(), format!("must be a table{text}"));
         }
         table.map(Cow::Owned)
@@ -309,12 +322,21 @@ impl<'a> Reader<'a> {
             match preset.text().and_then(|preset| params.preset(preset)) {
                 Some(values) => params = values,
                 None => {
-                    let hint = instead(preset.text().unwrap_or_default(), params.presets().iter().map(|(name, _)| *name));
-                    self.refuse(&below(path, "preset"), preset.shown(), format!("no such preset of {}; {hint}", params.name()));
+                    let hint = instead(
+                        preset.text().unwrap_or_default(),
+                        params.presets().iter().map(|(name, _)| *name),
+                    );
+                    self.refuse(
+                        &below(path, "preset"),
+                        preset.shown(),
+                        format!("no such preset of {}; {hint}", params.name()),
+                    );
                 }
             }
         }
-        self.assign(&table, path, params.specs(), &["name", "preset"], &mut |key, value| params.set(key, value));
+        self.assign(&table, path, params.specs(), &["name", "preset"], &mut |key, value| {
+            params.set(key, value)
+        });
         if self.fine(&[path])
             && let Err(ParamError::Invalid { name, found, allowed }) = params.check()
         {
@@ -351,7 +373,11 @@ impl<'a> Reader<'a> {
 }
 
 /// The nearest of the known names or their aliases, or all names without the aliases.
-fn nearest<'n>(key: &str, known: impl Iterator<Item = &'n str> + Clone, aliases: impl Iterator<Item = &'n str>) -> String {
+fn nearest<'n>(
+    key: &str,
+    known: impl Iterator<Item = &'n str> + Clone,
+    aliases: impl Iterator<Item = &'n str>,
+) -> String {
     let near = instead(key, known.clone().chain(aliases));
     if near.starts_with("did") { near } else { instead(key, known) }
 }

@@ -14,13 +14,19 @@ use serde_json::{Map, Value as Json, json};
 pub fn schema() -> Json {
     let general = properties(General::specs());
     let sections = [
-        ("dumbbell", table("Senders, a bottleneck between two routers, receivers.", properties(Dumbbell::specs()))),
+        (
+            "dumbbell",
+            table("Senders, a bottleneck between two routers, receivers.", properties(Dumbbell::specs())),
+        ),
         ("link", list("Links between two nodes, both ways.", "link")),
         ("aqm", described("The algorithm at the dumbbell's bottleneck.", "aqm")),
         ("traffic", list("What is sent.", "traffic")),
         ("response", table("When a queue counts as settled.", properties(Response::specs()))),
         ("record", table("Which series to record.", properties(Record::specs()))),
-        ("observe", json!({ "type": "string", "description": "The link that the summary metrics speak of." })),
+        (
+            "observe",
+            json!({ "type": "string", "description": "The link that the summary metrics speak of." }),
+        ),
     ];
     let mut root = table("A scenario of aqmlab.", joined(general, sections));
     root["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
@@ -110,7 +116,10 @@ fn aqm() -> Json {
         let presets: Vec<&str> = params.presets().iter().map(|(name, _)| *name).collect();
         let mut keys = Map::from_iter([("name".to_owned(), json!({ "const": params.name() }))]);
         if !presets.is_empty() {
-            keys.insert("preset".to_owned(), json!({ "enum": presets, "description": "Where the values come from." }));
+            keys.insert(
+                "preset".to_owned(),
+                json!({ "enum": presets, "description": "Where the values come from." }),
+            );
         }
         keys.extend(properties(params.specs()));
         let mut table = table(params.doc().lines().next().unwrap_or_default(), keys);
@@ -126,7 +135,8 @@ fn link() -> Json {
         ("aqm", described("The algorithm on what `from` sends.", "aqm")),
         ("reverse_aqm", described("The algorithm on what `to` sends.", "aqm")),
     ];
-    let mut link = table("A link between two nodes, both ways.", joined(properties(LinkTable::specs()), more));
+    let mut link =
+        table("A link between two nodes, both ways.", joined(properties(LinkTable::specs()), more));
     link["required"] = json!(["from", "to"]);
     link
 }
@@ -135,7 +145,8 @@ fn tcp() -> Json {
     let presets: Vec<&str> = TCP_PRESETS.iter().map(|(name, _)| *name).collect();
     let Kind::Choice(flavours) = Flavour::KIND else { unreachable!("flavours are names") };
     let names: Vec<String> = presets.iter().chain(flavours).map(|name| name.replace('.', "\\.")).collect();
-    let preset = json!({ "enum": presets, "description": "Where the values come from.", "default": presets[0] });
+    let preset =
+        json!({ "enum": presets, "description": "Where the values come from.", "default": presets[0] });
     let text = json!({ "type": "string", "pattern": format!("^({})(:.*)?$", names.join("|")) });
     json!({ "anyOf": [text, table("A TCP.", joined(properties(Tcp::specs()), [("preset", preset)]))] })
 }

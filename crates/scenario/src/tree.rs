@@ -110,7 +110,8 @@ impl Node {
             DeValue::Datetime(date) => Data::Value(Value::Text(date.to_string())),
             DeValue::Table(table) => Data::Table(Table::from_toml(table, at)),
             DeValue::Array(items) => {
-                let nodes = items.iter().map(|item| Self::from_toml(item.get_ref(), at(item.span().start), at));
+                let nodes =
+                    items.iter().map(|item| Self::from_toml(item.get_ref(), at(item.span().start), at));
                 list(nodes.collect())
             }
         };
@@ -140,7 +141,8 @@ impl Table {
 
     /// Reads a file's text.
     pub(crate) fn parse(text: &str, name: &Arc<str>) -> Result<Self, Problems> {
-        let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
+        let starts: Vec<usize> =
+            std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect();
         let at = |offset| Origin::Line(name.clone(), starts.partition_point(|&start| start <= offset));
         let (table, errors) = DeTable::parse_recoverable(text);
         if errors.is_empty() {
@@ -256,7 +258,8 @@ pub(crate) fn labels(entries: &[Node], ends: bool) -> Vec<String> {
     let name = |entry: &Node, key| entry.table()?.text(key).filter(|name| is_name(name)).map(str::to_owned);
     let label = |(i, entry): (usize, &Node)| {
         let number = (i + 1).to_string();
-        let both = || ends.then(|| Some(format!("{}-{}", name(entry, "from")?, name(entry, "to")?))).flatten();
+        let both =
+            || ends.then(|| Some(format!("{}-{}", name(entry, "from")?, name(entry, "to")?))).flatten();
         // A number as a name would be mistaken for another entry's place.
         let own = name(entry, "name").filter(|name| !name.bytes().all(|c| c.is_ascii_digit()));
         own.or_else(both).filter(|name| taken.insert(name.clone())).unwrap_or(number)
@@ -300,7 +303,8 @@ mod tests {
     #[test]
     fn a_spec_splits_at_commas_outside_brackets_and_quotes() {
         let table = spec("x: a = uniform(0 s, 1 s), b=[1,2],c='d,e',", "name", &origin()).unwrap();
-        let keys: Vec<_> = table.iter().map(|(key, node)| format!("{key}={}", node.shown().unwrap())).collect();
+        let keys: Vec<_> =
+            table.iter().map(|(key, node)| format!("{key}={}", node.shown().unwrap())).collect();
         assert_eq!(keys, ["name=\"x\"", "a=\"uniform(0 s, 1 s)\"", "b=[1, 2]", "c=\"d,e\""]);
         for text in ["", ":a=1", "x:a", "x:=1", "x:a=1,a=2", "x:name=y"] {
             assert_eq!(spec(text, "name", &origin()), None, "{text:?}");

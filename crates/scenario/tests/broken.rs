@@ -60,7 +60,8 @@ fn the_files_that_are_broken_below_are_good() {
 
 #[test]
 fn every_broken_file_gets_its_message() {
-    let known = "known: title, duration, warmup, seed, dumbbell, link, aqm, traffic, response, record, observe";
+    let known =
+        "known: title, duration, warmup, seed, dumbbell, link, aqm, traffic, response, record, observe";
     let cases: &[(String, &str)] = &[
         // One value.
         (with("beta", "beta = -1"), "x.toml:7: aqm.beta = -1: must be in (0, 10], per packet"),
@@ -97,56 +98,170 @@ fn every_broken_file_gets_its_message() {
             with("kind", "kind = \"http\""),
             "x.toml:10: traffic.long.kind = \"http\": must be one of ftp, transfer, cbr",
         ),
-        (with("[dumbbell]", "[dumbbell]\nsender_delay = []"), "x.toml:4: dumbbell.sender_delay = []: must be a list, each a quantity like \"2.5 ms\" in [0, 3600], s"),
+        (
+            with("[dumbbell]", "[dumbbell]\nsender_delay = []"),
+            "x.toml:4: dumbbell.sender_delay = []: must be a list, each a quantity like \"2.5 ms\" in [0, 3600], s",
+        ),
         // Keys.
         (with("rate", "buffr = 1"), "x.toml:4: dumbbell.buffr: unknown key; did you mean \"buffer\"?"),
         (with("beta", "q_0 = 1"), "x.toml:7: aqm.q_0: unknown key; did you mean \"q0\"?"),
         (with("duration", "colour = 1"), &format!("x.toml:1: colour: unknown key; {known}")),
         (with("duration", "\"a\\nb\" = 1"), &format!("x.toml:1: \"a\\nb\": unknown key; {known}")),
-        (with("beta", "q0 = 50\ntarget = 60"), "x.toml:8: aqm.target = 60: q0 is given as well and means the same"),
-        (with("[dumbbell]", "[dumbell]"), "x.toml:3: dumbell: unknown key; did you mean \"dumbbell\"?\nx.toml: no network: needs a [dumbbell] or [[link]] tables"),
+        (
+            with("beta", "q0 = 50\ntarget = 60"),
+            "x.toml:8: aqm.target = 60: q0 is given as well and means the same",
+        ),
+        (
+            with("[dumbbell]", "[dumbell]"),
+            "x.toml:3: dumbell: unknown key; did you mean \"dumbbell\"?\nx.toml: no network: needs a [dumbbell] or [[link]] tables",
+        ),
         // Algorithms and TCPs.
-        (with("name = \"lred\"", "name = \"lerd\""), "x.toml:6: aqm.name = \"lerd\": no such algorithm; did you mean \"lred\"?"),
-        (with("name = \"lred\"", ""), "x.toml:5: aqm.name: missing: must be the name of an algorithm, one of droptail, red, pi, rem, lred"),
-        (with("name = \"lred\"", "name = \"pi\"\npreset = \"surve\""), "x.toml:7: aqm.preset = \"surve\": no such preset of pi; did you mean \"survey\"?\nx.toml:8: aqm.beta: unknown key; known: q_ref, a, b, frequency, bytes, mean_packet, ecn, name, preset"),
-        (with("beta", "preset = \"ns\""), "x.toml:7: aqm.preset = \"ns\": no such preset of lred; there is none"),
-        (and("tcp = \"renno\"\n"), "x.toml:11: traffic.long.tcp = \"renno\": no such TCP; did you mean \"reno\"?"),
-        (and("tcp = { preset = \"ns3\" }\n"), "x.toml:11: traffic.long.tcp.preset = \"ns3\": no such preset; known: rfc, ns2.35"),
-        (and("tcp = { min_rot = \"1 s\" }\n"), "x.toml:11: traffic.long.tcp.min_rot: unknown key; did you mean \"min_rto\"?"),
-        (and("tcp = \"reno:min_rto=1\"\n"), "x.toml:11: traffic.long.tcp.min_rto = 1: must be a quantity like \"2.5 ms\" in (0, 60], s"),
-        (and("tcp = 3\n"), "x.toml:11: traffic.long.tcp = 3: must be a table or text like \"NAME:KEY=VALUE,KEY=VALUE\""),
+        (
+            with("name = \"lred\"", "name = \"lerd\""),
+            "x.toml:6: aqm.name = \"lerd\": no such algorithm; did you mean \"lred\"?",
+        ),
+        (
+            with("name = \"lred\"", ""),
+            "x.toml:5: aqm.name: missing: must be the name of an algorithm, one of droptail, red, pi, rem, lred",
+        ),
+        (
+            with("name = \"lred\"", "name = \"pi\"\npreset = \"surve\""),
+            "x.toml:7: aqm.preset = \"surve\": no such preset of pi; did you mean \"survey\"?\nx.toml:8: aqm.beta: unknown key; known: q_ref, a, b, frequency, bytes, mean_packet, ecn, name, preset",
+        ),
+        (
+            with("beta", "preset = \"ns\""),
+            "x.toml:7: aqm.preset = \"ns\": no such preset of lred; there is none",
+        ),
+        (
+            and("tcp = \"renno\"\n"),
+            "x.toml:11: traffic.long.tcp = \"renno\": no such TCP; did you mean \"reno\"?",
+        ),
+        (
+            and("tcp = { preset = \"ns3\" }\n"),
+            "x.toml:11: traffic.long.tcp.preset = \"ns3\": no such preset; known: rfc, ns2.35",
+        ),
+        (
+            and("tcp = { min_rot = \"1 s\" }\n"),
+            "x.toml:11: traffic.long.tcp.min_rot: unknown key; did you mean \"min_rto\"?",
+        ),
+        (
+            and("tcp = \"reno:min_rto=1\"\n"),
+            "x.toml:11: traffic.long.tcp.min_rto = 1: must be a quantity like \"2.5 ms\" in (0, 60], s",
+        ),
+        (
+            and("tcp = 3\n"),
+            "x.toml:11: traffic.long.tcp = 3: must be a table or text like \"NAME:KEY=VALUE,KEY=VALUE\"",
+        ),
         // Traffic.
-        (and("size = \"1 MB\"\n"), "x.toml:11: traffic.long.size = \"1 MB\": only for kind \"transfer\"; this entry's is \"ftp\""),
-        (with("kind", "kind = \"cbr\"\ntcp = \"reno\""), "x.toml:11: traffic.long.tcp = \"reno\": only for kind \"ftp\" or \"transfer\"; this entry's is \"cbr\""),
+        (
+            and("size = \"1 MB\"\n"),
+            "x.toml:11: traffic.long.size = \"1 MB\": only for kind \"transfer\"; this entry's is \"ftp\"",
+        ),
+        (
+            with("kind", "kind = \"cbr\"\ntcp = \"reno\""),
+            "x.toml:11: traffic.long.tcp = \"reno\": only for kind \"ftp\" or \"transfer\"; this entry's is \"cbr\"",
+        ),
         (with("kind", "kind = \"transfer\""), "x.toml:8: traffic.long: a transfer needs a size or a stop"),
-        (and("[[traffic]]\nname = \"long\"\n"), "x.toml:12: traffic.2.name = \"long\": an earlier traffic has this name"),
-        (and("[[traffic]]\nname = \"a.b\"\n"), "x.toml:12: traffic.2.name = \"a.b\": must be made of letters, digits, \"-\" and \"_\""),
-        (and("[[traffic]]\nname = \"1\"\n"), "x.toml:12: traffic.2.name = \"1\": must not be a number, which means the entry in this place"),
-        (and("to = \"recievers\"\n"), "x.toml:11: traffic.long.to = [\"recievers\"]: no node \"recievers\"; did you mean \"receivers\"?"),
+        (
+            and("[[traffic]]\nname = \"long\"\n"),
+            "x.toml:12: traffic.2.name = \"long\": an earlier traffic has this name",
+        ),
+        (
+            and("[[traffic]]\nname = \"a.b\"\n"),
+            "x.toml:12: traffic.2.name = \"a.b\": must be made of letters, digits, \"-\" and \"_\"",
+        ),
+        (
+            and("[[traffic]]\nname = \"1\"\n"),
+            "x.toml:12: traffic.2.name = \"1\": must not be a number, which means the entry in this place",
+        ),
+        (
+            and("to = \"recievers\"\n"),
+            "x.toml:11: traffic.long.to = [\"recievers\"]: no node \"recievers\"; did you mean \"receivers\"?",
+        ),
         (and("to = \"senders\"\n"), "x.toml:8: traffic.long: flow 1 would go from sender1 to itself"),
-        (and("start = \"11 s\"\n"), "x.toml:11: traffic.long.start = \"11 s\": must be before the end of the run, duration = \"10 s\""),
-        (and("start = \"3 s\"\nstop = \"3 s\"\n"), "x.toml:12: traffic.long.stop = \"3 s\": must be after start = \"3 s\""),
+        (
+            and("start = \"11 s\"\n"),
+            "x.toml:11: traffic.long.start = \"11 s\": must be before the end of the run, duration = \"10 s\"",
+        ),
+        (
+            and("start = \"3 s\"\nstop = \"3 s\"\n"),
+            "x.toml:12: traffic.long.stop = \"3 s\": must be after start = \"3 s\"",
+        ),
         (and("count = 0\n"), "x.toml:8: traffic: no flows, every count is 0: nothing to simulate"),
         (with("[[traffic]]", "[traffic]"), "x.toml:8: traffic: must be tables: write [[traffic]]"),
         ("[dumbbell]\n".to_owned(), "x.toml: no [[traffic]]: nothing to simulate"),
         // The whole.
-        (with("warmup", "warmup = \"10 s\""), "x.toml:2: warmup = \"10 s\": must be less than duration = \"10 s\""),
-        (with("rate", "buffer = \"1 kB\""), "x.toml:4: dumbbell.buffer = \"1000 B\": must hold the largest packet, \"1500 B\""),
-        (with("warmup", "observe = \"bottle\""), "x.toml:2: observe = \"bottle\": no such link; known: bottleneck, bottleneck:reverse, sender1, sender1:reverse, receiver1, receiver1:reverse"),
-        (with("warmup", "record = { step = \"1 ns\" }"), "x.toml:2: record.step = \"1 ns\": must be at least \"100 ns\" for this duration"),
-        (with("[dumbbell]", &format!("[dumbbell]\nsender_delay = [{}]\nreceiver_delay = [{}]", "\"1 ms\",".repeat(101), "\"1 ms\",".repeat(103))), "x.toml:3: dumbbell: 101 values of sender_delay and 103 of receiver_delay need 10403 hosts on each side to pair them evenly; at most 10000: let one number divide the other"),
-        (with("duration", "duration = \"1e7 s\"").replace("10 Mbit/s", "1 Gbit/s").replace("kind", "count = 10\nkind"), "x.toml: too much work: about 1.2e12 packets would pass the links, at most 1e11 may; lower duration (10000000 s) or dumbbell.access_rate (100 Mbit/s)"),
-        (with("duration", "duration = \"1e6 s\"").replace("beta = 0.001", "period = \"1 us\""), "x.toml: too much work: the aqm of bottleneck would act 1.0e12 times, every 1 us, at most 1e11 may; lower duration (1000000 s)"),
+        (
+            with("warmup", "warmup = \"10 s\""),
+            "x.toml:2: warmup = \"10 s\": must be less than duration = \"10 s\"",
+        ),
+        (
+            with("rate", "buffer = \"1 kB\""),
+            "x.toml:4: dumbbell.buffer = \"1000 B\": must hold the largest packet, \"1500 B\"",
+        ),
+        (
+            with("warmup", "observe = \"bottle\""),
+            "x.toml:2: observe = \"bottle\": no such link; known: bottleneck, bottleneck:reverse, sender1, sender1:reverse, receiver1, receiver1:reverse",
+        ),
+        (
+            with("warmup", "record = { step = \"1 ns\" }"),
+            "x.toml:2: record.step = \"1 ns\": must be at least \"100 ns\" for this duration",
+        ),
+        (
+            with(
+                "[dumbbell]",
+                &format!(
+                    "[dumbbell]\nsender_delay = [{}]\nreceiver_delay = [{}]",
+                    "\"1 ms\",".repeat(101),
+                    "\"1 ms\",".repeat(103)
+                ),
+            ),
+            "x.toml:3: dumbbell: 101 values of sender_delay and 103 of receiver_delay need 10403 hosts on each side to pair them evenly; at most 10000: let one number divide the other",
+        ),
+        (
+            with("duration", "duration = \"1e7 s\"")
+                .replace("10 Mbit/s", "1 Gbit/s")
+                .replace("kind", "count = 10\nkind"),
+            "x.toml: too much work: about 3.8e11 packets would pass the links, at most 1e11 may; lower duration (10000000 s) or dumbbell.access_rate (100 Mbit/s)",
+        ),
+        (
+            with("duration", "duration = \"1e6 s\"").replace("beta = 0.001", "period = \"1 us\""),
+            "x.toml: too much work: the aqm of bottleneck would act 1.0e12 times, every 1 us, at most 1e11 may; lower duration (1000000 s)",
+        ),
         // Graphs.
-        (graph("[aqm]\nname = \"pi\"\n"), "x.toml:9: aqm: only for a [dumbbell]; without one, give a [[link]] its own `aqm`"),
-        (graph("[[link]]\nname = \"up\"\nfrom = \"b\"\nto = \"c\"\n"), "x.toml:10: link.2.name = \"up\": an earlier link has this name"),
-        (graph("[[link]]\nfrom = \"c\"\nto = \"c\"\n"), "x.toml:11: link.c-c.to = \"c\": must be another node than `from`"),
+        (
+            graph("[aqm]\nname = \"pi\"\n"),
+            "x.toml:9: aqm: only for a [dumbbell]; without one, give a [[link]] its own `aqm`",
+        ),
+        (
+            graph("[[link]]\nname = \"up\"\nfrom = \"b\"\nto = \"c\"\n"),
+            "x.toml:10: link.2.name = \"up\": an earlier link has this name",
+        ),
+        (
+            graph("[[link]]\nfrom = \"c\"\nto = \"c\"\n"),
+            "x.toml:11: link.c-c.to = \"c\": must be another node than `from`",
+        ),
         (graph("[[link]]\nfrom = \"c\"\n"), "x.toml:9: link.2.to: missing: must be the name of a node"),
-        (graph("[[link]]\nfrom = \"c\"\nto = \"d\"\n[[traffic]]\nfrom = \"a\"\nto = \"c\"\n"), "x.toml:12: traffic.2: no path from a to c"),
-        (graph("[[traffic]]\nto = \"c\"\n"), "x.toml:9: traffic.2.from: missing: without a [dumbbell], say which nodes\nx.toml:10: traffic.2.to = [\"c\"]: no node \"c\"; known: a, b"),
-        (GRAPH.replace("aqm = \"lred\"\n", ""), "x.toml: observe: missing: no link has an aqm, so say which link the metrics speak of"),
-        (GRAPH.replace("\"lred\"", "\"lred:q0\""), "x.toml:5: link.up.aqm = \"lred:q0\": must be a table or text like \"NAME:KEY=VALUE,KEY=VALUE\""),
-        (GRAPH.replace("\"lred\"", "\"lred:beta=11\""), "x.toml:5: link.up.aqm.beta = 11: must be in (0, 10], per packet"),
+        (
+            graph("[[link]]\nfrom = \"c\"\nto = \"d\"\n[[traffic]]\nfrom = \"a\"\nto = \"c\"\n"),
+            "x.toml:12: traffic.2: no path from a to c",
+        ),
+        (
+            graph("[[traffic]]\nto = \"c\"\n"),
+            "x.toml:9: traffic.2.from: missing: without a [dumbbell], say which nodes\nx.toml:10: traffic.2.to = [\"c\"]: no node \"c\"; known: a, b",
+        ),
+        (
+            GRAPH.replace("aqm = \"lred\"\n", ""),
+            "x.toml: observe: missing: no link has an aqm, so say which link the metrics speak of",
+        ),
+        (
+            GRAPH.replace("\"lred\"", "\"lred:q0\""),
+            "x.toml:5: link.up.aqm = \"lred:q0\": must be a table or text like \"NAME:KEY=VALUE,KEY=VALUE\"",
+        ),
+        (
+            GRAPH.replace("\"lred\"", "\"lred:beta=11\""),
+            "x.toml:5: link.up.aqm.beta = 11: must be in (0, 10], per packet",
+        ),
         // Not TOML.
         (with("rate", "rate = 10 Mbit/s"), "x.toml:4: not TOML: "),
         (with("rate", "rate"), "x.toml:4: not TOML: "),
@@ -166,9 +281,11 @@ fn every_broken_file_gets_its_message() {
 
 #[test]
 fn all_problems_are_told_at_once_in_the_order_of_the_file() {
-    let text = and("count = -1\n").replace("beta = 0.001", "beta = 11\nq1 = 3").replace("10 Mbit/s", "10 Mbit");
+    let text =
+        and("count = -1\n").replace("beta = 0.001", "beta = 11\nq1 = 3").replace("10 Mbit/s", "10 Mbit");
     let found = messages(&text);
-    let places: Vec<_> = found.lines().map(|line| line.splitn(3, ": ").take(2).collect::<Vec<_>>().join(" ")).collect();
+    let places: Vec<_> =
+        found.lines().map(|line| line.splitn(3, ": ").take(2).collect::<Vec<_>>().join(" ")).collect();
     let expected = [
         "x.toml:4 dumbbell.rate = \"10 Mbit\"",
         "x.toml:7 aqm.beta = 11",

@@ -1,0 +1,75 @@
+# aqmlab. `make` lists what there is to make.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := target/stamps
+
+# Nothing is fetched but packages, and the virtual environment of whoever calls make is left alone.
+export UV_PYTHON_DOWNLOADS := never
+export UV_PROJECT_ENVIRONMENT := $(VENV)
+unexport VIRTUAL_ENV
+
+ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint bench oracle docs clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(STAMPS)/engine ## make .venv with aqmlab and its tools in it; seconds when nothing changed
+
+demo: setup ## run LRED experiment 1 (N = 400) for five AQMs: table, figure, report in out/demo
+	$(BIN)/aqmlab compare lred/exp1 --aqm lred --aqm pi --aqm rem --aqm red --aqm droptail \
+	  --set aqm.q0=100 --out out/demo
+
+test: setup ## run every test
+	cargo test --workspace --quiet
+	$(BIN)/pytest
+
+lint: setup ## check format, lints and types; warnings are errors
+	rustfmt --check --edition 2024 $$(git ls-files '*.rs')
+	cargo clippy --workspace --all-targets --quiet -- --deny warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+bench: setup ## time the engine, beside ns-2 where it is installed
+	$(BIN)/python -m aqmlab.bench
+
+oracle: setup ## compare with stored ns-2 runs (slow)
+	$(BIN)/pytest -m oracle
+
+docs: setup ## write the pages that are generated
+	$(BIN)/python -m aqmlab.pages docs
+
+clean: ## remove what was built and written
+	rm -rf $(VENV) target out
+
+# What must be there already. Says all that is missing, and how to get it.
+$(STAMPS)/tools:
+	@missing=; \
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { missing=1; \
+	  echo "Python >= 3.11 is missing: install python3, or say which: make PYTHON=/path/to/python3"; }; \
+	$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { missing=1; \
+	  echo "Python's venv is missing: install it (Debian: apt install python3-venv)"; }; \
+	command -v cargo >/dev/null || { missing=1; echo "Rust is missing: install rustup (https://rustup.rs) and a stable toolchain"; }; \
+	command -v cc >/dev/null || { missing=1; echo "A C compiler is missing: install gcc or clang (Debian: apt install build-essential)"; }; \
+	test -z "$$missing"
+	@mkdir -p $(@D) && touch $@
+
+# uv, ours alone, where there is none.
+$(STAMPS)/uv: $(STAMPS)/tools
+	@if command -v uv >/dev/null; then mkdir -p target/uv/bin && ln -sf "$$(command -v uv)" target/uv/bin/uv; \
+	else $(PYTHON) -m venv target/uv && target/uv/bin/python -m pip install --quiet uv; fi
+	@touch $@
+
+# The project itself is left out: maturin installs it below, built once and not in isolation.
+$(STAMPS)/packages: $(STAMPS)/uv pyproject.toml uv.lock
+	target/uv/bin/uv sync --locked --no-install-project --python "$$(command -v $(PYTHON))"
+	@touch $@
+
+$(STAMPS)/engine: $(STAMPS)/packages $(ENGINE)
+	PATH="$(CURDIR)/target/uv/bin:$$PATH" VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --uv
+	@touch $@

@@ -1,0 +1,462 @@
+//! Whole files: what they mean, what changes do to them, and that nothing is lost on the way through a file.
+
+use aqm::aqm::AnyParams;
+use aqm::params::Value;
+use aqm::unit::{Bytes, Limit, Rate, Span};
+use proptest::prelude::*;
+use scenario::model::{Flavour, Kind, Tcp};
+use scenario::{Document, Scenario, estimate};
+use std::path::{Path, PathBuf};
+
+const EXP1: &str = include_str!("../../../scenarios/lred/exp1.toml");
+const PARKING_LOT: &str = include_str!("../../../scenarios/parking-lot.toml");
+
+fn parse(text: &str) -> Document {
+    Document::parse(text, "x.toml").unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn check(document: &Document) -> Scenario {
+    document.check().unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn changed(text: &str, settings: &[(&str, &str)]) -> Document {
+    let mut document = parse(text);
+    for (path, value) in settings {
+        document.set_text(path, value).unwrap_or_else(|problem| panic!("{problem}"));
+    }
+    document
+}
+
+/// What `check` says of `text` with these settings.
+fn problems(text: &str, settings: &[(&str, &str)]) -> String {
+    changed(text, settings).check().map_or_else(|problems| problems.to_string(), |_| "fine".to_owned())
+}
+
+fn aqm(name: &str, values: &[(&str, Value)]) -> AnyParams {
+    let mut params = AnyParams::of(name).unwrap();
+    for (key, value) in values {
+        params.set(key, value).unwrap();
+    }
+    params
+}
+
+fn shipped() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let (mut folders, mut files) = (vec![root], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in folder.read_dir().unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
+    files
+}
+
+#[test]
+fn every_shipped_scenario_is_right_and_survives_being_written() {
+    let files = shipped();
+    assert!(files.len() >= 4, "{files:?}");
+    for file in files {
+        let document = Document::load(&file).unwrap();
+        let scenario = check(&document);
+        assert!(!scenario.general.title.is_empty(), "{}", file.display());
+        assert!(estimate(&scenario).packets < 1e8, "{}", file.display());
+        assert_eq!(check(&parse(&document.to_toml())), scenario);
+    }
+}
+
+#[test]
+fn a_dumbbell_becomes_hosts_on_both_sides_of_a_bottleneck() {
+    let scenario = check(&parse(EXP1));
+    assert_eq!(scenario.nodes.len(), 2 + 2 * 5);
+    assert_eq!(scenario.links.len(), 2 * (1 + 2 * 5));
+    let link = |name: &str| scenario.links.iter().find(|link| link.name == name).unwrap();
+    let ends = |name: &str| [link(name).from, link(name).to].map(|node| &*scenario.nodes[node]);
+    assert_eq!(scenario.links[scenario.observed].name, "bottleneck");
+    assert_eq!(ends("bottleneck"), ["r1", "r2"]);
+    assert_eq!(ends("bottleneck:reverse"), ["r2", "r1"]);
+    assert_eq!(ends("sender2"), ["sender2", "r1"]);
+    assert_eq!(ends("sender2:reverse"), ["r1", "sender2"]);
+    assert_eq!(ends("receiver5"), ["r2", "receiver5"]);
+    assert_eq!(ends("receiver5:reverse"), ["receiver5", "r2"]);
+
+    let bottleneck = link("bottleneck");
+    assert_eq!(bottleneck.aqm, Some(aqm("lred", &[("q0", Value::Integer(100))])));
+    assert_eq!((bottleneck.buffer, bottleneck.packet), (Limit::Packets(200), Bytes(500)));
+    let back = link("bottleneck:reverse");
+    assert_eq!(
+        (back.rate, back.delay, back.buffer),
+        (bottleneck.rate, bottleneck.delay, Limit::Packets(5000))
+    );
+    assert_eq!(back.aqm, None);
+    let access = [link("sender3"), link("sender3:reverse"), link("receiver3"), link("receiver3:reverse")];
+    let expected = [2_500, 2_500, 100_000, 100_000]
+        .map(|us| (Rate::mbit_per_s(100), Span::us(us), Limit::Packets(5000)));
+    assert_eq!(access.map(|link| (link.rate, link.delay, link.buffer)), expected);
+}
+
+#[test]
+fn flows_are_dealt_out_so_that_every_delay_meets_every_other() {
+    let settings = [
+        ("dumbbell.sender_delay", "['1 ms', '2 ms']"),
+        ("dumbbell.receiver_delay", "['1 ms', '3 ms', '5 ms']"),
+    ];
+    let scenario = check(&changed(EXP1, &settings));
+    let traffic = &scenario.traffic[0];
+    assert_eq!((traffic.from.len(), traffic.to.len()), (6, 6));
+    let delay = |from: usize, to: usize| {
+        let between = |link: &&scenario::model::Link| link.from == from || link.to == to;
+        let links = scenario.links.iter().filter(between).filter(|link| !link.name.ends_with(":reverse"));
+        links.map(|link| link.delay.secs() * 1e3).map(|ms| ms.round() as u32).collect::<Vec<_>>()
+    };
+    let pairs: Vec<_> = (0..6).map(|j| delay(traffic.from[j % 6], traffic.to[j % 6])).collect();
+    assert_eq!(pairs, [[1, 1], [2, 3], [1, 5], [2, 1], [1, 3], [2, 5]]);
+}
+
+#[test]
+fn traffic_from_receivers_to_senders_goes_the_other_way() {
+    let forth = check(&parse(EXP1));
+    let back = check(&changed(EXP1, &[("traffic.long.from", "receivers"), ("traffic.long.to", "senders")]));
+    assert_eq!((&back.traffic[0].from, &back.traffic[0].to), (&forth.traffic[0].to, &forth.traffic[0].from));
+}
+
+#[test]
+fn a_link_beside_a_dumbbell_adds_a_node() {
+    let more = "[[link]]\nname = \"side\"\nfrom = \"side\"\nto = \"r1\"\n[[traffic]]\nfrom = \"side\"\nto = [\"receiver1\", \"receivers\"]\n";
+    let scenario = check(&parse(&format!("{EXP1}{more}")));
+    let names = |nodes: &[usize]| nodes.iter().map(|&node| scenario.nodes[node].clone()).collect::<Vec<_>>();
+    assert_eq!(names(&scenario.traffic[1].from), ["side"]);
+    assert_eq!(names(&scenario.traffic[1].to).len(), 6);
+    assert_eq!(scenario.traffic[1].name, "2");
+    assert_eq!(scenario.links[scenario.observed].name, "bottleneck");
+}
+
+#[test]
+fn without_an_aqm_the_bottleneck_is_drop_tail_and_observed() {
+    let scenario = check(&parse("[dumbbell]\n[[traffic]]\n"));
+    assert_eq!(scenario.links[scenario.observed].aqm, AnyParams::of("droptail"));
+}
+
+#[test]
+fn each_direction_of_a_link_has_its_own_rate_buffer_and_algorithm() {
+    let text = "[[link]]\nfrom='a'\nto='b'\nreverse_rate='1 Mbit/s'\nreverse_buffer='9 packets'\nreverse_aqm='pi:q0=7'\n\
+                [[traffic]]\nfrom='b'\nto='a'\n";
+    let scenario = check(&parse(text));
+    let [forth, back] = &scenario.links[..] else { panic!("two links") };
+    assert_eq!((&*forth.name, &*back.name), ("a-b", "a-b:reverse"));
+    assert_eq!((forth.rate, forth.buffer, &forth.aqm), (Rate::mbit_per_s(100), Limit::Packets(5000), &None));
+    assert_eq!((back.rate, back.buffer), (Rate::mbit_per_s(1), Limit::Packets(9)));
+    assert_eq!(back.aqm, Some(aqm("pi", &[("q_ref", Value::Integer(7))])));
+    assert_eq!(scenario.observed, 1, "the first link with an algorithm");
+}
+
+#[test]
+fn a_tcp_is_a_flavour_a_preset_or_a_table_with_the_preset_first() {
+    let tcp = |text: &str| match &check(&changed(EXP1, &[("traffic.long.tcp", text)])).traffic[0].kind {
+        Kind::Ftp(tcp) => tcp.clone(),
+        other => panic!("{other:?}"),
+    };
+    let ns2 = Tcp::preset("ns2.35").unwrap();
+    assert_eq!(tcp("sack"), Tcp { flavour: Flavour::Sack, ..Tcp::default() });
+    assert_eq!(tcp("ns2.35"), ns2);
+    assert_eq!(tcp("newreno:ecn=true"), Tcp { ecn: true, ..Tcp::default() });
+    assert_eq!(tcp("ns2.35:max_window=20"), Tcp { max_window: 20, ..ns2.clone() });
+    assert_eq!(tcp("{ max_window = 20, preset = 'ns2.35' }"), Tcp { max_window: 20, ..ns2 });
+}
+
+#[test]
+fn a_transfer_lasts_for_its_size_or_until_its_stop() {
+    let kind = |more: &[(&str, &str)]| {
+        let settings = [&[("traffic.long.kind", "transfer"), ("traffic.long.tcp", "reno")], more].concat();
+        check(&changed(EXP1, &settings)).traffic.remove(0).kind
+    };
+    let tcp = Tcp { flavour: Flavour::Reno, ..Tcp::default() };
+    assert_eq!(kind(&[("traffic.long.size", "1 MB")]), Kind::Transfer(tcp.clone(), Bytes(1_000_000)));
+    assert_eq!(kind(&[("traffic.long.stop", "9 s")]), Kind::Ftp(tcp));
+}
+
+#[test]
+fn an_algorithm_starts_from_its_preset_whatever_the_order_of_keys() {
+    let with = |spec: &str| {
+        let mut document = parse(EXP1);
+        document.set_aqm(spec).unwrap();
+        check(&document).links[0].aqm.clone().unwrap()
+    };
+    let survey = AnyParams::of("pi").unwrap().preset("survey").unwrap();
+    assert_ne!(survey, AnyParams::of("pi").unwrap());
+    assert_eq!(with("pi:preset=survey"), survey);
+    let mut nearer = survey;
+    nearer.set("q_ref", &Value::Integer(3)).unwrap();
+    assert_eq!(with("pi: q0 = 3, preset = survey"), nearer);
+}
+
+#[test]
+fn settings_reach_what_they_name() {
+    let settings = [
+        ("seed", "7"),
+        ("title", "a = \"b\" # c"),
+        ("aqm.q0", "60"),
+        ("dumbbell.buffer", "100 kB"),
+        ("traffic.long.count", "3"),
+        ("traffic.1.packet_size", "1000 B"),
+        ("traffic.long.tcp.min_rto", "0.3 s"),
+        ("response.band", "0.5"),
+    ];
+    let scenario = check(&changed(EXP1, &settings));
+    assert_eq!((scenario.general.seed, &*scenario.general.title), (7, "a = \"b\" # c"));
+    assert_eq!(scenario.links[0].aqm, Some(aqm("lred", &[("q0", Value::Integer(60))])));
+    assert_eq!((scenario.links[0].buffer, scenario.links[0].packet), (Limit::Bytes(100_000), Bytes(1000)));
+    assert_eq!((scenario.traffic[0].count, scenario.response.band), (3, 0.5));
+    let Kind::Ftp(tcp) = &scenario.traffic[0].kind else { panic!("ftp") };
+    assert_eq!(*tcp, Tcp { min_rto: Span::ms(300), ..Tcp::preset("ns2.35").unwrap() });
+}
+
+#[test]
+fn a_setting_opens_what_was_written_as_text_and_replaces_its_synonym() {
+    let graph = changed(PARKING_LOT, &[("link.second.aqm.q0", "9"), ("link.second.rate", "5 Mbit/s")]);
+    let second = check(&graph).links.into_iter().find(|link| link.name == "second").unwrap();
+    assert_eq!(
+        (second.aqm, second.rate),
+        (Some(aqm("pi", &[("q_ref", Value::Integer(9))])), Rate::mbit_per_s(5))
+    );
+    let text = EXP1.replace("tcp = { preset = \"ns2.35\", flavour = \"newreno\" }", "tcp = \"ns2.35\"");
+    let Kind::Ftp(tcp) = check(&changed(&text, &[("traffic.long.tcp.ecn", "true")])).traffic.remove(0).kind
+    else {
+        panic!("ftp")
+    };
+    assert_eq!(tcp, Tcp { ecn: true, ..Tcp::preset("ns2.35").unwrap() });
+}
+
+#[test]
+fn a_new_algorithm_replaces_the_old_one_whole_and_in_a_graph_every_one() {
+    let mut document = parse(EXP1);
+    document.set_aqm("pi:q_ref=100").unwrap();
+    assert_eq!(check(&document).links[0].aqm, Some(aqm("pi", &[("q_ref", Value::Integer(100))])));
+    let mut document = parse(PARKING_LOT);
+    document.set_aqm("lred:q0=50").unwrap();
+    let scenario = check(&document);
+    let managed: Vec<_> = scenario.links.iter().filter(|link| link.aqm.is_some()).collect();
+    assert_eq!(managed.iter().map(|link| &*link.name).collect::<Vec<_>>(), ["first", "second", "third"]);
+    assert!(managed.iter().all(|link| link.aqm == Some(aqm("lred", &[("q0", Value::Integer(50))]))));
+}
+
+#[test]
+fn problems_of_the_command_line_say_so() {
+    assert_eq!(
+        problems(EXP1, &[("aqm.beta", "-1")]),
+        "--set aqm.beta=-1: aqm.beta = -1: must be in (0, 10], per packet"
+    );
+    assert_eq!(
+        problems(EXP1, &[("dumbbell.buffr", "1")]),
+        "--set dumbbell.buffr=1: dumbbell.buffr: unknown key; did you mean \"buffer\"?"
+    );
+    assert_eq!(
+        problems(EXP1, &[("traffic.long.tcp.min_rto", "1")]),
+        "--set traffic.long.tcp.min_rto=1: traffic.long.tcp.min_rto = 1: must be a quantity like \"2.5 ms\" in (0, 60], s"
+    );
+    let mut document = parse(EXP1);
+    document.set("aqm.beta", Value::Float(f64::NAN)).unwrap();
+    document.set("seed", Value::Integer(-1)).unwrap();
+    let found = document.check().unwrap_err().to_string();
+    assert_eq!(
+        found,
+        "--set seed=-1: seed = -1: must be a whole number in [0, 9e15]\n\
+         --set aqm.beta=NaN: aqm.beta = NaN: must be in (0, 10], per packet"
+    );
+    document.set_aqm("lred:beta=-1").unwrap();
+    let found = document.check().unwrap_err().to_string();
+    assert!(found.ends_with("--aqm lred:beta=-1: aqm.beta = -1: must be in (0, 10], per packet"), "{found}");
+}
+
+#[test]
+fn paths_that_lead_nowhere_are_refused() {
+    let refused = |text: &str, path: &str| parse(text).set_text(path, "1").unwrap_err().to_string();
+    assert_eq!(
+        refused(EXP1, "traffic.lng.count"),
+        "--set traffic.lng.count=1: traffic.lng: no such entry; did you mean \"long\"?"
+    );
+    assert_eq!(
+        refused(EXP1, "traffic.2.count"),
+        "--set traffic.2.count=1: traffic.2: no such entry; known: long"
+    );
+    assert_eq!(
+        refused(EXP1, "link.bottleneck.rate"),
+        "--set link.bottleneck.rate=1: link.bottleneck: no such entry; there is none"
+    );
+    assert_eq!(
+        refused(EXP1, "traffic.long"),
+        "--set traffic.long=1: traffic.long: name one of its keys, like traffic.long.KEY"
+    );
+    assert_eq!(
+        refused(EXP1, "traffic"),
+        "--set traffic=1: traffic: name the entry and its key, like traffic.NAME.KEY"
+    );
+    assert_eq!(refused(EXP1, "seed.x"), "--set seed.x=1: seed = 1: not a table, it has no key \"x\"");
+    assert_eq!(
+        refused(EXP1, "aqm..q0"),
+        "--set aqm..q0=1: must be PATH=VALUE with a dotted path like traffic.long.count"
+    );
+    let refused = |text: &str, spec: &str| parse(text).set_aqm(spec).unwrap_err().to_string();
+    assert_eq!(
+        refused(EXP1, "pi:100"),
+        "--aqm pi:100: aqm = \"pi:100\": must be NAME or NAME:KEY=VALUE,KEY=VALUE"
+    );
+    let plain = PARKING_LOT.replace("aqm = \"pi:q_ref=50\"", "");
+    assert_eq!(
+        refused(&plain, "pi"),
+        "--aqm pi: link: no link has an aqm to replace; give one an `aqm` in the file"
+    );
+}
+
+#[test]
+fn the_resolved_scenario_has_every_default_and_canonical_names() {
+    let mut document = parse(EXP1);
+    document.set_aqm("pi:q0=33").unwrap();
+    let json = document.to_json().unwrap();
+    assert_eq!(json["aqm"]["q_ref"], 33.0);
+    assert_eq!(json["aqm"].get("q0"), None);
+    assert_eq!(json["aqm"]["mean_packet"], "auto");
+    assert_eq!(json["observe"], "bottleneck");
+    assert_eq!(json["traffic"][0]["tcp"]["min_rto"], "200 ms");
+    assert_eq!(json["traffic"][0].get("size"), None, "not a transfer's");
+    assert_eq!(json["response"]["target"], "auto");
+}
+
+#[test]
+fn the_estimate_counts_packets_on_every_link() {
+    let packets = |text: &str| estimate(&check(&parse(text))).packets;
+    // 1 Mbit/s for 10 s in packets of 1250 B over three links.
+    let cbr = "duration='10 s'\n[dumbbell]\n[[traffic]]\nkind='cbr'\nrate='1 Mbit/s'\npacket_size='1250 B'\n";
+    assert_eq!(packets(cbr), 3.0 * 1000.0);
+    // Ten times 100 segments, with an ACK for every second one.
+    let transfer = "duration='99 s'\n[dumbbell]\n[[traffic]]\nkind='transfer'\ncount=10\nsize='121 kB'\npacket_size='1250 B'\n";
+    assert_eq!(packets(transfer), 3.0 * 1000.0 * 1.5);
+    // However many flows, the bottleneck of 10 Mbit/s is what they fill: 2500 packets a second and as many ACKs.
+    let exp1 = packets(EXP1);
+    assert!((exp1 / (3.0 * 2.0 * 2500.0 * 199.5) - 1.0).abs() < 1e-9, "{exp1}");
+}
+
+/// Texts of a value for the key, right and wrong.
+fn values() -> impl Strategy<Value = (&'static str, String)> {
+    let keys = prop::sample::select(vec![
+        "seed",
+        "title",
+        "duration",
+        "warmup",
+        "aqm",
+        "aqm.q0",
+        "aqm.beta",
+        "aqm.window",
+        "dumbbell.rate",
+        "dumbbell.buffer",
+        "dumbbell.receiver_delay",
+        "response.band",
+        "record.step",
+        "record.series",
+        "traffic.long.count",
+        "traffic.long.tcp",
+        "traffic.long.tcp.ecn",
+        "traffic.long.tcp.flavour",
+        "traffic.long.start",
+        "traffic.long.stop",
+        "traffic.long.kind",
+        "traffic.long.rate",
+        "traffic.long.size",
+        "traffic.long.from",
+        "traffic.long.packet_size",
+    ]);
+    let texts = prop_oneof![
+        (0u32..300).prop_map(|n| n.to_string()),
+        (0u32..300, prop::sample::select(vec!["s", "ms", "kB", "packets", "Mbit/s", "Hz"]))
+            .prop_map(|(n, unit)| format!("{n} {unit}")),
+        (0.0..20.0).prop_map(|x: f64| x.to_string()),
+        prop::sample::select(vec![
+            "auto",
+            "true",
+            "sack",
+            "ns2.35",
+            "newreno:ecn=true",
+            "pi",
+            "rem:b_star=30",
+            "red:preset=ns2.35",
+            "cbr",
+            "transfer",
+            "['1 ms', '7.25 ms']",
+            "uniform(0 s, 3 s)",
+            "exponential(1 s)",
+            "r1",
+            "é\n\"'\\",
+            "{ preset = 'ns2.35', ecn = true }",
+        ])
+        .prop_map(str::to_owned),
+        any::<i64>().prop_map(|n| n.to_string()),
+        any::<f64>().prop_map(|x| x.to_string()),
+    ];
+    (keys, texts)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1500) })]
+
+    #[test]
+    fn any_text_is_read_or_refused(text in any::<String>()) {
+        if let Ok(document) = Document::parse(&text, "x.toml") {
+            let _ = document.check();
+        }
+    }
+
+    #[test]
+    fn a_file_with_random_bytes_is_read_or_refused(
+        parking_lot in any::<bool>(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0usize..3), 1..8),
+    ) {
+        let mut bytes = if parking_lot { PARKING_LOT } else { EXP1 }.as_bytes().to_vec();
+        for (at, byte, how) in changes {
+            let at = at.index(bytes.len());
+            match how {
+                0 => bytes[at] = byte,
+                1 => { bytes.remove(at); }
+                _ => bytes.insert(at, byte),
+            }
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        match Document::parse(&text, "x.toml") {
+            Ok(document) => if let Err(problems) = document.check() {
+                prop_assert!(!problems.0.is_empty());
+                prop_assert!(problems.0.iter().all(|problem| problem.to_string().starts_with("x.toml:")));
+            },
+            Err(problems) => prop_assert!(!problems.0.is_empty()),
+        }
+    }
+
+    #[test]
+    fn what_is_written_means_the_same(settings in prop::collection::vec(values(), 1..4)) {
+        let mut document = parse(EXP1);
+        for (path, text) in &settings {
+            // A path below a value that was made no table is refused, which is right.
+            let _ = document.set_text(path, text);
+        }
+        let again = parse(&document.to_toml());
+        prop_assert_eq!(again.to_toml(), document.to_toml());
+        match (document.check(), again.check()) {
+            (Ok(scenario), Ok(copy)) => {
+                prop_assert_eq!(&scenario, &copy);
+                let json = document.to_json().unwrap();
+                let resolved: toml::Table = serde_json::from_value(json.clone()).unwrap();
+                let resolved = parse(&resolved.to_string());
+                prop_assert_eq!(resolved.check().unwrap(), scenario, "the resolved scenario is a scenario file as well");
+                prop_assert_eq!(resolved.to_json().unwrap(), json);
+            }
+            (Err(problems), Err(others)) => {
+                // Origins differ, the rest does not; the order follows the origins.
+                let told = |problems: &scenario::Problems| {
+                    let mut told: Vec<_> = problems.0.iter().map(|p| (p.path.clone(), p.found.clone(), p.message.clone())).collect();
+                    told.sort();
+                    told
+                };
+                prop_assert_eq!(told(&problems), told(&others));
+            }
+            (one, other) => prop_assert!(false, "{one:?}\n{other:?}"),
+        }
+    }
+}

@@ -1,0 +1,5 @@
+"""``python -m aqmlab`` is ``aqmlab``."""
+
+from aqmlab.cli import main
+
+main()

@@ -1,0 +1,320 @@
+"""The command line: it reads, calls, prints; nothing is decided here.
+
+Only typer is imported at the start, so that ``aqmlab --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import io
+import shlex
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+if TYPE_CHECKING:
+    from aqmlab.comparison import Comparison
+    from aqmlab.replication import Progress
+    from aqmlab.scenario import Scenario
+
+BAD_USAGE, FAILED, INTERRUPTED = 2, 1, 128 + signal.SIGINT
+
+
+class Listed(StrEnum):
+    """What can be listed."""
+
+    AQMS = "aqms"
+    TCPS = "tcps"
+    TRAFFIC = "traffic"
+    SCENARIOS = "scenarios"
+
+
+class Commands(TyperGroup):
+    """The commands, with one place that turns errors into messages and exit codes."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Call the command that was asked for.
+
+        Parameters
+        ----------
+        ctx : Context
+            The parsed command line.
+        """
+        from aqmlab import ScenarioError
+
+        try:
+            return super().invoke(ctx)
+        except (ScenarioError, MemoryError) as error:
+            _stop(BAD_USAGE, str(error))
+        except BrokenPipeError:
+            raise  # whoever read our output has enough; typer ends quietly
+        except OSError as error:
+            _stop(FAILED, f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        except KeyboardInterrupt:
+            _stop(INTERRUPTED, "interrupted")
+
+
+app = typer.Typer(
+    cls=Commands,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit status: 0; 2 for bad usage or a bad scenario; 1 for a run that failed; 130 after Ctrl-C.",
+)
+
+File = Annotated[str, typer.Argument(metavar="SCENARIO", help="A TOML file, or the name of a shipped scenario.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="PATH=VALUE", help="Change a value: traffic.long.count=100. Repeatable."),
+]
+Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="One run with this seed.")]
+Seeds = Annotated[
+    int | None,
+    typer.Option("--seeds", metavar="N", min=1, help="N runs, with the seeds s, s+1, …; s is the scenario's."),
+]
+Jobs = Annotated[int | None, typer.Option("--jobs", metavar="N", min=1, help="Runs at a time; default: all cores.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="DIR", help="Write results, series, figure and report there."),
+]
+
+
+@app.callback(invoke_without_command=True)
+def program(
+    ctx: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
+) -> None:
+    """Simulate queues packet by packet: a laboratory for Active Queue Management."""
+    if version:
+        from aqmlab import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.command()
+def run(
+    scenario: File,
+    aqm: Annotated[
+        str | None,
+        typer.Option("--aqm", metavar="SPEC", help="NAME or NAME:KEY=VALUE,… instead of the file's."),
+    ] = None,
+    set_: Settings = None,
+    seed: Seed = None,
+    seeds: Seeds = None,
+    jobs: Jobs = None,
+    json: Json = False,
+    out: Out = None,
+) -> None:
+    """Simulate a scenario."""
+    base = _scenario(scenario, seed, seeds)
+    chosen = _with_settings(base.with_aqm(aqm) if aqm else base, set_)
+    _simulate({chosen.aqm: chosen}, seeds, jobs, json, out, alone=True)
+
+
+@app.command()
+def compare(
+    scenario: File,
+    aqm: Annotated[
+        list[str],
+        typer.Option("--aqm", metavar="SPEC", help="NAME or NAME:KEY=VALUE,…; give it for each to compare."),
+    ],
+    set_: Settings = None,
+    seed: Seed = None,
+    seeds: Seeds = None,
+    jobs: Jobs = None,
+    json: Json = False,
+    out: Out = None,
+) -> None:
+    """Simulate a scenario with several queue disciplines.
+
+    A --set of aqm.KEY goes to every discipline that knows KEY.
+    """
+    base = _scenario(scenario, seed, seeds)
+    if twice := sorted({spec for spec in aqm if aqm.count(spec) > 1}):
+        raise typer.BadParameter(f"{', '.join(twice)} given twice", param_hint="--aqm")
+    variants = {spec: base.with_aqm(spec) for spec in aqm}
+    if strange := [key for key in _aqm_keys(set_) if not any(_knows(one, key) for one in variants.values())]:
+        raise typer.BadParameter(f"none of them has {', '.join(strange)}", param_hint="--set")
+    chosen = {
+        spec: _with_settings(one, [s for s in set_ or () if all(_knows(one, key) for key in _aqm_keys([s]))])
+        for spec, one in variants.items()
+    }
+    _simulate(chosen, seeds, jobs, json, out, alone=False)
+
+
+@app.command("list")
+def list_(
+    what: Annotated[
+        Listed | None,
+        typer.Argument(help="Which list; by default all of them."),
+    ] = None,
+) -> None:
+    """List queue disciplines, TCPs, kinds of traffic and shipped scenarios."""
+    from aqmlab import listing
+
+    typer.echo(listing.overview([what.value] if what else [kind.value for kind in Listed]))
+
+
+@app.command()
+def show(
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="A queue discipline, tcp:PRESET, a kind of traffic, or a scenario."),
+    ],
+) -> None:
+    """Explain one of them: what it is, its parameters, its signals."""
+    from aqmlab import listing
+
+    try:
+        typer.echo(listing.page(name))
+    except KeyError as error:
+        raise typer.BadParameter(error.args[0], param_hint="NAME") from None
+
+
+@app.command()
+def validate(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Scenarios to check.")],
+) -> None:
+    """Check scenarios without running them."""
+    from aqmlab import Scenario, ScenarioError
+
+    sound = True
+    for file in files:
+        try:
+            scenario = Scenario.load(file)
+            scenario.check()
+            typer.echo(
+                f"{file}: valid: {scenario.aqm}, {scenario.duration:g} s, "
+                f"about {scenario.packets:.2g} packets and {scenario.memory / 1e6:.2g} MB"
+            )
+        except ScenarioError as error:
+            sound = False
+            typer.echo(str(error), err=True)
+    if not sound:
+        raise typer.Exit(BAD_USAGE)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of a scenario file."""
+    from aqmlab import schema as of_scenario
+    from aqmlab.files import json_text
+
+    typer.echo(json_text(of_scenario()), nl=False)
+
+
+def main() -> None:
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without ± gets a question mark, not a crash
+    app(prog_name="aqmlab")
+
+
+def _scenario(name: str, seed: int | None, seeds: int | None) -> Scenario:
+    from aqmlab import Scenario
+
+    if seed is not None and seeds is not None:
+        raise typer.BadParameter("give --seed or --seeds, not both", param_hint="--seeds")
+    scenario = Scenario.load(name)
+    return scenario if seed is None else scenario.with_(seed=seed)
+
+
+def _with_settings(scenario: Scenario, settings: Sequence[str] | None) -> Scenario:
+    for setting in settings or ():
+        path, equals, text = setting.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"{setting}: must be PATH=VALUE", param_hint="--set")
+        scenario = scenario.with_text(path.strip(), text.strip())
+    return scenario
+
+
+def _aqm_keys(settings: Sequence[str] | None) -> list[str]:
+    """Give the KEY of every setting of the form aqm.KEY=VALUE."""
+    paths = [setting.partition("=")[0].strip() for setting in settings or ()]
+    return [path.removeprefix("aqm.") for path in paths if path.startswith("aqm.")]
+
+
+def _knows(scenario: Scenario, key: str) -> bool:
+    from aqmlab.listing import parameter_names
+
+    return key in parameter_names(scenario.aqm)
+
+
+def _simulate(
+    scenarios: Mapping[str, Scenario],
+    seeds: int | None,
+    jobs: int | None,
+    json: bool,
+    out: Path | None,
+    alone: bool,
+) -> None:
+    """Run, print, save; after Ctrl-C or a failure with the runs that were finished."""
+    from aqmlab.replication import Interrupted, RunFailed, compare_scenarios
+
+    if out:
+        out.mkdir(parents=True, exist_ok=True)  # better now than after an hour of simulation
+    stopped: Interrupted | RunFailed | None = None
+    try:
+        with _progress() as progress:
+            results = compare_scenarios(scenarios, seeds, jobs, progress)
+    except (Interrupted, RunFailed) as error:
+        results, stopped = error.finished, error
+    if results:
+        _deliver(results, json, out, alone)
+    if stopped:
+        kept = f"; the runs that finished are reported{f' and saved in {out}' if out else ''}" if results else ""
+        _stop(INTERRUPTED if isinstance(stopped, Interrupted) else FAILED, f"{stopped}{kept}")
+
+
+def _deliver(results: Comparison, json: bool, out: Path | None, alone: bool) -> None:
+    from aqmlab.files import json_text
+
+    shown = next(iter(results.values())) if alone else results
+    if json:
+        typer.echo(json_text(shown.document()), nl=False)
+    else:
+        typer.echo(repr(shown))
+    if out:
+        from aqmlab import plot, report
+
+        shown.save(out)
+        plot.save(results, out)
+        report.save(results, out / "report.html", shlex.join(["aqmlab", *sys.argv[1:]]))
+        written = f"written to {out}: {'result' if alone else 'comparison'}.json, figure.png, figure.svg, report.html"
+        typer.echo(written if json else f"\n{written}", err=json)
+
+
+@contextmanager
+def _progress() -> Iterator[Progress | None]:
+    """Show a bar on the standard error output if people see it."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
+
+    with Progress(
+        "simulating",
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task("", total=1.0)
+        yield lambda fraction: bar.update(task, completed=fraction)
+
+
+def _stop(code: int, message: str) -> NoReturn:
+    typer.echo(message, err=True)
+    raise typer.Exit(code)

@@ -1,0 +1,72 @@
+"""Files that are either whole or not there."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Write a file in one step: whoever looks finds the old one or the whole new one.
+
+    Parameters
+    ----------
+    path : Path
+        The file to write; its folder is made if needed.
+
+    Yields
+    ------
+    Path
+        A file beside it, to write instead; it takes the place of `path` at the end, and goes on an error.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)  # mkstemp's are for their owner alone
+        temporary.replace(path)
+    except BaseException as error:
+        temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = os.fspath(path)  # a full disk does not say which file it has no room for
+        raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file in one step.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    text : str
+        What it shall contain.
+    """
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def json_text(document: Mapping[str, Any]) -> str:
+    """Write a document as JSON; not-a-number is refused, not written.
+
+    Parameters
+    ----------
+    document : mapping
+        What to write.
+
+    Returns
+    -------
+    str
+        The text, with a line's end.
+    """
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"

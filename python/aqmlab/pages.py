@@ -1,0 +1,72 @@
+"""The documentation pages that are generated: ``python -m aqmlab.pages FOLDER`` writes them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from aqmlab.files import write_text
+from aqmlab.metrics import METRICS
+
+_RESULTS = """\
+# Results
+
+*Generated from `python/aqmlab/metrics.py` by `make docs`.*
+
+A run gives metrics of the observed queue and of all flows (`metrics`), of each traffic entry (`classes.NAME`)
+and of each link with a queue discipline (`links.NAME`). All are taken over `[warmup, duration]`, from every packet and
+every change of the queue, not from samples. A metric that is not defined (no packet arrived, say) is `null` in
+JSON and `None` in Python, never NaN.
+
+| metric | unit | definition |
+|---|---|---|
+{rows}
+
+## The document
+
+`aqmlab run --json` prints it, `--out DIR` writes it to `DIR/result.json`, and `Result.document()` gives it:
+
+| key | content |
+|---|---|
+| `version` | of aqmlab that made it |
+| `scenario` | everything that was simulated, every default filled in |
+| `seeds` | of the runs, in order; `--seeds N` means s, s + 1, …, s + N - 1, where s is the scenario's `seed` |
+| `metrics`, `classes`, `links` | of one seed its values, of several their means |
+| `summary.METRIC` | `mean`, `std`, `ci95` and `n` over the runs in which it is defined (below) |
+| `runs` | each run's `seed`, `metrics`, `classes`, `links` and `engine` |
+| `engine` | `packets` and `events` simulated and `cpu_seconds` used, set-up included; added up over the runs |
+
+`std` divides by n - 1, `ci95` is half the width of the 95 % confidence interval of the mean (Student t); both are
+`null` for n < 2.
+
+`aqmlab compare --json` prints `{{"results": {{LABEL: document}}}}`, the labels being the `--aqm` options as given.
+
+## Series
+
+`series-SEED.parquet` (`Result.series_of(seed)`) has a row per bin of `record.step`: `t`, the start of the bin in
+seconds; for each link with a queue discipline and each quantity of it (`queue` in packets, and the discipline's own
+signals, which `aqmlab show NAME` lists) `LINK.QUANTITY.min`, `.mean` and `.max` over the bin; and the counts
+`LINK.arrivals` and `LINK.drops`. With `record.cwnd` set, `cwnd-SEED.parquet` (`Result.cwnd_of(seed)`) has `t`, `flow`,
+`class`, `cwnd` and `ssthresh` (segments); in the file `class` is the number of the traffic entry, from 0.
+"""
+
+
+def results() -> str:
+    """Write the page on results.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    rows = (f"| `{metric.name}` | {metric.unit or '1'} | {metric.definition} |" for metric in METRICS.values())
+    return _RESULTS.format(rows="\n".join(rows))
+
+
+PAGES = {"results.md": results}
+"""The generated pages: file name and what makes it."""
+
+
+if __name__ == "__main__":
+    for name, page in PAGES.items():
+        write_text(Path(sys.argv[1]) / name, page())

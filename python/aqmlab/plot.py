@@ -1,0 +1,200 @@
+"""Figures: results in, a matplotlib figure out. The report draws the same with plotly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from aqmlab.files import replacing
+from aqmlab.metrics import METRICS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import SubFigure
+    from numpy.typing import NDArray
+
+    from aqmlab.result import Result
+
+BARS = ("queue_mean", "queue_mad", "loss_ratio", "goodput")
+"""The metrics shown as bars."""
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5f4b8b", "#000000")
+"""Colours that people with any colour vision tell apart (Okabe and Ito), in the order of use."""
+
+_STYLE: Any = {
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "font.size": 9,
+    "grid.color": "#e5e5e5",
+    "grid.linewidth": 0.6,
+    "svg.hashsalt": "aqmlab",  # the same results give the same file
+}
+
+
+def colour(index: int) -> str:
+    """Give the colour of the result with this index.
+
+    Parameters
+    ----------
+    index : int
+        From 0.
+
+    Returns
+    -------
+    str
+        A colour.
+    """
+    return COLOURS[index % len(COLOURS)]
+
+
+def recorded(results: Mapping[str, Result]) -> dict[str, Result]:
+    """Pick the results that have series to draw.
+
+    Parameters
+    ----------
+    results : mapping
+        Results by label.
+
+    Returns
+    -------
+    dict
+        Those whose first run recorded the queue.
+    """
+    return {label: one for label, one in results.items() if one.recordings[one.seeds[0]].queue is not None}
+
+
+def comparison(results: Mapping[str, Result], figure: Figure | None = None) -> Figure:
+    """Draw the queue over time, a panel for each result, and the main metrics as bars.
+
+    Parameters
+    ----------
+    results : mapping
+        Results by label.
+    figure : matplotlib.figure.Figure
+        An empty figure to draw in; by default a new one of pyplot's.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure. Of several seeds the panels show the first; bars have 95 % confidence intervals.
+    """
+    with mpl.rc_context(_STYLE):
+        if figure is None:
+            from matplotlib import pyplot
+
+            figure = pyplot.figure()
+        figure.set_layout_engine("constrained")
+        timed = recorded(results)
+        figure.set_size_inches(12 if timed else 5, max(6.0, 1.6 * len(timed), 0.9 * len(results) + 3))
+        first = next(iter(results.values()))
+        figure.suptitle(first.scenario.title, fontsize=12)
+        if timed:
+            left, right = cast("list[SubFigure]", figure.subfigures(1, 2, width_ratios=[2.4, 1]))
+            panels = np.atleast_1d(left.subplots(len(timed), 1, sharex=True, sharey=True))
+            indices = {label: index for index, label in enumerate(results)}
+            for axes, (label, result) in zip(panels, timed.items(), strict=True):
+                _queue(axes, label, result, colour(indices[label]))
+            panels[0].set_ylim(bottom=0)
+            panels[-1].set_xlabel("Time (s)", loc="left")
+            left.text(
+                0.99,
+                0.0,
+                "line, band: mean, least and greatest of each bin; dashes: target; grey: warm-up",
+                ha="right",
+                va="bottom",
+                fontsize=7,
+                color="#666666",
+            )
+            left.supylabel("Queue (packets)", fontsize=10)
+        else:
+            right = cast("SubFigure", figure.subfigures(1, 1))
+        for axes, name in zip(right.subplots(len(BARS), 1), BARS, strict=True):
+            _bars(axes, name, results)
+    return figure
+
+
+def save(results: Mapping[str, Result], folder: Path) -> None:
+    """Write the figure as figure.png and figure.svg.
+
+    Parameters
+    ----------
+    results : mapping
+        Results by label.
+    folder : Path
+        Where to.
+    """
+    figure = comparison(results, Figure())
+    with mpl.rc_context(_STYLE):
+        with replacing(folder / "figure.png") as file:
+            figure.savefig(file, dpi=150)
+        with replacing(folder / "figure.svg") as file:
+            figure.savefig(file, metadata={"Date": None})
+
+
+def band(result: Result, quantity: str = "queue") -> dict[str, NDArray[np.float64]]:
+    """Give a quantity of the observed link over time.
+
+    Parameters
+    ----------
+    result : Result
+        The result whose first run to take.
+    quantity : str
+        ``queue``, or a signal of the algorithm.
+
+    Returns
+    -------
+    dict
+        ``t``, and ``min``, ``mean`` and ``max`` of each bin.
+    """
+    series, link = result.series, result.link
+    return {
+        "t": series["t"].to_numpy(),
+        **{which: series[f"{link}.{quantity}.{which}"].to_numpy() for which in ("min", "mean", "max")},
+    }
+
+
+def _queue(axes: Axes, label: str, result: Result, line: str) -> None:
+    queue = band(result)
+    axes.fill_between(queue["t"], queue["min"], queue["max"], color=line, alpha=0.25, linewidth=0)
+    axes.plot(queue["t"], queue["mean"], color=line, linewidth=0.9)
+    if result.scenario.target is not None:
+        axes.axhline(result.scenario.target, color="#444444", linewidth=0.8, linestyle=(0, (5, 3)))
+    if result.scenario.warmup:
+        axes.axvspan(0, result.scenario.warmup, color="#888888", alpha=0.08, linewidth=0)
+    axes.set_xlim(0, result.scenario.duration)
+    axes.set_title(label, loc="left", fontsize=9, fontweight="bold", color=line, pad=3)
+
+
+def _bars(axes: Axes, name: str, results: Mapping[str, Result]) -> None:
+    metric = METRICS[name]
+    labels = list(results)
+    summaries = [result.summary[name] for result in results.values()]
+    values = [(summary.mean or 0.0) * metric.scale for summary in summaries]
+    spread = [(summary.ci95 or 0.0) * metric.scale for summary in summaries]
+    places = np.arange(len(labels))
+    error = spread if any(spread) else None
+    axes.barh(
+        places, values, xerr=error, height=0.65, color=[colour(index) for index in range(len(labels))], capsize=2.5
+    )
+    for place, summary, value, more in zip(places, summaries, values, spread, strict=True):
+        axes.annotate(
+            metric.text(summary.mean),
+            (value + more, place),
+            (4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+        )
+    axes.set_yticks(places, labels)
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.margins(x=0.18)
+    axes.set_xlim(left=0)
+    axes.grid(axis="y", visible=False)
+    axes.set_title(metric.axis, loc="left", fontsize=9)

@@ -1,0 +1,265 @@
+"""Running scenarios: replications side by side on all cores."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+from aqmlab import _core
+from aqmlab.comparison import Comparison
+from aqmlab.recording import Recording
+from aqmlab.result import Result, Run
+from aqmlab.scenario import Scenario
+
+Progress = Callable[[float], None]
+
+_SLICE = 0.1
+"""Seconds of the wall clock between two looks at whether to go on."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Raised when the user stops the runs.
+
+    Parameters
+    ----------
+    finished : Comparison
+        The replications that were finished by then.
+    wanted : int
+        How many were asked for.
+    """
+
+    def __init__(self, finished: Comparison, wanted: int) -> None:
+        self.finished = finished
+        count = sum(len(result.runs) for result in finished.values())
+        super().__init__(f"interrupted: {count} of {wanted} runs finished")
+
+
+class RunFailed(RuntimeError):  # noqa: N818  it is the run that failed, there is no error in the program that asks
+    """Raised when a run breaks off by itself.
+
+    Parameters
+    ----------
+    message : str
+        Which run, and why.
+    finished : Comparison
+        The replications that were finished by then.
+    """
+
+    def __init__(self, message: str, finished: Comparison) -> None:
+        self.finished = finished
+        super().__init__(message)
+
+
+def run(
+    scenario: Scenario,
+    seeds: int | Iterable[int] | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Simulate a scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What to simulate.
+    seeds : int or iterable of int
+        How many replications, with the seeds s, s + 1, … where s is the scenario's seed; or the seeds
+        themselves. By default one run with the scenario's seed.
+    jobs : int
+        How many runs at a time; by default as many as there are cores.
+    progress : callable
+        Called now and then, from the calling thread, with the fraction of the work that is done.
+
+    Returns
+    -------
+    Result
+        Metrics and series.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is not valid.
+    MemoryError
+        If the runs would need more memory than there is.
+    RunFailed
+        If a run breaks off.
+    Interrupted
+        If the user presses Ctrl-C; it carries the runs that were finished.
+    """
+    return compare_scenarios({scenario.aqm: scenario}, seeds, jobs, progress)[scenario.aqm]
+
+
+def compare(
+    scenario: Scenario,
+    aqms: Iterable[str],
+    seeds: int | Iterable[int] | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Simulate a scenario with several queue disciplines.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What to simulate.
+    aqms : iterable of str
+        The disciplines, each ``name`` or ``name:key=value,key=value``; these texts label the results.
+    seeds : int or iterable of int
+        As for `run`; all disciplines get the same seeds.
+    jobs : int
+        How many runs at a time; by default as many as there are cores.
+    progress : callable
+        Called now and then, from the calling thread, with the fraction of the work that is done.
+
+    Returns
+    -------
+    Comparison
+        A result for each discipline.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is not valid with one of the disciplines.
+    MemoryError
+        If the runs would need more memory than there is.
+    RunFailed
+        If a run breaks off.
+    Interrupted
+        If the user presses Ctrl-C; it carries the runs that were finished.
+    """
+    specs = list(aqms)
+    if twice := sorted({spec for spec in specs if specs.count(spec) > 1}):
+        raise ValueError(f"given twice: {', '.join(twice)}")
+    return compare_scenarios({spec: scenario.with_aqm(spec) for spec in specs}, seeds, jobs, progress)
+
+
+def compare_scenarios(
+    scenarios: Mapping[str, Scenario],
+    seeds: int | Iterable[int] | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Simulate several scenarios.
+
+    Parameters
+    ----------
+    scenarios : mapping
+        What to simulate, by label.
+    seeds : int or iterable of int
+        As for `run`.
+    jobs : int
+        How many runs at a time; by default as many as there are cores.
+    progress : callable
+        Called now and then, from the calling thread, with the fraction of the work that is done.
+
+    Returns
+    -------
+    Comparison
+        A result for each label.
+    """
+    if not scenarios:
+        raise ValueError("nothing to simulate")
+    for scenario in scenarios.values():
+        scenario.check()
+    tasks = [_Task(label, scenario, seed) for label, scenario in scenarios.items() for seed in _seeds(scenario, seeds)]
+    workers = _workers(jobs, len(tasks))
+    _refuse_too_much_memory([task.scenario.memory for task in tasks], workers)
+    with ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(task.simulate) for task in tasks]
+        try:
+            while wait(futures, timeout=_SLICE).not_done:
+                if progress:
+                    progress(sum(task.done for task in tasks) / len(tasks))
+        except BaseException as error:
+            for task in tasks:
+                task.stopped = True
+            pool.shutdown(cancel_futures=True)
+            if isinstance(error, KeyboardInterrupt):
+                raise Interrupted(_finished(scenarios, tasks), len(tasks)) from None
+            raise
+    if progress:
+        progress(1.0)
+    for task, future in zip(tasks, futures, strict=True):
+        if reason := future.exception():
+            raise RunFailed(
+                f"run failed: {task.label}, seed {task.seed}: {reason}", _finished(scenarios, tasks)
+            ) from reason
+    return _finished(scenarios, tasks)
+
+
+@dataclass
+class _Task:
+    """One run, as it proceeds in a thread of its own."""
+
+    label: str
+    scenario: Scenario
+    seed: int
+    done: float = 0.0
+    stopped: bool = False
+    outcome: tuple[Run, Recording] | None = None
+
+    def simulate(self) -> None:
+        """Run to the end, or until `stopped`: the engine lets other threads go on, and looks up between slices."""
+        simulation = _core.Simulation(self.scenario.core, self.seed)
+        duration = self.scenario.duration
+        now, step = 0.0, duration / 1000
+        while now < duration and not self.stopped:
+            began = time.monotonic()
+            now = min(now + step, duration)
+            simulation.advance(now)
+            self.done = now / duration
+            took = time.monotonic() - began
+            step *= min(max(_SLICE / max(took, 1e-9), 0.5), 4)
+        if not self.stopped:
+            recording = Recording(simulation.series(), simulation.cwnd())
+            self.outcome = Run(**json.loads(simulation.results())), recording
+
+
+def _finished(scenarios: Mapping[str, Scenario], tasks: Sequence[_Task]) -> Comparison:
+    """Put together what is there, in the order of the tasks whatever finished first."""
+    results = {}
+    for label, scenario in scenarios.items():
+        outcomes = [task.outcome for task in tasks if task.label == label and task.outcome]
+        if outcomes:
+            runs = [run for run, _ in outcomes]
+            recordings = {run.seed: recording for run, recording in outcomes}
+            results[label] = Result(scenario, runs, recordings, _core.__version__)
+    return Comparison(results)
+
+
+def _seeds(scenario: Scenario, seeds: int | Iterable[int] | None) -> list[int]:
+    if seeds is None:
+        return [scenario.seed]
+    if isinstance(seeds, int):
+        if seeds < 1:
+            raise ValueError(f"seeds = {seeds}: must be at least 1")
+        return list(range(scenario.seed, scenario.seed + seeds))
+    chosen = list(seeds)
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise ValueError(f"seeds = {chosen}: must be at least one, and all different")
+    return chosen
+
+
+def _workers(jobs: int | None, tasks: int) -> int:
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"jobs = {jobs}: must be at least 1")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(jobs or cores, tasks)
+
+
+def _refuse_too_much_memory(needs: Sequence[int], workers: int) -> None:
+    """Raise an error if the largest runs that may meet do not fit into the memory that is free."""
+    import psutil
+
+    need = sum(sorted(needs)[-workers:])
+    free = psutil.virtual_memory().available
+    if need > free:
+        together = f" for {workers} runs at a time" if workers > 1 else ""
+        fewer = "; fewer jobs need less" if workers > 1 else ""
+        raise MemoryError(
+            f"about {need / 1e9:.1f} GB of memory needed{together}, and {free / 1e9:.1f} GB are free{fewer}"
+        )

@@ -1,0 +1,275 @@
+"""A scenario: a thin, typed face on the one schema, which lives in crates/scenario."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from aqmlab import _core
+
+Value: TypeAlias = bool | int | float | str | Sequence["Value"]
+Settings: TypeAlias = Mapping[str, "Value | Settings"]
+
+_SHIPPED = Path(__file__).parent / "scenarios"
+
+
+class Scenario:
+    """What to simulate: a network, its traffic, its queue disciplines, and what to measure.
+
+    A scenario never changes; `with_` gives a new one. Make one by `Scenario.load` or `Scenario.parse`.
+    Syntax is checked at once; `check` checks everything, and so does whatever needs the values.
+
+    Parameters
+    ----------
+    core : aqmlab._core.Scenario
+        The engine's own scenario.
+    """
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: _core.Scenario) -> None:
+        self._core = core
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Scenario:
+        """Read a scenario file.
+
+        Parameters
+        ----------
+        path : str or PathLike
+            A TOML file, or where there is no such file the name of a shipped scenario: ``lred/exp1``.
+
+        Returns
+        -------
+        Scenario
+            The scenario, not yet checked.
+
+        Raises
+        ------
+        ScenarioError
+            If there is no such file, or it is not TOML.
+        """
+        found = Path(path)
+        if not found.is_file():
+            found = shipped().get(os.fspath(path).removesuffix(".toml"), found)
+        return cls(_core.Scenario.load(os.fspath(found)))
+
+    @classmethod
+    def parse(cls, text: str, name: str = "<text>") -> Scenario:
+        """Read a scenario from a text.
+
+        Parameters
+        ----------
+        text : str
+            The scenario as TOML.
+        name : str
+            What messages call the text.
+
+        Returns
+        -------
+        Scenario
+            The scenario, not yet checked.
+        """
+        return cls(_core.Scenario.parse(text, name))
+
+    def with_(self, settings: Settings | None = None, /, **top: Value | Settings) -> Scenario:
+        """Change some values.
+
+        Parameters
+        ----------
+        settings : mapping
+            Values by dotted path, or nested: ``{"traffic.long.count": 100, "dumbbell": {"rate": "5 Mbit/s"}}``.
+        **top : value or mapping
+            Further settings whose path has no dot: ``duration="50 s"``, ``seed=3``. A text for ``aqm`` is
+            ``name`` or ``name:key=value,key=value``.
+
+        Returns
+        -------
+        Scenario
+            The changed scenario, not yet checked.
+
+        Raises
+        ------
+        ScenarioError
+            If a path cannot exist.
+
+        Examples
+        --------
+        >>> exp1 = Scenario.load("lred/exp1")
+        >>> exp1.with_(aqm="pi:q_ref=60", seed=7).aqm
+        'pi'
+        >>> exp1.with_({"traffic.long.count": 100}) == exp1
+        False
+        """
+        given = {**(settings or {}), **top}
+        core = self._core
+        # The algorithm first: the settings may be parameters of the new one.
+        if isinstance(spec := given.get("aqm"), str):
+            core = core.with_aqm(spec)
+            del given["aqm"]
+        for path, value in _paths(given):
+            core = core.with_value(path, value)
+        return Scenario(core)
+
+    def with_aqm(self, spec: str) -> Scenario:
+        """Change the queue discipline.
+
+        Parameters
+        ----------
+        spec : str
+            ``name``, or ``name:key=value,key=value``; what is not named takes its default.
+
+        Returns
+        -------
+        Scenario
+            The changed scenario, not yet checked.
+        """
+        return Scenario(self._core.with_aqm(spec))
+
+    def with_text(self, path: str, text: str) -> Scenario:
+        """Change one value as ``--set PATH=VALUE`` does.
+
+        Parameters
+        ----------
+        path : str
+            A dotted path: ``traffic.long.count``.
+        text : str
+            The value as one would write it in a file; quotes round a string may be left out.
+
+        Returns
+        -------
+        Scenario
+            The changed scenario, not yet checked.
+        """
+        return Scenario(self._core.with_text(path, text))
+
+    def check(self) -> None:
+        """Check every value.
+
+        Raises
+        ------
+        ScenarioError
+            If anything is wrong: one line per problem, with file, line, key, value, and what is allowed.
+        """
+        self._core.check()
+
+    def to_toml(self) -> str:
+        """Write the scenario as a file would say it.
+
+        Returns
+        -------
+        str
+            TOML that `parse` reads back.
+        """
+        return self._core.to_toml()
+
+    @property
+    def resolved(self) -> dict[str, Any]:
+        """Everything that the run will use, every default filled in."""
+        resolved: dict[str, Any] = json.loads(self._core.to_json())
+        return resolved
+
+    @property
+    def title(self) -> str:
+        """What the run is called in tables and figures."""
+        return self._core.title
+
+    @property
+    def aqm(self) -> str:
+        """The name of the observed link's queue discipline."""
+        return self._core.aqm
+
+    @property
+    def target(self) -> float | None:
+        """The queue length in packets that the observed queue is steered to, if there is one."""
+        return self._core.target
+
+    @property
+    def duration(self) -> float:
+        """Simulated time in seconds."""
+        return self._core.duration
+
+    @property
+    def warmup(self) -> float:
+        """Time at the start, in seconds, that the metrics leave out."""
+        return self._core.warmup
+
+    @property
+    def seed(self) -> int:
+        """Where the randomness of a run starts from, unless the run is told another."""
+        return self._core.seed
+
+    @property
+    def memory(self) -> int:
+        """The bytes that one run will need, estimated."""
+        return self._core.memory_estimate
+
+    @property
+    def packets(self) -> float:
+        """The packets that one run will carry, estimated."""
+        return self._core.packet_estimate
+
+    @property
+    def core(self) -> _core.Scenario:
+        """The engine's own scenario."""
+        return self._core
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scenario) and self.to_toml() == other.to_toml()
+
+    def __hash__(self) -> int:
+        return hash(self.to_toml())
+
+    def __repr__(self) -> str:
+        try:
+            return f"<Scenario {self.title!r}: {self.aqm}, {self.duration:g} s, seed {self.seed}>"
+        except _core.ScenarioError as error:
+            return f"<Scenario with problems: {error}>"
+
+
+def _paths(settings: Settings, prefix: str = "") -> Iterator[tuple[str, Value]]:
+    """Flatten nested settings into dotted paths."""
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _paths(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def shipped() -> dict[str, Path]:
+    """List the scenarios that come with aqmlab.
+
+    Returns
+    -------
+    dict
+        Their files by name: ``lred/exp1``.
+    """
+    files = sorted(_SHIPPED.rglob("*.toml"))
+    return {file.relative_to(_SHIPPED).with_suffix("").as_posix(): file for file in files}
+
+
+def catalogue() -> dict[str, Any]:
+    """List what a scenario can name: queue disciplines, TCPs, traffic, and every table with its parameters.
+
+    Returns
+    -------
+    dict
+        ``aqms``, ``tcps``, ``traffic`` (lists of entries with a ``name``) and ``tables``.
+    """
+    listed: dict[str, Any] = json.loads(_core.catalogue())
+    return listed
+
+
+def schema() -> dict[str, Any]:
+    """Give the JSON Schema of a scenario file, for editors and other programs.
+
+    Returns
+    -------
+    dict
+        The schema.
+    """
+    given: dict[str, Any] = json.loads(_core.schema())
+    return given

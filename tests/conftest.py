@@ -1,0 +1,60 @@
+"""What the tests share: a scenario that runs in a blink, and the command line as a user calls it."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from aqmlab import Scenario
+
+SMALL = """\
+title = "Small"
+duration = "5 s"
+warmup = "1 s"
+seed = 7
+
+[dumbbell]
+rate = "2 Mbit/s"
+buffer = "50 packets"
+
+[aqm]
+name = "lred"
+q0 = 20
+
+[[traffic]]
+name = "long"
+kind = "ftp"
+count = 10
+packet_size = "500 B"
+start = "uniform(0 s, 1 s)"
+"""
+
+Cli = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def small() -> Scenario:
+    return Scenario.parse(SMALL, "small.toml")
+
+
+@pytest.fixture
+def small_file(tmp_path: Path) -> Path:
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL, encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """Call aqmlab in a process of its own, in an empty folder, without a terminal."""
+
+    def call(*arguments: str | os.PathLike[str]) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-W", "error", "-m", "aqmlab", *map(os.fspath, arguments)]
+        return subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, check=False
+        )
+
+    return call

@@ -1,0 +1,197 @@
+"""The command line: exit codes, what goes to which stream, and what it leaves behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unicodedata
+from pathlib import Path
+
+import pytest
+from conftest import SMALL, Cli
+
+
+def no_control_characters(text: str) -> bool:
+    return not any(unicodedata.category(character) == "Cc" for character in text.replace("\n", ""))
+
+
+def test_run_prints_a_table(cli: Cli, small_file: Path) -> None:
+    done = cli("run", small_file)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Mean queue" in done.stdout
+    assert "lred" in done.stdout
+    assert no_control_characters(done.stdout)
+
+
+def test_json_is_exactly_one_document(cli: Cli, small_file: Path) -> None:
+    done = cli("run", small_file, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    document = json.loads(done.stdout)
+    assert document["seeds"] == [7]
+    assert document["metrics"] == document["runs"][0]["metrics"]
+    assert document["classes"]["long"]["goodput"] > 0
+    assert document["engine"]["packets"] > 0
+    assert "NaN" not in done.stdout
+    assert "Infinity" not in done.stdout
+
+
+def test_several_seeds_give_a_summary(cli: Cli, small_file: Path) -> None:
+    document = json.loads(cli("run", small_file, "--seeds", "3", "--jobs", "2", "--json").stdout)
+    assert document["seeds"] == [7, 8, 9]
+    assert [run["seed"] for run in document["runs"]] == [7, 8, 9]
+    queues = [run["metrics"]["queue_mean"] for run in document["runs"]]
+    summary = document["summary"]["queue_mean"]
+    assert summary["n"] == 3
+    assert summary["mean"] == pytest.approx(sum(queues) / 3)
+    assert summary["ci95"] > 0
+
+
+def test_options_change_the_scenario(cli: Cli, small_file: Path) -> None:
+    done = cli("run", small_file, "--aqm", "pi:q_ref=9", "--set", "traffic.long.count=3", "--seed", "11", "--json")
+    document = json.loads(done.stdout)
+    assert document["seeds"] == [11]
+    assert document["scenario"]["aqm"]["q_ref"] == 9
+    assert document["scenario"]["traffic"][0]["count"] == 3
+
+
+def test_json_of_a_comparison_is_one_document(cli: Cli, small_file: Path) -> None:
+    done = cli("compare", small_file, "--aqm", "lred", "--aqm", "pi:q_ref=9", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert list(json.loads(done.stdout)["results"]) == ["lred", "pi:q_ref=9"]
+
+
+def test_one_target_serves_a_comparison(cli: Cli, small_file: Path) -> None:
+    disciplines = ["--aqm", "lred", "--aqm", "pi", "--aqm", "droptail"]
+    done = cli("compare", small_file, *disciplines, "--set", "aqm.q0=13", "--json")
+    assert done.returncode == 0, done.stderr
+    results = json.loads(done.stdout)["results"]
+    assert results["pi"]["scenario"]["aqm"]["q_ref"] == 13
+    assert results["droptail"]["scenario"]["aqm"] == {"name": "droptail"}
+
+
+def test_out_of_a_run_holds_everything(cli: Cli, small_file: Path, tmp_path: Path) -> None:
+    done = cli("run", small_file, "--json", "--out", "out/deep")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("written to out/deep")
+    names = {file.name for file in (tmp_path / "out/deep").iterdir()}
+    assert names == {"result.json", "scenario.toml", "series-7.parquet", "figure.png", "figure.svg", "report.html"}
+    assert json.loads((tmp_path / "out/deep/result.json").read_text()) == json.loads(done.stdout)
+
+
+def test_out_of_a_comparison_has_a_folder_for_each(cli: Cli, small_file: Path, tmp_path: Path) -> None:
+    for _ in range(2):  # the second time files are replaced
+        done = cli("compare", small_file, "--aqm", "lred", "--aqm", "pi:q_ref=9", "--out", "out")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert no_control_characters(done.stdout)
+    names = {file.relative_to(tmp_path / "out").as_posix() for file in (tmp_path / "out").rglob("*") if file.is_file()}
+    assert names == {
+        "comparison.json",
+        "figure.png",
+        "figure.svg",
+        "report.html",
+        *(f"{one}/{name}" for one in ("lred", "pi_q_ref=9") for name in ("result.json", "scenario.toml")),
+        *(f"{one}/series-7.parquet" for one in ("lred", "pi_q_ref=9")),
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["run"], "SCENARIO"),
+        (["run", "nowhere.toml"], "nowhere.toml"),
+        (["run", "small.toml", "--seed", "1", "--seeds", "2"], "--seed or --seeds"),
+        (["run", "small.toml", "--seeds", "0"], "--seeds"),
+        (["run", "small.toml", "--jobs", "0"], "--jobs"),
+        (["run", "small.toml", "--set", "duration"], "PATH=VALUE"),
+        (["run", "small.toml", "--set", "traffic.lng.count=1"], "long"),
+        (["run", "small.toml", "--set", "duration=NaN"], "duration"),
+        (["run", "small.toml", "--set", "duration=-1 s"], "duration"),
+        (["run", "small.toml", "--set", "traffic.long.count=1000000000000"], "count"),
+        (["run", "small.toml", "--aqm", "lrd"], "lred"),
+        (["run", "small.toml", "--aqm", "lred:beta=-1"], "beta"),
+        (["run", "small.toml", "--surprise"], "--surprise"),
+        (["compare", "small.toml"], "--aqm"),
+        (["compare", "small.toml", "--aqm", "pi", "--aqm", "pi"], "twice"),
+        (["compare", "small.toml", "--aqm", "pi", "--set", "aqm.bta=1"], "bta"),
+        (["show", "lrd"], "lred"),
+        (["list", "aqm"], "aqms"),
+    ],
+)
+def test_bad_usage_exits_2_and_says_why(cli: Cli, small_file: Path, arguments: list[str], complaint: str) -> None:
+    done = cli(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+    assert no_control_characters(done.stderr)
+
+
+def test_validate_names_file_line_and_key(cli: Cli, small_file: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.toml"
+    broken.write_text(SMALL.replace("q0 = 20", "beta = -1"), encoding="utf-8")
+    assert cli("validate", small_file).returncode == 0
+    done = cli("validate", small_file, broken)
+    line = 1 + SMALL[: SMALL.index("q0 = 20")].count("\n")
+    assert done.returncode == 2
+    assert "valid" in done.stdout
+    assert f"broken.toml:{line}: aqm.beta = -1: must be" in done.stderr
+
+
+def test_an_output_folder_that_cannot_be_made_fails_before_the_run(cli: Cli, small_file: Path) -> None:
+    done = cli("run", small_file, "--set", "duration=1e6 s", "--out", small_file / "out")
+    assert done.returncode == 1
+    assert "Not a directory" in done.stderr
+
+
+def test_interrupt_exits_130_and_says_so(small_file: Path) -> None:
+    command = [sys.executable, "-m", "aqmlab", "run", str(small_file), "--set", "duration=1e6 s", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(2.0)
+        process.send_signal(signal.SIGINT)
+        try:
+            out, err = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert out == ""
+    assert err == "interrupted: 0 of 1 runs finished\n"
+
+
+def test_a_reader_that_leaves_is_no_error_message(small_file: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "aqmlab", "list"], stdout=write, stderr=subprocess.PIPE, text=True, check=False
+        )
+    finally:
+        os.close(write)
+    assert done.stderr == ""
+    assert done.returncode == 1
+
+
+def test_lists_and_pages_have_no_control_characters(cli: Cli) -> None:
+    for arguments in (
+        ["list"],
+        ["list", "aqms"],
+        ["show", "lred"],
+        ["show", "tcp:ns2.35"],
+        ["show", "ftp"],
+        ["--help"],
+    ):
+        done = cli(*arguments)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout
+        assert no_control_characters(done.stdout)
+
+
+def test_schema_is_a_json_schema(cli: Cli) -> None:
+    assert "$schema" in json.loads(cli("schema").stdout)
+
+
+def test_version_is_printed(cli: Cli) -> None:
+    from aqmlab import __version__
+
+    assert cli("--version").stdout == f"{__version__}\n"

@@ -1,0 +1,118 @@
+"""Everything public is documented, and nothing swallows a keyword that it does not know."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import aqmlab
+from aqmlab.pages import PAGES
+
+# The command line documents itself by its options, and the engine by its stub.
+UNDOCUMENTED = {"_core", "__main__", "cli"}
+
+
+def modules() -> Iterator[Any]:
+    for module in pkgutil.iter_modules(aqmlab.__path__):
+        if module.name not in UNDOCUMENTED:
+            yield importlib.import_module(f"aqmlab.{module.name}")
+
+
+def public() -> Iterator[tuple[str, Any]]:
+    """Give every public function, class and method that is ours."""
+    for module in modules():
+        for name, item in vars(module).items():
+            if name.startswith("_") or getattr(item, "__module__", None) != module.__name__:
+                continue
+            yield f"{module.__name__}.{name}", item
+            if inspect.isclass(item):
+                for method, function in vars(item).items():
+                    if not method.startswith("_") and callable(getattr(item, method)):
+                        yield f"{module.__name__}.{name}.{method}", getattr(function, "__func__", function)
+
+
+PUBLIC = {name: item for name, item in public() if inspect.isclass(item) or inspect.isfunction(item)}
+
+
+def section(doc: str, title: str) -> str:
+    """Give the text of one numpydoc section."""
+    found = re.search(rf"^{title}\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", doc, re.MULTILINE | re.DOTALL)
+    return found[1] if found else ""
+
+
+def documented(doc: str) -> list[str]:
+    return re.findall(r"^(\*{0,2}\w+) : .+\n {4}\S", section(doc, "Parameters"), re.MULTILINE)
+
+
+def parameters(item: Callable[..., Any]) -> list[str]:
+    stars = {inspect.Parameter.VAR_KEYWORD: "**", inspect.Parameter.VAR_POSITIONAL: "*"}
+    return [
+        stars.get(parameter.kind, "") + name
+        for name, parameter in inspect.signature(item).parameters.items()
+        if name not in ("self", "cls")
+    ]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_parameter_is_documented(name: str) -> None:
+    item = PUBLIC[name]
+    doc = inspect.getdoc(item) or ""
+    assert doc, f"{name} has no documentation"
+    if not (inspect.isclass(item) and issubclass(item, Exception) and item.__init__ is Exception.__init__):
+        assert documented(doc) == parameters(item)
+
+
+@pytest.mark.parametrize("name", [name for name, item in PUBLIC.items() if inspect.isfunction(item)])
+def test_every_returned_value_is_documented(name: str) -> None:
+    returned = inspect.signature(PUBLIC[name]).return_annotation
+    doc = inspect.getdoc(PUBLIC[name]) or ""
+    gives = bool(section(doc, "Returns") or section(doc, "Yields"))
+    assert gives == (returned not in ("None", None))
+
+
+def test_properties_are_documented() -> None:
+    for item in PUBLIC.values():
+        if inspect.isclass(item):
+            for name, member in vars(item).items():
+                if isinstance(member, property) and not name.startswith("_"):
+                    assert inspect.getdoc(member), f"{item.__name__}.{name} has no documentation"
+
+
+def test_no_function_swallows_an_unknown_keyword() -> None:
+    # Scenario.with_ takes any, and gives them to the schema, which refuses what it does not know.
+    takes_any = {
+        name
+        for name, item in PUBLIC.items()
+        if any(p.kind is p.VAR_KEYWORD for p in inspect.signature(item).parameters.values())
+    }
+    assert takes_any == {"aqmlab.scenario.Scenario.with_"}
+    with pytest.raises(aqmlab.ScenarioError):
+        aqmlab.Scenario.parse("").with_(no_such_thing=1).check()
+
+
+def test_every_option_of_the_command_line_has_a_text() -> None:
+    from aqmlab.cli import app
+
+    for command in app.registered_commands:
+        assert command.callback is not None
+        assert command.callback.__doc__
+        for name, parameter in inspect.signature(command.callback, eval_str=True).parameters.items():
+            assert parameter.annotation.__metadata__[0].help, f"{command.callback.__name__}: {name}"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_generated_pages_are_up_to_date(name: str) -> None:
+    page = Path(__file__).parents[1] / "docs" / name
+    assert page.read_text(encoding="utf-8") == PAGES[name](), "run `make docs`"
+
+
+def test_examples_run() -> None:
+    tried = [doctest.testmod(module) for module in (aqmlab, *modules())]
+    assert sum(result.attempted for result in tried) > 0
+    assert not any(result.failed for result in tried)

@@ -1,0 +1,99 @@
+"""Figures and the report: drawn from the results, whatever was recorded."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+import aqmlab
+from aqmlab import METRICS, Comparison, Scenario, plot, report
+
+
+@pytest.fixture
+def comparison(small: Scenario) -> Comparison:
+    return aqmlab.compare(small, ["lred:q0=20", "droptail"], seeds=2)
+
+
+def panels(figure: Figure) -> list[str]:
+    return [axes.get_title(loc="left") for axes in figure.get_axes()]
+
+
+def test_a_comparison_has_a_panel_for_each_and_bars(comparison: Comparison) -> None:
+    figure = comparison.plot(Figure())
+    bars = [METRICS[name].axis for name in plot.BARS]
+    assert panels(figure) == ["lred:q0=20", "droptail", *bars]
+    first, second = figure.get_axes()[:2]
+    assert first.get_ylim() == second.get_ylim()
+    assert first.get_ylim()[1] >= comparison["lred:q0=20"].series["bottleneck.queue.max"].max()
+
+
+def test_the_target_is_drawn_where_there_is_one(comparison: Comparison) -> None:
+    lred, droptail = comparison.plot(Figure()).get_axes()[:2]
+    levels = [list(line.get_ydata()) for line in lred.lines]
+    assert [20, 20] in levels
+    assert len(droptail.lines) == len(lred.lines) - 1
+
+
+def test_bars_show_means_and_intervals(comparison: Comparison) -> None:
+    axes = comparison.plot(Figure()).get_axes()[2]
+    means = [result.summary["queue_mean"].mean for result in comparison.values()]
+    assert [bar.get_width() for bar in axes.patches] == pytest.approx(means)
+    assert len(axes.collections) == 1, "the error bars"
+
+
+def test_without_series_there_are_only_bars(small: Scenario, tmp_path: Path) -> None:
+    result = aqmlab.run(small.with_({"record.series": False}))
+    assert panels(result.plot(Figure())) == [METRICS[name].axis for name in plot.BARS]
+    report.save({"lred": result}, tmp_path / "report.html", "aqmlab run")
+
+
+def test_the_same_results_give_the_same_files(comparison: Comparison, tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        plot.save(comparison, tmp_path / folder)
+        report.save(comparison, tmp_path / folder / "report.html", "aqmlab compare")
+    for name in ("figure.png", "figure.svg", "report.html"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_the_default_figure_is_pyplots(comparison: Comparison) -> None:
+    from matplotlib import pyplot
+
+    figure = comparison["lred:q0=20"].plot()
+    assert pyplot.gcf() is figure
+    pyplot.close(figure)
+
+
+class Page(HTMLParser):
+    """Collects what a page would fetch, and its cells."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+        self.cells: list[str] = []
+        self._in_cell = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.fetched += [value or "" for name, value in attrs if name in ("src", "href")]
+        self._in_cell = tag in ("td", "th")
+
+    def handle_data(self, data: str) -> None:
+        if self._in_cell:
+            self.cells.append(data)
+            self._in_cell = False
+
+
+def test_the_report_is_whole_and_fetches_nothing(comparison: Comparison, tmp_path: Path) -> None:
+    command = "aqmlab compare <small> --aqm 'lred'"
+    report.save(comparison, tmp_path / "report.html", command)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    page = Page()
+    page.feed(text)
+    assert page.fetched == []
+    assert not re.search(r"@import|url\(http", text[: text.index("<script>")])
+    assert set(page.cells) >= {METRICS[name].axis for name in comparison["lred:q0=20"].metrics}
+    assert "aqmlab compare &lt;small&gt;" in text
+    assert f"aqmlab {aqmlab.__version__}" in text
+    assert "Seeds 7, 8" in text
+    assert "[dumbbell]" in text

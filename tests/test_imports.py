@@ -1,0 +1,99 @@
+"""Who may import whom, and nothing before it is needed."""
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import Cli
+
+PACKAGE = Path(__file__).parents[1] / "python" / "aqmlab"
+
+# Of aqmlab's own modules, what each may import. A new module takes its place here.
+MAY_IMPORT = {
+    "__init__": {"_core", "comparison", "metrics", "replication", "result", "scenario", "summary"},
+    "__main__": {"cli"},
+    "bench": {"_core", "replication", "result", "scenario"},
+    "cli": {"comparison", "files", "listing", "plot", "replication", "report", "scenario"},
+    "comparison": {"files", "plot", "result", "table"},
+    "files": set(),
+    "listing": {"scenario"},
+    "metrics": set(),
+    "pages": {"files", "metrics"},
+    "plot": {"files", "metrics", "result"},
+    "recording": {"_core", "files"},
+    "replication": {"_core", "comparison", "recording", "result", "scenario"},
+    "report": {"files", "metrics", "plot", "result", "table"},
+    "result": {"files", "plot", "recording", "scenario", "summary", "table"},
+    "scenario": {"_core"},
+    "summary": set(),
+    "table": {"metrics", "result", "summary"},
+}
+ONLY_THERE = {"typer": {"cli"}, "rich": {"cli"}, "matplotlib": {"comparison", "plot", "result"}, "plotly": {"report"}}
+HEAVY = {"matplotlib", "numpy", "pandas", "plotly", "polars", "rich", "scipy"}
+
+
+def imported(module: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module == "aqmlab":
+            # A name of the package itself is public; where it comes from is the package's affair.
+            yield from (
+                f"aqmlab.{a.name}" for a in node.names if (PACKAGE / f"{a.name}.py").exists() or a.name == "_core"
+            )
+        elif isinstance(node, ast.ImportFrom):
+            assert node.module, f"relative import in {module.name}"
+            yield node.module
+
+
+@pytest.mark.parametrize("module", sorted(PACKAGE.glob("*.py")), ids=lambda file: file.stem)
+def test_modules_import_only_what_is_beneath_them(module: Path) -> None:
+    names = set(imported(module))
+    own = {name.removeprefix("aqmlab.") for name in names if name.startswith("aqmlab.")}
+    assert own <= MAY_IMPORT[module.stem]
+    for library, homes in ONLY_THERE.items():
+        if any(name.split(".")[0] == library for name in names):
+            assert module.stem in homes
+
+
+def modules_after(*arguments: str) -> set[str]:
+    """Run a Python program and tell which top-level modules it had imported at its end."""
+    tell = "import atexit, json, sys; atexit.register(lambda: sys.stderr.write(json.dumps(sorted(sys.modules))))"
+    program = f"{tell}\nsys.argv = {['aqmlab', *arguments]!r}\n"
+    program += "from aqmlab.cli import main; main()" if arguments else "import aqmlab"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stderr))
+
+
+def test_importing_the_package_imports_nothing_else() -> None:
+    modules = modules_after()
+    assert not {name.split(".")[0] for name in modules} & HEAVY
+    assert {name for name in modules if name.startswith("aqmlab")} == {"aqmlab"}
+
+
+def test_help_needs_no_more_than_typer() -> None:
+    modules = modules_after("--help")
+    assert not {name.split(".")[0] for name in modules} & (HEAVY | {"psutil"})
+    assert {name for name in modules if name.startswith("aqmlab")} == {"aqmlab", "aqmlab.cli"}
+
+
+def test_a_run_as_json_needs_no_numerical_library(small_file: Path) -> None:
+    assert not {name.split(".")[0] for name in modules_after("run", str(small_file), "--json")} & HEAVY
+
+
+def test_the_package_lists_what_it_has() -> None:
+    import aqmlab
+
+    assert sorted(aqmlab.__all__) == dir(aqmlab)
+    for name in aqmlab.__all__:
+        assert getattr(aqmlab, name) is not None
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = aqmlab.nonsense
+
+
+def test_python_m_is_the_command(cli: Cli) -> None:
+    assert cli("--help").stdout.startswith("Usage: aqmlab ")

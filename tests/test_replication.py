@@ -1,0 +1,153 @@
+"""Replications: order, interruption, failure, memory."""
+
+import threading
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import aqmlab
+from aqmlab import Interrupted, RunFailed, Scenario, _core, replication
+
+
+class Waiting:
+    """A simulation that does nothing until it is told how to behave for its seed."""
+
+    behaviour: dict[int, Any]
+
+    def __init__(self, scenario: _core.Scenario, seed: int) -> None:
+        self.real = _core.Simulation(scenario, seed)
+        self.seed = seed
+
+    def advance(self, until: float) -> None:
+        self.behaviour.get(self.seed, lambda: None)()
+        self.real.advance(until)
+
+    def results(self) -> str:
+        return self.real.results()
+
+    def series(self) -> Any:
+        return self.real.series()
+
+    def cwnd(self) -> Any:
+        return self.real.cwnd()
+
+
+@pytest.fixture
+def behaviour(monkeypatch: pytest.MonkeyPatch) -> dict[int, Any]:
+    chosen: dict[int, Any] = {}
+    monkeypatch.setattr(Waiting, "behaviour", chosen, raising=False)
+    fake = SimpleNamespace(Simulation=Waiting, __version__=_core.__version__)
+    monkeypatch.setattr(replication, "_core", fake)
+    return chosen
+
+
+def test_several_jobs_give_the_same_as_one(small: Scenario) -> None:
+    one, two = aqmlab.run(small, seeds=4, jobs=1), aqmlab.run(small, seeds=4, jobs=3)
+    assert [run.metrics for run in one.runs] == [run.metrics for run in two.runs]
+
+
+def test_the_order_is_that_of_the_seeds_whoever_finishes_first(small: Scenario, behaviour: dict[int, Any]) -> None:
+    behaviour[7] = lambda: time.sleep(0.05)
+    assert aqmlab.run(small, seeds=3, jobs=3).seeds == [7, 8, 9]
+    assert aqmlab.run(small, seeds=[9, 2, 7], jobs=3).seeds == [9, 2, 7]
+
+
+def test_slices_change_nothing(small: Scenario) -> None:
+    whole, sliced = (_core.Simulation(small.core, 7) for _ in range(2))
+    whole.advance(small.duration)
+    for slice_ in range(1, 338):
+        sliced.advance(small.duration * slice_ / 337)
+    assert replication.json.loads(whole.results())["metrics"] == replication.json.loads(sliced.results())["metrics"]
+
+
+def test_seeds_differ_and_repeat(small: Scenario) -> None:
+    first, again, other = (aqmlab.run(small, seeds=[seed]) for seed in (1, 1, 2))
+    assert first.metrics == again.metrics
+    assert first.metrics != other.metrics
+
+
+def test_progress_ends_at_one_and_never_falls(small: Scenario, behaviour: dict[int, Any]) -> None:
+    behaviour[7] = lambda: time.sleep(0.02)
+    seen: list[float] = []
+    threads = set()
+
+    def progress(fraction: float) -> None:
+        seen.append(fraction)
+        threads.add(threading.current_thread())
+
+    aqmlab.run(small, seeds=2, jobs=1, progress=progress)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+    assert len(seen) > 1
+    assert threads == {threading.current_thread()}
+
+
+def test_an_interrupt_keeps_what_was_finished(small: Scenario, behaviour: dict[int, Any]) -> None:
+    second_began = threading.Event()
+    behaviour[8] = lambda: (second_began.set(), time.sleep(0.02))
+
+    def progress(_: float) -> None:
+        if second_began.is_set():
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted, match="1 of 3 runs finished") as stopped:
+        aqmlab.run(small, seeds=3, jobs=1, progress=progress)
+    assert stopped.value.finished["lred"].seeds == [7]
+
+
+def test_a_failed_run_says_which_and_keeps_the_others(small: Scenario, behaviour: dict[int, Any]) -> None:
+    def fail() -> None:
+        raise RuntimeError("out of luck")
+
+    behaviour[8] = fail
+    with pytest.raises(RunFailed, match="run failed: lred, seed 8: out of luck") as failed:
+        aqmlab.run(small, seeds=3)
+    assert failed.value.finished["lred"].seeds == [7, 9]
+
+
+def test_a_failed_run_exits_1_after_reporting_the_others(
+    small_file: Any, behaviour: dict[int, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from aqmlab import cli
+
+    def fail() -> None:
+        raise RuntimeError("out of luck")
+
+    def exit_code(*arguments: str) -> int:
+        monkeypatch.setattr("sys.argv", ["aqmlab", *arguments])
+        with pytest.raises(SystemExit) as left:
+            cli.main()
+        return int(left.value.code or 0)
+
+    behaviour[8] = fail
+    assert exit_code("run", str(small_file), "--seeds", "2") == 1
+    shown = capsys.readouterr()
+    assert "seed 7" in shown.out
+    assert "out of luck; the runs that finished are reported" in shown.err
+
+
+def test_memory_that_is_not_there_is_refused(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    import psutil
+
+    free = SimpleNamespace(available=small.memory * 3 - 1)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
+    aqmlab.run(small, seeds=3, jobs=2)
+    with pytest.raises(MemoryError, match="3 runs at a time"):
+        aqmlab.run(small, seeds=3, jobs=3)
+
+
+@pytest.mark.parametrize("seeds", [0, -1, [], [1, 1]])
+def test_senseless_seeds_are_refused(small: Scenario, seeds: Any) -> None:
+    with pytest.raises(ValueError, match="seeds"):
+        aqmlab.run(small, seeds=seeds)
+
+
+def test_senseless_comparisons_are_refused(small: Scenario) -> None:
+    with pytest.raises(ValueError, match="nothing"):
+        aqmlab.compare(small, [])
+    with pytest.raises(ValueError, match="given twice: pi"):
+        aqmlab.compare(small, ["pi", "pi"])
+    with pytest.raises(ValueError, match="jobs"):
+        aqmlab.run(small, jobs=0)

@@ -1,0 +1,93 @@
+"""The Python face of a scenario."""
+
+import pytest
+from conftest import SMALL
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aqmlab import Scenario, ScenarioError, shipped
+
+
+def test_values_are_seconds_and_numbers(small: Scenario) -> None:
+    assert (small.title, small.aqm, small.duration, small.warmup, small.seed) == ("Small", "lred", 5.0, 1.0, 7)
+    assert small.memory > 0
+    assert small.packets > 0
+    assert repr(small) == "<Scenario 'Small': lred, 5 s, seed 7>"
+
+
+def test_a_scenario_never_changes(small: Scenario) -> None:
+    before = small.to_toml()
+    changed = small.with_(seed=8)
+    assert changed.seed == 8
+    assert small.to_toml() == before
+    assert small != changed
+    assert small == changed.with_(seed=7)
+
+
+def test_nested_and_dotted_settings_are_the_same(small: Scenario) -> None:
+    dotted = small.with_({"traffic.long.count": 3, "dumbbell.rate": "1 Mbit/s"})
+    nested = small.with_(traffic={"long": {"count": 3}}, dumbbell={"rate": "1 Mbit/s"})
+    assert dotted == nested
+    assert dotted != small
+
+
+def test_settings_apply_to_the_new_discipline(small: Scenario) -> None:
+    changed = small.with_({"aqm.q_ref": 33}, aqm="pi")
+    assert changed.aqm == "pi"
+    assert changed.resolved["aqm"]["q_ref"] == 33
+
+
+def test_an_alias_sets_the_target_of_any_discipline(small: Scenario) -> None:
+    assert small.with_(aqm="pi:q0=33").resolved == small.with_(aqm="pi:q_ref=33").resolved
+
+
+def test_unknown_settings_are_refused_with_a_suggestion(small: Scenario) -> None:
+    with pytest.raises(ScenarioError, match="duration"):
+        small.with_(durration="5 s").check()
+    with pytest.raises(ScenarioError, match="q_ref"):
+        small.with_(aqm="pi:q_reff=3").check()
+
+
+def test_problems_name_file_line_key_and_what_is_allowed() -> None:
+    broken = Scenario.parse(SMALL.replace("count = 10", "count = -10"), "some.toml")
+    with pytest.raises(ScenarioError, match=r"some\.toml:17: traffic\.long\.count = -10: must be "):
+        broken.check()
+    assert "problems" in repr(broken)
+
+
+def test_a_missing_file_is_a_problem_of_the_scenario() -> None:
+    with pytest.raises(ScenarioError, match="nowhere"):
+        Scenario.load("nowhere.toml")
+
+
+@pytest.mark.parametrize("name", sorted(shipped()))
+def test_shipped_scenarios_are_valid(name: str) -> None:
+    Scenario.load(name).check()
+    assert Scenario.load(f"{name}.toml") == Scenario.load(name)
+
+
+def test_the_demo_is_shipped() -> None:
+    assert "lred/exp1" in shipped()
+
+
+@given(
+    title=st.text(st.characters(exclude_categories=["Cs"]), max_size=40),
+    seed=st.integers(0, 2**50),
+    band=st.floats(1e-6, 10.0, exclude_min=True),
+    gentle=st.booleans(),
+    delays=st.lists(st.integers(0, 500).map(lambda ms: f"{ms} ms"), min_size=1, max_size=5),
+)
+def test_settings_survive_being_written_and_read(
+    title: str, seed: int, band: float, gentle: bool, delays: list[str]
+) -> None:
+    scenario = Scenario.parse(SMALL).with_(
+        {"dumbbell.receiver_delay": delays, "response.band": band, "aqm.gentle": gentle},
+        aqm="red",
+        title=title,
+        seed=seed,
+    )
+    again = Scenario.parse(scenario.to_toml())
+    assert again == scenario
+    assert again.resolved == scenario.resolved
+    assert (again.title, again.seed) == (title, seed)
+    assert again.resolved["response"]["band"] == band
