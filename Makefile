@@ -36,7 +36,7 @@ lint: setup ## check format, lints and types; warnings are errors
 	$(BIN)/mypy
 
 bench: setup ## time the engine, beside ns-2 where it is installed
-	$(BIN)/python -m aqmlab.bench
+	$(BIN)/python benches/bench.py
 
 oracle: setup ## compare with stored ns-2 runs (slow)
 	$(BIN)/pytest -m oracle

@@ -410,7 +410,7 @@ macro_rules! params {
                     $crate::params::Spec {
                         name: stringify!($field),
                         aliases: &[$($($($alias),*)?)?],
-                        doc: concat!($($doc, "\n"),+).trim(),
+                        doc: concat!($($doc),+).trim(),
                         unit: $unit,
                         default: <$ty as $crate::params::Field>::value(&$default),
                         kind: <$ty as $crate::params::Field>::KIND,

@@ -16,20 +16,29 @@ const HISTOGRAM: u64 = 300_000;
 /// The most bytes that a run of this scenario should need.
 #[must_use]
 pub fn memory_estimate(scenario: &Scenario) -> u64 {
-    let event = size_of::<(u128, u64)>();
-    let (mut tcp, mut udp) = (0u64, 0u64);
+    let (mut tcp, mut udp, mut outstanding) = (0u64, 0u64, 0u64);
     for traffic in &scenario.traffic {
-        match traffic.kind {
-            Kind::Cbr(_) => udp += u64::from(traffic.count),
-            Kind::Ftp(_) | Kind::Transfer(..) => tcp += u64::from(traffic.count),
+        let count = u64::from(traffic.count);
+        match &traffic.kind {
+            Kind::Cbr(_) => {
+                udp += count;
+                outstanding = u64::MAX;
+            }
+            Kind::Ftp(profile) | Kind::Transfer(profile, _) => {
+                tcp += count;
+                outstanding = outstanding.saturating_add(count * u64::from(profile.max_window));
+            }
         }
     }
+    let event = size_of::<(u128, u64)>();
     let per_tcp = size_of::<Flow>() + size_of::<Sender>() + size_of::<Receiver>() + EVENTS_PER_FLOW * event;
     let per_udp = size_of::<Source>() + event;
     let flows = tcp * per_tcp as u64 + udp * per_udp as u64;
-    let links: u64 = scenario.links.iter().map(|link| in_flight(link) * slot() as u64).sum();
+    // No link holds more than all windows together. Rings grow by doubling.
+    let rings = scenario.links.iter().map(|link| 2 * in_flight(link).min(outstanding).saturating_mul(slot() as u64));
     let measured = scenario.links.iter().filter(|link| link.aqm.is_some()).count() as u64;
-    flows + links + measured * scenario.traffic.len() as u64 * HISTOGRAM + recorded(scenario, tcp)
+    let histograms = measured * scenario.traffic.len() as u64 * HISTOGRAM;
+    rings.fold(flows + histograms + recorded(scenario, tcp), u64::saturating_add)
 }
 
 /// A place in a ring.
@@ -37,7 +46,7 @@ const fn slot() -> usize {
     size_of::<(u128, Packet)>()
 }
 
-/// The most packets in a link's buffer and on its wire; rings grow by doubling.
+/// The most packets in a link's buffer and on its wire.
 fn in_flight(link: &scenario::model::Link) -> u64 {
     let waiting = match link.buffer {
         Limit::Packets(packets) => u64::from(packets),
@@ -45,7 +54,7 @@ fn in_flight(link: &scenario::model::Link) -> u64 {
     };
     let bits = link.rate.bits() * link.delay.secs();
     let flying = bits / 8.0 / smallest(link.packet) as f64;
-    2 * (waiting + flying as u64)
+    waiting + flying as u64
 }
 
 /// Acknowledgements may fill a buffer too, but not while data of this size comes: take half of it.
@@ -63,4 +72,33 @@ fn recorded(scenario: &Scenario, tcp: u64) -> u64 {
     let windows = scenario.record.cwnd.map_or(0, |step| samples(step) * tcp * size_of::<crate::WindowSample>() as u64);
     // Once in the recorder, once in the table handed over.
     2 * (if scenario.record.series { series } else { 0 } + windows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::Document;
+
+    fn estimate(change: &str, to: &str) -> u64 {
+        let text = "duration = \"100 s\"\n[dumbbell]\nrate = \"10 Mbit/s\"\nbuffer = \"100 packets\"\n\
+                    [[traffic]]\nname = \"x\"\ncount = 1000\ntcp = { max_window = 100 }\n";
+        let document = Document::parse(&text.replace(change, to), "test").unwrap();
+        memory_estimate(&document.check().unwrap())
+    }
+
+    #[test]
+    fn memory_grows_with_flows_and_with_what_they_may_have_outstanding() {
+        let small = estimate("", "");
+        assert!((1_000_000..100_000_000).contains(&small), "{small}");
+        assert!(estimate("count = 1000", "count = 100000") > small + 99_000 * 250, "a flow takes some 300 bytes");
+        let deep = estimate("100 packets", "1000000000 packets");
+        let windows = 2 * 1000 * 100 * slot() as u64;
+        assert!(deep <= small + windows, "no buffer holds more than all windows: {deep}, {small}");
+        assert!(estimate("100 packets", "10 packets") <= small);
+    }
+
+    #[test]
+    fn memory_does_not_grow_with_simulated_time() {
+        assert_eq!(estimate("100 s", "1000 s"), estimate("", ""));
+    }
 }
