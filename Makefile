@@ -38,7 +38,7 @@ lint: setup ## check format, lints and types; warnings are errors
 bench: setup ## time the engine, beside ns-2 where it is installed
 	$(BIN)/python benches/bench.py
 
-oracle: setup ## compare with stored ns-2 runs (slow)
+oracle: setup ## compare with stored ns-2 runs
 	$(BIN)/pytest -m oracle
 
 docs: setup ## write the pages that are generated

@@ -102,9 +102,7 @@ def run_ours(case: Case, cost: Cost) -> None:
 
 def run_ns2(case: Case, cost: Cost) -> None:
     """Run it once with ns-2, nothing traced; what counts is the process, and its run loop alone."""
-    output, cpu, memory = measured(
-        ["ns", str(NS2_SCRIPT), *case.ns2, "acc_mbps=100", "dur=200", "sample=0", "fmon=0"]
-    )
+    output, cpu, memory = measured(["ns", str(NS2_SCRIPT), *case.ns2, "acc_mbps=100", "dur=200", "sample=0", "fmon=0"])
     found = json.loads(output.splitlines()[-1])
     cost.packets = int(found["departures"])
     cost.cpu.append(cpu)

@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "table": {"metrics", "result", "summary"},
 }
 ONLY_THERE = {"typer": {"cli"}, "rich": {"cli"}, "matplotlib": {"comparison", "plot", "result"}, "plotly": {"report"}}
-HEAVY = {"matplotlib", "numpy", "pandas", "plotly", "polars", "rich", "scipy"}
+HEAVY = {"matplotlib", "numpy", "pandas", "plotly", "polars", "pydantic", "rich", "scipy"}
 
 
 def imported(module: Path) -> Iterator[str]:

@@ -62,6 +62,16 @@ impl fmt::Display for Problem {
     }
 }
 
+/// More than this are not listed: the first ones tell enough.
+pub(crate) const MOST_PROBLEMS: usize = 100;
+
+impl Problem {
+    /// Stands for `more` problems that are not listed.
+    pub(crate) fn unlisted(origin: Origin, more: usize) -> Self {
+        Self { origin, path: String::new(), found: None, message: format!("and {more} more problems") }
+    }
+}
+
 /// Everything that is wrong, in the order of the file; never empty.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct Problems(pub Vec<Problem>);

@@ -1,7 +1,7 @@
 //! Reads each table of a document for itself: unknown keys, kinds of values, ranges.
 
 use crate::document::{ALGORITHMS, Document, LISTS, head};
-use crate::error::{Origin, Problem, instead};
+use crate::error::{MOST_PROBLEMS, Origin, Problem, instead};
 use crate::model::{
     Dumbbell, Flavour, General, KindName, LinkTable, Record, Response, TCP_PRESETS, Tcp, TrafficTable,
 };
@@ -9,9 +9,6 @@ use crate::tree::{Data, Node, Table, is_name, labels, spec};
 use aqm::aqm::{AnyParams, NAMES};
 use aqm::params::{Field as _, Kind, ParamError, Params, Spec, Value};
 use std::borrow::Cow;
-
-/// More than this are not listed: the first ones tell enough.
-const MOST_PROBLEMS: usize = 100;
 
 /// No list of tables is longer.
 const MOST_ENTRIES: usize = 10_000;
@@ -87,6 +84,7 @@ impl<'a> Reader<'a> {
 
     /// Notes a problem with the value at `path`.
     pub(crate) fn refuse(&mut self, path: &str, found: Option<String>, message: impl Into<String>) {
+        // Looking for the origin is not free; many more problems than are listed must not take forever.
         if self.problems.len() < MOST_PROBLEMS {
             self.note(self.document.origin(path), path.to_owned(), found, message.into());
         } else {
@@ -106,13 +104,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn finish(self) -> Vec<Problem> {
         let mut problems = self.problems;
         if self.unlisted > 0 {
-            let message = format!("and {} more problems", self.unlisted);
-            problems.push(Problem {
-                origin: self.document.origin(""),
-                path: String::new(),
-                found: None,
-                message,
-            });
+            problems.push(Problem::unlisted(self.document.origin(""), self.unlisted));
         }
         problems
     }

@@ -1,6 +1,6 @@
 //! The raw tree of a scenario: keys, values, and where each was written.
 
-use crate::error::{Origin, Problem, Problems};
+use crate::error::{MOST_PROBLEMS, Origin, Problem, Problems};
 use aqm::params::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -155,9 +155,12 @@ impl Table {
             message: format!("not TOML: {}", error.message().replace('\n', ", ")),
         };
         // One slip makes the parser stumble several times over the same line.
-        let mut problems: Vec<Problem> = errors.into_iter().map(problem).collect();
+        let mut problems = Problems::sorted(errors.into_iter().map(problem).collect()).0;
         problems.dedup_by(|later, first| later.origin == first.origin);
-        Err(Problems::sorted(problems))
+        let more = problems.len().saturating_sub(MOST_PROBLEMS);
+        problems.truncate(MOST_PROBLEMS);
+        problems.extend((more > 0).then(|| Problem::unlisted(Origin::File(name.clone()), more)));
+        Err(Problems(problems))
     }
 }
 

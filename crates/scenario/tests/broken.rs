@@ -1,6 +1,9 @@
 //! Broken files, each with the message that it gets.
 
+use aqm::aqm::{AnyParams, NAMES};
+use aqm::params::{Params as _, Spec};
 use scenario::Document;
+use scenario::model::General;
 use std::path::Path;
 
 /// A good file, to be broken by leaving out or adding lines.
@@ -60,8 +63,12 @@ fn the_files_that_are_broken_below_are_good() {
 
 #[test]
 fn every_broken_file_gets_its_message() {
-    let known =
-        "known: title, duration, warmup, seed, dumbbell, link, aqm, traffic, response, record, observe";
+    // Lists that grow with what there is.
+    let names = |specs: &[Spec]| specs.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", ");
+    let sections = "dumbbell, link, aqm, traffic, response, record, observe";
+    let known = format!("known: {}, {sections}", names(General::specs()));
+    let of_pi = names(AnyParams::of("pi").expect("there is PI").specs());
+    let aqms = NAMES.join(", ");
     let cases: &[(String, &str)] = &[
         // One value.
         (with("beta", "beta = -1"), "x.toml:7: aqm.beta = -1: must be in (0, 10], per packet"),
@@ -122,11 +129,13 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             with("name = \"lred\"", ""),
-            "x.toml:5: aqm.name: missing: must be the name of an algorithm, one of droptail, red, pi, rem, lred",
+            &format!("x.toml:5: aqm.name: missing: must be the name of an algorithm, one of {aqms}"),
         ),
         (
             with("name = \"lred\"", "name = \"pi\"\npreset = \"surve\""),
-            "x.toml:7: aqm.preset = \"surve\": no such preset of pi; did you mean \"survey\"?\nx.toml:8: aqm.beta: unknown key; known: q_ref, a, b, frequency, bytes, mean_packet, ecn, name, preset",
+            &format!(
+                "x.toml:7: aqm.preset = \"surve\": no such preset of pi; did you mean \"survey\"?\nx.toml:8: aqm.beta: unknown key; known: {of_pi}, name, preset"
+            ),
         ),
         (
             with("beta", "preset = \"ns\""),
@@ -299,6 +308,9 @@ fn all_problems_are_told_at_once_in_the_order_of_the_file() {
 fn of_very_many_problems_the_first_are_told_and_the_rest_counted() {
     let text = (0..1000).fold(String::new(), |text, i| text + &format!("k{i} = 1\n")) + GOOD;
     let found = messages(&text);
+    assert_eq!(found.lines().count(), 101);
+    assert_eq!(found.lines().last(), Some("x.toml: and 900 more problems"));
+    let found = messages(&"= =\n".repeat(1000));
     assert_eq!(found.lines().count(), 101);
     assert_eq!(found.lines().last(), Some("x.toml: and 900 more problems"));
 }
