@@ -13,7 +13,7 @@ unexport VIRTUAL_ENV
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench oracle docs clean
+.PHONY: help setup demo test lint bench oracle docs lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,8 +21,7 @@ help: ## list these targets
 setup: $(STAMPS)/engine ## make .venv with aqmlab and its tools in it; seconds when nothing changed
 
 demo: setup ## run LRED experiment 1 (N = 400) for five AQMs: table, figure, report in out/demo
-	$(BIN)/aqmlab compare lred/exp1 --aqm lred --aqm pi --aqm rem --aqm red --aqm droptail \
-	  --set aqm.q0=100 --out out/demo
+	$(BIN)/aqmlab compare lred/exp1 --aqm lred --aqm pi --aqm rem --aqm red --aqm droptail --out out/demo
 
 test: setup ## run every test
 	cargo test --workspace --quiet
@@ -43,6 +42,10 @@ oracle: setup ## compare with stored ns-2 runs
 
 docs: setup ## write the pages that are generated
 	$(BIN)/python -m aqmlab.pages docs
+
+lock: $(STAMPS)/uv ## choose the newest packages that pyproject.toml allows, and pin them
+	target/uv/bin/uv pip compile --quiet --universal --upgrade --generate-hashes --no-header --group dev \
+	  --output-file requirements.lock pyproject.toml
 
 clean: ## remove what was built and written
 	rm -rf $(VENV) target out
@@ -66,8 +69,9 @@ $(STAMPS)/uv: $(STAMPS)/tools
 	@touch $@
 
 # The project itself is left out: maturin installs it below, built once and not in isolation.
-$(STAMPS)/packages: $(STAMPS)/uv pyproject.toml uv.lock
-	target/uv/bin/uv sync --locked --no-install-project --python "$$(command -v $(PYTHON))"
+$(STAMPS)/packages: $(STAMPS)/uv requirements.lock
+	target/uv/bin/uv venv --quiet --clear --python "$$(command -v $(PYTHON))" $(VENV)
+	target/uv/bin/uv pip sync --python $(BIN)/python --require-hashes requirements.lock
 	@touch $@
 
 $(STAMPS)/engine: $(STAMPS)/packages $(ENGINE)

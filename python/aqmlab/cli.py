@@ -105,7 +105,11 @@ def run(
     scenario: File,
     aqm: Annotated[
         str | None,
-        typer.Option("--aqm", metavar="SPEC", help="NAME or NAME:KEY=VALUE,… instead of the file's."),
+        typer.Option(
+            "--aqm",
+            metavar="SPEC",
+            help="NAME or NAME:KEY=VALUE,… instead of the file's; a target queue that the file sets stays.",
+        ),
     ] = None,
     set_: Settings = None,
     seed: Seed = None,
@@ -136,7 +140,8 @@ def compare(
 ) -> None:
     """Simulate a scenario with several queue disciplines.
 
-    A --set of aqm.KEY goes to every discipline that knows KEY.
+    A target queue that the file sets stays in force for every discipline that has one, unless its SPEC
+    says another. A --set of aqm.KEY goes to every discipline that knows KEY.
     """
     base = _scenario(scenario, seed, seeds)
     if twice := sorted({spec for spec in aqm if aqm.count(spec) > 1}):

@@ -115,10 +115,19 @@ impl Endpoints {
             let (from, to) = (entry.from[i % entry.from.len()], entry.to[i % entry.to.len()]);
             let forth = routes.path(from, to);
             match (&entry.kind, &common.profile) {
-                (Kind::Cbr(rate), _) => self.add_source(class, forth, entry.packet_size, *rate, start, entry.stop),
+                (Kind::Cbr(rate), _) => {
+                    self.add_source(class, forth, entry.packet_size, *rate, start, entry.stop)
+                }
                 (_, Some(profile)) => {
                     let sender = Sender::new(profile, common.segments(profile));
-                    self.add_flow(class, (forth, routes.path(to, from)), sender, profile.first(), start, entry.stop);
+                    self.add_flow(
+                        class,
+                        (forth, routes.path(to, from)),
+                        sender,
+                        profile.first(),
+                        start,
+                        entry.stop,
+                    );
                 }
                 (_, None) => unreachable!("every other kind is TCP"),
             }
@@ -126,12 +135,29 @@ impl Endpoints {
         self.classes.push(common);
     }
 
-    fn add_source(&mut self, class: u16, forth: u32, size: Bytes, rate: Rate, start: Time, stop: Option<Span>) {
+    fn add_source(
+        &mut self,
+        class: u16,
+        forth: u32,
+        size: Bytes,
+        rate: Rate,
+        start: Time,
+        stop: Option<Span>,
+    ) {
         let interval = rate.transmission(size.0 as u32);
         let stop = stop.map_or(Time::MAX, |stop| Time::ZERO + stop);
         let size = size.0 as u16;
         let (delivered, delivered_at_warmup) = (0, 0);
-        self.sources.push(Source { class, forth, size, interval, start, stop, delivered, delivered_at_warmup });
+        self.sources.push(Source {
+            class,
+            forth,
+            size,
+            interval,
+            start,
+            stop,
+            delivered,
+            delivered_at_warmup,
+        });
     }
 
     fn add_flow(

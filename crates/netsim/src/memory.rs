@@ -35,7 +35,8 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
     let per_udp = size_of::<Source>() + event;
     let flows = tcp * per_tcp as u64 + udp * per_udp as u64;
     // No link holds more than all windows together. Rings grow by doubling.
-    let rings = scenario.links.iter().map(|link| 2 * in_flight(link).min(outstanding).saturating_mul(slot() as u64));
+    let rings =
+        scenario.links.iter().map(|link| 2 * in_flight(link).min(outstanding).saturating_mul(slot() as u64));
     let measured = scenario.links.iter().filter(|link| link.aqm.is_some()).count() as u64;
     let histograms = measured * scenario.traffic.len() as u64 * HISTOGRAM;
     rings.fold(flows + histograms + recorded(scenario, tcp), u64::saturating_add)
@@ -67,9 +68,11 @@ const fn smallest(packet: Bytes) -> u64 {
 fn recorded(scenario: &Scenario, tcp: u64) -> u64 {
     let samples = |step: Span| scenario.general.duration.nanos().div_ceil(step.nanos().max(1));
     let column = 8 * samples(scenario.series_step());
-    let columns = |link: &scenario::model::Link| link.aqm.as_ref().map_or(0, |aqm| 3 * (1 + aqm.signals().len()) + 2);
+    let columns =
+        |link: &scenario::model::Link| link.aqm.as_ref().map_or(0, |aqm| 3 * (1 + aqm.signals().len()) + 2);
     let series = scenario.links.iter().map(|link| column * columns(link) as u64).sum::<u64>();
-    let windows = scenario.record.cwnd.map_or(0, |step| samples(step) * tcp * size_of::<crate::WindowSample>() as u64);
+    let windows =
+        scenario.record.cwnd.map_or(0, |step| samples(step) * tcp * size_of::<crate::WindowSample>() as u64);
     // Once in the recorder, once in the table handed over.
     2 * (if scenario.record.series { series } else { 0 } + windows)
 }
@@ -90,7 +93,10 @@ mod tests {
     fn memory_grows_with_flows_and_with_what_they_may_have_outstanding() {
         let small = estimate("", "");
         assert!((1_000_000..100_000_000).contains(&small), "{small}");
-        assert!(estimate("count = 1000", "count = 100000") > small + 99_000 * 250, "a flow takes some 300 bytes");
+        assert!(
+            estimate("count = 1000", "count = 100000") > small + 99_000 * 250,
+            "a flow takes some 300 bytes"
+        );
         let deep = estimate("100 packets", "1000000000 packets");
         let windows = 2 * 1000 * 100 * slot() as u64;
         assert!(deep <= small + windows, "no buffer holds more than all windows: {deep}, {small}");

@@ -143,7 +143,8 @@ impl Series {
         let mut columns = vec![Column { name: "t".to_owned(), values: starts }];
         for (queue, names) in self.queues.iter().zip(&self.names) {
             let link = names[0].strip_suffix(".queue").expect("the first track is the queue");
-            let mut add = |name: String, values: &[f64]| columns.push(Column { name, values: values.to_vec() });
+            let mut add =
+                |name: String, values: &[f64]| columns.push(Column { name, values: values.to_vec() });
             for (track, name) in queue.tracks.iter().zip(names) {
                 add(format!("{name}.min"), &track.mins);
                 add(format!("{name}.mean"), &track.means);

@@ -227,9 +227,16 @@ impl<P: Probe> Simulation<P> {
         let response_time = managed.settling.as_ref().and_then(crate::stats::Settling::settled);
         Results {
             seed: self.seed,
-            metrics: Metrics { link, flows: flow_metrics(&self.endpoints, None, seconds), response_time, drops_elsewhere },
+            metrics: Metrics {
+                link,
+                flows: flow_metrics(&self.endpoints, None, seconds),
+                response_time,
+                drops_elsewhere,
+            },
             classes: (0..self.scenario.traffic.len())
-                .map(|class| (self.scenario.traffic[class].name.clone(), self.class_metrics(class, managed, seconds)))
+                .map(|class| {
+                    (self.scenario.traffic[class].name.clone(), self.class_metrics(class, managed, seconds))
+                })
                 .collect(),
             links,
             engine: Engine {

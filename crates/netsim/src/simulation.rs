@@ -181,7 +181,9 @@ impl<P: Probe> Simulation<P> {
             }
             Kind::Ack => {
                 let ack = packet.acknowledgement();
-                self.with_sender(packet.flow, |sender, now, profile, out| sender.on_ack(now, profile, &ack, out));
+                self.with_sender(packet.flow, |sender, now, profile, out| {
+                    sender.on_ack(now, profile, &ack, out)
+                });
                 let flow = &mut self.endpoints.flows[packet.flow as usize];
                 if flow.finished.is_none() && self.endpoints.senders[packet.flow as usize].done() {
                     flow.finished = Some(self.network.events.now());
@@ -203,7 +205,8 @@ impl<P: Probe> Simulation<P> {
     ) {
         let now = self.network.events.now();
         let flow = &mut self.endpoints.flows[index as usize];
-        let profile = self.endpoints.classes[usize::from(flow.class)].profile.as_ref().expect("TCP has a profile");
+        let profile =
+            self.endpoints.classes[usize::from(flow.class)].profile.as_ref().expect("TCP has a profile");
         let sender = &mut self.endpoints.senders[index as usize];
         let (forth, class, size) = (flow.forth, flow.class, profile.size as u16);
         act(sender, now, profile, &mut Wire { network: &mut self.network, flow: index, forth, class, size });
@@ -242,7 +245,8 @@ impl<P: Probe> Simulation<P> {
         flow.ack_timer = Time::MAX;
         let receiver = &mut self.endpoints.receivers[index as usize];
         if receiver.deadline() <= now {
-            let profile = self.endpoints.classes[usize::from(flow.class)].profile.as_ref().expect("TCP has a profile");
+            let profile =
+                self.endpoints.classes[usize::from(flow.class)].profile.as_ref().expect("TCP has a profile");
             if let Some(ack) = receiver.on_timer(profile) {
                 self.acknowledge(index, &ack);
             }

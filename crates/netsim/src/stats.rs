@@ -51,7 +51,8 @@ impl Occupancy {
         }
         let total = total as f64;
         let average = |f: &dyn Fn(f64) -> f64| -> f64 {
-            self.held.iter().enumerate().map(|(length, &ns)| f(length as f64) * ns as f64).sum::<f64>() / total
+            self.held.iter().enumerate().map(|(length, &ns)| f(length as f64) * ns as f64).sum::<f64>()
+                / total
         };
         let mean = average(&|q| q);
         Some(OccupancySummary {
@@ -84,7 +85,8 @@ pub(crate) struct Delays {
 
 impl Delays {
     pub(crate) fn new() -> Self {
-        let histogram = Histogram::new_with_bounds(1, LONGEST_DELAY, DIGITS).expect("constant bounds are valid");
+        let histogram =
+            Histogram::new_with_bounds(1, LONGEST_DELAY, DIGITS).expect("constant bounds are valid");
         Self { histogram, sum_ns: 0, max_ns: 0 }
     }
 

@@ -13,7 +13,8 @@ fn scenario(aqm: &str, traffic: &str) -> Scenario {
     Document::parse(&text, "test").unwrap().check().unwrap()
 }
 
-const LONG: &str = "[[traffic]]\nname = \"long\"\ncount = 12\npacket_size = \"500 B\"\nstart = \"uniform(0 s, 1 s)\"\n";
+const LONG: &str =
+    "[[traffic]]\nname = \"long\"\ncount = 12\npacket_size = \"500 B\"\nstart = \"uniform(0 s, 1 s)\"\n";
 
 fn run(scenario: &Scenario, seed: u64) -> Results {
     let mut run = Simulation::new(scenario.clone(), seed, ());
@@ -55,7 +56,11 @@ fn packets_are_conserved_at_the_bottleneck() {
         let waiting = traffic.arrivals - left;
         assert!(waiting <= 40, "{aqm}: {waiting} packets are neither sent, dropped nor in the buffer");
         assert!(results.metrics.flows.goodput <= traffic.throughput, "{aqm}: more came out than went in");
-        assert!(results.metrics.link.utilisation <= 1.0 + 1e-12, "{aqm}: {}", results.metrics.link.utilisation);
+        assert!(
+            results.metrics.link.utilisation <= 1.0 + 1e-12,
+            "{aqm}: {}",
+            results.metrics.link.utilisation
+        );
         assert!(results.metrics.link.queue_mean.unwrap() <= 40.0, "{aqm}");
     }
 }
@@ -101,9 +106,13 @@ fn the_series_agree_with_the_summary() {
 #[test]
 fn traffic_does_not_depend_on_the_queue_discipline() {
     // What a constant-rate source sends, and when flows start, is the same whatever drops the packets.
-    let traffic = format!("{LONG}[[traffic]]\nname = \"udp\"\nkind = \"cbr\"\nrate = \"200 kbit/s\"\nstart = \"uniform(0 s, 1 s)\"\n");
-    let sent: Vec<u64> =
-        aqm::aqm::NAMES.iter().map(|aqm| run(&scenario(aqm, &traffic), 1).classes["udp"].traffic.arrivals).collect();
+    let traffic = format!(
+        "{LONG}[[traffic]]\nname = \"udp\"\nkind = \"cbr\"\nrate = \"200 kbit/s\"\nstart = \"uniform(0 s, 1 s)\"\n"
+    );
+    let sent: Vec<u64> = aqm::aqm::NAMES
+        .iter()
+        .map(|aqm| run(&scenario(aqm, &traffic), 1).classes["udp"].traffic.arrivals)
+        .collect();
     assert!(sent.iter().all(|&packets| packets == sent[0] && packets > 0), "{sent:?}");
     // An entry's own stream: another entry before it changes no start time.
     let other = traffic.replace("count = 12", "count = 3");
@@ -139,7 +148,8 @@ fn a_transfer_delivers_every_byte_once() {
 
 #[test]
 fn a_source_below_the_rate_meets_no_queue() {
-    let traffic = "[[traffic]]\nname = \"udp\"\nkind = \"cbr\"\nrate = \"500 kbit/s\"\npacket_size = \"500 B\"\n";
+    let traffic =
+        "[[traffic]]\nname = \"udp\"\nkind = \"cbr\"\nrate = \"500 kbit/s\"\npacket_size = \"500 B\"\n";
     let results = run(&scenario("droptail", traffic), 1);
     assert_eq!(results.metrics.link.queue_mean, Some(0.0));
     assert_eq!(results.metrics.link.traffic.queue_delay_max, Some(0.0));
@@ -152,7 +162,8 @@ fn a_source_below_the_rate_meets_no_queue() {
 #[test]
 fn an_overloading_source_loses_what_does_not_fit() {
     // 3 Mbit/s into 2 Mbit/s: a third is lost, the buffer stays full, the wait is 40 packets of 2 ms each.
-    let traffic = "[[traffic]]\nname = \"udp\"\nkind = \"cbr\"\nrate = \"3 Mbit/s\"\npacket_size = \"500 B\"\n";
+    let traffic =
+        "[[traffic]]\nname = \"udp\"\nkind = \"cbr\"\nrate = \"3 Mbit/s\"\npacket_size = \"500 B\"\n";
     let results = run(&scenario("droptail", traffic), 1);
     let link = &results.metrics.link;
     assert!((link.traffic.loss_ratio.unwrap() - 1.0 / 3.0).abs() < 1e-3);

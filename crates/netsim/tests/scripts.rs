@@ -39,7 +39,10 @@ struct Script {
 }
 
 fn value(text: &str) -> Value {
-    text.parse().map(Value::Integer).or_else(|_| text.parse().map(Value::Bool)).unwrap_or(Value::Text(text.into()))
+    text.parse()
+        .map(Value::Integer)
+        .or_else(|_| text.parse().map(Value::Bool))
+        .unwrap_or(Value::Text(text.into()))
 }
 
 fn parameters(settings: &[&str]) -> Tcp {

@@ -12,7 +12,12 @@ use pyo3::prelude::*;
 use scenario::{Document, Scenario as Checked};
 use std::path::Path;
 
-create_exception!(aqmlab._core, ScenarioError, PyValueError, "What is wrong with a scenario, a line a problem.");
+create_exception!(
+    aqmlab._core,
+    ScenarioError,
+    PyValueError,
+    "What is wrong with a scenario, a line a problem."
+);
 
 /// A problem of the scenario as a Python exception.
 fn refused(problem: impl std::fmt::Display) -> PyErr {
@@ -29,7 +34,10 @@ impl Scenario {
     }
 
     /// A copy with one change.
-    fn changed<E: std::fmt::Display>(&self, change: impl FnOnce(&mut Document) -> Result<(), E>) -> PyResult<Self> {
+    fn changed<E: std::fmt::Display>(
+        &self,
+        change: impl FnOnce(&mut Document) -> Result<(), E>,
+    ) -> PyResult<Self> {
         let mut document = self.0.clone();
         change(&mut document).map_err(refused)?;
         Ok(Self(document))
@@ -43,7 +51,7 @@ enum PyValue {
     Integer(i64),
     Float(f64),
     Text(String),
-    List(Vec<PyValue>),
+    List(Vec<Self>),
 }
 
 impl From<PyValue> for Value {

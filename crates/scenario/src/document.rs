@@ -6,6 +6,7 @@ use crate::estimate::estimate;
 use crate::model::{Scenario, TCP_PRESETS};
 use crate::network::network;
 use crate::read::{Reader, Tables};
+use crate::target::kept;
 use crate::tree::{Data, Node, Table, labels, spec, unquoted};
 use aqm::aqm::AnyParams;
 use aqm::params::Value;
@@ -95,7 +96,8 @@ impl Document {
     }
 
     /// Replaces the algorithm by `NAME` or `NAME:KEY=VALUE,KEY=VALUE`: that of the bottleneck, or without a
-    /// `[dumbbell]` that of every link that has one.
+    /// `[dumbbell]` that of every link that has one. A target that the file gives the queue stays, unless the new
+    /// one says its own.
     ///
     /// # Errors
     /// If `text` is not of this form, or no link has an algorithm to replace.
@@ -110,8 +112,9 @@ impl Document {
                 message,
             });
         };
-        let node = Node::new(origin.clone(), Data::Table(table));
+        let node = |old: Option<&Node>| Node::new(origin.clone(), Data::Table(kept(old, table.clone())));
         if self.root.get("dumbbell").is_some() || self.root.get("link").is_none() {
+            let node = node(self.root.get("aqm"));
             self.root.insert("aqm", node);
             return Ok(());
         }
@@ -120,7 +123,7 @@ impl Document {
             let Data::Table(link) = &mut entry.data else { continue };
             for key in ALGORITHMS {
                 if let Some(old) = link.get_mut(key) {
-                    *old = node.clone();
+                    *old = node(Some(&*old));
                     replaced = true;
                 }
             }

@@ -15,6 +15,7 @@ mod read;
 mod resolved;
 mod schema;
 pub mod start;
+mod target;
 mod tree;
 
 pub use catalogue::catalogue;

@@ -98,12 +98,15 @@ impl Receiver {
     fn acknowledge(&mut self, profile: &Profile) -> Ack {
         self.owed = false;
         self.due = Time::MAX;
-        let mut ack = Ack { next: self.next, ece: self.echo, echo: self.stamp, blocks: [(0, 0); MOST_BLOCKS] };
+        let mut ack =
+            Ack { next: self.next, ece: self.echo, echo: self.stamp, blocks: [(0, 0); MOST_BLOCKS] };
         if profile.sack && !self.runs.is_empty() {
             // The block with the latest segment first, then the others, highest first (RFC 2018, section 4).
             let latest = self.runs.iter().position(|&(low, high)| (low..high).contains(&self.latest));
             let others = (0..self.runs.len()).rev().filter(|&i| Some(i) != latest);
-            for (block, i) in ack.blocks[..profile.sack_blocks].iter_mut().zip(latest.into_iter().chain(others)) {
+            for (block, i) in
+                ack.blocks[..profile.sack_blocks].iter_mut().zip(latest.into_iter().chain(others))
+            {
                 *block = self.runs[i];
             }
         }

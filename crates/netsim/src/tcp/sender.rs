@@ -393,7 +393,8 @@ impl Sender {
             LimitedTransmit::New => self.nxt == self.max,
             LimitedTransmit::Next => true,
         };
-        let edge = (self.una + profile.max_window).min(self.una + self.cwnd as u32 + self.dup_acks).min(self.end);
+        let edge =
+            (self.una + profile.max_window).min(self.una + self.cwnd as u32 + self.dup_acks).min(self.end);
         if allowed && self.nxt < edge {
             self.emit(now, profile, self.nxt, out);
             self.nxt += 1;

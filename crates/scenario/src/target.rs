@@ -1,0 +1,75 @@
+//! Keeping the queue length to steer to, when one algorithm takes the place of another.
+
+use crate::tree::{Data, Node, Table, spec};
+use aqm::aqm::AnyParams;
+
+/// The name that every algorithm with a target understands, besides its own.
+const COMMON_NAME: &str = "q0";
+
+/// What the target is called in the algorithm that `table` names, its own name first; empty if it has none.
+fn names(table: &Table) -> Vec<&'static str> {
+    let Some(params) = table.text("name").and_then(AnyParams::of) else { return Vec::new() };
+    let called = |name: &&str, aliases: &&[&str]| *name == COMMON_NAME || aliases.contains(&COMMON_NAME);
+    let target = params.specs().iter().find(|spec| called(&spec.name, &spec.aliases));
+    target
+        .map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()).collect())
+        .unwrap_or_default()
+}
+
+/// `new`, with the target that `old` has, unless `new` says its own: a comparison is of algorithms that steer to
+/// the same length, not of their defaults.
+pub(crate) fn kept(old: Option<&Node>, mut new: Table) -> Table {
+    let written = match old.map(|node| (node, &node.data)) {
+        Some((_, Data::Table(table))) => Some(table.clone()),
+        Some((node, _)) => node.text().and_then(|text| spec(text, "name", &node.origin)),
+        None => None,
+    };
+    let target = written.and_then(|old| names(&old).into_iter().find_map(|name| old.get(name).cloned()));
+    let (Some(target), names) = (target, names(&new)) else { return new };
+    let says_its_own = new.get("preset").is_some() || names.iter().any(|name| new.get(name).is_some());
+    if let (Some(name), false) = (names.first(), says_its_own) {
+        new.insert(name, target);
+    }
+    new
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Origin;
+    use aqm::params::Value;
+    use std::sync::Arc;
+
+    fn table(text: &str) -> Table {
+        spec(text, "name", &Origin::Aqm(Arc::from(text))).unwrap()
+    }
+
+    fn kept_target(old: &str, new: &str) -> Option<String> {
+        let old = Node::new(Origin::Aqm(Arc::from(old)), Data::Table(table(old)));
+        let merged = kept(Some(&old), table(new));
+        ["q_ref", "b_star", "q0"].iter().find_map(|name| merged.get(name)).and_then(Node::shown)
+    }
+
+    #[test]
+    fn the_target_is_kept_under_the_new_algorithms_name() {
+        assert_eq!(kept_target("lred:q0=100", "pi").as_deref(), Some("100"));
+        assert_eq!(kept_target("pi:q_ref=60", "rem").as_deref(), Some("60"));
+        assert_eq!(kept_target("rem:q0=70", "lred:beta=0.01").as_deref(), Some("70"));
+    }
+
+    #[test]
+    fn a_target_of_its_own_or_a_presets_comes_first() {
+        assert_eq!(kept_target("lred:q0=100", "pi:q_ref=30").as_deref(), Some("30"));
+        assert_eq!(kept_target("lred:q0=100", "pi:q0=30").as_deref(), Some("30"));
+        assert_eq!(kept_target("lred:q0=100", "pi:preset=survey"), None);
+    }
+
+    #[test]
+    fn an_algorithm_without_a_target_neither_gives_nor_takes_one() {
+        assert_eq!(kept_target("lred:q0=100", "droptail"), None);
+        assert_eq!(kept_target("droptail", "pi"), None);
+        assert_eq!(kept_target("lred", "pi"), None, "a default is not a choice");
+        let text = Node::new(Origin::Aqm(Arc::from("x")), Data::Value(Value::Text("lred:q0=40".into())));
+        assert!(kept(Some(&text), table("pi")).get("q_ref").is_some());
+    }
+}
