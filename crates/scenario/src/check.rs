@@ -10,8 +10,8 @@ use aqm::Port;
 use aqm::params::Field;
 use aqm::unit::{Limit, Span};
 
-/// More work than this is refused: at ten million packets a second, three hours.
-const MOST_WORK: f64 = 1e11;
+/// More work than this is refused: half an hour or more, and segments are numbered with 32 bits.
+const MOST_WORK: f64 = 4e9;
 
 /// No series has more bins.
 const MOST_BINS: u64 = 100_000_000;

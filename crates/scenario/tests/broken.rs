@@ -231,11 +231,11 @@ fn every_broken_file_gets_its_message() {
             with("duration", "duration = \"1e7 s\"")
                 .replace("10 Mbit/s", "1 Gbit/s")
                 .replace("kind", "count = 10\nkind"),
-            "x.toml: too much work: about 3.8e11 packets would pass the links, at most 1e11 may; lower duration (10000000 s) or dumbbell.access_rate (100 Mbit/s)",
+            "x.toml: too much work: about 3.8e11 packets would pass the links, at most 4e9 may; lower duration (10000000 s) or dumbbell.access_rate (100 Mbit/s)",
         ),
         (
             with("duration", "duration = \"1e6 s\"").replace("beta = 0.001", "period = \"1 us\""),
-            "x.toml: too much work: the aqm of bottleneck would act 1.0e12 times, every 1 us, at most 1e11 may; lower duration (1000000 s)",
+            "x.toml: too much work: the aqm of bottleneck would act 1.0e12 times, every 1 us, at most 4e9 may; lower duration (1000000 s)",
         ),
         // Graphs.
         (

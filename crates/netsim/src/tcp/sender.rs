@@ -315,7 +315,7 @@ impl Sender {
 
     fn half(&self, profile: &Profile) -> f64 {
         0.5 * match profile.halved {
-            Halved::Flight => f64::from(self.nxt - self.una - self.limited),
+            Halved::Flight => f64::from((self.nxt - self.una).saturating_sub(self.limited)),
             Halved::Window => (self.cwnd + f64::from(self.inflation)).min(f64::from(profile.max_window)),
         }
     }
