@@ -13,7 +13,7 @@ unexport VIRTUAL_ENV
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench oracle docs lock clean
+.PHONY: help setup demo test lint format bench oracle docs lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,10 @@ lint: setup ## check format, lints and types; warnings are errors
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+format: setup ## format everything
+	rustfmt --edition 2024 $$(git ls-files '*.rs')
+	$(BIN)/ruff format --quiet
 
 bench: setup ## time the engine, beside ns-2 where it is installed
 	$(BIN)/python benches/bench.py

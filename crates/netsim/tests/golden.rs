@@ -67,7 +67,18 @@ fn row(aqm: &str, tcp: &str) -> String {
 fn small_runs_are_as_they_were() {
     let mut table = format!(
         "{:20} {:31} {:>8} {:>8} {:>6} {:>8} {:>5} {:>10} {:>6} {:>8} {:>11} {:>7}\n",
-        "aqm", "tcp", "queue", "arrivals", "early", "overflow", "marks", "bit/s", "jain", "timeouts", "retransmits", "events"
+        "aqm",
+        "tcp",
+        "queue",
+        "arrivals",
+        "early",
+        "overflow",
+        "marks",
+        "bit/s",
+        "jain",
+        "timeouts",
+        "retransmits",
+        "events"
     );
     for aqm in AQMS {
         writeln!(table, "{}", row(aqm, TCPS[0])).unwrap();
@@ -87,5 +98,9 @@ fn small_runs_are_as_they_were() {
         .filter(|(before, now)| before != now)
         .map(|(before, now)| format!("- {before}\n+ {now}"))
         .collect();
-    assert!(changed.is_empty() && golden.lines().count() == table.lines().count(), "\n{}", changed.join("\n"));
+    assert!(
+        changed.is_empty() && golden.lines().count() == table.lines().count(),
+        "\n{}",
+        changed.join("\n")
+    );
 }
