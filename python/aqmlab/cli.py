@@ -6,9 +6,11 @@ Only typer is imported at the start, so that ``aqmlab --help`` answers at once.
 from __future__ import annotations
 
 import io
+import re
 import shlex
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from aqmlab.scenario import Scenario
 
 BAD_USAGE, FAILED, INTERRUPTED = 2, 1, 128 + signal.SIGINT
+
+_DISCIPLINE = re.compile(r"\s*(link\s*\.[^.]+\.\s*)?aqm\s*(\.\s*name\s*)?")
+"""The paths of a scenario that say which queue discipline there is."""
 
 
 class Listed(StrEnum):
@@ -120,7 +125,7 @@ def run(
 ) -> None:
     """Simulate a scenario."""
     base = _scenario(scenario, seed, seeds)
-    chosen = _with_settings(base.with_aqm(aqm) if aqm else base, set_)
+    chosen = _with_settings(base if aqm is None else base.with_aqm(aqm), set_)
     _simulate({chosen.aqm: chosen}, seeds, jobs, json, out, alone=True)
 
 
@@ -143,6 +148,11 @@ def compare(
     A target queue that the file sets stays in force for every discipline that has one, unless its SPEC
     says another. A --set of aqm.KEY goes to every discipline that knows KEY.
     """
+    from aqmlab.replication import repeated
+
+    for setting in set_ or ():
+        if _DISCIPLINE.fullmatch(setting.partition("=")[0]):
+            raise typer.BadParameter(f"{setting}: --aqm says that", param_hint="--set")
     base = _scenario(scenario, seed, seeds)
     if twice := sorted({spec for spec in aqm if aqm.count(spec) > 1}):
         raise typer.BadParameter(f"{', '.join(twice)} given twice", param_hint="--aqm")
@@ -153,6 +163,8 @@ def compare(
         spec: _with_settings(one, [s for s in set_ or () if all(_knows(one, key) for key in _aqm_keys([s]))])
         for spec, one in variants.items()
     }
+    if same := repeated(chosen):
+        raise typer.BadParameter(f"{same[0]} and {same[1]} are the same", param_hint="--aqm")
     _simulate(chosen, seeds, jobs, json, out, alone=False)
 
 
@@ -227,9 +239,12 @@ def main() -> None:
 
 def _scenario(name: str, seed: int | None, seeds: int | None) -> Scenario:
     from aqmlab import Scenario
+    from aqmlab.replication import MOST_SEEDS
 
     if seed is not None and seeds is not None:
         raise typer.BadParameter("give --seed or --seeds, not both", param_hint="--seeds")
+    if seeds is not None and seeds > MOST_SEEDS:
+        raise typer.BadParameter(f"{seeds}: must be at most {MOST_SEEDS}", param_hint="--seeds")
     scenario = Scenario.load(name)
     return scenario if seed is None else scenario.with_(seed=seed)
 
@@ -267,18 +282,47 @@ def _simulate(
     from aqmlab.replication import Interrupted, RunFailed, compare_scenarios
 
     if out:
-        out.mkdir(parents=True, exist_ok=True)  # better now than after an hour of simulation
+        _refuse_bad_folder(out)  # better now than after an hour of simulation
     stopped: Interrupted | RunFailed | None = None
-    try:
-        with _progress() as progress:
-            results = compare_scenarios(scenarios, seeds, jobs, progress)
-    except (Interrupted, RunFailed) as error:
-        results, stopped = error.finished, error
-    if results:
-        _deliver(results, json, out, alone)
+    with _one_interrupt():
+        try:
+            with _progress() as progress:
+                results = compare_scenarios(scenarios, seeds, jobs, progress)
+        except (Interrupted, RunFailed) as error:
+            results, stopped = error.finished, error
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # what took an hour is not thrown away
+        if results:
+            _deliver(results, json, out, alone)
     if stopped:
         kept = f"; the runs that finished are reported{f' and saved in {out}' if out else ''}" if results else ""
         _stop(INTERRUPTED if isinstance(stopped, Interrupted) else FAILED, f"{stopped}{kept}")
+
+
+def _refuse_bad_folder(out: Path) -> None:
+    """Make the folder and try to write there."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise typer.BadParameter(f"{out}: not a folder", param_hint="--out") from None
+    with tempfile.TemporaryFile(dir=out):
+        pass
+
+
+@contextmanager
+def _one_interrupt() -> Iterator[None]:
+    """Let the first Ctrl-C stop the runs, and ignore those that follow: they would lose what was finished."""
+
+    def stop(*_: object) -> NoReturn:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:  # and not, as in the background, ignored
+        signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _deliver(results: Comparison, json: bool, out: Path | None, alone: bool) -> None:

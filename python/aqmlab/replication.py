@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,6 +17,9 @@ from aqmlab.result import Result, Run
 from aqmlab.scenario import Scenario
 
 Progress = Callable[[float], None]
+
+MOST_SEEDS = 100_000
+"""The most replications of a scenario at once."""
 
 _SLICE = 0.1
 """Seconds of the wall clock between two looks at whether to go on."""
@@ -90,6 +94,7 @@ def run(
     Interrupted
         If the user presses Ctrl-C; it carries the runs that were finished.
     """
+    _refuse_no_scenario(scenario)
     return compare_scenarios({scenario.aqm: scenario}, seeds, jobs, progress)[scenario.aqm]
 
 
@@ -131,6 +136,9 @@ def compare(
     Interrupted
         If the user presses Ctrl-C; it carries the runs that were finished.
     """
+    _refuse_no_scenario(scenario)
+    if isinstance(aqms, str):
+        raise TypeError(f"aqms = {aqms!r}: must be a list of texts: [{aqms!r}]")
     specs = list(aqms)
     if twice := sorted({spec for spec in specs if specs.count(spec) > 1}):
         raise ValueError(f"given twice: {', '.join(twice)}")
@@ -165,9 +173,19 @@ def compare_scenarios(
         raise ValueError("nothing to simulate")
     for scenario in scenarios.values():
         scenario.check()
-    tasks = [_Task(label, scenario, seed) for label, scenario in scenarios.items() for seed in _seeds(scenario, seeds)]
+    if same := repeated(scenarios):
+        raise ValueError(f"{same[0]} and {same[1]} are the same")
+    if isinstance(seeds, Iterable):
+        seeds = list(seeds)  # each scenario asks for them
+    chosen = {label: _seeds(scenario, seeds) for label, scenario in scenarios.items()}
+    # Seed after seed: when the runs are stopped, each scenario has about as many as the others.
+    tasks = [
+        _Task(label, scenarios[label], seed)
+        for row in zip(*chosen.values(), strict=True)
+        for label, seed in zip(chosen, row, strict=True)
+    ]
     workers = _workers(jobs, len(tasks))
-    _refuse_too_much_memory([task.scenario.memory for task in tasks], workers)
+    _refuse_too_much_memory(scenarios.values(), len(tasks) // len(scenarios), workers)
     with ThreadPoolExecutor(workers) as pool:
         futures = [pool.submit(task.simulate) for task in tasks]
         try:
@@ -189,6 +207,27 @@ def compare_scenarios(
                 f"run failed: {task.label}, seed {task.seed}: {reason}", _finished(scenarios, tasks)
             ) from reason
     return _finished(scenarios, tasks)
+
+
+def repeated(scenarios: Mapping[str, Scenario]) -> tuple[str, str] | None:
+    """Find two labels of one scenario, whose results would be the same.
+
+    Parameters
+    ----------
+    scenarios : mapping
+        Valid scenarios by label.
+
+    Returns
+    -------
+    tuple of two str or None
+        The labels, or none when all differ.
+    """
+    seen: dict[str, str] = {}
+    for label, scenario in scenarios.items():
+        first = seen.setdefault(json.dumps(scenario.resolved, sort_keys=True), label)
+        if first != label:
+            return first, label
+    return None
 
 
 @dataclass
@@ -231,35 +270,69 @@ def _finished(scenarios: Mapping[str, Scenario], tasks: Sequence[_Task]) -> Comp
     return Comparison(results)
 
 
+def _refuse_no_scenario(scenario: object) -> None:
+    if not isinstance(scenario, Scenario):
+        cure = f": load it with Scenario.load({scenario!r})" if isinstance(scenario, str) else ""
+        raise TypeError(f"scenario = {scenario!r}: must be a Scenario{cure}")
+
+
 def _seeds(scenario: Scenario, seeds: int | Iterable[int] | None) -> list[int]:
     if seeds is None:
         return [scenario.seed]
-    if isinstance(seeds, int):
-        if seeds < 1:
-            raise ValueError(f"seeds = {seeds}: must be at least 1")
-        return list(range(scenario.seed, scenario.seed + seeds))
-    chosen = list(seeds)
-    if not chosen or len(set(chosen)) < len(chosen):
-        raise ValueError(f"seeds = {chosen}: must be at least one, and all different")
+    if not isinstance(seeds, Iterable):
+        count = _whole("seeds", seeds)
+        if not 1 <= count <= MOST_SEEDS:
+            raise ValueError(f"seeds = {count}: must be in [1, {MOST_SEEDS}]")
+        chosen = list(range(scenario.seed, scenario.seed + count))
+    else:
+        chosen = [_whole("seeds", seed) for seed in seeds]
+        if not 1 <= len(chosen) <= MOST_SEEDS:
+            raise ValueError(f"seeds: {len(chosen)} of them; must be in [1, {MOST_SEEDS}]")
+        if len(set(chosen)) < len(chosen):
+            raise ValueError(f"seeds = {chosen}: must be all different")
+    for extreme in (min(chosen), max(chosen)):
+        scenario.with_(seed=extreme).check()  # the schema says what a seed may be
     return chosen
 
 
+def _whole(name: str, value: object) -> int:
+    """Take a whole number of any type, NumPy's too."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name} = {value!r}: must be a whole number")
+    return operator.index(value)
+
+
 def _workers(jobs: int | None, tasks: int) -> int:
-    if jobs is not None and jobs < 1:
-        raise ValueError(f"jobs = {jobs}: must be at least 1")
+    if jobs is not None:
+        jobs = _whole("jobs", jobs)
+        if jobs < 1:
+            raise ValueError(f"jobs = {jobs}: must be at least 1")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(jobs or cores, tasks)
 
 
-def _refuse_too_much_memory(needs: Sequence[int], workers: int) -> None:
-    """Raise an error if the largest runs that may meet do not fit into the memory that is free."""
+def _unrecorded(scenario: Scenario) -> Scenario:
+    """Give the scenario without its series, and with one sample of the windows if it records them."""
+    windows = {"record.cwnd": scenario.duration} if scenario.resolved["record"].get("cwnd") else {}
+    return scenario.with_({"record.series": False, **windows})
+
+
+def _refuse_too_much_memory(scenarios: Iterable[Scenario], seeds: int, workers: int) -> None:
+    """Raise an error if the largest runs that may meet, and all series, do not fit into the memory that is free."""
     import psutil
 
-    need = sum(sorted(needs)[-workers:])
+    kept, passing = 0, []
+    for scenario in scenarios:
+        bare = _unrecorded(scenario).memory
+        kept += (scenario.memory - bare) * seeds
+        passing += [bare] * min(seeds, workers)
+    need = kept + sum(sorted(passing)[-workers:])
     free = psutil.virtual_memory().available
     if need > free:
         together = f" for {workers} runs at a time" if workers > 1 else ""
         fewer = "; fewer jobs need less" if workers > 1 else ""
+        if kept > free / 2:
+            fewer += "; the series of all runs are kept: without them (record.series = false) less is needed"
         raise MemoryError(
             f"about {need / 1e9:.1f} GB of memory needed{together}, and {free / 1e9:.1f} GB are free{fewer}"
         )

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from aqmlab.student import quantile
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:
@@ -50,11 +52,4 @@ class Summary:
         if n == 1:
             return cls(mean, None, None, 1)
         std = math.sqrt(math.fsum((value - mean) ** 2 for value in defined) / (n - 1))
-        return cls(mean, std, _student_t(n - 1) * std / math.sqrt(n), n)
-
-
-def _student_t(freedom: int) -> float:
-    """Quantile 0.975 of Student's t with so many degrees of freedom."""
-    from scipy.special import stdtrit  # takes a second to import, and one run alone does without
-
-    return float(stdtrit(freedom, 0.975))
+        return cls(mean, std, quantile(0.95, n - 1) * std / math.sqrt(n), n)

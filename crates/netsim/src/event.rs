@@ -1,7 +1,7 @@
 //! The event list: what happens next, in a total order.
 //!
 //! Events at equal times come in the order in which they were scheduled, wherever they are stored: every event
-//! carries its number. Two stores serve two patterns. *Slots* are for what has at most one event pending and
+//! carries its number. Before them come algorithms' timers and then transmitters that are free. Two stores serve two patterns. *Slots* are for what has at most one event pending and
 //! moves with every packet (the head of a delay line, a transmitter): a tournament over a fixed array, one path
 //! from leaf to root a change. The *heap* is for timers, of which there are as many as flows, but which fire
 //! rarely.
@@ -46,9 +46,14 @@ const fn key(time: Time, number: u64) -> Key {
     (time.nanos() as Key) << 64 | (number as Key) << SLOT_BITS
 }
 
-/// The key of an event that comes before all others at `at`.
-pub(crate) const fn first_at(at: Time) -> Key {
+/// The key of a periodic timer at `at`: before everything else at that time.
+pub(crate) const fn timer_at(at: Time) -> Key {
     key(at, 0)
+}
+
+/// The key of a transmitter that is free at `at`: what leaves makes room for what arrives at that time.
+pub(crate) const fn free_at(at: Time) -> Key {
+    key(at, 1)
 }
 
 /// The time of a key.
@@ -76,7 +81,7 @@ impl Events {
         let leaves = what.len().next_power_of_two();
         assert!(leaves <= 1 << SLOT_BITS, "a scenario has fewer links than this");
         let tree = vec![NEVER; 2 * leaves];
-        Self { now: Time::ZERO, number: 0, tree, leaves, what, heap: BinaryHeap::new(), timer: NEVER }
+        Self { now: Time::ZERO, number: 1, tree, leaves, what, heap: BinaryHeap::new(), timer: NEVER }
     }
 
     /// The time of the last event taken.

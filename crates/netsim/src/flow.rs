@@ -31,7 +31,7 @@ pub(crate) struct Flow {
     /// The same for the receiver's delayed ACK.
     pub(crate) ack_timer: Time,
     pub(crate) start: Time,
-    /// When all of a finite transfer was acknowledged.
+    /// When all of a transfer was acknowledged.
     pub(crate) finished: Option<Time>,
     pub(crate) at_warmup: Snapshot,
 }
@@ -78,9 +78,10 @@ impl Class {
         self.payload.map_or(full, |payload| full.min(payload))
     }
 
-    /// Segments that the application has to send.
-    fn segments(&self, profile: &Profile) -> u32 {
-        let needed = |payload: u64| payload.div_ceil(u64::from(profile.payload()));
+    /// Segments that the application has to send; the most there are for one without an end.
+    pub(crate) fn segments(&self) -> u32 {
+        let full = self.profile.as_ref().map_or(1, Profile::payload);
+        let needed = |payload: u64| payload.div_ceil(u64::from(full));
         self.payload.map_or(u32::MAX, |payload| u32::try_from(needed(payload)).unwrap_or(u32::MAX))
     }
 }
@@ -119,7 +120,7 @@ impl Endpoints {
                     self.add_source(class, forth, entry.packet_size, *rate, start, entry.stop)
                 }
                 (_, Some(profile)) => {
-                    let sender = Sender::new(profile, common.segments(profile));
+                    let sender = Sender::new(profile, common.segments());
                     self.add_flow(
                         class,
                         (forth, routes.path(to, from)),
@@ -166,11 +167,14 @@ impl Endpoints {
         (forth, back): (u32, u32),
         sender: Sender,
         first: u32,
-        start: Time,
+        mut start: Time,
         stop: Option<Span>,
     ) {
         if let Some(stop) = stop {
-            self.stops.push((start.max(Time::ZERO + stop), self.flows.len() as u32));
+            // A flow that would start after its stop never starts.
+            let stop = Time::ZERO + stop;
+            start = if start < stop { start } else { Time::MAX };
+            self.stops.push((stop, self.flows.len() as u32));
         }
         self.senders.push(sender);
         self.receivers.push(Receiver::new(first));

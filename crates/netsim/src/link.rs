@@ -17,8 +17,10 @@ pub(crate) struct Managed {
     pub(crate) busy: bool,
     /// When the packet in transmission is sent completely.
     pub(crate) sent: Time,
-    /// How much of the packet that was in transmission at the end of the warm-up was still to be sent.
-    pub(crate) unsent_at_warmup: Span,
+    /// The class of that packet.
+    pub(crate) sending: usize,
+    /// How much of the packet in transmission at the end of the warm-up was still to be sent, and its class.
+    pub(crate) unsent_at_warmup: (Span, usize),
     /// Its number among the managed links, and the number of its transmitter's slot.
     pub(crate) number: usize,
     pub(crate) ready_slot: usize,
@@ -48,6 +50,9 @@ pub(crate) struct Link {
     limit: Limit,
     /// When the wire of a plain link is free.
     free: Time,
+    /// When the transmission of each packet that waits at a plain link starts, with its size.
+    waiting: VecDeque<(Time, u16)>,
+    waiting_bytes: u64,
     /// Packets that a plain link had no room for.
     pub(crate) drops: u64,
     /// When each packet in flight reaches the other end, with the event's number.
@@ -73,7 +78,8 @@ impl Managed {
             rng: Stream::new(seed, &format!("link.{}.aqm", link.name)),
             busy: false,
             sent: Time::ZERO,
-            unsent_at_warmup: Span::ZERO,
+            sending: 0,
+            unsent_at_warmup: (Span::ZERO, 0),
             number,
             ready_slot,
             period_slot,
@@ -114,6 +120,8 @@ impl Link {
             delay: link.delay,
             limit: link.buffer,
             free: Time::ZERO,
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
             drops: 0,
             line: VecDeque::new(),
             managed,
@@ -127,38 +135,28 @@ impl Link {
     }
 
     /// A plain link takes in a packet at `at`, and tells when it reaches the other end; `None` if it is dropped.
+    /// Packets are offered in the order of their times. A transmission that starts at `at` comes first.
     #[inline]
     pub(crate) fn accept(&mut self, at: Time, size: u16) -> Option<Time> {
-        if self.free > at && !self.fits(at, size) {
-            self.drops += 1;
-            return None;
+        if self.free <= at {
+            self.waiting.clear();
+            self.waiting_bytes = 0;
+            self.free = at;
+        } else {
+            while let Some(&(start, size)) = self.waiting.front()
+                && start <= at
+            {
+                self.waiting.pop_front();
+                self.waiting_bytes -= u64::from(size);
+            }
+            if self.limit.refuses(self.waiting.len() as u32, self.waiting_bytes, u32::from(size)) {
+                self.drops += 1;
+                return None;
+            }
+            self.waiting.push_back((self.free, size));
+            self.waiting_bytes += u64::from(size);
         }
-        self.free = self.free.max(at) + self.wire.transmission(u32::from(size));
+        self.free += self.wire.transmission(u32::from(size));
         Some(self.far_end(self.free))
-    }
-
-    /// Whether a plain link's buffer has room. Those that wait are the last of those in flight, so there are no
-    /// more of them than in flight: they are counted only if that bound does not settle it.
-    #[inline]
-    fn fits(&self, at: Time, size: u16) -> bool {
-        match self.limit {
-            Limit::Packets(limit) => {
-                self.line.len() < limit as usize || !self.limit.refuses(self.waiting(at).count() as u32, 0, 0)
-            }
-            Limit::Bytes(limit) => {
-                let bound = (self.free - at).nanos() as f64 * 1e-9 * self.wire.rate.bits() / 8.0;
-                let waiting = || self.waiting(at).map(|packet| u64::from(packet.size)).sum();
-                bound + f64::from(size) < limit as f64 || !self.limit.refuses(0, waiting(), u32::from(size))
-            }
-        }
-    }
-
-    /// The packets of a plain link whose transmission starts after `at`.
-    fn waiting(&self, at: Time) -> impl Iterator<Item = &Packet> {
-        let starts_later = move |&&(key, packet): &&(Key, Packet)| {
-            let ahead = self.delay + self.wire.rate.transmission(u32::from(packet.size));
-            crate::event::time(key) > at + ahead
-        };
-        self.line.iter().rev().take_while(starts_later).map(|(_, packet)| packet)
     }
 }

@@ -11,7 +11,7 @@ use scenario::model::Kind;
 /// Events on the heap a flow: its timer, its delayed ACK, its start or stop.
 const EVENTS_PER_FLOW: usize = 3;
 /// Histogram of the delays of one traffic entry at one measured queue.
-const HISTOGRAM: u64 = 300_000;
+const HISTOGRAM: u64 = 400_000;
 
 /// The most bytes that a run of this scenario should need.
 #[must_use]

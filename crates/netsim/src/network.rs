@@ -6,6 +6,7 @@ use crate::packet::Packet;
 use crate::probe::Probe;
 use crate::route::Hop;
 use aqm::Outcome;
+use aqm::queue::Frame as _;
 use aqm::unit::Time;
 use scenario::Scenario;
 
@@ -52,7 +53,7 @@ impl<P: Probe> Network<P> {
         self.links.iter_mut().filter_map(|link| link.managed.as_deref_mut())
     }
 
-    /// Takes the first packet off a link's line; `None` if what is there arrives later.
+    /// Takes the first packet off a link's line.
     #[inline]
     pub(crate) fn take(&mut self, link: usize) -> Packet {
         let line = &mut self.links[link].line;
@@ -128,11 +129,12 @@ impl<P: Probe> Network<P> {
             self.events.set(managed.ready_slot, None);
             return;
         };
-        managed.delays[aqm::queue::Frame::class(&packet)].record(sojourn);
+        managed.sending = packet.class();
+        managed.delays[managed.sending].record(sojourn);
         managed.sent = now + link.wire.transmission(u32::from(packet.size));
         let (sent, slot) = (managed.sent, managed.ready_slot);
         let arrival = link.far_end(sent);
-        let key = self.events.key(sent);
+        let key = crate::event::free_at(sent);
         self.events.set(slot, Some(key));
         let hop = self.hops[packet.hop as usize];
         if hop.is_chained() {
@@ -156,8 +158,7 @@ impl<P: Probe> Network<P> {
         let Some(managed) = &self.links[i].managed else { return };
         let Some(period) = managed.queue.period() else { return };
         let slot = managed.period_slot;
-        // The number 0 puts the timer before everything else at that time.
-        let key = crate::event::first_at(self.events.now() + period);
+        let key = crate::event::timer_at(self.events.now() + period);
         self.events.set(slot, Some(key));
     }
 }

@@ -1,9 +1,10 @@
 //! A packet on the wire: a small value, copied from ring to ring.
 
 use crate::tcp::receiver::MOST_BLOCKS;
-use crate::tcp::{Ack, HEADER, Segment};
+use crate::tcp::{Ack, Segment};
 use aqm::queue::Frame;
 use aqm::unit::Time;
+use scenario::model::HEADER;
 
 /// What a packet is to its endpoints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -135,13 +135,14 @@ impl Series {
         }
     }
 
-    /// The columns: the time, then those of every queue. All have the same length once finished.
+    /// Hands over the columns: the time, then those of every queue, all of the same length once finished. What
+    /// was handed over is gone from here.
     #[must_use]
-    pub fn columns(&self) -> Vec<Column> {
+    pub fn take_columns(&mut self) -> Vec<Column> {
         let bins = self.queues.first().map_or(0, |queue| queue.arrivals_column.len());
         let starts = (0..bins as u64).map(|i| (self.step * i).secs()).collect();
         let mut columns = vec![Column { name: "t".to_owned(), values: starts }];
-        for (queue, names) in self.queues.iter().zip(&self.names) {
+        for (queue, names) in self.queues.iter_mut().zip(&self.names) {
             let link = names[0].strip_suffix(".queue").expect("the first track is the queue");
             let mut add =
                 |name: String, values: &[f64]| columns.push(Column { name, values: values.to_vec() });

@@ -6,6 +6,7 @@ use crate::probe::Probe;
 use crate::simulation::Simulation;
 use crate::stats::Delays;
 use aqm::queue::Counts;
+use aqm::unit::Span;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -112,7 +113,7 @@ pub struct ClassMetrics {
     /// Its flows.
     #[serde(flatten)]
     pub totals: FlowMetrics,
-    /// Flows that have delivered all they had, over the whole run.
+    /// Flows whose every byte was acknowledged, over the whole run; those without an end never are.
     pub completed: u64,
     /// Mean time from start to last acknowledgement of those, in s.
     pub completion_time_mean: Option<f64>,
@@ -153,7 +154,7 @@ impl FlowMetrics {
     /// Of flows with these payload bytes delivered in `seconds`.
     fn new(delivered: &[u64], timeouts: u64, retransmits: u64, seconds: f64) -> Self {
         let sum: f64 = delivered.iter().map(|&x| x as f64).sum();
-        let squares: f64 = delivered.iter().map(|&x| (x as f64).powi(2)).sum();
+        let squares: f64 = delivered.iter().map(|&x| x as f64 * x as f64).sum();
         Self {
             goodput: sum * 8.0 / seconds,
             jain: (squares > 0.0).then(|| sum * sum / (delivered.len() as f64 * squares)),
@@ -254,9 +255,7 @@ impl<P: Probe> Simulation<P> {
         let occupancy = managed.occupancy.summary();
         let rate = self.scenario.links[i].rate.bits();
         let mut traffic = TrafficMetrics::new(&counts, &delays, seconds);
-        // Packets count as departed when their transmission begins: move the parts sent outside of the window.
-        let (before, after) = (managed.unsent_at_warmup, managed.sent.since(self.end));
-        traffic.throughput += (before.secs() - after.secs()) * rate / seconds;
+        traffic.throughput += self.straddling(managed, rate, |_| true) / seconds;
         LinkMetrics {
             queue_mean: occupancy.map(|o| o.mean),
             queue_std: occupancy.map(|o| o.std),
@@ -268,13 +267,24 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
+    /// Bits to add to what departed: packets count when their transmission begins, so the packet that straddles
+    /// the start of the window adds what was sent within, and that at the end takes away what was not.
+    fn straddling(&self, managed: &Managed, rate: f64, counts: impl Fn(usize) -> bool) -> f64 {
+        let bits = |unsent: Span, class: usize| if counts(class) { unsent.secs() * rate } else { 0.0 };
+        let (unsent, class) = managed.unsent_at_warmup;
+        bits(unsent, class) - bits(managed.sent.since(self.end), managed.sending)
+    }
+
     fn class_metrics(&self, class: usize, managed: &Managed, seconds: f64) -> ClassMetrics {
         let counts = difference(&managed.queue.counts()[class], &self.at_warmup[managed.number][class]);
+        let rate = self.scenario.links[self.scenario.observed].rate.bits();
+        let mut traffic = TrafficMetrics::new(&counts, &managed.delays[class], seconds);
+        traffic.throughput += self.straddling(managed, rate, |of| of == class) / seconds;
         let flows = self.endpoints.flows.iter().filter(|flow| usize::from(flow.class) == class);
         let times: Vec<f64> = flows.filter_map(|flow| Some((flow.finished? - flow.start).secs())).collect();
         ClassMetrics {
             flows: self.scenario.traffic[class].count,
-            traffic: TrafficMetrics::new(&counts, &managed.delays[class], seconds),
+            traffic,
             totals: flow_metrics(&self.endpoints, Some(class as u16), seconds),
             completed: times.len() as u64,
             completion_time_mean: (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64),

@@ -185,7 +185,8 @@ impl<P: Probe> Simulation<P> {
                     sender.on_ack(now, profile, &ack, out)
                 });
                 let flow = &mut self.endpoints.flows[packet.flow as usize];
-                if flow.finished.is_none() && self.endpoints.senders[packet.flow as usize].done() {
+                let whole = self.endpoints.classes[usize::from(flow.class)].segments();
+                if flow.finished.is_none() && self.endpoints.senders[packet.flow as usize].una() > whole {
                     flow.finished = Some(self.network.events.now());
                 }
             }
@@ -288,7 +289,7 @@ impl<P: Probe> Simulation<P> {
         for managed in self.network.managed() {
             managed.note_length(now);
             managed.occupancy.reset(now);
-            managed.unsent_at_warmup = managed.sent.since(now);
+            managed.unsent_at_warmup = (managed.sent.since(now), managed.sending);
             managed.delays.iter_mut().for_each(crate::stats::Delays::reset);
             self.at_warmup.push(managed.queue.counts().to_vec());
         }
@@ -317,7 +318,7 @@ fn schedule(events: &mut Events, endpoints: &Endpoints, scenario: &Scenario) {
     if scenario.record.cwnd.is_some_and(|step| step > Span::ZERO) {
         events.push(Time::ZERO, Event::Sample);
     }
-    for (i, flow) in endpoints.flows.iter().enumerate() {
+    for (i, flow) in endpoints.flows.iter().enumerate().filter(|(_, flow)| flow.start < Time::MAX) {
         events.push(flow.start, Event::Start(i as u32));
     }
     for &(at, flow) in &endpoints.stops {

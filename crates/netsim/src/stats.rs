@@ -3,8 +3,8 @@
 use aqm::unit::{Span, Time};
 use hdrhistogram::Histogram;
 
-/// The longest delay that the histogram tells apart, in nanoseconds: 1000 s.
-const LONGEST_DELAY: u64 = 1_000_000_000_000;
+/// The longest delay that the histogram tells apart, in nanoseconds: as long as the longest run.
+const LONGEST_DELAY: u64 = 10_000_000_000_000_000;
 /// Significant decimal digits of a percentile.
 const DIGITS: u8 = 3;
 
@@ -79,7 +79,7 @@ pub(crate) struct OccupancySummary {
 #[derive(Clone, Debug)]
 pub(crate) struct Delays {
     histogram: Histogram<u64>,
-    sum_ns: u64,
+    sum_ns: u128,
     max_ns: u64,
 }
 
@@ -93,7 +93,7 @@ impl Delays {
     #[inline]
     pub(crate) fn record(&mut self, delay: Span) {
         let ns = delay.nanos();
-        self.sum_ns += ns;
+        self.sum_ns += u128::from(ns);
         self.max_ns = self.max_ns.max(ns);
         self.histogram.saturating_record(ns);
     }

@@ -9,13 +9,13 @@ pub mod sender;
 
 use aqm::unit::{Span, Time};
 use receiver::MOST_BLOCKS;
-use scenario::model::{Flavour, Halved, LimitedTransmit, Tcp};
+use scenario::model::{Flavour, HEADER, Halved, LimitedTransmit, Tcp};
 
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-/// Bytes of TCP and IP header in every segment, and the size of a SYN and of an ACK on the wire.
-pub const HEADER: u32 = 40;
+/// Duplicate ACKs, or segments SACKed above a hole, that count as a loss (RFC 5681, section 3.2; RFC 6675).
+const DUP_THRESH: u32 = 3;
 
 /// A segment on its way to the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -109,7 +109,10 @@ impl Profile {
             limited_transmit: tcp.limited_transmit,
             impatient: tcp.impatient,
             halved: tcp.halved,
-            recovery_burst: if tcp.recovery_burst == 0 { u32::MAX } else { tcp.recovery_burst },
+            recovery_burst: match tcp.flavour {
+                Flavour::NewReno if tcp.recovery_burst > 0 => tcp.recovery_burst,
+                _ => u32::MAX,
+            },
             grow_after_recovery: tcp.grow_after_recovery,
             handshake: tcp.handshake,
             ecn: tcp.ecn,

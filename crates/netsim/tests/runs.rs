@@ -86,7 +86,7 @@ fn the_series_agree_with_the_summary() {
     let mut run = Simulation::new(scenario.clone(), 1, Series::new(&scenario));
     run.advance(Time::MAX);
     run.probe_mut().finish(Time::ZERO + scenario.general.duration);
-    let columns = run.probe().columns();
+    let columns = run.probe_mut().take_columns();
     let column = |name: &str| &columns.iter().find(|column| column.name == name).unwrap().values;
     let bins = column("t").len();
     assert_eq!(bins, 2000, "20 s in bins of 10 ms");
@@ -173,30 +173,75 @@ fn an_overloading_source_loses_what_does_not_fit() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
+    /// Every corner of TCP's parameters over small buffers everywhere: no panic, no underflow, nothing from nowhere.
     #[test]
-    fn any_small_scenario_runs_and_conserves(
-        aqm in prop::sample::select(aqm::aqm::NAMES),
+    fn any_legal_connection_runs_and_conserves(
+        aqm in prop::sample::select(&[
+            "droptail", "red:ecn=true", "pi:q0=5", "lred:q0=3,beta=10", "rem:b_star=2,form=ns2",
+            "red:min_th=1,max_th=3,w_q=1.0,bytes=true",
+        ][..]),
+        preset in prop::sample::select(&["rfc", "ns2.35"][..]),
         flavour in prop::sample::select(&["tahoe", "reno", "newreno", "sack"][..]),
-        count in 1u32..20,
-        delayed_ack in any::<bool>(),
-        ecn in any::<bool>(),
-        buffer in 1u32..60,
-        seed in 0u64..1000,
+        limited_transmit in prop::sample::select(&["off", "new", "next"][..]),
+        halved in prop::sample::select(&["flight", "window"][..]),
+        switches in proptest::collection::vec(any::<bool>(), 6),
+        max_window in prop::sample::select(&[1u32, 2, 3, 5, 20, 1000, 65535][..]),
+        initial_window in prop::sample::select(&[1u32, 3, 10, 1000][..]),
+        packet_size in prop::sample::select(&[41u32, 500, 1500, 9000][..]),
+        buffer in prop::sample::select(&["1 packets", "2 packets", "30 packets", "10 kB"][..]),
+        access_buffer in prop::sample::select(&["1 packets", "5 packets", "5000 packets"][..]),
+        end in prop::sample::select(&["", "stop = \"9 s\"\n", "kind = \"transfer\"\nsize = \"77777 B\"\n"][..]),
+        (delay, min_rto, tick) in (
+            prop::sample::select(&["0 s", "1 ms", "200 ms"][..]),
+            prop::sample::select(&["10 ms", "200 ms", "1 s"][..]),
+            prop::sample::select(&["1 ns", "1 ms", "500 ms"][..]),
+        ),
+        (sack_blocks, recovery_burst, count, seed) in (1u32..4, 0u32..4, 1u64..12, 0u64..1000),
     ) {
-        let traffic = format!(
-            "[[traffic]]\nname = \"x\"\ncount = {count}\npacket_size = \"600 B\"\n\
-             tcp = {{ flavour = \"{flavour}\", delayed_ack = {delayed_ack}, ecn = {ecn} }}\n"
+        let [delayed_ack, ecn, handshake, timestamps, impatient, grow] = switches[..] else { unreachable!() };
+        let text = format!(
+            "duration = \"20 s\"\naqm = \"{aqm}\"\n[dumbbell]\nrate = \"2 Mbit/s\"\ndelay = \"{delay}\"\n\
+             buffer = \"{buffer}\"\naccess_buffer = \"{access_buffer}\"\naccess_rate = \"3 Mbit/s\"\n\
+             receiver_delay = [\"1 ms\", \"35 ms\"]\n\
+             [[traffic]]\nname = \"x\"\n{end}count = {count}\npacket_size = \"{packet_size} B\"\n\
+             start = \"exponential(3 s)\"\n\
+             tcp = {{ preset = \"{preset}\", flavour = \"{flavour}\", limited_transmit = \"{limited_transmit}\", \
+             halved = \"{halved}\", delayed_ack = {delayed_ack}, ecn = {ecn}, handshake = {handshake}, \
+             timestamps = {timestamps}, impatient = {impatient}, grow_after_recovery = {grow}, \
+             max_window = {max_window}, initial_window = {initial_window}, sack_blocks = {sack_blocks}, \
+             recovery_burst = {recovery_burst}, min_rto = \"{min_rto}\", tick = \"{tick}\" }}\n\
+             [[traffic]]\nname = \"y\"\nkind = \"cbr\"\nrate = \"10 kbit/s\"\n"
         );
-        let mut scenario = scenario(aqm, &traffic);
-        scenario.links[0].buffer = aqm::Limit::Packets(buffer);
-        scenario.general.warmup = Span::ZERO;
+        // A buffer too small for a packet is refused.
+        let Ok(scenario) = Document::parse(&text, "any").unwrap().check() else { return Ok(()) };
         let results = run(&scenario, seed);
-        let traffic = &results.metrics.link.traffic;
-        let left = results.engine.packets + traffic.drops_early + traffic.drops_overflow;
-        prop_assert!(traffic.arrivals >= left && traffic.arrivals - left <= u64::from(buffer));
-        prop_assert!(results.metrics.flows.goodput > 0.0, "nobody got anything through");
-        prop_assert_eq!(outcome(run(&scenario, seed)), outcome(results));
+        prop_assert!(results.metrics.link.utilisation <= 1.0 + 1e-9);
+        let (link, flows) = (&results.metrics.link.traffic, &results.metrics.flows);
+        prop_assert!(flows.goodput <= link.throughput);
+        let left = results.engine.packets + link.drops_early + link.drops_overflow;
+        prop_assert!(link.arrivals >= left);
+        let file = &results.classes["x"];
+        if end.contains("transfer") && file.completed == count {
+            prop_assert_eq!((file.totals.goodput * 20.0 / 8.0).round() as u64, count * 77_777);
+        }
+        prop_assert!(end.contains("transfer") || file.completed == 0);
     }
+}
+
+#[test]
+fn a_flow_that_would_start_after_its_stop_sends_nothing() {
+    let traffic = "[[traffic]]\nname = \"late\"\nkind = \"transfer\"\nsize = \"1 MB\"\ncount = 40\nstop = \"1 ms\"\n\
+                   start = \"exponential(5 s)\"\n[[traffic]]\nname = \"udp\"\nkind = \"cbr\"\n";
+    let late = &run(&scenario("droptail", traffic), 1).classes["late"];
+    assert_eq!((late.completed, late.totals.goodput), (0, 0.0));
+    assert!(late.traffic.arrivals == 0);
+}
+
+#[test]
+fn whatever_link_is_observed_is_measured() {
+    let text = "observe = \"sender1\"\nduration = \"5 s\"\n[dumbbell]\n[[traffic]]\nname = \"x\"\n";
+    let results = run(&Document::parse(text, "test").unwrap().check().unwrap(), 1);
+    assert!(results.links.contains_key("sender1") && results.links.contains_key("bottleneck"));
 }

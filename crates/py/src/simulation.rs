@@ -88,10 +88,10 @@ impl Simulation {
     }
 
     /// The recorded series, once; `None` if none were recorded.
-    fn series(&self) -> Option<Stream> {
-        match &self.0 {
+    fn series(&mut self) -> Option<Stream> {
+        match &mut self.0 {
             Run::Bare(_) => None,
-            Run::Recorded(run) => Some(Stream::new(run.probe().columns())),
+            Run::Recorded(run) => Some(Stream::new(run.probe_mut().take_columns())),
         }
     }
 

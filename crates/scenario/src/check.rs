@@ -2,7 +2,7 @@
 
 use crate::error::Problem;
 use crate::estimate::Estimate;
-use crate::model::{Kind, Scenario};
+use crate::model::{Kind, Scenario, Tcp};
 use crate::network::BOTTLENECK;
 use crate::read::{Reader, Tables, below};
 use crate::start::Start;
@@ -50,8 +50,18 @@ pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader
     }
     for entry in &tables.traffic {
         times(&entry.path, entry.table.start, entry.table.stop, general.duration, reader);
+        timers(&below(&entry.path, "tcp"), &entry.tcp, reader);
     }
     buffers(tables, scenario, reader);
+}
+
+/// Whether the bounds of the retransmission time-out fit together.
+fn timers(path: &str, tcp: &Tcp, reader: &mut Reader<'_>) {
+    let [min, max] = ["min_rto", "max_rto"].map(|key| below(path, key));
+    if tcp.max_rto < tcp.min_rto && reader.fine(&[&min, &max]) {
+        let message = format!("must be at least min_rto = {}", shown(&tcp.min_rto));
+        reader.refuse(&max, Some(shown(&tcp.max_rto)), message);
+    }
 }
 
 /// Whether flows start before the run ends and stop after they start.

@@ -96,7 +96,7 @@ impl Document {
     }
 
     /// Replaces the algorithm by `NAME` or `NAME:KEY=VALUE,KEY=VALUE`: that of the bottleneck, or without a
-    /// `[dumbbell]` that of every link that has one. A target that the file gives the queue stays, unless the new
+    /// `[dumbbell]` that of every link that has one. What the file says of the same algorithm stays where the new one is silent, of another its target queue, unless the new
     /// one says its own.
     ///
     /// # Errors
@@ -113,7 +113,7 @@ impl Document {
             });
         };
         let node = |old: Option<&Node>| Node::new(origin.clone(), Data::Table(kept(old, table.clone())));
-        if self.root.get("dumbbell").is_some() || self.root.get("link").is_none() {
+        if !self.is_graph() {
             let node = node(self.root.get("aqm"));
             self.root.insert("aqm", node);
             return Ok(());
@@ -132,6 +132,25 @@ impl Document {
         if replaced { Ok(()) } else { Err(Problem { origin, path: "link".to_owned(), found: None, message }) }
     }
 
+    /// Whether the network is all `[[link]]`s, whose algorithms a change of `aqm` means.
+    fn is_graph(&self) -> bool {
+        self.root.get("dumbbell").is_none() && self.root.get("link").is_some()
+    }
+
+    /// Sets a parameter of the algorithm of every link that has one.
+    fn put_in_every_algorithm(&mut self, path: &[&str], node: &Node) -> Result<(), Problem> {
+        for entry in self.root.get_mut("link").map(Node::entries_mut).unwrap_or_default() {
+            let Data::Table(link) = &mut entry.data else { continue };
+            for key in ALGORITHMS {
+                if link.get(key).is_some() {
+                    let keys: Vec<&str> = std::iter::once(key).chain(path.iter().copied()).collect();
+                    descend(link, "", &keys, node.clone())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn put(&mut self, path: &str, node: Node) -> Result<(), Problem> {
         let problem = |path: &str, message: String| Problem {
             origin: node.origin.clone(),
@@ -145,6 +164,12 @@ impl Document {
                 "",
                 "must be PATH=VALUE with a dotted path like traffic.long.count".to_owned(),
             ));
+        }
+        if let ["aqm", rest @ ..] = &keys[..]
+            && !rest.is_empty()
+            && self.is_graph()
+        {
+            return self.put_in_every_algorithm(rest, &node);
         }
         if !LISTS.contains(&keys[0]) {
             return descend(&mut self.root, "", &keys, node);

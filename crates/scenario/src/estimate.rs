@@ -1,12 +1,9 @@
 //! How much work a run will be, roughly, told before it is tried.
 
-use crate::model::{Kind, Link, Scenario, Tcp, Traffic};
+use crate::model::{HEADER, Kind, Link, Scenario, Tcp, Traffic};
 use crate::start::Start;
-use aqm::unit::{Bytes, Span};
+use aqm::unit::Span;
 use std::collections::VecDeque;
-
-/// TCP and IP headers.
-const HEADERS: Bytes = Bytes(40);
 
 /// Flows of one entry, and of all, whose paths are looked at; each stands for its share of the others.
 const SAMPLES: [u32; 2] = [64, 2000];
@@ -126,7 +123,7 @@ fn sent(share: &Share, traffic: &Traffic, links: &[Link], load: &[f64], duration
         Kind::Cbr(_) => full,
         Kind::Ftp(tcp) => full * part * acks(tcp),
         Kind::Transfer(tcp, size) => {
-            let segments = (size.0 as f64 / (traffic.packet_size.0 - HEADERS.0) as f64).ceil();
+            let segments = (size.0 as f64 / (traffic.packet_size.0 - u64::from(HEADER)) as f64).ceil();
             segments.min(full * part) * acks(tcp)
         }
     };

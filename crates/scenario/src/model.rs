@@ -106,6 +106,9 @@ params! {
     }
 }
 
+/// Bytes of TCP and IP header in every segment, and the size of a SYN and of an ACK on the wire.
+pub const HEADER: u32 = 40;
+
 params! {
     /// Which series to record.
     pub struct Record {
@@ -138,9 +141,10 @@ params! {
     }
 }
 
-const RATES: Range = Range::new(1e3, 1e13);
+// Above, a packet's time is too few whole nanoseconds to give the rate asked for.
+const RATES: Range = Range::new(1e3, 1e11);
 const DELAYS: Range = Range::new(0.0, 3600.0);
-const BUFFERS: Range = Range::new(1.0, 1e12);
+const BUFFERS: Range = Range::new(1.0, 4e9);
 
 params! {
     /// A link between two nodes, both ways; each direction has its own queue.
@@ -190,7 +194,7 @@ params! {
         /// Nodes that receive, dealt out to the flows in turn; in a dumbbell also the group `receivers`.
         to: Vec<String> = vec!["receivers".to_owned()], "";
         /// Size of a full data packet on the wire, headers included.
-        packet_size: Bytes = Bytes(1500), "bytes", Range::new(41.0, 65535.0);
+        packet_size: Bytes = Bytes(1500), "bytes", Range::new(HEADER as f64 + 1.0, 65535.0);
         /// When each flow starts: a time, or `uniform(0 s, 1 s)`, or `exponential(1 s)` with this mean.
         start: Start = Start::At(Span::ZERO), "s", Range::new(0.0, 1e7);
         /// When the application stops producing; auto never does.
@@ -198,7 +202,7 @@ params! {
         /// Payload of a `transfer`; without it the transfer lasts until `stop`.
         size: Option<Bytes> = None, "bytes", Range::new(1.0, 1e15);
         /// Rate of a `cbr` flow on the wire.
-        rate: Rate = Rate::mbit_per_s(1), "bit/s", Range::new(1.0, 1e13);
+        rate: Rate = Rate::mbit_per_s(1), "bit/s", Range::new(1.0, 1e11);
     }
 }
 
@@ -254,11 +258,11 @@ params! {
         /// The slow-start threshold at the start; auto takes `max_window`.
         initial_ssthresh: Option<u32> = None, "segments", Range::new(2.0, 65535.0);
         /// The retransmission time-out before the first measurement (RFC 6298, rule 2.1).
-        initial_rto: Span = Span::s(1), "s", Range::above(0.0, 60.0);
+        initial_rto: Span = Span::s(1), "s", Range::new(0.001, 60.0);
         /// The least retransmission time-out (RFC 6298, rule 2.4).
-        min_rto: Span = Span::s(1), "s", Range::above(0.0, 60.0);
+        min_rto: Span = Span::s(1), "s", Range::new(0.001, 60.0);
         /// The greatest retransmission time-out, back-off included (RFC 6298, rule 2.5).
-        max_rto: Span = Span::s(60), "s", Range::above(0.0, 3600.0);
+        max_rto: Span = Span::s(60), "s", Range::new(0.001, 3600.0);
         /// The clock that round trips are measured with (G of RFC 6298).
         tick: Span = Span::ms(1), "s", Range::above(0.0, 1.0);
         /// Whether every ACK carries a timestamp to measure the round trip with (RFC 7323); else one segment a
@@ -271,7 +275,7 @@ params! {
         impatient: bool = true, "";
         /// What is halved when a loss is detected.
         halved: Halved = Halved::Flight, "";
-        /// The most segments that one ACK releases during fast recovery; 0 for no bound.
+        /// The most segments that one ACK releases during NewReno's fast recovery; 0 for no bound.
         recovery_burst: u32 = 0, "segments", Range::new(0.0, 1000.0);
         /// Whether the ACK that ends fast recovery also grows the window (ns-2); RFC 5681 only deflates it.
         grow_after_recovery: bool = false, "";

@@ -132,7 +132,8 @@ const fn turns(a: usize, b: usize) -> usize {
 
 /// The scenario that the tables mean; notes what does not fit together.
 pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
-    let packet = tables.traffic.iter().map(|entry| entry.table.packet_size).max();
+    let in_use = tables.traffic.iter().filter(|entry| entry.table.count > 0);
+    let packet = in_use.map(|entry| entry.table.packet_size).max();
     let mut network =
         Network { packet: packet.unwrap_or(TrafficTable::default().packet_size), ..Network::default() };
     let hosts = tables.dumbbell.as_ref().map_or(0, |dumbbell| {
@@ -163,6 +164,12 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
         links(entry, &mut network, laid, tables.dumbbell.is_some(), reader);
     }
     let observed = observed(tables, &network, reader);
+    // What is observed is measured: a buffer without an algorithm is a drop-tail queue.
+    if let Some(link) = network.links.get_mut(observed)
+        && link.aqm.is_none()
+    {
+        link.aqm = AnyParams::of("droptail");
+    }
     let islands = network.islands();
     let traffic =
         tables.traffic.iter().map(|entry| traffic(entry, &network, &islands, hosts, reader)).collect();

@@ -16,7 +16,8 @@ fn names(table: &Table) -> Vec<&'static str> {
         .unwrap_or_default()
 }
 
-/// `new`, with the target that `old` has, unless `new` says its own: a comparison is of algorithms that steer to
+/// `new` in the place of `old`: if both name the same algorithm, what `new` does not say stays as it is; else it
+/// gets the target that `old` has, unless `new` says its own: a comparison is of algorithms that steer to
 /// the same length, not of their defaults.
 pub(crate) fn kept(old: Option<&Node>, mut new: Table) -> Table {
     let written = match old.map(|node| (node, &node.data)) {
@@ -24,9 +25,27 @@ pub(crate) fn kept(old: Option<&Node>, mut new: Table) -> Table {
         Some((node, _)) => node.text().and_then(|text| spec(text, "name", &node.origin)),
         None => None,
     };
-    let target = written.and_then(|old| names(&old).into_iter().find_map(|name| old.get(name).cloned()));
+    let Some(mut old) = written else { return new };
+    let preset = new.get("preset").is_some();
+    if !preset && old.text("name") == new.text("name") {
+        let synonyms = |name: &str| {
+            AnyParams::of(new.text("name")?)?
+                .specs()
+                .iter()
+                .find(|s| s.name == name || s.aliases.contains(&name))
+        };
+        for (name, node) in new.iter() {
+            if let Some(spec) = synonyms(name) {
+                spec.aliases.iter().for_each(|alias| old.remove(alias));
+                old.remove(spec.name);
+            }
+            old.insert(name, node.clone());
+        }
+        return old;
+    }
+    let target = names(&old).into_iter().find_map(|name| old.get(name).cloned());
     let (Some(target), names) = (target, names(&new)) else { return new };
-    let says_its_own = new.get("preset").is_some() || names.iter().any(|name| new.get(name).is_some());
+    let says_its_own = preset || names.iter().any(|name| new.get(name).is_some());
     if let (Some(name), false) = (names.first(), says_its_own) {
         new.insert(name, target);
     }
@@ -62,6 +81,18 @@ mod tests {
         assert_eq!(kept_target("lred:q0=100", "pi:q_ref=30").as_deref(), Some("30"));
         assert_eq!(kept_target("lred:q0=100", "pi:q0=30").as_deref(), Some("30"));
         assert_eq!(kept_target("lred:q0=100", "pi:preset=survey"), None);
+    }
+
+    #[test]
+    fn the_same_algorithm_keeps_what_is_not_named() {
+        assert_eq!(kept_target("lred:beta=0.01,q0=60", "lred:beta=0.1").as_deref(), Some("60"));
+        assert_eq!(kept_target("pi:q0=60", "pi:q_ref=50").as_deref(), Some("50"));
+        let merged = kept(
+            Some(&Node::new(Origin::Aqm(Arc::from("x")), Data::Table(table("lred:beta=0.01,q0=60")))),
+            table("lred:q0=50"),
+        );
+        assert_eq!(merged.get("beta").and_then(Node::shown).as_deref(), Some("0.01"));
+        assert_eq!(merged.get("q0").and_then(Node::shown).as_deref(), Some("50"));
     }
 
     #[test]

@@ -142,7 +142,7 @@ fn thresholds(params: &Params, c: f64) -> (f64, f64) {
 /// ns-2's weight for a link of `c` packets a second: the average follows in about ten round trips.
 fn weight(c: f64, delay: Span) -> f64 {
     let rtt = (3.0 * (delay.secs() + 1.0 / c)).max(0.1);
-    -(-1.0 / (10.0 * rtt * c)).exp_m1()
+    -libm::expm1(-1.0 / (10.0 * rtt * c))
 }
 
 /// ns-2's lower bound of max_p.
@@ -201,7 +201,7 @@ impl Red {
     #[inline]
     fn aged(&self, now: Time) -> f64 {
         match self.idle_since {
-            Some(start) => self.avg * (1.0 - self.w_q).powf((now.since(start).secs() * self.c).floor()),
+            Some(start) => self.avg * libm::pow(1.0 - self.w_q, (now.since(start).secs() * self.c).floor()),
             None => self.avg,
         }
     }

@@ -110,7 +110,7 @@ impl Aqm for Rem {
         let mean = params.mean_packet.unwrap_or(port.packet);
         Self {
             b_star: params.b_star,
-            ln_phi: params.phi.ln(),
+            ln_phi: libm::log(params.phi),
             gamma: params.gamma,
             alpha: params.alpha,
             interval: params.interval,
@@ -170,7 +170,7 @@ impl Aqm for Rem {
             Form::Ns2 => self.arrived.length(self.bytes, self.mean) + self.alpha * (q - self.b_star) - self.c,
         };
         self.u = (self.u + self.gamma * excess).max(0.0);
-        self.p = -(-self.u * self.ln_phi).exp_m1();
+        self.p = -libm::expm1(-self.u * self.ln_phi);
         self.q_old = q;
         self.arrived = Backlog::default();
     }

@@ -18,9 +18,9 @@ const FORGET_BACKOFF: u32 = 3;
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
     /// Smoothed round trip, ticks scaled by 8; 0 before the first measurement.
-    srtt: u32,
+    srtt: u64,
     /// Its mean deviation, ticks scaled by 4.
-    rttvar: u32,
+    rttvar: u64,
     /// The time-out before `min_rto` and back-off.
     rto: Span,
     backoff: u32,
@@ -36,24 +36,18 @@ impl RttEstimator {
     /// Takes a measurement: a segment sent at `sent` was acknowledged at `now` (rules 2.2 and 2.3).
     pub fn measure(&mut self, profile: &Profile, sent: Time, now: Time) {
         let ticks = |t: Time| t.nanos() / profile.tick.nanos();
-        let rtt = u32::try_from(ticks(now) - ticks(sent)).unwrap_or(u32::MAX >> 4).max(1);
+        let rtt = (ticks(now) - ticks(sent)).max(1);
         if self.srtt == 0 {
             self.srtt = rtt << SRTT_BITS;
             self.rttvar = rtt << (RTTVAR_BITS - 1);
         } else {
-            let error = i64::from(rtt) - i64::from(self.srtt >> SRTT_BITS);
-            self.srtt = (i64::from(self.srtt) + error).max(1) as u32;
-            let deviation = error.abs() - i64::from(self.rttvar >> RTTVAR_BITS);
-            self.rttvar = (i64::from(self.rttvar) + deviation).max(1) as u32;
+            let smoothed = self.srtt >> SRTT_BITS;
+            self.srtt = (self.srtt + rtt - smoothed).max(1);
+            self.rttvar = (self.rttvar + rtt.abs_diff(smoothed) - (self.rttvar >> RTTVAR_BITS)).max(1);
         }
         // srtt + 4 rttvar: the deviation's scale of 4 is its factor, so only the scale of 8 remains.
         let ticks = ((self.rttvar << SRTT_BITS) + self.srtt) >> SRTT_BITS;
-        self.rto = profile.tick * u64::from(ticks);
-        self.backoff = 0;
-    }
-
-    /// Ends the back-off: data sent after the last time-out was acknowledged.
-    pub const fn settle(&mut self) {
+        self.rto = profile.tick * ticks;
         self.backoff = 0;
     }
 
@@ -78,12 +72,6 @@ impl RttEstimator {
     pub fn timeout(&self, profile: &Profile) -> Span {
         let rto = self.rto.max(profile.min_rto).nanos();
         Span::ns(rto.saturating_mul(1 << self.backoff)).min(profile.max_rto)
-    }
-
-    /// The smoothed round trip, once there is one.
-    #[must_use]
-    pub fn smoothed(&self, profile: &Profile) -> Option<f64> {
-        (self.srtt > 0).then(|| f64::from(self.srtt) / 8.0 * profile.tick.secs())
     }
 }
 
@@ -123,10 +111,18 @@ mod tests {
         // 4 ms over a tick boundary counts as one tick of 10 ms, and less than a tick as one.
         let (profile, mut rtt) = (profile(), RttEstimator::new(Span::s(3)));
         rtt.measure(&profile, at(8), at(12));
-        assert_eq!(rtt.smoothed(&profile), Some(0.010));
+        assert_eq!(rtt.srtt, 1 << SRTT_BITS);
         let mut rtt = RttEstimator::new(Span::s(3));
         rtt.measure(&profile, at(12), at(14));
-        assert_eq!(rtt.smoothed(&profile), Some(0.010));
+        assert_eq!(rtt.srtt, 1 << SRTT_BITS);
+    }
+
+    #[test]
+    fn a_clock_of_nanoseconds_measures_seconds() {
+        let profile = Profile { tick: Span::ns(1), ..profile() };
+        let mut rtt = RttEstimator::new(Span::s(3));
+        rtt.measure(&profile, at(0), at(5000));
+        assert_eq!(rtt.timeout(&profile), Span::s(15));
     }
 
     #[test]

@@ -1,12 +1,11 @@
 //! Which outstanding segments the receiver has (SACK), which are lost, which were sent again (RFC 6675).
 
+use super::DUP_THRESH;
 use std::collections::VecDeque;
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
 const RESENT: u8 = 4;
-/// Segments that must have arrived above a hole before it counts as lost.
-const DUP_THRESH: u32 = 3;
 
 /// A flag byte for every outstanding segment, and how many carry each flag.
 #[derive(Clone, Default, Debug)]
@@ -44,12 +43,6 @@ impl Scoreboard {
         self.high_sacked = self.high_sacked.max(una);
         self.judged = self.judged.max(una);
         self.next_lost = self.next_lost.max(una);
-    }
-
-    /// Whether any segment is SACKed.
-    #[must_use]
-    pub const fn any_sacked(&self) -> bool {
-        self.sacked > 0
     }
 
     /// Takes in that the receiver has `[low, high)`, and returns whether that was news.

@@ -11,15 +11,18 @@
 //! Sources: RFC 5681 (slow start, congestion avoidance, fast retransmit and recovery), RFC 6582 (NewReno),
 //! RFC 6675 (SACK), RFC 3042 (limited transmit), RFC 3168 (ECN), RFC 6298 (timer); ns-2.35, tcp.cc, tcp-reno.cc,
 //! tcp-newreno.cc for what the papers ran.
+//!
+//! # Departures from the sources
+//! * After an ECN echo with a window of one segment the next is sent when the ACK comes, not when the timer goes
+//!   off (RFC 3168, section 6.1.2).
+//! * SACK is RFC 6675's also with ns-2's parameters; ns-2's Sack1 counts its pipe in another way.
 
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
-use super::{Ack, Outbox, Profile, Segment};
+use super::{Ack, DUP_THRESH, Outbox, Profile, Segment};
 use aqm::unit::{Span, Time};
 use scenario::model::{Flavour, Halved, LimitedTransmit};
 
-/// Duplicate ACKs that count as a loss (RFC 5681, section 3.2).
-const DUP_THRESH: u32 = 3;
 /// The least slow-start threshold, in segments.
 const LEAST_SSTHRESH: f64 = 2.0;
 /// The time-out with which data starts after a lost SYN (RFC 6298, rule 5.7).
@@ -134,12 +137,6 @@ impl Sender {
         self.deadline
     }
 
-    /// Whether all that the application had is acknowledged.
-    #[must_use]
-    pub const fn done(&self) -> bool {
-        self.una >= self.end
-    }
-
     /// The first segment not acknowledged.
     #[must_use]
     pub const fn una(&self) -> u32 {
@@ -165,7 +162,10 @@ impl Sender {
         let echoed = profile.ecn && ack.ece;
         // At most one reduction a window (RFC 3168, section 6.1.2).
         if echoed && self.phase == Phase::Open && self.una >= self.reduced {
+            // An echo may bring the window down to one segment; a loss not below two.
+            let least = self.half(profile).floor().max(1.0);
             self.reduce(profile);
+            self.cwnd = self.cwnd.min(least);
             self.reduced = self.max;
         }
         if ack.next > self.una {
@@ -230,6 +230,9 @@ impl Sender {
             return;
         }
         let recovering = self.phase == Phase::Recovery;
+        if recovering && profile.halved == Halved::Flight {
+            self.cwnd = self.ssthresh; // whatever partial ACKs have deflated (RFC 6582, section 3.2, step 3)
+        }
         self.open();
         self.restart_timer(now, profile);
         if syn {
@@ -254,8 +257,9 @@ impl Sender {
         if self.phase == Phase::Recovery {
             self.inflation += u32::from(self.board.is_none());
         } else if lost {
-            // Duplicates of what was sent before the last loss say nothing of a new one (RFC 6582, section 4).
-            if self.una > self.recover {
+            // Duplicates of what was sent before the last loss say nothing of a new one (RFC 6582, section 4);
+            // with SACK it is enough that all of that has arrived (RFC 6675, section 5.1).
+            if self.una > self.recover || self.board.is_some() && self.una == self.recover {
                 self.fast_retransmit(now, profile, out);
             }
         } else if self.dup_acks < DUP_THRESH {
