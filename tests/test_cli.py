@@ -114,6 +114,15 @@ def test_out_of_a_comparison_has_a_folder_for_each(cli: Cli, small_file: Path, t
         (["run", "small.toml", "--surprise"], "--surprise"),
         (["compare", "small.toml"], "--aqm"),
         (["compare", "small.toml", "--aqm", "pi", "--aqm", "pi"], "twice"),
+        (["compare", "small.toml", "--aqm", "lred", "--aqm", "lred:q0=20"], "lred and lred:q0=20 are the same"),
+        (["compare", "small.toml", "--aqm", "pi", "--aqm", "rem", "--set", "aqm=red"], "--aqm says that"),
+        (["compare", "small.toml", "--aqm", "pi", "--aqm", "rem", "--set", "aqm.name=red"], "--aqm says that"),
+        (["compare", "parking-lot", "--aqm", "pi", "--set", "link.first.aqm=red"], "--aqm says that"),
+        (["compare", "parking-lot", "--aqm", "pi", "--set", "link.first.aqm.name=red"], "--aqm says that"),
+        (["run", "small.toml", "--aqm", ""], "--aqm"),
+        (["run", "small.toml", "--seeds", "100001"], "100000"),
+        (["run", "small.toml", "--out", "small.toml"], "small.toml: not a folder"),
+        (["run", "small.toml", "--set", "duration=1e6 s", "--out", "small.toml/out"], "small.toml/out: not a folder"),
         (["compare", "small.toml", "--aqm", "pi", "--set", "aqm.bta=1"], "bta"),
         (["show", "lrd"], "lred"),
         (["list", "aqm"], "aqms"),
@@ -139,10 +148,29 @@ def test_validate_names_file_line_and_key(cli: Cli, small_file: Path, tmp_path: 
     assert f"broken.toml:{line}: aqm.beta = -1: must be" in done.stderr
 
 
-def test_an_output_folder_that_cannot_be_made_fails_before_the_run(cli: Cli, small_file: Path) -> None:
-    done = cli("run", small_file, "--set", "duration=1e6 s", "--out", small_file / "out")
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder in which nobody may write")
+def test_a_folder_that_cannot_be_written_fails_before_the_run(cli: Cli, small_file: Path) -> None:
+    done = cli("run", small_file, "--set", "duration=1e6 s", "--out", "/proc")
     assert done.returncode == 1
-    assert "Not a directory" in done.stderr
+    assert "/proc" in done.stderr
+
+
+def test_a_second_interrupt_does_not_lose_what_was_finished(small_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    program = (
+        "import os, signal, sys\n"
+        "from aqmlab import cli, report\n"
+        "whole = report.save\n"
+        "def save(*arguments):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    whole(*arguments)\n"
+        "report.save = save\n"
+        f"sys.argv = ['aqmlab', 'run', {str(small_file)!r}, '--out', {str(out)!r}]\n"
+        "cli.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (out / "report.html").is_file()
 
 
 def test_interrupt_exits_130_and_says_so(small_file: Path) -> None:

@@ -1,6 +1,7 @@
 """Figures and the report: drawn from the results, whatever was recorded."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -63,6 +64,33 @@ def test_the_default_figure_is_pyplots(comparison: Comparison) -> None:
     figure = comparison["lred:q0=20"].plot()
     assert pyplot.gcf() is figure
     pyplot.close(figure)
+
+
+def test_figure_and_report_say_whose_curves_they_show(comparison: Comparison, tmp_path: Path) -> None:
+    told = "urves: seed 7, the first of 2; "
+    assert f"c{told}" in plot.curves(comparison)
+    report.save(comparison, tmp_path / "report.html", "aqmlab compare")
+    assert f"C{told}" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    shown = [text.get_text() for part in comparison.plot(Figure()).subfigs for text in part.texts]
+    assert any(f"c{told}" in text for text in shown)
+    alone = {"lred": replace(comparison["lred:q0=20"], runs=comparison["lred:q0=20"].runs[:1])}
+    assert plot.curves(alone) == ""
+
+
+def test_texts_are_shown_as_they_are(small: Scenario, tmp_path: Path) -> None:
+    result = aqmlab.run(small.with_(title=r"$\frac{$ <b> 漢"))
+    figure = result.plot(Figure())
+    assert figure.get_suptitle() == r"$\frac{$ <b> 漢"
+    plot.save({r"$\frac{$": result}, tmp_path)  # neither an error nor, a warning being one here, a missing glyph
+
+
+def test_long_labels_are_broken_at_commas(comparison: Comparison) -> None:
+    long = "red:min_th=20,max_th=60,w_q=0.002,max_p=0.1"
+    axes = plot.comparison({long: comparison["droptail"]}, Figure()).get_axes()[-1]
+    lines = axes.get_yticklabels()[0].get_text().split("\n")
+    assert "".join(lines) == long
+    assert len(lines) == 3
+    assert all(line.endswith(",") for line in lines[:-1])
 
 
 class Page(HTMLParser):

@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "listing": {"scenario"},
     "metrics": set(),
     "pages": {"files", "metrics"},
-    "plot": {"files", "metrics", "result"},
+    "plot": {"files", "metrics", "result", "table"},
     "recording": {"_core", "files"},
     "replication": {"_core", "comparison", "recording", "result", "scenario"},
     "report": {"files", "metrics", "plot", "result", "table"},

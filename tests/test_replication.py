@@ -5,6 +5,7 @@ import time
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import aqmlab
@@ -138,10 +139,57 @@ def test_memory_that_is_not_there_is_refused(small: Scenario, monkeypatch: pytes
         aqmlab.run(small, seeds=3, jobs=3)
 
 
-@pytest.mark.parametrize("seeds", [0, -1, [], [1, 1]])
+def test_an_interrupted_comparison_is_balanced(small: Scenario, behaviour: dict[int, Any]) -> None:
+    second_began = threading.Event()
+    behaviour[8] = lambda: (second_began.set(), time.sleep(0.02))
+
+    def progress(_: float) -> None:
+        if second_began.is_set():
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted, match="2 of 6 runs finished") as stopped:
+        aqmlab.compare(small, ["lred", "pi"], seeds=3, jobs=1, progress=progress)
+    assert {label: result.seeds for label, result in stopped.value.finished.items()} == {"lred": [7], "pi": [7]}
+
+
+def test_the_series_of_all_runs_count_as_memory(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    import psutil
+
+    windows = small.with_({"record.cwnd": "1 ms"})
+    bare = small.with_({"record.series": False})
+    free = SimpleNamespace(available=bare.memory + 3 * (windows.memory - bare.memory))
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
+    aqmlab.run(windows, seeds=3, jobs=1)
+    free.available -= 1
+    with pytest.raises(MemoryError, match=r"series of all runs are kept"):
+        aqmlab.run(windows, seeds=3, jobs=1)
+
+
+@pytest.mark.parametrize("seeds", [0, -1, 100_001, [], [1, 1], [-1], [2**60]])
 def test_senseless_seeds_are_refused(small: Scenario, seeds: Any) -> None:
-    with pytest.raises(ValueError, match="seeds"):
+    with pytest.raises(ValueError, match="seed"):
         aqmlab.run(small, seeds=seeds)
+
+
+@pytest.mark.parametrize("seeds", [2.0, True, "2", [1.5], [True]])
+def test_seeds_that_are_no_whole_numbers_are_refused(small: Scenario, seeds: Any) -> None:
+    with pytest.raises(TypeError, match=r"seeds = .*: must be a whole number"):
+        aqmlab.run(small, seeds=seeds)
+
+
+def test_whole_numbers_may_be_those_of_numpy(small: Scenario) -> None:
+    seeds: Any = np.int64(2)
+    assert aqmlab.run(small, seeds=seeds, jobs=seeds).seeds == [7, 8]
+    assert aqmlab.run(small, seeds=np.array([3, 2])).seeds == [3, 2]
+
+
+def test_a_text_in_place_of_a_scenario_or_a_list_is_refused(small: Scenario) -> None:
+    name: Any = "lred/exp1"
+    for call in (lambda: aqmlab.run(name), lambda: aqmlab.compare(name, ["pi"])):
+        with pytest.raises(TypeError, match=r"Scenario\.load\('lred/exp1'\)"):
+            call()
+    with pytest.raises(TypeError, match=r"must be a list of texts: \['pi'\]"):
+        aqmlab.compare(small, "pi")
 
 
 def test_senseless_comparisons_are_refused(small: Scenario) -> None:
@@ -149,5 +197,7 @@ def test_senseless_comparisons_are_refused(small: Scenario) -> None:
         aqmlab.compare(small, [])
     with pytest.raises(ValueError, match="given twice: pi"):
         aqmlab.compare(small, ["pi", "pi"])
+    with pytest.raises(ValueError, match="lred and lred:q0=20 are the same"):
+        aqmlab.compare(small, ["lred", "pi", "lred:q0=20"])
     with pytest.raises(ValueError, match="jobs"):
         aqmlab.run(small, jobs=0)

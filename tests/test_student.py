@@ -17,7 +17,7 @@ def test_quantiles_are_those_of_scipy(probability: float) -> None:
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 9, 10, 1000])
 def test_probabilities_are_those_of_scipy(freedom: int) -> None:
-    for t in (0.0, 1e-6, 0.3, 2.0, 50.0):
+    for t in (0.0, 0.1, 0.3, 2.0, 50.0):
         assert central_probability(t, freedom) == pytest.approx(2 * float(stdtr(freedom, t)) - 1, abs=1e-13)
 
 

@@ -14,9 +14,10 @@ _RESULTS = """\
 *Generated from `python/aqmlab/metrics.py` by `make docs`.*
 
 A run gives metrics of the observed queue and of all flows (`metrics`), of each traffic entry (`classes.NAME`)
-and of each link with a queue discipline (`links.NAME`). All are taken over `[warmup, duration]`, from every packet and
-every change of the queue, not from samples. A metric that is not defined (no packet arrived, say) is `null` in
-JSON and `None` in Python, never NaN.
+and of each link with a queue discipline (`links.NAME`). All are taken over `[warmup, duration]` unless the definition
+says otherwise, from every packet and every change of the queue, not from samples; the percentiles of the waiting times
+come from a histogram that keeps three significant digits. A metric that is not defined (no packet arrived, say) is
+`null` in JSON and `None` in Python, never NaN.
 
 | metric | unit | definition |
 |---|---|---|

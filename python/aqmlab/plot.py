@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -12,6 +14,7 @@ from matplotlib.figure import Figure
 
 from aqmlab.files import replacing
 from aqmlab.metrics import METRICS
+from aqmlab.table import printable, share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,6 +28,9 @@ BARS = ("queue_mean", "queue_mad", "loss_ratio", "goodput")
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5f4b8b", "#000000")
 """Colours that people with any colour vision tell apart (Okabe and Ito), in the order of use."""
+
+_LABEL_WIDTH = 20
+"""How many characters of a label go in a line beside the bars."""
 
 _STYLE: Any = {
     "axes.grid": True,
@@ -94,7 +100,7 @@ def comparison(results: Mapping[str, Result], figure: Figure | None = None) -> F
         timed = recorded(results)
         figure.set_size_inches(12 if timed else 5, max(6.0, 1.6 * len(timed), 0.9 * len(results) + 3))
         first = next(iter(results.values()))
-        figure.suptitle(first.scenario.title, fontsize=12)
+        figure.suptitle(printable(first.scenario.title), fontsize=12, parse_math=False)
         if timed:
             left, right = cast("list[SubFigure]", figure.subfigures(1, 2, width_ratios=[2.4, 1]))
             panels = np.atleast_1d(left.subplots(len(timed), 1, sharex=True, sharey=True))
@@ -106,7 +112,7 @@ def comparison(results: Mapping[str, Result], figure: Figure | None = None) -> F
             left.text(
                 0.99,
                 0.0,
-                "line, band: mean, least and greatest of each bin; dashes: target; grey: warm-up",
+                f"{curves(timed)}line, band: mean, least and greatest of each bin; dashes: target; grey: warm-up",
                 ha="right",
                 va="bottom",
                 fontsize=7,
@@ -130,8 +136,9 @@ def save(results: Mapping[str, Result], folder: Path) -> None:
     folder : Path
         Where to.
     """
-    figure = comparison(results, Figure())
-    with mpl.rc_context(_STYLE):
+    with warnings.catch_warnings(), mpl.rc_context(_STYLE):
+        warnings.simplefilter("ignore", UserWarning)  # a glyph that no font has, a panel without room
+        figure = comparison(results, Figure())
         with replacing(folder / "figure.png") as file:
             figure.savefig(file, dpi=150)
         with replacing(folder / "figure.svg") as file:
@@ -160,6 +167,34 @@ def band(result: Result, quantity: str = "queue") -> dict[str, NDArray[np.float6
     }
 
 
+def curves(timed: Mapping[str, Result]) -> str:
+    """Say which run the curves are of.
+
+    Parameters
+    ----------
+    timed : mapping
+        The results whose first run is drawn.
+
+    Returns
+    -------
+    str
+        ``curves: seed 1, the first of 3; ``, or nothing when there is one run.
+    """
+    many = max(len(result.seeds) for result in timed.values())
+    drawn = sorted({result.seeds[0] for result in timed.values()})
+    return f"curves: seed {', '.join(map(str, drawn))}, the first of {many}; " if many > 1 else ""
+
+
+def _wrapped(label: str) -> str:
+    """Break a long label after commas and colons, so that the bars keep their room."""
+    lines = [""]
+    for part in re.findall(r"[^,:]*[,:]?", printable(label)):
+        if lines[-1] and len(lines[-1] + part) > _LABEL_WIDTH:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
+
+
 def _queue(axes: Axes, label: str, result: Result, line: str) -> None:
     queue = band(result)
     axes.fill_between(queue["t"], queue["min"], queue["max"], color=line, alpha=0.25, linewidth=0)
@@ -169,7 +204,7 @@ def _queue(axes: Axes, label: str, result: Result, line: str) -> None:
     if result.scenario.warmup:
         axes.axvspan(0, result.scenario.warmup, color="#888888", alpha=0.08, linewidth=0)
     axes.set_xlim(0, result.scenario.duration)
-    axes.set_title(label, loc="left", fontsize=9, fontweight="bold", color=line, pad=3)
+    axes.set_title(printable(label), loc="left", fontsize=9, fontweight="bold", color=line, pad=3, parse_math=False)
 
 
 def _bars(axes: Axes, name: str, results: Mapping[str, Result]) -> None:
@@ -183,16 +218,17 @@ def _bars(axes: Axes, name: str, results: Mapping[str, Result]) -> None:
     axes.barh(
         places, values, xerr=error, height=0.65, color=[colour(index) for index in range(len(labels))], capsize=2.5
     )
-    for place, summary, value, more in zip(places, summaries, values, spread, strict=True):
+    for place, result, value, more in zip(places, results.values(), values, spread, strict=True):
+        summary = result.summary[name]
         axes.annotate(
-            metric.text(summary.mean),
+            metric.text(summary.mean) + share(summary, len(result.runs)),
             (value + more, place),
             (4, 0),
             textcoords="offset points",
             va="center",
             fontsize=8,
         )
-    axes.set_yticks(places, labels)
+    axes.set_yticks(places, [_wrapped(label) for label in labels], parse_math=False)
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.margins(x=0.18)
     axes.set_xlim(left=0)

@@ -14,12 +14,14 @@ from aqmlab import _core
 from aqmlab.comparison import Comparison
 from aqmlab.recording import Recording
 from aqmlab.result import Result, Run
-from aqmlab.scenario import Scenario
+from aqmlab.scenario import Scenario, Settings
 
 Progress = Callable[[float], None]
 
 MOST_SEEDS = 100_000
 """The most replications of a scenario at once."""
+
+_UNRECORDED: Settings = {"record.series": False, "record.cwnd": "auto"}
 
 _SLICE = 0.1
 """Seconds of the wall clock between two looks at whether to go on."""
@@ -311,19 +313,13 @@ def _workers(jobs: int | None, tasks: int) -> int:
     return min(jobs or cores, tasks)
 
 
-def _unrecorded(scenario: Scenario) -> Scenario:
-    """Give the scenario without its series, and with one sample of the windows if it records them."""
-    windows = {"record.cwnd": scenario.duration} if scenario.resolved["record"].get("cwnd") else {}
-    return scenario.with_({"record.series": False, **windows})
-
-
 def _refuse_too_much_memory(scenarios: Iterable[Scenario], seeds: int, workers: int) -> None:
     """Raise an error if the largest runs that may meet, and all series, do not fit into the memory that is free."""
     import psutil
 
     kept, passing = 0, []
     for scenario in scenarios:
-        bare = _unrecorded(scenario).memory
+        bare = scenario.with_(_UNRECORDED).memory
         kept += (scenario.memory - bare) * seeds
         passing += [bare] * min(seeds, workers)
     need = kept + sum(sorted(passing)[-workers:])

@@ -14,8 +14,8 @@ from plotly.subplots import make_subplots
 
 from aqmlab.files import write_text
 from aqmlab.metrics import METRICS
-from aqmlab.plot import BARS, band, colour, recorded
-from aqmlab.table import interval
+from aqmlab.plot import BARS, band, colour, curves, recorded
+from aqmlab.table import interval, notes, seeds
 
 if TYPE_CHECKING:
     from aqmlab.result import Result
@@ -47,6 +47,7 @@ pre {{ background: #f6f6f6; padding: .8rem; overflow-x: auto; font-size: 13px; }
 <h2>Metrics</h2>
 <p>Over [{warmup:g} s, {duration:g} s]{confidence}. Hold the pointer over a name for its definition.</p>
 <div class="wide">{table}</div>
+{notes}
 <h2>Scenario</h2>
 {scenarios}
 </body>
@@ -71,7 +72,9 @@ def save(results: Mapping[str, Result], file: Path, command: str) -> None:
     timed = recorded(results)
     figures = []
     if timed:
-        figures.append("<h2>Queue</h2>" + _figure(_over_time(timed, results, "queue", "Queue (packets)"), "queue"))
+        explained = f"{curves(timed)}{_CURVES}"
+        figures.append(f"<h2>Queue</h2><p>{explained[0].upper()}{explained[1:]}</p>")
+        figures.append(_figure(_over_time(timed, results, "queue", "Queue (packets)"), "queue"))
     signalled = {label: result for label, result in timed.items() if "p" in result.signals}
     if signalled:
         probability = _over_time(signalled, results, "p", "Probability of a drop or mark")
@@ -80,14 +83,17 @@ def save(results: Mapping[str, Result], file: Path, command: str) -> None:
     text = _PAGE.format(
         title=html.escape(scenario.title or "aqmlab"),
         plotly=get_plotlyjs(),
-        seeds=html.escape(f"Seed{'s' if len(first.seeds) > 1 else ''} {', '.join(map(str, first.seeds))}"),
+        seeds=html.escape(seeds(results).capitalize()),
         version=html.escape(first.version),
         command=html.escape(command),
         figures="\n".join(figures),
         warmup=scenario.warmup,
         duration=scenario.duration,
-        confidence=" with 95 % confidence intervals (Student t)" if len(first.seeds) > 1 else "",
+        confidence=" with 95 % confidence intervals (Student t)"
+        if any(len(result.seeds) > 1 for result in results.values())
+        else "",
         table=_table(results),
+        notes="\n".join(f"<p>{html.escape(note)}</p>" for note in notes(results)),
         scenarios="\n".join(
             f"<details{' open' if len(results) == 1 else ''}><summary>{html.escape(label)}</summary>"
             f"<pre>{html.escape(result.scenario.to_toml())}</pre></details>"
@@ -109,9 +115,13 @@ def _figure(figure: go.Figure, name: str) -> str:
 def _table(results: Mapping[str, Result]) -> str:
     heads = "".join(f"<th>{html.escape(label)}</th>" for label in results)
     rows = []
+    if len({tuple(result.seeds) for result in results.values()}) > 1:
+        counts = "".join(f"<td>{len(result.seeds)}</td>" for result in results.values())
+        rows.append(f'<tr><td title="How many runs these are of.">Seeds</td>{counts}</tr>')
     given = next(iter(results.values())).summary
     for metric in (METRICS[name] for name in METRICS if name in given):
-        cells = "".join(f"<td>{interval(metric, result.summary[metric.name])}</td>" for result in results.values())
+        texts = (interval(metric, result.summary[metric.name], len(result.runs)) for result in results.values())
+        cells = "".join(f"<td>{text}</td>" for text in texts)
         rows.append(f'<tr><td title="{html.escape(metric.definition)}">{html.escape(metric.axis)}</td>{cells}</tr>')
     return f"<table><tr><th></th>{heads}</tr>{''.join(rows)}</table>"
 
@@ -123,7 +133,7 @@ def _over_time(timed: Mapping[str, Result], results: Mapping[str, Result], quant
         cols=1,
         shared_xaxes="all",
         shared_yaxes="all",
-        subplot_titles=list(timed),
+        subplot_titles=[html.escape(label) for label in timed],
         vertical_spacing=0.3 / (len(timed) + 2),
     )
     indices = {label: index for index, label in enumerate(results)}
@@ -143,10 +153,14 @@ def _over_time(timed: Mapping[str, Result], results: Mapping[str, Result], quant
             col=1,
         )
         figure.add_scatter(
-            x=values["t"], y=values["mean"], line={"color": line, "width": 1.2}, name=label, row=row, col=1
+            x=values["t"], y=values["mean"], line={"color": line, "width": 1.2}, name=html.escape(label), row=row, col=1
         )
         if quantity == "queue" and result.scenario.target is not None:
             figure.add_hline(result.scenario.target, line={"color": "#444", "width": 1, "dash": "dash"}, row=row, col=1)
+        if result.scenario.warmup:
+            figure.add_vrect(
+                0, result.scenario.warmup, fillcolor="#888", opacity=0.1, line={"width": 0}, row=row, col=1
+            )
     figure.update_yaxes(rangemode="tozero")
     figure.update_yaxes(title=axis, row=(len(timed) + 1) // 2, col=1)
     figure.update_xaxes(title="Time (s)", row=len(timed), col=1)
@@ -165,7 +179,7 @@ def _bars(results: Mapping[str, Result]) -> go.Figure:
         metric = METRICS[name]
         summaries = [result.summary[name] for result in results.values()]
         figure.add_bar(
-            x=list(results),
+            x=[html.escape(label) for label in results],
             y=[None if s.mean is None else s.mean * metric.scale for s in summaries],
             error_y={
                 "type": "data",
@@ -180,4 +194,8 @@ def _bars(results: Mapping[str, Result]) -> go.Figure:
     return figure
 
 
+_CURVES = (
+    "the line is the mean of each bin, the band reaches from its least to its greatest value; "
+    "dashes are the target, grey is the warm-up, which the metrics leave out."
+)
 _LAYOUT = {"template": "plotly_white", "showlegend": False, "margin": {"l": 60, "r": 20, "t": 60, "b": 50}}

@@ -30,18 +30,72 @@ def text(results: Mapping[str, Result]) -> str:
     """
     first = next(iter(results.values()))
     metrics = [METRICS[name] for name in SHOWN]
-    title = first.scenario.title or "untitled"
-    many = "s" if len(first.seeds) > 1 else ""
-    head = f"{title} (seed{many} {', '.join(map(str, first.seeds))}; aqmlab {first.version})"
+    title = printable(first.scenario.title) or "untitled"
+    unequal = len({tuple(result.seeds) for result in results.values()}) > 1
     rows = [
-        ["", *(metric.label for metric in metrics)],
-        ["", *(metric.shown or metric.unit for metric in metrics)],
-        *([label, *(interval(m, result.summary[m.name]) for m in metrics)] for label, result in results.items()),
+        ["", *(["Seeds"] if unequal else []), "Target", *(metric.label for metric in metrics)],
+        ["", *([""] if unequal else []), "packets", *(metric.shown or metric.unit for metric in metrics)],
     ]
-    return f"{head}\n\n{columns(rows)}"
+    for label, result in results.items():
+        target = result.scenario.target
+        rows.append(
+            [
+                printable(label),
+                *([str(len(result.seeds))] if unequal else []),
+                "-" if target is None else f"{target:g}",
+                *(interval(metric, result.summary[metric.name], len(result.runs)) for metric in metrics),
+            ]
+        )
+    head = f"{title} ({seeds(results)}; aqmlab {first.version})"
+    return "\n".join([head, "", columns(rows), *notes(results)])
 
 
-def interval(metric: Metric, summary: Summary) -> str:
+def seeds(results: Mapping[str, Result]) -> str:
+    """Name the seeds of some results.
+
+    Parameters
+    ----------
+    results : mapping
+        Results by label, at least one.
+
+    Returns
+    -------
+    str
+        ``seeds 7, 8``, and whether some results lack some of them.
+    """
+    every = list(dict.fromkeys(seed for result in results.values() for seed in result.seeds))
+    lacking = any(len(result.seeds) < len(every) for result in results.values())
+    named = f"seed{'s' if len(every) > 1 else ''} {', '.join(map(str, every))}"
+    return f"{named}, not all in every row" if lacking else named
+
+
+def notes(results: Mapping[str, Result]) -> list[str]:
+    """Say what a reader of the metrics has to know besides.
+
+    Parameters
+    ----------
+    results : mapping
+        Results by label, at least one.
+
+    Returns
+    -------
+    list of str
+        A sentence each; mostly none.
+    """
+    first = next(iter(results.values()))
+    told = []
+    if len(first.links) > 1:
+        told.append(f"The queue is that of link {first.link}; {', '.join(first.links)} have a queue discipline.")
+    for label, result in results.items():
+        lost = result.metrics["drops_elsewhere"]
+        if lost:
+            whose = f"{printable(label)}: " if len(results) > 1 else ""
+            a_run = " a run" if len(result.runs) > 1 else ""
+            told.append(f"{whose}{lost:g} packets{a_run} were lost in buffers without a queue discipline.")
+    return told
+
+
+def interval(metric: Metric, summary: Summary, runs: int) -> str:
     """Write a metric's mean and, if there is one, its confidence interval.
 
     Parameters
@@ -50,14 +104,51 @@ def interval(metric: Metric, summary: Summary) -> str:
         Which metric.
     summary : Summary
         Its values.
+    runs : int
+        How many runs there are, with a value or without.
 
     Returns
     -------
     str
-        ``98.2 ± 1.1`` in the unit that people read.
+        ``98.2 ± 1.1`` in the unit that people read; ``(3 of 4)`` after it when one of four runs has no value.
     """
     mean = metric.text(summary.mean)
-    return mean if summary.ci95 is None else f"{mean} ± {metric.text(summary.ci95)}"
+    spread = "" if summary.ci95 is None else f" ± {metric.text(summary.ci95)}"
+    return mean + spread + share(summary, runs)
+
+
+def share(summary: Summary, runs: int) -> str:
+    """Tell how many runs a summary is of, if not of all.
+
+    Parameters
+    ----------
+    summary : Summary
+        The values of a metric.
+    runs : int
+        How many runs there are, with a value or without.
+
+    Returns
+    -------
+    str
+        `` (3 of 4)``, or nothing when all runs have a value or none has.
+    """
+    return f" ({summary.n} of {runs})" if 0 < summary.n < runs else ""
+
+
+def printable(text: str) -> str:
+    """Write a text so that a terminal shows it and does nothing else.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    str
+        The text, with control characters as escapes.
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:

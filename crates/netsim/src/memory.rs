@@ -73,8 +73,8 @@ fn recorded(scenario: &Scenario, tcp: u64) -> u64 {
     let series = scenario.links.iter().map(|link| column * columns(link) as u64).sum::<u64>();
     let windows =
         scenario.record.cwnd.map_or(0, |step| samples(step) * tcp * size_of::<crate::WindowSample>() as u64);
-    // Once in the recorder, once in the table handed over.
-    2 * (if scenario.record.series { series } else { 0 } + windows)
+    // Series are handed over as they are; windows once more, as columns.
+    if scenario.record.series { series + 2 * windows } else { 2 * windows }
 }
 
 #[cfg(test)]
