@@ -9,6 +9,7 @@ import aqmlab
 
 REFERENCE = Path(__file__).parent / "oracle" / "ns2.csv"
 ROWS = {row["name"]: row for row in csv.DictReader(REFERENCE.read_text().splitlines())}
+TRACES = list(csv.DictReader((REFERENCE.parent / "cwnd.csv").read_text().splitlines()))
 
 # DropTail and REM of ns-2 test after they have put the packet in, so they hold one packet less.
 SPECS = {"DropTail": ("droptail", 199), "PI": ("pi:q_ref=100", 200), "REM": ("rem:b_star=100,form=ns2", 199)}
@@ -37,6 +38,38 @@ def check(name: str) -> None:
     assert ours["utilisation"] == pytest.approx(float(row["util"]), rel=UTILISATION)
     # ns-2's goodput counts the 40 bytes of headers in each 500.
     assert ours["goodput"] == pytest.approx(float(row["goodput"]) * 1e6 * 460 / 500, rel=GOODPUT)
+
+
+ONE_FLOW = """
+duration = "60.05 s"
+aqm = "droptail"
+[dumbbell]
+rate = "10 Mbit/s"
+delay = "25 ms"
+access_rate = "1 Gbit/s"
+access_buffer = "100000 packets"
+sender_delay = "0 s"
+receiver_delay = "0 s"
+[record]
+cwnd = "0.1 s"
+[[traffic]]
+name = "one"
+packet_size = "500 B"
+tcp = { preset = "ns2.35", max_window = 65535 }
+"""
+
+
+# ns-2 samples a moment before or after the ACK of that instant: a segment of a window of twenty.
+@pytest.mark.oracle
+@pytest.mark.parametrize("trace", list(TRACES[0])[1:])
+def test_one_flow_has_the_window_of_ns2_at_every_sample(trace: str) -> None:
+    flavour, buffer = trace.split("_")
+    changes = {"traffic.one.tcp.flavour": flavour, "dumbbell.buffer": f"{int(buffer) - 1} packets"}
+    frame = aqmlab.run(aqmlab.Scenario.parse(ONE_FLOW, "one flow").with_(changes)).cwnd_of(1)
+    ours = {round(t, 1): cwnd for t, cwnd in zip(frame["t"], frame["cwnd"], strict=True)}
+    samples = [(float(row["t"]), float(row[trace])) for row in TRACES if float(row["t"]) <= 60]
+    assert len(samples) >= 600
+    assert [t for t, cwnd in samples if ours[t] != pytest.approx(cwnd, rel=0.05)] == []
 
 
 @pytest.mark.oracle
