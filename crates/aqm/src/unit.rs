@@ -233,7 +233,7 @@ const SIZE: Units = &[
     ("KiB", 1024.0),
     ("MiB", 1048576.0),
 ];
-const FREQUENCY: Units = &[("Hz", 1.0), ("kHz", 1e3)];
+const FREQUENCY: Units = &[("Hz", 1.0), ("kHz", 1e3), ("/s", 1.0)];
 const PACKETS: Units = &[("packets", 1.0), ("packet", 1.0), ("p", 1.0)];
 
 /// `text` as a number of base units, if its unit is one of `units`.

@@ -5,9 +5,9 @@ use crate::route::Routes;
 use crate::tcp::{Profile, Receiver, Sender};
 use aqm::unit::{Span, Time};
 use aqm::{Bytes, Rate, Uniform};
-use rand_distr::{Distribution, Exp};
-use scenario::Start;
-use scenario::model::{Kind, Traffic};
+use scenario::Law;
+use scenario::law::Drawn;
+use scenario::model::{Kind, Traffic, Udp};
 
 /// Header bytes of a UDP datagram over IP.
 pub(crate) const UDP_HEADER: u32 = 28;
@@ -92,7 +92,7 @@ impl Endpoints {
         for (class, entry) in traffic.iter().enumerate() {
             // Start times have a stream of their own: neither the AQM nor other traffic moves them.
             let mut rng = Stream::new(seed, &format!("traffic.{}.start", entry.name));
-            let starts = (0..entry.count).map(|_| Time::ZERO + draw(&entry.start, &mut rng));
+            let starts = (0..entry.count).map(|_| Time::ZERO + entry.begin + draw(&entry.start, &mut rng));
             endpoints.add(class as u16, entry, starts, routes);
         }
         endpoints
@@ -108,15 +108,16 @@ impl Endpoints {
         let size = entry.packet_size.0 as u16;
         let (tcp, payload) = match &entry.kind {
             Kind::Ftp(tcp) => (Some(tcp), None),
-            Kind::Transfer(tcp, size) => (Some(tcp), Some(size.0)),
-            Kind::Cbr(_) => (None, None),
+            Kind::Transfer(tcp, size) => (Some(tcp), Some(size.least().0)),
+            Kind::Short(tcp, _) | Kind::Web(tcp, _) => (Some(tcp), None),
+            Kind::Udp(_) => (None, None),
         };
         let common = Class { profile: tcp.map(|tcp| Profile::new(tcp, u32::from(size))), payload };
         for (i, start) in starts.enumerate() {
             let (from, to) = (entry.from[i % entry.from.len()], entry.to[i % entry.to.len()]);
             let forth = routes.path(from, to);
             match (&entry.kind, &common.profile) {
-                (Kind::Cbr(rate), _) => {
+                (Kind::Udp(Udp::Cbr(rate)), _) => {
                     self.add_source(class, forth, entry.packet_size, *rate, start, entry.stop)
                 }
                 (_, Some(profile)) => {
@@ -211,15 +212,19 @@ impl Endpoints {
     }
 }
 
-/// A start time.
-fn draw(start: &Start, rng: &mut Stream) -> Span {
-    match *start {
-        Start::At(time) => time,
-        Start::Uniform(low, high) => low + Span::from_secs((high.secs() - low.secs()) * rng.uniform()),
-        Start::Exponential(mean) if mean == Span::ZERO => mean,
-        Start::Exponential(mean) => {
-            let rate = Exp::new(1.0 / mean.secs()).expect("a positive mean has a finite rate");
-            Span::from_secs(rate.sample(&mut rng.0))
+/// A quantity drawn from its law.
+pub(crate) fn draw<T: Drawn>(law: &Law<T>, rng: &mut Stream) -> T {
+    match *law {
+        Law::Fixed(x) => x,
+        Law::Uniform(low, high) => {
+            let (low, high) = (low.magnitude(), high.magnitude());
+            T::of_magnitude(low + (high - low) * rng.uniform())
+        }
+        // By inversion, with functions that are the same on every machine.
+        Law::Exponential(mean) => T::of_magnitude(-mean.magnitude() * libm::log(1.0 - rng.uniform())),
+        Law::Pareto(mean, shape) => {
+            let least = mean.magnitude() * (shape - 1.0) / shape;
+            T::of_magnitude(least * libm::pow(1.0 - rng.uniform(), -1.0 / shape))
         }
     }
 }

@@ -20,11 +20,14 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
     for traffic in &scenario.traffic {
         let count = u64::from(traffic.count);
         match &traffic.kind {
-            Kind::Cbr(_) => {
+            Kind::Udp(_) => {
                 udp += count;
                 outstanding = u64::MAX;
             }
-            Kind::Ftp(profile) | Kind::Transfer(profile, _) => {
+            Kind::Ftp(profile)
+            | Kind::Transfer(profile, _)
+            | Kind::Short(profile, _)
+            | Kind::Web(profile, _) => {
                 tcp += count;
                 outstanding = outstanding.saturating_add(count * u64::from(profile.max_window));
             }

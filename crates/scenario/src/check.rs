@@ -2,10 +2,10 @@
 
 use crate::error::Problem;
 use crate::estimate::Estimate;
-use crate::model::{Kind, Scenario, Tcp};
+use crate::law::Law;
+use crate::model::{Kind, Scenario, Tcp, Udp};
 use crate::network::BOTTLENECK;
 use crate::read::{Reader, Tables, below};
-use crate::start::Start;
 use aqm::Port;
 use aqm::params::Field;
 use aqm::unit::{Limit, Span};
@@ -65,12 +65,12 @@ fn timers(path: &str, tcp: &Tcp, reader: &mut Reader<'_>) {
 }
 
 /// Whether flows start before the run ends and stop after they start.
-fn times(path: &str, start: Start, stop: Option<Span>, duration: Span, reader: &mut Reader<'_>) {
+fn times(path: &str, start: Law<Span>, stop: Option<Span>, duration: Span, reader: &mut Reader<'_>) {
     let [start_path, stop_path] = ["start", "stop"].map(|key| below(path, key));
-    let (first, late) = match start {
-        Start::At(time) => (time, time >= duration),
-        Start::Uniform(low, high) => (low, low >= duration || high > duration),
-        Start::Exponential(mean) => (Span::ZERO, mean >= duration),
+    let first = start.least();
+    let late = match start {
+        Law::Uniform(low, high) => low >= duration || high > duration,
+        Law::Fixed(time) | Law::Exponential(time) | Law::Pareto(time, _) => time >= duration,
     };
     if late && reader.fine(&[&start_path, "duration"]) {
         let message = format!("must be before the end of the run, duration = {}", shown(&duration));
@@ -145,8 +145,9 @@ fn what_to_lower(tables: &Tables, scenario: &Scenario, estimate: &Estimate) -> S
     let name = &traffic.name;
     let count = format!("traffic.{name}.count ({})", traffic.count);
     match &traffic.kind {
-        Kind::Cbr(rate) => format!("traffic.{name}.rate ({rate}) or {count}"),
+        Kind::Udp(Udp::Cbr(rate)) => format!("traffic.{name}.rate ({rate}) or {count}"),
         Kind::Transfer(_, size) => format!("traffic.{name}.size ({size}) or {count}"),
+        Kind::Short(..) | Kind::Web(..) | Kind::Udp(_) => count,
         Kind::Ftp(_) => {
             let cable = link.name.trim_end_matches(":reverse");
             let table = match tables.links.iter().any(|entry| entry.table.name == cable) {

@@ -1,8 +1,8 @@
 //! How much work a run will be, roughly, told before it is tried.
 
-use crate::model::{HEADER, Kind, Link, Scenario, Tcp, Traffic};
-use crate::start::Start;
-use aqm::unit::Span;
+use crate::law::Law;
+use crate::model::{Extent, HEADER, Kind, Link, Scenario, Tcp, Traffic};
+use aqm::unit::{Bytes, Span};
 use std::collections::VecDeque;
 
 /// Flows of one entry, and of all, whose paths are looked at; each stands for its share of the others.
@@ -95,8 +95,8 @@ fn path(links: &[Link], outgoing: &[Vec<usize>], from: usize, to: usize) -> Vec<
 /// What one flow would send if it were alone, in bit/s.
 fn demand(traffic: &Traffic, path: &[usize], links: &[Link]) -> f64 {
     match &traffic.kind {
-        Kind::Cbr(rate) => rate.bits(),
-        Kind::Ftp(tcp) | Kind::Transfer(tcp, _) => {
+        Kind::Udp(udp) => udp.mean_rate(),
+        Kind::Ftp(tcp) | Kind::Transfer(tcp, _) | Kind::Short(tcp, _) | Kind::Web(tcp, _) => {
             let bits = 8.0 * traffic.packet_size.0 as f64;
             let narrowest = path.iter().map(|&link| links[link].rate.bits()).fold(f64::INFINITY, f64::min);
             let round: f64 = path
@@ -110,21 +110,30 @@ fn demand(traffic: &Traffic, path: &[usize], links: &[Link]) -> f64 {
 
 /// The packets that the flows of a share send over all links of their path.
 fn sent(share: &Share, traffic: &Traffic, links: &[Link], load: &[f64], duration: Span) -> f64 {
-    let start = match traffic.start {
-        Start::At(time) | Start::Exponential(time) => time.secs(),
-        Start::Uniform(low, high) => f64::midpoint(low.secs(), high.secs()),
-    };
+    let start = traffic.begin.secs() + traffic.start.mean();
     let seconds = (traffic.stop.unwrap_or(duration).min(duration).secs() - start).max(0.0);
     // TCP slows down to its part of the fullest link; the others do not care.
     let part = share.path.iter().map(|&link| links[link].rate.bits() / load[link]).fold(1.0, f64::min);
     let full = share.demand * seconds / (8.0 * traffic.packet_size.0 as f64);
+    let payload = (traffic.packet_size.0 - u64::from(HEADER).min(traffic.packet_size.0 - 1)) as f64;
+    let segments = |size: &Law<Bytes>| (size.mean() / payload).ceil();
     let acks = |tcp: &Tcp| if tcp.delayed_ack { 1.5 } else { 2.0 };
     let packets = match &traffic.kind {
-        Kind::Cbr(_) => full,
+        Kind::Udp(_) => full,
         Kind::Ftp(tcp) => full * part * acks(tcp),
-        Kind::Transfer(tcp, size) => {
-            let segments = (size.0 as f64 / (traffic.packet_size.0 - u64::from(HEADER)) as f64).ceil();
-            segments.min(full * part) * acks(tcp)
+        Kind::Transfer(tcp, size) => segments(size).min(full * part) * acks(tcp),
+        // Shorts that outlive each other share the link; a page is fetched once a think time at most.
+        Kind::Short(tcp, short) => {
+            let flows = seconds / short.interarrival.mean().max(1e-9);
+            let each = match &short.extent {
+                Extent::Size(size) => segments(size),
+                Extent::Lifetime(_) => full,
+            };
+            (flows * each).min(full * part) * acks(tcp)
+        }
+        Kind::Web(tcp, web) => {
+            let session = f64::from(web.objects) * (segments(&web.size) + 1.0);
+            (session * (1.0 + seconds / web.think.mean().max(1e-3))).min(full * part) * acks(tcp)
         }
     };
     packets * share.flows * share.path.len() as f64

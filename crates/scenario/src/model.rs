@@ -1,10 +1,11 @@
 //! The scenario as engines see it: checked, typed, with the sugar taken off.
 
-use crate::start::Start;
+use crate::law::Law;
 use aqm::aqm::AnyParams;
 use aqm::params::Range;
-use aqm::unit::{Bytes, Limit, Rate, Span};
+use aqm::unit::{Bytes, Frequency, Limit, Rate, Span};
 use aqm::{choice, params};
+use std::sync::Arc;
 
 /// A network, its traffic, its queue disciplines, and what to measure.
 #[derive(Clone, PartialEq, Debug)]
@@ -59,8 +60,10 @@ pub struct Traffic {
     pub count: u32,
     /// Size of a full data packet on the wire, headers included.
     pub packet_size: Bytes,
-    /// When each flow starts.
-    pub start: Start,
+    /// From when on it is active; starts count from here.
+    pub begin: Span,
+    /// When each flow starts, after `begin`.
+    pub start: Law<Span>,
     /// When the application stops producing; unacknowledged data is still delivered.
     pub stop: Option<Span>,
     /// What the flows do.
@@ -72,10 +75,98 @@ pub struct Traffic {
 pub enum Kind {
     /// TCP with always something to send.
     Ftp(Tcp),
-    /// TCP with `size` payload bytes to send.
-    Transfer(Tcp, Bytes),
-    /// UDP at a constant rate on the wire.
+    /// TCP with so many payload bytes to send.
+    Transfer(Tcp, Law<Bytes>),
+    /// TCP flows that come and go.
+    Short(Tcp, Short),
+    /// People who read pages.
+    Web(Tcp, Web),
+    /// Datagrams.
+    Udp(Udp),
+}
+
+/// TCP flows that arrive one after the other while the entry is active.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Short {
+    /// From one arrival to the next.
+    pub interarrival: Law<Span>,
+    /// What each has to send.
+    pub extent: Extent,
+}
+
+/// How much a short flow has to send.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Extent {
+    /// As much as it can until its application stops, so long after its start.
+    Lifetime(Law<Span>),
+    /// So many payload bytes.
+    Size(Law<Bytes>),
+}
+
+/// A client that fetches `objects` objects over `connections` connections opened for it, then closes them and thinks.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Web {
+    /// Connections side by side; each asks for its next object when it has the last.
+    pub connections: u32,
+    /// Objects of a session.
+    pub objects: u32,
+    /// Payload of an object.
+    pub size: Law<Bytes>,
+    /// Size of a request on the wire, headers included.
+    pub request: Bytes,
+    /// From the last byte of a session to the start of the next.
+    pub think: Law<Span>,
+}
+
+/// How a source of datagrams times and sizes them.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Udp {
+    /// At a constant rate on the wire.
     Cbr(Rate),
+    /// At a constant rate while on; starts off.
+    OnOff {
+        /// While on, on the wire.
+        rate: Rate,
+        /// How long it is on.
+        on: Law<Span>,
+        /// How long it is off.
+        off: Law<Span>,
+    },
+    /// With exponential gaps, at this mean rate on the wire.
+    Poisson(Rate),
+    /// At a rate that follows fractional Gaussian noise, one value a step.
+    Fgn {
+        /// Mean rate on the wire.
+        rate: Rate,
+        /// The Hurst parameter.
+        hurst: f64,
+        /// Standard deviation of a step's rate over the mean.
+        deviation: f64,
+        /// How long a rate holds.
+        step: Span,
+    },
+    /// As recorded.
+    Trace(Arc<[Arrival]>),
+    /// A frame at a time, cut into packets that are sent at once; every so many frames a larger one.
+    Frames {
+        /// From frame to frame.
+        interval: Span,
+        /// An ordinary frame on the wire.
+        size: Bytes,
+        /// Every so many frames is a key frame; 0 for none.
+        key_every: u32,
+        /// A key frame on the wire.
+        key_size: Bytes,
+    },
+}
+
+/// One packet of a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrival {
+    /// Since the first packet.
+    pub at: Span,
+    /// Size on the wire in bytes.
+    pub size: u16,
 }
 
 params! {
@@ -175,8 +266,24 @@ choice! {
         Ftp = "ftp",
         /// TCP with so many bytes to send.
         Transfer = "transfer",
+        /// TCP flows that arrive one after the other, each for a random time or with a random size.
+        Short = "short",
+        /// Clients that fetch objects over TCP connections, read, and fetch the next.
+        Web = "web",
         /// UDP at a constant rate.
         Cbr = "cbr",
+        /// UDP at a constant rate for a random time, then silence for a random time.
+        OnOff = "on-off",
+        /// UDP with exponential gaps between packets.
+        Poisson = "poisson",
+        /// UDP whose rate follows fractional Gaussian noise: self-similar traffic.
+        Fgn = "fgn",
+        /// UDP packets with the times and sizes of a CSV or pcap file.
+        Trace = "trace",
+        /// UDP voice: a packet every 20 ms.
+        Voip = "voip",
+        /// UDP video: frames of several packets, every so often a larger one.
+        Video = "video",
     }
 }
 
@@ -185,24 +292,63 @@ params! {
     pub struct TrafficTable {
         /// What it is called in results and in `--set traffic.NAME.count=…`.
         name: String = String::new(), "";
-        /// What the flows do: `ftp` (TCP, greedy, never ends), `transfer` (TCP, `size` bytes), `cbr` (UDP).
+        /// What the flows do.
         kind: KindName = KindName::Ftp, "";
-        /// How many flows.
+        /// How many flows; of `short`, how many arrival processes; of `web`, how many clients.
         count: u32 = 1, "flows", Range::new(0.0, 1e7);
         /// Nodes that send, dealt out to the flows in turn; in a dumbbell also the group `senders`.
         from: Vec<String> = vec!["senders".to_owned()], "";
         /// Nodes that receive, dealt out to the flows in turn; in a dumbbell also the group `receivers`.
         to: Vec<String> = vec!["receivers".to_owned()], "";
-        /// Size of a full data packet on the wire, headers included.
-        packet_size: Bytes = Bytes(1500), "bytes", Range::new(HEADER as f64 + 1.0, 65535.0);
-        /// When each flow starts: a time, or `uniform(0 s, 1 s)`, or `exponential(1 s)` with this mean.
-        start: Start = Start::At(Span::ZERO), "s", Range::new(0.0, 1e7);
-        /// When the application stops producing; auto never does.
+        /// Size of a full data packet on the wire, headers included; auto is 1500 B, for `voip` 200 B (G.711, 20 ms).
+        packet_size: Option<Bytes> = None, "bytes", Range::new(HEADER as f64 + 1.0, 65535.0);
+        /// When each flow starts: a time, or `uniform(0 s, 1 s)`, or `exponential(1 s)` with this mean; counted from
+        /// the start of `active` if that is given.
+        start: Law<Span> = Law::Fixed(Span::ZERO), "s", Range::new(0.0, 1e7);
+        /// When the application stops producing; auto never does. Unacknowledged data is still delivered.
         stop: Option<Span> = None, "s", Range::new(0.0, 1e7);
-        /// Payload of a `transfer`; without it the transfer lasts until `stop`.
-        size: Option<Bytes> = None, "bytes", Range::new(1.0, 1e15);
-        /// Rate of a `cbr` flow on the wire.
+        /// From when to when it is active, like `["50 s", "150 s"]`: says start and stop in one.
+        active: Option<Vec<Span>> = None, "s", Range::new(0.0, 1e7);
+        /// Payload of a `transfer`, of each `short` flow or of each `web` object: a size, `uniform(1 kB, 9 kB)`,
+        /// `exponential(10 kB)` or `pareto(10 kB, 1.3)` (mean, shape). A transfer without it lasts until `stop`.
+        size: Option<Law<Bytes>> = None, "bytes", Range::new(1.0, 1e15);
+        /// How long the application of each `short` flow produces.
+        lifetime: Option<Law<Span>> = None, "s", Range::above(0.0, 1e7);
+        /// How many `short` flows arrive a second, as a Poisson process.
+        arrival_rate: Option<Frequency> = None, "/s", Range::above(0.0, 1e6);
+        /// The time between arrivals of `short` flows, in place of `arrival_rate`: `pareto(10 ms, 1.5)`.
+        interarrival: Option<Law<Span>> = None, "s", Range::above(0.0, 1e7);
+        /// Connections that a `web` client opens for a session.
+        connections: u32 = 1, "connections", Range::new(1.0, 1000.0);
+        /// Objects that a `web` client fetches in a session.
+        objects: u32 = 1, "objects", Range::new(1.0, 1e6);
+        /// Size of a `web` request on the wire, headers included.
+        request: Bytes = Bytes(300), "bytes", Range::new(HEADER as f64 + 1.0, 65535.0);
+        /// How long a `web` client thinks between sessions.
+        think: Law<Span> = Law::Exponential(Span::s(50)), "s", Range::new(0.0, 1e7);
+        /// Rate on the wire: of `cbr`; of `on-off` while on; the mean of `poisson` and `fgn`.
         rate: Rate = Rate::mbit_per_s(1), "bit/s", Range::new(1.0, 1e11);
+        /// How long an `on-off` flow sends.
+        on: Law<Span> = Law::Exponential(Span::ms(500)), "s", Range::above(0.0, 1e7);
+        /// How long an `on-off` flow is silent; it starts silent.
+        off: Law<Span> = Law::Exponential(Span::ms(500)), "s", Range::new(0.0, 1e7);
+        /// The Hurst parameter of `fgn`: 0.5 is white noise, towards 1 the rate persists longer.
+        hurst: f64 = 0.8, "", Range::new(0.01, 0.99);
+        /// Standard deviation of the rate of `fgn` in one `step`, as a fraction of `rate`; a negative rate is no rate.
+        deviation: f64 = 0.3, "", Range::new(0.0, 10.0);
+        /// How long each rate of `fgn` holds.
+        step: Span = Span::ms(10), "s", Range::new(1e-5, 1e3);
+        /// The recording that `trace` replays: CSV with columns `time` (s) and `size` (bytes), or pcap; relative to
+        /// the scenario's file.
+        file: Option<String> = None, "";
+        /// Frames a second of `voip` and `video`; auto is 50 for voip, 30 for video.
+        frame_rate: Option<Frequency> = None, "/s", Range::new(0.1, 1e5);
+        /// A frame of `video` on the wire.
+        frame_size: Bytes = Bytes(6000), "bytes", Range::new(1.0, 1e8);
+        /// Every so many frames of `video` is a key frame; 0 for none.
+        key_every: u32 = 30, "frames", Range::new(0.0, 1e6);
+        /// A key frame of `video` on the wire.
+        key_size: Bytes = Bytes(30_000), "bytes", Range::new(1.0, 1e8);
     }
 }
 

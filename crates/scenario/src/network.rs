@@ -1,8 +1,9 @@
 //! Nodes, links and traffic of the tables, with the sugar taken off.
 
 use crate::error::instead;
-use crate::model::{Dumbbell, Kind, KindName, Link, Scenario, Traffic, TrafficTable};
+use crate::model::{Dumbbell, Link, Scenario, Traffic};
 use crate::read::{LinkEntry, Reader, Tables, TrafficEntry, below};
+use crate::traffic::{DEFAULT_PACKET, kind, packet_size};
 use aqm::aqm::AnyParams;
 use aqm::params::Field as _;
 use aqm::unit::{Bytes, Limit, Rate, Span};
@@ -133,9 +134,8 @@ const fn turns(a: usize, b: usize) -> usize {
 /// The scenario that the tables mean; notes what does not fit together.
 pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
     let in_use = tables.traffic.iter().filter(|entry| entry.table.count > 0);
-    let packet = in_use.map(|entry| entry.table.packet_size).max();
-    let mut network =
-        Network { packet: packet.unwrap_or(TrafficTable::default().packet_size), ..Network::default() };
+    let packet = in_use.map(|entry| packet_size(&entry.table)).max();
+    let mut network = Network { packet: packet.unwrap_or(DEFAULT_PACKET), ..Network::default() };
     let hosts = tables.dumbbell.as_ref().map_or(0, |dumbbell| {
         let (a, b) = (dumbbell.sender_delay.len(), dumbbell.receiver_delay.len());
         let hosts = turns(a, b);
@@ -251,23 +251,20 @@ fn traffic(
     if known && reader.fine(&[&paths[0], &paths[1], &below(&entry.path, "count"), "dumbbell", "link"]) {
         pairs(entry, &from, &to, network, islands, reader);
     }
-    let kind = match table.kind {
-        KindName::Ftp => Kind::Ftp(entry.tcp.clone()),
-        // Without a size it is the stop that ends it, as it ends a greedy flow.
-        KindName::Transfer => table
-            .size
-            .map_or_else(|| Kind::Ftp(entry.tcp.clone()), |size| Kind::Transfer(entry.tcp.clone(), size)),
-        KindName::Cbr => Kind::Cbr(table.rate),
+    let (begin, stop) = match table.active.as_deref() {
+        Some(&[begin, stop]) => (begin, Some(stop)),
+        _ => (Span::ZERO, table.stop),
     };
     Traffic {
         name: table.name.clone(),
         from,
         to,
         count: table.count,
-        packet_size: table.packet_size,
+        packet_size: packet_size(table),
+        begin,
         start: table.start,
-        stop: table.stop,
-        kind,
+        stop,
+        kind: kind(entry, reader),
     }
 }
 

@@ -47,11 +47,32 @@ pub(crate) struct TrafficEntry {
 }
 
 /// The keys of a traffic entry that only some kinds have, and which.
-pub(crate) const BELONGS: [(&str, &[KindName]); 3] = [
-    ("tcp", &[KindName::Ftp, KindName::Transfer]),
-    ("size", &[KindName::Transfer]),
-    ("rate", &[KindName::Cbr]),
-];
+pub(crate) const BELONGS: [(&str, &[KindName]); 21] = {
+    use KindName::{Cbr, Fgn, Ftp, OnOff, Poisson, Short, Trace, Transfer, Video, Voip, Web};
+    [
+        ("tcp", &[Ftp, Transfer, Short, Web]),
+        ("size", &[Transfer, Short, Web]),
+        ("lifetime", &[Short]),
+        ("arrival_rate", &[Short]),
+        ("interarrival", &[Short]),
+        ("connections", &[Web]),
+        ("objects", &[Web]),
+        ("request", &[Web]),
+        ("think", &[Web]),
+        ("rate", &[Cbr, OnOff, Poisson, Fgn]),
+        ("on", &[OnOff]),
+        ("off", &[OnOff]),
+        ("hurst", &[Fgn]),
+        ("deviation", &[Fgn]),
+        ("step", &[Fgn]),
+        ("file", &[Trace]),
+        ("frame_rate", &[Voip, Video]),
+        ("frame_size", &[Video]),
+        ("key_every", &[Video]),
+        ("key_size", &[Video]),
+        ("packet_size", &[Ftp, Transfer, Short, Web, Cbr, OnOff, Poisson, Fgn, Voip, Video]),
+    ]
+};
 
 /// The keys of a file that hold a table or a list of tables, and `observe`.
 pub(crate) const SECTIONS: [&str; 7] =

@@ -4,6 +4,7 @@ use aqm::aqm::AnyParams;
 use aqm::params::Value;
 use aqm::unit::{Bytes, Limit, Rate, Span};
 use proptest::prelude::*;
+use scenario::Law;
 use scenario::model::{Flavour, Kind, Tcp};
 use scenario::{Document, Scenario, estimate};
 use std::path::{Path, PathBuf};
@@ -171,7 +172,10 @@ fn a_transfer_lasts_for_its_size_or_until_its_stop() {
         check(&changed(EXP1, &settings)).traffic.remove(0).kind
     };
     let tcp = Tcp { flavour: Flavour::Reno, ..Tcp::default() };
-    assert_eq!(kind(&[("traffic.long.size", "1 MB")]), Kind::Transfer(tcp.clone(), Bytes(1_000_000)));
+    assert_eq!(
+        kind(&[("traffic.long.size", "1 MB")]),
+        Kind::Transfer(tcp.clone(), Law::Fixed(Bytes(1_000_000)))
+    );
     assert_eq!(kind(&[("traffic.long.stop", "9 s")]), Kind::Ftp(tcp));
 }
 

@@ -1,0 +1,162 @@
+//! A quantity that is drawn: fixed, or from a distribution.
+
+use aqm::params::{Field, Kind, Range, Value};
+use aqm::unit::{Bytes, Quantity, Span};
+use std::fmt;
+
+/// How a quantity is drawn.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Law<T> {
+    /// Always this.
+    Fixed(T),
+    /// Equally likely anywhere between the two.
+    Uniform(T, T),
+    /// Exponential with this mean.
+    Exponential(T),
+    /// Pareto with this mean and this shape, which is above 1; the least value is mean (shape - 1) / shape.
+    Pareto(T, f64),
+}
+
+/// A quantity that can be drawn.
+pub trait Drawn: Field + Quantity + Copy + PartialOrd + fmt::Display {
+    /// What to write, for messages.
+    const FORMS: &'static str;
+    /// The value in the base unit.
+    fn magnitude(self) -> f64;
+    /// The value that is so many base units, rounded to what can be represented.
+    fn of_magnitude(magnitude: f64) -> Self;
+}
+
+impl Drawn for Span {
+    const FORMS: &'static str =
+        "\"0 s\", \"uniform(0 s, 1 s)\", \"exponential(1 s)\" or \"pareto(1 s, 1.5)\"";
+    fn magnitude(self) -> f64 {
+        self.secs()
+    }
+    fn of_magnitude(magnitude: f64) -> Self {
+        Self::from_secs(magnitude)
+    }
+}
+
+impl Drawn for Bytes {
+    const FORMS: &'static str =
+        "\"10 kB\", \"uniform(1 kB, 20 kB)\", \"exponential(10 kB)\" or \"pareto(10 kB, 1.3)\"";
+    fn magnitude(self) -> f64 {
+        self.0 as f64
+    }
+    fn of_magnitude(magnitude: f64) -> Self {
+        Self(magnitude.round() as u64)
+    }
+}
+
+impl<T: Drawn> Law<T> {
+    /// Its mean in the base unit.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        match *self {
+            Self::Fixed(x) | Self::Exponential(x) | Self::Pareto(x, _) => x.magnitude(),
+            Self::Uniform(low, high) => f64::midpoint(low.magnitude(), high.magnitude()),
+        }
+    }
+
+    /// The least value that it can give.
+    #[must_use]
+    pub fn least(&self) -> T {
+        match *self {
+            Self::Fixed(x) | Self::Uniform(x, _) => x,
+            Self::Exponential(_) => T::of_magnitude(0.0),
+            Self::Pareto(mean, shape) => T::of_magnitude(mean.magnitude() * (shape - 1.0) / shape),
+        }
+    }
+
+    /// The greatest value that it can give, unless there is none.
+    #[must_use]
+    pub const fn greatest(&self) -> Option<T> {
+        match *self {
+            Self::Fixed(x) | Self::Uniform(_, x) => Some(x),
+            Self::Exponential(_) | Self::Pareto(..) => None,
+        }
+    }
+}
+
+/// The arguments of `name(…)`.
+fn arguments<'a>(text: &'a str, name: &str) -> Option<Vec<&'a str>> {
+    let inside = text.trim().strip_prefix(name)?.trim().strip_prefix('(')?.strip_suffix(')')?;
+    Some(inside.split(',').collect())
+}
+
+impl<T: Drawn> Field for Law<T> {
+    const KIND: Kind = Kind::Quantity(T::FORMS);
+
+    fn read(value: &Value) -> Option<Self> {
+        let Value::Text(text) = value else { return None };
+        if let Some(args) = arguments(text, "uniform") {
+            let [low, high] = args[..] else { return None };
+            let (low, high) = (T::parse(low)?, T::parse(high)?);
+            return (low <= high).then_some(Self::Uniform(low, high));
+        }
+        if let Some(args) = arguments(text, "exponential") {
+            let [mean] = args[..] else { return None };
+            return T::parse(mean).map(Self::Exponential);
+        }
+        if let Some(args) = arguments(text, "pareto") {
+            let [mean, shape] = args[..] else { return None };
+            let shape: f64 = shape.trim().parse().ok()?;
+            // With a smaller shape there is no mean.
+            return T::parse(mean)
+                .filter(|_| shape > 1.0 && shape <= 100.0)
+                .map(|mean| Self::Pareto(mean, shape));
+        }
+        T::parse(text).map(Self::Fixed)
+    }
+
+    fn value(&self) -> Value {
+        Value::Text(self.to_string())
+    }
+
+    fn within(&self, range: &Range) -> bool {
+        match *self {
+            Self::Fixed(x) | Self::Exponential(x) | Self::Pareto(x, _) => x.within(range),
+            Self::Uniform(low, high) => low.within(range) && high.within(range),
+        }
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Law<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fixed(x) => write!(f, "{x}"),
+            Self::Uniform(low, high) => write!(f, "uniform({low}, {high})"),
+            Self::Exponential(mean) => write!(f, "exponential({mean})"),
+            Self::Pareto(mean, shape) => write!(f, "pareto({mean}, {shape})"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_law_reads_what_it_writes() {
+        for text in ["1 s", "uniform(0 s, 1 s)", "exponential(20 ms)", "pareto(1 s, 1.5)"] {
+            let law = Law::<Span>::read(&Value::Text(text.into())).unwrap();
+            assert_eq!(law.to_string().replace("0 ns", "0 s"), text);
+            assert_eq!(Law::read(&law.value()), Some(law));
+        }
+        for text in ["pareto(1 s, 1)", "pareto(1 s)", "uniform(2 s, 1 s)", "exponential(1)", "gauss(1 s)"] {
+            assert_eq!(Law::<Span>::read(&Value::Text(text.into())), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_law_knows_its_mean_and_bounds() {
+        let pareto = Law::Pareto(Bytes(10_000), 1.3);
+        assert_eq!((pareto.mean(), pareto.least(), pareto.greatest()), (1e4, Bytes(2308), None));
+        let uniform = Law::Uniform(Span::s(1), Span::s(2));
+        assert_eq!(
+            (uniform.mean(), uniform.least(), uniform.greatest()),
+            (1.5, Span::s(1), Some(Span::s(2)))
+        );
+    }
+}
