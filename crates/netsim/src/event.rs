@@ -1,11 +1,12 @@
 //! The event list: what happens next, in a total order.
 //!
 //! Events at equal times come in the order in which they were scheduled, wherever they are stored: every event
-//! carries its number. Before them come algorithms' timers and then transmitters that are free. Two stores serve two patterns. *Slots* are for what has at most one event pending and
-//! moves with every packet (the head of a delay line, a transmitter): a tournament over a fixed array, one path
-//! from leaf to root a change. The *heap* is for timers, of which there are as many as flows, but which fire
-//! rarely.
+//! carries its number. On the integer clock algorithms' timers come before them, and then transmitters that are
+//! free. Two stores serve two patterns. *Slots* are for what has at most one event pending and moves with every
+//! packet (the head of a delay line, a transmitter): a tournament over a fixed array, one path from leaf to root a
+//! change. The *heap* is for timers, of which there are as many as flows, but which fire rarely.
 
+use crate::clock::{Clock, Counts as _, Instant};
 use aqm::unit::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -42,29 +43,22 @@ const NEVER: Key = Key::MAX;
 const SLOT_BITS: u32 = 20;
 const SLOT_MASK: Key = (1 << SLOT_BITS) - 1;
 
-const fn key(time: Time, number: u64) -> Key {
-    (time.nanos() as Key) << 64 | (number as Key) << SLOT_BITS
+const fn key(at: Instant, number: u64) -> Key {
+    (at.0 as Key) << 64 | (number as Key) << SLOT_BITS
 }
 
-/// The key of a periodic timer at `at`: before everything else at that time.
-pub(crate) const fn timer_at(at: Time) -> Key {
-    key(at, 0)
-}
-
-/// The key of a transmitter that is free at `at`: what leaves makes room for what arrives at that time.
-pub(crate) const fn free_at(at: Time) -> Key {
-    key(at, 1)
-}
-
-/// The time of a key.
-pub(crate) const fn time(key: Key) -> Time {
-    Time::from_nanos((key >> 64) as u64)
+/// The point of a key.
+const fn instant(key: Key) -> Instant {
+    Instant((key >> 64) as u64)
 }
 
 /// The pending events.
 #[derive(Debug)]
 pub(crate) struct Events {
-    now: Time,
+    pub(crate) clock: Clock,
+    now: Instant,
+    /// The same to the nearest nanosecond.
+    time: Time,
     number: u64,
     /// A tournament: `tree[i]` is the earlier of `tree[2 i]` and `tree[2 i + 1]`; the leaves are the slots.
     tree: Vec<Key>,
@@ -77,24 +71,42 @@ pub(crate) struct Events {
 
 impl Events {
     /// An empty list with one slot for each of `what`.
-    pub(crate) fn new(what: Vec<Event>) -> Self {
+    pub(crate) fn new(clock: Clock, what: Vec<Event>) -> Self {
         let leaves = what.len().next_power_of_two();
         assert!(leaves <= 1 << SLOT_BITS, "a scenario has fewer links than this");
         let tree = vec![NEVER; 2 * leaves];
-        Self { now: Time::ZERO, number: 1, tree, leaves, what, heap: BinaryHeap::new(), timer: NEVER }
+        let (now, time) = (Instant::ZERO, Time::ZERO);
+        Self { clock, now, time, number: 1, tree, leaves, what, heap: BinaryHeap::new(), timer: NEVER }
+    }
+
+    /// The point of the last event taken.
+    pub(crate) const fn instant(&self) -> Instant {
+        self.now
     }
 
     /// The time of the last event taken.
     pub(crate) const fn now(&self) -> Time {
-        self.now
+        self.time
     }
 
     /// The key for an event at `at` that is scheduled now.
     #[inline]
-    pub(crate) fn key(&mut self, at: Time) -> Key {
+    pub(crate) fn key(&mut self, at: Instant) -> Key {
         debug_assert!(at >= self.now, "an event in the past: {at:?} < {:?}", self.now);
         self.number += 1;
         key(at, self.number)
+    }
+
+    /// The key of a periodic timer at `at`: on the integer clock before everything else at that time.
+    pub(crate) fn timer_key(&mut self, at: Instant) -> Key {
+        if self.clock == Clock::Integer { key(at, 0) } else { self.key(at) }
+    }
+
+    /// The key of a transmitter that is free at `at`: on the integer clock, what leaves makes room for what
+    /// arrives at that time.
+    #[inline]
+    pub(crate) fn free_key(&mut self, at: Instant) -> Key {
+        if self.clock == Clock::Integer { key(at, 1) } else { self.key(at) }
     }
 
     /// Puts the event of `slot` at `key`, or takes it out.
@@ -117,6 +129,12 @@ impl Events {
     /// Puts `event` on the heap.
     #[inline]
     pub(crate) fn push(&mut self, at: Time, event: Event) {
+        self.push_at(self.clock.instant(at), event);
+    }
+
+    /// Puts `event` on the heap.
+    #[inline]
+    pub(crate) fn push_at(&mut self, at: Instant, event: Event) {
         let key = self.key(at);
         self.heap.push(Reverse((key, event)));
         self.timer = self.timer.min(key);
@@ -124,15 +142,16 @@ impl Events {
 
     /// Takes the next event that is not after `until`. A slot stays as it is until it is set again.
     #[inline]
-    pub(crate) fn next(&mut self, until: Time) -> Option<Event> {
+    pub(crate) fn next(&mut self, until: Instant) -> Option<Event> {
         let slot = self.tree[1];
         let earliest = slot.min(self.timer);
         // NEVER is later than every time that a run can reach.
-        if time(earliest) > until {
+        let at = instant(earliest);
+        if at > until {
             return None;
         }
-        assert!(time(earliest) >= self.now, "time runs backwards");
-        self.now = time(earliest);
+        assert!(at >= self.now, "time runs backwards");
+        (self.now, self.time) = (at, self.clock.time(at));
         if self.timer < slot { self.pop() } else { Some(self.what[(slot & SLOT_MASK) as usize]) }
     }
 
@@ -154,7 +173,7 @@ mod tests {
         // Against a plain sorted list, over random schedules in slots and heap, with many equal times.
         let op = (any::<bool>(), 0u32..5, 0u64..4);
         proptest!(|(ops in proptest::collection::vec(op, 1..200))| {
-            let mut events = Events::new((0..5).map(Event::Arrival).collect());
+            let mut events = Events::new(Clock::Integer, (0..5).map(Event::Arrival).collect());
             let mut naive: Vec<(Time, u64, Event)> = Vec::new();
             let mut busy = [false; 5];
             for (n, (slot, index, ahead)) in ops.into_iter().enumerate() {
@@ -163,7 +182,7 @@ mod tests {
                     events.push(at, Event::Retransmit(index));
                     naive.push((at, n as u64, Event::Retransmit(index)));
                 } else if !busy[index as usize] {
-                    let key = events.key(at);
+                    let key = events.key(Instant(at.nanos()));
                     events.set(index as usize, Some(key));
                     busy[index as usize] = true;
                     naive.push((at, n as u64, Event::Arrival(index)));
@@ -171,7 +190,7 @@ mod tests {
                 if n % 3 == 0 {
                     naive.sort_by_key(|&(at, number, _)| (at, number));
                     let expected = (!naive.is_empty()).then(|| naive.remove(0).2);
-                    let found = events.next(Time::from_nanos(u64::MAX - 1));
+                    let found = events.next(Instant(u64::MAX - 1));
                     prop_assert_eq!(found, expected);
                     if let Some(Event::Arrival(i)) = found {
                         events.set(i as usize, None);
@@ -184,10 +203,10 @@ mod tests {
 
     #[test]
     fn nothing_comes_after_the_end() {
-        let mut events = Events::new(vec![Event::Ready(0)]);
+        let mut events = Events::new(Clock::Integer, vec![Event::Ready(0)]);
         events.push(Time::from_nanos(10), Event::Warmup);
-        assert_eq!(events.next(Time::from_nanos(9)), None);
-        assert_eq!(events.next(Time::from_nanos(10)), Some(Event::Warmup));
-        assert_eq!(events.next(Time::from_nanos(u64::MAX - 1)), None);
+        assert_eq!(events.next(Instant(9)), None);
+        assert_eq!(events.next(Instant(10)), Some(Event::Warmup));
+        assert_eq!(events.next(Instant(u64::MAX - 1)), None);
     }
 }

@@ -1,5 +1,6 @@
 //! Flows: the endpoints of the traffic, and the streams that their randomness comes from.
 
+use crate::clock::Instant;
 use crate::rng::Stream;
 use crate::route::Routes;
 use crate::tcp::{Profile, Receiver, Sender};
@@ -26,8 +27,10 @@ pub(crate) struct Flow {
     pub(crate) class: u16,
     pub(crate) forth: u32,
     pub(crate) back: u32,
-    /// When the pending timer event goes off, at or before the sender's deadline ([`Time::MAX`]: none pending).
-    pub(crate) timer: Time,
+    /// The sender's deadline.
+    pub(crate) due: Instant,
+    /// When the pending timer event goes off, at or before that ([`Instant::NEVER`]: none pending).
+    pub(crate) timer: Instant,
     /// The same for the receiver's delayed ACK.
     pub(crate) ack_timer: Time,
     pub(crate) start: Time,
@@ -183,7 +186,8 @@ impl Endpoints {
             class,
             forth,
             back,
-            timer: Time::MAX,
+            due: Instant::NEVER,
+            timer: Instant::NEVER,
             ack_timer: Time::MAX,
             start,
             finished: None,

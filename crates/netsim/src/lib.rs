@@ -4,6 +4,7 @@
 //! which they were scheduled, timers and departures first, and every component that draws random numbers has a
 //! stream of its own, so a run is the same on any machine.
 
+mod clock;
 mod event;
 mod flow;
 mod link;

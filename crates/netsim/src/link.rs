@@ -1,5 +1,6 @@
 //! A link: a rate, a delay, and a buffer in front. Packets in flight wait in a ring; only the first is an event.
 
+use crate::clock::{Clock, Counts as _, Instant, Lapse};
 use crate::event::Key;
 use crate::packet::Packet;
 use crate::rng::Stream;
@@ -36,9 +37,12 @@ pub(crate) struct Managed {
 /// How long packets take to send.
 #[derive(Debug)]
 pub(crate) struct Wire {
+    clock: Clock,
     rate: Rate,
-    /// Size and transmission time of the last packet: most have the same size.
-    last: (u32, Span),
+    delay: Lapse,
+    /// Size of the last packet, how long it was in transmission, and until it was at the other end: most have the
+    /// same size.
+    last: (u32, Lapse, Lapse),
 }
 
 /// One direction of a link. Where nobody measures its buffer it is plain: tail-drop, and when a packet leaves is
@@ -46,12 +50,11 @@ pub(crate) struct Wire {
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) wire: Wire,
-    delay: Span,
     limit: Limit,
     /// When the wire of a plain link is free.
-    free: Time,
+    free: Instant,
     /// When the transmission of each packet that waits at a plain link starts, with its size.
-    waiting: VecDeque<(Time, u16)>,
+    waiting: VecDeque<(Instant, u16)>,
     waiting_bytes: u64,
     /// Packets that a plain link had no room for.
     pub(crate) drops: u64,
@@ -103,23 +106,29 @@ impl Managed {
 }
 
 impl Wire {
-    /// How long a packet of `size` bytes is in transmission.
+    /// When a packet of `size` bytes whose transmission starts at `start` is sent, and when it is at the other end.
     #[inline]
-    pub(crate) fn transmission(&mut self, size: u32) -> Span {
+    pub(crate) fn send(&mut self, start: Instant, size: u32) -> (Instant, Instant) {
         if self.last.0 != size {
-            self.last = (size, self.rate.transmission(size));
+            let transmission = self.clock.transmission(self.rate, size);
+            self.last = (size, transmission, self.clock.sum(transmission, self.delay));
         }
-        self.last.1
+        (self.clock.after(start, self.last.1), self.clock.after(start, self.last.2))
     }
 }
 
 impl Link {
-    pub(crate) fn new(link: &model::Link, managed: Option<Box<Managed>>) -> Self {
+    pub(crate) fn new(clock: Clock, link: &model::Link, managed: Option<Box<Managed>>) -> Self {
+        let nothing = clock.lapse(Span::ZERO);
         Self {
-            wire: Wire { rate: link.rate, last: (0, Span::ZERO) },
-            delay: link.delay,
+            wire: Wire {
+                clock,
+                rate: link.rate,
+                delay: clock.lapse(link.delay),
+                last: (0, nothing, nothing),
+            },
             limit: link.buffer,
-            free: Time::ZERO,
+            free: Instant::ZERO,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             drops: 0,
@@ -128,16 +137,10 @@ impl Link {
         }
     }
 
-    /// When a packet reaches the other end that was sent completely at `sent`.
-    #[inline]
-    pub(crate) fn far_end(&self, sent: Time) -> Time {
-        sent + self.delay
-    }
-
     /// A plain link takes in a packet at `at`, and tells when it reaches the other end; `None` if it is dropped.
     /// Packets are offered in the order of their times. A transmission that starts at `at` comes first.
     #[inline]
-    pub(crate) fn accept(&mut self, at: Time, size: u16) -> Option<Time> {
+    pub(crate) fn accept(&mut self, at: Instant, size: u16) -> Option<Instant> {
         if self.free <= at {
             self.waiting.clear();
             self.waiting_bytes = 0;
@@ -156,7 +159,8 @@ impl Link {
             self.waiting.push_back((self.free, size));
             self.waiting_bytes += u64::from(size);
         }
-        self.free += self.wire.transmission(u32::from(size));
-        Some(self.far_end(self.free))
+        let (sent, arrival) = self.wire.send(self.free, u32::from(size));
+        self.free = sent;
+        Some(arrival)
     }
 }

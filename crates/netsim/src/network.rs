@@ -1,5 +1,6 @@
 //! The links, and how a packet travels over them.
 
+use crate::clock::{Counts as _, Instant};
 use crate::event::{Event, Events};
 use crate::link::{Link, Managed};
 use crate::packet::Packet;
@@ -7,7 +8,6 @@ use crate::probe::Probe;
 use crate::route::Hop;
 use aqm::Outcome;
 use aqm::queue::Frame as _;
-use aqm::unit::Time;
 use scenario::Scenario;
 
 /// The links, the routes and the event list.
@@ -33,9 +33,9 @@ impl<P: Probe> Network<P> {
                 let observed = i == scenario.observed;
                 Box::new(Managed::new(link, aqm, scenario, seed, (number - 1, slot, slot + 1), observed))
             });
-            links.push(Link::new(link, managed));
+            links.push(Link::new(scenario.general.clock, link, managed));
         }
-        let mut network = Self { events: Events::new(slots), links, hops, probe };
+        let mut network = Self { events: Events::new(scenario.general.clock, slots), links, hops, probe };
         for link in 0..network.links.len() {
             network.schedule_period(link);
         }
@@ -66,12 +66,12 @@ impl<P: Probe> Network<P> {
     /// Hands a packet to the next link of its path, at the present.
     #[inline]
     pub(crate) fn forward(&mut self, packet: Packet) {
-        self.hand_over(self.events.now(), packet);
+        self.hand_over(self.events.instant(), packet);
     }
 
     /// Hands a packet over at `at`: the present, or a later time for a link that is fed by one.
     #[inline]
-    fn hand_over(&mut self, mut at: Time, mut packet: Packet) {
+    fn hand_over(&mut self, mut at: Instant, mut packet: Packet) {
         let mut hop = self.hops[packet.hop as usize];
         while !hop.is_managed() {
             let Some(arrival) = self.links[hop.link()].accept(at, packet.size) else { return };
@@ -89,7 +89,7 @@ impl<P: Probe> Network<P> {
 
     /// Puts a packet on a link's line.
     #[inline]
-    fn launch(&mut self, link: usize, arrival: Time, packet: Packet) {
+    fn launch(&mut self, link: usize, arrival: Instant, packet: Packet) {
         let key = self.events.key(arrival);
         let line = &mut self.links[link].line;
         line.push_back((key, packet));
@@ -131,17 +131,17 @@ impl<P: Probe> Network<P> {
         };
         managed.sending = packet.class();
         managed.delays[managed.sending].record(sojourn);
-        managed.sent = now + link.wire.transmission(u32::from(packet.size));
-        let (sent, slot) = (managed.sent, managed.ready_slot);
-        let arrival = link.far_end(sent);
-        let key = crate::event::free_at(sent);
-        self.events.set(slot, Some(key));
-        let hop = self.hops[packet.hop as usize];
-        if hop.is_chained() {
+        let (sent, arrival) = link.wire.send(self.events.instant(), u32::from(packet.size));
+        managed.sent = self.events.clock.time(sent);
+        let slot = managed.ready_slot;
+        // In this order: where both are due at one instant, ns-2 delivers before it sends.
+        if self.hops[packet.hop as usize].is_chained() {
             self.hand_over(arrival, packet);
         } else {
             self.launch(i, arrival, packet);
         }
+        let key = self.events.free_key(sent);
+        self.events.set(slot, Some(key));
     }
 
     /// An algorithm's period is over.
@@ -158,7 +158,9 @@ impl<P: Probe> Network<P> {
         let Some(managed) = &self.links[i].managed else { return };
         let Some(period) = managed.queue.period() else { return };
         let slot = managed.period_slot;
-        let key = crate::event::timer_at(self.events.now() + period);
+        let lapse = self.events.clock.lapse(period);
+        let at = self.events.clock.after(self.events.instant(), lapse);
+        let key = self.events.timer_key(at);
         self.events.set(slot, Some(key));
     }
 }

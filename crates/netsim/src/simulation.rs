@@ -1,5 +1,6 @@
 //! The run loop: takes the next event, does what it says.
 
+use crate::clock::{Clock, Counts as _, Instant};
 use crate::event::{Event, Events};
 use crate::flow::Endpoints;
 use crate::network::Network;
@@ -67,7 +68,8 @@ impl<P: Probe> Simulation<P> {
         let started = ThreadTime::now();
         let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
         let endpoints = Endpoints::new(&scenario.traffic, &mut routes, seed);
-        let hops = routes.into_hops();
+        // Where only the rounding of the clock orders packets, each hop must be made when its time comes.
+        let hops = routes.into_hops(scenario.general.clock == Clock::Integer);
         let mut network = Network::new(&scenario, hops, seed, probe);
         let end = Time::ZERO + scenario.general.duration;
         schedule(&mut network.events, &endpoints, &scenario);
@@ -123,7 +125,8 @@ impl<P: Probe> Simulation<P> {
     pub fn advance(&mut self, until: Time) {
         let started = ThreadTime::now();
         let until = until.min(self.end);
-        while let Some(event) = self.network.events.next(until) {
+        let last = self.network.events.clock.instant(until);
+        while let Some(event) = self.network.events.next(last) {
             self.events += 1;
             self.handle(event);
         }
@@ -210,27 +213,34 @@ impl<P: Probe> Simulation<P> {
             self.endpoints.classes[usize::from(flow.class)].profile.as_ref().expect("TCP has a profile");
         let sender = &mut self.endpoints.senders[index as usize];
         let (forth, class, size) = (flow.forth, flow.class, profile.size as u16);
+        let before = sender.deadline();
         act(sender, now, profile, &mut Wire { network: &mut self.network, flow: index, forth, class, size });
-        // A later deadline is looked at when the pending event goes off; only an earlier one needs its own.
         let deadline = sender.deadline();
-        if deadline < flow.timer {
-            flow.timer = deadline;
-            self.network.events.push(deadline, Event::Retransmit(index));
+        let events = &mut self.network.events;
+        if deadline != before {
+            flow.due = match deadline {
+                Time::MAX => Instant::NEVER,
+                _ => events.clock.after(events.instant(), events.clock.lapse(deadline.since(now))),
+            };
+        }
+        // A later deadline is looked at when the pending event goes off; only an earlier one needs its own.
+        if flow.due < flow.timer {
+            flow.timer = flow.due;
+            events.push_at(flow.due, Event::Retransmit(index));
         }
     }
 
     fn on_retransmit(&mut self, index: u32) {
-        let now = self.now();
+        let now = self.network.events.instant();
         let flow = &mut self.endpoints.flows[index as usize];
         if flow.timer != now {
             return; // an earlier one took its place
         }
-        flow.timer = Time::MAX;
-        let deadline = self.endpoints.senders[index as usize].deadline();
-        if deadline > now {
-            if deadline != Time::MAX {
-                flow.timer = deadline;
-                self.network.events.push(deadline, Event::Retransmit(index));
+        flow.timer = Instant::NEVER;
+        if flow.due > now {
+            if flow.due != Instant::NEVER {
+                flow.timer = flow.due;
+                self.network.events.push_at(flow.due, Event::Retransmit(index));
             }
             return;
         }

@@ -169,6 +169,16 @@ pub struct Arrival {
     pub size: u16,
 }
 
+choice! {
+    /// How the engine keeps time.
+    pub enum Clock {
+        /// In whole nanoseconds: what is due at one instant happens in the order in which it was scheduled.
+        Integer = "integer",
+        /// In seconds in floating point, as ns-2 does: its rounding orders what is due at one instant.
+        Double = "double",
+    }
+}
+
 params! {
     /// What applies to the whole run.
     pub struct General {
@@ -180,6 +190,9 @@ params! {
         warmup: Span = Span::ZERO, "s", Range::new(0.0, 1e7);
         /// Where all randomness starts from.
         seed: u64 = 1, "", Range::new(0.0, 9e15);
+        /// How the engine keeps time: `integer`, in whole nanoseconds, or `double`, as ns-2 does. It matters where
+        /// delays are multiples of each other and a buffer is full.
+        clock: Clock = Clock::Integer, "";
     }
 }
 
