@@ -33,9 +33,9 @@ impl<P: Probe> Network<P> {
                 let observed = i == scenario.observed;
                 Box::new(Managed::new(link, aqm, scenario, seed, (number - 1, slot, slot + 1), observed))
             });
-            links.push(Link::new(scenario.general.clock, link, managed));
+            links.push(Link::new(scenario.clock, link, managed));
         }
-        let mut network = Self { events: Events::new(scenario.general.clock, slots), links, hops, probe };
+        let mut network = Self { events: Events::new(scenario.clock, slots), links, hops, probe };
         for link in 0..network.links.len() {
             network.schedule_period(link);
         }

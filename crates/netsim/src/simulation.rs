@@ -1,6 +1,6 @@
 //! The run loop: takes the next event, does what it says.
 
-use crate::clock::{Clock, Counts as _, Instant};
+use crate::clock::{Counts as _, Instant};
 use crate::event::{Event, Events};
 use crate::flow::Endpoints;
 use crate::network::Network;
@@ -68,8 +68,7 @@ impl<P: Probe> Simulation<P> {
         let started = ThreadTime::now();
         let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
         let endpoints = Endpoints::new(&scenario.traffic, &mut routes, seed);
-        // Where only the rounding of the clock orders packets, each hop must be made when its time comes.
-        let hops = routes.into_hops(scenario.general.clock == Clock::Integer);
+        let hops = routes.into_hops();
         let mut network = Network::new(&scenario, hops, seed, probe);
         let end = Time::ZERO + scenario.general.duration;
         schedule(&mut network.events, &endpoints, &scenario);

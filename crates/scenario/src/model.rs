@@ -12,6 +12,8 @@ use std::sync::Arc;
 pub struct Scenario {
     /// What applies to the whole run.
     pub general: General,
+    /// How the engine keeps time.
+    pub clock: Clock,
     /// When the queue counts as settled.
     pub response: Response,
     /// Which series to record.
@@ -190,9 +192,10 @@ params! {
         warmup: Span = Span::ZERO, "s", Range::new(0.0, 1e7);
         /// Where all randomness starts from.
         seed: u64 = 1, "", Range::new(0.0, 9e15);
-        /// How the engine keeps time: `integer`, in whole nanoseconds, or `double`, as ns-2 does. It matters where
-        /// delays are multiples of each other and a buffer is full.
-        clock: Clock = Clock::Integer, "";
+        /// How the engine keeps time: `integer`, in whole nanoseconds, or `double`, as ns-2 does; auto is `double`
+        /// where some flows' TCP is a preset of ns-2. It matters where delays are multiples of each other and a
+        /// buffer is full.
+        clock: Option<Clock> = None, "";
     }
 }
 

@@ -1,7 +1,7 @@
 //! Nodes, links and traffic of the tables, with the sugar taken off.
 
 use crate::error::instead;
-use crate::model::{Dumbbell, Link, Scenario, Traffic};
+use crate::model::{Clock, Dumbbell, Link, Scenario, Traffic};
 use crate::read::{LinkEntry, Reader, Tables, TrafficEntry, below};
 use crate::traffic::{DEFAULT_PACKET, kind, packet_size};
 use aqm::aqm::AnyParams;
@@ -174,6 +174,7 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
     let traffic =
         tables.traffic.iter().map(|entry| traffic(entry, &network, &islands, hosts, reader)).collect();
     Scenario {
+        clock: tables.general.clock.unwrap_or_else(|| clock(&tables.traffic)),
         general: tables.general.clone(),
         response: tables.response.clone(),
         record: tables.record.clone(),
@@ -182,6 +183,12 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
         observed,
         traffic,
     }
+}
+
+/// The clock where none is named: whoever asks for ns-2's TCP wants ns-2's results.
+fn clock(traffic: &[TrafficEntry]) -> Clock {
+    let of_ns2 = |entry: &TrafficEntry| entry.preset.as_ref().is_some_and(|preset| preset.starts_with("ns2"));
+    if traffic.iter().any(of_ns2) { Clock::Double } else { Clock::Integer }
 }
 
 /// Adds a `[[link]]` to a network whose first `laid` links are a dumbbell's.

@@ -42,6 +42,8 @@ pub(crate) struct TrafficEntry {
     pub(crate) path: String,
     pub(crate) table: TrafficTable,
     pub(crate) tcp: Tcp,
+    /// The preset that it started from, if one was named.
+    pub(crate) preset: Option<String>,
     /// Whether `from` and `to` were written, or are the default.
     pub(crate) ends: [bool; 2],
 }
@@ -227,9 +229,10 @@ impl<'a> Reader<'a> {
         if self.fine(&[&below(&path, "kind")]) {
             self.belonging(&read, table, &path);
         }
-        let tcp = table.get("tcp").map_or_else(Tcp::default, |node| self.tcp(node, &below(&path, "tcp")));
+        let (tcp, preset) =
+            table.get("tcp").map_or_else(Default::default, |node| self.tcp(node, &below(&path, "tcp")));
         let ends = ["from", "to"].map(|key| table.get(key).is_some());
-        TrafficEntry { path, table: read, tcp, ends }
+        TrafficEntry { path, table: read, tcp, preset, ends }
     }
 
     /// Whether an entry has the keys of its kind and no others.
@@ -358,10 +361,10 @@ impl<'a> Reader<'a> {
         Some(params)
     }
 
-    /// The TCP in `node`.
-    fn tcp(&mut self, node: &Node, path: &str) -> Tcp {
+    /// The TCP in `node`, and its preset if one is named.
+    fn tcp(&mut self, node: &Node, path: &str) -> (Tcp, Option<String>) {
         let mut tcp = Tcp::default();
-        let Some(table) = self.table(node, path) else { return tcp };
+        let Some(table) = self.table(node, path) else { return (tcp, None) };
         let presets = TCP_PRESETS.iter().map(|(name, _)| *name);
         if let (Some(_), Some(name)) = (node.text(), table.text("flavour"))
             && tcp.set("flavour", &Value::Text(name.to_owned())).is_err()
@@ -369,7 +372,7 @@ impl<'a> Reader<'a> {
             let Kind::Choice(flavours) = Flavour::KIND else { unreachable!("flavours are names") };
             let hint = instead(name, flavours.iter().copied().chain(presets));
             self.refuse(path, node.shown(), format!("no such TCP; {hint}"));
-            return tcp;
+            return (tcp, None);
         }
         if let Some(preset) = table.get("preset") {
             match preset.text().and_then(Tcp::preset) {
@@ -381,7 +384,7 @@ impl<'a> Reader<'a> {
             }
         }
         self.assign(&table, path, Tcp::specs(), &["preset"], &mut |key, value| tcp.set(key, value));
-        tcp
+        (tcp, table.text("preset").map(str::to_owned))
     }
 }
 

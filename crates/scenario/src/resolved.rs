@@ -4,7 +4,7 @@ use crate::model::Scenario;
 use crate::network::BOTTLENECK;
 use crate::read::{BELONGS, LinkEntry, Tables, TrafficEntry};
 use aqm::aqm::AnyParams;
-use aqm::params::{Params, Value};
+use aqm::params::{Field as _, Params, Value};
 use serde_json::{Map, Value as Json, json};
 
 /// A value as JSON.
@@ -52,6 +52,7 @@ fn traffic(entry: &TrafficEntry) -> Json {
 /// `tables`, which mean `scenario`, with every default filled in.
 pub(crate) fn json(tables: &Tables, scenario: &Scenario) -> Json {
     let mut map = parameters(&tables.general);
+    map.insert("clock".to_owned(), value(&scenario.clock.value()));
     map.insert("observe".to_owned(), json!(scenario.links[scenario.observed].name));
     if let Some(dumbbell) = &tables.dumbbell {
         map.insert("dumbbell".to_owned(), Json::Object(parameters(dumbbell)));
