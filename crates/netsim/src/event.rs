@@ -30,6 +30,8 @@ pub(crate) enum Event {
     DelayedAck(u32),
     /// A UDP source sends its next datagram.
     Datagram(u32),
+    /// A link gets another rate.
+    Change(u32),
     /// The warm-up is over.
     Warmup,
     /// The congestion windows are sampled.

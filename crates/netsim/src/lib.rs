@@ -8,6 +8,7 @@ mod clock;
 mod event;
 mod flow;
 mod link;
+mod loss;
 mod memory;
 mod network;
 mod packet;

@@ -2,6 +2,8 @@
 
 use crate::clock::{Clock, Counts as _, Instant, Lapse};
 use crate::event::Key;
+use crate::flow::draw;
+use crate::loss::Lottery;
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::stats::{Delays, Occupancy, Settling};
@@ -20,8 +22,8 @@ pub(crate) struct Managed {
     pub(crate) sent: Time,
     /// The class of that packet.
     pub(crate) sending: usize,
-    /// How much of the packet in transmission at the end of the warm-up was still to be sent, and its class.
-    pub(crate) unsent_at_warmup: (Span, usize),
+    /// Bits of the packet in transmission at the end of the warm-up that were still to be sent, and its class.
+    pub(crate) unsent_at_warmup: (f64, usize),
     /// Its number among the managed links, and the number of its transmitter's slot.
     pub(crate) number: usize,
     pub(crate) ready_slot: usize,
@@ -60,8 +62,16 @@ pub(crate) struct Link {
     pub(crate) drops: u64,
     /// When each packet in flight reaches the other end, with the event's number.
     pub(crate) line: VecDeque<(Key, Packet)>,
+    /// What is lost by chance, before it comes to the queue.
+    pub(crate) lottery: Option<Box<Lottery>>,
     /// The queue of a link that is not plain.
     pub(crate) managed: Option<Box<Managed>>,
+}
+
+/// How long a bit travels on a link in the run with this seed: the same both ways.
+pub(crate) fn delay(link: &model::Link, seed: u64) -> Span {
+    let cable = link.name.trim_end_matches(":reverse");
+    draw(&link.delay, &mut Stream::new(seed, &format!("link.{cable}.delay")))
 }
 
 impl Managed {
@@ -71,9 +81,10 @@ impl Managed {
         scenario: &Scenario,
         seed: u64,
         (number, ready_slot, period_slot): (usize, usize, usize),
+        delay: Span,
         observed: bool,
     ) -> Self {
-        let port = Port { rate: link.rate, delay: link.delay, limit: link.buffer, packet: link.packet };
+        let port = Port { rate: link.rate, delay, limit: link.buffer, packet: link.packet };
         let classes = scenario.traffic.len();
         let target = scenario.target().filter(|_| observed);
         Self {
@@ -82,7 +93,7 @@ impl Managed {
             busy: false,
             sent: Time::ZERO,
             sending: 0,
-            unsent_at_warmup: (Span::ZERO, 0),
+            unsent_at_warmup: (0.0, 0),
             number,
             ready_slot,
             period_slot,
@@ -106,6 +117,17 @@ impl Managed {
 }
 
 impl Wire {
+    /// Sends at another rate from the next packet on.
+    pub(crate) fn change(&mut self, rate: Rate) {
+        self.rate = rate;
+        self.last.0 = 0;
+    }
+
+    /// Bits that are sent in so long.
+    pub(crate) fn bits(&self, span: Span) -> f64 {
+        span.secs() * self.rate.bits()
+    }
+
     /// When a packet of `size` bytes whose transmission starts at `start` is sent, and when it is at the other end.
     #[inline]
     pub(crate) fn send(&mut self, start: Instant, size: u32) -> (Instant, Instant) {
@@ -118,21 +140,25 @@ impl Wire {
 }
 
 impl Link {
-    pub(crate) fn new(clock: Clock, link: &model::Link, managed: Option<Box<Managed>>) -> Self {
+    pub(crate) fn new(
+        clock: Clock,
+        link: &model::Link,
+        delay: Span,
+        seed: u64,
+        managed: Option<Box<Managed>>,
+    ) -> Self {
         let nothing = clock.lapse(Span::ZERO);
         Self {
-            wire: Wire {
-                clock,
-                rate: link.rate,
-                delay: clock.lapse(link.delay),
-                last: (0, nothing, nothing),
-            },
+            wire: Wire { clock, rate: link.rate, delay: clock.lapse(delay), last: (0, nothing, nothing) },
             limit: link.buffer,
             free: Instant::ZERO,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
             drops: 0,
             line: VecDeque::new(),
+            lottery: link.loss.clone().map(|loss| {
+                Box::new(Lottery::new(loss, Stream::new(seed, &format!("link.{}.loss", link.name))))
+            }),
             managed,
         }
     }

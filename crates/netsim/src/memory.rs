@@ -56,7 +56,9 @@ fn in_flight(link: &scenario::model::Link) -> u64 {
         Limit::Packets(packets) => u64::from(packets),
         Limit::Bytes(bytes) => bytes / smallest(link.packet),
     };
-    let bits = link.rate.bits() * link.delay.secs();
+    let fastest = link.changes.iter().map(|change| change.rate.bits()).fold(link.rate.bits(), f64::max);
+    let longest = link.delay.greatest().map_or_else(|| 10.0 * link.delay.mean(), Span::secs);
+    let bits = fastest * longest;
     let flying = bits / 8.0 / smallest(link.packet) as f64;
     waiting + flying as u64
 }

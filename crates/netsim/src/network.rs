@@ -26,14 +26,23 @@ impl<P: Probe> Network<P> {
         let mut links = Vec::with_capacity(scenario.links.len());
         let mut number = 0;
         for (i, link) in scenario.links.iter().enumerate() {
+            let delay = crate::link::delay(link, seed);
             let managed = link.aqm.as_ref().map(|aqm| {
                 let slot = slots.len();
                 slots.extend([Event::Ready(i as u32), Event::Period(i as u32)]);
                 number += 1;
                 let observed = i == scenario.observed;
-                Box::new(Managed::new(link, aqm, scenario, seed, (number - 1, slot, slot + 1), observed))
+                Box::new(Managed::new(
+                    link,
+                    aqm,
+                    scenario,
+                    seed,
+                    (number - 1, slot, slot + 1),
+                    delay,
+                    observed,
+                ))
             });
-            links.push(Link::new(scenario.clock, link, managed));
+            links.push(Link::new(scenario.clock, link, delay, seed, managed));
         }
         let mut network = Self { events: Events::new(scenario.clock, slots), links, hops, probe };
         for link in 0..network.links.len() {
@@ -73,7 +82,13 @@ impl<P: Probe> Network<P> {
     #[inline]
     fn hand_over(&mut self, mut at: Instant, mut packet: Packet) {
         let mut hop = self.hops[packet.hop as usize];
-        while !hop.is_managed() {
+        loop {
+            if hop.is_lossy() && self.loses(hop.link()) {
+                return;
+            }
+            if hop.is_managed() {
+                break;
+            }
             let Some(arrival) = self.links[hop.link()].accept(at, packet.size) else { return };
             packet.hop += 1;
             let next = self.hops[packet.hop as usize];
@@ -85,6 +100,11 @@ impl<P: Probe> Network<P> {
         }
         packet.hop += 1;
         self.enqueue(hop.link(), packet);
+    }
+
+    /// Whether a link loses the next packet by chance.
+    fn loses(&mut self, link: usize) -> bool {
+        self.links[link].lottery.as_mut().is_some_and(|lottery| lottery.loses())
     }
 
     /// Puts a packet on a link's line.

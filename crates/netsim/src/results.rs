@@ -1,12 +1,11 @@
 //! The summary of a run: what it is called, in which unit, from which counters.
 
 use crate::flow::Endpoints;
-use crate::link::Managed;
+use crate::link::{Link, Managed};
 use crate::probe::Probe;
 use crate::simulation::Simulation;
 use crate::stats::Delays;
 use aqm::queue::Counts;
-use aqm::unit::Span;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -36,7 +35,7 @@ pub struct Metrics {
     pub flows: FlowMetrics,
     /// First time from which the queue stays near its target, in s.
     pub response_time: Option<f64>,
-    /// Packets lost in buffers that are not measured, over the whole run.
+    /// Packets lost in buffers that are not measured, or by chance on their links, over the whole run.
     pub drops_elsewhere: u64,
 }
 
@@ -58,6 +57,8 @@ pub struct LinkMetrics {
     pub traffic: TrafficMetrics,
     /// Bits sent over the link's capacity.
     pub utilisation: f64,
+    /// Packets lost by chance before they came to the queue, over the whole run.
+    pub random_losses: u64,
 }
 
 /// What happened to packets at a measured link.
@@ -216,8 +217,10 @@ impl<P: Probe> Simulation<P> {
         let mut observed = None;
         let mut drops_elsewhere = 0;
         for (i, link) in self.network.links.iter().enumerate() {
-            drops_elsewhere += link.drops;
-            let Some(managed) = &link.managed else { continue };
+            let Some(managed) = &link.managed else {
+                drops_elsewhere += link.drops + link.lottery.as_ref().map_or(0, |lottery| lottery.losses);
+                continue;
+            };
             let metrics = self.link_metrics(i, managed, seconds);
             if i == self.scenario.observed {
                 observed = Some((metrics.clone(), &**managed));
@@ -253,33 +256,37 @@ impl<P: Probe> Simulation<P> {
         let mut delays = Delays::new();
         managed.delays.iter().for_each(|class| delays.add(class));
         let occupancy = managed.occupancy.summary();
-        let rate = self.scenario.links[i].rate.bits();
+        let general = &self.scenario.general;
+        let capacity = self.scenario.links[i].capacity(general.warmup, general.duration);
+        let link = &self.network.links[i];
         let mut traffic = TrafficMetrics::new(&counts, &delays, seconds);
-        traffic.throughput += self.straddling(managed, rate, |_| true) / seconds;
+        traffic.throughput += self.straddling(link, managed, |_| true) / seconds;
         LinkMetrics {
             queue_mean: occupancy.map(|o| o.mean),
             queue_std: occupancy.map(|o| o.std),
             queue_mad: occupancy.map(|o| o.mad),
             queue_empty: occupancy.map(|o| o.empty),
             queue_full: occupancy.map(|o| o.full),
-            utilisation: traffic.throughput / rate,
+            utilisation: traffic.throughput * seconds / capacity,
+            random_losses: link.lottery.as_ref().map_or(0, |lottery| lottery.losses),
             traffic,
         }
     }
 
     /// Bits to add to what departed: packets count when their transmission begins, so the packet that straddles
     /// the start of the window adds what was sent within, and that at the end takes away what was not.
-    fn straddling(&self, managed: &Managed, rate: f64, counts: impl Fn(usize) -> bool) -> f64 {
-        let bits = |unsent: Span, class: usize| if counts(class) { unsent.secs() * rate } else { 0.0 };
+    fn straddling(&self, link: &Link, managed: &Managed, counts: impl Fn(usize) -> bool) -> f64 {
+        let counted = |bits: f64, class: usize| if counts(class) { bits } else { 0.0 };
         let (unsent, class) = managed.unsent_at_warmup;
-        bits(unsent, class) - bits(managed.sent.since(self.end), managed.sending)
+        let unsent_at_end = link.wire.bits(managed.sent.since(self.end));
+        counted(unsent, class) - counted(unsent_at_end, managed.sending)
     }
 
     fn class_metrics(&self, class: usize, managed: &Managed, seconds: f64) -> ClassMetrics {
         let counts = difference(&managed.queue.counts()[class], &self.at_warmup[managed.number][class]);
-        let rate = self.scenario.links[self.scenario.observed].rate.bits();
+        let link = &self.network.links[self.scenario.observed];
         let mut traffic = TrafficMetrics::new(&counts, &managed.delays[class], seconds);
-        traffic.throughput += self.straddling(managed, rate, |of| of == class) / seconds;
+        traffic.throughput += self.straddling(link, managed, |of| of == class) / seconds;
         let flows = self.endpoints.flows.iter().filter(|flow| usize::from(flow.class) == class);
         let times: Vec<f64> = flows.filter_map(|flow| Some((flow.finished? - flow.start).secs())).collect();
         ClassMetrics {

@@ -9,14 +9,22 @@ pub(crate) const END: u32 = u32::MAX;
 const MANAGED: u32 = 1 << 31;
 /// Set in a hop whose link takes its packets over from the link before it (see [`fed_by_one`]).
 const CHAINED: u32 = 1 << 30;
+/// Set in a hop whose link loses packets by chance.
+const LOSSY: u32 = 1 << 29;
 
 /// One hop of a path: a link and what is to know of it, or the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Hop(u32);
 
 impl Hop {
-    fn new(link: u32, managed: bool, chained: bool) -> Self {
-        Self(link | if managed { MANAGED } else { 0 } | if chained { CHAINED } else { 0 })
+    fn new(number: u32, link: &Link, chained: bool) -> Self {
+        let flag = |set: bool, flag: u32| if set { flag } else { 0 };
+        Self(
+            number
+                | flag(link.aqm.is_some(), MANAGED)
+                | flag(chained, CHAINED)
+                | flag(link.loss.is_some(), LOSSY),
+        )
     }
 
     #[inline]
@@ -35,8 +43,13 @@ impl Hop {
     }
 
     #[inline]
+    pub(crate) const fn is_lossy(self) -> bool {
+        self.0 & LOSSY != 0
+    }
+
+    #[inline]
     pub(crate) const fn link(self) -> usize {
-        (self.0 & !(MANAGED | CHAINED)) as usize
+        (self.0 & !(MANAGED | CHAINED | LOSSY)) as usize
     }
 }
 
@@ -95,7 +108,7 @@ impl<'a> Routes<'a> {
         let chained = fed_by_one(&self.hops, self.links.len());
         let hop = |link: u32| match link {
             END => Hop(END),
-            _ => Hop::new(link, self.links[link as usize].aqm.is_some(), chained[link as usize]),
+            _ => Hop::new(link, &self.links[link as usize], chained[link as usize]),
         };
         self.hops.iter().map(|&link| hop(link)).collect()
     }
@@ -123,6 +136,7 @@ fn fed_by_one(hops: &[u32], links: usize) -> Vec<bool> {
 mod tests {
     use super::*;
     use aqm::unit::{Bytes, Limit, Rate, Span};
+    use scenario::Law;
 
     fn link(from: usize, to: usize) -> Link {
         Link {
@@ -130,7 +144,10 @@ mod tests {
             from,
             to,
             rate: Rate::mbit_per_s(1),
-            delay: Span::ZERO,
+            changes: Vec::new(),
+            changes_period: None,
+            delay: Law::Fixed(Span::ZERO),
+            loss: None,
             buffer: Limit::Packets(1),
             aqm: None,
             packet: Bytes(500),

@@ -159,6 +159,7 @@ impl<P: Probe> Simulation<P> {
             }
             Event::Stop(flow) => self.endpoints.senders[flow as usize].on_stop(),
             Event::Datagram(source) => self.send_datagram(source),
+            Event::Change(link) => self.change_rate(link),
             Event::Warmup => self.end_warmup(),
             Event::Sample => self.sample_windows(),
         }
@@ -291,14 +292,25 @@ impl<P: Probe> Simulation<P> {
         self.network.forward(packet);
     }
 
+    /// A link gets the rate that its schedule says for now, and is called again for the next.
+    fn change_rate(&mut self, link: u32) {
+        let said = &self.scenario.links[link as usize];
+        let now = Span::ns(self.now().nanos());
+        self.network.links[link as usize].wire.change(said.rate_at(now));
+        if let Some(next) = said.next_change(now) {
+            self.network.events.push(Time::ZERO + next, Event::Change(link));
+        }
+    }
+
     /// From here on the summary metrics count.
     fn end_warmup(&mut self) {
         let now = self.now();
         self.at_warmup.clear();
-        for managed in self.network.managed() {
+        for link in &mut self.network.links {
+            let Some(managed) = &mut link.managed else { continue };
             managed.note_length(now);
             managed.occupancy.reset(now);
-            managed.unsent_at_warmup = (managed.sent.since(now), managed.sending);
+            managed.unsent_at_warmup = (link.wire.bits(managed.sent.since(now)), managed.sending);
             managed.delays.iter_mut().for_each(crate::stats::Delays::reset);
             self.at_warmup.push(managed.queue.counts().to_vec());
         }
@@ -326,6 +338,10 @@ fn schedule(events: &mut Events, endpoints: &Endpoints, scenario: &Scenario) {
     events.push(Time::ZERO + scenario.general.warmup, Event::Warmup);
     if scenario.record.cwnd.is_some_and(|step| step > Span::ZERO) {
         events.push(Time::ZERO, Event::Sample);
+    }
+    for (i, link) in scenario.links.iter().enumerate().filter(|(_, link)| !link.changes.is_empty()) {
+        let first = link.changes[0].at;
+        events.push(Time::ZERO + first, Event::Change(i as u32));
     }
     for (i, flow) in endpoints.flows.iter().enumerate().filter(|(_, flow)| flow.start < Time::MAX) {
         events.push(flow.start, Event::Start(i as u32));

@@ -1,7 +1,8 @@
 //! All algorithms, TCPs, kinds of traffic and tables with their parameters, for lists and pages.
 
 use crate::model::{
-    Dumbbell, Flavour, General, KindName, LinkTable, Record, Response, TCP_PRESETS, Tcp, TrafficTable,
+    Dumbbell, Flavour, General, Gilbert, KindName, LinkTable, Record, Response, TCP_PRESETS, Tcp,
+    TrafficTable,
 };
 use crate::read::BELONGS;
 use crate::resolved::value;
@@ -20,6 +21,7 @@ pub fn catalogue() -> Json {
             "general": parameters(General::specs()),
             "dumbbell": parameters(Dumbbell::specs()),
             "link": parameters(LinkTable::specs()),
+            "loss": parameters(Gilbert::specs()),
             "traffic": parameters(TrafficTable::specs()),
             "tcp": parameters(Tcp::specs()),
             "response": parameters(Response::specs()),

@@ -93,6 +93,7 @@ fn buffers(tables: &Tables, scenario: &Scenario, reader: &mut Reader<'_>) {
     let mut buffers = Vec::new();
     if let Some(dumbbell) = &tables.dumbbell {
         buffers.push(("dumbbell.buffer".to_owned(), Some(dumbbell.buffer)));
+        buffers.push(("dumbbell.reverse_buffer".to_owned(), dumbbell.reverse_buffer));
         buffers.push(("dumbbell.access_buffer".to_owned(), Some(dumbbell.access_buffer)));
     }
     for entry in &tables.links {
@@ -124,7 +125,8 @@ pub(crate) fn work(tables: &Tables, scenario: &Scenario, estimate: &Estimate, re
         reader.refuse("", None, message);
     }
     for link in &scenario.links {
-        let port = Port { rate: link.rate, delay: link.delay, limit: link.buffer, packet: link.packet };
+        let port =
+            Port { rate: link.rate, delay: link.delay.least(), limit: link.buffer, packet: link.packet };
         let Some(period) = link.aqm.as_ref().and_then(|aqm| aqm.build(&port).period()) else { continue };
         let ticks = duration.secs() / period.secs();
         if ticks > MOST_WORK {

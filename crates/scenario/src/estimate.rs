@@ -101,7 +101,7 @@ fn demand(traffic: &Traffic, path: &[usize], links: &[Link]) -> f64 {
             let narrowest = path.iter().map(|&link| links[link].rate.bits()).fold(f64::INFINITY, f64::min);
             let round: f64 = path
                 .iter()
-                .map(|&link| 2.0 * links[link].delay.secs() + bits / links[link].rate.bits())
+                .map(|&link| 2.0 * links[link].delay.mean() + bits / links[link].rate.bits())
                 .sum();
             narrowest.min(f64::from(tcp.max_window) * bits / round)
         }

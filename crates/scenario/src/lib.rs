@@ -10,6 +10,7 @@ mod document;
 mod error;
 mod estimate;
 pub mod law;
+mod link;
 pub mod model;
 mod network;
 mod read;

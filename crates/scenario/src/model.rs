@@ -39,14 +39,38 @@ pub struct Link {
     pub to: usize,
     /// How fast it sends.
     pub rate: Rate,
-    /// How long a bit travels, one way.
-    pub delay: Span,
+    /// When it gets another rate, in order.
+    pub changes: Vec<Change>,
+    /// After how long the changes start over.
+    pub changes_period: Option<Span>,
+    /// How long a bit travels, one way; drawn for each run, the same both ways.
+    pub delay: Law<Span>,
+    /// What it loses by chance, in front of the buffer.
+    pub loss: Option<Loss>,
     /// The buffer in front of it.
     pub buffer: Limit,
     /// The algorithm on that buffer; `None` for a plain tail-drop buffer that nobody asked to measure.
     pub aqm: Option<AnyParams>,
     /// The size of the usual data packet here, for algorithms that count in packets.
     pub packet: Bytes,
+}
+
+/// A link has another rate from some time on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Change {
+    /// From when on.
+    pub at: Span,
+    /// The new rate.
+    pub rate: Rate,
+}
+
+/// What a link loses by chance.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Loss {
+    /// Each packet with this probability.
+    Bernoulli(f64),
+    /// By the state of a Markov chain.
+    Gilbert(Gilbert),
 }
 
 /// Some flows of one kind.
@@ -233,21 +257,51 @@ params! {
     pub struct Dumbbell {
         /// The bottleneck's rate.
         rate: Rate = Rate::mbit_per_s(10), "bit/s", RATES;
-        /// The bottleneck's one-way delay.
-        delay: Span = Span::us(2500), "s", DELAYS;
+        /// The bottleneck's one-way delay; like every delay of a link a time, or a law from which one is drawn for each
+        /// run: `uniform(5 ms, 20 ms)`.
+        delay: Law<Span> = Law::Fixed(Span::us(2500)), "s", DELAYS;
         /// The bottleneck's buffer.
         buffer: Limit = Limit::Packets(200), "packets or bytes", BUFFERS;
+        /// When the bottleneck gets another rate: `["20 s: 10 Mbit/s", "40 s: 100 Mbit/s"]`. What is in transmission
+        /// is sent at the old one, and the algorithm's parameters stay those for `rate`.
+        changes: Option<Vec<Change>> = None, "";
+        /// After how long `changes` start over, from `rate`; auto is never.
+        changes_period: Option<Span> = None, "s", Range::above(0.0, 1e7);
+        /// The rate of the bottleneck's way back; auto takes `rate`.
+        reverse_rate: Option<Rate> = None, "bit/s", RATES;
+        /// The buffer of the bottleneck's way back; auto takes `buffer` if there is a `reverse_aqm`, else
+        /// `access_buffer`.
+        reverse_buffer: Option<Limit> = None, "packets or bytes", BUFFERS;
+        /// How many hosts there are on each side; flows are dealt out to them in turn. Auto is as many as it takes to
+        /// pair the senders' and the receivers' delays evenly.
+        hosts: Option<u32> = None, "hosts", Range::new(1.0, 1e4);
         /// The rate of every link between a host and its router.
         access_rate: Rate = Rate::mbit_per_s(100), "bit/s", RATES;
-        /// The buffer of every other link, the bottleneck's way back included.
+        /// The buffer of every other link.
         access_buffer: Limit = Limit::Packets(5000), "packets or bytes", BUFFERS;
-        /// One-way delays of the senders' links, dealt out to the flows in turn.
-        sender_delay: Vec<Span> = vec![Span::us(2500)], "s", DELAYS;
-        /// One-way delays of the receivers' links, dealt out to the flows in turn.
-        receiver_delay: Vec<Span> = vec![Span::ms(10)], "s", DELAYS;
+        /// One-way delays of the senders' links, dealt out to the hosts in turn; from a law each host draws its own.
+        sender_delay: Vec<Law<Span>> = vec![Law::Fixed(Span::us(2500))], "s", DELAYS;
+        /// One-way delays of the receivers' links, likewise.
+        receiver_delay: Vec<Law<Span>> = vec![Law::Fixed(Span::ms(10))], "s", DELAYS;
     }
 }
 
+params! {
+    /// Losses in bursts (Gilbert, Elliott): in the good and in the bad state each packet is lost with that state's
+    /// probability, then the state may change. It starts good.
+    pub struct Gilbert {
+        /// The probability, after each packet, that the good state turns bad.
+        good_to_bad: f64 = 0.01, "", PROBABILITY;
+        /// The probability, after each packet, that the bad state turns good: bursts last 1 / `bad_to_good` packets.
+        bad_to_good: f64 = 0.3, "", PROBABILITY;
+        /// The probability of a loss in the good state.
+        loss_good: f64 = 0.0, "", PROBABILITY;
+        /// The probability of a loss in the bad state.
+        loss_bad: f64 = 1.0, "", PROBABILITY;
+    }
+}
+
+const PROBABILITY: Range = Range::new(0.0, 1.0);
 // Above, a packet's time is too few whole nanoseconds to give the rate asked for.
 const RATES: Range = Range::new(1e3, 1e11);
 const DELAYS: Range = Range::new(0.0, 3600.0);
@@ -264,8 +318,13 @@ params! {
         to: String = String::new(), "";
         /// How fast it sends.
         rate: Rate = Rate::mbit_per_s(100), "bit/s", RATES;
-        /// How long a bit travels, one way.
-        delay: Span = Span::us(2500), "s", DELAYS;
+        /// How long a bit travels, one way: a time, or a law from which one is drawn for each run.
+        delay: Law<Span> = Law::Fixed(Span::us(2500)), "s", DELAYS;
+        /// When it gets another rate: `["20 s: 10 Mbit/s", "40 s: 100 Mbit/s"]`. What is in transmission is sent at
+        /// the old one, and the algorithm's parameters stay those for `rate`.
+        changes: Option<Vec<Change>> = None, "";
+        /// After how long `changes` start over, from `rate`; auto is never.
+        changes_period: Option<Span> = None, "s", Range::above(0.0, 1e7);
         /// The buffer in front of it.
         buffer: Limit = Limit::Packets(5000), "packets or bytes", BUFFERS;
         /// The rate of the way back; auto takes `rate`.

@@ -1,7 +1,9 @@
 //! Nodes, links and traffic of the tables, with the sugar taken off.
 
+use crate::document::ALGORITHMS;
 use crate::error::instead;
-use crate::model::{Clock, Dumbbell, Link, Scenario, Traffic};
+use crate::law::Law;
+use crate::model::{Change, Clock, Dumbbell, Link, Loss, Scenario, Traffic};
 use crate::read::{LinkEntry, Reader, Tables, TrafficEntry, below};
 use crate::traffic::{DEFAULT_PACKET, kind, packet_size};
 use aqm::aqm::AnyParams;
@@ -22,10 +24,14 @@ const GROUPS: [(&str, &str); 2] = [("senders", "sender"), ("receivers", "receive
 struct Cable<'a> {
     name: String,
     ends: [&'a str; 2],
-    delay: Span,
+    delay: Law<Span>,
     rates: [Rate; 2],
+    /// What happens to the first of the rates, over and over.
+    changes: Vec<Change>,
+    changes_period: Option<Span>,
     buffers: [Limit; 2],
     aqms: [Option<AnyParams>; 2],
+    losses: [Option<Loss>; 2],
 }
 
 /// A network under construction.
@@ -50,14 +56,21 @@ impl Network {
     fn connect(&mut self, cable: Cable<'_>) {
         let [from, to] = cable.ends.map(|end| self.node(end));
         let ways = [(cable.name.clone(), from, to), (format!("{}:reverse", cable.name), to, from)];
-        for (i, ((name, from, to), aqm)) in ways.into_iter().zip(cable.aqms).enumerate() {
+        let changes = [cable.changes, Vec::new()];
+        let said = changes.into_iter().zip(cable.aqms).zip(cable.losses);
+        for (i, ((name, from, to), ((changes, aqm), loss))) in ways.into_iter().zip(said).enumerate() {
             let (rate, buffer) = (cable.rates[i], cable.buffers[i]);
+            // Only a measured link can change its rate: a plain one knows beforehand when packets leave.
+            let aqm = aqm.or_else(|| AnyParams::of("droptail").filter(|_| !changes.is_empty()));
             self.links.push(Link {
                 name,
                 from,
                 to,
                 rate,
+                changes,
+                changes_period: cable.changes_period,
                 delay: cable.delay,
+                loss,
                 buffer,
                 aqm,
                 packet: self.packet,
@@ -66,25 +79,33 @@ impl Network {
     }
 
     /// A dumbbell of `hosts` senders and receivers.
-    fn dumbbell(&mut self, dumbbell: &Dumbbell, hosts: usize, aqm: Option<&AnyParams>) {
+    fn dumbbell(&mut self, dumbbell: &Dumbbell, hosts: usize, tables: &Tables) {
+        let [aqm, reverse_aqm] = tables.aqms.clone();
+        let reverse_buffer = if reverse_aqm.is_some() { dumbbell.buffer } else { dumbbell.access_buffer };
         self.connect(Cable {
             name: BOTTLENECK.to_owned(),
             ends: ["r1", "r2"],
             delay: dumbbell.delay,
-            rates: [dumbbell.rate; 2],
-            buffers: [dumbbell.buffer, dumbbell.access_buffer],
+            rates: [dumbbell.rate, dumbbell.reverse_rate.unwrap_or(dumbbell.rate)],
+            changes: dumbbell.changes.clone().unwrap_or_default(),
+            changes_period: dumbbell.changes_period,
+            buffers: [dumbbell.buffer, dumbbell.reverse_buffer.unwrap_or(reverse_buffer)],
             // It is there to be observed, so that it has an algorithm in any case.
-            aqms: [aqm.cloned().or_else(|| AnyParams::of("droptail")), None],
+            aqms: [aqm.or_else(|| AnyParams::of("droptail")), reverse_aqm],
+            losses: tables.losses.clone(),
         });
         for i in 0..hosts {
             let [sender, receiver] = GROUPS.map(|(_, host)| format!("{host}{}", i + 1));
-            let access = |name: &String, ends, delays: &[Span]| Cable {
+            let access = |name: &String, ends, delays: &[Law<Span>]| Cable {
                 name: name.clone(),
                 ends,
                 delay: delays[i % delays.len()],
                 rates: [dumbbell.access_rate; 2],
+                changes: Vec::new(),
+                changes_period: None,
                 buffers: [dumbbell.access_buffer; 2],
                 aqms: [None, None],
+                losses: [None, None],
             };
             self.connect(access(&sender, [&sender, "r1"], &dumbbell.sender_delay));
             self.connect(access(&receiver, ["r2", &receiver], &dumbbell.receiver_delay));
@@ -99,8 +120,11 @@ impl Network {
             ends: [&table.from, &table.to],
             delay: table.delay,
             rates: [table.rate, table.reverse_rate.unwrap_or(table.rate)],
+            changes: table.changes.clone().unwrap_or_default(),
+            changes_period: table.changes_period,
             buffers: [table.buffer, table.reverse_buffer.unwrap_or(table.buffer)],
-            aqms: [entry.aqm.clone(), entry.reverse_aqm.clone()],
+            aqms: entry.aqms.clone(),
+            losses: entry.losses.clone(),
         });
     }
 
@@ -138,6 +162,9 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
     let mut network = Network { packet: packet.unwrap_or(DEFAULT_PACKET), ..Network::default() };
     let hosts = tables.dumbbell.as_ref().map_or(0, |dumbbell| {
         let (a, b) = (dumbbell.sender_delay.len(), dumbbell.receiver_delay.len());
+        if let Some(hosts) = dumbbell.hosts {
+            return hosts as usize;
+        }
         let hosts = turns(a, b);
         if hosts > MOST_HOSTS {
             let message = format!(
@@ -150,14 +177,16 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
         hosts
     });
     match &tables.dumbbell {
-        Some(dumbbell) => network.dumbbell(dumbbell, hosts, tables.aqm.as_ref()),
+        Some(dumbbell) => network.dumbbell(dumbbell, hosts, tables),
         None if reader.document.root().get("link").is_none() => {
             reader.refuse("", None, "no network: needs a [dumbbell] or [[link]] tables");
         }
-        None if reader.document.root().get("aqm").is_some() => {
-            reader.refuse("aqm", None, "only for a [dumbbell]; without one, give a [[link]] its own `aqm`");
+        None => {
+            for key in ALGORITHMS.into_iter().filter(|key| reader.document.root().get(key).is_some()) {
+                let message = format!("only for a [dumbbell]; without one, give a [[link]] its own `{key}`");
+                reader.refuse(key, None, message);
+            }
         }
-        None => {}
     }
     let laid = network.links.len();
     for entry in &tables.links {

@@ -2,8 +2,9 @@
 
 use crate::document::{ALGORITHMS, Document, LISTS, head};
 use crate::error::{MOST_PROBLEMS, Origin, Problem, instead};
+use crate::link::LOSSES;
 use crate::model::{
-    Dumbbell, Flavour, General, KindName, LinkTable, Record, Response, TCP_PRESETS, Tcp, TrafficTable,
+    Dumbbell, Flavour, General, KindName, LinkTable, Loss, Record, Response, TCP_PRESETS, Tcp, TrafficTable,
 };
 use crate::tree::{Data, Node, Table, is_name, labels, spec};
 use aqm::aqm::{AnyParams, NAMES};
@@ -21,8 +22,10 @@ pub(crate) struct Tables {
     pub(crate) record: Record,
     pub(crate) observe: Option<String>,
     pub(crate) dumbbell: Option<Dumbbell>,
-    /// The bottleneck's.
-    pub(crate) aqm: Option<AnyParams>,
+    /// The bottleneck's, there and back.
+    pub(crate) aqms: [Option<AnyParams>; 2],
+    /// The bottleneck's, there and back.
+    pub(crate) losses: [Option<Loss>; 2],
     pub(crate) links: Vec<LinkEntry>,
     pub(crate) traffic: Vec<TrafficEntry>,
 }
@@ -32,8 +35,10 @@ pub(crate) struct Tables {
 pub(crate) struct LinkEntry {
     pub(crate) path: String,
     pub(crate) table: LinkTable,
-    pub(crate) aqm: Option<AnyParams>,
-    pub(crate) reverse_aqm: Option<AnyParams>,
+    /// There and back.
+    pub(crate) aqms: [Option<AnyParams>; 2],
+    /// There and back.
+    pub(crate) losses: [Option<Loss>; 2],
 }
 
 /// A `[[traffic]]`.
@@ -77,8 +82,8 @@ pub(crate) const BELONGS: [(&str, &[KindName]); 21] = {
 };
 
 /// The keys of a file that hold a table or a list of tables, and `observe`.
-pub(crate) const SECTIONS: [&str; 7] =
-    ["dumbbell", "link", "aqm", "traffic", "response", "record", "observe"];
+pub(crate) const SECTIONS: [&str; 8] =
+    ["dumbbell", "link", "aqm", "reverse_aqm", "traffic", "response", "record", "observe"];
 
 /// The name that a value of a choice is written with.
 pub(crate) fn chosen(choice: &impl aqm::params::Field) -> String {
@@ -142,14 +147,23 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn tables(&mut self) -> Tables {
         let root = self.document.root();
-        let dumbbell = root.get("dumbbell").map(|node| self.params(Some(node), "dumbbell"));
+        let mut losses = [None, None];
+        let dumbbell = root.get("dumbbell").map(|node| {
+            let table = self.table(node, "dumbbell");
+            let Some(table) = table else { return Dumbbell::default() };
+            let dumbbell: Dumbbell = self.assigned(&table, "dumbbell", &LOSSES);
+            losses = LOSSES.map(|key| self.loss(table.get(key)?, &below("dumbbell", key)));
+            self.changes(dumbbell.changes.as_deref(), dumbbell.changes_period, "dumbbell");
+            dumbbell
+        });
         let mut tables = Tables {
             general: self.assigned(root, "", &SECTIONS),
             response: self.params(root.get("response"), "response"),
             record: self.params(root.get("record"), "record"),
             observe: None,
             dumbbell,
-            aqm: root.get("aqm").and_then(|node| self.algorithm(node, "aqm")),
+            aqms: ALGORITHMS.map(|key| self.algorithm(root.get(key)?, key)),
+            losses,
             links: Vec::new(),
             traffic: Vec::new(),
         };
@@ -204,8 +218,10 @@ impl<'a> Reader<'a> {
 
     fn link(&mut self, label: &str, table: &Table) -> LinkEntry {
         let path = below("link", label);
-        let mut read: LinkTable = self.assigned(table, &path, &ALGORITHMS);
+        let others = [ALGORITHMS, LOSSES].concat();
+        let mut read: LinkTable = self.assigned(table, &path, &others);
         read.name = label.to_owned();
+        self.changes(read.changes.as_deref(), read.changes_period, &path);
         for (key, node) in [("from", &read.from), ("to", &read.to)] {
             let at = below(&path, key);
             if node.is_empty() && self.fine(&[&at]) {
@@ -215,11 +231,9 @@ impl<'a> Reader<'a> {
                 self.refuse(&at, found, "must be made of letters, digits, \"-\" and \"_\"");
             }
         }
-        let [aqm, reverse_aqm] = ALGORITHMS.map(|key| {
-            let node = table.get(key)?;
-            self.algorithm(node, &below(&path, key))
-        });
-        LinkEntry { path, table: read, aqm, reverse_aqm }
+        let aqms = ALGORITHMS.map(|key| self.algorithm(table.get(key)?, &below(&path, key)));
+        let losses = LOSSES.map(|key| self.loss(table.get(key)?, &below(&path, key)));
+        LinkEntry { path, table: read, aqms, losses }
     }
 
     fn traffic(&mut self, label: &str, table: &Table) -> TrafficEntry {
@@ -273,7 +287,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The set of parameters in `node`, the defaults if there is none.
-    fn params<P: Params>(&mut self, node: Option<&Node>, path: &str) -> P {
+    pub(crate) fn params<P: Params>(&mut self, node: Option<&Node>, path: &str) -> P {
         let table = node.and_then(|node| self.table(node, path));
         table.map_or_else(P::default, |table| self.assigned(&table, path, &[]))
     }

@@ -1,6 +1,8 @@
 //! The effective scenario in full, in the shape of a scenario file.
 
-use crate::model::Scenario;
+use crate::document::ALGORITHMS;
+use crate::link::LOSSES;
+use crate::model::{Loss, Scenario};
 use crate::network::BOTTLENECK;
 use crate::read::{BELONGS, LinkEntry, Tables, TrafficEntry};
 use aqm::aqm::AnyParams;
@@ -34,12 +36,21 @@ fn algorithm(params: &AnyParams) -> Json {
 
 fn link(entry: &LinkEntry) -> Json {
     let mut map = parameters(&entry.table);
-    for (key, aqm) in [("aqm", &entry.aqm), ("reverse_aqm", &entry.reverse_aqm)] {
+    for (key, aqm) in ALGORITHMS.into_iter().zip(&entry.aqms) {
         if let Some(aqm) = aqm {
             map.insert(key.to_owned(), algorithm(aqm));
         }
     }
+    losses(&mut map, &entry.losses);
     Json::Object(map)
+}
+
+fn losses(map: &mut Map<String, Json>, losses: &[Option<Loss>; 2]) {
+    for (key, loss) in LOSSES.into_iter().zip(losses) {
+        if let Some(loss) = loss {
+            map.insert(key.to_owned(), loss.json());
+        }
+    }
 }
 
 fn traffic(entry: &TrafficEntry) -> Json {
@@ -55,10 +66,15 @@ pub(crate) fn json(tables: &Tables, scenario: &Scenario) -> Json {
     map.insert("clock".to_owned(), value(&scenario.clock.value()));
     map.insert("observe".to_owned(), json!(scenario.links[scenario.observed].name));
     if let Some(dumbbell) = &tables.dumbbell {
-        map.insert("dumbbell".to_owned(), Json::Object(parameters(dumbbell)));
+        let mut table = parameters(dumbbell);
+        losses(&mut table, &tables.losses);
+        map.insert("dumbbell".to_owned(), Json::Object(table));
         let bottleneck = scenario.links.iter().find(|link| link.name == BOTTLENECK);
         if let Some(aqm) = bottleneck.and_then(|link| link.aqm.as_ref()) {
             map.insert("aqm".to_owned(), algorithm(aqm));
+        }
+        if let Some(aqm) = &tables.aqms[1] {
+            map.insert("reverse_aqm".to_owned(), algorithm(aqm));
         }
     }
     if !tables.links.is_empty() {

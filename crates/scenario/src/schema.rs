@@ -1,7 +1,9 @@
 //! The JSON Schema of a scenario file, for editors; made from the declarations of the parameters.
 
+use crate::link::LOSSES;
 use crate::model::{
-    Dumbbell, Flavour, General, KindName, LinkTable, Record, Response, TCP_PRESETS, Tcp, TrafficTable,
+    Dumbbell, Flavour, General, Gilbert, KindName, LinkTable, Record, Response, TCP_PRESETS, Tcp,
+    TrafficTable,
 };
 use crate::read::{BELONGS, chosen};
 use crate::resolved::value;
@@ -16,10 +18,14 @@ pub fn schema() -> Json {
     let sections = [
         (
             "dumbbell",
-            table("Senders, a bottleneck between two routers, receivers.", properties(Dumbbell::specs())),
+            table(
+                "Senders, a bottleneck between two routers, receivers.",
+                joined(properties(Dumbbell::specs()), losses()),
+            ),
         ),
         ("link", list("Links between two nodes, both ways.", "link")),
         ("aqm", described("The algorithm at the dumbbell's bottleneck.", "aqm")),
+        ("reverse_aqm", described("The algorithm on the bottleneck's way back.", "aqm")),
         ("traffic", list("What is sent.", "traffic")),
         ("response", table("When a queue counts as settled.", properties(Response::specs()))),
         ("record", table("Which series to record.", properties(Record::specs()))),
@@ -33,7 +39,8 @@ pub fn schema() -> Json {
     root["title"] = json!("aqmlab scenario");
     root["required"] = json!(["traffic"]);
     root["anyOf"] = json!([{ "required": ["dumbbell"] }, { "required": ["link"] }]);
-    root["$defs"] = json!({ "aqm": aqm(), "link": link(), "tcp": tcp(), "traffic": traffic() });
+    root["$defs"] =
+        json!({ "aqm": aqm(), "link": link(), "loss": loss(), "tcp": tcp(), "traffic": traffic() });
     root
 }
 
@@ -135,10 +142,21 @@ fn link() -> Json {
         ("aqm", described("The algorithm on what `from` sends.", "aqm")),
         ("reverse_aqm", described("The algorithm on what `to` sends.", "aqm")),
     ];
-    let mut link =
-        table("A link between two nodes, both ways.", joined(properties(LinkTable::specs()), more));
+    let keys = joined(joined(properties(LinkTable::specs()), more), losses());
+    let mut link = table("A link between two nodes, both ways.", keys);
     link["required"] = json!(["from", "to"]);
     link
+}
+
+/// The keys that say what is lost by chance.
+fn losses() -> [(&'static str, Json); 2] {
+    let said = ["Packets lost by chance, in front of the buffer.", "The same on the way back."];
+    [0, 1].map(|way| (LOSSES[way], described(said[way], "loss")))
+}
+
+fn loss() -> Json {
+    let p = json!({ "type": "number", "minimum": 0.0, "maximum": 1.0 });
+    json!({ "anyOf": [p, table("Losses in bursts.", properties(Gilbert::specs()))] })
 }
 
 fn tcp() -> Json {
@@ -187,11 +205,12 @@ mod tests {
     #[test]
     fn every_parameter_is_in_the_schema() {
         let schema = schema();
-        complete(&schema, General::specs(), 7);
-        complete(&schema["properties"]["dumbbell"], Dumbbell::specs(), 0);
+        complete(&schema, General::specs(), 8);
+        complete(&schema["properties"]["dumbbell"], Dumbbell::specs(), 2);
         complete(&schema["properties"]["response"], Response::specs(), 0);
         complete(&schema["properties"]["record"], Record::specs(), 0);
-        complete(&schema["$defs"]["link"], LinkTable::specs(), 2);
+        complete(&schema["$defs"]["link"], LinkTable::specs(), 4);
+        complete(&schema["$defs"]["loss"]["anyOf"][1], Gilbert::specs(), 0);
         complete(&schema["$defs"]["traffic"], TrafficTable::specs(), 1);
         complete(&schema["$defs"]["tcp"]["anyOf"][1], Tcp::specs(), 1);
         for (i, name) in NAMES.iter().enumerate() {

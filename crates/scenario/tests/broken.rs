@@ -107,7 +107,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             with("[dumbbell]", "[dumbbell]\nsender_delay = []"),
-            "x.toml:4: dumbbell.sender_delay = []: must be a list, each a quantity like \"2.5 ms\" in [0, 3600], s",
+            "x.toml:4: dumbbell.sender_delay = []: must be a list, each a quantity like \"0 s\", \"uniform(0 s, 1 s)\", \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" in [0, 3600], s",
         ),
         // Keys.
         (with("rate", "buffr = 1"), "x.toml:4: dumbbell.buffr: unknown key; did you mean \"buffer\"?"),
@@ -203,6 +203,30 @@ fn every_broken_file_gets_its_message() {
         (
             with("warmup", "warmup = \"10 s\""),
             "x.toml:2: warmup = \"10 s\": must be less than duration = \"10 s\"",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\nloss = 1.5"),
+            "x.toml:4: dumbbell.loss = 1.5: must be a probability in [0, 1], or a table of good_to_bad, bad_to_good, loss_good, loss_bad",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\nloss = { bad = 1 }"),
+            "x.toml:4: dumbbell.loss.bad: unknown key; did you mean \"loss_bad\"?",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\nchanges = [\"5 s: 1 Mbit/s\", \"5 s: 2 Mbit/s\"]"),
+            "x.toml:4: dumbbell.changes = \"5 s: 2 Mbit/s\": must be in order; 5 s is not after 5 s",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\nchanges = \"1 Mbit/s at 5 s\""),
+            "x.toml:4: dumbbell.changes = \"1 Mbit/s at 5 s\": must be a list, each a quantity like \"20 s: 10 Mbit/s\" (or \"auto\")",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\nchanges_period = \"5 s\""),
+            "x.toml:4: dumbbell.changes_period = \"5 s\": needs `changes`",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\nchanges = \"5 s: 1 Mbit/s\"\nchanges_period = \"5 s\""),
+            "x.toml:5: dumbbell.changes_period = \"5 s\": must be after the last of changes, 5 s",
         ),
         (
             with("rate", "buffer = \"1 kB\""),

@@ -5,7 +5,7 @@ use aqm::params::Value;
 use aqm::unit::{Bytes, Limit, Rate, Span};
 use proptest::prelude::*;
 use scenario::Law;
-use scenario::model::{Flavour, Kind, Tcp};
+use scenario::model::{Clock, Flavour, Gilbert, Kind, Loss, Tcp};
 use scenario::{Document, Scenario, estimate};
 use std::path::{Path, PathBuf};
 
@@ -92,7 +92,7 @@ fn a_dumbbell_becomes_hosts_on_both_sides_of_a_bottleneck() {
     assert_eq!(back.aqm, None);
     let access = [link("sender3"), link("sender3:reverse"), link("receiver3"), link("receiver3:reverse")];
     let expected = [2_500, 2_500, 100_000, 100_000]
-        .map(|us| (Rate::mbit_per_s(100), Span::us(us), Limit::Packets(5000)));
+        .map(|us| (Rate::mbit_per_s(100), Law::Fixed(Span::us(us)), Limit::Packets(5000)));
     assert_eq!(access.map(|link| (link.rate, link.delay, link.buffer)), expected);
 }
 
@@ -108,7 +108,7 @@ fn flows_are_dealt_out_so_that_every_delay_meets_every_other() {
     let delay = |from: usize, to: usize| {
         let between = |link: &&scenario::model::Link| link.from == from || link.to == to;
         let links = scenario.links.iter().filter(between).filter(|link| !link.name.ends_with(":reverse"));
-        links.map(|link| link.delay.secs() * 1e3).map(|ms| ms.round() as u32).collect::<Vec<_>>()
+        links.map(|link| link.delay.mean() * 1e3).map(|ms| ms.round() as u32).collect::<Vec<_>>()
     };
     let pairs: Vec<_> = (0..6).map(|j| delay(traffic.from[j % 6], traffic.to[j % 6])).collect();
     assert_eq!(pairs, [[1, 1], [2, 3], [1, 5], [2, 1], [1, 3], [2, 5]]);
@@ -163,6 +163,53 @@ fn a_tcp_is_a_flavour_a_preset_or_a_table_with_the_preset_first() {
     assert_eq!(tcp("newreno:ecn=true"), Tcp { ecn: true, ..Tcp::default() });
     assert_eq!(tcp("ns2.35:max_window=20"), Tcp { max_window: 20, ..ns2.clone() });
     assert_eq!(tcp("{ max_window = 20, preset = 'ns2.35' }"), Tcp { max_window: 20, ..ns2 });
+}
+
+#[test]
+fn the_clock_is_that_of_ns2_where_a_preset_of_it_is_used() {
+    let clock = |tcp: &str, more: &[(&str, &str)]| {
+        check(&changed(EXP1, &[&[("traffic.long.tcp", tcp)], more].concat())).clock
+    };
+    assert_eq!(clock("ns2.35:max_window=20", &[]), Clock::Double);
+    assert_eq!(clock("newreno", &[]), Clock::Integer);
+    assert_eq!(clock("newreno", &[("clock", "double")]), Clock::Double);
+    assert_eq!(clock("ns2.35", &[("clock", "integer")]), Clock::Integer);
+}
+
+#[test]
+fn hosts_may_be_many_each_with_a_delay_of_its_own() {
+    let settings = [("dumbbell.hosts", "40"), ("dumbbell.receiver_delay", "uniform(5 ms, 20 ms)")];
+    let scenario = check(&changed(EXP1, &settings));
+    assert_eq!(scenario.traffic[0].to.len(), 40);
+    let link = scenario.links.iter().find(|link| link.name == "receiver40").unwrap();
+    assert_eq!(link.delay, Law::Uniform(Span::ms(5), Span::ms(20)));
+}
+
+#[test]
+fn a_dumbbells_way_back_has_what_is_said_of_it() {
+    let settings = [
+        ("dumbbell.loss", "0.01"),
+        ("dumbbell.reverse_loss", "{ bad_to_good = 0.5 }"),
+        ("dumbbell.reverse_rate", "1 Mbit/s"),
+        ("dumbbell.changes", "['5 s: 1 Mbit/s', '6 s: 2 Mbit/s']"),
+        ("reverse_aqm", "pi"),
+    ];
+    let document = changed(EXP1, &settings);
+    let scenario = check(&document);
+    let [there, back] = [&scenario.links[0], &scenario.links[1]];
+    assert_eq!(there.loss, Some(Loss::Bernoulli(0.01)));
+    assert_eq!(back.loss, Some(Loss::Gilbert(Gilbert { bad_to_good: 0.5, ..Gilbert::default() })));
+    assert_eq!((back.rate, back.buffer), (Rate::mbit_per_s(1), there.buffer));
+    assert_eq!((there.changes.len(), back.changes.len()), (2, 0));
+    assert_eq!(back.aqm.as_ref().map(AnyParams::name), Some("pi"));
+    // What is written out in full means the same.
+    let full = document.to_json().unwrap();
+    assert_eq!(full["dumbbell"]["reverse_loss"]["bad_to_good"], 0.5);
+    assert_eq!(full["reverse_aqm"]["name"], "pi");
+    // A link whose rate changes is measured.
+    let chain =
+        "[[link]]\nfrom = 'a'\nto = 'b'\nchanges = '1 s: 1 Mbit/s'\n[[traffic]]\nfrom = 'a'\nto = 'b'\n";
+    assert!(check(&parse(chain)).links[0].aqm.is_some());
 }
 
 #[test]
