@@ -308,6 +308,7 @@ macro_rules! aqms {
 aqms! {
     droptail::DropTail,
     red::Red,
+    ared::Ared,
     pi::Pi,
     rem::Rem,
     lred::Lred,

@@ -180,25 +180,26 @@ fn adaptive_red_equals_ns2_but_for_its_timer() {
                 ("min_th", number(10.0)),
                 ("max_th", number(30.0)),
                 ("w_q", number(0.002)),
-                ("adaptive", ON),
                 ("frozen_gentle", Value::Bool(frozen)),
                 ("bytes", Value::Bool(bytes)),
             ];
             let red = Red { gentle: true, frozen, ..Red::new(10.0, 30.0, 0.1, 0.002) };
-            let tally = compare("red", &settings, None, if bytes { red.in_bytes() } else { red });
+            let tally = compare("ared", &settings, None, if bytes { red.in_bytes() } else { red });
             assert_lively(&tally, false);
         }
     }
 }
 
 #[test]
-fn the_preset_of_red_equals_ns2_with_its_defaults() {
+fn the_presets_of_red_and_ared_equal_ns2_with_its_defaults() {
     // w_q and the thresholds are those that ns-2 works out for 10 Mbit/s and 500-byte packets.
     let w_q = 1.0 - (-1.0 / (10.0 * 0.1 * PTC)).exp();
     let red = Red { gentle: true, wait: true, mark_p: 0.1, frozen: true, ..Red::new(6.25, 18.75, 0.1, w_q) };
-    assert_lively(&compare("red", &[], Some("ns2.35"), red.clone().in_bytes()), false);
-    let marking = Red { setbit: true, ..red };
-    assert_lively(&compare("red", &[("ecn", ON)], Some("ns2.35"), marking.in_bytes()), true);
+    for name in ["red", "ared"] {
+        assert_lively(&compare(name, &[], Some("ns2.35"), red.clone().in_bytes()), false);
+        let marking = Red { setbit: true, ..red.clone() };
+        assert_lively(&compare(name, &[("ecn", ON)], Some("ns2.35"), marking.in_bytes()), true);
+    }
 }
 
 #[test]

@@ -30,7 +30,7 @@ const AQMS: &[&str] = &[
     "droptail",
     "red",
     "red:preset=ns2.35",
-    "red:adaptive=true",
+    "ared",
     "pi:q0=20",
     "rem:q0=20",
     "rem:q0=20,form=ns2",
