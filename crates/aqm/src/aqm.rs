@@ -312,4 +312,5 @@ aqms! {
     pi::Pi,
     rem::Rem,
     lred::Lred,
+    avq::Avq,
 }

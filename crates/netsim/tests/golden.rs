@@ -36,6 +36,8 @@ const AQMS: &[&str] = &[
     "rem:q0=20,form=ns2",
     "lred:q0=20",
     "lred:q0=20,ecn=true",
+    "avq",
+    "avq:form=ns2",
 ];
 
 const TCPS: &[&str] = &["ns2.35", "tahoe", "reno", "newreno", "sack", "sack:ecn=true,delayed_ack=false"];
