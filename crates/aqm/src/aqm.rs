@@ -308,7 +308,9 @@ macro_rules! aqms {
 aqms! {
     droptail::DropTail,
     red::Red,
+    ared::Ared,
     pi::Pi,
     rem::Rem,
     lred::Lred,
+    avq::Avq,
 }

@@ -380,14 +380,16 @@ macro_rules! choice {
 /// assert_eq!(Params::specs()[0].doc, "Target queue length.");
 /// ```
 ///
-/// Each line is `name: type = default, unit, range, [aliases];`, the last two optional.
+/// Each line is `name: type = default, unit, range, [aliases];`, the last two optional. A set that builds on another,
+/// `struct Params with red: red::Params { … }`, has all of that one's parameters, in a field of this name, before
+/// its own.
 #[macro_export]
 macro_rules! params {
     (@range) => { $crate::params::Range::ANY };
     (@range $range:expr) => { $range };
     (
         $(#[$meta:meta])*
-        $vis:vis struct $name:ident {
+        $vis:vis struct $name:ident $(with $base:ident: $base_ty:ty)? {
             $(
                 $(#[doc = $doc:literal])+
                 $field:ident: $ty:ty = $default:expr, $unit:literal $(, $range:expr $(, [$($alias:literal),*])?)?;
@@ -396,18 +398,21 @@ macro_rules! params {
     ) => {
         $(#[$meta])*
         #[derive(Clone, PartialEq, Debug)]
-        $vis struct $name { $($(#[doc = $doc])+ pub $field: $ty,)* }
+        $vis struct $name {
+            $(#[doc = concat!("The parameters of ", stringify!($base), ".")] pub $base: $base_ty,)?
+            $($(#[doc = $doc])+ pub $field: $ty,)*
+        }
 
         impl Default for $name {
             fn default() -> Self {
-                Self { $($field: $default,)* }
+                Self { $($base: Default::default(),)? $($field: $default,)* }
             }
         }
 
         impl $crate::params::Params for $name {
             fn specs() -> &'static [$crate::params::Spec] {
-                static SPECS: std::sync::LazyLock<Vec<$crate::params::Spec>> = std::sync::LazyLock::new(|| vec![$(
-                    $crate::params::Spec {
+                static SPECS: std::sync::LazyLock<Vec<$crate::params::Spec>> = std::sync::LazyLock::new(|| {
+                    let own: &[$crate::params::Spec] = &[$($crate::params::Spec {
                         name: stringify!($field),
                         aliases: &[$($($($alias),*)?)?],
                         doc: concat!($($doc),+).trim(),
@@ -417,8 +422,9 @@ macro_rules! params {
                         list: <$ty as $crate::params::Field>::LIST,
                         optional: <$ty as $crate::params::Field>::OPTIONAL,
                         range: $crate::params!(@range $($range)?),
-                    },
-                )*]);
+                    },)*];
+                    [$(<$base_ty as $crate::params::Params>::specs(),)? own].concat()
+                });
                 &SPECS
             }
 
@@ -429,13 +435,18 @@ macro_rules! params {
                 };
                 match spec.name {
                     $(stringify!($field) => self.$field = $crate::params::read_checked(spec, value)?,)*
+                    $(name if <$base_ty as $crate::params::Params>::spec(name).is_some() => {
+                        $crate::params::Params::set(&mut self.$base, name, value)?;
+                    })?
                     _ => unreachable!("every spec has a field"),
                 }
                 Ok(())
             }
 
             fn values(&self) -> Vec<(&'static str, $crate::params::Value)> {
-                vec![$((stringify!($field), $crate::params::Field::value(&self.$field)),)*]
+                let own: Vec<(&'static str, $crate::params::Value)> =
+                    vec![$((stringify!($field), $crate::params::Field::value(&self.$field)),)*];
+                [$($crate::params::Params::values(&self.$base),)? own].concat()
             }
         }
     };
@@ -501,6 +512,14 @@ mod tests {
         }
     }
 
+    params! {
+        /// Those and one more.
+        struct Extended with example: Example {
+            /// A count.
+            count: u32 = 3, "packets", Range::new(1.0, 9.0), ["n"];
+        }
+    }
+
     #[test]
     fn a_setter_reads_its_kind_and_nothing_else() {
         let mut example = Example::default();
@@ -545,5 +564,23 @@ mod tests {
             copy.set(name, &value).unwrap();
         }
         assert_eq!(copy, example);
+    }
+    #[test]
+    fn a_set_that_builds_on_another_has_the_parameters_of_both() {
+        let names: Vec<&str> = Extended::specs().iter().map(|spec| spec.name).collect();
+        assert_eq!(names, ["beta", "period", "form", "size", "count"]);
+        let mut extended = Extended::default();
+        extended.set("gain", &Value::Integer(2)).unwrap();
+        extended.set("n", &Value::Integer(4)).unwrap();
+        let example = Example { beta: 2.0, ..Example::default() };
+        assert_eq!(extended, Extended { example, count: 4 });
+        assert_eq!(extended.values()[0], ("beta", Value::Float(2.0)));
+        assert_eq!(extended.values()[4], ("count", Value::Integer(4)));
+        let error = extended.set("beta", &Value::Integer(-1)).unwrap_err();
+        assert_eq!(error.to_string(), "beta = -1: must be in (0, 10], per packet");
+        assert_eq!(
+            extended.set("bet", &Value::Integer(1)),
+            Err(ParamError::Unknown { name: "bet".to_owned() })
+        );
     }
 }

@@ -7,7 +7,7 @@ mod support;
 
 use aqm::params::Value;
 use aqm::{AnyParams, Backlog, Limit, Packet, Span, Time, Uniform, Verdict};
-use reference::{Lred, PTC, Pi, Red, Reference, Rem};
+use reference::{Lred, PTC, Pi, Red, Reference, Rem, Vq};
 use std::collections::VecDeque;
 use support::{PORT, Random};
 
@@ -30,7 +30,7 @@ struct Tally {
     idle: u32,
 }
 
-/// Runs both on the same arrivals before the same link and compares every verdict and every p.
+/// Runs both on the same arrivals before the same link and compares every verdict and the first signal.
 fn compare(
     name: &str,
     settings: &[(&str, Value)],
@@ -95,11 +95,11 @@ fn compare(
                     waiting.push_back(packet);
                 }
             }
-            aqm.signals(|i, p| {
+            aqm.signals(|i, value| {
+                let expected = reference.signal();
                 assert!(
-                    i > 0 || (p - reference.p()).abs() < 1e-9,
-                    "{name} {settings:?}: p = {p}, not {}",
-                    reference.p()
+                    i > 0 || (value - expected).abs() < 1e-9 * expected.max(1.0),
+                    "{name} {settings:?}: the signal is {value}, not {expected}"
                 );
             });
             let mean_size = (40.0 + 250.0 + 1500.0 + 1000.0 + 1500.0) / 7.0;
@@ -180,25 +180,26 @@ fn adaptive_red_equals_ns2_but_for_its_timer() {
                 ("min_th", number(10.0)),
                 ("max_th", number(30.0)),
                 ("w_q", number(0.002)),
-                ("adaptive", ON),
                 ("frozen_gentle", Value::Bool(frozen)),
                 ("bytes", Value::Bool(bytes)),
             ];
             let red = Red { gentle: true, frozen, ..Red::new(10.0, 30.0, 0.1, 0.002) };
-            let tally = compare("red", &settings, None, if bytes { red.in_bytes() } else { red });
+            let tally = compare("ared", &settings, None, if bytes { red.in_bytes() } else { red });
             assert_lively(&tally, false);
         }
     }
 }
 
 #[test]
-fn the_preset_of_red_equals_ns2_with_its_defaults() {
+fn the_presets_of_red_and_ared_equal_ns2_with_its_defaults() {
     // w_q and the thresholds are those that ns-2 works out for 10 Mbit/s and 500-byte packets.
     let w_q = 1.0 - (-1.0 / (10.0 * 0.1 * PTC)).exp();
     let red = Red { gentle: true, wait: true, mark_p: 0.1, frozen: true, ..Red::new(6.25, 18.75, 0.1, w_q) };
-    assert_lively(&compare("red", &[], Some("ns2.35"), red.clone().in_bytes()), false);
-    let marking = Red { setbit: true, ..red };
-    assert_lively(&compare("red", &[("ecn", ON)], Some("ns2.35"), marking.in_bytes()), true);
+    for name in ["red", "ared"] {
+        assert_lively(&compare(name, &[], Some("ns2.35"), red.clone().in_bytes()), false);
+        let marking = Red { setbit: true, ..red.clone() };
+        assert_lively(&compare(name, &[("ecn", ON)], Some("ns2.35"), marking.in_bytes()), true);
+    }
 }
 
 #[test]
@@ -286,6 +287,29 @@ fn lred_equals_its_pseudocode() {
                 p: 0.0,
             };
             assert_lively(&compare("lred", &settings, None, lred), ecn);
+        }
+    }
+}
+
+#[test]
+fn avq_equals_ns2_and_its_pseudocode() {
+    for (alpha, gamma, ecnlim, buflim) in
+        [(0.15, 0.98, 0.8, 0.75), (1.0, 0.9, 0.5, 0.2), (10.0, 0.98, 1.0, 0.1), (0.0, 0.98, 0.9, 0.5)]
+    {
+        for switches in 0..8 {
+            let [paper, qib, markpkts] = [1, 2, 4].map(|bit| switches & bit != 0);
+            let settings = [
+                ("alpha", number(alpha)),
+                ("gamma", number(gamma)),
+                ("initial", number(ecnlim)),
+                ("buflim", number(buflim)),
+                ("form", text(if paper { "paper" } else { "ns2" })),
+                ("bytes", Value::Bool(qib)),
+                ("ecn", Value::Bool(markpkts)),
+            ];
+            // The port's buffer, of which `buflim` is a part, holds 200 packets.
+            let vq = Vq { paper, qib, markpkts, ..Vq::new(alpha, gamma, ecnlim, 200.0 * buflim) };
+            assert_lively(&compare("avq", &settings, None, vq), markpkts);
         }
     }
 }

@@ -30,12 +30,14 @@ const AQMS: &[&str] = &[
     "droptail",
     "red",
     "red:preset=ns2.35",
-    "red:adaptive=true",
+    "ared",
     "pi:q0=20",
     "rem:q0=20",
     "rem:q0=20,form=ns2",
     "lred:q0=20",
     "lred:q0=20,ecn=true",
+    "avq",
+    "avq:form=ns2",
 ];
 
 const TCPS: &[&str] = &["ns2.35", "tahoe", "reno", "newreno", "sack", "sack:ecn=true,delayed_ack=false"];

@@ -1,4 +1,4 @@
-//! RED: drop the more often the longer the average queue; with gentle RED and Adaptive RED.
+//! RED: drop the more often the longer the average queue; with gentle RED.
 //!
 //! With q the queue that an arrival finds, the average and the probability p_b that it calls for are
 //!
@@ -20,19 +20,13 @@
 //! "none":  p_a = p_b: drops are independent
 //! ```
 //!
-//! Hence the ratio of drops is about 2 p_b, p_b / 1.5 and p_b. Adaptive RED moves max_p, every `interval`, so
-//! that avg stays in the middle fifth between the thresholds:
-//!
-//! ```text
-//! max_p <- max_p + min(alpha, max_p / 4), at most top         avg > max_th - 0.4 (max_th - min_th)
-//! max_p <- beta max_p, at least bottom                        avg < min_th + 0.4 (max_th - min_th)
-//! ```
+//! Hence the ratio of drops is about 2 p_b, p_b / 1.5 and p_b. Adaptive RED, which moves max_p, is `ared`.
 //!
 //! In byte mode queue and count are bytes over `mean_packet`, and p_a is scaled by the packet's size. With ECN,
 //! packets are marked while p_b < `mark_p`, so that at p_b = 1 they are always dropped.
 //!
-//! Decides at: enqueue. Timer: `interval`, if adaptive. Randomness: one draw an arrival with avg above min_th.
-//! State: avg, count, start of the idle time, max_p.
+//! Decides at: enqueue. Timer: none. Randomness: one draw an arrival with avg above min_th. State: avg, count,
+//! start of the idle time.
 //!
 //! # Departures from the source
 //! From ns-2, not the 1993 paper: the first packet that finds avg above min_th is never dropped, only counted;
@@ -40,20 +34,17 @@
 //! rounded down to whole packets. With "wait" in byte mode that spares, even at p_b = 1, what comes within a mean
 //! packet of the last drop.
 //!
-//! Unlike ns-2: the gentle part starts at the present max_p rather than the initial one, which leaves Adaptive RED
-//! helpless above max_th (`frozen_gentle` for ns-2's); max_p moves on a timer rather than at an arrival, by the
-//! average as the idle time has aged it, and never beyond `bottom` and `top`; `bytes` is ns-2's bytes_ and
-//! queue_in_bytes_ in one; an automatic min_th is a third of a given max_th. A packet that the buffer refuses
-//! costs no draw.
+//! Unlike ns-2: `bytes` is ns-2's bytes_ and queue_in_bytes_ in one; an automatic min_th is a third of a given
+//! max_th. A packet that the buffer refuses costs no draw.
 //!
 //! # Sources
 //! Floyd, Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993; Floyd,
-//! "Recommendation on using the gentle variant of RED", 2000; Floyd, Gummadi, Shenker, "Adaptive RED", 2001;
-//! ns-2.35, red.cc. Tested against the equations of ns-2's.
+//! "Recommendation on using the gentle variant of RED", 2000; ns-2.35, red.cc. Tested against the equations of
+//! ns-2's.
 
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Range};
-use crate::unit::{Bytes, Rate, Span, Time};
+use crate::unit::{Bytes, Span, Time};
 
 crate::choice! {
     /// How drops are spaced, given p_b.
@@ -90,15 +81,13 @@ crate::params! {
         min_th: Option<f64> = None, "packets", Range::above(0.0, 1e9), ["minth", "thresh_", "MinTh"];
         /// Average queue at which p_b is `max_p`, in packets also in byte mode; 3 `min_th` if left out.
         max_th: Option<f64> = None, "packets", Range::above(0.0, 1e9), ["maxth", "maxthresh_", "MaxTh"];
-        /// p_b at `max_th`; with `adaptive`, at the start (ns-2's linterm_ is its inverse).
+        /// p_b at `max_th`, or where it starts if it moves (ns-2's linterm_ is its inverse).
         max_p: f64 = 0.1, "", Range::above(0.0, 1.0), ["maxp", "probability"];
         /// Weight of the present queue in the average. If left out, ns-2's rule 1 - exp(-1 / (10 rtt C)), with C
         /// in packets a second and rtt = 3 (delay + 1/C), at least 100 ms.
         w_q: Option<f64> = None, "", Range::above(0.0, 1.0), ["wq", "q_weight_", "QW"];
         /// From `max_th` to twice that, let p_b rise from `max_p` to 1 instead of jumping.
         gentle: bool = true, "", Range::ANY, ["gentle_", "Gentle"];
-        /// Adaptive RED: move `max_p` to keep the average half-way between the thresholds.
-        adaptive: bool = false, "", Range::ANY, ["adaptive_", "ARED", "AdaptMaxP"];
         /// How drops are spaced: `1993`, the gaps uniform on [1, 1/p_b]; `wait`, on [1/p_b, 2/p_b]; `none`,
         /// independent drops.
         spacing: Spacing = Spacing::Uniform, "";
@@ -114,19 +103,6 @@ crate::params! {
         mark_p: f64 = 1.0, "", Range::new(0.0, 1.0), ["mark_p_"];
         /// Queueing delay from which an automatic `min_th` follows.
         target_delay: Span = Span::ms(5), "s", Range::above(0.0, 100.0), ["targetdelay_", "TargetDelay"];
-        /// How often Adaptive RED considers `max_p`.
-        interval: Span = Span::ms(500), "s", Range::new(1e-6, 1e6), ["interval_", "Interval"];
-        /// Largest step of `max_p` upwards; never more than a quarter of it.
-        alpha: f64 = 0.01, "", Range::above(0.0, 1.0), ["alpha_", "Alpha"];
-        /// Factor on `max_p` downwards.
-        beta: f64 = 0.9, "", Range::above(0.0, 1.0), ["beta_", "Beta"];
-        /// Upper bound of `max_p`.
-        top: f64 = 0.5, "", Range::above(0.0, 1.0), ["top_", "Top"];
-        /// Lower bound of `max_p`; if left out, ns-2's rule: one over the 1000-byte packets in 100 ms of the
-        /// link, at most 0.01.
-        bottom: Option<f64> = None, "", Range::new(0.0, 1.0), ["bottom_", "Bottom"];
-        /// Let the gentle part start at the initial `max_p` whatever Adaptive RED has made of it, as ns-2 does.
-        frozen_gentle: bool = false, "";
     }
 }
 
@@ -145,16 +121,11 @@ fn weight(c: f64, delay: Span) -> f64 {
     -libm::expm1(-1.0 / (10.0 * rtt * c))
 }
 
-/// ns-2's lower bound of max_p.
-fn bottom(rate: Rate) -> f64 {
-    (80_000.0 / rate.bits()).min(0.01)
-}
-
-/// The algorithm; see the module.
+/// The algorithm; see the module. What is open to the neighbours is for `ared` to read and move.
 #[derive(Clone, Debug)]
 pub struct Red {
-    min_th: f64,
-    max_th: f64,
+    pub(super) min_th: f64,
+    pub(super) max_th: f64,
     w_q: f64,
     gentle: bool,
     spacing: Spacing,
@@ -164,15 +135,10 @@ pub struct Red {
     c: f64,
     /// The p_b from which on nothing is marked; 0 without ECN.
     mark_p: f64,
-    interval: Option<Span>,
-    alpha: f64,
-    beta: f64,
-    top: f64,
-    bottom: f64,
-    /// Where the gentle part starts, unless at max_p.
-    frozen: Option<f64>,
-    max_p: f64,
-    avg: f64,
+    pub(super) max_p: f64,
+    /// The p_b at which the gentle part starts.
+    pub(super) gentle_p: f64,
+    pub(super) avg: f64,
     p_b: f64,
     /// Whether the last arrival found the average above min_th.
     above: bool,
@@ -190,8 +156,7 @@ impl Red {
         } else if avg < self.max_th {
             self.max_p * (avg - self.min_th) / (self.max_th - self.min_th)
         } else if self.gentle {
-            let start = self.frozen.unwrap_or(self.max_p);
-            (start + (1.0 - start) * (avg - self.max_th) / self.max_th).min(1.0)
+            (self.gentle_p + (1.0 - self.gentle_p) * (avg - self.max_th) / self.max_th).min(1.0)
         } else {
             1.0
         }
@@ -199,7 +164,7 @@ impl Red {
 
     /// The average, aged by the idle time up to `now`.
     #[inline]
-    fn aged(&self, now: Time) -> f64 {
+    pub(super) fn aged(&self, now: Time) -> f64 {
         match self.idle_since {
             Some(start) => self.avg * libm::pow(1.0 - self.w_q, (now.since(start).secs() * self.c).floor()),
             None => self.avg,
@@ -226,7 +191,6 @@ impl Aqm for Red {
             doc: "Drop probability p_b at the last arrival, before drops are spaced.",
         },
         Signal { name: "avg", unit: "packets", doc: "Average queue at the last arrival." },
-        Signal { name: "max_p", unit: "", doc: "p_b at max_th." },
     ];
     const PRESETS: &'static [(&'static str, &'static str)] = &[
         (
@@ -257,13 +221,8 @@ impl Aqm for Red {
             mean,
             c,
             mark_p: if params.ecn { params.mark_p } else { 0.0 },
-            interval: params.adaptive.then_some(params.interval),
-            alpha: params.alpha,
-            beta: params.beta,
-            top: params.top,
-            bottom: params.bottom.unwrap_or_else(|| bottom(port.rate)),
-            frozen: params.frozen_gentle.then_some(params.max_p),
             max_p: params.max_p,
+            gentle_p: params.max_p,
             avg: 0.0,
             p_b: 0.0,
             above: false,
@@ -275,13 +234,7 @@ impl Aqm for Red {
     fn preset(name: &str) -> Option<Params> {
         let params = Params::default();
         match name {
-            "ns2.35" => Some(Params {
-                spacing: Spacing::Wait,
-                bytes: true,
-                mark_p: 0.1,
-                frozen_gentle: true,
-                ..params
-            }),
+            "ns2.35" => Some(Params { spacing: Spacing::Wait, bytes: true, mark_p: 0.1, ..params }),
             "floyd1997" => Some(Params {
                 min_th: Some(5.0),
                 max_th: Some(15.0),
@@ -302,22 +255,12 @@ impl Aqm for Red {
     }
 
     fn check(params: &Params) -> Result<(), ParamError> {
-        let invalid = |name: &str, found: f64, allowed: String| {
-            Err(ParamError::Invalid { name: name.to_owned(), found: found.to_string(), allowed })
-        };
         match (params.min_th, params.max_th) {
-            (Some(min_th), Some(max_th)) if min_th >= max_th => {
-                return invalid("min_th", min_th, format!("less than max_th = {max_th}"));
-            }
-            _ => {}
-        }
-        if params.adaptive && params.max_p > params.top {
-            return invalid("max_p", params.max_p, format!("at most top = {}", params.top));
-        }
-        match params.bottom {
-            Some(bottom) if bottom > params.top => {
-                invalid("bottom", bottom, format!("at most top = {}", params.top))
-            }
+            (Some(min_th), Some(max_th)) if min_th >= max_th => Err(ParamError::Invalid {
+                name: "min_th".to_owned(),
+                found: min_th.to_string(),
+                allowed: format!("less than max_th = {max_th}"),
+            }),
             _ => Ok(()),
         }
     }
@@ -366,24 +309,9 @@ impl Aqm for Red {
         self.idle_since = Some(now);
     }
 
-    fn period(&self) -> Option<Span> {
-        self.interval
-    }
-
-    fn on_period(&mut self, now: Time, _: &Backlog) {
-        let avg = self.aged(now);
-        let part = 0.4 * (self.max_th - self.min_th);
-        if avg > self.max_th - part && self.max_p < self.top {
-            self.max_p = (self.max_p + self.alpha.min(self.max_p / 4.0)).min(self.top);
-        } else if avg < self.min_th + part && self.max_p > self.bottom {
-            self.max_p = (self.max_p * self.beta).max(self.bottom);
-        }
-    }
-
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         visit(0, self.p_b);
         visit(1, self.avg);
-        visit(2, self.max_p);
     }
 }
 
@@ -391,6 +319,7 @@ impl Aqm for Red {
 mod tests {
     use super::*;
     use crate::fixture::{Draw, PACKET, PORT, assert_close, numbers, vectors, waiting};
+    use crate::unit::Rate;
 
     /// RED that takes every queue for its average.
     fn instant(min_th: f64, max_th: f64) -> Params {
@@ -444,55 +373,6 @@ mod tests {
     }
 
     #[test]
-    fn adaptive_red_moves_max_p_towards_the_middle() {
-        let vector = vectors("ared_maxp");
-        let number = |key: &str| vector[key].as_f64().unwrap();
-        let params = Params {
-            min_th: Some(number("minth")),
-            max_th: Some(number("maxth")),
-            max_p: number("start"),
-            beta: number("beta"),
-            bottom: Some(number("bottom")),
-            top: number("top"),
-            adaptive: true,
-            ..Params::default()
-        };
-        let mut red = Red::new(&params, &PORT);
-        red.idle_since = None;
-        assert_eq!(red.period().map(Span::secs), vector["interval"].as_f64());
-        for (avg, max_p) in numbers(&vector["avg"]).into_iter().zip(numbers(&vector["maxp"])) {
-            red.avg = avg;
-            red.on_period(Time::ZERO, &waiting(0));
-            assert_close(red.max_p, max_p);
-        }
-    }
-
-    #[test]
-    fn max_p_stays_between_bottom_and_top() {
-        let params = Params { adaptive: true, bottom: Some(0.05), top: 0.305, ..instant(20.0, 80.0) };
-        let mut red = Red::new(&params, &PORT);
-        red.idle_since = None;
-        for (avg, bound) in [(80.0, 0.305), (20.0, 0.05)] {
-            red.avg = avg;
-            for _ in 0..99 {
-                red.on_period(Time::ZERO, &waiting(0));
-            }
-            assert_close(red.max_p, bound);
-        }
-    }
-
-    #[test]
-    fn the_timer_sees_the_average_as_idle_time_has_aged_it() {
-        let params = Params { adaptive: true, w_q: Some(0.002), ..instant(20.0, 80.0) };
-        let mut red = Red::new(&params, &PORT);
-        red.avg = 80.0;
-        red.on_idle(Time::ZERO);
-        // 1250 packets' time: 80 (1 - 0.002)^1250 = 6.6.
-        red.on_period(Time::ZERO + Span::ms(500), &waiting(0));
-        assert_close(red.max_p, 0.09);
-    }
-
-    #[test]
     fn a_packet_too_large_for_the_buffer_leaves_the_link_idle() {
         let mut red = Red::new(&Params { w_q: Some(0.002), ..Params::default() }, &PORT);
         red.avg = 50.0;
@@ -503,27 +383,16 @@ mod tests {
     }
 
     #[test]
-    fn the_gentle_part_starts_at_the_present_max_p_unless_frozen() {
-        for (frozen_gentle, p_b) in [(false, 0.125), (true, 0.1)] {
-            let mut red = Red::new(&Params { adaptive: true, frozen_gentle, ..instant(20.0, 80.0) }, &PORT);
-            red.max_p = 0.125;
-            assert_close(red.p_b(80.0), p_b);
-        }
-    }
-
-    #[test]
     fn automatic_values_are_those_of_ns2() {
         let red = Red::new(&Params::default(), &PORT);
         assert_close(red.min_th, 6.25);
         assert_close(red.max_th, 18.75);
         assert_close(red.w_q, 1.0 - (-4e-4_f64).exp());
-        assert_close(red.bottom, 0.008);
         // A slow link with a long delay: rtt = 3 (0.1 s + 10 ms).
         let slow = Port { rate: Rate::bit_per_s(400_000), delay: Span::ms(100), ..PORT };
         let red = Red::new(&Params::default(), &slow);
         assert_close(red.min_th, 5.0);
         assert_close(red.w_q, 1.0 - (-1.0 / 330.0_f64).exp());
-        assert_close(red.bottom, 0.01);
         let red = Red::new(&Params { max_th: Some(30.0), ..Params::default() }, &PORT);
         assert_close(red.min_th, 10.0);
     }
@@ -600,9 +469,5 @@ mod tests {
     fn parameters_that_contradict_each_other_are_refused() {
         let error = |params: Params| Red::check(&params).unwrap_err().to_string();
         assert_eq!(error(instant(9.0, 9.0)), "min_th = 9: must be less than max_th = 9");
-        let adaptive = Params { adaptive: true, max_p: 0.6, ..Params::default() };
-        assert_eq!(error(adaptive), "max_p = 0.6: must be at most top = 0.5");
-        let floor = Params { bottom: Some(0.6), ..Params::default() };
-        assert_eq!(error(floor), "bottom = 0.6: must be at most top = 0.5");
     }
 }

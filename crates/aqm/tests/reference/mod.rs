@@ -1,5 +1,5 @@
-//! The sources' equations, transcribed plainly: ns-2.35's update equations and the LRED paper's figure 3, with
-//! their names, in ns-2's units (bytes in byte mode, seconds as floats), with loops where the algorithms have
+//! The sources' equations, transcribed plainly: ns-2.35's update equations, the LRED paper's figure 3 and the AVQ
+//! paper's pseudo-code, with their names, in ns-2's units (bytes in byte mode, seconds as floats), with loops where the algorithms have
 //! powers.
 
 use aqm::{Backlog, Packet, Verdict};
@@ -16,7 +16,8 @@ pub(crate) trait Reference {
     }
     fn idle(&mut self, _now: f64) {}
     fn timer(&mut self, _now: f64, _queue: &Backlog) {}
-    fn p(&self) -> f64;
+    /// The first of the algorithm's signals.
+    fn signal(&self) -> f64;
 }
 
 fn drop_or_mark(mark: bool) -> Verdict {
@@ -181,7 +182,7 @@ impl Reference for Red {
         }
     }
 
-    fn p(&self) -> f64 {
+    fn signal(&self) -> f64 {
         self.v_prob1
     }
 }
@@ -213,7 +214,7 @@ impl Reference for Pi {
         self.qold = qlen;
     }
 
-    fn p(&self) -> f64 {
+    fn signal(&self) -> f64 {
         self.v_prob
     }
 }
@@ -266,7 +267,7 @@ impl Reference for Rem {
         self.count = 0.0;
     }
 
-    fn p(&self) -> f64 {
+    fn signal(&self) -> f64 {
         self.v_prob
     }
 }
@@ -323,7 +324,109 @@ impl Reference for Lred {
         }
     }
 
-    fn p(&self) -> f64 {
+    fn signal(&self) -> f64 {
         self.p
+    }
+}
+
+/// ns-2's vq.cc, or the pseudo-code of the AVQ paper.
+pub(crate) struct Vq {
+    pub(crate) paper: bool,
+    pub(crate) qib: bool,
+    pub(crate) markpkts: bool,
+    pub(crate) alpha: f64,
+    pub(crate) gamma: f64,
+    pub(crate) ecnlim: f64,
+    /// In packets.
+    pub(crate) buffer: f64,
+    pub(crate) firstpkt: bool,
+    pub(crate) vq_len: f64,
+    pub(crate) ctilde: f64,
+    pub(crate) prev_time: f64,
+    pub(crate) vqprev_time: f64,
+}
+
+impl Vq {
+    pub(crate) fn new(alpha: f64, gamma: f64, ecnlim: f64, buffer: f64) -> Self {
+        Self {
+            paper: false,
+            qib: false,
+            markpkts: false,
+            alpha,
+            gamma,
+            ecnlim,
+            buffer,
+            firstpkt: true,
+            vq_len: 0.0,
+            ctilde: 0.0,
+            prev_time: 0.0,
+            vqprev_time: 0.0,
+        }
+    }
+
+    fn unit(&self) -> f64 {
+        if self.qib { MEAN } else { 1.0 }
+    }
+
+    fn ns2(&mut self, t: f64, b: f64, ect: bool) -> Verdict {
+        let (c, limit) = (PTC * self.unit(), self.buffer * self.unit());
+        self.vq_len -= self.ctilde * (t - self.vqprev_time);
+        self.vqprev_time = t;
+        if self.vq_len < 0.0 {
+            self.vq_len = 0.0;
+        }
+        self.vq_len += b;
+        let mut verdict = Verdict::Pass;
+        if self.vq_len > limit {
+            self.vq_len -= b;
+            if !self.markpkts {
+                return Verdict::Drop;
+            }
+            if ect {
+                verdict = Verdict::Mark;
+            }
+        }
+        self.ctilde = self.ctilde + self.alpha * self.gamma * c * (t - self.prev_time) - self.alpha * b;
+        if self.ctilde > c {
+            self.ctilde = c;
+        }
+        if self.ctilde < 0.0 {
+            self.ctilde = 0.0;
+        }
+        self.prev_time = t;
+        verdict
+    }
+
+    fn paper(&mut self, t: f64, b: f64, ect: bool) -> Verdict {
+        let (c, limit) = (PTC * self.unit(), self.buffer * self.unit());
+        let s = self.prev_time;
+        let mut verdict = Verdict::Pass;
+        self.vq_len = f64::max(self.vq_len - self.ctilde * (t - s), 0.0);
+        if self.vq_len + b > limit {
+            verdict = drop_or_mark(self.markpkts && ect);
+        } else {
+            self.vq_len += b;
+        }
+        self.ctilde =
+            f64::max(f64::min(self.ctilde + self.alpha * self.gamma * c * (t - s), c) - self.alpha * b, 0.0);
+        self.prev_time = t;
+        verdict
+    }
+}
+
+impl Reference for Vq {
+    fn arrival(&mut self, now: f64, packet: Packet, _: &Backlog, _: f64) -> Verdict {
+        if self.firstpkt {
+            self.firstpkt = false;
+            self.ctilde = self.ecnlim * PTC * self.unit();
+            self.prev_time = now;
+            self.vqprev_time = now;
+        }
+        let b = if self.qib { f64::from(packet.size) } else { 1.0 };
+        if self.paper { self.paper(now, b, packet.ect) } else { self.ns2(now, b, packet.ect) }
+    }
+
+    fn signal(&self) -> f64 {
+        self.vq_len / self.unit()
     }
 }

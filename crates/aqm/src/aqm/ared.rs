@@ -1,0 +1,244 @@
+//! Adaptive RED: RED that moves max_p so that the average queue stays half-way between the thresholds.
+//!
+//! Decides as `red`. Every `interval`, avg outside the middle fifth between the thresholds moves max_p:
+//!
+//! ```text
+//! max_p <- max_p + min(alpha, max_p / 4), at most top         avg > max_th - 0.4 (max_th - min_th)
+//! max_p <- beta max_p, at least bottom                        avg < min_th + 0.4 (max_th - min_th)
+//! ```
+//!
+//! Decides at: enqueue. Timer: `interval`. Randomness: one draw an arrival with avg above min_th. State: that of
+//! `red`, and max_p.
+//!
+//! # Departures from the source
+//! Those of `red`. Unlike ns-2: the gentle part starts at the present max_p rather than the initial one, which
+//! leaves Adaptive RED helpless above max_th (`frozen_gentle` for ns-2's); max_p moves on a timer rather than at an
+//! arrival, by the average as the idle time has aged it, and never beyond `bottom` and `top`.
+//!
+//! # Sources
+//! Floyd, Gummadi, Shenker, "Adaptive RED: an algorithm for increasing the robustness of RED's active queue
+//! management", 2001; ns-2.35, red.cc. Tested against the equations of ns-2's.
+
+use crate::aqm::red::{self, Red};
+use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::params::{ParamError, Range};
+use crate::unit::{Rate, Span, Time};
+
+crate::params! {
+    /// Adaptive RED's parameters.
+    pub struct Params with red: red::Params {
+        /// How often `max_p` is considered.
+        interval: Span = Span::ms(500), "s", Range::new(1e-6, 1e6), ["interval_", "Interval"];
+        /// Largest step of `max_p` upwards; never more than a quarter of it.
+        alpha: f64 = 0.01, "", Range::above(0.0, 1.0), ["alpha_", "Alpha"];
+        /// Factor on `max_p` downwards.
+        beta: f64 = 0.9, "", Range::above(0.0, 1.0), ["beta_", "Beta"];
+        /// Upper bound of `max_p`.
+        top: f64 = 0.5, "", Range::above(0.0, 1.0), ["top_", "Top"];
+        /// Lower bound of `max_p`; if left out, ns-2's rule: one over the 1000-byte packets in 100 ms of the
+        /// link, at most 0.01.
+        bottom: Option<f64> = None, "", Range::new(0.0, 1.0), ["bottom_", "Bottom"];
+        /// Let the gentle part start at the initial `max_p` whatever has become of it, as ns-2 does.
+        frozen_gentle: bool = false, "";
+    }
+}
+
+/// ns-2's lower bound of max_p.
+fn bottom(rate: Rate) -> f64 {
+    (80_000.0 / rate.bits()).min(0.01)
+}
+
+/// The algorithm; see the module.
+#[derive(Clone, Debug)]
+pub struct Ared {
+    red: Red,
+    interval: Span,
+    alpha: f64,
+    beta: f64,
+    top: f64,
+    bottom: f64,
+    frozen_gentle: bool,
+}
+
+impl Aqm for Ared {
+    type Params = Params;
+    const SIGNALS: &'static [Signal] =
+        &[Red::SIGNALS[0], Red::SIGNALS[1], Signal { name: "max_p", unit: "", doc: "p_b at max_th." }];
+    const PRESETS: &'static [(&'static str, &'static str)] = &[(
+        "ns2.35",
+        "ns-2.35's RED with adaptive_ set: byte mode, spacing \"wait\", its gentle part frozen",
+    )];
+
+    fn new(params: &Params, port: &Port) -> Self {
+        Self {
+            red: Red::new(&params.red, port),
+            interval: params.interval,
+            alpha: params.alpha,
+            beta: params.beta,
+            top: params.top,
+            bottom: params.bottom.unwrap_or_else(|| bottom(port.rate)),
+            frozen_gentle: params.frozen_gentle,
+        }
+    }
+
+    fn preset(name: &str) -> Option<Params> {
+        match name {
+            "ns2.35" => Red::preset(name).map(|red| Params { red, frozen_gentle: true, ..Params::default() }),
+            _ => None,
+        }
+    }
+
+    fn check(params: &Params) -> Result<(), ParamError> {
+        Red::check(&params.red)?;
+        for (name, value) in [("max_p", Some(params.red.max_p)), ("bottom", params.bottom)] {
+            if let Some(value) = value.filter(|value| *value > params.top) {
+                return Err(ParamError::Invalid {
+                    name: name.to_owned(),
+                    found: value.to_string(),
+                    allowed: format!("at most top = {}", params.top),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn on_enqueue<R: Uniform>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        queue: &Backlog,
+        rng: &mut R,
+    ) -> Verdict {
+        self.red.on_enqueue(now, packet, queue, rng)
+    }
+
+    #[inline]
+    fn on_idle(&mut self, now: Time) {
+        self.red.on_idle(now);
+    }
+
+    fn period(&self) -> Option<Span> {
+        Some(self.interval)
+    }
+
+    fn on_period(&mut self, now: Time, _: &Backlog) {
+        let red = &mut self.red;
+        let avg = red.aged(now);
+        let part = 0.4 * (red.max_th - red.min_th);
+        if avg > red.max_th - part && red.max_p < self.top {
+            red.max_p = (red.max_p + self.alpha.min(red.max_p / 4.0)).min(self.top);
+        } else if avg < red.min_th + part && red.max_p > self.bottom {
+            red.max_p = (red.max_p * self.beta).max(self.bottom);
+        }
+        if !self.frozen_gentle {
+            red.gentle_p = red.max_p;
+        }
+    }
+
+    fn signals(&self, mut visit: impl FnMut(usize, f64)) {
+        self.red.signals(&mut visit);
+        visit(2, self.red.max_p);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Draw, PACKET, PORT, assert_close, numbers, vectors, waiting};
+
+    /// Thresholds of 20 and 80 packets.
+    fn params() -> Params {
+        let red = red::Params { min_th: Some(20.0), max_th: Some(80.0), ..red::Params::default() };
+        Params { red, ..Params::default() }
+    }
+
+    /// Lets the timer find this average.
+    fn consider(ared: &mut Ared, avg: f64) {
+        ared.red.avg = avg;
+        // At the start no time has passed that could age it.
+        ared.on_period(Time::ZERO, &waiting(0));
+    }
+
+    #[test]
+    fn max_p_moves_so_that_the_average_returns_to_the_middle() {
+        let vector = vectors("ared_maxp");
+        let number = |key: &str| vector[key].as_f64().unwrap();
+        let params = Params {
+            red: red::Params {
+                min_th: Some(number("minth")),
+                max_th: Some(number("maxth")),
+                max_p: number("start"),
+                ..red::Params::default()
+            },
+            beta: number("beta"),
+            bottom: Some(number("bottom")),
+            top: number("top"),
+            ..Params::default()
+        };
+        let mut ared = Ared::new(&params, &PORT);
+        assert_eq!(ared.period().map(Span::secs), vector["interval"].as_f64());
+        for (avg, max_p) in numbers(&vector["avg"]).into_iter().zip(numbers(&vector["maxp"])) {
+            consider(&mut ared, avg);
+            assert_close(ared.red.max_p, max_p);
+        }
+    }
+
+    #[test]
+    fn max_p_stays_between_bottom_and_top() {
+        let mut ared = Ared::new(&Params { bottom: Some(0.05), top: 0.305, ..params() }, &PORT);
+        for (avg, bound) in [(80.0, 0.305), (20.0, 0.05)] {
+            for _ in 0..99 {
+                consider(&mut ared, avg);
+            }
+            assert_close(ared.red.max_p, bound);
+        }
+    }
+
+    #[test]
+    fn an_automatic_bottom_is_that_of_ns2() {
+        assert_close(Ared::new(&Params::default(), &PORT).bottom, 0.008);
+        let slow = Port { rate: Rate::bit_per_s(400_000), ..PORT };
+        assert_close(Ared::new(&Params::default(), &slow).bottom, 0.01);
+    }
+
+    #[test]
+    fn the_timer_sees_the_average_as_idle_time_has_aged_it() {
+        let mut params = params();
+        params.red.w_q = Some(0.002);
+        let mut ared = Ared::new(&params, &PORT);
+        ared.red.avg = 80.0;
+        ared.on_idle(Time::ZERO);
+        // 1250 packets' time: 80 (1 - 0.002)^1250 = 6.6.
+        ared.on_period(Time::ZERO + Span::ms(500), &waiting(0));
+        assert_close(ared.red.max_p, 0.09);
+    }
+
+    #[test]
+    fn the_gentle_part_starts_at_the_present_max_p_unless_frozen() {
+        for (frozen_gentle, p_b) in [(false, 0.11), (true, 0.1)] {
+            let mut params = Params { frozen_gentle, ..params() };
+            params.red.w_q = Some(1.0);
+            let mut ared = Ared::new(&params, &PORT);
+            consider(&mut ared, 80.0);
+            assert_close(ared.red.max_p, 0.11);
+            ared.on_enqueue(Time::ZERO, &PACKET, &waiting(80), &mut Draw(0.5));
+            ared.signals(|i, value| assert!(i > 0 || (value - p_b).abs() < 1e-12, "p_b = {value}"));
+        }
+    }
+
+    #[test]
+    fn parameters_that_contradict_each_other_are_refused() {
+        let error = |params: Params| Ared::check(&params).unwrap_err().to_string();
+        let mut high = params();
+        high.red.max_p = 0.6;
+        assert_eq!(error(high), "max_p = 0.6: must be at most top = 0.5");
+        assert_eq!(
+            error(Params { bottom: Some(0.6), ..params() }),
+            "bottom = 0.6: must be at most top = 0.5"
+        );
+        let mut crossed = params();
+        crossed.red.min_th = Some(90.0);
+        assert_eq!(error(crossed), "min_th = 90: must be less than max_th = 80");
+    }
+}
