@@ -1,9 +1,9 @@
 //! A link: a rate, a delay, and a buffer in front. Packets in flight wait in a ring; only the first is an event.
 
+use crate::chance::Lottery;
 use crate::clock::{Clock, Counts as _, Instant, Lapse};
 use crate::event::Key;
 use crate::flow::draw;
-use crate::loss::Lottery;
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::stats::{Delays, Occupancy, Settling};
