@@ -9,7 +9,7 @@ pub mod sender;
 
 use aqm::unit::{Span, Time};
 use receiver::MOST_BLOCKS;
-use scenario::model::{Flavour, HEADER, Halved, LimitedTransmit, Tcp};
+use scenario::model::{Flavour, HEADER, Halved, LimitedTransmit, SackRecovery, Tcp};
 
 pub use receiver::Receiver;
 pub use sender::Sender;
@@ -60,6 +60,7 @@ pub struct Profile {
     pub flavour: Flavour,
     /// Whether ACKs carry SACK blocks.
     pub sack: bool,
+    pub sack_recovery: SackRecovery,
     pub sack_blocks: usize,
     pub delayed_ack: bool,
     pub delayed_ack_timeout: Span,
@@ -95,6 +96,7 @@ impl Profile {
         Self {
             flavour: tcp.flavour,
             sack: tcp.flavour == Flavour::Sack,
+            sack_recovery: tcp.sack_recovery,
             sack_blocks: tcp.sack_blocks as usize,
             delayed_ack: tcp.delayed_ack,
             delayed_ack_timeout: tcp.delayed_ack_timeout,
@@ -113,7 +115,7 @@ impl Profile {
                 Flavour::NewReno if tcp.recovery_burst > 0 => tcp.recovery_burst,
                 _ => u32::MAX,
             },
-            grow_after_recovery: tcp.grow_after_recovery,
+            grow_after_recovery: tcp.grow_after_recovery && tcp.flavour != Flavour::Sack,
             handshake: tcp.handshake,
             ecn: tcp.ecn,
             size,

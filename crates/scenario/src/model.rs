@@ -242,6 +242,16 @@ choice! {
     }
 }
 
+choice! {
+    /// How SACK tells what is lost and what is still in the network.
+    pub enum SackRecovery {
+        /// A hole is lost with three segments SACKed above it, the scoreboard counts the pipe (RFC 6675).
+        Rfc6675 = "rfc6675",
+        /// Every hole below a SACKed segment is lost, each ACK takes one off the pipe (ns-2's Sack1).
+        Sack1 = "sack1",
+    }
+}
+
 params! {
     /// A TCP sender and its receiver. Windows are in segments of the flow's packet size.
     pub struct Tcp {
@@ -277,12 +287,15 @@ params! {
         halved: Halved = Halved::Flight, "";
         /// The most segments that one ACK releases during NewReno's fast recovery; 0 for no bound.
         recovery_burst: u32 = 0, "segments", Range::new(0.0, 1000.0);
-        /// Whether the ACK that ends fast recovery also grows the window (ns-2); RFC 5681 only deflates it.
+        /// Whether the ACK that ends Reno's or NewReno's fast recovery also grows the window (ns-2); RFC 5681 only
+        /// deflates it.
         grow_after_recovery: bool = false, "";
         /// Whether a SYN goes ahead of the data.
         handshake: bool = true, "";
         /// Whether data is sent as ECT and CE marks are obeyed (RFC 3168).
         ecn: bool = false, "";
+        /// How SACK tells what is lost and what is still in the network.
+        sack_recovery: SackRecovery = SackRecovery::Rfc6675, "";
         /// SACK blocks that an ACK has room for.
         sack_blocks: u32 = 3, "blocks", Range::new(1.0, 3.0);
     }
@@ -313,6 +326,7 @@ impl Tcp {
                 halved: Halved::Window,
                 recovery_burst: 2,
                 grow_after_recovery: true,
+                sack_recovery: SackRecovery::Sack1,
                 ..Self::default()
             }),
             _ => None,
