@@ -261,6 +261,9 @@ params! {
         delayed_ack: bool = true, "";
         /// How long a delayed ACK waits at most.
         delayed_ack_timeout: Span = Span::ms(200), "s", Range::above(0.0, 1.0);
+        /// Whether the ACK of a segment that comes twice may wait too, if it is the last one (ns-2); RFC 9293 answers
+        /// at once.
+        delayed_ack_of_repeat: bool = false, "";
         /// The receive window, the most that is outstanding.
         max_window: u32 = 10_000, "segments", Range::new(1.0, 65535.0);
         /// The congestion window at the start; auto follows RFC 5681, equation 1 (2 to 4 segments by their size).
@@ -316,6 +319,7 @@ impl Tcp {
             "ns2.35" => Some(Self {
                 delayed_ack: false,
                 delayed_ack_timeout: Span::ms(100),
+                delayed_ack_of_repeat: true,
                 max_window: 1000,
                 initial_window: Some(2),
                 initial_rto: Span::s(3),

@@ -77,7 +77,8 @@ impl Receiver {
             }
             at_once |= gaps;
         } else {
-            at_once = true;
+            let repeats_last = segment.seq + 1 == self.next && !gaps;
+            at_once |= !(profile.delayed_ack_of_repeat && repeats_last);
             if segment.seq > self.next {
                 self.insert(segment.seq);
             }
