@@ -278,6 +278,8 @@ params! {
         max_rto: Span = Span::s(60), "s", Range::new(0.001, 3600.0);
         /// The clock that round trips are measured with (G of RFC 6298).
         tick: Span = Span::ms(1), "s", Range::above(0.0, 1.0);
+        /// Whether each flow's clock ticks at a random phase of its own (ns-2); else all tick at time zero.
+        tick_phase: bool = false, "";
         /// Whether every ACK carries a timestamp to measure the round trip with (RFC 7323); else one segment a
         /// window is timed, never a retransmitted one (Karn).
         timestamps: bool = true, "";
@@ -325,6 +327,7 @@ impl Tcp {
                 initial_rto: Span::s(3),
                 min_rto: Span::ms(200),
                 tick: Span::ms(10),
+                tick_phase: true,
                 timestamps: false,
                 limited_transmit: LimitedTransmit::Next,
                 halved: Halved::Window,

@@ -81,9 +81,9 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A sender that has `segments` of data to send.
+    /// A sender that has `segments` of data to send; its clock ticked last `tick_phase` before time zero.
     #[must_use]
-    pub fn new(profile: &Profile, segments: u32) -> Self {
+    pub fn new(profile: &Profile, segments: u32, tick_phase: Span) -> Self {
         let first = profile.first();
         Self {
             una: first,
@@ -103,7 +103,7 @@ impl Sender {
             syn_lost: false,
             timed: 0,
             timed_since: Time::MAX,
-            rtt: RttEstimator::new(profile.initial_rto),
+            rtt: RttEstimator::new(profile.initial_rto, tick_phase),
             deadline: Time::MAX,
             expired: None,
             board: profile.sack.then(|| {
