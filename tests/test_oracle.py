@@ -59,17 +59,21 @@ tcp = { preset = "ns2.35", max_window = 65535 }
 """
 
 
-# ns-2 samples a moment before or after the ACK of that instant: a segment of a window of twenty.
+# ns-2 samples a moment before or after the ACK of that instant, which adds a hundredth of a segment to a window of a hundred.
 @pytest.mark.oracle
 @pytest.mark.parametrize("trace", list(TRACES[0])[1:])
 def test_one_flow_has_the_window_of_ns2_at_every_sample(trace: str) -> None:
-    flavour, buffer = trace.split("_")
-    changes = {"traffic.one.tcp.flavour": flavour, "dumbbell.buffer": f"{int(buffer) - 1} packets"}
+    flavour, buffer, *delayed = trace.split("_")
+    changes = {
+        "traffic.one.tcp.flavour": flavour,
+        "traffic.one.tcp.delayed_ack": delayed == ["delayed"],
+        "dumbbell.buffer": f"{int(buffer) - 1} packets",
+    }
     frame = aqmlab.run(aqmlab.Scenario.parse(ONE_FLOW, "one flow").with_(changes)).cwnd_of(1)
     ours = {round(t, 1): cwnd for t, cwnd in zip(frame["t"], frame["cwnd"], strict=True)}
     samples = [(float(row["t"]), float(row[trace])) for row in TRACES if float(row["t"]) <= 60]
     assert len(samples) >= 600
-    assert [t for t, cwnd in samples if ours[t] != pytest.approx(cwnd, rel=0.05)] == []
+    assert [t for t, cwnd in samples if ours[t] != pytest.approx(cwnd, rel=1e-3)] == []
 
 
 @pytest.mark.oracle

@@ -96,7 +96,7 @@ impl Endpoints {
             // Start times have a stream of their own: neither the AQM nor other traffic moves them.
             let mut rng = Stream::new(seed, &format!("traffic.{}.start", entry.name));
             let starts = (0..entry.count).map(|_| Time::ZERO + entry.begin + draw(&entry.start, &mut rng));
-            endpoints.add(class as u16, entry, starts, routes);
+            endpoints.add(class as u16, entry, starts, routes, seed);
         }
         endpoints
     }
@@ -107,6 +107,7 @@ impl Endpoints {
         entry: &Traffic,
         starts: impl Iterator<Item = Time>,
         routes: &mut Routes<'_>,
+        seed: u64,
     ) {
         let size = entry.packet_size.0 as u16;
         let (tcp, payload) = match &entry.kind {
@@ -115,6 +116,8 @@ impl Endpoints {
             Kind::Short(tcp, _) | Kind::Web(tcp, _) => (Some(tcp), None),
             Kind::Udp(_) => (None, None),
         };
+        // A stream of its own, as for the start times: whether it is drawn from moves nothing else.
+        let mut phases = Stream::new(seed, &format!("traffic.{}.tick", entry.name));
         let common = Class { profile: tcp.map(|tcp| Profile::new(tcp, u32::from(size))), payload };
         for (i, start) in starts.enumerate() {
             let (from, to) = (entry.from[i % entry.from.len()], entry.to[i % entry.to.len()]);
@@ -124,7 +127,9 @@ impl Endpoints {
                     self.add_source(class, forth, entry.packet_size, *rate, start, entry.stop)
                 }
                 (_, Some(profile)) => {
-                    let sender = Sender::new(profile, common.segments());
+                    let part = if profile.tick_phase { phases.uniform() } else { 0.0 };
+                    let phase = Span::from_secs(profile.tick.secs() * part);
+                    let sender = Sender::new(profile, common.segments(), phase);
                     self.add_flow(
                         class,
                         (forth, routes.path(to, from)),

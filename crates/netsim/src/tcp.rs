@@ -9,7 +9,7 @@ pub mod sender;
 
 use aqm::unit::{Span, Time};
 use receiver::MOST_BLOCKS;
-use scenario::model::{Flavour, HEADER, Halved, LimitedTransmit, Tcp};
+use scenario::model::{Flavour, HEADER, Halved, LimitedTransmit, SackRecovery, Tcp};
 
 pub use receiver::Receiver;
 pub use sender::Sender;
@@ -60,9 +60,11 @@ pub struct Profile {
     pub flavour: Flavour,
     /// Whether ACKs carry SACK blocks.
     pub sack: bool,
+    pub sack_recovery: SackRecovery,
     pub sack_blocks: usize,
     pub delayed_ack: bool,
     pub delayed_ack_timeout: Span,
+    pub delayed_ack_of_repeat: bool,
     pub max_window: u32,
     pub initial_window: u32,
     pub initial_ssthresh: u32,
@@ -70,6 +72,7 @@ pub struct Profile {
     pub min_rto: Span,
     pub max_rto: Span,
     pub tick: Span,
+    pub tick_phase: bool,
     pub timestamps: bool,
     pub limited_transmit: LimitedTransmit,
     pub impatient: bool,
@@ -95,9 +98,11 @@ impl Profile {
         Self {
             flavour: tcp.flavour,
             sack: tcp.flavour == Flavour::Sack,
+            sack_recovery: tcp.sack_recovery,
             sack_blocks: tcp.sack_blocks as usize,
             delayed_ack: tcp.delayed_ack,
             delayed_ack_timeout: tcp.delayed_ack_timeout,
+            delayed_ack_of_repeat: tcp.delayed_ack_of_repeat,
             max_window: tcp.max_window,
             initial_window: tcp.initial_window.unwrap_or(standard_window),
             initial_ssthresh: tcp.initial_ssthresh.unwrap_or(tcp.max_window),
@@ -105,6 +110,7 @@ impl Profile {
             min_rto: tcp.min_rto,
             max_rto: tcp.max_rto,
             tick: tcp.tick,
+            tick_phase: tcp.tick_phase,
             timestamps: tcp.timestamps,
             limited_transmit: tcp.limited_transmit,
             impatient: tcp.impatient,
@@ -113,7 +119,7 @@ impl Profile {
                 Flavour::NewReno if tcp.recovery_burst > 0 => tcp.recovery_burst,
                 _ => u32::MAX,
             },
-            grow_after_recovery: tcp.grow_after_recovery,
+            grow_after_recovery: tcp.grow_after_recovery && tcp.flavour != Flavour::Sack,
             handshake: tcp.handshake,
             ecn: tcp.ecn,
             size,

@@ -69,13 +69,13 @@ fn blocks(text: &str) -> [(u32, u32); 3] {
 impl Script {
     fn new(tcp: &Tcp, segments: u32) -> Self {
         let profile = Profile::new(tcp, 500);
-        let sender = Sender::new(&profile, segments);
+        let sender = Sender::new(&profile, segments, Span::ZERO);
         Self { profile, sender, sent: Sent::default(), started: false, segments }
     }
 
     fn start(&mut self) {
         if !self.started {
-            self.sender = Sender::new(&self.profile, self.segments);
+            self.sender = Sender::new(&self.profile, self.segments, Span::ZERO);
             self.sender.on_start(Time::ZERO, &self.profile, &mut self.sent);
             self.started = true;
         }

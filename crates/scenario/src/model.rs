@@ -463,6 +463,16 @@ choice! {
     }
 }
 
+choice! {
+    /// How SACK tells what is lost and what is still in the network.
+    pub enum SackRecovery {
+        /// A hole is lost with three segments SACKed above it, the scoreboard counts the pipe (RFC 6675).
+        Rfc6675 = "rfc6675",
+        /// Every hole below a SACKed segment is lost, each ACK takes one off the pipe (ns-2's Sack1).
+        Sack1 = "sack1",
+    }
+}
+
 params! {
     /// A TCP sender and its receiver. Windows are in segments of the flow's packet size.
     pub struct Tcp {
@@ -472,6 +482,9 @@ params! {
         delayed_ack: bool = true, "";
         /// How long a delayed ACK waits at most.
         delayed_ack_timeout: Span = Span::ms(200), "s", Range::above(0.0, 1.0);
+        /// Whether the ACK of a segment that comes twice may wait too, if it is the last one (ns-2); RFC 9293 answers
+        /// at once.
+        delayed_ack_of_repeat: bool = false, "";
         /// The receive window, the most that is outstanding.
         max_window: u32 = 10_000, "segments", Range::new(1.0, 65535.0);
         /// The congestion window at the start; auto follows RFC 5681, equation 1 (2 to 4 segments by their size).
@@ -486,6 +499,8 @@ params! {
         max_rto: Span = Span::s(60), "s", Range::new(0.001, 3600.0);
         /// The clock that round trips are measured with (G of RFC 6298).
         tick: Span = Span::ms(1), "s", Range::above(0.0, 1.0);
+        /// Whether each flow's clock ticks at a random phase of its own (ns-2); else all tick at time zero.
+        tick_phase: bool = false, "";
         /// Whether every ACK carries a timestamp to measure the round trip with (RFC 7323); else one segment a
         /// window is timed, never a retransmitted one (Karn).
         timestamps: bool = true, "";
@@ -498,12 +513,15 @@ params! {
         halved: Halved = Halved::Flight, "";
         /// The most segments that one ACK releases during NewReno's fast recovery; 0 for no bound.
         recovery_burst: u32 = 0, "segments", Range::new(0.0, 1000.0);
-        /// Whether the ACK that ends fast recovery also grows the window (ns-2); RFC 5681 only deflates it.
+        /// Whether the ACK that ends Reno's or NewReno's fast recovery also grows the window (ns-2); RFC 5681 only
+        /// deflates it.
         grow_after_recovery: bool = false, "";
         /// Whether a SYN goes ahead of the data.
         handshake: bool = true, "";
         /// Whether data is sent as ECT and CE marks are obeyed (RFC 3168).
         ecn: bool = false, "";
+        /// How SACK tells what is lost and what is still in the network.
+        sack_recovery: SackRecovery = SackRecovery::Rfc6675, "";
         /// SACK blocks that an ACK has room for.
         sack_blocks: u32 = 3, "blocks", Range::new(1.0, 3.0);
     }
@@ -524,16 +542,19 @@ impl Tcp {
             "ns2.35" => Some(Self {
                 delayed_ack: false,
                 delayed_ack_timeout: Span::ms(100),
+                delayed_ack_of_repeat: true,
                 max_window: 1000,
                 initial_window: Some(2),
                 initial_rto: Span::s(3),
                 min_rto: Span::ms(200),
                 tick: Span::ms(10),
+                tick_phase: true,
                 timestamps: false,
                 limited_transmit: LimitedTransmit::Next,
                 halved: Halved::Window,
                 recovery_burst: 2,
                 grow_after_recovery: true,
+                sack_recovery: SackRecovery::Sack1,
                 ..Self::default()
             }),
             _ => None,

@@ -21,9 +21,11 @@ pub struct Receiver {
     stamp: Time,
     /// When a delayed ACK is due.
     due: Time,
-    /// Runs `[low, high)` that arrived beyond `next`; the latest touched is `latest`.
+    /// Runs `[low, high)` that arrived beyond `next`, in order.
     runs: Vec<(u32, u32)>,
+    /// The segment that arrived last, and the blocks of the last ACK.
     latest: u32,
+    blocks: [(u32, u32); MOST_BLOCKS],
 }
 
 impl Receiver {
@@ -39,6 +41,7 @@ impl Receiver {
             due: Time::MAX,
             runs: Vec::new(),
             latest: 0,
+            blocks: [(0, 0); MOST_BLOCKS],
         }
     }
 
@@ -63,6 +66,7 @@ impl Receiver {
         let mut at_once = ce && !self.echo || !profile.delayed_ack || segment.syn;
         self.echo |= ce;
         let gaps = !self.runs.is_empty();
+        self.latest = segment.seq;
         if segment.seq == self.next {
             // The stamp to echo is that of the earliest segment not yet acknowledged (RFC 7323, section 4.3).
             if !self.owed {
@@ -77,7 +81,8 @@ impl Receiver {
             }
             at_once |= gaps;
         } else {
-            at_once = true;
+            let repeats_last = segment.seq + 1 == self.next && !gaps;
+            at_once |= !(profile.delayed_ack_of_repeat && repeats_last);
             if segment.seq > self.next {
                 self.insert(segment.seq);
             }
@@ -98,24 +103,25 @@ impl Receiver {
     fn acknowledge(&mut self, profile: &Profile) -> Ack {
         self.owed = false;
         self.due = Time::MAX;
-        let mut ack =
-            Ack { next: self.next, ece: self.echo, echo: self.stamp, blocks: [(0, 0); MOST_BLOCKS] };
-        if profile.sack && !self.runs.is_empty() {
-            // The block with the latest segment first, then the others, highest first (RFC 2018, section 4).
-            let latest = self.runs.iter().position(|&(low, high)| (low..high).contains(&self.latest));
-            let others = (0..self.runs.len()).rev().filter(|&i| Some(i) != latest);
-            for (block, i) in
-                ack.blocks[..profile.sack_blocks].iter_mut().zip(latest.into_iter().chain(others))
-            {
-                *block = self.runs[i];
-            }
+        if profile.sack {
+            self.renew_blocks(profile.sack_blocks);
         }
-        ack
+        Ack { next: self.next, ece: self.echo, echo: self.stamp, blocks: self.blocks }
+    }
+
+    /// First the run with the latest segment, then the blocks of the last ACK again, the same run never twice
+    /// (RFC 2018, section 4). A run that fell out for want of room stays out until a segment joins it.
+    fn renew_blocks(&mut self, room: usize) {
+        let latest = self.runs.iter().copied().find(|&(low, high)| (low..high).contains(&self.latest));
+        let covered = |low, high| latest.is_some_and(|(first, end)| first <= low && high <= end);
+        let last = self.blocks;
+        let others = last.into_iter().filter(|&(low, high)| high > self.next && !covered(low, high));
+        let mut blocks = latest.into_iter().chain(others).take(room);
+        self.blocks = std::array::from_fn(|_| blocks.next().unwrap_or_default());
     }
 
     /// Adds `seq` to the runs, joining neighbours.
     fn insert(&mut self, seq: u32) {
-        self.latest = seq;
         let at = self.runs.partition_point(|&(_, high)| high < seq);
         match self.runs.get(at).copied() {
             Some((low, high)) if low <= seq && seq < high => {}
@@ -169,6 +175,33 @@ mod tests {
         let ack = arrive(1);
         assert_eq!((ack.next, ack.blocks[0]), (2, (3, 6)));
         assert_eq!(arrive(2).next, 6);
+    }
+
+    #[test]
+    fn blocks_are_repeated_in_the_order_of_their_last_segments() {
+        let (profile, mut receiver) = (profile(false), Receiver::new(1));
+        let mut arrive = |seq| receiver.on_segment(Time::ZERO, &profile, &segment(seq), false).unwrap().blocks;
+        for seq in [3, 7, 5] {
+            arrive(seq);
+        }
+        assert_eq!(arrive(9), [(9, 10), (5, 6), (7, 8)]);
+        assert_eq!(arrive(1), [(9, 10), (5, 6), (7, 8)], "3 was forgotten");
+        assert_eq!(arrive(7), [(7, 8), (9, 10), (5, 6)], "7 came again");
+        assert_eq!(arrive(2), [(7, 8), (9, 10), (5, 6)]);
+        assert_eq!(arrive(4), [(7, 8), (9, 10), (0, 0)]);
+        assert_eq!(arrive(10), [(9, 11), (7, 8), (0, 0)]);
+    }
+
+    #[test]
+    fn a_repeat_of_the_last_segment_waits_only_where_it_may() {
+        let answered = |delayed_ack_of_repeat| {
+            let (profile, mut receiver) =
+                (Profile { delayed_ack_of_repeat, ..profile(true) }, Receiver::new(1));
+            let mut arrive = |seq| receiver.on_segment(Time::ZERO, &profile, &segment(seq), false).is_some();
+            [1, 2, 2, 1, 1].map(|seq| arrive(seq))
+        };
+        assert_eq!(answered(false), [false, true, true, true, true]);
+        assert_eq!(answered(true), [false, true, false, true, true]);
     }
 
     #[test]

@@ -23,19 +23,21 @@ pub struct RttEstimator {
     rttvar: u64,
     /// The time-out before `min_rto` and back-off.
     rto: Span,
+    /// How long before time zero the clock ticked last.
+    phase: Span,
     backoff: u32,
 }
 
 impl RttEstimator {
     /// Before any measurement.
     #[must_use]
-    pub const fn new(initial_rto: Span) -> Self {
-        Self { srtt: 0, rttvar: 0, rto: initial_rto, backoff: 0 }
+    pub const fn new(initial_rto: Span, phase: Span) -> Self {
+        Self { srtt: 0, rttvar: 0, rto: initial_rto, phase, backoff: 0 }
     }
 
     /// Takes a measurement: a segment sent at `sent` was acknowledged at `now` (rules 2.2 and 2.3).
     pub fn measure(&mut self, profile: &Profile, sent: Time, now: Time) {
-        let ticks = |t: Time| t.nanos() / profile.tick.nanos();
+        let ticks = |t: Time| (t + self.phase).nanos() / profile.tick.nanos();
         let rtt = (ticks(now) - ticks(sent)).max(1);
         if self.srtt == 0 {
             self.srtt = rtt << SRTT_BITS;
@@ -64,7 +66,7 @@ impl RttEstimator {
 
     /// Starts over with this time-out (rule 5.7).
     pub const fn restart(&mut self, rto: Span) {
-        *self = Self::new(rto);
+        *self = Self::new(rto, self.phase);
     }
 
     /// The time-out in force.
@@ -91,7 +93,7 @@ mod tests {
     #[test]
     fn first_measurement_sets_three_round_trips() {
         // RFC 6298, 2.2: SRTT = R, RTTVAR = R/2, RTO = SRTT + 4 RTTVAR = 3 R.
-        let (profile, mut rtt) = (profile(), RttEstimator::new(Span::s(3)));
+        let (profile, mut rtt) = (profile(), RttEstimator::new(Span::s(3), Span::ZERO));
         assert_eq!(rtt.timeout(&profile), Span::s(3));
         rtt.measure(&profile, at(0), at(200));
         assert_eq!(rtt.timeout(&profile), Span::ms(600));
@@ -100,7 +102,7 @@ mod tests {
     #[test]
     fn later_measurements_follow_the_gains() {
         // R = 200 then 280 ms: RTTVAR = 3/4 100 + 1/4 80 = 95, SRTT = 7/8 200 + 1/8 280 = 210, RTO = 590 ms.
-        let (profile, mut rtt) = (profile(), RttEstimator::new(Span::s(3)));
+        let (profile, mut rtt) = (profile(), RttEstimator::new(Span::s(3), Span::ZERO));
         rtt.measure(&profile, at(0), at(200));
         rtt.measure(&profile, at(1000), at(1280));
         assert_eq!(rtt.timeout(&profile), Span::ms(590));
@@ -109,25 +111,39 @@ mod tests {
     #[test]
     fn the_clock_is_as_coarse_as_its_tick() {
         // 4 ms over a tick boundary counts as one tick of 10 ms, and less than a tick as one.
-        let (profile, mut rtt) = (profile(), RttEstimator::new(Span::s(3)));
+        let (profile, mut rtt) = (profile(), RttEstimator::new(Span::s(3), Span::ZERO));
         rtt.measure(&profile, at(8), at(12));
         assert_eq!(rtt.srtt, 1 << SRTT_BITS);
-        let mut rtt = RttEstimator::new(Span::s(3));
+        let mut rtt = RttEstimator::new(Span::s(3), Span::ZERO);
         rtt.measure(&profile, at(12), at(14));
         assert_eq!(rtt.srtt, 1 << SRTT_BITS);
     }
 
     #[test]
+    fn the_phase_decides_how_many_ticks_a_round_trip_spans() {
+        // 14 ms from 8 to 22 ms: over 10 and 20, or, ticking at 5, 15, 25, over 15 alone.
+        let ticks = |phase| {
+            let mut rtt = RttEstimator::new(Span::s(3), phase);
+            rtt.measure(&profile(), at(8), at(22));
+            rtt.restart(Span::s(3));
+            rtt.measure(&profile(), at(8), at(22));
+            rtt.srtt >> SRTT_BITS
+        };
+        assert_eq!(ticks(Span::ZERO), 2);
+        assert_eq!(ticks(Span::ms(5)), 1);
+    }
+
+    #[test]
     fn a_clock_of_nanoseconds_measures_seconds() {
         let profile = Profile { tick: Span::ns(1), ..profile() };
-        let mut rtt = RttEstimator::new(Span::s(3));
+        let mut rtt = RttEstimator::new(Span::s(3), Span::ZERO);
         rtt.measure(&profile, at(0), at(5000));
         assert_eq!(rtt.timeout(&profile), Span::s(15));
     }
 
     #[test]
     fn back_off_doubles_up_to_the_maximum_and_ends_with_a_measurement() {
-        let (profile, mut rtt) = (profile(), RttEstimator::new(Span::s(3)));
+        let (profile, mut rtt) = (profile(), RttEstimator::new(Span::s(3), Span::ZERO));
         rtt.measure(&profile, at(0), at(50));
         assert_eq!(rtt.timeout(&profile), Span::ms(200), "min_rto");
         rtt.back_off();

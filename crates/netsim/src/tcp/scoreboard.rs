@@ -1,6 +1,5 @@
 //! Which outstanding segments the receiver has (SACK), which are lost, which were sent again (RFC 6675).
 
-use super::DUP_THRESH;
 use std::collections::VecDeque;
 
 const SACKED: u8 = 1;
@@ -55,14 +54,14 @@ impl Scoreboard {
         self.sacked > before
     }
 
-    /// Judges every hole with `DUP_THRESH` SACKed segments above it as lost (`IsLost`).
-    pub fn judge(&mut self) {
+    /// Judges every hole with `threshold` SACKed segments above it as lost (`IsLost`).
+    pub fn judge(&mut self, threshold: u32) {
         let (mut above, mut edge) = (0, self.high_sacked);
-        while edge > self.judged && above < DUP_THRESH {
+        while edge > self.judged && above < threshold {
             edge -= 1;
             above += u32::from(self.flags_of(edge) & SACKED != 0);
         }
-        if above == DUP_THRESH {
+        if above == threshold {
             for seq in self.judged..edge {
                 self.put(seq, |flags| if flags & SACKED == 0 { flags | LOST } else { flags });
             }
@@ -139,10 +138,10 @@ mod tests {
     fn a_hole_is_lost_once_three_segments_arrived_above_it() {
         let mut board = board(10);
         assert!(board.sack(11, 13));
-        board.judge();
+        board.judge(3);
         assert_eq!(board.next_lost(), None);
         assert!(board.sack(14, 15));
-        board.judge();
+        board.judge(3);
         assert_eq!(board.next_lost(), Some(10), "11, 12 and 14 are above 10");
         // Of 10..20: 3 arrived, 1 lost; 13 has only one above it and still counts as in the network.
         assert_eq!(board.pipe(20), 6);
@@ -174,7 +173,7 @@ mod tests {
                         let (low, high) = ((una + 1 + at % 10).min(60), (una + 1 + at % 10 + len).min(64));
                         board.sack(low, high);
                         for s in low..high { sacked[s as usize] = true; lost[s as usize] = false; resent[s as usize] = false; }
-                        board.judge();
+                        board.judge(3);
                         for s in una..max {
                             let above = (s + 1..max).filter(|&a| sacked[a as usize]).count();
                             if above >= 3 && !sacked[s as usize] { lost[s as usize] = true; }

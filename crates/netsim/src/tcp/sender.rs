@@ -10,23 +10,30 @@
 //!
 //! Sources: RFC 5681 (slow start, congestion avoidance, fast retransmit and recovery), RFC 6582 (NewReno),
 //! RFC 6675 (SACK), RFC 3042 (limited transmit), RFC 3168 (ECN), RFC 6298 (timer); ns-2.35, tcp.cc, tcp-reno.cc,
-//! tcp-newreno.cc for what the papers ran.
+//! tcp-newreno.cc, tcp-sack1.cc for what the papers ran.
 //!
 //! # Departures from the sources
 //! * After an ECN echo with a window of one segment the next is sent when the ACK comes, not when the timer goes
 //!   off (RFC 3168, section 6.1.2).
-//! * SACK is RFC 6675's also with ns-2's parameters; ns-2's Sack1 counts its pipe in another way.
 
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::{Ack, DUP_THRESH, Outbox, Profile, Segment};
 use aqm::unit::{Span, Time};
-use scenario::model::{Flavour, Halved, LimitedTransmit};
+use scenario::model::{Flavour, Halved, LimitedTransmit, SackRecovery};
 
 /// The least slow-start threshold, in segments.
 const LEAST_SSTHRESH: f64 = 2.0;
 /// The time-out with which data starts after a lost SYN (RFC 6298, rule 5.7).
 const RTO_AFTER_LOST_SYN: Span = Span::s(3);
+
+/// SACKed segments above a hole that say it is lost.
+const fn lost_above(profile: &Profile) -> u32 {
+    match profile.sack_recovery {
+        SackRecovery::Rfc6675 => DUP_THRESH,
+        SackRecovery::Sack1 => 1,
+    }
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
@@ -67,14 +74,16 @@ pub struct Sender {
     /// The segment that the timer last went off for.
     expired: Option<u32>,
     board: Option<Box<Scoreboard>>,
+    /// What Sack1 takes to be in the network during recovery.
+    pipe: i64,
     retransmits: u64,
     timeouts: u64,
 }
 
 impl Sender {
-    /// A sender that has `segments` of data to send.
+    /// A sender that has `segments` of data to send; its clock ticked last `tick_phase` before time zero.
     #[must_use]
-    pub fn new(profile: &Profile, segments: u32) -> Self {
+    pub fn new(profile: &Profile, segments: u32, tick_phase: Span) -> Self {
         let first = profile.first();
         Self {
             una: first,
@@ -94,7 +103,7 @@ impl Sender {
             syn_lost: false,
             timed: 0,
             timed_since: Time::MAX,
-            rtt: RttEstimator::new(profile.initial_rto),
+            rtt: RttEstimator::new(profile.initial_rto, tick_phase),
             deadline: Time::MAX,
             expired: None,
             board: profile.sack.then(|| {
@@ -102,6 +111,7 @@ impl Sender {
                 board.clear(first);
                 Box::new(board)
             }),
+            pipe: 0,
             retransmits: 0,
             timeouts: 0,
         }
@@ -158,7 +168,9 @@ impl Sender {
         if ack.next < self.una || ack.next > self.max {
             return;
         }
-        let news = self.note_blocks(ack);
+        let news = self.note_blocks(profile, ack);
+        let recovering = self.phase == Phase::Recovery;
+        self.pipe -= 1; // Sack1 counts any ACK as a segment that left
         let echoed = profile.ecn && ack.ece;
         // At most one reduction a window (RFC 3168, section 6.1.2).
         if echoed && self.phase == Phase::Open && self.una >= self.reduced {
@@ -174,9 +186,13 @@ impl Sender {
             self.on_duplicate_ack(now, profile, out);
         }
         let burst = if self.phase == Phase::Recovery { profile.recovery_burst } else { u32::MAX };
+        let sack1 = self.is_sack1(profile);
         if self.phase == Phase::Recovery && self.board.is_some() {
-            self.fill_pipe(now, profile, burst, out);
-        } else if self.dup_acks == 0 || self.dup_acks >= DUP_THRESH {
+            // Sack1 sends no more on the ACK that starts recovery than the first segment again.
+            if recovering || !sack1 {
+                self.fill_pipe(now, profile, burst, out);
+            }
+        } else if self.dup_acks == 0 || self.dup_acks >= DUP_THRESH && !sack1 {
             self.fill(now, profile, burst, out);
         }
     }
@@ -214,15 +230,17 @@ impl Sender {
         let syn = self.una == 0;
         self.una = ack.next;
         self.nxt = self.nxt.max(self.una);
+        let sack1 = self.is_sack1(profile);
         if let Some(board) = &mut self.board {
             board.advance(self.una);
-            board.judge();
+            board.judge(lost_above(profile));
         }
         if self.phase == Phase::Recovery && profile.flavour != Flavour::Reno && ack.next < self.recover {
             if !self.partial || !profile.impatient || self.board.is_some() {
                 self.restart_timer(now, profile);
             }
             self.partial = true;
+            self.pipe -= 1; // the segment that filled the hole, and that which was lost
             if self.board.is_none() {
                 self.deflate(acked);
                 self.emit(now, profile, self.una, out);
@@ -234,6 +252,12 @@ impl Sender {
             self.cwnd = self.ssthresh; // whatever partial ACKs have deflated (RFC 6582, section 3.2, step 3)
         }
         self.open();
+        if let Some(board) = self.board.as_mut().filter(|_| sack1) {
+            board.clear(self.una);
+            if recovering {
+                self.recover = 0; // any duplicates may start the next recovery
+            }
+        }
         self.restart_timer(now, profile);
         if syn {
             self.cwnd = if self.syn_lost { 1.0 } else { f64::from(profile.initial_window) };
@@ -247,10 +271,12 @@ impl Sender {
 
     fn on_duplicate_ack(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
         self.dup_acks += 1;
+        let sack1 = self.is_sack1(profile);
         let lost = match &mut self.board {
             Some(board) => {
-                board.judge();
-                self.dup_acks >= DUP_THRESH || board.next_lost().is_some()
+                board.judge(lost_above(profile));
+                self.dup_acks == DUP_THRESH
+                    || !sack1 && (self.dup_acks > DUP_THRESH || board.next_lost().is_some())
             }
             None => self.dup_acks == DUP_THRESH,
         };
@@ -259,7 +285,7 @@ impl Sender {
         } else if lost {
             // Duplicates of what was sent before the last loss say nothing of a new one (RFC 6582, section 4);
             // with SACK it is enough that all of that has arrived (RFC 6675, section 5.1).
-            if self.una > self.recover || self.board.is_some() && self.una == self.recover {
+            if self.una > self.recover || self.board.is_some() && !sack1 && self.una == self.recover {
                 self.fast_retransmit(now, profile, out);
             }
         } else if self.dup_acks < DUP_THRESH {
@@ -286,6 +312,7 @@ impl Sender {
         if let Some(board) = &mut self.board {
             board.lose_first();
             board.resend(self.una);
+            self.pipe = i64::from(self.max - self.una) - i64::from(DUP_THRESH);
         } else {
             self.inflation = DUP_THRESH;
         }
@@ -334,7 +361,17 @@ impl Sender {
         self.say_cwr = profile.ecn;
     }
 
-    fn note_blocks(&mut self, ack: &Ack) -> bool {
+    /// Whether this is ns-2's Sack1, which knows of SACK blocks only between duplicates and the end of recovery.
+    fn is_sack1(&self, profile: &Profile) -> bool {
+        self.board.is_some() && profile.sack_recovery == SackRecovery::Sack1
+    }
+
+    fn note_blocks(&mut self, profile: &Profile, ack: &Ack) -> bool {
+        // Outside recovery Sack1 reads no blocks of a new ACK, and none from a time-out to the first new ACK.
+        let deaf = ack.next > self.una || self.expired == Some(self.una);
+        if self.is_sack1(profile) && self.phase == Phase::Open && deaf {
+            return false;
+        }
         let Some(board) = &mut self.board else { return false };
         let blocks = ack.blocks.iter().filter(|&&(low, high)| low < high && high <= self.max);
         blocks.fold(false, |news, &(low, high)| board.sack(low, high) | news)
@@ -375,7 +412,11 @@ impl Sender {
         let edge = (self.una + profile.max_window).min(self.end);
         for _ in 0..burst {
             let Some(board) = &mut self.board else { return };
-            if f64::from(board.pipe(self.max)) + 1.0 > self.cwnd {
+            let room = match profile.sack_recovery {
+                SackRecovery::Rfc6675 => f64::from(board.pipe(self.max)) + 1.0 <= self.cwnd,
+                SackRecovery::Sack1 => self.pipe < self.cwnd as i64,
+            };
+            if !room {
                 return;
             }
             if let Some(seq) = board.next_lost() {
@@ -387,6 +428,7 @@ impl Sender {
             } else {
                 return;
             }
+            self.pipe += 1;
         }
     }
 
