@@ -62,14 +62,13 @@ class Check:
 
 def checks(row: Row, ours: Mapping[str, float]) -> Iterator[Check]:
     for metric, (relative, absolute) in (OF_ONE_FLOW if row.one_flow else TOLERANCES).items():
-        if metric.startswith("q_") and not row.sampled:
+        theirs = _period(row) if metric == "period" else row.metrics.get(metric)
+        if theirs is None:
             continue
-        if metric == "period":
-            length = period(row.window or [])
-            if length is None:
-                continue
-            theirs = Measured(length)
-        else:
-            theirs = row.metrics[metric]
         tolerance = max(relative * abs(theirs.mean), absolute, ERRORS * theirs.error)
         yield Check(row.name, metric, theirs.mean, ours[metric], tolerance)
+
+
+def _period(row: Row) -> Measured | None:
+    length = period(row.window or [])
+    return None if length is None else Measured(length)

@@ -20,7 +20,7 @@ WIDEST = 65535
 FLAVOURS = {"Tahoe": "tahoe", "Reno": "reno", "Newreno": "newreno", "Sack1": "sack"}
 
 
-class NotYet(Exception):
+class NotYet(Exception):  # noqa: N818  nothing is wrong: it is to come
     """Raised for what dumbbell.tcl can do and we cannot."""
 
 
@@ -44,7 +44,7 @@ def scenario(name: str, keys: Keys) -> aqmlab.Scenario:
         made = aqmlab.Scenario.parse(traffic, name).with_(tables)
         made.check()
     except aqmlab.ScenarioError as error:
-        raise NotYet(str(error)) from None
+        raise NotYet("; ".join(line.removeprefix(f"{name}:") for line in str(error).splitlines())) from None
     return made
 
 

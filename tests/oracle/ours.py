@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import mean
 
-import aqmlab
 from aqmlab.replication import compare_scenarios
 from aqmlab.result import Result, Run
 from oracle.dumbbell import HEADER, NotYet, scenario

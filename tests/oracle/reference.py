@@ -7,7 +7,6 @@ import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -44,34 +43,43 @@ class Row:
     def one_flow(self) -> bool:
         return self.keys["n_tcp"] == "1"
 
-    @cached_property
-    def sampled(self) -> bool:
-        """Whether the queue was sampled: without, its columns say nothing."""
-        return float(self.keys["sample"]) > 0
-
 
 METRICS = ("goodput", "util", "loss", "q_mean", "q_mad", "timeouts", "drops")
 
 
+CLEAN = {"acc_mbps": "100"}
+"""Access links so fast that the queue under study is the only one, as in the rows whose names say nothing else."""
+
+
 def stored() -> list[Row]:
     """The runs of reference.csv."""
-    with (HERE / "reference.csv").open() as file:
-        return [_stored(row) for row in csv.DictReader(file)]
+    windows = _windows()
+    return [_row(row, {}, windows.get(row["name"])) for row in _read("reference.csv")]
 
 
-def _stored(row: Mapping[str, str]) -> Row:
+def staggered() -> list[Row]:
+    """Runs in which no two packets of different groups of flows arrive at the same instant."""
+    return [_row(row, CLEAN, None) for row in _read("staggered.csv")]
+
+
+def _row(row: Mapping[str, str], keys: Mapping[str, str], window: Trace | None) -> Row:
     seeds = int(row["seeds"])
-    keys = {key: row[key] for key in DEFAULTS if key in row} | {"loss": row["bernoulli_loss"]}
-    metrics = {
-        name: Measured(float(row[name]), float(row[f"{name}_sd"] or 0) / seeds**0.5) for name in METRICS if row[name]
-    }
-    return Row(row["name"], DEFAULTS | keys, metrics, _stored_windows().get(row["name"]))
+    # The column `loss` is the metric; the key of this name has a column of its own.
+    given = {key: row[key] for key in DEFAULTS if row.get(key)} | {"loss": row.get("bernoulli_loss", "0")}
+    keys = DEFAULTS | given | dict(keys)
+    names = [name for name in METRICS if row.get(name) and (float(keys["sample"]) or not name.startswith("q_"))]
+    metrics = {name: Measured(float(row[name]), float(row[f"{name}_sd"] or 0) / seeds**0.5) for name in names}
+    return Row(row["name"], keys, metrics, window)
 
 
-def _stored_windows() -> dict[str, Trace]:
-    with (HERE / "cwnd.csv").open() as file:
-        rows = list(csv.DictReader(file))
+def _windows() -> dict[str, Trace]:
+    rows = _read("cwnd.csv")
     return {name: [(float(row["t"]), float(row[name])) for row in rows] for name in rows[0] if name != "t"}
+
+
+def _read(file: str) -> list[dict[str, str]]:
+    with (HERE / file).open(encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
 
 
 def live(
