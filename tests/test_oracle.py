@@ -3,13 +3,13 @@
 from itertools import pairwise
 
 import pytest
-
-import aqmlab
 from oracle import __main__ as printed
 from oracle import ours, reference
 from oracle.check import Check, checks
 from oracle.dumbbell import HEADER, NotYet, scenario
 from oracle.window import period
+
+import aqmlab
 
 STORED = {row.name: row for row in reference.stored()}
 STAGGERED = {row.name: row for row in reference.staggered()}
