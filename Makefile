@@ -41,8 +41,10 @@ format: setup ## format everything
 bench: setup ## time the engine, beside ns-2 where it is installed
 	$(BIN)/python benches/bench.py
 
-oracle: setup ## compare with stored ns-2 runs
-	$(BIN)/pytest -m oracle
+# One part: ROWS='exp1_* sens_*'. Against ns-2 itself: LIVE=1 N=250 AQM=PI KEYS='q0=60 n_udp=50 udp_mbps=0.02' SEEDS=3
+LIVE_KEYS = $(if $(N),n_tcp=$(N)) $(if $(AQM),aqm=$(AQM)) $(KEYS)
+oracle: setup ## compare with stored ns-2 runs, or with ns-2 itself
+	PYTHONPATH=tests $(BIN)/python -m oracle $(if $(SEEDS),--seeds $(SEEDS)) $(if $(ROWS),--rows '$(ROWS)') $(if $(LIVE),--live tag=live $(LIVE_KEYS))
 
 docs: setup ## write the pages that are generated
 	$(BIN)/python -m aqmlab.pages docs

@@ -113,6 +113,12 @@ METRICS: dict[str, Metric] = {
         ),
         Metric("jain", "Jain index", "", "Fairness of the flows' goodputs x: (sum x)^2 / (n sum x^2).", digits=3),
         _count("timeouts", "Timeouts", "events", "Retransmission time-outs of all senders."),
+        _count(
+            "timeouts_from_start",
+            "Timeouts from start",
+            "events",
+            "Retransmission time-outs of the class, over the whole run; of a class only.",
+        ),
         _count("retransmits", "Retransmits", "packets", "Packets sent again."),
         Metric(
             "response_time",

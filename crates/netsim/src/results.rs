@@ -114,6 +114,8 @@ pub struct ClassMetrics {
     /// Its flows.
     #[serde(flatten)]
     pub totals: FlowMetrics,
+    /// Retransmission time-outs over the whole run, which is how ns-2's senders count them.
+    pub timeouts_from_start: u64,
     /// Flows whose every byte was acknowledged, over the whole run; those without an end never are.
     pub completed: u64,
     /// Mean time from start to last acknowledgement of those, in s.
@@ -287,12 +289,15 @@ impl<P: Probe> Simulation<P> {
         let link = &self.network.links[self.scenario.observed];
         let mut traffic = TrafficMetrics::new(&counts, &managed.delays[class], seconds);
         traffic.throughput += self.straddling(link, managed, |of| of == class) / seconds;
-        let flows = self.endpoints.flows.iter().filter(|flow| usize::from(flow.class) == class);
-        let times: Vec<f64> = flows.filter_map(|flow| Some((flow.finished? - flow.start).secs())).collect();
+        let flows =
+            || self.endpoints.flows.iter().enumerate().filter(|(_, flow)| usize::from(flow.class) == class);
+        let times: Vec<f64> =
+            flows().filter_map(|(_, flow)| Some((flow.finished? - flow.start).secs())).collect();
         ClassMetrics {
             flows: self.scenario.traffic[class].count,
             traffic,
             totals: flow_metrics(&self.endpoints, Some(class as u16), seconds),
+            timeouts_from_start: flows().map(|(i, _)| self.endpoints.snapshot(i).timeouts).sum(),
             completed: times.len() as u64,
             completion_time_mean: (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64),
         }

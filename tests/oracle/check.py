@@ -1,0 +1,74 @@
+"""How near is near enough; docs/fidelity.md says why."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from oracle.reference import Measured, Row
+from oracle.window import period
+
+FEWEST = 0.95
+"""The part of the checks that has to pass."""
+
+WORST = 3.0
+"""Tolerances that no difference may exceed."""
+
+ERRORS = 3.0
+"""Standard errors of ns-2's mean that count as chance."""
+
+# Relative, absolute: the larger counts.
+TOLERANCES = {
+    "goodput": (0.01, 0.0),
+    "util": (0.0, 0.005),
+    "loss": (0.05, 0.002),
+    "q_mean": (0.04, 2.5),
+    "q_mad": (0.12, 1.5),
+    "timeouts": (0.10, 0.0),
+}
+OF_ONE_FLOW = {
+    "goodput": (0.02, 0.0),
+    "util": (0.0, 0.005),
+    "q_mean": (0.04, 2.5),
+    "q_mad": (0.12, 1.5),
+    "drops": (0.05, 2.0),
+    "period": (0.03, 0.0),
+}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One metric of one row."""
+
+    row: str
+    metric: str
+    theirs: float
+    ours: float
+    tolerance: float
+
+    @property
+    def difference(self) -> float:
+        return self.ours - self.theirs
+
+    @property
+    def units(self) -> float:
+        """The difference in tolerances."""
+        if not self.difference:
+            return 0.0
+        return abs(self.difference) / self.tolerance if self.tolerance else float("inf")
+
+    @property
+    def passed(self) -> bool:
+        return self.units <= 1
+
+
+def checks(row: Row, ours: Mapping[str, float]) -> Iterator[Check]:
+    for metric, (relative, absolute) in (OF_ONE_FLOW if row.one_flow else TOLERANCES).items():
+        theirs = _period(row) if metric == "period" else row.metrics.get(metric)
+        if theirs is None:
+            continue
+        tolerance = max(relative * abs(theirs.mean), absolute, ERRORS * theirs.error)
+        yield Check(row.name, metric, theirs.mean, ours[metric], tolerance)
+
+
+def _period(row: Row) -> Measured | None:
+    length = period(row.window or [])
+    return None if length is None else Measured(length)
