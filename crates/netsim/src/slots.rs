@@ -78,3 +78,40 @@ impl Endpoints {
             .fold(self.classes[usize::from(class)].retired, |sum, i| sum + self.snapshot(i))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::Class;
+    use crate::tcp::Profile;
+    use scenario::model::Tcp;
+
+    #[test]
+    fn a_slot_is_used_again_by_another_generation_and_its_counters_stay_with_the_class() {
+        let mut endpoints = Endpoints::default();
+        endpoints.classes.extend([Class::default(), Class::default()]);
+        endpoints.profiles.push(Profile::new(&Tcp { handshake: false, ..Tcp::default() }, 500));
+        let guest = |class| Flow::new(class, 0, (0, 0), 0, Time::ZERO, Tenant::Short);
+        let (first, second) = (endpoints.open(guest(0)), endpoints.open(guest(1)));
+        assert_eq!((first, second), (0, 1));
+        endpoints.flows[0].timer = Time::from_nanos(5);
+        let segment = crate::tcp::Segment {
+            seq: 1,
+            syn: false,
+            again: false,
+            cwr: false,
+            ect: false,
+            sent: Time::ZERO,
+        };
+        endpoints.receivers[0].on_segment(Time::ZERO, &endpoints.profiles[0], &segment, false);
+        endpoints.flows[0].payload = 460;
+        assert_eq!(endpoints.guests(0).delivered, 460);
+        endpoints.close(0);
+        assert_eq!(endpoints.guests(0).delivered, 460, "not twice");
+        assert_eq!(endpoints.open(guest(1)), 0);
+        let flow = &endpoints.flows[0];
+        assert_eq!((flow.class, flow.generation, flow.timer), (1, 1, Time::from_nanos(5)));
+        assert_eq!((endpoints.guests(0).delivered, endpoints.guests(1).delivered), (460, 0));
+        assert_eq!((endpoints.open(guest(0)), endpoints.flows.len()), (2, 3));
+    }
+}

@@ -160,3 +160,94 @@ impl Client {
         Some(Arrived { object, took: now - object.since, session })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqm::Bytes;
+    use scenario::Law;
+    use scenario::model::{Kind, Tcp};
+
+    fn site(connections: u32, objects: u32, size: Law<Bytes>) -> Site {
+        let web = Web { connections, objects, size, request: Bytes(300), think: Law::Exponential(Span::s(1)) };
+        let entry = Traffic {
+            name: "x".to_owned(),
+            from: vec![0],
+            to: vec![1],
+            count: 1,
+            packet_size: Bytes(500),
+            begin: Span::ZERO,
+            start: Law::Fixed(Span::ZERO),
+            stop: Some(Span::s(100)),
+            kind: Kind::Web(Tcp::default(), web.clone()),
+        };
+        Site::new(0, 0, 1, &entry, &web)
+    }
+
+    /// A client with its connections open.
+    fn client(site: &Site) -> Client {
+        let mut client = Client::new(0, (0, 1), Stream::new(1, "client"));
+        client.begin(site);
+        client.connections = (0..u32::from(site.connections())).map(|i| Connection::new(2 * i, 2 * i + 1)).collect();
+        client
+    }
+
+    fn profile() -> Profile {
+        Profile::new(&Tcp::default(), 500)
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::ms(ms)
+    }
+
+    #[test]
+    fn a_session_is_over_when_its_last_object_has_arrived() {
+        let site = site(2, 3, Law::Fixed(Bytes(1000)));
+        let (mut client, profile) = (client(&site), profile());
+        let first = client.ask(&site, &profile, 0, at(10)).unwrap();
+        assert_eq!((first.size, first.segments), (1000, 3));
+        assert!(client.ask(&site, &profile, 1, at(20)).is_some());
+        assert_eq!(client.take(1, 2, at(30)), None, "a segment is missing");
+        let done = client.take(1, 3, at(40)).unwrap();
+        assert_eq!((done.took, done.session), (Span::ms(20), None));
+        assert_eq!(client.take(1, 3, at(41)), None, "it has been taken");
+        // The third object follows over the connection that is free: its last segment is the sixth there.
+        assert!(client.ask(&site, &profile, 1, at(50)).is_some());
+        assert_eq!(client.take(1, 5, at(60)), None);
+        assert_eq!(client.take(1, 6, at(70)).unwrap().session, None);
+        assert_eq!(client.ask(&site, &profile, 1, at(70)), None, "no object is left");
+        let done = client.take(0, 3, at(110)).unwrap();
+        assert_eq!((done.took, done.session), (Span::ms(100), Some(Span::ms(100))));
+    }
+
+    #[test]
+    fn a_request_is_served_once() {
+        let site = site(1, 2, Law::Fixed(Bytes(1000)));
+        let (mut client, profile) = (client(&site), profile());
+        let fetch = client.ask(&site, &profile, 0, at(0));
+        let connection = &mut client.connections[0];
+        assert_eq!(connection.serve(0), None, "only the SYN has arrived");
+        assert_eq!(connection.serve(1), fetch);
+        assert_eq!(connection.serve(1), None, "a copy");
+    }
+
+    #[test]
+    fn the_sequence_of_sizes_and_thoughts_does_not_depend_on_which_connection_is_free() {
+        let site = site(3, 6, Law::Pareto(Bytes(10_000), 1.3));
+        let session = |order: [u16; 6]| {
+            let (mut client, profile) = (client(&site), profile());
+            let sizes = order.map(|connection| client.ask(&site, &profile, connection, at(0)).unwrap().size);
+            (sizes, client.think(&site))
+        };
+        assert_eq!(session([0, 1, 2, 0, 1, 2]), session([2, 1, 0, 0, 0, 0]));
+        assert!(session([0; 6]).0.iter().all(|&size| size >= 2307));
+    }
+
+    #[test]
+    fn no_more_connections_are_opened_than_there_are_objects() {
+        assert_eq!(site(6, 50, Law::Fixed(Bytes(1))).connections(), 6);
+        assert_eq!(site(6, 2, Law::Fixed(Bytes(1))).connections(), 2);
+        assert!(site(1, 1, Law::Fixed(Bytes(1))).is_active(at(99_999)));
+        assert!(!site(1, 1, Law::Fixed(Bytes(1))).is_active(at(100_000)));
+    }
+}
