@@ -123,8 +123,7 @@ impl<P: Probe> Simulation<P> {
         let (up, down) = (client.up, client.down);
         for connection in 0..site.connections() {
             let tenant = Tenant::Requests { client: number, connection };
-            let requests =
-                self.endpoints.open(Flow::new(class, requests, (up, down), 0, Time::MAX, tenant));
+            let requests = self.endpoints.open(Flow::new(class, requests, (up, down), 0, Time::MAX, tenant));
             let tenant = Tenant::Objects { client: number, connection };
             let objects = self.endpoints.open(Flow::new(class, objects, (down, up), 0, Time::MAX, tenant));
             let client = &mut self.endpoints.clients[number as usize];
@@ -155,8 +154,7 @@ impl<P: Probe> Simulation<P> {
         let next = self.network.events.now() + client.think(&self.endpoints.sites[usize::from(client.site)]);
         self.network.events.push(next, Event::Session(number));
         for i in 0..self.endpoints.clients[number as usize].connections.len() {
-            let Connection { requests, objects, .. } =
-                self.endpoints.clients[number as usize].connections[i];
+            let Connection { requests, objects, .. } = self.endpoints.clients[number as usize].connections[i];
             for slot in [requests, objects] {
                 self.endpoints.flows[slot as usize].tenant = Tenant::Closing;
                 if self.endpoints.senders[slot as usize].is_through() {
@@ -169,5 +167,38 @@ impl<P: Probe> Simulation<P> {
     /// The application of a flow has so many segments more.
     fn supply(&mut self, slot: u32, segments: u32) {
         self.with_sender(slot, |sender, now, profile, out| sender.on_data(now, profile, segments, out));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqm::unit::Span;
+    use scenario::Document;
+
+    /// The slots that guests have used in so many seconds, and how many flows or requests there were.
+    fn slots(seconds: u64, kind: &str) -> (usize, u64) {
+        let text = format!(
+            "duration = \"{seconds} s\"\n[dumbbell]\n[[traffic]]\nname = \"long\"\ncount = 3\n\
+             [[traffic]]\nname = \"x\"\nsize = \"3 kB\"\n{kind}\n"
+        );
+        let mut run = Simulation::new(Document::parse(&text, "slots").unwrap().check().unwrap(), 1, ());
+        run.advance(Time::ZERO + Span::s(seconds));
+        assert_eq!(run.endpoints.residents, 3);
+        (run.endpoints.flows.len() - 3, run.endpoints.classes[1].started)
+    }
+
+    #[test]
+    fn slots_depend_on_how_many_are_alive_and_not_on_how_long_it_takes() {
+        let (few, many) = (
+            slots(20, "kind = \"short\"\narrival_rate = \"20 /s\""),
+            slots(400, "kind = \"short\"\narrival_rate = \"20 /s\""),
+        );
+        assert!(many.1 > 15 * few.1 && many.1 > 7000, "{few:?} {many:?}");
+        assert!(many.0 < 3 * few.0 && many.0 < 100, "{few:?} {many:?}");
+        // Two ways a connection, and those of the last session while they close.
+        let web = "kind = \"web\"\ncount = 5\nconnections = 2\nobjects = 4\nthink = \"0 s\"";
+        let (slots, requests) = slots(400, web);
+        assert!(requests > 4000 && (20..=40).contains(&slots), "{slots} slots for {requests} requests");
     }
 }

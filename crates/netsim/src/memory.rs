@@ -89,8 +89,10 @@ fn recorded(scenario: &Scenario, flows: u64) -> u64 {
     let columns =
         |link: &scenario::model::Link| link.aqm.as_ref().map_or(0, |aqm| 3 * (1 + aqm.signals().len()) + 2);
     let series = scenario.links.iter().map(|link| column * columns(link) as u64).sum::<u64>();
-    let windows =
-        scenario.record.cwnd.map_or(0, |step| samples(step) * flows * size_of::<crate::WindowSample>() as u64);
+    let windows = scenario
+        .record
+        .cwnd
+        .map_or(0, |step| samples(step) * flows * size_of::<crate::WindowSample>() as u64);
     // Series are handed over as they are; windows once more, as columns.
     if scenario.record.series { series + 2 * windows } else { 2 * windows }
 }

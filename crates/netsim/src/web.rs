@@ -137,7 +137,13 @@ impl Client {
     }
 
     /// Asks for the next object over a connection that is free, unless there is none left.
-    pub(crate) fn ask(&mut self, site: &Site, profile: &Profile, connection: u16, now: Time) -> Option<Fetch> {
+    pub(crate) fn ask(
+        &mut self,
+        site: &Site,
+        profile: &Profile,
+        connection: u16,
+        now: Time,
+    ) -> Option<Fetch> {
         self.unasked = self.unasked.checked_sub(1)?;
         let size = draw_payload(&site.web.size, &mut self.rng);
         let fetch = Fetch { since: now, size, segments: profile.segments(size) };
@@ -169,7 +175,8 @@ mod tests {
     use scenario::model::{Kind, Tcp};
 
     fn site(connections: u32, objects: u32, size: Law<Bytes>) -> Site {
-        let web = Web { connections, objects, size, request: Bytes(300), think: Law::Exponential(Span::s(1)) };
+        let web =
+            Web { connections, objects, size, request: Bytes(300), think: Law::Exponential(Span::s(1)) };
         let entry = Traffic {
             name: "x".to_owned(),
             from: vec![0],
@@ -188,7 +195,8 @@ mod tests {
     fn client(site: &Site) -> Client {
         let mut client = Client::new(0, (0, 1), Stream::new(1, "client"));
         client.begin(site);
-        client.connections = (0..u32::from(site.connections())).map(|i| Connection::new(2 * i, 2 * i + 1)).collect();
+        client.connections =
+            (0..u32::from(site.connections())).map(|i| Connection::new(2 * i, 2 * i + 1)).collect();
         client
     }
 
