@@ -197,6 +197,24 @@ fn a_lone_client_takes_as_long_as_its_round_trips() {
 }
 
 #[test]
+fn what_of_an_object_has_arrived_counts_and_no_more() {
+    // An object is a full segment and a byte; the second segment comes 40 ms after the first. At most the full one of the
+    // object on its way counts.
+    let text = "[dumbbell]\nrate = \"100 kbit/s\"\n[[traffic]]\nname = \"x\"\nkind = \"web\"\nobjects = 1000\n\
+                size = \"461 B\"\npacket_size = \"500 B\"\nthink = \"0 s\"\ntcp = { delayed_ack = false }\n";
+    let mut halves = 0;
+    for ms in (2000..2200).step_by(10) {
+        let text = format!("duration = \"{ms} ms\"\n{text}");
+        let results = run(&Document::parse(&text, "test").unwrap().check().unwrap(), 1);
+        let x = &results.classes["x"];
+        let begun = bytes(x.totals.goodput, ms as f64 / 1000.0) - x.completed * 461;
+        assert!(begun == 0 || begun == 460, "{begun} bytes of an object at {ms} ms");
+        halves += u32::from(begun > 0);
+    }
+    assert!((3..17).contains(&halves), "{halves}");
+}
+
+#[test]
 fn no_session_begins_after_the_stop() {
     let traffic =
         "[[traffic]]\nname = \"x\"\nkind = \"web\"\nthink = \"1 s\"\nsize = \"1 kB\"\nstop = \"10 s\"\n";
