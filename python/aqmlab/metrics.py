@@ -111,7 +111,14 @@ METRICS: dict[str, Metric] = {
             "Distinct payload bits delivered in order to the receivers, per second. Bits count when those before them "
             "are there, as in ns-2: a short window may have more than the link carries, received out of order before.",
         ),
-        Metric("jain", "Jain index", "", "Fairness of the flows' goodputs x: (sum x)^2 / (n sum x^2).", digits=3),
+        Metric(
+            "jain",
+            "Jain index",
+            "",
+            "Fairness of the goodputs x of the flows that are there for the whole run: (sum x)^2 / (n sum x^2); none "
+            "where all flows come and go.",
+            digits=3,
+        ),
         _count("timeouts", "Timeouts", "events", "Retransmission time-outs of all senders."),
         _count(
             "timeouts_from_start",
@@ -137,15 +144,43 @@ METRICS: dict[str, Metric] = {
             "packets",
             "Packets dropped on links without a queue discipline, over the whole run; of all flows only.",
         ),
-        _count("flows", "Flows", "flows", "How many flows the traffic entry has; of a class only."),
         _count(
-            "completed", "Completed", "flows", "Flows that delivered all they had, over the whole run; of a class only."
+            "flows",
+            "Flows",
+            "flows",
+            "How many flows the traffic entry has (of `short`: arrival processes, of `web`: clients); of a class only.",
+        ),
+        _count(
+            "started",
+            "Started",
+            "flows",
+            "Flows that started, or requests of `web` clients, over the whole run; of a class only.",
+        ),
+        _count(
+            "completed",
+            "Completed",
+            "flows",
+            "Flows that delivered all they had, or `web` objects that arrived, over the whole run; of a class only.",
         ),
         Metric(
             "completion_time_mean",
             "Completion time",
             "s",
-            "Mean time from start to last acknowledgement of the completed flows; of a class only.",
+            "Mean time from start to last acknowledgement of the completed flows, or from request to last byte of the "
+            "objects; of a class only.",
+            digits=3,
+        ),
+        _count(
+            "sessions",
+            "Sessions",
+            "sessions",
+            "Sessions of `web` clients whose every object arrived, over the whole run; of a class only.",
+        ),
+        Metric(
+            "session_time_mean",
+            "Session time",
+            "s",
+            "Mean time from the first request to the last byte of those sessions: the time of a page; of a class only.",
             digits=3,
         ),
         _count("marks", "Marks", "packets", "Packets that the algorithm marked CE."),

@@ -28,6 +28,10 @@ pub(crate) enum Event {
     Retransmit(u32),
     /// A delayed ACK may be due.
     DelayedAck(u32),
+    /// The next flow of a `short` entry arrives.
+    Short(u32),
+    /// A web client begins a session.
+    Session(u32),
     /// A UDP source sends its next datagram.
     Datagram(u32),
     /// A link gets another rate.

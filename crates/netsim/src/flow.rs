@@ -1,30 +1,48 @@
 //! Flows: the endpoints of the traffic, and the streams that their randomness comes from.
 
+use crate::arrivals::Arrivals;
 use crate::clock::Instant;
+use crate::event::Event;
 use crate::rng::Stream;
 use crate::route::Routes;
+use crate::slots::Tenant;
 use crate::tcp::{Profile, Receiver, Sender};
+use crate::web::{Client, Site};
 use aqm::unit::{Span, Time};
 use aqm::{Bytes, Rate, Uniform};
 use scenario::Law;
 use scenario::law::Drawn;
-use scenario::model::{Kind, Traffic, Udp};
+use scenario::model::{Kind, Tcp, Traffic, Udp};
+use std::ops::{Add, Sub};
 
 /// Header bytes of a UDP datagram over IP.
 pub(crate) const UDP_HEADER: u32 = 28;
 
-/// What a traffic entry's flows have in common.
-#[derive(Debug)]
+/// What the flows of a traffic entry have done together.
+#[derive(Default, Debug)]
 pub(crate) struct Class {
-    pub(crate) profile: Option<Profile>,
-    /// Payload bytes of a finite transfer.
-    pub(crate) payload: Option<u64>,
+    /// Flows that started, or requests of web clients.
+    pub(crate) started: u64,
+    /// From start to end of the flows that are complete, or of web objects.
+    pub(crate) completions: Times,
+    /// From first request to last byte of web sessions.
+    pub(crate) sessions: Times,
+    /// The counters of the guests that have left (see [`crate::slots`]).
+    pub(crate) retired: Snapshot,
+    /// The counters of all its guests at the end of the warm-up.
+    pub(crate) at_warmup: Snapshot,
 }
 
 /// A TCP flow as the engine sees it: which class, which paths, which timers are pending.
 #[derive(Debug)]
 pub(crate) struct Flow {
     pub(crate) class: u16,
+    /// Which of the profiles it has.
+    pub(crate) profile: u16,
+    /// Tells the connections apart that have this slot one after the other.
+    pub(crate) generation: u16,
+    /// To whom it belongs.
+    pub(crate) tenant: Tenant,
     pub(crate) forth: u32,
     pub(crate) back: u32,
     /// The sender's deadline.
@@ -34,17 +52,26 @@ pub(crate) struct Flow {
     /// The same for the receiver's delayed ACK.
     pub(crate) ack_timer: Time,
     pub(crate) start: Time,
-    /// When all of a transfer was acknowledged.
-    pub(crate) finished: Option<Time>,
-    pub(crate) at_warmup: Snapshot,
+    /// Payload bytes that the application has handed over; [`u64::MAX`] without an end, 0 if they are no goodput.
+    pub(crate) payload: u64,
+    /// Bytes that the last segments of earlier objects lack to be full.
+    pub(crate) padding: u64,
 }
 
-/// A flow's counters at the end of the warm-up.
-#[derive(Clone, Copy, Default, Debug)]
+/// A flow's counters.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Snapshot {
+    /// Payload bytes that arrived in order.
     pub(crate) delivered: u64,
     pub(crate) retransmits: u64,
     pub(crate) timeouts: u64,
+}
+
+/// How long something took, each time that it happened.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(crate) struct Times {
+    pub(crate) count: u64,
+    nanos: u128,
 }
 
 /// A UDP source of constant rate.
@@ -65,27 +92,91 @@ pub(crate) struct Source {
 #[derive(Debug, Default)]
 pub(crate) struct Endpoints {
     pub(crate) classes: Vec<Class>,
+    pub(crate) profiles: Vec<Profile>,
+    /// The phases of the ticks of each profile's flows.
+    pub(crate) phases: Vec<Stream>,
     pub(crate) flows: Vec<Flow>,
     pub(crate) senders: Vec<Sender>,
     pub(crate) receivers: Vec<Receiver>,
     pub(crate) sources: Vec<Source>,
     /// When the TCP flows' applications stop, where they do.
     pub(crate) stops: Vec<(Time, u32)>,
+    /// So many flows keep their slot for the whole run; the slots beyond are for guests.
+    pub(crate) residents: usize,
+    /// The residents' counters at the end of the warm-up.
+    pub(crate) at_warmup: Vec<Snapshot>,
+    /// The guests' slots that are free.
+    pub(crate) free: Vec<u32>,
+    /// The arrivals of each `short` entry.
+    pub(crate) arrivals: Vec<Arrivals>,
+    /// The `web` entries, and the clients of all.
+    pub(crate) sites: Vec<Site>,
+    pub(crate) clients: Vec<Client>,
+    /// The first arrivals and the first sessions.
+    pub(crate) agenda: Vec<(Time, Event)>,
 }
 
-impl Class {
-    /// Payload bytes that `segments` segments in order carry.
-    pub(crate) fn payload_of(&self, segments: u32) -> u64 {
-        let profile = self.profile.as_ref().expect("only TCP counts segments");
-        let full = u64::from(segments) * u64::from(profile.payload());
-        self.payload.map_or(full, |payload| full.min(payload))
+impl Flow {
+    /// A flow that has done nothing.
+    pub(crate) const fn new(
+        class: u16,
+        profile: u16,
+        (forth, back): (u32, u32),
+        payload: u64,
+        start: Time,
+        tenant: Tenant,
+    ) -> Self {
+        let (generation, padding) = (0, 0);
+        let (due, timer, ack_timer) = (Instant::NEVER, Instant::NEVER, Time::MAX);
+        Self {
+            class,
+            profile,
+            generation,
+            tenant,
+            forth,
+            back,
+            due,
+            timer,
+            ack_timer,
+            start,
+            payload,
+            padding,
+        }
+    }
+}
+
+impl Times {
+    /// It happened again.
+    pub(crate) fn record(&mut self, time: Span) {
+        self.count += 1;
+        self.nanos += u128::from(time.nanos());
     }
 
-    /// Segments that the application has to send; the most there are for one without an end.
-    pub(crate) fn segments(&self) -> u32 {
-        let full = self.profile.as_ref().map_or(1, Profile::payload);
-        let needed = |payload: u64| payload.div_ceil(u64::from(full));
-        self.payload.map_or(u32::MAX, |payload| u32::try_from(needed(payload)).unwrap_or(u32::MAX))
+    /// The mean in s.
+    pub(crate) fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.nanos as f64 * 1e-9 / self.count as f64)
+    }
+}
+
+impl Add for Snapshot {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            delivered: self.delivered + other.delivered,
+            retransmits: self.retransmits + other.retransmits,
+            timeouts: self.timeouts + other.timeouts,
+        }
+    }
+}
+
+impl Sub for Snapshot {
+    type Output = Self;
+    fn sub(self, then: Self) -> Self {
+        Self {
+            delivered: self.delivered - then.delivered,
+            retransmits: self.retransmits - then.retransmits,
+            timeouts: self.timeouts - then.timeouts,
+        }
     }
 }
 
@@ -97,7 +188,10 @@ impl Endpoints {
             let mut rng = Stream::new(seed, &format!("traffic.{}.start", entry.name));
             let starts = (0..entry.count).map(|_| Time::ZERO + entry.begin + draw(&entry.start, &mut rng));
             endpoints.add(class as u16, entry, starts, routes, seed);
+            endpoints.classes.push(Class::default());
         }
+        endpoints.residents = endpoints.flows.len();
+        endpoints.at_warmup = vec![Snapshot::default(); endpoints.residents];
         endpoints
     }
 
@@ -109,40 +203,73 @@ impl Endpoints {
         routes: &mut Routes<'_>,
         seed: u64,
     ) {
-        let size = entry.packet_size.0 as u16;
-        let (tcp, payload) = match &entry.kind {
-            Kind::Ftp(tcp) => (Some(tcp), None),
-            Kind::Transfer(tcp, size) => (Some(tcp), Some(size.least().0)),
-            Kind::Short(tcp, _) | Kind::Web(tcp, _) => (Some(tcp), None),
-            Kind::Udp(_) => (None, None),
+        let mut paths = |i: usize| {
+            let (from, to) = (entry.from[i % entry.from.len()], entry.to[i % entry.to.len()]);
+            (routes.path(from, to), routes.path(to, from))
         };
         // A stream of its own, as for the start times: whether it is drawn from moves nothing else.
-        let mut phases = Stream::new(seed, &format!("traffic.{}.tick", entry.name));
-        let common = Class { profile: tcp.map(|tcp| Profile::new(tcp, u32::from(size))), payload };
-        for (i, start) in starts.enumerate() {
-            let (from, to) = (entry.from[i % entry.from.len()], entry.to[i % entry.to.len()]);
-            let forth = routes.path(from, to);
-            match (&entry.kind, &common.profile) {
-                (Kind::Udp(Udp::Cbr(rate)), _) => {
-                    self.add_source(class, forth, entry.packet_size, *rate, start, entry.stop)
+        let phases = |what: &str| Stream::new(seed, &format!("traffic.{}.{what}", entry.name));
+        match &entry.kind {
+            Kind::Ftp(tcp) => {
+                let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
+                for (i, start) in starts.enumerate() {
+                    let flow = Flow::new(class, profile, paths(i), u64::MAX, start, Tenant::Resident);
+                    self.add_flow(flow, entry.stop);
                 }
-                (_, Some(profile)) => {
-                    let part = if profile.tick_phase { phases.uniform() } else { 0.0 };
-                    let phase = Span::from_secs(profile.tick.secs() * part);
-                    let sender = Sender::new(profile, common.segments(), phase);
-                    self.add_flow(
-                        class,
-                        (forth, routes.path(to, from)),
-                        sender,
-                        profile.first(),
-                        start,
-                        entry.stop,
-                    );
-                }
-                (_, None) => unreachable!("every other kind is TCP"),
             }
+            Kind::Transfer(tcp, size) => {
+                let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
+                let mut sizes = Stream::new(seed, &format!("traffic.{}.sizes", entry.name));
+                for (i, start) in starts.enumerate() {
+                    let payload = draw_payload(size, &mut sizes);
+                    let flow = Flow::new(class, profile, paths(i), payload, start, Tenant::Transfer);
+                    self.add_flow(flow, entry.stop);
+                }
+            }
+            Kind::Short(tcp, short) => {
+                let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
+                let index = self.arrivals.len() as u32;
+                let mut arrivals = Arrivals::new(class, profile, entry, short, seed, paths);
+                let firsts = starts.map(|start| (arrivals.after(start), Event::Short(index)));
+                self.agenda.extend(firsts);
+                self.arrivals.push(arrivals);
+            }
+            Kind::Web(tcp, web) => {
+                let requests = self.add_profile(tcp, web.request, phases("tick"));
+                // The client's SYN opens both ways.
+                let server = Tcp { handshake: false, ..tcp.clone() };
+                let objects = self.add_profile(&server, entry.packet_size, phases("tick.server"));
+                let site = Site::new(class, requests, objects, entry, web);
+                for (i, start) in starts.enumerate() {
+                    let rng = Stream::new(seed, &format!("traffic.{}.client.{}", entry.name, i + 1));
+                    let mut client = Client::new(self.sites.len() as u16, paths(i), rng);
+                    let first = start + client.think(&site);
+                    self.agenda.push((first, Event::Session(self.clients.len() as u32)));
+                    self.clients.push(client);
+                }
+                self.sites.push(site);
+            }
+            Kind::Udp(Udp::Cbr(rate)) => {
+                for (i, start) in starts.enumerate() {
+                    self.add_source(class, paths(i).0, entry.packet_size, *rate, start, entry.stop);
+                }
+            }
+            Kind::Udp(_) => unreachable!("every other kind is TCP"),
         }
-        self.classes.push(common);
+    }
+
+    pub(crate) fn add_profile(&mut self, tcp: &Tcp, size: Bytes, phases: Stream) -> u16 {
+        self.profiles.push(Profile::new(tcp, size.0 as u32));
+        self.phases.push(phases);
+        (self.profiles.len() - 1) as u16
+    }
+
+    /// A sender with this profile that has so many payload bytes to send.
+    pub(crate) fn sender(&mut self, profile: u16, payload: u64) -> Sender {
+        let i = usize::from(profile);
+        let profile = &self.profiles[i];
+        let part = if profile.tick_phase { self.phases[i].uniform() } else { 0.0 };
+        Sender::new(profile, profile.segments(payload), Span::from_secs(profile.tick.secs() * part))
     }
 
     fn add_source(
@@ -170,55 +297,48 @@ impl Endpoints {
         });
     }
 
-    fn add_flow(
-        &mut self,
-        class: u16,
-        (forth, back): (u32, u32),
-        sender: Sender,
-        first: u32,
-        mut start: Time,
-        stop: Option<Span>,
-    ) {
+    fn add_flow(&mut self, mut flow: Flow, stop: Option<Span>) {
         if let Some(stop) = stop {
             // A flow that would start after its stop never starts.
             let stop = Time::ZERO + stop;
-            start = if start < stop { start } else { Time::MAX };
+            flow.start = if flow.start < stop { flow.start } else { Time::MAX };
             self.stops.push((stop, self.flows.len() as u32));
         }
+        let sender = self.sender(flow.profile, flow.payload);
         self.senders.push(sender);
-        self.receivers.push(Receiver::new(first));
-        self.flows.push(Flow {
-            class,
-            forth,
-            back,
-            due: Instant::NEVER,
-            timer: Instant::NEVER,
-            ack_timer: Time::MAX,
-            start,
-            finished: None,
-            at_warmup: Snapshot::default(),
-        });
+        self.receivers.push(Receiver::new(self.profiles[usize::from(flow.profile)].first()));
+        self.flows.push(flow);
     }
 
     /// The counters of a flow since the start.
-    pub(crate) fn snapshot(&self, flow: usize) -> Snapshot {
-        let class = &self.classes[usize::from(self.flows[flow].class)];
+    pub(crate) fn snapshot(&self, index: usize) -> Snapshot {
+        let flow = &self.flows[index];
+        let full = u64::from(self.profiles[usize::from(flow.profile)].payload());
+        let delivered = u64::from(self.receivers[index].delivered()) * full;
         Snapshot {
-            delivered: class.payload_of(self.receivers[flow].delivered()),
-            retransmits: self.senders[flow].retransmits(),
-            timeouts: self.senders[flow].timeouts(),
+            delivered: delivered.saturating_sub(flow.padding).min(flow.payload),
+            retransmits: self.senders[index].retransmits(),
+            timeouts: self.senders[index].timeouts(),
         }
     }
 
     /// Remembers the counters of all flows as they are.
     pub(crate) fn note_warmup(&mut self) {
-        for flow in 0..self.flows.len() {
-            self.flows[flow].at_warmup = self.snapshot(flow);
+        for flow in 0..self.residents {
+            self.at_warmup[flow] = self.snapshot(flow);
+        }
+        for class in 0..self.classes.len() {
+            self.classes[class].at_warmup = self.guests(class as u16);
         }
         for source in &mut self.sources {
             source.delivered_at_warmup = source.delivered;
         }
     }
+}
+
+/// Payload bytes drawn from their law, at least one.
+pub(crate) fn draw_payload(law: &Law<Bytes>, rng: &mut Stream) -> u64 {
+    draw(law, rng).0.max(1)
 }
 
 /// A quantity drawn from its law.

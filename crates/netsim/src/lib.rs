@@ -4,6 +4,8 @@
 //! which they were scheduled, timers and departures first, and every component that draws random numbers has a
 //! stream of its own, so a run is the same on any machine.
 
+mod application;
+mod arrivals;
 mod chance;
 mod clock;
 mod event;
@@ -17,8 +19,10 @@ pub mod results;
 mod rng;
 mod route;
 mod simulation;
+mod slots;
 mod stats;
 pub mod tcp;
+mod web;
 
 pub use memory::memory_estimate;
 pub use probe::{Probe, Series};

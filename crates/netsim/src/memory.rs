@@ -6,7 +6,7 @@ use crate::tcp::{Receiver, Sender};
 use aqm::Bytes;
 use aqm::unit::{Limit, Span};
 use scenario::Scenario;
-use scenario::model::Kind;
+use scenario::model::{Extent, Kind, Short, Tcp, Traffic};
 
 /// Events on the heap a flow: its timer, its delayed ACK, its start or stop.
 const EVENTS_PER_FLOW: usize = 3;
@@ -16,22 +16,25 @@ const HISTOGRAM: u64 = 400_000;
 /// The most bytes that a run of this scenario should need.
 #[must_use]
 pub fn memory_estimate(scenario: &Scenario) -> u64 {
-    let (mut tcp, mut udp, mut outstanding) = (0u64, 0u64, 0u64);
+    let (mut tcp, mut residents, mut udp, mut outstanding) = (0u64, 0u64, 0u64, 0u64);
+    let duration = scenario.general.duration;
     for traffic in &scenario.traffic {
         let count = u64::from(traffic.count);
-        match &traffic.kind {
+        let (flows, profile) = match &traffic.kind {
             Kind::Udp(_) => {
                 udp += count;
                 outstanding = u64::MAX;
+                continue;
             }
-            Kind::Ftp(profile)
-            | Kind::Transfer(profile, _)
-            | Kind::Short(profile, _)
-            | Kind::Web(profile, _) => {
-                tcp += count;
-                outstanding = outstanding.saturating_add(count * u64::from(profile.max_window));
+            Kind::Ftp(tcp) | Kind::Transfer(tcp, _) => {
+                residents += count;
+                (count, tcp)
             }
-        }
+            Kind::Short(tcp, short) => (count.saturating_mul(alive(tcp, short, traffic, duration)), tcp),
+            Kind::Web(tcp, web) => (2 * count * u64::from(web.connections.min(web.objects)), tcp),
+        };
+        tcp += flows;
+        outstanding = outstanding.saturating_add(flows.saturating_mul(u64::from(profile.max_window)));
     }
     let event = size_of::<(u128, u64)>();
     let per_tcp = size_of::<Flow>() + size_of::<Sender>() + size_of::<Receiver>() + EVENTS_PER_FLOW * event;
@@ -42,7 +45,19 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
         scenario.links.iter().map(|link| 2 * in_flight(link).min(outstanding).saturating_mul(slot() as u64));
     let measured = scenario.links.iter().filter(|link| link.aqm.is_some()).count() as u64;
     let histograms = measured * scenario.traffic.len() as u64 * HISTOGRAM;
-    rings.fold(flows + histograms + recorded(scenario, tcp), u64::saturating_add)
+    rings.fold(flows + histograms + recorded(scenario, residents), u64::saturating_add)
+}
+
+/// The most flows of an arrival process that are likely to be there at once: few outlive their application by
+/// more than the longest time-out.
+fn alive(tcp: &Tcp, short: &Short, traffic: &Traffic, duration: Span) -> u64 {
+    let lifetime = match &short.extent {
+        Extent::Lifetime(law) => law.mean(),
+        Extent::Size(_) => 0.0,
+    };
+    let active = traffic.stop.map_or(duration, |stop| stop.min(duration)).secs() - traffic.begin.secs();
+    let seconds = (lifetime + tcp.max_rto.secs()).min(active.max(0.0));
+    (seconds / short.interarrival.mean()).ceil() as u64
 }
 
 /// A place in a ring.
@@ -70,14 +85,16 @@ const fn smallest(packet: Bytes) -> u64 {
 }
 
 /// Bytes of the recorded series and windows.
-fn recorded(scenario: &Scenario, tcp: u64) -> u64 {
+fn recorded(scenario: &Scenario, flows: u64) -> u64 {
     let samples = |step: Span| scenario.general.duration.nanos().div_ceil(step.nanos().max(1));
     let column = 8 * samples(scenario.series_step());
     let columns =
         |link: &scenario::model::Link| link.aqm.as_ref().map_or(0, |aqm| 3 * (1 + aqm.signals().len()) + 2);
     let series = scenario.links.iter().map(|link| column * columns(link) as u64).sum::<u64>();
-    let windows =
-        scenario.record.cwnd.map_or(0, |step| samples(step) * tcp * size_of::<crate::WindowSample>() as u64);
+    let windows = scenario
+        .record
+        .cwnd
+        .map_or(0, |step| samples(step) * flows * size_of::<crate::WindowSample>() as u64);
     // Series are handed over as they are; windows once more, as columns.
     if scenario.record.series { series + 2 * windows } else { 2 * windows }
 }

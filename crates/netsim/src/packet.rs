@@ -40,6 +40,8 @@ pub(crate) struct Packet {
     /// Size on the wire in bytes.
     pub(crate) size: u16,
     class: u16,
+    /// That of the flow: which of the connections that have its slot one after the other.
+    pub(crate) generation: u16,
     pub(crate) kind: Kind,
     flags: u8,
 }
@@ -51,7 +53,13 @@ const SACK_BLOCK: u16 = 8;
 
 impl Packet {
     /// A segment of `size` bytes.
-    pub(crate) fn data(segment: &Segment, flow: u32, hop: u32, class: u16, size: u16) -> Self {
+    pub(crate) fn data(
+        segment: &Segment,
+        (flow, generation): (u32, u16),
+        hop: u32,
+        class: u16,
+        size: u16,
+    ) -> Self {
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
         Self {
             stamp: segment.sent,
@@ -61,6 +69,7 @@ impl Packet {
             blocks: [(0, 0); MOST_BLOCKS],
             size: if segment.syn { HEADER as u16 } else { size },
             class,
+            generation,
             kind: Kind::Data,
             flags: flag(segment.ect, ECT)
                 | flag(segment.cwr, CWR)
@@ -70,7 +79,7 @@ impl Packet {
     }
 
     /// An acknowledgement.
-    pub(crate) fn ack(ack: &Ack, flow: u32, hop: u32, class: u16) -> Self {
+    pub(crate) fn ack(ack: &Ack, (flow, generation): (u32, u16), hop: u32, class: u16) -> Self {
         let near = |seq: u32| (seq - ack.next.min(seq)) as u16;
         let blocks = ack.blocks.iter().filter(|&&(low, high)| low < high).count() as u16;
         Self {
@@ -81,6 +90,7 @@ impl Packet {
             blocks: ack.blocks.map(|(low, high)| (near(low), near(high))),
             size: HEADER as u16 + SACK_BLOCK * blocks,
             class,
+            generation,
             kind: Kind::Ack,
             flags: if ack.ece { ECE } else { 0 },
         }
@@ -89,7 +99,8 @@ impl Packet {
     /// A datagram of `size` bytes.
     pub(crate) fn datagram(now: Time, flow: u32, hop: u32, class: u16, size: u16) -> Self {
         let blocks = [(0, 0); MOST_BLOCKS];
-        Self { stamp: now, flow, hop, seq: 0, blocks, size, class, kind: Kind::Datagram, flags: 0 }
+        let (seq, generation, flags) = (0, 0, 0);
+        Self { stamp: now, flow, hop, seq, blocks, size, class, generation, kind: Kind::Datagram, flags }
     }
 
     /// The segment that this data packet carries, and whether it was marked.

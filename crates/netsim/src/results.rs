@@ -1,6 +1,6 @@
 //! The summary of a run: what it is called, in which unit, from which counters.
 
-use crate::flow::Endpoints;
+use crate::flow::{Endpoints, Snapshot};
 use crate::link::{Link, Managed};
 use crate::probe::Probe;
 use crate::simulation::Simulation;
@@ -95,7 +95,7 @@ pub struct TrafficMetrics {
 pub struct FlowMetrics {
     /// bit/s of distinct payload delivered in order, without headers.
     pub goodput: f64,
-    /// Jain's index of the flows' goodputs.
+    /// Jain's index of the goodputs of those flows that are there for the whole run; `None` if there are none.
     pub jain: Option<f64>,
     /// Retransmission time-outs.
     pub timeouts: u64,
@@ -106,7 +106,7 @@ pub struct FlowMetrics {
 /// A traffic entry.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ClassMetrics {
-    /// How many flows it has.
+    /// How many flows it has, or arrival processes, or clients.
     pub flows: u32,
     /// Its packets at the observed link.
     #[serde(flatten)]
@@ -116,10 +116,17 @@ pub struct ClassMetrics {
     pub totals: FlowMetrics,
     /// Retransmission time-outs over the whole run, which is how ns-2's senders count them.
     pub timeouts_from_start: u64,
-    /// Flows whose every byte was acknowledged, over the whole run; those without an end never are.
+    /// Flows that started, or requests of web clients, over the whole run.
+    pub started: u64,
+    /// Flows whose every byte was acknowledged, or web objects that arrived, over the whole run; flows without an
+    /// end never do.
     pub completed: u64,
-    /// Mean time from start to last acknowledgement of those, in s.
+    /// Mean time from start to last acknowledgement of those, or from request to last byte of objects, in s.
     pub completion_time_mean: Option<f64>,
+    /// Sessions of web clients whose every object arrived, over the whole run.
+    pub sessions: u64,
+    /// Mean time from their first request to their last byte, in s.
+    pub session_time_mean: Option<f64>,
 }
 
 /// What the run cost, over the whole of it.
@@ -154,13 +161,13 @@ impl TrafficMetrics {
 }
 
 impl FlowMetrics {
-    /// Of flows with these payload bytes delivered in `seconds`.
-    fn new(delivered: &[u64], timeouts: u64, retransmits: u64, seconds: f64) -> Self {
-        let sum: f64 = delivered.iter().map(|&x| x as f64).sum();
-        let squares: f64 = delivered.iter().map(|&x| x as f64 * x as f64).sum();
+    /// Of residents with these payload bytes delivered in `seconds`, and of guests together.
+    fn new(residents: &[u64], guests: u64, timeouts: u64, retransmits: u64, seconds: f64) -> Self {
+        let sum: f64 = residents.iter().map(|&x| x as f64).sum();
+        let squares: f64 = residents.iter().map(|&x| x as f64 * x as f64).sum();
         Self {
-            goodput: sum * 8.0 / seconds,
-            jain: (squares > 0.0).then(|| sum * sum / (delivered.len() as f64 * squares)),
+            goodput: (sum + guests as f64) * 8.0 / seconds,
+            jain: (squares > 0.0).then(|| sum * sum / (residents.len() as f64 * squares)),
             timeouts,
             retransmits,
         }
@@ -193,16 +200,19 @@ fn sum(counts: &[Counts]) -> Counts {
 /// What the flows of one class, or of all, did since the warm-up.
 fn flow_metrics(endpoints: &Endpoints, class: Option<u16>, seconds: f64) -> FlowMetrics {
     let wanted = |of: u16| class.is_none_or(|class| class == of);
-    let (mut delivered, mut timeouts, mut retransmits) = (Vec::new(), 0, 0);
-    for (i, flow) in endpoints.flows.iter().enumerate().filter(|(_, flow)| wanted(flow.class)) {
-        let (now, then) = (endpoints.snapshot(i), flow.at_warmup);
-        delivered.push(now.delivered - then.delivered);
-        timeouts += now.timeouts - then.timeouts;
-        retransmits += now.retransmits - then.retransmits;
+    let (mut delivered, mut all) = (Vec::new(), Snapshot::default());
+    for i in (0..endpoints.residents).filter(|&i| wanted(endpoints.flows[i].class)) {
+        let since = endpoints.snapshot(i) - endpoints.at_warmup[i];
+        delivered.push(since.delivered);
+        all = all + since;
+    }
+    let residents = all.delivered;
+    for (class, then) in endpoints.classes.iter().enumerate().filter(|&(class, _)| wanted(class as u16)) {
+        all = all + (endpoints.guests(class as u16) - then.at_warmup);
     }
     let sources = endpoints.sources.iter().filter(|source| wanted(source.class));
     delivered.extend(sources.map(|source| source.delivered - source.delivered_at_warmup));
-    FlowMetrics::new(&delivered, timeouts, retransmits, seconds)
+    FlowMetrics::new(&delivered, all.delivered - residents, all.timeouts, all.retransmits, seconds)
 }
 
 impl<P: Probe> Simulation<P> {
@@ -289,17 +299,19 @@ impl<P: Probe> Simulation<P> {
         let link = &self.network.links[self.scenario.observed];
         let mut traffic = TrafficMetrics::new(&counts, &managed.delays[class], seconds);
         traffic.throughput += self.straddling(link, managed, |of| of == class) / seconds;
-        let flows =
-            || self.endpoints.flows.iter().enumerate().filter(|(_, flow)| usize::from(flow.class) == class);
-        let times: Vec<f64> =
-            flows().filter_map(|(_, flow)| Some((flow.finished? - flow.start).secs())).collect();
+        let done = &self.endpoints.classes[class];
+        let from_start = self.endpoints.residents_of(class as u16) + self.endpoints.guests(class as u16);
+        let sources = self.endpoints.sources.iter().filter(|source| usize::from(source.class) == class);
         ClassMetrics {
             flows: self.scenario.traffic[class].count,
             traffic,
             totals: flow_metrics(&self.endpoints, Some(class as u16), seconds),
-            timeouts_from_start: flows().map(|(i, _)| self.endpoints.snapshot(i).timeouts).sum(),
-            completed: times.len() as u64,
-            completion_time_mean: (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64),
+            timeouts_from_start: from_start.timeouts,
+            started: done.started + sources.filter(|source| source.start < self.end).count() as u64,
+            completed: done.completions.count,
+            completion_time_mean: done.completions.mean(),
+            sessions: done.sessions.count,
+            session_time_mean: done.sessions.mean(),
         }
     }
 }

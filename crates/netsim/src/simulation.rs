@@ -46,9 +46,9 @@ pub struct Simulation<P> {
 }
 
 /// Puts a sender's segments on the network.
-struct Wire<'a, P> {
+pub(crate) struct Wire<'a, P> {
     network: &'a mut Network<P>,
-    flow: u32,
+    flow: (u32, u16),
     forth: u32,
     class: u16,
     size: u16,
@@ -108,7 +108,7 @@ impl<P: Probe> Simulation<P> {
         &mut self.network.probe
     }
 
-    /// The sampled congestion windows.
+    /// The sampled congestion windows, of the flows that are there for the whole run.
     #[must_use]
     pub fn windows(&self) -> &[WindowSample] {
         &self.windows
@@ -154,10 +154,10 @@ impl<P: Probe> Simulation<P> {
             Event::Period(link) => self.network.close_period(link as usize),
             Event::Retransmit(flow) => self.on_retransmit(flow),
             Event::DelayedAck(flow) => self.on_delayed_ack(flow),
-            Event::Start(flow) => {
-                self.with_sender(flow, |sender, now, profile, out| sender.on_start(now, profile, out));
-            }
-            Event::Stop(flow) => self.endpoints.senders[flow as usize].on_stop(),
+            Event::Start(flow) => self.start(flow),
+            Event::Stop(flow) => self.stop(flow),
+            Event::Short(entry) => self.on_arrival(entry),
+            Event::Session(client) => self.begin_session(client),
             Event::Datagram(source) => self.send_datagram(source),
             Event::Change(link) => self.change_rate(link),
             Event::Warmup => self.end_warmup(),
@@ -172,8 +172,11 @@ impl<P: Probe> Simulation<P> {
             Kind::Data => {
                 let now = self.now();
                 let flow = &self.endpoints.flows[packet.flow as usize];
-                let class = &self.endpoints.classes[usize::from(flow.class)];
-                let profile = class.profile.as_ref().expect("TCP has a profile");
+                if flow.generation != packet.generation {
+                    return; // the connection is over
+                }
+                let listens = flow.tenant.listens();
+                let profile = &self.endpoints.profiles[usize::from(flow.profile)];
                 let (segment, ce) = packet.segment();
                 let receiver = &mut self.endpoints.receivers[packet.flow as usize];
                 if let Some(ack) = receiver.on_segment(now, profile, &segment, ce) {
@@ -181,16 +184,20 @@ impl<P: Probe> Simulation<P> {
                 } else {
                     self.arm_ack_timer(packet.flow);
                 }
+                if listens {
+                    self.on_delivery(packet.flow);
+                }
             }
             Kind::Ack => {
+                if self.endpoints.flows[packet.flow as usize].generation != packet.generation {
+                    return;
+                }
                 let ack = packet.acknowledgement();
                 self.with_sender(packet.flow, |sender, now, profile, out| {
                     sender.on_ack(now, profile, &ack, out)
                 });
-                let flow = &mut self.endpoints.flows[packet.flow as usize];
-                let whole = self.endpoints.classes[usize::from(flow.class)].segments();
-                if flow.finished.is_none() && self.endpoints.senders[packet.flow as usize].una() > whole {
-                    flow.finished = Some(self.network.events.now());
+                if self.endpoints.senders[packet.flow as usize].is_through() {
+                    self.on_through(packet.flow);
                 }
             }
             Kind::Datagram => {
@@ -202,19 +209,20 @@ impl<P: Probe> Simulation<P> {
 
     /// Lets a sender act, puts its segments on the network and its deadline on the event list.
     #[inline]
-    fn with_sender(
+    pub(crate) fn with_sender(
         &mut self,
         index: u32,
         act: impl FnOnce(&mut crate::tcp::Sender, Time, &crate::tcp::Profile, &mut Wire<'_, P>),
     ) {
         let now = self.network.events.now();
         let flow = &mut self.endpoints.flows[index as usize];
-        let profile =
-            self.endpoints.classes[usize::from(flow.class)].profile.as_ref().expect("TCP has a profile");
+        let profile = &self.endpoints.profiles[usize::from(flow.profile)];
         let sender = &mut self.endpoints.senders[index as usize];
         let (forth, class, size) = (flow.forth, flow.class, profile.size as u16);
         let before = sender.deadline();
-        act(sender, now, profile, &mut Wire { network: &mut self.network, flow: index, forth, class, size });
+        let flow_and_generation = (index, flow.generation);
+        let mut wire = Wire { network: &mut self.network, flow: flow_and_generation, forth, class, size };
+        act(sender, now, profile, &mut wire);
         let deadline = sender.deadline();
         let events = &mut self.network.events;
         if deadline != before {
@@ -256,8 +264,7 @@ impl<P: Probe> Simulation<P> {
         flow.ack_timer = Time::MAX;
         let receiver = &mut self.endpoints.receivers[index as usize];
         if receiver.deadline() <= now {
-            let profile =
-                self.endpoints.classes[usize::from(flow.class)].profile.as_ref().expect("TCP has a profile");
+            let profile = &self.endpoints.profiles[usize::from(flow.profile)];
             if let Some(ack) = receiver.on_timer(profile) {
                 self.acknowledge(index, &ack);
             }
@@ -278,7 +285,7 @@ impl<P: Probe> Simulation<P> {
     #[inline]
     fn acknowledge(&mut self, index: u32, ack: &Ack) {
         let flow = &self.endpoints.flows[index as usize];
-        self.network.forward(Packet::ack(ack, index, flow.back, flow.class));
+        self.network.forward(Packet::ack(ack, (index, flow.generation), flow.back, flow.class));
     }
 
     fn send_datagram(&mut self, index: u32) {
@@ -319,7 +326,8 @@ impl<P: Probe> Simulation<P> {
 
     fn sample_windows(&mut self) {
         let now = self.now();
-        let samples = self.endpoints.flows.iter().zip(&self.endpoints.senders).enumerate();
+        let residents = &self.endpoints.flows[..self.endpoints.residents];
+        let samples = residents.iter().zip(&self.endpoints.senders).enumerate();
         self.windows.extend(samples.map(|(i, (flow, sender))| WindowSample {
             t: now.secs(),
             flow: i as u32,
@@ -348,6 +356,9 @@ fn schedule(events: &mut Events, endpoints: &Endpoints, scenario: &Scenario) {
     }
     for &(at, flow) in &endpoints.stops {
         events.push(at, Event::Stop(flow));
+    }
+    for &(at, event) in &endpoints.agenda {
+        events.push(at, event);
     }
     for (i, source) in endpoints.sources.iter().enumerate() {
         events.push(source.start, Event::Datagram(i as u32));

@@ -132,6 +132,12 @@ impl Profile {
         self.size - HEADER
     }
 
+    /// Segments that carry so many payload bytes; [`u32::MAX`] for more than can be numbered.
+    #[must_use]
+    pub fn segments(&self, payload: u64) -> u32 {
+        u32::try_from(payload.div_ceil(u64::from(self.payload()))).unwrap_or(u32::MAX)
+    }
+
     /// The number of the first segment: 0 for the SYN, else 1.
     #[must_use]
     pub const fn first(&self) -> u32 {

@@ -3,7 +3,7 @@
 use crate::document::ALGORITHMS;
 use crate::error::instead;
 use crate::law::Law;
-use crate::model::{Change, Clock, Dumbbell, Link, Loss, Scenario, Traffic};
+use crate::model::{Change, Clock, Dumbbell, KindName, Link, Loss, Scenario, Traffic};
 use crate::read::{LinkEntry, Reader, Tables, TrafficEntry, below};
 use crate::traffic::{DEFAULT_PACKET, kind, packet_size};
 use aqm::aqm::AnyParams;
@@ -340,7 +340,9 @@ fn pairs(
     islands: &[usize],
     reader: &mut Reader<'_>,
 ) {
-    for j in 0..(entry.table.count as usize).min(turns(from.len(), to.len())) {
+    // An arrival process deals its flows out to all pairs.
+    let flows = if entry.table.kind == KindName::Short { usize::MAX } else { entry.table.count as usize };
+    for j in 0..flows.min(turns(from.len(), to.len())) {
         let (a, b) = (from[j % from.len()], to[j % to.len()]);
         let (from, to) = (&network.nodes[a], &network.nodes[b]);
         if a == b {

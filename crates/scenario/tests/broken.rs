@@ -189,6 +189,12 @@ fn every_broken_file_gets_its_message() {
         ),
         (and("to = \"senders\"\n"), "x.toml:8: traffic.long: flow 1 would go from sender1 to itself"),
         (
+            and(
+                "[[traffic]]\nname = \"s\"\nkind = \"short\"\nfrom = [\"sender1\", \"receiver1\"]\nto = \"receiver1\"\n",
+            ),
+            "x.toml:11: traffic.s: flow 2 would go from receiver1 to itself",
+        ),
+        (
             and("start = \"11 s\"\n"),
             "x.toml:11: traffic.long.start = \"11 s\": must be before the end of the run, duration = \"10 s\"",
         ),

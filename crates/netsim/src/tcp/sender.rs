@@ -153,9 +153,22 @@ impl Sender {
         self.una
     }
 
+    /// Whether all that the application has handed over was acknowledged.
+    #[must_use]
+    #[inline]
+    pub const fn is_through(&self) -> bool {
+        self.una >= self.end
+    }
+
     /// Opens the connection.
     pub fn on_start(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
         self.fill(now, profile, u32::MAX, out);
+    }
+
+    /// The application has `segments` more. The window stays what it was, however long nothing was sent.
+    pub fn on_data(&mut self, now: Time, profile: &Profile, segments: u32, out: &mut impl Outbox) {
+        self.end = self.end.saturating_add(segments);
+        self.transmit(now, profile, out);
     }
 
     /// The application has nothing more than what was sent already.
@@ -185,15 +198,14 @@ impl Sender {
         } else if self.una < self.max && (self.board.is_none() || news) {
             self.on_duplicate_ack(now, profile, out);
         }
-        let burst = if self.phase == Phase::Recovery { profile.recovery_burst } else { u32::MAX };
         let sack1 = self.is_sack1(profile);
         if self.phase == Phase::Recovery && self.board.is_some() {
             // Sack1 sends no more on the ACK that starts recovery than the first segment again.
             if recovering || !sack1 {
-                self.fill_pipe(now, profile, burst, out);
+                self.transmit(now, profile, out);
             }
         } else if self.dup_acks == 0 || self.dup_acks >= DUP_THRESH && !sack1 {
-            self.fill(now, profile, burst, out);
+            self.transmit(now, profile, out);
         }
     }
 
@@ -392,6 +404,16 @@ impl Sender {
 
     fn window(&self, profile: &Profile) -> u32 {
         (self.cwnd as u32 + self.inflation).min(profile.max_window)
+    }
+
+    /// Sends what the state allows.
+    fn transmit(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
+        let burst = if self.phase == Phase::Recovery { profile.recovery_burst } else { u32::MAX };
+        if self.phase == Phase::Recovery && self.board.is_some() {
+            self.fill_pipe(now, profile, burst, out);
+        } else {
+            self.fill(now, profile, burst, out);
+        }
     }
 
     /// Sends what the window allows, at most `burst` segments.

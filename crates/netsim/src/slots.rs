@@ -1,0 +1,125 @@
+//! Slots for the flows that come and go: a connection that is over makes room for the next, so that memory
+//! depends on how many are alive and not on how long a run is.
+//!
+//! Residents have the first slots for the whole run; guests share the others. Every guest has a *generation*,
+//! which its packets carry: what is still in flight when its slot is given away is not taken for the next
+//! guest's. Timer events need no such mark. They belong to the slot, say only "look at the deadline", and the
+//! deadline is that of the guest who is there; the next guest may even use the event that the last one left.
+
+use crate::flow::{Endpoints, Flow, Snapshot};
+use crate::tcp::Receiver;
+use aqm::unit::Time;
+
+/// To whom a slot belongs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tenant {
+    /// A flow that keeps it for the whole run.
+    Resident,
+    /// The same, until it has transferred everything.
+    Transfer,
+    /// A `short` flow.
+    Short,
+    /// The way from a web client to its server, for this one of the session's connections.
+    Requests { client: u32, connection: u16 },
+    /// The way back.
+    Objects { client: u32, connection: u16 },
+    /// A connection that its application has closed, until everything was acknowledged.
+    Closing,
+    /// Nobody: it is free.
+    Nobody,
+}
+
+impl Tenant {
+    /// Whether the application is to be told when data arrives.
+    #[inline]
+    pub(crate) const fn listens(self) -> bool {
+        matches!(self, Self::Requests { .. } | Self::Objects { .. })
+    }
+}
+
+impl Endpoints {
+    /// Gives a slot to a guest.
+    pub(crate) fn open(&mut self, flow: Flow) -> u32 {
+        let sender = self.sender(flow.profile, flow.payload);
+        let receiver = Receiver::new(self.profiles[usize::from(flow.profile)].first());
+        let Some(slot) = self.free.pop() else {
+            self.senders.push(sender);
+            self.receivers.push(receiver);
+            self.flows.push(flow);
+            return (self.flows.len() - 1) as u32;
+        };
+        let i = slot as usize;
+        let Flow { generation, timer, ack_timer, .. } = self.flows[i];
+        self.flows[i] = Flow { generation, timer, ack_timer, ..flow };
+        (self.senders[i], self.receivers[i]) = (sender, receiver);
+        slot
+    }
+
+    /// Takes the slot back from a guest whose every segment was acknowledged.
+    pub(crate) fn close(&mut self, slot: u32) {
+        let i = slot as usize;
+        debug_assert!(i >= self.residents && self.senders[i].is_through());
+        debug_assert_eq!(self.senders[i].deadline(), Time::MAX);
+        let counters = self.snapshot(i);
+        let flow = &mut self.flows[i];
+        flow.tenant = Tenant::Nobody;
+        flow.generation = flow.generation.wrapping_add(1);
+        let class = &mut self.classes[usize::from(flow.class)];
+        class.retired = class.retired + counters;
+        self.free.push(slot);
+    }
+
+    /// The counters of the residents of a class since the start.
+    pub(crate) fn residents_of(&self, class: u16) -> Snapshot {
+        let here = (0..self.residents).filter(|&i| self.flows[i].class == class);
+        here.fold(Snapshot::default(), |sum, i| sum + self.snapshot(i))
+    }
+
+    /// The counters of all guests that a class has and had.
+    pub(crate) fn guests(&self, class: u16) -> Snapshot {
+        let here = |flow: &Flow| flow.class == class && flow.tenant != Tenant::Nobody;
+        (self.residents..self.flows.len())
+            .filter(|&i| here(&self.flows[i]))
+            .fold(self.classes[usize::from(class)].retired, |sum, i| sum + self.snapshot(i))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Instant;
+    use crate::flow::Class;
+    use crate::rng::Stream;
+    use aqm::Bytes;
+    use scenario::model::Tcp;
+
+    #[test]
+    fn a_slot_is_used_again_by_another_generation_and_its_counters_stay_with_the_class() {
+        let mut endpoints = Endpoints::default();
+        endpoints.classes.extend([Class::default(), Class::default()]);
+        let tcp = Tcp { handshake: false, ..Tcp::default() };
+        endpoints.add_profile(&tcp, Bytes(500), Stream::new(1, "tick"));
+        let guest = |class| Flow::new(class, 0, (0, 0), 0, Time::ZERO, Tenant::Short);
+        let (first, second) = (endpoints.open(guest(0)), endpoints.open(guest(1)));
+        assert_eq!((first, second), (0, 1));
+        endpoints.flows[0].timer = Instant(5);
+        let segment = crate::tcp::Segment {
+            seq: 1,
+            syn: false,
+            again: false,
+            cwr: false,
+            ect: false,
+            sent: Time::ZERO,
+        };
+        endpoints.receivers[0].on_segment(Time::ZERO, &endpoints.profiles[0], &segment, false);
+        endpoints.flows[0].payload = 460;
+        assert_eq!(endpoints.guests(0).delivered, 460);
+        endpoints.close(0);
+        assert_eq!(endpoints.guests(0).delivered, 460, "not twice");
+        assert_eq!(endpoints.open(guest(1)), 0);
+        let flow = &endpoints.flows[0];
+        assert_eq!((flow.class, flow.generation, flow.timer), (1, 1, Instant(5)));
+        assert_eq!((endpoints.guests(0).delivered, endpoints.guests(1).delivered), (460, 0));
+        assert_eq!((endpoints.open(guest(0)), endpoints.flows.len()), (2, 3));
+    }
+}
