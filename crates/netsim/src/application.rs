@@ -65,8 +65,9 @@ impl<P: Probe> Simulation<P> {
                 self.endpoints.close(slot);
             }
             Tenant::Requests { client, connection } => {
-                let client_state = &mut self.endpoints.clients[client as usize];
-                if client_state.connections[usize::from(connection)].establish() {
+                // The first that is acknowledged is the SYN.
+                let connections = &mut self.endpoints.clients[client as usize].connections;
+                if connections[usize::from(connection)].establish() {
                     self.ask(client, connection);
                 }
             }

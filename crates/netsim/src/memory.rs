@@ -129,4 +129,18 @@ mod tests {
     fn memory_does_not_grow_with_simulated_time() {
         assert_eq!(estimate("100 s", "1000 s"), estimate("", ""));
     }
+
+    #[test]
+    fn flows_that_come_and_go_need_memory_by_how_many_are_alive() {
+        let short = |rate: &str, duration: &str| {
+            let text = format!(
+                "duration = \"{duration}\"\n[dumbbell]\n[[traffic]]\nname = \"x\"\nkind = \"short\"\n\
+                 arrival_rate = \"{rate}\"\nlifetime = \"1 s\"\ntcp = {{ max_window = 10 }}\n"
+            );
+            memory_estimate(&Document::parse(&text, "test").unwrap().check().unwrap())
+        };
+        assert_eq!(short("100 /s", "100 s"), short("100 /s", "1000 s"));
+        // A flow lasts up to 61 s: 6100 and 61 000 of them, of some 300 bytes.
+        assert!(short("1000 /s", "100 s") > short("100 /s", "100 s") + 54_900 * 250);
+    }
 }

@@ -182,15 +182,18 @@ fn a_lone_client_takes_as_long_as_its_round_trips() {
     let near =
         |found: f64, expected: f64| assert!((found - expected).abs() < 1e-3, "{found}, not {expected}");
     let (sessions, object, session) = page(1, 1, "1840 B");
-    (near(object, 0.2), near(session, 0.2));
+    near(object, 0.2);
+    near(session, 0.2);
     // A session is the think time, a round trip for the SYN, and two for the object: 1.3 s.
     assert_eq!(sessions, 76);
     // Over one connection the window has grown when the second and the third object go out.
     let (_, object, session) = page(1, 3, "1840 B");
-    (near(object, 0.4 / 3.0), near(session, 0.4));
+    near(object, 0.4 / 3.0);
+    near(session, 0.4);
     // Side by side, one of them over the connection that is free first.
     let (_, object, session) = page(2, 3, "920 B");
-    (near(object, 0.1), near(session, 0.2));
+    near(object, 0.1);
+    near(session, 0.2);
     // More connections than objects are not opened, and do no harm.
     let (_, _, session) = page(9, 3, "920 B");
     near(session, 0.1);
@@ -198,8 +201,8 @@ fn a_lone_client_takes_as_long_as_its_round_trips() {
 
 #[test]
 fn what_of_an_object_has_arrived_counts_and_no_more() {
-    // An object is a full segment and a byte; the second segment comes 40 ms after the first. At most the full one of the
-    // object on its way counts.
+    // An object is a full segment and a byte, and the byte comes 40 ms after the rest: no more than the rest of the
+    // object on its way may count.
     let text = "[dumbbell]\nrate = \"100 kbit/s\"\n[[traffic]]\nname = \"x\"\nkind = \"web\"\nobjects = 1000\n\
                 size = \"461 B\"\npacket_size = \"500 B\"\nthink = \"0 s\"\ntcp = { delayed_ack = false }\n";
     let mut halves = 0;
