@@ -16,6 +16,7 @@ mod read;
 mod resolved;
 mod schema;
 mod target;
+mod trace;
 mod traffic;
 mod tree;
 

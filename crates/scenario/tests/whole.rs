@@ -47,7 +47,11 @@ fn shipped() -> Vec<PathBuf> {
     while let Some(folder) = folders.pop() {
         for entry in folder.read_dir().unwrap() {
             let path = entry.unwrap().path();
-            if path.is_dir() { folders.push(path) } else { files.push(path) }
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "toml") {
+                files.push(path);
+            }
         }
     }
     files
