@@ -2,12 +2,13 @@
 
 use crate::rng::Stream;
 use crate::route::Routes;
+use crate::source::Source;
 use crate::tcp::{Profile, Receiver, Sender};
+use aqm::Uniform;
 use aqm::unit::{Span, Time};
-use aqm::{Bytes, Rate, Uniform};
 use scenario::Law;
 use scenario::law::Drawn;
-use scenario::model::{Kind, Traffic, Udp};
+use scenario::model::{Kind, Traffic};
 
 /// Header bytes of a UDP datagram over IP.
 pub(crate) const UDP_HEADER: u32 = 28;
@@ -44,20 +45,6 @@ pub(crate) struct Snapshot {
     pub(crate) timeouts: u64,
 }
 
-/// A UDP source of constant rate.
-#[derive(Debug)]
-pub(crate) struct Source {
-    pub(crate) class: u16,
-    pub(crate) forth: u32,
-    pub(crate) size: u16,
-    pub(crate) interval: Span,
-    pub(crate) start: Time,
-    pub(crate) stop: Time,
-    /// Payload bytes that reached the other end, and as many at the end of the warm-up.
-    pub(crate) delivered: u64,
-    pub(crate) delivered_at_warmup: u64,
-}
-
 /// All endpoints.
 #[derive(Debug, Default)]
 pub(crate) struct Endpoints {
@@ -87,13 +74,13 @@ impl Class {
 }
 
 impl Endpoints {
-    pub(crate) fn new(traffic: &[Traffic], routes: &mut Routes<'_>, seed: u64) -> Self {
+    pub(crate) fn new(traffic: &[Traffic], routes: &mut Routes<'_>, seed: u64, end: Time) -> Self {
         let mut endpoints = Self::default();
         for (class, entry) in traffic.iter().enumerate() {
             // Start times have a stream of their own: neither the AQM nor other traffic moves them.
             let mut rng = Stream::new(seed, &format!("traffic.{}.start", entry.name));
             let starts = (0..entry.count).map(|_| Time::ZERO + entry.begin + draw(&entry.start, &mut rng));
-            endpoints.add(class as u16, entry, starts, routes);
+            endpoints.add(class as u16, entry, starts, routes, (seed, end));
         }
         endpoints
     }
@@ -104,6 +91,7 @@ impl Endpoints {
         entry: &Traffic,
         starts: impl Iterator<Item = Time>,
         routes: &mut Routes<'_>,
+        (seed, end): (u64, Time),
     ) {
         let size = entry.packet_size.0 as u16;
         let (tcp, payload) = match &entry.kind {
@@ -117,8 +105,9 @@ impl Endpoints {
             let (from, to) = (entry.from[i % entry.from.len()], entry.to[i % entry.to.len()]);
             let forth = routes.path(from, to);
             match (&entry.kind, &common.profile) {
-                (Kind::Udp(Udp::Cbr(rate)), _) => {
-                    self.add_source(class, forth, entry.packet_size, *rate, start, entry.stop)
+                (Kind::Udp(udp), _) => {
+                    let rng = Stream::new(seed, &format!("traffic.{}.{i}", entry.name));
+                    self.sources.push(Source::new((class, forth), entry, udp, start, end, rng));
                 }
                 (_, Some(profile)) => {
                     let sender = Sender::new(profile, common.segments());
@@ -135,31 +124,6 @@ impl Endpoints {
             }
         }
         self.classes.push(common);
-    }
-
-    fn add_source(
-        &mut self,
-        class: u16,
-        forth: u32,
-        size: Bytes,
-        rate: Rate,
-        start: Time,
-        stop: Option<Span>,
-    ) {
-        let interval = rate.transmission(size.0 as u32);
-        let stop = stop.map_or(Time::MAX, |stop| Time::ZERO + stop);
-        let size = size.0 as u16;
-        let (delivered, delivered_at_warmup) = (0, 0);
-        self.sources.push(Source {
-            class,
-            forth,
-            size,
-            interval,
-            start,
-            stop,
-            delivered,
-            delivered_at_warmup,
-        });
     }
 
     fn add_flow(

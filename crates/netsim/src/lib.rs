@@ -9,12 +9,14 @@ mod flow;
 mod link;
 mod memory;
 mod network;
+mod noise;
 mod packet;
 pub mod probe;
 pub mod results;
 mod rng;
 mod route;
 mod simulation;
+mod source;
 mod stats;
 pub mod tcp;
 

@@ -1,12 +1,13 @@
 //! How much memory a run needs, told before it is tried.
 
-use crate::flow::{Flow, Source};
+use crate::flow::Flow;
 use crate::packet::Packet;
+use crate::source::Source;
 use crate::tcp::{Receiver, Sender};
 use aqm::Bytes;
 use aqm::unit::{Limit, Span};
 use scenario::Scenario;
-use scenario::model::Kind;
+use scenario::model::{Arrival, Kind, Udp};
 
 /// Events on the heap a flow: its timer, its delayed ACK, its start or stop.
 const EVENTS_PER_FLOW: usize = 3;
@@ -16,13 +17,14 @@ const HISTOGRAM: u64 = 400_000;
 /// The most bytes that a run of this scenario should need.
 #[must_use]
 pub fn memory_estimate(scenario: &Scenario) -> u64 {
-    let (mut tcp, mut udp, mut outstanding) = (0u64, 0u64, 0u64);
+    let (mut tcp, mut udp, mut outstanding, mut patterns) = (0u64, 0u64, 0u64, 0u64);
     for traffic in &scenario.traffic {
         let count = u64::from(traffic.count);
         match &traffic.kind {
-            Kind::Udp(_) => {
+            Kind::Udp(pattern) => {
                 udp += count;
                 outstanding = u64::MAX;
+                patterns = patterns.saturating_add(held(pattern, count, scenario.general.duration));
             }
             Kind::Ftp(profile)
             | Kind::Transfer(profile, _)
@@ -42,7 +44,21 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
         scenario.links.iter().map(|link| 2 * in_flight(link).min(outstanding).saturating_mul(slot() as u64));
     let measured = scenario.links.iter().filter(|link| link.aqm.is_some()).count() as u64;
     let histograms = measured * scenario.traffic.len() as u64 * HISTOGRAM;
-    rings.fold(flows + histograms + recorded(scenario, tcp), u64::saturating_add)
+    rings.fold(flows + histograms + patterns + recorded(scenario, tcp), u64::saturating_add)
+}
+
+/// Bytes of the rates or arrivals that `count` flows of a kind look up.
+fn held(pattern: &Udp, count: u64, duration: Span) -> u64 {
+    match pattern {
+        Udp::Trace(arrivals) => (arrivals.len() * size_of::<Arrival>()) as u64,
+        Udp::Fgn { step, .. } => {
+            let rates = duration.nanos().div_ceil(step.nanos());
+            // While one flow's are drawn, as many complex numbers as two rounded up to a power of two, and their
+            // turns.
+            8 * rates * count + 48 * rates.next_power_of_two()
+        }
+        _ => 0,
+    }
 }
 
 /// A place in a ring.

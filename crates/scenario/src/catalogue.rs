@@ -115,7 +115,11 @@ mod tests {
         assert_eq!(names(&catalogue["tcps"]), ["rfc", "ns2.35", "tahoe", "reno", "newreno", "sack"]);
         let Kind::Choice(kinds) = KindName::KIND else { panic!("kinds are names") };
         assert_eq!(names(&catalogue["traffic"]), kinds);
-        assert!(["ftp", "short", "web", "on-off", "fgn", "trace", "video"].iter().all(|kind| kinds.contains(kind)));
+        assert!(
+            ["ftp", "short", "web", "on-off", "fgn", "trace", "video"]
+                .iter()
+                .all(|kind| kinds.contains(kind))
+        );
         for list in ["aqms", "tcps", "traffic"] {
             for entry in catalogue[list].as_array().unwrap() {
                 assert!(entry["summary"].as_str().is_some_and(|text| text.len() > 10), "{entry}");

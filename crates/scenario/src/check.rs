@@ -70,8 +70,7 @@ fn timers(path: &str, tcp: &Tcp, reader: &mut Reader<'_>) {
 
 /// Whether flows start before the run ends and stop after they start.
 fn times(entry: &TrafficEntry, duration: Span, reader: &mut Reader<'_>) {
-    let [start_path, stop_path, active_path] =
-        ["start", "stop", "active"].map(|key| below(&entry.path, key));
+    let [start_path, stop_path, active_path] = ["start", "stop", "active"].map(|key| below(&entry.path, key));
     let (start, mut stop, mut begin) = (entry.table.start, entry.table.stop, Span::ZERO);
     let mut stop_at = (&stop_path, stop.as_ref().map(shown));
     if let Some(active) = entry.table.active.as_ref().filter(|_| reader.fine(&[&active_path])) {
@@ -99,9 +98,7 @@ fn times(entry: &TrafficEntry, duration: Span, reader: &mut Reader<'_>) {
         let message = format!("must be before the end of the run, duration = {}", shown(&duration));
         reader.refuse(&start_path, Some(shown(&start)), message);
     }
-    if stop.is_some_and(|stop| stop <= begin + start.least())
-        && reader.fine(&[&start_path, stop_at.0])
-    {
+    if stop.is_some_and(|stop| stop <= begin + start.least()) && reader.fine(&[&start_path, stop_at.0]) {
         let message = format!("must be after start = {}", shown(&start));
         reader.refuse(stop_at.0, stop_at.1, message);
     }
@@ -178,14 +175,14 @@ fn what_to_lower(tables: &Tables, scenario: &Scenario, estimate: &Estimate) -> S
     let name = &traffic.name;
     let count = format!("traffic.{name}.count ({})", traffic.count);
     match &traffic.kind {
-        Kind::Udp(
-            Udp::Cbr(rate) | Udp::OnOff { rate, .. } | Udp::Poisson(rate) | Udp::Fgn { rate, .. },
-        ) => format!("traffic.{name}.rate ({rate}) or {count}"),
-        Kind::Transfer(_, size) => format!("traffic.{name}.size ({size}) or {count}"),
-        Kind::Short(_, short) => {
-            let key = if tables.traffic[estimate.heaviest].table.arrival_rate.is_some() { "arrival_rate" } else { "interarrival" };
-            format!("traffic.{name}.{key} (now one in {:.1e} s) or {count}", short.interarrival.mean())
+        Kind::Udp(Udp::Cbr(rate) | Udp::OnOff { rate, .. } | Udp::Poisson(rate) | Udp::Fgn { rate, .. }) => {
+            format!("traffic.{name}.rate ({rate}) or {count}")
         }
+        Kind::Transfer(_, size) => format!("traffic.{name}.size ({size}) or {count}"),
+        Kind::Short(_, short) => match tables.traffic[estimate.heaviest].table.arrival_rate {
+            Some(rate) => format!("traffic.{name}.arrival_rate ({rate}) or {count}"),
+            None => format!("raise traffic.{name}.interarrival ({}) or lower {count}", short.interarrival),
+        },
         Kind::Web(..) | Kind::Udp(_) => count,
         Kind::Ftp(_) => {
             let cable = link.name.trim_end_matches(":reverse");

@@ -103,7 +103,9 @@ fn demand(traffic: &Traffic, path: &[usize], links: &[Link]) -> f64 {
                 .iter()
                 .map(|&link| 2.0 * links[link].delay.secs() + bits / links[link].rate.bits())
                 .sum();
-            narrowest.min(together(&traffic.kind) * f64::from(tcp.max_window) * bits / round).min(offered(traffic))
+            narrowest
+                .min(together(&traffic.kind) * f64::from(tcp.max_window) * bits / round)
+                .min(offered(traffic))
         }
     }
 }

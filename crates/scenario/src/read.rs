@@ -3,7 +3,8 @@
 use crate::document::{ALGORITHMS, Document, LISTS, head};
 use crate::error::{MOST_PROBLEMS, Origin, Problem, instead};
 use crate::model::{
-    Arrival, Dumbbell, Flavour, General, KindName, LinkTable, Record, Response, TCP_PRESETS, Tcp, TrafficTable,
+    Arrival, Dumbbell, Flavour, General, KindName, LinkTable, Record, Response, TCP_PRESETS, Tcp,
+    TrafficTable,
 };
 use crate::trace;
 use crate::traffic;

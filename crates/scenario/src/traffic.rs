@@ -168,9 +168,7 @@ impl Udp {
     /// The packets of this size that one flow sends in so many seconds, in the mean.
     pub(crate) fn packets(&self, packet: Bytes, seconds: f64) -> f64 {
         match self {
-            Self::Trace(arrivals) => {
-                arrivals.partition_point(|arrival| arrival.at.secs() < seconds) as f64
-            }
+            Self::Trace(arrivals) => arrivals.partition_point(|arrival| arrival.at.secs() < seconds) as f64,
             Self::Frames { interval, size, key_every, key_size } => {
                 let each = |frame: Bytes| frame.0.div_ceil(packet.0) as f64;
                 keyed(*key_every, *key_size, *size, each) * seconds / interval.secs()

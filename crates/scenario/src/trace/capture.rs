@@ -64,7 +64,8 @@ pub(super) fn pcap(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
 
 /// The packets of a pcapng file, of all its interfaces.
 pub(super) fn pcapng(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
-    let (mut recording, mut interfaces, mut big_endian, mut offset) = (Recording::default(), vec![], false, 0);
+    let (mut recording, mut interfaces, mut big_endian, mut offset) =
+        (Recording::default(), vec![], false, 0);
     while offset < bytes.len() {
         let rest = &bytes[offset..];
         // Each section says its own byte order, in the third word of its header.
@@ -85,12 +86,17 @@ pub(super) fn pcapng(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
                     return Err(format!("packet at byte {offset}: no interface {}", packet.if_id));
                 };
                 let ticks = (i128::from(packet.ts_high) << 32) + i128::from(packet.ts_low);
-                let nanos = ticks * 1_000_000_000 / i128::from(resolution) + i128::from(start) * 1_000_000_000;
+                let nanos =
+                    ticks * 1_000_000_000 / i128::from(resolution) + i128::from(start) * 1_000_000_000;
                 let size = size(link, packet.packet_data(), packet.origlen);
-                recording.add(nanos, size).map_err(|problem| format!("packet at byte {offset}: {problem}"))?;
+                recording
+                    .add(nanos, size)
+                    .map_err(|problem| format!("packet at byte {offset}: {problem}"))?;
             }
             Block::SimplePacket(_) => {
-                return Err(format!("packet at byte {offset}: it has no time, as simple packet blocks never do"));
+                return Err(format!(
+                    "packet at byte {offset}: it has no time, as simple packet blocks never do"
+                ));
             }
             _ => {}
         }
@@ -106,7 +112,8 @@ fn size(link: Linktype, data: &[u8], length: u32) -> u64 {
         _ if RAW.contains(&link) => Some(data),
         _ => None,
     };
-    let word = |ip: &[u8], at: usize| ip.get(at..at + 2).map(|two| u64::from(u16::from_be_bytes([two[0], two[1]])));
+    let word =
+        |ip: &[u8], at: usize| ip.get(at..at + 2).map(|two| u64::from(u16::from_be_bytes([two[0], two[1]])));
     let total = ip.and_then(|ip| match ip.first()? >> 4 {
         4 => word(ip, 2),
         6 => word(ip, 4).filter(|&payload| payload > 0).map(|payload| payload + 40),
