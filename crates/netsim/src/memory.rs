@@ -53,8 +53,7 @@ fn held(pattern: &Udp, count: u64, duration: Span) -> u64 {
         Udp::Trace(arrivals) => (arrivals.len() * size_of::<Arrival>()) as u64,
         Udp::Fgn { step, .. } => {
             let rates = duration.nanos().div_ceil(step.nanos());
-            // While one flow's are drawn, as many complex numbers as two rounded up to a power of two, and their
-            // turns.
+            // While one flow's are drawn, there are two complex numbers for each, and half as many turns.
             8 * rates * count + 48 * rates.next_power_of_two()
         }
         _ => 0,
@@ -120,6 +119,18 @@ mod tests {
         let windows = 2 * 1000 * 100 * slot() as u64;
         assert!(deep <= small + windows, "no buffer holds more than all windows: {deep}, {small}");
         assert!(estimate("100 packets", "10 packets") <= small);
+    }
+
+    #[test]
+    fn memory_holds_the_rates_of_noise() {
+        // 10 000 rates of 8 bytes for each flow.
+        let noise = |count| {
+            let entry =
+                format!("[[traffic]]\nkind = \"fgn\"\nstep = \"10 ms\"\ncount = {count}\n[[traffic]]");
+            estimate("[[traffic]]", &entry)
+        };
+        let more = noise(200) - noise(100);
+        assert!((8_000_000..8_100_000).contains(&more), "{more}");
     }
 
     #[test]

@@ -316,7 +316,7 @@ mod tests {
         let poisson = "kind = \"poisson\"\nrate = \"1.2 Mbit/s\"\n";
         sends_at(poisson, 1000, 1.2e6, 5.0 / 1e5f64.sqrt());
         let noise = "kind = \"fgn\"\nrate = \"8 Mbit/s\"\npacket_size = \"1000 B\"\nhurst = 0.5\n";
-        sends_at(&format!("{noise}deviation = 0.3\n"), 1000, 8e6 * 1.00004, 5.0 * 0.3 / 1e5f64.sqrt());
+        sends_at(&format!("{noise}deviation = 0.3\n"), 1000, 8e6 * 1.000_033_6, 5.0 * 0.3 / 1e5f64.sqrt());
         // The mean of a Gaussian with mean and deviation 1, of which the part below 0 counts as 0.
         sends_at(&format!("{noise}deviation = 1.0\n"), 1000, 8e6 * 1.083_32, 5.0 / 1e5f64.sqrt());
         sends_at(&format!("{noise}deviation = 0.0\n"), 1000, 8e6, 1e-6);

@@ -3,6 +3,7 @@
 use crate::law::Law;
 use crate::model::{Extent, Kind, KindName, Short, TrafficTable, Udp, Web};
 use crate::read::{Reader, TrafficEntry, below};
+use aqm::params::Field;
 use aqm::unit::{Bytes, Frequency, Span};
 
 /// The size of a packet of which nothing is said.
@@ -35,39 +36,42 @@ pub(crate) fn fill(table: &mut TrafficTable) {
 
 /// Notes if an entry lacks what its kind needs, or says one thing twice.
 pub(crate) fn whole(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
-    let mut either = |[a, b]: [(&str, bool); 2], neither: &str, both: &str| {
+    let mut either = |[a, b]: [&(&str, Option<String>); 2], neither: &str, both: &str| {
         let at = [a.0, b.0].map(|key| below(path, key));
         if !reader.fine(&[&at[0], &at[1]]) {
             return;
         }
-        if !(a.1 || b.1) && !neither.is_empty() {
-            reader.refuse(path, None, neither);
-        } else if a.1 && b.1 && !both.is_empty() {
-            reader.refuse(&at[1], None, format!("{} is given as well; {both}", a.0));
+        match (&a.1, &b.1) {
+            (None, None) if !neither.is_empty() => reader.refuse(path, None, neither),
+            (Some(_), Some(found)) if !both.is_empty() => {
+                reader.refuse(&at[1], Some(found.clone()), format!("{} is given as well; {both}", a.0));
+            }
+            _ => {}
         }
     };
-    let (size, stop) = (("size", table.size.is_some()), ("stop", table.stop.is_some()));
-    let active = ("active", table.active.is_some());
-    either([active, stop], "", "it says the start and the stop, so leave this out");
+    let (size, lifetime) = (("size", given(&table.size)), ("lifetime", given(&table.lifetime)));
+    let (stop, active) = (("stop", given(&table.stop)), ("active", given(&table.active)));
+    either([&active, &stop], "", "it says the start and the stop, so leave this out");
     match table.kind {
-        KindName::Transfer if active.1 => {}
-        KindName::Transfer => either([size, stop], "a transfer needs a size or a stop", ""),
+        KindName::Transfer if active.1.is_some() => {}
+        KindName::Transfer => either([&size, &stop], "a transfer needs a size or a stop", ""),
         KindName::Short => {
-            let lifetime = ("lifetime", table.lifetime.is_some());
-            either([size, lifetime], "a short needs a size or a lifetime", "a flow ends by one of the two");
-            let rate = ("arrival_rate", table.arrival_rate.is_some());
-            let gap = ("interarrival", table.interarrival.is_some());
-            either(
-                [rate, gap],
-                "a short needs an arrival_rate or an interarrival",
-                "flows arrive by one of the two",
-            );
+            either([&size, &lifetime], "a short needs a size or a lifetime", "a flow ends by one of the two");
+            let rate = ("arrival_rate", given(&table.arrival_rate));
+            let gap = ("interarrival", given(&table.interarrival));
+            let neither = "a short needs an arrival_rate or an interarrival";
+            either([&rate, &gap], neither, "flows arrive by one of the two");
         }
         KindName::Trace if table.file.is_none() && reader.fine(&[&below(path, "file")]) => {
             reader.refuse(path, None, "a trace needs a file, CSV or pcap");
         }
         _ => {}
     }
+}
+
+/// What a message shows of a value, if there is one.
+fn given(value: &Option<impl Field>) -> Option<String> {
+    value.as_ref().map(|value| value.value().to_string())
 }
 
 /// The size of an entry's largest data packets on the wire.

@@ -426,7 +426,7 @@ fn file(name: &str, content: &[u8]) -> PathBuf {
 /// A pcap file of two Ethernet frames, of which little was captured.
 fn pcap() -> Vec<u8> {
     let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0];
-    for word in [0u32, 0, 65535, 1, 5, 250_000, 4, 100, 0, 0, 6, 500_000, 4, 200, 0] {
+    for word in [0u32, 0, 65535, 1, 5, 250_000, 4, 100, 0, 6, 500_000, 4, 200, 0] {
         file.extend(word.to_le_bytes());
     }
     file
