@@ -92,7 +92,8 @@ def test_a_trace_is_found_beside_its_scenario_and_from_where_a_result_was_saved(
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "arrivals.csv").write_text("time,size\n0,1000\n0.5,1000\n")
-    text = 'duration = "2 s"\n[dumbbell]\n[[traffic]]\nname = "t"\nkind = "trace"\nfile = "arrivals.csv"\nstart = "0.1 s"\n'
+    entry = '[[traffic]]\nname = "t"\nkind = "trace"\nfile = "arrivals.csv"\nstart = "0.1 s"\n'
+    text = f'duration = "2 s"\n[dumbbell]\n{entry}'
     (folder / "mine.toml").write_text(text)
     assert cli("run", "mine/mine.toml", "--out", "kept").returncode == 0
     again = cli("run", "kept/scenario.toml", "--json")
