@@ -16,7 +16,7 @@ const MOST_WORK: f64 = 4e9;
 /// No series has more bins.
 const MOST_BINS: u64 = 100_000_000;
 
-/// A flow's rates are drawn all at once, with four times the memory of the result.
+/// A flow's rates are drawn all at once, with some 50 bytes for each.
 const MOST_RATES: u64 = 1 << 22;
 
 /// A value as a message shows it.

@@ -36,31 +36,32 @@ pub(crate) fn fill(table: &mut TrafficTable) {
 
 /// Notes if an entry lacks what its kind needs, or says one thing twice.
 pub(crate) fn whole(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
-    let mut either = |[a, b]: [&(&str, Option<String>); 2], neither: &str, both: &str| {
+    let mut either = |[a, b]: [&(&str, Option<String>); 2], neither: Option<&str>, both: Option<&str>| {
         let at = [a.0, b.0].map(|key| below(path, key));
         if !reader.fine(&[&at[0], &at[1]]) {
             return;
         }
-        match (&a.1, &b.1) {
-            (None, None) if !neither.is_empty() => reader.refuse(path, None, neither),
-            (Some(_), Some(found)) if !both.is_empty() => {
-                reader.refuse(&at[1], Some(found.clone()), format!("{} is given as well; {both}", a.0));
+        match (&a.1, &b.1, neither, both) {
+            (None, None, Some(message), _) => reader.refuse(path, None, message),
+            (Some(_), Some(found), _, Some(fix)) => {
+                reader.refuse(&at[1], Some(found.clone()), format!("{} is given as well; {fix}", a.0));
             }
             _ => {}
         }
     };
     let (size, lifetime) = (("size", given(&table.size)), ("lifetime", given(&table.lifetime)));
     let (stop, active) = (("stop", given(&table.stop)), ("active", given(&table.active)));
-    either([&active, &stop], "", "it says the start and the stop, so leave this out");
+    either([&active, &stop], None, Some("it says the start and the stop, so leave this out"));
     match table.kind {
         KindName::Transfer if active.1.is_some() => {}
-        KindName::Transfer => either([&size, &stop], "a transfer needs a size or a stop", ""),
+        KindName::Transfer => either([&size, &stop], Some("a transfer needs a size or a stop"), None),
         KindName::Short => {
-            either([&size, &lifetime], "a short needs a size or a lifetime", "a flow ends by one of the two");
+            let neither = "a short needs a size or a lifetime";
+            either([&size, &lifetime], Some(neither), Some("a flow ends by one of the two"));
             let rate = ("arrival_rate", given(&table.arrival_rate));
             let gap = ("interarrival", given(&table.interarrival));
             let neither = "a short needs an arrival_rate or an interarrival";
-            either([&rate, &gap], neither, "flows arrive by one of the two");
+            either([&rate, &gap], Some(neither), Some("flows arrive by one of the two"));
         }
         KindName::Trace if table.file.is_none() && reader.fine(&[&below(path, "file")]) => {
             reader.refuse(path, None, "a trace needs a file, CSV or pcap");
