@@ -6,13 +6,14 @@ use crate::event::Event;
 use crate::rng::Stream;
 use crate::route::Routes;
 use crate::slots::Tenant;
+use crate::source::Source;
 use crate::tcp::{Profile, Receiver, Sender};
 use crate::web::{Client, Site};
 use aqm::unit::{Span, Time};
-use aqm::{Bytes, Rate, Uniform};
+use aqm::{Bytes, Uniform};
 use scenario::Law;
 use scenario::law::Drawn;
-use scenario::model::{Kind, Tcp, Traffic, Udp};
+use scenario::model::{Kind, Tcp, Traffic};
 use std::ops::{Add, Sub};
 
 /// Header bytes of a UDP datagram over IP.
@@ -72,20 +73,6 @@ pub(crate) struct Snapshot {
 pub(crate) struct Times {
     pub(crate) count: u64,
     nanos: u128,
-}
-
-/// A UDP source of constant rate.
-#[derive(Debug)]
-pub(crate) struct Source {
-    pub(crate) class: u16,
-    pub(crate) forth: u32,
-    pub(crate) size: u16,
-    pub(crate) interval: Span,
-    pub(crate) start: Time,
-    pub(crate) stop: Time,
-    /// Payload bytes that reached the other end, and as many at the end of the warm-up.
-    pub(crate) delivered: u64,
-    pub(crate) delivered_at_warmup: u64,
 }
 
 /// All endpoints.
@@ -181,13 +168,13 @@ impl Sub for Snapshot {
 }
 
 impl Endpoints {
-    pub(crate) fn new(traffic: &[Traffic], routes: &mut Routes<'_>, seed: u64) -> Self {
+    pub(crate) fn new(traffic: &[Traffic], routes: &mut Routes<'_>, seed: u64, end: Time) -> Self {
         let mut endpoints = Self::default();
         for (class, entry) in traffic.iter().enumerate() {
             // Start times have a stream of their own: neither the AQM nor other traffic moves them.
             let mut rng = Stream::new(seed, &format!("traffic.{}.start", entry.name));
             let starts = (0..entry.count).map(|_| Time::ZERO + entry.begin + draw(&entry.start, &mut rng));
-            endpoints.add(class as u16, entry, starts, routes, seed);
+            endpoints.add(class as u16, entry, starts, routes, (seed, end));
             endpoints.classes.push(Class::default());
         }
         endpoints.residents = endpoints.flows.len();
@@ -201,7 +188,7 @@ impl Endpoints {
         entry: &Traffic,
         starts: impl Iterator<Item = Time>,
         routes: &mut Routes<'_>,
-        seed: u64,
+        (seed, end): (u64, Time),
     ) {
         let mut paths = |i: usize| {
             let (from, to) = (entry.from[i % entry.from.len()], entry.to[i % entry.to.len()]);
@@ -249,12 +236,12 @@ impl Endpoints {
                 }
                 self.sites.push(site);
             }
-            Kind::Udp(Udp::Cbr(rate)) => {
+            Kind::Udp(udp) => {
                 for (i, start) in starts.enumerate() {
-                    self.add_source(class, paths(i).0, entry.packet_size, *rate, start, entry.stop);
+                    let rng = Stream::new(seed, &format!("traffic.{}.{i}", entry.name));
+                    self.sources.push(Source::new((class, paths(i).0), entry, udp, start, end, rng));
                 }
             }
-            Kind::Udp(_) => unreachable!("every other kind is TCP"),
         }
     }
 
@@ -270,31 +257,6 @@ impl Endpoints {
         let profile = &self.profiles[i];
         let part = if profile.tick_phase { self.phases[i].uniform() } else { 0.0 };
         Sender::new(profile, profile.segments(payload), Span::from_secs(profile.tick.secs() * part))
-    }
-
-    fn add_source(
-        &mut self,
-        class: u16,
-        forth: u32,
-        size: Bytes,
-        rate: Rate,
-        start: Time,
-        stop: Option<Span>,
-    ) {
-        let interval = rate.transmission(size.0 as u32);
-        let stop = stop.map_or(Time::MAX, |stop| Time::ZERO + stop);
-        let size = size.0 as u16;
-        let (delivered, delivered_at_warmup) = (0, 0);
-        self.sources.push(Source {
-            class,
-            forth,
-            size,
-            interval,
-            start,
-            stop,
-            delivered,
-            delivered_at_warmup,
-        });
     }
 
     fn add_flow(&mut self, mut flow: Flow, stop: Option<Span>) {

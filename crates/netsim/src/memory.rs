@@ -1,12 +1,13 @@
 //! How much memory a run needs, told before it is tried.
 
-use crate::flow::{Flow, Source};
+use crate::flow::Flow;
 use crate::packet::Packet;
+use crate::source::Source;
 use crate::tcp::{Receiver, Sender};
 use aqm::Bytes;
 use aqm::unit::{Limit, Span};
 use scenario::Scenario;
-use scenario::model::{Extent, Kind, Short, Tcp, Traffic};
+use scenario::model::{Arrival, Extent, Kind, Short, Tcp, Traffic, Udp};
 
 /// Events on the heap a flow: its timer, its delayed ACK, its start or stop.
 const EVENTS_PER_FLOW: usize = 3;
@@ -16,14 +17,15 @@ const HISTOGRAM: u64 = 400_000;
 /// The most bytes that a run of this scenario should need.
 #[must_use]
 pub fn memory_estimate(scenario: &Scenario) -> u64 {
-    let (mut tcp, mut residents, mut udp, mut outstanding) = (0u64, 0u64, 0u64, 0u64);
+    let (mut tcp, mut residents, mut udp, mut outstanding, mut patterns) = (0u64, 0u64, 0u64, 0u64, 0u64);
     let duration = scenario.general.duration;
     for traffic in &scenario.traffic {
         let count = u64::from(traffic.count);
         let (flows, profile) = match &traffic.kind {
-            Kind::Udp(_) => {
+            Kind::Udp(pattern) => {
                 udp += count;
                 outstanding = u64::MAX;
+                patterns = patterns.saturating_add(held(pattern, count, duration));
                 continue;
             }
             Kind::Ftp(tcp) | Kind::Transfer(tcp, _) => {
@@ -45,7 +47,7 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
         scenario.links.iter().map(|link| 2 * in_flight(link).min(outstanding).saturating_mul(slot() as u64));
     let measured = scenario.links.iter().filter(|link| link.aqm.is_some()).count() as u64;
     let histograms = measured * scenario.traffic.len() as u64 * HISTOGRAM;
-    rings.fold(flows + histograms + recorded(scenario, residents), u64::saturating_add)
+    rings.fold(flows + histograms + patterns + recorded(scenario, residents), u64::saturating_add)
 }
 
 /// The most flows of an arrival process that are likely to be there at once: few outlive their application by
@@ -58,6 +60,19 @@ fn alive(tcp: &Tcp, short: &Short, traffic: &Traffic, duration: Span) -> u64 {
     let active = traffic.stop.map_or(duration, |stop| stop.min(duration)).secs() - traffic.begin.secs();
     let seconds = (lifetime + tcp.max_rto.secs()).min(active.max(0.0));
     (seconds / short.interarrival.mean()).ceil() as u64
+}
+
+/// Bytes of the rates or arrivals that `count` flows of a kind look up.
+fn held(pattern: &Udp, count: u64, duration: Span) -> u64 {
+    match pattern {
+        Udp::Trace(arrivals) => (arrivals.len() * size_of::<Arrival>()) as u64,
+        Udp::Fgn { step, .. } => {
+            let rates = duration.nanos().div_ceil(step.nanos());
+            // While one flow's are drawn, there are two complex numbers for each, and half as many turns.
+            8 * rates * count + 48 * rates.next_power_of_two()
+        }
+        _ => 0,
+    }
 }
 
 /// A place in a ring.
@@ -123,6 +138,18 @@ mod tests {
         let windows = 2 * 1000 * 100 * slot() as u64;
         assert!(deep <= small + windows, "no buffer holds more than all windows: {deep}, {small}");
         assert!(estimate("100 packets", "10 packets") <= small);
+    }
+
+    #[test]
+    fn memory_holds_the_rates_of_noise() {
+        // 10 000 rates of 8 bytes for each flow.
+        let noise = |count| {
+            let entry =
+                format!("[[traffic]]\nkind = \"fgn\"\nstep = \"10 ms\"\ncount = {count}\n[[traffic]]");
+            estimate("[[traffic]]", &entry)
+        };
+        let more = noise(200) - noise(100);
+        assert!((8_000_000..8_100_000).contains(&more), "{more}");
     }
 
     #[test]

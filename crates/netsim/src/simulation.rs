@@ -67,10 +67,10 @@ impl<P: Probe> Simulation<P> {
     pub fn new(scenario: Scenario, seed: u64, probe: P) -> Self {
         let started = ThreadTime::now();
         let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
-        let endpoints = Endpoints::new(&scenario.traffic, &mut routes, seed);
+        let end = Time::ZERO + scenario.general.duration;
+        let endpoints = Endpoints::new(&scenario.traffic, &mut routes, seed, end);
         let hops = routes.into_hops();
         let mut network = Network::new(&scenario, hops, seed, probe);
-        let end = Time::ZERO + scenario.general.duration;
         schedule(&mut network.events, &endpoints, &scenario);
         Self {
             at_warmup: Vec::new(),
@@ -290,13 +290,23 @@ impl<P: Probe> Simulation<P> {
 
     fn send_datagram(&mut self, index: u32) {
         let now = self.now();
-        let source = &self.endpoints.sources[index as usize];
+        let source = &mut self.endpoints.sources[index as usize];
         if now >= source.stop {
             return;
         }
-        let packet = Packet::datagram(now, index, source.forth, source.class, source.size);
-        self.network.events.push(now + source.interval, Event::Datagram(index));
-        self.network.forward(packet);
+        // Packets without a gap, such as those of a frame, are handed over together.
+        loop {
+            let sent = source.send();
+            let packet = Packet::datagram(now, index, source.forth, source.class, sent.size);
+            match sent.gap {
+                Some(Span::ZERO) => self.network.forward(packet),
+                Some(gap) => {
+                    self.network.events.push(now + gap, Event::Datagram(index));
+                    return self.network.forward(packet);
+                }
+                None => return self.network.forward(packet),
+            }
+        }
     }
 
     /// A link gets the rate that its schedule says for now, and is called again for the next.
@@ -360,7 +370,7 @@ fn schedule(events: &mut Events, endpoints: &Endpoints, scenario: &Scenario) {
     for &(at, event) in &endpoints.agenda {
         events.push(at, event);
     }
-    for (i, source) in endpoints.sources.iter().enumerate() {
+    for (i, source) in endpoints.sources.iter().enumerate().filter(|(_, source)| source.start < Time::MAX) {
         events.push(source.start, Event::Datagram(i as u32));
     }
 }

@@ -115,7 +115,13 @@ mod tests {
         let catalogue = catalogue();
         assert_eq!(names(&catalogue["aqms"]), NAMES);
         assert_eq!(names(&catalogue["tcps"]), ["rfc", "ns2.35", "tahoe", "reno", "newreno", "sack"]);
-        assert_eq!(names(&catalogue["traffic"]), ["ftp", "transfer", "cbr"]);
+        let Kind::Choice(kinds) = KindName::KIND else { panic!("kinds are names") };
+        assert_eq!(names(&catalogue["traffic"]), kinds);
+        assert!(
+            ["ftp", "short", "web", "on-off", "fgn", "trace", "video"]
+                .iter()
+                .all(|kind| kinds.contains(kind))
+        );
         for list in ["aqms", "tcps", "traffic"] {
             for entry in catalogue[list].as_array().unwrap() {
                 assert!(entry["summary"].as_str().is_some_and(|text| text.len() > 10), "{entry}");
@@ -126,10 +132,21 @@ mod tests {
     #[test]
     fn a_kind_of_traffic_lists_its_own_parameters() {
         let catalogue = catalogue();
-        let cbr = names(&catalogue["traffic"][2]["parameters"]);
-        assert!(cbr.contains(&"rate") && !cbr.contains(&"size"));
-        let transfer = names(&catalogue["traffic"][1]["parameters"]);
-        assert!(!transfer.contains(&"rate") && transfer.contains(&"size"));
+        let common = ["name", "kind", "count", "from", "to", "packet_size", "start", "stop", "active"];
+        let own = |kind: &str| {
+            let kinds = catalogue["traffic"].as_array().unwrap();
+            let entry = kinds.iter().find(|entry| entry["name"] == kind).unwrap();
+            let keys = names(&entry["parameters"]).into_iter().filter(|key| !common.contains(key));
+            keys.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(own("ftp"), "");
+        assert_eq!(own("transfer"), "size");
+        assert_eq!(own("short"), "size lifetime arrival_rate interarrival");
+        assert_eq!(own("cbr"), "rate");
+        assert_eq!(own("on-off"), "rate on off");
+        assert_eq!(own("fgn"), "rate hurst deviation step");
+        assert_eq!(own("trace"), "file");
+        assert_eq!(own("video"), "frame_rate frame_size key_every key_size");
     }
 
     #[test]

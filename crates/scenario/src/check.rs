@@ -3,9 +3,9 @@
 use crate::error::Problem;
 use crate::estimate::Estimate;
 use crate::law::Law;
-use crate::model::{Kind, Scenario, Tcp, Udp};
+use crate::model::{Kind, KindName, Scenario, Tcp, Udp};
 use crate::network::BOTTLENECK;
-use crate::read::{Reader, Tables, below};
+use crate::read::{Reader, Tables, TrafficEntry, below};
 use aqm::Port;
 use aqm::params::Field;
 use aqm::unit::{Limit, Span};
@@ -15,6 +15,9 @@ const MOST_WORK: f64 = 4e9;
 
 /// No series has more bins.
 const MOST_BINS: u64 = 100_000_000;
+
+/// A flow's rates are drawn all at once, with some 50 bytes for each.
+const MOST_RATES: u64 = 1 << 22;
 
 /// A value as a message shows it.
 fn shown(value: &impl Field) -> String {
@@ -49,7 +52,8 @@ pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader
         reader.refuse(path, None, message);
     }
     for entry in &tables.traffic {
-        times(&entry.path, entry.table.start, entry.table.stop, general.duration, reader);
+        times(entry, general.duration, reader);
+        rates(entry, general.duration, reader);
         timers(&below(&entry.path, "tcp"), &entry.tcp, reader);
     }
     buffers(tables, scenario, reader);
@@ -65,22 +69,48 @@ fn timers(path: &str, tcp: &Tcp, reader: &mut Reader<'_>) {
 }
 
 /// Whether flows start before the run ends and stop after they start.
-fn times(path: &str, start: Law<Span>, stop: Option<Span>, duration: Span, reader: &mut Reader<'_>) {
-    let [start_path, stop_path] = ["start", "stop"].map(|key| below(path, key));
-    let first = start.least();
+fn times(entry: &TrafficEntry, duration: Span, reader: &mut Reader<'_>) {
+    let [start_path, stop_path, active_path] = ["start", "stop", "active"].map(|key| below(&entry.path, key));
+    let (start, mut stop, mut begin) = (entry.table.start, entry.table.stop, Span::ZERO);
+    let mut stop_at = (&stop_path, stop.as_ref().map(shown));
+    if let Some(active) = entry.table.active.as_ref().filter(|_| reader.fine(&[&active_path])) {
+        let message = match active[..] {
+            [from, to] if from < to && (from < duration || !reader.fine(&["duration"])) => {
+                (begin, stop) = (from, Some(to));
+                stop_at = (&active_path, Some(shown(active)));
+                None
+            }
+            [from, to] if from < to => {
+                Some(format!("must begin before the end of the run, duration = {}", shown(&duration)))
+            }
+            [_, _] => Some("must go from an earlier to a later time".to_owned()),
+            _ => Some("must be two times, from when and to when".to_owned()),
+        };
+        if let Some(message) = message {
+            return reader.refuse(&active_path, Some(shown(active)), message);
+        }
+    }
     let late = match start {
-        Law::Uniform(low, high) => low >= duration || high > duration,
-        Law::Fixed(time) | Law::Exponential(time) | Law::Pareto(time, _) => time >= duration,
+        Law::Uniform(low, high) => begin + low >= duration || begin + high > duration,
+        Law::Fixed(time) | Law::Exponential(time) | Law::Pareto(time, _) => begin + time >= duration,
     };
     if late && reader.fine(&[&start_path, "duration"]) {
         let message = format!("must be before the end of the run, duration = {}", shown(&duration));
         reader.refuse(&start_path, Some(shown(&start)), message);
     }
-    if let Some(stop) = stop.filter(|&stop| stop <= first)
-        && reader.fine(&[&start_path, &stop_path])
-    {
+    if stop.is_some_and(|stop| stop <= begin + start.least()) && reader.fine(&[&start_path, stop_at.0]) {
         let message = format!("must be after start = {}", shown(&start));
-        reader.refuse(&stop_path, Some(shown(&stop)), message);
+        reader.refuse(stop_at.0, stop_at.1, message);
+    }
+}
+
+/// Whether there are not too many rates of fractional Gaussian noise to draw at once.
+fn rates(entry: &TrafficEntry, duration: Span, reader: &mut Reader<'_>) {
+    let (step, path) = (entry.table.step, below(&entry.path, "step"));
+    let least = duration.nanos().div_ceil(MOST_RATES);
+    if entry.table.kind == KindName::Fgn && step.nanos() < least && reader.fine(&[&path, "duration"]) {
+        let message = format!("must be at least {} for this duration", shown(&Span::ns(least)));
+        reader.refuse(&path, Some(shown(&step)), message);
     }
 }
 
@@ -147,9 +177,15 @@ fn what_to_lower(tables: &Tables, scenario: &Scenario, estimate: &Estimate) -> S
     let name = &traffic.name;
     let count = format!("traffic.{name}.count ({})", traffic.count);
     match &traffic.kind {
-        Kind::Udp(Udp::Cbr(rate)) => format!("traffic.{name}.rate ({rate}) or {count}"),
+        Kind::Udp(Udp::Cbr(rate) | Udp::OnOff { rate, .. } | Udp::Poisson(rate) | Udp::Fgn { rate, .. }) => {
+            format!("traffic.{name}.rate ({rate}) or {count}")
+        }
         Kind::Transfer(_, size) => format!("traffic.{name}.size ({size}) or {count}"),
-        Kind::Short(..) | Kind::Web(..) | Kind::Udp(_) => count,
+        Kind::Short(_, short) => match tables.traffic[estimate.heaviest].table.arrival_rate {
+            Some(rate) => format!("traffic.{name}.arrival_rate ({rate}) or {count}"),
+            None => format!("raise traffic.{name}.interarrival ({}) or lower {count}", short.interarrival),
+        },
+        Kind::Web(..) | Kind::Udp(_) => count,
         Kind::Ftp(_) => {
             let cable = link.name.trim_end_matches(":reverse");
             let table = match tables.links.iter().any(|entry| entry.table.name == cable) {

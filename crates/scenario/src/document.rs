@@ -12,7 +12,7 @@ use aqm::aqm::AnyParams;
 use aqm::params::Value;
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
-use std::path::Path;
+use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 
 /// A longer file is no scenario.
@@ -22,6 +22,8 @@ const LONGEST: u64 = 16 << 20;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Document {
     name: Arc<str>,
+    /// Where the file is, unless it is a text without one.
+    folder: Option<PathBuf>,
     root: Table,
 }
 
@@ -65,7 +67,7 @@ impl Document {
             return Err(problem(format!("more than {} MiB: not a scenario", LONGEST >> 20)).into());
         }
         let text = String::from_utf8(bytes).map_err(|_| problem("not UTF-8 text".to_owned()))?;
-        Self::parse(&text, &name)
+        Ok(Self { folder: path.parent().map(Path::to_owned), ..Self::parse(&text, &name)? })
     }
 
     /// Reads a text; messages call it `name`.
@@ -74,7 +76,7 @@ impl Document {
     /// If it is not TOML.
     pub fn parse(text: &str, name: &str) -> Result<Self, Problems> {
         let name = Arc::from(name);
-        Ok(Self { root: Table::parse(text, &name)?, name })
+        Ok(Self { root: Table::parse(text, &name)?, name, folder: None })
     }
 
     /// Sets the value at a dotted path: `aqm.q0`, `traffic.long.tcp.min_rto`, `link.up.rate`, `seed`.
@@ -213,6 +215,14 @@ impl Document {
         origin
     }
 
+    /// The whole path of the file that this document calls `name`: beside the document if it is there, else in the
+    /// current folder.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        let beside = self.folder.as_ref().map(|folder| folder.join(name)).filter(|path| path.exists());
+        let found = beside.unwrap_or_else(|| name.into());
+        path::absolute(&found).unwrap_or(found)
+    }
+
     pub(crate) const fn root(&self) -> &Table {
         &self.root
     }
@@ -250,10 +260,18 @@ impl Document {
         }
     }
 
-    /// The document with its changes, as a scenario file.
+    /// The document with its changes, as a scenario file that means the same in any folder.
     #[must_use]
     pub fn to_toml(&self) -> String {
-        self.root.to_toml().to_string()
+        let mut root = self.root.clone();
+        for entry in root.get_mut("traffic").map(Node::entries_mut).unwrap_or_default() {
+            let Data::Table(table) = &mut entry.data else { continue };
+            let Some(file) = table.get_mut("file") else { continue };
+            if let Some(whole) = file.text().map(|name| self.file(name)).filter(|path| path.exists()) {
+                file.data = Data::Value(Value::Text(whole.display().to_string()));
+            }
+        }
+        root.to_toml().to_string()
     }
 }
 

@@ -1,7 +1,7 @@
 //! How much work a run will be, roughly, told before it is tried.
 
 use crate::law::Law;
-use crate::model::{Extent, HEADER, Kind, Link, Scenario, Tcp, Traffic};
+use crate::model::{Extent, HEADER, Kind, Link, Scenario, Short, Tcp, Traffic};
 use aqm::unit::{Bytes, Span};
 use std::collections::VecDeque;
 
@@ -95,7 +95,7 @@ fn path(links: &[Link], outgoing: &[Vec<usize>], from: usize, to: usize) -> Vec<
 /// What one flow would send if it were alone, in bit/s.
 fn demand(traffic: &Traffic, path: &[usize], links: &[Link]) -> f64 {
     match &traffic.kind {
-        Kind::Udp(udp) => udp.mean_rate(),
+        Kind::Udp(udp) => udp.mean_rate(traffic.packet_size),
         Kind::Ftp(tcp) | Kind::Transfer(tcp, _) | Kind::Short(tcp, _) | Kind::Web(tcp, _) => {
             let bits = 8.0 * traffic.packet_size.0 as f64;
             let narrowest = path.iter().map(|&link| links[link].rate.bits()).fold(f64::INFINITY, f64::min);
@@ -103,8 +103,44 @@ fn demand(traffic: &Traffic, path: &[usize], links: &[Link]) -> f64 {
                 .iter()
                 .map(|&link| 2.0 * links[link].delay.mean() + bits / links[link].rate.bits())
                 .sum();
-            narrowest.min(f64::from(tcp.max_window) * bits / round)
+            narrowest
+                .min(together(&traffic.kind) * f64::from(tcp.max_window) * bits / round)
+                .min(offered(traffic))
         }
+    }
+}
+
+/// The connections that one flow of an entry has open at a time.
+fn together(kind: &Kind) -> f64 {
+    match kind {
+        Kind::Short(_, Short { interarrival, extent: Extent::Lifetime(lifetime) }) => {
+            1.0 + lifetime.mean() / interarrival.mean().max(1e-9)
+        }
+        // As many as it takes to carry what is offered.
+        Kind::Short(..) => f64::INFINITY,
+        Kind::Web(_, web) => f64::from(web.connections),
+        _ => 1.0,
+    }
+}
+
+/// The segments that carry `size` bytes.
+fn segments(traffic: &Traffic, size: &Law<Bytes>) -> f64 {
+    let payload = traffic.packet_size.0 - u64::from(HEADER).min(traffic.packet_size.0 - 1);
+    (size.mean() / payload as f64).ceil()
+}
+
+/// What one flow of an entry is asked for, in bit/s, if anything bounds that.
+fn offered(traffic: &Traffic) -> f64 {
+    let bits = 8.0 * traffic.packet_size.0 as f64;
+    match &traffic.kind {
+        Kind::Short(_, Short { interarrival, extent: Extent::Size(size) }) => {
+            segments(traffic, size) * bits / interarrival.mean().max(1e-9)
+        }
+        // A page is fetched once a think time at most; an object takes a request.
+        Kind::Web(_, web) => {
+            f64::from(web.objects) * (segments(traffic, &web.size) + 1.0) * bits / web.think.mean()
+        }
+        _ => f64::INFINITY,
     }
 }
 
@@ -115,26 +151,16 @@ fn sent(share: &Share, traffic: &Traffic, links: &[Link], load: &[f64], duration
     // TCP slows down to its part of the fullest link; the others do not care.
     let part = share.path.iter().map(|&link| links[link].rate.bits() / load[link]).fold(1.0, f64::min);
     let full = share.demand * seconds / (8.0 * traffic.packet_size.0 as f64);
-    let payload = (traffic.packet_size.0 - u64::from(HEADER).min(traffic.packet_size.0 - 1)) as f64;
-    let segments = |size: &Law<Bytes>| (size.mean() / payload).ceil();
     let acks = |tcp: &Tcp| if tcp.delayed_ack { 1.5 } else { 2.0 };
     let packets = match &traffic.kind {
-        Kind::Udp(_) => full,
+        Kind::Udp(udp) => udp.packets(traffic.packet_size, seconds),
         Kind::Ftp(tcp) => full * part * acks(tcp),
-        Kind::Transfer(tcp, size) => segments(size).min(full * part) * acks(tcp),
-        // Shorts that outlive each other share the link; a page is fetched once a think time at most.
+        Kind::Transfer(tcp, size) => segments(traffic, size).min(full * part) * acks(tcp),
+        // However little of the link a short gets, it sends something.
         Kind::Short(tcp, short) => {
-            let flows = seconds / short.interarrival.mean().max(1e-9);
-            let each = match &short.extent {
-                Extent::Size(size) => segments(size),
-                Extent::Lifetime(_) => full,
-            };
-            (flows * each).min(full * part) * acks(tcp)
+            (full * part).max(seconds / short.interarrival.mean().max(1e-9)) * acks(tcp)
         }
-        Kind::Web(tcp, web) => {
-            let session = f64::from(web.objects) * (segments(&web.size) + 1.0);
-            (session * (1.0 + seconds / web.think.mean().max(1e-3))).min(full * part) * acks(tcp)
-        }
+        Kind::Web(tcp, _) => full * part * acks(tcp),
     };
     packets * share.flows * share.path.len() as f64
 }

@@ -17,6 +17,10 @@ pub enum Law<T> {
     Pareto(T, f64),
 }
 
+// A Pareto draw has no bound, but sums of draws must not overflow: no run lasts as long, no flow sends as much.
+const LONGEST: f64 = 1e9;
+const LARGEST: f64 = 1e15;
+
 /// A quantity that can be drawn.
 pub trait Drawn: Field + Quantity + Copy + PartialOrd + fmt::Display {
     /// What to write, for messages.
@@ -34,7 +38,7 @@ impl Drawn for Span {
         self.secs()
     }
     fn of_magnitude(magnitude: f64) -> Self {
-        Self::from_secs(magnitude)
+        Self::from_secs(magnitude.min(LONGEST))
     }
 }
 
@@ -45,7 +49,7 @@ impl Drawn for Bytes {
         self.0 as f64
     }
     fn of_magnitude(magnitude: f64) -> Self {
-        Self(magnitude.round() as u64)
+        Self(magnitude.min(LARGEST).round() as u64)
     }
 }
 

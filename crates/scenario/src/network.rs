@@ -158,7 +158,7 @@ const fn turns(a: usize, b: usize) -> usize {
 /// The scenario that the tables mean; notes what does not fit together.
 pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
     let in_use = tables.traffic.iter().filter(|entry| entry.table.count > 0);
-    let packet = in_use.map(|entry| packet_size(&entry.table)).max();
+    let packet = in_use.map(packet_size).max();
     let mut network = Network { packet: packet.unwrap_or(DEFAULT_PACKET), ..Network::default() };
     let hosts = tables.dumbbell.as_ref().map_or(0, |dumbbell| {
         let (a, b) = (dumbbell.sender_delay.len(), dumbbell.receiver_delay.len());
@@ -296,11 +296,11 @@ fn traffic(
         from,
         to,
         count: table.count,
-        packet_size: packet_size(table),
+        packet_size: packet_size(entry),
         begin,
         start: table.start,
         stop,
-        kind: kind(entry, reader),
+        kind: kind(entry),
     }
 }
 

@@ -4,12 +4,16 @@ use crate::document::{ALGORITHMS, Document, LISTS, head};
 use crate::error::{MOST_PROBLEMS, Origin, Problem, instead};
 use crate::link::LOSSES;
 use crate::model::{
-    Dumbbell, Flavour, General, KindName, LinkTable, Loss, Record, Response, TCP_PRESETS, Tcp, TrafficTable,
+    Arrival, Dumbbell, Flavour, General, KindName, LinkTable, Loss, Record, Response, TCP_PRESETS, Tcp,
+    TrafficTable,
 };
+use crate::trace;
+use crate::traffic;
 use crate::tree::{Data, Node, Table, is_name, labels, spec};
 use aqm::aqm::{AnyParams, NAMES};
 use aqm::params::{Field as _, Kind, ParamError, Params, Spec, Value};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// No list of tables is longer.
 const MOST_ENTRIES: usize = 10_000;
@@ -49,6 +53,8 @@ pub(crate) struct TrafficEntry {
     pub(crate) tcp: Tcp,
     /// The preset that it started from, if one was named.
     pub(crate) preset: Option<String>,
+    /// What `file` holds.
+    pub(crate) arrivals: Arc<[Arrival]>,
     /// Whether `from` and `to` were written, or are the default.
     pub(crate) ends: [bool; 2],
 }
@@ -242,11 +248,14 @@ impl<'a> Reader<'a> {
         read.name = label.to_owned();
         if self.fine(&[&below(&path, "kind")]) {
             self.belonging(&read, table, &path);
+            traffic::whole(&read, &path, self);
         }
+        traffic::fill(&mut read);
+        let arrivals = self.arrivals(&mut read, &path);
         let (tcp, preset) =
             table.get("tcp").map_or_else(Default::default, |node| self.tcp(node, &below(&path, "tcp")));
         let ends = ["from", "to"].map(|key| table.get(key).is_some());
-        TrafficEntry { path, table: read, tcp, preset, ends }
+        TrafficEntry { path, table: read, tcp, preset, arrivals, ends }
     }
 
     /// Whether an entry has the keys of its kind and no others.
@@ -261,13 +270,21 @@ impl<'a> Reader<'a> {
                 self.refuse(&below(path, key), node.shown(), message);
             }
         }
-        let bounded = read.size.is_some() || read.stop.is_some();
-        if read.kind == KindName::Transfer
-            && !bounded
-            && self.fine(&[&below(path, "size"), &below(path, "stop")])
-        {
-            self.refuse(path, None, "a transfer needs a size or a stop");
-        }
+    }
+
+    /// The packets that a trace replays; its file is then called by its whole path.
+    fn arrivals(&mut self, read: &mut TrafficTable, path: &str) -> Arc<[Arrival]> {
+        let at = below(path, "file");
+        let Some(file) = read.file.as_mut().filter(|_| read.kind == KindName::Trace) else {
+            return Arc::default();
+        };
+        let whole = self.document.file(file);
+        let arrivals = trace::read(&whole).unwrap_or_else(|problem| {
+            self.refuse(&at, Some(format!("{file:?}")), problem);
+            Arc::default()
+        });
+        *file = whole.display().to_string();
+        arrivals
     }
 
     /// The table in `node`, which may be written as `NAME:KEY=VALUE,KEY=VALUE`.

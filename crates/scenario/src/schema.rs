@@ -227,11 +227,25 @@ mod tests {
         assert_eq!((&band["exclusiveMinimum"], &band["maximum"]), (&json!(0.0), &json!(10.0)));
         assert_eq!(schema["properties"]["seed"]["minimum"], json!(0.0));
         let kind = &schema["$defs"]["traffic"]["properties"]["kind"];
-        assert_eq!(kind["enum"], json!(["ftp", "transfer", "cbr"]));
+        let kinds = kind["enum"].as_array().unwrap();
+        assert!(kinds.contains(&json!("ftp")) && kinds.contains(&json!("on-off")));
+        let rate = &schema["properties"]["dumbbell"]["properties"]["rate"];
+        assert_eq!(rate["examples"], json!(["10 Mbit/s"]));
         let delay = &schema["properties"]["dumbbell"]["properties"]["sender_delay"];
-        assert_eq!(delay["anyOf"][1]["items"]["examples"], json!(["2.5 ms"]));
-        let then = |i: usize| &schema["$defs"]["traffic"]["allOf"][i]["then"]["properties"];
-        assert_eq!(then(2), &json!({ "tcp": false, "size": false }));
-        assert_eq!(then(0), &json!({ "size": false, "rate": false }));
+        assert_eq!(delay["anyOf"][1]["items"]["examples"][1], json!("uniform(0 s, 1 s)"));
+        let refused = |kind: &str| {
+            let conditions = schema["$defs"]["traffic"]["allOf"].as_array().unwrap();
+            let of = |one: &&Json| one["if"]["properties"]["kind"]["const"] == kind;
+            let keys = conditions.iter().find(of).unwrap()["then"]["properties"].as_object().unwrap();
+            assert!(keys.values().all(|allowed| *allowed == json!(false)));
+            keys.keys().map(String::as_str).collect::<Vec<_>>()
+        };
+        for (key, kinds) in BELONGS {
+            for kind in ["ftp", "short", "cbr", "on-off", "trace"] {
+                let has = kinds.iter().any(|name| chosen(name) == kind);
+                assert_ne!(refused(kind).contains(&key), has, "{key} of {kind}");
+            }
+        }
+        assert!(refused("cbr").contains(&"tcp") && !refused("on-off").contains(&"off"));
     }
 }

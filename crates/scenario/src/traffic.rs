@@ -1,10 +1,10 @@
 //! What the flows of a `[[traffic]]` do, from the keys of its kind.
 
 use crate::law::Law;
-use crate::model::{Arrival, Extent, Kind, KindName, Short, TrafficTable, Udp, Web};
-use crate::read::{Reader, TrafficEntry};
+use crate::model::{Extent, Kind, KindName, Short, TrafficTable, Udp, Web};
+use crate::read::{Reader, TrafficEntry, below};
+use aqm::params::Field;
 use aqm::unit::{Bytes, Frequency, Span};
-use std::sync::Arc;
 
 /// The size of a packet of which nothing is said.
 pub(crate) const DEFAULT_PACKET: Bytes = Bytes(1500);
@@ -13,10 +13,72 @@ const VOICE_PACKET: Bytes = Bytes(200);
 const VOICE_FRAMES: Frequency = Frequency(50.0);
 const VIDEO_FRAMES: Frequency = Frequency(30.0);
 
-/// The size of an entry's data packets on the wire.
-pub(crate) fn packet_size(table: &TrafficTable) -> Bytes {
-    let default = if table.kind == KindName::Voip { VOICE_PACKET } else { DEFAULT_PACKET };
-    table.packet_size.unwrap_or(default)
+/// RED+Tail's files: at least 2.3 kB, 10 kB in the mean.
+const WEB_OBJECT: Law<Bytes> = Law::Pareto(Bytes(10_000), 1.3);
+
+/// Fills in what depends on the kind.
+pub(crate) fn fill(table: &mut TrafficTable) {
+    let packet = match table.kind {
+        KindName::Trace => None,
+        KindName::Voip => Some(VOICE_PACKET),
+        _ => Some(DEFAULT_PACKET),
+    };
+    let frames = match table.kind {
+        KindName::Voip => Some(VOICE_FRAMES),
+        KindName::Video => Some(VIDEO_FRAMES),
+        _ => None,
+    };
+    let size = if table.kind == KindName::Web { Some(WEB_OBJECT) } else { None };
+    table.packet_size = table.packet_size.or(packet);
+    table.frame_rate = table.frame_rate.or(frames);
+    table.size = table.size.or(size);
+}
+
+/// Notes if an entry lacks what its kind needs, or says one thing twice.
+pub(crate) fn whole(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
+    let mut either = |[a, b]: [&(&str, Option<String>); 2], neither: Option<&str>, both: Option<&str>| {
+        let at = [a.0, b.0].map(|key| below(path, key));
+        if !reader.fine(&[&at[0], &at[1]]) {
+            return;
+        }
+        match (&a.1, &b.1, neither, both) {
+            (None, None, Some(message), _) => reader.refuse(path, None, message),
+            (Some(_), Some(found), _, Some(fix)) => {
+                reader.refuse(&at[1], Some(found.clone()), format!("{} is given as well; {fix}", a.0));
+            }
+            _ => {}
+        }
+    };
+    let (size, lifetime) = (("size", given(&table.size)), ("lifetime", given(&table.lifetime)));
+    let (stop, active) = (("stop", given(&table.stop)), ("active", given(&table.active)));
+    either([&active, &stop], None, Some("it says the start and the stop, so leave this out"));
+    match table.kind {
+        KindName::Transfer if active.1.is_some() => {}
+        KindName::Transfer => either([&size, &stop], Some("a transfer needs a size or a stop"), None),
+        KindName::Short => {
+            let neither = "a short needs a size or a lifetime";
+            either([&size, &lifetime], Some(neither), Some("a flow ends by one of the two"));
+            let rate = ("arrival_rate", given(&table.arrival_rate));
+            let gap = ("interarrival", given(&table.interarrival));
+            let neither = "a short needs an arrival_rate or an interarrival";
+            either([&rate, &gap], Some(neither), Some("flows arrive by one of the two"));
+        }
+        KindName::Trace if table.file.is_none() && reader.fine(&[&below(path, "file")]) => {
+            reader.refuse(path, None, "a trace needs a file, CSV or pcap");
+        }
+        _ => {}
+    }
+}
+
+/// What a message shows of a value, if there is one.
+fn given(value: &Option<impl Field>) -> Option<String> {
+    value.as_ref().map(|value| value.value().to_string())
+}
+
+/// The size of an entry's largest data packets on the wire.
+pub(crate) fn packet_size(entry: &TrafficEntry) -> Bytes {
+    let largest = entry.arrivals.iter().map(|arrival| Bytes(u64::from(arrival.size))).max();
+    entry.table.packet_size.or(largest).unwrap_or(DEFAULT_PACKET)
 }
 
 /// The time between events that happen so often.
@@ -25,10 +87,10 @@ fn period(frequency: Frequency) -> Span {
 }
 
 /// What the flows of `entry` do.
-pub(crate) fn kind(entry: &TrafficEntry, _reader: &mut Reader<'_>) -> Kind {
+pub(crate) fn kind(entry: &TrafficEntry) -> Kind {
     let (table, tcp) = (&entry.table, || entry.tcp.clone());
-    let frame = |default| period(table.frame_rate.unwrap_or(default));
-    let size = table.size.unwrap_or(Law::Fixed(Bytes(10_000)));
+    let interval = period(table.frame_rate.unwrap_or(VIDEO_FRAMES));
+    let size = table.size.unwrap_or(WEB_OBJECT);
     match table.kind {
         KindName::Ftp => Kind::Ftp(tcp()),
         // Without a size it is the stop that ends it, as it ends a greedy flow.
@@ -62,15 +124,15 @@ pub(crate) fn kind(entry: &TrafficEntry, _reader: &mut Reader<'_>) -> Kind {
             deviation: table.deviation,
             step: table.step,
         }),
-        KindName::Trace => Kind::Udp(Udp::Trace(Arc::<[Arrival]>::from([]))),
+        KindName::Trace => Kind::Udp(Udp::Trace(entry.arrivals.clone())),
         KindName::Voip => Kind::Udp(Udp::Frames {
-            interval: frame(VOICE_FRAMES),
-            size: packet_size(table),
+            interval,
+            size: packet_size(entry),
             key_every: 0,
-            key_size: packet_size(table),
+            key_size: packet_size(entry),
         }),
         KindName::Video => Kind::Udp(Udp::Frames {
-            interval: frame(VIDEO_FRAMES),
+            interval,
             size: table.frame_size,
             key_every: table.key_every,
             key_size: table.key_size,
@@ -79,22 +141,50 @@ pub(crate) fn kind(entry: &TrafficEntry, _reader: &mut Reader<'_>) -> Kind {
 }
 
 impl Udp {
-    /// Its mean rate on the wire in bit/s.
+    /// Its mean rate on the wire in bit/s, with packets of this size.
     #[must_use]
-    pub fn mean_rate(&self) -> f64 {
+    pub fn mean_rate(&self, packet: Bytes) -> f64 {
         match self {
-            Self::Cbr(rate) | Self::Poisson(rate) | Self::Fgn { rate, .. } => rate.bits(),
-            Self::OnOff { rate, on, off } => rate.bits() * on.mean() / (on.mean() + off.mean()),
+            Self::Cbr(rate) | Self::Poisson(rate) => rate.bits(),
+            Self::OnOff { rate, on, off } => {
+                // A burst is at least a packet.
+                let on = on.mean().max(1.0 / rate.packets(packet));
+                rate.bits() * on / (on + off.mean())
+            }
+            // The mean of a Gaussian cut off at 0.
+            Self::Fgn { rate, deviation, .. } if *deviation > 0.0 => {
+                let z = 1.0 / deviation;
+                let below = 0.5 * libm::erfc(z / std::f64::consts::SQRT_2);
+                let density = libm::exp(-0.5 * z * z) / (2.0 * std::f64::consts::PI).sqrt();
+                rate.bits() * (1.0 - below + deviation * density)
+            }
+            Self::Fgn { rate, .. } => rate.bits(),
             Self::Trace(arrivals) => {
                 let bytes: f64 = arrivals.iter().map(|arrival| f64::from(arrival.size)).sum();
                 let seconds = arrivals.last().map_or(0.0, |last| last.at.secs());
                 if seconds > 0.0 { 8.0 * bytes / seconds } else { 8.0 * bytes }
             }
             Self::Frames { interval, size, key_every, key_size } => {
-                let every = f64::from(*key_every);
-                let keys = if *key_every > 0 { (key_size.0 as f64 - size.0 as f64) / every } else { 0.0 };
-                8.0 * (size.0 as f64 + keys) / interval.secs()
+                8.0 * (keyed(*key_every, *key_size, *size, |size| size.0 as f64)) / interval.secs()
             }
         }
     }
+
+    /// The packets of this size that one flow sends in so many seconds, in the mean.
+    pub(crate) fn packets(&self, packet: Bytes, seconds: f64) -> f64 {
+        match self {
+            Self::Trace(arrivals) => arrivals.partition_point(|arrival| arrival.at.secs() < seconds) as f64,
+            Self::Frames { interval, size, key_every, key_size } => {
+                let each = |frame: Bytes| frame.0.div_ceil(packet.0) as f64;
+                keyed(*key_every, *key_size, *size, each) * seconds / interval.secs()
+            }
+            _ => self.mean_rate(packet) * seconds / (8.0 * packet.0 as f64),
+        }
+    }
+}
+
+/// The mean of `of` over frames of which every so many is a key frame.
+fn keyed(key_every: u32, key: Bytes, other: Bytes, of: impl Fn(Bytes) -> f64) -> f64 {
+    let keys = if key_every > 0 { 1.0 / f64::from(key_every) } else { 0.0 };
+    keys * of(key) + (1.0 - keys) * of(other)
 }

@@ -1,10 +1,10 @@
 //! Broken files, each with the message that it gets.
 
 use aqm::aqm::{AnyParams, NAMES};
-use aqm::params::{Params as _, Spec};
+use aqm::params::{Field as _, Kind, Params as _, Spec};
 use scenario::Document;
-use scenario::model::General;
-use std::path::Path;
+use scenario::model::{General, KindName};
+use std::path::{Path, PathBuf};
 
 /// A good file, to be broken by leaving out or adding lines.
 const GOOD: &str = "\
@@ -65,10 +65,12 @@ fn the_files_that_are_broken_below_are_good() {
 fn every_broken_file_gets_its_message() {
     // Lists that grow with what there is.
     let names = |specs: &[Spec]| specs.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", ");
-    let sections = "dumbbell, link, aqm, traffic, response, record, observe";
+    let sections = "dumbbell, link, aqm, reverse_aqm, traffic, response, record, observe";
     let known = format!("known: {}, {sections}", names(General::specs()));
     let of_pi = names(AnyParams::of("pi").expect("there is PI").specs());
     let aqms = NAMES.join(", ");
+    let Kind::Choice(kinds) = KindName::KIND else { panic!("kinds are names") };
+    let kinds = kinds.join(", ");
     let cases: &[(String, &str)] = &[
         // One value.
         (with("beta", "beta = -1"), "x.toml:7: aqm.beta = -1: must be in (0, 10], per packet"),
@@ -94,16 +96,16 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             and("packet_size = \"40 B\"\n"),
-            "x.toml:11: traffic.long.packet_size = \"40 B\": must be a quantity like \"500 B\" in [41, 65535], bytes",
+            "x.toml:11: traffic.long.packet_size = \"40 B\": must be a quantity like \"500 B\" in [41, 65535], bytes (or \"auto\")",
         ),
         (
             and("start = \"uniform(2 s, 1 s)\"\n"),
             "x.toml:11: traffic.long.start = \"uniform(2 s, 1 s)\": must be a quantity like \"0 s\", \
-             \"uniform(0 s, 1 s)\" or \"exponential(1 s)\" in [0, 1e7], s",
+             \"uniform(0 s, 1 s)\", \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" in [0, 1e7], s",
         ),
         (
             with("kind", "kind = \"http\""),
-            "x.toml:10: traffic.long.kind = \"http\": must be one of ftp, transfer, cbr",
+            &format!("x.toml:10: traffic.long.kind = \"http\": must be one of {kinds}"),
         ),
         (
             with("[dumbbell]", "[dumbbell]\nsender_delay = []"),
@@ -164,11 +166,11 @@ fn every_broken_file_gets_its_message() {
         // Traffic.
         (
             and("size = \"1 MB\"\n"),
-            "x.toml:11: traffic.long.size = \"1 MB\": only for kind \"transfer\"; this entry's is \"ftp\"",
+            "x.toml:11: traffic.long.size = \"1 MB\": only for kind \"transfer\" or \"short\" or \"web\"; this entry's is \"ftp\"",
         ),
         (
             with("kind", "kind = \"cbr\"\ntcp = \"reno\""),
-            "x.toml:11: traffic.long.tcp = \"reno\": only for kind \"ftp\" or \"transfer\"; this entry's is \"cbr\"",
+            "x.toml:11: traffic.long.tcp = \"reno\": only for kind \"ftp\" or \"transfer\" or \"short\" or \"web\"; this entry's is \"cbr\"",
         ),
         (with("kind", "kind = \"transfer\""), "x.toml:8: traffic.long: a transfer needs a size or a stop"),
         (
@@ -190,7 +192,7 @@ fn every_broken_file_gets_its_message() {
         (and("to = \"senders\"\n"), "x.toml:8: traffic.long: flow 1 would go from sender1 to itself"),
         (
             and(
-                "[[traffic]]\nname = \"s\"\nkind = \"short\"\nfrom = [\"sender1\", \"receiver1\"]\nto = \"receiver1\"\n",
+                "[[traffic]]\nname = \"s\"\nkind = \"short\"\nsize = \"1 kB\"\narrival_rate = \"1 /s\"\nfrom = [\"sender1\", \"receiver1\"]\nto = \"receiver1\"\n",
             ),
             "x.toml:11: traffic.s: flow 2 would go from receiver1 to itself",
         ),
@@ -201,6 +203,88 @@ fn every_broken_file_gets_its_message() {
         (
             and("start = \"3 s\"\nstop = \"3 s\"\n"),
             "x.toml:12: traffic.long.stop = \"3 s\": must be after start = \"3 s\"",
+        ),
+        (
+            and("active = [\"1 s\"]\n"),
+            "x.toml:11: traffic.long.active = [\"1 s\"]: must be two times, from when and to when",
+        ),
+        (
+            and("active = [\"2 s\", \"2 s\"]\n"),
+            "x.toml:11: traffic.long.active = [\"2 s\", \"2 s\"]: must go from an earlier to a later time",
+        ),
+        (
+            and("active = [\"10 s\", \"12 s\"]\n"),
+            "x.toml:11: traffic.long.active = [\"10 s\", \"12 s\"]: must begin before the end of the run, duration = \"10 s\"",
+        ),
+        (
+            and("active = [\"1 s\", \"2 s\"]\nstart = \"1 s\"\n"),
+            "x.toml:11: traffic.long.active = [\"1 s\", \"2 s\"]: must be after start = \"1 s\"",
+        ),
+        (
+            and("active = [\"1 s\", \"2 s\"]\nstop = \"3 s\"\n"),
+            "x.toml:12: traffic.long.stop = \"3 s\": active is given as well; it says the start and the stop, so leave this out",
+        ),
+        (
+            and("active = [\"1 s\", \"20 s\"]\nstart = \"9 s\"\n"),
+            "x.toml:12: traffic.long.start = \"9 s\": must be before the end of the run, duration = \"10 s\"",
+        ),
+        (
+            with("kind", "kind = \"short\"\narrival_rate = \"3 /s\""),
+            "x.toml:8: traffic.long: a short needs a size or a lifetime",
+        ),
+        (
+            with("kind", "kind = \"short\"\narrival_rate = \"3 /s\"\nsize = \"1 kB\"\nlifetime = \"1 s\""),
+            "x.toml:13: traffic.long.lifetime = \"1 s\": size is given as well; a flow ends by one of the two",
+        ),
+        (
+            with("kind", "kind = \"short\"\nlifetime = \"1 s\""),
+            "x.toml:8: traffic.long: a short needs an arrival_rate or an interarrival",
+        ),
+        (
+            with(
+                "kind",
+                "kind = \"short\"\nlifetime = \"1 s\"\narrival_rate = \"3 /s\"\ninterarrival = \"1 s\"",
+            ),
+            "x.toml:13: traffic.long.interarrival = \"1 s\": arrival_rate is given as well; flows arrive by one of the two",
+        ),
+        (
+            with("kind", "kind = \"on-off\"\non = \"0 s\"\noff = \"0 s\""),
+            "x.toml:11: traffic.long.on = \"0 s\": must be a quantity like \"0 s\", \"uniform(0 s, 1 s)\", \
+             \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" in (0, 1e7], s",
+        ),
+        (
+            with("kind", "kind = \"on-off\"\noff = \"pareto(1 s, 1)\""),
+            "x.toml:11: traffic.long.off = \"pareto(1 s, 1)\": must be a quantity like \"0 s\", \"uniform(0 s, 1 s)\", \
+             \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" in [0, 1e7], s",
+        ),
+        (
+            with("duration", "duration = \"1000 s\"").replace("\"ftp\"", "\"fgn\"\nstep = \"10 us\""),
+            "x.toml:11: traffic.long.step = \"10 us\": must be at least \"238.419 us\" for this duration",
+        ),
+        (with("kind", "kind = \"trace\""), "x.toml:8: traffic.long: a trace needs a file, CSV or pcap"),
+        (
+            with("kind", "kind = \"trace\"\nfile = 3"),
+            "x.toml:11: traffic.long.file = 3: must be text (or \"auto\")",
+        ),
+        (
+            with("kind", "kind = \"trace\"\nfile = \"/no/such.csv\""),
+            "x.toml:11: traffic.long.file = \"/no/such.csv\": no such file: /no/such.csv",
+        ),
+        (
+            with("kind", "kind = \"trace\"\nfile = \"/\""),
+            "x.toml:11: traffic.long.file = \"/\": cannot be read: Is a directory (os error 21)",
+        ),
+        (
+            with("kind", "kind = \"trace\"\nfile = \"/dev/zero\""),
+            "x.toml:11: traffic.long.file = \"/dev/zero\": more than 64 MiB: cut off the payload (editcap -s 64), or make it CSV",
+        ),
+        (
+            with("kind", "kind = \"video\"\nframe_size = \"0 B\""),
+            "x.toml:11: traffic.long.frame_size = \"0 B\": must be a quantity like \"500 B\" in [1, 1e8], bytes",
+        ),
+        (
+            with("kind", "kind = \"voip\"\nframe_size = \"9 B\""),
+            "x.toml:11: traffic.long.frame_size = \"9 B\": only for kind \"video\"; this entry's is \"voip\"",
         ),
         (and("count = 0\n"), "x.toml:8: traffic: no flows, every count is 0: nothing to simulate"),
         (with("[[traffic]]", "[traffic]"), "x.toml:8: traffic: must be tables: write [[traffic]]"),
@@ -216,7 +300,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             with("[dumbbell]", "[dumbbell]\nloss = { bad = 1 }"),
-            "x.toml:4: dumbbell.loss.bad: unknown key; did you mean \"loss_bad\"?",
+            "x.toml:4: dumbbell.loss.bad: unknown key; known: good_to_bad, bad_to_good, loss_good, loss_bad",
         ),
         (
             with("[dumbbell]", "[dumbbell]\nchanges = [\"5 s: 1 Mbit/s\", \"5 s: 2 Mbit/s\"]"),
@@ -266,6 +350,15 @@ fn every_broken_file_gets_its_message() {
         (
             with("duration", "duration = \"1e6 s\"").replace("beta = 0.001", "period = \"1 us\""),
             "x.toml: too much work: the aqm of bottleneck would act 1.0e12 times, every 1 us, at most 4e9 may; lower duration (1000000 s)",
+        ),
+        (
+            with("duration", "duration = \"1e6 s\"")
+                .replace("\"ftp\"", "\"short\"\narrival_rate = \"1e5 /s\"\nsize = \"1 kB\""),
+            "x.toml: too much work: about 4.5e11 packets would pass the links, at most 4e9 may; lower duration (1000000 s) or traffic.long.arrival_rate (100000 Hz) or traffic.long.count (1)",
+        ),
+        (
+            with("duration", "duration = \"1e7 s\"").replace("\"ftp\"", "\"on-off\"\nrate = \"10 Mbit/s\""),
+            "x.toml: too much work: about 1.2e10 packets would pass the links, at most 4e9 may; lower duration (10000000 s) or traffic.long.rate (10 Mbit/s) or traffic.long.count (1)",
         ),
         // Graphs.
         (
@@ -351,4 +444,64 @@ fn a_file_that_cannot_be_read_is_named() {
     assert_eq!(load("no/such.toml"), "no/such.toml: no such file");
     assert!(load("/").starts_with("/: cannot be read: "));
     assert_eq!(load("/dev/zero"), "/dev/zero: more than 16 MiB: not a scenario");
+}
+
+/// A file of this content.
+fn file(name: &str, content: &[u8]) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, content).unwrap();
+    path
+}
+
+/// A pcap file of two Ethernet frames, of which little was captured.
+fn pcap() -> Vec<u8> {
+    let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0];
+    for word in [0u32, 0, 65535, 1, 5, 250_000, 4, 100, 0, 6, 500_000, 4, 200, 0] {
+        file.extend(word.to_le_bytes());
+    }
+    file
+}
+
+#[test]
+fn a_broken_recording_is_told_with_its_line_or_byte() {
+    let good = pcap();
+    assert_eq!(good.len(), 24 + 20 + 20);
+    let mut backwards = good.clone();
+    backwards[44] = 4;
+    let mut without_bytes = good.clone();
+    without_bytes[24 + 12..24 + 16].fill(0);
+    let cases: [(&str, &[u8], &str); 14] = [
+        ("good.pcap", &good, "fine"),
+        ("head.pcap", &good[..20], "truncated file header at byte 0"),
+        ("cut.pcap", &good[..63], "truncated packet at byte 44"),
+        ("cut2.pcap", &good[..50], "truncated packet at byte 44"),
+        (
+            "backwards.pcap",
+            &backwards,
+            "packet at byte 44: earlier than the packet before: sort the packets by time",
+        ),
+        ("nothing.pcap", &good[..24], "no packets in it"),
+        ("void.pcap", &without_bytes, "packet at byte 24: size = 0: must be in [1, 65535], bytes"),
+        ("good.csv", b"time,size\n0,100\n0.5, 200\n\n0.5,1\n", "fine"),
+        (
+            "headless.csv",
+            b"0,100\n",
+            "line 1: must be a header with \"time\" (s) and \"size\" (bytes), like time,size; or the file a pcap",
+        ),
+        ("word.csv", b"time,size\n0,100\nsoon,100\n", "line 3: time = \"soon\": must be a number of seconds"),
+        ("short.csv", b"time,size\n0\n", "line 2: size = \"\": must be a whole number of bytes"),
+        ("large.csv", b"time,size\n0,65536\n", "line 2: size = 65536: must be in [1, 65535], bytes"),
+        (
+            "backwards.csv",
+            b"time,size\n1,100\n0.9,100\n",
+            "line 3: earlier than the packet before: sort the packets by time",
+        ),
+        ("late.csv", b"time,size\n1,100\n1e9,100\n", "line 3: more than 10000000 s after the first packet"),
+    ];
+    for (name, content, expected) in cases {
+        let path = file(name, content).display().to_string();
+        let found = messages(&with("kind", &format!("kind = \"trace\"\nfile = {path:?}")));
+        let told = format!("x.toml:11: traffic.long.file = {path:?}: {expected}");
+        assert_eq!(found, if expected == "fine" { expected } else { &told });
+    }
 }

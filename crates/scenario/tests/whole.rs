@@ -47,7 +47,11 @@ fn shipped() -> Vec<PathBuf> {
     while let Some(folder) = folders.pop() {
         for entry in folder.read_dir().unwrap() {
             let path = entry.unwrap().path();
-            if path.is_dir() { folders.push(path) } else { files.push(path) }
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "toml") {
+                files.push(path);
+            }
         }
     }
     files
@@ -413,6 +417,12 @@ fn values() -> impl Strategy<Value = (&'static str, String)> {
         "traffic.long.kind",
         "traffic.long.rate",
         "traffic.long.size",
+        "traffic.long.active",
+        "traffic.long.lifetime",
+        "traffic.long.arrival_rate",
+        "traffic.long.off",
+        "traffic.long.step",
+        "traffic.long.key_every",
         "traffic.long.from",
         "traffic.long.packet_size",
     ]);
@@ -432,6 +442,14 @@ fn values() -> impl Strategy<Value = (&'static str, String)> {
             "red:preset=ns2.35",
             "cbr",
             "transfer",
+            "short",
+            "web",
+            "on-off",
+            "fgn",
+            "voip",
+            "video",
+            "pareto(2 s, 1.5)",
+            "['3 s', '50 s']",
             "['1 ms', '7.25 ms']",
             "uniform(0 s, 3 s)",
             "exponential(1 s)",

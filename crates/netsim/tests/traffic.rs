@@ -1,0 +1,153 @@
+//! Traffic in a network: what arrives does not depend on what happens to it, and queues as theory says.
+
+use aqm::unit::{Span, Time};
+use aqm::{AnyAqm, Outcome};
+use netsim::{Probe, Results, Simulation};
+use scenario::{Document, Scenario};
+use std::path::Path;
+
+/// When packets arrived at each measured queue.
+#[derive(Default)]
+struct Arrivals(Vec<Vec<Time>>);
+
+impl Probe for Arrivals {
+    fn on_arrival(&mut self, queue: usize, now: Time, _: Outcome, _: &AnyAqm) {
+        self.0.resize(self.0.len().max(queue + 1), Vec::new());
+        self.0[queue].push(now);
+    }
+}
+
+const UDP: [(&str, &str); 7] = [
+    ("cbr", ""),
+    ("on-off", "on = \"exponential(200 ms)\"\noff = \"pareto(200 ms, 1.5)\"\n"),
+    ("poisson", ""),
+    ("fgn", "deviation = 0.5\n"),
+    ("trace", "file = FILE\n"),
+    ("voip", ""),
+    ("video", ""),
+];
+const TCP: [(&str, &str); 2] = [("ftp", ""), ("transfer", "size = \"30 kB\"\n")];
+
+fn check(text: &str) -> Scenario {
+    Document::parse(text, "test").unwrap().check().unwrap()
+}
+
+/// Every kind on a fast link of its own in front of a bottleneck with this AQM.
+fn every_kind(aqm: &str, others: &str) -> Scenario {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("every-kind.csv");
+    std::fs::write(&file, "time,size\n0,100\n0.001,1500\n0.001,40\n2.5,700\n").unwrap();
+    let mut text = format!("duration = \"10 s\"\nobserve = \"neck\"\n{others}");
+    for (kind, keys) in UDP.into_iter().chain(TCP) {
+        let keys = keys.replace("FILE", &format!("{file:?}"));
+        text += &format!(
+            "[[link]]\nname = \"{kind}\"\nfrom = \"{kind}\"\nto = \"a\"\nrate = \"1 Gbit/s\"\naqm = \"droptail\"\n\
+             [[traffic]]\nname = \"{kind}\"\nkind = \"{kind}\"\n{keys}count = 3\nfrom = \"{kind}\"\nto = \"z\"\n\
+             start = \"uniform(0 s, 1 s)\"\n"
+        );
+    }
+    text += &format!(
+        "[[link]]\nname = \"neck\"\nfrom = \"a\"\nto = \"z\"\nrate = \"2 Mbit/s\"\nbuffer = \"40 packets\"\naqm = \"{aqm}\"\n"
+    );
+    check(&text)
+}
+
+/// When packets of each kind arrived, of TCP only the first: the others depend on what happens to it.
+fn arrivals(scenario: Scenario, seed: u64) -> Vec<Vec<Time>> {
+    let mut run = Simulation::new(scenario, seed, Arrivals::default());
+    run.advance(Time::MAX);
+    let mut arrivals = run.probe().0.clone();
+    arrivals.truncate(UDP.len() + TCP.len());
+    arrivals[UDP.len()..].iter_mut().for_each(|tcp| tcp.truncate(1));
+    arrivals
+}
+
+#[test]
+fn the_same_seed_gives_the_same_arrivals_whatever_the_aqm_and_the_other_traffic() {
+    let expected = arrivals(every_kind("droptail", ""), 1);
+    assert_eq!(expected.len(), UDP.len() + TCP.len());
+    for (queue, (kind, _)) in expected.iter().zip(UDP) {
+        assert!(queue.len() >= 12, "{kind}: {} packets", queue.len());
+    }
+    for aqm in aqm::aqm::NAMES {
+        assert_eq!(arrivals(every_kind(aqm, ""), 1), expected, "{aqm}");
+    }
+    let others = "[[traffic]]\nname = \"first\"\nkind = \"poisson\"\ncount = 5\nfrom = \"ftp\"\nto = \"z\"\nactive = [\"5 s\", \"6 s\"]\n";
+    assert_eq!(arrivals(every_kind("lred", others), 1), expected, "another entry");
+    let other = arrivals(every_kind("droptail", ""), 2);
+    for (i, (kind, _)) in UDP.into_iter().chain(TCP).enumerate() {
+        assert_ne!(other[i], expected[i], "{kind}: another seed is another run");
+    }
+}
+
+#[test]
+fn nothing_is_sent_before_an_entry_is_active_nor_after() {
+    let mut scenario = every_kind("droptail", "");
+    for entry in &mut scenario.traffic {
+        (entry.begin, entry.stop) = (Span::s(2), Some(Span::ms(4200)));
+    }
+    for (queue, (kind, _)) in arrivals(scenario, 3).iter().zip(UDP.into_iter().chain(TCP)) {
+        let active = Time::ZERO + Span::s(2)..Time::ZERO + Span::ms(4200);
+        assert!(queue.iter().all(|at| active.contains(at)), "{kind}: {queue:?}");
+        assert!(!queue.is_empty(), "{kind}");
+    }
+}
+
+#[test]
+fn every_flow_of_a_kind_has_its_own_arrivals() {
+    let alone = |count: u32| {
+        let keys = "rate = \"50 kbit/s\"\nfrom = \"a\"\nto = \"z\"\n";
+        let text = format!(
+            "duration = \"20 s\"\n[[link]]\nname = \"l\"\nfrom = \"a\"\nto = \"z\"\naqm = \"droptail\"\n\
+             [[traffic]]\nname = \"x\"\nkind = \"poisson\"\n{keys}count = {count}\n"
+        );
+        let mut run = Simulation::new(check(&text), 1, Arrivals::default());
+        run.advance(Time::MAX);
+        run.probe().0[0].clone()
+    };
+    let (one, two) = (alone(1), alone(2));
+    assert!(one.iter().all(|at| two.contains(at)), "a second flow moves no packet of the first");
+    let second: Vec<_> = two.iter().filter(|at| !one.contains(at)).collect();
+    assert!(second.len() > 50 && second.len() + one.len() == two.len(), "nor sends together with it");
+}
+
+/// Poisson traffic of these rates in Mbit/s and sizes in bytes into a link of 100 Mbit/s.
+fn single_queue(poisson: &[(u32, u32)], duration: &str) -> Results {
+    let mut text = format!(
+        "duration = \"{duration}\"\nwarmup = \"10 s\"\n\
+         [[link]]\nname = \"l\"\nfrom = \"a\"\nto = \"z\"\nrate = \"100 Mbit/s\"\nbuffer = \"100000 packets\"\naqm = \"droptail\"\n"
+    );
+    for (rate, size) in poisson {
+        text += &format!(
+            "[[traffic]]\nkind = \"poisson\"\nrate = \"{rate} Mbit/s\"\npacket_size = \"{size} B\"\nfrom = \"a\"\nto = \"z\"\n"
+        );
+    }
+    let mut run = Simulation::new(check(&text), 1, ());
+    run.advance(Time::MAX);
+    run.results()
+}
+
+#[test]
+fn poisson_packets_wait_as_pollaczek_and_khinchine_say() {
+    // Waiting packets without the one in service: L = lambda^2 E(S^2) / (2 (1 - rho)). Of one size this is M/D/1. The
+    // runs are so long that the standard error is a third of the tolerance.
+    for (poisson, duration) in
+        [(&[(50, 1250)][..], "600 s"), (&[(70, 1250)], "900 s"), (&[(20, 250), (45, 1500)], "900 s")]
+    {
+        let (mut lambda, mut second, mut load) = (0.0, 0.0, 0.0);
+        for &(rate, size) in poisson {
+            let packets = f64::from(rate) * 1e6 / (8.0 * f64::from(size));
+            let service = 8.0 * f64::from(size) / 100e6;
+            lambda += packets;
+            second += packets * service * service;
+            load += packets * service;
+        }
+        let expected = lambda * second / (2.0 * (1.0 - load));
+        let link = single_queue(poisson, duration).metrics.link;
+        let found = link.queue_mean.unwrap();
+        assert!((found / expected - 1.0).abs() < 0.01, "{poisson:?}: {found} packets, not {expected}");
+        assert!((link.utilisation - load).abs() < 0.003, "{poisson:?}: {}", link.utilisation);
+        let wait = link.traffic.queue_delay_mean.unwrap();
+        assert!((wait * lambda / expected - 1.0).abs() < 0.01, "{poisson:?}: a wait of {wait} s");
+        assert_eq!(link.traffic.loss_ratio, Some(0.0));
+    }
+}

@@ -1,0 +1,106 @@
+"""Traffic as its users see it: what ships, what is self-similar, what a trace's file has to be."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Cli
+from make_pcap import FILE, capture, packets
+from numpy.typing import NDArray
+
+import aqmlab
+from aqmlab import Scenario
+
+Floats = NDArray[np.float64]
+
+NOISE = """\
+duration = "1310.72 s"
+record = { step = "20 ms" }
+[[link]]
+name = "l"
+from = "a"
+to = "b"
+rate = "1 Gbit/s"
+aqm = "droptail"
+[[traffic]]
+name = "noise"
+kind = "fgn"
+rate = "2 Mbit/s"
+packet_size = "200 B"
+deviation = 0.25
+step = "20 ms"
+from = "a"
+to = "b"
+"""
+
+
+def local_whittle(values: Floats) -> float:
+    """Estimate the Hurst parameter from the lowest frequencies of the periodogram (Robinson 1995)."""
+    n = len(values)
+    m = int(n**0.65)
+    periodogram = np.abs(np.fft.rfft(values - values.mean())[1 : m + 1]) ** 2
+    logs = np.log(np.arange(1, m + 1))
+    candidates = np.linspace(0.01, 0.99, 981)
+    costs = [np.log(np.mean(periodogram * np.exp((2 * h - 1) * logs))) - (2 * h - 1) * logs.mean() for h in candidates]
+    return float(candidates[int(np.argmin(costs))])
+
+
+def aggregated_variance(values: Floats) -> float:
+    """Estimate the Hurst parameter from how the variance of means falls with the number of values in a mean."""
+    sizes = np.unique(np.logspace(0.5, np.log10(len(values) / 200), 12).astype(int))
+    variances = [values[: len(values) // m * m].reshape(-1, m).mean(axis=1).var() for m in sizes]
+    return 1 + float(np.polyfit(np.log(sizes), np.log(variances), 1)[0]) / 2
+
+
+@pytest.mark.parametrize("hurst", [0.5, 0.7, 0.9])
+def test_arrivals_have_the_hurst_parameter_asked_for(hurst: float) -> None:
+    result = aqmlab.run(Scenario.parse(NOISE, "noise").with_({"traffic.noise.hurst": hurst}), seeds=[5])
+    arrivals = np.asarray(result.series["l.arrivals"], dtype=float)
+    assert len(arrivals) == 65536
+    assert arrivals.mean() == pytest.approx(25, rel=0.1)
+    assert arrivals.std() == pytest.approx(0.25 * 25, rel=0.1)
+    # Of some 1350 frequencies the standard error is 1/(2 sqrt(1350)) = 0.014; these are three. The variance of
+    # means is less exact, and known to fall short when the Hurst parameter is high.
+    assert local_whittle(arrivals) == pytest.approx(hurst, abs=0.042)
+    assert aggregated_variance(arrivals) == pytest.approx(hurst, abs=0.08)
+
+
+@pytest.mark.parametrize("name", ["fgn", "on-off", "trace", "voip-video"])
+def test_a_shipped_scenario_of_traffic_runs_by_name(cli: Cli, name: str) -> None:
+    done = cli("run", f"traffic/{name}", "--json")
+    assert done.returncode == 0, done.stderr
+    classes = json.loads(done.stdout)["classes"]
+    assert all(entry["throughput"] > 0 for entry in classes.values())
+
+
+def test_the_shipped_recording_is_what_its_script_makes() -> None:
+    assert FILE.read_bytes() == capture()
+    assert FILE.stat().st_size < 100_000
+
+
+def test_a_trace_arrives_packet_by_packet() -> None:
+    changes = {"traffic.long.count": 0, "traffic.conference.count": 1, "traffic.conference.start": "6 s"}
+    recorded = list(packets())
+    link = aqmlab.run(Scenario.load("traffic/trace").with_(changes)).classes["conference"]
+    assert link["arrivals"] == len(recorded)
+    bits = 8 * sum(size for _, size, _ in recorded)
+    assert link["throughput"] == pytest.approx(bits / 35)  # all of it, over the 35 s that are measured
+
+
+def test_a_trace_is_found_beside_its_scenario_and_from_where_a_result_was_saved(tmp_path: Path, cli: Cli) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "arrivals.csv").write_text("time,size\n0,1000\n0.5,1000\n")
+    entry = '[[traffic]]\nname = "t"\nkind = "trace"\nfile = "arrivals.csv"\nstart = "0.1 s"\n'
+    text = f'duration = "2 s"\n[dumbbell]\n{entry}'
+    (folder / "mine.toml").write_text(text)
+    assert cli("run", "mine/mine.toml", "--out", "kept").returncode == 0
+    again = cli("run", "kept/scenario.toml", "--json")
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["classes"]["t"]["arrivals"] == 2
+    (folder / "arrivals.csv").write_text("time,size\n0,1000\n-1,1000\n")
+    broken = cli("run", "mine/mine.toml")
+    assert broken.returncode != 0
+    expected = 'mine.toml:6: traffic.t.file = "arrivals.csv": line 3: earlier than the packet before'
+    assert expected in broken.stderr
