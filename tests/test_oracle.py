@@ -59,7 +59,7 @@ tcp = { preset = "ns2.35", max_window = 65535 }
 """
 
 
-# ns-2 samples a moment before or after the ACK of that instant, which adds a hundredth of a segment to a window of a hundred.
+# ns-2 samples a moment before or after the ACK of that instant: a hundredth of a segment of a window of a hundred.
 @pytest.mark.oracle
 @pytest.mark.parametrize("trace", list(TRACES[0])[1:])
 def test_one_flow_has_the_window_of_ns2_at_every_sample(trace: str) -> None:
