@@ -204,7 +204,11 @@ impl Sender {
             return;
         }
         self.timeouts += 1;
+        let duplicates = self.dup_acks;
         self.open();
+        if profile.flavour == Flavour::Tahoe {
+            self.dup_acks = duplicates; // ns-2's goes on counting, and so releases fewer segments for them
+        }
         self.syn_lost |= self.una == 0;
         // RFC 5681, equation 4, is for the first time-out of a segment; ns-2 applies it each time.
         if self.expired != Some(self.una) || profile.halved == Halved::Window {
