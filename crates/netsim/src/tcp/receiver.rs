@@ -180,7 +180,8 @@ mod tests {
     #[test]
     fn blocks_are_repeated_in_the_order_of_their_last_segments() {
         let (profile, mut receiver) = (profile(false), Receiver::new(1));
-        let mut arrive = |seq| receiver.on_segment(Time::ZERO, &profile, &segment(seq), false).unwrap().blocks;
+        let mut arrive =
+            |seq| receiver.on_segment(Time::ZERO, &profile, &segment(seq), false).unwrap().blocks;
         for seq in [3, 7, 5] {
             arrive(seq);
         }

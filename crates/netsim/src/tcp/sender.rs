@@ -15,6 +15,8 @@
 //! # Departures from the sources
 //! * After an ECN echo with a window of one segment the next is sent when the ACK comes, not when the timer goes
 //!   off (RFC 3168, section 6.1.2).
+//! * A transfer's FIN rides on its last segment: the ACK of that ends the connection and its timer, and closing
+//!   costs no packet of its own.
 
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
