@@ -62,7 +62,7 @@ def test_without_simultaneous_arrivals_ns2_and_we_agree(name: str) -> None:
     assert off(compared(STAGGERED[name])) == []
 
 
-# ns-2 samples a moment before or after the ACK of that instant, which adds a hundredth of a segment to a window of a hundred.
+# ns-2 samples a moment before or after the ACK of that instant: a hundredth of a segment of a window of a hundred.
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", reference.windows())
 def test_one_flow_has_the_window_of_ns2_at_every_sample(name: str) -> None:

@@ -1,4 +1,4 @@
-//! TCP senders against scripts of what must be sent when, in the manner of packetdrill.
+//! TCP senders and receivers against scripts of what must be sent when, in the manner of packetdrill.
 //!
 //! A script is text, a line an event, times in seconds since the start:
 //!
@@ -12,11 +12,18 @@
 //! 9.0 quiet                         nothing is sent before this time
 //! ```
 //!
+//! A receiver's script has segments that arrive and ACKs that are sent:
+//!
+//! ```text
+//! 0.1 < seg 4                       segment 4 arrives; also: syn, ce, cwr
+//! 0.1 > ack 3 sack 4                this ACK is sent now, and none before it; also: ece
+//! ```
+//!
 //! What is sent and not in the script fails it, and so does a retransmission at another time.
 
 use aqm::params::{Params, Value};
 use aqm::unit::{Span, Time};
-use netsim::tcp::{Ack, Outbox, Profile, Segment, Sender};
+use netsim::tcp::{Ack, Outbox, Profile, Receiver, Segment, Sender};
 use scenario::model::Tcp;
 use std::collections::VecDeque;
 use std::path::Path;
@@ -34,6 +41,9 @@ struct Script {
     profile: Profile,
     sender: Sender,
     sent: Sent,
+    /// In a receiver's script: the receiver, and what it answered.
+    receiver: Option<Receiver>,
+    answers: VecDeque<Ack>,
     started: bool,
     segments: u32,
 }
@@ -66,11 +76,22 @@ fn blocks(text: &str) -> [(u32, u32); 3] {
     blocks
 }
 
+fn ack(next: &str, flags: &[&str]) -> Ack {
+    let sack = flags.iter().position(|&flag| flag == "sack").map(|at| blocks(flags[at + 1]));
+    Ack {
+        next: next.parse().unwrap(),
+        ece: flags.contains(&"ece"),
+        echo: Time::ZERO,
+        blocks: sack.unwrap_or_default(),
+    }
+}
+
 impl Script {
     fn new(tcp: &Tcp, segments: u32) -> Self {
         let profile = Profile::new(tcp, 500);
         let sender = Sender::new(&profile, segments, Span::ZERO);
-        Self { profile, sender, sent: Sent::default(), started: false, segments }
+        let (sent, answers) = (Sent::default(), VecDeque::new());
+        Self { profile, sender, sent, receiver: None, answers, started: false, segments }
     }
 
     fn start(&mut self) {
@@ -83,6 +104,14 @@ impl Script {
 
     /// Lets the retransmission timer go off if it is due by `now` and nothing was sent yet that the script awaits.
     fn pass_time(&mut self, now: Time) -> Result<(), String> {
+        if let Some(receiver) = &mut self.receiver {
+            let due = receiver.deadline();
+            if self.answers.is_empty() && due <= now {
+                self.answers.extend(receiver.on_timer(&self.profile));
+                return if due == now { Ok(()) } else { Err(format!("an ACK was due at {} s", due.secs())) };
+            }
+            return Ok(());
+        }
         self.start();
         while self.sent.0.is_empty() && self.sender.deadline() <= now {
             let due = self.sender.deadline();
@@ -95,10 +124,34 @@ impl Script {
     }
 
     fn quiet(&self) -> Result<(), String> {
-        match self.sent.0.front() {
-            Some(segment) => Err(format!("not expected: {segment:?}")),
-            None => Ok(()),
+        match (self.sent.0.front(), self.answers.front()) {
+            (Some(segment), _) => Err(format!("not expected: {segment:?}")),
+            (_, Some(ack)) => Err(format!("not expected: {ack:?}")),
+            (None, None) => Ok(()),
         }
+    }
+
+    /// A segment arrives at the receiver.
+    fn receive(&mut self, now: Time, seq: &str, flags: &[&str]) -> Result<(), String> {
+        let first = self.profile.first();
+        self.receiver.get_or_insert_with(|| Receiver::new(first));
+        self.quiet()?;
+        self.pass_time(now)?;
+        self.quiet()?;
+        let flag = |name| flags.contains(&name);
+        let seq = seq.parse().unwrap();
+        let segment =
+            Segment { seq, syn: flag("syn"), again: false, cwr: flag("cwr"), ect: true, sent: Time::ZERO };
+        let receiver = self.receiver.as_mut().unwrap();
+        self.answers.extend(receiver.on_segment(now, &self.profile, &segment, flag("ce")));
+        Ok(())
+    }
+
+    fn expect_answer(&mut self, now: Time, next: &str, flags: &[&str]) -> Result<(), String> {
+        self.pass_time(now)?;
+        let Some(found) = self.answers.pop_front() else { return Err("no ACK is sent".to_owned()) };
+        let expected = ack(next, flags);
+        if found == expected { Ok(()) } else { Err(format!("found {found:?}, expected {expected:?}")) }
     }
 
     fn expect(&mut self, now: Time, words: &[&str]) -> Result<(), String> {
@@ -123,19 +176,14 @@ impl Script {
 
     fn step(&mut self, now: Time, words: &[&str]) -> Result<(), String> {
         match words {
+            ["<", "seg", seq, flags @ ..] => self.receive(now, seq, flags),
+            [">", "ack", next, flags @ ..] => self.expect_answer(now, next, flags),
             [">", what @ ..] => self.expect(now, what),
             ["<", "ack", next, flags @ ..] => {
                 self.quiet()?;
                 self.pass_time(now)?;
                 self.quiet()?;
-                let sack = flags.iter().position(|&flag| flag == "sack").map(|at| blocks(flags[at + 1]));
-                let ack = Ack {
-                    next: next.parse().unwrap(),
-                    ece: flags.contains(&"ece"),
-                    echo: Time::ZERO,
-                    blocks: sack.unwrap_or_default(),
-                };
-                self.sender.on_ack(now, &self.profile, &ack, &mut self.sent);
+                self.sender.on_ack(now, &self.profile, &ack(next, flags), &mut self.sent);
                 Ok(())
             }
             ["quiet"] => {
@@ -186,7 +234,7 @@ fn every_script_holds() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
-    assert!(paths.len() >= 14, "scripts are missing: {}", paths.len());
+    assert!(paths.len() >= 37, "scripts are missing: {}", paths.len());
     let failures: Vec<String> = paths.iter().filter_map(|path| run(path).err()).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

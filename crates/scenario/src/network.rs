@@ -3,7 +3,7 @@
 use crate::document::ALGORITHMS;
 use crate::error::instead;
 use crate::law::Law;
-use crate::model::{Change, Clock, Dumbbell, KindName, Link, Loss, Scenario, Traffic};
+use crate::model::{Change, Clock, Dumbbell, General, KindName, Link, Loss, Scenario, Traffic};
 use crate::read::{LinkEntry, Reader, Tables, TrafficEntry, below};
 use crate::traffic::{DEFAULT_PACKET, kind, packet_size};
 use aqm::aqm::AnyParams;
@@ -202,9 +202,10 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
     let islands = network.islands();
     let traffic =
         tables.traffic.iter().map(|entry| traffic(entry, &network, &islands, hosts, reader)).collect();
+    let clock = tables.general.clock.unwrap_or_else(|| clock(&tables.traffic));
     Scenario {
-        clock: tables.general.clock.unwrap_or_else(|| clock(&tables.traffic)),
-        general: tables.general.clone(),
+        general: General { clock: Some(clock), ..tables.general.clone() },
+        clock,
         response: tables.response.clone(),
         record: tables.record.clone(),
         nodes: network.nodes,

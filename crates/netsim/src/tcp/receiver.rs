@@ -199,7 +199,7 @@ mod tests {
             let (profile, mut receiver) =
                 (Profile { delayed_ack_of_repeat, ..profile(true) }, Receiver::new(1));
             let mut arrive = |seq| receiver.on_segment(Time::ZERO, &profile, &segment(seq), false).is_some();
-            [1, 2, 2, 1, 1].map(|seq| arrive(seq))
+            [1, 2, 2, 1, 1].map(&mut arrive)
         };
         assert_eq!(answered(false), [false, true, true, true, true]);
         assert_eq!(answered(true), [false, true, false, true, true]);

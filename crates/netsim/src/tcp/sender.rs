@@ -15,6 +15,8 @@
 //! # Departures from the sources
 //! * After an ECN echo with a window of one segment the next is sent when the ACK comes, not when the timer goes
 //!   off (RFC 3168, section 6.1.2).
+//! * A transfer's FIN rides on its last segment: the ACK of that ends the connection and its timer, and closing
+//!   costs no packet of its own.
 
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
@@ -216,7 +218,11 @@ impl Sender {
             return;
         }
         self.timeouts += 1;
+        let duplicates = self.dup_acks;
         self.open();
+        if profile.flavour == Flavour::Tahoe {
+            self.dup_acks = duplicates; // ns-2's goes on counting, and so releases fewer segments for them
+        }
         self.syn_lost |= self.una == 0;
         // RFC 5681, equation 4, is for the first time-out of a segment; ns-2 applies it each time.
         if self.expired != Some(self.una) || profile.halved == Halved::Window {
