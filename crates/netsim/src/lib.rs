@@ -4,9 +4,11 @@
 //! which they were scheduled, timers and departures first, and every component that draws random numbers has a
 //! stream of its own, so a run is the same on any machine.
 
+mod delivery;
 mod event;
 mod flow;
 mod link;
+mod loss;
 mod memory;
 mod network;
 mod packet;

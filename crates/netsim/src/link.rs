@@ -1,6 +1,7 @@
 //! A link: a rate, a delay, and a buffer in front. Packets in flight wait in a ring; only the first is an event.
 
 use crate::event::Key;
+use crate::loss::Losses;
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::stats::{Delays, Occupancy, Settling};
@@ -31,6 +32,7 @@ pub(crate) struct Managed {
     pub(crate) settling: Option<Settling>,
     /// A row a class.
     pub(crate) delays: Vec<Delays>,
+    pub(crate) losses: Losses,
 }
 
 /// How long packets take to send.
@@ -87,6 +89,7 @@ impl Managed {
             occupancy: Occupancy::new(),
             settling: target.map(|target| Settling::new(target, &scenario.response)),
             delays: (0..classes).map(|_| Delays::new()).collect(),
+            losses: Losses::new(classes, scenario.record.loss_event),
         }
     }
 

@@ -1,7 +1,9 @@
 //! The summary of a run: what it is called, in which unit, from which counters.
 
-use crate::flow::Endpoints;
+use crate::delivery::Jitter;
+use crate::flow::{Endpoints, Snapshot};
 use crate::link::Managed;
+use crate::loss::Runs;
 use crate::probe::Probe;
 use crate::simulation::Simulation;
 use crate::stats::Delays;
@@ -21,6 +23,8 @@ pub struct Results {
     pub classes: BTreeMap<String, ClassMetrics>,
     /// Each measured link by its name.
     pub links: BTreeMap<String, LinkMetrics>,
+    /// Whole distributions, of each traffic entry and of each measured link.
+    pub distributions: Distributions,
     /// What the run cost.
     pub engine: Engine,
 }
@@ -58,6 +62,12 @@ pub struct LinkMetrics {
     pub traffic: TrafficMetrics,
     /// Bits sent over the link's capacity.
     pub utilisation: f64,
+    /// Mean number of packets lost in a row, of whichever flows.
+    pub loss_burst_mean: Option<f64>,
+    /// Loss events: a loss and all that follow within `record.loss_event`.
+    pub loss_events: u64,
+    /// Mean share of the active flows that lose packets in a loss event.
+    pub loss_synchronisation: Option<f64>,
 }
 
 /// What happened to packets at a measured link.
@@ -83,6 +93,8 @@ pub struct TrafficMetrics {
     pub marks: u64,
     /// Drops over arrivals.
     pub loss_ratio: Option<f64>,
+    /// Mean number of packets that a flow loses in a row.
+    pub loss_run_mean: Option<f64>,
     /// Marks over arrivals.
     pub mark_ratio: Option<f64>,
     /// bit/s sent, headers included.
@@ -100,6 +112,22 @@ pub struct FlowMetrics {
     pub timeouts: u64,
     /// Segments sent again.
     pub retransmits: u64,
+    /// Retransmission time-outs over the whole run.
+    pub timeouts_total: u64,
+    /// Segments sent again over the whole run.
+    pub retransmits_total: u64,
+    /// Mean time from sender to receiver of data packets and datagrams, in s.
+    pub delay_mean: Option<f64>,
+    /// Median of that time in s.
+    pub delay_p50: Option<f64>,
+    /// Its 95th percentile in s.
+    pub delay_p95: Option<f64>,
+    /// Its 99th percentile in s.
+    pub delay_p99: Option<f64>,
+    /// Its greatest value in s.
+    pub delay_max: Option<f64>,
+    /// Mean change of that time from a flow's packet to the next that arrives, in s.
+    pub jitter: Option<f64>,
 }
 
 /// A traffic entry.
@@ -117,6 +145,43 @@ pub struct ClassMetrics {
     pub completed: u64,
     /// Mean time from start to last acknowledgement of those, in s.
     pub completion_time_mean: Option<f64>,
+    /// Median of that time in s.
+    pub completion_time_p50: Option<f64>,
+    /// Its 95th percentile in s.
+    pub completion_time_p95: Option<f64>,
+    /// Its 99th percentile in s.
+    pub completion_time_p99: Option<f64>,
+    /// Its greatest value in s.
+    pub completion_time_max: Option<f64>,
+}
+
+/// Whole distributions.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Distributions {
+    /// Of each traffic entry by its name; losses at the observed link.
+    pub classes: BTreeMap<String, ClassDistributions>,
+    /// Of each measured link by its name.
+    pub links: BTreeMap<String, LinkDistributions>,
+}
+
+/// The distributions of a traffic entry. One without values has no elements.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ClassDistributions {
+    /// How many times its flows lost 1, 2, ... packets in a row; the 100th bin is open.
+    pub loss_runs: Vec<u64>,
+    /// The percentiles 0 to 100 of the time from sender to receiver, in s.
+    pub delay: Vec<f64>,
+    /// The percentiles 0 to 100 of the time from start to last acknowledgement of the completed flows, in s.
+    pub completion_time: Vec<f64>,
+}
+
+/// The distributions of a measured link. One without values has no elements.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LinkDistributions {
+    /// How many times a flow lost 1, 2, ... packets in a row; the 100th bin is open.
+    pub loss_runs: Vec<u64>,
+    /// How many times 1, 2, ... packets of whichever flows were lost in a row; the 100th bin is open.
+    pub loss_bursts: Vec<u64>,
 }
 
 /// What the run cost, over the whole of it.
@@ -131,7 +196,7 @@ pub struct Engine {
 }
 
 impl TrafficMetrics {
-    fn new(counts: &Counts, delays: &Delays, seconds: f64) -> Self {
+    fn new(counts: &Counts, delays: &Delays, runs: &Runs, seconds: f64) -> Self {
         let over_arrivals = |n: u64| (counts.arrivals > 0).then(|| n as f64 / counts.arrivals as f64);
         Self {
             queue_delay_mean: delays.mean(),
@@ -144,22 +209,9 @@ impl TrafficMetrics {
             drops_overflow: counts.drops_overflow,
             marks: counts.marks,
             loss_ratio: over_arrivals(counts.drops_early + counts.drops_overflow),
+            loss_run_mean: runs.mean(),
             mark_ratio: over_arrivals(counts.marks),
             throughput: counts.departed_bytes as f64 * 8.0 / seconds,
-        }
-    }
-}
-
-impl FlowMetrics {
-    /// Of flows with these payload bytes delivered in `seconds`.
-    fn new(delivered: &[u64], timeouts: u64, retransmits: u64, seconds: f64) -> Self {
-        let sum: f64 = delivered.iter().map(|&x| x as f64).sum();
-        let squares: f64 = delivered.iter().map(|&x| x as f64 * x as f64).sum();
-        Self {
-            goodput: sum * 8.0 / seconds,
-            jain: (squares > 0.0).then(|| sum * sum / (delivered.len() as f64 * squares)),
-            timeouts,
-            retransmits,
         }
     }
 }
@@ -187,19 +239,42 @@ fn sum(counts: &[Counts]) -> Counts {
     })
 }
 
-/// What the flows of one class, or of all, did since the warm-up.
-fn flow_metrics(endpoints: &Endpoints, class: Option<u16>, seconds: f64) -> FlowMetrics {
+/// What the flows of one class, or of all, did since the warm-up; their packets took so long.
+fn flow_metrics(
+    endpoints: &Endpoints,
+    class: Option<u16>,
+    (delays, jitter): (&Delays, Jitter),
+    seconds: f64,
+) -> FlowMetrics {
     let wanted = |of: u16| class.is_none_or(|class| class == of);
-    let (mut delivered, mut timeouts, mut retransmits) = (Vec::new(), 0, 0);
+    let mut delivered: Vec<u64> = Vec::new();
+    let (mut total, mut before) = (Snapshot::default(), Snapshot::default());
     for (i, flow) in endpoints.flows.iter().enumerate().filter(|(_, flow)| wanted(flow.class)) {
         let (now, then) = (endpoints.snapshot(i), flow.at_warmup);
         delivered.push(now.delivered - then.delivered);
-        timeouts += now.timeouts - then.timeouts;
-        retransmits += now.retransmits - then.retransmits;
+        for (sum, flow) in [(&mut total, now), (&mut before, then)] {
+            sum.timeouts += flow.timeouts;
+            sum.retransmits += flow.retransmits;
+        }
     }
     let sources = endpoints.sources.iter().filter(|source| wanted(source.class));
     delivered.extend(sources.map(|source| source.delivered - source.delivered_at_warmup));
-    FlowMetrics::new(&delivered, timeouts, retransmits, seconds)
+    let sum: f64 = delivered.iter().map(|&x| x as f64).sum();
+    let squares: f64 = delivered.iter().map(|&x| x as f64 * x as f64).sum();
+    FlowMetrics {
+        goodput: sum * 8.0 / seconds,
+        jain: (squares > 0.0).then(|| sum * sum / (delivered.len() as f64 * squares)),
+        timeouts: total.timeouts - before.timeouts,
+        retransmits: total.retransmits - before.retransmits,
+        timeouts_total: total.timeouts,
+        retransmits_total: total.retransmits,
+        delay_mean: delays.mean(),
+        delay_p50: delays.quantile(0.5),
+        delay_p95: delays.quantile(0.95),
+        delay_p99: delays.quantile(0.99),
+        delay_max: delays.max(),
+        jitter: jitter.mean(),
+    }
 }
 
 impl<P: Probe> Simulation<P> {
@@ -212,34 +287,45 @@ impl<P: Probe> Simulation<P> {
         assert!(self.finished(), "the run is not over");
         let general = &self.scenario.general;
         let seconds = (general.duration.nanos() - general.warmup.nanos()) as f64 * 1e-9;
-        let mut links = BTreeMap::new();
+        let (mut links, mut link_distributions) = (BTreeMap::new(), BTreeMap::new());
         let mut observed = None;
         let mut drops_elsewhere = 0;
         for (i, link) in self.network.links.iter().enumerate() {
             drops_elsewhere += link.drops;
             let Some(managed) = &link.managed else { continue };
-            let metrics = self.link_metrics(i, managed, seconds);
+            let (runs, bursts) = managed.losses.runs(self.end, managed.queue.waiting());
+            let metrics = self.link_metrics(i, managed, (&Runs::sum(&runs), &bursts), seconds);
+            let name = &self.scenario.links[i].name;
+            let distributions = LinkDistributions {
+                loss_runs: Runs::sum(&runs).counts().to_vec(),
+                loss_bursts: bursts.counts().to_vec(),
+            };
             if i == self.scenario.observed {
-                observed = Some((metrics.clone(), &**managed));
+                observed = Some((metrics.clone(), &**managed, runs));
             }
-            links.insert(self.scenario.links[i].name.clone(), metrics);
+            links.insert(name.clone(), metrics);
+            link_distributions.insert(name.clone(), distributions);
         }
-        let (link, managed) = observed.expect("a checked scenario observes a measured link");
+        let (link, managed, runs) = observed.expect("a checked scenario observes a measured link");
         let response_time = managed.settling.as_ref().and_then(crate::stats::Settling::settled);
+        let (delays, jitter) = self.deliveries.all();
+        let names = || self.scenario.traffic.iter().map(|traffic| traffic.name.clone()).enumerate();
+        let classes = names().map(|(i, name)| (name, self.class_metrics(i, managed, &runs[i], seconds)));
+        let class_distributions = names().map(|(i, name)| (name, self.class_distributions(i, &runs[i])));
         Results {
             seed: self.seed,
             metrics: Metrics {
                 link,
-                flows: flow_metrics(&self.endpoints, None, seconds),
+                flows: flow_metrics(&self.endpoints, None, (&delays, jitter), seconds),
                 response_time,
                 drops_elsewhere,
             },
-            classes: (0..self.scenario.traffic.len())
-                .map(|class| {
-                    (self.scenario.traffic[class].name.clone(), self.class_metrics(class, managed, seconds))
-                })
-                .collect(),
+            classes: classes.collect(),
             links,
+            distributions: Distributions {
+                classes: class_distributions.collect(),
+                links: link_distributions,
+            },
             engine: Engine {
                 packets: sum(managed.queue.counts()).departures,
                 events: self.events,
@@ -248,13 +334,19 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    fn link_metrics(&self, i: usize, managed: &Managed, seconds: f64) -> LinkMetrics {
+    fn link_metrics(
+        &self,
+        i: usize,
+        managed: &Managed,
+        (runs, bursts): (&Runs, &Runs),
+        seconds: f64,
+    ) -> LinkMetrics {
         let counts = difference(&sum(managed.queue.counts()), &sum(&self.at_warmup[managed.number]));
         let mut delays = Delays::new();
         managed.delays.iter().for_each(|class| delays.add(class));
         let occupancy = managed.occupancy.summary();
         let rate = self.scenario.links[i].rate.bits();
-        let mut traffic = TrafficMetrics::new(&counts, &delays, seconds);
+        let mut traffic = TrafficMetrics::new(&counts, &delays, runs, seconds);
         traffic.throughput += self.straddling(managed, rate, |_| true) / seconds;
         LinkMetrics {
             queue_mean: occupancy.map(|o| o.mean),
@@ -263,6 +355,9 @@ impl<P: Probe> Simulation<P> {
             queue_empty: occupancy.map(|o| o.empty),
             queue_full: occupancy.map(|o| o.full),
             utilisation: traffic.throughput / rate,
+            loss_burst_mean: bursts.mean(),
+            loss_events: managed.losses.events.count(),
+            loss_synchronisation: managed.losses.events.synchronisation(),
             traffic,
         }
     }
@@ -275,19 +370,33 @@ impl<P: Probe> Simulation<P> {
         bits(unsent, class) - bits(managed.sent.since(self.end), managed.sending)
     }
 
-    fn class_metrics(&self, class: usize, managed: &Managed, seconds: f64) -> ClassMetrics {
+    fn class_metrics(&self, class: usize, managed: &Managed, runs: &Runs, seconds: f64) -> ClassMetrics {
         let counts = difference(&managed.queue.counts()[class], &self.at_warmup[managed.number][class]);
         let rate = self.scenario.links[self.scenario.observed].rate.bits();
-        let mut traffic = TrafficMetrics::new(&counts, &managed.delays[class], seconds);
+        let mut traffic = TrafficMetrics::new(&counts, &managed.delays[class], runs, seconds);
         traffic.throughput += self.straddling(managed, rate, |of| of == class) / seconds;
-        let flows = self.endpoints.flows.iter().filter(|flow| usize::from(flow.class) == class);
-        let times: Vec<f64> = flows.filter_map(|flow| Some((flow.finished? - flow.start).secs())).collect();
+        let delivery = &self.deliveries.classes[class];
+        let of_packets = (&delivery.delays, delivery.jitter);
+        let completions = &delivery.completions;
         ClassMetrics {
             flows: self.scenario.traffic[class].count,
             traffic,
-            totals: flow_metrics(&self.endpoints, Some(class as u16), seconds),
-            completed: times.len() as u64,
-            completion_time_mean: (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64),
+            totals: flow_metrics(&self.endpoints, Some(class as u16), of_packets, seconds),
+            completed: completions.count(),
+            completion_time_mean: completions.mean(),
+            completion_time_p50: completions.quantile(0.5),
+            completion_time_p95: completions.quantile(0.95),
+            completion_time_p99: completions.quantile(0.99),
+            completion_time_max: completions.max(),
+        }
+    }
+
+    fn class_distributions(&self, class: usize, runs: &Runs) -> ClassDistributions {
+        let delivery = &self.deliveries.classes[class];
+        ClassDistributions {
+            loss_runs: runs.counts().to_vec(),
+            delay: delivery.delays.percentiles(),
+            completion_time: delivery.completions.percentiles(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The run loop: takes the next event, does what it says.
 
+use crate::delivery::Deliveries;
 use crate::event::{Event, Events};
 use crate::flow::Endpoints;
 use crate::network::Network;
@@ -35,6 +36,7 @@ pub struct Simulation<P> {
     pub(crate) seed: u64,
     pub(crate) network: Network<P>,
     pub(crate) endpoints: Endpoints,
+    pub(crate) deliveries: Deliveries,
     pub(crate) end: Time,
     /// The counters of every managed link at the end of the warm-up.
     pub(crate) at_warmup: Vec<Vec<Counts>>,
@@ -72,6 +74,7 @@ impl<P: Probe> Simulation<P> {
         let end = Time::ZERO + scenario.general.duration;
         schedule(&mut network.events, &endpoints, &scenario);
         Self {
+            deliveries: Deliveries::new(scenario.traffic.len()),
             at_warmup: Vec::new(),
             windows: Vec::new(),
             events: 0,
@@ -165,6 +168,9 @@ impl<P: Probe> Simulation<P> {
     /// A packet has reached its destination.
     #[inline]
     fn deliver(&mut self, packet: &Packet) {
+        if packet.kind != Kind::Ack {
+            self.deliveries.on_packet(self.network.events.now(), packet);
+        }
         match packet.kind {
             Kind::Data => {
                 let now = self.now();
@@ -187,7 +193,9 @@ impl<P: Probe> Simulation<P> {
                 let flow = &mut self.endpoints.flows[packet.flow as usize];
                 let whole = self.endpoints.classes[usize::from(flow.class)].segments();
                 if flow.finished.is_none() && self.endpoints.senders[packet.flow as usize].una() > whole {
-                    flow.finished = Some(self.network.events.now());
+                    let now = self.network.events.now();
+                    flow.finished = Some(now);
+                    self.deliveries.on_completion(flow.class, now - flow.start);
                 }
             }
             Kind::Datagram => {
@@ -291,8 +299,10 @@ impl<P: Probe> Simulation<P> {
             managed.occupancy.reset(now);
             managed.unsent_at_warmup = (managed.sent.since(now), managed.sending);
             managed.delays.iter_mut().for_each(crate::stats::Delays::reset);
+            managed.losses.reset();
             self.at_warmup.push(managed.queue.counts().to_vec());
         }
+        self.deliveries.end_warmup();
         self.endpoints.note_warmup();
     }
 

@@ -75,7 +75,7 @@ pub(crate) struct OccupancySummary {
     pub(crate) full: f64,
 }
 
-/// How long packets waited.
+/// How long packets waited or travelled, or flows took.
 #[derive(Clone, Debug)]
 pub(crate) struct Delays {
     histogram: Histogram<u64>,
@@ -110,6 +110,11 @@ impl Delays {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
+    /// How many were recorded.
+    pub(crate) fn count(&self) -> u64 {
+        self.histogram.len()
+    }
+
     /// Seconds; `None` if nothing was recorded.
     pub(crate) fn mean(&self) -> Option<f64> {
         (!self.histogram.is_empty()).then(|| self.sum_ns as f64 / self.histogram.len() as f64 * 1e-9)
@@ -124,6 +129,11 @@ impl Delays {
     pub(crate) fn quantile(&self, q: f64) -> Option<f64> {
         let ns = self.histogram.value_at_quantile(q).min(self.max_ns);
         (!self.histogram.is_empty()).then_some(ns as f64 * 1e-9)
+    }
+
+    /// The percentiles 0, 1, ..., 100 in seconds, to three digits; none if nothing was recorded.
+    pub(crate) fn percentiles(&self) -> Vec<f64> {
+        (0..=100).filter_map(|percent| self.quantile(f64::from(percent) / 100.0)).collect()
     }
 }
 
@@ -222,6 +232,14 @@ mod tests {
         assert_eq!(delays.mean(), Some(0.0505));
         assert!((delays.max().unwrap() - 0.1).abs() < 1e-12);
         assert!((delays.quantile(0.95).unwrap() - 0.095).abs() < 1e-4);
+        let percentiles = delays.percentiles();
+        assert_eq!(percentiles.len(), 101);
+        // To three digits, and to a rank: whether 0.07 of 100 is the 7th or the 8th is up to rounding.
+        for (found, ms) in percentiles.into_iter().zip(0u32..) {
+            let (least, most) = (f64::from(ms.max(1)) * 0.999e-3, f64::from(ms + 1) * 1.001e-3);
+            assert!((least..most).contains(&found), "{ms}: {found}");
+        }
+        assert_eq!((Delays::new().percentiles(), delays.count()), (Vec::new(), 100));
         let mut both = Delays::new();
         both.add(&delays);
         assert_eq!(both.mean(), delays.mean());
