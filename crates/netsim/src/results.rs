@@ -197,12 +197,13 @@ pub struct Engine {
 
 impl TrafficMetrics {
     fn new(counts: &Counts, delays: &Delays, runs: &Runs, seconds: f64) -> Self {
+        let percentile = delays.percentile();
         let over_arrivals = |n: u64| (counts.arrivals > 0).then(|| n as f64 / counts.arrivals as f64);
         Self {
             queue_delay_mean: delays.mean(),
-            queue_delay_p50: delays.quantile(0.5),
-            queue_delay_p95: delays.quantile(0.95),
-            queue_delay_p99: delays.quantile(0.99),
+            queue_delay_p50: percentile(50),
+            queue_delay_p95: percentile(95),
+            queue_delay_p99: percentile(99),
             queue_delay_max: delays.max(),
             arrivals: counts.arrivals,
             drops_early: counts.drops_early,
@@ -261,6 +262,7 @@ fn flow_metrics(
     delivered.extend(sources.map(|source| source.delivered - source.delivered_at_warmup));
     let sum: f64 = delivered.iter().map(|&x| x as f64).sum();
     let squares: f64 = delivered.iter().map(|&x| x as f64 * x as f64).sum();
+    let percentile = delays.percentile();
     FlowMetrics {
         goodput: sum * 8.0 / seconds,
         jain: (squares > 0.0).then(|| sum * sum / (delivered.len() as f64 * squares)),
@@ -269,9 +271,9 @@ fn flow_metrics(
         timeouts_total: total.timeouts,
         retransmits_total: total.retransmits,
         delay_mean: delays.mean(),
-        delay_p50: delays.quantile(0.5),
-        delay_p95: delays.quantile(0.95),
-        delay_p99: delays.quantile(0.99),
+        delay_p50: percentile(50),
+        delay_p95: percentile(95),
+        delay_p99: percentile(99),
         delay_max: delays.max(),
         jitter: jitter.mean(),
     }
@@ -378,15 +380,16 @@ impl<P: Probe> Simulation<P> {
         let delivery = &self.deliveries.classes[class];
         let of_packets = (&delivery.delays, delivery.jitter);
         let completions = &delivery.completions;
+        let percentile = completions.percentile();
         ClassMetrics {
             flows: self.scenario.traffic[class].count,
             traffic,
             totals: flow_metrics(&self.endpoints, Some(class as u16), of_packets, seconds),
             completed: completions.count(),
             completion_time_mean: completions.mean(),
-            completion_time_p50: completions.quantile(0.5),
-            completion_time_p95: completions.quantile(0.95),
-            completion_time_p99: completions.quantile(0.99),
+            completion_time_p50: percentile(50),
+            completion_time_p95: percentile(95),
+            completion_time_p99: percentile(99),
             completion_time_max: completions.max(),
         }
     }
