@@ -81,7 +81,7 @@ def test_series_have_the_least_below_the_mean_below_the_greatest(result: Result)
 
 def test_series_of_the_classes_add_up_to_the_links(small: Scenario) -> None:
     udp = '\n[[traffic]]\nname = "udp"\nkind = "cbr"\nrate = "50 kbit/s"\nstart = "1 s"\n'
-    result = aqmlab.run(Scenario.parse(small.to_toml() + udp, "two.toml").with_(warmup=0))
+    result = aqmlab.run(Scenario.parse(small.to_toml() + udp, "two.toml").with_(warmup="0 s"))
     series = result.series
     for quantity in ("arrivals", "drops"):
         of_classes = series[f"bottleneck.long.{quantity}"] + series[f"bottleneck.udp.{quantity}"]
@@ -92,7 +92,7 @@ def test_series_of_the_classes_add_up_to_the_links(small: Scenario) -> None:
     delays = series["bottleneck.udp.delay"]
     assert delays.head(100).null_count() == 100, "before the first datagram there is no delay"
     assert delays.is_nan().sum() == 0
-    assert result.signals == ["p"]
+    assert "udp" not in " ".join(result.signals)
 
 
 def test_series_are_of_the_seed_asked_for(result: Result) -> None:

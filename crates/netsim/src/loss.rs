@@ -129,11 +129,7 @@ impl Losses {
         self.settle_pending();
         self.left += 1;
         let owner = Owner::of(packet);
-        let flow = &mut self.flows[usize::from(owner.udp)];
-        if flow.len() <= owner.flow as usize {
-            flow.resize(owner.flow as usize + 1, FlowLosses::default());
-        }
-        let flow = &mut flow[owner.flow as usize];
+        let flow = remembered(&mut self.flows, owner);
         self.events.active.note(now, &mut flow.period);
         if flow.run > 0 {
             self.classes[usize::from(owner.class)].add(&mut flow.run);
@@ -187,12 +183,23 @@ impl Losses {
     }
 
     fn note_loss(&mut self, now: Time, owner: Owner) {
-        let flows = &mut self.flows[usize::from(owner.udp)];
-        if flows.len() <= owner.flow as usize {
-            flows.resize(owner.flow as usize + 1, FlowLosses::default());
-        }
-        self.events.on_loss(now, &mut flows[owner.flow as usize]);
+        self.events.on_loss(now, remembered(&mut self.flows, owner));
     }
+}
+
+/// What is remembered of the flow of a packet; there is no telling how many flows there will be.
+#[inline]
+fn remembered(flows: &mut [Vec<FlowLosses>; 2], owner: Owner) -> &mut FlowLosses {
+    let (flows, flow) = (&mut flows[usize::from(owner.udp)], owner.flow as usize);
+    if flow >= flows.len() {
+        grow(flows, flow);
+    }
+    &mut flows[flow]
+}
+
+#[cold]
+fn grow(flows: &mut Vec<FlowLosses>, flow: usize) {
+    flows.resize(flow + 1, FlowLosses::default());
 }
 
 impl Owner {

@@ -15,7 +15,8 @@ pub trait Probe {
     /// A packet of class `class` that had waited was dropped.
     #[inline]
     fn on_late_drop(&mut self, _queue: usize, _now: Time, _class: usize) {}
-    /// The transmission of a packet of class `class` with `size` bytes begins after `wait` in the queue.
+    /// The transmission of a packet of class `class` with `size` bytes begins after `wait` in the queue, whose length
+    /// without it has been told.
     #[inline]
     fn on_departure(&mut self, _queue: usize, _now: Time, _class: usize, _size: u16, _wait: Span) {}
     /// The algorithm's periodic work is done.
@@ -71,10 +72,9 @@ impl Track {
     }
 }
 
-/// What happened to some packets at a queue, counted a bin at a time.
+/// What happened to some packets at a queue, bin by bin.
 #[derive(Clone, Debug)]
 struct Tally {
-    bin: Counted,
     arrivals: Vec<f64>,
     drops: Vec<f64>,
     throughputs: Vec<f64>,
@@ -94,17 +94,10 @@ struct Counted {
 impl Tally {
     fn new(bins: usize) -> Self {
         let column = || Vec::with_capacity(bins);
-        Self {
-            bin: Counted::default(),
-            arrivals: column(),
-            drops: column(),
-            throughputs: column(),
-            delays: column(),
-        }
+        Self { arrivals: column(), drops: column(), throughputs: column(), delays: column() }
     }
 
-    fn close(&mut self, length: Span) {
-        let bin = std::mem::take(&mut self.bin);
+    fn add(&mut self, bin: Counted, length: Span) {
         self.arrivals.push(bin.arrivals as f64);
         self.drops.push(bin.drops as f64);
         self.throughputs.push(bin.bytes as f64 * 8.0 / length.secs());
@@ -128,8 +121,9 @@ impl Tally {
 struct QueueSeries {
     /// The queue's length, then the algorithm's signals.
     tracks: Vec<Track>,
-    /// A tally a class; where classes are not told apart, one for all.
+    /// A tally a class, and its counts in this bin; where classes are not told apart, one for all.
     tallies: Vec<Tally>,
+    bin: Vec<Counted>,
     by_class: bool,
     bin_start: Time,
     bin_end: Time,
@@ -172,6 +166,7 @@ impl Series {
             queues.push(QueueSeries {
                 tracks: tracked.iter().map(|_| Track::new(bins)).collect(),
                 tallies: (0..tallies).map(|_| Tally::new(bins)).collect(),
+                bin: vec![Counted::default(); tallies],
                 by_class,
                 bin_start: Time::ZERO,
                 bin_end: Time::ZERO + step,
@@ -233,17 +228,16 @@ impl QueueSeries {
         for track in &mut self.tracks {
             track.close(self.bin_start, end);
         }
-        for tally in &mut self.tallies {
-            tally.close(end - self.bin_start);
+        for (tally, counted) in self.tallies.iter_mut().zip(&mut self.bin) {
+            tally.add(std::mem::take(counted), end - self.bin_start);
         }
         self.bin_start = end;
     }
 
-    /// The counts of the bin at `now` for a packet of `class`.
+    /// The counts of this bin for a packet of `class`.
     #[inline]
-    fn counted(&mut self, now: Time, class: usize, step: Span) -> &mut Counted {
-        self.roll(now, step);
-        &mut self.tallies[if self.by_class { class } else { 0 }].bin
+    fn counted(&mut self, class: usize) -> &mut Counted {
+        &mut self.bin[if self.by_class { class } else { 0 }]
     }
 
     /// A column of all tallies together.
@@ -272,7 +266,8 @@ impl Probe for Series {
     #[inline]
     fn on_arrival(&mut self, queue: usize, now: Time, class: usize, outcome: Outcome, aqm: &AnyAqm) {
         let series = &mut self.queues[queue];
-        let bin = series.counted(now, class, self.step);
+        series.roll(now, self.step);
+        let bin = series.counted(class);
         bin.arrivals += 1;
         bin.drops += u64::from(matches!(outcome, Outcome::DroppedEarly | Outcome::Overflowed));
         series.note_signals(now, aqm);
@@ -280,12 +275,14 @@ impl Probe for Series {
 
     #[inline]
     fn on_late_drop(&mut self, queue: usize, now: Time, class: usize) {
-        self.queues[queue].counted(now, class, self.step).drops += 1;
+        let series = &mut self.queues[queue];
+        series.roll(now, self.step);
+        series.counted(class).drops += 1;
     }
 
     #[inline]
-    fn on_departure(&mut self, queue: usize, now: Time, class: usize, size: u16, wait: Span) {
-        let bin = self.queues[queue].counted(now, class, self.step);
+    fn on_departure(&mut self, queue: usize, _: Time, class: usize, size: u16, wait: Span) {
+        let bin = self.queues[queue].counted(class); // the length's bin is this one
         bin.departures += 1;
         bin.bytes += u64::from(size);
         bin.wait_ns += wait.nanos();
@@ -318,6 +315,7 @@ mod tests {
             series.on_arrival(0, at(100), 1, outcome, &aqm);
         }
         series.on_arrival(0, at(200), 0, Outcome::Queued, &aqm);
+        series.on_length(0, at(300), 0);
         series.on_departure(0, at(300), 1, 1000, Span::ms(200));
         series.on_departure(0, at(999), 1, 500, Span::ms(300));
         series.on_late_drop(0, at(2500), 0);
