@@ -6,7 +6,7 @@ use aqm::unit::{Span, Time};
 const LONGEST_DELAY: u64 = (1 << 54) - 1;
 /// Delays below 2^11 ns have a bin each; above, every power of two has 2^10 bins: three significant digits.
 const EXACT_BITS: u32 = 11;
-const BINS: usize = ((54 - EXACT_BITS as usize + 2) << (EXACT_BITS - 1)) as usize;
+const BINS: usize = (54 - EXACT_BITS as usize + 2) << (EXACT_BITS - 1);
 
 /// How long a queue had which length.
 #[derive(Clone, Debug)]
