@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import aqmlab
-from aqmlab import METRICS, Comparison, Scenario, plot, report
+from aqmlab import DISTRIBUTIONS, METRICS, Comparison, Scenario, plot, report
 
 
 @pytest.fixture
@@ -48,6 +48,30 @@ def test_without_series_there_are_only_bars(small: Scenario, tmp_path: Path) -> 
     result = aqmlab.run(small.with_({"record.series": False}))
     assert panels(result.plot(Figure())) == [METRICS[name].axis for name in plot.BARS]
     report.save({"lred": result}, tmp_path / "report.html", "aqmlab run")
+
+
+def test_a_distribution_has_a_panel_for_each_owner_and_a_curve_for_each_result(comparison: Comparison) -> None:
+    for name, owner in (("loss_runs", "long"), ("loss_bursts", "bottleneck"), ("delay", "long")):
+        figure = comparison.plot_distribution(name, Figure())
+        assert panels(figure) == [owner]
+        (axes,) = figure.get_axes()
+        assert [line.get_label() for line in axes.lines] == list(comparison)
+        assert axes.get_xlabel() == DISTRIBUTIONS[name].axis
+        numbers = comparison["droptail"].distributions["links" if owner == "bottleneck" else "classes"][owner][name]
+        x, y = axes.lines[1].get_data()
+        if name == "delay":
+            assert list(x) == pytest.approx([1e3 * number for number in numbers])
+        else:
+            assert list(x) == list(range(1, len(numbers) + 1))
+            assert y[0] == 100
+            assert y[-1] == pytest.approx(100 * numbers[-1] / sum(numbers))
+
+
+def test_what_has_no_distribution_is_not_drawn(comparison: Comparison) -> None:
+    with pytest.raises(LookupError, match="no values of completion_time"):
+        comparison.plot_distribution("completion_time", Figure())
+    with pytest.raises(KeyError, match="there are loss_runs, loss_bursts"):
+        comparison["droptail"].plot_distribution("loss", Figure())
 
 
 def test_the_same_results_give_the_same_files(comparison: Comparison, tmp_path: Path) -> None:
@@ -120,6 +144,7 @@ def test_the_report_is_whole_and_fetches_nothing(comparison: Comparison, tmp_pat
     page.feed(text)
     assert page.fetched == []
     assert not re.search(r"@import|url\(http", text[: text.index("<script>")])
+    assert [name for name in DISTRIBUTIONS if f'<div id="{name}">' in text] == ["loss_runs", "loss_bursts", "delay"]
     assert set(page.cells) >= {METRICS[name].axis for name in comparison["lred:q0=20"].metrics}
     assert "aqmlab compare &lt;small&gt;" in text
     assert f"aqmlab {aqmlab.__version__}" in text

@@ -9,7 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import aqmlab
-from aqmlab import METRICS, Comparison, Result, Scenario, Summary
+from aqmlab import DISTRIBUTIONS, METRICS, Comparison, Result, Scenario, Summary
 
 
 @pytest.fixture
@@ -27,6 +27,25 @@ def test_every_metric_is_defined_and_every_definition_used(result: Result) -> No
     assert set(METRICS) == {*result.metrics, *of_classes, *of_links}
     assert list(result.classes) == ["long"]
     assert list(result.links) == ["bottleneck"]
+
+
+def test_every_distribution_is_defined_and_every_definition_used(result: Result) -> None:
+    given = result.distributions
+    assert set(DISTRIBUTIONS) == {*given["classes"]["long"], *given["links"]["bottleneck"]}
+
+
+def test_distributions_are_means_of_the_runs(result: Result) -> None:
+    # Each loss is in one run of its flow: the lengths of all add up to the drops.
+    for name in ("loss_runs", "loss_bursts"):
+        counts = result.distributions["links"]["bottleneck"][name]
+        drops = (result.metrics["drops_early"] or 0) + (result.metrics["drops_overflow"] or 0)
+        assert sum(length * count for length, count in enumerate(counts, start=1)) == pytest.approx(drops)
+    delays = [run.distributions["classes"]["long"]["delay"] for run in result.runs]
+    assert all(len(numbers) == 101 and sorted(numbers) == numbers for numbers in delays)
+    medians = [numbers[50] for numbers in delays]
+    assert medians == [run.metrics["delay_p50"] for run in result.runs]
+    assert result.distributions["classes"]["long"]["delay"][50] == pytest.approx(result.metrics["delay_p50"])
+    assert result.distributions["classes"]["long"]["completion_time"] == []
 
 
 def test_means_are_of_the_runs(result: Result) -> None:
@@ -58,6 +77,22 @@ def test_series_have_the_least_below_the_mean_below_the_greatest(result: Result)
         assert (mean <= high + slack).all()
     assert series["bottleneck.queue.max"].max() > 0
     assert series["bottleneck.arrivals"].sum() > 0
+
+
+def test_series_of_the_classes_add_up_to_the_links(small: Scenario) -> None:
+    udp = '\n[[traffic]]\nname = "udp"\nkind = "cbr"\nrate = "50 kbit/s"\nstart = "1 s"\n'
+    result = aqmlab.run(Scenario.parse(small.to_toml() + udp, "two.toml").with_(warmup="0 s"))
+    series = result.series
+    for quantity in ("arrivals", "drops"):
+        of_classes = series[f"bottleneck.long.{quantity}"] + series[f"bottleneck.udp.{quantity}"]
+        assert of_classes.equals(series[f"bottleneck.{quantity}"])
+    for name, metrics in result.classes.items():
+        assert series[f"bottleneck.{name}.arrivals"].sum() == metrics["arrivals"]
+        assert series[f"bottleneck.{name}.throughput"].mean() == pytest.approx(metrics["throughput"], rel=0.02)
+    delays = series["bottleneck.udp.delay"]
+    assert delays.head(100).null_count() == 100, "before the first datagram there is no delay"
+    assert delays.is_nan().sum() == 0
+    assert "udp" not in " ".join(result.signals)
 
 
 def test_series_are_of_the_seed_asked_for(result: Result) -> None:

@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from aqmlab._core import ScenarioError, __version__
     from aqmlab.comparison import Comparison
-    from aqmlab.metrics import METRICS, Metric
+    from aqmlab.metrics import DISTRIBUTIONS, METRICS, Distribution, Metric
     from aqmlab.replication import Interrupted, RunFailed, compare, run
     from aqmlab.result import Result, Run
     from aqmlab.scenario import Scenario, catalogue, schema, shipped
     from aqmlab.summary import Summary
 
 __all__ = [
+    "DISTRIBUTIONS",
     "METRICS",
     "Comparison",
+    "Distribution",
     "Interrupted",
     "Metric",
     "Result",
@@ -43,7 +45,7 @@ __all__ = [
 _HOME = {
     "_core": ("ScenarioError", "__version__"),
     "comparison": ("Comparison",),
-    "metrics": ("METRICS", "Metric"),
+    "metrics": ("DISTRIBUTIONS", "METRICS", "Distribution", "Metric"),
     "replication": ("Interrupted", "RunFailed", "compare", "run"),
     "result": ("Result", "Run"),
     "scenario": ("Scenario", "catalogue", "schema", "shipped"),

@@ -81,6 +81,25 @@ class Comparison(Mapping[str, Result]):
 
         return plot.comparison(self, figure)
 
+    def plot_distribution(self, name: str, figure: Figure | None = None) -> Figure:
+        """Draw a distribution, a panel for each traffic entry or link that has it and a curve for each result.
+
+        Parameters
+        ----------
+        name : str
+            Which, of `aqmlab.DISTRIBUTIONS`.
+        figure : matplotlib.figure.Figure
+            An empty figure to draw in; by default a new one of pyplot's.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
+        from aqmlab import plot
+
+        return plot.distribution(self, name, figure)
+
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write comparison.json and each result into a folder of its own; `load` reads them.
 

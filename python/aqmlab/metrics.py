@@ -60,6 +60,33 @@ class Metric:
         return "-" if value is None else f"{value * self.scale:.{self.digits}f}"
 
 
+@dataclass(frozen=True, slots=True)
+class Distribution(Metric):
+    """A distribution: a metric with many values, and how to read them.
+
+    Parameters
+    ----------
+    name : str
+        Its key in results.
+    label : str
+        What tables and figures call it.
+    unit : str
+        The unit of the values that are distributed.
+    definition : str
+        What it is, in one sentence.
+    shown : str
+        The unit that people read; empty for that of the value.
+    scale : float
+        What to multiply a value with to have it in that unit.
+    digits : int
+        Decimals to show.
+    counted : bool
+        Whether results have how often each of 1, 2, ... occurred; else they have the percentiles 0, 1, ..., 100.
+    """
+
+    counted: bool = False
+
+
 def _packets(name: str, label: str, definition: str) -> Metric:
     return Metric(name, label, "packets", definition, digits=1)
 
@@ -78,6 +105,11 @@ def _rate(name: str, label: str, definition: str) -> Metric:
 
 def _count(name: str, label: str, unit: str, definition: str) -> Metric:
     return Metric(name, label, unit, definition)
+
+
+def _completion(which: str, definition: str) -> Metric:
+    label = "Completion time" if which == "mean" else f"Completion {which}"
+    return Metric(f"completion_time_{which}", label, "s", definition, digits=3)
 
 
 METRICS: dict[str, Metric] = {
@@ -102,6 +134,35 @@ METRICS: dict[str, Metric] = {
         _seconds("queue_delay_p99", "Delay p99", "99th percentile of those waiting times, to three digits."),
         _seconds("queue_delay_max", "Delay max", "The longest of those waiting times."),
         _fraction("loss_ratio", "Loss ratio", "Packets dropped at the queue / packets that arrived there."),
+        Metric(
+            "loss_run_mean",
+            "Loss run",
+            "packets",
+            "Mean number of packets that a flow loses in a row: consecutive in the order in which its packets arrived "
+            "at the queue, dropped there on arrival or later; a packet sent ends a run.",
+            digits=3,
+        ),
+        Metric(
+            "loss_burst_mean",
+            "Loss burst",
+            "packets",
+            "The same of consecutive arrivals whatever their flow; of a link only.",
+            digits=3,
+        ),
+        _count(
+            "loss_events",
+            "Loss events",
+            "events",
+            "A loss at the queue begins an event, and all losses within `record.loss_event` from it belong to it; the "
+            "next one begins another. Of a link only.",
+        ),
+        _fraction(
+            "loss_synchronisation",
+            "Loss sync.",
+            "Mean over the loss events of flows that lose packets in it / flows that are active: that had a packet at "
+            "the queue in the current second of simulated time or the one before (RFC 7928, section 2.4; in units of "
+            "`record.loss_event` if that is longer). Of a link only.",
+        ),
         _fraction("mark_ratio", "Mark ratio", "Packets marked CE / packets that arrived."),
         _fraction("utilisation", "Utilisation", "Bits sent / bits that the link could have sent."),
         _rate("throughput", "Throughput", "Bits sent on the link per second, headers included."),
@@ -119,14 +180,30 @@ METRICS: dict[str, Metric] = {
             "where all flows come and go.",
             digits=3,
         ),
-        _count("timeouts", "Timeouts", "events", "Retransmission time-outs of all senders."),
-        _count(
-            "timeouts_from_start",
-            "Timeouts from start",
-            "events",
-            "Retransmission time-outs of the class, over the whole run; of a class only.",
+        _seconds(
+            "delay_mean",
+            "One-way delay",
+            "Mean time from the sending of a data packet or datagram to its arrival at the receiver. A packet sent "
+            "again counts from then; SYN and ACK do not count, nor what is lost.",
         ),
+        _seconds("delay_p50", "One-way p50", "Median of those times, to three digits."),
+        _seconds("delay_p95", "One-way p95", "95th percentile of those times, to three digits."),
+        _seconds("delay_p99", "One-way p99", "99th percentile of those times, to three digits."),
+        _seconds("delay_max", "One-way max", "The longest of those times."),
+        Metric(
+            "jitter",
+            "Jitter",
+            "s",
+            "Mean absolute difference of the one-way delays of a flow's packets, each and the next that arrives (the D "
+            "of RFC 3550, section 6.4.1, not smoothed).",
+            shown="ms",
+            scale=1e3,
+            digits=2,
+        ),
+        _count("timeouts", "Timeouts", "events", "Retransmission time-outs of all senders."),
         _count("retransmits", "Retransmits", "packets", "Packets sent again."),
+        _count("timeouts_total", "All timeouts", "events", "`timeouts` over the whole run, the warm-up included."),
+        _count("retransmits_total", "All retransmits", "packets", "`retransmits` over the whole run."),
         Metric(
             "response_time",
             "Response time",
@@ -139,10 +216,17 @@ METRICS: dict[str, Metric] = {
         _count("drops_early", "Early drops", "packets", "Packets that the algorithm dropped."),
         _count("drops_overflow", "Overflow drops", "packets", "Packets that did not fit into the buffer."),
         _count(
+            "random_losses",
+            "Random losses",
+            "packets",
+            "Packets that the link lost by chance (`loss`) before they came to the queue, over the whole run.",
+        ),
+        _count(
             "drops_elsewhere",
             "Drops elsewhere",
             "packets",
-            "Packets dropped on links without a queue discipline, over the whole run; of all flows only.",
+            "Packets dropped or lost by chance on links without a queue discipline, over the whole run; of all flows "
+            "only.",
         ),
         _count(
             "flows",
@@ -162,14 +246,15 @@ METRICS: dict[str, Metric] = {
             "flows",
             "Flows that delivered all they had, or `web` objects that arrived, over the whole run; of a class only.",
         ),
-        Metric(
-            "completion_time_mean",
-            "Completion time",
-            "s",
+        _completion(
+            "mean",
             "Mean time from start to last acknowledgement of the completed flows, or from request to last byte of the "
             "objects; of a class only.",
-            digits=3,
         ),
+        _completion("p50", "Median of those times, to three digits; of a class only."),
+        _completion("p95", "95th percentile of those times, to three digits; of a class only."),
+        _completion("p99", "99th percentile of those times, to three digits; of a class only."),
+        _completion("max", "The longest of those times; of a class only."),
         _count(
             "sessions",
             "Sessions",
@@ -184,5 +269,41 @@ METRICS: dict[str, Metric] = {
             digits=3,
         ),
         _count("marks", "Marks", "packets", "Packets that the algorithm marked CE."),
+    )
+}
+
+DISTRIBUTIONS: dict[str, Distribution] = {
+    distribution.name: distribution
+    for distribution in (
+        Distribution(
+            "loss_runs",
+            "Loss run",
+            "packets",
+            "How many times a flow lost 1, 2, ... packets in a row (see `loss_run_mean`), up to the longest run; the "
+            "100th bin has all from 100 on.",
+            counted=True,
+        ),
+        Distribution(
+            "loss_bursts",
+            "Loss burst",
+            "packets",
+            "The same of consecutive arrivals whatever their flow; of a link only.",
+            counted=True,
+        ),
+        Distribution(
+            "delay",
+            "One-way delay",
+            "s",
+            "Percentiles of the one-way delay (see `delay_mean`); of a class only.",
+            shown="ms",
+            scale=1e3,
+        ),
+        Distribution(
+            "completion_time",
+            "Completion time",
+            "s",
+            "Percentiles of the time from start to last acknowledgement of the flows completed in the whole run; of a "
+            "class only.",
+        ),
     )
 }

@@ -12,8 +12,10 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from aqmlab.distribution import curve, panels
+from aqmlab.distribution import share as share_axis
 from aqmlab.files import replacing
-from aqmlab.metrics import METRICS
+from aqmlab.metrics import DISTRIBUTIONS, METRICS
 from aqmlab.table import printable, share
 
 if TYPE_CHECKING:
@@ -123,6 +125,54 @@ def comparison(results: Mapping[str, Result], figure: Figure | None = None) -> F
             right = cast("SubFigure", figure.subfigures(1, 1))
         for axes, name in zip(right.subplots(len(BARS), 1), BARS, strict=True):
             _bars(axes, name, results)
+    return figure
+
+
+def distribution(results: Mapping[str, Result], name: str, figure: Figure | None = None) -> Figure:
+    """Draw a distribution, a panel for each traffic entry or link that has it and a curve for each result.
+
+    Parameters
+    ----------
+    results : mapping
+        Results by label.
+    name : str
+        Which, of `aqmlab.DISTRIBUTIONS`.
+    figure : matplotlib.figure.Figure
+        An empty figure to draw in; by default a new one of pyplot's.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; of several seeds it shows the means.
+
+    Raises
+    ------
+    LookupError
+        If no result has values of it.
+    """
+    shown = panels(results, name)
+    if not shown:
+        raise LookupError(f"these results have no values of {name}")
+    metric = DISTRIBUTIONS[name]
+    indices = {label: index for index, label in enumerate(results)}
+    with mpl.rc_context(_STYLE):
+        if figure is None:
+            from matplotlib import pyplot
+
+            figure = pyplot.figure()
+        figure.set_layout_engine("constrained")
+        figure.set_size_inches(1 + 4 * len(shown), 3.6)
+        drawn = np.atleast_1d(figure.subplots(1, len(shown), sharey=True))
+        for axes, (owner, curves) in zip(drawn, shown.items(), strict=True):
+            for label, numbers in curves.items():
+                line = {"color": colour(indices[label]), "label": printable(label)}
+                axes.plot(*curve(name, numbers), marker="." if metric.counted else "", linewidth=1.2, **line)
+            axes.set_title(printable(owner), loc="left", fontsize=9, parse_math=False)
+            axes.set_xlabel(metric.axis)
+            axes.legend(fontsize=8)
+            if metric.counted:
+                axes.set_yscale("log")
+        drawn[0].set_ylabel(share_axis(name))
     return figure
 
 

@@ -12,8 +12,9 @@ import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 from plotly.subplots import make_subplots
 
+from aqmlab.distribution import curve, panels, share
 from aqmlab.files import write_text
-from aqmlab.metrics import METRICS
+from aqmlab.metrics import DISTRIBUTIONS, METRICS
 from aqmlab.plot import BARS, band, colour, curves, recorded
 from aqmlab.table import interval, notes, seeds
 
@@ -80,6 +81,10 @@ def save(results: Mapping[str, Result], file: Path, command: str) -> None:
         probability = _over_time(signalled, results, "p", "Probability of a drop or mark")
         figures.append("<h2>Drop probability</h2>" + _figure(probability, "probability"))
     figures.append("<h2>Main metrics</h2>" + _figure(_bars(results), "bars"))
+    for name, distribution in DISTRIBUTIONS.items():
+        if shown := panels(results, name):
+            drawn = _figure(_distribution(results, name, shown), name)
+            figures.append(f"<h2>{distribution.label}</h2><p>{html.escape(distribution.definition)}</p>{drawn}")
     text = _PAGE.format(
         title=html.escape(scenario.title or "aqmlab"),
         plotly=get_plotlyjs(),
@@ -190,6 +195,26 @@ def _bars(results: Mapping[str, Result]) -> go.Figure:
             row=1,
             col=column,
         )
+    figure.update_layout(height=340, **_LAYOUT)
+    return figure
+
+
+def _distribution(
+    results: Mapping[str, Result], name: str, shown: Mapping[str, Mapping[str, list[float]]]
+) -> go.Figure:
+    """Draw a panel for each traffic entry or link, with a curve for each result."""
+    titles = [html.escape(owner) for owner in shown]
+    figure = make_subplots(rows=1, cols=len(shown), shared_yaxes="all", subplot_titles=titles)
+    indices = {label: index for index, label in enumerate(results)}
+    mode = "lines+markers" if DISTRIBUTIONS[name].counted else "lines"
+    for column, drawn in enumerate(shown.values(), start=1):
+        for label, numbers in drawn.items():
+            x, y = curve(name, numbers)
+            line = {"color": colour(indices[label]), "width": 1.2}
+            figure.add_scatter(x=x, y=y, line=line, mode=mode, name=html.escape(label), row=1, col=column)
+    figure.update_xaxes(title=DISTRIBUTIONS[name].axis)
+    figure.update_yaxes(type="log" if DISTRIBUTIONS[name].counted else "linear")
+    figure.update_yaxes(title=share(name), row=1, col=1)
     figure.update_layout(height=340, **_LAYOUT)
     return figure
 

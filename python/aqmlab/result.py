@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from aqmlab import distribution
 from aqmlab.files import json_text, write_text
 from aqmlab.recording import Recording
 from aqmlab.scenario import Scenario
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Metrics = dict[str, float | None]
+Distributions = dict[str, dict[str, dict[str, list[float]]]]
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,9 @@ class Run:
         Metrics of each traffic entry, by its name.
     links : dict
         Metrics of each managed link, by its name.
+    distributions : dict
+        Of each of ``classes`` and ``links``, by its name, whole distributions; `aqmlab.DISTRIBUTIONS` defines each.
+        One without values is empty.
     engine : dict
         ``packets``, ``events`` and ``cpu_seconds`` that it took.
     """
@@ -45,6 +50,7 @@ class Run:
     metrics: Metrics
     classes: dict[str, Metrics]
     links: dict[str, Metrics]
+    distributions: Distributions
     engine: Metrics
 
     def document(self) -> dict[str, Any]:
@@ -53,7 +59,7 @@ class Run:
         Returns
         -------
         dict
-            ``seed``, ``metrics``, ``classes``, ``links``, ``engine``.
+            ``seed``, ``metrics``, ``classes``, ``links``, ``distributions``, ``engine``.
         """
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
@@ -105,6 +111,18 @@ class Result:
         return _means([run.links for run in self.runs])
 
     @cached_property
+    def distributions(self) -> Distributions:
+        """The distributions of each traffic entry and managed link: number by number, their means over the seeds."""
+        runs = [run.distributions for run in self.runs]
+        return {
+            kind: {
+                owner: {name: distribution.mean(name, [run[kind][owner][name] for run in runs]) for name in given}
+                for owner, given in owners.items()
+            }
+            for kind, owners in runs[0].items()
+        }
+
+    @cached_property
     def engine(self) -> Metrics:
         """What the runs took: packets, events, and CPU seconds, added up."""
         return {name: sum(run.engine[name] or 0 for run in self.runs) for name in self.runs[0].engine}
@@ -138,7 +156,9 @@ class Result:
         polars.DataFrame
             ``t``, the start of each bin in seconds; for each managed link and each quantity of it (the queue in
             packets, and the algorithm's own signals) ``link.quantity.min``, ``.mean`` and ``.max`` over the bin;
-            and the counts ``link.arrivals`` and ``link.drops``. The engine's memory, not a copy.
+            and the counts ``link.arrivals`` and ``link.drops``. For each traffic entry at the observed link
+            ``link.class.arrivals`` and ``.drops``, ``.throughput`` in bit/s, and ``.delay``, the mean wait in seconds
+            of the packets sent in the bin, null if there were none. The engine's memory, not a copy.
 
         Raises
         ------
@@ -179,7 +199,7 @@ class Result:
         -------
         dict
             ``version``, ``scenario`` (every default filled in), ``seeds``, ``metrics``, ``classes``, ``links``,
-            ``engine``, ``summary`` and ``runs``.
+            ``distributions``, ``engine``, ``summary`` and ``runs``.
         """
         return {
             "version": self.version,
@@ -188,6 +208,7 @@ class Result:
             "metrics": self.metrics,
             "classes": self.classes,
             "links": self.links,
+            "distributions": self.distributions,
             "engine": self.engine,
             "summary": {name: _fields(summary) for name, summary in self.summary.items()},
             "runs": [run.document() for run in self.runs],
@@ -209,6 +230,25 @@ class Result:
         from aqmlab import plot
 
         return plot.comparison({self.scenario.aqm: self}, figure)
+
+    def plot_distribution(self, name: str, figure: Figure | None = None) -> Figure:
+        """Draw a distribution, a panel for each traffic entry or link that has it.
+
+        Parameters
+        ----------
+        name : str
+            Which, of `aqmlab.DISTRIBUTIONS`.
+        figure : matplotlib.figure.Figure
+            An empty figure to draw in; by default a new one of pyplot's.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
+        from aqmlab import plot
+
+        return plot.distribution({self.scenario.aqm: self}, name, figure)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write result.json, scenario.toml and the series of each run; `load` reads them.

@@ -50,7 +50,7 @@ def _metrics(row: Row, result: Result, whole: Result | None) -> dict[str, float]
         "loss": over_seeds(lambda run: run.metrics["loss_ratio"]),
         "q_mean": over_seeds(lambda run: run.metrics["queue_mean"]),
         "q_mad": over_seeds(lambda run: run.metrics["queue_mad"]),
-        "timeouts": over_seeds(lambda run: run.classes["tcp"]["timeouts_from_start"]),
+        "timeouts": over_seeds(lambda run: run.classes["tcp"]["timeouts_total"]),
     }
     if whole:
         ours["drops"] = over_seeds(_drops, whole.runs)

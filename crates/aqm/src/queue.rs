@@ -129,9 +129,25 @@ impl<T: Frame> Queue<T> {
         outcome
     }
 
+    /// The frames that wait, the first to leave first.
+    pub fn waiting(&self) -> impl Iterator<Item = &T> {
+        self.waiting.iter().map(|(_, frame)| frame)
+    }
+
     /// The next frame for the link and how long it has waited; `None` if the link goes idle.
     #[inline]
     pub fn dequeue<R: Uniform>(&mut self, now: Time, rng: &mut R) -> Option<(T, Span)> {
+        self.dequeue_or(now, rng, |_| {})
+    }
+
+    /// As [`Queue::dequeue`]; frames that the algorithm drops instead go to `dropped`.
+    #[inline]
+    pub fn dequeue_or<R: Uniform>(
+        &mut self,
+        now: Time,
+        rng: &mut R,
+        mut dropped: impl FnMut(&T),
+    ) -> Option<(T, Span)> {
         while let Some((arrived, mut frame)) = self.waiting.pop_front() {
             let packet = frame.packet();
             self.bytes -= u64::from(packet.size);
@@ -142,6 +158,7 @@ impl<T: Frame> Queue<T> {
             match verdict {
                 Verdict::Drop => {
                     counts.drops_early += 1;
+                    dropped(&frame);
                     continue;
                 }
                 Verdict::Mark => {

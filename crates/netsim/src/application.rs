@@ -57,11 +57,11 @@ impl<P: Probe> Simulation<P> {
                 // Its application may have been stopped before.
                 if self.endpoints.senders[slot as usize].una() > whole {
                     flow.tenant = Tenant::Resident;
-                    self.endpoints.classes[usize::from(flow.class)].completions.record(now - flow.start);
+                    self.deliveries.on_completion(flow.class, now - flow.start);
                 }
             }
             Tenant::Short => {
-                self.endpoints.classes[usize::from(flow.class)].completions.record(now - flow.start);
+                self.deliveries.on_completion(flow.class, now - flow.start);
                 self.endpoints.close(slot);
             }
             Tenant::Requests { client, connection } => {
@@ -98,10 +98,10 @@ impl<P: Probe> Simulation<P> {
                 let full = self.endpoints.profiles[usize::from(flow.profile)].payload();
                 let segments = u64::from(arrived.object.segments) * u64::from(full);
                 flow.padding = flow.padding.saturating_add(segments.saturating_sub(arrived.object.size));
-                let class = &mut self.endpoints.classes[usize::from(flow.class)];
-                class.completions.record(arrived.took);
+                let class = flow.class;
+                self.deliveries.on_completion(class, arrived.took);
                 if let Some(took) = arrived.session {
-                    class.sessions.record(took);
+                    self.endpoints.classes[usize::from(class)].sessions.record(took);
                     self.end_session(number);
                 } else {
                     self.ask(number, connection);

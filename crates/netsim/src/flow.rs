@@ -24,8 +24,6 @@ pub(crate) const UDP_HEADER: u32 = 28;
 pub(crate) struct Class {
     /// Flows that started, or requests of web clients.
     pub(crate) started: u64,
-    /// From start to end of the flows that are complete, or of web objects.
-    pub(crate) completions: Times,
     /// From first request to last byte of web sessions.
     pub(crate) sessions: Times,
     /// The counters of the guests that have left (see [`crate::slots`]).

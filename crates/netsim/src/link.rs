@@ -4,6 +4,7 @@ use crate::chance::Lottery;
 use crate::clock::{Clock, Counts as _, Instant, Lapse};
 use crate::event::Key;
 use crate::flow::draw;
+use crate::loss::Losses;
 use crate::packet::Packet;
 use crate::rng::Stream;
 use crate::stats::{Delays, Occupancy, Settling};
@@ -34,6 +35,7 @@ pub(crate) struct Managed {
     pub(crate) settling: Option<Settling>,
     /// A row a class.
     pub(crate) delays: Vec<Delays>,
+    pub(crate) losses: Losses,
 }
 
 /// How long packets take to send.
@@ -101,6 +103,7 @@ impl Managed {
             occupancy: Occupancy::new(),
             settling: target.map(|target| Settling::new(target, &scenario.response)),
             delays: (0..classes).map(|_| Delays::new()).collect(),
+            losses: Losses::new(classes, scenario.record.loss_event),
         }
     }
 

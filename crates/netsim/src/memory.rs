@@ -11,7 +11,7 @@ use scenario::model::{Arrival, Extent, Kind, Short, Tcp, Traffic, Udp};
 
 /// Events on the heap a flow: its timer, its delayed ACK, its start or stop.
 const EVENTS_PER_FLOW: usize = 3;
-/// Histogram of the delays of one traffic entry at one measured queue.
+/// A histogram of delays.
 const HISTOGRAM: u64 = 400_000;
 
 /// The most bytes that a run of this scenario should need.
@@ -46,7 +46,8 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
     let rings =
         scenario.links.iter().map(|link| 2 * in_flight(link).min(outstanding).saturating_mul(slot() as u64));
     let measured = scenario.links.iter().filter(|link| link.aqm.is_some()).count() as u64;
-    let histograms = measured * scenario.traffic.len() as u64 * HISTOGRAM;
+    // Of a traffic entry's waits at each measured queue, of its delays and completion times.
+    let histograms = (measured + 2) * scenario.traffic.len() as u64 * HISTOGRAM;
     rings.fold(flows + histograms + patterns + recorded(scenario, residents), u64::saturating_add)
 }
 
@@ -104,8 +105,9 @@ fn recorded(scenario: &Scenario, flows: u64) -> u64 {
     let samples = |step: Span| scenario.general.duration.nanos().div_ceil(step.nanos().max(1));
     let column = 8 * samples(scenario.series_step());
     let columns =
-        |link: &scenario::model::Link| link.aqm.as_ref().map_or(0, |aqm| 3 * (1 + aqm.signals().len()) + 2);
-    let series = scenario.links.iter().map(|link| column * columns(link) as u64).sum::<u64>();
+        |link: &scenario::model::Link| link.aqm.as_ref().map_or(0, |aqm| 3 * (1 + aqm.signals().len()) + 4);
+    let by_class = 4 * column * scenario.traffic.len() as u64;
+    let series = scenario.links.iter().map(|link| column * columns(link) as u64).sum::<u64>() + by_class;
     let windows = scenario
         .record
         .cwnd

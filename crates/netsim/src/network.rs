@@ -123,7 +123,7 @@ impl<P: Probe> Network<P> {
         let now = self.events.now();
         let managed = self.links[i].managed.as_deref_mut().expect("only managed links queue");
         let outcome = managed.queue.enqueue(now, packet, &mut managed.rng);
-        self.probe.on_arrival(managed.number, now, outcome, managed.queue.aqm());
+        self.probe.on_arrival(managed.number, now, packet.class(), outcome, managed.queue.aqm());
         if matches!(outcome, Outcome::Queued | Outcome::Marked) {
             if managed.busy {
                 managed.note_length(now);
@@ -132,6 +132,8 @@ impl<P: Probe> Network<P> {
                 managed.busy = true;
                 self.transmit(i);
             }
+        } else {
+            managed.losses.on_refusal(now, &packet, managed.queue.len());
         }
     }
 
@@ -141,7 +143,11 @@ impl<P: Probe> Network<P> {
         let now = self.events.now();
         let link = &mut self.links[i];
         let managed = link.managed.as_deref_mut().expect("only managed links queue");
-        let next = managed.queue.dequeue(now, &mut managed.rng);
+        let (probe, losses, number) = (&mut self.probe, &mut managed.losses, managed.number);
+        let next = managed.queue.dequeue_or(now, &mut managed.rng, |dropped| {
+            losses.on_late_drop(now, dropped);
+            probe.on_late_drop(number, now, dropped.class());
+        });
         managed.note_length(now);
         self.probe.on_length(managed.number, now, managed.queue.len());
         let Some((packet, sojourn)) = next else {
@@ -151,6 +157,8 @@ impl<P: Probe> Network<P> {
         };
         managed.sending = packet.class();
         managed.delays[managed.sending].record(sojourn);
+        managed.losses.on_departure(now, &packet);
+        self.probe.on_departure(managed.number, now, managed.sending, packet.size, sojourn);
         let (sent, arrival) = link.wire.send(self.events.instant(), u32::from(packet.size));
         managed.sent = self.events.clock.time(sent);
         let slot = managed.ready_slot;

@@ -27,7 +27,6 @@ const AGAIN: u8 = 32;
 /// A packet on the wire.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
-    /// Sending time of the segment; in an ACK, the time it echoes.
     stamp: Time,
     /// The flow among those of its protocol.
     pub(crate) flow: u32,
@@ -101,6 +100,16 @@ impl Packet {
         let blocks = [(0, 0); MOST_BLOCKS];
         let (seq, generation, flags) = (0, 0, 0);
         Self { stamp: now, flow, hop, seq, blocks, size, class, generation, kind: Kind::Datagram, flags }
+    }
+
+    /// When the segment or datagram was sent; in an ACK, the time it echoes.
+    pub(crate) const fn stamp(&self) -> Time {
+        self.stamp
+    }
+
+    /// Whether this is a TCP SYN.
+    pub(crate) const fn is_syn(&self) -> bool {
+        self.flags & SYN != 0
     }
 
     /// The segment that this data packet carries, and whether it was marked.

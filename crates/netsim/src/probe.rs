@@ -9,9 +9,16 @@ pub trait Probe {
     /// Queue number `queue` has `length` packets from `now` on.
     #[inline]
     fn on_length(&mut self, _queue: usize, _now: Time, _length: usize) {}
-    /// An arrival met this fate; the algorithm's state may have changed.
+    /// An arrival of class `class` met this fate; the algorithm's state may have changed.
     #[inline]
-    fn on_arrival(&mut self, _queue: usize, _now: Time, _outcome: Outcome, _aqm: &AnyAqm) {}
+    fn on_arrival(&mut self, _queue: usize, _now: Time, _class: usize, _outcome: Outcome, _aqm: &AnyAqm) {}
+    /// A packet of class `class` that had waited was dropped.
+    #[inline]
+    fn on_late_drop(&mut self, _queue: usize, _now: Time, _class: usize) {}
+    /// The transmission of a packet of class `class` with `size` bytes begins after `wait` in the queue, whose length
+    /// without it has been told.
+    #[inline]
+    fn on_departure(&mut self, _queue: usize, _now: Time, _class: usize, _size: u16, _wait: Span) {}
     /// The algorithm's periodic work is done.
     #[inline]
     fn on_period(&mut self, _queue: usize, _now: Time, _aqm: &AnyAqm) {}
@@ -65,34 +72,80 @@ impl Track {
     }
 }
 
+/// What happened to some packets at a queue, bin by bin.
+#[derive(Clone, Debug)]
+struct Tally {
+    arrivals: Vec<f64>,
+    drops: Vec<f64>,
+    throughputs: Vec<f64>,
+    delays: Vec<f64>,
+}
+
+/// The counts of one bin.
+#[derive(Clone, Copy, Default, Debug)]
+struct Counted {
+    arrivals: u64,
+    drops: u64,
+    departures: u64,
+    bytes: u64,
+    wait_ns: u64,
+}
+
+impl Tally {
+    fn new(bins: usize) -> Self {
+        let column = || Vec::with_capacity(bins);
+        Self { arrivals: column(), drops: column(), throughputs: column(), delays: column() }
+    }
+
+    fn add(&mut self, bin: Counted, length: Span) {
+        self.arrivals.push(bin.arrivals as f64);
+        self.drops.push(bin.drops as f64);
+        self.throughputs.push(bin.bytes as f64 * 8.0 / length.secs());
+        let mean = bin.wait_ns as f64 / bin.departures as f64 * 1e-9;
+        self.delays.push(if bin.departures > 0 { mean } else { f64::NAN });
+    }
+
+    /// The columns with their quantities.
+    fn columns(&self) -> [(&str, &[f64]); 4] {
+        [
+            ("arrivals", &self.arrivals),
+            ("drops", &self.drops),
+            ("throughput", &self.throughputs),
+            ("delay", &self.delays),
+        ]
+    }
+}
+
 /// The series of one queue.
 #[derive(Clone, Debug)]
 struct QueueSeries {
     /// The queue's length, then the algorithm's signals.
     tracks: Vec<Track>,
-    arrivals: u64,
-    drops: u64,
-    arrivals_column: Vec<f64>,
-    drops_column: Vec<f64>,
+    /// A tally a class, and its counts in this bin; where classes are not told apart, one for all.
+    tallies: Vec<Tally>,
+    bin: Vec<Counted>,
+    by_class: bool,
     bin_start: Time,
     bin_end: Time,
 }
 
 /// Series of every measured queue: its length and its algorithm's signals, each bin with minimum, time-weighted
-/// mean and maximum, and the arrivals and drops in each bin.
+/// mean and maximum, and the arrivals and drops in each bin; at the observed link also what each class met there.
 #[derive(Clone, Debug)]
 pub struct Series {
     step: Span,
     queues: Vec<QueueSeries>,
     names: Vec<Vec<String>>,
+    classes: Vec<String>,
 }
 
 /// A named column of a series.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Column {
-    /// `<link>.<quantity>.<min, mean or max>`, or `<link>.<arrivals or drops>`; `t` is the start of the bin in s.
+    /// `<link>.<quantity>.<min, mean or max>`, `<link>.<arrivals or drops>`, or at the observed link
+    /// `<link>.<class>.<arrivals, drops, throughput or delay>`; `t` is the start of the bin in s.
     pub name: String,
-    /// One value a bin.
+    /// One value a bin; NaN where there is none, as for the delay in a bin without departures.
     pub values: Vec<f64>,
 }
 
@@ -102,26 +155,25 @@ impl Series {
     pub fn new(scenario: &Scenario) -> Self {
         let step = scenario.series_step();
         let bins = scenario.general.duration.nanos().div_ceil(step.nanos()) as usize;
-        let measured = scenario.links.iter().filter_map(|link| Some((&link.name, link.aqm.as_ref()?)));
-        let names: Vec<Vec<String>> = measured
-            .map(|(link, aqm)| {
-                let signals = aqm.signals().iter().map(|signal| format!("{link}.{}", signal.name));
-                std::iter::once(format!("{link}.queue")).chain(signals).collect()
-            })
-            .collect();
-        let queues = names
-            .iter()
-            .map(|names| QueueSeries {
-                tracks: names.iter().map(|_| Track::new(bins)).collect(),
-                arrivals: 0,
-                drops: 0,
-                arrivals_column: Vec::with_capacity(bins),
-                drops_column: Vec::with_capacity(bins),
+        let classes: Vec<String> = scenario.traffic.iter().map(|traffic| traffic.name.clone()).collect();
+        let (mut queues, mut names) = (Vec::new(), Vec::new());
+        for (i, link) in scenario.links.iter().enumerate() {
+            let (Some(aqm), link) = (&link.aqm, &link.name) else { continue };
+            let signals = aqm.signals().iter().map(|signal| format!("{link}.{}", signal.name));
+            let tracked: Vec<String> = std::iter::once(format!("{link}.queue")).chain(signals).collect();
+            let by_class = i == scenario.observed;
+            let tallies = if by_class { classes.len() } else { 1 };
+            queues.push(QueueSeries {
+                tracks: tracked.iter().map(|_| Track::new(bins)).collect(),
+                tallies: (0..tallies).map(|_| Tally::new(bins)).collect(),
+                bin: vec![Counted::default(); tallies],
+                by_class,
                 bin_start: Time::ZERO,
                 bin_end: Time::ZERO + step,
-            })
-            .collect();
-        Self { step, queues, names }
+            });
+            names.push(tracked);
+        }
+        Self { step, queues, names, classes }
     }
 
     /// Closes the last bins at the end of the run.
@@ -139,7 +191,7 @@ impl Series {
     /// was handed over is gone from here.
     #[must_use]
     pub fn take_columns(&mut self) -> Vec<Column> {
-        let bins = self.queues.first().map_or(0, |queue| queue.arrivals_column.len());
+        let bins = self.queues.first().map_or(0, |queue| queue.tracks[0].means.len());
         let starts = (0..bins as u64).map(|i| (self.step * i).secs()).collect();
         let mut columns = vec![Column { name: "t".to_owned(), values: starts }];
         for (queue, names) in self.queues.iter_mut().zip(&self.names) {
@@ -151,8 +203,13 @@ impl Series {
                 add(format!("{name}.mean"), &track.means);
                 add(format!("{name}.max"), &track.maxs);
             }
-            add(format!("{link}.arrivals"), &queue.arrivals_column);
-            add(format!("{link}.drops"), &queue.drops_column);
+            add(format!("{link}.arrivals"), &queue.total(|tally| &tally.arrivals));
+            add(format!("{link}.drops"), &queue.total(|tally| &tally.drops));
+            for (tally, class) in queue.tallies.iter().zip(&self.classes).filter(|_| queue.by_class) {
+                for (quantity, values) in tally.columns() {
+                    add(format!("{link}.{class}.{quantity}"), values);
+                }
+            }
         }
         columns
     }
@@ -171,9 +228,25 @@ impl QueueSeries {
         for track in &mut self.tracks {
             track.close(self.bin_start, end);
         }
-        self.arrivals_column.push(std::mem::take(&mut self.arrivals) as f64);
-        self.drops_column.push(std::mem::take(&mut self.drops) as f64);
+        for (tally, counted) in self.tallies.iter_mut().zip(&mut self.bin) {
+            tally.add(std::mem::take(counted), end - self.bin_start);
+        }
         self.bin_start = end;
+    }
+
+    /// The counts of this bin for a packet of `class`.
+    #[inline]
+    fn counted(&mut self, class: usize) -> &mut Counted {
+        &mut self.bin[if self.by_class { class } else { 0 }]
+    }
+
+    /// A column of all tallies together.
+    fn total(&self, column: impl Fn(&Tally) -> &[f64]) -> Vec<f64> {
+        let mut total = vec![0.0; self.tracks[0].means.len()];
+        for tally in &self.tallies {
+            total.iter_mut().zip(column(tally)).for_each(|(total, value)| *total += value);
+        }
+        total
     }
 
     #[inline]
@@ -191,12 +264,28 @@ impl Probe for Series {
     }
 
     #[inline]
-    fn on_arrival(&mut self, queue: usize, now: Time, outcome: Outcome, aqm: &AnyAqm) {
+    fn on_arrival(&mut self, queue: usize, now: Time, class: usize, outcome: Outcome, aqm: &AnyAqm) {
         let series = &mut self.queues[queue];
         series.roll(now, self.step);
-        series.arrivals += 1;
-        series.drops += u64::from(matches!(outcome, Outcome::DroppedEarly | Outcome::Overflowed));
+        let bin = series.counted(class);
+        bin.arrivals += 1;
+        bin.drops += u64::from(matches!(outcome, Outcome::DroppedEarly | Outcome::Overflowed));
         series.note_signals(now, aqm);
+    }
+
+    #[inline]
+    fn on_late_drop(&mut self, queue: usize, now: Time, class: usize) {
+        let series = &mut self.queues[queue];
+        series.roll(now, self.step);
+        series.counted(class).drops += 1;
+    }
+
+    #[inline]
+    fn on_departure(&mut self, queue: usize, _: Time, class: usize, size: u16, wait: Span) {
+        let bin = self.queues[queue].counted(class); // the length's bin is this one
+        bin.departures += 1;
+        bin.bytes += u64::from(size);
+        bin.wait_ns += wait.nanos();
     }
 
     #[inline]
@@ -210,6 +299,45 @@ impl Probe for Series {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tally_counts_the_packets_of_its_class_a_bin_at_a_time() {
+        let text = "duration = \"3 s\"\nrecord.step = \"1 s\"\n[dumbbell]\n\
+                    [[traffic]]\nname = \"a\"\n[[traffic]]\nname = \"b\"\n";
+        let scenario = scenario::Document::parse(text, "test").unwrap().check().unwrap();
+        let at = |ms| Time::ZERO + Span::ms(ms);
+        let aqm = scenario.links[scenario.observed].aqm.as_ref().unwrap();
+        let link = &scenario.links[scenario.observed];
+        let port = aqm::Port { rate: link.rate, delay: link.delay.least(), limit: link.buffer, packet: link.packet };
+        let aqm = aqm.build(&port);
+        let mut series = Series::new(&scenario);
+        for outcome in [Outcome::Queued, Outcome::Marked, Outcome::Overflowed, Outcome::DroppedEarly] {
+            series.on_arrival(0, at(100), 1, outcome, &aqm);
+        }
+        series.on_arrival(0, at(200), 0, Outcome::Queued, &aqm);
+        series.on_length(0, at(300), 0);
+        series.on_departure(0, at(300), 1, 1000, Span::ms(200));
+        series.on_departure(0, at(999), 1, 500, Span::ms(300));
+        series.on_late_drop(0, at(2500), 0);
+        series.finish(at(3000));
+        let columns = series.take_columns();
+        let bins = |name: &str| {
+            let column = columns.iter().find(|column| column.name == format!("bottleneck.{name}"));
+            column
+                .unwrap()
+                .values
+                .iter()
+                .map(|x| if x.is_nan() { None } else { Some(*x) })
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(bins("b.arrivals"), [4.0, 0.0, 0.0].map(Some));
+        assert_eq!(bins("b.drops"), [2.0, 0.0, 0.0].map(Some));
+        assert_eq!(bins("b.throughput"), [12_000.0, 0.0, 0.0].map(Some));
+        assert_eq!(bins("b.delay"), [Some(0.25), None, None]);
+        assert_eq!(bins("a.drops"), [0.0, 0.0, 1.0].map(Some));
+        assert_eq!(bins("arrivals"), [5.0, 0.0, 0.0].map(Some));
+        assert_eq!(bins("drops"), [2.0, 0.0, 1.0].map(Some));
+    }
 
     #[test]
     fn a_bin_has_minimum_time_weighted_mean_and_maximum() {

@@ -1,7 +1,9 @@
 //! The summary of a run: what it is called, in which unit, from which counters.
 
+use crate::delivery::Jitter;
 use crate::flow::{Endpoints, Snapshot};
 use crate::link::{Link, Managed};
+use crate::loss::Runs;
 use crate::probe::Probe;
 use crate::simulation::Simulation;
 use crate::stats::Delays;
@@ -20,6 +22,8 @@ pub struct Results {
     pub classes: BTreeMap<String, ClassMetrics>,
     /// Each measured link by its name.
     pub links: BTreeMap<String, LinkMetrics>,
+    /// Whole distributions, of each traffic entry and of each measured link.
+    pub distributions: Distributions,
     /// What the run cost.
     pub engine: Engine,
 }
@@ -59,6 +63,12 @@ pub struct LinkMetrics {
     pub utilisation: f64,
     /// Packets lost by chance before they came to the queue, over the whole run.
     pub random_losses: u64,
+    /// Mean number of packets lost in a row, of whichever flows.
+    pub loss_burst_mean: Option<f64>,
+    /// Loss events: a loss and all that follow within `record.loss_event`.
+    pub loss_events: u64,
+    /// Mean share of the active flows that lose packets in a loss event.
+    pub loss_synchronisation: Option<f64>,
 }
 
 /// What happened to packets at a measured link.
@@ -84,6 +94,8 @@ pub struct TrafficMetrics {
     pub marks: u64,
     /// Drops over arrivals.
     pub loss_ratio: Option<f64>,
+    /// Mean number of packets that a flow loses in a row.
+    pub loss_run_mean: Option<f64>,
     /// Marks over arrivals.
     pub mark_ratio: Option<f64>,
     /// bit/s sent, headers included.
@@ -101,6 +113,22 @@ pub struct FlowMetrics {
     pub timeouts: u64,
     /// Segments sent again.
     pub retransmits: u64,
+    /// Retransmission time-outs over the whole run.
+    pub timeouts_total: u64,
+    /// Segments sent again over the whole run.
+    pub retransmits_total: u64,
+    /// Mean time from sender to receiver of data packets and datagrams, in s.
+    pub delay_mean: Option<f64>,
+    /// Median of that time in s.
+    pub delay_p50: Option<f64>,
+    /// Its 95th percentile in s.
+    pub delay_p95: Option<f64>,
+    /// Its 99th percentile in s.
+    pub delay_p99: Option<f64>,
+    /// Its greatest value in s.
+    pub delay_max: Option<f64>,
+    /// Mean change of that time from a flow's packet to the next that arrives, in s.
+    pub jitter: Option<f64>,
 }
 
 /// A traffic entry.
@@ -114,8 +142,6 @@ pub struct ClassMetrics {
     /// Its flows.
     #[serde(flatten)]
     pub totals: FlowMetrics,
-    /// Retransmission time-outs over the whole run, which is how ns-2's senders count them.
-    pub timeouts_from_start: u64,
     /// Flows that started, or requests of web clients, over the whole run.
     pub started: u64,
     /// Flows whose every byte was acknowledged, or web objects that arrived, over the whole run; flows without an
@@ -123,10 +149,47 @@ pub struct ClassMetrics {
     pub completed: u64,
     /// Mean time from start to last acknowledgement of those, or from request to last byte of objects, in s.
     pub completion_time_mean: Option<f64>,
+    /// Median of that time in s.
+    pub completion_time_p50: Option<f64>,
+    /// Its 95th percentile in s.
+    pub completion_time_p95: Option<f64>,
+    /// Its 99th percentile in s.
+    pub completion_time_p99: Option<f64>,
+    /// Its greatest value in s.
+    pub completion_time_max: Option<f64>,
     /// Sessions of web clients whose every object arrived, over the whole run.
     pub sessions: u64,
     /// Mean time from their first request to their last byte, in s.
     pub session_time_mean: Option<f64>,
+}
+
+/// Whole distributions.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Distributions {
+    /// Of each traffic entry by its name; losses at the observed link.
+    pub classes: BTreeMap<String, ClassDistributions>,
+    /// Of each measured link by its name.
+    pub links: BTreeMap<String, LinkDistributions>,
+}
+
+/// The distributions of a traffic entry. One without values has no elements.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ClassDistributions {
+    /// How many times its flows lost 1, 2, ... packets in a row; the 100th bin is open.
+    pub loss_runs: Vec<u64>,
+    /// The percentiles 0 to 100 of the time from sender to receiver, in s.
+    pub delay: Vec<f64>,
+    /// The percentiles 0 to 100 of the time from start to last acknowledgement of the completed flows, in s.
+    pub completion_time: Vec<f64>,
+}
+
+/// The distributions of a measured link. One without values has no elements.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LinkDistributions {
+    /// How many times a flow lost 1, 2, ... packets in a row; the 100th bin is open.
+    pub loss_runs: Vec<u64>,
+    /// How many times 1, 2, ... packets of whichever flows were lost in a row; the 100th bin is open.
+    pub loss_bursts: Vec<u64>,
 }
 
 /// What the run cost, over the whole of it.
@@ -141,35 +204,23 @@ pub struct Engine {
 }
 
 impl TrafficMetrics {
-    fn new(counts: &Counts, delays: &Delays, seconds: f64) -> Self {
+    fn new(counts: &Counts, delays: &Delays, runs: &Runs, seconds: f64) -> Self {
+        let percentile = delays.percentile();
         let over_arrivals = |n: u64| (counts.arrivals > 0).then(|| n as f64 / counts.arrivals as f64);
         Self {
             queue_delay_mean: delays.mean(),
-            queue_delay_p50: delays.quantile(0.5),
-            queue_delay_p95: delays.quantile(0.95),
-            queue_delay_p99: delays.quantile(0.99),
+            queue_delay_p50: percentile(50),
+            queue_delay_p95: percentile(95),
+            queue_delay_p99: percentile(99),
             queue_delay_max: delays.max(),
             arrivals: counts.arrivals,
             drops_early: counts.drops_early,
             drops_overflow: counts.drops_overflow,
             marks: counts.marks,
             loss_ratio: over_arrivals(counts.drops_early + counts.drops_overflow),
+            loss_run_mean: runs.mean(),
             mark_ratio: over_arrivals(counts.marks),
             throughput: counts.departed_bytes as f64 * 8.0 / seconds,
-        }
-    }
-}
-
-impl FlowMetrics {
-    /// Of residents with these payload bytes delivered in `seconds`, and of guests together.
-    fn new(residents: &[u64], guests: u64, timeouts: u64, retransmits: u64, seconds: f64) -> Self {
-        let sum: f64 = residents.iter().map(|&x| x as f64).sum();
-        let squares: f64 = residents.iter().map(|&x| x as f64 * x as f64).sum();
-        Self {
-            goodput: (sum + guests as f64) * 8.0 / seconds,
-            jain: (squares > 0.0).then(|| sum * sum / (residents.len() as f64 * squares)),
-            timeouts,
-            retransmits,
         }
     }
 }
@@ -197,22 +248,45 @@ fn sum(counts: &[Counts]) -> Counts {
     })
 }
 
-/// What the flows of one class, or of all, did since the warm-up.
-fn flow_metrics(endpoints: &Endpoints, class: Option<u16>, seconds: f64) -> FlowMetrics {
+/// What the flows of one class, or of all, did since the warm-up; their packets took so long.
+fn flow_metrics(
+    endpoints: &Endpoints,
+    class: Option<u16>,
+    (delays, jitter): (&Delays, Jitter),
+    seconds: f64,
+) -> FlowMetrics {
     let wanted = |of: u16| class.is_none_or(|class| class == of);
-    let (mut delivered, mut all) = (Vec::new(), Snapshot::default());
+    let (mut delivered, mut all, mut total) = (Vec::new(), Snapshot::default(), Snapshot::default());
     for i in (0..endpoints.residents).filter(|&i| wanted(endpoints.flows[i].class)) {
-        let since = endpoints.snapshot(i) - endpoints.at_warmup[i];
+        let now = endpoints.snapshot(i);
+        let since = now - endpoints.at_warmup[i];
         delivered.push(since.delivered);
-        all = all + since;
+        (all, total) = (all + since, total + now);
     }
-    let residents = all.delivered;
+    let by_residents = all.delivered;
     for (class, then) in endpoints.classes.iter().enumerate().filter(|&(class, _)| wanted(class as u16)) {
-        all = all + (endpoints.guests(class as u16) - then.at_warmup);
+        let now = endpoints.guests(class as u16);
+        (all, total) = (all + (now - then.at_warmup), total + now);
     }
     let sources = endpoints.sources.iter().filter(|source| wanted(source.class));
     delivered.extend(sources.map(|source| source.delivered - source.delivered_at_warmup));
-    FlowMetrics::new(&delivered, all.delivered - residents, all.timeouts, all.retransmits, seconds)
+    let sum: f64 = delivered.iter().map(|&x: &u64| x as f64).sum();
+    let squares: f64 = delivered.iter().map(|&x| x as f64 * x as f64).sum();
+    let percentile = delays.percentile();
+    FlowMetrics {
+        goodput: (sum + (all.delivered - by_residents) as f64) * 8.0 / seconds,
+        jain: (squares > 0.0).then(|| sum * sum / (delivered.len() as f64 * squares)),
+        timeouts: all.timeouts,
+        retransmits: all.retransmits,
+        timeouts_total: total.timeouts,
+        retransmits_total: total.retransmits,
+        delay_mean: delays.mean(),
+        delay_p50: percentile(50),
+        delay_p95: percentile(95),
+        delay_p99: percentile(99),
+        delay_max: delays.max(),
+        jitter: jitter.mean(),
+    }
 }
 
 impl<P: Probe> Simulation<P> {
@@ -225,7 +299,7 @@ impl<P: Probe> Simulation<P> {
         assert!(self.finished(), "the run is not over");
         let general = &self.scenario.general;
         let seconds = (general.duration.nanos() - general.warmup.nanos()) as f64 * 1e-9;
-        let mut links = BTreeMap::new();
+        let (mut links, mut link_distributions) = (BTreeMap::new(), BTreeMap::new());
         let mut observed = None;
         let mut drops_elsewhere = 0;
         for (i, link) in self.network.links.iter().enumerate() {
@@ -233,28 +307,39 @@ impl<P: Probe> Simulation<P> {
                 drops_elsewhere += link.drops + link.lottery.as_ref().map_or(0, |lottery| lottery.losses);
                 continue;
             };
-            let metrics = self.link_metrics(i, managed, seconds);
+            let (runs, bursts) = managed.losses.runs(self.end, managed.queue.waiting());
+            let metrics = self.link_metrics(i, managed, (&Runs::sum(&runs), &bursts), seconds);
+            let name = &self.scenario.links[i].name;
+            let distributions = LinkDistributions {
+                loss_runs: Runs::sum(&runs).counts().to_vec(),
+                loss_bursts: bursts.counts().to_vec(),
+            };
             if i == self.scenario.observed {
-                observed = Some((metrics.clone(), &**managed));
+                observed = Some((metrics.clone(), &**managed, runs));
             }
-            links.insert(self.scenario.links[i].name.clone(), metrics);
+            links.insert(name.clone(), metrics);
+            link_distributions.insert(name.clone(), distributions);
         }
-        let (link, managed) = observed.expect("a checked scenario observes a measured link");
+        let (link, managed, runs) = observed.expect("a checked scenario observes a measured link");
         let response_time = managed.settling.as_ref().and_then(crate::stats::Settling::settled);
+        let (delays, jitter) = self.deliveries.all();
+        let names = || self.scenario.traffic.iter().map(|traffic| traffic.name.clone()).enumerate();
+        let classes = names().map(|(i, name)| (name, self.class_metrics(i, managed, &runs[i], seconds)));
+        let class_distributions = names().map(|(i, name)| (name, self.class_distributions(i, &runs[i])));
         Results {
             seed: self.seed,
             metrics: Metrics {
                 link,
-                flows: flow_metrics(&self.endpoints, None, seconds),
+                flows: flow_metrics(&self.endpoints, None, (&delays, jitter), seconds),
                 response_time,
                 drops_elsewhere,
             },
-            classes: (0..self.scenario.traffic.len())
-                .map(|class| {
-                    (self.scenario.traffic[class].name.clone(), self.class_metrics(class, managed, seconds))
-                })
-                .collect(),
+            classes: classes.collect(),
             links,
+            distributions: Distributions {
+                classes: class_distributions.collect(),
+                links: link_distributions,
+            },
             engine: Engine {
                 packets: sum(managed.queue.counts()).departures,
                 events: self.events,
@@ -263,7 +348,13 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    fn link_metrics(&self, i: usize, managed: &Managed, seconds: f64) -> LinkMetrics {
+    fn link_metrics(
+        &self,
+        i: usize,
+        managed: &Managed,
+        (runs, bursts): (&Runs, &Runs),
+        seconds: f64,
+    ) -> LinkMetrics {
         let counts = difference(&sum(managed.queue.counts()), &sum(&self.at_warmup[managed.number]));
         let mut delays = Delays::new();
         managed.delays.iter().for_each(|class| delays.add(class));
@@ -271,7 +362,7 @@ impl<P: Probe> Simulation<P> {
         let general = &self.scenario.general;
         let capacity = self.scenario.links[i].capacity(general.warmup, general.duration);
         let link = &self.network.links[i];
-        let mut traffic = TrafficMetrics::new(&counts, &delays, seconds);
+        let mut traffic = TrafficMetrics::new(&counts, &delays, runs, seconds);
         traffic.throughput += self.straddling(link, managed, |_| true) / seconds;
         LinkMetrics {
             queue_mean: occupancy.map(|o| o.mean),
@@ -281,6 +372,9 @@ impl<P: Probe> Simulation<P> {
             queue_full: occupancy.map(|o| o.full),
             utilisation: traffic.throughput * seconds / capacity,
             random_losses: link.lottery.as_ref().map_or(0, |lottery| lottery.losses),
+            loss_burst_mean: bursts.mean(),
+            loss_events: managed.losses.events.count(),
+            loss_synchronisation: managed.losses.events.synchronisation(),
             traffic,
         }
     }
@@ -294,24 +388,39 @@ impl<P: Probe> Simulation<P> {
         counted(unsent, class) - counted(unsent_at_end, managed.sending)
     }
 
-    fn class_metrics(&self, class: usize, managed: &Managed, seconds: f64) -> ClassMetrics {
+    fn class_metrics(&self, class: usize, managed: &Managed, runs: &Runs, seconds: f64) -> ClassMetrics {
         let counts = difference(&managed.queue.counts()[class], &self.at_warmup[managed.number][class]);
         let link = &self.network.links[self.scenario.observed];
-        let mut traffic = TrafficMetrics::new(&counts, &managed.delays[class], seconds);
+        let mut traffic = TrafficMetrics::new(&counts, &managed.delays[class], runs, seconds);
         traffic.throughput += self.straddling(link, managed, |of| of == class) / seconds;
+        let delivery = &self.deliveries.classes[class];
+        let of_packets = (&delivery.delays, delivery.jitter);
+        let completions = &delivery.completions;
+        let percentile = completions.percentile();
         let done = &self.endpoints.classes[class];
-        let from_start = self.endpoints.residents_of(class as u16) + self.endpoints.guests(class as u16);
         let sources = self.endpoints.sources.iter().filter(|source| usize::from(source.class) == class);
         ClassMetrics {
             flows: self.scenario.traffic[class].count,
             traffic,
-            totals: flow_metrics(&self.endpoints, Some(class as u16), seconds),
-            timeouts_from_start: from_start.timeouts,
+            totals: flow_metrics(&self.endpoints, Some(class as u16), of_packets, seconds),
             started: done.started + sources.filter(|source| source.start < self.end).count() as u64,
-            completed: done.completions.count,
-            completion_time_mean: done.completions.mean(),
+            completed: completions.count(),
             sessions: done.sessions.count,
             session_time_mean: done.sessions.mean(),
+            completion_time_mean: completions.mean(),
+            completion_time_p50: percentile(50),
+            completion_time_p95: percentile(95),
+            completion_time_p99: percentile(99),
+            completion_time_max: completions.max(),
+        }
+    }
+
+    fn class_distributions(&self, class: usize, runs: &Runs) -> ClassDistributions {
+        let delivery = &self.deliveries.classes[class];
+        ClassDistributions {
+            loss_runs: runs.counts().to_vec(),
+            delay: delivery.delays.percentiles(),
+            completion_time: delivery.completions.percentiles(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The run loop: takes the next event, does what it says.
 
 use crate::clock::{Counts as _, Instant};
+use crate::delivery::Deliveries;
 use crate::event::{Event, Events};
 use crate::flow::Endpoints;
 use crate::network::Network;
@@ -36,6 +37,7 @@ pub struct Simulation<P> {
     pub(crate) seed: u64,
     pub(crate) network: Network<P>,
     pub(crate) endpoints: Endpoints,
+    pub(crate) deliveries: Deliveries,
     pub(crate) end: Time,
     /// The counters of every managed link at the end of the warm-up.
     pub(crate) at_warmup: Vec<Vec<Counts>>,
@@ -73,6 +75,7 @@ impl<P: Probe> Simulation<P> {
         let mut network = Network::new(&scenario, hops, seed, probe);
         schedule(&mut network.events, &endpoints, &scenario);
         Self {
+            deliveries: Deliveries::new(scenario.traffic.len()),
             at_warmup: Vec::new(),
             windows: Vec::new(),
             events: 0,
@@ -168,6 +171,9 @@ impl<P: Probe> Simulation<P> {
     /// A packet has reached its destination.
     #[inline]
     fn deliver(&mut self, packet: &Packet) {
+        if packet.kind != Kind::Ack {
+            self.deliveries.on_packet(self.network.events.now(), packet);
+        }
         match packet.kind {
             Kind::Data => {
                 let now = self.now();
@@ -329,8 +335,10 @@ impl<P: Probe> Simulation<P> {
             managed.occupancy.reset(now);
             managed.unsent_at_warmup = (link.wire.bits(managed.sent.since(now)), managed.sending);
             managed.delays.iter_mut().for_each(crate::stats::Delays::reset);
+            managed.losses.reset();
             self.at_warmup.push(managed.queue.counts().to_vec());
         }
+        self.deliveries.end_warmup();
         self.endpoints.note_warmup();
     }
 

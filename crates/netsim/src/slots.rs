@@ -69,12 +69,6 @@ impl Endpoints {
         self.free.push(slot);
     }
 
-    /// The counters of the residents of a class since the start.
-    pub(crate) fn residents_of(&self, class: u16) -> Snapshot {
-        let here = (0..self.residents).filter(|&i| self.flows[i].class == class);
-        here.fold(Snapshot::default(), |sum, i| sum + self.snapshot(i))
-    }
-
     /// The counters of all guests that a class has and had.
     pub(crate) fn guests(&self, class: u16) -> Snapshot {
         let here = |flow: &Flow| flow.class == class && flow.tenant != Tenant::Nobody;

@@ -103,6 +103,127 @@ fn the_series_agree_with_the_summary() {
     assert!(max.iter().all(|&packets| packets <= 40.0));
 }
 
+/// Long flows, some datagrams and some transfers.
+const MIXED: &str = "[[traffic]]\nname = \"long\"\ncount = 12\npacket_size = \"500 B\"\nstart = \"uniform(0 s, 1 s)\"\n\
+    [[traffic]]\nname = \"udp\"\nkind = \"cbr\"\nrate = \"400 kbit/s\"\npacket_size = \"300 B\"\n\
+    [[traffic]]\nname = \"file\"\nkind = \"transfer\"\nsize = \"40 kB\"\ncount = 6\nstart = \"uniform(0 s, 9 s)\"\n";
+
+#[test]
+fn every_loss_is_in_one_run_of_its_flow_and_in_one_burst() {
+    let losses = |runs: &[u64]| runs.iter().zip(1..).map(|(&count, length)| count * length).sum::<u64>();
+    for aqm in aqm::aqm::NAMES {
+        let results = run(&scenario(aqm, MIXED), 4);
+        let distributions = &results.distributions;
+        let link = &distributions.links["bottleneck"];
+        let mut sum = vec![0; 100];
+        for (name, class) in &results.classes {
+            let traffic = &class.traffic;
+            let runs = &distributions.classes[name].loss_runs;
+            let drops = traffic.drops_early + traffic.drops_overflow;
+            assert!(runs.len() < 100, "{aqm}: the open bin would hide lengths");
+            assert_eq!(losses(runs), drops, "{aqm} {name}");
+            let mean = (drops > 0).then(|| drops as f64 / runs.iter().sum::<u64>() as f64);
+            assert_eq!(traffic.loss_run_mean, mean, "{aqm} {name}");
+            runs.iter().zip(&mut sum).for_each(|(count, sum)| *sum += count);
+        }
+        assert_eq!(link.loss_runs, sum[..link.loss_runs.len()], "{aqm}");
+        let traffic = &results.metrics.link.traffic;
+        let drops = traffic.drops_early + traffic.drops_overflow;
+        assert!(drops > 100, "{aqm}: {drops} drops show nothing");
+        assert_eq!((losses(&link.loss_runs), losses(&link.loss_bursts)), (drops, drops), "{aqm}");
+        let bursts: u64 = link.loss_bursts.iter().sum();
+        assert_eq!(results.metrics.link.loss_burst_mean, Some(drops as f64 / bursts as f64), "{aqm}");
+        let (events, share) = (results.metrics.link.loss_events, results.metrics.link.loss_synchronisation);
+        assert!((1..=180).contains(&events), "{aqm}: {events} events of 100 ms in 18 s");
+        assert!(share.is_some_and(|share| share > 0.0 && share <= 1.0), "{aqm}: {share:?}");
+    }
+}
+
+#[test]
+fn a_loss_event_of_the_whole_window_hits_every_flow() {
+    let mut scenario = scenario("droptail", LONG);
+    scenario.record.loss_event = Span::s(20);
+    let link = run(&scenario, 4).metrics.link;
+    assert_eq!((link.loss_events, link.loss_synchronisation), (1, Some(1.0)));
+}
+
+#[test]
+fn the_series_of_the_classes_agree_with_the_summary() {
+    for aqm in ["droptail", "lred:q0=20"] {
+        let mut scenario = scenario(aqm, MIXED);
+        scenario.general.warmup = Span::ZERO;
+        let mut run = Simulation::new(scenario.clone(), 1, Series::new(&scenario));
+        run.advance(Time::MAX);
+        run.probe_mut().finish(Time::ZERO + scenario.general.duration);
+        let (columns, results) = (run.probe_mut().take_columns(), run.results());
+        let column = |name: &str| &columns.iter().find(|column| column.name == name).unwrap().values;
+        let sum = |name: &str| column(name).iter().sum::<f64>();
+        for (name, class) in &results.classes {
+            let column_of = |quantity: &str| format!("bottleneck.{name}.{quantity}");
+            let traffic = &class.traffic;
+            let drops = traffic.drops_early + traffic.drops_overflow;
+            assert_eq!(sum(&column_of("arrivals")) as u64, traffic.arrivals, "{aqm} {name}");
+            assert_eq!(sum(&column_of("drops")) as u64, drops, "{aqm} {name}");
+            // Up to the packet in transmission at the end.
+            let throughput = sum(&column_of("throughput")) / column("t").len() as f64;
+            assert!((throughput - traffic.throughput).abs() <= 1500.0 * 8.0 / 20.0, "{aqm} {name}");
+            let delays = column(&column_of("delay")).iter().filter(|delay| !delay.is_nan());
+            let most = delays.copied().fold(0.0, f64::max);
+            assert!(most <= traffic.queue_delay_max.unwrap() && most > 0.0, "{aqm} {name}");
+        }
+        let all = &results.metrics.link.traffic;
+        assert_eq!(sum("bottleneck.drops") as u64, all.drops_early + all.drops_overflow, "{aqm}");
+        assert_eq!(sum("bottleneck.arrivals") as u64, all.arrivals, "{aqm}");
+    }
+}
+
+#[test]
+fn delays_are_of_the_path_and_the_queue() {
+    // 500 B over 100, 2, 100 Mbit/s take 40 us + 2 ms + 40 us, the links 2.5 + 2.5 + 10 ms.
+    let traffic =
+        "[[traffic]]\nname = \"udp\"\nkind = \"cbr\"\nrate = \"500 kbit/s\"\npacket_size = \"500 B\"\n";
+    let alone = run(&scenario("droptail", traffic), 1);
+    let totals = &alone.classes["udp"].totals;
+    assert!((totals.delay_mean.unwrap() - 0.01708).abs() < 1e-9, "{totals:?}");
+    assert_eq!((totals.delay_max, totals.jitter), (totals.delay_mean, Some(0.0)));
+    let (delays, flows) = (&alone.distributions.classes["udp"], &alone.metrics.flows);
+    assert!(
+        delays.delay.len() == 101 && delays.delay.iter().all(|delay| (delay / 0.01708 - 1.0).abs() < 1e-3)
+    );
+    assert_eq!((flows.delay_p99, flows.jitter), (totals.delay_p99, totals.jitter));
+    // Among long flows the queue's delay comes on top.
+    let mixed = run(&scenario("droptail", MIXED), 1);
+    let udp = &mixed.classes["udp"];
+    let fixed = 0.015 + 300.0 * 8.0 * (2.0 / 1e8 + 1.0 / 2e6);
+    let expected = fixed + udp.traffic.queue_delay_mean.unwrap();
+    assert!((udp.totals.delay_mean.unwrap() - expected).abs() < 1e-3 * expected, "{udp:?}");
+    assert!(udp.totals.jitter.unwrap() > 0.0);
+    assert!(mixed.distributions.classes["long"].completion_time.is_empty());
+}
+
+#[test]
+fn completion_times_have_a_distribution() {
+    let results = run(&scenario("droptail", MIXED), 1);
+    let file = &results.classes["file"];
+    assert_eq!(file.completed, 6);
+    let times = &results.distributions.classes["file"].completion_time;
+    assert!(times.len() == 101 && times.is_sorted() && times[0] < times[100]);
+    let of = |time: Option<f64>| time.unwrap();
+    assert_eq!((of(file.completion_time_p50), of(file.completion_time_max)), (times[50], times[100]));
+    assert_eq!((of(file.completion_time_p95), of(file.completion_time_p99)), (times[95], times[99]));
+    assert!((times[0]..times[100]).contains(&of(file.completion_time_mean)));
+}
+
+#[test]
+fn totals_are_of_the_whole_run() {
+    let counted = run(&scenario("droptail", LONG), 1).metrics.flows;
+    let mut whole = scenario("droptail", LONG);
+    whole.general.warmup = Span::ZERO;
+    let whole = run(&whole, 1).metrics.flows;
+    assert_eq!((counted.timeouts_total, counted.retransmits_total), (whole.timeouts, whole.retransmits));
+    assert!(counted.timeouts < whole.timeouts && counted.retransmits < whole.retransmits);
+}
+
 #[test]
 fn traffic_does_not_depend_on_the_queue_discipline() {
     // What a constant-rate source sends, and when flows start, is the same whatever drops the packets.

@@ -11,7 +11,7 @@ use std::path::Path;
 struct Arrivals(Vec<Vec<Time>>);
 
 impl Probe for Arrivals {
-    fn on_arrival(&mut self, queue: usize, now: Time, _: Outcome, _: &AnyAqm) {
+    fn on_arrival(&mut self, queue: usize, now: Time, _: usize, _: Outcome, _: &AnyAqm) {
         self.0.resize(self.0.len().max(queue + 1), Vec::new());
         self.0[queue].push(now);
     }

@@ -15,10 +15,12 @@ const STREAM_NAME: &std::ffi::CStr = c"arrow_array_stream";
 pub(crate) struct Stream(RecordBatch);
 
 impl Stream {
-    /// A table of these columns, which have the same length.
+    /// A table of these columns, which have the same length; null where they are NaN.
     pub(crate) fn new(columns: Vec<Column>) -> Self {
         let arrays = columns.into_iter().map(|column| {
-            let array: ArrayRef = Arc::new(Float64Array::from(column.values));
+            let defined: Vec<bool> = column.values.iter().map(|value| !value.is_nan()).collect();
+            let nulls = defined.contains(&false).then(|| defined.into());
+            let array: ArrayRef = Arc::new(Float64Array::new(column.values.into(), nulls));
             (column.name, array)
         });
         Self(RecordBatch::try_from_iter(arrays).expect("columns have the same length and are not empty"))

@@ -249,6 +249,8 @@ params! {
         series: bool = true, "";
         /// How often to sample each flow's congestion window; auto does not.
         cwnd: Option<Span> = None, "s", Range::above(0.0, 1e7);
+        /// How long a loss event lasts from its first loss, for `loss_synchronisation`.
+        loss_event: Span = Span::ms(100), "s", Range::above(0.0, 1e7);
     }
 }
 

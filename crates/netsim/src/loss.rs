@@ -1,0 +1,431 @@
+//! How losses at a queue come together: in runs of consecutive packets, and in events that hit many flows.
+
+use crate::packet::{Kind, Packet};
+use aqm::queue::Frame as _;
+use aqm::unit::{Span, Time};
+use std::collections::VecDeque;
+
+/// Runs of this many losses or more share the last bin.
+pub(crate) const LONGEST_RUN: usize = 100;
+
+/// A flow that had no packet at the queue in this second nor in the one before does not count as active. An event
+/// that lasts longer takes its own length instead.
+const ACTIVE: Span = Span::s(1);
+
+/// What is measured of the losses at one queue.
+///
+/// A packet's fate is certain when it is dropped or when it leaves. Runs are of packets in the order of their
+/// arrivals, so an arrival that is dropped behind packets that still wait is put off until those have left.
+#[derive(Clone, Debug)]
+pub(crate) struct Losses {
+    /// The flows of TCP and those of UDP, as far as a number has lost a packet or sent one.
+    flows: [Vec<FlowLosses>; 2],
+    /// How many packets that had joined the queue have left it, sent or dropped.
+    left: u64,
+    /// Dropped arrivals, each with how many packets had joined the queue before it.
+    pending: VecDeque<(u64, Owner)>,
+    /// The runs of each flow's own packets, a row a class.
+    classes: Vec<Runs>,
+    /// The runs of packets of any flow.
+    bursts: Runs,
+    /// Losses since the last packet of any flow that was sent.
+    burst: u32,
+    pub(crate) events: LossEvents,
+}
+
+/// Whose a packet is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Owner {
+    flow: u32,
+    class: u16,
+    /// Flows are numbered within their protocol.
+    udp: bool,
+}
+
+/// What is remembered of a flow.
+#[derive(Clone, Copy, Default, Debug)]
+struct FlowLosses {
+    /// Its losses since its last packet that was sent.
+    run: u32,
+    class: u16,
+    /// The last period in which it had a packet at the queue, and the last event in which it lost one.
+    period: u32,
+    event: u32,
+}
+
+/// How many runs there were of each length.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Runs {
+    /// Of 1, 2, ... losses; the last bin is open.
+    counts: Vec<u64>,
+    /// Losses in all of them.
+    losses: u64,
+}
+
+/// Loss events, and how many of the active flows each of them hits.
+#[derive(Clone, Debug)]
+pub(crate) struct LossEvents {
+    /// How long an event lasts from its first loss.
+    length: Span,
+    /// The number and the end of the last event; 0 before the first.
+    number: u32,
+    end: Time,
+    /// The flows that have lost a packet in it, of how many that were active at its last loss.
+    losers: u32,
+    among: u32,
+    /// Events before it since the last reset, and the sum of their shares of losers.
+    closed: u64,
+    shares: f64,
+    active: Active,
+}
+
+/// Counts the flows that have had a packet at the queue lately: in this period or in the one before.
+#[derive(Clone, Debug)]
+struct Active {
+    length: Span,
+    period: u32,
+    end: Time,
+    /// Flows in this period; flows in this one, the one before, or both.
+    now: u32,
+    either: u32,
+}
+
+impl Losses {
+    pub(crate) fn new(classes: usize, event: Span) -> Self {
+        Self {
+            flows: [Vec::new(), Vec::new()],
+            left: 0,
+            pending: VecDeque::new(),
+            classes: vec![Runs::new(); classes],
+            bursts: Runs::new(),
+            burst: 0,
+            events: LossEvents::new(event),
+        }
+    }
+
+    /// An arrival was dropped behind `waiting` packets.
+    pub(crate) fn on_refusal(&mut self, now: Time, packet: &Packet, waiting: usize) {
+        let owner = Owner::of(packet);
+        self.note_loss(now, owner);
+        if waiting == 0 {
+            self.lose(owner);
+        } else {
+            self.pending.push_back((self.left + waiting as u64, owner));
+        }
+    }
+
+    /// A packet that waited was dropped at the head of the queue.
+    pub(crate) fn on_late_drop(&mut self, now: Time, packet: &Packet) {
+        let owner = Owner::of(packet);
+        self.note_loss(now, owner);
+        self.settle_pending();
+        self.lose(owner);
+        self.left += 1;
+    }
+
+    /// A packet was sent.
+    #[inline]
+    pub(crate) fn on_departure(&mut self, now: Time, packet: &Packet) {
+        self.settle_pending();
+        self.left += 1;
+        let owner = Owner::of(packet);
+        let flow = remembered(&mut self.flows, owner);
+        self.events.active.note(now, &mut flow.period);
+        if flow.run > 0 {
+            self.classes[usize::from(owner.class)].add(&mut flow.run);
+        }
+        if self.burst > 0 {
+            self.bursts.add(&mut self.burst);
+        }
+    }
+
+    /// Starts over: what was dropped before counts no more.
+    pub(crate) fn reset(&mut self) {
+        self.pending.clear();
+        self.classes.iter_mut().for_each(Runs::reset);
+        self.bursts.reset();
+        self.burst = 0;
+        self.flows.iter_mut().flatten().for_each(|flow| flow.run = 0);
+        self.events.reset();
+    }
+
+    /// The runs of each class's flows, and those of packets of any flow, as if all of `waiting` were sent `now`.
+    pub(crate) fn runs<'a>(&self, now: Time, waiting: impl Iterator<Item = &'a Packet>) -> (Vec<Runs>, Runs) {
+        let mut all = self.clone();
+        waiting.for_each(|packet| all.on_departure(now, packet));
+        all.settle_pending();
+        for flow in all.flows.iter_mut().flatten().filter(|flow| flow.run > 0) {
+            all.classes[usize::from(flow.class)].add(&mut flow.run);
+        }
+        if all.burst > 0 {
+            all.bursts.add(&mut all.burst);
+        }
+        (all.classes, all.bursts)
+    }
+
+    /// Counts the drops that came before the packet at the head of the queue.
+    #[inline]
+    fn settle_pending(&mut self) {
+        while let Some(&(before, owner)) = self.pending.front()
+            && before <= self.left
+        {
+            self.pending.pop_front();
+            self.lose(owner);
+        }
+    }
+
+    /// The next packet, in the order of arrivals, was lost.
+    fn lose(&mut self, owner: Owner) {
+        let flow = &mut self.flows[usize::from(owner.udp)][owner.flow as usize];
+        flow.run += 1;
+        flow.class = owner.class;
+        self.burst += 1;
+    }
+
+    fn note_loss(&mut self, now: Time, owner: Owner) {
+        self.events.on_loss(now, remembered(&mut self.flows, owner));
+    }
+}
+
+/// What is remembered of the flow of a packet; there is no telling how many flows there will be.
+#[inline]
+fn remembered(flows: &mut [Vec<FlowLosses>; 2], owner: Owner) -> &mut FlowLosses {
+    let (flows, flow) = (&mut flows[usize::from(owner.udp)], owner.flow as usize);
+    if flow >= flows.len() {
+        grow(flows, flow);
+    }
+    &mut flows[flow]
+}
+
+#[cold]
+fn grow(flows: &mut Vec<FlowLosses>, flow: usize) {
+    flows.resize(flow + 1, FlowLosses::default());
+}
+
+impl Owner {
+    #[inline]
+    fn of(packet: &Packet) -> Self {
+        Self { flow: packet.flow, class: packet.class() as u16, udp: matches!(packet.kind, Kind::Datagram) }
+    }
+}
+
+impl Runs {
+    fn new() -> Self {
+        Self { counts: vec![0; LONGEST_RUN], losses: 0 }
+    }
+
+    fn reset(&mut self) {
+        self.counts.fill(0);
+        self.losses = 0;
+    }
+
+    /// Adds a run that is over.
+    fn add(&mut self, run: &mut u32) {
+        let length = std::mem::take(run);
+        self.counts[(length as usize).min(LONGEST_RUN) - 1] += 1;
+        self.losses += u64::from(length);
+    }
+
+    /// The runs of these, all together.
+    pub(crate) fn sum<'a>(of: impl IntoIterator<Item = &'a Self>) -> Self {
+        of.into_iter().fold(Self::new(), |mut sum, runs| {
+            sum.counts.iter_mut().zip(&runs.counts).for_each(|(sum, count)| *sum += count);
+            sum.losses += runs.losses;
+            sum
+        })
+    }
+
+    /// Mean length; `None` if there was no loss.
+    pub(crate) fn mean(&self) -> Option<f64> {
+        let runs: u64 = self.counts.iter().sum();
+        (runs > 0).then(|| self.losses as f64 / runs as f64)
+    }
+
+    /// How many there were of 1, 2, ... losses, up to the longest; the last of [`LONGEST_RUN`] bins is open.
+    pub(crate) fn counts(&self) -> &[u64] {
+        let bins = self.counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
+        &self.counts[..bins]
+    }
+}
+
+impl LossEvents {
+    fn new(length: Span) -> Self {
+        Self {
+            length,
+            number: 0,
+            end: Time::ZERO,
+            losers: 0,
+            among: 0,
+            closed: 0,
+            shares: 0.0,
+            active: Active::new(length.max(ACTIVE)),
+        }
+    }
+
+    fn on_loss(&mut self, now: Time, flow: &mut FlowLosses) {
+        if now >= self.end {
+            (self.closed, self.shares) = (self.count(), self.sum());
+            (self.number, self.end, self.losers) = (self.number + 1, now + self.length, 0);
+        }
+        self.active.note(now, &mut flow.period);
+        self.among = self.active.either;
+        if flow.event != self.number {
+            flow.event = self.number;
+            self.losers += 1;
+        }
+    }
+
+    /// Forgets the events so far; the next loss begins another.
+    fn reset(&mut self) {
+        (self.closed, self.shares, self.losers, self.end) = (0, 0.0, 0, Time::ZERO);
+    }
+
+    /// How many there were.
+    pub(crate) fn count(&self) -> u64 {
+        self.closed + u64::from(self.losers > 0)
+    }
+
+    fn sum(&self) -> f64 {
+        let last = if self.losers > 0 { f64::from(self.losers) / f64::from(self.among) } else { 0.0 };
+        self.shares + last
+    }
+
+    /// The mean share of the active flows that an event hits; `None` if there was none.
+    pub(crate) fn synchronisation(&self) -> Option<f64> {
+        (self.count() > 0).then(|| self.sum() / self.count() as f64)
+    }
+}
+
+impl Active {
+    const fn new(length: Span) -> Self {
+        // Period 0 is that of flows which never had a packet: it must not be next to the first.
+        Self { length, period: 2, end: Time::from_nanos(length.nanos()), now: 0, either: 0 }
+    }
+
+    /// A flow, last seen in `seen`, has a packet at the queue.
+    #[inline]
+    fn note(&mut self, now: Time, seen: &mut u32) {
+        if now >= self.end {
+            self.roll(now);
+        }
+        if *seen != self.period {
+            self.either += u32::from(*seen + 1 != self.period);
+            self.now += 1;
+            *seen = self.period;
+        }
+    }
+
+    #[cold]
+    fn roll(&mut self, now: Time) {
+        let periods = 1 + (now - self.end).nanos() / self.length.nanos();
+        self.either = if periods == 1 { self.now } else { 0 };
+        self.now = 0;
+        self.period += periods as u32;
+        self.end += self.length * periods;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::ms(ms)
+    }
+
+    /// A datagram of flow `flow`, whose class is its number too.
+    fn packet(flow: u32) -> Packet {
+        Packet::datagram(Time::ZERO, flow, 0, flow as u16, 500)
+    }
+
+    fn losses() -> Losses {
+        Losses::new(3, Span::ms(100))
+    }
+
+    /// The fates of packets of these flows in the order of arrival, a capital for a loss, on an empty queue.
+    fn fates(losses: &mut Losses, fates: &str) {
+        for fate in fates.bytes() {
+            let flow = u32::from(fate.to_ascii_lowercase() - b'a');
+            if fate.is_ascii_uppercase() {
+                losses.on_refusal(at(0), &packet(flow), 0);
+            } else {
+                losses.on_departure(at(0), &packet(flow));
+            }
+        }
+    }
+
+    #[test]
+    fn runs_are_of_a_flows_own_packets_and_bursts_of_anyones() {
+        let mut losses = losses();
+        // Flow a: A, AA; flow b: BB, B; together: AB, B, AAB, the last still open.
+        fates(&mut losses, "aABaBabAAB");
+        let (classes, bursts) = losses.runs(at(9), std::iter::empty());
+        assert_eq!(classes[0].counts(), [1, 1]);
+        assert_eq!(classes[1].counts(), [1, 1]);
+        assert_eq!(classes[2].counts(), [0; 0]);
+        assert_eq!(bursts.counts(), [1, 1, 1]);
+        assert_eq!((bursts.mean(), classes[0].mean(), classes[2].mean()), (Some(2.0), Some(1.5), None));
+        assert_eq!(Runs::sum(&classes).counts(), [2, 2]);
+        losses.reset();
+        fates(&mut losses, "bC");
+        let (classes, bursts) = losses.runs(at(9), std::iter::empty());
+        assert_eq!(
+            (classes[1].counts(), classes[2].counts(), bursts.counts()),
+            (&[][..], &[1][..], &[1][..])
+        );
+    }
+
+    #[test]
+    fn the_longest_runs_share_a_bin_and_count_in_full() {
+        let mut losses = losses();
+        fates(&mut losses, &"A".repeat(250));
+        let (classes, _) = losses.runs(at(9), std::iter::empty());
+        assert_eq!(classes[0].counts().len(), LONGEST_RUN);
+        assert_eq!(classes[0].mean(), Some(250.0));
+    }
+
+    #[test]
+    fn runs_are_in_the_order_of_arrivals_whenever_packets_are_dropped() {
+        // Arrivals a b A c a: the capital is dropped at arrival; then a is sent, b dropped at the head, c and a sent.
+        let mut losses = losses();
+        losses.on_refusal(at(0), &packet(0), 2);
+        losses.on_departure(at(1), &packet(0));
+        losses.on_late_drop(at(2), &packet(1));
+        losses.on_departure(at(2), &packet(2));
+        losses.on_departure(at(3), &packet(0));
+        let (classes, bursts) = losses.runs(at(9), std::iter::empty());
+        assert_eq!(bursts.counts(), [0, 1], "b A");
+        assert_eq!((classes[0].counts(), classes[1].counts()), (&[1][..], &[1][..]), "A; b");
+    }
+
+    #[test]
+    fn what_waits_at_the_end_counts_as_sent() {
+        // Arrivals A b A, b still waiting.
+        let mut losses = losses();
+        losses.on_refusal(at(0), &packet(0), 0);
+        losses.on_refusal(at(0), &packet(0), 1);
+        let (classes, bursts) = losses.runs(at(9), std::iter::once(&packet(1)));
+        assert_eq!((classes[0].counts(), bursts.counts()), (&[0, 1][..], &[2][..]));
+    }
+
+    #[test]
+    fn synchronisation_is_the_mean_share_of_active_flows_that_an_event_hits() {
+        let mut losses = losses();
+        for flow in 0..3 {
+            losses.on_departure(at(10), &packet(flow));
+        }
+        // An event of 100 ms hits two of three flows, the next one of three.
+        for (ms, flow) in [(100, 0), (150, 0), (199, 1), (200, 2)] {
+            losses.on_refusal(at(ms), &packet(flow), 0);
+        }
+        assert_eq!(losses.events.count(), 2);
+        assert!((losses.events.synchronisation().unwrap() - 0.5).abs() < 1e-12);
+        losses.reset();
+        assert_eq!((losses.events.count(), losses.events.synchronisation()), (0, None));
+        // Flow 1 was last seen in the second before this one, flow 2 too: 1 of 3. Two seconds later, 1 of 1.
+        losses.on_refusal(at(1500), &packet(0), 0);
+        assert_eq!(losses.events.synchronisation(), Some(1.0 / 3.0));
+        losses.on_refusal(at(3500), &packet(0), 0);
+        assert_eq!(losses.events.synchronisation(), Some((1.0 / 3.0 + 1.0) / 2.0));
+    }
+}
