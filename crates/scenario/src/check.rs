@@ -2,7 +2,7 @@
 
 use crate::error::Problem;
 use crate::estimate::Estimate;
-use crate::model::{Kind, Scenario, Tcp};
+use crate::model::{Congestion, Kind, Scenario, Tcp};
 use crate::network::BOTTLENECK;
 use crate::read::{Reader, Tables, below};
 use crate::start::Start;
@@ -51,6 +51,7 @@ pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader
     for entry in &tables.traffic {
         times(&entry.path, entry.table.start, entry.table.stop, general.duration, reader);
         timers(&below(&entry.path, "tcp"), &entry.tcp, reader);
+        marks(&below(&entry.path, "tcp"), &entry.tcp, reader);
     }
     buffers(tables, scenario, reader);
 }
@@ -61,6 +62,15 @@ fn timers(path: &str, tcp: &Tcp, reader: &mut Reader<'_>) {
     if tcp.max_rto < tcp.min_rto && reader.fine(&[&min, &max]) {
         let message = format!("must be at least min_rto = {}", shown(&tcp.min_rto));
         reader.refuse(&max, Some(shown(&tcp.max_rto)), message);
+    }
+}
+
+/// Whether the congestion control gets what it works with.
+fn marks(path: &str, tcp: &Tcp, reader: &mut Reader<'_>) {
+    let [ecn, congestion] = ["ecn", "congestion"].map(|key| below(path, key));
+    if tcp.congestion == Congestion::Dctcp && !tcp.ecn && reader.fine(&[&ecn, &congestion]) {
+        let message = "must be true for congestion = \"dctcp\", which counts marks".to_owned();
+        reader.refuse(&ecn, Some(shown(&tcp.ecn)), message);
     }
 }
 
