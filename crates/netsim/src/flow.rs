@@ -26,8 +26,8 @@ pub(crate) struct Flow {
     pub(crate) class: u16,
     pub(crate) forth: u32,
     pub(crate) back: u32,
-    /// When the pending timer event goes off, at or before the sender's deadline ([`Time::MAX`]: none pending).
-    pub(crate) timer: Time,
+    /// When the pending events for the sender's deadlines go off, each at or before it ([`Time::MAX`]: none pending).
+    pub(crate) timers: [Time; 2],
     /// The same for the receiver's delayed ACK.
     pub(crate) ack_timer: Time,
     pub(crate) start: Time,
@@ -182,7 +182,7 @@ impl Endpoints {
             class,
             forth,
             back,
-            timer: Time::MAX,
+            timers: [Time::MAX; 2],
             ack_timer: Time::MAX,
             start,
             finished: None,

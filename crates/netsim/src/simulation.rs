@@ -173,10 +173,14 @@ impl<P: Probe> Simulation<P> {
                 let profile = class.profile.as_ref().expect("TCP has a profile");
                 let (segment, ce) = packet.segment();
                 let receiver = &mut self.endpoints.receivers[packet.flow as usize];
-                if let Some(ack) = receiver.on_segment(now, profile, &segment, ce) {
+                let earlier = receiver.on_mark(profile, ce);
+                let ack = receiver.on_segment(now, profile, &segment, ce);
+                if let Some(ack) = earlier {
                     self.acknowledge(packet.flow, &ack);
-                } else {
-                    self.arm_ack_timer(packet.flow);
+                }
+                match ack {
+                    Some(ack) => self.acknowledge(packet.flow, &ack),
+                    None => self.arm_ack_timer(packet.flow),
                 }
             }
             Kind::Ack => {
@@ -212,29 +216,29 @@ impl<P: Probe> Simulation<P> {
         let (forth, class, size) = (flow.forth, flow.class, profile.size as u16);
         act(sender, now, profile, &mut Wire { network: &mut self.network, flow: index, forth, class, size });
         // A later deadline is looked at when the pending event goes off; only an earlier one needs its own.
-        let deadline = sender.deadline();
-        if deadline < flow.timer {
-            flow.timer = deadline;
-            self.network.events.push(deadline, Event::Retransmit(index));
+        for (deadline, timer) in sender.deadlines().into_iter().zip(&mut flow.timers) {
+            if deadline < *timer {
+                *timer = deadline;
+                self.network.events.push(deadline, Event::Retransmit(index));
+            }
         }
     }
 
     fn on_retransmit(&mut self, index: u32) {
         let now = self.now();
         let flow = &mut self.endpoints.flows[index as usize];
-        if flow.timer != now {
+        if !flow.timers.contains(&now) {
             return; // an earlier one took its place
         }
-        flow.timer = Time::MAX;
-        let deadline = self.endpoints.senders[index as usize].deadline();
-        if deadline > now {
-            if deadline != Time::MAX {
-                flow.timer = deadline;
-                self.network.events.push(deadline, Event::Retransmit(index));
-            }
-            return;
+        for timer in flow.timers.iter_mut().filter(|timer| **timer == now) {
+            *timer = Time::MAX;
         }
-        self.with_sender(index, |sender, now, profile, out| sender.on_timer(now, profile, out));
+        let due = self.endpoints.senders[index as usize].deadline() <= now;
+        self.with_sender(index, |sender, now, profile, out| {
+            if due {
+                sender.on_timer(now, profile, out);
+            }
+        });
     }
 
     fn on_delayed_ack(&mut self, index: u32) {

@@ -6,9 +6,11 @@
 //! tcp preset=ns2.35 flavour=reno    parameters, before anything else
 //! send 10                           the application has 10 segments (default: no end)
 //! 0.0 > 0 syn                       segment 0, a SYN, is sent now, and nothing before it
-//! 0.1 < ack 1                       an acknowledgement arrives; also: ece, sack 3-5,7-8 (the ends included)
+//! 0.1 < ack 1                       an acknowledgement arrives; also: ece, sack 3-5,7-8 (the ends included),
+//!                                   rtt 20 (it echoes a segment 20 ms old; the first if left out), delay 20 (one way)
 //! 0.1 > 1 2                         segments 1 and 2 are sent; also: again, ect, cwr
 //! 0.1 cwnd == 2                     the window after that; also: ssthresh
+//! 0.5 push 3                        the application has three segments more
 //! 9.0 quiet                         nothing is sent before this time
 //! ```
 //!
@@ -41,6 +43,7 @@ struct Script {
 fn value(text: &str) -> Value {
     text.parse()
         .map(Value::Integer)
+        .or_else(|_| text.parse().map(Value::Float))
         .or_else(|_| text.parse().map(Value::Bool))
         .unwrap_or(Value::Text(text.into()))
 }
@@ -129,13 +132,24 @@ impl Script {
                 self.pass_time(now)?;
                 self.quiet()?;
                 let sack = flags.iter().position(|&flag| flag == "sack").map(|at| blocks(flags[at + 1]));
+                let ms = |name| {
+                    let at = flags.iter().position(|&flag| flag == name)?;
+                    Some(Span::ms(flags[at + 1].parse().unwrap()))
+                };
                 let ack = Ack {
                     next: next.parse().unwrap(),
                     ece: flags.contains(&"ece"),
-                    echo: Time::ZERO,
+                    echo: ms("rtt").map_or(Time::ZERO, |rtt| Time::from_nanos(now.nanos() - rtt.nanos())),
                     blocks: sack.unwrap_or_default(),
+                    delay: ms("delay"),
                 };
                 self.sender.on_ack(now, &self.profile, &ack, &mut self.sent);
+                Ok(())
+            }
+            ["push", segments] => {
+                self.pass_time(now)?;
+                self.quiet()?;
+                self.sender.push(now, &self.profile, segments.parse().unwrap(), &mut self.sent);
                 Ok(())
             }
             ["quiet"] => {
