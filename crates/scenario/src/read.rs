@@ -371,7 +371,8 @@ impl<'a> Reader<'a> {
         }
         for (key, node) in table.iter() {
             let named = |spec: &&Spec| spec.name == key || spec.aliases.contains(&key);
-            let Some(control) = Tcp::specs().iter().find(named).and_then(|spec| tcp.foreign(spec.name)) else {
+            let Some(control) = Tcp::specs().iter().find(named).and_then(|spec| tcp.foreign(spec.name))
+            else {
                 continue;
             };
             let (control, own) = (control.value(), tcp.congestion.value());

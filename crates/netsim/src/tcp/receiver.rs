@@ -206,14 +206,15 @@ mod tests {
         let tcp = Tcp { delayed_ack: true, ..Tcp::preset("dctcp").unwrap() };
         let (profile, mut receiver) = (Profile::new(&tcp, 500), Receiver::new(1));
         let mut told = Vec::new();
-        for (seq, ce) in [(1, false), (2, false), (3, true), (4, true), (5, true), (6, false), (7, false), (8, true)] {
+        for (seq, ce) in
+            [(1, false), (2, false), (3, true), (4, true), (5, true), (6, false), (7, false), (8, true)]
+        {
             told.extend(receiver.on_mark(&profile, ce));
             told.extend(receiver.on_segment(Time::ZERO, &profile, &segment(seq), ce));
         }
         let told: Vec<(u32, bool)> = told.iter().map(|ack| (ack.next, ack.ece)).collect();
         // 2 at once as every second; 3 and 6 as the first of a run, 8 so too after 7, which had waited.
-        let expected =
-            [(3, false), (4, true), (6, true), (7, false), (8, false), (9, true)];
+        let expected = [(3, false), (4, true), (6, true), (7, false), (8, false), (9, true)];
         assert_eq!(told, expected);
     }
 
@@ -227,7 +228,11 @@ mod tests {
         let ack = receiver.on_segment(at(45), &profile, &sent(2, 5), false).unwrap();
         assert_eq!((ack.echo, ack.delay), (at(0), Some(Span::ms(40))));
         assert!(receiver.on_segment(at(60), &profile, &sent(3, 35), false).is_none());
-        assert_eq!(receiver.on_timer(&profile).unwrap().delay, Some(Span::ms(25)), "not the time that it waited");
+        assert_eq!(
+            receiver.on_timer(&profile).unwrap().delay,
+            Some(Span::ms(25)),
+            "not the time that it waited"
+        );
     }
 
     #[test]

@@ -252,7 +252,9 @@ impl Bbr {
     fn measure_bandwidth(&mut self, sample: &Sample) {
         self.round_start = false;
         // A shorter time than the least round trip comes of an ACK for what was sent again.
-        if sample.interval == Span::ZERO || sample.interval < self.min_rtt.min(sample.rtt.unwrap_or(self.min_rtt)) {
+        if sample.interval == Span::ZERO
+            || sample.interval < self.min_rtt.min(sample.rtt.unwrap_or(self.min_rtt))
+        {
             return;
         }
         if sample.prior >= self.round_end {
@@ -526,7 +528,11 @@ mod tests {
         path.run(at(9000));
         let used = f64::from(path.una - una) / (6.0 * RATE);
         assert!(used > 0.98, "{used}");
-        assert!((1.0..0.5 * product).contains(&path.queue), "the phase of 5/4 adds a quarter: {}", path.queue);
+        assert!(
+            (1.0..0.5 * product).contains(&path.queue),
+            "the phase of 5/4 adds a quarter: {}",
+            path.queue
+        );
     }
 
     #[test]
@@ -566,8 +572,13 @@ mod tests {
         let mut bbr = Bbr { full: true, min_rtt: RTT, round_end: u64::MAX, ..Bbr::default() };
         bbr.bandwidth.insert(BANDWIDTH_ROUNDS, 0, RATE);
         (1..=40).for_each(|seq| bbr.on_send(at(0), seq, seq == 1));
-        let state = |repair, flight, losses, cwnd| {
-            State { now: at(100), repair, flight_before: 40, flight, losses, cwnd }
+        let state = |repair, flight, losses, cwnd| State {
+            now: at(100),
+            repair,
+            flight_before: 40,
+            flight,
+            losses,
+            cwnd,
         };
         bbr.on_loss(100.0);
         // Three SACKed, one lost: 36 in the network, three may be sent.

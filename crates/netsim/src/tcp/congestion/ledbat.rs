@@ -129,7 +129,11 @@ mod tests {
         assert_eq!(ledbat.grown(&profile, 10.0, &growth(1, 4)), 5.0);
         let late = with_delays(&[20, 2000, 2000, 2000, 2000]);
         assert_eq!(late.grown(&profile, 2.1, &growth(1, 2)), 2.0);
-        assert_eq!(Ledbat::new(10).grown(&profile, 2.0, &growth(1, 2)), 2.5, "no delay is known: none is seen");
+        assert_eq!(
+            Ledbat::new(10).grown(&profile, 2.0, &growth(1, 2)),
+            2.5,
+            "no delay is known: none is seen"
+        );
     }
 
     #[test]
