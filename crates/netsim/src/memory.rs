@@ -2,6 +2,7 @@
 
 use crate::flow::{Flow, Source};
 use crate::packet::Packet;
+use crate::tcp::congestion::Control;
 use crate::tcp::{Receiver, Sender};
 use aqm::Bytes;
 use aqm::unit::{Limit, Span};
@@ -16,7 +17,8 @@ const HISTOGRAM: u64 = 400_000;
 /// The most bytes that a run of this scenario should need.
 #[must_use]
 pub fn memory_estimate(scenario: &Scenario) -> u64 {
-    let (mut tcp, mut udp, mut outstanding) = (0u64, 0u64, 0u64);
+    let (mut tcp, mut udp, mut outstanding, mut controls) = (0u64, 0u64, 0u64, 0u64);
+    let held = scenario.links.iter().map(in_flight).fold(0, u64::saturating_add);
     for traffic in &scenario.traffic {
         let count = u64::from(traffic.count);
         match &traffic.kind {
@@ -26,7 +28,10 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
             }
             Kind::Ftp(profile) | Kind::Transfer(profile, _) => {
                 tcp += count;
-                outstanding = outstanding.saturating_add(count * u64::from(profile.max_window));
+                let window = u64::from(profile.max_window);
+                outstanding = outstanding.saturating_add(count * window);
+                controls += count * Control::bytes(profile)
+                    + Control::bytes_a_segment(profile) * (count * window).min(held.saturating_mul(2));
             }
         }
     }
@@ -39,7 +44,7 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
         scenario.links.iter().map(|link| 2 * in_flight(link).min(outstanding).saturating_mul(slot() as u64));
     let measured = scenario.links.iter().filter(|link| link.aqm.is_some()).count() as u64;
     let histograms = measured * scenario.traffic.len() as u64 * HISTOGRAM;
-    rings.fold(flows + histograms + recorded(scenario, tcp), u64::saturating_add)
+    rings.fold(flows + controls + histograms + recorded(scenario, tcp), u64::saturating_add)
 }
 
 /// A place in a ring.
@@ -101,6 +106,15 @@ mod tests {
         let windows = 2 * 1000 * 100 * slot() as u64;
         assert!(deep <= small + windows, "no buffer holds more than all windows: {deep}, {small}");
         assert!(estimate("100 packets", "10 packets") <= small);
+    }
+
+    #[test]
+    fn a_control_with_a_memory_is_counted() {
+        let with =
+            |tcp: &str| estimate("tcp = { max_window = 100 }", &format!("tcp = \"{tcp}:max_window=100\""));
+        let (sack, cubic, bbr) = (with("sack"), with("cubic"), with("bbr"));
+        assert!(cubic > sack && cubic < sack + 1000 * 100, "a few numbers a flow: {sack}, {cubic}");
+        assert!(bbr > cubic + 1000 * 100 * 32, "a record for each segment: {bbr}");
     }
 
     #[test]

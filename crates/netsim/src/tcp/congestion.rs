@@ -18,7 +18,7 @@ use bbr::Bbr;
 use cubic::Cubic;
 use dctcp::Dctcp;
 use ledbat::Ledbat;
-use scenario::model::Congestion;
+use scenario::model::{Congestion, Tcp};
 
 /// A flow's congestion control and its state, which is on the heap so that a Reno flow does not pay for it.
 #[derive(Clone, Debug)]
@@ -54,6 +54,28 @@ impl Control {
             Congestion::Dctcp => Self::Dctcp(Box::default()),
             Congestion::Ledbat => Self::Ledbat(Box::new(Ledbat::new(profile.base_history))),
             Congestion::Bbr => Self::Bbr(Box::default()),
+        }
+    }
+
+    /// Bytes of the state on the heap.
+    #[must_use]
+    pub fn bytes(tcp: &Tcp) -> u64 {
+        let bytes = match tcp.congestion {
+            Congestion::Reno => 0,
+            Congestion::Cubic => size_of::<Cubic>(),
+            Congestion::Dctcp => size_of::<Dctcp>(),
+            Congestion::Ledbat => size_of::<Ledbat>() + tcp.base_history as usize * size_of::<Span>(),
+            Congestion::Bbr => size_of::<Bbr>(),
+        };
+        bytes as u64
+    }
+
+    /// Bytes for every outstanding segment. Rings grow by doubling.
+    #[must_use]
+    pub fn bytes_a_segment(tcp: &Tcp) -> u64 {
+        match tcp.congestion {
+            Congestion::Bbr => 2 * delivery::RECORD as u64,
+            _ => 0,
         }
     }
 

@@ -34,6 +34,9 @@ struct Record {
     arrived: bool,
 }
 
+/// Bytes that an outstanding segment takes here.
+pub(crate) const RECORD: usize = size_of::<Record>();
+
 /// What an acknowledgement tells of the rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
