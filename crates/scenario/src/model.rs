@@ -386,6 +386,7 @@ impl Tcp {
                 let newer = Self::preset("ns2.35")?;
                 Some(Self { min_rto: Span::s(1), tick: Span::ms(100), ..newer })
             }
+            // What Linux has besides and this has not: HyStart, proportional rate reduction, RACK, tail loss probes.
             // include/net/tcp.h: TCP_RTO_MIN and _MAX, TCP_TIMEOUT_INIT, TCP_INIT_CWND, TCP_DELACK_MIN.
             "linux" => Some(Self {
                 delayed_ack_timeout: Span::ms(40),

@@ -10,11 +10,14 @@
 //!
 //! Sources: RFC 5681 (slow start, congestion avoidance, fast retransmit and recovery), RFC 6582 (NewReno),
 //! RFC 6675 (SACK), RFC 3042 (limited transmit), RFC 3168 (ECN), RFC 6298 (timer); ns-2.35, tcp.cc, tcp-reno.cc,
-//! tcp-newreno.cc for what the papers ran.
+//! tcp-newreno.cc for what the papers ran. How far the window grows and falls is in [`super::congestion`].
 //!
 //! # Departures from the sources
 //! * After an ECN echo with a window of one segment the next is sent when the ACK comes, not when the timer goes
 //!   off (RFC 3168, section 6.1.2).
+//! * Idle is who has nothing outstanding and has sent nothing for a time-out (Linux); RFC 5681, section 4.1, asks
+//!   only for the latter, which implies the former as long as the timer runs.
+//! * Recovery has no proportional rate reduction (RFC 9937): the window falls at once, as RFC 5681 and RFC 6675 say.
 //! * SACK is RFC 6675's also with ns-2's parameters; ns-2's Sack1 counts its pipe in another way.
 
 use super::congestion::{Control, Growth, bbr};

@@ -23,7 +23,8 @@
 //! * No sampler for policed links (`lt_bw`), no allowance for ACK aggregation (`extra_acked`).
 //! * Segments are sent one by one, as without segmentation offload: the allowance for bursts is 3 segments.
 //! * Marks are not heeded, as by Linux's version 1. `ssthresh` stays as it is.
-//! * Without SACK a lost segment is sent again at once, not when the pace allows.
+//! * Without SACK a lost segment is sent again at once, not when the pace allows, and the bandwidth is known less
+//!   well, see [`super::delivery`]: give BBR flows the flavour `sack`.
 //!
 //! # Sources
 //! Cardwell, Cheng, Gunn, Hassas Yeganeh, Jacobson, "BBR: congestion-based congestion control", ACM Queue 14(5),

@@ -86,6 +86,15 @@ mod tests {
     }
 
     #[test]
+    fn the_handshake_is_no_unmarked_segment() {
+        // All of the first window, one segment, is marked: alpha stays 1.
+        let mut dctcp = Dctcp::default();
+        dctcp.on_ack(0.0625, &ack(1, false), 0, 1);
+        dctcp.on_ack(0.0625, &ack(2, true), 1, 5);
+        assert_eq!(dctcp.alpha, 1.0);
+    }
+
+    #[test]
     fn unmarked_windows_bring_alpha_down_by_g_each() {
         let mut dctcp = Dctcp::default();
         for window in 0..100 {

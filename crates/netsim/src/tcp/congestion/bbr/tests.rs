@@ -19,7 +19,8 @@ struct Loop {
     /// When the ACK of each outstanding segment comes.
     acks: VecDeque<Time>,
     free: Time,
-    modes: Vec<(Time, Mode)>,
+    /// When each mode began, and the window then.
+    modes: Vec<(Time, Mode, f64)>,
     /// The longest queue in segments since it was last set to 0.
     queue: f64,
 }
@@ -28,7 +29,7 @@ impl Loop {
     fn new() -> Self {
         let mut bbr = Bbr::default();
         bbr.on_open(at(100), RTT, 10.0);
-        let modes = vec![(at(100), Mode::Startup)];
+        let modes = vec![(at(100), Mode::Startup, 10.0)];
         let (acks, free) = (VecDeque::new(), at(100));
         Self { bbr, cwnd: 10.0, now: at(100), next: 1, una: 1, acks, free, modes, queue: 0.0 }
     }
@@ -58,8 +59,8 @@ impl Loop {
         let (now, repair, flight) = (self.now, Repair::None, flight_before - 1);
         let state = State { now, repair, flight_before, flight, losses: 0, cwnd: self.cwnd };
         self.cwnd = self.bbr.on_ack(&Ack { next: self.una, ..Ack::default() }, &state);
-        if self.modes.last().is_none_or(|&(_, mode)| mode != self.bbr.mode) {
-            self.modes.push((now, self.bbr.mode));
+        if self.modes.last().is_none_or(|&(_, mode, _)| mode != self.bbr.mode) {
+            self.modes.push((now, self.bbr.mode, self.cwnd));
         }
     }
 }
@@ -68,7 +69,7 @@ impl Loop {
 fn the_modes_follow_each_other_and_the_model_is_that_of_the_link() {
     let mut path = Loop::new();
     path.run(at(3000));
-    let modes: Vec<Mode> = path.modes.iter().map(|&(_, mode)| mode).collect();
+    let modes: Vec<Mode> = path.modes.iter().map(|&(_, mode, _)| mode).collect();
     assert_eq!(modes, [Mode::Startup, Mode::Drain, Mode::ProbeBw]);
     let bandwidth = path.bbr.bandwidth.value();
     assert!((0.99 * RATE..1.01 * RATE).contains(&bandwidth), "{bandwidth}");
@@ -92,13 +93,14 @@ fn a_link_is_full_with_a_queue_far_below_its_product() {
 fn every_ten_seconds_the_window_is_four_for_a_fifth_of_a_second() {
     let mut path = Loop::new();
     path.run(at(15_000));
-    let probe = path.modes.iter().position(|&(_, mode)| mode == Mode::ProbeRtt).unwrap();
+    let probe = path.modes.iter().position(|&(_, mode, _)| mode == Mode::ProbeRtt).unwrap();
     let (start, end) = (path.modes[probe].0, path.modes[probe + 1].0);
     assert!((at(10_000)..at(11_500)).contains(&start), "{start:?}");
     // The window empties in a round trip, then 200 ms and at least one round trip more.
     assert!((Span::ms(300)..Span::ms(550)).contains(&end.since(start)), "{:?}", end.since(start));
     assert_eq!(path.modes[probe + 1].1, Mode::ProbeBw);
-    assert!(path.cwnd > 150.0, "the window is restored: {}", path.cwnd);
+    assert_eq!(path.modes[probe].2, 4.0);
+    assert!(path.modes[probe + 1].2 > 150.0, "the window is restored: {:?}", path.modes);
 }
 
 #[test]
