@@ -26,6 +26,8 @@ pub(crate) enum Event {
     Stop(u32),
     /// A retransmission timer may be due.
     Retransmit(u32),
+    /// A sender's pace may allow a segment.
+    Pace(u32),
     /// A delayed ACK may be due.
     DelayedAck(u32),
     /// The next flow of a `short` entry arrives.
@@ -45,7 +47,8 @@ pub(crate) enum Event {
 /// When an event happens: the time, then its number; the lowest bits are left for the slot that it is put in.
 pub(crate) type Key = u128;
 
-const NEVER: Key = Key::MAX;
+/// Later than every event.
+pub(crate) const NEVER: Key = Key::MAX;
 const SLOT_BITS: u32 = 20;
 const SLOT_MASK: Key = (1 << SLOT_BITS) - 1;
 
@@ -54,7 +57,7 @@ const fn key(at: Instant, number: u64) -> Key {
 }
 
 /// The point of a key.
-const fn instant(key: Key) -> Instant {
+pub(crate) const fn instant(key: Key) -> Instant {
     Instant((key >> 64) as u64)
 }
 
@@ -62,8 +65,8 @@ const fn instant(key: Key) -> Instant {
 #[derive(Debug)]
 pub(crate) struct Events {
     pub(crate) clock: Clock,
-    now: Instant,
-    /// The same to the nearest nanosecond.
+    /// The event last taken, and its time to the nearest nanosecond.
+    current: Key,
     time: Time,
     number: u64,
     /// A tournament: `tree[i]` is the earlier of `tree[2 i]` and `tree[2 i + 1]`; the leaves are the slots.
@@ -81,13 +84,18 @@ impl Events {
         let leaves = what.len().next_power_of_two();
         assert!(leaves <= 1 << SLOT_BITS, "a scenario has fewer links than this");
         let tree = vec![NEVER; 2 * leaves];
-        let (now, time) = (Instant::ZERO, Time::ZERO);
-        Self { clock, now, time, number: 1, tree, leaves, what, heap: BinaryHeap::new(), timer: NEVER }
+        let (current, time) = (key(Instant::ZERO, 0), Time::ZERO);
+        Self { clock, current, time, number: 1, tree, leaves, what, heap: BinaryHeap::new(), timer: NEVER }
     }
 
     /// The point of the last event taken.
     pub(crate) const fn instant(&self) -> Instant {
-        self.now
+        instant(self.current)
+    }
+
+    /// The key of the last event taken.
+    pub(crate) const fn current(&self) -> Key {
+        self.current
     }
 
     /// The time of the last event taken.
@@ -98,7 +106,7 @@ impl Events {
     /// The key for an event at `at` that is scheduled now.
     #[inline]
     pub(crate) fn key(&mut self, at: Instant) -> Key {
-        debug_assert!(at >= self.now, "an event in the past: {at:?} < {:?}", self.now);
+        debug_assert!(at >= self.instant(), "an event in the past: {at:?} < {:?}", self.instant());
         self.number += 1;
         key(at, self.number)
     }
@@ -132,16 +140,36 @@ impl Events {
         }
     }
 
-    /// Puts `event` on the heap.
+    /// The key of a timer that is set now for `deadline`. As in ns-2, what the double clock has at one instant
+    /// happens in the order in which it was set, even if the event is put on the heap later.
     #[inline]
-    pub(crate) fn push(&mut self, at: Time, event: Event) {
-        self.push_at(self.clock.instant(at), event);
+    pub(crate) fn due(&mut self, deadline: Time) -> Key {
+        match self.clock {
+            _ if deadline == Time::MAX => NEVER,
+            Clock::Integer => key(self.clock.instant(deadline), 0),
+            Clock::Double => {
+                let lapse = self.clock.lapse(deadline.since(self.time));
+                self.key(self.clock.after(self.instant(), lapse))
+            }
+        }
+    }
+
+    /// Puts `event` on the heap at a key that [`Events::due`] gave, and returns its key.
+    #[inline]
+    pub(crate) fn push_due(&mut self, due: Key, event: Event) -> Key {
+        let key = if self.clock == Clock::Integer { self.key(instant(due)) } else { due };
+        self.put(key, event);
+        key
     }
 
     /// Puts `event` on the heap.
     #[inline]
-    pub(crate) fn push_at(&mut self, at: Instant, event: Event) {
-        let key = self.key(at);
+    pub(crate) fn push(&mut self, at: Time, event: Event) {
+        let key = self.key(self.clock.instant(at));
+        self.put(key, event);
+    }
+
+    fn put(&mut self, key: Key, event: Event) {
         self.heap.push(Reverse((key, event)));
         self.timer = self.timer.min(key);
     }
@@ -156,8 +184,8 @@ impl Events {
         if at > until {
             return None;
         }
-        assert!(at >= self.now, "time runs backwards");
-        (self.now, self.time) = (at, self.clock.time(at));
+        assert!(at >= self.instant(), "time runs backwards");
+        (self.current, self.time) = (earliest, self.clock.time(at));
         if self.timer < slot { self.pop() } else { Some(self.what[(slot & SLOT_MASK) as usize]) }
     }
 

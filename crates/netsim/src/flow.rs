@@ -1,8 +1,7 @@
 //! Flows: the endpoints of the traffic, and the streams that their randomness comes from.
 
 use crate::arrivals::Arrivals;
-use crate::clock::Instant;
-use crate::event::Event;
+use crate::event::{Event, Key, NEVER};
 use crate::rng::Stream;
 use crate::route::Routes;
 use crate::slots::Tenant;
@@ -44,10 +43,12 @@ pub(crate) struct Flow {
     pub(crate) tenant: Tenant,
     pub(crate) forth: u32,
     pub(crate) back: u32,
-    /// The sender's deadline.
-    pub(crate) due: Instant,
-    /// When the pending timer event goes off, at or before that ([`Instant::NEVER`]: none pending).
-    pub(crate) timer: Instant,
+    /// The retransmission timer's deadline.
+    pub(crate) due: Key,
+    /// The pending timer event, at or before that ([`NEVER`]: none pending).
+    pub(crate) timer: Key,
+    /// When the pending event for the sender's pace goes off ([`Time::MAX`]: none pending).
+    pub(crate) pace: Time,
     /// The same for the receiver's delayed ACK.
     pub(crate) ack_timer: Time,
     pub(crate) start: Time,
@@ -112,7 +113,7 @@ impl Flow {
         tenant: Tenant,
     ) -> Self {
         let (generation, padding) = (0, 0);
-        let (due, timer, ack_timer) = (Instant::NEVER, Instant::NEVER, Time::MAX);
+        let (due, timer, pace, ack_timer) = (NEVER, NEVER, Time::MAX, Time::MAX);
         Self {
             class,
             profile,
@@ -122,6 +123,7 @@ impl Flow {
             back,
             due,
             timer,
+            pace,
             ack_timer,
             start,
             payload,

@@ -3,6 +3,7 @@
 use crate::flow::Flow;
 use crate::packet::Packet;
 use crate::source::Source;
+use crate::tcp::congestion::Control;
 use crate::tcp::{Receiver, Sender};
 use aqm::Bytes;
 use aqm::unit::{Limit, Span};
@@ -17,7 +18,9 @@ const HISTOGRAM: u64 = 400_000;
 /// The most bytes that a run of this scenario should need.
 #[must_use]
 pub fn memory_estimate(scenario: &Scenario) -> u64 {
-    let (mut tcp, mut residents, mut udp, mut outstanding, mut patterns) = (0u64, 0u64, 0u64, 0u64, 0u64);
+    let (mut tcp, mut residents, mut udp, mut outstanding) = (0u64, 0u64, 0u64, 0u64);
+    let (mut patterns, mut controls) = (0u64, 0u64);
+    let room = scenario.links.iter().map(in_flight).fold(0, u64::saturating_add);
     let duration = scenario.general.duration;
     for traffic in &scenario.traffic {
         let count = u64::from(traffic.count);
@@ -36,7 +39,12 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
             Kind::Web(tcp, web) => (2 * count * u64::from(web.connections.min(web.objects)), tcp),
         };
         tcp += flows;
-        outstanding = outstanding.saturating_add(flows.saturating_mul(u64::from(profile.max_window)));
+        let windows = flows.saturating_mul(u64::from(profile.max_window));
+        outstanding = outstanding.saturating_add(windows);
+        controls = controls.saturating_add(
+            flows * Control::bytes(profile)
+                + Control::bytes_a_segment(profile) * windows.min(room.saturating_mul(2)),
+        );
     }
     let event = size_of::<(u128, u64)>();
     let per_tcp = size_of::<Flow>() + size_of::<Sender>() + size_of::<Receiver>() + EVENTS_PER_FLOW * event;
@@ -48,7 +56,7 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
     let measured = scenario.links.iter().filter(|link| link.aqm.is_some()).count() as u64;
     // Of a traffic entry's waits at each measured queue, of its delays and completion times.
     let histograms = (measured + 2) * scenario.traffic.len() as u64 * HISTOGRAM;
-    rings.fold(flows + histograms + patterns + recorded(scenario, residents), u64::saturating_add)
+    rings.fold(flows + controls + histograms + patterns + recorded(scenario, residents), u64::saturating_add)
 }
 
 /// The most flows of an arrival process that are likely to be there at once: few outlive their application by
@@ -152,6 +160,15 @@ mod tests {
         };
         let more = noise(200) - noise(100);
         assert!((8_000_000..8_100_000).contains(&more), "{more}");
+    }
+
+    #[test]
+    fn a_control_with_a_memory_is_counted() {
+        let with =
+            |tcp: &str| estimate("tcp = { max_window = 100 }", &format!("tcp = \"{tcp}:max_window=100\""));
+        let (sack, cubic, bbr) = (with("sack"), with("cubic"), with("bbr"));
+        assert!(cubic > sack && cubic < sack + 1000 * 100, "a few numbers a flow: {sack}, {cubic}");
+        assert!(bbr > cubic + 1000 * 100 * 32, "a record for each segment: {bbr}");
     }
 
     #[test]

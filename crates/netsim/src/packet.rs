@@ -3,7 +3,7 @@
 use crate::tcp::receiver::MOST_BLOCKS;
 use crate::tcp::{Ack, Segment};
 use aqm::queue::Frame;
-use aqm::unit::Time;
+use aqm::unit::{Span, Time};
 use scenario::model::HEADER;
 
 /// What a packet is to its endpoints.
@@ -23,6 +23,7 @@ const ECE: u8 = 4;
 const CWR: u8 = 8;
 const SYN: u8 = 16;
 const AGAIN: u8 = 32;
+const DELAY: u8 = 64;
 
 /// A packet on the wire.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +35,8 @@ pub(crate) struct Packet {
     pub(crate) hop: u32,
     /// Number of the segment, or the next that the ACK expects.
     seq: u32,
-    /// SACK blocks as distances from `seq`: a window is at most 65535 segments.
+    /// SACK blocks as distances from `seq`: a window is at most 65535 segments. Where the flags say `DELAY`, the
+    /// last holds a one-way delay in microseconds, the lower half first.
     blocks: [(u16, u16); MOST_BLOCKS],
     /// Size on the wire in bytes.
     pub(crate) size: u16,
@@ -80,18 +82,23 @@ impl Packet {
     /// An acknowledgement.
     pub(crate) fn ack(ack: &Ack, (flow, generation): (u32, u16), hop: u32, class: u16) -> Self {
         let near = |seq: u32| (seq - ack.next.min(seq)) as u16;
-        let blocks = ack.blocks.iter().filter(|&&(low, high)| low < high).count() as u16;
+        let sacked = ack.blocks.iter().filter(|&&(low, high)| low < high).count() as u16;
+        let mut blocks = ack.blocks.map(|(low, high)| (near(low), near(high)));
+        if let Some(delay) = ack.delay {
+            let us = u32::try_from(delay.nanos() / 1000).unwrap_or(u32::MAX);
+            blocks[MOST_BLOCKS - 1] = (us as u16, (us >> 16) as u16);
+        }
         Self {
             stamp: ack.echo,
             flow,
             hop,
             seq: ack.next,
-            blocks: ack.blocks.map(|(low, high)| (near(low), near(high))),
-            size: HEADER as u16 + SACK_BLOCK * blocks,
+            blocks,
+            size: HEADER as u16 + SACK_BLOCK * sacked,
             class,
             generation,
             kind: Kind::Ack,
-            flags: if ack.ece { ECE } else { 0 },
+            flags: if ack.ece { ECE } else { 0 } | if ack.delay.is_some() { DELAY } else { 0 },
         }
     }
 
@@ -127,15 +134,16 @@ impl Packet {
 
     /// The acknowledgement that this packet is.
     pub(crate) fn acknowledgement(&self) -> Ack {
-        Ack {
-            next: self.seq,
-            ece: self.flags & ECE != 0,
-            echo: self.stamp,
-            blocks: self.blocks.map(|(low, high)| match high {
-                0 => (0, 0),
-                _ => (self.seq + u32::from(low), self.seq + u32::from(high)),
-            }),
-        }
+        let mut blocks = self.blocks.map(|(low, high)| match high {
+            0 => (0, 0),
+            _ => (self.seq + u32::from(low), self.seq + u32::from(high)),
+        });
+        let delay = (self.flags & DELAY != 0).then(|| {
+            blocks[MOST_BLOCKS - 1] = (0, 0);
+            let (low, high) = self.blocks[MOST_BLOCKS - 1];
+            Span::us(u64::from(high) << 16 | u64::from(low))
+        });
+        Ack { next: self.seq, ece: self.flags & ECE != 0, echo: self.stamp, blocks, delay }
     }
 }
 
@@ -153,5 +161,26 @@ impl Frame for Packet {
     #[inline]
     fn class(&self) -> usize {
         usize::from(self.class)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_acknowledgement_comes_out_as_it_went_in() {
+        let blocks = [(12, 14), (20, 65_000), (0, 0)];
+        let ack = Ack { next: 10, ece: true, echo: Time::from_nanos(7), blocks, delay: None };
+        let three = Ack { blocks: [(12, 14), (20, 25), (30, 31)], ..ack };
+        for ack in [ack, three] {
+            assert_eq!(Packet::ack(&ack, (1, 0), 2, 3).acknowledgement(), ack);
+        }
+        for us in [0, 65_535, 65_536, 4_000_000_000] {
+            let ack = Ack { delay: Some(Span::us(us)), ..ack };
+            assert_eq!(Packet::ack(&ack, (1, 0), 2, 3).acknowledgement(), ack);
+        }
+        let finer = Ack { delay: Some(Span::ns(1999)), ..ack };
+        assert_eq!(Packet::ack(&finer, (1, 0), 2, 3).acknowledgement().delay, Some(Span::us(1)));
     }
 }

@@ -1,8 +1,8 @@
 //! The run loop: takes the next event, does what it says.
 
-use crate::clock::{Counts as _, Instant};
+use crate::clock::Counts as _;
 use crate::delivery::Deliveries;
-use crate::event::{Event, Events};
+use crate::event::{Event, Events, NEVER, instant};
 use crate::flow::Endpoints;
 use crate::network::Network;
 use crate::packet::{Kind, Packet};
@@ -156,6 +156,7 @@ impl<P: Probe> Simulation<P> {
             Event::Ready(link) => self.network.transmit(link as usize),
             Event::Period(link) => self.network.close_period(link as usize),
             Event::Retransmit(flow) => self.on_retransmit(flow),
+            Event::Pace(flow) => self.on_pace(flow),
             Event::DelayedAck(flow) => self.on_delayed_ack(flow),
             Event::Start(flow) => self.start(flow),
             Event::Stop(flow) => self.stop(flow),
@@ -185,10 +186,14 @@ impl<P: Probe> Simulation<P> {
                 let profile = &self.endpoints.profiles[usize::from(flow.profile)];
                 let (segment, ce) = packet.segment();
                 let receiver = &mut self.endpoints.receivers[packet.flow as usize];
-                if let Some(ack) = receiver.on_segment(now, profile, &segment, ce) {
+                let earlier = receiver.on_mark(profile, ce);
+                let ack = receiver.on_segment(now, profile, &segment, ce);
+                if let Some(ack) = earlier {
                     self.acknowledge(packet.flow, &ack);
-                } else {
-                    self.arm_ack_timer(packet.flow);
+                }
+                match ack {
+                    Some(ack) => self.acknowledge(packet.flow, &ack),
+                    None => self.arm_ack_timer(packet.flow),
                 }
                 if listens {
                     self.on_delivery(packet.flow);
@@ -225,40 +230,58 @@ impl<P: Probe> Simulation<P> {
         let profile = &self.endpoints.profiles[usize::from(flow.profile)];
         let sender = &mut self.endpoints.senders[index as usize];
         let (forth, class, size) = (flow.forth, flow.class, profile.size as u16);
-        let before = sender.deadline();
+        let [before, _] = sender.deadlines();
         let flow_and_generation = (index, flow.generation);
         let mut wire = Wire { network: &mut self.network, flow: flow_and_generation, forth, class, size };
         act(sender, now, profile, &mut wire);
-        let deadline = sender.deadline();
+        let [deadline, pace] = sender.deadlines();
         let events = &mut self.network.events;
         if deadline != before {
-            flow.due = match deadline {
-                Time::MAX => Instant::NEVER,
-                _ => events.clock.after(events.instant(), events.clock.lapse(deadline.since(now))),
-            };
+            flow.due = events.due(deadline);
         }
         // A later deadline is looked at when the pending event goes off; only an earlier one needs its own.
-        if flow.due < flow.timer {
-            flow.timer = flow.due;
-            events.push_at(flow.due, Event::Retransmit(index));
+        if instant(flow.due) < instant(flow.timer) {
+            flow.timer = events.push_due(flow.due, Event::Retransmit(index));
+        }
+        if pace < flow.pace {
+            flow.pace = pace;
+            events.push(pace, Event::Pace(index));
         }
     }
 
     fn on_retransmit(&mut self, index: u32) {
-        let now = self.network.events.instant();
+        let now = self.network.events.current();
         let flow = &mut self.endpoints.flows[index as usize];
         if flow.timer != now {
             return; // an earlier one took its place
         }
-        flow.timer = Instant::NEVER;
+        flow.timer = NEVER;
         if flow.due > now {
-            if flow.due != Instant::NEVER {
-                flow.timer = flow.due;
-                self.network.events.push_at(flow.due, Event::Retransmit(index));
+            if flow.due != NEVER {
+                flow.timer = self.network.events.push_due(flow.due, Event::Retransmit(index));
             }
             return;
         }
-        self.with_sender(index, |sender, now, profile, out| sender.on_timer(now, profile, out));
+        self.with_sender(index, |sender, now, profile, out| {
+            // To the nanosecond, a floating-point clock may be a moment before it.
+            let [deadline, _] = sender.deadlines();
+            sender.on_timer(now.max(deadline), profile, out);
+        });
+    }
+
+    fn on_pace(&mut self, index: u32) {
+        let now = self.now();
+        let flow = &mut self.endpoints.flows[index as usize];
+        if flow.pace != now {
+            return;
+        }
+        flow.pace = Time::MAX;
+        self.with_sender(index, |sender, now, profile, out| {
+            let [deadline, pace] = sender.deadlines();
+            if pace <= now && now < deadline {
+                sender.on_timer(now, profile, out);
+            }
+        });
     }
 
     fn on_delayed_ack(&mut self, index: u32) {

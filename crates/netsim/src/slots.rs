@@ -49,8 +49,8 @@ impl Endpoints {
             return (self.flows.len() - 1) as u32;
         };
         let i = slot as usize;
-        let Flow { generation, timer, ack_timer, .. } = self.flows[i];
-        self.flows[i] = Flow { generation, timer, ack_timer, ..flow };
+        let Flow { generation, timer, pace, ack_timer, .. } = self.flows[i];
+        self.flows[i] = Flow { generation, timer, pace, ack_timer, ..flow };
         (self.senders[i], self.receivers[i]) = (sender, receiver);
         slot
     }
@@ -81,7 +81,6 @@ impl Endpoints {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Instant;
     use crate::flow::Class;
     use crate::rng::Stream;
     use aqm::Bytes;
@@ -96,7 +95,7 @@ mod tests {
         let guest = |class| Flow::new(class, 0, (0, 0), 0, Time::ZERO, Tenant::Short);
         let (first, second) = (endpoints.open(guest(0)), endpoints.open(guest(1)));
         assert_eq!((first, second), (0, 1));
-        endpoints.flows[0].timer = Instant(5);
+        endpoints.flows[0].timer = 5;
         let segment = crate::tcp::Segment {
             seq: 1,
             syn: false,
@@ -112,7 +111,7 @@ mod tests {
         assert_eq!(endpoints.guests(0).delivered, 460, "not twice");
         assert_eq!(endpoints.open(guest(1)), 0);
         let flow = &endpoints.flows[0];
-        assert_eq!((flow.class, flow.generation, flow.timer), (1, 1, Instant(5)));
+        assert_eq!((flow.class, flow.generation, flow.timer), (1, 1, 5));
         assert_eq!((endpoints.guests(0).delivered, endpoints.guests(1).delivered), (460, 0));
         assert_eq!((endpoints.open(guest(0)), endpoints.flows.len()), (2, 3));
     }

@@ -2,6 +2,7 @@
 //! and answer with what to send and when to be woken. Everything is counted in segments of one size, as ns-2
 //! does; segment 0 is the SYN where there is a handshake.
 
+pub mod congestion;
 pub mod receiver;
 pub mod rtt;
 pub mod scoreboard;
@@ -9,7 +10,7 @@ pub mod sender;
 
 use aqm::unit::{Span, Time};
 use receiver::MOST_BLOCKS;
-use scenario::model::{Flavour, HEADER, Halved, LimitedTransmit, SackRecovery, Tcp};
+use scenario::model::{Congestion, Flavour, HEADER, Halved, LimitedTransmit, SackRecovery, Tcp};
 
 pub use receiver::Receiver;
 pub use sender::Sender;
@@ -35,7 +36,7 @@ pub struct Segment {
 }
 
 /// An acknowledgement on its way to the sender.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Ack {
     /// The next segment expected: all below have arrived.
     pub next: u32,
@@ -45,6 +46,8 @@ pub struct Ack {
     pub echo: Time,
     /// Runs `[low, high)` beyond `next` that have arrived, the latest first; `(0, 0)` where there is none.
     pub blocks: [(u32, u32); MOST_BLOCKS],
+    /// How long the latest segment took, for LEDBAT; such an ACK has a block less.
+    pub delay: Option<Span>,
 }
 
 /// Where a sender puts its segments.
@@ -81,6 +84,17 @@ pub struct Profile {
     pub grow_after_recovery: bool,
     pub handshake: bool,
     pub ecn: bool,
+    pub restart_after_idle: bool,
+    pub congestion: Congestion,
+    pub beta: f64,
+    pub c: f64,
+    pub fast_convergence: bool,
+    pub reno_friendly: bool,
+    pub g: f64,
+    pub target: Span,
+    pub gain: f64,
+    pub allowed_increase: f64,
+    pub base_history: u32,
     /// Size of a full segment on the wire in bytes.
     pub size: u32,
 }
@@ -99,7 +113,10 @@ impl Profile {
             flavour: tcp.flavour,
             sack: tcp.flavour == Flavour::Sack,
             sack_recovery: tcp.sack_recovery,
-            sack_blocks: tcp.sack_blocks as usize,
+            sack_blocks: match tcp.congestion {
+                Congestion::Ledbat => (tcp.sack_blocks as usize).min(MOST_BLOCKS - 1),
+                _ => tcp.sack_blocks as usize,
+            },
             delayed_ack: tcp.delayed_ack,
             delayed_ack_timeout: tcp.delayed_ack_timeout,
             delayed_ack_of_repeat: tcp.delayed_ack_of_repeat,
@@ -122,6 +139,17 @@ impl Profile {
             grow_after_recovery: tcp.grow_after_recovery && tcp.flavour != Flavour::Sack,
             handshake: tcp.handshake,
             ecn: tcp.ecn,
+            restart_after_idle: tcp.restart_after_idle,
+            congestion: tcp.congestion,
+            beta: tcp.beta,
+            c: tcp.c,
+            fast_convergence: tcp.fast_convergence,
+            reno_friendly: tcp.reno_friendly,
+            g: tcp.g,
+            target: tcp.target,
+            gain: tcp.gain,
+            allowed_increase: tcp.allowed_increase,
+            base_history: tcp.base_history,
             size,
         }
     }

@@ -320,15 +320,17 @@ proptest! {
             prop::sample::select(&["1 ns", "1 ms", "500 ms"][..]),
         ),
         (sack_blocks, recovery_burst, count, seed) in (1u32..4, 0u32..4, 1u64..12, 0u64..1000),
+        congestion in prop::sample::select(&["reno", "cubic", "dctcp", "ledbat", "bbr"][..]),
     ) {
         let [delayed_ack, ecn, handshake, timestamps, impatient, grow] = switches[..] else { unreachable!() };
+        let ecn = ecn || congestion == "dctcp";
         let text = format!(
             "duration = \"20 s\"\naqm = \"{aqm}\"\n[dumbbell]\nrate = \"2 Mbit/s\"\ndelay = \"{delay}\"\n\
              buffer = \"{buffer}\"\naccess_buffer = \"{access_buffer}\"\naccess_rate = \"3 Mbit/s\"\n\
              receiver_delay = [\"1 ms\", \"35 ms\"]\n\
              [[traffic]]\nname = \"x\"\n{end}count = {count}\npacket_size = \"{packet_size} B\"\n\
              start = \"exponential(3 s)\"\n\
-             tcp = {{ preset = \"{preset}\", flavour = \"{flavour}\", limited_transmit = \"{limited_transmit}\", \
+             tcp = {{ preset = \"{preset}\", flavour = \"{flavour}\", congestion = \"{congestion}\", limited_transmit = \"{limited_transmit}\", \
              halved = \"{halved}\", delayed_ack = {delayed_ack}, ecn = {ecn}, handshake = {handshake}, \
              timestamps = {timestamps}, impatient = {impatient}, grow_after_recovery = {grow}, \
              max_window = {max_window}, initial_window = {initial_window}, sack_blocks = {sack_blocks}, \

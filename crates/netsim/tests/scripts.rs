@@ -6,9 +6,11 @@
 //! tcp preset=ns2.35 flavour=reno    parameters, before anything else
 //! send 10                           the application has 10 segments (default: no end)
 //! 0.0 > 0 syn                       segment 0, a SYN, is sent now, and nothing before it
-//! 0.1 < ack 1                       an acknowledgement arrives; also: ece, sack 3-5,7-8 (the ends included)
+//! 0.1 < ack 1                       an acknowledgement arrives; also: ece, sack 3-5,7-8 (the ends included),
+//!                                   rtt 20 (it echoes a segment 20 ms old; the first if left out), delay 20 (one way)
 //! 0.1 > 1 2                         segments 1 and 2 are sent; also: again, ect, cwr
 //! 0.1 cwnd == 2                     the window after that; also: ssthresh
+//! 0.5 push 3                        the application has three segments more
 //! 9.0 quiet                         nothing is sent before this time
 //! ```
 //!
@@ -51,6 +53,7 @@ struct Script {
 fn value(text: &str) -> Value {
     text.parse()
         .map(Value::Integer)
+        .or_else(|_| text.parse().map(Value::Float))
         .or_else(|_| text.parse().map(Value::Bool))
         .unwrap_or(Value::Text(text.into()))
 }
@@ -76,13 +79,18 @@ fn blocks(text: &str) -> [(u32, u32); 3] {
     blocks
 }
 
-fn ack(next: &str, flags: &[&str]) -> Ack {
+fn ack(now: Time, next: &str, flags: &[&str]) -> Ack {
     let sack = flags.iter().position(|&flag| flag == "sack").map(|at| blocks(flags[at + 1]));
+    let ms = |name| {
+        let at = flags.iter().position(|&flag| flag == name)?;
+        Some(Span::ms(flags[at + 1].parse().unwrap()))
+    };
     Ack {
         next: next.parse().unwrap(),
         ece: flags.contains(&"ece"),
-        echo: Time::ZERO,
+        echo: ms("rtt").map_or(Time::ZERO, |rtt| Time::from_nanos(now.nanos() - rtt.nanos())),
         blocks: sack.unwrap_or_default(),
+        delay: ms("delay"),
     }
 }
 
@@ -150,7 +158,7 @@ impl Script {
     fn expect_answer(&mut self, now: Time, next: &str, flags: &[&str]) -> Result<(), String> {
         self.pass_time(now)?;
         let Some(found) = self.answers.pop_front() else { return Err("no ACK is sent".to_owned()) };
-        let expected = ack(next, flags);
+        let expected = ack(now, next, flags);
         if found == expected { Ok(()) } else { Err(format!("found {found:?}, expected {expected:?}")) }
     }
 
@@ -183,7 +191,13 @@ impl Script {
                 self.quiet()?;
                 self.pass_time(now)?;
                 self.quiet()?;
-                self.sender.on_ack(now, &self.profile, &ack(next, flags), &mut self.sent);
+                self.sender.on_ack(now, &self.profile, &ack(now, next, flags), &mut self.sent);
+                Ok(())
+            }
+            ["push", segments] => {
+                self.pass_time(now)?;
+                self.quiet()?;
+                self.sender.on_data(now, &self.profile, segments.parse().unwrap(), &mut self.sent);
                 Ok(())
             }
             ["quiet"] => {

@@ -3,7 +3,7 @@
 use crate::error::Problem;
 use crate::estimate::Estimate;
 use crate::law::Law;
-use crate::model::{Kind, KindName, Scenario, Tcp, Udp};
+use crate::model::{Congestion, Kind, KindName, Scenario, Tcp, Udp};
 use crate::network::BOTTLENECK;
 use crate::read::{Reader, Tables, TrafficEntry, below};
 use aqm::Port;
@@ -55,6 +55,7 @@ pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader
         times(entry, general.duration, reader);
         rates(entry, general.duration, reader);
         timers(&below(&entry.path, "tcp"), &entry.tcp, reader);
+        marks(&below(&entry.path, "tcp"), &entry.tcp, reader);
     }
     buffers(tables, scenario, reader);
 }
@@ -65,6 +66,15 @@ fn timers(path: &str, tcp: &Tcp, reader: &mut Reader<'_>) {
     if tcp.max_rto < tcp.min_rto && reader.fine(&[&min, &max]) {
         let message = format!("must be at least min_rto = {}", shown(&tcp.min_rto));
         reader.refuse(&max, Some(shown(&tcp.max_rto)), message);
+    }
+}
+
+/// Whether the congestion control gets what it works with.
+fn marks(path: &str, tcp: &Tcp, reader: &mut Reader<'_>) {
+    let [ecn, congestion] = ["ecn", "congestion"].map(|key| below(path, key));
+    if tcp.congestion == Congestion::Dctcp && !tcp.ecn && reader.fine(&[&ecn, &congestion]) {
+        let message = "must be true for congestion = \"dctcp\", which counts marks".to_owned();
+        reader.refuse(&ecn, Some(shown(&tcp.ecn)), message);
     }
 }
 

@@ -477,11 +477,29 @@ choice! {
     }
 }
 
+choice! {
+    /// How the congestion window moves between losses and what a loss or a mark takes from it.
+    pub enum Congestion {
+        /// One segment more a round trip, half the window after a loss (RFC 5681).
+        Reno = "reno",
+        /// A cubic function of the time since the last loss (RFC 9438).
+        Cubic = "cubic",
+        /// In proportion to the fraction of segments that were marked (RFC 8257).
+        Dctcp = "dctcp",
+        /// Background transport that gives way when the one-way delay grows (RFC 6817).
+        Ledbat = "ledbat",
+        /// Paced at the bottleneck's bandwidth as measured (BBR version 1, as in Linux).
+        Bbr = "bbr",
+    }
+}
+
 params! {
     /// A TCP sender and its receiver. Windows are in segments of the flow's packet size.
     pub struct Tcp {
         /// How loss is detected and repaired.
         flavour: Flavour = Flavour::NewReno, "";
+        /// How the congestion window moves.
+        congestion: Congestion = Congestion::Reno, "";
         /// Whether the receiver acknowledges every second segment (RFC 5681, section 4.2).
         delayed_ack: bool = true, "";
         /// How long a delayed ACK waits at most.
@@ -528,19 +546,67 @@ params! {
         sack_recovery: SackRecovery = SackRecovery::Rfc6675, "";
         /// SACK blocks that an ACK has room for.
         sack_blocks: u32 = 3, "blocks", Range::new(1.0, 3.0);
+        /// Whether a connection that sent nothing for a time-out starts again from the initial window (RFC 5681,
+        /// section 4.1).
+        restart_after_idle: bool = true, "";
+        /// CUBIC: the part of the window that a loss leaves (RFC 9438, section 4.6).
+        beta: f64 = 0.7, "", Range::new(0.1, 0.99);
+        /// CUBIC: how steeply the window grows (C of RFC 9438, section 5).
+        c: f64 = 0.4, "segments/s^3", Range::above(0.0, 1e3);
+        /// CUBIC: whether a flow whose window shrinks from loss to loss gives way to new ones (RFC 9438, section 4.7).
+        fast_convergence: bool = true, "";
+        /// CUBIC: whether the window is at least what Reno's would be (RFC 9438, section 4.3).
+        reno_friendly: bool = true, "", Range::ANY, ["tcp_friendly"];
+        /// DCTCP: the weight of the latest window in the average of the marked fraction (RFC 8257, section 4.2).
+        g: f64 = 0.0625, "", Range::above(0.0, 1.0);
+        /// LEDBAT: the queueing delay to add at most; RFC 7928 experiments take 5 ms.
+        target: Span = Span::ms(100), "s", Range::new(1e-5, 10.0);
+        /// LEDBAT: segments a round trip that the window moves by at no queueing delay; RFC 6817 allows at most 1,
+        /// RFC 7928 takes 10.
+        gain: f64 = 1.0, "", Range::above(0.0, 1e3);
+        /// LEDBAT: segments that the window may exceed what is outstanding by.
+        allowed_increase: f64 = 1.0, "segments", Range::above(0.0, 1e3);
+        /// LEDBAT: minutes after which a smallest delay is forgotten.
+        base_history: u32 = 10, "minutes", Range::new(1.0, 60.0);
     }
 }
+
+/// The parameters that belong to one congestion control, and to which.
+const CONTROLS: &[(&str, Congestion)] = &[
+    ("beta", Congestion::Cubic),
+    ("c", Congestion::Cubic),
+    ("fast_convergence", Congestion::Cubic),
+    ("reno_friendly", Congestion::Cubic),
+    ("g", Congestion::Dctcp),
+    ("target", Congestion::Ledbat),
+    ("gain", Congestion::Ledbat),
+    ("allowed_increase", Congestion::Ledbat),
+    ("base_history", Congestion::Ledbat),
+];
 
 /// The named sets of TCP parameters, with whose values they are; [`Tcp::preset`] gives each.
 pub const TCP_PRESETS: &[(&str, &str)] = &[
     ("rfc", "the current standards: RFC 5681, 6298, 6582, 6675, 3042, 7323"),
     ("ns2.35", "the defaults of ns-2.35, but for a window of 1000 instead of 20"),
+    ("ns2-2002", "ns2.35 with the timer of the papers' time: a time-out of at least 1 s, a clock of 100 ms"),
+    ("linux", "Linux: CUBIC, SACK, initial window 10, time-out 0.2 to 120 s, ACKs delayed by 40 ms at most"),
+    ("cubic", "rfc with SACK and CUBIC (RFC 9438)"),
+    ("dctcp", "rfc with SACK, ECN and DCTCP (RFC 8257)"),
+    ("ledbat", "rfc with SACK and LEDBAT (RFC 6817)"),
+    ("bbr", "rfc with SACK and BBR version 1"),
 ];
 
 impl Tcp {
+    /// The one congestion control that the parameter `name` is for, if this is another.
+    pub(crate) fn foreign(&self, name: &str) -> Option<Congestion> {
+        let owner = CONTROLS.iter().find(|(own, _)| *own == name).map(|(_, control)| *control);
+        owner.filter(|control| *control != self.congestion)
+    }
+
     /// The parameters of one of [`TCP_PRESETS`].
     #[must_use]
     pub fn preset(name: &str) -> Option<Self> {
+        let controlled = |congestion| Self { flavour: Flavour::Sack, congestion, ..Self::default() };
         match name {
             "rfc" => Some(Self::default()),
             "ns2.35" => Some(Self {
@@ -561,6 +627,24 @@ impl Tcp {
                 sack_recovery: SackRecovery::Sack1,
                 ..Self::default()
             }),
+            // `minrto_` and `tcpTick_` before October 2004; all else, the window of 1000 too, as in ns2.35.
+            "ns2-2002" => {
+                let newer = Self::preset("ns2.35")?;
+                Some(Self { min_rto: Span::s(1), tick: Span::ms(100), ..newer })
+            }
+            // What Linux has besides and this has not: HyStart, proportional rate reduction, RACK, tail loss probes.
+            // include/net/tcp.h: TCP_RTO_MIN and _MAX, TCP_TIMEOUT_INIT, TCP_INIT_CWND, TCP_DELACK_MIN.
+            "linux" => Some(Self {
+                delayed_ack_timeout: Span::ms(40),
+                initial_window: Some(10),
+                min_rto: Span::ms(200),
+                max_rto: Span::s(120),
+                ..controlled(Congestion::Cubic)
+            }),
+            "cubic" => Some(controlled(Congestion::Cubic)),
+            "dctcp" => Some(Self { ecn: true, ..controlled(Congestion::Dctcp) }),
+            "ledbat" => Some(controlled(Congestion::Ledbat)),
+            "bbr" => Some(controlled(Congestion::Bbr)),
             _ => None,
         }
     }

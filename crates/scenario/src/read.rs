@@ -415,7 +415,25 @@ impl<'a> Reader<'a> {
             }
         }
         self.assign(&table, path, Tcp::specs(), &["preset"], &mut |key, value| tcp.set(key, value));
+        self.controls(&table, path, &tcp);
         (tcp, table.text("preset").map(str::to_owned))
+    }
+
+    /// Refuses parameters of a congestion control that this TCP does not have.
+    fn controls(&mut self, table: &Table, path: &str, tcp: &Tcp) {
+        if !self.fine(&[&below(path, "congestion")]) {
+            return;
+        }
+        for (key, node) in table.iter() {
+            let named = |spec: &&Spec| spec.name == key || spec.aliases.contains(&key);
+            let Some(control) = Tcp::specs().iter().find(named).and_then(|spec| tcp.foreign(spec.name))
+            else {
+                continue;
+            };
+            let (control, own) = (control.value(), tcp.congestion.value());
+            let message = format!("only for congestion = {control}; this TCP's is {own}");
+            self.refuse(&below(path, key), node.shown(), message);
+        }
     }
 }
 

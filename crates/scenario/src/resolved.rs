@@ -55,7 +55,9 @@ fn losses(map: &mut Map<String, Json>, losses: &[Option<Loss>; 2]) {
 
 fn traffic(entry: &TrafficEntry) -> Json {
     let mut map = parameters(&entry.table);
-    map.insert("tcp".to_owned(), Json::Object(parameters(&entry.tcp)));
+    let mut tcp = parameters(&entry.tcp);
+    tcp.retain(|key, _| entry.tcp.foreign(key).is_none());
+    map.insert("tcp".to_owned(), Json::Object(tcp));
     map.retain(|key, _| BELONGS.iter().all(|(name, kinds)| name != key || kinds.contains(&entry.table.kind)));
     Json::Object(map)
 }

@@ -149,7 +149,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             and("tcp = { preset = \"ns3\" }\n"),
-            "x.toml:11: traffic.long.tcp.preset = \"ns3\": no such preset; known: rfc, ns2.35",
+            "x.toml:11: traffic.long.tcp.preset = \"ns3\": no such preset; known: rfc, ns2.35, ns2-2002, linux, cubic, dctcp, ledbat, bbr",
         ),
         (
             and("tcp = { min_rot = \"1 s\" }\n"),
@@ -162,6 +162,14 @@ fn every_broken_file_gets_its_message() {
         (
             and("tcp = 3\n"),
             "x.toml:11: traffic.long.tcp = 3: must be a table or text like \"NAME:KEY=VALUE,KEY=VALUE\"",
+        ),
+        (
+            and("tcp = \"ledbat:beta=0.5\"\n"),
+            "x.toml:11: traffic.long.tcp.beta = 0.5: only for congestion = \"cubic\"; this TCP's is \"ledbat\"",
+        ),
+        (
+            and("tcp = { congestion = \"dctcp\" }\n"),
+            "x.toml:11: traffic.long.tcp.ecn = false: must be true for congestion = \"dctcp\", which counts marks",
         ),
         // Traffic.
         (

@@ -5,7 +5,7 @@ use aqm::params::Value;
 use aqm::unit::{Bytes, Limit, Rate, Span};
 use proptest::prelude::*;
 use scenario::Law;
-use scenario::model::{Clock, Flavour, Gilbert, Kind, Loss, Tcp};
+use scenario::model::{Clock, Congestion, Flavour, Gilbert, Kind, Loss, Tcp};
 use scenario::{Document, Scenario, estimate};
 use std::path::{Path, PathBuf};
 
@@ -164,6 +164,9 @@ fn a_tcp_is_a_flavour_a_preset_or_a_table_with_the_preset_first() {
     let ns2 = Tcp::preset("ns2.35").unwrap();
     assert_eq!(tcp("sack"), Tcp { flavour: Flavour::Sack, ..Tcp::default() });
     assert_eq!(tcp("ns2.35"), ns2);
+    let cubic = Tcp { flavour: Flavour::Sack, congestion: Congestion::Cubic, ..Tcp::default() };
+    assert_eq!(tcp("cubic:beta=0.8"), Tcp { beta: 0.8, ..cubic });
+    assert_eq!(tcp("ns2.35:congestion=bbr"), Tcp { congestion: Congestion::Bbr, ..ns2.clone() });
     assert_eq!(tcp("newreno:ecn=true"), Tcp { ecn: true, ..Tcp::default() });
     assert_eq!(tcp("ns2.35:max_window=20"), Tcp { max_window: 20, ..ns2.clone() });
     assert_eq!(tcp("{ max_window = 20, preset = 'ns2.35' }"), Tcp { max_window: 20, ..ns2 });
@@ -374,6 +377,7 @@ fn the_resolved_scenario_has_every_default_and_canonical_names() {
     assert_eq!(json["observe"], "bottleneck");
     assert_eq!(json["traffic"][0]["tcp"]["min_rto"], "200 ms");
     assert_eq!(json["traffic"][0].get("size"), None, "not a transfer's");
+    assert_eq!(json["traffic"][0]["tcp"].get("beta"), None, "not Reno's");
     assert_eq!(json["response"]["target"], "auto");
 }
 

@@ -1,7 +1,8 @@
 //! A TCP receiver: what has arrived, and when to acknowledge it (RFC 5681, section 4.2; RFC 2018; RFC 3168).
 
 use super::{Ack, Profile, Segment};
-use aqm::unit::Time;
+use aqm::unit::{Span, Time};
+use scenario::model::Congestion;
 
 /// SACK blocks in one ACK at most (with timestamps there is room for three, RFC 2018, section 3).
 pub const MOST_BLOCKS: usize = 3;
@@ -19,6 +20,8 @@ pub struct Receiver {
     echo: bool,
     /// The sending time of the segment that the next ACK echoes.
     stamp: Time,
+    /// How long the latest segment took.
+    delay: Span,
     /// When a delayed ACK is due.
     due: Time,
     /// Runs `[low, high)` that arrived beyond `next`, in order.
@@ -38,6 +41,7 @@ impl Receiver {
             owed: false,
             echo: false,
             stamp: Time::ZERO,
+            delay: Span::ZERO,
             due: Time::MAX,
             runs: Vec::new(),
             latest: 0,
@@ -57,13 +61,21 @@ impl Receiver {
         self.due
     }
 
+    /// A segment comes, marked or not: the ACK that has to go ahead of [`Receiver::on_segment`] so that DCTCP's
+    /// sender can tell which segments were marked (RFC 8257, section 3.2).
+    pub fn on_mark(&mut self, profile: &Profile, ce: bool) -> Option<Ack> {
+        (self.turns(profile, ce) && self.owed).then(|| self.acknowledge(profile))
+    }
+
     /// Takes in a segment, and returns the ACK that it calls for at once.
     pub fn on_segment(&mut self, now: Time, profile: &Profile, segment: &Segment, ce: bool) -> Option<Ack> {
-        if segment.cwr {
+        self.delay = now.since(segment.sent);
+        let turned = self.turns(profile, ce);
+        if turned || segment.cwr && profile.congestion != Congestion::Dctcp {
             self.echo = false;
         }
         // A CE mark is echoed at once (RFC 3168, section 6.1.3, leaves the delay open; RFC 8257 likewise).
-        let mut at_once = ce && !self.echo || !profile.delayed_ack || segment.syn;
+        let mut at_once = ce && !self.echo || turned || !profile.delayed_ack || segment.syn;
         self.echo |= ce;
         let gaps = !self.runs.is_empty();
         self.latest = segment.seq;
@@ -95,6 +107,11 @@ impl Receiver {
         None
     }
 
+    /// Whether a segment ends a run of marked or unmarked ones that DCTCP's sender has to hear of.
+    fn turns(&self, profile: &Profile, ce: bool) -> bool {
+        profile.congestion == Congestion::Dctcp && ce != self.echo
+    }
+
     /// The delayed ACK, now due.
     pub fn on_timer(&mut self, profile: &Profile) -> Option<Ack> {
         self.owed.then(|| self.acknowledge(profile))
@@ -106,7 +123,8 @@ impl Receiver {
         if profile.sack {
             self.renew_blocks(profile.sack_blocks);
         }
-        Ack { next: self.next, ece: self.echo, echo: self.stamp, blocks: self.blocks }
+        let delay = (profile.congestion == Congestion::Ledbat).then_some(self.delay);
+        Ack { next: self.next, ece: self.echo, echo: self.stamp, blocks: self.blocks, delay }
     }
 
     /// First the run with the latest segment, then the blocks of the last ACK again, the same run never twice
@@ -213,6 +231,42 @@ mod tests {
         assert!(receiver.on_segment(Time::ZERO, &profile, &segment(3), false).unwrap().ece);
         let answered = Segment { cwr: true, ..segment(4) };
         assert!(!receiver.on_segment(Time::ZERO, &profile, &answered, false).unwrap().ece);
+    }
+
+    #[test]
+    fn dctcp_hears_exactly_which_segments_were_marked() {
+        // RFC 8257, 3.2: marks on 3 and 4 of 1 to 6, with delayed ACKs. What waits is acknowledged with the mark
+        // that it had before one with another comes.
+        let tcp = Tcp { delayed_ack: true, ..Tcp::preset("dctcp").unwrap() };
+        let (profile, mut receiver) = (Profile::new(&tcp, 500), Receiver::new(1));
+        let mut told = Vec::new();
+        for (seq, ce) in
+            [(1, false), (2, false), (3, true), (4, true), (5, true), (6, false), (7, false), (8, true)]
+        {
+            told.extend(receiver.on_mark(&profile, ce));
+            told.extend(receiver.on_segment(Time::ZERO, &profile, &segment(seq), ce));
+        }
+        let told: Vec<(u32, bool)> = told.iter().map(|ack| (ack.next, ack.ece)).collect();
+        // 2 at once as every second; 3 and 6 as the first of a run, 8 so too after 7, which had waited.
+        let expected = [(3, false), (4, true), (6, true), (7, false), (8, false), (9, true)];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn an_acknowledgement_for_ledbat_carries_the_delay_of_the_latest_segment() {
+        let tcp = Tcp { delayed_ack: true, ..Tcp::preset("ledbat").unwrap() };
+        let (profile, mut receiver) = (Profile::new(&tcp, 500), Receiver::new(1));
+        let at = |ms| Time::ZERO + Span::ms(ms);
+        let sent = |seq, ms| Segment { sent: at(ms), ..segment(seq) };
+        assert!(receiver.on_segment(at(30), &profile, &sent(1, 0), false).is_none());
+        let ack = receiver.on_segment(at(45), &profile, &sent(2, 5), false).unwrap();
+        assert_eq!((ack.echo, ack.delay), (at(0), Some(Span::ms(40))));
+        assert!(receiver.on_segment(at(60), &profile, &sent(3, 35), false).is_none());
+        assert_eq!(
+            receiver.on_timer(&profile).unwrap().delay,
+            Some(Span::ms(25)),
+            "not the time that it waited"
+        );
     }
 
     #[test]

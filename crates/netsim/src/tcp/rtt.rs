@@ -69,6 +69,12 @@ impl RttEstimator {
         *self = Self::new(rto, self.phase);
     }
 
+    /// The smoothed round trip; zero before the first measurement.
+    #[must_use]
+    pub const fn smoothed(&self, profile: &Profile) -> Span {
+        Span::ns((profile.tick.nanos() * self.srtt) >> SRTT_BITS)
+    }
+
     /// The time-out in force.
     #[must_use]
     pub fn timeout(&self, profile: &Profile) -> Span {
@@ -106,6 +112,7 @@ mod tests {
         rtt.measure(&profile, at(0), at(200));
         rtt.measure(&profile, at(1000), at(1280));
         assert_eq!(rtt.timeout(&profile), Span::ms(590));
+        assert_eq!(rtt.smoothed(&profile), Span::ms(210));
     }
 
     #[test]

@@ -10,14 +10,19 @@
 //!
 //! Sources: RFC 5681 (slow start, congestion avoidance, fast retransmit and recovery), RFC 6582 (NewReno),
 //! RFC 6675 (SACK), RFC 3042 (limited transmit), RFC 3168 (ECN), RFC 6298 (timer); ns-2.35, tcp.cc, tcp-reno.cc,
-//! tcp-newreno.cc, tcp-sack1.cc for what the papers ran.
+//! tcp-newreno.cc, tcp-sack1.cc for what the papers ran. How far the window grows and falls is in
+//! [`super::congestion`].
 //!
 //! # Departures from the sources
 //! * After an ECN echo with a window of one segment the next is sent when the ACK comes, not when the timer goes
 //!   off (RFC 3168, section 6.1.2).
 //! * A transfer's FIN rides on its last segment: the ACK of that ends the connection and its timer, and closing
 //!   costs no packet of its own.
+//! * Idle is who has nothing outstanding and has sent nothing for a time-out (Linux); RFC 5681, section 4.1, asks
+//!   only for the latter, which implies the former as long as the timer runs.
+//! * Recovery has no proportional rate reduction (RFC 9937): the window falls at once, as RFC 5681 and RFC 6675 say.
 
+use super::congestion::{Control, Growth, bbr};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::{Ack, DUP_THRESH, Outbox, Profile, Segment};
@@ -72,7 +77,11 @@ pub struct Sender {
     timed: u32,
     timed_since: Time,
     rtt: RttEstimator,
+    /// When the retransmission timer goes off.
     deadline: Time,
+    /// When a segment was last sent.
+    sent_at: Time,
+    control: Control,
     /// The segment that the timer last went off for.
     expired: Option<u32>,
     board: Option<Box<Scoreboard>>,
@@ -107,6 +116,8 @@ impl Sender {
             timed_since: Time::MAX,
             rtt: RttEstimator::new(profile.initial_rto, tick_phase),
             deadline: Time::MAX,
+            sent_at: Time::ZERO,
+            control: Control::new(profile),
             expired: None,
             board: profile.sack.then(|| {
                 let mut board = Scoreboard::default();
@@ -145,8 +156,15 @@ impl Sender {
 
     /// When [`Sender::on_timer`] is due; [`Time::MAX`] if not at all.
     #[must_use]
-    pub const fn deadline(&self) -> Time {
-        self.deadline
+    pub fn deadline(&self) -> Time {
+        let [retransmission, pace] = self.deadlines();
+        retransmission.min(pace)
+    }
+
+    /// When the retransmission timer goes off, and when the pace allows the segment that waits for it.
+    #[must_use]
+    pub const fn deadlines(&self) -> [Time; 2] {
+        [self.deadline, self.control.due()]
     }
 
     /// The first segment not acknowledged.
@@ -167,10 +185,18 @@ impl Sender {
         self.fill(now, profile, u32::MAX, out);
     }
 
-    /// The application has `segments` more. The window stays what it was, however long nothing was sent.
+    /// The application has `segments` more to send.
     pub fn on_data(&mut self, now: Time, profile: &Profile, segments: u32, out: &mut impl Outbox) {
         self.end = self.end.saturating_add(segments);
-        self.transmit(now, profile, out);
+        if self.una == self.max {
+            self.cwnd = self.control.on_restart(now, self.cwnd);
+            // What the window was says little of the path by now (RFC 5681, section 4.1).
+            let idle = now > self.sent_at + self.rtt.timeout(profile);
+            if profile.restart_after_idle && idle && !self.control.paced() {
+                self.cwnd = self.cwnd.min(f64::from(profile.initial_window));
+            }
+        }
+        self.release(now, profile, out);
     }
 
     /// The application has nothing more than what was sent already.
@@ -183,16 +209,15 @@ impl Sender {
         if ack.next < self.una || ack.next > self.max {
             return;
         }
+        let flight = if self.control.paced() { self.flight() } else { 0 };
         let news = self.note_blocks(profile, ack);
         let recovering = self.phase == Phase::Recovery;
         self.pipe -= 1; // Sack1 counts any ACK as a segment that left
+        self.control.on_ack(now, profile, ack, self.una, self.nxt);
         let echoed = profile.ecn && ack.ece;
         // At most one reduction a window (RFC 3168, section 6.1.2).
         if echoed && self.phase == Phase::Open && self.una >= self.reduced {
-            // An echo may bring the window down to one segment; a loss not below two.
-            let least = self.half(profile).floor().max(1.0);
-            self.reduce(profile);
-            self.cwnd = self.cwnd.min(least);
+            self.answer_mark(profile);
             self.reduced = self.max;
         }
         if ack.next > self.una {
@@ -200,19 +225,25 @@ impl Sender {
         } else if self.una < self.max && (self.board.is_none() || news) {
             self.on_duplicate_ack(now, profile, out);
         }
-        let sack1 = self.is_sack1(profile);
-        if self.phase == Phase::Recovery && self.board.is_some() {
-            // Sack1 sends no more on the ACK that starts recovery than the first segment again.
-            if recovering || !sack1 {
-                self.transmit(now, profile, out);
-            }
-        } else if self.dup_acks == 0 || self.dup_acks >= DUP_THRESH && !sack1 {
-            self.transmit(now, profile, out);
+        self.steer(now, profile, ack, flight);
+        // Sack1 sends no more on the ACK that starts recovery than the first segment again, nor on duplicates after.
+        let quiet = match self.phase {
+            Phase::Recovery => !recovering && self.board.is_some(),
+            Phase::Open => self.dup_acks >= DUP_THRESH,
+        };
+        if !(quiet && self.is_sack1(profile)) {
+            self.release(now, profile, out);
         }
     }
 
-    /// The retransmission timer went off (RFC 6298, rules 5.4 to 5.6; RFC 5681, section 3.1).
+    /// A deadline has come: the pace allows a segment, or the retransmission timer went off (RFC 6298, rules 5.4
+    /// to 5.6; RFC 5681, section 3.1).
     pub fn on_timer(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
+        self.control.on_wake();
+        if now < self.deadline {
+            self.release(now, profile, out);
+            return;
+        }
         if self.una >= self.max {
             self.deadline = Time::MAX;
             return;
@@ -225,9 +256,11 @@ impl Sender {
         }
         self.syn_lost |= self.una == 0;
         // RFC 5681, equation 4, is for the first time-out of a segment; ns-2 applies it each time.
-        if self.expired != Some(self.una) || profile.halved == Halved::Window {
-            self.ssthresh = self.half(profile).floor().max(LEAST_SSTHRESH);
+        let first = self.expired != Some(self.una) || profile.halved == Halved::Window;
+        if first && !self.control.paced() {
+            self.ssthresh = self.kept(profile).floor().max(LEAST_SSTHRESH);
         }
+        self.control.on_timeout(self.cwnd);
         self.expired = Some(self.una);
         self.cwnd = 1.0;
         (self.recover, self.reduced) = (self.max, self.max);
@@ -243,7 +276,7 @@ impl Sender {
     }
 
     fn on_new_ack(&mut self, now: Time, profile: &Profile, ack: &Ack, echoed: bool, out: &mut impl Outbox) {
-        self.measure(now, profile, ack);
+        let rtt = self.measure(now, profile, ack);
         let acked = ack.next - self.una;
         let syn = self.una == 0;
         self.una = ack.next;
@@ -266,7 +299,7 @@ impl Sender {
             return;
         }
         let recovering = self.phase == Phase::Recovery;
-        if recovering && profile.halved == Halved::Flight {
+        if recovering && profile.halved == Halved::Flight && !self.control.paced() {
             self.cwnd = self.ssthresh; // whatever partial ACKs have deflated (RFC 6582, section 3.2, step 3)
         }
         self.open();
@@ -282,8 +315,11 @@ impl Sender {
             if self.syn_lost && profile.initial_rto < RTO_AFTER_LOST_SYN {
                 self.rtt.restart(RTO_AFTER_LOST_SYN);
             }
+            if let (Control::Bbr(bbr), Some(rtt)) = (&mut self.control, rtt) {
+                bbr.on_open(now, rtt, self.cwnd);
+            }
         } else if !echoed && (!recovering || profile.grow_after_recovery) {
-            self.grow(profile);
+            self.grow(now, profile, acked);
         }
     }
 
@@ -313,7 +349,7 @@ impl Sender {
 
     /// Halves the window and sends the first outstanding segment again (RFC 5681, section 3.2, steps 2 and 3).
     fn fast_retransmit(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
-        let already_reduced = profile.ecn && self.una < self.reduced;
+        let already_reduced = profile.ecn && self.una < self.reduced && !self.control.marks_are_mild();
         if !already_reduced {
             self.reduce(profile);
         }
@@ -329,6 +365,9 @@ impl Sender {
         self.partial = false;
         if let Some(board) = &mut self.board {
             board.lose_first();
+            if self.control.paced() {
+                return; // sent like all else, when the pace allows
+            }
             board.resend(self.una);
             self.pipe = i64::from(self.max - self.una) - i64::from(DUP_THRESH);
         } else {
@@ -356,27 +395,74 @@ impl Sender {
         }
     }
 
-    /// Slow start below `ssthresh`, congestion avoidance above (RFC 5681, section 3.1).
-    fn grow(&mut self, profile: &Profile) {
-        let step = if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd };
-        self.cwnd = (self.cwnd + step).min(f64::from(profile.max_window));
+    /// Slow start or congestion avoidance, as the control has it.
+    fn grow(&mut self, now: Time, profile: &Profile, acked: u32) {
+        let flight = self.nxt - self.una + acked;
+        let growth = Growth { now, acked, flight, rtt: self.rtt.smoothed(profile) };
+        let grown = self.control.grown(profile, self.cwnd, self.ssthresh, &growth);
+        self.cwnd = grown.min(f64::from(profile.max_window));
     }
 
-    fn half(&self, profile: &Profile) -> f64 {
-        0.5 * match profile.halved {
-            Halved::Flight => f64::from((self.nxt - self.una).saturating_sub(self.limited)),
-            Halved::Window => (self.cwnd + f64::from(self.inflation)).min(f64::from(profile.max_window)),
-        }
+    /// What a loss leaves of the window (RFC 5681, equation 4: half).
+    fn kept(&self, profile: &Profile) -> f64 {
+        self.control.kept(profile)
+            * match profile.halved {
+                Halved::Flight => f64::from((self.nxt - self.una).saturating_sub(self.limited)),
+                Halved::Window => (self.cwnd + f64::from(self.inflation)).min(f64::from(profile.max_window)),
+            }
     }
 
     fn reduce(&mut self, profile: &Profile) {
-        let half = self.half(profile);
-        self.ssthresh = half.floor().max(LEAST_SSTHRESH);
+        let kept = self.kept(profile);
+        self.control.on_loss(profile, self.cwnd);
+        self.say_cwr = profile.ecn;
+        if self.control.paced() {
+            return;
+        }
+        self.ssthresh = kept.floor().max(LEAST_SSTHRESH);
         self.cwnd = match profile.halved {
             Halved::Flight => self.ssthresh,
-            Halved::Window => half.max(1.0),
+            Halved::Window => kept.max(1.0),
         };
-        self.say_cwr = profile.ecn;
+    }
+
+    /// Reduces the window for a mark.
+    fn answer_mark(&mut self, profile: &Profile) {
+        if let Some(window) = self.control.after_mark(self.cwnd) {
+            if window < self.cwnd {
+                self.ssthresh = window.max(LEAST_SSTHRESH);
+                self.cwnd = self.ssthresh;
+            }
+            self.say_cwr = true;
+            return;
+        }
+        // An echo may bring the window down to one segment; a loss not below two.
+        let least = self.kept(profile).floor().max(1.0);
+        self.reduce(profile);
+        self.cwnd = self.cwnd.min(least);
+    }
+
+    /// Segments believed to be in the network.
+    fn flight(&self) -> u32 {
+        match &self.board {
+            Some(board) if self.phase == Phase::Recovery => board.pipe(self.max),
+            Some(board) => (self.nxt - self.una).saturating_sub(board.sacked()),
+            None => (self.nxt - self.una).saturating_sub(self.dup_acks),
+        }
+    }
+
+    /// Lets BBR set the window; `flight_before` was in the network before this acknowledgement.
+    fn steer(&mut self, now: Time, profile: &Profile, ack: &Ack, flight_before: u32) {
+        let flight = self.flight();
+        let Control::Bbr(control) = &mut self.control else { return };
+        let repair = match self.phase {
+            Phase::Recovery => bbr::Repair::Recovery,
+            Phase::Open if self.una < self.recover => bbr::Repair::Timeout,
+            Phase::Open => bbr::Repair::None,
+        };
+        let losses = self.board.as_ref().map_or(0, |board| board.losses());
+        let state = bbr::State { now, repair, flight_before, flight, losses, cwnd: self.cwnd };
+        self.cwnd = control.on_ack(ack, &state).min(f64::from(profile.max_window));
     }
 
     /// Whether this is ns-2's Sack1, which knows of SACK blocks only between duplicates and the end of recovery.
@@ -395,13 +481,17 @@ impl Sender {
         blocks.fold(false, |news, &(low, high)| board.sack(low, high) | news)
     }
 
-    fn measure(&mut self, now: Time, profile: &Profile, ack: &Ack) {
-        if profile.timestamps {
-            self.rtt.measure(profile, ack.echo, now);
+    /// Takes a round trip from an acknowledgement that has one, and returns it.
+    fn measure(&mut self, now: Time, profile: &Profile, ack: &Ack) -> Option<Span> {
+        let sent = if profile.timestamps {
+            ack.echo
         } else if self.timed_since != Time::MAX && ack.next > self.timed {
-            self.rtt.measure(profile, self.timed_since, now);
-            self.timed_since = Time::MAX;
-        }
+            std::mem::replace(&mut self.timed_since, Time::MAX)
+        } else {
+            return None;
+        };
+        self.rtt.measure(profile, sent, now);
+        Some(now.since(sent))
     }
 
     fn restart_timer(&mut self, now: Time, profile: &Profile) {
@@ -412,13 +502,20 @@ impl Sender {
         (self.cwnd as u32 + self.inflation).min(profile.max_window)
     }
 
-    /// Sends what the state allows.
-    fn transmit(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
+    /// Sends what recovery or the window allows.
+    fn release(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
         let burst = if self.phase == Phase::Recovery { profile.recovery_burst } else { u32::MAX };
         if self.phase == Phase::Recovery && self.board.is_some() {
             self.fill_pipe(now, profile, burst, out);
-        } else {
+        } else if self.dup_acks == 0 || self.dup_acks >= DUP_THRESH || self.control.paced() {
             self.fill(now, profile, burst, out);
+        }
+        let flight = self.flight();
+        if let Control::Bbr(control) = &mut self.control
+            && self.nxt >= self.end
+            && f64::from(flight) < self.cwnd
+        {
+            control.on_limited(flight);
         }
     }
 
@@ -428,6 +525,9 @@ impl Sender {
         let mut sent = 0;
         while self.nxt < edge && sent < burst {
             if !self.board.as_ref().is_some_and(|board| board.has(self.nxt)) {
+                if !self.control.may_send(now) {
+                    return;
+                }
                 self.emit(now, profile, self.nxt, out);
                 sent += 1;
             }
@@ -447,14 +547,16 @@ impl Sender {
             if !room {
                 return;
             }
-            if let Some(seq) = board.next_lost() {
+            let lost = board.next_lost();
+            if lost.is_none() && self.nxt >= edge || !self.control.may_send(now) {
+                return;
+            }
+            if let Some(seq) = lost {
                 board.resend(seq);
                 self.emit(now, profile, seq, out);
-            } else if self.nxt < edge {
+            } else {
                 self.emit(now, profile, self.nxt, out);
                 self.nxt += 1;
-            } else {
-                return;
             }
             self.pipe += 1;
         }
@@ -469,7 +571,7 @@ impl Sender {
         };
         let edge =
             (self.una + profile.max_window).min(self.una + self.cwnd as u32 + self.dup_acks).min(self.end);
-        if allowed && self.nxt < edge {
+        if allowed && self.nxt < edge && self.control.may_send(now) {
             self.emit(now, profile, self.nxt, out);
             self.nxt += 1;
             self.limited += 1;
@@ -477,6 +579,8 @@ impl Sender {
     }
 
     fn emit(&mut self, now: Time, profile: &Profile, seq: u32, out: &mut impl Outbox) {
+        self.control.on_send(now, seq, self.una == self.max);
+        self.sent_at = now;
         let again = seq < self.max;
         if again {
             self.retransmits += 1;
