@@ -55,11 +55,13 @@ pub(crate) struct Wire {
 pub(crate) struct Link {
     pub(crate) wire: Wire,
     limit: Limit,
-    /// When the wire of a plain link is free.
+    /// When the wire of a plain link is free, on the integer clock.
     free: Instant,
     /// When the transmission of each packet that waits at a plain link starts, with its size.
     waiting: VecDeque<(Instant, u16)>,
     waiting_bytes: u64,
+    /// The same on the double clock.
+    pub(crate) ordered: Ordered,
     /// Packets that a plain link had no room for.
     pub(crate) drops: u64,
     /// When each packet in flight reaches the other end, with the event's number.
@@ -68,6 +70,36 @@ pub(crate) struct Link {
     pub(crate) lottery: Option<Box<Lottery>>,
     /// The queue of a link that is not plain.
     pub(crate) managed: Option<Box<Managed>>,
+}
+
+/// A plain link whose packets leave one at a time, each when its transmission begins: where several are due at one
+/// instant, ns-2's order is that of the beginnings.
+#[derive(Debug)]
+pub(crate) struct Ordered {
+    waiting: VecDeque<Packet>,
+    waiting_bytes: u64,
+    /// When the wire is free. The event is there only if a packet waits for it.
+    pub(crate) ready: Key,
+    pub(crate) ready_slot: usize,
+}
+
+impl Ordered {
+    const fn new(ready_slot: usize) -> Self {
+        Self { waiting: VecDeque::new(), waiting_bytes: 0, ready: 0, ready_slot }
+    }
+
+    /// Whether a packet that comes now must wait.
+    #[inline]
+    pub(crate) fn is_busy(&self, now: Key) -> bool {
+        now < self.ready || !self.waiting.is_empty()
+    }
+
+    /// The next packet, now that the wire is free, and whether others wait.
+    pub(crate) fn next(&mut self) -> (Packet, bool) {
+        let packet = self.waiting.pop_front().expect("the event is there only if a packet waits");
+        self.waiting_bytes -= u64::from(packet.size);
+        (packet, !self.waiting.is_empty())
+    }
 }
 
 /// How long a bit travels on a link in the run with this seed: the same both ways.
@@ -148,6 +180,7 @@ impl Link {
         link: &model::Link,
         delay: Span,
         seed: u64,
+        ready_slot: usize,
         managed: Option<Box<Managed>>,
     ) -> Self {
         let nothing = clock.lapse(Span::ZERO);
@@ -157,6 +190,7 @@ impl Link {
             free: Instant::ZERO,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
+            ordered: Ordered::new(ready_slot),
             drops: 0,
             line: VecDeque::new(),
             lottery: link.loss.clone().map(|loss| {
@@ -191,5 +225,18 @@ impl Link {
         let (sent, arrival) = self.wire.send(self.free, u32::from(size));
         self.free = sent;
         Some(arrival)
+    }
+
+    /// A busy plain link takes in a packet that waits for the wire, and tells whether it is the first to wait.
+    pub(crate) fn wait(&mut self, packet: Packet) -> bool {
+        let ordered = &mut self.ordered;
+        let (length, size) = (ordered.waiting.len() as u32, u32::from(packet.size));
+        if self.limit.refuses(length, ordered.waiting_bytes, size) {
+            self.drops += 1;
+            return false;
+        }
+        ordered.waiting_bytes += u64::from(size);
+        ordered.waiting.push_back(packet);
+        length == 0
     }
 }

@@ -1,6 +1,6 @@
 //! The links, and how a packet travels over them.
 
-use crate::clock::{Counts as _, Instant};
+use crate::clock::{Clock, Counts as _, Instant};
 use crate::event::{Event, Events};
 use crate::link::{Link, Managed};
 use crate::packet::Packet;
@@ -42,7 +42,12 @@ impl<P: Probe> Network<P> {
                     observed,
                 ))
             });
-            links.push(Link::new(scenario.clock, link, delay, seed, managed));
+            // On the double clock a plain link has a transmitter too.
+            let ready_slot = slots.len();
+            if managed.is_none() && scenario.clock == Clock::Double {
+                slots.push(Event::Ready(i as u32));
+            }
+            links.push(Link::new(scenario.clock, link, delay, seed, ready_slot, managed));
         }
         let mut network = Self { events: Events::new(scenario.clock, slots), links, hops, probe };
         for link in 0..network.links.len() {
@@ -89,6 +94,10 @@ impl<P: Probe> Network<P> {
             if hop.is_managed() {
                 break;
             }
+            if self.events.clock == Clock::Double {
+                packet.hop += 1;
+                return self.queue_in_order(hop.link(), packet);
+            }
             let Some(arrival) = self.links[hop.link()].accept(at, packet.size) else { return };
             packet.hop += 1;
             let next = self.hops[packet.hop as usize];
@@ -100,6 +109,35 @@ impl<P: Probe> Network<P> {
         }
         packet.hop += 1;
         self.enqueue(hop.link(), packet);
+    }
+
+    /// A plain link takes in a packet on the double clock.
+    fn queue_in_order(&mut self, i: usize, packet: Packet) {
+        let now = self.events.current();
+        let link = &mut self.links[i];
+        if link.ordered.is_busy(now) {
+            if link.wait(packet) {
+                self.events.set(link.ordered.ready_slot, Some(link.ordered.ready));
+            }
+        } else {
+            self.send_in_order(i, packet);
+        }
+    }
+
+    /// A plain link begins to send a packet on the double clock.
+    #[inline]
+    fn send_in_order(&mut self, i: usize, packet: Packet) {
+        let (sent, arrival) = self.links[i].wire.send(self.events.instant(), u32::from(packet.size));
+        self.launch(i, arrival, packet);
+        self.links[i].ordered.ready = self.events.key(sent);
+    }
+
+    /// A plain link is free on the double clock: it sends the next packet.
+    fn send_next_in_order(&mut self, i: usize) {
+        let (packet, more) = self.links[i].ordered.next();
+        self.send_in_order(i, packet);
+        let ordered = &self.links[i].ordered;
+        self.events.set(ordered.ready_slot, more.then_some(ordered.ready));
     }
 
     /// Whether a link loses the next packet by chance.
@@ -137,12 +175,12 @@ impl<P: Probe> Network<P> {
         }
     }
 
-    /// A managed link is free: it sends its next packet, if it has one.
+    /// A link is free: it sends its next packet, if it has one.
     #[inline]
     pub(crate) fn transmit(&mut self, i: usize) {
         let now = self.events.now();
         let link = &mut self.links[i];
-        let managed = link.managed.as_deref_mut().expect("only managed links queue");
+        let Some(managed) = link.managed.as_deref_mut() else { return self.send_next_in_order(i) };
         let (probe, losses, number) = (&mut self.probe, &mut managed.losses, managed.number);
         let next = managed.queue.dequeue_or(now, &mut managed.rng, |dropped| {
             losses.on_late_drop(now, dropped);

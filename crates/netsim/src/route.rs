@@ -103,9 +103,12 @@ impl<'a> Routes<'a> {
         start
     }
 
-    /// All hops of all paths.
-    pub(crate) fn into_hops(self) -> Vec<Hop> {
-        let chained = fed_by_one(&self.hops, self.links.len());
+    /// All hops of all paths; no link takes packets over from another unless they `may_chain`.
+    pub(crate) fn into_hops(self, may_chain: bool) -> Vec<Hop> {
+        let chained = match may_chain {
+            true => fed_by_one(&self.hops, self.links.len()),
+            false => vec![false; self.links.len()],
+        };
         let hop = |link: u32| match link {
             END => Hop(END),
             _ => Hop::new(link, &self.links[link as usize], chained[link as usize]),
@@ -171,7 +174,7 @@ mod tests {
         routes.path(0, 4);
         routes.path(1, 4);
         assert_eq!(fed_by_one(&routes.hops, 4), [false, false, false, true]);
-        let hops = routes.into_hops();
+        let hops = routes.into_hops(true);
         assert!(hops[2].is_chained() && hops[2].link() == 3 && hops[3].is_end());
     }
 }

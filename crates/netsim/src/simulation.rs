@@ -1,6 +1,6 @@
 //! The run loop: takes the next event, does what it says.
 
-use crate::clock::Counts as _;
+use crate::clock::{Clock, Counts as _};
 use crate::delivery::Deliveries;
 use crate::event::{Event, Events, NEVER, instant};
 use crate::flow::Endpoints;
@@ -71,7 +71,8 @@ impl<P: Probe> Simulation<P> {
         let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
         let end = Time::ZERO + scenario.general.duration;
         let endpoints = Endpoints::new(&scenario.traffic, &mut routes, seed, end);
-        let hops = routes.into_hops();
+        // On the double clock each hop has its place in the order of what happens at one instant.
+        let hops = routes.into_hops(scenario.clock == Clock::Integer);
         let mut network = Network::new(&scenario, hops, seed, probe);
         schedule(&mut network.events, &endpoints, &scenario);
         Self {

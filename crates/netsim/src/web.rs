@@ -9,8 +9,8 @@
 //! a request, sent again until it is acknowledged. Server to client: the objects, without a handshake of their own,
 //! from an initial window on. What a real connection has and this one lacks: the server's ACKs ride on no data (a
 //! request costs the way to the client a packet of 40 bytes, half a packet with delayed ACKs); the server has no
-//! round-trip time measured when its first object goes out; a lost SYN shrinks only the client's window, and an idle
-//! time none. A closed connection stays until both ways are acknowledged; there is no FIN.
+//! round-trip time measured when its first object goes out; a lost SYN shrinks only the client's window. A
+//! closed connection stays until both ways are acknowledged; there is no FIN.
 //!
 //! Every client has its own stream, and draws a session's think time and then the sizes of its objects in the order
 //! in which it asks: the sequence does not depend on the network.
