@@ -207,18 +207,19 @@ fn pi_equals_ns2() {
     for (a, b, qref, f) in
         [(1.822e-5, 1.816e-5, 10.0, 170.0), (1e-3, 9e-4, 50.0, 160.0), (0.1, 0.05, 30.0, 20.0)]
     {
-        for switches in 0..4 {
-            let (bytes, setbit) = (switches & 1 != 0, switches & 2 != 0);
+        for switches in 0..8 {
+            let [qib, bytes, setbit] = [1, 2, 4].map(|bit| switches & bit != 0);
             let settings = [
                 ("a", number(a)),
                 ("b", number(b)),
                 ("q0", number(qref)),
                 ("frequency", text(&format!("{f} Hz"))),
-                ("bytes", Value::Bool(bytes)),
+                ("bytes", Value::Bool(qib)),
+                ("by_size", Value::Bool(bytes)),
                 ("ecn", Value::Bool(setbit)),
             ];
             let tally =
-                compare("pi", &settings, None, Pi { a, b, qref, bytes, setbit, v_prob: 0.0, qold: 0.0 });
+                compare("pi", &settings, None, Pi { a, b, qref, bytes, qib, setbit, v_prob: 0.0, qold: 0.0 });
             assert_lively(&tally, setbit);
         }
     }

@@ -13,9 +13,8 @@
 //! the start.
 //!
 //! # Departures from the source
-//! The first update comes one period after the start, not at it; ns-2's, on an empty queue, leaves p at 0.
-//! ns-2 switches the measuring of the queue in bytes and the scaling of p by the packet's size separately;
-//! `bytes` does both. A packet that the buffer refuses costs no draw.
+//! The first update comes one period after the start, not at it; ns-2's, on an empty queue, leaves p at 0. A packet
+//! that the buffer refuses costs no draw.
 //!
 //! # Sources
 //! Hollot, Misra, Towsley, Gong, "On designing improved controllers for AQM routers supporting TCP flows",
@@ -36,9 +35,11 @@ crate::params! {
         b: f64 = 1.816e-5, "per packet", Range::new(0.0, 1e3), ["b_"];
         /// How often p is updated.
         frequency: Frequency = Frequency(170.0), "Hz", Range::new(1e-3, 1e6), ["w", "f", "w_"];
-        /// Measure the queue in bytes over `mean_packet`, and scale p by a packet's size over `mean_packet`.
-        bytes: bool = false, "";
-        /// The packet size behind `q_ref`, `a` and `b` in byte mode; the port's packet if left out.
+        /// Measure the queue in bytes over `mean_packet`.
+        bytes: bool = false, "", Range::ANY, ["queue_in_bytes_"];
+        /// Scale p by a packet's size over `mean_packet`, so that small packets are dropped more rarely.
+        by_size: bool = false, "", Range::ANY, ["bytes_"];
+        /// The packet size behind `q_ref`, `a` and `b`, for `bytes` and `by_size`; the port's packet if left out.
         mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0), ["mean_pktsize_"];
         /// Mark packets of ECN-capable transports instead of dropping them.
         ecn: bool = false, "", Range::ANY, ["setbit_"];
@@ -53,6 +54,7 @@ pub struct Pi {
     b: f64,
     period: Span,
     bytes: bool,
+    by_size: bool,
     mean: f64,
     ecn: bool,
     p: f64,
@@ -73,6 +75,7 @@ impl Aqm for Pi {
             b: params.b,
             period: Span::from_secs(1.0 / params.frequency.0),
             bytes: params.bytes,
+            by_size: params.by_size,
             mean: params.mean_packet.unwrap_or(port.packet).0 as f64,
             ecn: params.ecn,
             p: 0.0,
@@ -88,6 +91,7 @@ impl Aqm for Pi {
                 b: 1.628e-4,
                 frequency: Frequency(160.0),
                 bytes: true,
+                by_size: false,
                 mean_packet: Some(Bytes(1000)),
                 ecn: true,
             }),
@@ -115,7 +119,7 @@ impl Aqm for Pi {
         if queue.full {
             return Verdict::Pass;
         }
-        let p = if self.bytes { self.p * f64::from(packet.size) / self.mean } else { self.p };
+        let p = if self.by_size { self.p * f64::from(packet.size) / self.mean } else { self.p };
         if rng.happens(p) { Verdict::signal(self.ecn && packet.ect) } else { Verdict::Pass }
     }
 
@@ -167,17 +171,21 @@ mod tests {
     }
 
     #[test]
-    fn byte_mode_counts_mean_packets_and_spares_small_ones() {
-        let params = Params { q_ref: 0.0, a: 0.01, b: 0.0, bytes: true, ..Params::default() };
-        let mut pi = Pi::new(&params, &PORT);
-        // 10 packets of 250 bytes are 5 mean packets.
-        pi.on_period(Time::ZERO, &Backlog { packets: 10, bytes: 2500, full: false });
-        assert_close(pi.p, 0.05);
-        let mut verdict =
-            |size, u| pi.on_enqueue(Time::ZERO, &Packet { size, ect: false }, &waiting(5), &mut Draw(u));
-        assert_eq!(verdict(500, 0.049), Verdict::Drop);
-        assert_eq!(verdict(40, 0.005), Verdict::Pass);
-        assert_eq!(verdict(40, 0.003), Verdict::Drop);
+    fn in_bytes_the_queue_counts_mean_packets_and_by_size_small_ones_are_spared() {
+        for (bytes, by_size) in [(false, false), (false, true), (true, false), (true, true)] {
+            let params = Params { q_ref: 0.0, a: 0.01, b: 0.0, bytes, by_size, ..Params::default() };
+            let mut pi = Pi::new(&params, &PORT);
+            // 10 packets of 250 bytes are 5 mean packets.
+            pi.on_period(Time::ZERO, &Backlog { packets: 10, bytes: 2500, full: false });
+            let p = if bytes { 0.05 } else { 0.1 };
+            assert_close(pi.p, p);
+            for (size, p) in [(500, p), (40, if by_size { p * 40.0 / 500.0 } else { p })] {
+                let mut verdict =
+                    |u| pi.on_enqueue(Time::ZERO, &Packet { size, ect: false }, &waiting(5), &mut Draw(u));
+                assert_eq!(verdict(0.999 * p), Verdict::Drop);
+                assert_eq!(verdict(1.001 * p), Verdict::Pass);
+            }
+        }
     }
 
     #[test]

@@ -193,6 +193,7 @@ pub(crate) struct Pi {
     pub(crate) b: f64,
     pub(crate) qref: f64,
     pub(crate) bytes: bool,
+    pub(crate) qib: bool,
     pub(crate) setbit: bool,
     pub(crate) v_prob: f64,
     pub(crate) qold: f64,
@@ -208,7 +209,7 @@ impl Reference for Pi {
     }
 
     fn timer(&mut self, _: f64, queue: &Backlog) {
-        let qlen = if self.bytes { queue.bytes as f64 / MEAN } else { f64::from(queue.packets) };
+        let qlen = if self.qib { queue.bytes as f64 / MEAN } else { f64::from(queue.packets) };
         let p = self.a * (qlen - self.qref) - self.b * (self.qold - self.qref) + self.v_prob;
         self.v_prob = p.clamp(0.0, 1.0);
         self.qold = qlen;
