@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 import aqmlab
 from aqmlab import Scenario
+from aqmlab.pages import EXAMPLES, PAGES
 
 Floats = NDArray[np.float64]
 
@@ -104,3 +105,20 @@ def test_a_trace_is_found_beside_its_scenario_and_from_where_a_result_was_saved(
     assert broken.returncode != 0
     expected = 'mine.toml:6: traffic.t.file = "arrivals.csv": line 3: earlier than the packet before'
     assert expected in broken.stderr
+
+
+@pytest.mark.parametrize("kind", [entry["name"] for entry in aqmlab.catalogue()["traffic"]])
+def test_the_example_of_every_kind_runs(kind: str) -> None:
+    keys = EXAMPLES[kind].replace("conference.pcap", str(FILE))
+    text = f'duration = "6 s"\ndumbbell = {{}}\ntraffic = [{{ name = "one", kind = "{kind}", {keys} }}]\n'
+    assert aqmlab.run(Scenario.parse(text)).classes["one"]["arrivals"] > 0
+
+
+def test_the_page_on_scenarios_has_every_key() -> None:
+    rows = {line.split("|")[1].split("`")[1] for line in PAGES["scenario.md"]().splitlines() if line.startswith("| `")}
+    listed = aqmlab.catalogue()
+    tables = [*listed["tables"].values(), *(entry["parameters"] for entry in listed["aqms"])]
+    names = {one["name"] for table in tables for one in table}
+    names |= {entry["name"] for kind in ("tcps", "traffic") for entry in listed[kind]}
+    assert names <= rows
+    assert {"loss", "reverse_loss", "tcp", "aqm", "reverse_aqm", "observe", "clock", "hosts", "changes"} <= rows

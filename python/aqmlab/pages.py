@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from aqmlab.files import write_text
 from aqmlab.metrics import DISTRIBUTIONS, METRICS, Metric
+from aqmlab.scenario import catalogue, schema
 
 _RESULTS = """\
 # Results
@@ -66,6 +69,144 @@ With `record.cwnd` set, `cwnd-SEED.parquet` (`Result.cwnd_of(seed)`) has `t`, `f
 (segments); in the file `class` is the number of the traffic entry, from 0.
 """
 
+_SCENARIO = """\
+# Scenarios
+
+*Generated from the declarations in `crates/` by `make docs`.*
+
+A scenario is a TOML file: a network, its traffic, its queue disciplines, what to measure. Only `[[traffic]]` and one of
+`[dumbbell]` and `[[link]]` are needed. `aqmlab validate FILE` checks one, `aqmlab schema` prints the JSON Schema for
+editors, and a key, kind or value that is not allowed is refused with file, line and what is allowed instead.
+
+```toml
+duration = "60 s"
+warmup = "10 s"
+
+[dumbbell]
+rate = "10 Mbit/s"
+
+[aqm]
+name = "pi"
+q_ref = 50
+
+[[traffic]]
+name = "long"
+count = 20
+start = "uniform(0 s, 1 s)"
+```
+
+* **Quantities** are texts with a unit: `"2.5 ms"`, `"10 Mbit/s"`, `"500 B"`, `"30 /s"`; buffers are `"200 packets"` or
+  `"160 kB"`. Numbers without a unit are plain: `q_ref = 50`.
+* **Laws**, where a time or a size may be drawn: `"1 s"`, `"uniform(0 s, 1 s)"`, `"exponential(1 s)"` (its mean) or
+  `"pareto(1 s, 1.5)"` (its mean and its shape, above 1).
+* A **list** of one value may be written as the value alone. **`"auto"`** stands for a value that follows from others.
+* **Paths.** `--set PATH=VALUE` and `Scenario.with_` take `dumbbell.rate`, `aqm.q_ref`, `traffic.long.count`,
+  `link.NAME.delay`; a `[[traffic]]` or `[[link]]` without a name is called by its place, from 0.
+* A table of an **`aqm`** or a **`tcp`** may be one text: `aqm = "pi:q_ref=50,w=200"`, `tcp = "ns2.35:flavour=sack"`.
+* **Randomness** starts from `seed`: the same seed gives the same arrivals, sizes and start times whatever the
+  discipline.
+
+## Top
+
+{general}
+
+## `[dumbbell]`
+
+Senders, a bottleneck between the routers `r1` and `r2`, receivers. The bottleneck is the link `bottleneck`.
+
+{dumbbell}
+
+## `[[link]]`
+
+A link between two nodes, which exist by being named; each direction has its own queue. A dumbbell may have further
+links.
+
+{link}
+
+## `loss`
+
+A probability, or a table for losses in bursts (Gilbert, Elliott): `loss = 0.01`,
+`loss = {{ good_to_bad = 0.01, bad_to_good = 0.3 }}`.
+
+{loss}
+
+## `[[traffic]]`
+
+{kinds}
+
+All keys:
+
+{traffic}
+
+## `tcp`
+
+A table, or a text that begins with a preset or a flavour. What is not said is the preset's.
+
+{tcps}
+
+{tcp}
+
+## `[aqm]`, `[reverse_aqm]`
+
+`name`, and the parameters of that discipline; of some also a `preset`. Without one the bottleneck is `droptail`.
+`aqmlab show NAME` explains each with its law and its signals.
+
+{aqms}
+
+## `[response]`
+
+When a queue counts as settled, for `response_time`.
+
+{response}
+
+## `[record]`
+
+{record}
+"""
+
+EXAMPLES = {
+    "ftp": 'count = 20, start = "uniform(0 s, 1 s)"',
+    "transfer": 'size = "1 MB"',
+    "short": 'arrival_rate = "30 /s", size = "pareto(10 kB, 1.3)"',
+    "web": 'count = 100, objects = 5, think = "exponential(10 s)"',
+    "cbr": 'rate = "160 kbit/s"',
+    "on-off": 'rate = "200 kbit/s", on = "exponential(1 s)", off = "pareto(1 s, 1.5)"',
+    "poisson": 'rate = "2 Mbit/s", packet_size = "500 B"',
+    "fgn": 'rate = "5 Mbit/s", hurst = 0.8',
+    "trace": 'file = "conference.pcap", count = 8',
+    "voip": "count = 10",
+    "video": 'frame_rate = "25 /s", active = ["5 s", "20 s"]',
+}
+"""Of each kind of traffic keys and values as one may write them."""
+
+
+def scenario() -> str:
+    """Write the page on scenario files.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    listed, described = catalogue(), schema()
+    top, forms = described["properties"], described["$defs"]
+    written = {
+        "general": top,
+        "dumbbell": top["dumbbell"]["properties"],
+        "link": forms["link"]["properties"],
+        "loss": forms["loss"]["anyOf"][1]["properties"],
+        "traffic": forms["traffic"]["properties"],
+        "response": top["response"]["properties"],
+        "record": top["record"]["properties"],
+    }
+    return _SCENARIO.format(
+        **{name: _keys(listed["tables"][name], properties) for name, properties in written.items()},
+        kinds=_kinds(listed["traffic"]),
+        tcps=_named(listed["tcps"]),
+        tcp=_tcp(listed["tcps"], forms["tcp"]["anyOf"][1]["properties"]["preset"]["enum"]),
+        aqms="\n\n".join(map(_aqm, listed["aqms"])),
+    )
+
 
 def results() -> str:
     """Write the page on results.
@@ -82,7 +223,68 @@ def _rows(metrics: Mapping[str, Metric]) -> str:
     return "\n".join(f"| `{one.name}` | {one.unit or '1'} | {one.definition} |" for one in metrics.values())
 
 
-PAGES = {"results.md": results}
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def _code(value: Any) -> str:
+    return f"`{json.dumps(value, ensure_ascii=False)}`"
+
+
+def _key(parameter: Mapping[str, Any]) -> str:
+    aliases = ", ".join(f"`{alias}`" for alias in parameter["aliases"])
+    return f"`{parameter['name']}`" + (f" ({aliases})" if aliases else "")
+
+
+def _keys(parameters: Sequence[Mapping[str, Any]], properties: Mapping[str, Any] | None = None) -> str:
+    """List parameters, and what else the schema allows in their table: other tables, most often."""
+    rows = [[_key(one), _code(one["default"]), one["allowed"], one["doc"]] for one in parameters]
+    declared = {name for one in parameters for name in (one["name"], *one["aliases"])}
+    others = {name: form for name, form in (properties or {}).items() if name not in declared}
+    rows += [[f"`{name}`", "", _form(form), form["description"]] for name, form in others.items()]
+    return _table(["key", "default", "allowed", "meaning"], rows)
+
+
+def _form(form: Mapping[str, Any]) -> str:
+    """Say what a value is that is not a parameter."""
+    return {"array": "tables, below", "string": "text"}.get(form.get("type", ""), "below")
+
+
+def _kinds(kinds: Sequence[Mapping[str, Any]]) -> str:
+    names = [{parameter["name"] for parameter in kind["parameters"]} for kind in kinds]
+    shared = set.intersection(*names) | {"packet_size"}  # only a trace has none
+    rows = []
+    for kind in kinds:
+        own = [f"`{one['name']}`" for one in kind["parameters"] if one["name"] not in shared]
+        rows.append([f"`{kind['name']}`", kind["summary"], ", ".join(own), f"`{EXAMPLES[kind['name']]}`"])
+    return _table(["kind", "what its flows do", "keys of its own", "example"], rows)
+
+
+def _named(entries: Iterable[Mapping[str, Any]]) -> str:
+    return _table(["name", "what it is"], [[f"`{entry['name']}`", entry["summary"]] for entry in entries])
+
+
+def _tcp(tcps: Sequence[Mapping[str, Any]], presets: Sequence[str]) -> str:
+    """Put the values of the presets side by side."""
+    chosen = [entry["parameters"] for entry in tcps if entry["name"] in presets]
+    rows = [
+        [_key(same[0]), *(_code(one["default"]) for one in same), same[0]["allowed"], same[0]["doc"]]
+        for same in zip(*chosen, strict=True)
+    ]
+    return _table(["key", *(f"`{name}`" for name in presets), "allowed", "meaning"], rows)
+
+
+def _aqm(entry: Mapping[str, Any]) -> str:
+    parts = [f"### `{entry['name']}`", entry["summary"][0].upper() + entry["summary"][1:]]
+    if presets := entry["presets"]:
+        parts.append(_table(["preset", "what it is"], [[f"`{one['name']}`", one["summary"]] for one in presets]))
+    if parameters := entry["parameters"]:
+        parts.append(_keys(parameters))
+    return "\n\n".join(parts)
+
+
+PAGES = {"results.md": results, "scenario.md": scenario}
 """The generated pages: file name and what makes it."""
 
 

@@ -73,7 +73,7 @@ def _row(row: Mapping[str, str], keys: Mapping[str, str], window: Trace | None) 
 
 
 def windows() -> dict[str, Trace]:
-    """Congestion windows of one flow, every 0.1 s, by the names of rows; a name that ends in _delack has delayed ACKs."""
+    """Congestion windows of one flow, every 0.1 s, by the names of rows; those in _delack have delayed ACKs."""
     rows = _read("cwnd.csv")
     return {name: [(float(row["t"]), float(row[name])) for row in rows] for name in rows[0] if name != "t"}
 

@@ -289,7 +289,7 @@ impl Quantity for Bytes {
 }
 
 impl Quantity for Frequency {
-    const EXAMPLE: &'static str = "\"170 Hz\"";
+    const EXAMPLE: &'static str = "\"170 Hz\" or \"30 /s\"";
     fn parse(text: &str) -> Option<Self> {
         quantity(text, FREQUENCY).map(Self)
     }
