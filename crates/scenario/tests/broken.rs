@@ -109,7 +109,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             with("[dumbbell]", "[dumbbell]\nsender_delay = []"),
-            "x.toml:4: dumbbell.sender_delay = []: must be a list, each a quantity like \"0 s\", \"uniform(0 s, 1 s)\", \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" (mean, shape above 1) in [0, 3600], s",
+            "x.toml:4: dumbbell.sender_delay = []: must be a list, each a quantity like \"1 s\", \"uniform(0 s, 1 s)\", \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" (mean, shape above 1) in [0, 3600], s",
         ),
         // Keys.
         (with("rate", "buffr = 1"), "x.toml:4: dumbbell.buffr: unknown key; did you mean \"buffer\"?"),
