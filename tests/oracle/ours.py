@@ -65,7 +65,7 @@ def _metrics(row: Row, result: Result, whole: Result | None) -> dict[str, float]
 
 
 def _drops(run: Run) -> float:
-    return (run.metrics["drops_early"] or 0) + (run.metrics["drops_overflow"] or 0)
+    return sum(run.metrics[name] or 0 for name in ("drops_early", "drops_overflow", "random_losses"))
 
 
 def _goodput(run: Run, keys: Mapping[str, str]) -> float:
