@@ -135,8 +135,11 @@ def test_memory_that_is_not_there_is_refused(small: Scenario, monkeypatch: pytes
     free = SimpleNamespace(available=small.memory * 3 - 1)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
     aqmlab.run(small, seeds=3, jobs=2)
-    with pytest.raises(MemoryError, match="3 runs at a time"):
+    with pytest.raises(MemoryError, match=r"3 runs at a time.*fewer jobs need less"):
         aqmlab.run(small, seeds=3, jobs=3)
+    free.available = small.memory - 1
+    with pytest.raises(MemoryError, match="fewer flows need less"):
+        aqmlab.run(small)
 
 
 def test_an_interrupted_comparison_is_balanced(small: Scenario, behaviour: dict[int, Any]) -> None:

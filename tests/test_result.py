@@ -136,6 +136,31 @@ def test_a_saved_comparison_is_loaded_as_it_was(comparison: Comparison, tmp_path
     assert not list(tmp_path.rglob(".*")), "temporary files are left"
 
 
+@pytest.mark.parametrize("missing", ["runs", "version", "distributions"])
+def test_a_result_of_another_version_is_refused_with_the_way_to_make_it_anew(
+    result: Result, tmp_path: Path, missing: str
+) -> None:
+    result.save(tmp_path)
+    document = result.document()
+    for part in (document, *document["runs"]):
+        part.pop(missing, None)
+    (tmp_path / "result.json").write_text(json.dumps(document))
+    with pytest.raises(ValueError, match=rf"result\.json: of another version.*{missing}.*aqmlab run .*scenario\.toml"):
+        Result.load(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "\x00"])
+def test_a_broken_document_is_refused_by_name(comparison: Comparison, tmp_path: Path, text: str) -> None:
+    comparison.save(tmp_path)
+    for kind, file in ((Result, tmp_path / "lred/result.json"), (Comparison, tmp_path / "comparison.json")):
+        file.write_text(text)
+        with pytest.raises(ValueError, match=f"{file.name}: not "):
+            kind.load(file.parent)
+    (tmp_path / "comparison.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"comparison\.json: not a comparison"):
+        Comparison.load(tmp_path)
+
+
 def test_labels_that_look_alike_get_folders_of_their_own(comparison: Comparison, tmp_path: Path) -> None:
     alike = Comparison({"a:b": comparison["lred"], "a/b": comparison["pi:q_ref=9"]})
     alike.save(tmp_path)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from aqmlab.files import json_text, write_text
+from aqmlab.files import json_text, read_json, write_text
 from aqmlab.result import Result
 from aqmlab.table import text
 
@@ -126,9 +125,16 @@ class Comparison(Mapping[str, Result]):
         -------
         Comparison
             The same results.
+
+        Raises
+        ------
+        ValueError
+            If it is broken, or another version of aqmlab wrote what this one cannot read.
         """
         folder = Path(folder)
-        labels = json.loads((folder / "comparison.json").read_text(encoding="utf-8"))["results"]
+        labels = read_json(folder / "comparison.json").get("results")
+        if not isinstance(labels, dict):
+            raise ValueError(f"{folder / 'comparison.json'}: not a comparison: it has no results")
         return cls({label: Result.load(folder / name) for label, name in zip(labels, _folders(labels), strict=True)})
 
     def __repr__(self) -> str:

@@ -56,6 +56,33 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a document that was written as JSON.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    dict
+        The document.
+
+    Raises
+    ------
+    ValueError
+        If it is none; the message names the file.
+    """
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: not JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise ValueError(f"{path}: not a document: must be a JSON object")
+    return document
+
+
 def json_text(document: Mapping[str, Any]) -> str:
     """Write a document as JSON; not-a-number is refused, not written.
 

@@ -326,7 +326,7 @@ def _refuse_too_much_memory(scenarios: Iterable[Scenario], seeds: int, workers: 
     free = psutil.virtual_memory().available
     if need > free:
         together = f" for {workers} runs at a time" if workers > 1 else ""
-        fewer = "; fewer jobs need less" if workers > 1 else ""
+        fewer = f"; fewer {'jobs' if workers > 1 else 'flows'} need less"
         if kept > free / 2:
             fewer += "; the series of all runs are kept: without them (record.series = false) less is needed"
         raise MemoryError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from aqmlab import distribution
-from aqmlab.files import json_text, write_text
+from aqmlab.files import json_text, read_json, write_text
 from aqmlab.recording import Recording
 from aqmlab.scenario import Scenario
 from aqmlab.summary import Summary
@@ -277,15 +276,27 @@ class Result:
         -------
         Result
             The same result.
+
+        Raises
+        ------
+        ValueError
+            If it is broken, or another version of aqmlab wrote what this one cannot read.
         """
         folder = Path(folder)
-        document = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-        runs = [Run(**run) for run in document["runs"]]
+        document = read_json(folder / "result.json")
+        try:
+            runs = [Run(**run) for run in document["runs"]]
+            version = document["version"]
+        except (KeyError, TypeError) as error:
+            raise ValueError(
+                f"{folder / 'result.json'}: of another version of aqmlab ({error}); "
+                f"to make it anew: aqmlab run {folder / 'scenario.toml'} --out {folder}"
+            ) from error
         return cls(
             scenario=Scenario.load(folder / "scenario.toml"),
             runs=runs,
             recordings={run.seed: Recording.load(folder, run.seed) for run in runs},
-            version=document["version"],
+            version=version,
         )
 
     def __repr__(self) -> str:

@@ -37,8 +37,6 @@ def scenario(name: str, keys: Keys) -> aqmlab.Scenario:
     }
     if given["n_tcp"] == "1":
         tables["record.cwnd"] = "0.1 s"
-    if "clock" not in {parameter["name"] for parameter in aqmlab.catalogue()["tables"]["general"]}:
-        del tables["clock"]
     traffic = "".join(_entry(entry) for entry in _traffic(given))
     try:
         made = aqmlab.Scenario.parse(traffic, name).with_(tables)

@@ -33,7 +33,7 @@ pub trait Drawn: Field + Quantity + Copy + PartialOrd + fmt::Display {
 
 impl Drawn for Span {
     const FORMS: &'static str =
-        "\"0 s\", \"uniform(0 s, 1 s)\", \"exponential(1 s)\" or \"pareto(1 s, 1.5)\"";
+        "\"1 s\", \"uniform(0 s, 1 s)\", \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" (mean, shape above 1)";
     fn magnitude(self) -> f64 {
         self.secs()
     }
@@ -43,8 +43,7 @@ impl Drawn for Span {
 }
 
 impl Drawn for Bytes {
-    const FORMS: &'static str =
-        "\"10 kB\", \"uniform(1 kB, 20 kB)\", \"exponential(10 kB)\" or \"pareto(10 kB, 1.3)\"";
+    const FORMS: &'static str = "\"10 kB\", \"uniform(1 kB, 20 kB)\", \"exponential(10 kB)\" or \"pareto(10 kB, 1.3)\" (mean, shape above 1)";
     fn magnitude(self) -> f64 {
         self.0 as f64
     }

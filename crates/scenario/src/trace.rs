@@ -83,11 +83,11 @@ impl Recording {
     fn add(&mut self, nanos: i128, size: u64) -> Result<(), String> {
         let since = nanos.saturating_sub(*self.first.get_or_insert(nanos));
         let last = self.arrivals.last().map_or(Span::ZERO, |last| last.at);
-        let at = u64::try_from(since).ok().map(Span::ns).filter(|&at| at >= last);
-        let at = at.ok_or("earlier than the packet before: sort the packets by time")?;
-        if at > Span::s(LATEST) {
-            return Err(format!("more than {LATEST} s after the first packet"));
+        if since < i128::from(last.nanos()) {
+            return Err("earlier than the packet before: sort the packets by time".to_owned());
         }
+        let at = u64::try_from(since).ok().map(Span::ns).filter(|&at| at <= Span::s(LATEST));
+        let at = at.ok_or_else(|| format!("more than {LATEST} s after the first packet"))?;
         match u16::try_from(size) {
             Ok(size) if size > 0 => self.arrivals.push(Arrival { at, size }),
             _ => return Err(format!("size = {size}: must be in [1, 65535], bytes")),

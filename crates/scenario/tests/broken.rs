@@ -100,8 +100,8 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             and("start = \"uniform(2 s, 1 s)\"\n"),
-            "x.toml:11: traffic.long.start = \"uniform(2 s, 1 s)\": must be a quantity like \"0 s\", \
-             \"uniform(0 s, 1 s)\", \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" in [0, 1e7], s",
+            "x.toml:11: traffic.long.start = \"uniform(2 s, 1 s)\": must be a quantity like \"1 s\", \
+             \"uniform(0 s, 1 s)\", \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" (mean, shape above 1) in [0, 1e7], s",
         ),
         (
             with("kind", "kind = \"http\""),
@@ -109,7 +109,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             with("[dumbbell]", "[dumbbell]\nsender_delay = []"),
-            "x.toml:4: dumbbell.sender_delay = []: must be a list, each a quantity like \"0 s\", \"uniform(0 s, 1 s)\", \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" in [0, 3600], s",
+            "x.toml:4: dumbbell.sender_delay = []: must be a list, each a quantity like \"1 s\", \"uniform(0 s, 1 s)\", \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" (mean, shape above 1) in [0, 3600], s",
         ),
         // Keys.
         (with("rate", "buffr = 1"), "x.toml:4: dumbbell.buffr: unknown key; did you mean \"buffer\"?"),
@@ -257,13 +257,13 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             with("kind", "kind = \"on-off\"\non = \"0 s\"\noff = \"0 s\""),
-            "x.toml:11: traffic.long.on = \"0 s\": must be a quantity like \"0 s\", \"uniform(0 s, 1 s)\", \
-             \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" in (0, 1e7], s",
+            "x.toml:11: traffic.long.on = \"0 s\": must be a quantity like \"1 s\", \"uniform(0 s, 1 s)\", \
+             \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" (mean, shape above 1) in (0, 1e7], s",
         ),
         (
             with("kind", "kind = \"on-off\"\noff = \"pareto(1 s, 1)\""),
-            "x.toml:11: traffic.long.off = \"pareto(1 s, 1)\": must be a quantity like \"0 s\", \"uniform(0 s, 1 s)\", \
-             \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" in [0, 1e7], s",
+            "x.toml:11: traffic.long.off = \"pareto(1 s, 1)\": must be a quantity like \"1 s\", \"uniform(0 s, 1 s)\", \
+             \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" (mean, shape above 1) in [0, 1e7], s",
         ),
         (
             with("duration", "duration = \"1000 s\"").replace("\"ftp\"", "\"fgn\"\nstep = \"10 us\""),
@@ -478,7 +478,7 @@ fn a_broken_recording_is_told_with_its_line_or_byte() {
     backwards[44] = 4;
     let mut without_bytes = good.clone();
     without_bytes[24 + 12..24 + 16].fill(0);
-    let cases: [(&str, &[u8], &str); 14] = [
+    let cases: [(&str, &[u8], &str); 15] = [
         ("good.pcap", &good, "fine"),
         ("head.pcap", &good[..20], "truncated file header at byte 0"),
         ("cut.pcap", &good[..63], "truncated packet at byte 44"),
@@ -505,6 +505,11 @@ fn a_broken_recording_is_told_with_its_line_or_byte() {
             "line 3: earlier than the packet before: sort the packets by time",
         ),
         ("late.csv", b"time,size\n1,100\n1e9,100\n", "line 3: more than 10000000 s after the first packet"),
+        (
+            "never.csv",
+            b"time,size\n1,100\n1e300,100\n",
+            "line 3: more than 10000000 s after the first packet",
+        ),
     ];
     for (name, content, expected) in cases {
         let path = file(name, content).display().to_string();
