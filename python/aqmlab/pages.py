@@ -267,10 +267,17 @@ def _named(entries: Iterable[Mapping[str, Any]]) -> str:
 
 def _tcp(tcps: Sequence[Mapping[str, Any]], presets: Sequence[str]) -> str:
     """Put the values of the presets side by side."""
-    chosen = [entry["parameters"] for entry in tcps if entry["name"] in presets]
+    chosen = [{one["name"]: one for one in entry["parameters"]} for entry in tcps if entry["name"] in presets]
+    # What belongs to one congestion control, only the presets with it have.
+    every = {name: one for entry in chosen for name, one in entry.items()}
     rows = [
-        [_key(same[0]), *(_code(one["default"]) for one in same), same[0]["allowed"], same[0]["doc"]]
-        for same in zip(*chosen, strict=True)
+        [
+            _key(one),
+            *(_code(entry[name]["default"]) if name in entry else "" for entry in chosen),
+            one["allowed"],
+            one["doc"],
+        ]
+        for name, one in every.items()
     ]
     return _table(["key", *(f"`{name}`" for name in presets), "allowed", "meaning"], rows)
 
