@@ -230,29 +230,36 @@ fn rem_equals_ns2_and_equation_36() {
     for (gamma, phi, bo) in [(0.001, 1.001, 20.0), (0.01, 1.01, 60.0)] {
         for switches in 0..8 {
             let [rate_form, bytes, ecn] = [1, 2, 4].map(|bit| switches & bit != 0);
-            let settings = [
-                ("gamma", number(gamma)),
-                ("phi", number(phi)),
-                ("q0", number(bo)),
-                ("form", text(if rate_form { "ns2" } else { "paper" })),
-                ("bytes", Value::Bool(bytes)),
-                ("ecn", Value::Bool(ecn)),
-            ];
-            let c = 0.002 * PTC;
-            let rem = Rem {
-                rate_form,
-                bytes,
-                ecn,
-                gamma,
-                phi,
-                bo,
-                c,
-                count: 0.0,
-                v_pl: 0.0,
-                v_prob: 0.0,
-                qold: 0.0,
-            };
-            assert_lively(&compare("rem", &settings, None, rem), ecn);
+            // ns-2's qib_ scales p too: by_size, left out.
+            for (setting, by_size) in
+                [(text("auto"), rate_form && bytes), (Value::Bool(false), false), (ON, true)]
+            {
+                let settings = [
+                    ("gamma", number(gamma)),
+                    ("phi", number(phi)),
+                    ("q0", number(bo)),
+                    ("form", text(if rate_form { "ns2" } else { "paper" })),
+                    ("bytes", Value::Bool(bytes)),
+                    ("by_size", setting),
+                    ("ecn", Value::Bool(ecn)),
+                ];
+                let c = 0.002 * PTC;
+                let rem = Rem {
+                    rate_form,
+                    bytes,
+                    by_size,
+                    ecn,
+                    gamma,
+                    phi,
+                    bo,
+                    c,
+                    count: 0.0,
+                    v_pl: 0.0,
+                    v_prob: 0.0,
+                    qold: 0.0,
+                };
+                assert_lively(&compare("rem", &settings, None, rem), ecn);
+            }
         }
     }
 }

@@ -58,10 +58,14 @@ crate::params! {
         interval: Span = Span::ms(2), "s", Range::new(1e-6, 100.0), ["period", "pupdtime_"];
         /// How the price sees demand: `paper`, by the change of the queue; `ns2`, by the rate of arrivals.
         form: Form = Form::Paper, "";
-        /// Measure queue and arrivals in bytes over `mean_packet`. Never scales p.
+        /// Measure queue and arrivals in bytes over `mean_packet`.
         bytes: bool = false, "", Range::ANY, ["qib_"];
-        /// The packet size behind `b_star`, and behind c in the rate form: the real one, or the rate form's
-        /// target is missed (ns-2's default of 1000 B halves c for 500-byte packets). The port's packet if left out.
+        /// Scale p by a packet's size over `mean_packet`, so that small packets are dropped more rarely. If left
+        /// out, as in ns-2: with `bytes` in the rate form, never in the paper's.
+        by_size: Option<bool> = None, "", Range::ANY;
+        /// The packet size behind `b_star`, `bytes` and `by_size`, and behind c in the rate form: the real one, or
+        /// the rate form's target is missed (ns-2's default of 1000 B halves c for 500-byte packets). The port's
+        /// packet if left out.
         mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0), ["mean_pktsize_"];
         /// Mark packets of ECN-capable transports instead of dropping them.
         ecn: bool = false, "", Range::ANY, ["markpkts_"];
@@ -78,6 +82,7 @@ pub struct Rem {
     interval: Span,
     form: Form,
     bytes: bool,
+    by_size: bool,
     mean: f64,
     ecn: bool,
     /// What the link can send in an interval, in packets.
@@ -94,6 +99,12 @@ impl Rem {
     #[inline]
     fn decides_late(&self) -> bool {
         self.ecn && self.form == Form::Ns2
+    }
+
+    /// The probability that the decision strikes this packet; above 1 for certain.
+    #[inline]
+    fn chance(&self, packet: &Packet) -> f64 {
+        if self.by_size { self.p * f64::from(packet.size) / self.mean } else { self.p }
     }
 }
 
@@ -116,6 +127,7 @@ impl Aqm for Rem {
             interval: params.interval,
             form: params.form,
             bytes: params.bytes,
+            by_size: params.by_size.unwrap_or(params.bytes && params.form == Form::Ns2),
             mean: mean.0 as f64,
             ecn: params.ecn,
             c: params.interval.secs() * port.rate.packets(mean),
@@ -141,7 +153,7 @@ impl Aqm for Rem {
     fn on_enqueue<R: Uniform>(&mut self, _: Time, packet: &Packet, queue: &Backlog, rng: &mut R) -> Verdict {
         self.arrived.packets += 1;
         self.arrived.bytes += u64::from(packet.size);
-        if queue.full || self.decides_late() || !rng.happens(self.p) {
+        if queue.full || self.decides_late() || !rng.happens(self.chance(packet)) {
             return Verdict::Pass;
         }
         Verdict::signal(self.ecn && packet.ect)
@@ -156,7 +168,11 @@ impl Aqm for Rem {
         _: Span,
         rng: &mut R,
     ) -> Verdict {
-        if self.decides_late() && packet.ect && rng.happens(self.p) { Verdict::Mark } else { Verdict::Pass }
+        if self.decides_late() && packet.ect && rng.happens(self.chance(packet)) {
+            Verdict::Mark
+        } else {
+            Verdict::Pass
+        }
     }
 
     fn period(&self) -> Option<Span> {
@@ -257,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn byte_mode_measures_mean_packets_and_leaves_p_alone() {
+    fn in_bytes_queue_and_arrivals_count_mean_packets() {
         let params = Params { bytes: true, form: Form::Ns2, gamma: 1.0, b_star: 0.0, ..Params::default() };
         let mut rem = Rem::new(&params, &PORT);
         for _ in 0..12 {
@@ -266,8 +282,34 @@ mod tests {
         // 6 mean packets came, 5 could go, 10 wait.
         rem.on_period(Time::ZERO, &Backlog { packets: 20, bytes: 5000, full: false });
         assert_close(rem.u, 6.0 + 0.1 * 10.0 - 5.0);
-        let just_below = rem.p * 0.999;
-        let tiny = Packet { size: 40, ect: false };
-        assert_eq!(rem.on_enqueue(Time::ZERO, &tiny, &waiting(9), &mut Draw(just_below)), Verdict::Drop);
+    }
+
+    #[test]
+    fn small_packets_are_spared_by_size_which_the_rate_form_in_bytes_does_unless_told() {
+        for (form, bytes, by_size, scaled) in [
+            (Form::Paper, false, None, false),
+            (Form::Paper, true, None, false),
+            (Form::Ns2, false, None, false),
+            (Form::Ns2, true, None, true),
+            (Form::Ns2, true, Some(false), false),
+            (Form::Paper, false, Some(true), true),
+        ] {
+            for ecn in [false, true] {
+                let params = Params { form, bytes, by_size, ecn, ..Params::default() };
+                let mut rem = Rem { p: 0.1, ..Rem::new(&params, &PORT) };
+                for (size, p) in [(500, 0.1), (40, if scaled { 0.1 * 40.0 / 500.0 } else { 0.1 })] {
+                    let packet = Packet { size, ect: true };
+                    let mut verdict = |u| {
+                        if rem.decides_late() {
+                            rem.on_dequeue(Time::ZERO, &packet, &waiting(9), Span::ZERO, &mut Draw(u))
+                        } else {
+                            rem.on_enqueue(Time::ZERO, &packet, &waiting(9), &mut Draw(u))
+                        }
+                    };
+                    assert_eq!(verdict(0.999 * p), if ecn { Verdict::Mark } else { Verdict::Drop });
+                    assert_eq!(verdict(1.001 * p), Verdict::Pass);
+                }
+            }
+        }
     }
 }

@@ -224,6 +224,7 @@ impl Reference for Pi {
 pub(crate) struct Rem {
     pub(crate) rate_form: bool,
     pub(crate) bytes: bool,
+    pub(crate) by_size: bool,
     pub(crate) ecn: bool,
     pub(crate) gamma: f64,
     pub(crate) phi: f64,
@@ -235,17 +236,23 @@ pub(crate) struct Rem {
     pub(crate) qold: f64,
 }
 
+impl Rem {
+    fn pro(&self, packet: Packet) -> f64 {
+        if self.by_size { self.v_prob * f64::from(packet.size) / MEAN } else { self.v_prob }
+    }
+}
+
 impl Reference for Rem {
     fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: f64) -> Verdict {
         self.count += if self.bytes { f64::from(packet.size) } else { 1.0 };
         if self.rate_form && self.ecn {
             return Verdict::Pass;
         }
-        if u < self.v_prob { drop_or_mark(self.ecn && packet.ect) } else { Verdict::Pass }
+        if u < self.pro(packet) { drop_or_mark(self.ecn && packet.ect) } else { Verdict::Pass }
     }
 
     fn departure(&mut self, packet: Packet, u: f64) -> Verdict {
-        if self.rate_form && self.ecn && packet.ect && u < self.v_prob {
+        if self.rate_form && self.ecn && packet.ect && u < self.pro(packet) {
             Verdict::Mark
         } else {
             Verdict::Pass
