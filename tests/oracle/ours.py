@@ -65,7 +65,7 @@ def _metrics(row: Row, result: Result, whole: Result | None) -> dict[str, float]
 
 
 def _drops(run: Run) -> float:
-    """What ns-2 counts at the queue, where its loss by chance is too."""
+    """What ns-2's monitor counts as dropped: by chance too."""
     return sum(run.metrics[name] or 0 for name in ("drops_early", "drops_overflow", "random_losses"))
 
 
