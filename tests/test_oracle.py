@@ -29,7 +29,7 @@ SUBSET = [
     "tcp1_Tahoe_b25",
     "tcp1_Newreno_b100",
     "rloss_Newreno_da0_p0.01",
-    "rloss_Sack1_da1_p0.03",
+    "rloss_Sack1_da1_p0.1",
     "sens_delack_exp2heavy_REM",
     "sens_Reno_exp1_REM_N400",
 ]
@@ -50,7 +50,7 @@ def off(found: list[Check]) -> list[str]:
 @pytest.mark.parametrize("name", SUBSET)
 def test_ns2_and_we_agree(name: str) -> None:
     found = compared(STORED[name])
-    assert len(found) >= 4
+    assert len(found) >= 3  # where the queue is not sampled: goodput, utilisation, drops
     assert off(found) == []
 
 
