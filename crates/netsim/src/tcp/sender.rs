@@ -215,8 +215,9 @@ impl Sender {
         self.pipe -= 1; // Sack1 counts any ACK as a segment that left
         self.control.on_ack(now, profile, ack, self.una, self.nxt);
         let echoed = profile.ecn && ack.ece;
-        // At most one reduction a window (RFC 3168, section 6.1.2).
-        if echoed && self.phase == Phase::Open && self.una >= self.reduced {
+        // At most one reduction a window (RFC 3168, section 6.1.2): an echo of an ACK for less than the first segment
+        // after the last reduction, which says CWR, is of before it.
+        if echoed && self.phase == Phase::Open && ack.next > self.reduced {
             self.answer_mark(profile);
             self.reduced = self.max;
         }
