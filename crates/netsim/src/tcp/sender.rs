@@ -432,7 +432,7 @@ impl Sender {
         if let Some(window) = self.control.after_mark(self.cwnd) {
             if window < self.cwnd {
                 self.ssthresh = window.max(LEAST_SSTHRESH);
-                self.cwnd = self.ssthresh;
+                self.cwnd = self.cwnd.min(self.ssthresh);
             }
             self.say_cwr = true;
             return;
