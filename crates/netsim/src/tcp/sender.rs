@@ -227,12 +227,15 @@ impl Sender {
             self.on_duplicate_ack(now, profile, out);
         }
         self.steer(now, profile, ack, flight);
-        // Sack1 sends no more on the ACK that starts recovery than the first segment again, nor on duplicates after.
+        let sack1 = self.is_sack1(profile);
         let quiet = match self.phase {
-            Phase::Recovery => !recovering && self.board.is_some(),
-            Phase::Open => self.dup_acks >= DUP_THRESH,
+            // Sack1 sends no more on the ACK that starts recovery than the first segment again.
+            Phase::Recovery => sack1 && !recovering,
+            Phase::Open if self.control.paced() => false,
+            // What the first duplicates release is limited transmit's; Sack1 sends nothing on later ones either.
+            Phase::Open => (1..DUP_THRESH).contains(&self.dup_acks) || sack1 && self.dup_acks > 0,
         };
-        if !(quiet && self.is_sack1(profile)) {
+        if !quiet {
             self.release(now, profile, out);
         }
     }
@@ -508,7 +511,7 @@ impl Sender {
         let burst = if self.phase == Phase::Recovery { profile.recovery_burst } else { u32::MAX };
         if self.phase == Phase::Recovery && self.board.is_some() {
             self.fill_pipe(now, profile, burst, out);
-        } else if self.dup_acks == 0 || self.dup_acks >= DUP_THRESH || self.control.paced() {
+        } else {
             self.fill(now, profile, burst, out);
         }
         let flight = self.flight();
