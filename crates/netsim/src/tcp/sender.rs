@@ -20,6 +20,7 @@
 //!   costs no packet of its own.
 //! * Idle is who has nothing outstanding and has sent nothing for a time-out (Linux); RFC 5681, section 4.1, asks
 //!   only for the latter, which implies the former as long as the timer runs.
+//! * A lost SYN leaves ssthresh as it is (Linux), but for ns-2's presets; RFC 5681 speaks of the first window only.
 //! * The optional rules 3 and 4 of `NextSeg` (RFC 6675) are left out: what has fewer than three SACKed segments above
 //!   it is not sent again before the timer goes off.
 //! * Recovery has no proportional rate reduction (RFC 9937): the window falls at once, as RFC 5681 and RFC 6675 say.
@@ -289,10 +290,10 @@ impl Sender {
         }
         let answered = self.marked && !self.control.marks_are_mild();
         match profile.halved {
-            // Only for the first time-out of a segment, and not again in the window in which a mark has
+            // Only for the first time-out of a segment with data, and not again in the window in which a mark has
             // lowered it (RFC 3168, section 6.1.2).
             Halved::Flight => {
-                self.expired != Some(self.una) && !(answered && self.una < self.reduced)
+                self.una > 0 && self.expired != Some(self.una) && !(answered && self.una < self.reduced)
             }
             // ns-2 minds neither, and spares ssthresh however long ago the mark was that last reduced the window.
             Halved::Window => !answered,
