@@ -85,6 +85,8 @@ pub struct Profile {
     pub handshake: bool,
     pub ecn: bool,
     pub restart_after_idle: bool,
+    pub restart_window: u32,
+    pub slow_start_step: u32,
     pub congestion: Congestion,
     pub beta: f64,
     pub c: f64,
@@ -109,6 +111,7 @@ impl Profile {
             1096.. => 3,
             _ => 4,
         };
+        let initial_window = tcp.initial_window.unwrap_or(standard_window);
         Self {
             flavour: tcp.flavour,
             sack: tcp.flavour == Flavour::Sack,
@@ -121,7 +124,7 @@ impl Profile {
             delayed_ack_timeout: tcp.delayed_ack_timeout,
             delayed_ack_of_repeat: tcp.delayed_ack_of_repeat,
             max_window: tcp.max_window,
-            initial_window: tcp.initial_window.unwrap_or(standard_window),
+            initial_window,
             initial_ssthresh: tcp.initial_ssthresh.unwrap_or(tcp.max_window),
             initial_rto: tcp.initial_rto,
             min_rto: tcp.min_rto,
@@ -140,6 +143,8 @@ impl Profile {
             handshake: tcp.handshake,
             ecn: tcp.ecn,
             restart_after_idle: tcp.restart_after_idle,
+            restart_window: tcp.restart_window.unwrap_or(initial_window),
+            slow_start_step: tcp.slow_start_step,
             congestion: tcp.congestion,
             beta: tcp.beta,
             c: tcp.c,

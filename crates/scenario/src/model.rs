@@ -549,6 +549,11 @@ params! {
         /// Whether a connection that sent nothing for a time-out starts again from the initial window (RFC 5681,
         /// section 4.1).
         restart_after_idle: bool = true, "";
+        /// The window from which it starts again at most; auto takes `initial_window`, ns-2 has 1.
+        restart_window: Option<u32> = None, "segments", Range::new(1.0, 1000.0);
+        /// Segments that one ACK adds to the window in slow start at most, if it covers so many (L of RFC 3465); Linux
+        /// counts all that it covers, others an ACK as one.
+        slow_start_step: u32 = 1, "segments", Range::new(1.0, 65535.0);
         /// CUBIC: the part of the window that a loss leaves (RFC 9438, section 4.6).
         beta: f64 = 0.7, "", Range::new(0.1, 0.99);
         /// CUBIC: how steeply the window grows (C of RFC 9438, section 5).
@@ -625,6 +630,7 @@ impl Tcp {
                 recovery_burst: 2,
                 grow_after_recovery: true,
                 sack_recovery: SackRecovery::Sack1,
+                restart_window: Some(1),
                 ..Self::default()
             }),
             // `minrto_` and `tcpTick_` before October 2004; all else, the window of 1000 too, as in ns2.35.
@@ -639,6 +645,7 @@ impl Tcp {
                 initial_window: Some(10),
                 min_rto: Span::ms(200),
                 max_rto: Span::s(120),
+                slow_start_step: 65535,
                 ..controlled(Congestion::Cubic)
             }),
             "cubic" => Some(controlled(Congestion::Cubic)),

@@ -38,6 +38,8 @@ pub struct Growth {
     pub now: Time,
     /// Segments that it acknowledges for the first time.
     pub acked: u32,
+    /// As how many these count in slow start.
+    pub step: u32,
     /// Segments that were outstanding before it.
     pub flight: u32,
     /// The smoothed round trip; zero before the first measurement.
@@ -99,8 +101,13 @@ impl Control {
         match self {
             Self::Ledbat(ledbat) => ledbat.grown(profile, cwnd, growth),
             Self::Bbr(_) => cwnd,
+            // The application needs less than the window allows (RFC 9438, section 5.8).
+            Self::Cubic(cubic) if f64::from(growth.flight) + 1.0 <= cwnd => {
+                cubic.on_restart();
+                cwnd
+            }
             Self::Cubic(cubic) if cwnd >= ssthresh => cubic.grown(profile, cwnd, growth),
-            Self::Reno | Self::Cubic(_) | Self::Dctcp(_) => reno::grown(cwnd, ssthresh),
+            Self::Reno | Self::Cubic(_) | Self::Dctcp(_) => reno::grown(cwnd, ssthresh, growth.step),
         }
     }
 

@@ -20,6 +20,9 @@
 //!   costs no packet of its own.
 //! * Idle is who has nothing outstanding and has sent nothing for a time-out (Linux); RFC 5681, section 4.1, asks
 //!   only for the latter, which implies the former as long as the timer runs.
+//! * A lost SYN leaves ssthresh as it is (Linux), but for ns-2's presets; RFC 5681 speaks of the first window only.
+//! * The optional rules 3 and 4 of `NextSeg` (RFC 6675) are left out: what has fewer than three SACKed segments above
+//!   it is not sent again before the timer goes off.
 //! * Recovery has no proportional rate reduction (RFC 9937): the window falls at once, as RFC 5681 and RFC 6675 say.
 
 use super::congestion::{Control, Growth, bbr};
@@ -68,6 +71,8 @@ pub struct Sender {
     recover: u32,
     /// One past the highest segment out when the window was last reduced: one reduction a window (RFC 3168).
     reduced: u32,
+    /// Whether that was for a mark.
+    marked: bool,
     phase: Phase,
     /// Whether this recovery has seen a partial ACK.
     partial: bool,
@@ -108,6 +113,7 @@ impl Sender {
             limited: 0,
             recover: 0,
             reduced: 0,
+            marked: false,
             phase: Phase::Open,
             partial: false,
             say_cwr: false,
@@ -193,7 +199,7 @@ impl Sender {
             // What the window was says little of the path by now (RFC 5681, section 4.1).
             let idle = now > self.sent_at + self.rtt.timeout(profile);
             if profile.restart_after_idle && idle && !self.control.paced() {
-                self.cwnd = self.cwnd.min(f64::from(profile.initial_window));
+                self.cwnd = self.cwnd.min(f64::from(profile.restart_window));
             }
         }
         self.release(now, profile, out);
@@ -215,10 +221,11 @@ impl Sender {
         self.pipe -= 1; // Sack1 counts any ACK as a segment that left
         self.control.on_ack(now, profile, ack, self.una, self.nxt);
         let echoed = profile.ecn && ack.ece;
-        // At most one reduction a window (RFC 3168, section 6.1.2).
-        if echoed && self.phase == Phase::Open && self.una >= self.reduced {
+        // At most one reduction a window (RFC 3168, section 6.1.2): an echo of an ACK for less than the first segment
+        // after the last reduction, which says CWR, is of before it.
+        if echoed && self.phase == Phase::Open && ack.next > self.reduced {
             self.answer_mark(profile);
-            self.reduced = self.max;
+            (self.reduced, self.marked) = (self.max, true);
         }
         if ack.next > self.una {
             self.on_new_ack(now, profile, ack, echoed, out);
@@ -226,12 +233,15 @@ impl Sender {
             self.on_duplicate_ack(now, profile, out);
         }
         self.steer(now, profile, ack, flight);
-        // Sack1 sends no more on the ACK that starts recovery than the first segment again, nor on duplicates after.
+        let sack1 = self.is_sack1(profile);
         let quiet = match self.phase {
-            Phase::Recovery => !recovering && self.board.is_some(),
-            Phase::Open => self.dup_acks >= DUP_THRESH,
+            // Sack1 sends no more on the ACK that starts recovery than the first segment again.
+            Phase::Recovery => sack1 && !recovering,
+            Phase::Open if self.control.paced() => false,
+            // What the first duplicates release is limited transmit's; Sack1 sends nothing on later ones either.
+            Phase::Open => (1..DUP_THRESH).contains(&self.dup_acks) || sack1 && self.dup_acks > 0,
         };
-        if !(quiet && self.is_sack1(profile)) {
+        if !quiet {
             self.release(now, profile, out);
         }
     }
@@ -255,16 +265,14 @@ impl Sender {
             self.dup_acks = duplicates; // ns-2's goes on counting, and so releases fewer segments for them
         }
         self.syn_lost |= self.una == 0;
-        // RFC 5681, equation 4, is for the first time-out of a segment; ns-2 applies it each time.
-        let first = self.expired != Some(self.una) || profile.halved == Halved::Window;
-        if first && !self.control.paced() {
+        if self.lowers_threshold(profile) {
             self.ssthresh = self.kept(profile).floor().max(LEAST_SSTHRESH);
         }
         self.control.on_timeout(self.cwnd);
         self.expired = Some(self.una);
         self.cwnd = 1.0;
         (self.recover, self.reduced) = (self.max, self.max);
-        self.say_cwr = profile.ecn;
+        (self.marked, self.say_cwr) = (false, profile.ecn);
         self.nxt = self.una;
         self.timed_since = Time::MAX;
         if let Some(board) = &mut self.board {
@@ -273,6 +281,23 @@ impl Sender {
         self.rtt.back_off();
         self.deadline = now + self.rtt.timeout(profile);
         self.fill(now, profile, u32::MAX, out);
+    }
+
+    /// Whether a time-out now lowers ssthresh (RFC 5681, equation 4).
+    fn lowers_threshold(&self, profile: &Profile) -> bool {
+        if self.control.paced() {
+            return false;
+        }
+        let answered = self.marked && !self.control.marks_are_mild();
+        match profile.halved {
+            // Only for the first time-out of a segment with data, and not again in the window in which a mark has
+            // lowered it (RFC 3168, section 6.1.2).
+            Halved::Flight => {
+                self.una > 0 && self.expired != Some(self.una) && !(answered && self.una < self.reduced)
+            }
+            // ns-2 minds neither, and spares ssthresh however long ago the mark was that last reduced the window.
+            Halved::Window => !answered,
+        }
     }
 
     fn on_new_ack(&mut self, now: Time, profile: &Profile, ack: &Ack, echoed: bool, out: &mut impl Outbox) {
@@ -354,6 +379,7 @@ impl Sender {
             self.reduce(profile);
         }
         (self.recover, self.reduced) = (self.max, self.max);
+        self.marked = false;
         self.timed_since = Time::MAX;
         self.restart_timer(now, profile);
         if profile.flavour == Flavour::Tahoe {
@@ -398,7 +424,10 @@ impl Sender {
     /// Slow start or congestion avoidance, as the control has it.
     fn grow(&mut self, now: Time, profile: &Profile, acked: u32) {
         let flight = self.nxt - self.una + acked;
-        let growth = Growth { now, acked, flight, rtt: self.rtt.smoothed(profile) };
+        // After a time-out an ACK may cover what arrived long ago (RFC 3465, section 2.3).
+        let resent = self.una - acked < self.recover;
+        let step = if resent { 1 } else { acked.min(profile.slow_start_step) };
+        let growth = Growth { now, acked, step, flight, rtt: self.rtt.smoothed(profile) };
         let grown = self.control.grown(profile, self.cwnd, self.ssthresh, &growth);
         self.cwnd = grown.min(f64::from(profile.max_window));
     }
@@ -431,7 +460,7 @@ impl Sender {
         if let Some(window) = self.control.after_mark(self.cwnd) {
             if window < self.cwnd {
                 self.ssthresh = window.max(LEAST_SSTHRESH);
-                self.cwnd = self.ssthresh;
+                self.cwnd = self.cwnd.min(self.ssthresh);
             }
             self.say_cwr = true;
             return;
@@ -507,7 +536,7 @@ impl Sender {
         let burst = if self.phase == Phase::Recovery { profile.recovery_burst } else { u32::MAX };
         if self.phase == Phase::Recovery && self.board.is_some() {
             self.fill_pipe(now, profile, burst, out);
-        } else if self.dup_acks == 0 || self.dup_acks >= DUP_THRESH || self.control.paced() {
+        } else {
             self.fill(now, profile, burst, out);
         }
         let flight = self.flight();

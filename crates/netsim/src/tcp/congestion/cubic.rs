@@ -18,7 +18,8 @@
 //! * An ACK that covers several segments counts as several (Linux; RFC 9438 says so for W_est only), or delayed
 //!   ACKs would halve the speed with which the window follows the curve.
 //! * No HyStart++ (RFC 9406): slow start ends with a loss, a mark, or at ssthresh.
-//! * After an idle time a new curve starts; RFC 9438, section 5.8, leaves the idle time out of t, to the same end.
+//! * After an idle time, or one in which the application did not fill the window, a new curve starts; RFC 9438,
+//!   section 5.8, leaves that time out of t, to the same end.
 //! * W_max is taken from the window also where the reduced window is beta times what is outstanding.
 //!
 //! # Sources
@@ -81,7 +82,7 @@ impl Cubic {
         self.epoch = None;
     }
 
-    /// The application was idle.
+    /// The application was idle, or did not fill the window.
     pub const fn on_restart(&mut self) {
         self.epoch = None;
     }
@@ -111,7 +112,7 @@ mod tests {
     }
 
     fn growth(ms: u64, acked: u32) -> Growth {
-        Growth { now: Time::ZERO + Span::ms(ms), acked, flight: 100, rtt: Span::ms(100) }
+        Growth { now: Time::ZERO + Span::ms(ms), acked, step: 1, flight: 100, rtt: Span::ms(100) }
     }
 
     fn close(found: f64, expected: f64) {

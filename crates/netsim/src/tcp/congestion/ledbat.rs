@@ -98,7 +98,7 @@ mod tests {
     }
 
     fn growth(acked: u32, flight: u32) -> Growth {
-        Growth { now: Time::ZERO, acked, flight, rtt: Span::ZERO }
+        Growth { now: Time::ZERO, acked, step: 1, flight, rtt: Span::ZERO }
     }
 
     fn with_delays(ms: &[u64]) -> Ledbat {
