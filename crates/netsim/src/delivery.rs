@@ -17,7 +17,7 @@ pub(crate) struct Deliveries {
 /// A flow's last packet: which of the connections with its number it was of, and how long it took; [`NONE`] before
 /// the first.
 #[derive(Clone, Copy, Debug)]
-struct Last {
+pub(crate) struct Last {
     generation: u16,
     delay: Span,
 }

@@ -46,7 +46,7 @@ struct Owner {
 
 /// What is remembered of a flow.
 #[derive(Clone, Copy, Default, Debug)]
-struct FlowLosses {
+pub(crate) struct FlowLosses {
     /// Its losses since its last packet that was sent.
     run: u32,
     class: u16,
