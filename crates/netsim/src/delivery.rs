@@ -10,8 +10,16 @@ use aqm::unit::{Span, Time};
 pub(crate) struct Deliveries {
     /// A row a class.
     pub(crate) classes: Vec<Delivery>,
-    /// The delay of the last packet of each flow of TCP and of each of UDP; [`NONE`] before the first.
-    last: [Vec<Span>; 2],
+    /// The last packet of each flow of TCP and of each of UDP.
+    last: [Vec<Last>; 2],
+}
+
+/// A flow's last packet: which of the connections with its number it was of, and how long it took; [`NONE`] before
+/// the first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Last {
+    generation: u16,
+    delay: Span,
 }
 
 /// What is measured of the packets and flows of a class.
@@ -46,18 +54,18 @@ impl Deliveries {
         let last = &mut self.last[usize::from(packet.kind == Kind::Datagram)];
         let flow = packet.flow as usize;
         if last.len() <= flow {
-            last.resize(flow + 1, NONE);
+            last.resize(flow + 1, Last { generation: 0, delay: NONE });
         }
-        // A SYN carries no data, and begins another flow where numbers are used again.
+        // A SYN carries no data.
         if packet.is_syn() {
-            last[flow] = NONE;
             return;
         }
-        let before = std::mem::replace(&mut last[flow], delay);
+        let this = Last { generation: packet.generation, delay };
+        let before = std::mem::replace(&mut last[flow], this);
         let class = &mut self.classes[packet.class()];
         class.delays.record(delay);
-        if before != NONE {
-            class.jitter.record(before, delay);
+        if before.generation == this.generation && before.delay != NONE {
+            class.jitter.record(before.delay, delay);
         }
     }
 
@@ -134,15 +142,17 @@ mod tests {
     }
 
     #[test]
-    fn a_syn_has_no_delay_and_begins_a_flow() {
+    fn a_syn_has_no_delay_and_the_next_guest_of_a_slot_is_another_flow() {
         let mut deliveries = Deliveries::new(1);
-        let segment = |seq, sent| {
+        let segment = |generation, seq, sent| {
             let segment =
                 Segment { seq, syn: seq == 0, again: false, cwr: false, ect: false, sent: at(sent) };
-            Packet::data(&segment, (3, 0), 0, 0, 500)
+            Packet::data(&segment, (3, generation), 0, 0, 500)
         };
-        for (seq, sent, delay) in [(0, 0, 10), (1, 20, 30), (2, 40, 31), (0, 100, 10), (1, 120, 50)] {
-            deliveries.on_packet(at(sent + delay), &segment(seq, sent));
+        // The second guest has no handshake.
+        for (generation, seq, sent, delay) in [(0, 0, 0, 10), (0, 1, 20, 30), (0, 2, 40, 31), (1, 1, 120, 50)]
+        {
+            deliveries.on_packet(at(sent + delay), &segment(generation, seq, sent));
         }
         let class = &deliveries.classes[0];
         assert!((class.jitter.mean().unwrap() - 1e-3).abs() < 1e-12);

@@ -162,10 +162,10 @@ impl Events {
         key
     }
 
-    /// Puts `event` on the heap.
+    /// Puts `event` on the heap. On the double clock `at`, in whole nanoseconds, may be a moment before the present.
     #[inline]
     pub(crate) fn push(&mut self, at: Time, event: Event) {
-        let key = self.key(self.clock.instant(at));
+        let key = self.key(self.clock.instant(at).max(self.instant()));
         self.put(key, event);
     }
 

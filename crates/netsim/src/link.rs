@@ -43,6 +43,8 @@ pub(crate) struct Managed {
 pub(crate) struct Wire {
     clock: Clock,
     rate: Rate,
+    /// The rate of the packet in transmission, which a change leaves as it is.
+    sending: Rate,
     delay: Lapse,
     /// Size of the last packet, how long it was in transmission, and until it was at the other end: most have the
     /// same size.
@@ -158,9 +160,9 @@ impl Wire {
         self.last.0 = 0;
     }
 
-    /// Bits that are sent in so long.
+    /// Bits of the packet in transmission that are sent in so long.
     pub(crate) fn bits(&self, span: Span) -> f64 {
-        span.secs() * self.rate.bits()
+        span.secs() * self.sending.bits()
     }
 
     /// When a packet of `size` bytes whose transmission starts at `start` is sent, and when it is at the other end.
@@ -168,6 +170,7 @@ impl Wire {
     pub(crate) fn send(&mut self, start: Instant, size: u32) -> (Instant, Instant) {
         if self.last.0 != size {
             let transmission = self.clock.transmission(self.rate, size);
+            self.sending = self.rate;
             self.last = (size, transmission, self.clock.sum(transmission, self.delay));
         }
         (self.clock.after(start, self.last.1), self.clock.after(start, self.last.2))
@@ -185,7 +188,13 @@ impl Link {
     ) -> Self {
         let nothing = clock.lapse(Span::ZERO);
         Self {
-            wire: Wire { clock, rate: link.rate, delay: clock.lapse(delay), last: (0, nothing, nothing) },
+            wire: Wire {
+                clock,
+                rate: link.rate,
+                sending: link.rate,
+                delay: clock.lapse(delay),
+                last: (0, nothing, nothing),
+            },
             limit: link.buffer,
             free: Instant::ZERO,
             waiting: VecDeque::new(),

@@ -38,16 +38,19 @@ pub(crate) struct Losses {
 struct Owner {
     flow: u32,
     class: u16,
+    /// Which of the connections that have this number one after the other.
+    generation: u16,
     /// Flows are numbered within their protocol.
     udp: bool,
 }
 
 /// What is remembered of a flow.
 #[derive(Clone, Copy, Default, Debug)]
-struct FlowLosses {
+pub(crate) struct FlowLosses {
     /// Its losses since its last packet that was sent.
     run: u32,
     class: u16,
+    generation: u16,
     /// The last period in which it had a packet at the queue, and the last event in which it lost one.
     period: u32,
     event: u32,
@@ -129,7 +132,7 @@ impl Losses {
         self.settle_pending();
         self.left += 1;
         let owner = Owner::of(packet);
-        let flow = remembered(&mut self.flows, owner);
+        let flow = remembered(&mut self.flows, &mut self.classes, owner);
         self.events.active.note(now, &mut flow.period);
         if flow.run > 0 {
             self.classes[usize::from(owner.class)].add(&mut flow.run);
@@ -176,25 +179,42 @@ impl Losses {
 
     /// The next packet, in the order of arrivals, was lost.
     fn lose(&mut self, owner: Owner) {
-        let flow = &mut self.flows[usize::from(owner.udp)][owner.flow as usize];
+        let flow = remembered(&mut self.flows, &mut self.classes, owner);
         flow.run += 1;
         flow.class = owner.class;
         self.burst += 1;
     }
 
     fn note_loss(&mut self, now: Time, owner: Owner) {
-        self.events.on_loss(now, remembered(&mut self.flows, owner));
+        self.events.on_loss(now, remembered(&mut self.flows, &mut self.classes, owner));
     }
 }
 
-/// What is remembered of the flow of a packet; there is no telling how many flows there will be.
+/// What is remembered of the flow of a packet; there is no telling how many flows there will be. Where another had
+/// its number before, that one's last run is over.
 #[inline]
-fn remembered(flows: &mut [Vec<FlowLosses>; 2], owner: Owner) -> &mut FlowLosses {
+fn remembered<'a>(
+    flows: &'a mut [Vec<FlowLosses>; 2],
+    classes: &mut [Runs],
+    owner: Owner,
+) -> &'a mut FlowLosses {
     let (flows, flow) = (&mut flows[usize::from(owner.udp)], owner.flow as usize);
     if flow >= flows.len() {
         grow(flows, flow);
     }
-    &mut flows[flow]
+    let flow = &mut flows[flow];
+    if flow.generation != owner.generation {
+        renew(flow, classes, owner.generation);
+    }
+    flow
+}
+
+#[cold]
+fn renew(flow: &mut FlowLosses, classes: &mut [Runs], generation: u16) {
+    if flow.run > 0 {
+        classes[usize::from(flow.class)].add(&mut flow.run);
+    }
+    *flow = FlowLosses { generation, ..FlowLosses::default() };
 }
 
 #[cold]
@@ -205,7 +225,12 @@ fn grow(flows: &mut Vec<FlowLosses>, flow: usize) {
 impl Owner {
     #[inline]
     fn of(packet: &Packet) -> Self {
-        Self { flow: packet.flow, class: packet.class() as u16, udp: matches!(packet.kind, Kind::Datagram) }
+        Self {
+            flow: packet.flow,
+            class: packet.class() as u16,
+            generation: packet.generation,
+            udp: matches!(packet.kind, Kind::Datagram),
+        }
     }
 }
 
@@ -328,6 +353,7 @@ impl Active {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::Ack;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::ms(ms)
@@ -373,6 +399,24 @@ mod tests {
             (classes[1].counts(), classes[2].counts(), bursts.counts()),
             (&[][..], &[1][..], &[1][..])
         );
+    }
+
+    #[test]
+    fn flows_that_have_a_number_one_after_the_other_are_told_apart() {
+        let mut losses = losses();
+        let ack = Ack { next: 1, ece: false, echo: Time::ZERO, blocks: [(0, 0); 3], delay: None };
+        let guest = |generation| Packet::ack(&ack, (1, generation), 0, 1);
+        losses.on_departure(at(0), &guest(0));
+        for generation in [0, 0, 1] {
+            losses.on_refusal(at(1), &guest(generation), 0);
+        }
+        let (classes, bursts) = losses.runs(at(9), std::iter::empty());
+        assert_eq!((classes[1].counts(), bursts.counts()), (&[1, 1][..], &[0, 0, 1][..]));
+        // Both are active, and both have lost.
+        assert_eq!(losses.events.synchronisation(), Some(1.0));
+        losses.on_departure(at(150), &guest(2));
+        losses.on_refusal(at(150), &guest(2), 0);
+        assert_eq!(losses.events.synchronisation(), Some((1.0 + 1.0 / 3.0) / 2.0));
     }
 
     #[test]

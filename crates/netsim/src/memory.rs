@@ -1,6 +1,8 @@
 //! How much memory a run needs, told before it is tried.
 
+use crate::delivery::Last;
 use crate::flow::Flow;
+use crate::loss::FlowLosses;
 use crate::packet::Packet;
 use crate::source::Source;
 use crate::tcp::congestion::Control;
@@ -49,11 +51,13 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
     let event = size_of::<(u128, u64)>();
     let per_tcp = size_of::<Flow>() + size_of::<Sender>() + size_of::<Receiver>() + EVENTS_PER_FLOW * event;
     let per_udp = size_of::<Source>() + event;
-    let flows = tcp * per_tcp as u64 + udp * per_udp as u64;
+    let measured = scenario.links.iter().filter(|link| link.aqm.is_some()).count() as u64;
+    // What is remembered of each flow where it arrives and at each measured queue; these grow by doubling too.
+    let remembered = 2 * (size_of::<Last>() as u64 + measured * size_of::<FlowLosses>() as u64);
+    let flows = tcp * (per_tcp as u64 + remembered) + udp * (per_udp as u64 + remembered);
     // No link holds more than all windows together. Rings grow by doubling.
     let rings =
         scenario.links.iter().map(|link| 2 * in_flight(link).min(outstanding).saturating_mul(slot() as u64));
-    let measured = scenario.links.iter().filter(|link| link.aqm.is_some()).count() as u64;
     // Of a traffic entry's waits at each measured queue, of its delays and completion times.
     let histograms = (measured + 2) * scenario.traffic.len() as u64 * HISTOGRAM;
     rings.fold(flows + controls + histograms + patterns + recorded(scenario, residents), u64::saturating_add)
@@ -169,6 +173,17 @@ mod tests {
         let (sack, cubic, bbr) = (with("sack"), with("cubic"), with("bbr"));
         assert!(cubic > sack && cubic < sack + 1000 * 100, "a few numbers a flow: {sack}, {cubic}");
         assert!(bbr > cubic + 1000 * 100 * 32, "a record for each segment: {bbr}");
+    }
+
+    #[test]
+    fn what_every_measured_queue_remembers_of_each_flow_is_counted() {
+        let with = |flows: u32, reverse: &str| {
+            let tcp = "tcp = { max_window = 100 }\n";
+            estimate(&format!("count = 1000\n{tcp}"), &format!("count = {flows}\n{tcp}{reverse}"))
+        };
+        let flows = |reverse: &str| with(100_000, reverse) - with(1000, reverse);
+        let more = flows("[reverse_aqm]\nname = \"droptail\"\n") - flows("");
+        assert!(more >= 99_000 * size_of::<FlowLosses>() as u64, "{more}");
     }
 
     #[test]

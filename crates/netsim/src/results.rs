@@ -403,7 +403,8 @@ impl<P: Probe> Simulation<P> {
             flows: self.scenario.traffic[class].count,
             traffic,
             totals: flow_metrics(&self.endpoints, Some(class as u16), of_packets, seconds),
-            started: done.started + sources.filter(|source| source.start < self.end).count() as u64,
+            started: done.started
+                + sources.filter(|source| source.start < source.stop.min(self.end)).count() as u64,
             completed: completions.count(),
             sessions: done.sessions.count,
             session_time_mean: done.sessions.mean(),

@@ -61,6 +61,8 @@ impl Endpoints {
         debug_assert!(i >= self.residents && self.senders[i].is_through());
         debug_assert_eq!(self.senders[i].deadline(), Time::MAX);
         let counters = self.snapshot(i);
+        // An ACK that still waits would go out as the next guest's.
+        self.receivers[i] = Receiver::new(0);
         let flow = &mut self.flows[i];
         flow.tenant = Tenant::Nobody;
         flow.generation = flow.generation.wrapping_add(1);
@@ -114,5 +116,26 @@ mod tests {
         assert_eq!((flow.class, flow.generation, flow.timer), (1, 1, 5));
         assert_eq!((endpoints.guests(0).delivered, endpoints.guests(1).delivered), (460, 0));
         assert_eq!((endpoints.open(guest(0)), endpoints.flows.len()), (2, 3));
+    }
+
+    #[test]
+    fn no_acknowledgement_of_a_guest_is_due_after_it_has_left() {
+        let mut endpoints = Endpoints::default();
+        endpoints.classes.push(Class::default());
+        let tcp = Tcp { handshake: false, delayed_ack_of_repeat: true, ..Tcp::default() };
+        endpoints.add_profile(&tcp, Bytes(500), Stream::new(1, "tick"));
+        endpoints.open(Flow::new(0, 0, (0, 0), 0, Time::ZERO, Tenant::Short));
+        let segment = crate::tcp::Segment {
+            seq: 1,
+            syn: false,
+            again: false,
+            cwr: false,
+            ect: false,
+            sent: Time::ZERO,
+        };
+        endpoints.receivers[0].on_segment(Time::ZERO, &endpoints.profiles[0], &segment, false);
+        assert!(endpoints.receivers[0].deadline() < Time::MAX);
+        endpoints.close(0);
+        assert_eq!(endpoints.receivers[0].deadline(), Time::MAX);
     }
 }

@@ -218,6 +218,19 @@ fn what_of_an_object_has_arrived_counts_and_no_more() {
 }
 
 #[test]
+fn a_client_that_does_not_think_goes_on_at_once_on_either_clock() {
+    // On the double clock a page's last byte comes between two whole nanoseconds.
+    for clock in ["integer", "double"] {
+        let text = format!(
+            "duration = \"60 s\"\nclock = \"{clock}\"\n[dumbbell]\nrate = \"7 Mbit/s\"\n[[traffic]]\nname = \"x\"\n\
+             kind = \"web\"\ncount = 3\nthink = \"0 s\"\nsize = \"5 kB\"\n"
+        );
+        let web = &run(&Document::parse(&text, "test").unwrap().check().unwrap(), 1).classes["x"];
+        assert!(web.sessions > 1000, "{clock}: {}", web.sessions);
+    }
+}
+
+#[test]
 fn no_session_begins_after_the_stop() {
     let traffic =
         "[[traffic]]\nname = \"x\"\nkind = \"web\"\nthink = \"1 s\"\nsize = \"1 kB\"\nstop = \"10 s\"\n";

@@ -63,6 +63,22 @@ fn a_link_is_as_fast_as_its_changes_say() {
 }
 
 #[test]
+fn a_change_leaves_the_packet_in_transmission_as_it_is() {
+    // A packet of 12 000 bits takes from 0 to 12 s at 1 kbit/s; between the end of the warm-up and the end of the run
+    // 5 s of it are sent, whatever rate the next would have.
+    let sent = |changes: &str| {
+        let text = format!(
+            "duration = \"10 s\"\nwarmup = \"5 s\"\n[dumbbell]\nrate = \"1 kbit/s\"\naccess_rate = \"1 Gbit/s\"\n{changes}\n\
+             [[traffic]]\nname = \"a\"\nkind = \"cbr\"\nrate = \"600 bit/s\"\n"
+        );
+        run(&text, 1).metrics.link.traffic.throughput
+    };
+    for changes in ["", "changes = \"2 s: 1 Gbit/s\"", "changes = \"7 s: 1 Gbit/s\""] {
+        assert!((sent(changes) - 1000.0).abs() < 0.1, "{changes}: {}", sent(changes));
+    }
+}
+
+#[test]
 fn delays_are_drawn_once_for_each_run_and_host() {
     let text = "duration = \"20 s\"\n[dumbbell]\nhosts = 5\nreceiver_delay = \"uniform(5 ms, 80 ms)\"\n\
                 [[traffic]]\nname = \"a\"\ncount = 5\nkind = \"transfer\"\nsize = \"200 kB\"\n";

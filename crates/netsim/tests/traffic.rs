@@ -151,3 +151,15 @@ fn poisson_packets_wait_as_pollaczek_and_khinchine_say() {
         assert_eq!(link.traffic.loss_ratio, Some(0.0));
     }
 }
+
+#[test]
+fn only_a_source_that_sends_has_started() {
+    // Half of them would start after the stop.
+    let text = "duration = \"100 s\"\n[dumbbell]\n[[traffic]]\nname = \"x\"\nkind = \"cbr\"\nrate = \"1 kbit/s\"\n\
+                count = 1000\nstart = \"uniform(0 s, 100 s)\"\nstop = \"50 s\"\n";
+    let mut simulation = Simulation::new(check(text), 1, ());
+    simulation.advance(simulation.end());
+    let class = &simulation.results().classes["x"];
+    assert!(class.started.abs_diff(500) < 80, "{}", class.started);
+    assert!(class.traffic.arrivals >= class.started, "each has sent at once");
+}

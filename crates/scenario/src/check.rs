@@ -3,9 +3,9 @@
 use crate::error::Problem;
 use crate::estimate::Estimate;
 use crate::law::Law;
-use crate::model::{Congestion, Kind, KindName, Scenario, Tcp, Udp};
+use crate::model::{Change, Congestion, Kind, KindName, Scenario, Tcp, Udp};
 use crate::network::BOTTLENECK;
-use crate::read::{Reader, Tables, TrafficEntry, below};
+use crate::read::{LinkEntry, Reader, Tables, TrafficEntry, below};
 use aqm::Port;
 use aqm::params::Field;
 use aqm::unit::{Limit, Span};
@@ -15,6 +15,9 @@ const MOST_WORK: f64 = 4e9;
 
 /// No series has more bins.
 const MOST_BINS: u64 = 100_000_000;
+
+/// No link changes its rate more often.
+const MOST_CHANGES: u64 = 10_000_000;
 
 /// A flow's rates are drawn all at once, with some 50 bytes for each.
 const MOST_RATES: u64 = 1 << 22;
@@ -57,7 +60,32 @@ pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader
         timers(&below(&entry.path, "tcp"), &entry.tcp, reader);
         marks(&below(&entry.path, "tcp"), &entry.tcp, reader);
     }
+    if let Some(dumbbell) = &tables.dumbbell {
+        changes("dumbbell", dumbbell.changes.as_deref(), dumbbell.changes_period, general.duration, reader);
+    }
+    for LinkEntry { path, table, .. } in &tables.links {
+        changes(path, table.changes.as_deref(), table.changes_period, general.duration, reader);
+    }
     buffers(tables, scenario, reader);
+}
+
+/// Whether a link does not change its rate too often.
+fn changes(
+    path: &str,
+    changes: Option<&[Change]>,
+    period: Option<Span>,
+    duration: Span,
+    reader: &mut Reader<'_>,
+) {
+    let at = below(path, "changes_period");
+    let Some(period) = period.filter(|_| reader.fine(&[&at, "duration"])) else { return };
+    // `rate` comes once more in each.
+    let most = MOST_CHANGES / (changes.unwrap_or_default().len() as u64 + 1);
+    let least = duration.nanos().div_ceil(most.max(1));
+    if period.nanos() < least {
+        let message = format!("must be at least {} for this duration", shown(&Span::ns(least)));
+        reader.refuse(&at, Some(shown(&period)), message);
+    }
 }
 
 /// Whether the bounds of the retransmission time-out fit together.
@@ -203,7 +231,10 @@ fn what_to_lower(tables: &Tables, scenario: &Scenario, estimate: &Estimate) -> S
                 false if cable == BOTTLENECK => "dumbbell.".to_owned(),
                 false => "dumbbell.access_".to_owned(),
             };
-            format!("{table}rate ({})", link.rate)
+            match link.changes.is_empty() {
+                true => format!("{table}rate ({})", link.rate),
+                false => format!("the rates in {table}changes"),
+            }
         }
     }
 }

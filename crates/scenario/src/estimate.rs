@@ -32,7 +32,10 @@ struct Share {
 /// The expected work of `scenario`.
 #[must_use]
 pub fn estimate(scenario: &Scenario) -> Estimate {
-    let shares = shares(scenario);
+    let duration = scenario.general.duration;
+    let rates: Vec<f64> =
+        scenario.links.iter().map(|link| link.capacity(Span::ZERO, duration) / duration.secs()).collect();
+    let shares = shares(scenario, &rates);
     let mut load = vec![0.0; scenario.links.len()];
     for share in &shares {
         for &link in &share.path {
@@ -41,17 +44,16 @@ pub fn estimate(scenario: &Scenario) -> Estimate {
     }
     let mut packets = vec![0.0; scenario.traffic.len()];
     for share in &shares {
-        packets[share.entry] +=
-            sent(share, &scenario.traffic[share.entry], &scenario.links, &load, scenario.general.duration);
+        packets[share.entry] += sent(share, &scenario.traffic[share.entry], &rates, &load, duration);
     }
     let heaviest = (0..packets.len()).max_by(|&a, &b| packets[a].total_cmp(&packets[b])).unwrap_or(0);
     let path = shares.iter().find(|share| share.entry == heaviest).map_or(&[][..], |share| &share.path);
-    let narrowest = path.iter().copied().min_by_key(|&link| scenario.links[link].rate).unwrap_or(0);
+    let narrowest = path.iter().copied().min_by(|&a, &b| rates[a].total_cmp(&rates[b])).unwrap_or(0);
     Estimate { packets: packets.iter().sum(), heaviest, narrowest }
 }
 
-/// The paths and demands of samples of all flows.
-fn shares(scenario: &Scenario) -> Vec<Share> {
+/// The paths and demands of samples of all flows over links with these mean rates in bit/s.
+fn shares(scenario: &Scenario, rates: &[f64]) -> Vec<Share> {
     let mut outgoing = vec![Vec::new(); scenario.nodes.len()];
     for (i, link) in scenario.links.iter().enumerate() {
         outgoing[link.from].push(i);
@@ -64,7 +66,8 @@ fn shares(scenario: &Scenario) -> Vec<Share> {
             let (from, to) = (traffic.from[j % traffic.from.len()], traffic.to[j % traffic.to.len()]);
             let path = path(&scenario.links, &outgoing, from, to);
             let flows = f64::from(traffic.count) / f64::from(samples);
-            shares.push(Share { entry, flows, demand: demand(traffic, &path, &scenario.links), path });
+            let demand = demand(traffic, &path, &scenario.links, rates);
+            shares.push(Share { entry, flows, demand, path });
         }
     }
     shares
@@ -93,16 +96,14 @@ fn path(links: &[Link], outgoing: &[Vec<usize>], from: usize, to: usize) -> Vec<
 }
 
 /// What one flow would send if it were alone, in bit/s.
-fn demand(traffic: &Traffic, path: &[usize], links: &[Link]) -> f64 {
+fn demand(traffic: &Traffic, path: &[usize], links: &[Link], rates: &[f64]) -> f64 {
     match &traffic.kind {
         Kind::Udp(udp) => udp.mean_rate(traffic.packet_size),
         Kind::Ftp(tcp) | Kind::Transfer(tcp, _) | Kind::Short(tcp, _) | Kind::Web(tcp, _) => {
             let bits = 8.0 * traffic.packet_size.0 as f64;
-            let narrowest = path.iter().map(|&link| links[link].rate.bits()).fold(f64::INFINITY, f64::min);
-            let round: f64 = path
-                .iter()
-                .map(|&link| 2.0 * links[link].delay.mean() + bits / links[link].rate.bits())
-                .sum();
+            let narrowest = path.iter().map(|&link| rates[link]).fold(f64::INFINITY, f64::min);
+            let round: f64 =
+                path.iter().map(|&link| 2.0 * links[link].delay.mean() + bits / rates[link]).sum();
             narrowest
                 .min(together(&traffic.kind) * f64::from(tcp.max_window) * bits / round)
                 .min(offered(traffic))
@@ -145,11 +146,11 @@ fn offered(traffic: &Traffic) -> f64 {
 }
 
 /// The packets that the flows of a share send over all links of their path.
-fn sent(share: &Share, traffic: &Traffic, links: &[Link], load: &[f64], duration: Span) -> f64 {
+fn sent(share: &Share, traffic: &Traffic, rates: &[f64], load: &[f64], duration: Span) -> f64 {
     let start = traffic.begin.secs() + traffic.start.mean();
     let seconds = (traffic.stop.unwrap_or(duration).min(duration).secs() - start).max(0.0);
     // TCP slows down to its part of the fullest link; the others do not care.
-    let part = share.path.iter().map(|&link| links[link].rate.bits() / load[link]).fold(1.0, f64::min);
+    let part = share.path.iter().map(|&link| rates[link] / load[link]).fold(1.0, f64::min);
     let full = share.demand * seconds / (8.0 * traffic.packet_size.0 as f64);
     let acks = |tcp: &Tcp| if tcp.delayed_ack { 1.5 } else { 2.0 };
     let packets = match &traffic.kind {

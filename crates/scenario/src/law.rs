@@ -3,6 +3,7 @@
 use aqm::params::{Field, Kind, Range, Value};
 use aqm::unit::{Bytes, Quantity, Span};
 use std::fmt;
+use std::ops::RangeInclusive;
 
 /// How a quantity is drawn.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -13,13 +14,17 @@ pub enum Law<T> {
     Uniform(T, T),
     /// Exponential with this mean.
     Exponential(T),
-    /// Pareto with this mean and this shape, which is above 1; the least value is mean (shape - 1) / shape.
+    /// Pareto with this mean and this shape, at least 1.01; the least value is mean (shape - 1) / shape.
     Pareto(T, f64),
 }
 
 // A Pareto draw has no bound, but sums of draws must not overflow: no run lasts as long, no flow sends as much.
 const LONGEST: f64 = 1e9;
 const LARGEST: f64 = 1e15;
+
+/// Down to 1, below which there is no mean, ever more of the mean comes from values that no run is long enough to
+/// draw: what it draws gets so small that flows arrive without end.
+const SHAPES: RangeInclusive<f64> = 1.01..=100.0;
 
 /// A quantity that can be drawn.
 pub trait Drawn: Field + Quantity + Copy + PartialOrd + fmt::Display {
@@ -105,10 +110,7 @@ impl<T: Drawn> Field for Law<T> {
         if let Some(args) = arguments(text, "pareto") {
             let [mean, shape] = args[..] else { return None };
             let shape: f64 = shape.trim().parse().ok()?;
-            // With a smaller shape there is no mean.
-            return T::parse(mean)
-                .filter(|_| shape > 1.0 && shape <= 100.0)
-                .map(|mean| Self::Pareto(mean, shape));
+            return T::parse(mean).filter(|_| SHAPES.contains(&shape)).map(|mean| Self::Pareto(mean, shape));
         }
         T::parse(text).map(Self::Fixed)
     }
@@ -147,7 +149,14 @@ mod tests {
             assert_eq!(law.to_string().replace("0 ns", "0 s"), text);
             assert_eq!(Law::read(&law.value()), Some(law));
         }
-        for text in ["pareto(1 s, 1)", "pareto(1 s)", "uniform(2 s, 1 s)", "exponential(1)", "gauss(1 s)"] {
+        for text in [
+            "pareto(1 s, 1)",
+            "pareto(1 s, 1.0000001)",
+            "pareto(1 s)",
+            "uniform(2 s, 1 s)",
+            "exponential(1)",
+            "gauss(1 s)",
+        ] {
             assert_eq!(Law::<Span>::read(&Value::Text(text.into())), None, "{text}");
         }
     }

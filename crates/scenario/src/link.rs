@@ -1,6 +1,6 @@
 //! What is said of a link beyond its numbers: what it loses by chance, and when it gets another rate.
 
-use crate::model::{Change, Gilbert, Link, Loss};
+use crate::model::{Change, Gilbert, Link, Loss, RATES};
 use crate::read::{Reader, below};
 use crate::tree::{Data, Node};
 use aqm::params::{Field, Kind, Params as _, Range, Value};
@@ -18,7 +18,7 @@ impl Field for Change {
         let Value::Text(text) = value else { return None };
         let (at, rate) = text.split_once(':')?;
         Some(Self { at: Span::parse(at)?, rate: Rate::parse(rate)? })
-            .filter(|change| change.rate.bits() >= 1e3)
+            .filter(|change| change.rate.within(&RATES))
     }
 
     fn value(&self) -> Value {
@@ -46,16 +46,18 @@ impl Link {
     #[must_use]
     pub fn rate_at(&self, now: Span) -> Rate {
         let since = Span::ns(now.nanos() - self.round(now).nanos());
-        self.changes.iter().rfind(|change| change.at <= since).map_or(self.rate, |change| change.rate)
+        let last = self.changes.partition_point(|change| change.at <= since).checked_sub(1);
+        last.map_or(self.rate, |last| self.changes[last].rate)
     }
 
     /// When its rate changes next after `now`.
     #[must_use]
     pub fn next_change(&self, now: Span) -> Option<Span> {
         let round = self.round(now);
-        let rest = self.changes.iter().map(|change| round + change.at);
+        let next = self.changes.partition_point(|change| round + change.at <= now);
         // A round starts with `rate` again.
-        rest.chain(self.changes_period.map(|period| round + period)).find(|&at| at > now)
+        let over = self.changes_period.map(|period| round + period);
+        self.changes.get(next).map(|change| round + change.at).or(over)
     }
 
     /// Bits that it can send between two times.
@@ -148,7 +150,7 @@ mod tests {
         let change = Change::read(&Value::Text("20 s: 10 Mbit/s".into())).unwrap();
         assert_eq!(change, Change { at: Span::s(20), rate: Rate::mbit_per_s(10) });
         assert_eq!(Change::read(&change.value()), Some(change));
-        for text in ["20 s", "20: 10 Mbit/s", "20 s: 0 bit/s", "-1 s: 1 Mbit/s"] {
+        for text in ["20 s", "20: 10 Mbit/s", "20 s: 0 bit/s", "20 s: 101 Gbit/s", "-1 s: 1 Mbit/s"] {
             assert_eq!(Change::read(&Value::Text(text.into())), None, "{text}");
         }
     }

@@ -305,7 +305,7 @@ params! {
 
 const PROBABILITY: Range = Range::new(0.0, 1.0);
 // Above, a packet's time is too few whole nanoseconds to give the rate asked for.
-const RATES: Range = Range::new(1e3, 1e11);
+pub(crate) const RATES: Range = Range::new(1e3, 1e11);
 const DELAYS: Range = Range::new(0.0, 3600.0);
 const BUFFERS: Range = Range::new(1.0, 4e9);
 

@@ -327,6 +327,17 @@ fn every_broken_file_gets_its_message() {
             "x.toml:5: dumbbell.changes_period = \"5 s\": must be after the last of changes, 5 s",
         ),
         (
+            with("[dumbbell]", "[dumbbell]\nchanges = \"0 s: 1 Mbit/s\"\nchanges_period = \"1 us\""),
+            "x.toml:5: dumbbell.changes_period = \"1 us\": must be at least \"2 us\" for this duration",
+        ),
+        (
+            with("duration", "duration = \"1e6 s\"").replace(
+                "[dumbbell]",
+                "[dumbbell]\naccess_rate = \"100 Gbit/s\"\nchanges = \"1 s: 100 Gbit/s\"",
+            ),
+            "x.toml: too much work: about 1.5e12 packets would pass the links, at most 4e9 may; lower duration (1000000 s) or the rates in dumbbell.changes",
+        ),
+        (
             with("rate", "buffer = \"1 kB\""),
             "x.toml:4: dumbbell.buffer = \"1000 B\": must hold the largest packet, \"1500 B\"",
         ),
