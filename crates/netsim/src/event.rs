@@ -169,6 +169,12 @@ impl Events {
         self.put(key, event);
     }
 
+    /// Puts `event` on the heap: on the integer clock before everything else at that time.
+    pub(crate) fn push_first(&mut self, at: Time, event: Event) {
+        let key = self.timer_key(self.clock.instant(at).max(self.instant()));
+        self.put(key, event);
+    }
+
     fn put(&mut self, key: Key, event: Event) {
         self.heap.push(Reverse((key, event)));
         self.timer = self.timer.min(key);

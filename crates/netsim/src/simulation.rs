@@ -346,7 +346,7 @@ impl<P: Probe> Simulation<P> {
         let now = Span::ns(self.now().nanos());
         self.network.links[link as usize].wire.change(said.rate_at(now));
         if let Some(next) = said.next_change(now) {
-            self.network.events.push(Time::ZERO + next, Event::Change(link));
+            self.network.events.push_first(Time::ZERO + next, Event::Change(link));
         }
     }
 
@@ -392,7 +392,7 @@ fn schedule(events: &mut Events, endpoints: &Endpoints, scenario: &Scenario) {
     }
     for (i, link) in scenario.links.iter().enumerate().filter(|(_, link)| !link.changes.is_empty()) {
         let first = link.changes[0].at;
-        events.push(Time::ZERO + first, Event::Change(i as u32));
+        events.push_first(Time::ZERO + first, Event::Change(i as u32));
     }
     for (i, flow) in endpoints.flows.iter().enumerate().filter(|(_, flow)| flow.start < Time::MAX) {
         events.push(flow.start, Event::Start(i as u32));

@@ -3,7 +3,7 @@
 use crate::error::Problem;
 use crate::estimate::Estimate;
 use crate::law::Law;
-use crate::model::{Change, Congestion, Kind, KindName, Scenario, Tcp, Udp};
+use crate::model::{Change, Clock, Congestion, Kind, KindName, Scenario, Tcp, Udp};
 use crate::network::BOTTLENECK;
 use crate::read::{LinkEntry, Reader, Tables, TrafficEntry, below};
 use aqm::Port;
@@ -12,6 +12,9 @@ use aqm::unit::{Limit, Span};
 
 /// More work than this is refused: half an hour or more, and segments are numbered with 32 bits.
 const MOST_WORK: f64 = 4e9;
+
+/// Later the floating-point clock cannot tell nanoseconds apart.
+const LONGEST_DOUBLE: Span = Span::s(1_000_000);
 
 /// No series has more bins.
 const MOST_BINS: u64 = 100_000_000;
@@ -33,6 +36,17 @@ pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader
     if general.warmup >= general.duration && reader.fine(&["warmup", "duration"]) {
         let message = format!("must be less than duration = {}", shown(&general.duration));
         reader.refuse("warmup", Some(shown(&general.warmup)), message);
+    }
+    if scenario.clock == Clock::Double
+        && general.duration > LONGEST_DOUBLE
+        && reader.fine(&["duration", "clock"])
+    {
+        let message = format!(
+            "must be at most {} with clock = \"double\", which ns-2's TCPs bring along: later it is too coarse; \
+             say clock = \"integer\"",
+            shown(&LONGEST_DOUBLE)
+        );
+        reader.refuse("duration", Some(shown(&general.duration)), message);
     }
     let steps = [
         ("response.bin", Some(tables.response.bin)),

@@ -17,6 +17,7 @@ mod read;
 mod resolved;
 mod schema;
 mod target;
+mod tcp;
 mod trace;
 mod traffic;
 mod tree;

@@ -11,7 +11,7 @@ use aqm::params::Field as _;
 use aqm::unit::{Bytes, Limit, Rate, Span};
 use std::collections::HashMap;
 
-/// No dumbbell has more hosts on one side.
+/// No dumbbell has more hosts on one side, and no `short` entry more pairs of nodes.
 const MOST_HOSTS: usize = 10_000;
 
 /// The dumbbell's bottleneck, and the link that is observed unless something else is said.
@@ -343,7 +343,16 @@ fn pairs(
 ) {
     // An arrival process deals its flows out to all pairs.
     let flows = if entry.table.kind == KindName::Short { usize::MAX } else { entry.table.count as usize };
-    for j in 0..flows.min(turns(from.len(), to.len())) {
+    let turns = turns(from.len(), to.len());
+    if entry.table.kind == KindName::Short && turns > MOST_HOSTS {
+        let message = format!(
+            "{} nodes in from and {} in to make {turns} pairs, at most {MOST_HOSTS}: let one number divide the other",
+            from.len(),
+            to.len()
+        );
+        return reader.refuse(&entry.path, None, message);
+    }
+    for j in 0..flows.min(turns) {
         let (a, b) = (from[j % from.len()], to[j % to.len()]);
         let (from, to) = (&network.nodes[a], &network.nodes[b]);
         if a == b {

@@ -303,6 +303,15 @@ fn every_broken_file_gets_its_message() {
             "x.toml:2: warmup = \"10 s\": must be less than duration = \"10 s\"",
         ),
         (
+            with("duration", "duration = \"2e6 s\"\nclock = \"double\""),
+            "x.toml:1: duration = \"2000000 s\": must be at most \"1000000 s\" with clock = \"double\", which ns-2's TCPs bring along: later it is too coarse; say clock = \"integer\"",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\nhosts = 10000")
+                + "\n[[traffic]]\nname = \"s\"\nkind = \"short\"\nsize = \"1 kB\"\narrival_rate = \"1 /s\"\nto = [\"receivers\", \"r2\"]\n",
+            "x.toml:13: traffic.s: 10000 nodes in from and 10001 in to make 100010000 pairs, at most 10000: let one number divide the other",
+        ),
+        (
             with("[dumbbell]", "[dumbbell]\nloss = 1.5"),
             "x.toml:4: dumbbell.loss = 1.5: must be a probability in [0, 1], or a table of good_to_bad, bad_to_good, loss_good, loss_bad",
         ),

@@ -1,0 +1,231 @@
+//! TCP's parameters, and the presets that set all of them at once.
+
+use aqm::params::Range;
+use aqm::unit::Span;
+use aqm::{choice, params};
+
+choice! {
+    /// How a sender detects and repairs loss.
+    pub enum Flavour {
+        /// Fast retransmit, then slow start (Jacobson 1988).
+        Tahoe = "tahoe",
+        /// Fast recovery, left at the first new ACK (RFC 5681, section 3.2).
+        Reno = "reno",
+        /// Fast recovery through partial ACKs (RFC 6582).
+        NewReno = "newreno",
+        /// Selective acknowledgements (RFC 2018, RFC 6675).
+        Sack = "sack",
+    }
+}
+
+choice! {
+    /// What the first two duplicate ACKs release.
+    pub enum LimitedTransmit {
+        /// Nothing.
+        Off = "off",
+        /// A segment each that was never sent before (RFC 3042).
+        New = "new",
+        /// The next segment each, which after a time-out was sent before (ns-2).
+        Next = "next",
+    }
+}
+
+choice! {
+    /// What is halved when a loss is detected.
+    pub enum Halved {
+        /// The data outstanding (RFC 5681, equation 4).
+        Flight = "flight",
+        /// The window in force, inflation included (ns-2).
+        Window = "window",
+    }
+}
+
+choice! {
+    /// How SACK tells what is lost and what is still in the network.
+    pub enum SackRecovery {
+        /// A hole is lost with three segments SACKed above it, the scoreboard counts the pipe (RFC 6675).
+        Rfc6675 = "rfc6675",
+        /// Every hole below a SACKed segment is lost, each ACK takes one off the pipe (ns-2's Sack1).
+        Sack1 = "sack1",
+    }
+}
+
+choice! {
+    /// How the congestion window moves between losses and what a loss or a mark takes from it.
+    pub enum Congestion {
+        /// One segment more a round trip, half the window after a loss (RFC 5681).
+        Reno = "reno",
+        /// A cubic function of the time since the last loss (RFC 9438).
+        Cubic = "cubic",
+        /// In proportion to the fraction of segments that were marked (RFC 8257).
+        Dctcp = "dctcp",
+        /// Background transport that gives way when the one-way delay grows (RFC 6817).
+        Ledbat = "ledbat",
+        /// Paced at the bottleneck's bandwidth as measured (BBR version 1, as in Linux).
+        Bbr = "bbr",
+    }
+}
+
+params! {
+    /// A TCP sender and its receiver. Windows are in segments of the flow's packet size.
+    pub struct Tcp {
+        /// How loss is detected and repaired.
+        flavour: Flavour = Flavour::NewReno, "";
+        /// How the congestion window moves.
+        congestion: Congestion = Congestion::Reno, "";
+        /// Whether the receiver acknowledges every second segment (RFC 5681, section 4.2).
+        delayed_ack: bool = true, "";
+        /// How long a delayed ACK waits at most.
+        delayed_ack_timeout: Span = Span::ms(200), "s", Range::above(0.0, 1.0);
+        /// Whether the ACK of a segment that comes twice may wait too, if it is the last one (ns-2); RFC 9293 answers
+        /// at once.
+        delayed_ack_of_repeat: bool = false, "";
+        /// The receive window, the most that is outstanding.
+        max_window: u32 = 10_000, "segments", Range::new(1.0, 65535.0);
+        /// The congestion window at the start; auto follows RFC 5681, equation 1 (2 to 4 segments by their size).
+        initial_window: Option<u32> = None, "segments", Range::new(1.0, 1000.0);
+        /// The slow-start threshold at the start; auto takes `max_window`.
+        initial_ssthresh: Option<u32> = None, "segments", Range::new(2.0, 65535.0);
+        /// The retransmission time-out before the first measurement (RFC 6298, rule 2.1).
+        initial_rto: Span = Span::s(1), "s", Range::new(0.001, 60.0);
+        /// The least retransmission time-out (RFC 6298, rule 2.4).
+        min_rto: Span = Span::s(1), "s", Range::new(0.001, 60.0);
+        /// The greatest retransmission time-out, back-off included (RFC 6298, rule 2.5).
+        max_rto: Span = Span::s(60), "s", Range::new(0.001, 3600.0);
+        /// The clock that round trips are measured with (G of RFC 6298).
+        tick: Span = Span::ms(1), "s", Range::above(0.0, 1.0);
+        /// Whether each flow's clock ticks at a random phase of its own (ns-2); else all tick at time zero.
+        tick_phase: bool = false, "";
+        /// Whether every ACK carries a timestamp to measure the round trip with (RFC 7323); else one segment a
+        /// window is timed, never a retransmitted one (Karn).
+        timestamps: bool = true, "";
+        /// What the first two duplicate ACKs release: nothing, a segment never sent before (RFC 3042), or the next
+        /// one whatever it is (ns-2; after a time-out that repeats what the receiver has, and costs goodput).
+        limited_transmit: LimitedTransmit = LimitedTransmit::New, "";
+        /// Whether only the first partial ACK restarts the retransmission timer (RFC 6582, section 4).
+        impatient: bool = true, "";
+        /// What is halved when a loss is detected.
+        halved: Halved = Halved::Flight, "";
+        /// The most segments that one ACK releases during NewReno's fast recovery; 0 for no bound.
+        recovery_burst: u32 = 0, "segments", Range::new(0.0, 1000.0);
+        /// Whether the ACK that ends Reno's or NewReno's fast recovery also grows the window (ns-2); RFC 5681 only
+        /// deflates it.
+        grow_after_recovery: bool = false, "";
+        /// Whether a SYN goes ahead of the data.
+        handshake: bool = true, "";
+        /// Whether data is sent as ECT and CE marks are obeyed (RFC 3168).
+        ecn: bool = false, "";
+        /// How SACK tells what is lost and what is still in the network.
+        sack_recovery: SackRecovery = SackRecovery::Rfc6675, "";
+        /// SACK blocks that an ACK has room for.
+        sack_blocks: u32 = 3, "blocks", Range::new(1.0, 3.0);
+        /// Whether a connection that sent nothing for a time-out starts again from the initial window (RFC 5681,
+        /// section 4.1).
+        restart_after_idle: bool = true, "";
+        /// The window from which it starts again at most; auto takes `initial_window`, ns-2 has 1.
+        restart_window: Option<u32> = None, "segments", Range::new(1.0, 1000.0);
+        /// Segments that one ACK adds to the window in slow start at most, if it covers so many (L of RFC 3465); Linux
+        /// counts all that it covers, others an ACK as one.
+        slow_start_step: u32 = 1, "segments", Range::new(1.0, 65535.0);
+        /// CUBIC: the part of the window that a loss leaves (RFC 9438, section 4.6).
+        beta: f64 = 0.7, "", Range::new(0.1, 0.99);
+        /// CUBIC: how steeply the window grows (C of RFC 9438, section 5).
+        c: f64 = 0.4, "segments/s^3", Range::above(0.0, 1e3);
+        /// CUBIC: whether a flow whose window shrinks from loss to loss gives way to new ones (RFC 9438, section 4.7).
+        fast_convergence: bool = true, "";
+        /// CUBIC: whether the window is at least what Reno's would be (RFC 9438, section 4.3).
+        reno_friendly: bool = true, "", Range::ANY, ["tcp_friendly"];
+        /// DCTCP: the weight of the latest window in the average of the marked fraction (RFC 8257, section 4.2).
+        g: f64 = 0.0625, "", Range::above(0.0, 1.0);
+        /// LEDBAT: the queueing delay to add at most; RFC 7928 experiments take 5 ms.
+        target: Span = Span::ms(100), "s", Range::new(1e-5, 10.0);
+        /// LEDBAT: segments a round trip that the window moves by at no queueing delay; RFC 6817 allows at most 1,
+        /// RFC 7928 takes 10.
+        gain: f64 = 1.0, "", Range::above(0.0, 1e3);
+        /// LEDBAT: segments that the window may exceed what is outstanding by.
+        allowed_increase: f64 = 1.0, "segments", Range::above(0.0, 1e3);
+        /// LEDBAT: minutes after which a smallest delay is forgotten.
+        base_history: u32 = 10, "minutes", Range::new(1.0, 60.0);
+    }
+}
+
+/// The parameters that belong to one congestion control, and to which.
+const CONTROLS: &[(&str, Congestion)] = &[
+    ("beta", Congestion::Cubic),
+    ("c", Congestion::Cubic),
+    ("fast_convergence", Congestion::Cubic),
+    ("reno_friendly", Congestion::Cubic),
+    ("g", Congestion::Dctcp),
+    ("target", Congestion::Ledbat),
+    ("gain", Congestion::Ledbat),
+    ("allowed_increase", Congestion::Ledbat),
+    ("base_history", Congestion::Ledbat),
+];
+
+/// The named sets of TCP parameters, with whose values they are; [`Tcp::preset`] gives each.
+pub const TCP_PRESETS: &[(&str, &str)] = &[
+    ("rfc", "the current standards: RFC 5681, 6298, 6582, 6675, 3042, 7323"),
+    ("ns2.35", "the defaults of ns-2.35, but for a window of 1000 instead of 20"),
+    ("ns2-2002", "ns2.35 with the timer of the papers' time: a time-out of at least 1 s, a clock of 100 ms"),
+    ("linux", "Linux: CUBIC, SACK, initial window 10, time-out 0.2 to 120 s, ACKs delayed by 40 ms at most"),
+    ("cubic", "rfc with SACK and CUBIC (RFC 9438)"),
+    ("dctcp", "rfc with SACK, ECN and DCTCP (RFC 8257)"),
+    ("ledbat", "rfc with SACK and LEDBAT (RFC 6817)"),
+    ("bbr", "rfc with SACK and BBR version 1"),
+];
+
+impl Tcp {
+    /// The one congestion control that the parameter `name` is for, if this is another.
+    pub(crate) fn foreign(&self, name: &str) -> Option<Congestion> {
+        let owner = CONTROLS.iter().find(|(own, _)| *own == name).map(|(_, control)| *control);
+        owner.filter(|control| *control != self.congestion)
+    }
+
+    /// The parameters of one of [`TCP_PRESETS`].
+    #[must_use]
+    pub fn preset(name: &str) -> Option<Self> {
+        let controlled = |congestion| Self { flavour: Flavour::Sack, congestion, ..Self::default() };
+        match name {
+            "rfc" => Some(Self::default()),
+            "ns2.35" => Some(Self {
+                delayed_ack: false,
+                delayed_ack_timeout: Span::ms(100),
+                delayed_ack_of_repeat: true,
+                max_window: 1000,
+                initial_window: Some(2),
+                initial_rto: Span::s(3),
+                min_rto: Span::ms(200),
+                tick: Span::ms(10),
+                tick_phase: true,
+                timestamps: false,
+                limited_transmit: LimitedTransmit::Next,
+                halved: Halved::Window,
+                recovery_burst: 2,
+                grow_after_recovery: true,
+                sack_recovery: SackRecovery::Sack1,
+                restart_window: Some(1),
+                ..Self::default()
+            }),
+            // `minrto_` and `tcpTick_` before October 2004; all else, the window of 1000 too, as in ns2.35.
+            "ns2-2002" => {
+                let newer = Self::preset("ns2.35")?;
+                Some(Self { min_rto: Span::s(1), tick: Span::ms(100), ..newer })
+            }
+            // What Linux has besides and this has not: HyStart, proportional rate reduction, RACK, tail loss probes.
+            // include/net/tcp.h: TCP_RTO_MIN and _MAX, TCP_TIMEOUT_INIT, TCP_INIT_CWND, TCP_DELACK_MIN.
+            "linux" => Some(Self {
+                delayed_ack_timeout: Span::ms(40),
+                initial_window: Some(10),
+                min_rto: Span::ms(200),
+                max_rto: Span::s(120),
+                slow_start_step: 65535,
+                ..controlled(Congestion::Cubic)
+            }),
+            "cubic" => Some(controlled(Congestion::Cubic)),
+            "dctcp" => Some(Self { ecn: true, ..controlled(Congestion::Dctcp) }),
+            "ledbat" => Some(controlled(Congestion::Ledbat)),
+            "bbr" => Some(controlled(Congestion::Bbr)),
+            _ => None,
+        }
+    }
+}
