@@ -172,6 +172,7 @@ def distribution(results: Mapping[str, Result], name: str, figure: Figure | None
             axes.legend(fontsize=8)
             if metric.counted:
                 axes.set_yscale("log")
+                axes.xaxis.get_major_locator().set_params(integer=True)
         drawn[0].set_ylabel(share_axis(name))
     return figure
 
