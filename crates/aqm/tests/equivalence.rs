@@ -173,7 +173,7 @@ fn red_equals_ns2() {
 }
 
 #[test]
-fn adaptive_red_equals_ns2_but_for_its_timer() {
+fn adaptive_red_equals_ns2_with_its_timer_and_without() {
     for frozen in [false, true] {
         for bytes in [false, true] {
             let settings = [
@@ -183,9 +183,12 @@ fn adaptive_red_equals_ns2_but_for_its_timer() {
                 ("frozen_gentle", Value::Bool(frozen)),
                 ("bytes", Value::Bool(bytes)),
             ];
-            let red = Red { gentle: true, frozen, ..Red::new(10.0, 30.0, 0.1, 0.002) };
-            let tally = compare("ared", &settings, None, if bytes { red.in_bytes() } else { red });
-            assert_lively(&tally, false);
+            for (moves, lazy) in [("timer", false), ("arrival", true)] {
+                let settings = [&settings[..], &[("moves", text(moves))]].concat();
+                let red = Red { gentle: true, frozen, lazy, ..Red::new(10.0, 30.0, 0.1, 0.002) };
+                let tally = compare("ared", &settings, None, if bytes { red.in_bytes() } else { red });
+                assert_lively(&tally, false);
+            }
         }
     }
 }
@@ -195,7 +198,8 @@ fn the_presets_of_red_and_ared_equal_ns2_with_its_defaults() {
     // w_q and the thresholds are those that ns-2 works out for 10 Mbit/s and 500-byte packets.
     let w_q = 1.0 - (-1.0 / (10.0 * 0.1 * PTC)).exp();
     let red = Red { gentle: true, wait: true, mark_p: 0.1, frozen: true, ..Red::new(6.25, 18.75, 0.1, w_q) };
-    for name in ["red", "ared"] {
+    for (name, lazy) in [("red", false), ("ared", true)] {
+        let red = Red { lazy, ..red.clone() };
         assert_lively(&compare(name, &[], Some("ns2.35"), red.clone().in_bytes()), false);
         let marking = Red { setbit: true, ..red.clone() };
         assert_lively(&compare(name, &[("ecn", ON)], Some("ns2.35"), marking.in_bytes()), true);

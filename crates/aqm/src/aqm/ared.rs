@@ -1,19 +1,19 @@
 //! Adaptive RED: RED that moves max_p so that the average queue stays half-way between the thresholds.
 //!
-//! Decides as `red`. Every `interval`, avg outside the middle fifth between the thresholds moves max_p:
+//! Decides as `red`. Every `interval`, an avg outside the middle fifth between the thresholds moves max_p:
 //!
 //! ```text
 //! max_p <- max_p + min(alpha, max_p / 4), at most top         avg > max_th - 0.4 (max_th - min_th)
 //! max_p <- beta max_p, at least bottom                        avg < min_th + 0.4 (max_th - min_th)
 //! ```
 //!
-//! Decides at: enqueue. Timer: `interval`. Randomness: one draw an arrival with avg above min_th. State: that of
+//! Decides at: enqueue. Timer: `interval`, unless max_p moves at arrivals. Randomness: one draw an arrival with avg above min_th. State: that of
 //! `red`, and max_p.
 //!
 //! # Departures from the source
 //! Those of `red`. Unlike ns-2: the gentle part starts at the present max_p rather than the initial one, which
-//! leaves Adaptive RED helpless above max_th (`frozen_gentle` for ns-2's); max_p moves on a timer rather than at an
-//! arrival, by the average as the idle time has aged it, and never beyond `bottom` and `top`.
+//! leaves Adaptive RED helpless above max_th (`frozen_gentle` for ns-2's); max_p moves on a timer, by the average as
+//! the idle time has aged it, rather than at an arrival (`moves` for ns-2's), and never beyond `bottom` and `top`.
 //!
 //! # Sources
 //! Floyd, Gummadi, Shenker, "Adaptive RED: an algorithm for increasing the robustness of RED's active queue
@@ -24,10 +24,23 @@ use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Range};
 use crate::unit::{Rate, Span, Time};
 
+crate::choice! {
+    /// When `max_p` moves.
+    pub enum Moves {
+        /// Every `interval`.
+        Timer = "timer",
+        /// At the first arrival that finds the average off, `interval` or more after the last move (ns-2).
+        Arrival = "arrival",
+    }
+}
+
 crate::params! {
     /// Adaptive RED's parameters.
     pub struct Params with red: red::Params {
-        /// How often `max_p` is considered.
+        /// When `max_p` moves: `timer`, every `interval`; `arrival`, at the first arrival that finds the average off,
+        /// `interval` or more after the last move (ns-2), so that short swings move it as well.
+        moves: Moves = Moves::Timer, "";
+        /// How often `max_p` is considered, or moves at most.
         interval: Span = Span::ms(500), "s", Range::new(1e-6, 1e6), ["interval_", "Interval"];
         /// Largest step of `max_p` upwards; never more than a quarter of it.
         alpha: f64 = 0.01, "", Range::above(0.0, 1.0), ["alpha_", "Alpha"];
@@ -52,12 +65,33 @@ fn bottom(rate: Rate) -> f64 {
 #[derive(Clone, Debug)]
 pub struct Ared {
     red: Red,
+    moves: Moves,
     interval: Span,
+    /// When max_p moved last, if it moves at arrivals.
+    moved: Time,
     alpha: f64,
     beta: f64,
     top: f64,
     bottom: f64,
     frozen_gentle: bool,
+}
+
+impl Ared {
+    /// Moves max_p if the average is off the middle, and tells whether it did.
+    fn adapt(&mut self, avg: f64) -> bool {
+        let red = &mut self.red;
+        let before = red.max_p;
+        let part = 0.4 * (red.max_th - red.min_th);
+        if avg > red.max_th - part && red.max_p < self.top {
+            red.max_p = (red.max_p + self.alpha.min(red.max_p / 4.0)).min(self.top);
+        } else if avg < red.min_th + part && red.max_p > self.bottom {
+            red.max_p = (red.max_p * self.beta).max(self.bottom);
+        }
+        if !self.frozen_gentle {
+            red.gentle_p = red.max_p;
+        }
+        self.red.max_p != before
+    }
 }
 
 impl Aqm for Ared {
@@ -72,7 +106,9 @@ impl Aqm for Ared {
     fn new(params: &Params, port: &Port) -> Self {
         Self {
             red: Red::new(&params.red, port),
+            moves: params.moves,
             interval: params.interval,
+            moved: Time::ZERO,
             alpha: params.alpha,
             beta: params.beta,
             top: params.top,
@@ -83,7 +119,12 @@ impl Aqm for Ared {
 
     fn preset(name: &str) -> Option<Params> {
         match name {
-            "ns2.35" => Red::preset(name).map(|red| Params { red, frozen_gentle: true, ..Params::default() }),
+            "ns2.35" => Red::preset(name).map(|red| Params {
+                red,
+                moves: Moves::Arrival,
+                frozen_gentle: true,
+                ..Params::default()
+            }),
             _ => None,
         }
     }
@@ -110,7 +151,11 @@ impl Aqm for Ared {
         queue: &Backlog,
         rng: &mut R,
     ) -> Verdict {
-        self.red.on_enqueue(now, packet, queue, rng)
+        self.red.estimate(now, queue);
+        if self.moves == Moves::Arrival && now > self.moved + self.interval && self.adapt(self.red.avg) {
+            self.moved = now;
+        }
+        self.red.decide(packet, queue, rng)
     }
 
     #[inline]
@@ -119,21 +164,11 @@ impl Aqm for Ared {
     }
 
     fn period(&self) -> Option<Span> {
-        Some(self.interval)
+        (self.moves == Moves::Timer).then_some(self.interval)
     }
 
     fn on_period(&mut self, now: Time, _: &Backlog) {
-        let red = &mut self.red;
-        let avg = red.aged(now);
-        let part = 0.4 * (red.max_th - red.min_th);
-        if avg > red.max_th - part && red.max_p < self.top {
-            red.max_p = (red.max_p + self.alpha.min(red.max_p / 4.0)).min(self.top);
-        } else if avg < red.min_th + part && red.max_p > self.bottom {
-            red.max_p = (red.max_p * self.beta).max(self.bottom);
-        }
-        if !self.frozen_gentle {
-            red.gentle_p = red.max_p;
-        }
+        self.adapt(self.red.aged(now));
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

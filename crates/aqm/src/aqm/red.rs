@@ -180,6 +180,44 @@ impl Red {
         let p = self.spacing.p_a(self.p_b, (self.since_drop / self.mean.0) as f64);
         if p < 1.0 { p * f64::from(size) / self.mean.0 as f64 } else { p }
     }
+
+    /// Takes what an arrival at `now` finds into the average.
+    #[inline]
+    pub(super) fn estimate(&mut self, now: Time, queue: &Backlog) {
+        if self.idle_since.is_some() {
+            self.avg = self.aged(now);
+            // What does not even fit an empty buffer leaves the link idle.
+            self.idle_since = queue.full.then_some(now);
+        }
+        self.avg = (1.0 - self.w_q) * self.avg + self.w_q * queue.length(self.bytes, self.mean.0 as f64);
+    }
+
+    /// Whether the arrival passes, by the average as it is.
+    #[inline]
+    pub(super) fn decide<R: Uniform>(&mut self, packet: &Packet, queue: &Backlog, rng: &mut R) -> Verdict {
+        let size = if self.bytes { u64::from(packet.size) } else { 1 };
+        let backlog = if self.bytes { queue.bytes } else { u64::from(queue.packets) };
+        self.since_drop += size;
+        let was_above = std::mem::replace(&mut self.above, self.avg >= self.min_th && backlog > 1);
+        if !self.above {
+            self.p_b = 0.0;
+            return Verdict::Pass;
+        }
+        self.p_b = self.p_b(self.avg);
+        if queue.full {
+            self.since_drop = 0;
+            return Verdict::Pass;
+        }
+        if !was_above {
+            self.since_drop = size;
+            return Verdict::Pass;
+        }
+        if !rng.happens(self.p_a(packet.size)) {
+            return Verdict::Pass;
+        }
+        self.since_drop = 0;
+        Verdict::signal(packet.ect && self.p_b < self.mark_p)
+    }
 }
 
 impl Aqm for Red {
@@ -273,35 +311,8 @@ impl Aqm for Red {
         queue: &Backlog,
         rng: &mut R,
     ) -> Verdict {
-        if self.idle_since.is_some() {
-            self.avg = self.aged(now);
-            // What does not even fit an empty buffer leaves the link idle.
-            self.idle_since = queue.full.then_some(now);
-        }
-        self.avg = (1.0 - self.w_q) * self.avg + self.w_q * queue.length(self.bytes, self.mean.0 as f64);
-
-        let size = if self.bytes { u64::from(packet.size) } else { 1 };
-        let backlog = if self.bytes { queue.bytes } else { u64::from(queue.packets) };
-        self.since_drop += size;
-        let was_above = std::mem::replace(&mut self.above, self.avg >= self.min_th && backlog > 1);
-        if !self.above {
-            self.p_b = 0.0;
-            return Verdict::Pass;
-        }
-        self.p_b = self.p_b(self.avg);
-        if queue.full {
-            self.since_drop = 0;
-            return Verdict::Pass;
-        }
-        if !was_above {
-            self.since_drop = size;
-            return Verdict::Pass;
-        }
-        if !rng.happens(self.p_a(packet.size)) {
-            return Verdict::Pass;
-        }
-        self.since_drop = 0;
-        Verdict::signal(packet.ect && self.p_b < self.mark_p)
+        self.estimate(now, queue);
+        self.decide(packet, queue, rng)
     }
 
     #[inline]

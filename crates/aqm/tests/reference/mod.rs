@@ -38,6 +38,9 @@ pub(crate) struct Red {
     pub(crate) setbit: bool,
     pub(crate) mark_p: f64,
     pub(crate) frozen: bool,
+    /// Whether updateMaxP is called on arrivals, as in red.cc.
+    pub(crate) lazy: bool,
+    pub(crate) lastset: f64,
     pub(crate) bottom: f64,
     pub(crate) v_ave: f64,
     pub(crate) v_prob1: f64,
@@ -63,6 +66,8 @@ impl Red {
             setbit: false,
             mark_p: 1.0,
             frozen: false,
+            lazy: false,
+            lastset: 0.0,
             bottom: 0.008,
             v_ave: 0.0,
             v_prob1: 0.0,
@@ -106,6 +111,21 @@ impl Red {
         if p > 1.0 { 1.0 } else { p }
     }
 
+    fn update_max_p(&mut self, ave: f64, now: f64) {
+        let part = 0.4 * (self.th_max - self.th_min);
+        if ave < self.th_min + part && self.cur_max_p > self.bottom {
+            self.cur_max_p = (self.cur_max_p * 0.9).max(self.bottom);
+            self.lastset = now;
+        } else if ave > self.th_max - part && self.cur_max_p < 0.5 {
+            let mut alpha = 0.01;
+            if alpha > 0.25 * self.cur_max_p {
+                alpha = 0.25 * self.cur_max_p;
+            }
+            self.cur_max_p = (self.cur_max_p + alpha).min(0.5);
+            self.lastset = now;
+        }
+    }
+
     fn modify_p(&self, size: u32) -> f64 {
         let count1 = if self.bytes { (self.count_bytes / 500) as f64 } else { self.count as f64 };
         let mut p = self.v_prob1;
@@ -138,6 +158,9 @@ impl Reference for Red {
         self.idle = false;
         let qlen = if self.bytes { queue.bytes } else { u64::from(queue.packets) };
         self.v_ave = self.v_ave * (1.0 - self.q_w) + self.q_w * qlen as f64;
+        if self.lazy && now > self.lastset + 0.5 {
+            self.update_max_p(self.v_ave, now);
+        }
         self.count += 1;
         self.count_bytes += u64::from(packet.size);
         let mut verdict = Verdict::Pass;
@@ -169,17 +192,7 @@ impl Reference for Red {
     }
 
     fn timer(&mut self, now: f64, _: &Backlog) {
-        let ave = self.average_after_idling(now);
-        let part = 0.4 * (self.th_max - self.th_min);
-        if ave < self.th_min + part && self.cur_max_p > self.bottom {
-            self.cur_max_p = (self.cur_max_p * 0.9).max(self.bottom);
-        } else if ave > self.th_max - part && self.cur_max_p < 0.5 {
-            let mut alpha = 0.01;
-            if alpha > 0.25 * self.cur_max_p {
-                alpha = 0.25 * self.cur_max_p;
-            }
-            self.cur_max_p = (self.cur_max_p + alpha).min(0.5);
-        }
+        self.update_max_p(self.average_after_idling(now), now);
     }
 
     fn signal(&self) -> f64 {
