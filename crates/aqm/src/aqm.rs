@@ -10,6 +10,27 @@ pub struct Packet {
     pub size: u32,
     /// Whether its transport understands CE marks (ECT, RFC 3168).
     pub ect: bool,
+    /// Whether it says that its congestion control is scalable (ECT(1), RFC 9331). Then `ect` is true as well.
+    pub l4s: bool,
+    /// Whether its protocol is UDP.
+    pub udp: bool,
+    /// Its class of service: 1, the first, to [`CLASSES`].
+    pub class: u8,
+    /// What stands for its five-tuple: the same for the packets of a connection in one direction, and for no others.
+    pub flow: u64,
+    /// What stands for its addresses: the same for all packets from one host to another, and for no others.
+    pub pair: u32,
+}
+
+/// How many classes of service there are.
+pub const CLASSES: u8 = 4;
+
+impl Packet {
+    /// A packet of no flow in particular, in the first class.
+    #[must_use]
+    pub const fn new(size: u32, ect: bool) -> Self {
+        Self { size, ect, l4s: false, udp: false, class: 1, flow: 0, pair: 0 }
+    }
 }
 
 /// The packets that wait, without the one in transmission.

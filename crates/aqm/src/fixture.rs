@@ -13,7 +13,7 @@ pub(crate) const PORT: Port = Port {
 };
 
 /// A full-sized packet whose transport knows ECN.
-pub(crate) const PACKET: Packet = Packet { size: 500, ect: true };
+pub(crate) const PACKET: Packet = Packet::new(500, true);
 
 /// `packets` packets of 500 bytes wait, and there is room.
 pub(crate) fn waiting(packets: u32) -> Backlog {

@@ -233,7 +233,7 @@ struct Labelled {
 
 impl Labelled {
     fn new(size: u32, ect: bool, number: u64) -> Self {
-        Self { packet: Packet { size, ect }, class: 0, number, marked: false }
+        Self { packet: Packet::new(size, ect), class: 0, number, marked: false }
     }
 }
 

@@ -74,7 +74,7 @@ fn compare(
             }
             arrivals += 1;
             let size = [40, 250, 500, 500, 500, 1000, 1500][(random.bits() % 7) as usize];
-            let packet = Packet { size, ect: random.uniform() < 0.6 };
+            let packet = Packet::new(size, random.uniform() < 0.6);
             let queue = backlog(&waiting, size);
             let u = random.uniform();
             let found = aqm.on_enqueue(now, &packet, &queue, &mut Once((!queue.full).then_some(u)));

@@ -150,7 +150,14 @@ impl Packet {
 impl Frame for Packet {
     #[inline]
     fn packet(&self) -> aqm::Packet {
-        aqm::Packet { size: u32::from(self.size), ect: self.flags & ECT != 0 }
+        let flow = u64::from(self.flow) | u64::from(self.generation) << 32 | (self.kind as u64) << 48;
+        aqm::Packet {
+            udp: self.kind == Kind::Datagram,
+            flow,
+            // Every path has hops of its own, and goes over a link once.
+            pair: self.hop,
+            ..aqm::Packet::new(u32::from(self.size), self.flags & ECT != 0)
+        }
     }
 
     #[inline]

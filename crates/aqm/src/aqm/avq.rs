@@ -205,7 +205,7 @@ mod tests {
         // 0.8 of 1.25 bytes a microsecond.
         let mut avq = after(4, &Params { alpha: 0.0, ..Params::default() });
         assert_close(avq.vq, 2000.0);
-        arrive(&mut avq, 700, &Packet { size: 40, ect: false });
+        arrive(&mut avq, 700, &Packet::new(40, false));
         assert_close(avq.vq, 2000.0 - 700.0 + 40.0);
         arrive(&mut avq, 9000, &PACKET);
         assert_close(avq.vq, 500.0);
@@ -215,7 +215,7 @@ mod tests {
     fn the_virtual_buffer_fills_exactly_and_a_refused_packet_is_not_in_it() {
         let mut avq = after(200, &Params::default());
         assert_close(avq.vq, 100_000.0);
-        assert_eq!(arrive(&mut avq, 0, &Packet { size: 1, ect: false }), Verdict::Drop);
+        assert_eq!(arrive(&mut avq, 0, &Packet::new(1, false)), Verdict::Drop);
         assert_close(avq.vq, 100_000.0);
         let small = Params { buflim: 0.5, ..Params::default() };
         assert_eq!(arrive(&mut after(100, &small), 0, &PACKET), Verdict::Drop);
@@ -288,8 +288,8 @@ mod tests {
     #[test]
     fn counted_in_packets_sizes_do_not_matter() {
         let mut avq = Avq::new(&Params { bytes: false, alpha: 0.0, ..Params::default() }, &PORT);
-        arrive(&mut avq, 0, &Packet { size: 40, ect: false });
-        arrive(&mut avq, 0, &Packet { size: 1500, ect: false });
+        arrive(&mut avq, 0, &Packet::new(40, false));
+        arrive(&mut avq, 0, &Packet::new(1500, false));
         arrive(&mut avq, 0, &PACKET);
         assert_close(avq.vq, 3.0);
         // 0.8 of 2500 packets a second.

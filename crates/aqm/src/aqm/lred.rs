@@ -215,7 +215,7 @@ mod tests {
         let mut lred = lossy(0.25, &Params { bytes: true, ..Params::default() });
         let queue = Backlog { packets: 300, bytes: 75_000, full: false };
         let mut verdict =
-            |size, u| lred.on_enqueue(Time::ZERO, &Packet { size, ect: false }, &queue, &mut Draw(u));
+            |size, u| lred.on_enqueue(Time::ZERO, &Packet::new(size, false), &queue, &mut Draw(u));
         // 150 mean packets: p = 0.25 + 0.001 * 0.5 * 50 = 0.275.
         assert_eq!(verdict(500, 0.274), Verdict::Drop);
         assert_eq!(verdict(500, 0.276), Verdict::Pass);

@@ -181,7 +181,7 @@ mod tests {
             assert_close(pi.p, p);
             for (size, p) in [(500, p), (40, if by_size { p * 40.0 / 500.0 } else { p })] {
                 let mut verdict =
-                    |u| pi.on_enqueue(Time::ZERO, &Packet { size, ect: false }, &waiting(5), &mut Draw(u));
+                    |u| pi.on_enqueue(Time::ZERO, &Packet::new(size, false), &waiting(5), &mut Draw(u));
                 assert_eq!(verdict(0.999 * p), Verdict::Drop);
                 assert_eq!(verdict(1.001 * p), Verdict::Pass);
             }

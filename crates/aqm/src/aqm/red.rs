@@ -468,7 +468,7 @@ mod tests {
         let mut red = Red::new(&params, &PORT);
         let queue = Backlog { packets: 40, bytes: 10_000, full: false };
         let mut verdict =
-            |size, u| red.on_enqueue(Time::ZERO, &Packet { size, ect: false }, &queue, &mut Draw(u));
+            |size, u| red.on_enqueue(Time::ZERO, &Packet::new(size, false), &queue, &mut Draw(u));
         assert_eq!(verdict(500, 0.0), Verdict::Pass);
         // 20 mean packets: p_b = 0.25.
         assert_eq!([verdict(500, 0.249), verdict(500, 0.251)], [Verdict::Drop, Verdict::Pass]);

@@ -277,7 +277,7 @@ mod tests {
         let params = Params { bytes: true, form: Form::Ns2, gamma: 1.0, b_star: 0.0, ..Params::default() };
         let mut rem = Rem::new(&params, &PORT);
         for _ in 0..12 {
-            rem.on_enqueue(Time::ZERO, &Packet { size: 250, ect: false }, &waiting(9), &mut Draw(0.5));
+            rem.on_enqueue(Time::ZERO, &Packet::new(250, false), &waiting(9), &mut Draw(0.5));
         }
         // 6 mean packets came, 5 could go, 10 wait.
         rem.on_period(Time::ZERO, &Backlog { packets: 20, bytes: 5000, full: false });
@@ -298,7 +298,7 @@ mod tests {
                 let params = Params { form, bytes, by_size, ecn, ..Params::default() };
                 let mut rem = Rem { p: 0.1, ..Rem::new(&params, &PORT) };
                 for (size, p) in [(500, 0.1), (40, if scaled { 0.1 * 40.0 / 500.0 } else { 0.1 })] {
-                    let packet = Packet { size, ect: true };
+                    let packet = Packet::new(size, true);
                     let mut verdict = |u| {
                         if rem.decides_late() {
                             rem.on_dequeue(Time::ZERO, &packet, &waiting(9), Span::ZERO, &mut Draw(u))
