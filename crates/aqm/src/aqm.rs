@@ -333,6 +333,7 @@ aqms! {
     dtared::Dtared,
     feng::Feng,
     nlred::Nlred,
+    wred::Wred,
     pi::Pi,
     rem::Rem,
     lred::Lred,

@@ -176,14 +176,20 @@ impl Red {
         if p < 1.0 { p * f64::from(size) / self.mean.0 as f64 } else { p }
     }
 
+    /// Ages the average by the idle time that an arrival ends, unless that is `refused`: what does not even fit an
+    /// empty buffer leaves the link idle.
+    #[inline]
+    pub(super) fn end_idle(&mut self, now: Time, refused: bool) {
+        if self.idle_since.is_some() {
+            self.avg = self.aged(now);
+            self.idle_since = refused.then_some(now);
+        }
+    }
+
     /// Takes what an arrival at `now` finds into the average.
     #[inline]
     pub(super) fn estimate(&mut self, now: Time, queue: &Backlog) {
-        if self.idle_since.is_some() {
-            self.avg = self.aged(now);
-            // What does not even fit an empty buffer leaves the link idle.
-            self.idle_since = queue.full.then_some(now);
-        }
+        self.end_idle(now, queue.full);
         self.avg = (1.0 - self.w_q) * self.avg + self.w_q * queue.length(self.bytes, self.mean.0 as f64);
     }
 
