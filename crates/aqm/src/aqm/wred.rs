@@ -192,6 +192,10 @@ impl Aqm for Wred {
         queue: &Backlog,
         rng: &mut R,
     ) -> Verdict {
+        if queue.packets == 0 {
+            // A host that shares the buffer among queues may have dropped what waited.
+            self.waiting = [Backlog::default(); N];
+        }
         let k = place(packet);
         for class in 0..N {
             if class >= k || self.average == Average::Shared {
