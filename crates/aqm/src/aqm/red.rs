@@ -293,7 +293,7 @@ impl Aqm for Red {
 mod tests {
     use super::*;
     use crate::fixture::{Draw, PACKET, PORT, assert_close, numbers, vectors, waiting};
-    use crate::unit::{Rate, Span};
+    use crate::unit::{Frequency, Span};
 
     /// RED that takes every queue for its average.
     fn instant(min_th: f64, max_th: f64) -> Params {
@@ -354,21 +354,6 @@ mod tests {
         let refused = Backlog { full: true, ..waiting(0) };
         red.on_enqueue(Time::ZERO + Span::ms(4), &PACKET, &refused, &mut Draw(0.5));
         assert_close(red.aged(Time::ZERO + Span::ms(8)), 50.0 * 0.998_f64.powi(10 + 1 + 10));
-    }
-
-    #[test]
-    fn automatic_values_are_those_of_ns2() {
-        let red = Red::new(&Params::default(), &PORT);
-        assert_close(red.min_th, 6.25);
-        assert_close(red.max_th, 18.75);
-        assert_close(red.w_q, 1.0 - (-4e-4_f64).exp());
-        // A slow link with a long delay: rtt = 3 (0.1 s + 10 ms).
-        let slow = Port { rate: Rate::bit_per_s(400_000), delay: Span::ms(100), ..PORT };
-        let red = Red::new(&Params::default(), &slow);
-        assert_close(red.min_th, 5.0);
-        assert_close(red.w_q, 1.0 - (-1.0 / 330.0_f64).exp());
-        let red = Red::new(&Params { max_th: Some(30.0), ..Params::default() }, &PORT);
-        assert_close(red.min_th, 10.0);
     }
 
     #[test]
@@ -440,8 +425,53 @@ mod tests {
     }
 
     #[test]
-    fn parameters_that_contradict_each_other_are_refused() {
-        let error = |params: Params| Red::check(&params).unwrap_err().to_string();
-        assert_eq!(error(instant(9.5, 9.0)), "min_th = 9.5: must be at most max_th = 9");
+    fn without_hard_drops_a_step_marks_as_dctcps() {
+        let step = Params { gentle: false, ecn: true, ..instant(20.0, 20.0) };
+        for (hard_drop, above) in [(true, Verdict::Drop), (false, Verdict::Mark)] {
+            let mut red = Red::new(&Params { hard_drop, ..step.clone() }, &PORT);
+            let mut verdict = |q| red.on_enqueue(Time::ZERO, &PACKET, &waiting(q), &mut Draw(0.999));
+            // The first of the excursion is spared.
+            assert_eq!(
+                [19, 20, 20, 25, 19].map(&mut verdict),
+                [Verdict::Pass, Verdict::Pass, above, above, Verdict::Pass]
+            );
+        }
+        let soft = Params { hard_drop: false, ..step };
+        let mut red = Red::new(&soft, &PORT);
+        let udp = Packet { ect: false, ..PACKET };
+        let mut verdict = || red.on_enqueue(Time::ZERO, &udp, &waiting(25), &mut Draw(0.999));
+        assert_eq!([verdict(), verdict()], [Verdict::Pass, Verdict::Drop]);
+        let mut red = Red::new(&Params { ecn: false, ..soft }, &PORT);
+        let mut verdict = || red.on_enqueue(Time::ZERO, &PACKET, &waiting(25), &mut Draw(0.999));
+        assert_eq!([verdict(), verdict()], [Verdict::Pass, Verdict::Drop]);
+    }
+
+    #[test]
+    fn count_and_size_may_be_in_packets_while_the_queue_is_in_bytes_and_the_other_way_round() {
+        let params = Params { spacing: Spacing::None, max_p: Some(0.5), ..instant(10.0, 30.0) };
+        // 20 packets of 500 bytes, or 40 of 250: p_b = 0.25 or, by packets, more.
+        let queue = Backlog { packets: 40, bytes: 10_000, full: false };
+        for (bytes, by_size, avg, p) in [
+            (true, None, 20.0, 0.025),
+            (true, Some(false), 20.0, 0.25),
+            (false, Some(true), 40.0, 0.0667),
+            (false, None, 40.0, 0.667),
+        ] {
+            let mut red = Red::new(&Params { bytes, by_size, ..params.clone() }, &PORT);
+            let mut verdict = |u| red.on_enqueue(Time::ZERO, &Packet::new(50, false), &queue, &mut Draw(u));
+            // In gentle mode, p_b(40) = 0.5 + 0.5 (40 - 30) / 30 = 0.667.
+            assert_eq!(verdict(0.0), Verdict::Pass);
+            assert_eq!([verdict(0.99 * p), verdict(1.01 * p)], [Verdict::Drop, Verdict::Pass]);
+            assert_close(red.avg, avg);
+        }
+    }
+
+    #[test]
+    fn idle_time_ages_by_the_rate_that_the_link_is_taken_to_have() {
+        let params = Params { w_q: Some(0.002), pkrate: Some(Frequency(150.0)), ..Params::default() };
+        let mut red = Red::new(&params, &PORT);
+        red.avg = 50.0;
+        red.on_idle(Time::ZERO);
+        assert_close(red.aged(Time::ZERO + Span::ms(101)), 50.0 * 0.998_f64.powi(15));
     }
 }

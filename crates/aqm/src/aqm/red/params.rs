@@ -206,3 +206,188 @@ fn weight_for_burst(min_th: f64, burst: u32) -> Option<f64> {
 fn power_of_half(k: u32) -> f64 {
     1.0 / f64::from(1_u32 << k)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{PORT, assert_close};
+    use crate::params::{Params as _, Value};
+    use crate::unit::{Limit, Rate};
+
+    fn text(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+
+    /// Parameters set by these names, and what they come to before a link of 2500 packets of 500 bytes a second.
+    fn told(settings: &[(&str, Value)]) -> (Params, Effective) {
+        let mut params = Params::default();
+        for (name, value) in settings {
+            params.set(name, value).expect(name);
+        }
+        let effective = Effective::new(&params, &PORT);
+        (params, effective)
+    }
+
+    /// Why these settings do not fit together.
+    fn refused(settings: &[(&str, Value)]) -> String {
+        told(settings).0.check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn automatic_values_are_those_of_ns2() {
+        let auto = Effective::new(&Params::default(), &PORT);
+        assert_close(auto.min_th, 6.25);
+        assert_close(auto.max_th, 18.75);
+        assert_close(auto.max_p, 0.1);
+        assert_close(auto.w_q, 1.0 - (-4e-4_f64).exp());
+        // A slow link with a long delay: rtt = 3 (0.1 s + 10 ms).
+        let slow = Port { rate: Rate::bit_per_s(400_000), delay: Span::ms(100), ..PORT };
+        let auto = Effective::new(&Params::default(), &slow);
+        assert_close(auto.min_th, 5.0);
+        assert_close(auto.w_q, 1.0 - (-1.0 / 330.0_f64).exp());
+        let (_, given) = told(&[("max_th", Value::Float(30.0))]);
+        assert_close(given.min_th, 10.0);
+    }
+
+    #[test]
+    fn values_by_which_ns2_asks_for_automatic_ones_are_refused() {
+        let mut params = Params::default();
+        for name in ["thresh_", "maxthresh_"] {
+            assert!(params.set(name, &Value::Integer(0)).is_err(), "{name}");
+        }
+        for weight in [0, -1, -2] {
+            assert!(params.set("q_weight_", &Value::Integer(weight)).is_err(), "{weight}");
+        }
+        assert_eq!(params, Params::default());
+    }
+
+    #[test]
+    fn linterm_is_the_inverse_of_max_p_and_printed_as_itself() {
+        for name in ["linterm", "linterm_", "LInterm"] {
+            let (params, effective) = told(&[(name, Value::Integer(50))]);
+            assert_close(effective.max_p, 0.02);
+            assert!(params.values().contains(&("linterm", Value::Float(50.0))));
+        }
+        // A probability given as one is refused.
+        assert!(Params::default().set("linterm_", &Value::Float(0.1)).is_err());
+        assert!(Params::default().set("max_p", &Value::Float(10.0)).is_err());
+    }
+
+    #[test]
+    fn thresholds_in_bytes_are_quantities_that_mean_packets_divide() {
+        let (_, effective) = told(&[("min", text("30 kB")), ("max", text("90 kB"))]);
+        assert_close(effective.min_th, 60.0);
+        assert_close(effective.max_th, 180.0);
+        let (_, large) = told(&[("min", text("30 kB")), ("avpkt", text("1000 B"))]);
+        assert_close(large.min_th, 30.0);
+        assert_close(large.max_th, 90.0);
+        // A bare number could mean either, and is refused.
+        for name in ["min", "qth_min", "min_bytes", "max"] {
+            assert!(Params::default().set(name, &Value::Integer(30_000)).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_burst_gives_the_weight_that_tc_finds() {
+        // The longest bursts for a min_th of 32 packets, by weight, in the head of Linux's red.h.
+        for (k, longest) in [(4, 46), (5, 57), (6, 75), (7, 101)] {
+            for (burst, k) in [(longest, k), (longest + 1, k + 1)] {
+                let (_, effective) =
+                    told(&[("min_th", Value::Integer(32)), ("burst", Value::Integer(burst))]);
+                assert_close(effective.w_q, 0.5_f64.powi(k));
+            }
+        }
+    }
+
+    #[test]
+    fn a_burst_for_which_tc_finds_no_weight_is_refused() {
+        let burst =
+            |min_th, burst| refused(&[("min_th", Value::Float(min_th)), ("burst", Value::Integer(burst))]);
+        assert_eq!(
+            burst(32.0, 31),
+            "burst = 31: must be at least min_th = 32, and that more than 1, for tc to find a weight"
+        );
+        assert_eq!(
+            burst(0.5, 40),
+            "burst = 40: must be at least min_th = 0.5, and that more than 1, for tc to find a weight"
+        );
+        // Where the threshold follows from the port, there is no telling before: the fastest weight that tc has.
+        assert_close(told(&[("rules", text("linux")), ("burst", Value::Integer(9))]).1.w_q, 0.5);
+    }
+
+    #[test]
+    fn tc_works_out_what_is_left_out_from_the_buffer() {
+        // 60 kB: max 15 kB, min 5 kB; burst 25/3 = 8, with which 4 <= 8 (1 - (7/8)^8) = 5.25, but not 4 (1 - (3/4)^8).
+        let mut params = Params { rules: Rules::Linux, mean_packet: Some(Bytes(1000)), ..Params::default() };
+        let effective = Effective::new(&params, &Port { limit: Limit::Bytes(60_000), ..PORT });
+        assert_close(effective.max_th, 15.0);
+        assert_close(effective.min_th, 5.0);
+        assert_close(effective.w_q, 1.0 / 8.0);
+        // With min 12 kB: max 36 kB, burst 20, a = 9 <= 16 (1 - (15/16)^20) = 11.6, but not 8 (1 - (7/8)^20) = 7.4.
+        params.min_bytes = Some(Bytes(12_000));
+        let effective = Effective::new(&params, &PORT);
+        assert_close(effective.max_th, 36.0);
+        assert_close(effective.w_q, 1.0 / 16.0);
+        // A buffer too small for any of it.
+        params.min_bytes = None;
+        let effective = Effective::new(&params, &Port { limit: Limit::Bytes(1), ..PORT });
+        assert_close(effective.max_th, 0.001);
+        assert_close(effective.min_th, 0.0);
+    }
+
+    #[test]
+    fn plog_is_a_power_of_two_in_bytes() {
+        // The head of Linux's red.h: 128 KiB and 32 KiB with Plog 22 are about 0.02.
+        let thresholds = [("min", text("32768 B")), ("max", text("131072 B"))];
+        let (_, effective) = told(&[&thresholds[..], &[("Plog", Value::Integer(22))]].concat());
+        assert_close(effective.max_p, 98_304.0 / 4_194_304.0);
+        // What tc made of 0.02 was 23: asked and used differ by a factor of 1.7.
+        let (_, effective) = told(&[&thresholds[..], &[("plog", Value::Integer(23))]].concat());
+        assert_close(effective.max_p, 0.011_718_75);
+        assert_close(told(&[("plog", Value::Integer(0))]).1.max_p, 1.0);
+    }
+
+    #[test]
+    fn the_packets_a_second_may_be_told() {
+        assert_close(told(&[]).1.c, 2500.0);
+        assert_close(told(&[("mean_packet", text("1000 B"))]).1.c, 1250.0);
+        assert_close(told(&[("pkrate", text("150 Hz"))]).1.c, 150.0);
+    }
+
+    #[test]
+    fn what_is_said_twice_is_refused() {
+        let both = |one: (&str, Value), other: (&str, Value)| refused(&[one, other]);
+        let number = Value::Float;
+        assert_eq!(
+            both(("linterm_", number(50.0)), ("max_p", number(0.02))),
+            "linterm = 50.0: must be left out where max_p is given"
+        );
+        assert_eq!(
+            both(("plog", Value::Integer(22)), ("linterm", number(50.0))),
+            "plog = 22: must be left out where max_p or linterm is given"
+        );
+        assert_eq!(
+            both(("burst", Value::Integer(50)), ("wq", number(0.002))),
+            "burst = 50: must be left out where w_q is given"
+        );
+        assert_eq!(
+            both(("min", text("30 kB")), ("minth", number(60.0))),
+            "min_bytes = \"30000 B\": must be left out where min_th is given"
+        );
+        assert_eq!(
+            both(("max", text("90 kB")), ("maxth", number(180.0))),
+            "max_bytes = \"90000 B\": must be left out where max_th is given"
+        );
+    }
+
+    #[test]
+    fn thresholds_the_wrong_way_round_are_refused() {
+        let both = |min, max| [("min_th", Value::Float(min)), ("max_th", Value::Float(max))];
+        assert_eq!(refused(&both(9.5, 9.0)), "min_th = 9.5: must be at most max_th = 9");
+        assert_eq!(told(&both(9.0, 9.0)).0.check(), Ok(()));
+        assert_eq!(
+            refused(&[("min", text("30 kB")), ("max", text("20 kB"))]),
+            "min_bytes = \"30000 B\": must be at most max_bytes = \"20000 B\""
+        );
+    }
+}
