@@ -358,6 +358,7 @@ impl Model {
             flow: u64::from(flow % 50),
             pair: u32::from(flow % 10),
             udp: flow % 5 == 0,
+            class: 1 + flow % 4,
             l4s: ect && flow % 2 == 0,
             ..Packet::new(size, ect)
         };
