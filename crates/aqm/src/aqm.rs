@@ -550,6 +550,7 @@ aqms! {
     }
     several queues {
         fq::Fq,
+        redtail::Redtail,
     }
     variants {
     }

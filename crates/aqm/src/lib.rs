@@ -9,6 +9,7 @@ pub mod aqm;
 pub mod discipline;
 #[cfg(test)]
 mod fixture;
+mod flows;
 pub mod params;
 pub mod queue;
 pub mod unit;
