@@ -505,5 +505,5 @@ fn every_early_dropper_drops_and_marks_under_overload() {
 fn only_those_that_leave_it_to_others_lack_ecn() {
     let lack = |params: &AnyParams| params.specs().iter().all(|spec| spec.name != "ecn");
     let names: Vec<&str> = defaults().filter(lack).map(|params| params.name()).collect();
-    assert_eq!(names, ["droptail", "fq"]);
+    assert_eq!(names, ["droptail", "fq", "redtail"]);
 }
