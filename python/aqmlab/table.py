@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 SHOWN = ("queue_mean", "queue_mad", "queue_delay_mean", "queue_delay_p99", "loss_ratio", "goodput", "jain")
 """The metrics of the table; all others are in the documents and the report."""
 
-_LABEL_WIDTH = 16
-"""How many characters of a label go in a line, so that the table fits a terminal of 120 columns."""
+WIDTH = 120
+"""How many columns of a terminal the table fills before it breaks long labels."""
+
+_SHORTEST = 16
+"""How many characters of a label stay together even then."""
 
 
 def text(results: Mapping[str, Result]) -> str:
@@ -36,19 +39,26 @@ def text(results: Mapping[str, Result]) -> str:
     metrics = [METRICS[name] for name in SHOWN]
     title = printable(first.scenario.title) or "untitled"
     unequal = len({tuple(result.seeds) for result in results.values()}) > 1
-    rows = [
+    head = [
         ["", *(["Seeds"] if unequal else []), "Target", *(metric.label for metric in metrics)],
         ["", *([""] if unequal else []), "packets", *(metric.shown or metric.unit for metric in metrics)],
     ]
     values = zip(*(_intervals(metric, results) for metric in metrics), strict=True)
-    for (label, result), cells in zip(results.items(), values, strict=True):
-        target = result.scenario.target
-        first_line, *more = wrapped(label, _LABEL_WIDTH)
-        count = [str(len(result.seeds))] if unequal else []
-        rows.append([first_line, *count, "-" if target is None else f"{target:g}", *cells])
-        rows += [[f"  {line}", *[""] * (len(rows[0]) - 1)] for line in more]
-    head = f"{title} ({seeds(results)}; aqmlab {first.version})"
-    return "\n".join([head, "", columns(rows), *notes(results)])
+    rows = [
+        [
+            *([str(len(result.seeds))] if unequal else []),
+            "-" if result.scenario.target is None else f"{result.scenario.target:g}",
+            *cells,
+        ]
+        for result, cells in zip(results.values(), values, strict=True)
+    ]
+    numbers = max(map(len, columns([row[1:] for row in head] + rows).splitlines()))
+    lines = [wrapped(label, max(WIDTH - numbers - 4, _SHORTEST)) for label in results]
+    body = []
+    for (label, *more), row in zip(lines, rows, strict=True):
+        body += [[label, *row], *([f"  {line}", *[""] * len(row)] for line in more)]
+    told = f"{title} ({seeds(results)}; aqmlab {first.version})"
+    return "\n".join([told, "", columns(head + body), *notes(results)])
 
 
 def _intervals(metric: Metric, results: Mapping[str, Result]) -> list[str]:
