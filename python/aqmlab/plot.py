@@ -60,20 +60,26 @@ _STYLE: Any = {
 }
 
 
-def colour(index: int) -> str:
-    """Give the colour of the result with this index.
+def colours(results: Mapping[str, Result]) -> dict[str, str]:
+    """Give each result a colour.
 
     Parameters
     ----------
-    index : int
-        From 0.
+    results : mapping
+        Results by label.
 
     Returns
     -------
-    str
-        A colour.
+    dict
+        A colour by label; more than `MANY` go from dark to light with their mean queue.
     """
-    return COLOURS[index % len(COLOURS)]
+    if len(results) <= MANY:
+        return dict(zip(results, COLOURS, strict=False))
+    scale = mpl.colormaps["viridis"]
+    # The lightest yellows cannot be seen on white.
+    shades = [mpl.colors.to_hex(scale(0.9 * rank / (len(results) - 1))) for rank in range(len(results))]
+    ranked = dict(zip(by_queue(results), shades, strict=True))
+    return {label: ranked[label] for label in results}
 
 
 def recorded(results: Mapping[str, Result]) -> dict[str, Result]:
@@ -125,9 +131,9 @@ def comparison(results: Mapping[str, Result], figure: Figure | None = None) -> F
         if timed:
             left, right = cast("list[SubFigure]", figure.subfigures(1, 2, width_ratios=[2.4, 1]))
             panels = np.atleast_1d(left.subplots(len(timed), 1, sharex=True, sharey=True))
-            indices = {label: index for index, label in enumerate(results)}
+            colour = colours(results)
             for axes, (label, result) in zip(panels, timed.items(), strict=True):
-                _queue(axes, printable(label), result, colour(indices[label]))
+                _queue(axes, printable(label), result, colour[label])
             panels[0].set_ylim(bottom=0)
             panels[-1].set_xlabel("Time (s)", loc="left")
             left.text(
@@ -190,7 +196,7 @@ def distribution(results: Mapping[str, Result], name: str, figure: Figure | None
     if not shown:
         raise LookupError(f"these results have no values of {name}")
     metric = DISTRIBUTIONS[name]
-    indices = {label: index for index, label in enumerate(results)}
+    colour = colours(results)
     with mpl.rc_context(_STYLE):
         if figure is None:
             from matplotlib import pyplot
@@ -201,15 +207,21 @@ def distribution(results: Mapping[str, Result], name: str, figure: Figure | None
         drawn = np.atleast_1d(figure.subplots(1, len(shown), sharey=True))
         for axes, (owner, curves) in zip(drawn, shown.items(), strict=True):
             for label, numbers in curves.items():
-                line = {"color": colour(indices[label]), "label": printable(label)}
+                line = {"color": colour[label], "label": printable(label)}
                 axes.plot(*curve(name, numbers), marker="." if metric.counted else "", linewidth=1.2, **line)
             axes.set_title(printable(owner), loc="left", fontsize=9, parse_math=False)
             axes.set_xlabel(metric.axis)
-            axes.legend(fontsize=8)
+            if len(results) <= MANY:
+                axes.legend(fontsize=8)
             if metric.counted:
                 axes.set_yscale("log")
                 axes.xaxis.get_major_locator().set_params(integer=True)
         drawn[0].set_ylabel(share_axis(name))
+        if len(results) > MANY:
+            handles = {line.get_label(): line for axes in drawn for line in axes.lines}
+            named = [(handles[text], text) for text in map(printable, by_queue(results)) if text in handles]
+            figure.set_size_inches(3 + 4 * len(shown), max(3.6, 0.14 * len(named) + 0.7))
+            figure.legend(*zip(*named, strict=True), loc="outside right upper", fontsize=7, labelspacing=0.25)
     return figure
 
 
@@ -325,7 +337,7 @@ def _dots(axes: Axes, name: str, results: Mapping[str, Result]) -> None:
     spreads = [(one.ci95 or 0.0) * metric.scale for one in summaries]
     error = spreads if any(spreads) else None
     axes.errorbar(values, places, xerr=error, fmt="o", color=COLOURS[0], markersize=4.5, elinewidth=1.4)
-    for place, result, summary in zip(places, results.values(), summaries, strict=True):
+    for place, (result, summary) in enumerate(zip(results.values(), summaries, strict=True)):
         if place % 2 == 0:
             axes.axhspan(place - 0.5, place + 0.5, color="#f3f5f7", linewidth=0, zorder=0)
         text = metric.text(summary.mean) + share(summary, len(result.runs))
@@ -362,9 +374,7 @@ def _bars(axes: Axes, name: str, results: Mapping[str, Result]) -> None:
     spread = [(summary.ci95 or 0.0) * metric.scale for summary in summaries]
     places = np.arange(len(labels))
     error = spread if any(spread) else None
-    axes.barh(
-        places, values, xerr=error, height=0.65, color=[colour(index) for index in range(len(labels))], capsize=2.5
-    )
+    axes.barh(places, values, xerr=error, height=0.65, color=list(colours(results).values()), capsize=2.5)
     for place, result, value, more in zip(places, results.values(), values, spread, strict=True):
         summary = result.summary[name]
         axes.annotate(
