@@ -45,7 +45,7 @@ fn compare(
         params.set(key, value).expect("an allowed value");
     }
     params.check().expect("parameters that fit");
-    let mut aqm = params.build(&PORT);
+    let mut aqm = params.on_one_queue(&PORT).expect("an algorithm on one queue");
     let mut random = Random(42);
     let mut waiting: VecDeque<Packet> = VecDeque::new();
     let mut tally = Tally::default();
@@ -87,7 +87,7 @@ fn compare(
                     "{name} {settings:?}: arrival {arrivals} at {now:?}, {queue:?}, u = {u}"
                 );
                 match expected {
-                    Verdict::Drop => tally.drops += 1,
+                    Verdict::Drop | Verdict::DropBoth(_) => tally.drops += 1,
                     Verdict::Mark => tally.marks += 1,
                     Verdict::Pass => {}
                 }
