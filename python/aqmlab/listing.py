@@ -23,6 +23,7 @@ _GROUPS = {
     "delay": "Steer the delay of packets to a target",
     "chance": "Drop by chance, without a target",
     "rule": "Drop by rule, without a target",
+    "several": "Keep flows or classes in queues of their own",
 }
 
 _WIDTH = 100
@@ -61,7 +62,8 @@ def grouped(listed: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
     """
     groups: dict[str, list[tuple[str, str]]] = {title: [] for title in _GROUPS.values()}
     for entry in listed["aqms"]:
-        group = groups[_GROUPS[entry["steers"] or ("chance" if entry["random"] else "rule")]]
+        kind = entry["steers"] or ("chance" if entry["random"] else "rule")
+        group = groups[_GROUPS[kind if entry["one_queue"] else "several"]]
         group.append((entry["name"], entry["summary"]))
         group += [(one["name"], _variant(one)) for one in listed["variants"] if one["of"] == entry["name"]]
     return {title: group for title, group in groups.items() if group}
@@ -125,22 +127,46 @@ def parameter_names(aqm: str) -> set[str]:
     return {"preset"} | {name for p in parameters for name in (p["name"], *p["aliases"])}
 
 
-def settings(values: Mapping[str, Any]) -> str:
+def written(value: Any) -> str:
+    """Write the value of a parameter.
+
+    Parameters
+    ----------
+    value : any
+        As the catalogue has it.
+
+    Returns
+    -------
+    str
+        The value as one would write it in ``--aqm``; an algorithm inside another one as ``name:key=value``.
+    """
+    if isinstance(value, dict):
+        rest = ",".join(f"{key}={written(one)}" for key, one in value.items() if key != "name")
+        return ":".join(part for part in (value.get("name", ""), rest) if part)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def settings(values: Mapping[str, Any], width: int | None = _WIDTH) -> str:
     """Write values of parameters as one would set them.
 
     Parameters
     ----------
     values : mapping
         The values by name.
+    width : int or None
+        How many characters a line may have, or none for a single line.
 
     Returns
     -------
     str
         ``gentle = false, max_th = 15.0``, in as many lines as it takes.
     """
+    pairs = [f"{name} = {written(value)}" for name, value in values.items()]
+    if width is None:
+        return ", ".join(pairs)
     # A break between a name and its value is harder to read than a short line.
-    pairs = [f"{name} = {_written(value)}".replace(" ", "\0") for name, value in values.items()]
-    return textwrap.fill(", ".join(pairs), _WIDTH, break_long_words=False, break_on_hyphens=False).replace("\0", " ")
+    whole = ", ".join(pair.replace(" ", "\0") for pair in pairs)
+    return textwrap.fill(whole, width, break_long_words=False, break_on_hyphens=False).replace("\0", " ")
 
 
 def sections(doc: str) -> tuple[str, list[tuple[str, str]]]:
@@ -207,7 +233,7 @@ def _plain(markdown: str) -> str:
 
 
 def _parameters(parameters: Sequence[Mapping[str, Any]]) -> str:
-    values = [f"{one['name']} = {_written(one['default'])}" for one in parameters]
+    values = [f"{one['name']} = {written(one['default'])}" for one in parameters]
     width = max(map(len, values))
     lines = []
     for one, value in zip(parameters, values, strict=True):
@@ -221,10 +247,6 @@ def _presets(presets: Sequence[Mapping[str, Any]]) -> str:
     rows = _two_columns([(one["name"], one["summary"]) for one in presets]).splitlines()
     values = (textwrap.indent(settings(one["values"]), "    ") for one in presets)
     return _indented("\n".join(line for pair in zip(rows, values, strict=True) for line in pair))
-
-
-def _written(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _filled(text: str) -> str:

@@ -6,15 +6,9 @@ use crate::model::{
 };
 use crate::read::BELONGS;
 use crate::resolved::value;
-use aqm::aqm::{AnyParams, NAMES};
+use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, Params, Spec, Value};
 use serde_json::{Map, Value as Json, json};
-
-/// Names that stand for a preset of an algorithm: the name, the algorithm, its preset.
-type Variant = (&'static str, &'static str, &'static str);
-
-/// None as yet.
-const VARIANTS: &[Variant] = &[];
 
 /// Everything that a scenario can be made of; see the schema for the form of a file.
 #[must_use]
@@ -46,10 +40,24 @@ fn parameter(spec: &Spec, default: &Value) -> Json {
         "name": spec.name,
         "doc": spec.doc,
         "unit": spec.unit,
-        "default": value(default),
+        "default": shown(default),
         "allowed": spec.allowed(),
         "aliases": spec.aliases,
     })
+}
+
+/// The value as one would write it: of an algorithm inside another one its name, and what is not its default.
+fn shown(given: &Value) -> Json {
+    let Value::Table(entries) = given else { return value(given) };
+    let inside = entries.iter().find_map(|(key, value)| match value {
+        Value::Text(name) if key == "name" => AnyParams::of(name),
+        _ => None,
+    });
+    let Some(defaults) = inside else { return value(given) };
+    let defaults = defaults.values();
+    let is_default = |(key, own): &&(String, Value)| defaults.iter().any(|(k, v)| k == key && v == own);
+    let changed = entries.iter().filter(|entry| !is_default(entry));
+    changed.map(|(key, own)| (key.clone(), shown(own))).collect::<Map<_, _>>().into()
 }
 
 /// The presets of an algorithm, each with the values that it sets to something else than the defaults.
@@ -57,7 +65,7 @@ fn presets(defaults: &AnyParams) -> Json {
     let entry = |(name, summary): &(&str, &str)| {
         let preset = defaults.preset(name).unwrap_or_else(|| defaults.clone());
         let changed = preset.values().into_iter().zip(defaults.values()).filter(|(own, other)| own != other);
-        let values: Map<_, _> = changed.map(|((key, own), _)| (key.to_owned(), value(&own))).collect();
+        let values: Map<_, _> = changed.map(|((key, own), _)| (key.to_owned(), shown(&own))).collect();
         json!({ "name": name, "summary": summary, "values": values })
     };
     defaults.presets().iter().map(entry).collect()
@@ -87,6 +95,7 @@ fn aqm(params: &AnyParams) -> Json {
         "summary": summary,
         "doc": doc,
         "steers": steers(params),
+        "one_queue": params.has_one_queue(),
         // The first signal of whatever drops at random, and of no other, is p: the contract of an algorithm.
         "random": params.signals().first().is_some_and(|signal| signal.name == "p"),
         "presets": presets(params),
@@ -96,8 +105,8 @@ fn aqm(params: &AnyParams) -> Json {
 }
 
 /// The names that stand for presets, each described as its preset is.
-fn variants(variants: &[Variant]) -> Json {
-    let entry = |(name, of, preset): &Variant| {
+fn variants(variants: &[(&str, &str, &str)]) -> Json {
+    let entry = |(name, of, preset): &(&str, &str, &str)| {
         let presets = AnyParams::of(of).map(|params| presets(&params)).unwrap_or_default();
         let described =
             presets.as_array().into_iter().flatten().find(|entry| entry["name"] == *preset).cloned();
@@ -211,6 +220,17 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn an_algorithm_inside_is_shown_by_its_name_and_what_is_not_its_default() {
+        assert_eq!(discipline("fq")["parameters"][0]["default"], json!({ "name": "droptail" }));
+        assert_eq!(discipline("fq")["one_queue"], json!(false));
+        assert_eq!(discipline("pi")["one_queue"], json!(true));
+        let mut pi = AnyParams::of("pi").unwrap();
+        pi.set("q0", &Value::Integer(7)).unwrap();
+        assert_eq!(shown(&Box::new(pi).value()), json!({ "name": "pi", "q_ref": 7.0 }));
+        assert_eq!(shown(&Value::Float(1.0)), json!(1.0));
     }
 
     #[test]
