@@ -40,8 +40,17 @@ def copy() -> None:
     (TREE / "Cargo.toml").write_text(workspace, encoding="utf-8")
 
 
+ENVIRONMENT = {
+    "CARGO_TARGET_DIR": str(ROOT / "target"),
+    "CARGO_TERM_COLOR": "never",
+    # Building takes longer than running here.
+    "CARGO_PROFILE_TEST_OPT_LEVEL": "0",
+    "CARGO_PROFILE_TEST_DEBUG": "0",
+}
+
+
 def call(*command: str) -> str:
-    environment = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target"), "CARGO_TERM_COLOR": "never"}
+    environment = {**os.environ, **ENVIRONMENT}
     done = subprocess.run(command, cwd=TREE, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
