@@ -357,8 +357,8 @@ impl Model {
         let packet = Packet {
             flow: u64::from(flow % 50),
             pair: u32::from(flow % 10),
-            udp: flow % 5 == 0,
-            l4s: ect && flow % 2 == 0,
+            udp: flow.is_multiple_of(5),
+            l4s: ect && flow.is_multiple_of(2),
             ..Packet::new(size, ect)
         };
         let row = usize::from(flow % 2);
