@@ -2,6 +2,8 @@
 //!
 //! Both sides see the same random overload and the same draws. The transcriptions are in `reference`.
 
+#[path = "equivalence/red.rs"]
+mod red;
 mod reference;
 mod support;
 
@@ -74,7 +76,8 @@ fn compare(
             }
             arrivals += 1;
             let size = [40, 250, 500, 500, 500, 1000, 1500][(random.bits() % 7) as usize];
-            let packet = Packet::new(size, random.uniform() < 0.6);
+            let class = 1 + (arrivals % 4) as u8;
+            let packet = Packet { class, ..Packet::new(size, random.uniform() < 0.6) };
             let queue = backlog(&waiting, size);
             let u = random.uniform();
             let found = aqm.on_enqueue(now, &packet, &queue, &mut Once((!queue.full).then_some(u)));
