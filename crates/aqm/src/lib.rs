@@ -7,6 +7,7 @@
 pub mod aqm;
 #[cfg(test)]
 mod fixture;
+mod hash;
 pub mod params;
 pub mod queue;
 pub mod unit;
