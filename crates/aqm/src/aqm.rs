@@ -334,4 +334,7 @@ aqms! {
     rem::Rem,
     lred::Lred,
     avq::Avq,
+    codel::Codel,
+    blue::Blue,
+    cobalt::Cobalt,
 }
