@@ -47,7 +47,8 @@ mod tests {
 
     #[test]
     fn another_salt_parts_flows_that_collide() {
-        let collide = |salt: u64| (1..10_000_u64).filter(move |&flow| mix(flow, salt) % 64 == mix(0, salt) % 64);
+        let collide =
+            |salt: u64| (1..10_000_u64).filter(move |&flow| mix(flow, salt) % 64 == mix(0, salt) % 64);
         let with_both = collide(1).filter(|&flow| mix(flow, 2) % 64 == mix(0, 2) % 64).count();
         // 1 in 64 of 156.
         assert!((100..220).contains(&collide(1).count()) && with_both < 12, "{with_both}");

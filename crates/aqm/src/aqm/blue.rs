@@ -5,7 +5,7 @@
 //! p_m <- max(0, p_m - d2)    when the link goes idle
 //! ```
 //!
-//! each only if p_m has not moved, either way, within `freeze_time`. Every arrival is dropped (marked) with
+//! each only if more than `freeze_time` has passed since p_m moved, either way. Every arrival is dropped (marked) with
 //! probability p_m. The length of the queue plays no part.
 //!
 //! Decides at: enqueue. Timer: none. Randomness: one draw an arrival. State: p_m, when it moved last, whether the
@@ -72,7 +72,7 @@ impl Steps {
 
     /// Whether it may move; then this is when it did.
     fn may(&mut self, now: Time) -> bool {
-        let free = self.moved.is_none_or(|moved| now.since(moved) >= self.freeze);
+        let free = self.moved.is_none_or(|moved| now.since(moved) > self.freeze);
         if free {
             self.moved = Some(now);
         }
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn overflow_raises_p_once_each_freeze_time() {
         let mut blue = Blue::new(&Params::default(), &PORT);
-        let p: Vec<f64> = [0, 99, 100, 199, 250, 349]
+        let p: Vec<f64> = [0, 100, 101, 201, 250, 350]
             .into_iter()
             .map(|ms| {
                 arrives(&mut blue, ms, &full(), 0.0);
@@ -194,19 +194,19 @@ mod tests {
             })
             .collect();
         assert_eq!(p, [0.02, 0.02, 0.04, 0.04, 0.06, 0.06]);
-        assert_eq!(arrives(&mut blue, 350, &waiting(1), 0.0599), Verdict::Drop);
-        assert_eq!(arrives(&mut blue, 350, &waiting(1), 0.0601), Verdict::Pass);
+        assert_eq!(arrives(&mut blue, 351, &waiting(1), 0.0599), Verdict::Drop);
+        assert_eq!(arrives(&mut blue, 351, &waiting(1), 0.0601), Verdict::Pass);
     }
 
     #[test]
     fn an_idle_link_lowers_p_and_shares_the_freeze_time() {
         let mut blue = Blue::new(&Params { idle: Idle::Once, ..Params::default() }, &PORT);
         arrives(&mut blue, 0, &full(), 0.5);
-        blue.on_idle(at(99));
-        assert_close(blue.p_m.p, 0.02);
         blue.on_idle(at(100));
+        assert_close(blue.p_m.p, 0.02);
+        blue.on_idle(at(101));
         assert_close(blue.p_m.p, 0.018);
-        arrives(&mut blue, 199, &full(), 0.5);
+        arrives(&mut blue, 201, &full(), 0.5);
         assert_close(blue.p_m.p, 0.018);
         // Ten seconds later it is still what it was.
         arrives(&mut blue, 10_000, &waiting(0), 0.5);
@@ -239,15 +239,15 @@ mod tests {
     }
 
     #[test]
-    fn without_a_freeze_time_every_event_counts() {
+    fn without_a_freeze_time_every_instant_counts() {
         let mut blue = Blue::new(&Params { freeze_time: Span::ZERO, ..Params::default() }, &PORT);
-        for _ in 0..80 {
-            arrives(&mut blue, 0, &full(), 0.5);
+        for ms in 0..80 {
+            arrives(&mut blue, ms, &full(), 0.5);
         }
         assert_eq!(blue.p_m.p, 1.0);
-        blue.on_idle(at(0));
+        blue.on_idle(at(80));
         assert_close(blue.p_m.p, 0.998);
-        arrives(&mut blue, 1, &waiting(0), 0.5);
+        arrives(&mut blue, 81, &waiting(0), 0.5);
         assert_eq!(blue.p_m.p, 0.0);
     }
 

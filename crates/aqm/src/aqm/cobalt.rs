@@ -19,8 +19,7 @@
 //! whether it is dropping; p, and when it moved last.
 //!
 //! # Departures from the source
-//! Linux and ns-3 take 1/sqrt(count) by Newton's method, exact to 16 bits or so; here it is exact. Their freeze time
-//! must have passed, here it may just be over. Linux's very first packet above the target is dropped at once, for
+//! Linux and ns-3 take 1/sqrt(count) by Newton's method, exact to 16 bits or so; here it is exact. Linux's very first packet above the target is dropped at once, for
 //! its 1/sqrt starts at 0; here, as in ns-3, it gets an interval. Linux calls the idle link's rule whenever it asks
 //! an empty queue, here once an idle time. Linux marks with ECN always, here and in ns-3 under `ecn`.
 //!
@@ -83,10 +82,11 @@ impl Cobalt {
         self.count > 0 && now >= self.drop_next
     }
 
-    /// What CoDel says of a packet that may, or may not, be marked.
+    /// What CoDel says of a packet that may, or may not, be marked; and whether drop_next lay in the past.
     #[inline]
-    fn codel(&mut self, now: Time, sojourn: Span, markable: bool) -> Verdict {
+    fn codel(&mut self, now: Time, sojourn: Span, markable: bool) -> (Verdict, bool) {
         let due = self.is_due(now);
+        let late = now > self.drop_next;
         let above = sojourn > self.target && sojourn > self.least;
         if above {
             if !self.dropping {
@@ -95,18 +95,19 @@ impl Cobalt {
             self.count = self.count.max(1);
         }
         self.dropping = above;
-        if due && above {
+        if !due {
+            return (Verdict::Pass, late);
+        }
+        if above {
             self.count = self.count.saturating_add(1);
             self.advance();
-            return Verdict::signal(markable);
+            return (Verdict::signal(markable), now > self.drop_next);
         }
-        let mut still = due;
-        while still {
+        while self.is_due(now) {
             self.count -= 1;
             self.advance();
-            still = self.is_due(now);
         }
-        Verdict::Pass
+        (Verdict::Pass, now > self.drop_next)
     }
 }
 
@@ -166,7 +167,7 @@ impl Aqm for Cobalt {
     ) -> Verdict {
         self.sojourn = sojourn;
         let markable = self.ecn && packet.ect;
-        let mut verdict = self.codel(now, sojourn, markable);
+        let (mut verdict, late) = self.codel(now, sojourn, markable);
         if verdict == Verdict::Pass && markable && self.ce_threshold.is_some_and(|limit| sojourn > limit) {
             verdict = Verdict::Mark;
         }
@@ -178,7 +179,7 @@ impl Aqm for Cobalt {
         }
         if self.count == 0 {
             self.drop_next = now + self.interval;
-        } else if verdict != Verdict::Drop && now > self.drop_next {
+        } else if verdict != Verdict::Drop && late {
             self.drop_next = now;
         }
         verdict
@@ -240,25 +241,26 @@ mod tests {
     #[test]
     fn overflow_moves_blue_and_makes_codel_drop_at_once() {
         let mut cobalt = Cobalt::new(&Params::default(), &PORT);
-        for ms in [1, 5, 9, 10] {
+        // 5 ms is not more than the target; then 6, not yet again 11, and 12.
+        for ms in [5, 6, 9, 11, 12] {
             cobalt.on_enqueue(at(1000 * ms), &PACKET, &full(), &mut Draw(0.5));
         }
         assert_close(cobalt.blue.p, 2.0 / 256.0);
-        assert_eq!(leaves(&mut cobalt, 10_000, 6, 0.5), Verdict::Drop);
-        assert_eq!(leaves(&mut cobalt, 10_000, 6, 0.5), Verdict::Pass);
-        cobalt.on_idle(at(14_000));
+        assert_eq!(leaves(&mut cobalt, 12_000, 6, 0.5), Verdict::Drop);
+        assert_eq!(leaves(&mut cobalt, 12_000, 6, 0.5), Verdict::Pass);
+        cobalt.on_idle(at(17_000));
         assert_close(cobalt.blue.p, 2.0 / 256.0);
-        cobalt.on_idle(at(15_000));
+        cobalt.on_idle(at(17_001));
         assert_close(cobalt.blue.p, 2.0 / 256.0 - 1.0 / 4096.0);
     }
 
     #[test]
     fn blue_drops_what_could_be_marked() {
         let mut cobalt = Cobalt::new(&Params { ecn: true, ..Params::default() }, &PORT);
-        cobalt.on_enqueue(at(5000), &PACKET, &full(), &mut Draw(0.5));
-        assert_eq!(leaves(&mut cobalt, 5000, 6, 0.5), Verdict::Mark);
-        assert_eq!(leaves(&mut cobalt, 5000, 6, 0.003), Verdict::Drop);
-        assert_eq!(leaves(&mut cobalt, 5000, 6, 0.004), Verdict::Pass);
+        cobalt.on_enqueue(at(6000), &PACKET, &full(), &mut Draw(0.5));
+        assert_eq!(leaves(&mut cobalt, 6000, 6, 0.5), Verdict::Mark);
+        assert_eq!(leaves(&mut cobalt, 6000, 6, 0.003), Verdict::Drop);
+        assert_eq!(leaves(&mut cobalt, 6000, 6, 0.004), Verdict::Pass);
     }
 
     #[test]

@@ -226,7 +226,11 @@ impl Codel {
 impl Aqm for Codel {
     type Params = Params;
     const SIGNALS: &'static [Signal] = &[
-        Signal { name: "count", unit: "drops", doc: "Drops since dropping began, which set the pace of the next." },
+        Signal {
+            name: "count",
+            unit: "drops",
+            doc: "Drops since dropping began, which set the pace of the next.",
+        },
         Signal { name: "sojourn", unit: "s", doc: "Sojourn time of the last packet that left the queue." },
         Signal { name: "dropping", unit: "", doc: "1 while in the dropping state, else 0." },
     ];
@@ -360,7 +364,8 @@ mod tests {
     #[test]
     fn a_mark_is_a_drop_that_is_not_repeated() {
         let mut codel = Codel::new(&Params { ecn: true, ..Params::default() }, &PORT);
-        let marks: Vec<u64> = (0..4000).filter(|ms| leaves(&mut codel, ms * 100, 20, 50) == Verdict::Mark).collect();
+        let marks: Vec<u64> =
+            (0..4000).filter(|ms| leaves(&mut codel, ms * 100, 20, 50) == Verdict::Mark).collect();
         assert_eq!(marks, [1000, 2000, 2708, 3285, 3785]);
         assert_eq!(codel.count, 5);
     }

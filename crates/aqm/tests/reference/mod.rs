@@ -2,27 +2,12 @@
 //! paper's pseudo-code, with their names, in ns-2's units (bytes in byte mode, seconds as floats), with loops where the algorithms have
 //! powers.
 
+use crate::driver::{Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};
 
 /// 10 Mbit/s in packets of 500 bytes.
 pub(crate) const PTC: f64 = 2500.0;
 const MEAN: f64 = 500.0;
-
-/// An algorithm as its source states it.
-pub(crate) trait Reference {
-    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict;
-    fn departure(&mut self, _packet: Packet, _u: f64) -> Verdict {
-        Verdict::Pass
-    }
-    fn idle(&mut self, _now: f64) {}
-    fn timer(&mut self, _now: f64, _queue: &Backlog) {}
-    /// The first of the algorithm's signals.
-    fn signal(&self) -> f64;
-}
-
-fn drop_or_mark(mark: bool) -> Verdict {
-    if mark { Verdict::Mark } else { Verdict::Drop }
-}
 
 /// ns-2's red.cc.
 #[derive(Clone)]
@@ -153,7 +138,7 @@ impl Red {
 }
 
 impl Reference for Red {
-    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         self.v_ave = self.average_after_idling(now);
         self.idle = false;
         let qlen = if self.bytes { queue.bytes } else { u64::from(queue.packets) };
@@ -170,7 +155,7 @@ impl Reference for Red {
                 self.count = 1;
                 self.count_bytes = u64::from(packet.size);
                 self.old = true;
-            } else if u < self.modify_p(packet.size) {
+            } else if u() < self.modify_p(packet.size) {
                 self.count = 0;
                 self.count_bytes = 0;
                 verdict = drop_or_mark(self.setbit && packet.ect && self.v_prob1 < self.mark_p);
@@ -213,12 +198,12 @@ pub(crate) struct Pi {
 }
 
 impl Reference for Pi {
-    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         let mut p = self.v_prob;
         if self.bytes {
             p = p * f64::from(packet.size) / MEAN;
         }
-        if u < p { drop_or_mark(self.setbit && packet.ect) } else { Verdict::Pass }
+        if u() < p { drop_or_mark(self.setbit && packet.ect) } else { Verdict::Pass }
     }
 
     fn timer(&mut self, _: f64, queue: &Backlog) {
@@ -256,16 +241,23 @@ impl Rem {
 }
 
 impl Reference for Rem {
-    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         self.count += if self.bytes { f64::from(packet.size) } else { 1.0 };
         if self.rate_form && self.ecn {
             return Verdict::Pass;
         }
-        if u < self.pro(packet) { drop_or_mark(self.ecn && packet.ect) } else { Verdict::Pass }
+        if u() < self.pro(packet) { drop_or_mark(self.ecn && packet.ect) } else { Verdict::Pass }
     }
 
-    fn departure(&mut self, packet: Packet, u: f64) -> Verdict {
-        if self.rate_form && self.ecn && packet.ect && u < self.pro(packet) {
+    fn departure(
+        &mut self,
+        _: f64,
+        packet: Packet,
+        _: &Backlog,
+        _: f64,
+        u: &mut dyn FnMut() -> f64,
+    ) -> Verdict {
+        if self.rate_form && self.ecn && packet.ect && u() < self.pro(packet) {
             Verdict::Mark
         } else {
             Verdict::Pass
@@ -310,7 +302,7 @@ pub(crate) struct Lred {
 }
 
 impl Reference for Lred {
-    fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         self.arr_pkt_num += 1;
         let q = if self.bytes { queue.bytes as f64 / MEAN } else { f64::from(queue.packets) };
         self.p = (self.loss_ratio + self.beta * self.loss_ratio.sqrt() * (q - self.qo)).clamp(0.0, 1.0);
@@ -318,7 +310,7 @@ impl Reference for Lred {
         if queue.full {
             self.drop_pkt_num += 1;
             Verdict::Drop
-        } else if u >= self.p * scale {
+        } else if u() >= self.p * scale {
             Verdict::Pass
         } else {
             self.drop_pkt_num += 1;
@@ -436,7 +428,7 @@ impl Vq {
 }
 
 impl Reference for Vq {
-    fn arrival(&mut self, now: f64, packet: Packet, _: &Backlog, _: f64) -> Verdict {
+    fn arrival(&mut self, now: f64, packet: Packet, _: &Backlog, _: &mut dyn FnMut() -> f64) -> Verdict {
         if self.firstpkt {
             self.firstpkt = false;
             self.ctilde = self.ecnlim * PTC * self.unit();
