@@ -337,4 +337,7 @@ aqms! {
     codel::Codel,
     blue::Blue,
     cobalt::Cobalt,
+    fred::Fred,
+    sred::Sred,
+    sfb::Sfb,
 }

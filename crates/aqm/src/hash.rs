@@ -1,4 +1,10 @@
-//! The hash that spreads flows over bins.
+//! The hash that spreads flows over bins, and a table by flow.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// What is kept of each flow; in the same order in every run.
+pub(crate) type Flows<T> = HashMap<u64, T, BuildHasherDefault<Mixer>>;
 
 /// SplitMix64's increment: the golden ratio, in units of 2^-64.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -18,6 +24,26 @@ const fn finish(z: u64) -> u64 {
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
+}
+
+/// [`mix`], for tables of the standard library.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
+    }
+
+    #[inline]
+    fn write_u64(&mut self, key: u64) {
+        self.0 = mix(key, self.0);
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 #[cfg(test)]
