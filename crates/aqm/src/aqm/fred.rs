@@ -30,8 +30,9 @@
 use crate::aqm::red::Spacing;
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::hash::Flows;
+use crate::mirror::Mirror;
 use crate::params::{ParamError, Range};
-use crate::unit::Time;
+use crate::unit::{Span, Time};
 
 crate::params! {
     /// FRED's parameters.
@@ -80,6 +81,8 @@ pub struct Fred {
     /// Until when the average knows that the queue is empty, if it is.
     empty_since: Time,
     flows: Flows<Flow>,
+    /// The flow of each packet that waits.
+    waiting: Mirror<u64>,
 }
 
 impl Fred {
@@ -90,6 +93,18 @@ impl Fred {
 
     fn sample(&mut self, queue: &Backlog) {
         self.avg = (1.0 - self.w_q) * self.avg + self.w_q * f64::from(queue.packets);
+    }
+
+    /// Takes the packets that are no longer in the queue off their flows.
+    fn forget(&mut self, queue: &Backlog) {
+        while let Some(flow) = self.waiting.gone(queue.packets) {
+            if let Some(state) = self.flows.get_mut(&flow) {
+                state.qlen -= 1;
+                if state.qlen == 0 {
+                    self.flows.remove(&flow);
+                }
+            }
+        }
     }
 
     /// Whether the arrival passes; the state of its flow is as before it.
@@ -160,6 +175,7 @@ impl Aqm for Fred {
             count: -1,
             empty_since: Time::ZERO,
             flows: Flows::with_capacity_and_hasher(buffer.min(65_536.0) as usize, Default::default()),
+            waiting: Mirror::new(port),
         }
     }
 
@@ -188,6 +204,7 @@ impl Aqm for Fred {
         queue: &Backlog,
         rng: &mut R,
     ) -> Verdict {
+        self.forget(queue);
         if queue.packets == 0 {
             let missed = (now.since(self.empty_since).secs() * self.c).floor();
             self.avg *= libm::pow(1.0 - self.w_q, missed);
@@ -199,6 +216,7 @@ impl Aqm for Fred {
                 self.sample(queue);
             }
             self.flows.entry(packet.flow).or_default().qlen += 1;
+            self.waiting.push(packet.flow);
         }
         verdict
     }
@@ -206,21 +224,16 @@ impl Aqm for Fred {
     fn on_dequeue<R: Uniform>(
         &mut self,
         now: Time,
-        packet: &Packet,
+        _: &Packet,
         queue: &Backlog,
-        _: crate::unit::Span,
+        _: Span,
         _: &mut R,
     ) -> Verdict {
         self.sample(queue);
         if queue.packets == 0 {
             self.empty_since = now;
         }
-        if let Some(flow) = self.flows.get_mut(&packet.flow) {
-            flow.qlen -= 1;
-            if flow.qlen == 0 {
-                self.flows.remove(&packet.flow);
-            }
-        }
+        self.forget(queue);
         Verdict::Pass
     }
 
@@ -235,7 +248,6 @@ impl Aqm for Fred {
 mod tests {
     use super::*;
     use crate::fixture::{Draw, PACKET, PORT, assert_close, full, waiting};
-    use crate::unit::Span;
 
     /// FRED between 50 and 100 packets, at the average `avg`, with these numbers of packets in the queue, flow by
     /// flow.

@@ -34,9 +34,9 @@
 
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::hash::mix;
+use crate::mirror::Mirror;
 use crate::params::{ParamError, Range};
 use crate::unit::{Span, Time};
-use std::collections::VecDeque;
 
 crate::params! {
     /// SFB's parameters.
@@ -121,7 +121,7 @@ pub struct Sfb {
     /// The set that decides.
     active: usize,
     rehashed: Time,
-    waiting: VecDeque<Counted>,
+    waiting: Mirror<Counted>,
     tokens: f64,
     filled: Time,
     p_min: f64,
@@ -154,6 +154,17 @@ impl Sfb {
             return false;
         }
         age + self.db > self.rehash
+    }
+
+    /// Takes the packets that are no longer in the queue out of their bins.
+    fn forget(&mut self, queue: &Backlog) {
+        while let Some(Counted { flow, salts }) = self.waiting.gone(queue.packets) {
+            for (set, salt) in self.sets.iter_mut().zip(salts) {
+                if let Some(salt) = salt {
+                    set.of(flow, salt).for_each(|bin| bin.qlen -= 1);
+                }
+            }
+        }
     }
 
     /// Moves the p_m of the flow's bins in a set; gives the least of them, and the least queue.
@@ -240,7 +251,7 @@ impl Aqm for Sfb {
             sets: [set.clone(), set],
             active: 0,
             rehashed: Time::ZERO,
-            waiting: VecDeque::with_capacity(port.limit.packets(port.packet).min(65_536.0) as usize),
+            waiting: Mirror::new(port),
             tokens: f64::from(params.penalty_burst),
             filled: Time::ZERO,
             p_min: 0.0,
@@ -268,13 +279,14 @@ impl Aqm for Sfb {
         if queue.full {
             return Verdict::Pass;
         }
+        self.forget(queue);
         let learns = self.keep_fresh(now, rng);
         let (verdict, taught) = self.decide(now, packet, learns, rng);
         if verdict != Verdict::Drop {
             let mut salts = [None; 2];
             salts[self.active] = Some(self.sets[self.active].salt);
             salts[self.active ^ 1] = taught.then_some(self.sets[self.active ^ 1].salt);
-            self.waiting.push_back(Counted { flow: packet.flow, salts });
+            self.waiting.push(Counted { flow: packet.flow, salts });
             for (set, salt) in self.sets.iter_mut().zip(salts) {
                 if let Some(salt) = salt {
                     set.of(packet.flow, salt).for_each(|bin| bin.qlen += 1);
@@ -284,14 +296,15 @@ impl Aqm for Sfb {
         verdict
     }
 
-    fn on_dequeue<R: Uniform>(&mut self, _: Time, _: &Packet, _: &Backlog, _: Span, _: &mut R) -> Verdict {
-        if let Some(Counted { flow, salts }) = self.waiting.pop_front() {
-            for (set, salt) in self.sets.iter_mut().zip(salts) {
-                if let Some(salt) = salt {
-                    set.of(flow, salt).for_each(|bin| bin.qlen -= 1);
-                }
-            }
-        }
+    fn on_dequeue<R: Uniform>(
+        &mut self,
+        _: Time,
+        _: &Packet,
+        queue: &Backlog,
+        _: Span,
+        _: &mut R,
+    ) -> Verdict {
+        self.forget(queue);
         Verdict::Pass
     }
 
@@ -318,12 +331,13 @@ mod tests {
     }
 
     fn arrives(sfb: &mut Sfb, ms: u64, flow: u64, u: f64) -> Verdict {
-        let now = Time::ZERO + Span::ms(ms);
-        sfb.on_enqueue(now, &Packet { flow, ..PACKET }, &waiting(1), &mut Draw(u))
+        let (now, queue) = (Time::ZERO + Span::ms(ms), waiting(sfb.waiting.len() as u32));
+        sfb.on_enqueue(now, &Packet { flow, ..PACKET }, &queue, &mut Draw(u))
     }
 
     fn leaves(sfb: &mut Sfb) {
-        sfb.on_dequeue(Time::ZERO, &PACKET, &waiting(1), Span::ZERO, &mut Draw(0.5));
+        let left = waiting((sfb.waiting.len() as u32).saturating_sub(1));
+        sfb.on_dequeue(Time::ZERO, &PACKET, &left, Span::ZERO, &mut Draw(0.5));
     }
 
     #[test]
@@ -432,7 +446,7 @@ mod tests {
     fn what_the_buffer_refuses_moves_nothing() {
         let mut sfb = Sfb::new(&params(), &PORT);
         sfb.on_enqueue(Time::ZERO, &PACKET, &full(), &mut Draw(0.0));
-        assert!(sfb.waiting.is_empty());
+        assert_eq!(sfb.waiting.len(), 0);
     }
 
     #[test]

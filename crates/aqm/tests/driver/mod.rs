@@ -123,7 +123,7 @@ pub(crate) fn compare<R: Reference>(
         params.set(key, value).expect("an allowed value");
     }
     params.check().expect("parameters that fit");
-    let mut aqm = params.build(&PORT);
+    let mut aqm = params.on_one_queue(&PORT).expect("an algorithm on one queue");
     let mut random = Random(42);
     let mut waiting: VecDeque<(Time, Packet)> = VecDeque::new();
     let mut tally = Tally::default();
