@@ -147,17 +147,15 @@ fn what_is_not_allowed_is_refused_by_name() {
     }
 }
 
+/// Where there is none, `target` may be a name for something else: a delay (CoDel), or the length of a bin (SFB).
 #[test]
 fn q0_is_the_target_of_all_that_have_one_and_of_no_other() {
     for mut params in defaults() {
         let has_target = params.target().is_some();
         for (alias, q) in [("q0", 60), ("target", 70)] {
-            assert_eq!(
-                params.set(alias, &Value::Integer(q)).is_ok(),
-                has_target,
-                "{}: {alias}",
-                params.name()
-            );
+            let is_known = params.set(alias, &Value::Integer(q)).is_ok();
+            assert!(is_known || !has_target, "{}: {alias}", params.name());
+            assert!(!is_known || has_target || alias == "target", "{}: {alias}", params.name());
             assert_eq!(params.target(), has_target.then_some(q as f64), "{}: {alias}", params.name());
         }
     }
@@ -486,9 +484,13 @@ fn every_early_dropper_drops_and_marks_under_overload() {
         for ecn in [false, true] {
             params.set("ecn", &Value::Bool(ecn)).unwrap();
             let mut model = Model::new(&params, Limit::Packets(200), 7);
-            // 10 000 arrivals a second for 20 s, of which the link sends a quarter.
-            for _ in 0..50_000 {
-                model.apply(&Operation::Burst { size: 500, count: 4 });
+            // 10 000 arrivals a second for 20 s, of which the link sends a quarter. Of ten flows, for a few that
+            // nothing slows down would be found out, and never be marked again, by what looks at flows.
+            for i in 0..200_000 {
+                model.apply(&Operation::Arrive { size: 500, ect: i % 4 < 2, flow: (i % 10) as u8 });
+                if i % 4 != 3 {
+                    continue;
+                }
                 model.apply(&Operation::Depart { count: 1 });
                 model.apply(&Operation::Wait(Span::us(400)));
             }

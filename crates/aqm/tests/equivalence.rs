@@ -8,6 +8,7 @@ mod support;
 
 use aqm::params::Value;
 use driver::{assert_lively, compare, number, text};
+use reference::choke::Choke;
 use reference::{Lred, PTC, Pi, Red, Rem, Vq};
 
 const ON: Value = Value::Bool(true);
@@ -191,6 +192,30 @@ fn avq_equals_ns2_and_its_pseudocode() {
             // The port's buffer, of which `buflim` is a part, holds 200 packets.
             let vq = Vq { paper, qib, markpkts, ..Vq::new(alpha, gamma, ecnlim, 200.0 * buflim) };
             assert_lively(&compare("avq", &settings, None, vq), markpkts);
+        }
+    }
+}
+
+#[test]
+fn choke_equals_the_paper_over_ns2s_red() {
+    for (min, max, w_q) in [(5.0, 30.0, 0.02), (20.0, 100.0, 1.0)] {
+        for (m, k) in [(1, 0), (5, 0), (1, 8)] {
+            for setbit in [false, true] {
+                let settings = [
+                    ("min_th", number(min)),
+                    ("max_th", number(max)),
+                    ("w_q", number(w_q)),
+                    ("gentle", Value::Bool(false)),
+                    ("candidates", Value::Integer(m)),
+                    ("regions", Value::Integer(k)),
+                    ("ecn", Value::Bool(setbit)),
+                ];
+                let red = Red { setbit, ..Red::new(min, max, 0.1, w_q) };
+                let choke = Choke { red, m: m as u64, k: k as u64, fifo: vec![] };
+                let tally = compare("choke", &settings, None, choke);
+                assert_lively(&tally, setbit);
+                assert!(tally.matches > 1000, "{tally:?}");
+            }
         }
     }
 }

@@ -106,6 +106,8 @@ pub(crate) struct Tally {
     pub(crate) idle: u32,
     /// Drops that followed another at the same instant, as packets left.
     pub(crate) drops_in_a_row: u32,
+    /// Arrivals that took a packet that waited with them.
+    pub(crate) matches: u32,
 }
 
 /// Runs both on the same arrivals before the same link and compares every verdict and the first signal.
@@ -163,10 +165,15 @@ pub(crate) fn compare<R: Reference>(
                 assert_eq!(found, expected, "{name} {settings:?}: arrival {arrivals} at {now:?}, {queue:?}");
                 match expected {
                     Verdict::Drop => tally.drops += 1,
+                    Verdict::DropBoth(place) => {
+                        waiting.remove(place as usize).expect("a packet that waits");
+                        tally.drops += 2;
+                        tally.matches += 1;
+                    }
                     Verdict::Mark => tally.marks += 1,
                     Verdict::Pass => {}
                 }
-                if expected != Verdict::Drop {
+                if matches!(expected, Verdict::Pass | Verdict::Mark) {
                     waiting.push_back((now, packet));
                 }
             }
@@ -193,6 +200,7 @@ pub(crate) fn compare<R: Reference>(
                     }
                     Verdict::Mark => tally.marks += 1,
                     Verdict::Pass => {}
+                    Verdict::DropBoth(_) => panic!("a departure is alone"),
                 }
                 link_free = now + PORT.rate.transmission(packet.size);
             }

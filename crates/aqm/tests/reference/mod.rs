@@ -2,6 +2,8 @@
 //! paper's pseudo-code, with their names, in ns-2's units (bytes in byte mode, seconds as floats), with loops where the algorithms have
 //! powers.
 
+pub(crate) mod choke;
+
 use crate::driver::{Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};
 
@@ -135,17 +137,17 @@ impl Red {
         }
         p
     }
-}
 
-impl Reference for Red {
-    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
+    /// What an arrival does to the average, before it is judged.
+    fn average(&mut self, now: f64, queue: &Backlog) {
         self.v_ave = self.average_after_idling(now);
         self.idle = false;
         let qlen = if self.bytes { queue.bytes } else { u64::from(queue.packets) };
         self.v_ave = self.v_ave * (1.0 - self.q_w) + self.q_w * qlen as f64;
-        if self.lazy && now > self.lastset + 0.5 {
-            self.update_max_p(self.v_ave, now);
-        }
+    }
+
+    fn decide(&mut self, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
+        let qlen = if self.bytes { queue.bytes } else { u64::from(queue.packets) };
         self.count += 1;
         self.count_bytes += u64::from(packet.size);
         let mut verdict = Verdict::Pass;
@@ -169,6 +171,16 @@ impl Reference for Red {
             self.count_bytes = 0;
         }
         verdict
+    }
+}
+
+impl Reference for Red {
+    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
+        self.average(now, queue);
+        if self.lazy && now > self.lastset + 0.5 {
+            self.update_max_p(self.v_ave, now);
+        }
+        self.decide(packet, queue, u)
     }
 
     fn idle(&mut self, now: f64) {
