@@ -484,12 +484,15 @@ fn every_early_dropper_drops_and_marks_under_overload() {
         for ecn in [false, true] {
             params.set("ecn", &Value::Bool(ecn)).unwrap();
             let mut model = Model::new(&params, Limit::Packets(200), 7);
-            // 10 000 arrivals a second for 20 s, of which the link sends a quarter. Of ten flows, for a few that
-            // nothing slows down would be found out, and never be marked again, by what looks at flows.
-            for i in 0..200_000 {
-                model.apply(&Operation::Arrive { size: 500, ect: i % 4 < 2, flow: (i % 10) as u8 });
-                if i % 4 != 3 {
-                    continue;
+            // Of 40 flows that nothing slows down; in turn for 2 s a quarter more than the link sends, and four times
+            // as much. FRED, which lets nothing through in a long queue, marks in the one, SRED drops in the other.
+            let mut random = Random(1);
+            for step in 0..50_000 {
+                let arrivals = if step / 5000 % 2 == 0 { 1 + u32::from(step % 4 == 0) } else { 4 };
+                for _ in 0..arrivals {
+                    let bits = random.bits();
+                    let (ect, flow) = (bits % 2 == 0, (bits >> 8) % 40);
+                    model.apply(&Operation::Arrive { size: 500, ect, flow: flow as u8 });
                 }
                 model.apply(&Operation::Depart { count: 1 });
                 model.apply(&Operation::Wait(Span::us(400)));

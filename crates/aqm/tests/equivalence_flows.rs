@@ -49,13 +49,14 @@ fn freds_defaults_are_those_of_the_paper() {
 
 #[test]
 fn sred_equals_its_equations() {
-    for (m, p, alpha, p_max) in [(1000, 0.25, None, 0.15), (100, 0.8, Some(0.001), 0.4)] {
+    for (m, p, alpha, p_max, most) in [(1000, 0.25, None, 0.15, 256.0), (100, 0.8, Some(0.001), 0.4, 8.0)] {
         for switches in 0..4 {
             let [full, ecn] = [1, 2].map(|bit| switches & bit != 0);
             let mut settings = vec![
                 ("M", Value::Integer(m)),
                 ("overwrite", number(p)),
                 ("p_max", number(p_max)),
+                ("flows", number(most)),
                 ("form", text(if full { "full" } else { "simple" })),
                 ("ecn", Value::Bool(ecn)),
             ];
@@ -65,6 +66,7 @@ fn sred_equals_its_equations() {
                 p,
                 alpha: alpha.unwrap_or(1.0 / m as f64),
                 p_max,
+                most,
                 full,
                 ecn,
                 b: 200.0,
@@ -73,9 +75,9 @@ fn sred_equals_its_equations() {
                 p_zap: 0.0,
             };
             let tally = compare("sred", &settings, None, sred);
-            // A dozen flows: few drops; the buffer does the rest.
-            assert!(tally.drops + tally.marks > 50 && tally.idle > 300, "{tally:?}");
-            assert_eq!(tally.marks > 20, ecn, "{tally:?}");
+            // Of a dozen flows or less, only the buffer drops many.
+            assert!(tally.drops + tally.marks > if most == 8.0 { 300 } else { 3 }, "{tally:?}");
+            assert!(tally.idle > 300 && (tally.marks > 0) == ecn, "{tally:?}");
         }
     }
 }

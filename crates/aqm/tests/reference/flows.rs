@@ -149,6 +149,8 @@ pub(crate) struct Sred {
     pub(crate) p: f64,
     pub(crate) alpha: f64,
     pub(crate) p_max: f64,
+    /// The paper's 256.
+    pub(crate) most: f64,
     pub(crate) full: bool,
     pub(crate) ecn: bool,
     /// B, in packets.
@@ -182,7 +184,7 @@ impl Reference for Sred {
         } else {
             0.0
         };
-        self.p_zap = p_sred * f64::min(1.0, (256.0 * self.p_t).powi(2).recip());
+        self.p_zap = p_sred * f64::min(1.0, (self.most * self.p_t).powi(2).recip());
         if self.full && self.p_t > 0.0 {
             self.p_zap = f64::min(1.0, self.p_zap * (1.0 + hit / self.p_t));
         }
