@@ -64,7 +64,8 @@ impl Choke {
     #[inline]
     fn draw<R: Uniform>(&self, flow: u64, rng: &mut R) -> Option<usize> {
         let place = |_| (rng.uniform() * self.waiting.len() as f64) as usize;
-        (0..self.candidates()).map(place).find(|&place| *self.waiting.at(place) == flow)
+        let candidates = if self.waiting.len() == 0 { 0 } else { self.candidates() };
+        (0..candidates).map(place).find(|&place| *self.waiting.at(place) == flow)
     }
 }
 
@@ -104,11 +105,12 @@ impl Aqm for Choke {
     ) -> Verdict {
         while self.waiting.gone(queue.packets).is_some() {}
         self.red.estimate(now, queue);
-        if self.red.avg > self.red.min_th && !queue.full && self.waiting.len() > 0 {
-            if let Some(place) = self.draw(packet.flow, rng) {
-                self.waiting.remove(place);
-                return Verdict::DropBoth(place as u32);
-            }
+        if self.red.avg > self.red.min_th
+            && !queue.full
+            && let Some(place) = self.draw(packet.flow, rng)
+        {
+            self.waiting.remove(place);
+            return Verdict::DropBoth(place as u32);
         }
         let verdict = self.red.decide(packet, queue, rng);
         if verdict != Verdict::Drop && !queue.full {
