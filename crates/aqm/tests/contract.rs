@@ -491,7 +491,7 @@ fn every_early_dropper_drops_and_marks_under_overload() {
                 let arrivals = if step / 5000 % 2 == 0 { 1 + u32::from(step % 4 == 0) } else { 4 };
                 for _ in 0..arrivals {
                     let bits = random.bits();
-                    let (ect, flow) = (bits % 2 == 0, (bits >> 8) % 40);
+                    let (ect, flow) = (bits.is_multiple_of(2), (bits >> 8) % 40);
                     model.apply(&Operation::Arrive { size: 500, ect, flow: flow as u8 });
                 }
                 model.apply(&Operation::Depart { count: 1 });
