@@ -547,6 +547,14 @@ aqms! {
         rem::Rem,
         lred::Lred,
         avq::Avq,
+        codel::Codel,
+        blue::Blue,
+        cobalt::Cobalt,
+        fred::Fred,
+        sred::Sred,
+        sfb::Sfb,
+        headdrop::HeadDrop,
+        choke::Choke,
     }
     several queues {
         fq::Fq,

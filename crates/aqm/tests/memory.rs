@@ -54,8 +54,13 @@ fn rush(queue: &mut Queue<Bare>, random: &mut Random, now: &mut Time, first: u64
     for i in 0..30_000 {
         let flow = first + random.bits() % flows;
         let class = 1 + (flow % 4) as u8;
-        let packet =
-            Packet { flow, pair: flow as u32, class, l4s: flow.is_multiple_of(3), ..Packet::new(500, flow.is_multiple_of(3)) };
+        let packet = Packet {
+            flow,
+            pair: flow as u32,
+            class,
+            l4s: flow.is_multiple_of(3),
+            ..Packet::new(500, flow.is_multiple_of(3))
+        };
         queue.enqueue(*now, Bare(packet), random);
         *now += Span::us(200);
         while queue.period().is_some() && timer <= *now {
