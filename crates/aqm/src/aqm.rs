@@ -331,6 +331,7 @@ aqms! {
     red::Red,
     ared::Ared,
     pi::Pi,
+    pi2::Pi2,
     rem::Rem,
     lred::Lred,
     avq::Avq,
