@@ -2,27 +2,12 @@
 //! paper's pseudo-code, with their names, in ns-2's units (bytes in byte mode, seconds as floats), with loops where the algorithms have
 //! powers.
 
+use crate::drive::{Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};
 
 /// 10 Mbit/s in packets of 500 bytes.
 pub(crate) const PTC: f64 = 2500.0;
 const MEAN: f64 = 500.0;
-
-/// An algorithm as its source states it.
-pub(crate) trait Reference {
-    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict;
-    fn departure(&mut self, _packet: Packet, _u: f64) -> Verdict {
-        Verdict::Pass
-    }
-    fn idle(&mut self, _now: f64) {}
-    fn timer(&mut self, _now: f64, _queue: &Backlog) {}
-    /// The first of the algorithm's signals.
-    fn signal(&self) -> f64;
-}
-
-fn drop_or_mark(mark: bool) -> Verdict {
-    if mark { Verdict::Mark } else { Verdict::Drop }
-}
 
 /// ns-2's red.cc.
 #[derive(Clone)]
@@ -264,7 +249,7 @@ impl Reference for Rem {
         if u < self.pro(packet) { drop_or_mark(self.ecn && packet.ect) } else { Verdict::Pass }
     }
 
-    fn departure(&mut self, packet: Packet, u: f64) -> Verdict {
+    fn departure(&mut self, _: f64, packet: Packet, _: &Backlog, _: f64, u: f64) -> Verdict {
         if self.rate_form && self.ecn && packet.ect && u < self.pro(packet) {
             Verdict::Mark
         } else {
