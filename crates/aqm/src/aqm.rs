@@ -332,6 +332,7 @@ aqms! {
     ared::Ared,
     pi::Pi,
     pi2::Pi2,
+    pie::Pie,
     rem::Rem,
     lred::Lred,
     avq::Avq,

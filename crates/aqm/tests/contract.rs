@@ -441,7 +441,8 @@ fn every_early_dropper_drops_and_marks_under_overload() {
             }
             let counts = model.queue.counts()[1];
             assert!(counts.drops_early > 300 || ecn, "{}: {counts:?}", params.name());
-            assert_eq!(counts.marks > 100, ecn, "{}: {counts:?}", params.name());
+            // PIE marks only until p has risen to a tenth.
+            assert_eq!(counts.marks > 30, ecn, "{}: {counts:?}", params.name());
         }
     }
 }

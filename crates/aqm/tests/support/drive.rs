@@ -150,7 +150,7 @@ pub(crate) fn compare(
 #[track_caller]
 pub(crate) fn assert_lively(tally: &Tally, ecn: bool) {
     assert!(tally.drops + tally.marks > 300 && tally.idle > 300, "the traffic tested nothing: {tally:?}");
-    assert_eq!(tally.marks > 100, ecn, "{tally:?}");
+    assert_eq!(tally.marks > 40, ecn, "{tally:?}");
 }
 
 /// A number as a parameter's value.

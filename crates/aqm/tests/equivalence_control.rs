@@ -1,0 +1,103 @@
+//! The controllers of the queueing delay and of the rate against plain transcriptions of their sources, verdict for verdict.
+
+#[path = "reference/control.rs"]
+mod control;
+#[path = "support/drive.rs"]
+mod drive;
+#[path = "reference/pie.rs"]
+mod pie;
+mod support;
+
+use aqm::params::Value;
+use control::Pi2;
+use drive::{ON, assert_lively, compare, number, text};
+use pie::{Docsis, Options, Pie};
+
+const RFC8033: Options = Options {
+    qdelay_ref: 0.015,
+    t_update_us: 15_000,
+    alpha: 0.125,
+    beta: 1.25,
+    max_burst_us: 150_000,
+    mean_pktsize: 500.0,
+    dq_threshold: Some(16_384),
+    derand: false,
+    cap_drop: true,
+    on_off: false,
+    bytemode: false,
+    ecn: false,
+    decay: 0.98,
+    high: f64::INFINITY,
+};
+
+#[test]
+fn pie_equals_rfc_8033_with_its_options_and_without() {
+    let delays = [("departures", Some(8192)), ("timestamps", None), ("rate", Some(0))];
+    for switches in 0..64 {
+        let [derand, cap, on_off, bytemode, ecn, fast] = [1, 2, 4, 8, 16, 32].map(|bit| switches & bit != 0);
+        let (delay, dq_threshold) = delays[switches % 3];
+        // At the larger gains p moves enough to pass through every row of the table.
+        let (alpha, beta) = if fast { (2.0, 10.0) } else { (0.125, 1.25) };
+        let settings = [
+            ("alpha", text(&format!("{alpha} Hz"))),
+            ("beta", text(&format!("{beta} Hz"))),
+            ("delay", text(delay)),
+            ("dq_threshold", text("8192 B")),
+            ("derandomise", Value::Bool(derand)),
+            ("cap", Value::Bool(cap)),
+            ("on_off", Value::Bool(on_off)),
+            ("bytemode", Value::Bool(bytemode)),
+            ("ecn", Value::Bool(ecn)),
+        ];
+        let options =
+            Options { alpha, beta, dq_threshold, derand, cap_drop: cap, on_off, bytemode, ecn, ..RFC8033 };
+        assert_lively(&compare("pie", &settings, None, Pie::new(options)), ecn);
+    }
+}
+
+#[test]
+fn pies_presets_are_rfc_8033_with_the_numbers_of_linux_and_ns3() {
+    assert_lively(&compare("pie", &[], Some("rfc8033"), Pie::new(RFC8033)), false);
+    let linux = Options { dq_threshold: None, derand: true, decay: 1.0 - 1.0 / 64.0, high: 0.04, ..RFC8033 };
+    assert_lively(&compare("pie", &[("high", text("40 ms"))], Some("linux"), Pie::new(linux)), false);
+    let ns3 = Options { dq_threshold: None, max_burst_us: 15_000, mean_pktsize: 1000.0, ..RFC8033 };
+    assert_lively(&compare("pie", &[], Some("ns3"), Pie::new(ns3)), false);
+}
+
+#[test]
+fn pies_preset_docsis_equals_rfc_8034() {
+    for ecn in [false, true] {
+        let settings = [("high", text("40 ms")), ("ecn", Value::Bool(ecn))];
+        assert_lively(&compare("pie", &settings, Some("docsis"), Docsis::new(ecn)), ecn);
+    }
+}
+
+#[test]
+fn pi2_equals_its_authors_module() {
+    for (target, period, alpha, beta, k) in
+        [(20.0, 32, 0.3125, 3.125, 2.0), (5.0, 16, 0.16, 3.2, 2.0), (15.0, 16, 1.0, 10.0, 1.25)]
+    {
+        for ecn in [false, true] {
+            let settings = [
+                ("target", text(&format!("{target} ms"))),
+                ("t_update", text(&format!("{period} ms"))),
+                ("alpha", text(&format!("{alpha} Hz"))),
+                ("beta", text(&format!("{beta} Hz"))),
+                ("k", number(k)),
+                ("max_p", number(1.0 / (k * k))),
+                ("ecn", if ecn { ON } else { Value::Bool(false) }),
+            ];
+            let pi2 = Pi2 {
+                target: target / 1e3,
+                alpha: k * alpha,
+                beta: k * beta,
+                k,
+                ecn,
+                prob: 0.0,
+                qdelay: 0.0,
+                qdelay_old: 0.0,
+            };
+            assert_lively(&compare("pi2", &settings, None, pi2), ecn);
+        }
+    }
+}
