@@ -200,6 +200,19 @@ fn docsis_protects_from_the_first_drop_after_a_third_of_the_buffer() {
 }
 
 #[test]
+fn docsis_forgets_a_burst_after_a_second_of_calm() {
+    let mut pie = Pie::new(&Pie::preset("docsis").unwrap(), &PORT);
+    pie.burst = Burst::Protected;
+    // One update to leave protection, and more than 1 s / 16 ms = 62 in calm.
+    for _ in 0..63 {
+        pie.on_period(Time::ZERO, &waiting(0));
+        assert_ne!(pie.burst, Burst::None);
+    }
+    pie.on_period(Time::ZERO, &waiting(0));
+    assert_eq!(pie.burst, Burst::None);
+}
+
+#[test]
 fn docsis_lets_p_pass_one_in_larger_steps_up_to_its_bound() {
     let mut pie = Pie::new(&Pie::preset("docsis").unwrap(), &PORT);
     pie.delay = Span::ms(10);
