@@ -2,15 +2,18 @@
 //!
 //! An algorithm gets the time, a packet and the backlog, and answers with a [`Verdict`]. It has no clock, no
 //! I/O, no global randomness, and knows nothing of a simulator: the same code serves any host that owns a
-//! queue. Layers, each importing only those before it: [`mod@unit`], [`mod@params`], [`mod@aqm`], [`mod@queue`].
+//! queue. Layers, each importing only those before it: [`mod@unit`], [`mod@params`], [`mod@aqm`] with
+//! [`mod@discipline`], [`mod@queue`].
 
 pub mod aqm;
+pub mod discipline;
 #[cfg(test)]
 mod fixture;
 pub mod params;
 pub mod queue;
 pub mod unit;
 
-pub use aqm::{AnyAqm, AnyParams, Aqm, Backlog, Packet, Port, Uniform, Verdict};
-pub use queue::{Counts, Outcome, Queue};
+pub use aqm::{AnyAqm, AnyDiscipline, AnyParams, Aqm, Backlog, Packet, Port, Uniform, Verdict};
+pub use discipline::{Discipline, Lane};
+pub use queue::{Counts, Outcome, Queue, Sent};
 pub use unit::{Bytes, Frequency, Limit, Rate, Span, Time};

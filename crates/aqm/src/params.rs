@@ -20,6 +20,8 @@ pub enum Value {
     Text(String),
     /// Several values.
     List(Vec<Self>),
+    /// Several values with names.
+    Table(Vec<(String, Self)>),
 }
 
 impl fmt::Display for Value {
@@ -36,12 +38,19 @@ impl fmt::Display for Value {
                 }
                 f.write_str("]")
             }
+            Self::Table(entries) => {
+                f.write_str("{")?;
+                for (i, (key, value)) in entries.iter().enumerate() {
+                    write!(f, "{}{key} = {value}", if i == 0 { "" } else { ", " })?;
+                }
+                f.write_str("}")
+            }
         }
     }
 }
 
 /// What kind of value a parameter takes; decides its JSON Schema.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Kind {
     /// A real number.
     Number,
@@ -55,6 +64,25 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// Free text.
     Text,
+    /// The name of an algorithm on one queue, or a table with the name and its parameters.
+    Algorithm,
+    /// A set of parameters of its own.
+    Table(Nested),
+}
+
+/// A set of parameters that is the value of a parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Nested {
+    /// What it declares.
+    pub specs: fn() -> &'static [Spec],
+    /// Whether these values can be read.
+    pub check: fn(&[(String, Value)]) -> Result<(), ParamError>,
+}
+
+impl PartialEq for Nested {
+    fn eq(&self, other: &Self) -> bool {
+        (self.specs)() == (other.specs)()
+    }
 }
 
 /// What numbers a parameter may take, in the base unit (s, bit/s, bytes, packets, Hz, 1).
@@ -125,6 +153,11 @@ impl Spec {
             Kind::Quantity(example) => format!("a quantity like {example}"),
             Kind::Choice(names) => format!("one of {}", names.join(", ")),
             Kind::Text => "text".to_owned(),
+            Kind::Algorithm => "an algorithm on one queue like \"lred:q0=20\"".to_owned(),
+            Kind::Table(nested) => {
+                let keys: Vec<&str> = (nested.specs)().iter().map(|spec| spec.name).collect();
+                format!("a table like {{{} = …}}", keys.join(" = …, "))
+            }
         };
         if self.range != Range::ANY {
             let open = if self.range.low_included { '[' } else { '(' };
@@ -409,6 +442,26 @@ macro_rules! params {
             }
         }
 
+        impl $crate::params::Field for $name {
+            const KIND: $crate::params::Kind = $crate::params::Kind::Table($crate::params::Nested {
+                specs: <Self as $crate::params::Params>::specs,
+                check: $crate::params::read_table_check::<Self>,
+            });
+            fn read(value: &$crate::params::Value) -> Option<Self> {
+                match value {
+                    $crate::params::Value::Table(entries) => $crate::params::read_table(entries).ok(),
+                    _ => None,
+                }
+            }
+            fn value(&self) -> $crate::params::Value {
+                let values = $crate::params::Params::values(self);
+                $crate::params::Value::Table(values.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+            }
+            fn within(&self, _: &$crate::params::Range) -> bool {
+                true
+            }
+        }
+
         impl $crate::params::Params for $name {
             fn specs() -> &'static [$crate::params::Spec] {
                 static SPECS: std::sync::LazyLock<Vec<$crate::params::Spec>> = std::sync::LazyLock::new(|| {
@@ -469,6 +522,23 @@ pub trait Params: Clone + Default {
     fn spec(name: &str) -> Option<&'static Spec> {
         Self::specs().iter().find(|spec| spec.name == name || spec.aliases.contains(&name))
     }
+}
+
+/// The set of parameters with these values, the others as by default.
+///
+/// # Errors
+/// If one of them is not allowed.
+pub fn read_table<P: Params>(entries: &[(String, Value)]) -> Result<P, ParamError> {
+    let mut params = P::default();
+    entries.iter().try_for_each(|(key, value)| params.set(key, value)).map(|()| params)
+}
+
+/// Whether [`read_table`] can read these values.
+///
+/// # Errors
+/// If one of them is not allowed.
+pub fn read_table_check<P: Params>(entries: &[(String, Value)]) -> Result<(), ParamError> {
+    read_table::<P>(entries).map(|_| ())
 }
 
 /// `value` as `spec` wants it.

@@ -1,17 +1,18 @@
 //! The queue in front of a link: storage, limit and counters, around one algorithm.
 
-use crate::aqm::{AnyAqm, Backlog, Packet, Port, Uniform, Verdict};
+use crate::aqm::{AnyDiscipline, Backlog, Packet, Port, Uniform, Verdict};
+use crate::discipline::{Head, Lane};
 use crate::unit::{Limit, Span, Time};
 use std::collections::VecDeque;
 
 /// A packet as a host stores it.
 pub trait Frame {
-    /// What the algorithm may know of it.
+    /// What the algorithm may know of it; the class of service is that of its row.
     fn packet(&self) -> Packet;
     /// Sets CE.
     fn mark(&mut self);
     /// Which row of [`Queue::counts`] it belongs to.
-    fn class(&self) -> usize;
+    fn row(&self) -> usize;
 }
 
 /// What became of an arrival.
@@ -27,7 +28,7 @@ pub enum Outcome {
     Overflowed,
 }
 
-/// What has happened to the packets of one class since the start.
+/// What has happened to the packets of one row, or of one lane, since the start.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Counts {
     /// Packets that arrived.
@@ -44,26 +45,64 @@ pub struct Counts {
     pub departed_bytes: u64,
 }
 
-/// A first-in first-out buffer of frames `T` with a limit, an algorithm and counters a class.
+/// A frame that waits.
+#[derive(Clone, Debug)]
+struct Waiting<T> {
+    arrived: Time,
+    /// Which arrival it was.
+    number: u64,
+    frame: T,
+}
+
+/// A frame that leaves the queue, for the link or dropped.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent<T> {
+    /// The frame.
+    pub frame: T,
+    /// Which arrival it was: the first of all is number 0.
+    pub number: u64,
+    /// The lane that it was in.
+    pub lane: usize,
+    /// How long it waited.
+    pub sojourn: Span,
+}
+
+/// A buffer of frames `T` with a limit, an algorithm, and counters. It keeps one first-in first-out queue, or as many
+/// as the algorithm has lanes.
 #[derive(Clone, Debug)]
 pub struct Queue<T> {
-    aqm: AnyAqm,
+    algorithm: AnyDiscipline,
     limit: Limit,
-    waiting: VecDeque<(Time, T)>,
+    waiting: Vec<VecDeque<Waiting<T>>>,
+    packets: u32,
     bytes: u64,
+    /// What the algorithm sees of the lanes; kept only where there are several.
+    lanes: Vec<Lane>,
+    arrivals: u64,
+    /// The class of service of each row.
+    classes: Vec<u8>,
     counts: Vec<Counts>,
+    lane_counts: Vec<Counts>,
 }
 
 impl<T: Frame> Queue<T> {
-    /// An empty queue on `port`, with counters for `classes` classes.
+    /// An empty queue on `port`, with a row of counters for each element of `classes`: the class of service of its
+    /// packets.
     #[must_use]
-    pub fn new(aqm: AnyAqm, port: &Port, classes: usize) -> Self {
+    pub fn new(algorithm: AnyDiscipline, port: &Port, classes: &[u8]) -> Self {
+        let lanes = algorithm.lanes();
+        let several = if matches!(algorithm, AnyDiscipline::One(_)) { 0 } else { lanes };
         Self {
-            aqm,
+            algorithm,
             limit: port.limit,
-            waiting: VecDeque::new(),
+            waiting: (0..lanes).map(|_| VecDeque::new()).collect(),
+            packets: 0,
             bytes: 0,
-            counts: vec![Counts::default(); classes],
+            lanes: vec![Lane::default(); several],
+            arrivals: 0,
+            classes: classes.to_vec(),
+            counts: vec![Counts::default(); classes.len()],
+            lane_counts: vec![Counts::default(); several],
         }
     }
 
@@ -71,21 +110,21 @@ impl<T: Frame> Queue<T> {
     #[inline]
     #[must_use]
     pub fn backlog(&self, size: u32) -> Backlog {
-        let packets = self.waiting.len() as u32;
-        Backlog { packets, bytes: self.bytes, full: self.limit.refuses(packets, self.bytes, size) }
+        let full = self.limit.refuses(self.packets, self.bytes, size);
+        Backlog { packets: self.packets, bytes: self.bytes, full }
     }
 
     /// How many packets wait.
     #[inline]
     #[must_use]
-    pub fn len(&self) -> usize {
-        self.waiting.len()
+    pub const fn len(&self) -> usize {
+        self.packets as usize
     }
 
     /// Whether none waits.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+    pub const fn is_empty(&self) -> bool {
+        self.packets == 0
     }
 
     /// The counters, a row a class.
@@ -94,49 +133,159 @@ impl<T: Frame> Queue<T> {
         &self.counts
     }
 
+    /// The lanes, if there are several.
+    #[inline]
+    #[must_use]
+    pub fn lanes(&self) -> &[Lane] {
+        &self.lanes
+    }
+
+    /// The counters of each of the lanes, if there are several.
+    #[must_use]
+    pub fn lane_counts(&self) -> &[Counts] {
+        &self.lane_counts
+    }
+
     /// The algorithm inside.
     #[must_use]
-    pub const fn aqm(&self) -> &AnyAqm {
-        &self.aqm
+    pub const fn algorithm(&self) -> &AnyDiscipline {
+        &self.algorithm
     }
 
     /// Offers an arrival to the algorithm and the buffer.
     #[inline]
-    pub fn enqueue<R: Uniform>(&mut self, now: Time, mut frame: T, rng: &mut R) -> Outcome {
-        let packet = frame.packet();
-        let backlog = self.backlog(packet.size);
-        let verdict = self.aqm.on_enqueue(now, &packet, &backlog, rng);
-        let counts = &mut self.counts[frame.class()];
-        counts.arrivals += 1;
+    pub fn enqueue<R: Uniform>(&mut self, now: Time, frame: T, rng: &mut R) -> Outcome {
+        self.enqueue_or(now, frame, rng, |_| {})
+    }
+
+    /// As [`Queue::enqueue`]; frames that waited and are dropped because of this one go to `dropped`.
+    #[inline]
+    pub fn enqueue_or<R: Uniform>(
+        &mut self,
+        now: Time,
+        mut frame: T,
+        rng: &mut R,
+        mut dropped: impl FnMut(&Sent<T>),
+    ) -> Outcome {
+        let number = self.arrivals;
+        self.arrivals += 1;
+        let row = frame.row();
+        let packet = Packet { class: self.classes[row], ..frame.packet() };
+        let mut backlog = self.backlog(packet.size);
+        if backlog.full {
+            backlog = self.make_room(now, &packet, rng, &mut dropped);
+        }
+        let (lane, verdict) = self.algorithm.on_enqueue(now, &packet, &backlog, &self.lanes, rng);
         let outcome = match verdict {
-            _ if backlog.full => {
-                counts.drops_overflow += 1;
-                return Outcome::Overflowed;
-            }
-            Verdict::Drop => {
-                counts.drops_early += 1;
-                return Outcome::DroppedEarly;
-            }
-            Verdict::Mark => {
-                counts.marks += 1;
-                frame.mark();
-                Outcome::Marked
-            }
+            _ if backlog.full => Outcome::Overflowed,
+            Verdict::Drop | Verdict::DropBoth(_) => Outcome::DroppedEarly,
+            Verdict::Mark => Outcome::Marked,
             Verdict::Pass => Outcome::Queued,
         };
+        self.count(row, lane, |counts| {
+            counts.arrivals += 1;
+            match outcome {
+                Outcome::Queued => {}
+                Outcome::Marked => counts.marks += 1,
+                Outcome::DroppedEarly => counts.drops_early += 1,
+                Outcome::Overflowed => counts.drops_overflow += 1,
+            }
+        });
+        match outcome {
+            Outcome::Queued => {}
+            Outcome::Marked => frame.mark(),
+            Outcome::Overflowed => return outcome,
+            Outcome::DroppedEarly => {
+                if let Verdict::DropBoth(place) = verdict {
+                    self.drop_at(now, lane, place, false, &mut dropped);
+                }
+                return outcome;
+            }
+        }
+        self.packets += 1;
         self.bytes += u64::from(packet.size);
-        self.waiting.push_back((now, frame));
+        if let Some(lane) = self.lanes.get_mut(lane) {
+            lane.packets += 1;
+            lane.bytes += u64::from(packet.size);
+            lane.head.get_or_insert(Head { arrived: now, size: packet.size });
+        }
+        self.waiting[lane].push_back(Waiting { arrived: now, number, frame });
         outcome
     }
 
-    /// The frames that wait, the first to leave first.
-    pub fn waiting(&self) -> impl Iterator<Item = &T> {
-        self.waiting.iter().map(|(_, frame)| frame)
+    /// Drops what the algorithm names to make room for an arrival.
+    #[cold]
+    fn make_room<R: Uniform>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        rng: &mut R,
+        dropped: &mut impl FnMut(&Sent<T>),
+    ) -> Backlog {
+        loop {
+            let backlog = self.backlog(packet.size);
+            if backlog.packets == 0 {
+                return backlog;
+            }
+            let named = self.algorithm.make_room(now, packet, &backlog, &self.lanes, rng);
+            let Some((lane, place)) = named else { return backlog };
+            self.drop_at(now, lane, place, true, dropped);
+        }
     }
 
-    /// The next frame for the link and how long it has waited; `None` if the link goes idle.
+    /// Drops a frame that waits.
+    fn drop_at(
+        &mut self,
+        now: Time,
+        lane: usize,
+        place: u32,
+        full: bool,
+        dropped: &mut impl FnMut(&Sent<T>),
+    ) {
+        let waiting =
+            self.waiting[lane].remove(place as usize).expect("the algorithm names a packet that waits");
+        let sent = self.taken(now, lane, waiting);
+        self.count(sent.frame.row(), lane, |counts| match full {
+            true => counts.drops_overflow += 1,
+            false => counts.drops_early += 1,
+        });
+        dropped(&sent);
+    }
+
+    /// Does to the counters of a row, and of a lane if there are several, what has to be done.
     #[inline]
-    pub fn dequeue<R: Uniform>(&mut self, now: Time, rng: &mut R) -> Option<(T, Span)> {
+    fn count(&mut self, row: usize, lane: usize, change: impl Fn(&mut Counts)) {
+        change(&mut self.counts[row]);
+        if let Some(counts) = self.lane_counts.get_mut(lane) {
+            change(counts);
+        }
+    }
+
+    /// Takes a frame that has been removed from its lane off the books.
+    #[inline]
+    fn taken(&mut self, now: Time, lane: usize, waiting: Waiting<T>) -> Sent<T> {
+        let Waiting { arrived, number, frame } = waiting;
+        let size = u64::from(frame.packet().size);
+        self.packets -= 1;
+        self.bytes -= size;
+        if let Some(view) = self.lanes.get_mut(lane) {
+            view.packets -= 1;
+            view.bytes -= size;
+            view.head = self.waiting[lane]
+                .front()
+                .map(|next| Head { arrived: next.arrived, size: next.frame.packet().size });
+        }
+        Sent { frame, number, lane, sojourn: now - arrived }
+    }
+
+    /// The frames that wait with their numbers, lane by lane, the first to leave its lane first.
+    pub fn waiting(&self) -> impl Iterator<Item = (u64, &T)> {
+        self.waiting.iter().flatten().map(|waiting| (waiting.number, &waiting.frame))
+    }
+
+    /// The next frame for the link; `None` if the link goes idle.
+    #[inline]
+    pub fn dequeue<R: Uniform>(&mut self, now: Time, rng: &mut R) -> Option<Sent<T>> {
         self.dequeue_or(now, rng, |_| {})
     }
 
@@ -146,44 +295,50 @@ impl<T: Frame> Queue<T> {
         &mut self,
         now: Time,
         rng: &mut R,
-        mut dropped: impl FnMut(&T),
-    ) -> Option<(T, Span)> {
-        while let Some((arrived, mut frame)) = self.waiting.pop_front() {
-            let packet = frame.packet();
-            self.bytes -= u64::from(packet.size);
-            let sojourn = now - arrived;
+        mut dropped: impl FnMut(&Sent<T>),
+    ) -> Option<Sent<T>> {
+        while self.packets > 0 {
+            let lane = self.algorithm.serve(now, &self.lanes);
+            let waiting =
+                self.waiting[lane].pop_front().expect("the algorithm serves a lane that is not empty");
+            let mut sent = self.taken(now, lane, waiting);
+            let row = sent.frame.row();
+            let packet = Packet { class: self.classes[row], ..sent.frame.packet() };
             let backlog = self.backlog(0);
-            let verdict = self.aqm.on_dequeue(now, &packet, &backlog, sojourn, rng);
-            let counts = &mut self.counts[frame.class()];
-            match verdict {
-                Verdict::Drop => {
+            let verdict =
+                self.algorithm.on_dequeue(now, lane, &packet, &backlog, &self.lanes, sent.sojourn, rng);
+            let late = matches!(verdict, Verdict::Drop | Verdict::DropBoth(_));
+            self.count(row, lane, |counts| {
+                counts.marks += u64::from(verdict == Verdict::Mark);
+                if late {
                     counts.drops_early += 1;
-                    dropped(&frame);
-                    continue;
+                } else {
+                    counts.departures += 1;
+                    counts.departed_bytes += u64::from(packet.size);
                 }
-                Verdict::Mark => {
-                    counts.marks += 1;
-                    frame.mark();
-                }
-                Verdict::Pass => {}
+            });
+            if late {
+                dropped(&sent);
+                continue;
             }
-            counts.departures += 1;
-            counts.departed_bytes += u64::from(packet.size);
-            return Some((frame, sojourn));
+            if verdict == Verdict::Mark {
+                sent.frame.mark();
+            }
+            return Some(sent);
         }
-        self.aqm.on_idle(now);
+        self.algorithm.on_idle(now);
         None
     }
 
     /// How often the algorithm wants [`Queue::on_period`].
     #[must_use]
     pub fn period(&self) -> Option<Span> {
-        self.aqm.period()
+        self.algorithm.period()
     }
 
     /// The algorithm's periodic work.
     pub fn on_period(&mut self, now: Time) {
         let backlog = self.backlog(0);
-        self.aqm.on_period(now, &backlog);
+        self.algorithm.on_period(now, &backlog, &self.lanes);
     }
 }

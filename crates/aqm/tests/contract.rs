@@ -13,6 +13,9 @@ fn defaults() -> impl Iterator<Item = AnyParams> {
     NAMES.iter().map(|name| AnyParams::of(name).expect("a listed algorithm"))
 }
 
+/// What is put inside algorithms that have another inside: one that drops at arrivals, one with a timer.
+const INSIDE: [&str; 3] = ["droptail", "red", "pi"];
+
 /// Every algorithm with its defaults, with each preset, and with each switch and choice turned every way.
 fn variations() -> Vec<(String, AnyParams)> {
     let mut found = Vec::new();
@@ -25,6 +28,7 @@ fn variations() -> Vec<(String, AnyParams)> {
             let values = match spec.kind {
                 Kind::Switch => vec![Value::Bool(false), Value::Bool(true)],
                 Kind::Choice(names) => names.iter().map(|name| Value::Text((*name).to_owned())).collect(),
+                Kind::Algorithm => INSIDE.iter().map(|name| Value::Text((*name).to_owned())).collect(),
                 _ => continue,
             };
             for value in values {
@@ -43,6 +47,7 @@ fn every_algorithm_builds_from_its_defaults_and_presets() {
     for (what, params) in variations() {
         assert_eq!(params.check(), Ok(()), "{what}");
         let aqm = params.build(&PORT);
+        assert!(aqm.lanes() >= 1, "{what}");
         assert_ne!(aqm.period(), Some(Span::ZERO), "{what}");
     }
     for params in defaults() {
@@ -113,6 +118,11 @@ fn forbidden(spec: &Spec) -> Vec<Value> {
         Kind::Switch => vec![Value::Integer(1), text("true")],
         Kind::Choice(_) => vec![text("no such choice"), Value::Bool(true)],
         Kind::Text => vec![Value::Integer(1)],
+        Kind::Algorithm => vec![Value::Integer(1), text("no such algorithm"), text("fq")],
+        Kind::Table(_) => {
+            let entry = |key: &str, value| Value::Table(vec![(key.to_owned(), value)]);
+            vec![Value::Integer(1), text("x"), entry("no_such_key", Value::Integer(1))]
+        }
     };
     values.extend([text(""), Value::List(vec![])]);
     if !spec.optional {
@@ -210,7 +220,7 @@ impl Uniform for Unlucky {
 fn an_empty_queue_is_never_punished_from_a_fresh_start() {
     let mut random = Random(1);
     for (what, params) in variations() {
-        let mut queue = Queue::new(params.build(&PORT), &PORT, 1);
+        let mut queue = Queue::new(params.build(&PORT), &PORT, &[1]);
         let mut host = Host::new(&queue);
         for _ in 0..20_000 {
             assert!(queue.dequeue(host.now, &mut Unlucky).is_none());
@@ -218,7 +228,7 @@ fn an_empty_queue_is_never_punished_from_a_fresh_start() {
             host.advance(&mut queue, gap);
             let outcome = queue.enqueue(host.now, Labelled::new(500, true, 0), &mut Unlucky);
             assert_eq!(outcome, Outcome::Queued, "{what} at {:?}", host.now);
-            assert!(queue.dequeue(host.now, &mut Unlucky).is_some_and(|(frame, _)| !frame.marked), "{what}");
+            assert!(queue.dequeue(host.now, &mut Unlucky).is_some_and(|sent| !sent.frame.marked), "{what}");
         }
     }
 }
@@ -227,14 +237,14 @@ fn an_empty_queue_is_never_punished_from_a_fresh_start() {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Labelled {
     packet: Packet,
-    class: usize,
+    row: usize,
     number: u64,
     marked: bool,
 }
 
 impl Labelled {
     fn new(size: u32, ect: bool, number: u64) -> Self {
-        Self { packet: Packet::new(size, ect), class: 0, number, marked: false }
+        Self { packet: Packet::new(size, ect), row: 0, number, marked: false }
     }
 }
 
@@ -246,8 +256,8 @@ impl Frame for Labelled {
         assert!(self.packet.ect, "marked a packet that is not ECN-capable");
         self.marked = true;
     }
-    fn class(&self) -> usize {
-        self.class
+    fn row(&self) -> usize {
+        self.row
     }
 }
 
@@ -273,16 +283,21 @@ impl Host {
 
 #[derive(Clone, Debug)]
 enum Operation {
-    Arrive { size: u32, ect: bool, class: usize },
+    Arrive { size: u32, ect: bool, flow: u8 },
     Burst { size: u32, count: u8 },
     Depart { count: u8 },
     Wait(Span),
 }
 
+/// Of packets as they are, and now and then of absurd ones.
+fn sizes() -> impl Strategy<Value = u32> {
+    prop_oneof![30 => 1_u32..2000, 1 => Just(1_000_000_000)]
+}
+
 fn operations() -> impl Strategy<Value = Vec<Operation>> {
     let operation = prop_oneof![
-        4 => (1_u32..2000, any::<bool>(), 0..2_usize)
-            .prop_map(|(size, ect, class)| Operation::Arrive { size, ect, class }),
+        4 => (sizes(), any::<bool>(), any::<u8>())
+            .prop_map(|(size, ect, flow)| Operation::Arrive { size, ect, flow }),
         2 => (40_u32..1500, any::<u8>()).prop_map(|(size, count)| Operation::Burst { size, count }),
         2 => any::<u8>().prop_map(|count| Operation::Depart { count: count / 4 }),
         2 => (0_u64..10_000).prop_map(|us| Operation::Wait(Span::us(us))),
@@ -292,14 +307,18 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
 }
 
 fn limits() -> impl Strategy<Value = Limit> {
-    prop_oneof![(1_u32..300).prop_map(Limit::Packets), (1_u64..100_000).prop_map(Limit::Bytes)]
+    prop_oneof![
+        (1_u32..300).prop_map(Limit::Packets),
+        Just(Limit::Packets(1)),
+        (1_u64..100_000).prop_map(Limit::Bytes)
+    ]
 }
 
 /// What the operations made of the packets, in order.
 #[derive(PartialEq, Debug)]
 enum Fate {
     Arrived(Outcome),
-    Left(Labelled, Span),
+    Left(Labelled, usize, Span),
 }
 
 /// A queue, and a second account of what is in it.
@@ -310,42 +329,72 @@ struct Model {
     random: Random,
     limit: Limit,
     arrivals: u64,
+    /// Packets that waited and were dropped.
+    dropped_late: u64,
     fates: Vec<Fate>,
 }
 
 impl Model {
     fn new(params: &AnyParams, limit: Limit, seed: u64) -> Self {
         let port = Port { limit, rate: Rate::mbit_per_s(4), ..PORT };
-        let queue = Queue::new(params.build(&port), &port, 2);
+        let queue = Queue::new(params.build(&port), &port, &[1, 3]);
         let host = Host::new(&queue);
         let signals = params.signals();
-        Self { queue, signals, host, random: Random(seed), limit, arrivals: 0, fates: vec![] }
+        Self {
+            queue,
+            signals,
+            host,
+            random: Random(seed),
+            limit,
+            arrivals: 0,
+            dropped_late: 0,
+            fates: vec![],
+        }
     }
 
-    fn arrive(&mut self, size: u32, ect: bool, class: usize) {
+    /// The packets of a flow are all TCP's or all UDP's, and all of one row.
+    fn arrive(&mut self, size: u32, ect: bool, flow: u8) {
         let backlog = self.queue.backlog(size);
-        let frame = Labelled { class, ..Labelled::new(size, ect, self.arrivals) };
+        let packet = Packet {
+            flow: u64::from(flow % 50),
+            pair: u32::from(flow % 10),
+            udp: flow % 5 == 0,
+            l4s: ect && flow % 2 == 0,
+            ..Packet::new(size, ect)
+        };
+        let row = usize::from(flow % 2);
+        let frame = Labelled { packet, row, number: self.arrivals, marked: false };
         self.arrivals += 1;
-        let outcome = self.queue.enqueue(self.host.now, frame, &mut self.random);
-        assert_eq!(
-            outcome == Outcome::Overflowed,
-            backlog.full,
-            "overflow is for a full buffer, and always then"
-        );
+        let late = &mut self.dropped_late;
+        let outcome = self.queue.enqueue_or(self.host.now, frame, &mut self.random, |sent| {
+            assert_eq!(sent.number, sent.frame.number);
+            *late += 1;
+        });
+        if outcome == Outcome::Overflowed {
+            assert!(self.queue.backlog(size).full, "overflow is for a full buffer");
+        } else if outcome != Outcome::DroppedEarly {
+            assert!(!backlog.full || self.dropped_late > 0, "a full buffer has no room");
+        }
         self.fates.push(Fate::Arrived(outcome));
+    }
+
+    fn depart(&mut self) -> bool {
+        let late = &mut self.dropped_late;
+        let sent = self.queue.dequeue_or(self.host.now, &mut self.random, |_| *late += 1);
+        if let Some(sent) = &sent {
+            assert_eq!(sent.number, sent.frame.number);
+            self.fates.push(Fate::Left(sent.frame.clone(), sent.lane, sent.sojourn));
+        }
+        sent.is_some()
     }
 
     fn apply(&mut self, operation: &Operation) {
         match *operation {
-            Operation::Arrive { size, ect, class } => self.arrive(size, ect, class),
-            Operation::Burst { size, count } => (0..count).for_each(|i| self.arrive(size, i % 2 == 0, 1)),
-            Operation::Depart { count } => {
-                for _ in 0..count {
-                    if let Some((frame, sojourn)) = self.queue.dequeue(self.host.now, &mut self.random) {
-                        self.fates.push(Fate::Left(frame, sojourn));
-                    }
-                }
-            }
+            Operation::Arrive { size, ect, flow } => self.arrive(size, ect, flow),
+            Operation::Burst { size, count } => (0..count).for_each(|i| self.arrive(size, i % 4 < 2, i)),
+            Operation::Depart { count } => (0..count).for_each(|_| {
+                self.depart();
+            }),
             Operation::Wait(span) => self.host.advance(&mut self.queue, span),
         }
     }
@@ -357,7 +406,7 @@ impl Model {
             Limit::Packets(limit) => assert!(backlog.packets <= limit),
             Limit::Bytes(limit) => assert!(backlog.bytes <= limit),
         }
-        self.queue.aqm().signals(|i, value| {
+        self.queue.algorithm().signals(|i, value| {
             assert!(value.is_finite(), "signal {i} is {value}");
             assert!(self.signals[i].name != "p" || (0.0..=1.0).contains(&value), "p is {value}");
         });
@@ -365,44 +414,47 @@ impl Model {
         let dropped = sum(|c| c.drops_early) + sum(|c| c.drops_overflow);
         assert_eq!(sum(|c| c.arrivals), self.arrivals);
         assert_eq!(self.arrivals, sum(|c| c.departures) + dropped + u64::from(backlog.packets));
+        assert_eq!(self.queue.waiting().count() as u32, backlog.packets);
+        if !self.queue.lanes().is_empty() {
+            let lanes = self.queue.lanes();
+            assert_eq!(lanes.iter().map(|lane| lane.packets).sum::<u32>(), backlog.packets);
+            assert_eq!(lanes.iter().map(|lane| lane.bytes).sum::<u64>(), backlog.bytes);
+            let of_lanes = self.queue.lane_counts().iter().map(|counts| counts.arrivals).sum::<u64>();
+            assert_eq!(of_lanes, self.arrivals);
+        }
     }
 
-    /// Drains the queue and asserts that what was accepted came out, in order, but for late drops.
+    /// Drains the queue and asserts that what was accepted came out, in order in each lane, but for late drops.
     fn drain(mut self) -> Vec<Fate> {
-        while let Some((frame, sojourn)) = self.queue.dequeue(self.host.now, &mut self.random) {
-            self.fates.push(Fate::Left(frame, sojourn));
-        }
+        while self.depart() {}
         self.verify();
         assert_eq!(self.queue.backlog(0).bytes, 0);
-        let mut accepted = vec![];
-        let mut left = vec![];
-        let mut dropped_on_arrival = 0;
-        let mut number = 0;
+        let (mut left, mut last) = (vec![], vec![None; self.queue.lanes().len().max(1)]);
+        let (mut accepted, mut dropped_on_arrival) = (0, 0);
         for fate in &self.fates {
             match fate {
-                Fate::Left(frame, _) => left.push(frame),
-                Fate::Arrived(outcome) => {
-                    match outcome {
-                        Outcome::Queued | Outcome::Marked => accepted.push(number),
-                        Outcome::DroppedEarly => dropped_on_arrival += 1,
-                        Outcome::Overflowed => {}
-                    }
-                    number += 1;
+                Fate::Left(frame, lane, _) => {
+                    assert!(last[*lane] < Some(frame.number), "left out of order");
+                    last[*lane] = Some(frame.number);
+                    left.push(frame);
                 }
+                Fate::Arrived(Outcome::Queued | Outcome::Marked) => accepted += 1,
+                Fate::Arrived(Outcome::DroppedEarly | Outcome::Overflowed) => dropped_on_arrival += 1,
             }
         }
         let sum = |field: fn(&aqm::Counts) -> u64| self.queue.counts().iter().map(field).sum::<u64>();
-        let dropped_late = sum(|c| c.drops_early) - dropped_on_arrival;
-        assert_eq!(left.len() as u64 + dropped_late, accepted.len() as u64);
-        let mut rest = accepted.iter();
-        assert!(left.iter().all(|frame| rest.any(|number| *number == frame.number)), "left out of order");
+        assert_eq!(
+            sum(|c| c.drops_early) + sum(|c| c.drops_overflow),
+            dropped_on_arrival + self.dropped_late
+        );
+        assert_eq!(left.len() as u64 + self.dropped_late, accepted);
         assert_eq!(
             left.iter().map(|frame| u64::from(frame.packet.size)).sum::<u64>(),
             sum(|c| c.departed_bytes)
         );
         // Every mark but those of packets that were then dropped late.
         let marked = left.iter().filter(|frame| frame.marked).count() as u64;
-        assert!((marked..=marked + dropped_late).contains(&sum(|c| c.marks)));
+        assert!((marked..=marked + self.dropped_late).contains(&sum(|c| c.marks)));
         self.fates
     }
 }
@@ -427,9 +479,11 @@ proptest! {
     }
 }
 
+/// All but those that leave it to the buffer, and those that leave it to the algorithm inside.
 #[test]
 fn every_early_dropper_drops_and_marks_under_overload() {
-    for mut params in defaults().filter(|params| params.name() != "droptail") {
+    let decides = |params: &AnyParams| params.specs().iter().any(|spec| spec.name == "ecn");
+    for mut params in defaults().filter(decides) {
         for ecn in [false, true] {
             params.set("ecn", &Value::Bool(ecn)).unwrap();
             let mut model = Model::new(&params, Limit::Packets(200), 7);
@@ -439,10 +493,18 @@ fn every_early_dropper_drops_and_marks_under_overload() {
                 model.apply(&Operation::Depart { count: 1 });
                 model.apply(&Operation::Wait(Span::us(400)));
             }
-            let counts = model.queue.counts()[1];
-            assert!(counts.drops_early > 300 || ecn, "{}: {counts:?}", params.name());
+            let sum = |field: fn(&aqm::Counts) -> u64| model.queue.counts().iter().map(field).sum::<u64>();
+            let (drops, marks) = (sum(|counts| counts.drops_early), sum(|counts| counts.marks));
+            assert!(drops > 300 || ecn, "{}: {drops} drops", params.name());
             // PIE marks only until p has risen to a tenth.
-            assert_eq!(counts.marks > 30, ecn, "{}: {counts:?}", params.name());
+            assert_eq!(marks > 30, ecn, "{}: {marks} marks", params.name());
         }
     }
+}
+
+#[test]
+fn only_those_that_leave_it_to_others_lack_ecn() {
+    let lack = |params: &AnyParams| params.specs().iter().all(|spec| spec.name != "ecn");
+    let names: Vec<&str> = defaults().filter(lack).map(|params| params.name()).collect();
+    assert_eq!(names, ["droptail", "fq"]);
 }

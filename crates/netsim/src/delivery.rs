@@ -2,7 +2,6 @@
 
 use crate::packet::{Kind, Packet};
 use crate::stats::Delays;
-use aqm::queue::Frame as _;
 use aqm::unit::{Span, Time};
 
 /// Delays of data packets and datagrams from sender to receiver, and of transfers from first to last.

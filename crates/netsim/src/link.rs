@@ -121,10 +121,11 @@ impl Managed {
         observed: bool,
     ) -> Self {
         let port = Port { rate: link.rate, delay, limit: link.buffer, packet: link.packet };
-        let classes = scenario.traffic.len();
+        let services: Vec<u8> = scenario.traffic.iter().map(|traffic| traffic.class).collect();
+        let classes = services.len();
         let target = scenario.target().filter(|_| observed);
         Self {
-            queue: Queue::new(aqm.build(&port), &port, classes),
+            queue: Queue::new(aqm.build(&port), &port, &services),
             rng: Stream::new(seed, &format!("link.{}.aqm", link.name)),
             busy: false,
             sent: Time::ZERO,

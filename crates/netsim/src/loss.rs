@@ -1,7 +1,6 @@
 //! How losses at a queue come together: in runs of consecutive packets, and in events that hit many flows.
 
 use crate::packet::{Kind, Packet};
-use aqm::queue::Frame as _;
 use aqm::unit::{Span, Time};
 use std::collections::VecDeque;
 
@@ -14,16 +13,15 @@ const ACTIVE: Span = Span::s(1);
 
 /// What is measured of the losses at one queue.
 ///
-/// A packet's fate is certain when it is dropped or when it leaves. Runs are of packets in the order of their
-/// arrivals, so an arrival that is dropped behind packets that still wait is put off until those have left.
+/// Runs are of packets in the order of their arrivals, whichever way they leave the queue: so each waits here, by its
+/// number, until its fate and that of all before it is certain.
 #[derive(Clone, Debug)]
 pub(crate) struct Losses {
     /// The flows of TCP and those of UDP, as far as a number has lost a packet or sent one.
     flows: [Vec<FlowLosses>; 2],
-    /// How many packets that had joined the queue have left it, sent or dropped.
-    left: u64,
-    /// Dropped arrivals, each with how many packets had joined the queue before it.
-    pending: VecDeque<(u64, Owner)>,
+    /// The number of the first arrival in `fates`.
+    first: u64,
+    fates: VecDeque<Fate>,
     /// The runs of each flow's own packets, a row a class.
     classes: Vec<Runs>,
     /// The runs of packets of any flow.
@@ -31,6 +29,19 @@ pub(crate) struct Losses {
     /// Losses since the last packet of any flow that was sent.
     burst: u32,
     pub(crate) events: LossEvents,
+}
+
+/// What has become of an arrival.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    /// It waits.
+    Open,
+    /// It was sent.
+    Sent(Owner),
+    /// It was dropped.
+    Lost(Owner),
+    /// It was dropped, and does not count.
+    Forgotten,
 }
 
 /// Whose a packet is.
@@ -97,8 +108,8 @@ impl Losses {
     pub(crate) fn new(classes: usize, event: Span) -> Self {
         Self {
             flows: [Vec::new(), Vec::new()],
-            left: 0,
-            pending: VecDeque::new(),
+            first: 0,
+            fates: VecDeque::new(),
             classes: vec![Runs::new(); classes],
             bursts: Runs::new(),
             burst: 0,
@@ -106,45 +117,41 @@ impl Losses {
         }
     }
 
-    /// An arrival was dropped behind `waiting` packets.
-    pub(crate) fn on_refusal(&mut self, now: Time, packet: &Packet, waiting: usize) {
-        let owner = Owner::of(packet);
-        self.note_loss(now, owner);
-        if waiting == 0 {
-            self.lose(owner);
-        } else {
-            self.pending.push_back((self.left + waiting as u64, owner));
-        }
-    }
-
-    /// A packet that waited was dropped at the head of the queue.
-    pub(crate) fn on_late_drop(&mut self, now: Time, packet: &Packet) {
-        let owner = Owner::of(packet);
-        self.note_loss(now, owner);
-        self.settle_pending();
-        self.lose(owner);
-        self.left += 1;
-    }
-
-    /// A packet was sent.
+    /// An arrival joined the queue.
     #[inline]
-    pub(crate) fn on_departure(&mut self, now: Time, packet: &Packet) {
-        self.settle_pending();
-        self.left += 1;
+    pub(crate) fn on_entry(&mut self) {
+        self.fates.push_back(Fate::Open);
+    }
+
+    /// An arrival was dropped.
+    pub(crate) fn on_refusal(&mut self, now: Time, packet: &Packet) {
+        let owner = Owner::of(packet);
+        self.note_loss(now, owner);
+        self.fates.push_back(Fate::Lost(owner));
+        self.settle();
+    }
+
+    /// A packet that waited, arrival number `number`, was dropped.
+    pub(crate) fn on_late_drop(&mut self, now: Time, number: u64, packet: &Packet) {
+        let owner = Owner::of(packet);
+        self.note_loss(now, owner);
+        self.decide(number, Fate::Lost(owner));
+    }
+
+    /// A packet, arrival number `number`, was sent.
+    #[inline]
+    pub(crate) fn on_departure(&mut self, now: Time, number: u64, packet: &Packet) {
         let owner = Owner::of(packet);
         let flow = remembered(&mut self.flows, &mut self.classes, owner);
         self.events.active.note(now, &mut flow.period);
-        if flow.run > 0 {
-            self.classes[usize::from(owner.class)].add(&mut flow.run);
-        }
-        if self.burst > 0 {
-            self.bursts.add(&mut self.burst);
-        }
+        self.decide(number, Fate::Sent(owner));
     }
 
     /// Starts over: what was dropped before counts no more.
     pub(crate) fn reset(&mut self) {
-        self.pending.clear();
+        for fate in self.fates.iter_mut().filter(|fate| matches!(fate, Fate::Lost(_))) {
+            *fate = Fate::Forgotten;
+        }
         self.classes.iter_mut().for_each(Runs::reset);
         self.bursts.reset();
         self.burst = 0;
@@ -152,11 +159,15 @@ impl Losses {
         self.events.reset();
     }
 
-    /// The runs of each class's flows, and those of packets of any flow, as if all of `waiting` were sent `now`.
-    pub(crate) fn runs<'a>(&self, now: Time, waiting: impl Iterator<Item = &'a Packet>) -> (Vec<Runs>, Runs) {
+    /// The runs of each class's flows, and those of packets of any flow, as if all of `waiting`, with their numbers,
+    /// were sent `now`.
+    pub(crate) fn runs<'a>(
+        &self,
+        now: Time,
+        waiting: impl Iterator<Item = (u64, &'a Packet)>,
+    ) -> (Vec<Runs>, Runs) {
         let mut all = self.clone();
-        waiting.for_each(|packet| all.on_departure(now, packet));
-        all.settle_pending();
+        waiting.for_each(|(number, packet)| all.on_departure(now, number, packet));
         for flow in all.flows.iter_mut().flatten().filter(|flow| flow.run > 0) {
             all.classes[usize::from(flow.class)].add(&mut flow.run);
         }
@@ -166,14 +177,37 @@ impl Losses {
         (all.classes, all.bursts)
     }
 
-    /// Counts the drops that came before the packet at the head of the queue.
+    /// Notes the fate of a packet that waited.
     #[inline]
-    fn settle_pending(&mut self) {
-        while let Some(&(before, owner)) = self.pending.front()
-            && before <= self.left
-        {
-            self.pending.pop_front();
-            self.lose(owner);
+    fn decide(&mut self, number: u64, fate: Fate) {
+        self.fates[(number - self.first) as usize] = fate;
+        self.settle();
+    }
+
+    /// Counts what is certain, in the order of arrivals.
+    #[inline]
+    fn settle(&mut self) {
+        while let Some(&fate) = self.fates.front() {
+            match fate {
+                Fate::Open => return,
+                Fate::Sent(owner) => self.send(owner),
+                Fate::Lost(owner) => self.lose(owner),
+                Fate::Forgotten => {}
+            }
+            self.fates.pop_front();
+            self.first += 1;
+        }
+    }
+
+    /// The next packet, in the order of arrivals, was sent: runs end.
+    #[inline]
+    fn send(&mut self, owner: Owner) {
+        let flow = remembered(&mut self.flows, &mut self.classes, owner);
+        if flow.run > 0 {
+            self.classes[usize::from(owner.class)].add(&mut flow.run);
+        }
+        if self.burst > 0 {
+            self.bursts.add(&mut self.burst);
         }
     }
 
@@ -368,14 +402,21 @@ mod tests {
         Losses::new(3, Span::ms(100))
     }
 
+    /// A packet arrives at an empty queue and is sent.
+    fn send(losses: &mut Losses, now: Time, packet: &Packet) {
+        let number = losses.first + losses.fates.len() as u64;
+        losses.on_entry();
+        losses.on_departure(now, number, packet);
+    }
+
     /// The fates of packets of these flows in the order of arrival, a capital for a loss, on an empty queue.
     fn fates(losses: &mut Losses, fates: &str) {
         for fate in fates.bytes() {
             let flow = u32::from(fate.to_ascii_lowercase() - b'a');
             if fate.is_ascii_uppercase() {
-                losses.on_refusal(at(0), &packet(flow), 0);
+                losses.on_refusal(at(0), &packet(flow));
             } else {
-                losses.on_departure(at(0), &packet(flow));
+                send(losses, at(0), &packet(flow));
             }
         }
     }
@@ -406,16 +447,16 @@ mod tests {
         let mut losses = losses();
         let ack = Ack { next: 1, ece: false, echo: Time::ZERO, blocks: [(0, 0); 3], delay: None };
         let guest = |generation| Packet::ack(&ack, (1, generation), 0, 1);
-        losses.on_departure(at(0), &guest(0));
+        send(&mut losses, at(0), &guest(0));
         for generation in [0, 0, 1] {
-            losses.on_refusal(at(1), &guest(generation), 0);
+            losses.on_refusal(at(1), &guest(generation));
         }
         let (classes, bursts) = losses.runs(at(9), std::iter::empty());
         assert_eq!((classes[1].counts(), bursts.counts()), (&[1, 1][..], &[0, 0, 1][..]));
         // Both are active, and both have lost.
         assert_eq!(losses.events.synchronisation(), Some(1.0));
-        losses.on_departure(at(150), &guest(2));
-        losses.on_refusal(at(150), &guest(2), 0);
+        send(&mut losses, at(150), &guest(2));
+        losses.on_refusal(at(150), &guest(2));
         assert_eq!(losses.events.synchronisation(), Some((1.0 + 1.0 / 3.0) / 2.0));
     }
 
@@ -430,13 +471,17 @@ mod tests {
 
     #[test]
     fn runs_are_in_the_order_of_arrivals_whenever_packets_are_dropped() {
-        // Arrivals a b A c a: the capital is dropped at arrival; then a is sent, b dropped at the head, c and a sent.
+        // Arrivals a b A c a: the capital is dropped at arrival; then a is sent, b dropped, the second a sent before c.
         let mut losses = losses();
-        losses.on_refusal(at(0), &packet(0), 2);
-        losses.on_departure(at(1), &packet(0));
-        losses.on_late_drop(at(2), &packet(1));
-        losses.on_departure(at(2), &packet(2));
-        losses.on_departure(at(3), &packet(0));
+        losses.on_entry();
+        losses.on_entry();
+        losses.on_refusal(at(0), &packet(0));
+        losses.on_entry();
+        losses.on_entry();
+        losses.on_departure(at(1), 0, &packet(0));
+        losses.on_late_drop(at(2), 1, &packet(1));
+        losses.on_departure(at(2), 4, &packet(0));
+        losses.on_departure(at(3), 3, &packet(2));
         let (classes, bursts) = losses.runs(at(9), std::iter::empty());
         assert_eq!(bursts.counts(), [0, 1], "b A");
         assert_eq!((classes[0].counts(), classes[1].counts()), (&[1][..], &[1][..]), "A; b");
@@ -446,9 +491,10 @@ mod tests {
     fn what_waits_at_the_end_counts_as_sent() {
         // Arrivals A b A, b still waiting.
         let mut losses = losses();
-        losses.on_refusal(at(0), &packet(0), 0);
-        losses.on_refusal(at(0), &packet(0), 1);
-        let (classes, bursts) = losses.runs(at(9), std::iter::once(&packet(1)));
+        losses.on_refusal(at(0), &packet(0));
+        losses.on_entry();
+        losses.on_refusal(at(0), &packet(0));
+        let (classes, bursts) = losses.runs(at(9), std::iter::once((1, &packet(1))));
         assert_eq!((classes[0].counts(), bursts.counts()), (&[0, 1][..], &[2][..]));
     }
 
@@ -456,20 +502,20 @@ mod tests {
     fn synchronisation_is_the_mean_share_of_active_flows_that_an_event_hits() {
         let mut losses = losses();
         for flow in 0..3 {
-            losses.on_departure(at(10), &packet(flow));
+            send(&mut losses, at(10), &packet(flow));
         }
         // An event of 100 ms hits two of three flows, the next one of three.
         for (ms, flow) in [(100, 0), (150, 0), (199, 1), (200, 2)] {
-            losses.on_refusal(at(ms), &packet(flow), 0);
+            losses.on_refusal(at(ms), &packet(flow));
         }
         assert_eq!(losses.events.count(), 2);
         assert!((losses.events.synchronisation().unwrap() - 0.5).abs() < 1e-12);
         losses.reset();
         assert_eq!((losses.events.count(), losses.events.synchronisation()), (0, None));
         // Flow 1 was last seen in the second before this one, flow 2 too: 1 of 3. Two seconds later, 1 of 1.
-        losses.on_refusal(at(1500), &packet(0), 0);
+        losses.on_refusal(at(1500), &packet(0));
         assert_eq!(losses.events.synchronisation(), Some(1.0 / 3.0));
-        losses.on_refusal(at(3500), &packet(0), 0);
+        losses.on_refusal(at(3500), &packet(0));
         assert_eq!(losses.events.synchronisation(), Some((1.0 / 3.0 + 1.0) / 2.0));
     }
 }

@@ -6,8 +6,7 @@ use crate::link::{Link, Managed};
 use crate::packet::Packet;
 use crate::probe::Probe;
 use crate::route::Hop;
-use aqm::Outcome;
-use aqm::queue::Frame as _;
+use aqm::{Outcome, Sent};
 use scenario::Scenario;
 
 /// The links, the routes and the event list.
@@ -160,9 +159,15 @@ impl<P: Probe> Network<P> {
     fn enqueue(&mut self, i: usize, packet: Packet) {
         let now = self.events.now();
         let managed = self.links[i].managed.as_deref_mut().expect("only managed links queue");
-        let outcome = managed.queue.enqueue(now, packet, &mut managed.rng);
-        self.probe.on_arrival(managed.number, now, packet.class(), outcome, managed.queue.aqm());
+        let (probe, losses, number) = (&mut self.probe, &mut managed.losses, managed.number);
+        let before = managed.queue.len();
+        let outcome = managed.queue.enqueue_or(now, packet, &mut managed.rng, |dropped| {
+            losses.on_late_drop(now, dropped.number, &dropped.frame);
+            probe.on_late_drop(number, now, dropped.frame.class());
+        });
+        probe.on_arrival(number, now, packet.class(), outcome, managed.queue.algorithm());
         if matches!(outcome, Outcome::Queued | Outcome::Marked) {
+            managed.losses.on_entry();
             if managed.busy {
                 managed.note_length(now);
                 self.probe.on_length(managed.number, now, managed.queue.len());
@@ -171,7 +176,12 @@ impl<P: Probe> Network<P> {
                 self.transmit(i);
             }
         } else {
-            managed.losses.on_refusal(now, &packet, managed.queue.len());
+            managed.losses.on_refusal(now, &packet);
+            // An arrival may take others along.
+            if managed.queue.len() != before {
+                managed.note_length(now);
+                self.probe.on_length(number, now, managed.queue.len());
+            }
         }
     }
 
@@ -183,19 +193,19 @@ impl<P: Probe> Network<P> {
         let Some(managed) = link.managed.as_deref_mut() else { return self.send_next_in_order(i) };
         let (probe, losses, number) = (&mut self.probe, &mut managed.losses, managed.number);
         let next = managed.queue.dequeue_or(now, &mut managed.rng, |dropped| {
-            losses.on_late_drop(now, dropped);
-            probe.on_late_drop(number, now, dropped.class());
+            losses.on_late_drop(now, dropped.number, &dropped.frame);
+            probe.on_late_drop(number, now, dropped.frame.class());
         });
         managed.note_length(now);
         self.probe.on_length(managed.number, now, managed.queue.len());
-        let Some((packet, sojourn)) = next else {
+        let Some(Sent { frame: packet, number: arrival_number, sojourn, .. }) = next else {
             managed.busy = false;
             self.events.set(managed.ready_slot, None);
             return;
         };
         managed.sending = packet.class();
         managed.delays[managed.sending].record(sojourn);
-        managed.losses.on_departure(now, &packet);
+        managed.losses.on_departure(now, arrival_number, &packet);
         self.probe.on_departure(managed.number, now, managed.sending, packet.size, sojourn);
         let (sent, arrival) = link.wire.send(self.events.instant(), u32::from(packet.size));
         managed.sent = self.events.clock.time(sent);
@@ -215,7 +225,7 @@ impl<P: Probe> Network<P> {
         let now = self.events.now();
         if let Some(managed) = &mut self.links[i].managed {
             managed.queue.on_period(now);
-            self.probe.on_period(managed.number, now, managed.queue.aqm());
+            self.probe.on_period(managed.number, now, managed.queue.algorithm());
         }
         self.schedule_period(i);
     }

@@ -114,6 +114,12 @@ impl Packet {
         self.stamp
     }
 
+    /// The traffic entry that it belongs to.
+    #[inline]
+    pub(crate) const fn class(&self) -> usize {
+        self.class as usize
+    }
+
     /// Whether this is a TCP SYN.
     pub(crate) const fn is_syn(&self) -> bool {
         self.flags & SYN != 0
@@ -166,8 +172,8 @@ impl Frame for Packet {
     }
 
     #[inline]
-    fn class(&self) -> usize {
-        usize::from(self.class)
+    fn row(&self) -> usize {
+        self.class()
     }
 }
 

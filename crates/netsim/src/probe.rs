@@ -1,7 +1,7 @@
 //! Probes: what a run may record beyond the statistics that are always on. An absent probe costs nothing.
 
 use aqm::unit::{Span, Time};
-use aqm::{AnyAqm, Outcome};
+use aqm::{AnyDiscipline, Outcome};
 use scenario::Scenario;
 
 /// Is told what happens at the measured queues; all hooks do nothing unless overridden.
@@ -11,7 +11,15 @@ pub trait Probe {
     fn on_length(&mut self, _queue: usize, _now: Time, _length: usize) {}
     /// An arrival of class `class` met this fate; the algorithm's state may have changed.
     #[inline]
-    fn on_arrival(&mut self, _queue: usize, _now: Time, _class: usize, _outcome: Outcome, _aqm: &AnyAqm) {}
+    fn on_arrival(
+        &mut self,
+        _queue: usize,
+        _now: Time,
+        _class: usize,
+        _outcome: Outcome,
+        _aqm: &AnyDiscipline,
+    ) {
+    }
     /// A packet of class `class` that had waited was dropped.
     #[inline]
     fn on_late_drop(&mut self, _queue: usize, _now: Time, _class: usize) {}
@@ -21,7 +29,7 @@ pub trait Probe {
     fn on_departure(&mut self, _queue: usize, _now: Time, _class: usize, _size: u16, _wait: Span) {}
     /// The algorithm's periodic work is done.
     #[inline]
-    fn on_period(&mut self, _queue: usize, _now: Time, _aqm: &AnyAqm) {}
+    fn on_period(&mut self, _queue: usize, _now: Time, _aqm: &AnyDiscipline) {}
 }
 
 impl Probe for () {}
@@ -250,7 +258,7 @@ impl QueueSeries {
     }
 
     #[inline]
-    fn note_signals(&mut self, now: Time, aqm: &AnyAqm) {
+    fn note_signals(&mut self, now: Time, aqm: &AnyDiscipline) {
         aqm.signals(|i, value| self.tracks[1 + i].change(now, value));
     }
 }
@@ -264,7 +272,7 @@ impl Probe for Series {
     }
 
     #[inline]
-    fn on_arrival(&mut self, queue: usize, now: Time, class: usize, outcome: Outcome, aqm: &AnyAqm) {
+    fn on_arrival(&mut self, queue: usize, now: Time, class: usize, outcome: Outcome, aqm: &AnyDiscipline) {
         let series = &mut self.queues[queue];
         series.roll(now, self.step);
         let bin = series.counted(class);
@@ -289,7 +297,7 @@ impl Probe for Series {
     }
 
     #[inline]
-    fn on_period(&mut self, queue: usize, now: Time, aqm: &AnyAqm) {
+    fn on_period(&mut self, queue: usize, now: Time, aqm: &AnyDiscipline) {
         let series = &mut self.queues[queue];
         series.roll(now, self.step);
         series.note_signals(now, aqm);

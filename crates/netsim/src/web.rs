@@ -183,6 +183,7 @@ mod tests {
             to: vec![1],
             count: 1,
             packet_size: Bytes(500),
+            class: 1,
             begin: Span::ZERO,
             start: Law::Fixed(Span::ZERO),
             stop: Some(Span::s(100)),

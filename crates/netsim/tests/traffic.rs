@@ -1,7 +1,7 @@
 //! Traffic in a network: what arrives does not depend on what happens to it, and queues as theory says.
 
 use aqm::unit::{Span, Time};
-use aqm::{AnyAqm, Outcome};
+use aqm::{AnyDiscipline, Outcome};
 use netsim::{Probe, Results, Simulation};
 use scenario::{Document, Scenario};
 use std::path::Path;
@@ -11,7 +11,7 @@ use std::path::Path;
 struct Arrivals(Vec<Vec<Time>>);
 
 impl Probe for Arrivals {
-    fn on_arrival(&mut self, queue: usize, now: Time, _: usize, _: Outcome, _: &AnyAqm) {
+    fn on_arrival(&mut self, queue: usize, now: Time, _: usize, _: Outcome, _: &AnyDiscipline) {
         self.0.resize(self.0.len().max(queue + 1), Vec::new());
         self.0[queue].push(now);
     }

@@ -8,8 +8,8 @@ use crate::network::network;
 use crate::read::{Reader, Tables};
 use crate::target::kept;
 use crate::tree::{Data, Node, Table, labels, spec, unquoted};
-use aqm::aqm::AnyParams;
-use aqm::params::Value;
+use aqm::aqm::{AnyParams, NAMES};
+use aqm::params::{Kind, Value};
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::path::{self, Path, PathBuf};
@@ -40,8 +40,15 @@ pub(crate) fn head(key: &str, text: &str) -> Option<&'static str> {
             let name = text.split(':').next().unwrap_or_default().trim();
             Some(if TCP_PRESETS.iter().any(|(preset, _)| *preset == name) { "preset" } else { "flavour" })
         }
-        _ => ALGORITHMS.contains(&key).then_some("name"),
+        _ => (ALGORITHMS.contains(&key) || is_inside(key)).then_some("name"),
     }
+}
+
+/// Whether some algorithm has another one inside at `key`.
+fn is_inside(key: &str) -> bool {
+    let algorithms = NAMES.iter().filter_map(|name| AnyParams::of(name));
+    let mut specs = algorithms.flat_map(|params| params.specs());
+    specs.any(|spec| spec.name == key && spec.kind == Kind::Algorithm)
 }
 
 impl Document {

@@ -2,7 +2,7 @@
 
 use crate::law::Law;
 pub use crate::tcp::{Congestion, Flavour, Halved, LimitedTransmit, SackRecovery, TCP_PRESETS, Tcp};
-use aqm::aqm::AnyParams;
+use aqm::aqm::{AnyParams, CLASSES};
 use aqm::params::Range;
 use aqm::unit::{Bytes, Frequency, Limit, Rate, Span};
 use aqm::{choice, params};
@@ -87,6 +87,8 @@ pub struct Traffic {
     pub count: u32,
     /// Size of a full data packet on the wire, headers included.
     pub packet_size: Bytes,
+    /// The class of service of all its packets.
+    pub class: u8,
     /// From when on it is active; starts count from here.
     pub begin: Span,
     /// When each flow starts, after `begin`.
@@ -380,6 +382,8 @@ params! {
         to: Vec<String> = vec!["receivers".to_owned()], "";
         /// Size of a full data packet on the wire, headers included; auto is 1500 B, for `voip` 200 B (G.711, 20 ms).
         packet_size: Option<Bytes> = None, "bytes", Range::new(HEADER as f64 + 1.0, 65535.0);
+        /// The class of service of its packets, both ways, for queue disciplines that tell classes apart; 1 is the first.
+        class: u32 = 1, "", Range::new(1.0, CLASSES as f64);
         /// When each flow starts: a time, or `uniform(0 s, 1 s)`, or `exponential(1 s)` with this mean; counted from
         /// the start of `active` if that is given.
         start: Law<Span> = Law::Fixed(Span::ZERO), "s", Range::new(0.0, 1e7);

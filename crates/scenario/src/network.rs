@@ -298,6 +298,7 @@ fn traffic(
         to,
         count: table.count,
         packet_size: packet_size(entry),
+        class: table.class as u8,
         begin,
         start: table.start,
         stop,

@@ -10,7 +10,7 @@ use crate::model::{
 use crate::trace;
 use crate::traffic;
 use crate::tree::{Data, Node, Table, is_name, labels, spec};
-use aqm::aqm::{AnyParams, NAMES};
+use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field as _, Kind, ParamError, Params, Spec, Value};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -340,15 +340,42 @@ impl<'a> Reader<'a> {
                 continue;
             }
             seen.push((spec.name, key));
-            match &node.data {
-                Data::Value(value) => {
-                    if let Err(ParamError::Invalid { found, allowed, .. }) = set(key, value) {
-                        self.refuse(&at, Some(found), format!("must be {allowed}"));
+            let auto = spec.optional && node.text() == Some("auto");
+            let value = match (spec.kind, &node.data) {
+                (Kind::Algorithm, _) if !auto => match self.inside(node, &at) {
+                    Some(params) => params.value(),
+                    None => continue,
+                },
+                (Kind::Table(nested), Data::Table(table)) => {
+                    let check =
+                        &mut |key: &str, value: &Value| (nested.check)(&[(key.to_owned(), value.clone())]);
+                    self.assign(table, &at, (nested.specs)(), &[], check);
+                    if !self.fine(&[&at]) {
+                        continue;
                     }
+                    node.value()
                 }
-                _ => self.refuse(&at, None, format!("must be {}, not a table", spec.allowed())),
+                (_, Data::Value(value)) => value.clone(),
+                _ => {
+                    self.refuse(&at, None, format!("must be {}, not a table", spec.allowed()));
+                    continue;
+                }
+            };
+            if let Err(ParamError::Invalid { found, allowed, .. }) = set(key, &value) {
+                self.refuse(&at, Some(found), format!("must be {allowed}"));
             }
         }
+    }
+
+    /// The algorithm in `node`, which is inside another one.
+    fn inside(&mut self, node: &Node, path: &str) -> Option<Box<AnyParams>> {
+        let params = self.algorithm(node, path).filter(|_| self.fine(&[path]))?;
+        if !params.has_one_queue() {
+            let found = Some(format!("{:?}", params.name()));
+            self.refuse(path, found, "must be an algorithm on one queue: this one keeps several");
+            return None;
+        }
+        Some(Box::new(params))
     }
 
     /// The algorithm in `node`.
@@ -361,7 +388,8 @@ impl<'a> Reader<'a> {
             return None;
         };
         let Some(mut params) = name.text().and_then(AnyParams::of) else {
-            let hint = instead(name.text().unwrap_or_default(), NAMES.iter().copied());
+            let variants = VARIANTS.iter().map(|(name, ..)| *name);
+            let hint = instead(name.text().unwrap_or_default(), NAMES.iter().copied().chain(variants));
             self.refuse(&at, name.shown(), format!("no such algorithm; {hint}"));
             return None;
         };

@@ -17,6 +17,9 @@ pub(crate) fn value(value: &Value) -> Json {
         Value::Float(number) => json!(number),
         Value::Text(text) => json!(text),
         Value::List(values) => values.iter().map(self::value).collect(),
+        Value::Table(entries) => {
+            Json::Object(entries.iter().map(|(key, value)| (key.clone(), self::value(value))).collect())
+        }
     }
 }
 

@@ -108,6 +108,8 @@ fn plain(spec: &Spec) -> Json {
         }
         Kind::Choice(names) => json!({ "enum": names }),
         Kind::Text => json!({ "type": "string" }),
+        Kind::Algorithm => json!({ "$ref": "#/$defs/aqm" }),
+        Kind::Table(nested) => table(spec.doc, properties((nested.specs)())),
     };
     if matches!(spec.kind, Kind::Number | Kind::Count) && spec.range != Range::ANY {
         let low = if spec.range.low_included { "minimum" } else { "exclusiveMinimum" };

@@ -93,6 +93,17 @@ impl Node {
         }
     }
 
+    /// Its value, a table with values of its own.
+    pub(crate) fn value(&self) -> Value {
+        match &self.data {
+            Data::Value(value) => value.clone(),
+            Data::Table(table) => {
+                Value::Table(table.iter().map(|(key, node)| (key.to_owned(), node.value())).collect())
+            }
+            Data::List(nodes) => Value::List(nodes.iter().map(Self::value).collect()),
+        }
+    }
+
     /// As a message shows it; a table is not shown.
     pub(crate) fn shown(&self) -> Option<String> {
         match &self.data {
@@ -197,6 +208,9 @@ fn written(value: &Value) -> toml::Value {
         Value::Float(number) => toml::Value::Float(*number),
         Value::Text(text) => toml::Value::String(text.clone()),
         Value::List(values) => toml::Value::Array(values.iter().map(written).collect()),
+        Value::Table(entries) => {
+            toml::Value::Table(entries.iter().map(|(key, value)| (key.clone(), written(value))).collect())
+        }
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn compare(
         params.set(key, value).expect("an allowed value");
     }
     params.check().expect("parameters that fit");
-    let mut aqm = params.build(&PORT);
+    let mut aqm = params.on_one_queue(&PORT).expect("an algorithm on one queue");
     let mut random = Random(42);
     let mut waiting: VecDeque<(Time, Packet)> = VecDeque::new();
     let mut tally = Tally::default();
@@ -101,7 +101,7 @@ pub(crate) fn compare(
                     "{name} {settings:?}: arrival {arrivals} at {now:?}, {queue:?}, u = {u}"
                 );
                 match expected {
-                    Verdict::Drop => tally.drops += 1,
+                    Verdict::Drop | Verdict::DropBoth(_) => tally.drops += 1,
                     Verdict::Mark => tally.marks += 1,
                     Verdict::Pass => {}
                 }
