@@ -545,6 +545,7 @@ aqms! {
         rem::Rem,
         lred::Lred,
         avq::Avq,
+        raqm::Raqm,
     }
     several queues {
         fq::Fq,
