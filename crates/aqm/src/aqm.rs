@@ -546,6 +546,7 @@ aqms! {
         lred::Lred,
         avq::Avq,
         raqm::Raqm,
+        step::Step,
     }
     several queues {
         fq::Fq,

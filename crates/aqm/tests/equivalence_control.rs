@@ -9,7 +9,7 @@ mod pie;
 mod support;
 
 use aqm::params::Value;
-use control::{Pi2, Raqm};
+use control::{Dctcp, Pi2, Raqm};
 use drive::{ON, assert_lively, compare, number, text};
 use pie::{Docsis, Options, Pie};
 
@@ -137,6 +137,26 @@ fn raqm_equals_its_pseudocode_with_one_aggregate_and_with_several() {
                 p: 0.0,
             };
             assert_lively(&compare("raqm", &settings, None, raqm), ecn);
+        }
+    }
+}
+
+#[test]
+fn step_equals_dctcps_rule() {
+    for (k, delay) in [(20.0, None), (65.0, None), (20.0, Some(0.005))] {
+        for switches in 0..8 {
+            let [bytes, drop_others, ecn] = [1, 2, 4].map(|bit| switches & bit != 0);
+            let settings = [
+                ("by", text(if delay.is_some() { "delay" } else { "queue" })),
+                ("k", number(k)),
+                ("delay", text("5 ms")),
+                ("bytes", Value::Bool(bytes)),
+                ("others", text(if drop_others { "drop" } else { "pass" })),
+                ("ecn", Value::Bool(ecn)),
+            ];
+            let tally = compare("step", &settings, None, Dctcp { k, delay, bytes, drop_others, ecn });
+            assert_eq!(tally.drops > 300, drop_others, "{tally:?}");
+            assert_eq!(tally.marks > 300, ecn, "{tally:?}");
         }
     }
 }

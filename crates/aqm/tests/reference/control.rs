@@ -1,5 +1,5 @@
-//! Figure 1 of the RAQM paper and the controller of PI2's authors' Linux module, transcribed plainly, with their names, in
-//! seconds as floats.
+//! Figure 1 of the RAQM paper, the controller of PI2's authors' Linux module and DCTCP's rule, transcribed plainly, with
+//! their names, in seconds as floats.
 
 use crate::drive::{Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};
@@ -135,5 +135,40 @@ impl Reference for Raqm {
 
     fn signal(&self) -> f64 {
         self.p
+    }
+}
+
+/// DCTCP's switch: an arriving packet is marked if the queue is longer than K; by the delay, one that leaves if it is older.
+pub(crate) struct Dctcp {
+    pub(crate) k: f64,
+    /// Instead of K.
+    pub(crate) delay: Option<f64>,
+    pub(crate) bytes: bool,
+    pub(crate) drop_others: bool,
+    pub(crate) ecn: bool,
+}
+
+impl Dctcp {
+    fn verdict(&self, congested: bool, packet: Packet) -> Verdict {
+        match (congested, self.ecn && packet.ect, self.drop_others) {
+            (true, true, _) => Verdict::Mark,
+            (true, false, true) => Verdict::Drop,
+            _ => Verdict::Pass,
+        }
+    }
+}
+
+impl Reference for Dctcp {
+    fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, _: f64) -> Verdict {
+        let occupancy = if self.bytes { queue.bytes as f64 / 500.0 } else { f64::from(queue.packets) };
+        self.verdict(self.delay.is_none() && occupancy > self.k, packet)
+    }
+
+    fn departure(&mut self, _: f64, packet: Packet, _: &Backlog, sojourn: f64, _: f64) -> Verdict {
+        self.verdict(self.delay.is_some_and(|delay| sojourn > delay), packet)
+    }
+
+    fn signal(&self) -> f64 {
+        0.0
     }
 }
