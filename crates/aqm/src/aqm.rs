@@ -427,7 +427,7 @@ macro_rules! aqms {
         }
 
         // Where there is one queue, `Queue` speaks to its algorithm itself.
-        #[allow(unused_variables)]
+        #[allow(unused_variables, clippy::too_many_arguments)]
         impl AnyDiscipline {
             /// See [`Discipline::lanes`].
             #[must_use]
@@ -544,9 +544,21 @@ aqms! {
         nlred::Nlred,
         wred::Wred,
         pi::Pi,
+        pi2::Pi2,
+        pie::Pie,
         rem::Rem,
         lred::Lred,
         avq::Avq,
+        raqm::Raqm,
+        step::Step,
+        codel::Codel,
+        blue::Blue,
+        cobalt::Cobalt,
+        fred::Fred,
+        sred::Sred,
+        sfb::Sfb,
+        headdrop::HeadDrop,
+        choke::Choke,
     }
     several queues {
         fq::Fq,
