@@ -16,8 +16,9 @@
 //!
 //! # Departures from the source
 //! Those of `red`, which is gentle unless told otherwise; the paper's is not. Of several candidates, which are drawn
-//! one after the other and may be the same packet, only the first that is of the flow is dropped, where the paper drops all of
-//! them. A packet that the buffer refuses is not compared. A match is a drop, with ECN too, and leaves RED's count as it is.
+//! one after the other and may be the same packet, only the first that is of the flow is dropped, where the paper
+//! drops all of them. A packet that the buffer refuses is not compared. A match is a drop, with ECN too, and leaves
+//! RED's count as it is.
 //!
 //! # Sources
 //! Pan, Prabhakar, Psounis, "CHOKe: a stateless active queue management scheme for approximating fair bandwidth
