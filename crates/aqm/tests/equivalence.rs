@@ -11,6 +11,7 @@ mod support;
 use aqm::params::Value;
 use driver::{assert_lively, compare, number, text};
 use reference::choke::Choke;
+use reference::headdrop::HeadDrop;
 use reference::{Lred, PTC, Pi, Red, Rem, Vq};
 
 const ON: Value = Value::Bool(true);
@@ -220,4 +221,10 @@ fn choke_equals_the_paper_over_ns2s_red() {
             }
         }
     }
+}
+
+#[test]
+fn head_drop_equals_linux() {
+    let tally = compare("headdrop", &[], None, HeadDrop { limit: 150 });
+    assert!(tally.made_room > 300 && tally.overflows == 0 && tally.idle > 300, "{tally:?}");
 }

@@ -3,6 +3,7 @@
 //! powers.
 
 pub(crate) mod choke;
+pub(crate) mod headdrop;
 mod red;
 
 use crate::driver::{Reference, drop_or_mark};
