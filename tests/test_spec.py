@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from conftest import SMALL
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aqmlab import Scenario, ScenarioError, catalogue, disciplines, listing, replication
@@ -13,6 +13,9 @@ from aqmlab import Scenario, ScenarioError, catalogue, disciplines, listing, rep
 # Without a target, which would stay in force for other disciplines.
 PLAIN = Scenario.parse(SMALL.replace("q0 = 20\n", ""))
 ENTRIES = {entry["name"]: entry for entry in catalogue()["aqms"]}
+RELAXED = settings(deadline=None)
+"""How long a machine takes that others use as well is no property."""
+
 SPACES = st.sampled_from(["", " ", "  "])
 
 
@@ -20,26 +23,28 @@ SPACES = st.sampled_from(["", " ", "  "])
 def defaults_as_specs(draw: st.DrawFn) -> tuple[str, str]:
     """Give a discipline, and a SPEC that says some of its defaults in some way."""
     name = draw(st.sampled_from(sorted(ENTRIES)))
-    settings = []
+    chosen = []
     for one in ENTRIES[name]["parameters"]:
-        # A comma or a table inside a value needs TOML's own brackets, which have a test of their own.
+        # A value with a comma in it would need brackets.
         if isinstance(one["default"], (dict, list)) or not draw(st.booleans()):
             continue
         key = draw(st.sampled_from([one["name"], *one["aliases"]]))
         value = listing.written(one["default"])
         if isinstance(one["default"], str) and draw(st.booleans()):
             value = f'"{value}"'
-        settings.append(f"{draw(SPACES)}{key}{draw(SPACES)}={draw(SPACES)}{value}{draw(SPACES)}")
-    chosen = draw(st.permutations(settings))
+        chosen.append(f"{draw(SPACES)}{key}{draw(SPACES)}={draw(SPACES)}{value}{draw(SPACES)}")
+    chosen = draw(st.permutations(chosen))
     return name, f"{draw(SPACES)}{name}{draw(SPACES)}" + (f":{','.join(chosen)}" if chosen else "")
 
 
+@RELAXED
 @given(defaults_as_specs())
 def test_a_default_may_be_said_by_any_of_its_names_in_any_order(given: tuple[str, str]) -> None:
     name, spec = given
     assert PLAIN.with_aqm(spec).resolved == PLAIN.with_aqm(name).resolved
 
 
+@RELAXED
 @given(q0=st.floats(0, 1e9), beta=st.floats(0, 10, exclude_min=True), window=st.integers(1, 1000), ecn=st.booleans())
 def test_numbers_come_through_to_the_last_digit(q0: float, beta: float, window: int, ecn: bool) -> None:
     spec = f"lred:q0={q0!r},beta={beta!r},window={window},ecn={'true' if ecn else 'false'}"
@@ -47,6 +52,7 @@ def test_numbers_come_through_to_the_last_digit(q0: float, beta: float, window: 
     assert (found["q0"], found["beta"], found["window"], found["ecn"]) == (q0, beta, window, ecn)
 
 
+@RELAXED
 @given(st.text(max_size=30) | st.builds("{}:{}={}".format, st.sampled_from(disciplines()), st.text(), st.text()))
 def test_nonsense_is_a_problem_of_the_scenario_and_nothing_worse(text: str) -> None:
     with suppress(ScenarioError):
@@ -72,6 +78,7 @@ def test_a_variant_is_its_preset() -> None:
         assert PLAIN.with_aqm(variant["name"]).resolved == preset.resolved
 
 
+@RELAXED
 @given(st.lists(st.sampled_from(["all", *disciplines(), "pi:q_ref=9", "red:min_th=3"]), unique=True, max_size=6))
 def test_what_is_spelled_out_has_each_name_once_and_stays_as_it_is(specs: list[str]) -> None:
     every = replication.spelled_out(specs)

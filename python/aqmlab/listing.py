@@ -245,7 +245,7 @@ def _parameters(parameters: Sequence[Mapping[str, Any]]) -> str:
 
 def _presets(presets: Sequence[Mapping[str, Any]]) -> str:
     rows = _two_columns([(one["name"], one["summary"]) for one in presets]).splitlines()
-    values = (textwrap.indent(settings(one["values"]), "    ") for one in presets)
+    values = (textwrap.indent(settings(one["values"]) or "the defaults", "    ") for one in presets)
     return _indented("\n".join(line for pair in zip(rows, values, strict=True) for line in pair))
 
 

@@ -328,7 +328,7 @@ def _aqm(entry: Mapping[str, Any]) -> str:
     if entry["parameters"]:
         parts.append(_keys(entry["parameters"]))
     if presets := entry["presets"]:
-        rows = [[f"`{one['name']}`", one["summary"], f"`{settings(one['values'], None)}`"] for one in presets]
+        rows = [[f"`{one['name']}`", one["summary"], _set(one["values"])] for one in presets]
         parts.append(_table(["preset", "what it is", "sets"], rows))
     if signals := entry["signals"]:
         rows = [[f"`{one['name']}`", one["unit"], one["doc"]] for one in signals]
@@ -338,8 +338,12 @@ def _aqm(entry: Mapping[str, Any]) -> str:
 
 def _variant(entry: Mapping[str, Any]) -> str:
     of = f"[`{entry['of']}`](#{entry['of']})"
-    sets = f"\n\nIt sets `{settings(entry['values'], None)}`." if entry["values"] else ""
-    return f"## `{entry['name']}`\n\n{of} with its preset `{entry['preset']}`: {entry['summary']}.{sets}"
+    told = f"{of} with its preset `{entry['preset']}`: {entry['summary']}."
+    return f"## `{entry['name']}`\n\n{told}\n\nIt sets {_set(entry['values'])}."
+
+
+def _set(values: Mapping[str, Any]) -> str:
+    return f"`{settings(values, None)}`" if values else "the defaults"
 
 
 PAGES = {"aqms.md": aqms, "results.md": results, "scenario.md": scenario}

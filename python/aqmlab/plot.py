@@ -337,6 +337,8 @@ def _dots(axes: Axes, name: str, results: Mapping[str, Result]) -> None:
     spreads = [(one.ci95 or 0.0) * metric.scale for one in summaries]
     error = spreads if any(spreads) else None
     axes.errorbar(values, places, xerr=error, fmt="o", color=COLOURS[0], markersize=4.5, elinewidth=1.4)
+    low, high = axes.get_xlim()
+    axes.set_xlim(max(low, -0.04 * high), high)  # no metric is negative, however wide its interval
     for place, (result, summary) in enumerate(zip(results.values(), summaries, strict=True)):
         if place % 2 == 0:
             axes.axhspan(place - 0.5, place + 0.5, color="#f3f5f7", linewidth=0, zorder=0)
