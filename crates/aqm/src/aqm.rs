@@ -427,7 +427,7 @@ macro_rules! aqms {
         }
 
         // Where there is one queue, `Queue` speaks to its algorithm itself.
-        #[allow(unused_variables)]
+        #[allow(unused_variables, clippy::too_many_arguments)]
         impl AnyDiscipline {
             /// See [`Discipline::lanes`].
             #[must_use]
@@ -539,6 +539,10 @@ aqms! {
         droptail::DropTail,
         red::Red,
         ared::Ared,
+        dtared::Dtared,
+        feng::Feng,
+        nlred::Nlred,
+        wred::Wred,
         pi::Pi,
         pi2::Pi2,
         pie::Pie,

@@ -337,7 +337,7 @@ struct Model {
 impl Model {
     fn new(params: &AnyParams, limit: Limit, seed: u64) -> Self {
         let port = Port { limit, rate: Rate::mbit_per_s(4), ..PORT };
-        let queue = Queue::new(params.build(&port), &port, &[1, 3]);
+        let queue = Queue::new(params.build(&port), &port, &[1, 2, 3, 4]);
         let host = Host::new(&queue);
         let signals = params.signals();
         Self {
@@ -358,11 +358,11 @@ impl Model {
         let packet = Packet {
             flow: u64::from(flow % 50),
             pair: u32::from(flow % 10),
-            udp: flow % 5 == 0,
-            l4s: ect && flow % 2 == 0,
+            udp: flow.is_multiple_of(5),
+            l4s: ect && flow.is_multiple_of(2),
             ..Packet::new(size, ect)
         };
-        let row = usize::from(flow % 2);
+        let row = usize::from(flow % 4);
         let frame = Labelled { packet, row, number: self.arrivals, marked: false };
         self.arrivals += 1;
         let late = &mut self.dropped_late;

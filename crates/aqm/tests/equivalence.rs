@@ -2,8 +2,12 @@
 //!
 //! Both sides see the same random overload and the same draws. The transcriptions are in `reference`.
 
+#[path = "equivalence/control.rs"]
+mod control;
 #[path = "support/drive.rs"]
 mod drive;
+#[path = "equivalence/red.rs"]
+mod red;
 mod reference;
 mod support;
 

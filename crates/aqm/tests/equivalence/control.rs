@@ -1,17 +1,9 @@
-//! The controllers of the queueing delay and of the rate against plain transcriptions of their sources, verdict for verdict.
+//! The controllers of the queueing delay and of the rate.
 
-#[path = "reference/control.rs"]
-mod control;
-#[path = "support/drive.rs"]
-mod drive;
-#[path = "reference/pie.rs"]
-mod pie;
-mod support;
-
+use super::reference::control::{Dctcp, Pi2, Raqm};
+use super::reference::pie::{Docsis, Options, Pie};
+use super::{ON, assert_lively, compare, number, text};
 use aqm::params::Value;
-use control::{Dctcp, Pi2, Raqm};
-use drive::{ON, assert_lively, compare, number, text};
-use pie::{Docsis, Options, Pie};
 
 const RFC8033: Options = Options {
     qdelay_ref: 0.015,
