@@ -6,31 +6,33 @@
 //! p <- p + a (q(k) - q_ref) - b (q(k-1) - q_ref), then clipped to [0, 1]
 //! ```
 //!
-//! Every arrival is dropped (marked) with probability p. At a constant queue p changes by (a - b)(q - q_ref) a
-//! period; the clipping is the anti-windup.
+//! Every arrival is dropped (marked) with probability p. At a constant queue p changes by (a - b)(q - q_ref)
+//! a period; the clipping is the anti-windup.
 //!
-//! With a `design`, the gains are those that the INFOCOM paper works out for at least N connections of round trip at most R
-//! on a link of C packets a second (PI* in the LRED paper, with N and R of the traffic itself):
+//! With a `design`, the gains are those that the INFOCOM paper works out for at least N connections of round
+//! trip at most R on a link of C packets a second (PI* in the LRED paper, with N and R of the traffic
+//! itself):
 //!
 //! ```text
 //! z = 2 N / (R^2 C)     K = z |1 + j z R| (2 N)^2 / (R C)^3     a, b = K (1 / z +- 1 / (2 w))
 //! ```
 //!
-//! The rule presumes a window R C / N of at least 2. Below, the gains grow beyond sense: to a = 1.26 for 800 connections of
-//! 100 ms at 2500 packets a second, where p jumps between 0 and 1. `raise` has such an R raised to 2 N / C. A window
-//! of 2 is no warrant either: in the paper's model the loop is stable from 2.33.
+//! The rule presumes a window R C / N of at least 2. Below, the gains grow beyond sense: to a = 1.26 for 800
+//! connections of 100 ms at 2500 packets a second, where p jumps between 0 and 1. `raise` has such an R
+//! raised to 2 N / C. A window of 2 is no warrant either: in the paper's model the loop is stable from 2.33.
 //!
-//! Decides at: enqueue. Timer: 1 / `frequency`. Randomness: one draw an arrival. State: p and q(k-1), both 0 at
-//! the start.
+//! Decides at: enqueue. Timer: 1 / `frequency`. Randomness: one draw an arrival. State: p and q(k-1), both 0
+//! at the start.
 //!
 //! # Departures from the source
-//! The first update comes one period after the start, not at it; ns-2's, on an empty queue, leaves p at 0. A packet
-//! that the buffer refuses costs no draw.
+//! The first update comes one period after the start, not at it; ns-2's, on an empty queue, leaves p at 0. A
+//! packet that the buffer refuses costs no draw.
 //!
 //! # Sources
 //! Hollot, Misra, Towsley, Gong, "On designing improved controllers for AQM routers supporting TCP flows",
-//! INFOCOM 2001; ns-2.35, pi.cc, against whose update equation it is tested. The design is held to the gains that its
-//! authors and the survey of Koo et al. print, and to independently computed ones for the LRED paper's PI*.
+//! INFOCOM 2001; ns-2.35, pi.cc, against whose update equation it is tested. The design is held to the gains
+//! that its authors and the survey of Koo et al. print, and to independently computed ones for the LRED
+//! paper's PI*.
 
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Range};
@@ -39,8 +41,8 @@ use crate::unit::{Bytes, Frequency, Rate, Span, Time};
 crate::params! {
     /// PI's parameters.
     pub struct Params {
-        /// Target queue length, in packets in byte mode too: the survey's 70 000 bytes are 70 packets of 1000. ns-2's default;
-        /// the LRED paper sets 100.
+        /// Target queue length, in packets in byte mode too: the survey's 70 000 bytes are 70 packets of
+        /// 1000. ns-2's default; the LRED paper sets 100.
         q_ref: f64 = 50.0, "packets", Range::new(0.0, 1e9), ["q0", "target", "qref_", "qref"];
         /// Gain on the present error (ns-2's and the INFOCOM paper's, for 500-byte packets).
         a: f64 = 1.822e-5, "per packet", Range::above(0.0, 1e3), ["a_"];
@@ -52,7 +54,8 @@ crate::params! {
         bytes: bool = false, "", Range::ANY, ["queue_in_bytes_"];
         /// Scale p by a packet's size over `mean_packet`, so that small packets are dropped more rarely.
         by_size: bool = false, "", Range::ANY, ["bytes_"];
-        /// The packet size behind `q_ref`, `a` and `b`, for `bytes` and `by_size`; the port's packet if left out.
+        /// The packet size behind `q_ref`, `a` and `b`, for `bytes` and `by_size`; the port's packet if left
+        /// out.
         mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0), ["mean_pktsize_"];
         /// Mark packets of ECN-capable transports instead of dropping them.
         ecn: bool = false, "", Range::ANY, ["setbit_"];

@@ -8,21 +8,22 @@
 //! p = 1 - phi^-u
 //! ```
 //!
-//! with q(k) the queue now, q(k-1) one interval ago, `in` the packets that arrived in the interval, smoothed with the
-//! weight `inw`, and c those that the link could send in it. Every arrival is dropped (marked) with probability p. The price has no upper
-//! bound, so a long overload winds it up.
+//! with q(k) the queue now, q(k-1) one interval ago, `in` the packets that arrived in the interval, smoothed
+//! with the weight `inw`, and c those that the link could send in it. Every arrival is dropped (marked) with
+//! probability p. The price has no upper bound, so a long overload winds it up.
 //!
-//! The forms agree while the link is busy and nothing is dropped, for then the queue grows by in - c. But `in`
-//! counts dropped packets too: at a drop ratio l the rate form settles at q = b_star - (c / alpha) l / (1 - l),
-//! below its target.
+//! The forms agree while the link is busy and nothing is dropped, for then the queue grows by in - c. But
+//! `in` counts dropped packets too: at a drop ratio l the rate form settles at q = b_star - (c / alpha) l /
+//! (1 - l), below its target.
 //!
 //! Decides at: enqueue; `form = "ns2"` with `ecn` at dequeue. Timer: `interval`. Randomness: one draw a
 //! decision. State: u, p, q(k-1), arrivals; all 0 at the start.
 //!
 //! # Departures from the source
-//! ns-2 fixes alpha at 0.1, whatever the papers that ran on it list; here it is a parameter. ns-2's buffer of 200 packets holds 199; ours holds 200. A packet that the
-//! buffer refuses costs no draw. As in ns-2, the rate form with `ecn` marks ECN-capable packets as they leave
-//! and drops nobody early, not even those that cannot be marked; the paper's form drops those.
+//! ns-2 fixes alpha at 0.1, whatever the papers that ran on it list; here it is a parameter. ns-2's buffer of
+//! 200 packets holds 199; ours holds 200. A packet that the buffer refuses costs no draw. As in ns-2, the
+//! rate form with `ecn` marks ECN-capable packets as they leave and drops nobody early, not even those that
+//! cannot be marked; the paper's form drops those.
 //!
 //! # Sources
 //! Athuraliya, Li, Low, Yin, "REM: active queue management", IEEE Network 15(3), 2001; the LRED paper's
@@ -57,16 +58,17 @@ crate::params! {
         interval: Span = Span::ms(2), "s", Range::new(1e-6, 100.0), ["period", "pupdtime_"];
         /// How the price sees demand: `paper`, by the change of the queue; `ns2`, by the rate of arrivals.
         form: Form = Form::Paper, "";
-        /// Weight of the present arrivals in their smoothed number, in the rate form. ns-2's default smooths nothing.
+        /// Weight of the present arrivals in their smoothed number, in the rate form. ns-2's default smooths
+        /// nothing.
         inw: f64 = 1.0, "", Range::above(0.0, 1.0), ["inw_"];
         /// Measure queue and arrivals in bytes over `mean_packet`.
         bytes: bool = false, "", Range::ANY, ["qib_"];
-        /// Scale p by a packet's size over `mean_packet`, so that small packets are dropped more rarely. If left
-        /// out, as in ns-2: with `bytes` in the rate form, never in the paper's.
+        /// Scale p by a packet's size over `mean_packet`, so that small packets are dropped more rarely. If
+        /// left out, as in ns-2: with `bytes` in the rate form, never in the paper's.
         by_size: Option<bool> = None, "", Range::ANY;
-        /// The packet size behind `b_star`, `bytes` and `by_size`, and behind c in the rate form: the real one, or
-        /// the rate form's target is missed (ns-2's default of 1000 B halves c for 500-byte packets). The port's
-        /// packet if left out.
+        /// The packet size behind `b_star`, `bytes` and `by_size`, and behind c in the rate form: the real
+        /// one, or the rate form's target is missed (ns-2's default of 1000 B halves c for 500-byte packets).
+        /// The port's packet if left out.
         mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0), ["mean_pktsize_"];
         /// Mark packets of ECN-capable transports instead of dropping them.
         ecn: bool = false, "", Range::ANY, ["markpkts_"];

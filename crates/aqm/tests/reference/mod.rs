@@ -1,6 +1,6 @@
-//! The sources' equations, transcribed plainly: ns-2.35's update equations, the LRED paper's figure 3 and the AVQ
-//! paper's pseudo-code, with their names, in ns-2's units (bytes in byte mode, seconds as floats), with loops where the algorithms have
-//! powers.
+//! The sources' equations, transcribed plainly: ns-2.35's update equations, the LRED paper's figure 3 and the
+//! AVQ paper's pseudo-code, with their names, in ns-2's units (bytes in byte mode, seconds as floats), with
+//! loops where the algorithms have powers.
 
 pub(crate) mod control;
 pub(crate) mod pie;
