@@ -551,6 +551,14 @@ aqms! {
         avq::Avq,
         raqm::Raqm,
         step::Step,
+        codel::Codel,
+        blue::Blue,
+        cobalt::Cobalt,
+        fred::Fred,
+        sred::Sred,
+        sfb::Sfb,
+        headdrop::HeadDrop,
+        choke::Choke,
     }
     several queues {
         fq::Fq,

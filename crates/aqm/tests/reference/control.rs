@@ -1,7 +1,7 @@
 //! Figure 1 of the RAQM paper, the controller of PI2's authors' Linux module and DCTCP's rule, transcribed
 //! plainly, with their names, in seconds as floats.
 
-use crate::drive::{Reference, drop_or_mark};
+use crate::driver::{Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};
 
 /// The authors' module, in which `prob` is that of scalable packets.
@@ -18,7 +18,8 @@ pub(crate) struct Pi2 {
 }
 
 impl Reference for Pi2 {
-    fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
+        let u = u();
         if queue.bytes < 2 * 500 {
             return Verdict::Pass;
         }
@@ -29,7 +30,14 @@ impl Reference for Pi2 {
         if u.sqrt() < self.prob / self.k { drop_or_mark(self.ecn && packet.ect) } else { Verdict::Pass }
     }
 
-    fn departure(&mut self, _: f64, _: Packet, queue: &Backlog, sojourn: f64, _: f64) -> Verdict {
+    fn departure(
+        &mut self,
+        _: f64,
+        _: Packet,
+        queue: &Backlog,
+        sojourn: f64,
+        _: &mut dyn FnMut() -> f64,
+    ) -> Verdict {
         self.qdelay = if queue.bytes > 0 { sojourn } else { 0.0 };
         Verdict::Pass
     }
@@ -86,7 +94,8 @@ impl Raqm {
 }
 
 impl Reference for Raqm {
-    fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
+        let u = u();
         let i = self.index(packet);
         self.arr_byte[i] += f64::from(packet.size);
         self.p = self.drop_pb[i];
@@ -160,12 +169,19 @@ impl Dctcp {
 }
 
 impl Reference for Dctcp {
-    fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, _: f64) -> Verdict {
+    fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, _: &mut dyn FnMut() -> f64) -> Verdict {
         let occupancy = if self.bytes { queue.bytes as f64 / 500.0 } else { f64::from(queue.packets) };
         self.verdict(self.delay.is_none() && occupancy > self.k, packet)
     }
 
-    fn departure(&mut self, _: f64, packet: Packet, _: &Backlog, sojourn: f64, _: f64) -> Verdict {
+    fn departure(
+        &mut self,
+        _: f64,
+        packet: Packet,
+        _: &Backlog,
+        sojourn: f64,
+        _: &mut dyn FnMut() -> f64,
+    ) -> Verdict {
         self.verdict(self.delay.is_some_and(|delay| sojourn > delay), packet)
     }
 

@@ -1,12 +1,11 @@
-//! The sources' equations, transcribed plainly: ns-2.35's update equations, the LRED paper's figure 3 and the
-//! AVQ paper's pseudo-code, with their names, in ns-2's units (bytes in byte mode, seconds as floats), with
-//! loops where the algorithms have powers.
+//! The sources' equations, transcribed plainly: ns-2.35's update equations, the LRED paper's figure 3 and the AVQ
+//! paper's pseudo-code, with their names, in ns-2's units (bytes in byte mode, seconds as floats), with loops where the algorithms have
+//! powers.
 
-pub(crate) mod control;
-pub(crate) mod pie;
+pub(crate) mod choke;
 mod red;
 
-use crate::drive::{Reference, drop_or_mark};
+use crate::driver::{Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};
 pub(crate) use red::{Dtared, Feng, Red, Wred};
 
@@ -27,12 +26,12 @@ pub(crate) struct Pi {
 }
 
 impl Reference for Pi {
-    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         let mut p = self.v_prob;
         if self.bytes {
             p = p * f64::from(packet.size) / MEAN;
         }
-        if u < p { drop_or_mark(self.setbit && packet.ect) } else { Verdict::Pass }
+        if u() < p { drop_or_mark(self.setbit && packet.ect) } else { Verdict::Pass }
     }
 
     fn timer(&mut self, _: f64, queue: &Backlog) {
@@ -72,16 +71,23 @@ impl Rem {
 }
 
 impl Reference for Rem {
-    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         self.count += if self.bytes { f64::from(packet.size) } else { 1.0 };
         if self.rate_form && self.ecn {
             return Verdict::Pass;
         }
-        if u < self.pro(packet) { drop_or_mark(self.ecn && packet.ect) } else { Verdict::Pass }
+        if u() < self.pro(packet) { drop_or_mark(self.ecn && packet.ect) } else { Verdict::Pass }
     }
 
-    fn departure(&mut self, _: f64, packet: Packet, _: &Backlog, _: f64, u: f64) -> Verdict {
-        if self.rate_form && self.ecn && packet.ect && u < self.pro(packet) {
+    fn departure(
+        &mut self,
+        _: f64,
+        packet: Packet,
+        _: &Backlog,
+        _: f64,
+        u: &mut dyn FnMut() -> f64,
+    ) -> Verdict {
+        if self.rate_form && self.ecn && packet.ect && u() < self.pro(packet) {
             Verdict::Mark
         } else {
             Verdict::Pass
@@ -128,7 +134,7 @@ pub(crate) struct Lred {
 }
 
 impl Reference for Lred {
-    fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         self.arr_pkt_num += 1;
         let q = if self.bytes { queue.bytes as f64 / MEAN } else { f64::from(queue.packets) };
         self.p = (self.loss_ratio + self.beta * self.loss_ratio.sqrt() * (q - self.qo)).clamp(0.0, 1.0);
@@ -136,7 +142,7 @@ impl Reference for Lred {
         if queue.full {
             self.drop_pkt_num += 1;
             Verdict::Drop
-        } else if u >= self.p * scale {
+        } else if u() >= self.p * scale {
             Verdict::Pass
         } else {
             self.drop_pkt_num += 1;
@@ -254,7 +260,7 @@ impl Vq {
 }
 
 impl Reference for Vq {
-    fn arrival(&mut self, now: f64, packet: Packet, _: &Backlog, _: f64) -> Verdict {
+    fn arrival(&mut self, now: f64, packet: Packet, _: &Backlog, _: &mut dyn FnMut() -> f64) -> Verdict {
         if self.firstpkt {
             self.firstpkt = false;
             self.ctilde = self.ecnlim * PTC * self.unit();

@@ -1,7 +1,7 @@
 //! The pseudocode of RFC 8033 (sections 4 and 5, appendices A and B) and of RFC 8034, transcribed plainly,
 //! with its names and its order, in seconds as floats.
 
-use crate::drive::{Reference, drop_or_mark};
+use crate::driver::{Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};
 
 /// What the test chooses of a PIE.
@@ -91,7 +91,8 @@ impl Pie {
 }
 
 impl Reference for Pie {
-    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
+        let u = u();
         let mut verdict = Verdict::Pass;
         if queue.full {
             self.accu_prob = 0.0;
@@ -113,7 +114,14 @@ impl Reference for Pie {
         verdict
     }
 
-    fn departure(&mut self, now: f64, packet: Packet, queue: &Backlog, sojourn: f64, _: f64) -> Verdict {
+    fn departure(
+        &mut self,
+        now: f64,
+        packet: Packet,
+        queue: &Backlog,
+        sojourn: f64,
+        _: &mut dyn FnMut() -> f64,
+    ) -> Verdict {
         self.last_qdelay = if queue.bytes > 0 { sojourn } else { 0.0 };
         let threshold = self.o.dq_threshold.unwrap_or(0);
         if threshold == 0 || !self.active {
@@ -259,7 +267,8 @@ impl Docsis {
 }
 
 impl Reference for Docsis {
-    fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
+        let u = u();
         if queue.full {
             self.accu_prob = 0.0;
             return Verdict::Drop;

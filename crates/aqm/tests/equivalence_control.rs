@@ -1,9 +1,18 @@
-//! The controllers of the queueing delay and of the rate.
+//! The controllers of the queueing delay and of the rate against plain transcriptions of their sources, verdict for verdict.
 
-use super::reference::control::{Dctcp, Pi2, Raqm};
-use super::reference::pie::{Docsis, Options, Pie};
-use super::{ON, assert_lively, compare, number, text};
+#[path = "reference/control.rs"]
+mod control;
+mod driver;
+#[path = "reference/pie.rs"]
+mod pie;
+mod support;
+
 use aqm::params::Value;
+use control::{Dctcp, Pi2, Raqm};
+use driver::{assert_lively, compare, number, text};
+use pie::{Docsis, Options, Pie};
+
+const ON: Value = Value::Bool(true);
 
 const RFC8033: Options = Options {
     qdelay_ref: 0.015,
