@@ -168,7 +168,8 @@ fn lred_loses_by_the_order_of_priority() {
     }
 }
 
-/// Arrivals that do not react leave LRED's weights alone responsible for the loss ratio: 1/6 at a load of 6/5.
+/// Arrivals that do not react leave LRED's weights alone responsible for the loss ratio: 1/6 at a load of
+/// 6/5.
 #[test]
 fn lreds_weights_leave_loss_ratio_and_queue_of_all_together_as_they_are() {
     let sources = [500.0, 1500.0, 1000.0].map(Fixed);

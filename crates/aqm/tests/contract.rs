@@ -207,13 +207,14 @@ impl Uniform for Unlucky {
     }
 }
 
-/// Drop-tail never punishes, and RED never an arrival that finds fewer than two packets, nor do PIE and PI2. PI, REM and
-/// LRED may, after congestion, until their state has decayed; but from a fresh start, and as long as every arrival finds
-/// the queue empty, their state does not leave 0: PI moves by -(a - b) q_ref, clipped; REM's price by
-/// -gamma alpha b_star (or less than that, in the rate form, as a queue that stays empty gets no more than c; that of
-/// ns-2's 1000-byte packets is too small for a busy link of smaller ones, hence the gaps); and LRED has seen no loss.
-/// AVQ's virtual queue is never longer than a few packets, as these come at less than the rate that its capacity
-/// starts with. RAQM's p is multiplied by the queue, unless it is told to look at the rate alone: that one is excused.
+/// Drop-tail never punishes, and RED never an arrival that finds fewer than two packets, nor do PIE and PI2.
+/// PI, REM and LRED may, after congestion, until their state has decayed; but from a fresh start, and as long
+/// as every arrival finds the queue empty, their state does not leave 0: PI moves by -(a - b) q_ref, clipped;
+/// REM's price by -gamma alpha b_star (or less than that, in the rate form, as a queue that stays empty gets
+/// no more than c; that of ns-2's 1000-byte packets is too small for a busy link of smaller ones, hence the
+/// gaps); and LRED has seen no loss. AVQ's virtual queue is never longer than a few packets, as these come at
+/// less than the rate that its capacity starts with. RAQM's p is multiplied by the queue, unless it is told
+/// to look at the rate alone: that one is excused.
 #[test]
 fn an_empty_queue_is_never_punished_from_a_fresh_start() {
     let mut random = Random(1);
@@ -422,7 +423,8 @@ impl Model {
         }
     }
 
-    /// Drains the queue and asserts that what was accepted came out, in order in each lane, but for late drops.
+    /// Drains the queue and asserts that what was accepted came out, in order in each lane, but for late
+    /// drops.
     fn drain(mut self) -> Vec<Fate> {
         while self.depart() {}
         self.verify();

@@ -16,19 +16,19 @@
 //! p_i = w_i p / sum_j f_j w_j, clipped to [0, 1]
 //! ```
 //!
-//! with f_j class j's part of the arrivals of the last `window` periods. The mean of p_i over the arrivals is p, so the
-//! loss ratio and the queue are LRED's own as long as no p_i is clipped and the mix does not change. What a clipped p_i
-//! lacks is not passed on to the others: the queue settles above q0.
+//! with f_j class j's part of the arrivals of the last `window` periods. The mean of p_i over the arrivals is
+//! p, so the loss ratio and the queue are LRED's own as long as no p_i is clipped and the mix does not
+//! change. What a clipped p_i lacks is not passed on to the others: the queue settles above q0.
 //!
-//! Decides at: enqueue. Timer: `period`. Randomness: one draw an arrival. State: L, p, two counters a period of
-//! the window.
+//! Decides at: enqueue. Timer: `period`. Randomness: one draw an arrival. State: L, p, two counters a period
+//! of the window.
 //!
 //! # Departures from the source
-//! The pseudocode's line for p lacks the square root that equation (3), the analysis and the text have; the root
-//! is taken. A window without an arrival, 0/0 in the pseudocode, leaves L as it is. Marks count as drops, for L
-//! is to be the ratio at which sources are told of congestion. In byte mode, which the paper only suggests, p is
-//! scaled by a packet's size over the mean. `l_min`, a floor under L, is ours, and 0 unless set. So are the `weights`, all 1
-//! unless set, for priorities, which the paper leaves to the future.
+//! The pseudocode's line for p lacks the square root that equation (3), the analysis and the text have; the
+//! root is taken. A window without an arrival, 0/0 in the pseudocode, leaves L as it is. Marks count as
+//! drops, for L is to be the ratio at which sources are told of congestion. In byte mode, which the paper
+//! only suggests, p is scaled by a packet's size over the mean. `l_min`, a floor under L, is ours, and 0
+//! unless set. So are the `weights`, all 1 unless set, for priorities, which the paper leaves to the future.
 //!
 //! # Sources
 //! The LRED paper: equations (2) and (3), figure 3, section 3. Tested against that pseudocode.
@@ -52,15 +52,17 @@ crate::params! {
         weight: f64 = 0.1, "", Range::new(0.0, 0.999), ["m_w"];
         /// Measure the queue in bytes over `mean_packet`, and scale p by a packet's size over `mean_packet`.
         bytes: bool = false, "";
-        /// The packet size behind `q0` and `beta` in byte mode; the port's packet if left out. If the packets that arrive
-        /// are smaller in the mean by a factor s, p is too, and the queue settles above `q0` by (1/s - 1) sqrt(L) / beta.
+        /// The packet size behind `q0` and `beta` in byte mode; the port's packet if left out. If the packets
+        /// that arrive are smaller in the mean by a factor s, p is too, and the queue settles above `q0` by
+        /// (1/s - 1) sqrt(L) / beta.
         mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0);
         /// Mark packets of ECN-capable transports instead of dropping them.
         ecn: bool = false, "";
-        /// A floor under the smoothed loss ratio, so that early drops can begin before the buffer has overflowed.
+        /// A floor under the smoothed loss ratio, so that early drops can begin before the buffer has
+        /// overflowed.
         l_min: f64 = 0.0, "", Range::new(0.0, 1.0);
-        /// How often packets of the classes 1, 2, … are dropped, relative to each other, the first most rarely; classes
-        /// without an own weight have the last one. At 0 never early.
+        /// How often packets of the classes 1, 2, … are dropped, relative to each other, the first most
+        /// rarely; classes without an own weight have the last one. At 0 never early.
         weights: Vec<f64> = vec![1.0], "", Range::new(0.0, 1e6);
     }
 }

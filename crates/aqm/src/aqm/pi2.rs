@@ -8,24 +8,24 @@
 //! p_s = min(1, k p')              mark probability of a scalable packet
 //! ```
 //!
-//! The rate of a classic TCP falls with the root of p, that of a scalable one with p_s itself. So the loop sees the same gain
-//! at every load, which PIE reaches by a table of factors; and both kinds share the link evenly if k is the ratio of their
-//! windows at p = p_s = p'.
+//! The rate of a classic TCP falls with the root of p, that of a scalable one with p_s itself. So the loop
+//! sees the same gain at every load, which PIE reaches by a table of factors; and both kinds share the link
+//! evenly if k is the ratio of their windows at p = p_s = p'.
 //!
-//! Decides at: enqueue. Timer: `t_update`. Randomness: one draw an arrival. State: p', d(k-1), the last packet's delay; all 0
-//! at the start.
+//! Decides at: enqueue. Timer: `t_update`. Randomness: one draw an arrival. State: p', d(k-1), the last
+//! packet's delay; all 0 at the start.
 //!
 //! # Departures from the source
-//! The authors' code draws twice against p'; one draw against p'^2 is the same law. It measures the delay by the rate of
-//! departures; here it is what the last packet to leave has waited, and 0 if nothing waits behind it, as in its successors.
-//! Its controller works on k p', with gains k times as large; clipped to 1 there is `max_p` = 1/k^2 here. Its decay of an
-//! idle queue's p', a heuristic of PIE's that the paper does without, is left out. Without `ecn` a scalable packet is
-//! treated like any other.
+//! The authors' code draws twice against p'; one draw against p'^2 is the same law. It measures the delay by
+//! the rate of departures; here it is what the last packet to leave has waited, and 0 if nothing waits behind
+//! it, as in its successors. Its controller works on k p', with gains k times as large; clipped to 1 there is
+//! `max_p` = 1/k^2 here. Its decay of an idle queue's p', a heuristic of PIE's that the paper does without,
+//! is left out. Without `ecn` a scalable packet is treated like any other.
 //!
 //! # Sources
-//! De Schepper, Bondarenko, Tsang, Briscoe, "PI2: a linearized AQM for both classic and scalable TCP", CoNEXT 2016, and the
-//! authors' Linux module; RFC 9332, appendix A, for the controller and its other gains. Tested against a transcription of
-//! the module.
+//! De Schepper, Bondarenko, Tsang, Briscoe, "PI2: a linearized AQM for both classic and scalable TCP", CoNEXT
+//! 2016, and the authors' Linux module; RFC 9332, appendix A, for the controller and its other gains. Tested
+//! against a transcription of the module.
 
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::Range;
@@ -38,17 +38,21 @@ crate::params! {
         target: Span = Span::ms(20), "s", Range::new(0.0, 1e3);
         /// How often p' is updated.
         t_update: Span = Span::ms(32), "s", Range::new(1e-6, 100.0), ["tupdate", "T"];
-        /// Gain on the delay's distance from the target. The authors' Linux module counts in sixteenths of a Hz, and for k p'.
+        /// Gain on the delay's distance from the target. The authors' Linux module counts in sixteenths of a
+        /// Hz, and for k p'.
         alpha: Frequency = Frequency(0.3125), "Hz", Range::new(0.0, 1e3);
-        /// Gain on the delay's change in a period. The authors' Linux module counts in sixteenths of a Hz, and for k p'.
+        /// Gain on the delay's change in a period. The authors' Linux module counts in sixteenths of a Hz,
+        /// and for k p'.
         beta: Frequency = Frequency(3.125), "Hz", Range::new(0.0, 1e3);
         /// How much more often scalable packets are marked than p' says.
         k: f64 = 2.0, "", Range::above(0.0, 100.0), ["coupling_factor"];
-        /// Upper bound of p, above which only the buffer's end controls; at 1/k^2 every scalable packet is marked.
+        /// Upper bound of p, above which only the buffer's end controls; at 1/k^2 every scalable packet is
+        /// marked.
         max_p: f64 = 0.25, "", Range::above(0.0, 1.0);
         /// While less than this waits, nothing is dropped or marked; two of the port's packets if left out.
         min_backlog: Option<Bytes> = None, "bytes", Range::new(0.0, 1e9);
-        /// Mark packets of ECN-capable transports instead of dropping them; those that say they are scalable, with p_s.
+        /// Mark packets of ECN-capable transports instead of dropping them; those that say they are scalable,
+        /// with p_s.
         ecn: bool = false, "";
     }
 }

@@ -7,23 +7,24 @@
 //! s(p) = 1/2048, 1/512, 1/128, 1/32, 1/8, 1/2, 1    for p below 1e-6, 1e-5, ... 0.1, and from there
 //! ```
 //!
-//! From p = 0.1 a step up is at most 0.02 (`cap`, section 5.5). p decays by a factor while d(k) = d(k-1) = 0. An arrival is
-//! dropped (marked) with probability p, unless p < 0.2 and the delay was below half the target at the last
-//! update, or at most two mean packets wait (section 4.1), or a burst is under way: for `max_burst` from the time when p was 0
-//! and d(k) and d(k-1) were below half the target (section 4.4).
+//! From p = 0.1 a step up is at most 0.02 (`cap`, section 5.5). p decays by a factor while d(k) = d(k-1) = 0.
+//! An arrival is dropped (marked) with probability p, unless p < 0.2 and the delay was below half the target
+//! at the last update, or at most two mean packets wait (section 4.1), or a burst is under way: for
+//! `max_burst` from the time when p was 0 and d(k) and d(k-1) were below half the target (section 4.4).
 //!
-//! Decides at: enqueue. Timer: `t_update`. Randomness: one draw an arrival. State: p, d(k), d(k-1), the allowance for
-//! bursts, the sum of p since the last drop, the rate of departures.
+//! Decides at: enqueue. Timer: `t_update`. Randomness: one draw an arrival. State: p, d(k), d(k-1), the
+//! allowance for bursts, the sum of p since the last drop, the rate of departures.
 //!
 //! # Departures from the source
-//! The allowance is renewed at updates, where the text says so, rather than at the next arrival. A mark ends the sum of
-//! probabilities of `derandomise` as a drop does; else every packet after the sum's upper bound would be marked. A packet that
-//! the buffer refuses costs no draw. Linux shortens the allowance at departures and counts in integers; its preset has its
-//! parameters only. That of ns-3 has none of its states of a burst.
+//! The allowance is renewed at updates, where the text says so, rather than at the next arrival. A mark ends
+//! the sum of probabilities of `derandomise` as a drop does; else every packet after the sum's upper bound
+//! would be marked. A packet that the buffer refuses costs no draw. Linux shortens the allowance at
+//! departures and counts in integers; its preset has its parameters only. That of ns-3 has none of its states
+//! of a burst.
 //!
 //! # Sources
-//! RFC 8033; Linux, sch_pie.c; ns-3, pie-queue-disc.cc; for `form = "docsis"` RFC 8034 as CableLabs' ns-3 module has it.
-//! Tested against the pseudocode of both.
+//! RFC 8033, read by way of FreeBSD's dn_aqm_pie.c, which follows its appendices; Linux, sch_pie.c; ns-3,
+//! pie-queue-disc.cc; RFC 8034 by way of CableLabs' module for ns-3. Tested against the pseudocode of both.
 
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::Range;
@@ -32,7 +33,8 @@ use crate::unit::{Bytes, Frequency, Limit, Rate, Span, Time};
 crate::choice! {
     /// How the queueing delay is known.
     pub enum Delay {
-        /// The backlog over the rate of departures, measured over `dq_threshold` bytes at a time (section 5.2).
+        /// The backlog over the rate of departures, measured over `dq_threshold` bytes at a time (section
+        /// 5.2).
         Departures = "departures",
         /// What the last packet to leave has waited; 0 if none waits behind it.
         Timestamps = "timestamps",
@@ -46,8 +48,8 @@ crate::choice! {
     pub enum Form {
         /// RFC 8033.
         Rfc8033 = "rfc8033",
-        /// RFC 8034: p = 0 during a burst's allowance, which begins with the first drop; none before a third of the
-        /// buffer has filled; p belongs to a mean packet, may exceed 1, and has larger steps there.
+        /// RFC 8034: p = 0 during a burst's allowance, which begins with the first drop; none before a third
+        /// of the buffer has filled; p belongs to a mean packet, may exceed 1, and has larger steps there.
         Docsis = "docsis",
     }
 }
@@ -59,14 +61,16 @@ crate::params! {
         target: Span = Span::ms(15), "s", Range::new(0.0, 1e3), ["qdelay_ref", "QueueDelayReference"];
         /// How often p is updated.
         t_update: Span = Span::ms(15), "s", Range::new(1e-6, 100.0), ["tupdate", "Tupdate"];
-        /// Gain on the delay's distance from the target. Linux's `tc` counts in sixteenths of a Hz: its 2 is 0.125 Hz.
+        /// Gain on the delay's distance from the target. Linux's `tc` counts in sixteenths of a Hz: its 2 is
+        /// 0.125 Hz.
         alpha: Frequency = Frequency(0.125), "Hz", Range::new(0.0, 10.0), ["A"];
-        /// Gain on the delay's change in a period. Linux's `tc` counts in sixteenths of a Hz: its 20 is 1.25 Hz.
+        /// Gain on the delay's change in a period. Linux's `tc` counts in sixteenths of a Hz: its 20 is 1.25
+        /// Hz.
         beta: Frequency = Frequency(1.25), "Hz", Range::new(0.0, 10.0), ["B"];
         /// For how long a burst goes unpunished.
         max_burst: Span = Span::ms(150), "s", Range::new(0.0, 1e3), ["MaxBurstAllowance"];
-        /// How the delay is known: `departures`, the backlog over their measured rate; `timestamps`, what the last packet
-        /// has waited; `rate`, the backlog over the link's rate.
+        /// How the delay is known: `departures`, the backlog over their measured rate; `timestamps`, what the
+        /// last packet has waited; `rate`, the backlog over the link's rate.
         delay: Delay = Delay::Departures, "";
         /// How many bytes must wait to measure the rate of departures, and leave for a measurement.
         dq_threshold: Bytes = Bytes(16_384), "bytes", Range::new(1.0, 1e9), ["DequeueThreshold"];
@@ -80,16 +84,19 @@ crate::params! {
         low: Span = Span::ZERO, "s", Range::new(0.0, 1e3);
         /// Above which delay p grows by another 0.02 a period; if left out, none.
         high: Option<Span> = None, "s", Range::new(0.0, 1e3);
-        /// Spread drops evenly: none while the sum of p since the last is below 0.85, one at the latest at 8.5 (section 5.4).
+        /// Spread drops evenly: none while the sum of p since the last is below 0.85, one at the latest at
+        /// 8.5 (section 5.4).
         derandomise: bool = false, "", Range::ANY, ["UseDerandomization"];
-        /// Be inactive until a third of the buffer has filled, and from when p is 0 and the delay below half its target
-        /// (section 5.3).
+        /// Be inactive until a third of the buffer has filled, and from when p is 0 and the delay below half
+        /// its target (section 5.3).
         on_off: bool = false, "";
         /// Whose rules for bursts, small packets and high p.
         form: Form = Form::Rfc8033, "";
-        /// Scale p by a packet's size over `mean_packet`, so that small packets are dropped more rarely; "docsis" always does.
+        /// Scale p by a packet's size over `mean_packet`, so that small packets are dropped more rarely;
+        /// "docsis" always does.
         by_size: bool = false, "", Range::ANY, ["bytemode"];
-        /// The mean packet of `by_size`, and of the two packets that may always wait; the port's packet if left out.
+        /// The mean packet of `by_size`, and of the two packets that may always wait; the port's packet if
+        /// left out.
         mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0), ["MeanPktSize"];
         /// Mark packets of ECN-capable transports instead of dropping them, while p is below `mark_ecnth`.
         ecn: bool = false, "", Range::ANY, ["UseEcn"];
@@ -117,7 +124,8 @@ const TUNING: [(f64, f64); 9] = [
     (f64::INFINITY, 32.0),
 ];
 
-/// The bounds of the sum of probabilities between two drops, and the highest probability for a packet of RFC 8034.
+/// The bounds of the sum of probabilities between two drops, and the highest probability for a packet of RFC
+/// 8034.
 const SUM_LOW: f64 = 0.85;
 const SUM_HIGH: f64 = 8.5;
 /// The smallest packet that RFC 8034 knows: for it p may reach `SUM_LOW`.
@@ -163,8 +171,8 @@ impl Departures {
 enum Burst {
     /// There is none.
     None,
-    /// A third of the buffer has filled, and nothing has been dropped since; or the allowance is spent and calm has lasted
-    /// for so many updates.
+    /// A third of the buffer has filled, and nothing has been dropped since; or the allowance is spent and
+    /// calm has lasted for so many updates.
     Under { calm: u64 },
     /// A drop has started the allowance.
     Protected,
@@ -324,7 +332,7 @@ impl Aqm for Pie {
         ("linux", "Linux's sch_pie; its tc would say alpha 2 beta 20, limit 1000 packets"),
         (
             "ns3",
-            "ns-3's PieQueueDisc; left alone it has a buffer of 25 packets, too short for its target to matter",
+            "ns-3's PieQueueDisc; left alone it has 25 packets of buffer, too few for its target to matter",
         ),
         ("docsis", "RFC 8034's DOCSIS-PIE, for cable modems"),
     ];

@@ -8,30 +8,34 @@
 //! alpha = eps alpha^,  alpha^ r0 = 2 ln((2 - x) / x) / (1 - x),  x = r(k) / r0         (equations 11, 13)
 //! ```
 //!
-//! An arrival is dropped (marked) with probability p(k), or, to steer the queue q as well, with p(k) q / q0 (equation 12).
+//! An arrival is dropped (marked) with probability p(k), or, to steer the queue q as well, with p(k) q / q0
+//! (equation 12).
 //!
-//! With `shares` the classes of service are aggregates of their own in the one queue. Each has its part of r0, and its own
-//! r, p(k) and alpha; the queue's factor is common. So elastic aggregates are held to their parts, the authors' future work,
-//! as long as none of their p(k) is at a bound. In the queue-dependent mode what one leaves idle the others may use: p(k) = 1
-//! drops no more than q / q0.
+//! With `shares` the classes of service are aggregates of their own in the one queue. Each has its part of
+//! r0, and its own r, p(k) and alpha; the queue's factor is common. So elastic aggregates are held to their
+//! parts, the authors' future work, as long as none of their p(k) is at a bound. In the queue-dependent mode
+//! what one leaves idle the others may use: p(k) = 1 drops no more than q / q0.
 //!
 //! # The expected rate
-//! Bytes are conserved: arrivals = departures + drops. So at a drop ratio l and a utilisation U the rate of arrivals is
-//! U C / (1 - l), and a stationary p(k) with r0 = C means U = 1 - l: the link idles for the time that the drops would
-//! have taken. If the queue keeps it busy nevertheless, p(k) rises to 1 and the queue settles at l q0, not at q0. `r0` =
-//! "corrected" expects gamma C / (1 - l) with the l of early drops: the link can be full, and overflows still raise p(k); but then
-//! any queue that neither runs empty nor overflows is in balance. A mark is no drop, so neither matters where all are marked.
+//! Bytes are conserved: arrivals = departures + drops. So at a drop ratio l and a utilisation U the rate of
+//! arrivals is U C / (1 - l), and a stationary p(k) with r0 = C means U = 1 - l: the link idles for the time
+//! that the drops would have taken. If the queue keeps it busy nevertheless, p(k) rises to 1 and the queue
+//! settles at l q0, not at q0. `r0` = "corrected" expects gamma C / (1 - l) with the l of early drops: the
+//! link can be full, and overflows still raise p(k); but then any queue that neither runs empty nor overflows
+//! is in balance. A mark is no drop, so neither matters where all are marked.
 //!
-//! Decides at: enqueue. Timer: `period`. Randomness: one draw an arrival. State: for each aggregate I, r, the same of early
-//! drops, p(k), alpha.
+//! Decides at: enqueue. Timer: `period`. Randomness: one draw an arrival. State: for each aggregate I, r, the
+//! same of early drops, p(k), alpha.
 //!
 //! # Departures from the source
-//! The pseudocode's e^mismatch lacks alpha, which equation (3) has. alpha follows the rate that it is used with, as in the
-//! theorem, but for the first period, which has `m` / r0 (`lagged` for the other reading). Where x is outside (0, 2), and
-//! alpha^ undefined, it is at its lower bound 4 / r0; at most it is 20 / r0. `p_min` keeps p(k) from 0, which it could not leave.
+//! The pseudocode's e^mismatch lacks alpha, which equation (3) has. alpha follows the rate that it is used
+//! with, as in the theorem, but for the first period, which has `m` / r0 (`lagged` for the other reading).
+//! Where x is outside (0, 2), and alpha^ undefined, it is at its lower bound 4 / r0; at most it is 20 / r0.
+//! `p_min` keeps p(k) from 0, which it could not leave.
 //!
 //! # Sources
-//! The RAQM paper: equations (2), (3), (12), (13), figure 1. Tested against figure 1 and against vectors of both readings.
+//! The RAQM paper: equations (2), (3), (12), (13), figure 1. Tested against figure 1 and against vectors of
+//! both readings.
 
 use crate::aqm::{Aqm, Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Range};
@@ -78,15 +82,18 @@ crate::params! {
         period: Span = Span::s(1), "s", Range::new(1e-6, 1e6), ["T"];
         /// Weight of the old rate in the smoothed one.
         f: f64 = 0.1, "", Range::new(0.0, 0.999);
-        /// The expected rate: `literal`, gamma C; `corrected`, gamma C / (1 - l), which a full link can reach.
+        /// The expected rate: `literal`, gamma C; `corrected`, gamma C / (1 - l), which a full link can
+        /// reach.
         r0: Expected = Expected::Literal, "";
         /// The part of the link's rate C behind r0.
         gamma: f64 = 1.0, "", Range::above(0.0, 1.0);
         /// How alpha is set: `adaptive`, `eps` times the bound of stability; `static`, `m` / r0.
         alpha: Alpha = Alpha::Adaptive, "";
-        /// alpha r0, if it is static, and in the first period. Below 4 the paper's model is stable; at 2 it is fastest.
+        /// alpha r0, if it is static, and in the first period. Below 4 the paper's model is stable; at 2 it
+        /// is fastest.
         m: f64 = 2.0, "", Range::above(0.0, 10.0);
-        /// The part of the bound of stability that alpha is set to. The paper: a little below 1; the model is fastest at 0.5.
+        /// The part of the bound of stability that alpha is set to. The paper: a little below 1; the model is
+        /// fastest at 0.5.
         eps: f64 = 0.9, "", Range::above(0.0, 1.0), ["epsilon"];
         /// Set alpha by the rate of the period before.
         lagged: bool = false, "";
@@ -94,8 +101,8 @@ crate::params! {
         p: f64 = 0.0002, "", Range::above(0.0, 1.0), ["p0"];
         /// A floor under p, since 0 stays 0.
         p_min: f64 = 1e-6, "", Range::above(0.0, 1.0);
-        /// The parts of r0 that classes 1, 2, … are guaranteed; classes without an own part share the last one. A single part is
-        /// for all together.
+        /// The parts of r0 that classes 1, 2, … are guaranteed; classes without an own part share the last
+        /// one. A single part is for all together.
         shares: Vec<f64> = vec![1.0], "", Range::above(0.0, 1.0);
         /// Measure the queue in bytes over `mean_packet`.
         bytes: bool = false, "";

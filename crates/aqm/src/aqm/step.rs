@@ -7,19 +7,22 @@
 //! mark iff d > delay      by = "delay"
 //! ```
 //!
-//! There is no average and no randomness: DCTCP's senders take the mean themselves, of the part of their packets that is
-//! marked. Its authors ask for k above a seventh of the packets in a round trip, so that the link never idles.
+//! There is no average and no randomness: DCTCP's senders take the mean themselves, of the part of their
+//! packets that is marked. Its authors ask for k above a seventh of the packets in a round trip, so that the
+//! link never idles.
 //!
 //! Decides at: enqueue; by the delay at dequeue. Timer: none. Randomness: none. State: none.
 //!
 //! # Departures from the source
-//! DCTCP's network has no packets that cannot be marked. Here they are dropped above the threshold, as by the switches
-//! that have a step by way of RED with both thresholds at k, so that they do not fill the buffer at the expense of the others;
-//! `others = "pass"` leaves them to the end of the buffer. Without `ecn` all are such packets. The threshold on the delay is
-//! that of CoDel's and DualPI2's implementations, not of the paper.
+//! DCTCP's network has no packets that cannot be marked. Here they are dropped above the threshold, as by the
+//! switches that have a step by way of RED with both thresholds at k, so that they do not fill the buffer at
+//! the expense of the others; `others = "pass"` leaves them to the end of the buffer. Without `ecn` all are
+//! such packets. The threshold on the delay is that of CoDel's and DualPI2's implementations, not of the
+//! paper.
 //!
 //! # Sources
-//! Alizadeh et al., "Data center TCP (DCTCP)", SIGCOMM 2010, section 3.1; RFC 8257, section 3.1. Tested against its rule.
+//! Alizadeh et al., "Data center TCP (DCTCP)", SIGCOMM 2010, section 3.1; RFC 8257, section 3.1. Tested
+//! against its rule.
 
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::Range;
@@ -48,7 +51,8 @@ crate::choice! {
 crate::params! {
     /// The step's parameters.
     pub struct Params {
-        /// What the threshold is on: `queue`, what an arrival finds; `delay`, what a packet has waited as it leaves.
+        /// What the threshold is on: `queue`, what an arrival finds; `delay`, what a packet has waited as it
+        /// leaves.
         by: By = By::Queue, "";
         /// The threshold on the queue. The paper's for 1 Gbit/s; 65 for 10 Gbit/s.
         k: f64 = 20.0, "packets", Range::new(0.0, 1e9), ["K"];

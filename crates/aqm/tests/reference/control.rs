@@ -1,5 +1,5 @@
-//! Figure 1 of the RAQM paper, the controller of PI2's authors' Linux module and DCTCP's rule, transcribed plainly, with
-//! their names, in seconds as floats.
+//! Figure 1 of the RAQM paper, the controller of PI2's authors' Linux module and DCTCP's rule, transcribed
+//! plainly, with their names, in seconds as floats.
 
 use crate::driver::{Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};
@@ -147,7 +147,8 @@ impl Reference for Raqm {
     }
 }
 
-/// DCTCP's switch: an arriving packet is marked if the queue is longer than K; by the delay, one that leaves if it is older.
+/// DCTCP's switch: an arriving packet is marked if the queue is longer than K; by the delay, one that leaves
+/// if it is older.
 pub(crate) struct Dctcp {
     pub(crate) k: f64,
     /// Instead of K.

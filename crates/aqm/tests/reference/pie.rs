@@ -1,5 +1,5 @@
-//! The pseudocode of RFC 8033 (sections 4 and 5, appendices A and B) and of RFC 8034, transcribed plainly, with its names
-//! and its order, in seconds as floats.
+//! The pseudocode of RFC 8033 (sections 4 and 5, appendices A and B) and of RFC 8034, transcribed plainly,
+//! with its names and its order, in seconds as floats.
 
 use crate::driver::{Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};
