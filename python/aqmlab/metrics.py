@@ -139,7 +139,7 @@ METRICS: dict[str, Metric] = {
             "Loss run",
             "packets",
             "Mean number of packets that a flow loses in a row: consecutive in the order in which its packets arrived "
-            "at the queue, dropped there on arrival or later; a packet sent ends a run.",
+            "at the queue, dropped there on arrival or later; a packet sent ends a run. Of a link or class only.",
             digits=3,
         ),
         Metric(

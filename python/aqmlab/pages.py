@@ -18,11 +18,12 @@ _RESULTS = """\
 
 *Generated from `python/aqmlab/metrics.py` by `make docs`.*
 
-A run gives metrics of the observed queue and of all flows (`metrics`), of each traffic entry (`classes.NAME`)
-and of each link with a queue discipline (`links.NAME`). All are taken over `[warmup, duration]` unless the definition
-says otherwise, from every packet and every change of the queue, not from samples; the percentiles of the waiting times
-come from a histogram that keeps three significant digits. A metric that is not defined (no packet arrived, say) is
-`null` in JSON and `None` in Python, never NaN.
+A run gives metrics of the observed queue and of all flows (`metrics`), of each traffic entry (`classes.NAME`),
+of each link with a queue discipline (`links.NAME`), and, where the discipline keeps several queues in the buffer and
+names them, of each of these: `lanes`, with keys `LINK.LANE`. All are taken over `[warmup, duration]` unless the
+definition says otherwise, from every packet and every change of the queue, not from samples; the percentiles of the
+waiting times come from a histogram that keeps three significant digits. A metric that is not defined (no packet
+arrived, say) is `null` in JSON and `None` in Python, never NaN.
 
 | metric | unit | definition |
 |---|---|---|
@@ -47,9 +48,9 @@ several seeds they are means, number by number. `Result.plot_distribution(NAME)`
 | `version` | of aqmlab that made it |
 | `scenario` | everything that was simulated, every default filled in |
 | `seeds` | of the runs, in order; `--seeds N` means s, s + 1, …, s + N - 1, where s is the scenario's `seed` |
-| `metrics`, `classes`, `links`, `distributions` | of one seed its values, of several their means |
+| `metrics`, `classes`, `links`, `lanes`, `distributions` | of one seed its values, of several their means |
 | `summary.METRIC` | `mean`, `std`, `ci95` and `n` over the runs in which it is defined (below) |
-| `runs` | each run's `seed`, `metrics`, `classes`, `links`, `distributions` and `engine` |
+| `runs` | each run's `seed`, `metrics`, `classes`, `links`, `lanes`, `distributions` and `engine` |
 | `engine` | `packets` and `events` simulated and `cpu_seconds` used, set-up included; added up over the runs |
 
 `std` divides by n - 1, `ci95` is half the width of the 95 % confidence interval of the mean (Student t); both are
@@ -64,7 +65,8 @@ seconds; for each link with a queue discipline and each quantity of it (`queue` 
 signals, which `aqmlab show NAME` lists) `LINK.QUANTITY.min`, `.mean` and `.max` over the bin; and the counts
 `LINK.arrivals` and `LINK.drops`. For each traffic entry at the observed link there are `LINK.CLASS.arrivals` and
 `.drops`, `.throughput` in bit/s (packets count when their transmission begins), and `.delay`, the mean wait in seconds
-of the packets sent in the bin, null if none was.
+of the packets sent in the bin, null if none was. Of each queue that a discipline names there are
+`LINK.lane.LANE.queue.min`, `.mean`, `.max`, and the same four: `LINK.lane.LANE.arrivals`, …
 
 With `record.cwnd` set, `cwnd-SEED.parquet` (`Result.cwnd_of(seed)`) has `t`, `flow`, `class`, `cwnd` and `ssthresh`
 (segments); in the file `class` is the number of the traffic entry, from 0.

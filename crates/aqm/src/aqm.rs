@@ -562,6 +562,7 @@ aqms! {
     }
     several queues {
         fq::Fq,
+        redtail::Redtail,
     }
     variants {
     }

@@ -155,10 +155,11 @@ impl<T: Frame> Queue<T> {
     /// Offers an arrival to the algorithm and the buffer.
     #[inline]
     pub fn enqueue<R: Uniform>(&mut self, now: Time, frame: T, rng: &mut R) -> Outcome {
-        self.enqueue_or(now, frame, rng, |_| {})
+        self.enqueue_or(now, frame, rng, |_| {}).0
     }
 
-    /// As [`Queue::enqueue`]; frames that waited and are dropped because of this one go to `dropped`.
+    /// As [`Queue::enqueue`], and tells the lane that the arrival is in, also if it is dropped; frames that waited and
+    /// are dropped because of this one go to `dropped`.
     #[inline]
     pub fn enqueue_or<R: Uniform>(
         &mut self,
@@ -166,7 +167,7 @@ impl<T: Frame> Queue<T> {
         mut frame: T,
         rng: &mut R,
         mut dropped: impl FnMut(&Sent<T>),
-    ) -> Outcome {
+    ) -> (Outcome, usize) {
         let number = self.arrivals;
         self.arrivals += 1;
         let row = frame.row();
@@ -194,23 +195,23 @@ impl<T: Frame> Queue<T> {
         match outcome {
             Outcome::Queued => {}
             Outcome::Marked => frame.mark(),
-            Outcome::Overflowed => return outcome,
+            Outcome::Overflowed => return (outcome, lane),
             Outcome::DroppedEarly => {
                 if let Verdict::DropBoth(place) = verdict {
                     self.drop_at(now, lane, place, false, &mut dropped);
                 }
-                return outcome;
+                return (outcome, lane);
             }
         }
         self.packets += 1;
         self.bytes += u64::from(packet.size);
-        if let Some(lane) = self.lanes.get_mut(lane) {
-            lane.packets += 1;
-            lane.bytes += u64::from(packet.size);
-            lane.head.get_or_insert(Head { arrived: now, size: packet.size });
+        if let Some(view) = self.lanes.get_mut(lane) {
+            view.packets += 1;
+            view.bytes += u64::from(packet.size);
+            view.head.get_or_insert(Head { arrived: now, size: packet.size });
         }
         self.waiting[lane].push_back(Waiting { arrived: now, number, frame });
-        outcome
+        (outcome, lane)
     }
 
     /// Drops what the algorithm names to make room for an arrival.

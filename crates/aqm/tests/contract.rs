@@ -365,7 +365,7 @@ impl Model {
         let frame = Labelled { packet, row, number: self.arrivals, marked: false };
         self.arrivals += 1;
         let late = &mut self.dropped_late;
-        let outcome = self.queue.enqueue_or(self.host.now, frame, &mut self.random, |sent| {
+        let (outcome, _) = self.queue.enqueue_or(self.host.now, frame, &mut self.random, |sent| {
             assert_eq!(sent.number, sent.frame.number);
             *late += 1;
         });
@@ -513,5 +513,5 @@ fn every_early_dropper_drops_and_marks_under_overload() {
 fn only_those_that_leave_it_to_others_lack_ecn() {
     let lack = |params: &AnyParams| params.specs().iter().all(|spec| spec.name != "ecn");
     let names: Vec<&str> = defaults().filter(lack).map(|params| params.name()).collect();
-    assert_eq!(names, ["droptail", "headdrop", "fq"]);
+    assert_eq!(names, ["droptail", "headdrop", "fq", "redtail"]);
 }
