@@ -545,11 +545,15 @@ aqms! {
         rem::Rem,
         lred::Lred,
         avq::Avq,
+        codel::Codel,
     }
     several queues {
         fq::Fq,
     }
     variants {
+        fq_codel = "fq" with "codel",
+        fq_pie = "fq" with "pie",
+        drr = "fq" with "droptail",
     }
 }
 

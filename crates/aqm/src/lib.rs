@@ -9,6 +9,7 @@ pub mod aqm;
 pub mod discipline;
 #[cfg(test)]
 mod fixture;
+mod hash;
 pub mod params;
 pub mod queue;
 pub mod unit;
