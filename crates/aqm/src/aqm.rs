@@ -546,6 +546,8 @@ aqms! {
         lred::Lred,
         avq::Avq,
         codel::Codel,
+        raqm::Raqm,
+        step::Step,
     }
     several queues {
         fq::Fq,

@@ -209,17 +209,17 @@ impl Uniform for Unlucky {
     }
 }
 
-/// Drop-tail never punishes, and RED never an arrival that finds fewer than two packets. PI, REM and LRED may,
-/// after congestion, until their state has decayed; but from a fresh start, and as long as every arrival finds
+/// Drop-tail never punishes, and RED never an arrival that finds fewer than two packets, nor do PIE and PI2. PI, REM and
+/// LRED may, after congestion, until their state has decayed; but from a fresh start, and as long as every arrival finds
 /// the queue empty, their state does not leave 0: PI moves by -(a - b) q_ref, clipped; REM's price by
 /// -gamma alpha b_star (or less than that, in the rate form, as a queue that stays empty gets no more than c; that of
-/// ns-2's 1000-byte packets is too small for a busy link of smaller ones, hence the gaps); PI2's controller moves by
-/// -alpha target, clipped; and LRED has seen no loss. AVQ's virtual queue is never longer than a few packets, as these come at less than
-/// the rate that its capacity starts with.
+/// ns-2's 1000-byte packets is too small for a busy link of smaller ones, hence the gaps); and LRED has seen no loss.
+/// AVQ's virtual queue is never longer than a few packets, as these come at less than the rate that its capacity
+/// starts with. RAQM's p is multiplied by the queue, unless it is told to look at the rate alone: that one is excused.
 #[test]
 fn an_empty_queue_is_never_punished_from_a_fresh_start() {
     let mut random = Random(1);
-    for (what, params) in variations() {
+    for (what, params) in variations().into_iter().filter(|(what, _)| !what.contains("queue-independent")) {
         let mut queue = Queue::new(params.build(&PORT), &PORT, &[1]);
         let mut host = Host::new(&queue);
         for _ in 0..20_000 {

@@ -9,7 +9,7 @@ mod pie;
 mod support;
 
 use aqm::params::Value;
-use control::Pi2;
+use control::{Dctcp, Pi2, Raqm};
 use drive::{ON, assert_lively, compare, number, text};
 use pie::{Docsis, Options, Pie};
 
@@ -98,6 +98,65 @@ fn pi2_equals_its_authors_module() {
                 qdelay_old: 0.0,
             };
             assert_lively(&compare("pi2", &settings, None, pi2), ecn);
+        }
+    }
+}
+
+#[test]
+fn raqm_equals_its_pseudocode_with_one_aggregate_and_with_several() {
+    for (shares, period, q0) in [(vec![1.0], 1.0, 50.0), (vec![0.5, 0.3, 0.2], 0.2, 20.0)] {
+        for switches in 0..16 {
+            let [independent, ecn, corrected, fixed] = [1, 2, 4, 8].map(|bit| switches & bit != 0);
+            let settings = [
+                ("mode", text(if independent { "queue-independent" } else { "queue-dependent" })),
+                ("ecn", Value::Bool(ecn)),
+                ("r0", text(if corrected { "corrected" } else { "literal" })),
+                ("alpha", text(if fixed { "static" } else { "adaptive" })),
+                ("eps", number(0.7)),
+                ("period", text(&format!("{period} s"))),
+                ("q0", number(q0)),
+                ("gamma", number(0.6)),
+                ("shares", Value::List(shares.iter().map(|share| number(*share)).collect())),
+            ];
+            let raqm = Raqm {
+                queue_dependent: !independent,
+                ecn,
+                corrected,
+                fixed_m: fixed.then_some(2.0),
+                eps: 0.7,
+                t: period,
+                f: 0.1,
+                q0,
+                r0: shares.iter().map(|share| share * 0.6 * 1.25e6).collect(),
+                arr_byte: [0.0; 4],
+                early_byte: [0.0; 4],
+                input_rate: [0.0; 4],
+                early_rate: [0.0; 4],
+                drop_pb: [0.0002; 4],
+                first: true,
+                p: 0.0,
+            };
+            assert_lively(&compare("raqm", &settings, None, raqm), ecn);
+        }
+    }
+}
+
+#[test]
+fn step_equals_dctcps_rule() {
+    for (k, delay) in [(20.0, None), (65.0, None), (20.0, Some(0.005))] {
+        for switches in 0..8 {
+            let [bytes, drop_others, ecn] = [1, 2, 4].map(|bit| switches & bit != 0);
+            let settings = [
+                ("by", text(if delay.is_some() { "delay" } else { "queue" })),
+                ("k", number(k)),
+                ("delay", text("5 ms")),
+                ("bytes", Value::Bool(bytes)),
+                ("others", text(if drop_others { "drop" } else { "pass" })),
+                ("ecn", Value::Bool(ecn)),
+            ];
+            let tally = compare("step", &settings, None, Dctcp { k, delay, bytes, drop_others, ecn });
+            assert_eq!(tally.drops > 300, drop_others, "{tally:?}");
+            assert_eq!(tally.marks > 300, ecn, "{tally:?}");
         }
     }
 }

@@ -135,7 +135,13 @@ pub(crate) fn compare(
                 "{name} {settings:?}: departure at {now:?}"
             );
             tally.marks += u32::from(found == Verdict::Mark);
-            link_free = now + PORT.rate.transmission(packet.size);
+            // What is dropped here takes no time on the link.
+            link_free = if found == Verdict::Drop {
+                tally.drops += 1;
+                now
+            } else {
+                now + PORT.rate.transmission(packet.size)
+            };
         } else {
             aqm.on_idle(now);
             reference.idle(now.secs());
