@@ -548,6 +548,13 @@ aqms! {
         codel::Codel,
         raqm::Raqm,
         step::Step,
+        blue::Blue,
+        cobalt::Cobalt,
+        fred::Fred,
+        sred::Sred,
+        sfb::Sfb,
+        headdrop::HeadDrop,
+        choke::Choke,
     }
     several queues {
         fq::Fq,

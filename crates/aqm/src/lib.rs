@@ -10,6 +10,7 @@ pub mod discipline;
 #[cfg(test)]
 mod fixture;
 mod hash;
+mod mirror;
 pub mod params;
 pub mod queue;
 pub mod unit;

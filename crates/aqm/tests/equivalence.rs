@@ -1,15 +1,17 @@
 //! Each algorithm against a plain transcription of its source's equations, verdict for verdict.
 //!
-//! Both sides see the same random overload and the same draws. The transcriptions are in `reference`.
+//! The transcriptions are in `reference`, what runs them in `driver`.
 
-#[path = "support/drive.rs"]
-mod drive;
+mod driver;
 mod reference;
 mod support;
 
 use aqm::params::Value;
-use drive::{ON, assert_lively, compare, number, text};
+use driver::{assert_lively, compare, number, text};
+use reference::choke::Choke;
 use reference::{Lred, PTC, Pi, Red, Rem, Vq};
+
+const ON: Value = Value::Bool(true);
 
 #[test]
 fn red_equals_ns2() {
@@ -190,6 +192,30 @@ fn avq_equals_ns2_and_its_pseudocode() {
             // The port's buffer, of which `buflim` is a part, holds 200 packets.
             let vq = Vq { paper, qib, markpkts, ..Vq::new(alpha, gamma, ecnlim, 200.0 * buflim) };
             assert_lively(&compare("avq", &settings, None, vq), markpkts);
+        }
+    }
+}
+
+#[test]
+fn choke_equals_the_paper_over_ns2s_red() {
+    for (min, max, w_q) in [(5.0, 30.0, 0.02), (20.0, 100.0, 1.0)] {
+        for (m, k) in [(1, 0), (5, 0), (1, 8)] {
+            for setbit in [false, true] {
+                let settings = [
+                    ("min_th", number(min)),
+                    ("max_th", number(max)),
+                    ("w_q", number(w_q)),
+                    ("gentle", Value::Bool(false)),
+                    ("candidates", Value::Integer(m)),
+                    ("regions", Value::Integer(k)),
+                    ("ecn", Value::Bool(setbit)),
+                ];
+                let red = Red { setbit, ..Red::new(min, max, 0.1, w_q) };
+                let choke = Choke { red, m: m as u64, k: k as u64, fifo: vec![] };
+                let tally = compare("choke", &settings, None, choke);
+                assert!(tally.matches > 1000 && tally.idle > 300, "{tally:?}");
+                assert_eq!(tally.marks > 20, setbit, "{tally:?}");
+            }
         }
     }
 }

@@ -2,7 +2,9 @@
 //! paper's pseudo-code, with their names, in ns-2's units (bytes in byte mode, seconds as floats), with loops where the algorithms have
 //! powers.
 
-use crate::drive::{Reference, drop_or_mark};
+pub(crate) mod choke;
+
+use crate::driver::{Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};
 
 /// 10 Mbit/s in packets of 500 bytes.
@@ -135,17 +137,17 @@ impl Red {
         }
         p
     }
-}
 
-impl Reference for Red {
-    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict {
+    /// What an arrival does to the average, before it is judged.
+    fn average(&mut self, now: f64, queue: &Backlog) {
         self.v_ave = self.average_after_idling(now);
         self.idle = false;
         let qlen = if self.bytes { queue.bytes } else { u64::from(queue.packets) };
         self.v_ave = self.v_ave * (1.0 - self.q_w) + self.q_w * qlen as f64;
-        if self.lazy && now > self.lastset + 0.5 {
-            self.update_max_p(self.v_ave, now);
-        }
+    }
+
+    fn decide(&mut self, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
+        let qlen = if self.bytes { queue.bytes } else { u64::from(queue.packets) };
         self.count += 1;
         self.count_bytes += u64::from(packet.size);
         let mut verdict = Verdict::Pass;
@@ -155,7 +157,7 @@ impl Reference for Red {
                 self.count = 1;
                 self.count_bytes = u64::from(packet.size);
                 self.old = true;
-            } else if u < self.modify_p(packet.size) {
+            } else if u() < self.modify_p(packet.size) {
                 self.count = 0;
                 self.count_bytes = 0;
                 verdict = drop_or_mark(self.setbit && packet.ect && self.v_prob1 < self.mark_p);
@@ -169,6 +171,16 @@ impl Reference for Red {
             self.count_bytes = 0;
         }
         verdict
+    }
+}
+
+impl Reference for Red {
+    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
+        self.average(now, queue);
+        if self.lazy && now > self.lastset + 0.5 {
+            self.update_max_p(self.v_ave, now);
+        }
+        self.decide(packet, queue, u)
     }
 
     fn idle(&mut self, now: f64) {
@@ -198,12 +210,12 @@ pub(crate) struct Pi {
 }
 
 impl Reference for Pi {
-    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         let mut p = self.v_prob;
         if self.bytes {
             p = p * f64::from(packet.size) / MEAN;
         }
-        if u < p { drop_or_mark(self.setbit && packet.ect) } else { Verdict::Pass }
+        if u() < p { drop_or_mark(self.setbit && packet.ect) } else { Verdict::Pass }
     }
 
     fn timer(&mut self, _: f64, queue: &Backlog) {
@@ -241,16 +253,23 @@ impl Rem {
 }
 
 impl Reference for Rem {
-    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         self.count += if self.bytes { f64::from(packet.size) } else { 1.0 };
         if self.rate_form && self.ecn {
             return Verdict::Pass;
         }
-        if u < self.pro(packet) { drop_or_mark(self.ecn && packet.ect) } else { Verdict::Pass }
+        if u() < self.pro(packet) { drop_or_mark(self.ecn && packet.ect) } else { Verdict::Pass }
     }
 
-    fn departure(&mut self, _: f64, packet: Packet, _: &Backlog, _: f64, u: f64) -> Verdict {
-        if self.rate_form && self.ecn && packet.ect && u < self.pro(packet) {
+    fn departure(
+        &mut self,
+        _: f64,
+        packet: Packet,
+        _: &Backlog,
+        _: f64,
+        u: &mut dyn FnMut() -> f64,
+    ) -> Verdict {
+        if self.rate_form && self.ecn && packet.ect && u() < self.pro(packet) {
             Verdict::Mark
         } else {
             Verdict::Pass
@@ -295,7 +314,7 @@ pub(crate) struct Lred {
 }
 
 impl Reference for Lred {
-    fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         self.arr_pkt_num += 1;
         let q = if self.bytes { queue.bytes as f64 / MEAN } else { f64::from(queue.packets) };
         self.p = (self.loss_ratio + self.beta * self.loss_ratio.sqrt() * (q - self.qo)).clamp(0.0, 1.0);
@@ -303,7 +322,7 @@ impl Reference for Lred {
         if queue.full {
             self.drop_pkt_num += 1;
             Verdict::Drop
-        } else if u >= self.p * scale {
+        } else if u() >= self.p * scale {
             Verdict::Pass
         } else {
             self.drop_pkt_num += 1;
@@ -421,7 +440,7 @@ impl Vq {
 }
 
 impl Reference for Vq {
-    fn arrival(&mut self, now: f64, packet: Packet, _: &Backlog, _: f64) -> Verdict {
+    fn arrival(&mut self, now: f64, packet: Packet, _: &Backlog, _: &mut dyn FnMut() -> f64) -> Verdict {
         if self.firstpkt {
             self.firstpkt = false;
             self.ctilde = self.ecnlim * PTC * self.unit();
