@@ -145,7 +145,7 @@ mod tests {
         let mut deliveries = Deliveries::new(1);
         let segment = |generation, seq, sent| {
             let segment =
-                Segment { seq, syn: seq == 0, again: false, cwr: false, ect: false, sent: at(sent) };
+                Segment { seq, syn: seq == 0, again: false, cwr: false, ect: false, l4s: false, sent: at(sent) };
             Packet::data(&segment, (3, generation), 0, 0, 500)
         };
         // The second guest has no handshake.

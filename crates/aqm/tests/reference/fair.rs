@@ -1,15 +1,9 @@
 //! Fair queueing as RFC 8290, section 4, tells it, CoDel as in the pseudocode of RFC 8289, section 5, on each queue, and
 //! the drops of Linux's fq_codel for want of room. Queues are found by name on lists that are searched.
 
+use super::{Arrival, Scheme, Sent};
+use crate::support::Random;
 use std::collections::{HashMap, VecDeque};
-
-/// Seconds, bytes, and which arrival it was.
-#[derive(Clone, Copy)]
-struct Waits {
-    since: f64,
-    size: i64,
-    number: u64,
-}
 
 #[derive(Default)]
 struct CoDel {
@@ -22,7 +16,7 @@ struct CoDel {
 
 #[derive(Default)]
 struct Flow {
-    packets: VecDeque<Waits>,
+    packets: VecDeque<Arrival>,
     credits: i64,
     codel: CoDel,
 }
@@ -40,29 +34,29 @@ pub(crate) struct Fair {
     pub(crate) drop_batch: usize,
     /// CoDel's MTU; plain queues without.
     pub(crate) mtu: Option<i64>,
+    /// How many queues there are.
+    pub(crate) queues: u64,
     flows: HashMap<u64, Flow>,
     new: VecDeque<u64>,
     old: VecDeque<u64>,
-    /// What was dropped since the last look, in order.
-    pub(crate) dropped: Vec<u64>,
+    dropped: Vec<u64>,
 }
 
 const TARGET: f64 = 0.005;
 const INTERVAL: f64 = 0.1;
 
 impl Fair {
-    pub(crate) fn new(quantum: i64, limit: usize, drop_batch: usize, mtu: Option<i64>) -> Self {
+    pub(crate) fn new(quantum: i64, limit: usize, queues: u64, drop_batch: usize, mtu: Option<i64>) -> Self {
         let (flows, new, old, dropped) = Default::default();
-        Self { quantum, limit, drop_batch, mtu, flows, new, old, dropped }
+        Self { quantum, limit, queues, drop_batch, mtu, flows, new, old, dropped }
     }
+}
 
-    /// How many queues are in a list.
-    pub(crate) fn active(&self) -> usize {
-        self.new.len() + self.old.len()
-    }
-
-    pub(crate) fn enqueue(&mut self, now: f64, queue: u64, size: i64, number: u64) {
-        let arrival = Waits { since: now, size, number };
+impl Scheme for Fair {
+    fn enqueue(&mut self, arrival: Arrival) {
+        // SplitMix64 again, which is what the hash is without a salt.
+        let queue = Random(arrival.flow).bits() % self.queues;
+        let number = arrival.number;
         self.flows.entry(queue).or_default().packets.push_back(arrival);
         let total: usize = self.flows.values().map(|flow| flow.packets.len()).sum();
         if total > self.limit {
@@ -90,7 +84,7 @@ impl Fair {
         }
     }
 
-    pub(crate) fn dequeue(&mut self, now: f64) -> Option<u64> {
+    fn dequeue(&mut self, now: f64, _: &mut dyn FnMut() -> f64) -> Option<Sent> {
         loop {
             let from_new = !self.new.is_empty();
             let name = if from_new { self.new[0] } else { *self.old.front()? };
@@ -119,8 +113,17 @@ impl Fair {
                 continue;
             };
             flow.credits -= packet.size;
-            return Some(packet.number);
+            return Some(Sent { number: packet.number, mark: false });
         }
+    }
+
+    fn dropped(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.dropped)
+    }
+
+    /// How many queues are in a list.
+    fn signal(&self) -> f64 {
+        (self.new.len() + self.old.len()) as f64
     }
 }
 
@@ -129,7 +132,7 @@ fn control_law(t: f64, count: u32) -> f64 {
 }
 
 /// The next packet, and whether it may be dropped.
-fn dodequeue(flow: &mut Flow, now: f64, mtu: i64) -> (Option<Waits>, bool) {
+fn dodequeue(flow: &mut Flow, now: f64, mtu: i64) -> (Option<Arrival>, bool) {
     let Some(packet) = flow.packets.pop_front() else {
         flow.codel.first_above_time = 0.0;
         return (None, false);
@@ -145,7 +148,7 @@ fn dodequeue(flow: &mut Flow, now: f64, mtu: i64) -> (Option<Waits>, bool) {
     (Some(packet), ok)
 }
 
-fn codel_dequeue(flow: &mut Flow, now: f64, mtu: i64, dropped: &mut Vec<u64>) -> Option<Waits> {
+fn codel_dequeue(flow: &mut Flow, now: f64, mtu: i64, dropped: &mut Vec<u64>) -> Option<Arrival> {
     let (mut packet, mut ok) = dodequeue(flow, now, mtu);
     if flow.codel.dropping {
         if !ok {
