@@ -11,7 +11,8 @@ pub struct Packet {
     pub size: u32,
     /// Whether its transport understands CE marks (ECT, RFC 3168).
     pub ect: bool,
-    /// Whether it says that its congestion control is scalable (ECT(1), RFC 9331). Then `ect` is true as well.
+    /// Whether it says that its congestion control is scalable (ECT(1), RFC 9331), or may have said so before it was
+    /// marked (CE). Then `ect` is true as well.
     pub l4s: bool,
     /// Whether its protocol is UDP.
     pub udp: bool,
@@ -427,7 +428,7 @@ macro_rules! aqms {
         }
 
         // Where there is one queue, `Queue` speaks to its algorithm itself.
-        #[allow(unused_variables)]
+        #[allow(unused_variables, clippy::too_many_arguments)]
         impl AnyDiscipline {
             /// See [`Discipline::lanes`].
             #[must_use]
@@ -544,15 +545,31 @@ aqms! {
         nlred::Nlred,
         wred::Wred,
         pi::Pi,
+        pi2::Pi2,
+        pie::Pie,
         rem::Rem,
         lred::Lred,
         avq::Avq,
+        raqm::Raqm,
+        step::Step,
+        codel::Codel,
+        blue::Blue,
+        cobalt::Cobalt,
+        fred::Fred,
+        sred::Sred,
+        sfb::Sfb,
+        headdrop::HeadDrop,
+        choke::Choke,
     }
     several queues {
         fq::Fq,
+        dualpi2::DualPi2,
         redtail::Redtail,
     }
     variants {
+        fq_codel = "fq" with "codel",
+        fq_pie = "fq" with "pie",
+        drr = "fq" with "droptail",
     }
 }
 

@@ -1,15 +1,7 @@
-//! Telling flows apart: a hash, and a table that tells long flows from short ones.
+//! A table that tells long flows from short ones.
 
+use crate::hash::mix;
 use crate::unit::{Span, Time};
-
-/// SplitMix64's finaliser: what stands for `key` where queues or buckets are dealt out.
-#[inline]
-pub(crate) const fn mix(key: u64, salt: u64) -> u64 {
-    let z = key ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
 
 /// No entry.
 const NONE: u32 = u32::MAX;

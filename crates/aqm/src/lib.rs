@@ -10,6 +10,8 @@ pub mod discipline;
 #[cfg(test)]
 mod fixture;
 mod flows;
+mod hash;
+mod mirror;
 pub mod params;
 pub mod queue;
 pub mod unit;

@@ -70,13 +70,16 @@ pub enum Kind {
     Table(Nested),
 }
 
+/// Values with their names.
+pub type Entries = [(String, Value)];
+
 /// A set of parameters that is the value of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Nested {
     /// What it declares.
     pub specs: fn() -> &'static [Spec],
     /// Whether these values can be read.
-    pub check: fn(&[(String, Value)]) -> Result<(), ParamError>,
+    pub check: fn(&Entries) -> Result<(), ParamError>,
 }
 
 impl PartialEq for Nested {
@@ -385,6 +388,8 @@ macro_rules! choice {
                         $($text => Some(Self::$variant),)+
                         _ => None,
                     },
+                    // A name of digits, whose quotes the command line need not have.
+                    $crate::params::Value::Integer(n) => Self::read(&$crate::params::Value::Text(n.to_string())),
                     _ => None,
                 }
             }
@@ -528,7 +533,7 @@ pub trait Params: Clone + Default {
 ///
 /// # Errors
 /// If one of them is not allowed.
-pub fn read_table<P: Params>(entries: &[(String, Value)]) -> Result<P, ParamError> {
+pub fn read_table<P: Params>(entries: &Entries) -> Result<P, ParamError> {
     let mut params = P::default();
     entries.iter().try_for_each(|(key, value)| params.set(key, value)).map(|()| params)
 }
@@ -537,7 +542,7 @@ pub fn read_table<P: Params>(entries: &[(String, Value)]) -> Result<P, ParamErro
 ///
 /// # Errors
 /// If one of them is not allowed.
-pub fn read_table_check<P: Params>(entries: &[(String, Value)]) -> Result<(), ParamError> {
+pub fn read_table_check<P: Params>(entries: &Entries) -> Result<(), ParamError> {
     read_table::<P>(entries).map(|_| ())
 }
 
@@ -565,6 +570,8 @@ mod tests {
             Paper = "paper",
             /// As in ns-2.
             Ns2 = "ns2",
+            /// As printed first.
+            Old = "1993",
         }
     }
 
@@ -606,6 +613,17 @@ mod tests {
     }
 
     #[test]
+    fn a_choice_of_digits_needs_no_quotes() {
+        let mut example = Example::default();
+        for value in [Value::Text("1993".into()), Value::Integer(1993)] {
+            example.form = Form::Paper;
+            example.set("form", &value).unwrap();
+            assert_eq!(example.form, Form::Old);
+        }
+        assert!(example.set("form", &Value::Integer(1994)).is_err());
+    }
+
+    #[test]
     fn errors_name_parameter_value_and_range() {
         let mut example = Example::default();
         let error = |e: Result<(), ParamError>| e.unwrap_err().to_string();
@@ -619,7 +637,7 @@ mod tests {
         );
         assert_eq!(
             error(example.set("form", &Value::Text("ns3".into()))),
-            "form = \"ns3\": must be one of paper, ns2"
+            "form = \"ns3\": must be one of paper, ns2, 1993"
         );
         assert_eq!(error(example.set("bet", &Value::Integer(1))), "bet: no such parameter");
         assert!(example.set("beta", &Value::Float(f64::NAN)).is_err());

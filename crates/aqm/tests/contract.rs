@@ -147,17 +147,15 @@ fn what_is_not_allowed_is_refused_by_name() {
     }
 }
 
+/// Where there is none, `target` may be a name for something else: a delay (CoDel), or the length of a bin (SFB).
 #[test]
 fn q0_is_the_target_of_all_that_have_one_and_of_no_other() {
     for mut params in defaults() {
         let has_target = params.target().is_some();
         for (alias, q) in [("q0", 60), ("target", 70)] {
-            assert_eq!(
-                params.set(alias, &Value::Integer(q)).is_ok(),
-                has_target,
-                "{}: {alias}",
-                params.name()
-            );
+            let is_known = params.set(alias, &Value::Integer(q)).is_ok();
+            assert!(is_known || !has_target, "{}: {alias}", params.name());
+            assert!(!is_known || has_target || alias == "target", "{}: {alias}", params.name());
             assert_eq!(params.target(), has_target.then_some(q as f64), "{}: {alias}", params.name());
         }
     }
@@ -209,21 +207,23 @@ impl Uniform for Unlucky {
     }
 }
 
-/// Drop-tail never punishes, and RED never an arrival that finds fewer than two packets. PI, REM and LRED may,
-/// after congestion, until their state has decayed; but from a fresh start, and as long as every arrival finds
-/// the queue empty, their state does not leave 0: PI moves by -(a - b) q_ref, clipped; REM's price by
-/// -gamma alpha b_star (or less than that, in the rate form, as a queue that stays empty gets no more than c);
-/// and LRED has seen no loss. AVQ's virtual queue is never longer than a few packets, as these come at less than
-/// the rate that its capacity starts with.
+/// Drop-tail never punishes, and RED never an arrival that finds fewer than two packets, nor do PIE and PI2.
+/// PI, REM and LRED may, after congestion, until their state has decayed; but from a fresh start, and as long
+/// as every arrival finds the queue empty, their state does not leave 0: PI moves by -(a - b) q_ref, clipped;
+/// REM's price by -gamma alpha b_star (or less than that, in the rate form, as a queue that stays empty gets
+/// no more than c; that of ns-2's 1000-byte packets is too small for a busy link of smaller ones, hence the
+/// gaps); and LRED has seen no loss. AVQ's virtual queue is never longer than a few packets, as these come at
+/// less than the rate that its capacity starts with. RAQM's p is multiplied by the queue, unless it is told
+/// to look at the rate alone: that one is excused.
 #[test]
 fn an_empty_queue_is_never_punished_from_a_fresh_start() {
     let mut random = Random(1);
-    for (what, params) in variations() {
+    for (what, params) in variations().into_iter().filter(|(what, _)| !what.contains("queue-independent")) {
         let mut queue = Queue::new(params.build(&PORT), &PORT, &[1]);
         let mut host = Host::new(&queue);
         for _ in 0..20_000 {
             assert!(queue.dequeue(host.now, &mut Unlucky).is_none());
-            let gap = Span::us(400 + random.bits() % 2000);
+            let gap = Span::us(500 + random.bits() % 1900);
             host.advance(&mut queue, gap);
             let outcome = queue.enqueue(host.now, Labelled::new(500, true, 0), &mut Unlucky);
             assert_eq!(outcome, Outcome::Queued, "{what} at {:?}", host.now);
@@ -336,7 +336,7 @@ struct Model {
 impl Model {
     fn new(params: &AnyParams, limit: Limit, seed: u64) -> Self {
         let port = Port { limit, rate: Rate::mbit_per_s(4), ..PORT };
-        let queue = Queue::new(params.build(&port), &port, &[1, 3]);
+        let queue = Queue::new(params.build(&port), &port, &[1, 2, 3, 4]);
         let host = Host::new(&queue);
         let signals = params.signals();
         Self {
@@ -357,12 +357,11 @@ impl Model {
         let packet = Packet {
             flow: u64::from(flow % 50),
             pair: u32::from(flow % 10),
-            udp: flow % 5 == 0,
-            class: 1 + flow % 4,
-            l4s: ect && flow % 2 == 0,
+            udp: flow.is_multiple_of(5),
+            l4s: ect && flow.is_multiple_of(2),
             ..Packet::new(size, ect)
         };
-        let row = usize::from(flow % 2);
+        let row = usize::from(flow % 4);
         let frame = Labelled { packet, row, number: self.arrivals, marked: false };
         self.arrivals += 1;
         let late = &mut self.dropped_late;
@@ -424,7 +423,8 @@ impl Model {
         }
     }
 
-    /// Drains the queue and asserts that what was accepted came out, in order in each lane, but for late drops.
+    /// Drains the queue and asserts that what was accepted came out, in order in each lane, but for late
+    /// drops.
     fn drain(mut self) -> Vec<Fate> {
         while self.depart() {}
         self.verify();
@@ -487,16 +487,24 @@ fn every_early_dropper_drops_and_marks_under_overload() {
         for ecn in [false, true] {
             params.set("ecn", &Value::Bool(ecn)).unwrap();
             let mut model = Model::new(&params, Limit::Packets(200), 7);
-            // 10 000 arrivals a second for 20 s, of which the link sends a quarter.
-            for _ in 0..50_000 {
-                model.apply(&Operation::Burst { size: 500, count: 4 });
+            // Of 40 flows that nothing slows down; in turn for 2 s a quarter more than the link sends, and four times
+            // as much. FRED, which lets nothing through in a long queue, marks in the one, SRED drops in the other.
+            let mut random = Random(1);
+            for step in 0..50_000 {
+                let arrivals = if step / 5000 % 2 == 0 { 1 + u32::from(step % 4 == 0) } else { 4 };
+                for _ in 0..arrivals {
+                    let bits = random.bits();
+                    let (ect, flow) = (bits.is_multiple_of(2), (bits >> 8) % 40);
+                    model.apply(&Operation::Arrive { size: 500, ect, flow: flow as u8 });
+                }
                 model.apply(&Operation::Depart { count: 1 });
                 model.apply(&Operation::Wait(Span::us(400)));
             }
             let sum = |field: fn(&aqm::Counts) -> u64| model.queue.counts().iter().map(field).sum::<u64>();
             let (drops, marks) = (sum(|counts| counts.drops_early), sum(|counts| counts.marks));
             assert!(drops > 300 || ecn, "{}: {drops} drops", params.name());
-            assert_eq!(marks > 100, ecn, "{}: {marks} marks", params.name());
+            // PIE marks only until p has risen to a tenth.
+            assert_eq!(marks > 10, ecn, "{}: {marks} marks", params.name());
         }
     }
 }
@@ -505,5 +513,5 @@ fn every_early_dropper_drops_and_marks_under_overload() {
 fn only_those_that_leave_it_to_others_lack_ecn() {
     let lack = |params: &AnyParams| params.specs().iter().all(|spec| spec.name != "ecn");
     let names: Vec<&str> = defaults().filter(lack).map(|params| params.name()).collect();
-    assert_eq!(names, ["droptail", "fq", "redtail"]);
+    assert_eq!(names, ["droptail", "headdrop", "fq", "redtail"]);
 }

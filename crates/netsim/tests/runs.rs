@@ -70,7 +70,7 @@ fn drops_late(aqm: &str) -> bool {
     let doc = aqm::AnyParams::of(aqm).unwrap().doc().replace('\n', " ");
     let (_, decides) = doc.split_once("Decides at: ").unwrap();
     let decides = decides.split_once(" Timer: ").unwrap().0;
-    ["dequeue", "overflow"].iter().any(|moment| decides.contains(moment))
+    ["dequeue", "overflow", "packets that wait"].iter().any(|moment| decides.contains(moment))
 }
 
 #[test]

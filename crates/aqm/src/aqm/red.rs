@@ -79,7 +79,7 @@ crate::choice! {
 impl Spacing {
     /// The probability p_a of the `count`-th packet since the last drop.
     #[inline]
-    fn p_a(self, p_b: f64, count: f64) -> f64 {
+    pub(super) fn p_a(self, p_b: f64, count: f64) -> f64 {
         let expected = count * p_b;
         match self {
             Self::None => p_b,

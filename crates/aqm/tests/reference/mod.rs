@@ -2,30 +2,17 @@
 //! paper's pseudo-code, with their names, in ns-2's units (bytes in byte mode, seconds as floats), with loops where the algorithms have
 //! powers.
 
+pub(crate) mod choke;
+pub(crate) mod headdrop;
 mod red;
 
+use crate::driver::{Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};
 pub(crate) use red::{Dtared, Feng, Red, Wred};
 
 /// 10 Mbit/s in packets of 500 bytes.
 pub(crate) const PTC: f64 = 2500.0;
 const MEAN: f64 = 500.0;
-
-/// An algorithm as its source states it.
-pub(crate) trait Reference {
-    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict;
-    fn departure(&mut self, _packet: Packet, _u: f64) -> Verdict {
-        Verdict::Pass
-    }
-    fn idle(&mut self, _now: f64) {}
-    fn timer(&mut self, _now: f64, _queue: &Backlog) {}
-    /// The first of the algorithm's signals.
-    fn signal(&self) -> f64;
-}
-
-fn drop_or_mark(mark: bool) -> Verdict {
-    if mark { Verdict::Mark } else { Verdict::Drop }
-}
 
 /// ns-2's pi.cc.
 pub(crate) struct Pi {
@@ -40,12 +27,12 @@ pub(crate) struct Pi {
 }
 
 impl Reference for Pi {
-    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         let mut p = self.v_prob;
         if self.bytes {
             p = p * f64::from(packet.size) / MEAN;
         }
-        if u < p { drop_or_mark(self.setbit && packet.ect) } else { Verdict::Pass }
+        if u() < p { drop_or_mark(self.setbit && packet.ect) } else { Verdict::Pass }
     }
 
     fn timer(&mut self, _: f64, queue: &Backlog) {
@@ -70,6 +57,8 @@ pub(crate) struct Rem {
     pub(crate) phi: f64,
     pub(crate) bo: f64,
     pub(crate) c: f64,
+    pub(crate) inw: f64,
+    pub(crate) v_ave: f64,
     pub(crate) count: f64,
     pub(crate) v_pl: f64,
     pub(crate) v_prob: f64,
@@ -83,16 +72,23 @@ impl Rem {
 }
 
 impl Reference for Rem {
-    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         self.count += if self.bytes { f64::from(packet.size) } else { 1.0 };
         if self.rate_form && self.ecn {
             return Verdict::Pass;
         }
-        if u < self.pro(packet) { drop_or_mark(self.ecn && packet.ect) } else { Verdict::Pass }
+        if u() < self.pro(packet) { drop_or_mark(self.ecn && packet.ect) } else { Verdict::Pass }
     }
 
-    fn departure(&mut self, packet: Packet, u: f64) -> Verdict {
-        if self.rate_form && self.ecn && packet.ect && u < self.pro(packet) {
+    fn departure(
+        &mut self,
+        _: f64,
+        packet: Packet,
+        _: &Backlog,
+        _: f64,
+        u: &mut dyn FnMut() -> f64,
+    ) -> Verdict {
+        if self.rate_form && self.ecn && packet.ect && u() < self.pro(packet) {
             Verdict::Mark
         } else {
             Verdict::Pass
@@ -103,7 +99,9 @@ impl Reference for Rem {
         let q = if self.bytes { queue.bytes as f64 / MEAN } else { f64::from(queue.packets) };
         if self.rate_form {
             let input = if self.bytes { self.count / MEAN } else { self.count };
-            self.v_pl += self.gamma * (input + 0.1 * (q - self.bo) - self.c);
+            self.v_ave *= 1.0 - self.inw;
+            self.v_ave += self.inw * input;
+            self.v_pl += self.gamma * (self.v_ave + 0.1 * (q - self.bo) - self.c);
         } else {
             self.v_pl += self.gamma * (q - 0.9 * self.qold - 0.1 * self.bo);
         }
@@ -137,7 +135,7 @@ pub(crate) struct Lred {
 }
 
 impl Reference for Lred {
-    fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         self.arr_pkt_num += 1;
         let q = if self.bytes { queue.bytes as f64 / MEAN } else { f64::from(queue.packets) };
         self.p = (self.loss_ratio + self.beta * self.loss_ratio.sqrt() * (q - self.qo)).clamp(0.0, 1.0);
@@ -145,7 +143,7 @@ impl Reference for Lred {
         if queue.full {
             self.drop_pkt_num += 1;
             Verdict::Drop
-        } else if u >= self.p * scale {
+        } else if u() >= self.p * scale {
             Verdict::Pass
         } else {
             self.drop_pkt_num += 1;
@@ -263,7 +261,7 @@ impl Vq {
 }
 
 impl Reference for Vq {
-    fn arrival(&mut self, now: f64, packet: Packet, _: &Backlog, _: f64) -> Verdict {
+    fn arrival(&mut self, now: f64, packet: Packet, _: &Backlog, _: &mut dyn FnMut() -> f64) -> Verdict {
         if self.firstpkt {
             self.firstpkt = false;
             self.ctilde = self.ecnlim * PTC * self.unit();

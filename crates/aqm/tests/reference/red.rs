@@ -1,6 +1,7 @@
 //! RED and its family: ns-2's red.cc with what ns-3 adds to it; section V of the RED+Tail paper; RIO and Cisco's WRED.
 
-use super::{MEAN, PTC, Reference, drop_or_mark};
+use super::{MEAN, PTC};
+use crate::driver::{Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};
 
 /// What updateMaxPFeng has to know.
@@ -180,18 +181,17 @@ impl Red {
         }
         p
     }
-}
 
-impl Reference for Red {
-    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict {
+    /// What an arrival does to the average, before it is judged.
+    pub(super) fn average(&mut self, now: f64, queue: &Backlog) {
         self.v_ave = self.average_after_idling(now);
         self.idle = false;
         let qlen = if self.qib { queue.bytes } else { u64::from(queue.packets) };
         self.v_ave = self.v_ave * (1.0 - self.q_w) + self.q_w * qlen as f64;
-        self.update_max_p_feng();
-        if self.lazy && now > self.lastset + 0.5 {
-            self.update_max_p(self.v_ave, now);
-        }
+    }
+
+    pub(super) fn decide(&mut self, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
+        let qlen = if self.qib { queue.bytes } else { u64::from(queue.packets) };
         self.count += 1;
         self.count_bytes += u64::from(packet.size);
         let mut verdict = Verdict::Pass;
@@ -201,7 +201,7 @@ impl Reference for Red {
                 self.count = 1;
                 self.count_bytes = u64::from(packet.size);
                 self.old = true;
-            } else if u < self.modify_p(packet.size) {
+            } else if u() < self.modify_p(packet.size) {
                 self.count = 0;
                 self.count_bytes = 0;
                 let soft = !self.hard_drop || self.v_prob1 < self.mark_p;
@@ -216,6 +216,17 @@ impl Reference for Red {
             self.count_bytes = 0;
         }
         verdict
+    }
+}
+
+impl Reference for Red {
+    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
+        self.average(now, queue);
+        self.update_max_p_feng();
+        if self.lazy && now > self.lastset + 0.5 {
+            self.update_max_p(self.v_ave, now);
+        }
+        self.decide(packet, queue, u)
     }
 
     fn idle(&mut self, now: f64) {
@@ -246,7 +257,7 @@ pub(crate) struct Dtared {
 }
 
 impl Reference for Dtared {
-    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         let verdict = self.red.arrival(now, packet, queue, u);
         self.average += self.weight * (self.red.v_prob1 - self.average);
         self.arrived += 1;
@@ -303,7 +314,7 @@ impl Wred {
 }
 
 impl Reference for Wred {
-    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         for class in 1..=4 {
             let part = self.part(class, queue);
             let red = &mut self.classes[usize::from(class) - 1];
@@ -325,7 +336,14 @@ impl Reference for Wred {
         verdict
     }
 
-    fn departure(&mut self, packet: Packet, _: f64) -> Verdict {
+    fn departure(
+        &mut self,
+        _: f64,
+        packet: Packet,
+        _: &Backlog,
+        _: f64,
+        _: &mut dyn FnMut() -> f64,
+    ) -> Verdict {
         assert_eq!(self.waiting.remove(0), packet);
         Verdict::Pass
     }
