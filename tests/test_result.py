@@ -34,6 +34,28 @@ def test_every_distribution_is_defined_and_every_definition_used(result: Result)
     assert set(DISTRIBUTIONS) == {*given["classes"]["long"], *given["links"]["bottleneck"]}
 
 
+def test_queues_with_names_are_told_apart(small: Scenario, tmp_path: Path) -> None:
+    result = aqmlab.run(small.with_(aqm="redtail:key=flow,n=9"), seeds=2)
+    assert list(result.lanes) == ["bottleneck.long", "bottleneck.short"]
+    for name in ("arrivals", "drops_early", "throughput", "queue_mean"):
+        assert sum(lane[name] or 0 for lane in result.lanes.values()) == pytest.approx(result.metrics[name])
+    assert set(METRICS) > {name for lane in result.lanes.values() for name in lane}
+    queues = [result.series[f"bottleneck.lane.{lane}.queue.mean"] for lane in ("short", "long")]
+    assert (queues[0] + queues[1]).to_list() == pytest.approx(result.series["bottleneck.queue.mean"].to_list())
+    assert result.signals == ["p", "c1"]
+    result.save(tmp_path)
+    assert Result.load(tmp_path) == result
+
+
+def test_a_result_from_before_queues_had_names_has_none(result: Result, tmp_path: Path) -> None:
+    result.save(tmp_path)
+    document = result.document()
+    for part in (document, *document["runs"]):
+        assert part.pop("lanes") == {}
+    (tmp_path / "result.json").write_text(json.dumps(document))
+    assert Result.load(tmp_path) == result
+
+
 def test_distributions_are_means_of_the_runs(result: Result) -> None:
     # Each loss is in one run of its flow: the lengths of all add up to the drops.
     for name in ("loss_runs", "loss_bursts"):
