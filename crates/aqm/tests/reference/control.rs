@@ -50,12 +50,7 @@ impl Reference for Pi2 {
         let mut delta = (self.qdelay - self.target) * self.alpha;
         delta += (self.qdelay - self.qdelay_old) * self.beta;
         self.prob += delta;
-        if self.prob > 1.0 {
-            self.prob = 1.0;
-        }
-        if self.prob < 0.0 {
-            self.prob = 0.0;
-        }
+        self.prob = self.prob.clamp(0.0, 1.0);
         self.qdelay_old = self.qdelay;
     }
 
@@ -100,7 +95,7 @@ impl Reference for Raqm {
         self.arr_byte[i] += f64::from(packet.size);
         self.p = self.drop_pb[i];
         if self.queue_dependent {
-            self.p = f64::max(0.0, f64::min(1.0, self.drop_pb[i] * (f64::from(queue.packets) / self.q0)));
+            self.p = (self.drop_pb[i] * (f64::from(queue.packets) / self.q0)).clamp(0.0, 1.0);
         }
         if queue.full || u >= self.p {
             return Verdict::Pass;
@@ -135,7 +130,7 @@ impl Reference for Raqm {
                 alpha = m / r0;
             }
             let mismatch = r - r0;
-            self.drop_pb[i] = f64::max(1e-6, f64::min(1.0, self.drop_pb[i] * (alpha * mismatch).exp()));
+            self.drop_pb[i] = (self.drop_pb[i] * (alpha * mismatch).exp()).clamp(1e-6, 1.0);
             self.arr_byte[i] = 0.0;
             self.early_byte[i] = 0.0;
         }

@@ -186,12 +186,7 @@ impl Reference for Pie {
         if current_qdelay == 0.0 && self.qdelay_old == 0.0 {
             self.drop_prob *= self.o.decay;
         }
-        if self.drop_prob < 0.0 {
-            self.drop_prob = 0.0;
-        }
-        if self.drop_prob > 1.0 {
-            self.drop_prob = 1.0;
-        }
+        self.drop_prob = self.drop_prob.clamp(0.0, 1.0);
         self.burst_allowance_us = (self.burst_allowance_us - self.o.t_update_us).max(0);
         let half = self.o.qdelay_ref / 2.0;
         if self.drop_prob == 0.0 && current_qdelay < half && self.qdelay_old < half {
