@@ -13,8 +13,9 @@ fn defaults() -> impl Iterator<Item = AnyParams> {
     NAMES.iter().map(|name| AnyParams::of(name).expect("a listed algorithm"))
 }
 
-/// What is put inside algorithms that have another inside: one that drops at arrivals, one with a timer.
-const INSIDE: [&str; 3] = ["droptail", "red", "pi"];
+/// What is put inside algorithms that have another inside: such as drop at arrivals, at departures, or what waits; such
+/// as have a timer.
+const INSIDE: [&str; 6] = ["droptail", "red", "pi", "pie", "codel", "choke"];
 
 /// Every algorithm with its defaults, with each preset, and with each switch and choice turned every way.
 fn variations() -> Vec<(String, AnyParams)> {

@@ -7,7 +7,7 @@ use crate::model::{
 };
 use crate::read::{BELONGS, chosen};
 use crate::resolved::value;
-use aqm::aqm::{AnyParams, NAMES};
+use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, Params, Range, Spec, Value};
 use serde_json::{Map, Value as Json, json};
 
@@ -123,7 +123,10 @@ fn plain(spec: &Spec) -> Json {
 fn aqm() -> Json {
     let tables = NAMES.iter().filter_map(|name| AnyParams::of(name)).map(|params| {
         let presets: Vec<&str> = params.presets().iter().map(|(name, _)| *name).collect();
-        let mut keys = Map::from_iter([("name".to_owned(), json!({ "const": params.name() }))]);
+        let variants =
+            VARIANTS.iter().filter(|(_, of, _)| *of == params.name()).map(|(variant, ..)| *variant);
+        let names: Vec<&str> = std::iter::once(params.name()).chain(variants).collect();
+        let mut keys = Map::from_iter([("name".to_owned(), json!({ "enum": names }))]);
         if !presets.is_empty() {
             keys.insert(
                 "preset".to_owned(),
@@ -135,7 +138,9 @@ fn aqm() -> Json {
         table["required"] = json!(["name"]);
         table
     });
-    let text = json!({ "type": "string", "pattern": format!("^({})(:.*)?$", NAMES.join("|")) });
+    let names: Vec<&str> =
+        NAMES.iter().copied().chain(VARIANTS.iter().map(|(variant, ..)| *variant)).collect();
+    let text = json!({ "type": "string", "pattern": format!("^({})(:.*)?$", names.join("|")) });
     json!({ "anyOf": std::iter::once(text).chain(tables).collect::<Vec<_>>() })
 }
 

@@ -18,7 +18,8 @@ fn names(table: &Table) -> Vec<&'static str> {
 
 /// `new` in the place of `old`: if both name the same algorithm, what `new` does not say stays as it is; else it
 /// gets the target that `old` has, unless `new` says its own: a comparison is of algorithms that steer to
-/// the same length, not of their defaults.
+/// the same length, not of their defaults. An algorithm inside another one neither gives nor takes a target: that of one
+/// flow's queue among many is not that of the whole buffer.
 pub(crate) fn kept(old: Option<&Node>, mut new: Table) -> Table {
     let written = match old.map(|node| (node, &node.data)) {
         Some((_, Data::Table(table))) => Some(table.clone()),
@@ -100,6 +101,14 @@ mod tests {
         assert_eq!(kept_target("lred:q0=100", "droptail"), None);
         assert_eq!(kept_target("droptail", "pi"), None);
         assert_eq!(kept_target("lred", "pi"), None, "a default is not a choice");
+        let inside = |old: &str, new: &str| {
+            let old = Node::new(Origin::Aqm(Arc::from(old)), Data::Table(table(old)));
+            kept(Some(&old), table(new)).get("aqm").and_then(Node::shown)
+        };
+        assert_eq!(inside("lred:q0=100", "fq:aqm=lred").as_deref(), Some("\"lred\""));
+        assert_eq!(kept_target("fq:aqm='lred:q0=20'", "pi"), None);
+        assert_eq!(inside("fq:aqm='lred:q0=20'", "fq:flows=16").as_deref(), Some("\"lred:q0=20\""));
+        assert_eq!(inside("fq:aqm='lred:q0=20'", "fq:aqm=lred").as_deref(), Some("\"lred\""));
         let text = Node::new(Origin::Aqm(Arc::from("x")), Data::Value(Value::Text("lred:q0=40".into())));
         assert!(kept(Some(&text), table("pi")).get("q_ref").is_some());
     }

@@ -51,6 +51,11 @@ fn and(lines: &str) -> String {
     format!("{GOOD}{lines}")
 }
 
+/// `GOOD` with fair queueing that has `line`.
+fn fq(line: &str) -> String {
+    GOOD.replace("name = \"lred\"\nbeta = 0.001", &format!("name = \"fq\"\n{line}"))
+}
+
 fn graph(lines: &str) -> String {
     format!("{GRAPH}{lines}")
 }
@@ -129,6 +134,37 @@ fn every_broken_file_gets_its_message() {
             with("name = \"lred\"", "name = \"lerd\""),
             "x.toml:6: aqm.name = \"lerd\": no such algorithm; did you mean \"lred\"?",
         ),
+        // Algorithms inside algorithms.
+        (
+            fq("aqm = \"lerd\""),
+            "x.toml:7: aqm.aqm.name = \"lerd\": no such algorithm; did you mean \"lred\"?",
+        ),
+        (
+            fq("aqm = \"fq\""),
+            "x.toml:7: aqm.aqm = \"fq\": must be an algorithm on one queue: this one keeps several",
+        ),
+        (
+            fq("aqm = \"dualpi2:k=1\""),
+            "x.toml:7: aqm.aqm = \"dualpi2\": must be an algorithm on one queue: this one keeps several",
+        ),
+        (fq("aqm = \"lred:beta=-1\""), "x.toml:7: aqm.aqm.beta = -1: must be in (0, 10], per packet"),
+        (
+            fq("aqm = { name = \"lred\", bet = 1 }"),
+            "x.toml:7: aqm.aqm.bet: unknown key; did you mean \"beta\"?",
+        ),
+        (
+            fq("aqm = { name = \"pi\", preset = \"surve\" }"),
+            "x.toml:7: aqm.aqm.preset = \"surve\": no such preset of pi; did you mean \"survey\"?",
+        ),
+        (
+            fq("aqm = { name = \"pi\", a = 1e-5, b = 1e-4 }"),
+            "x.toml:7: aqm.aqm.b = 0.0001: must be at most a = 0.00001",
+        ),
+        (
+            fq("aqm = { beta = 1 }"),
+            &format!("x.toml:7: aqm.aqm.name: missing: must be the name of an algorithm, one of {aqms}"),
+        ),
+        (fq("aqm = 3"), "x.toml:7: aqm.aqm = 3: must be a table or text like \"NAME:KEY=VALUE,KEY=VALUE\""),
         (
             with("name = \"lred\"", ""),
             &format!("x.toml:5: aqm.name: missing: must be the name of an algorithm, one of {aqms}"),

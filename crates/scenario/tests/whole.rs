@@ -382,6 +382,38 @@ fn the_resolved_scenario_has_every_default_and_canonical_names() {
 }
 
 #[test]
+fn an_algorithm_inside_another_is_read_set_and_written_like_any_other() {
+    let inside = |lred: &[(&str, Value)]| {
+        let name = ("name", Value::Text("lred".to_owned()));
+        let entries =
+            std::iter::once(&name).chain(lred).map(|(key, value)| ((*key).to_owned(), value.clone()));
+        Some(aqm("fq", &[("aqm", Value::Table(entries.collect()))]))
+    };
+    let of = |document: &Document| check(document).links[0].aqm.clone();
+    let twenty = inside(&[("q0", Value::Integer(20))]);
+    for spec in ["fq:aqm='lred:q0=20'", "fq:aqm={name='lred',q0=20}", "fq: aqm = \"lred:q0=20\""] {
+        let mut document = parse(EXP1);
+        document.set_aqm(spec).unwrap();
+        assert_eq!(of(&document), twenty, "{spec}");
+        // Written in full, as TOML and as JSON, it means the same.
+        assert_eq!(of(&parse(&document.to_toml())), twenty, "{spec}");
+        let json = document.to_json().unwrap();
+        assert_eq!((&json["aqm"]["aqm"]["name"], &json["aqm"]["aqm"]["q0"]), (&"lred".into(), &20.0.into()));
+        assert_eq!(of(&parse(&toml::to_string(&json).unwrap())), twenty, "{spec}");
+        document.set_text("aqm.aqm.q0", "30").unwrap();
+        assert_eq!(of(&document), inside(&[("q0", Value::Integer(30))]), "{spec}");
+    }
+    // The target of the file, for the whole buffer, is not one for the queue of each flow.
+    let mut document = parse(EXP1);
+    document.set_aqm("fq:aqm=lred").unwrap();
+    assert_eq!(of(&document), inside(&[]));
+    document.set_aqm("fq_codel:flows=16").unwrap();
+    let mut codel = AnyParams::of("fq").unwrap().preset("codel").unwrap();
+    codel.set("flows", &Value::Integer(16)).unwrap();
+    assert_eq!(of(&document), Some(codel));
+}
+
+#[test]
 fn the_estimate_counts_packets_on_every_link() {
     let packets = |text: &str| estimate(&check(&parse(text))).packets;
     // 1 Mbit/s for 10 s in packets of 1250 B over three links.

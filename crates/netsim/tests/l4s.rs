@@ -1,0 +1,85 @@
+//! Scalable and classic flows through one link, as scenarios/l4s.toml has them, against RFC 9332's claims.
+
+use aqm::unit::Time;
+use netsim::results::ClassMetrics;
+use netsim::{Results, Simulation};
+use scenario::Document;
+use std::path::Path;
+
+fn run(aqm: &str, settings: &[(&str, &str)]) -> Results {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/l4s.toml");
+    let mut document = Document::load(&path).unwrap();
+    document.set_aqm(aqm).unwrap();
+    settings.iter().for_each(|(key, value)| document.set_text(key, value).unwrap());
+    let mut run = Simulation::new(document.check().unwrap(), 1, ());
+    run.advance(Time::MAX);
+    run.results()
+}
+
+/// Round trip without queues, 20 ms, and the transmission of a packet of 1500 bytes at 40 Mbit/s.
+const RTT: f64 = 0.020 + 1500.0 * 8.0 / 40e6;
+
+/// The mean window of a flow in segments, by Little's law.
+fn window(class: &ClassMetrics) -> f64 {
+    let rate = class.totals.goodput / f64::from(class.flows) / (1460.0 * 8.0);
+    rate * (RTT + class.traffic.queue_delay_mean.unwrap())
+}
+
+#[test]
+fn scalable_packets_wait_less_than_a_millisecond_and_classic_ones_the_target() {
+    for aqm in ["dualpi2", "dualpi2:preset=linux", "dualpi2:scheduler=ts-fifo"] {
+        let results = run(aqm, &[]);
+        let [classic, scalable] = ["classic", "scalable"].map(|name| &results.classes[name]);
+        let wait = scalable.traffic.queue_delay_mean.unwrap();
+        assert!(wait < 0.0005, "{aqm}: {wait}");
+        // The ramp marks every packet that has waited for 1.2 ms, and one or two may be ahead.
+        let longest = scalable.traffic.queue_delay_p99.unwrap();
+        assert!(longest < 0.0012 + 0.0006, "{aqm}: {longest}");
+        // The controller has no error in the mean; its packets leave a little later than the head is looked at.
+        let wait = classic.traffic.queue_delay_mean.unwrap();
+        assert!((wait - 0.015).abs() < 0.001, "{aqm}: {wait}");
+        assert!(results.metrics.link.utilisation > 0.999, "{aqm}");
+        assert_eq!(results.metrics.link.traffic.drops_early, 0, "{aqm}: ECN loses nothing");
+    }
+}
+
+#[test]
+fn the_marks_of_both_queues_are_coupled() {
+    let results = run("dualpi2", &[]);
+    let [classic, scalable] =
+        ["classic", "scalable"].map(|name| results.classes[name].traffic.mark_ratio.unwrap());
+    // p_CL = 2 sqrt(p_C), and what the ramp adds. The mean of a root is less than the root of the mean.
+    let coupled = 2.0 * classic.sqrt();
+    assert!((0.9..1.2).contains(&(scalable / coupled)), "{scalable} against {coupled}");
+}
+
+#[test]
+fn windows_are_as_theory_has_them() {
+    // p' = sqrt(p_C) = p_CL / 2. Scalable: half a segment is lost for each mark and one gained a round trip, so 2 / p_CL
+    // = 1 / p'. Classic: sqrt(1.5 / p_C) = 1.22 / p'. Where every segment is acknowledged; with delayed ACKs the scalable
+    // one gains half, as here an ACK counts, and CUBIC, which counts segments, as much as before.
+    let every = [("traffic.scalable.tcp.delayed_ack", "false"), ("traffic.classic.tcp.delayed_ack", "false")];
+    let results = run("dualpi2", &every);
+    let [classic, scalable] = ["classic", "scalable"].map(|name| window(&results.classes[name]));
+    let ratio = scalable / classic;
+    assert!((ratio - 1.0 / 1.22).abs() < 0.1, "{ratio}");
+}
+
+#[test]
+fn rates_are_about_equal_and_without_the_coupling_they_are_not() {
+    let ratio = |aqm, settings: &[(&str, &str)]| {
+        let results = run(aqm, settings);
+        let [classic, scalable] = ["classic", "scalable"].map(|name| results.classes[name].totals.goodput);
+        scalable / classic
+    };
+    // Half the gain (see above) against a round trip of 20 ms instead of 35 ms: 0.41 x 1.7 = 0.7 if every round trip had
+    // its mark; windows of seven segments often go without one, and grow beyond that.
+    let both = ratio("dualpi2", &[]);
+    assert!((0.8..1.2).contains(&both), "{both}");
+    // k has to be what makes the windows equal.
+    let wrong = ratio("dualpi2:k=4", &[]);
+    assert!(wrong < 0.6, "{wrong}");
+    // In one queue, with the marks of its step for all, the scalable ones take nearly all.
+    let alone = ratio("step", &[("aqm.ecn", "true")]);
+    assert!(alone > 3.0, "{alone}");
+}
