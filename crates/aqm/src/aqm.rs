@@ -469,6 +469,15 @@ macro_rules! aqms {
                 }
             }
 
+            /// See [`Discipline::evict`].
+            #[inline]
+            pub(crate) fn evict(&mut self, now: Time, lanes: &[Lane]) -> Option<(usize, u32)> {
+                match self {
+                    Self::One(_) => None,
+                    $(Self::$type_n(several) => several.evict(now, lanes),)*
+                }
+            }
+
             /// See [`Discipline::serve`].
             #[inline]
             pub(crate) fn serve(&mut self, now: Time, lanes: &[Lane]) -> usize {
@@ -546,6 +555,7 @@ aqms! {
     }
     several queues {
         fq::Fq,
+        jobs::Jobs,
     }
     variants {
     }
