@@ -427,7 +427,7 @@ macro_rules! aqms {
         }
 
         // Where there is one queue, `Queue` speaks to its algorithm itself.
-        #[allow(unused_variables)]
+        #[allow(unused_variables, clippy::too_many_arguments)]
         impl AnyDiscipline {
             /// See [`Discipline::lanes`].
             #[must_use]
@@ -548,10 +548,22 @@ aqms! {
         droptail::DropTail,
         red::Red,
         ared::Ared,
+        dtared::Dtared,
+        feng::Feng,
+        nlred::Nlred,
+        wred::Wred,
         pi::Pi,
         rem::Rem,
         lred::Lred,
         avq::Avq,
+        codel::Codel,
+        blue::Blue,
+        cobalt::Cobalt,
+        fred::Fred,
+        sred::Sred,
+        sfb::Sfb,
+        headdrop::HeadDrop,
+        choke::Choke,
     }
     several queues {
         fq::Fq,

@@ -9,6 +9,8 @@ pub mod aqm;
 pub mod discipline;
 #[cfg(test)]
 mod fixture;
+mod hash;
+mod mirror;
 pub mod params;
 pub mod queue;
 pub mod unit;

@@ -70,13 +70,16 @@ pub enum Kind {
     Table(Nested),
 }
 
+/// Values with their names.
+pub type Entries = [(String, Value)];
+
 /// A set of parameters that is the value of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Nested {
     /// What it declares.
     pub specs: fn() -> &'static [Spec],
     /// Whether these values can be read.
-    pub check: fn(&[(String, Value)]) -> Result<(), ParamError>,
+    pub check: fn(&Entries) -> Result<(), ParamError>,
 }
 
 impl PartialEq for Nested {
@@ -528,7 +531,7 @@ pub trait Params: Clone + Default {
 ///
 /// # Errors
 /// If one of them is not allowed.
-pub fn read_table<P: Params>(entries: &[(String, Value)]) -> Result<P, ParamError> {
+pub fn read_table<P: Params>(entries: &Entries) -> Result<P, ParamError> {
     let mut params = P::default();
     entries.iter().try_for_each(|(key, value)| params.set(key, value)).map(|()| params)
 }
@@ -537,7 +540,7 @@ pub fn read_table<P: Params>(entries: &[(String, Value)]) -> Result<P, ParamErro
 ///
 /// # Errors
 /// If one of them is not allowed.
-pub fn read_table_check<P: Params>(entries: &[(String, Value)]) -> Result<(), ParamError> {
+pub fn read_table_check<P: Params>(entries: &Entries) -> Result<(), ParamError> {
     read_table::<P>(entries).map(|_| ())
 }
 

@@ -269,7 +269,8 @@ impl<T: Frame> Queue<T> {
     fn drop_at(&mut self, now: Time, lane: usize, place: u32, full: bool) -> Sent<T> {
         let waiting =
             self.waiting[lane].remove(place as usize).expect("the algorithm names a packet that waits");
-        let sent = self.taken(now, lane, waiting);
+        let size = waiting.frame.packet().size;
+        let sent = self.taken(now, lane, waiting, size);
         self.count(sent.frame.row(), lane, |counts| match full {
             true => counts.drops_overflow += 1,
             false => counts.drops_early += 1,
@@ -288,14 +289,13 @@ impl<T: Frame> Queue<T> {
 
     /// Takes a frame that has been removed from its lane off the books.
     #[inline]
-    fn taken(&mut self, now: Time, lane: usize, waiting: Waiting<T>) -> Sent<T> {
+    fn taken(&mut self, now: Time, lane: usize, waiting: Waiting<T>, size: u32) -> Sent<T> {
         let Waiting { arrived, number, frame } = waiting;
-        let size = u64::from(frame.packet().size);
         self.packets -= 1;
-        self.bytes -= size;
+        self.bytes -= u64::from(size);
         if let Some(view) = self.lanes.get_mut(lane) {
             view.packets -= 1;
-            view.bytes -= size;
+            view.bytes -= u64::from(size);
             view.head = self.waiting[lane]
                 .front()
                 .map(|next| Head { arrived: next.arrived, size: next.frame.packet().size });
@@ -327,9 +327,9 @@ impl<T: Frame> Queue<T> {
             let lane = self.algorithm.serve(now, &self.lanes);
             let waiting =
                 self.waiting[lane].pop_front().expect("the algorithm serves a lane that is not empty");
-            let mut sent = self.taken(now, lane, waiting);
-            let row = sent.frame.row();
-            let packet = Packet { class: self.classes[row], ..sent.frame.packet() };
+            let row = waiting.frame.row();
+            let packet = Packet { class: self.classes[row], ..waiting.frame.packet() };
+            let mut sent = self.taken(now, lane, waiting, packet.size);
             let backlog = self.backlog(0);
             let verdict =
                 self.algorithm.on_dequeue(now, lane, &packet, &backlog, &self.lanes, sent.sojourn, rng);

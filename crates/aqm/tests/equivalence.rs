@@ -1,145 +1,17 @@
 //! Each algorithm against a plain transcription of its source's equations, verdict for verdict.
 //!
-//! Both sides see the same random overload and the same draws. The transcriptions are in `reference`.
+//! The transcriptions are in `reference`, what runs them in `driver`.
 
+mod driver;
+#[path = "equivalence/red.rs"]
+mod red;
 mod reference;
 mod support;
 
 use aqm::params::Value;
-use aqm::{AnyParams, Backlog, Limit, Packet, Span, Time, Uniform, Verdict};
-use reference::{Lred, PTC, Pi, Red, Reference, Rem, Vq};
-use std::collections::VecDeque;
-use support::{PORT, Random};
-
-const ARRIVALS: u32 = 150_000;
-
-/// The draw for one decision: none for a packet that the buffer refuses, never two.
-struct Once(Option<f64>);
-
-impl Uniform for Once {
-    fn uniform(&mut self) -> f64 {
-        self.0.take().expect("at most one draw a decision")
-    }
-}
-
-#[derive(Default, Debug)]
-struct Tally {
-    drops: u32,
-    marks: u32,
-    overflows: u32,
-    idle: u32,
-}
-
-/// Runs both on the same arrivals before the same link and compares every verdict and the first signal.
-fn compare(
-    name: &str,
-    settings: &[(&str, Value)],
-    preset: Option<&str>,
-    mut reference: impl Reference,
-) -> Tally {
-    let mut params = AnyParams::of(name).expect("an algorithm");
-    if let Some(preset) = preset {
-        params = params.preset(preset).expect("a preset");
-    }
-    for (key, value) in settings {
-        params.set(key, value).expect("an allowed value");
-    }
-    params.check().expect("parameters that fit");
-    let mut aqm = params.on_one_queue(&PORT).expect("an algorithm on one queue");
-    let mut random = Random(42);
-    let mut waiting: VecDeque<Packet> = VecDeque::new();
-    let mut tally = Tally::default();
-    let mut next_arrival = Time::ZERO;
-    let mut next_timer = aqm.period().map_or(Time::MAX, |period| Time::ZERO + period);
-    // When the packet in transmission is gone, or never for an idle link.
-    let mut link_free = Time::MAX;
-    let mut load = 1.0;
-    let mut arrivals = 0;
-    let backlog = |waiting: &VecDeque<Packet>, size: u32| {
-        let (packets, bytes) = (waiting.len() as u32, waiting.iter().map(|p| u64::from(p.size)).sum());
-        Backlog { packets, bytes, full: Limit::Packets(150).refuses(packets, bytes, size) }
-    };
-    while arrivals < ARRIVALS {
-        let now = next_timer.min(next_arrival).min(link_free);
-        if now == next_timer {
-            let queue = backlog(&waiting, 0);
-            aqm.on_period(now, &queue);
-            reference.timer(now.secs(), &queue);
-            next_timer += aqm.period().expect("a timer");
-            continue;
-        }
-        if now == next_arrival {
-            if arrivals % 5000 == 0 {
-                load = [0.7, 1.1, 1.6, 0.3, 1.05, 1.2][(arrivals / 5000) as usize % 6];
-            }
-            arrivals += 1;
-            let size = [40, 250, 500, 500, 500, 1000, 1500][(random.bits() % 7) as usize];
-            let packet = Packet::new(size, random.uniform() < 0.6);
-            let queue = backlog(&waiting, size);
-            let u = random.uniform();
-            let found = aqm.on_enqueue(now, &packet, &queue, &mut Once((!queue.full).then_some(u)));
-            let expected = reference.arrival(now.secs(), packet, &queue, u);
-            if queue.full {
-                tally.overflows += 1;
-            } else {
-                assert_eq!(
-                    found, expected,
-                    "{name} {settings:?}: arrival {arrivals} at {now:?}, {queue:?}, u = {u}"
-                );
-                match expected {
-                    Verdict::Drop | Verdict::DropBoth(_) => tally.drops += 1,
-                    Verdict::Mark => tally.marks += 1,
-                    Verdict::Pass => {}
-                }
-                if expected != Verdict::Drop {
-                    waiting.push_back(packet);
-                }
-            }
-            aqm.signals(|i, value| {
-                let expected = reference.signal();
-                assert!(
-                    i > 0 || (value - expected).abs() < 1e-9 * expected.max(1.0),
-                    "{name} {settings:?}: the signal is {value}, not {expected}"
-                );
-            });
-            let mean_size = (40.0 + 250.0 + 1500.0 + 1000.0 + 1500.0) / 7.0;
-            let gap = -(1.0 - random.uniform()).ln() * mean_size * 8.0 / 1e7 / load;
-            next_arrival += Span::from_secs(gap);
-            if link_free != Time::MAX {
-                continue;
-            }
-        }
-        // The link is free: next packet.
-        if let Some(packet) = waiting.pop_front() {
-            let queue = backlog(&waiting, 0);
-            let u = random.uniform();
-            let found = aqm.on_dequeue(now, &packet, &queue, Span::ZERO, &mut Once(Some(u)));
-            assert_eq!(found, reference.departure(packet, u), "{name} {settings:?}: departure at {now:?}");
-            tally.marks += u32::from(found == Verdict::Mark);
-            link_free = now + PORT.rate.transmission(packet.size);
-        } else {
-            aqm.on_idle(now);
-            reference.idle(now.secs());
-            tally.idle += 1;
-            link_free = Time::MAX;
-        }
-    }
-    tally
-}
-
-#[track_caller]
-fn assert_lively(tally: &Tally, ecn: bool) {
-    assert!(tally.drops + tally.marks > 300 && tally.idle > 300, "the traffic tested nothing: {tally:?}");
-    assert_eq!(tally.marks > 100, ecn, "{tally:?}");
-}
-
-fn number(x: f64) -> Value {
-    Value::Float(x)
-}
-
-fn text(text: &str) -> Value {
-    Value::Text(text.to_owned())
-}
+use driver::{assert_lively, compare, number, text};
+use reference::choke::Choke;
+use reference::{Lred, PTC, Pi, Red, Rem, Vq};
 
 const ON: Value = Value::Bool(true);
 
@@ -322,6 +194,30 @@ fn avq_equals_ns2_and_its_pseudocode() {
             // The port's buffer, of which `buflim` is a part, holds 200 packets.
             let vq = Vq { paper, qib, markpkts, ..Vq::new(alpha, gamma, ecnlim, 200.0 * buflim) };
             assert_lively(&compare("avq", &settings, None, vq), markpkts);
+        }
+    }
+}
+
+#[test]
+fn choke_equals_the_paper_over_ns2s_red() {
+    for (min, max, w_q) in [(5.0, 30.0, 0.02), (20.0, 100.0, 1.0)] {
+        for (m, k) in [(1, 0), (5, 0), (1, 8)] {
+            for setbit in [false, true] {
+                let settings = [
+                    ("min_th", number(min)),
+                    ("max_th", number(max)),
+                    ("w_q", number(w_q)),
+                    ("gentle", Value::Bool(false)),
+                    ("candidates", Value::Integer(m)),
+                    ("regions", Value::Integer(k)),
+                    ("ecn", Value::Bool(setbit)),
+                ];
+                let red = Red { setbit, ..Red::new(min, max, 0.1, w_q) };
+                let choke = Choke { red, m: m as u64, k: k as u64, fifo: vec![] };
+                let tally = compare("choke", &settings, None, choke);
+                assert!(tally.matches > 1000 && tally.idle > 300, "{tally:?}");
+                assert_eq!(tally.marks > 20, setbit, "{tally:?}");
+            }
         }
     }
 }

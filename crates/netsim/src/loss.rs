@@ -144,7 +144,14 @@ impl Losses {
         let owner = Owner::of(packet);
         let flow = remembered(&mut self.flows, &mut self.classes, owner);
         self.events.active.note(now, &mut flow.period);
-        self.decide(number, Fate::Sent(owner));
+        if number != self.first {
+            return self.decide(number, Fate::Sent(owner));
+        }
+        // First in, first out: it need not be looked up again.
+        end_run(flow, &mut self.classes, &mut self.burst, &mut self.bursts, owner);
+        self.fates.pop_front();
+        self.first += 1;
+        self.settle();
     }
 
     /// Starts over: what was dropped before counts no more.
@@ -190,24 +197,15 @@ impl Losses {
         while let Some(&fate) = self.fates.front() {
             match fate {
                 Fate::Open => return,
-                Fate::Sent(owner) => self.send(owner),
+                Fate::Sent(owner) => {
+                    let flow = remembered(&mut self.flows, &mut self.classes, owner);
+                    end_run(flow, &mut self.classes, &mut self.burst, &mut self.bursts, owner);
+                }
                 Fate::Lost(owner) => self.lose(owner),
                 Fate::Forgotten => {}
             }
             self.fates.pop_front();
             self.first += 1;
-        }
-    }
-
-    /// The next packet, in the order of arrivals, was sent: runs end.
-    #[inline]
-    fn send(&mut self, owner: Owner) {
-        let flow = remembered(&mut self.flows, &mut self.classes, owner);
-        if flow.run > 0 {
-            self.classes[usize::from(owner.class)].add(&mut flow.run);
-        }
-        if self.burst > 0 {
-            self.bursts.add(&mut self.burst);
         }
     }
 
@@ -241,6 +239,17 @@ fn remembered<'a>(
         renew(flow, classes, owner.generation);
     }
     flow
+}
+
+/// The next packet, in the order of arrivals, was sent: the runs of its flow and of all flows end.
+#[inline]
+fn end_run(flow: &mut FlowLosses, classes: &mut [Runs], burst: &mut u32, bursts: &mut Runs, owner: Owner) {
+    if flow.run > 0 {
+        classes[usize::from(owner.class)].add(&mut flow.run);
+    }
+    if *burst > 0 {
+        bursts.add(burst);
+    }
 }
 
 #[cold]

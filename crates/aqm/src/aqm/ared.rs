@@ -7,8 +7,8 @@
 //! max_p <- beta max_p, at least bottom                        avg < min_th + 0.4 (max_th - min_th)
 //! ```
 //!
-//! Decides at: enqueue. Timer: `interval`, unless max_p moves at arrivals. Randomness: one draw an arrival with avg above min_th. State: that of
-//! `red`, and max_p.
+//! Decides at: enqueue. Timer: `interval`, unless max_p moves at arrivals. Randomness: one draw an arrival with avg
+//! above min_th. State: that of `red`, and max_p.
 //!
 //! # Departures from the source
 //! Those of `red`. Unlike ns-2: the gentle part starts at the present max_p rather than the initial one, which
@@ -19,10 +19,10 @@
 //! Floyd, Gummadi, Shenker, "Adaptive RED: an algorithm for increasing the robustness of RED's active queue
 //! management", 2001; ns-2.35, red.cc. Tested against the equations of ns-2's.
 
-use crate::aqm::red::{self, Red};
+use crate::aqm::red::{self, Red, Spacing};
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Range};
-use crate::unit::{Rate, Span, Time};
+use crate::unit::{Bytes, Rate, Span, Time};
 
 crate::choice! {
     /// When `max_p` moves.
@@ -64,7 +64,7 @@ fn bottom(rate: Rate) -> f64 {
 /// The algorithm; see the module.
 #[derive(Clone, Debug)]
 pub struct Ared {
-    red: Red,
+    pub(super) red: Red,
     moves: Moves,
     interval: Span,
     /// When max_p moved last, if it moves at arrivals.
@@ -79,18 +79,17 @@ pub struct Ared {
 impl Ared {
     /// Moves max_p if the average is off the middle, and tells whether it did.
     fn adapt(&mut self, avg: f64) -> bool {
-        let red = &mut self.red;
-        let before = red.max_p;
-        let part = 0.4 * (red.max_th - red.min_th);
-        if avg > red.max_th - part && red.max_p < self.top {
-            red.max_p = (red.max_p + self.alpha.min(red.max_p / 4.0)).min(self.top);
-        } else if avg < red.min_th + part && red.max_p > self.bottom {
-            red.max_p = (red.max_p * self.beta).max(self.bottom);
-        }
-        if !self.frozen_gentle {
-            red.gentle_p = red.max_p;
-        }
-        self.red.max_p != before
+        let Red { min_th, max_th, max_p, .. } = self.red;
+        let part = 0.4 * (max_th - min_th);
+        let moved = if avg > max_th - part && max_p < self.top {
+            (max_p + self.alpha.min(max_p / 4.0)).min(self.top)
+        } else if avg < min_th + part && max_p > self.bottom {
+            (max_p * self.beta).max(self.bottom)
+        } else {
+            max_p
+        };
+        self.red.set_max_p(moved, self.frozen_gentle);
+        moved != max_p
     }
 }
 
@@ -98,10 +97,10 @@ impl Aqm for Ared {
     type Params = Params;
     const SIGNALS: &'static [Signal] =
         &[Red::SIGNALS[0], Red::SIGNALS[1], Signal { name: "max_p", unit: "", doc: "p_b at max_th." }];
-    const PRESETS: &'static [(&'static str, &'static str)] = &[(
-        "ns2.35",
-        "ns-2.35's RED with adaptive_ set: byte mode, spacing \"wait\", its gentle part frozen",
-    )];
+    const PRESETS: &'static [(&'static str, &'static str)] = &[
+        ("ns2.35", "ns-2.35's RED with adaptive_ set: byte mode, spacing \"wait\", its gentle part frozen"),
+        ("redtail", "Table II of the RED+Tail paper: thresholds of 20 and 80 kB, packets of 1000 bytes"),
+    ];
 
     fn new(params: &Params, port: &Port) -> Self {
         Self {
@@ -125,13 +124,23 @@ impl Aqm for Ared {
                 frozen_gentle: true,
                 ..Params::default()
             }),
+            "redtail" => Some(Params {
+                red: red::Params {
+                    min_bytes: Some(Bytes(20_000)),
+                    max_bytes: Some(Bytes(80_000)),
+                    spacing: Spacing::Wait,
+                    bytes: true,
+                    ..red::Params::default()
+                },
+                ..Params::default()
+            }),
             _ => None,
         }
     }
 
     fn check(params: &Params) -> Result<(), ParamError> {
         Red::check(&params.red)?;
-        for (name, value) in [("max_p", Some(params.red.max_p)), ("bottom", params.bottom)] {
+        for (name, value) in [("max_p", params.red.max_p()), ("bottom", params.bottom)] {
             if let Some(value) = value.filter(|value| *value > params.top) {
                 return Err(ParamError::Invalid {
                     name: name.to_owned(),
@@ -203,7 +212,7 @@ mod tests {
             red: red::Params {
                 min_th: Some(number("minth")),
                 max_th: Some(number("maxth")),
-                max_p: number("start"),
+                max_p: Some(number("start")),
                 ..red::Params::default()
             },
             beta: number("beta"),
@@ -266,7 +275,7 @@ mod tests {
     fn parameters_that_contradict_each_other_are_refused() {
         let error = |params: Params| Ared::check(&params).unwrap_err().to_string();
         let mut high = params();
-        high.red.max_p = 0.6;
+        high.red.max_p = Some(0.6);
         assert_eq!(error(high), "max_p = 0.6: must be at most top = 0.5");
         assert_eq!(
             error(Params { bottom: Some(0.6), ..params() }),
@@ -274,6 +283,6 @@ mod tests {
         );
         let mut crossed = params();
         crossed.red.min_th = Some(90.0);
-        assert_eq!(error(crossed), "min_th = 90: must be less than max_th = 80");
+        assert_eq!(error(crossed), "min_th = 90: must be at most max_th = 80");
     }
 }

@@ -23,7 +23,11 @@
 //! Hence the ratio of drops is about 2 p_b, p_b / 1.5 and p_b. Adaptive RED, which moves max_p, is `ared`.
 //!
 //! In byte mode queue and count are bytes over `mean_packet`, and p_a is scaled by the packet's size. With ECN,
-//! packets are marked while p_b < `mark_p`, so that at p_b = 1 they are always dropped.
+//! packets are marked while p_b < `mark_p`, so that at p_b = 1 they are always dropped, as ns-2 and ns-3 do; without
+//! `hard_drop` they are marked there too, as in Linux and INET, and as a DCTCP step has to. That step is not `gentle`,
+//! with `w_q` = 1 and `min_th` = `max_th`.
+//!
+//! Other tools say the same in other units: see `min_bytes`, `max_bytes`, `linterm`, `plog`, `burst` and `pkrate`.
 //!
 //! Decides at: enqueue. Timer: none. Randomness: one draw an arrival with avg above min_th. State: avg, count,
 //! start of the idle time.
@@ -34,17 +38,31 @@
 //! rounded down to whole packets. With "wait" in byte mode that spares, even at p_b = 1, what comes within a mean
 //! packet of the last drop.
 //!
-//! Unlike ns-2: `bytes` is ns-2's bytes_ and queue_in_bytes_ in one; an automatic min_th is a third of a given
-//! max_th. A packet that the buffer refuses costs no draw.
+//! Unlike ns-2: an automatic min_th is a third of a given max_th; a weight of 0, -1 or -2 and thresholds of 0, its
+//! ways to ask for automatic ones, are refused. A packet that the buffer refuses costs no draw, and is itself the
+//! victim: ns-2 of before October 1997 dropped one at random instead, which is not offered.
+//!
+//! The presets take over the values and the switches of an implementation, not its arithmetic. Linux draws once a gap,
+//! rounds to powers of two in fixed point and ages an idle average by a table; ns-3 and INET drop at p_b = 1 also the
+//! first packet above min_th, and INET ages by fractions of packets. Cisco documents no spacing, so that of 1993 stands.
 //!
 //! # Sources
 //! Floyd, Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993; Floyd,
-//! "Recommendation on using the gentle variant of RED", 2000; ns-2.35, red.cc. Tested against the equations of
-//! ns-2's.
+//! "Recommendation on using the gentle variant of RED", 2000; ns-2.35, red.cc, against whose equations it is tested. The
+//! presets: ns-2's ns-default.tcl through the years; ns-3, red-queue-disc.cc; iproute2, q_red.c and tc_red.c, against
+//! whose rules `linux` and `burst` are tested; INET, RedDropper.ned; Cisco, "Congestion avoidance overview" and the
+//! command reference on random-detect; the study of tail drop, RED, GRED and GRED-I, whose RED thresholds our
+//! copy has lost (`impact` has the values of Cisco and Floyd to which it refers); the survey of Koo et al., which
+//! leaves the rest to the ns-2 of its day.
 
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
-use crate::params::{ParamError, Range};
-use crate::unit::{Bytes, Span, Time};
+use crate::params::ParamError;
+use crate::unit::{Bytes, Time};
+use params::Effective;
+pub use params::{Params, Rules};
+
+mod params;
+mod presets;
 
 crate::choice! {
     /// How drops are spaced, given p_b.
@@ -61,7 +79,7 @@ crate::choice! {
 impl Spacing {
     /// The probability p_a of the `count`-th packet since the last drop.
     #[inline]
-    fn p_a(self, p_b: f64, count: f64) -> f64 {
+    pub(super) fn p_a(self, p_b: f64, count: f64) -> f64 {
         let expected = count * p_b;
         match self {
             Self::None => p_b,
@@ -73,55 +91,16 @@ impl Spacing {
     }
 }
 
-crate::params! {
-    /// RED's parameters.
-    pub struct Params {
-        /// Average queue at which drops begin, in packets also in byte mode. If left out, a third of `max_th` if
-        /// that is given; else ns-2's rule, half of what `target_delay` holds but at least 5.
-        min_th: Option<f64> = None, "packets", Range::above(0.0, 1e9), ["minth", "thresh_", "MinTh"];
-        /// Average queue at which p_b is `max_p`, in packets also in byte mode; 3 `min_th` if left out.
-        max_th: Option<f64> = None, "packets", Range::above(0.0, 1e9), ["maxth", "maxthresh_", "MaxTh"];
-        /// p_b at `max_th`, or where it starts if it moves (ns-2's linterm_ is its inverse).
-        max_p: f64 = 0.1, "", Range::above(0.0, 1.0), ["maxp", "probability"];
-        /// Weight of the present queue in the average. If left out, ns-2's rule 1 - exp(-1 / (10 rtt C)), with C
-        /// in packets a second and rtt = 3 (delay + 1/C), at least 100 ms.
-        w_q: Option<f64> = None, "", Range::above(0.0, 1.0), ["wq", "q_weight_", "QW"];
-        /// From `max_th` to twice that, let p_b rise from `max_p` to 1 instead of jumping.
-        gentle: bool = true, "", Range::ANY, ["gentle_", "Gentle"];
-        /// How drops are spaced: `1993`, the gaps uniform on [1, 1/p_b]; `wait`, on [1/p_b, 2/p_b]; `none`,
-        /// independent drops.
-        spacing: Spacing = Spacing::Uniform, "";
-        /// Measure queue and count in bytes over `mean_packet`, and scale p by a packet's size over `mean_packet`.
-        bytes: bool = false, "";
-        /// The packet size behind thresholds, idle time and automatic values; the port's packet if left out.
-        mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0),
-            ["mean_pktsize_", "MeanPktSize", "avpkt"];
-        /// Mark packets of ECN-capable transports instead of dropping them, while p_b is less than `mark_p`.
-        ecn: bool = false, "", Range::ANY, ["setbit_", "UseEcn"];
-        /// The p_b from which on packets are dropped in spite of `ecn`; at 1, all those are marked that p_b does
-        /// not condemn for certain.
-        mark_p: f64 = 1.0, "", Range::new(0.0, 1.0), ["mark_p_"];
-        /// Queueing delay from which an automatic `min_th` follows.
-        target_delay: Span = Span::ms(5), "s", Range::above(0.0, 100.0), ["targetdelay_", "TargetDelay"];
-    }
+/// How p_b rises from `min_th` to `max_th`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Curve {
+    /// In proportion, to `max_p`.
+    Linear,
+    /// With the square, to 1.5 `max_p`, so that the area below is the same.
+    Quadratic,
 }
 
-/// The thresholds in packets, for a link of `c` packets a second.
-fn thresholds(params: &Params, c: f64) -> (f64, f64) {
-    let min_th = params.min_th.unwrap_or_else(|| match params.max_th {
-        Some(max_th) => max_th / 3.0,
-        None => (0.5 * params.target_delay.secs() * c).max(5.0),
-    });
-    (min_th, params.max_th.unwrap_or(3.0 * min_th))
-}
-
-/// ns-2's weight for a link of `c` packets a second: the average follows in about ten round trips.
-fn weight(c: f64, delay: Span) -> f64 {
-    let rtt = (3.0 * (delay.secs() + 1.0 / c)).max(0.1);
-    -libm::expm1(-1.0 / (10.0 * rtt * c))
-}
-
-/// The algorithm; see the module. What is open to the neighbours is for `ared` to read and move.
+/// The algorithm; see the module. What is open to the neighbours is for those built on it to read and move.
 #[derive(Clone, Debug)]
 pub struct Red {
     pub(super) min_th: f64,
@@ -130,16 +109,18 @@ pub struct Red {
     gentle: bool,
     spacing: Spacing,
     bytes: bool,
+    by_size: bool,
     mean: Bytes,
     /// Packets a second.
     c: f64,
-    /// The p_b from which on nothing is marked; 0 without ECN.
+    /// The p_b from which on nothing is marked: 0 without ECN, none without hard drops.
     mark_p: f64,
+    pub(super) curve: Curve,
     pub(super) max_p: f64,
     /// The p_b at which the gentle part starts.
     pub(super) gentle_p: f64,
     pub(super) avg: f64,
-    p_b: f64,
+    pub(super) p_b: f64,
     /// Whether the last arrival found the average above min_th.
     above: bool,
     /// Packets, or bytes, since the last drop.
@@ -154,11 +135,25 @@ impl Red {
         if avg < self.min_th {
             0.0
         } else if avg < self.max_th {
-            self.max_p * (avg - self.min_th) / (self.max_th - self.min_th)
+            match self.curve {
+                Curve::Linear => self.max_p * (avg - self.min_th) / (self.max_th - self.min_th),
+                Curve::Quadratic => {
+                    let part = (avg - self.min_th) / (self.max_th - self.min_th);
+                    (1.5 * self.max_p * part * part).min(1.0)
+                }
+            }
         } else if self.gentle {
             (self.gentle_p + (1.0 - self.gentle_p) * (avg - self.max_th) / self.max_th).min(1.0)
         } else {
             1.0
+        }
+    }
+
+    /// Moves `max_p`, and with it the start of the gentle part unless that is `frozen`.
+    pub(super) fn set_max_p(&mut self, max_p: f64, frozen: bool) {
+        self.max_p = max_p;
+        if !frozen {
+            self.gentle_p = max_p;
         }
     }
 
@@ -174,28 +169,34 @@ impl Red {
     /// The probability of this packet, now that `since_drop` counts it.
     #[inline]
     fn p_a(&self, size: u32) -> f64 {
-        if !self.bytes {
+        if !self.by_size {
             return self.spacing.p_a(self.p_b, self.since_drop as f64);
         }
         let p = self.spacing.p_a(self.p_b, (self.since_drop / self.mean.0) as f64);
         if p < 1.0 { p * f64::from(size) / self.mean.0 as f64 } else { p }
     }
 
+    /// Ages the average by the idle time that an arrival ends, unless that is `refused`: what does not even fit an
+    /// empty buffer leaves the link idle.
+    #[inline]
+    pub(super) fn end_idle(&mut self, now: Time, refused: bool) {
+        if self.idle_since.is_some() {
+            self.avg = self.aged(now);
+            self.idle_since = refused.then_some(now);
+        }
+    }
+
     /// Takes what an arrival at `now` finds into the average.
     #[inline]
     pub(super) fn estimate(&mut self, now: Time, queue: &Backlog) {
-        if self.idle_since.is_some() {
-            self.avg = self.aged(now);
-            // What does not even fit an empty buffer leaves the link idle.
-            self.idle_since = queue.full.then_some(now);
-        }
+        self.end_idle(now, queue.full);
         self.avg = (1.0 - self.w_q) * self.avg + self.w_q * queue.length(self.bytes, self.mean.0 as f64);
     }
 
     /// Whether the arrival passes, by the average as it is.
     #[inline]
     pub(super) fn decide<R: Uniform>(&mut self, packet: &Packet, queue: &Backlog, rng: &mut R) -> Verdict {
-        let size = if self.bytes { u64::from(packet.size) } else { 1 };
+        let size = if self.by_size { u64::from(packet.size) } else { 1 };
         let backlog = if self.bytes { queue.bytes } else { u64::from(queue.packets) };
         self.since_drop += size;
         let was_above = std::mem::replace(&mut self.above, self.avg >= self.min_th && backlog > 1);
@@ -230,37 +231,25 @@ impl Aqm for Red {
         },
         Signal { name: "avg", unit: "packets", doc: "Average queue at the last arrival." },
     ];
-    const PRESETS: &'static [(&'static str, &'static str)] = &[
-        (
-            "ns2.35",
-            "ns-2.35's defaults: gentle, automatic thresholds and weight, byte mode, spacing \"wait\"",
-        ),
-        (
-            "floyd1997",
-            "Floyd's recommendation of 1997: thresholds 5 and 15, weight 0.002, max_p 0.1, not gentle",
-        ),
-        (
-            "gred-i",
-            "Gentle RED on the instantaneous queue, thresholds 30 and 200, of the study of tail drop and RED",
-        ),
-    ];
+    const PRESETS: &'static [(&'static str, &'static str)] = presets::PRESETS;
 
     fn new(params: &Params, port: &Port) -> Self {
-        let mean = params.mean_packet.unwrap_or(port.packet);
-        let c = port.rate.packets(mean);
-        let (min_th, max_th) = thresholds(params, c);
+        let Effective { min_th, max_th, max_p, w_q, mean, c } = Effective::new(params, port);
+        let mark_p = if params.hard_drop { params.mark_p } else { f64::INFINITY };
         Self {
             min_th,
             max_th,
-            w_q: params.w_q.unwrap_or_else(|| weight(c, port.delay)),
+            w_q,
             gentle: params.gentle,
             spacing: params.spacing,
             bytes: params.bytes,
+            by_size: params.by_size.unwrap_or(params.bytes),
             mean,
             c,
-            mark_p: if params.ecn { params.mark_p } else { 0.0 },
-            max_p: params.max_p,
-            gentle_p: params.max_p,
+            mark_p: if params.ecn { mark_p } else { 0.0 },
+            curve: Curve::Linear,
+            max_p,
+            gentle_p: max_p,
             avg: 0.0,
             p_b: 0.0,
             above: false,
@@ -270,37 +259,11 @@ impl Aqm for Red {
     }
 
     fn preset(name: &str) -> Option<Params> {
-        let params = Params::default();
-        match name {
-            "ns2.35" => Some(Params { spacing: Spacing::Wait, bytes: true, mark_p: 0.1, ..params }),
-            "floyd1997" => Some(Params {
-                min_th: Some(5.0),
-                max_th: Some(15.0),
-                w_q: Some(0.002),
-                gentle: false,
-                ..params
-            }),
-            "gred-i" => Some(Params {
-                min_th: Some(30.0),
-                max_th: Some(200.0),
-                max_p: 1.0,
-                w_q: Some(1.0),
-                spacing: Spacing::None,
-                ..params
-            }),
-            _ => None,
-        }
+        presets::preset(name)
     }
 
     fn check(params: &Params) -> Result<(), ParamError> {
-        match (params.min_th, params.max_th) {
-            (Some(min_th), Some(max_th)) if min_th >= max_th => Err(ParamError::Invalid {
-                name: "min_th".to_owned(),
-                found: min_th.to_string(),
-                allowed: format!("less than max_th = {max_th}"),
-            }),
-            _ => Ok(()),
-        }
+        params.check()
     }
 
     #[inline]
@@ -330,7 +293,7 @@ impl Aqm for Red {
 mod tests {
     use super::*;
     use crate::fixture::{Draw, PACKET, PORT, assert_close, numbers, vectors, waiting};
-    use crate::unit::Rate;
+    use crate::unit::{Frequency, Span};
 
     /// RED that takes every queue for its average.
     fn instant(min_th: f64, max_th: f64) -> Params {
@@ -343,7 +306,7 @@ mod tests {
             let numbers: Vec<f64> =
                 name.rsplit(' ').next().unwrap().split('/').map(|x| x.parse().unwrap()).collect();
             let params = Params {
-                max_p: numbers[2],
+                max_p: Some(numbers[2]),
                 gentle: !name.starts_with("RED"),
                 ..instant(numbers[0], numbers[1])
             };
@@ -394,21 +357,6 @@ mod tests {
     }
 
     #[test]
-    fn automatic_values_are_those_of_ns2() {
-        let red = Red::new(&Params::default(), &PORT);
-        assert_close(red.min_th, 6.25);
-        assert_close(red.max_th, 18.75);
-        assert_close(red.w_q, 1.0 - (-4e-4_f64).exp());
-        // A slow link with a long delay: rtt = 3 (0.1 s + 10 ms).
-        let slow = Port { rate: Rate::bit_per_s(400_000), delay: Span::ms(100), ..PORT };
-        let red = Red::new(&Params::default(), &slow);
-        assert_close(red.min_th, 5.0);
-        assert_close(red.w_q, 1.0 - (-1.0 / 330.0_f64).exp());
-        let red = Red::new(&Params { max_th: Some(30.0), ..Params::default() }, &PORT);
-        assert_close(red.min_th, 10.0);
-    }
-
-    #[test]
     fn the_first_packet_above_the_threshold_is_only_counted() {
         let mut red = Red::new(&Params { gentle: false, ..instant(5.0, 15.0) }, &PORT);
         let mut verdict = |q| red.on_enqueue(Time::ZERO, &PACKET, &waiting(q), &mut Draw(0.0));
@@ -431,7 +379,7 @@ mod tests {
 
     #[test]
     fn drops_are_counted_from_the_last_one_or_the_last_overflow() {
-        let params = Params { spacing: Spacing::Wait, max_p: 0.5, ..instant(10.0, 30.0) };
+        let params = Params { spacing: Spacing::Wait, max_p: Some(0.5), ..instant(10.0, 30.0) };
         let mut red = Red::new(&params, &PORT);
         // p_b = 0.25: nothing before the 4th, certainly the 8th; a draw of 0 takes the first chance.
         let mut gap = |queue: &Backlog| {
@@ -451,7 +399,7 @@ mod tests {
             (1.0, [Verdict::Mark, Verdict::Mark, Verdict::Drop]),
             (0.3, [Verdict::Mark, Verdict::Drop, Verdict::Drop]),
         ] {
-            let params = Params { ecn: true, mark_p, max_p: 0.5, ..instant(10.0, 30.0) };
+            let params = Params { ecn: true, mark_p, max_p: Some(0.5), ..instant(10.0, 30.0) };
             // p_b = 0.25, 0.75 and 1.
             for (q, expected) in [20, 45, 60].into_iter().zip(verdicts) {
                 let mut red = Red::new(&params, &PORT);
@@ -464,7 +412,7 @@ mod tests {
 
     #[test]
     fn byte_mode_counts_mean_packets_and_spares_small_ones() {
-        let params = Params { bytes: true, spacing: Spacing::None, max_p: 0.5, ..instant(10.0, 30.0) };
+        let params = Params { bytes: true, spacing: Spacing::None, max_p: Some(0.5), ..instant(10.0, 30.0) };
         let mut red = Red::new(&params, &PORT);
         let queue = Backlog { packets: 40, bytes: 10_000, full: false };
         let mut verdict =
@@ -477,8 +425,53 @@ mod tests {
     }
 
     #[test]
-    fn parameters_that_contradict_each_other_are_refused() {
-        let error = |params: Params| Red::check(&params).unwrap_err().to_string();
-        assert_eq!(error(instant(9.0, 9.0)), "min_th = 9: must be less than max_th = 9");
+    fn without_hard_drops_a_step_marks_as_dctcps() {
+        let step = Params { gentle: false, ecn: true, ..instant(20.0, 20.0) };
+        for (hard_drop, above) in [(true, Verdict::Drop), (false, Verdict::Mark)] {
+            let mut red = Red::new(&Params { hard_drop, ..step.clone() }, &PORT);
+            let mut verdict = |q| red.on_enqueue(Time::ZERO, &PACKET, &waiting(q), &mut Draw(0.999));
+            // The first of the excursion is spared.
+            assert_eq!(
+                [19, 20, 20, 25, 19].map(&mut verdict),
+                [Verdict::Pass, Verdict::Pass, above, above, Verdict::Pass]
+            );
+        }
+        let soft = Params { hard_drop: false, ..step };
+        let mut red = Red::new(&soft, &PORT);
+        let udp = Packet { ect: false, ..PACKET };
+        let mut verdict = || red.on_enqueue(Time::ZERO, &udp, &waiting(25), &mut Draw(0.999));
+        assert_eq!([verdict(), verdict()], [Verdict::Pass, Verdict::Drop]);
+        let mut red = Red::new(&Params { ecn: false, ..soft }, &PORT);
+        let mut verdict = || red.on_enqueue(Time::ZERO, &PACKET, &waiting(25), &mut Draw(0.999));
+        assert_eq!([verdict(), verdict()], [Verdict::Pass, Verdict::Drop]);
+    }
+
+    #[test]
+    fn count_and_size_may_be_in_packets_while_the_queue_is_in_bytes_and_the_other_way_round() {
+        let params = Params { spacing: Spacing::None, max_p: Some(0.5), ..instant(10.0, 30.0) };
+        // 20 packets of 500 bytes, or 40 of 250: p_b = 0.25 or, by packets, more.
+        let queue = Backlog { packets: 40, bytes: 10_000, full: false };
+        for (bytes, by_size, avg, p) in [
+            (true, None, 20.0, 0.025),
+            (true, Some(false), 20.0, 0.25),
+            (false, Some(true), 40.0, 0.0667),
+            (false, None, 40.0, 0.667),
+        ] {
+            let mut red = Red::new(&Params { bytes, by_size, ..params.clone() }, &PORT);
+            let mut verdict = |u| red.on_enqueue(Time::ZERO, &Packet::new(50, false), &queue, &mut Draw(u));
+            // In gentle mode, p_b(40) = 0.5 + 0.5 (40 - 30) / 30 = 0.667.
+            assert_eq!(verdict(0.0), Verdict::Pass);
+            assert_eq!([verdict(0.99 * p), verdict(1.01 * p)], [Verdict::Drop, Verdict::Pass]);
+            assert_close(red.avg, avg);
+        }
+    }
+
+    #[test]
+    fn idle_time_ages_by_the_rate_that_the_link_is_taken_to_have() {
+        let params = Params { w_q: Some(0.002), pkrate: Some(Frequency(150.0)), ..Params::default() };
+        let mut red = Red::new(&params, &PORT);
+        red.avg = 50.0;
+        red.on_idle(Time::ZERO);
+        assert_close(red.aged(Time::ZERO + Span::ms(101)), 50.0 * 0.998_f64.powi(15));
     }
 }

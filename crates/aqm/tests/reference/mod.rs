@@ -2,203 +2,16 @@
 //! paper's pseudo-code, with their names, in ns-2's units (bytes in byte mode, seconds as floats), with loops where the algorithms have
 //! powers.
 
+pub(crate) mod choke;
+mod red;
+
+use crate::driver::{Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};
+pub(crate) use red::{Dtared, Feng, Red, Wred};
 
 /// 10 Mbit/s in packets of 500 bytes.
 pub(crate) const PTC: f64 = 2500.0;
 const MEAN: f64 = 500.0;
-
-/// An algorithm as its source states it.
-pub(crate) trait Reference {
-    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict;
-    fn departure(&mut self, _packet: Packet, _u: f64) -> Verdict {
-        Verdict::Pass
-    }
-    fn idle(&mut self, _now: f64) {}
-    fn timer(&mut self, _now: f64, _queue: &Backlog) {}
-    /// The first of the algorithm's signals.
-    fn signal(&self) -> f64;
-}
-
-fn drop_or_mark(mark: bool) -> Verdict {
-    if mark { Verdict::Mark } else { Verdict::Drop }
-}
-
-/// ns-2's red.cc.
-#[derive(Clone)]
-pub(crate) struct Red {
-    pub(crate) th_min: f64,
-    pub(crate) th_max: f64,
-    pub(crate) cur_max_p: f64,
-    pub(crate) max_p0: f64,
-    pub(crate) q_w: f64,
-    pub(crate) gentle: bool,
-    pub(crate) bytes: bool,
-    pub(crate) wait: bool,
-    pub(crate) setbit: bool,
-    pub(crate) mark_p: f64,
-    pub(crate) frozen: bool,
-    /// Whether updateMaxP is called on arrivals, as in red.cc.
-    pub(crate) lazy: bool,
-    pub(crate) lastset: f64,
-    pub(crate) bottom: f64,
-    pub(crate) v_ave: f64,
-    pub(crate) v_prob1: f64,
-    pub(crate) old: bool,
-    pub(crate) count: u64,
-    pub(crate) count_bytes: u64,
-    pub(crate) idle: bool,
-    pub(crate) idletime: f64,
-}
-
-impl Red {
-    /// Thresholds in packets, of 500 bytes in byte mode.
-    pub(crate) fn new(th_min: f64, th_max: f64, max_p: f64, q_w: f64) -> Self {
-        Self {
-            th_min,
-            th_max,
-            cur_max_p: max_p,
-            max_p0: max_p,
-            q_w,
-            gentle: false,
-            bytes: false,
-            wait: false,
-            setbit: false,
-            mark_p: 1.0,
-            frozen: false,
-            lazy: false,
-            lastset: 0.0,
-            bottom: 0.008,
-            v_ave: 0.0,
-            v_prob1: 0.0,
-            old: false,
-            count: 0,
-            count_bytes: 0,
-            idle: true,
-            idletime: 0.0,
-        }
-    }
-
-    pub(crate) fn in_bytes(self) -> Self {
-        Self { th_min: self.th_min * MEAN, th_max: self.th_max * MEAN, bytes: true, ..self }
-    }
-
-    fn average_after_idling(&self, now: f64) -> f64 {
-        let mut ave = self.v_ave;
-        if self.idle {
-            // The event times are whole nanoseconds; the nudge undoes the rounding of their difference.
-            let m = ((now - self.idletime) * PTC + 1e-7) as u64;
-            for _ in 0..m {
-                ave *= 1.0 - self.q_w;
-            }
-        }
-        ave
-    }
-
-    fn calculate_p(&self) -> f64 {
-        let p = if self.v_ave < self.th_max {
-            let v_a = 1.0 / (self.th_max - self.th_min);
-            let v_b = -self.th_min / (self.th_max - self.th_min);
-            (v_a * self.v_ave + v_b) * self.cur_max_p
-        } else if self.gentle {
-            let max_p = if self.frozen { self.max_p0 } else { self.cur_max_p };
-            let v_c = (1.0 - max_p) / self.th_max;
-            let v_d = 2.0 * max_p - 1.0;
-            v_c * self.v_ave + v_d
-        } else {
-            1.0
-        };
-        if p > 1.0 { 1.0 } else { p }
-    }
-
-    fn update_max_p(&mut self, ave: f64, now: f64) {
-        let part = 0.4 * (self.th_max - self.th_min);
-        if ave < self.th_min + part && self.cur_max_p > self.bottom {
-            self.cur_max_p = (self.cur_max_p * 0.9).max(self.bottom);
-            self.lastset = now;
-        } else if ave > self.th_max - part && self.cur_max_p < 0.5 {
-            let mut alpha = 0.01;
-            if alpha > 0.25 * self.cur_max_p {
-                alpha = 0.25 * self.cur_max_p;
-            }
-            self.cur_max_p = (self.cur_max_p + alpha).min(0.5);
-            self.lastset = now;
-        }
-    }
-
-    fn modify_p(&self, size: u32) -> f64 {
-        let count1 = if self.bytes { (self.count_bytes / 500) as f64 } else { self.count as f64 };
-        let mut p = self.v_prob1;
-        if self.wait {
-            if count1 * p < 1.0 {
-                p = 0.0;
-            } else if count1 * p < 2.0 {
-                p /= 2.0 - count1 * p;
-            } else {
-                p = 1.0;
-            }
-        } else if count1 * p < 1.0 {
-            p /= 1.0 - count1 * p;
-        } else {
-            p = 1.0;
-        }
-        if p > 1.0 {
-            p = 1.0;
-        }
-        if self.bytes && p < 1.0 {
-            p = p * f64::from(size) / MEAN;
-        }
-        p
-    }
-}
-
-impl Reference for Red {
-    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict {
-        self.v_ave = self.average_after_idling(now);
-        self.idle = false;
-        let qlen = if self.bytes { queue.bytes } else { u64::from(queue.packets) };
-        self.v_ave = self.v_ave * (1.0 - self.q_w) + self.q_w * qlen as f64;
-        if self.lazy && now > self.lastset + 0.5 {
-            self.update_max_p(self.v_ave, now);
-        }
-        self.count += 1;
-        self.count_bytes += u64::from(packet.size);
-        let mut verdict = Verdict::Pass;
-        if self.v_ave >= self.th_min && qlen > 1 {
-            self.v_prob1 = self.calculate_p();
-            if !self.old {
-                self.count = 1;
-                self.count_bytes = u64::from(packet.size);
-                self.old = true;
-            } else if u < self.modify_p(packet.size) {
-                self.count = 0;
-                self.count_bytes = 0;
-                verdict = drop_or_mark(self.setbit && packet.ect && self.v_prob1 < self.mark_p);
-            }
-        } else {
-            self.v_prob1 = 0.0;
-            self.old = false;
-        }
-        if queue.full {
-            self.count = 0;
-            self.count_bytes = 0;
-        }
-        verdict
-    }
-
-    fn idle(&mut self, now: f64) {
-        self.idle = true;
-        self.idletime = now;
-    }
-
-    fn timer(&mut self, now: f64, _: &Backlog) {
-        self.update_max_p(self.average_after_idling(now), now);
-    }
-
-    fn signal(&self) -> f64 {
-        self.v_prob1
-    }
-}
 
 /// ns-2's pi.cc.
 pub(crate) struct Pi {
@@ -213,12 +26,12 @@ pub(crate) struct Pi {
 }
 
 impl Reference for Pi {
-    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         let mut p = self.v_prob;
         if self.bytes {
             p = p * f64::from(packet.size) / MEAN;
         }
-        if u < p { drop_or_mark(self.setbit && packet.ect) } else { Verdict::Pass }
+        if u() < p { drop_or_mark(self.setbit && packet.ect) } else { Verdict::Pass }
     }
 
     fn timer(&mut self, _: f64, queue: &Backlog) {
@@ -256,16 +69,23 @@ impl Rem {
 }
 
 impl Reference for Rem {
-    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, _: f64, packet: Packet, _: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         self.count += if self.bytes { f64::from(packet.size) } else { 1.0 };
         if self.rate_form && self.ecn {
             return Verdict::Pass;
         }
-        if u < self.pro(packet) { drop_or_mark(self.ecn && packet.ect) } else { Verdict::Pass }
+        if u() < self.pro(packet) { drop_or_mark(self.ecn && packet.ect) } else { Verdict::Pass }
     }
 
-    fn departure(&mut self, packet: Packet, u: f64) -> Verdict {
-        if self.rate_form && self.ecn && packet.ect && u < self.pro(packet) {
+    fn departure(
+        &mut self,
+        _: f64,
+        packet: Packet,
+        _: &Backlog,
+        _: f64,
+        u: &mut dyn FnMut() -> f64,
+    ) -> Verdict {
+        if self.rate_form && self.ecn && packet.ect && u() < self.pro(packet) {
             Verdict::Mark
         } else {
             Verdict::Pass
@@ -310,7 +130,7 @@ pub(crate) struct Lred {
 }
 
 impl Reference for Lred {
-    fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, u: f64) -> Verdict {
+    fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         self.arr_pkt_num += 1;
         let q = if self.bytes { queue.bytes as f64 / MEAN } else { f64::from(queue.packets) };
         self.p = (self.loss_ratio + self.beta * self.loss_ratio.sqrt() * (q - self.qo)).clamp(0.0, 1.0);
@@ -318,7 +138,7 @@ impl Reference for Lred {
         if queue.full {
             self.drop_pkt_num += 1;
             Verdict::Drop
-        } else if u >= self.p * scale {
+        } else if u() >= self.p * scale {
             Verdict::Pass
         } else {
             self.drop_pkt_num += 1;
@@ -436,7 +256,7 @@ impl Vq {
 }
 
 impl Reference for Vq {
-    fn arrival(&mut self, now: f64, packet: Packet, _: &Backlog, _: f64) -> Verdict {
+    fn arrival(&mut self, now: f64, packet: Packet, _: &Backlog, _: &mut dyn FnMut() -> f64) -> Verdict {
         if self.firstpkt {
             self.firstpkt = false;
             self.ctilde = self.ecnlim * PTC * self.unit();

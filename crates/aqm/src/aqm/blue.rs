@@ -1,0 +1,262 @@
+//! BLUE: a drop probability that overflow raises and an idle link lowers.
+//!
+//! ```text
+//! p_m <- min(1, p_m + d1)    at a packet that the buffer refuses (or that finds more than L packets)
+//! p_m <- max(0, p_m - d2)    when the link goes idle
+//! ```
+//!
+//! each only if more than `freeze_time` has passed since p_m moved, either way. Every arrival is dropped (marked) with
+//! probability p_m. The length of the queue plays no part.
+//!
+//! Decides at: enqueue. Timer: none. Randomness: one draw an arrival. State: p_m, when it moved last, whether the
+//! link is idle.
+//!
+//! # Departures from the source
+//! In the paper a link that stays idle lowers p_m once, however long it does, and the first packets afterwards pay
+//! for a congestion that is long over. Here p_m falls once each `freeze_time` that the link stays idle (reckoned at
+//! the next arrival); `idle` chooses the paper's. The paper leaves open whether both directions share the freeze
+//! time; here they do. A packet that the buffer refuses costs no draw.
+//!
+//! # Sources
+//! Feng, Kandlur, Saha, Shin, "Blue: a new class of active queue management algorithms", U. Michigan
+//! CSE-TR-387-99, 1999; the defaults are those of the survey of Koo et al. Tested against the pseudocode.
+
+use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::params::Range;
+use crate::unit::{Span, Time};
+
+crate::choice! {
+    /// What an idle link does to p_m.
+    pub enum Idle {
+        /// Lowers it once each `freeze_time` that it stays idle.
+        Lasting = "lasting",
+        /// Lowers it when it goes idle, as in the paper.
+        Once = "once",
+    }
+}
+
+crate::params! {
+    /// BLUE's parameters.
+    pub struct Params {
+        /// How much p_m rises.
+        d1: f64 = 0.02, "", Range::new(0.0, 1.0), ["increment", "delta1"];
+        /// How much p_m falls; much less than `d1`, for an idle link shows at once, congestion only when it is there.
+        d2: f64 = 0.002, "", Range::new(0.0, 1.0), ["decrement", "delta2"];
+        /// The least time between two changes of p_m.
+        freeze_time: Span = Span::ms(100), "s", Range::new(0.0, 1e6), ["freeze", "hold_time"];
+        /// The queue from which p_m rises even though there is room; none if left out.
+        l: Option<f64> = None, "packets", Range::new(0.0, 1e9), ["L"];
+        /// What an idle link does to p_m: `lasting`, lowers it once each `freeze_time` that it stays idle; `once`,
+        /// when it goes idle, as in the paper.
+        idle: Idle = Idle::Lasting, "";
+        /// Mark packets of ECN-capable transports instead of dropping them.
+        ecn: bool = false, "";
+    }
+}
+
+/// A probability that moves by steps, and after each stands still for a while.
+#[derive(Clone, Debug)]
+pub(super) struct Steps {
+    pub(super) p: f64,
+    up: f64,
+    down: f64,
+    freeze: Span,
+    /// When it moved last.
+    moved: Option<Time>,
+}
+
+impl Steps {
+    pub(super) const fn new(up: f64, down: f64, freeze: Span, moved: Option<Time>) -> Self {
+        Self { p: 0.0, up, down, freeze, moved }
+    }
+
+    /// Whether it may move; then this is when it did.
+    fn may(&mut self, now: Time) -> bool {
+        let free = self.moved.is_none_or(|moved| now.since(moved) > self.freeze);
+        if free {
+            self.moved = Some(now);
+        }
+        free
+    }
+
+    #[inline]
+    pub(super) fn raise(&mut self, now: Time) {
+        if self.may(now) {
+            self.p = (self.p + self.up).min(1.0);
+        }
+    }
+
+    #[inline]
+    pub(super) fn lower(&mut self, now: Time) {
+        if self.may(now) {
+            self.p = (self.p - self.down).max(0.0);
+        }
+    }
+
+    /// Lowers it as often as it may have moved until `now`.
+    fn lower_since(&mut self, now: Time) {
+        let Some(moved) = self.moved else { return };
+        // Without a freeze time a lasting idleness is an endless row of events.
+        let steps = now.since(moved).nanos() / self.freeze.nanos().max(1);
+        self.p = (self.p - self.down * steps as f64).max(0.0);
+        self.moved = Some(moved + Span::ns(steps * self.freeze.nanos().max(1)));
+    }
+}
+
+/// The algorithm; see the module.
+#[derive(Clone, Debug)]
+pub struct Blue {
+    p_m: Steps,
+    l: f64,
+    lasting: bool,
+    ecn: bool,
+    is_idle: bool,
+}
+
+impl Aqm for Blue {
+    type Params = Params;
+    const SIGNALS: &'static [Signal] =
+        &[Signal { name: "p", unit: "", doc: "Drop probability p_m at the last event." }];
+    const PRESETS: &'static [(&'static str, &'static str)] =
+        &[("feng1999", "The technical report's: one step down an idle period")];
+
+    fn new(params: &Params, _: &Port) -> Self {
+        Self {
+            p_m: Steps::new(params.d1, params.d2, params.freeze_time, None),
+            l: params.l.unwrap_or(f64::INFINITY),
+            lasting: params.idle == Idle::Lasting,
+            ecn: params.ecn,
+            is_idle: false,
+        }
+    }
+
+    fn preset(name: &str) -> Option<Params> {
+        match name {
+            "feng1999" => Some(Params { idle: Idle::Once, ..Params::default() }),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn on_enqueue<R: Uniform>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        queue: &Backlog,
+        rng: &mut R,
+    ) -> Verdict {
+        if self.is_idle {
+            self.p_m.lower_since(now);
+            // What does not even fit an empty buffer leaves the link idle.
+            self.is_idle = queue.full;
+        }
+        if queue.full || f64::from(queue.packets) > self.l {
+            self.p_m.raise(now);
+        }
+        if queue.full || !rng.happens(self.p_m.p) {
+            return Verdict::Pass;
+        }
+        Verdict::signal(self.ecn && packet.ect)
+    }
+
+    #[inline]
+    fn on_idle(&mut self, now: Time) {
+        self.p_m.lower(now);
+        self.is_idle = self.lasting;
+    }
+
+    fn signals(&self, mut visit: impl FnMut(usize, f64)) {
+        visit(0, self.p_m.p);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Draw, PACKET, PORT, assert_close, full, waiting};
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::ms(ms)
+    }
+
+    fn arrives(blue: &mut Blue, ms: u64, queue: &Backlog, u: f64) -> Verdict {
+        blue.on_enqueue(at(ms), &PACKET, queue, &mut Draw(u))
+    }
+
+    #[test]
+    fn overflow_raises_p_once_each_freeze_time() {
+        let mut blue = Blue::new(&Params::default(), &PORT);
+        let p: Vec<f64> = [0, 100, 101, 201, 250, 350]
+            .into_iter()
+            .map(|ms| {
+                arrives(&mut blue, ms, &full(), 0.0);
+                blue.p_m.p
+            })
+            .collect();
+        assert_eq!(p, [0.02, 0.02, 0.04, 0.04, 0.06, 0.06]);
+        assert_eq!(arrives(&mut blue, 351, &waiting(1), 0.0599), Verdict::Drop);
+        assert_eq!(arrives(&mut blue, 351, &waiting(1), 0.0601), Verdict::Pass);
+    }
+
+    #[test]
+    fn an_idle_link_lowers_p_and_shares_the_freeze_time() {
+        let mut blue = Blue::new(&Params { idle: Idle::Once, ..Params::default() }, &PORT);
+        arrives(&mut blue, 0, &full(), 0.5);
+        blue.on_idle(at(100));
+        assert_close(blue.p_m.p, 0.02);
+        blue.on_idle(at(101));
+        assert_close(blue.p_m.p, 0.018);
+        arrives(&mut blue, 201, &full(), 0.5);
+        assert_close(blue.p_m.p, 0.018);
+        // Ten seconds later it is still what it was.
+        arrives(&mut blue, 10_000, &waiting(0), 0.5);
+        assert_close(blue.p_m.p, 0.018);
+    }
+
+    #[test]
+    fn a_lasting_idleness_lowers_p_once_each_freeze_time() {
+        let mut blue = Blue::new(&Params::default(), &PORT);
+        arrives(&mut blue, 0, &full(), 0.5);
+        blue.on_idle(at(150));
+        assert_close(blue.p_m.p, 0.018);
+        arrives(&mut blue, 449, &waiting(0), 0.5);
+        assert_close(blue.p_m.p, 0.014);
+        // Busy now.
+        arrives(&mut blue, 5_000, &waiting(1), 0.5);
+        assert_close(blue.p_m.p, 0.014);
+        blue.on_idle(at(5_000));
+        arrives(&mut blue, 60_000, &waiting(0), 0.5);
+        assert_eq!(blue.p_m.p, 0.0);
+    }
+
+    #[test]
+    fn a_long_queue_raises_p_if_told_so() {
+        let mut blue = Blue::new(&Params { l: Some(20.0), ..Params::default() }, &PORT);
+        arrives(&mut blue, 0, &waiting(20), 0.5);
+        assert_eq!(blue.p_m.p, 0.0);
+        arrives(&mut blue, 0, &waiting(21), 0.5);
+        assert_eq!(blue.p_m.p, 0.02);
+    }
+
+    #[test]
+    fn without_a_freeze_time_every_instant_counts() {
+        let mut blue = Blue::new(&Params { freeze_time: Span::ZERO, ..Params::default() }, &PORT);
+        for ms in 0..80 {
+            arrives(&mut blue, ms, &full(), 0.5);
+        }
+        assert_eq!(blue.p_m.p, 1.0);
+        blue.on_idle(at(80));
+        assert_close(blue.p_m.p, 0.998);
+        arrives(&mut blue, 81, &waiting(0), 0.5);
+        assert_eq!(blue.p_m.p, 0.0);
+    }
+
+    #[test]
+    fn ecn_marks_what_can_be_marked() {
+        let mut blue = Blue::new(&Params { ecn: true, ..Params::default() }, &PORT);
+        arrives(&mut blue, 0, &full(), 0.5);
+        assert_eq!(arrives(&mut blue, 0, &waiting(1), 0.0), Verdict::Mark);
+        let udp = Packet { ect: false, ..PACKET };
+        assert_eq!(blue.on_enqueue(at(0), &udp, &waiting(1), &mut Draw(0.0)), Verdict::Drop);
+    }
+}

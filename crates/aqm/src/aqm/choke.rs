@@ -1,0 +1,224 @@
+//! CHOKe: RED that draws a packet from the queue for each arrival, and drops both if they are of one flow.
+//!
+//! ```text
+//! avg <= min_th:  accept
+//! else:           draw a packet that waits; if it is of the arrival's flow, drop both
+//!                 else as RED
+//! ```
+//!
+//! Who fills the queue is drawn the more often, and loses two packets at a time; no state is kept of any flow.
+//! With `candidates` so many packets are drawn. With `regions` their number follows the average: the space between
+//! the thresholds is parted in so many, and in the i-th from below (and in the last, above max_th) 2 i are drawn.
+//!
+//! Decides at: enqueue. Timer: none. Randomness: one draw a candidate for each arrival with avg above min_th, until
+//! one is of its flow; RED's. State: that of `red`, and the flow of every packet that waits, as a router finds it in
+//! the packets.
+//!
+//! # Departures from the source
+//! Those of `red`, which is gentle unless told otherwise; the paper's is not. Of several candidates, which are drawn
+//! one after the other and may be the same packet, only the first that is of the flow is dropped, where the paper drops all of
+//! them. A packet that the buffer refuses is not compared. A match is a drop, with ECN too, and leaves RED's count as it is.
+//!
+//! # Sources
+//! Pan, Prabhakar, Psounis, "CHOKe: a stateless active queue management scheme for approximating fair bandwidth
+//! allocation", INFOCOM 2000; Linux, sch_choke.c. Tested against the paper's algorithm, and for RED, ns-2's.
+
+use crate::aqm::red::{self, Red};
+use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::mirror::Mirror;
+use crate::params::{ParamError, Range};
+use crate::unit::{Span, Time};
+
+crate::params! {
+    /// CHOKe's parameters.
+    pub struct Params with red: red::Params {
+        /// How many packets are drawn for an arrival.
+        candidates: u32 = 1, "packets", Range::new(1.0, 1000.0), ["m"];
+        /// In how many parts the space between the thresholds falls, of which each draws two packets more than the
+        /// last; none at 0, where `candidates` counts.
+        regions: u32 = 0, "", Range::new(0.0, 500.0), ["k"];
+    }
+}
+
+/// The algorithm; see the module.
+#[derive(Clone, Debug)]
+pub struct Choke {
+    red: Red,
+    candidates: u32,
+    regions: u32,
+    waiting: Mirror<u64>,
+}
+
+impl Choke {
+    /// How many packets are drawn.
+    #[inline]
+    fn candidates(&self) -> u32 {
+        if self.regions == 0 {
+            return self.candidates;
+        }
+        let part = (self.red.avg - self.red.min_th) / (self.red.max_th - self.red.min_th);
+        2 * ((part * f64::from(self.regions)) as u32 + 1).min(self.regions)
+    }
+
+    /// The place of the first candidate that is of the flow.
+    #[inline]
+    fn draw<R: Uniform>(&self, flow: u64, rng: &mut R) -> Option<usize> {
+        let place = |_| (rng.uniform() * self.waiting.len() as f64) as usize;
+        let candidates = if self.waiting.len() == 0 { 0 } else { self.candidates() };
+        (0..candidates).map(place).find(|&place| *self.waiting.at(place) == flow)
+    }
+}
+
+impl Aqm for Choke {
+    type Params = Params;
+    const SIGNALS: &'static [Signal] = Red::SIGNALS;
+    const PRESETS: &'static [(&'static str, &'static str)] = &[(
+        "pan2000",
+        "The paper's thresholds, 100 and 200 packets, for a buffer of 300, and a RED that is not gentle",
+    )];
+
+    fn new(params: &Params, port: &Port) -> Self {
+        Self {
+            red: Red::new(&params.red, port),
+            candidates: params.candidates,
+            regions: params.regions,
+            waiting: Mirror::new(port),
+        }
+    }
+
+    fn preset(name: &str) -> Option<Params> {
+        let red =
+            red::Params { min_th: Some(100.0), max_th: Some(200.0), gentle: false, ..Default::default() };
+        (name == "pan2000").then(|| Params { red, ..Params::default() })
+    }
+
+    fn check(params: &Params) -> Result<(), ParamError> {
+        Red::check(&params.red)
+    }
+
+    fn on_enqueue<R: Uniform>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        queue: &Backlog,
+        rng: &mut R,
+    ) -> Verdict {
+        while self.waiting.gone(queue.packets).is_some() {}
+        self.red.estimate(now, queue);
+        if self.red.avg > self.red.min_th
+            && !queue.full
+            && let Some(place) = self.draw(packet.flow, rng)
+        {
+            self.waiting.remove(place);
+            return Verdict::DropBoth(place as u32);
+        }
+        let verdict = self.red.decide(packet, queue, rng);
+        if verdict != Verdict::Drop && !queue.full {
+            self.waiting.push(packet.flow);
+        }
+        verdict
+    }
+
+    fn on_dequeue<R: Uniform>(
+        &mut self,
+        _: Time,
+        _: &Packet,
+        queue: &Backlog,
+        _: Span,
+        _: &mut R,
+    ) -> Verdict {
+        while self.waiting.gone(queue.packets).is_some() {}
+        Verdict::Pass
+    }
+
+    fn on_idle(&mut self, now: Time) {
+        self.red.on_idle(now);
+    }
+
+    fn signals(&self, visit: impl FnMut(usize, f64)) {
+        self.red.signals(visit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Draw, PACKET, PORT, full, waiting};
+
+    /// CHOKe that takes every queue for its average, with packets of these flows in the queue.
+    fn choke(flows: &[u64], params: Params) -> Choke {
+        let red = red::Params { w_q: Some(1.0), min_th: Some(3.0), max_th: Some(11.0), ..params.red };
+        let mut choke = Choke::new(&Params { red, ..params }, &PORT);
+        flows.iter().for_each(|&flow| choke.waiting.push(flow));
+        choke
+    }
+
+    /// What an arrival of flow 7 meets.
+    fn arrives(choke: &mut Choke, u: f64) -> Verdict {
+        let queue = waiting(choke.waiting.len() as u32);
+        choke.on_enqueue(Time::ZERO, &Packet { flow: 7, ..PACKET }, &queue, &mut Draw(u))
+    }
+
+    #[test]
+    fn a_match_drops_both() {
+        let mut choke = choke(&[1, 7, 2, 7], Params::default());
+        // The draw is 0.3 of four: the second.
+        assert_eq!(arrives(&mut choke, 0.3), Verdict::DropBoth(1));
+        assert_eq!(choke.waiting.len(), 3);
+    }
+
+    #[test]
+    fn no_match_leaves_it_to_red() {
+        let mut other = choke(&[7, 1, 7, 7], Params::default());
+        assert_eq!(arrives(&mut other, 0.3), Verdict::Pass);
+        assert_eq!((other.waiting.len(), *other.waiting.at(4)), (5, 7));
+        // Far above max_th, RED drops for certain all but the first.
+        let mut long = choke(&[1; 30], Params::default());
+        assert_eq!([arrives(&mut long, 0.3), arrives(&mut long, 0.3)], [Verdict::Pass, Verdict::Drop]);
+        assert_eq!(long.waiting.len(), 31);
+    }
+
+    #[test]
+    fn nothing_is_drawn_up_to_min_th_or_for_a_full_buffer() {
+        let mut short = choke(&[7; 3], Params::default());
+        assert_eq!(arrives(&mut short, 0.3), Verdict::Pass);
+        let mut choke = choke(&[7; 200], Params::default());
+        assert_eq!(choke.on_enqueue(Time::ZERO, &PACKET, &full(), &mut Draw(0.3)), Verdict::Pass);
+        assert_eq!(choke.waiting.len(), 200);
+    }
+
+    #[test]
+    fn two_more_are_drawn_in_each_region() {
+        let mut choke = choke(&[], Params { regions: 4, ..Params::default() });
+        let drawn = [3.0, 4.9, 5.0, 7.0, 9.0, 11.0, 50.0].map(|avg| {
+            choke.red.avg = avg;
+            choke.candidates()
+        });
+        assert_eq!(drawn, [2, 2, 4, 6, 8, 8, 8]);
+    }
+
+    #[test]
+    fn each_candidate_is_a_draw() {
+        struct Row(f64);
+        impl Uniform for Row {
+            fn uniform(&mut self) -> f64 {
+                self.0 += 0.2;
+                self.0 - 0.2
+            }
+        }
+        for (candidates, expected) in [(3, Verdict::Pass), (4, Verdict::DropBoth(3))] {
+            let mut choke = choke(&[1, 2, 3, 7, 7], Params { candidates, ..Params::default() });
+            let packet = Packet { flow: 7, ..PACKET };
+            assert_eq!(choke.on_enqueue(Time::ZERO, &packet, &waiting(5), &mut Row(0.05)), expected);
+        }
+    }
+
+    #[test]
+    fn what_leaves_is_forgotten_whoever_took_it() {
+        let mut choke = choke(&[1, 2, 3], Params::default());
+        choke.on_dequeue(Time::ZERO, &PACKET, &waiting(2), Span::ZERO, &mut Draw(0.5));
+        assert_eq!((choke.waiting.len(), *choke.waiting.at(0)), (2, 2));
+        choke.on_enqueue(Time::ZERO, &PACKET, &waiting(1), &mut Draw(0.5));
+        assert_eq!((choke.waiting.len(), *choke.waiting.at(0)), (2, 3));
+    }
+}

@@ -1,0 +1,297 @@
+//! COBALT: CoDel for senders that heed it, BLUE for those that do not, both on what leaves.
+//!
+//! A CoDel that counts down as well as up: while the sojourn time is above `target`, a packet is dropped (marked)
+//! at each `drop_next`, which moves as in `codel`, and count grows; while it is not, count falls at the same pace:
+//!
+//! ```text
+//! drop_next <- drop_next + interval / sqrt(count),  count <- count + 1 or count - 1
+//! ```
+//!
+//! and what is left of count is where the next congestion begins. Beside it a BLUE, whose freeze time is `target`,
+//! drops every packet, ECN-capable or not, with probability p:
+//!
+//! ```text
+//! p <- min(1, p + increment)    at an overflow, or a sojourn time above blue_threshold
+//! p <- max(0, p - decrement)    when the link goes idle
+//! ```
+//!
+//! Decides at: dequeue. Timer: none. Randomness: one draw a departure while p is above 0. State: count, drop_next,
+//! whether it is dropping; p, and when it moved last.
+//!
+//! # Departures from the source
+//! Linux and ns-3 take 1/sqrt(count) by Newton's method, exact to 16 bits or so; here it is exact. Linux's very first packet above the target is dropped at once, for
+//! its 1/sqrt starts at 0; here, as in ns-3, it gets an interval. Linux calls the idle link's rule whenever it asks
+//! an empty queue, here once an idle time. Linux marks with ECN always, here and in ns-3 under `ecn`.
+//!
+//! # Sources
+//! Palmei, Gupta, Imputato, Morton, Tahiliani, Avallone, Taht, "Design and evaluation of COBALT queue discipline",
+//! LANMAN 2019; ns-3, cobalt-queue-disc.cc; Linux, sch_cake.c. Tested against a transcription of both.
+
+use crate::aqm::blue::Steps;
+use crate::aqm::codel::control_law;
+use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::params::Range;
+use crate::unit::{Span, Time};
+
+crate::params! {
+    /// COBALT's parameters.
+    pub struct Params {
+        /// The sojourn time that a standing queue may have; also the least time between two changes of p.
+        target: Span = Span::ms(5), "s", Range::above(0.0, 1e4), ["Target"];
+        /// For how long it may be exceeded.
+        interval: Span = Span::ms(100), "s", Range::above(0.0, 1e4), ["Interval"];
+        /// How much p rises.
+        increment: f64 = 1.0 / 256.0, "", Range::new(0.0, 1.0), ["Increment", "d1"];
+        /// How much p falls.
+        decrement: f64 = 1.0 / 4096.0, "", Range::new(0.0, 1.0), ["Decrement", "d2"];
+        /// The sojourn time above which p rises without an overflow (ns-3); none if left out, as in Linux.
+        blue_threshold: Option<Span> = Some(Span::ms(400)), "s", Range::new(0.0, 1e4), ["BlueThreshold"];
+        /// No sojourn time is above target unless it is above the transmission of so many packets of the port, too
+        /// (Linux: 4).
+        least: u32 = 0, "packets", Range::new(0.0, 1e6);
+        /// Mark packets of ECN-capable transports where CoDel would drop them.
+        ecn: bool = false, "", Range::ANY, ["UseEcn"];
+        /// Mark ECN-capable packets that have waited for longer than this, under `ecn` (ns-3); none if left out.
+        ce_threshold: Option<Span> = None, "s", Range::new(0.0, 1e4), ["CeThreshold"];
+    }
+}
+
+/// The algorithm; see the module.
+#[derive(Clone, Debug)]
+pub struct Cobalt {
+    target: Span,
+    interval: Span,
+    /// The least sojourn time that is too long, whatever the target.
+    least: Span,
+    blue_threshold: Option<Span>,
+    ecn: bool,
+    ce_threshold: Option<Span>,
+    blue: Steps,
+    count: u32,
+    drop_next: Time,
+    dropping: bool,
+    sojourn: Span,
+}
+
+impl Cobalt {
+    fn advance(&mut self) {
+        self.drop_next = control_law(self.drop_next, self.interval, self.count);
+    }
+
+    fn is_due(&self, now: Time) -> bool {
+        self.count > 0 && now >= self.drop_next
+    }
+
+    /// What CoDel says of a packet that may, or may not, be marked; and whether drop_next lay in the past.
+    #[inline]
+    fn codel(&mut self, now: Time, sojourn: Span, markable: bool) -> (Verdict, bool) {
+        let due = self.is_due(now);
+        let late = now > self.drop_next;
+        let above = sojourn > self.target && sojourn > self.least;
+        if above {
+            if !self.dropping {
+                self.drop_next = control_law(now, self.interval, self.count);
+            }
+            self.count = self.count.max(1);
+        }
+        self.dropping = above;
+        if !due {
+            return (Verdict::Pass, late);
+        }
+        if above {
+            self.count = self.count.saturating_add(1);
+            self.advance();
+            return (Verdict::signal(markable), now > self.drop_next);
+        }
+        while self.is_due(now) {
+            self.count -= 1;
+            self.advance();
+        }
+        (Verdict::Pass, now > self.drop_next)
+    }
+}
+
+impl Aqm for Cobalt {
+    type Params = Params;
+    const SIGNALS: &'static [Signal] = &[
+        Signal { name: "p", unit: "", doc: "Drop probability of BLUE at the last event." },
+        Signal { name: "count", unit: "drops", doc: "CoDel's count, which sets the pace of its drops." },
+        Signal { name: "sojourn", unit: "s", doc: "Sojourn time of the last packet that left the queue." },
+    ];
+    const PRESETS: &'static [(&'static str, &'static str)] =
+        &[("linux", "sch_cake's: p rises at overflows only, and four packets may always wait")];
+
+    fn new(params: &Params, port: &Port) -> Self {
+        let packet = port.rate.transmission(port.packet.0.min(65_535) as u32).nanos();
+        Self {
+            target: params.target,
+            interval: params.interval,
+            least: Span::ns(packet.saturating_mul(u64::from(params.least))),
+            blue_threshold: params.blue_threshold,
+            ecn: params.ecn,
+            ce_threshold: params.ce_threshold.filter(|_| params.ecn),
+            blue: Steps::new(params.increment, params.decrement, params.target, Some(Time::ZERO)),
+            count: 0,
+            drop_next: Time::ZERO,
+            dropping: false,
+            sojourn: Span::ZERO,
+        }
+    }
+
+    fn preset(name: &str) -> Option<Params> {
+        match name {
+            "linux" => Some(Params { blue_threshold: None, least: 4, ..Params::default() }),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn on_enqueue<R: Uniform>(&mut self, now: Time, _: &Packet, queue: &Backlog, _: &mut R) -> Verdict {
+        if queue.full {
+            self.blue.raise(now);
+            self.dropping = true;
+            self.drop_next = now;
+            self.count = self.count.max(1);
+        }
+        Verdict::Pass
+    }
+
+    #[inline]
+    fn on_dequeue<R: Uniform>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        _: &Backlog,
+        sojourn: Span,
+        rng: &mut R,
+    ) -> Verdict {
+        self.sojourn = sojourn;
+        let markable = self.ecn && packet.ect;
+        let (mut verdict, late) = self.codel(now, sojourn, markable);
+        if verdict == Verdict::Pass && markable && self.ce_threshold.is_some_and(|limit| sojourn > limit) {
+            verdict = Verdict::Mark;
+        }
+        if self.blue_threshold.is_some_and(|threshold| sojourn > threshold) {
+            self.blue.raise(now);
+        }
+        if rng.happens(self.blue.p) {
+            verdict = Verdict::Drop;
+        }
+        if self.count == 0 {
+            self.drop_next = now + self.interval;
+        } else if verdict != Verdict::Drop && late {
+            self.drop_next = now;
+        }
+        verdict
+    }
+
+    #[inline]
+    fn on_idle(&mut self, now: Time) {
+        if self.blue.p > 0.0 {
+            self.blue.lower(now);
+        }
+        self.dropping = false;
+        if self.is_due(now) {
+            self.count -= 1;
+            self.advance();
+        }
+    }
+
+    fn signals(&self, mut visit: impl FnMut(usize, f64)) {
+        visit(0, self.blue.p);
+        visit(1, f64::from(self.count));
+        visit(2, self.sojourn.secs());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Draw, PACKET, PORT, assert_close, full, waiting};
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Span::us(us)
+    }
+
+    /// A packet leaves `us` microseconds after the start, having waited for `ms`.
+    fn leaves(cobalt: &mut Cobalt, us: u64, ms: u64, u: f64) -> Verdict {
+        cobalt.on_dequeue(at(us), &PACKET, &waiting(50), Span::ms(ms), &mut Draw(u))
+    }
+
+    #[test]
+    fn count_goes_up_above_the_target_and_down_below_it() {
+        let mut cobalt = Cobalt::new(&Params::default(), &PORT);
+        assert_eq!(leaves(&mut cobalt, 0, 6, 0.5), Verdict::Pass);
+        assert_eq!((cobalt.count, cobalt.drop_next), (1, at(100_000)));
+        assert_eq!(leaves(&mut cobalt, 99_999, 6, 0.5), Verdict::Pass);
+        assert_eq!(leaves(&mut cobalt, 100_000, 6, 0.5), Verdict::Drop);
+        // 100 ms / sqrt(2), then / sqrt(3).
+        assert_eq!((cobalt.count, cobalt.drop_next), (2, Time::from_nanos(170_710_678)));
+        assert_eq!(leaves(&mut cobalt, 170_711, 6, 0.5), Verdict::Drop);
+        assert_eq!((cobalt.count, cobalt.drop_next), (3, Time::from_nanos(228_445_705)));
+        assert_eq!(leaves(&mut cobalt, 228_445, 5, 0.5), Verdict::Pass);
+        assert_eq!((cobalt.count, cobalt.dropping), (3, false));
+        assert_eq!(leaves(&mut cobalt, 228_446, 5, 0.5), Verdict::Pass);
+        assert_eq!((cobalt.count, cobalt.drop_next), (2, Time::from_nanos(299_156_383)));
+        // Long after, it is all forgotten.
+        assert_eq!(leaves(&mut cobalt, 900_000, 5, 0.5), Verdict::Pass);
+        assert_eq!((cobalt.count, cobalt.drop_next), (0, at(1_000_000)));
+    }
+
+    #[test]
+    fn overflow_moves_blue_and_makes_codel_drop_at_once() {
+        let mut cobalt = Cobalt::new(&Params::default(), &PORT);
+        // 5 ms is not more than the target; then 6, not yet again 11, and 12.
+        for ms in [5, 6, 9, 11, 12] {
+            cobalt.on_enqueue(at(1000 * ms), &PACKET, &full(), &mut Draw(0.5));
+        }
+        assert_close(cobalt.blue.p, 2.0 / 256.0);
+        assert_eq!(leaves(&mut cobalt, 12_000, 6, 0.5), Verdict::Drop);
+        assert_eq!(leaves(&mut cobalt, 12_000, 6, 0.5), Verdict::Pass);
+        cobalt.on_idle(at(17_000));
+        assert_close(cobalt.blue.p, 2.0 / 256.0);
+        cobalt.on_idle(at(17_001));
+        assert_close(cobalt.blue.p, 2.0 / 256.0 - 1.0 / 4096.0);
+    }
+
+    #[test]
+    fn blue_drops_what_could_be_marked() {
+        let mut cobalt = Cobalt::new(&Params { ecn: true, ..Params::default() }, &PORT);
+        cobalt.on_enqueue(at(6000), &PACKET, &full(), &mut Draw(0.5));
+        assert_eq!(leaves(&mut cobalt, 6000, 6, 0.5), Verdict::Mark);
+        assert_eq!(leaves(&mut cobalt, 6000, 6, 0.003), Verdict::Drop);
+        assert_eq!(leaves(&mut cobalt, 6000, 6, 0.004), Verdict::Pass);
+    }
+
+    #[test]
+    fn a_very_long_wait_moves_blue_in_ns3_only() {
+        for (params, p) in [(Params::default(), 1.0 / 256.0), (Cobalt::preset("linux").unwrap(), 0.0)] {
+            let mut cobalt = Cobalt::new(&params, &PORT);
+            leaves(&mut cobalt, 10_000, 400, 0.5);
+            assert_eq!(cobalt.blue.p, 0.0);
+            leaves(&mut cobalt, 10_000, 401, 0.5);
+            assert_close(cobalt.blue.p, p);
+        }
+    }
+
+    #[test]
+    fn the_time_of_a_few_packets_is_never_too_long() {
+        // 20 packets of 400 us: 8 ms.
+        let mut cobalt = Cobalt::new(&Params { least: 20, ..Params::default() }, &PORT);
+        leaves(&mut cobalt, 0, 8, 0.5);
+        assert!(!cobalt.dropping);
+        leaves(&mut cobalt, 0, 9, 0.5);
+        assert!(cobalt.dropping);
+    }
+
+    #[test]
+    fn an_idle_link_counts_down() {
+        let mut cobalt = Cobalt::new(&Params::default(), &PORT);
+        cobalt.count = 3;
+        cobalt.drop_next = at(1_000_000);
+        cobalt.on_idle(at(999_999));
+        assert_eq!(cobalt.count, 3);
+        cobalt.on_idle(at(1_000_000));
+        assert_eq!((cobalt.count, cobalt.drop_next), (2, Time::from_nanos(1_070_710_678)));
+    }
+}

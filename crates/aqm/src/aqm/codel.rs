@@ -1,0 +1,431 @@
+//! CoDel: drop what leaves, ever more often, while the delay of the standing queue stays above `target`.
+//!
+//! The sojourn time is judged as packets leave. If it has been at least `target` for an `interval`, with more than
+//! one MTU waiting behind each of them, dropping begins, and goes on at
+//!
+//! ```text
+//! drop_next <- drop_next + interval / sqrt(count)                         (RFC 8289, 3.3 and 5.5)
+//! ```
+//!
+//! with count the drops since it began, until one packet has waited for less. If that was less than 16 intervals
+//! ago, dropping begins again at the count that it had gained before:
+//!
+//! ```text
+//! count <- count - lastcount if that is above 1, else 1; lastcount <- count          (5.5)
+//! ```
+//!
+//! `form` chooses among sources that truly differ:
+//!
+//! ```text
+//!             "rfc8289"     "linux"       "ns3"         "ns2"
+//! begins      at interval   after it      after it      at interval
+//! spares      <= MTU        <= MTU        < MTU         <= largest packet so far
+//! 1/sqrt      exact         Newton step   Newton step   exact
+//! a mark      drop_next     drop_next     now           no ECN (drop_next)
+//!  moves from
+//! count again count - lastcount, in all three           count - 1
+//! ```
+//!
+//! Linux does not take a root at each drop but one Newton step for 1/sqrt(count) from the last one, in 16 bits. At
+//! count = 2 that gives 1/2, not 0.71: the second gap is half an interval, the third is 0.56 of one, then it is close.
+//!
+//! With ECN a mark counts as a drop. `ce_threshold`, Linux's, marks besides what has waited for longer.
+//!
+//! Decides at: dequeue. Timer: none. Randomness: none. State: count, lastcount, drop_next, when dropping may begin,
+//! whether it has.
+//!
+//! # Departures from the source
+//! Times are whole nanoseconds, Linux's and ns-3's units of 1024 ns. The MTU, if left out, is the port's usual
+//! packet. `ce_threshold` marks in the form "ns3" only under `ecn`, as ns-3 does.
+//!
+//! # Sources
+//! Nichols, Jacobson, McGregor, Iyengar, RFC 8289, 2018; Linux, codel_impl.h; ns-3, codel-queue-disc.cc; ns-2.35,
+//! codel.cc. Each form is tested against a transcription of its source's loop, verdict for verdict.
+
+use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::params::Range;
+use crate::unit::{Bytes, Span, Time};
+
+crate::choice! {
+    /// Whose rules it follows where sources differ.
+    pub enum Form {
+        /// The pseudocode of RFC 8289.
+        Rfc = "rfc8289",
+        /// Linux's.
+        Linux = "linux",
+        /// ns-3's.
+        Ns3 = "ns3",
+        /// ns-2.35's.
+        Ns2 = "ns2",
+    }
+}
+
+crate::params! {
+    /// CoDel's parameters.
+    pub struct Params {
+        /// The sojourn time that a standing queue may have.
+        target: Span = Span::ms(5), "s", Range::above(0.0, 1e4), ["target_", "Target"];
+        /// For how long it may be exceeded; of the order of the worst round-trip time.
+        interval: Span = Span::ms(100), "s", Range::above(0.0, 1e4), ["interval_", "Interval"];
+        /// Nothing is dropped while no more than this waits behind; if left out, the port's packet (in the form
+        /// `ns2`, the largest packet so far, and at least 256 bytes).
+        mtu: Option<Bytes> = None, "bytes", Range::new(1.0, 1e9), ["maxpacket", "MinBytes"];
+        /// Mark packets of ECN-capable transports instead of dropping them.
+        ecn: bool = false, "", Range::ANY, ["UseEcn"];
+        /// Mark ECN-capable packets that have waited for longer than this, `ecn` or not; none if left out.
+        ce_threshold: Option<Span> = None, "s", Range::new(0.0, 1e4), ["CeThreshold"];
+        /// Whose rules it follows where sources differ.
+        form: Form = Form::Rfc, "";
+    }
+}
+
+/// The time of the next signal after the one at `t`, the `count`-th.
+#[inline]
+pub(super) fn control_law(t: Time, interval: Span, count: u32) -> Time {
+    t + Span::ns((interval.nanos() as f64 / f64::from(count.max(1)).sqrt()).round() as u64)
+}
+
+/// 1/sqrt(count) in units of 2^-16, as Linux follows it.
+#[derive(Clone, Copy, Debug)]
+struct Reciprocal(u16);
+
+impl Reciprocal {
+    /// For a count of 1.
+    const ONE: Self = Self(u16::MAX);
+
+    /// One step of Newton's method towards 1/sqrt(count): x (3 - count x^2) / 2.
+    #[inline]
+    fn step(self, count: u32) -> Self {
+        let x = u64::from(self.0) << 16;
+        let square = (x * x) >> 32;
+        // Kept two bits short, so that the product fits.
+        let rest = (3_u64 << 32).wrapping_sub(u64::from(count).wrapping_mul(square)) >> 2;
+        Self((rest.wrapping_mul(x) >> 31 >> 16) as u16)
+    }
+
+    #[inline]
+    fn times(self, interval: Span) -> Span {
+        Span::ns(((u128::from(interval.nanos()) * u128::from(self.0)) >> 16) as u64)
+    }
+}
+
+/// What the packet at hand follows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Follows {
+    /// A packet that went to the link, or nothing.
+    Nothing,
+    /// The first that was dropped, at this instant.
+    First,
+    /// Another that was dropped, at this instant.
+    Drop,
+}
+
+/// The algorithm; see the module.
+#[derive(Clone, Debug)]
+pub struct Codel {
+    target: Span,
+    interval: Span,
+    /// Zero if it is to be the largest packet so far.
+    mtu: u64,
+    largest: u64,
+    ecn: bool,
+    ce_threshold: Option<Span>,
+    form: Form,
+    /// When dropping may begin, while the sojourn time is above target.
+    first_above: Option<Time>,
+    dropping: bool,
+    drop_next: Time,
+    count: u32,
+    lastcount: u32,
+    reciprocal: Reciprocal,
+    follows: Follows,
+    sojourn: Span,
+}
+
+impl Codel {
+    const fn is_newton(&self) -> bool {
+        matches!(self.form, Form::Linux | Form::Ns3)
+    }
+
+    #[inline]
+    fn control_law(&self, t: Time) -> Time {
+        if self.is_newton() {
+            t + self.reciprocal.times(self.interval)
+        } else {
+            control_law(t, self.interval, self.count)
+        }
+    }
+
+    /// Whether the delay has been too long for an interval (RFC 8289, 5.6).
+    #[inline]
+    fn ok_to_drop(&mut self, now: Time, packet: &Packet, queue: &Backlog, sojourn: Span) -> bool {
+        self.sojourn = sojourn;
+        self.largest = self.largest.max(u64::from(packet.size));
+        let mtu = if self.mtu == 0 { self.largest } else { self.mtu };
+        let spared = if self.form == Form::Ns3 { queue.bytes < mtu } else { queue.bytes <= mtu };
+        if sojourn < self.target || spared {
+            self.first_above = None;
+            return false;
+        }
+        match self.first_above {
+            None => {
+                self.first_above = Some(now + self.interval);
+                false
+            }
+            Some(due) if self.is_newton() => now > due,
+            Some(due) => now >= due,
+        }
+    }
+
+    /// Begins dropping, at the rate of the last time if that is not long ago.
+    #[inline]
+    fn enter(&mut self, now: Time) {
+        self.dropping = true;
+        let recent = now.since(self.drop_next) < self.interval * 16;
+        let gained = match self.form {
+            Form::Ns2 => self.count.saturating_sub(1),
+            _ => self.count.wrapping_sub(self.lastcount),
+        };
+        let again = recent && if self.form == Form::Ns2 { gained > 0 } else { gained > 1 };
+        self.count = if again { gained } else { 1 };
+        self.reciprocal = if again { self.reciprocal.step(self.count) } else { Reciprocal::ONE };
+        self.lastcount = self.count;
+        self.drop_next = self.control_law(now);
+    }
+
+    /// What becomes of a packet that is, or is not, `ok` to drop.
+    #[inline]
+    fn decide(&mut self, now: Time, ok: bool, markable: bool) -> Verdict {
+        match std::mem::replace(&mut self.follows, Follows::Nothing) {
+            Follows::First => return Verdict::Pass,
+            Follows::Drop if ok => self.drop_next = self.control_law(self.drop_next),
+            Follows::Nothing if ok && !self.dropping => {
+                self.enter(now);
+                if !markable {
+                    self.follows = Follows::First;
+                }
+                return Verdict::signal(markable);
+            }
+            _ => {}
+        }
+        self.dropping &= ok;
+        if !self.dropping || now < self.drop_next {
+            return Verdict::Pass;
+        }
+        self.count = self.count.saturating_add(1);
+        self.reciprocal = self.reciprocal.step(self.count);
+        if markable {
+            self.drop_next = self.control_law(if self.form == Form::Ns3 { now } else { self.drop_next });
+        } else {
+            self.follows = Follows::Drop;
+        }
+        Verdict::signal(markable)
+    }
+}
+
+impl Aqm for Codel {
+    type Params = Params;
+    const SIGNALS: &'static [Signal] = &[
+        Signal {
+            name: "count",
+            unit: "drops",
+            doc: "Drops since dropping began, which set the pace of the next.",
+        },
+        Signal { name: "sojourn", unit: "s", doc: "Sojourn time of the last packet that left the queue." },
+        Signal { name: "dropping", unit: "", doc: "1 while in the dropping state, else 0." },
+    ];
+    const PRESETS: &'static [(&'static str, &'static str)] = &[
+        ("linux", "Linux's rules, with the MTU of Ethernet"),
+        ("ns3", "ns-3's rules and defaults"),
+        ("ns2.35", "ns-2.35's rules and defaults"),
+    ];
+
+    fn new(params: &Params, port: &Port) -> Self {
+        let mtu = match (params.mtu, params.form) {
+            (Some(mtu), _) => mtu.0,
+            (None, Form::Ns2) => 0,
+            (None, _) => port.packet.0.max(1),
+        };
+        Self {
+            target: params.target,
+            interval: params.interval,
+            mtu,
+            largest: 256,
+            ecn: params.ecn,
+            ce_threshold: params.ce_threshold.filter(|_| params.ecn || params.form != Form::Ns3),
+            form: params.form,
+            first_above: None,
+            dropping: false,
+            drop_next: Time::ZERO,
+            count: 0,
+            lastcount: 0,
+            reciprocal: Reciprocal::ONE,
+            follows: Follows::Nothing,
+            sojourn: Span::ZERO,
+        }
+    }
+
+    fn preset(name: &str) -> Option<Params> {
+        let params = Params::default();
+        match name {
+            "linux" => Some(Params { form: Form::Linux, mtu: Some(Bytes(1514)), ..params }),
+            "ns3" => Some(Params { form: Form::Ns3, mtu: Some(Bytes(1500)), ..params }),
+            "ns2.35" => Some(Params { form: Form::Ns2, ..params }),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn on_enqueue<R: Uniform>(&mut self, _: Time, _: &Packet, _: &Backlog, _: &mut R) -> Verdict {
+        Verdict::Pass
+    }
+
+    #[inline]
+    fn on_dequeue<R: Uniform>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        queue: &Backlog,
+        sojourn: Span,
+        _: &mut R,
+    ) -> Verdict {
+        let ok = self.ok_to_drop(now, packet, queue, sojourn);
+        let verdict = self.decide(now, ok, self.ecn && packet.ect);
+        let late = packet.ect && self.ce_threshold.is_some_and(|threshold| sojourn > threshold);
+        if verdict == Verdict::Pass && late { Verdict::Mark } else { verdict }
+    }
+
+    #[inline]
+    fn on_idle(&mut self, _: Time) {
+        self.first_above = None;
+        self.dropping = false;
+        self.follows = Follows::Nothing;
+    }
+
+    fn signals(&self, mut visit: impl FnMut(usize, f64)) {
+        visit(0, f64::from(self.count));
+        visit(1, self.sojourn.secs());
+        visit(2, f64::from(u8::from(self.dropping)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Draw, PACKET, PORT, waiting};
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Span::us(us)
+    }
+
+    /// A packet leaves `us` microseconds after the start, having waited for `ms`, with `behind` packets behind it.
+    fn leaves(codel: &mut Codel, us: u64, ms: u64, behind: u32) -> Verdict {
+        codel.on_dequeue(at(us), &PACKET, &waiting(behind), Span::ms(ms), &mut Draw(0.5))
+    }
+
+    /// When, in microseconds, packets that all have waited for too long are dropped in the first second, one
+    /// leaving each 100 us.
+    fn drops(params: &Params) -> Vec<u64> {
+        let mut codel = Codel::new(params, &PORT);
+        let mut found = vec![];
+        for us in (0..1_000_000).step_by(100) {
+            while leaves(&mut codel, us, 20, 50) == Verdict::Drop {
+                found.push(us);
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn drops_come_at_an_interval_over_the_root_of_their_count() {
+        // 100 ms above the target, then gaps of 100 ms / sqrt(n) from 100 ms: 100, 70.711, 57.735, 50, 44.721, 40.825.
+        let expected = [100_000, 200_000, 270_800, 328_500, 378_500, 423_200, 464_000];
+        assert_eq!(drops(&Params::default())[..7], expected);
+    }
+
+    #[test]
+    fn linux_begins_later_and_halves_the_second_gap() {
+        // Newton's steps from 1: at 2, (3 - 2) / 2 = 0.5; at 3, 0.5 (3 - 0.75) / 2 = 0.5625; at 4, 0.489.
+        let expected = [100_100, 200_100, 250_100, 306_400];
+        assert_eq!(drops(&Params { form: Form::Linux, ..Params::default() })[..4], expected);
+    }
+
+    #[test]
+    fn newtons_step_is_that_of_linux() {
+        let x = Reciprocal::ONE.step(2);
+        assert!((f64::from(x.0) / 65_536.0 - 0.5).abs() < 1e-3, "{x:?}");
+        let y = x.step(3);
+        assert!((f64::from(y.0) / 65_536.0 - 0.5625).abs() < 1e-3, "{y:?}");
+        let mut z = y;
+        (4..10_000).for_each(|count| z = z.step(count));
+        assert!((f64::from(z.0) / 65_536.0 - 0.01).abs() < 1e-4, "{z:?}");
+    }
+
+    #[test]
+    fn a_mark_is_a_drop_that_is_not_repeated() {
+        let mut codel = Codel::new(&Params { ecn: true, ..Params::default() }, &PORT);
+        let marks: Vec<u64> =
+            (0..4000).filter(|ms| leaves(&mut codel, ms * 100, 20, 50) == Verdict::Mark).collect();
+        assert_eq!(marks, [1000, 2000, 2708, 3285, 3785]);
+        assert_eq!(codel.count, 5);
+    }
+
+    #[test]
+    fn one_short_wait_ends_it() {
+        let mut codel = Codel::new(&Params::default(), &PORT);
+        assert_eq!(leaves(&mut codel, 0, 5, 50), Verdict::Pass);
+        assert_eq!(leaves(&mut codel, 50_000, 4, 50), Verdict::Pass);
+        assert_eq!(leaves(&mut codel, 60_000, 5, 50), Verdict::Pass);
+        assert_eq!(leaves(&mut codel, 159_999, 5, 50), Verdict::Pass);
+        assert_eq!(leaves(&mut codel, 160_000, 5, 50), Verdict::Drop);
+        // What comes next at the same instant goes, whatever it has waited for.
+        assert_eq!(leaves(&mut codel, 160_000, 9, 49), Verdict::Pass);
+        assert!(codel.dropping);
+        assert_eq!(leaves(&mut codel, 170_000, 4, 49), Verdict::Pass);
+        assert!(!codel.dropping);
+    }
+
+    #[test]
+    fn an_mtu_behind_it_saves_a_packet() {
+        for (form, spares) in [(Form::Rfc, 3), (Form::Linux, 3), (Form::Ns3, 2), (Form::Ns2, 3)] {
+            let params = Params { form, mtu: Some(Bytes(1500)), ..Params::default() };
+            let mut codel = Codel::new(&params, &PORT);
+            for behind in [spares, spares + 1] {
+                leaves(&mut codel, 0, 50, behind);
+                let verdict = leaves(&mut codel, 150_000, 50, behind);
+                assert_eq!(verdict == Verdict::Drop, behind > spares, "{form:?} {behind}");
+            }
+        }
+    }
+
+    /// CoDel that has dropped 9 times, then calmed down until `pause` after the drop that was to come.
+    fn again(form: Form, pause: Span) -> u32 {
+        let mut codel = Codel::new(&Params { form, ..Params::default() }, &PORT);
+        codel.count = 9;
+        codel.lastcount = 4;
+        codel.drop_next = at(1_000_000);
+        codel.enter(at(1_000_000) + pause);
+        assert_eq!(codel.lastcount, codel.count);
+        codel.count
+    }
+
+    #[test]
+    fn it_remembers_what_it_had_gained_for_16_intervals() {
+        assert_eq!(again(Form::Rfc, Span::ms(1599)), 5);
+        assert_eq!(again(Form::Rfc, Span::ms(1600)), 1);
+        assert_eq!(again(Form::Ns2, Span::ms(1599)), 8);
+    }
+
+    #[test]
+    fn the_ce_threshold_marks_with_or_without_ecn_but_not_in_ns3() {
+        for (form, expected) in [(Form::Linux, Verdict::Mark), (Form::Ns3, Verdict::Pass)] {
+            let params = Params { ce_threshold: Some(Span::ms(1)), form, ..Params::default() };
+            let mut codel = Codel::new(&params, &PORT);
+            assert_eq!(leaves(&mut codel, 0, 1, 0), Verdict::Pass);
+            assert_eq!(leaves(&mut codel, 0, 2, 0), expected);
+            let udp = Packet { ect: false, ..PACKET };
+            let verdict = codel.on_dequeue(at(0), &udp, &waiting(0), Span::ms(2), &mut Draw(0.5));
+            assert_eq!(verdict, Verdict::Pass);
+        }
+    }
+}

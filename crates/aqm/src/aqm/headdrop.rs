@@ -1,0 +1,70 @@
+//! Head drop: a full buffer makes room by dropping what has waited for longest.
+//!
+//! The senders learn of the loss earlier than under drop-tail, by the time that the queue takes to empty.
+//!
+//! Decides at: overflow. Timer: none. Randomness: none. State: none.
+//!
+//! # Departures from the source
+//! In a buffer of bytes as many packets are dropped as it takes; an arrival that is larger than the buffer is
+//! dropped itself.
+//!
+//! # Sources
+//! Lakshman, Neidhardt, Ott, "The drop from front strategy in TCP and in TCP over ATM", INFOCOM 1996; Linux,
+//! sch_fifo.c, pfifo_head_drop. Tested against the rule in plain words.
+
+use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::unit::{Limit, Time};
+
+crate::params! {
+    /// Head drop has no parameters.
+    pub struct Params {}
+}
+
+/// The algorithm; see the module.
+#[derive(Clone, Copy, Debug)]
+pub struct HeadDrop {
+    limit: Limit,
+}
+
+impl Aqm for HeadDrop {
+    type Params = Params;
+    const SIGNALS: &'static [Signal] = &[];
+
+    fn new(_: &Params, port: &Port) -> Self {
+        Self { limit: port.limit }
+    }
+
+    #[inline]
+    fn on_enqueue<R: Uniform>(&mut self, _: Time, _: &Packet, _: &Backlog, _: &mut R) -> Verdict {
+        Verdict::Pass
+    }
+
+    fn make_room<R: Uniform>(&mut self, _: Time, packet: &Packet, queue: &Backlog, _: &mut R) -> Option<u32> {
+        (queue.full && !self.limit.refuses(0, 0, packet.size)).then_some(0)
+    }
+
+    fn signals(&self, _: impl FnMut(usize, f64)) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Draw, PORT, full, waiting};
+
+    #[test]
+    fn the_head_goes_when_the_buffer_is_full() {
+        let mut front = HeadDrop::new(&Params {}, &PORT);
+        let mut room = |size, queue: &Backlog| {
+            front.make_room(Time::ZERO, &Packet::new(size, true), queue, &mut Draw(0.5))
+        };
+        assert_eq!(room(500, &full()), Some(0));
+        assert_eq!(room(500, &waiting(199)), None);
+    }
+
+    #[test]
+    fn nothing_is_dropped_for_what_will_not_fit_anyhow() {
+        let mut front = HeadDrop::new(&Params {}, &Port { limit: Limit::Bytes(3000), ..PORT });
+        let mut room = |size| front.make_room(Time::ZERO, &Packet::new(size, true), &full(), &mut Draw(0.5));
+        assert_eq!([room(3000), room(3001)], [Some(0), None]);
+    }
+}

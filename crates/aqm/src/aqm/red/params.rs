@@ -1,0 +1,393 @@
+//! RED's parameters, also in the units of other tools, and what they come to on a port.
+
+use crate::aqm::Port;
+use crate::aqm::red::Spacing;
+use crate::params::{Field, ParamError, Range};
+use crate::unit::{Bytes, Frequency, Span};
+
+crate::choice! {
+    /// Whose rules work out the thresholds and the weight that are left out.
+    pub enum Rules {
+        /// Thresholds from `target_delay`, the weight from the link's rate and delay (Adaptive RED's paper).
+        Ns2 = "ns2",
+        /// Thresholds from the buffer, the weight from the thresholds (Linux's tc).
+        Linux = "linux",
+    }
+}
+
+crate::params! {
+    /// RED's parameters.
+    pub struct Params {
+        /// Average queue at which drops begin, in packets also in byte mode. If left out, a third of `max_th` if
+        /// that is given; else by `rules`.
+        min_th: Option<f64> = None, "packets", Range::above(0.0, 1e9), ["minth", "thresh_", "MinTh"];
+        /// Average queue at which p_b is `max_p`, in packets also in byte mode; at `min_th`, drops begin with a step.
+        /// If left out, 3 `min_th` if that is given; else by `rules`.
+        max_th: Option<f64> = None, "packets", Range::above(0.0, 1e9), ["maxth", "maxthresh_", "MaxTh"];
+        /// `min_th` in bytes, instead of it (Linux; ns-3 in byte mode).
+        min_bytes: Option<Bytes> = None, "bytes", Range::new(1.0, 1e12), ["min", "qth_min"];
+        /// `max_th` in bytes, instead of it (Linux; ns-3 in byte mode).
+        max_bytes: Option<Bytes> = None, "bytes", Range::new(1.0, 1e12), ["max", "qth_max"];
+        /// p_b at `max_th`, or where it starts if it moves; 0.1 if left out, and `linterm` and `plog` as well.
+        max_p: Option<f64> = None, "", Range::above(0.0, 1.0), ["maxp", "probability"];
+        /// The inverse of `max_p`, instead of it (ns-2, ns-3; Cisco's mark probability denominator).
+        linterm: Option<f64> = None, "", Range::new(1.0, 1e9), ["linterm_", "LInterm"];
+        /// `max_p` as Linux took it before 3.3, instead of it: (`max_th` - `min_th`) / 2^`plog`, in bytes. What tc
+        /// makes of a probability P is more than P / 2 and less than P.
+        plog: Option<u32> = None, "", Range::new(0.0, 31.0), ["Plog"];
+        /// Weight of the present queue in the average; by `rules` if left out, and `burst` as well.
+        w_q: Option<f64> = None, "", Range::above(0.0, 1.0), ["wq", "q_weight_", "QW"];
+        /// How long a burst may be that an empty queue takes without drops, instead of `w_q`: Linux's tc chooses the
+        /// largest 2^-k that allows for it.
+        burst: Option<u32> = None, "packets", Range::new(1.0, 1e9);
+        /// Whose rules work out what is left out. `ns2`: `min_th` is half of what `target_delay` holds but at
+        /// least 5; `max_th` is 3 `min_th`; `w_q` is 1 - exp(-1 / (10 rtt C)), with C in packets a second and
+        /// rtt = 3 (delay + 1/C), at least 100 ms. `linux`: `max_th` is a quarter of the buffer, `min_th` a third of
+        /// that, `burst` (2 `min_th` + `max_th`) / 3.
+        rules: Rules = Rules::Ns2, "";
+        /// From `max_th` to twice that, let p_b rise from `max_p` to 1 instead of jumping.
+        gentle: bool = true, "", Range::ANY, ["gentle_", "Gentle"];
+        /// How drops are spaced: `1993`, the gaps uniform on [1, 1/p_b]; `wait`, on [1/p_b, 2/p_b]; `none`,
+        /// independent drops.
+        spacing: Spacing = Spacing::Uniform, "";
+        /// Measure the queue in bytes over `mean_packet`.
+        bytes: bool = false, "", Range::ANY, ["queue_in_bytes_"];
+        /// Count bytes over `mean_packet`, and scale p by a packet's size over `mean_packet`; as `bytes` if left out.
+        by_size: Option<bool> = None, "", Range::ANY, ["bytes_"];
+        /// The packet size behind thresholds, idle time and automatic values; the port's packet if left out.
+        mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0),
+            ["mean_pktsize_", "MeanPktSize", "avpkt"];
+        /// How many packets a second the link is taken to send, behind idle time and automatic values; the real
+        /// number if left out.
+        pkrate: Option<Frequency> = None, "Hz", Range::new(1e-3, 1e12);
+        /// Mark packets of ECN-capable transports instead of dropping them, while p_b is less than `mark_p`.
+        ecn: bool = false, "", Range::ANY, ["setbit_", "UseEcn", "useEcn"];
+        /// The p_b from which on packets are dropped in spite of `ecn`; at 1, all those are marked that p_b does
+        /// not condemn for certain.
+        mark_p: f64 = 1.0, "", Range::new(0.0, 1.0), ["mark_p_"];
+        /// Whether `mark_p` holds. If not, `ecn` marks whatever p_b, so that not `gentle` and with `w_q` = 1 the
+        /// step at `max_th` is that of DCTCP.
+        hard_drop: bool = true, "", Range::ANY, ["UseHardDrop", "harddrop"];
+        /// Queueing delay from which an automatic `min_th` follows.
+        target_delay: Span = Span::ms(5), "s", Range::above(0.0, 100.0), ["targetdelay_", "TargetDelay"];
+    }
+}
+
+/// Refuses `value` if what it says is said by `other`, `given`, as well.
+fn alone<T: Field>(name: &str, value: Option<&T>, other: &str, given: bool) -> Result<(), ParamError> {
+    match value {
+        Some(value) if given => Err(ParamError::Invalid {
+            name: name.to_owned(),
+            found: value.value().to_string(),
+            allowed: format!("left out where {other} is given"),
+        }),
+        _ => Ok(()),
+    }
+}
+
+impl Params {
+    /// `max_p`, unless it depends on the thresholds.
+    pub(in crate::aqm) fn max_p(&self) -> Option<f64> {
+        self.max_p.or(self.linterm.map(|inverse| 1.0 / inverse))
+    }
+
+    /// Whether they fit together.
+    pub(super) fn check(&self) -> Result<(), ParamError> {
+        alone("min_bytes", self.min_bytes.as_ref(), "min_th", self.min_th.is_some())?;
+        alone("max_bytes", self.max_bytes.as_ref(), "max_th", self.max_th.is_some())?;
+        alone("linterm", self.linterm.as_ref(), "max_p", self.max_p.is_some())?;
+        alone("plog", self.plog.as_ref(), "max_p or linterm", self.max_p().is_some())?;
+        alone("burst", self.burst.as_ref(), "w_q", self.w_q.is_some())?;
+        let refused = |name: &str, found: String, allowed: String| {
+            Err(ParamError::Invalid { name: name.to_owned(), found, allowed })
+        };
+        match (self.min_th, self.max_th) {
+            (Some(min), Some(max)) if min > max => {
+                return refused("min_th", min.to_string(), format!("at most max_th = {max}"));
+            }
+            _ => {}
+        }
+        match (self.min_bytes, self.max_bytes) {
+            (Some(min), Some(max)) if min.0 > max.0 => {
+                return refused(
+                    "min_bytes",
+                    min.value().to_string(),
+                    format!("at most max_bytes = {}", max.value()),
+                );
+            }
+            _ => {}
+        }
+        match (self.burst, self.min_th) {
+            (Some(burst), Some(min_th)) if weight_for_burst(min_th, burst).is_none() => {
+                let allowed =
+                    format!("at least min_th = {min_th}, and that more than 1, for tc to find a weight");
+                refused("burst", burst.to_string(), allowed)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What the parameters come to.
+pub(super) struct Effective {
+    /// In packets.
+    pub(super) min_th: f64,
+    /// In packets.
+    pub(super) max_th: f64,
+    pub(super) max_p: f64,
+    pub(super) w_q: f64,
+    /// The mean packet.
+    pub(super) mean: Bytes,
+    /// Packets a second.
+    pub(super) c: f64,
+}
+
+impl Effective {
+    /// What `params` come to on `port`.
+    pub(super) fn new(params: &Params, port: &Port) -> Self {
+        let mean = params.mean_packet.unwrap_or(port.packet);
+        let c = params.pkrate.map_or_else(|| port.rate.packets(mean), |rate| rate.0);
+        let (min_th, max_th) = thresholds(params, port, mean, c);
+        let max_p = params.max_p().or_else(|| {
+            params.plog.map(|plog| ((max_th - min_th) * mean.0 as f64 * power_of_half(plog)).clamp(0.0, 1.0))
+        });
+        let burst = params.burst.or_else(|| match params.rules {
+            Rules::Ns2 => None,
+            Rules::Linux => Some(((2.0 * min_th + max_th) / 3.0) as u32),
+        });
+        let w_q = params.w_q.unwrap_or_else(|| match burst {
+            // Where tc finds nothing, the average follows as fast as tc ever lets it.
+            Some(burst) => weight_for_burst(min_th, burst).unwrap_or(0.5),
+            None => weight(c, port.delay),
+        });
+        Self { min_th, max_th, max_p: max_p.unwrap_or(0.1), w_q, mean, c }
+    }
+}
+
+/// The thresholds in packets, for a link of `c` packets a second.
+fn thresholds(params: &Params, port: &Port, mean: Bytes, c: f64) -> (f64, f64) {
+    let packets = |bytes: u64| bytes as f64 / mean.0 as f64;
+    let min_th = params.min_th.or(params.min_bytes.map(|min| packets(min.0)));
+    let max_th = params.max_th.or(params.max_bytes.map(|max| packets(max.0)));
+    match (min_th, max_th, params.rules) {
+        (Some(min_th), Some(max_th), _) => (min_th, max_th),
+        (Some(min_th), None, _) => (min_th, 3.0 * min_th),
+        (None, Some(max_th), _) => (max_th / 3.0, max_th),
+        (None, None, Rules::Ns2) => {
+            let min_th = (0.5 * params.target_delay.secs() * c).max(5.0);
+            (min_th, 3.0 * min_th)
+        }
+        (None, None, Rules::Linux) => {
+            // Whole bytes, as tc has them.
+            let max = ((port.limit.packets(mean) * mean.0 as f64) as u64 / 4).max(1);
+            (packets(max / 3), packets(max))
+        }
+    }
+}
+
+/// ns-2's weight for a link of `c` packets a second: the average follows in about ten round trips.
+fn weight(c: f64, delay: Span) -> f64 {
+    let rtt = (3.0 * (delay.secs() + 1.0 / c)).max(0.1);
+    -libm::expm1(-1.0 / (10.0 * rtt * c))
+}
+
+/// The weight that tc_red.c finds for a burst: with it, the average of a queue that grows by `burst` packets from
+/// empty stays below `min_th`, up to the packet in transmission.
+fn weight_for_burst(min_th: f64, burst: u32) -> Option<f64> {
+    let burst = f64::from(burst);
+    let excess = burst + 1.0 - min_th;
+    (1..32)
+        .map(power_of_half)
+        .find(|w| excess <= (1.0 - libm::pow(1.0 - w, burst)) / w)
+        .filter(|_| excess >= 1.0)
+}
+
+/// 2^-`k`, for `k` up to 31.
+fn power_of_half(k: u32) -> f64 {
+    1.0 / f64::from(1_u32 << k)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{PORT, assert_close};
+    use crate::params::{Params as _, Value};
+    use crate::unit::{Limit, Rate};
+
+    fn text(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+
+    /// Parameters set by these names, and what they come to before a link of 2500 packets of 500 bytes a second.
+    fn told(settings: &[(&str, Value)]) -> (Params, Effective) {
+        let mut params = Params::default();
+        for (name, value) in settings {
+            params.set(name, value).expect(name);
+        }
+        let effective = Effective::new(&params, &PORT);
+        (params, effective)
+    }
+
+    /// Why these settings do not fit together.
+    fn refused(settings: &[(&str, Value)]) -> String {
+        told(settings).0.check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn automatic_values_are_those_of_ns2() {
+        let auto = Effective::new(&Params::default(), &PORT);
+        assert_close(auto.min_th, 6.25);
+        assert_close(auto.max_th, 18.75);
+        assert_close(auto.max_p, 0.1);
+        assert_close(auto.w_q, 1.0 - (-4e-4_f64).exp());
+        // A slow link with a long delay: rtt = 3 (0.1 s + 10 ms).
+        let slow = Port { rate: Rate::bit_per_s(400_000), delay: Span::ms(100), ..PORT };
+        let auto = Effective::new(&Params::default(), &slow);
+        assert_close(auto.min_th, 5.0);
+        assert_close(auto.w_q, 1.0 - (-1.0 / 330.0_f64).exp());
+        let (_, given) = told(&[("max_th", Value::Float(30.0))]);
+        assert_close(given.min_th, 10.0);
+    }
+
+    #[test]
+    fn values_by_which_ns2_asks_for_automatic_ones_are_refused() {
+        let mut params = Params::default();
+        for name in ["thresh_", "maxthresh_"] {
+            assert!(params.set(name, &Value::Integer(0)).is_err(), "{name}");
+        }
+        for weight in [0, -1, -2] {
+            assert!(params.set("q_weight_", &Value::Integer(weight)).is_err(), "{weight}");
+        }
+        assert_eq!(params, Params::default());
+    }
+
+    #[test]
+    fn linterm_is_the_inverse_of_max_p_and_printed_as_itself() {
+        for name in ["linterm", "linterm_", "LInterm"] {
+            let (params, effective) = told(&[(name, Value::Integer(50))]);
+            assert_close(effective.max_p, 0.02);
+            assert!(params.values().contains(&("linterm", Value::Float(50.0))));
+        }
+        // A probability given as one is refused.
+        assert!(Params::default().set("linterm_", &Value::Float(0.1)).is_err());
+        assert!(Params::default().set("max_p", &Value::Float(10.0)).is_err());
+    }
+
+    #[test]
+    fn thresholds_in_bytes_are_quantities_that_mean_packets_divide() {
+        let (_, effective) = told(&[("min", text("30 kB")), ("max", text("90 kB"))]);
+        assert_close(effective.min_th, 60.0);
+        assert_close(effective.max_th, 180.0);
+        let (_, large) = told(&[("min", text("30 kB")), ("avpkt", text("1000 B"))]);
+        assert_close(large.min_th, 30.0);
+        assert_close(large.max_th, 90.0);
+        // A bare number could mean either, and is refused.
+        for name in ["min", "qth_min", "min_bytes", "max"] {
+            assert!(Params::default().set(name, &Value::Integer(30_000)).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_burst_gives_the_weight_that_tc_finds() {
+        // The longest bursts for a min_th of 32 packets, by weight, in the head of Linux's red.h.
+        for (k, longest) in [(4, 46), (5, 57), (6, 75), (7, 101)] {
+            for (burst, k) in [(longest, k), (longest + 1, k + 1)] {
+                let (_, effective) =
+                    told(&[("min_th", Value::Integer(32)), ("burst", Value::Integer(burst))]);
+                assert_close(effective.w_q, 0.5_f64.powi(k));
+            }
+        }
+    }
+
+    #[test]
+    fn a_burst_for_which_tc_finds_no_weight_is_refused() {
+        let burst =
+            |min_th, burst| refused(&[("min_th", Value::Float(min_th)), ("burst", Value::Integer(burst))]);
+        assert_eq!(
+            burst(32.0, 31),
+            "burst = 31: must be at least min_th = 32, and that more than 1, for tc to find a weight"
+        );
+        assert_eq!(
+            burst(0.5, 40),
+            "burst = 40: must be at least min_th = 0.5, and that more than 1, for tc to find a weight"
+        );
+        // Where the threshold follows from the port, there is no telling before: the fastest weight that tc has.
+        assert_close(told(&[("rules", text("linux")), ("burst", Value::Integer(9))]).1.w_q, 0.5);
+    }
+
+    #[test]
+    fn tc_works_out_what_is_left_out_from_the_buffer() {
+        // 60 kB: max 15 kB, min 5 kB; burst 25/3 = 8, with which 4 <= 8 (1 - (7/8)^8) = 5.25, but not 4 (1 - (3/4)^8).
+        let mut params = Params { rules: Rules::Linux, mean_packet: Some(Bytes(1000)), ..Params::default() };
+        let effective = Effective::new(&params, &Port { limit: Limit::Bytes(60_000), ..PORT });
+        assert_close(effective.max_th, 15.0);
+        assert_close(effective.min_th, 5.0);
+        assert_close(effective.w_q, 1.0 / 8.0);
+        // With min 12 kB: max 36 kB, burst 20, a = 9 <= 16 (1 - (15/16)^20) = 11.6, but not 8 (1 - (7/8)^20) = 7.4.
+        params.min_bytes = Some(Bytes(12_000));
+        let effective = Effective::new(&params, &PORT);
+        assert_close(effective.max_th, 36.0);
+        assert_close(effective.w_q, 1.0 / 16.0);
+        // A buffer too small for any of it.
+        params.min_bytes = None;
+        let effective = Effective::new(&params, &Port { limit: Limit::Bytes(1), ..PORT });
+        assert_close(effective.max_th, 0.001);
+        assert_close(effective.min_th, 0.0);
+    }
+
+    #[test]
+    fn plog_is_a_power_of_two_in_bytes() {
+        // The head of Linux's red.h: 128 KiB and 32 KiB with Plog 22 are about 0.02.
+        let thresholds = [("min", text("32768 B")), ("max", text("131072 B"))];
+        let (_, effective) = told(&[&thresholds[..], &[("Plog", Value::Integer(22))]].concat());
+        assert_close(effective.max_p, 98_304.0 / 4_194_304.0);
+        // What tc made of 0.02 was 23: asked and used differ by a factor of 1.7.
+        let (_, effective) = told(&[&thresholds[..], &[("plog", Value::Integer(23))]].concat());
+        assert_close(effective.max_p, 0.011_718_75);
+        assert_close(told(&[("plog", Value::Integer(0))]).1.max_p, 1.0);
+    }
+
+    #[test]
+    fn the_packets_a_second_may_be_told() {
+        assert_close(told(&[]).1.c, 2500.0);
+        assert_close(told(&[("mean_packet", text("1000 B"))]).1.c, 1250.0);
+        assert_close(told(&[("pkrate", text("150 Hz"))]).1.c, 150.0);
+    }
+
+    #[test]
+    fn what_is_said_twice_is_refused() {
+        let both = |one: (&str, Value), other: (&str, Value)| refused(&[one, other]);
+        let number = Value::Float;
+        assert_eq!(
+            both(("linterm_", number(50.0)), ("max_p", number(0.02))),
+            "linterm = 50.0: must be left out where max_p is given"
+        );
+        assert_eq!(
+            both(("plog", Value::Integer(22)), ("linterm", number(50.0))),
+            "plog = 22: must be left out where max_p or linterm is given"
+        );
+        assert_eq!(
+            both(("burst", Value::Integer(50)), ("wq", number(0.002))),
+            "burst = 50: must be left out where w_q is given"
+        );
+        assert_eq!(
+            both(("min", text("30 kB")), ("minth", number(60.0))),
+            "min_bytes = \"30000 B\": must be left out where min_th is given"
+        );
+        assert_eq!(
+            both(("max", text("90 kB")), ("maxth", number(180.0))),
+            "max_bytes = \"90000 B\": must be left out where max_th is given"
+        );
+    }
+
+    #[test]
+    fn thresholds_the_wrong_way_round_are_refused() {
+        let both = |min, max| [("min_th", Value::Float(min)), ("max_th", Value::Float(max))];
+        assert_eq!(refused(&both(9.5, 9.0)), "min_th = 9.5: must be at most max_th = 9");
+        assert_eq!(told(&both(9.0, 9.0)).0.check(), Ok(()));
+        assert_eq!(
+            refused(&[("min", text("30 kB")), ("max", text("20 kB"))]),
+            "min_bytes = \"30000 B\": must be at most max_bytes = \"20000 B\""
+        );
+    }
+}

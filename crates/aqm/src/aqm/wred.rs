@@ -1,0 +1,412 @@
+//! WRED: RED with thresholds and a drop probability of their own for every class of service, after Cisco and RIO.
+//!
+//! A packet of class k is decided upon as in `red`, by `min_th`, `max_th` and `max_p` of its class and an average queue:
+//!
+//! ```text
+//! "shared":          avg of all that waits, moved by every arrival                      (WRED)
+//! "own-and-higher":  avg of what waits of the classes 1 to k, moved by their arrivals   (RIO)
+//! ```
+//!
+//! Class 1 is the one to protect. With "own-and-higher" it does not see what the classes below it have queued, and the
+//! last class sees everything. Two classes of the latter are RIO: class 1 is In, class 2 Out.
+//!
+//! Each class counts its own packets between its own drops.
+//!
+//! Decides at: enqueue. Timer: none. Randomness: one draw an arrival with the average above min_th. State: that of `red`
+//! for every class; packets and bytes that wait, of every class.
+//!
+//! # Departures from the source
+//! Those of `red`; with "own-and-higher" a class is spared while at most one packet waits that it sees. Cisco's eight
+//! precedences and 64 code points are four classes here. RIO knows two; ns-2's renews the total average for In packets
+//! only, which its head says is a bug, and which is not followed.
+//!
+//! # Sources
+//! Cisco, "Congestion avoidance overview", and its command reference on random-detect: a maximum of 40, the minima
+//! from 9/18 to 16/18 of it for the precedences 0 to 7, 1 in 10, weight 2^-9; the defaults are those of the precedences
+//! 6, 4, 2 and 0. Clark, Fang, "Explicit allocation of best-effort packet delivery service", IEEE/ACM ToN 6(4), 1998;
+//! ns-2.35, rio.cc and ns-default.tcl. Tested against a transcription of these laws.
+
+use crate::aqm::red::{self, Red, Spacing};
+use crate::aqm::{Aqm, Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
+use crate::params::{ParamError, Range};
+use crate::unit::{Bytes, Span, Time};
+
+crate::choice! {
+    /// Which average a class is decided upon by.
+    pub enum Average {
+        /// That of the whole queue.
+        Shared = "shared",
+        /// That of what waits of its own and higher classes.
+        OwnAndHigher = "own-and-higher",
+    }
+}
+
+crate::params! {
+    /// Weighted RED's parameters. A list has a value for each class, from the first; its last holds for those beyond.
+    pub struct Params {
+        /// Average queue at which drops begin, for each class; in packets also in byte mode.
+        min_th: Vec<f64> = vec![33.0, 28.0, 24.0, 20.0], "packets", Range::above(0.0, 1e9), ["minth"];
+        /// Average queue at which p_b is `max_p`, for each class; in packets also in byte mode.
+        max_th: Vec<f64> = vec![40.0], "packets", Range::above(0.0, 1e9), ["maxth"];
+        /// p_b at `max_th`, for each class (Cisco's mark probability denominator is its inverse).
+        max_p: Vec<f64> = vec![0.1], "", Range::above(0.0, 1.0), ["maxp"];
+        /// Which average decides: `shared`, that of the whole queue; `own-and-higher`, that of what waits of a packet's
+        /// own and higher classes.
+        average: Average = Average::Shared, "";
+        /// Weight of the present queue in the average (2^-n for Cisco's exponential weighting constant n).
+        w_q: f64 = 1.0 / 512.0, "", Range::above(0.0, 1.0), ["wq", "q_weight_"];
+        /// From `max_th` to twice that, let p_b rise from `max_p` to 1 instead of jumping.
+        gentle: bool = false, "", Range::ANY, ["gentle_"];
+        /// How drops are spaced: `1993`, the gaps uniform on [1, 1/p_b]; `wait`, on [1/p_b, 2/p_b]; `none`,
+        /// independent drops.
+        spacing: Spacing = Spacing::Uniform, "";
+        /// Measure the queue in bytes over `mean_packet`.
+        bytes: bool = false, "", Range::ANY, ["queue_in_bytes_"];
+        /// Count bytes over `mean_packet`, and scale p by a packet's size over `mean_packet`; as `bytes` if left out.
+        by_size: Option<bool> = None, "", Range::ANY, ["bytes_"];
+        /// The packet size behind thresholds and idle time; the port's packet if left out.
+        mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0), ["mean_pktsize_"];
+        /// Mark packets of ECN-capable transports instead of dropping them, while p_b is less than 1.
+        ecn: bool = false, "", Range::ANY, ["setbit_"];
+        /// Whether `ecn` gives way to drops at p_b = 1.
+        hard_drop: bool = true, "";
+    }
+}
+
+impl Params {
+    /// What class `k`, from 0, has of a list.
+    fn of(list: &[f64], k: usize) -> f64 {
+        list[k.min(list.len() - 1)]
+    }
+
+    /// RED as class `k`, from 0, has it.
+    fn class(&self, k: usize) -> red::Params {
+        red::Params {
+            min_th: Some(Self::of(&self.min_th, k)),
+            max_th: Some(Self::of(&self.max_th, k)),
+            max_p: Some(Self::of(&self.max_p, k)),
+            w_q: Some(self.w_q),
+            gentle: self.gentle,
+            spacing: self.spacing,
+            bytes: self.bytes,
+            by_size: self.by_size,
+            mean_packet: self.mean_packet,
+            ecn: self.ecn,
+            hard_drop: self.hard_drop,
+            ..red::Params::default()
+        }
+    }
+}
+
+const N: usize = CLASSES as usize;
+
+/// The place of a packet's class in a table.
+fn place(packet: &Packet) -> usize {
+    usize::from(packet.class.clamp(1, CLASSES) - 1)
+}
+
+/// The algorithm; see the module.
+#[derive(Clone, Debug)]
+pub struct Wred {
+    average: Average,
+    classes: [Red; N],
+    /// What waits of each class, which only RIO's average needs.
+    waiting: [Backlog; N],
+    /// The class of the last arrival.
+    last: usize,
+}
+
+impl Wred {
+    /// What waits that class `k` sees, of a whole `queue`.
+    #[inline]
+    fn seen(&self, k: usize, queue: &Backlog) -> Backlog {
+        match self.average {
+            Average::Shared => *queue,
+            Average::OwnAndHigher => {
+                let seen = &self.waiting[..=k];
+                Backlog {
+                    packets: seen.iter().map(|class| class.packets).sum(),
+                    bytes: seen.iter().map(|class| class.bytes).sum(),
+                    full: queue.full,
+                }
+            }
+        }
+    }
+}
+
+impl Aqm for Wred {
+    type Params = Params;
+    const SIGNALS: &'static [Signal] = &[
+        Signal {
+            name: "p",
+            unit: "",
+            doc: "Drop probability p_b at the last arrival, in its class, before drops are spaced.",
+        },
+        Signal { name: "avg", unit: "packets", doc: "The average queue that decided at the last arrival." },
+    ];
+    const PRESETS: &'static [(&'static str, &'static str)] = &[(
+        "ns2-rio",
+        "ns-2's RIO: In (class 1) 15, 30 and 1/50 by its own average, Out 5, 15 and 0.1; spacing \"wait\"",
+    )];
+
+    fn new(params: &Params, port: &Port) -> Self {
+        Self {
+            average: params.average,
+            classes: std::array::from_fn(|k| Red::new(&params.class(k), port)),
+            waiting: [Backlog::default(); N],
+            last: 0,
+        }
+    }
+
+    fn preset(name: &str) -> Option<Params> {
+        (name == "ns2-rio").then(|| Params {
+            min_th: vec![15.0, 5.0],
+            max_th: vec![30.0, 15.0],
+            max_p: vec![0.02, 0.1],
+            average: Average::OwnAndHigher,
+            w_q: 0.002,
+            spacing: Spacing::Wait,
+            ..Params::default()
+        })
+    }
+
+    fn check(params: &Params) -> Result<(), ParamError> {
+        for (name, list) in [("min_th", &params.min_th), ("max_th", &params.max_th), ("max_p", &params.max_p)]
+        {
+            if list.len() > N {
+                return Err(ParamError::Invalid {
+                    name: name.to_owned(),
+                    found: format!("{list:?}"),
+                    allowed: format!("at most {N} values, one a class"),
+                });
+            }
+        }
+        (0..N).try_for_each(|k| Red::check(&params.class(k)))
+    }
+
+    #[inline]
+    fn on_enqueue<R: Uniform>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        queue: &Backlog,
+        rng: &mut R,
+    ) -> Verdict {
+        if queue.packets == 0 {
+            // A host that shares the buffer among queues may have dropped what waited.
+            self.waiting = [Backlog::default(); N];
+        }
+        let k = place(packet);
+        for class in 0..N {
+            if class >= k || self.average == Average::Shared {
+                let seen = self.seen(class, queue);
+                self.classes[class].estimate(now, &seen);
+            } else {
+                // Of its own and higher classes nothing came, but time that the link idled ages its average.
+                self.classes[class].end_idle(now, queue.full);
+            }
+        }
+        self.last = k;
+        let seen = self.seen(k, queue);
+        let verdict = self.classes[k].decide(packet, &seen, rng);
+        if verdict != Verdict::Drop && !queue.full {
+            self.waiting[k].packets += 1;
+            self.waiting[k].bytes += u64::from(packet.size);
+        }
+        verdict
+    }
+
+    #[inline]
+    fn on_dequeue<R: Uniform>(
+        &mut self,
+        _: Time,
+        packet: &Packet,
+        _: &Backlog,
+        _: Span,
+        _: &mut R,
+    ) -> Verdict {
+        let class = &mut self.waiting[place(packet)];
+        class.packets = class.packets.saturating_sub(1);
+        class.bytes = class.bytes.saturating_sub(u64::from(packet.size));
+        Verdict::Pass
+    }
+
+    #[inline]
+    fn on_idle(&mut self, now: Time) {
+        for class in &mut self.classes {
+            class.on_idle(now);
+        }
+    }
+
+    fn signals(&self, visit: impl FnMut(usize, f64)) {
+        self.classes[self.last].signals(visit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Draw, PACKET, PORT, assert_close, waiting};
+
+    /// A full-sized packet of this class.
+    fn of_class(class: u8) -> Packet {
+        Packet { class, ..PACKET }
+    }
+
+    /// p_b at the last arrival.
+    fn p_b(wred: &Wred) -> f64 {
+        wred.classes[wred.last].p_b
+    }
+
+    /// Average queue at the last arrival.
+    fn avg(wred: &Wred) -> f64 {
+        wred.classes[wred.last].avg
+    }
+
+    /// Lets a packet of `class` come and a queue of so many packets be found, and keeps it waiting.
+    fn arrive(wred: &mut Wred, now: Time, class: u8, queue: u32) {
+        let verdict = wred.on_enqueue(now, &of_class(class), &waiting(queue), &mut Draw(0.999));
+        assert_eq!(verdict, Verdict::Pass);
+    }
+
+    #[test]
+    fn each_class_has_its_own_line_over_one_average() {
+        let params = Params {
+            min_th: vec![30.0, 20.0, 10.0],
+            max_th: vec![50.0, 40.0],
+            max_p: vec![0.1, 0.2, 0.3, 0.4],
+            w_q: 1.0,
+            ..Params::default()
+        };
+        let mut wred = Wred::new(&params, &PORT);
+        // At 35: 0.1 of 5/20, 0.2 of 15/20, 0.3 and 0.4 of 25/30.
+        for (class, expected) in [(1, 0.025), (2, 0.15), (3, 0.25), (4, 1.0 / 3.0)] {
+            arrive(&mut wred, Time::ZERO, class, 35);
+            assert_close(p_b(&wred), expected);
+            assert_close(avg(&wred), 35.0);
+        }
+    }
+
+    #[test]
+    fn the_defaults_are_ciscos_for_every_other_precedence() {
+        let mut params = Params::default();
+        assert_eq!(Wred::check(&params), Ok(()));
+        for (k, precedence) in [6, 4, 2, 0].into_iter().enumerate() {
+            assert_close(params.min_th[k], f64::floor(40.0 * f64::from(9 + precedence) / 18.0));
+        }
+        params.w_q = 1.0;
+        let mut wred = Wred::new(&params, &PORT);
+        // Half-way from 20 to 40; above 40 everything goes.
+        arrive(&mut wred, Time::ZERO, 4, 30);
+        assert_close(p_b(&wred), 0.05);
+        arrive(&mut wred, Time::ZERO, 1, 30);
+        assert_close(p_b(&wred), 0.0);
+        arrive(&mut wred, Time::ZERO, 1, 40);
+        assert_close(p_b(&wred), 1.0);
+    }
+
+    #[test]
+    fn an_arrival_of_any_class_moves_the_shared_average() {
+        let mut wred = Wred::new(&Params { w_q: 0.5, ..Params::default() }, &PORT);
+        for (class, expected) in [(1, 8.0), (4, 12.0), (2, 14.0), (3, 15.0)] {
+            arrive(&mut wred, Time::ZERO, class, 16);
+            assert_close(avg(&wred), expected);
+        }
+    }
+
+    #[test]
+    fn a_class_sees_of_the_queue_only_what_is_not_below_it() {
+        let params = Params {
+            average: Average::OwnAndHigher,
+            w_q: 1.0,
+            min_th: vec![90.0],
+            max_th: vec![99.0],
+            ..Params::default()
+        };
+        let mut wred = Wred::new(&params, &PORT);
+        let classes = [1, 2, 2, 3, 4, 4, 4];
+        for (queue, class) in (0..).zip(classes) {
+            arrive(&mut wred, Time::ZERO, class, queue);
+        }
+        for (class, seen) in [(1, 1.0), (2, 4.0), (3, 6.0), (4, 10.0)] {
+            arrive(&mut wred, Time::ZERO, class, 7);
+            assert_close(avg(&wred), seen);
+        }
+        // Two of class 2 leave, and one of class 4.
+        for class in [2, 2, 4] {
+            wred.on_dequeue(Time::ZERO, &of_class(class), &waiting(9), Span::ZERO, &mut Draw(0.5));
+        }
+        for (class, seen) in [(1, 2.0), (2, 4.0), (3, 7.0), (4, 11.0)] {
+            arrive(&mut wred, Time::ZERO, class, 9);
+            assert_close(avg(&wred), seen);
+        }
+    }
+
+    #[test]
+    fn what_is_dropped_or_does_not_fit_does_not_wait() {
+        let params = Params {
+            average: Average::OwnAndHigher,
+            w_q: 1.0,
+            min_th: vec![1.0],
+            max_th: vec![1.0],
+            ..Params::default()
+        };
+        let mut wred = Wred::new(&params, &PORT);
+        // The third finds two and is the first above the threshold, hence spared; the fourth is dropped.
+        for (queue, verdict) in (0..).zip([Verdict::Pass, Verdict::Pass, Verdict::Pass, Verdict::Drop]) {
+            assert_eq!(
+                wred.on_enqueue(Time::ZERO, &of_class(2), &waiting(queue), &mut Draw(0.5)),
+                verdict,
+                "at {queue}"
+            );
+        }
+        let full = Backlog { full: true, ..waiting(3) };
+        wred.on_enqueue(Time::ZERO, &of_class(2), &full, &mut Draw(0.5));
+        assert_eq!((wred.waiting[1].packets, wred.waiting[1].bytes), (3, 1500));
+    }
+
+    #[test]
+    fn a_class_that_nothing_comes_of_keeps_its_average_but_for_idle_time() {
+        let params = Params { average: Average::OwnAndHigher, w_q: 0.5, ..Params::default() };
+        let mut wred = Wred::new(&params, &PORT);
+        wred.classes.iter_mut().for_each(|class| class.avg = 16.0);
+        wred.on_idle(Time::ZERO);
+        // The time of two packets; then class 2 comes, and 1 and its arrivals are passed by.
+        let now = Time::ZERO + Span::us(800);
+        arrive(&mut wred, now, 2, 0);
+        let avgs: Vec<f64> = wred.classes.iter().map(|class| class.avg).collect();
+        assert_eq!(avgs, [4.0, 2.0, 2.0, 2.0]);
+        // Busy since: no idle time for class 1, and the rest sees the one that waits.
+        arrive(&mut wred, now + Span::s(1), 2, 1);
+        let avgs: Vec<f64> = wred.classes.iter().map(|class| class.avg).collect();
+        assert_eq!(avgs, [4.0, 1.5, 1.5, 1.5]);
+    }
+
+    #[test]
+    fn each_class_counts_its_own_packets_between_drops() {
+        let params = Params {
+            min_th: vec![10.0],
+            max_th: vec![30.0],
+            max_p: vec![0.5],
+            w_q: 1.0,
+            ..Params::default()
+        };
+        let mut wred = Wred::new(&Params { spacing: Spacing::Wait, ..params }, &PORT);
+        let mut verdict = |class| wred.on_enqueue(Time::ZERO, &of_class(class), &waiting(20), &mut Draw(0.0));
+        // p_b = 0.25: the fourth of each class, whatever comes between.
+        let verdicts = [1, 2, 2, 1, 1, 2, 1, 2].map(&mut verdict);
+        assert_eq!(verdicts[..6], [Verdict::Pass; 6]);
+        assert_eq!(verdicts[6..], [Verdict::Drop; 2]);
+    }
+
+    #[test]
+    fn parameters_that_contradict_each_other_are_refused() {
+        let error = |params: Params| Wred::check(&params).unwrap_err().to_string();
+        let max_th = vec![40.0, 40.0, 22.0];
+        assert_eq!(error(Params { max_th, ..Params::default() }), "min_th = 24: must be at most max_th = 22");
+        assert_eq!(
+            error(Params { max_p: vec![0.5; 5], ..Params::default() }),
+            "max_p = [0.5, 0.5, 0.5, 0.5, 0.5]: must be at most 4 values, one a class"
+        );
+    }
+}

@@ -1,0 +1,238 @@
+//! Runs an algorithm and a plain transcription of its source side by side: both see the same random overload and
+//! the same draws, and must say the same of every packet.
+
+use crate::support::{PORT, Random};
+use aqm::params::Value;
+use aqm::{AnyParams, Backlog, Limit, Packet, Span, Time, Uniform, Verdict};
+use std::collections::VecDeque;
+
+const ARRIVALS: u32 = 150_000;
+
+/// An algorithm as its source states it. Times are seconds; `u` draws a random number.
+pub(crate) trait Reference {
+    /// Whether it draws even for a packet that the buffer refuses.
+    const DRAWS_ALWAYS: bool = false;
+
+    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict;
+
+    /// What becomes of a packet that has waited for `_sojourn` and has left `_queue` behind.
+    fn departure(
+        &mut self,
+        _now: f64,
+        _packet: Packet,
+        _queue: &Backlog,
+        _sojourn: f64,
+        _u: &mut dyn FnMut() -> f64,
+    ) -> Verdict {
+        Verdict::Pass
+    }
+
+    /// What becomes of the packets that leave `line` at once: all dropped but the last, which the link gets, or
+    /// all of them if the line ends. For sources that take packets out of the queue themselves.
+    fn link_free(&mut self, now: f64, line: &mut Line, u: &mut dyn FnMut() -> f64) -> Vec<Verdict> {
+        let mut verdicts = vec![];
+        while let Some((arrived, packet)) = line.pop() {
+            verdicts.push(self.departure(now, packet, &line.backlog(), now - arrived, u));
+            if verdicts.last() != Some(&Verdict::Drop) {
+                return verdicts;
+            }
+        }
+        self.idle(now);
+        verdicts
+    }
+
+    fn idle(&mut self, _now: f64) {}
+    fn timer(&mut self, _now: f64, _queue: &Backlog) {}
+    /// The first of the algorithm's signals.
+    fn signal(&self) -> f64;
+}
+
+pub(crate) fn drop_or_mark(mark: bool) -> Verdict {
+    if mark { Verdict::Mark } else { Verdict::Drop }
+}
+
+/// The packets that wait, as a reference takes them out.
+pub(crate) struct Line<'a> {
+    waiting: &'a VecDeque<(Time, Packet)>,
+    taken: usize,
+}
+
+impl Line<'_> {
+    /// The next packet and when it arrived.
+    pub(crate) fn pop(&mut self) -> Option<(f64, Packet)> {
+        let next = self.waiting.get(self.taken).map(|(arrived, packet)| (arrived.secs(), *packet));
+        self.taken += usize::from(next.is_some());
+        next
+    }
+
+    /// What is left.
+    pub(crate) fn backlog(&self) -> Backlog {
+        backlog(self.waiting.iter().skip(self.taken), 0)
+    }
+}
+
+fn backlog<'a>(waiting: impl Iterator<Item = &'a (Time, Packet)>, size: u32) -> Backlog {
+    let (packets, bytes) =
+        waiting.fold((0, 0), |(packets, bytes), (_, p)| (packets + 1, bytes + u64::from(p.size)));
+    Backlog { packets, bytes, full: Limit::Packets(150).refuses(packets, bytes, size) }
+}
+
+/// The draws for one decision: each side gets its own copy of the same row of numbers.
+struct Draws {
+    random: Random,
+    drawn: u32,
+}
+
+impl Draws {
+    fn pair(random: &mut Random) -> (Self, Self) {
+        let row = Random(random.bits());
+        (Self { random: row.clone(), drawn: 0 }, Self { random: row, drawn: 0 })
+    }
+}
+
+impl Uniform for Draws {
+    fn uniform(&mut self) -> f64 {
+        self.drawn += 1;
+        self.random.uniform()
+    }
+}
+
+/// What happened to the packets, to tell whether the traffic tested anything.
+#[derive(Default, Debug)]
+pub(crate) struct Tally {
+    pub(crate) drops: u32,
+    pub(crate) marks: u32,
+    pub(crate) overflows: u32,
+    pub(crate) idle: u32,
+    /// Drops that followed another at the same instant, as packets left.
+    pub(crate) drops_in_a_row: u32,
+    /// Arrivals that took a packet that waited with them.
+    pub(crate) matches: u32,
+}
+
+/// Runs both on the same arrivals before the same link and compares every verdict and the first signal.
+pub(crate) fn compare<R: Reference>(
+    name: &str,
+    settings: &[(&str, Value)],
+    preset: Option<&str>,
+    mut reference: R,
+) -> Tally {
+    let mut params = AnyParams::of(name).expect("an algorithm");
+    if let Some(preset) = preset {
+        params = params.preset(preset).expect("a preset");
+    }
+    for (key, value) in settings {
+        params.set(key, value).expect("an allowed value");
+    }
+    params.check().expect("parameters that fit");
+    let mut aqm = params.on_one_queue(&PORT).expect("an algorithm on one queue");
+    let mut random = Random(42);
+    let mut waiting: VecDeque<(Time, Packet)> = VecDeque::new();
+    let mut tally = Tally::default();
+    let mut next_arrival = Time::ZERO;
+    let mut next_timer = aqm.period().map_or(Time::MAX, |period| Time::ZERO + period);
+    // When the packet in transmission is gone, or never for an idle link.
+    let mut link_free = Time::MAX;
+    let mut load = 1.0;
+    let mut arrivals = 0;
+    while arrivals < ARRIVALS {
+        let now = next_timer.min(next_arrival).min(link_free);
+        if now == next_timer {
+            let queue = backlog(waiting.iter(), 0);
+            aqm.on_period(now, &queue);
+            reference.timer(now.secs(), &queue);
+            next_timer += aqm.period().expect("a timer");
+            continue;
+        }
+        if now == next_arrival {
+            if arrivals % 5000 == 0 {
+                load = [0.7, 1.1, 1.6, 0.3, 1.05, 1.2][(arrivals / 5000) as usize % 6];
+            }
+            arrivals += 1;
+            let size = [40, 250, 500, 500, 500, 1000, 1500][(random.bits() % 7) as usize];
+            // One flow sends a third of the packets, twenty share the rest.
+            let flow = if random.uniform() < 0.33 { 0 } else { 1 + random.bits() % 20 };
+            let ect = random.uniform() < 0.6;
+            let (l4s, class) = (ect && arrivals % 3 == 0, 1 + (arrivals % 4) as u8);
+            let packet = Packet { flow, l4s, class, ..Packet::new(size, ect) };
+            let queue = backlog(waiting.iter(), size);
+            let (mut ours, mut theirs) = Draws::pair(&mut random);
+            let found = aqm.on_enqueue(now, &packet, &queue, &mut ours);
+            let expected = reference.arrival(now.secs(), packet, &queue, &mut || theirs.uniform());
+            assert!(ours.drawn <= theirs.drawn, "{name} {settings:?}: {} draws an arrival", ours.drawn);
+            assert!(R::DRAWS_ALWAYS || !queue.full || ours.drawn == 0, "{name} {settings:?}: a draw in vain");
+            if queue.full {
+                tally.overflows += 1;
+            } else {
+                assert_eq!(found, expected, "{name} {settings:?}: arrival {arrivals} at {now:?}, {queue:?}");
+                match expected {
+                    Verdict::Drop => tally.drops += 1,
+                    Verdict::DropBoth(place) => {
+                        waiting.remove(place as usize).expect("a packet that waits");
+                        tally.drops += 2;
+                        tally.matches += 1;
+                    }
+                    Verdict::Mark => tally.marks += 1,
+                    Verdict::Pass => {}
+                }
+                if matches!(expected, Verdict::Pass | Verdict::Mark) {
+                    waiting.push_back((now, packet));
+                }
+            }
+            let mean_size = (40.0 + 250.0 + 1500.0 + 1000.0 + 1500.0) / 7.0;
+            let gap = -(1.0 - random.uniform()).ln() * mean_size * 8.0 / 1e7 / load;
+            next_arrival += Span::from_secs(gap);
+        }
+        if now == link_free || link_free == Time::MAX {
+            // The link is free: next packet.
+            let (mut ours, mut theirs) = Draws::pair(&mut random);
+            let mut line = Line { waiting: &waiting, taken: 0 };
+            let verdicts = reference.link_free(now.secs(), &mut line, &mut || theirs.uniform());
+            link_free = Time::MAX;
+            for (i, expected) in verdicts.into_iter().enumerate() {
+                let (arrived, packet) = waiting.pop_front().expect("a packet");
+                let queue = backlog(waiting.iter(), 0);
+                let found = aqm.on_dequeue(now, &packet, &queue, now - arrived, &mut ours);
+                assert_eq!(found, expected, "{name} {settings:?}: departure at {now:?}, {queue:?}");
+                match expected {
+                    Verdict::Drop => {
+                        tally.drops += 1;
+                        tally.drops_in_a_row += u32::from(i > 0);
+                        continue;
+                    }
+                    Verdict::Mark => tally.marks += 1,
+                    Verdict::Pass => {}
+                    Verdict::DropBoth(_) => panic!("a departure is alone"),
+                }
+                link_free = now + PORT.rate.transmission(packet.size);
+            }
+            assert!(ours.drawn <= theirs.drawn, "{name} {settings:?}: {} draws a departure", ours.drawn);
+            if link_free == Time::MAX {
+                aqm.on_idle(now);
+                tally.idle += 1;
+            }
+        }
+        aqm.signals(|i, value| {
+            let expected = reference.signal();
+            assert!(
+                i > 0 || (value - expected).abs() < 1e-9 * expected.abs().max(1.0),
+                "{name} {settings:?}: the signal is {value}, not {expected}, at {now:?}"
+            );
+        });
+    }
+    tally
+}
+
+#[track_caller]
+pub(crate) fn assert_lively(tally: &Tally, ecn: bool) {
+    assert!(tally.drops + tally.marks > 300 && tally.idle > 300, "the traffic tested nothing: {tally:?}");
+    assert_eq!(tally.marks > 40, ecn, "{tally:?}");
+}
+
+pub(crate) fn number(x: f64) -> Value {
+    Value::Float(x)
+}
+
+pub(crate) fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}

@@ -1,0 +1,135 @@
+//! FRED, SRED and SFB against plain transcriptions of their sources, verdict for verdict.
+//!
+//! The transcriptions are in `reference`, what runs them in `driver`.
+
+mod driver;
+#[path = "reference/flows.rs"]
+mod flows;
+mod support;
+
+use aqm::params::Value;
+use driver::{assert_lively, compare, number, text};
+use flows::{Fred, Sfb, Sred};
+use std::cell::Cell;
+use std::rc::Rc;
+
+#[test]
+fn fred_equals_its_pseudocode() {
+    for (minth, maxth, maxp, wq, minq) in
+        [(50.0, 100.0, 0.02, 0.002, 4), (20.0, 60.0, 0.2, 0.02, 2), (30.0, 40.0, 1.0, 0.1, 1)]
+    {
+        for switches in 0..4 {
+            let [many_flows, ecn] = [1, 2].map(|bit| switches & bit != 0);
+            let settings = [
+                ("min_th", number(minth)),
+                ("max_th", number(maxth)),
+                ("max_p", number(maxp)),
+                ("w_q", number(wq)),
+                ("min_q", Value::Integer(minq)),
+                ("many_flows", Value::Bool(many_flows)),
+                ("ecn", Value::Bool(ecn)),
+            ];
+            let fred = Fred { many_flows, ecn, ..Fred::new(minth, maxth, maxp, wq, minq as f64) };
+            let tally = compare("fred", &settings, None, fred);
+            assert!(tally.drops > 300 && tally.idle > 300, "{tally:?}");
+            assert_eq!(tally.marks > 20, ecn, "{tally:?}");
+        }
+    }
+}
+
+#[test]
+fn freds_defaults_are_those_of_the_paper() {
+    for many_flows in [false, true] {
+        // A quarter of the port's buffer of 200 packets.
+        let fred = Fred { many_flows, ..Fred::new(50.0, 100.0, 0.02, 0.002, 4.0) };
+        let preset = many_flows.then_some("many-flows");
+        assert!(compare("fred", &[], preset, fred).drops > 300);
+    }
+}
+
+#[test]
+fn sred_equals_its_equations() {
+    for (m, p, alpha, p_max, most) in [(1000, 0.25, None, 0.15, 256.0), (100, 0.8, Some(0.001), 0.4, 8.0)] {
+        for switches in 0..4 {
+            let [full, ecn] = [1, 2].map(|bit| switches & bit != 0);
+            let mut settings = vec![
+                ("M", Value::Integer(m)),
+                ("overwrite", number(p)),
+                ("p_max", number(p_max)),
+                ("flows", number(most)),
+                ("form", text(if full { "full" } else { "simple" })),
+                ("ecn", Value::Bool(ecn)),
+            ];
+            settings.extend(alpha.map(|alpha| ("alpha", number(alpha))));
+            let sred = Sred {
+                m: m as usize,
+                p,
+                alpha: alpha.unwrap_or(1.0 / m as f64),
+                p_max,
+                most,
+                full,
+                ecn,
+                b: 200.0,
+                zombie: vec![],
+                p_t: 0.0,
+                p_zap: 0.0,
+            };
+            let tally = compare("sred", &settings, None, sred);
+            // Of a dozen flows or less, only the buffer drops many.
+            assert!(tally.drops + tally.marks > if most == 8.0 { 300 } else { 3 }, "{tally:?}");
+            assert!(tally.idle > 300 && (tally.marks > 0) == ecn, "{tally:?}");
+        }
+    }
+}
+
+#[test]
+fn sfb_equals_linux() {
+    for (levels, buckets, increment, rehash, db) in
+        [(8, 16, 0.001, 600, 60), (8, 16, 0.02, 5, 2), (2, 23, 0.05, 3, 0), (3, 5, 0.02, 0, 1)]
+    {
+        for ecn in [false, true] {
+            let settings = [
+                ("levels", Value::Integer(levels)),
+                ("bins", Value::Integer(buckets)),
+                ("increment", number(increment)),
+                ("decrement", number(increment / 6.0)),
+                ("rehash", text(&format!("{rehash} s"))),
+                ("db", text(&format!("{db} s"))),
+                ("penalty_rate", number(50.0)),
+                ("perturbation", Value::Integer(99)),
+                ("ecn", Value::Bool(ecn)),
+            ];
+            let boxed = Rc::new(Cell::new((0, 0)));
+            let sfb = Sfb {
+                levels: levels as u64,
+                buckets: buckets as u64,
+                bin_size: 20,
+                max: 25,
+                increment,
+                decrement: increment / 6.0,
+                rehash_interval: f64::from(rehash),
+                warmup_time: f64::from(db),
+                penalty_rate: 50.0,
+                penalty_burst: 20.0,
+                ecn,
+                seed: 99,
+                slot: 0,
+                double_buffering: false,
+                generations: 0,
+                perturbation: [0; 2],
+                bins: Default::default(),
+                rehash_time: 0.0,
+                tokens_avail: 20.0,
+                token_time: 0.0,
+                cb: Default::default(),
+                p_min: 0.0,
+                boxed: boxed.clone(),
+            };
+            let tally = compare("sfb", &settings, None, sfb);
+            assert_lively(&tally, ecn);
+            let (boxed, rehashes) = boxed.get();
+            assert!(boxed > 300 || increment < 0.02, "{boxed} in the penalty box");
+            assert_eq!(rehashes > 5, (1..600).contains(&rehash), "{rehashes} rehashes");
+        }
+    }
+}

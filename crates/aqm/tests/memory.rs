@@ -1,0 +1,97 @@
+//! No algorithm asks for memory once it is set up, however many flows pass by.
+
+mod support;
+
+use aqm::aqm::NAMES;
+use aqm::queue::Frame;
+use aqm::{AnyParams, Packet, Queue, Span, Time};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use support::{PORT, Random};
+
+thread_local! {
+    static BYTES: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The system's allocator, which counts the bytes that a thread asks for.
+struct Counting;
+
+// SAFETY: all work is the system's allocator's.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // A thread that is ending counts no more.
+        let _ = BYTES.try_with(|bytes| bytes.set(bytes.get() + layout.size() as u64));
+        // SAFETY: as the caller vouches.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as the caller vouches.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+#[derive(Clone, Copy)]
+struct Bare(Packet);
+
+impl Frame for Bare {
+    fn packet(&self) -> Packet {
+        self.0
+    }
+    fn mark(&mut self) {}
+    fn row(&self) -> usize {
+        0
+    }
+}
+
+/// 30 000 arrivals at twice the link's rate, then silence: of `flows` flows one after the other, numbered from
+/// `first`.
+fn rush(queue: &mut Queue<Bare>, random: &mut Random, now: &mut Time, first: u64, flows: u64) {
+    let mut timer = *now + queue.period().unwrap_or_default();
+    for i in 0..30_000 {
+        let flow = first + random.bits() % flows;
+        let class = 1 + (flow % 4) as u8;
+        let packet = Packet {
+            flow,
+            pair: flow as u32,
+            class,
+            l4s: flow.is_multiple_of(3),
+            ..Packet::new(500, flow.is_multiple_of(3))
+        };
+        queue.enqueue(*now, Bare(packet), random);
+        *now += Span::us(200);
+        while queue.period().is_some() && timer <= *now {
+            queue.on_period(timer);
+            timer += queue.period().unwrap_or_default();
+        }
+        if i % 2 == 1 {
+            queue.dequeue(*now, random);
+        }
+    }
+    while queue.dequeue(*now, random).is_some() {}
+}
+
+#[test]
+fn nothing_is_allocated_for_packets_and_flows() {
+    for name in NAMES {
+        let params = AnyParams::of(name).unwrap();
+        let mut queue: Queue<Bare> = Queue::new(params.build(&PORT), &PORT, &[1]);
+        let (mut random, mut now) = (Random(7), Time::ZERO);
+        // Every queue of the buffer gets its room; of many, each the room for a few packets.
+        for round in 0..20 {
+            rush(&mut queue, &mut random, &mut now, round, if round % 2 == 0 { 5000 } else { 5 });
+        }
+        let before = BYTES.get();
+        // A million flows that nobody has seen before.
+        for round in 1..20 {
+            rush(&mut queue, &mut random, &mut now, round * 1_000_000, 1_000_000);
+        }
+        let asked = BYTES.get() - before;
+        // A lane that happens to hold more than ever before gets room once.
+        let allowed = 300 * queue.lanes().len() as u64;
+        assert!(asked <= allowed, "{name} asked for {asked} bytes");
+    }
+}
