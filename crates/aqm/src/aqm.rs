@@ -564,6 +564,7 @@ aqms! {
         sfb::Sfb,
         headdrop::HeadDrop,
         choke::Choke,
+        jobs_ecn::JobsEcn,
     }
     several queues {
         fq::Fq,

@@ -44,6 +44,12 @@ use crate::aqm::{Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Lane};
 use crate::params::{ParamError, Params as _, Range};
 use crate::unit::{Bytes, Limit, Rate, Span, Time};
+use rates::{Load, Shedding};
+
+mod losses;
+mod rates;
+#[cfg(test)]
+mod tests;
 
 crate::choice! {
     /// Whether ns-2's slips are kept.
@@ -74,7 +80,7 @@ crate::params! {
         rate: Vec<Option<Rate>> = vec![None; N], "bit/s", Range::new(1.0, 1e12), ["init-arcs", "arc"];
         /// The largest loss of each class; auto for no bound.
         loss: Vec<Option<f64>> = vec![None; N], "", Range::new(0.0, 1.0), ["init-alcs", "alc"];
-        /// How many times the delay of a class is that of the next class in the relation; auto for a class outside it. That of
+        /// How many times as long as a class the next one in the relation waits; auto for a class outside it. That of
         /// the last class only says that it takes part.
         relative_delay: Vec<Option<f64>> = vec![None; N], "", Range::above(0.0, 1e6), ["init-rdcs", "rdc"];
         /// The same for losses.
@@ -93,15 +99,6 @@ crate::params! {
 }
 
 const N: usize = CLASSES as usize;
-
-/// For how long the load is measured.
-const WINDOW: Span = Span::ms(500);
-
-/// Rates that differ by less, in bit/s, are the same. ns-2 has 1e-10, less than what rounding leaves, and mostly 0.
-const NO_RATE: f64 = 1e-3;
-
-/// The least time to a deadline, in seconds: what is late has this long (ns-2).
-const LATE: f64 = 1e-10;
 
 /// A class of service: its bounds, and what it got. Amounts are bits.
 #[derive(Clone, Debug)]
@@ -126,28 +123,6 @@ struct Class {
     loss_before: f64,
 }
 
-/// What one class wants to drop so that the rest is in time.
-#[derive(Clone, Copy, Debug)]
-struct Wanted {
-    /// The seconds to the deadline of its first packet, if it is to meet one.
-    left: f64,
-    /// The rate that it can have, and what it waited with.
-    rate: f64,
-    backlog: f64,
-    /// Whether that rate is too low for its deadline.
-    late: bool,
-}
-
-/// Packets are being dropped for the sake of delays.
-#[derive(Clone, Copy, Debug)]
-struct Shedding {
-    wanted: [Wanted; N],
-    /// With shared relief, the bits still to go.
-    excess: f64,
-    /// Classes that may lose no more.
-    stopped: [bool; N],
-}
-
 /// The algorithm; see the module.
 #[derive(Clone, Debug)]
 pub struct Jobs {
@@ -168,35 +143,6 @@ pub struct Jobs {
     shedding: Option<Shedding>,
     arrivals: u32,
     load: Load,
-}
-
-/// The load over the last window: means of packet size in bits and of the time between arrivals in seconds.
-#[derive(Clone, Debug)]
-struct Load {
-    packets: f64,
-    size: f64,
-    gap: f64,
-    last: Time,
-    end: Time,
-}
-
-impl Load {
-    fn arrive(&mut self, now: Time, bits: f64) {
-        let gap = now.since(self.last).secs();
-        self.last = now;
-        if now >= self.end {
-            (self.packets, self.gap, self.size) = (1.0, gap, bits);
-            self.end = now + WINDOW;
-            return;
-        }
-        self.packets += 1.0;
-        self.gap = (gap + self.gap * (self.packets - 1.0)) / self.packets;
-        self.size = (bits + self.size * (self.packets - 1.0)) / self.packets;
-    }
-
-    fn of(&self, link: f64) -> f64 {
-        if self.gap > 0.0 { self.size / (self.gap * link) } else { 1.0 }
-    }
 }
 
 /// The weights of the classes that take part in a relation.
@@ -253,226 +199,6 @@ impl Jobs {
         }
         class
     }
-
-    /// Whether class `i` has a packet to lose: also the arrival, which is not in its lane yet.
-    fn waits(&self, i: usize, lanes: &[Lane]) -> bool {
-        lanes[i].packets > 0 || self.arrival.is_some_and(|(own, _)| own == i)
-    }
-
-    /// The packet that class `i` would lose: its place, unless it is the arrival, and its bits.
-    fn victim(&self, i: usize, lanes: &[Lane]) -> (Option<u32>, f64) {
-        let (place, size) = match (lanes[i].head, self.arrival) {
-            (Some(head), _) if self.drop_front => (Some(0), head.size),
-            (_, Some((own, size))) if own == i => (None, size),
-            _ => (Some(lanes[i].packets - 1), lanes[i].tail),
-        };
-        (place, bits(u64::from(size)))
-    }
-
-    /// The class that is next to lose a packet, of those that wait.
-    fn next_to_lose(&self, lanes: &[Lane]) -> Option<usize> {
-        let weighted =
-            |i: usize| Some(self.classes[i].loss_weight? * self.classes[i].loss).filter(|_| self.waits(i, lanes));
-        let (sum, count) = (0..N).filter_map(weighted).fold((0.0, 0.0), |(sum, n), loss| (sum + loss, n + 1.0));
-        let mut least = 0.0;
-        let mut chosen = None;
-        for i in 0..N {
-            if let Some(loss) = weighted(i)
-                && loss - sum / count <= least
-            {
-                (least, chosen) = (loss - sum / count, Some(i));
-            }
-        }
-        if chosen.is_some_and(|i| self.classes[i].may_lose(self.victim(i, lanes).1)) {
-            return chosen;
-        }
-        let waiting = (0..N).filter(|i| self.waits(*i, lanes));
-        let spare = |i: usize| self.classes[i].most_lost - self.classes[i].loss;
-        if self.ns2 { waiting.last() } else { waiting.max_by(|i, j| spare(*i).total_cmp(&spare(*j))) }
-    }
-
-    /// The class that loses a packet for want of room.
-    fn overflowing(&self, own: usize, size: u32, lanes: &[Lane]) -> usize {
-        let class = &self.classes[own];
-        if class.loss_weight.is_none() && class.may_lose(bits(u64::from(size))) {
-            return own;
-        }
-        self.next_to_lose(lanes).unwrap_or(own)
-    }
-
-    /// Takes a packet of class `i` off the books, of so many bits.
-    fn lose(&mut self, i: usize, lost: f64) {
-        if self.ns2 {
-            self.classes.iter_mut().for_each(|class| class.loss = class.loss_before);
-        }
-        let class = &mut self.classes[i];
-        class.entered -= lost;
-        class.loss = if self.ns2 { class.loss + lost / class.arrived } else { class.lost() };
-    }
-
-    /// Shares the link out anew if a class has begun or ceased to wait.
-    fn conserve_work(&mut self, lanes: &[Lane]) {
-        let stale = |(class, lane): (&Class, &Lane)| {
-            if lane.packets > 0 { class.rate <= NO_RATE } else { class.rate > NO_RATE }
-        };
-        if !self.classes.iter().zip(lanes).any(stale) {
-            return;
-        }
-        let active = lanes.iter().filter(|lane| lane.packets > 0).count() as f64;
-        for (class, lane) in self.classes.iter_mut().zip(lanes) {
-            class.rate = if lane.packets > 0 { self.link / active } else { 0.0 };
-        }
-    }
-
-    /// Works out the minimum rates, and whether all classes have theirs.
-    fn has_min_rates(&mut self, now: Time, lanes: &[Lane]) -> bool {
-        let mut enough = true;
-        for (class, lane) in self.classes.iter_mut().zip(lanes) {
-            class.min_rate = 0.0;
-            let Some(head) = lane.head else { continue };
-            let for_delay = class.delay.map_or(0.0, |delay| {
-                let left = delay - now.since(head.arrived).secs();
-                if left > 0.0 { bits(lane.bytes) / left } else { f64::INFINITY }
-            });
-            class.min_rate = for_delay.max(class.min.unwrap_or(0.0));
-            enough &= class.min_rate <= class.rate + NO_RATE;
-        }
-        enough
-    }
-
-    /// Moves rates to the classes that are short of them. What is then to be dropped.
-    fn assign_rates(&mut self, now: Time, lanes: &[Lane]) -> Shedding {
-        let nothing = Wanted { left: f64::INFINITY, rate: 0.0, backlog: 0.0, late: false };
-        let mut wanted = [nothing; N];
-        let mut spare = [0.0; N];
-        for (i, (class, lane)) in self.classes.iter().zip(lanes).enumerate() {
-            spare[i] = class.rate;
-            let Some(head) = lane.head else { continue };
-            wanted[i] = Wanted { rate: class.rate, backlog: bits(lane.bytes), ..nothing };
-            if let Some(delay) = class.delay {
-                wanted[i].left = (delay - now.since(head.arrived).secs()).max(LATE);
-                spare[i] = class.rate - wanted[i].backlog / wanted[i].left;
-            }
-            if let Some(min) = class.min {
-                spare[i] = spare[i].min(class.rate - min);
-            }
-        }
-        while let Some(to) = (0..N).find(|i| spare[*i] < -NO_RATE)
-            && let Some(from) = (0..N).rev().find(|i| spare[*i] > 0.0)
-        {
-            if spare[from] >= -spare[to] {
-                let lacking = -spare[to];
-                wanted[from].rate -= lacking;
-                wanted[to].rate += lacking;
-                spare[from] -= lacking;
-                spare[to] = 0.0;
-            } else {
-                wanted[from].rate -= spare[from];
-                wanted[to].rate += spare[from];
-                spare[to] += spare[from];
-                spare[from] = 0.0;
-            }
-        }
-        let mut excess = 0.0;
-        for (i, class) in self.classes.iter_mut().enumerate() {
-            class.rate = if lanes[i].packets > 0 { wanted[i].rate } else { 0.0 };
-            wanted[i].late = spare[i] < -NO_RATE && wanted[i].left < f64::INFINITY;
-            if wanted[i].late {
-                excess += wanted[i].backlog - wanted[i].left * wanted[i].rate;
-            }
-        }
-        Shedding { wanted, excess, stopped: [false; N] }
-    }
-
-    /// The class whose packet is dropped next so that the rest is in time.
-    fn next_to_shed(&self, shedding: &mut Shedding, lanes: &[Lane]) -> Option<usize> {
-        let may_lose = |i: usize| self.classes[i].may_lose(self.victim(i, lanes).1);
-        if self.relief == Relief::Shared {
-            let class = self.next_to_lose(lanes).filter(|_| shedding.excess > 0.0)?;
-            shedding.excess -= self.victim(class, lanes).1;
-            return Some(class).filter(|i| may_lose(*i));
-        }
-        for i in 0..N {
-            let wanted = &shedding.wanted[i];
-            let too_long = lanes[i].packets > 0 && bits(lanes[i].bytes) > wanted.left * wanted.rate;
-            if !wanted.late || !too_long || shedding.stopped[i] {
-                continue;
-            }
-            if may_lose(i) {
-                return Some(i);
-            }
-            shedding.stopped = if self.ns2 { [true; N] } else { shedding.stopped };
-            shedding.stopped[i] = true;
-        }
-        None
-    }
-
-    /// The minimum rates once packets have been dropped.
-    fn settle(&mut self, shedding: &Shedding, lanes: &[Lane]) {
-        for (i, class) in self.classes.iter_mut().enumerate() {
-            let Wanted { left, rate, backlog, .. } = shedding.wanted[i];
-            class.min_rate = match (class.delay, class.min) {
-                _ if lanes[i].packets == 0 => 0.0,
-                (Some(_), None) if !self.ns2 => (bits(lanes[i].bytes) / left).min(rate),
-                (Some(_), None) if self.relief == Relief::Own => bits(lanes[i].bytes) / left,
-                (Some(_), None) => backlog / left,
-                (_, Some(_)) => rate,
-                (None, None) => 0.0,
-            };
-        }
-    }
-
-    /// Moves rates towards the relation of delays, without going below a minimum.
-    fn adjust_rates(&mut self, now: Time, lanes: &[Lane]) {
-        self.arrivals = 0;
-        let outside = |(class, lane): &(&Class, &Lane)| class.delay_weight.is_none() && lane.packets > 0;
-        let upper = self.link - self.classes.iter().zip(lanes).filter(outside).map(|(class, _)| class.rate).sum::<f64>();
-        let weighted = |i: usize| {
-            let waited = now.since(lanes[i].head?.arrived).secs();
-            Some(self.classes[i].delay_weight? * waited)
-        };
-        let count = (0..N).filter_map(weighted).count();
-        if upper < NO_RATE || lanes.iter().all(|lane| lane.packets == 0) {
-            return;
-        }
-        let mean = (0..N).filter_map(weighted).sum::<f64>() / count as f64;
-        let related = |class: &&Class| class.delay_weight.is_some();
-        let entered: f64 = self.classes.iter().filter(related).map(|class| class.entered).sum();
-        let least = self.classes.iter().fold(1.0, |least, class| f64::min(least, class.entered / entered));
-        let load = self.load.of(self.link);
-        let gain = self.gain * upper * upper * least * load * load.max(1.0);
-        let mut change: [f64; N] = std::array::from_fn(|i| weighted(i).map_or(0.0, |delay| gain * (mean - delay)));
-        let in_relation = |i: usize| self.classes[i].delay_weight.is_some();
-        let minima: f64 =
-            (0..N).filter(|i| weighted(*i).is_some()).map(|i| self.classes[i].min_rate).sum();
-        let mut credit = 0.0;
-        for i in (0..N).filter(|i| in_relation(*i)) {
-            let Class { rate, min_rate, .. } = self.classes[i];
-            if change[i] + rate > upper + NO_RATE {
-                for (j, class) in self.classes.iter().enumerate().filter(|(j, _)| in_relation(*j)) {
-                    let all = if i == j { upper - minima } else { 0.0 };
-                    change[j] = all + class.min_rate - class.rate;
-                }
-                credit = 0.0;
-                break;
-            }
-            if change[i] + rate < min_rate {
-                credit += change[i] + rate - min_rate;
-                change[i] = min_rate - rate;
-            }
-        }
-        for i in (0..N).rev().filter(|i| weighted(*i).is_some()) {
-            if credit < 0.0 {
-                let available = change[i] + self.classes[i].rate - self.classes[i].min_rate;
-                let given = available.min(-credit);
-                change[i] -= given;
-                credit += given;
-            }
-        }
-        for (class, change) in self.classes.iter_mut().zip(change) {
-            class.rate += change;
-        }
-    }
 }
 
 impl Discipline for Jobs {
@@ -489,7 +215,10 @@ impl Discipline for Jobs {
     ];
     const LANES: &'static [&'static str] = &["1", "2", "3", "4"];
     const PRESETS: &'static [(&'static str, &'static str)] = &[
-        ("lossdel", "the guarantees of ns-2's example jobs-lossdel: of 10 Mbit/s, 1 ms and 1 % for the first class, relations for the others"),
+        (
+            "lossdel",
+            "the guarantees of ns-2's example jobs-lossdel: of 10 Mbit/s, 1 ms and 1 % for the first class, relations for the others",
+        ),
         ("ns2.35", "the same with ns-2's slips"),
         ("rates", "the guarantees of ns-2's test of rates: 4, 3, 2 and 1 Mbit/s"),
     ];
@@ -529,7 +258,7 @@ impl Discipline for Jobs {
             arrival: None,
             shedding: None,
             arrivals: 0,
-            load: Load { packets: 0.0, size: 0.0, gap: 0.0, last: Time::ZERO, end: Time::ZERO },
+            load: Load::default(),
         }
     }
 

@@ -220,7 +220,8 @@ impl Jobs {
     }
 
     fn drop(&mut self, prio: usize) {
-        let p = if self.set.drop_front { self.cls[prio].pop_front() } else { self.cls[prio].pop_back() }.unwrap();
+        let p =
+            if self.set.drop_front { self.cls[prio].pop_front() } else { self.cls[prio].pop_back() }.unwrap();
         self.rin[prio] -= p.bits;
         if self.set.meant {
             self.current_loss[prio] = (self.arrival[prio] - self.rin[prio]) / self.arrival[prio];
@@ -259,7 +260,8 @@ impl Jobs {
         if class_dropped == 0 {
             let mut max_alc = f64::NEG_INFINITY;
             for i in ALL {
-                if self.backlogged(i) && (!self.set.meant || self.alc_of(i) - self.current_loss[i] >= max_alc) {
+                if self.backlogged(i) && (!self.set.meant || self.alc_of(i) - self.current_loss[i] >= max_alc)
+                {
                     max_alc = self.alc_of(i) - self.current_loss[i];
                     class_dropped = i;
                 }
@@ -339,7 +341,8 @@ impl Jobs {
             available[lowest] = if sum > 0.0 { available[lowest] - moved } else { 0.0 };
             available[highest] = if sum >= 0.0 { 0.0 } else { available[highest] + moved };
         }
-        let rates: PerClass<f64> = std::array::from_fn(|i| if i > 0 && self.backlogged(i) { n[i] } else { 0.0 });
+        let rates: PerClass<f64> =
+            std::array::from_fn(|i| if i > 0 && self.backlogged(i) { n[i] } else { 0.0 });
         if highest <= NO_CLASSES && self.set.shared_pain {
             let mut to_drop = 0.0;
             for i in ALL {
