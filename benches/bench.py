@@ -1,7 +1,8 @@
-"""How fast the engine is, beside ns-2 where it is installed: `make bench`.
+"""How fast the engine is, beside ns-2 where it is installed, and what each queue discipline costs: `make bench`.
 
 Each scenario runs as a process of its own, ours and ns-2's in turn, several times; the medians are shown. Machines
-share their cores with others, so only ratios of one bench mean anything.
+share their cores with others, so only ratios of one bench mean anything. The disciplines run one after the other in one
+process, round after round.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from aqmlab import Scenario, disciplines, run
 
 ROOT = Path(__file__).parents[1]
 AQMLAB = Path(sys.executable).with_name("aqmlab")
@@ -117,8 +120,33 @@ def run_ns2(case: Case, cost: Cost) -> None:
     cost.memory.append(memory)
 
 
+DISCIPLINES = Scenario.load(EXPERIMENT_1).with_({"record.series": False}, duration="60 s", warmup="20 s")
+"""What each queue discipline is timed on."""
+
+
+def median_costs() -> dict[str, tuple[float, float]]:
+    """Time every discipline; give nanoseconds a packet and the part of the packets that were lost."""
+    costs: dict[str, list[float]] = {name: [] for name in disciplines()}
+    losses = {}
+    for _ in range(ROUNDS):
+        for name, taken in costs.items():
+            result = run(DISCIPLINES.with_aqm(name), jobs=1)
+            taken.append(result.engine["cpu_seconds"] / result.engine["packets"] * 1e9)
+            losses[name] = result.metrics["loss_ratio"] or 0.0
+    return {name: (statistics.median(taken), losses[name]) for name, taken in costs.items()}
+
+
+def print_disciplines() -> None:
+    """Print what a packet costs with each discipline, in the order of the list."""
+    costs = median_costs()
+    least = costs["droptail"][0]
+    print(f"\n{'exp1, N = 400, 60 s, no series':30}{'ns/packet':>11}{'to droptail':>13}{'lost':>8}")
+    for name, (cost, lost) in costs.items():
+        print(f"{name:30}{cost:11.0f}{cost / least:13.2f}{lost:8.1%}")
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     installed = shutil.which("ns") is not None
     if not installed:
         print("ns-2 is not installed (Debian: apt install ns2): only aqmlab is timed\n")
@@ -137,6 +165,7 @@ def main() -> None:
             memory = statistics.median(ns2.memory) / 2**20
             row += f"{1e9 / theirs:21,.0f}{memory:7.0f}{theirs / took:8.1f}{loop / took:13.1f}"
         print(row, flush=True)
+    print_disciplines()
 
 
 if __name__ == "__main__":

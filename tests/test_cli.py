@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from conftest import SMALL, Cli
 
+from aqmlab import disciplines, table
+
 
 def no_control_characters(text: str) -> bool:
     return not any(unicodedata.category(character) == "Cc" for character in text.replace("\n", ""))
@@ -71,6 +73,18 @@ def test_one_target_serves_a_comparison(cli: Cli, small_file: Path) -> None:
     assert results["droptail"]["scenario"]["aqm"] == {"name": "droptail"}
 
 
+def test_all_is_every_discipline_and_goes_with_others(cli: Cli, small_file: Path, tmp_path: Path) -> None:
+    others = ["--aqm", "lred", "--aqm", "pi:q_ref=9"]
+    done = cli("compare", small_file, "--aqm", "all", *others, "--seeds", "2", "--out", "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    labels = list(json.loads((tmp_path / "out/comparison.json").read_text())["results"])
+    assert labels == [*disciplines(), "pi:q_ref=9"]
+    rows = [line.split()[0] for line in done.stdout.splitlines()[4:] if line and not line.startswith(" ")]
+    assert rows[: len(labels)] == labels
+    assert max(map(len, done.stdout.splitlines())) <= table.WIDTH
+    assert (tmp_path / "out/report.html").is_file()
+
+
 def test_out_of_a_run_holds_everything(cli: Cli, small_file: Path, tmp_path: Path) -> None:
     done = cli("run", small_file, "--json", "--out", "out/deep")
     assert done.returncode == 0, done.stderr
@@ -114,6 +128,7 @@ def test_out_of_a_comparison_has_a_folder_for_each(cli: Cli, small_file: Path, t
         (["run", "small.toml", "--surprise"], "--surprise"),
         (["compare", "small.toml"], "--aqm"),
         (["compare", "small.toml", "--aqm", "pi", "--aqm", "pi"], "twice"),
+        (["compare", "small.toml", "--aqm", "all", "--aqm", "all"], "twice"),
         (["compare", "small.toml", "--aqm", "lred", "--aqm", "lred:q0=20"], "lred and lred:q0=20 are the same"),
         (["compare", "small.toml", "--aqm", "pi", "--aqm", "rem", "--set", "aqm=red"], "--aqm says that"),
         (["compare", "small.toml", "--aqm", "pi", "--aqm", "rem", "--set", "aqm.name=red"], "--aqm says that"),
@@ -188,6 +203,27 @@ def test_interrupt_exits_130_and_says_so(small_file: Path) -> None:
     assert process.returncode == 130
     assert out == ""
     assert err == "interrupted: 0 of 1 runs finished\n"
+
+
+def test_interrupting_a_comparison_of_all_keeps_what_was_finished(small_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    options = ["--aqm", "all", "--seeds", "1000", "--set", "record.series=false", "--set", "duration=20 s"]
+    command = [sys.executable, "-m", "aqmlab", "compare", str(small_file), *options, "--out", str(out)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            time.sleep(6.0)
+            process.send_signal(signal.SIGINT)
+            printed, err = process.communicate(timeout=90)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert err.startswith("interrupted: ")
+    assert f"saved in {out}" in err
+    results = json.loads((out / "comparison.json").read_text())["results"]
+    assert list(results) == disciplines()
+    counts = [len(result["seeds"]) for result in results.values()]
+    assert max(counts) - min(counts) <= 2, "all have about as many"
+    assert "Mean queue" in printed
 
 
 def test_a_reader_that_leaves_is_no_error_message(small_file: Path) -> None:

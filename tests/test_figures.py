@@ -3,9 +3,11 @@
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import aqmlab
@@ -42,6 +44,84 @@ def test_bars_show_means_and_intervals(comparison: Comparison) -> None:
     means = [result.summary["queue_mean"].mean for result in comparison.values()]
     assert [bar.get_width() for bar in axes.patches] == pytest.approx(means)
     assert len(axes.collections) == 1, "the error bars"
+
+
+def columns_and_panels(figure: Figure) -> tuple[list[Axes], list[Axes]]:
+    axes = figure.get_axes()
+    return axes[: len(plot.BARS)], axes[len(plot.BARS) :]
+
+
+@pytest.fixture
+def many(small: Scenario) -> Comparison:
+    specs = [
+        "all",
+        *(f"lred:q0={q}" for q in (30, 5, 10, 15)),
+        "red:min_th=5,max_th=15,w_q=0.002,max_p=0.1,gentle=false",
+    ]
+    return aqmlab.compare(small, specs, seeds=2)
+
+
+def test_many_results_are_rows_sorted_by_the_mean_queue_and_small_panels(many: Comparison) -> None:
+    columns, small_panels = columns_and_panels(many.plot(Figure()))
+    order = list(plot.by_queue(many))
+    means = [many[label].summary["queue_mean"].mean or 0.0 for label in order]
+    assert sorted(order) == sorted(many)
+    assert means == sorted(means)
+    labels = [text.get_text().replace("\n", "") for text in columns[0].get_yticklabels()]
+    assert labels == order
+    assert [axes.get_title(loc="left") for axes in columns] == [METRICS[name].axis for name in plot.BARS]
+    assert [axes.get_title(loc="left").replace("\n", "") for axes in small_panels] == order
+    (dots,) = [line for line in columns[0].lines if line.get_marker() == "o"]
+    assert list(dots.get_xdata()) == pytest.approx(means)
+    assert len({axes.get_ylim() for axes in small_panels}) == 1
+    assert small_panels[0].get_ylim()[1] >= max(result.series["bottleneck.queue.max"].max() for result in many.values())
+
+
+def test_labels_beside_rows_do_not_overlap(many: Comparison) -> None:
+    figure = many.plot(Figure())
+    figure.draw_without_rendering()
+    columns, _ = columns_and_panels(figure)
+    boxes = [text.get_window_extent() for text in columns[0].get_yticklabels()]
+    assert all(above.y0 >= below.y1 - 1 for above, below in pairwise(boxes))
+
+
+def test_many_results_without_series_are_rows_alone(small: Scenario) -> None:
+    results = aqmlab.compare(small.with_({"record.series": False}), [f"lred:q0={q}" for q in range(5, 15)])
+    assert len(results.plot(Figure()).get_axes()) == len(plot.BARS)
+
+
+def test_curves_of_many_results_each_have_a_colour_and_a_name(many: Comparison) -> None:
+    shades = plot.colours(many)
+    assert list(shades) == list(many)
+    assert len(set(shades.values())) == len(many)
+    figure = many.plot_distribution("delay", Figure())
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == list(plot.by_queue(many))
+    few = dict(list(many.items())[: plot.MANY])
+    assert list(plot.colours(few).values()) == list(plot.COLOURS)
+
+
+def test_bins_are_put_together_to_fit_a_small_panel(comparison: Comparison) -> None:
+    result = comparison["droptail"]
+    whole, coarse = plot.band(result), plot.band(result, most=100)
+    assert len(whole["t"]) > 100 >= len(coarse["t"]) > 40
+    width = -(-len(whole["t"]) // 100)
+    assert coarse["t"][1] == whole["t"][width]
+    assert coarse["mean"][1] == pytest.approx(whole["mean"][width : 2 * width].mean())
+    assert coarse["max"][1] == whole["max"][width : 2 * width].max()
+    assert coarse["min"].min() == whole["min"].min()
+    assert coarse["max"].max() == whole["max"].max()
+    assert plot.band(result, most=len(whole["t"]))["mean"] == pytest.approx(whole["mean"])
+
+
+def test_the_report_of_many_results_has_a_row_for_each(many: Comparison, tmp_path: Path) -> None:
+    report.save(many, tmp_path / "report.html", "aqmlab compare")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    page = Page()
+    page.feed(text[text.index('<table class="tall">') :])
+    assert page.rows[0][1:] == [METRICS[name].axis for name in METRICS if name in many["lred"].summary]
+    assert [row[0] for row in page.rows[1:]] == list(many)
+    assert "sorted by the mean queue" in text
 
 
 def test_without_series_there_are_only_bars(small: Scenario, tmp_path: Path) -> None:
@@ -124,15 +204,21 @@ class Page(HTMLParser):
         super().__init__()
         self.fetched: list[str] = []
         self.cells: list[str] = []
+        self.rows: list[list[str]] = []
         self._in_cell = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.fetched += [value or "" for name, value in attrs if name in ("src", "href")]
         self._in_cell = tag in ("td", "th")
+        if tag == "tr":
+            self.rows.append([])
+        elif self._in_cell:
+            self.rows[-1].append("")
 
     def handle_data(self, data: str) -> None:
         if self._in_cell:
             self.cells.append(data)
+            self.rows[-1][-1] = data
             self._in_cell = False
 
 

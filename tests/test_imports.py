@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "files": set(),
     "listing": {"scenario"},
     "metrics": set(),
-    "pages": {"files", "metrics", "scenario"},
+    "pages": {"files", "listing", "metrics", "scenario"},
     "plot": {"distribution", "files", "metrics", "result", "table"},
     "recording": {"_core", "files"},
     "replication": {"_core", "comparison", "recording", "result", "scenario"},

@@ -198,9 +198,26 @@ def test_a_text_in_place_of_a_scenario_or_a_list_is_refused(small: Scenario) -> 
 def test_senseless_comparisons_are_refused(small: Scenario) -> None:
     with pytest.raises(ValueError, match="nothing"):
         aqmlab.compare(small, [])
-    with pytest.raises(ValueError, match="given twice: pi"):
+    with pytest.raises(ValueError, match="pi given twice"):
         aqmlab.compare(small, ["pi", "pi"])
     with pytest.raises(ValueError, match="lred and lred:q0=20 are the same"):
         aqmlab.compare(small, ["lred", "pi", "lred:q0=20"])
     with pytest.raises(ValueError, match="jobs"):
         aqmlab.run(small, jobs=0)
+
+
+def test_all_stands_for_every_discipline_once() -> None:
+    every = aqmlab.disciplines()
+    assert every[0] == "droptail"
+    assert len(set(every)) == len(every)
+    assert replication.spelled_out(["all"]) == every
+    assert replication.spelled_out(["pi:q_ref=9", "all", "lred"]) == ["pi:q_ref=9", *every]
+    assert replication.spelled_out(["lred", "all"])[:2] == ["lred", every[0]]
+    with pytest.raises(ValueError, match="all given twice"):
+        replication.spelled_out(["all", "all"])
+
+
+def test_a_comparison_of_all_has_each(small: Scenario) -> None:
+    results = aqmlab.compare(small.with_({"record.series": False}, duration="1.5 s"), ["all", "lred:q0=9"])
+    assert list(results) == [*aqmlab.disciplines(), "lred:q0=9"]
+    assert all(result.metrics["goodput"] for result in results.values())

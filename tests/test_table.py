@@ -55,6 +55,23 @@ def test_of_several_managed_links_the_observed_one_is_named() -> None:
     assert told in repr(aqmlab.run(short)).splitlines()
 
 
+def test_a_long_label_is_broken_only_where_the_table_would_be_too_wide(result: Result) -> None:
+    long = "red:min_th=20,max_th=60"
+    assert f"\n{long} " in table.text({long: replace(result, runs=result.runs[:1])})
+    lines = table.text({"lred": result, long: result}).splitlines()
+    assert max(map(len, lines)) <= table.WIDTH
+    broken = [line.strip() for line in lines[5:]]
+    assert broken[0].startswith("red:")
+    assert "".join([broken[0].split()[0], *broken[1:]]) == long
+
+
+def test_signs_of_a_column_are_beneath_each_other(small: Scenario) -> None:
+    lines = repr(aqmlab.compare(small, ["lred", "droptail", "red"], seeds=2)).splitlines()[4:]
+    places = [[i for i, character in enumerate(line) if character == "±"] for line in lines]
+    assert len(places[0]) == len(table.SHOWN)
+    assert places[0] == places[1] == places[2]
+
+
 def test_a_title_cannot_command_the_terminal(small: Scenario) -> None:
     result = aqmlab.run(small.with_(title="red\x1b[31m\u202eé"))
     assert repr(result).startswith(r"red\x1b[31m\u202e" + "é (seed 7;")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from aqmlab.metrics import DISTRIBUTIONS, METRICS, Distribution, Metric
     from aqmlab.replication import Interrupted, RunFailed, compare, run
     from aqmlab.result import Result, Run
-    from aqmlab.scenario import Scenario, catalogue, schema, shipped
+    from aqmlab.scenario import Scenario, catalogue, disciplines, schema, shipped
     from aqmlab.summary import Summary
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "__version__",
     "catalogue",
     "compare",
+    "disciplines",
     "run",
     "schema",
     "shipped",
@@ -48,7 +49,7 @@ _HOME = {
     "metrics": ("DISTRIBUTIONS", "METRICS", "Distribution", "Metric"),
     "replication": ("Interrupted", "RunFailed", "compare", "run"),
     "result": ("Result", "Run"),
-    "scenario": ("Scenario", "catalogue", "schema", "shipped"),
+    "scenario": ("Scenario", "catalogue", "disciplines", "schema", "shipped"),
     "summary": ("Summary",),
 }
 

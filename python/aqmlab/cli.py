@@ -134,7 +134,7 @@ def compare(
     scenario: File,
     aqm: Annotated[
         list[str],
-        typer.Option("--aqm", metavar="SPEC", help="NAME or NAME:KEY=VALUE,…; give it for each to compare."),
+        typer.Option("--aqm", metavar="SPEC", help="NAME, NAME:KEY=VALUE,… or all; give it for each to compare."),
     ],
     set_: Settings = None,
     seed: Seed = None,
@@ -148,15 +148,17 @@ def compare(
     A target queue that the file sets stays in force for every discipline that has one, unless its SPEC
     says another. A --set of aqm.KEY goes to every discipline that knows KEY.
     """
-    from aqmlab.replication import repeated
+    from aqmlab.replication import repeated, spelled_out
 
     for setting in set_ or ():
         if _DISCIPLINE.fullmatch(setting.partition("=")[0]):
             raise typer.BadParameter(f"{setting}: --aqm says that", param_hint="--set")
     base = _scenario(scenario, seed, seeds)
-    if twice := sorted({spec for spec in aqm if aqm.count(spec) > 1}):
-        raise typer.BadParameter(f"{', '.join(twice)} given twice", param_hint="--aqm")
-    variants = {spec: base.with_aqm(spec) for spec in aqm}
+    try:
+        specs = spelled_out(aqm)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--aqm") from None
+    variants = {spec: base.with_aqm(spec) for spec in specs}
     if strange := [key for key in _aqm_keys(set_) if not any(_knows(one, key) for one in variants.values())]:
         raise typer.BadParameter(f"none of them has {', '.join(strange)}", param_hint="--set")
     chosen = {

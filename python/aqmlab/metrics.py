@@ -121,7 +121,7 @@ METRICS: dict[str, Metric] = {
             "Time average of the packets waiting, the one in transmission left out.",
         ),
         _packets("queue_std", "Queue std. dev.", "Standard deviation of the queue length, weighted by time."),
-        _packets("queue_mad", "Queue abs. dev.", "Mean absolute deviation from `queue_mean`, weighted by time."),
+        _packets("queue_mad", "Queue dev.", "Mean absolute deviation from `queue_mean`, weighted by time."),
         _fraction("queue_empty", "Empty", "Share of the time in which no packet waits."),
         _fraction("queue_full", "Full", "Share of the time in which no further packet of the usual size fits."),
         _seconds(
@@ -139,7 +139,7 @@ METRICS: dict[str, Metric] = {
             "Loss run",
             "packets",
             "Mean number of packets that a flow loses in a row: consecutive in the order in which its packets arrived "
-            "at the queue, dropped there on arrival or later; a packet sent ends a run.",
+            "at the queue, dropped there on arrival or later; a packet sent ends a run. Of a link or class only.",
             digits=3,
         ),
         Metric(

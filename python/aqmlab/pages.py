@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.files import write_text
+from aqmlab.listing import grouped, sections, settings, written
 from aqmlab.metrics import DISTRIBUTIONS, METRICS, Metric
 from aqmlab.scenario import catalogue, schema
 
@@ -17,11 +18,12 @@ _RESULTS = """\
 
 *Generated from `python/aqmlab/metrics.py` by `make docs`.*
 
-A run gives metrics of the observed queue and of all flows (`metrics`), of each traffic entry (`classes.NAME`)
-and of each link with a queue discipline (`links.NAME`). All are taken over `[warmup, duration]` unless the definition
-says otherwise, from every packet and every change of the queue, not from samples; the percentiles of the waiting times
-come from a histogram that keeps three significant digits. A metric that is not defined (no packet arrived, say) is
-`null` in JSON and `None` in Python, never NaN.
+A run gives metrics of the observed queue and of all flows (`metrics`), of each traffic entry (`classes.NAME`),
+of each link with a queue discipline (`links.NAME`), and, where the discipline keeps several queues in the buffer and
+names them, of each of these: `lanes`, with keys `LINK.LANE`. All are taken over `[warmup, duration]` unless the
+definition says otherwise, from every packet and every change of the queue, not from samples; the percentiles of the
+waiting times come from a histogram that keeps three significant digits. A metric that is not defined (no packet
+arrived, say) is `null` in JSON and `None` in Python, never NaN.
 
 | metric | unit | definition |
 |---|---|---|
@@ -46,9 +48,9 @@ several seeds they are means, number by number. `Result.plot_distribution(NAME)`
 | `version` | of aqmlab that made it |
 | `scenario` | everything that was simulated, every default filled in |
 | `seeds` | of the runs, in order; `--seeds N` means s, s + 1, …, s + N - 1, where s is the scenario's `seed` |
-| `metrics`, `classes`, `links`, `distributions` | of one seed its values, of several their means |
+| `metrics`, `classes`, `links`, `lanes`, `distributions` | of one seed its values, of several their means |
 | `summary.METRIC` | `mean`, `std`, `ci95` and `n` over the runs in which it is defined (below) |
-| `runs` | each run's `seed`, `metrics`, `classes`, `links`, `distributions` and `engine` |
+| `runs` | each run's `seed`, `metrics`, `classes`, `links`, `lanes`, `distributions` and `engine` |
 | `engine` | `packets` and `events` simulated and `cpu_seconds` used, set-up included; added up over the runs |
 
 `std` divides by n - 1, `ci95` is half the width of the 95 % confidence interval of the mean (Student t); both are
@@ -63,7 +65,8 @@ seconds; for each link with a queue discipline and each quantity of it (`queue` 
 signals, which `aqmlab show NAME` lists) `LINK.QUANTITY.min`, `.mean` and `.max` over the bin; and the counts
 `LINK.arrivals` and `LINK.drops`. For each traffic entry at the observed link there are `LINK.CLASS.arrivals` and
 `.drops`, `.throughput` in bit/s (packets count when their transmission begins), and `.delay`, the mean wait in seconds
-of the packets sent in the bin, null if none was.
+of the packets sent in the bin, null if none was. Of each queue that a discipline names there are
+`LINK.lane.LANE.queue.min`, `.mean`, `.max`, and the same four: `LINK.lane.LANE.arrivals`, …
 
 With `record.cwnd` set, `cwnd-SEED.parquet` (`Result.cwnd_of(seed)`) has `t`, `flow`, `class`, `cwnd` and `ssthresh`
 (segments); in the file `class` is the number of the traffic entry, from 0.
@@ -149,7 +152,7 @@ A table, or a text that begins with a preset or a flavour. What is not said is t
 ## `[aqm]`, `[reverse_aqm]`
 
 `name`, and the parameters of that discipline; of some also a `preset`. Without one the bottleneck is `droptail`.
-`aqmlab show NAME` explains each with its law and its signals.
+[aqms.md](aqms.md) has them all, `aqmlab show NAME` explains one.
 
 {aqms}
 
@@ -162,6 +165,20 @@ When a queue counts as settled, for `response_time`.
 ## `[record]`
 
 {record}
+"""
+
+_AQMS = """\
+# Queue disciplines
+
+*Generated from the heads and the declarations of the files in `crates/aqm/src/aqm/` by `make docs`.*
+
+`--aqm NAME:KEY=VALUE,KEY=VALUE`, or in a scenario `[aqm]` with `name`, the keys and perhaps a `preset`; `--aqm all`
+compares all. Names in brackets are those of ns-2, ns-3, Linux or a paper, and are understood too. `aqmlab show NAME`
+prints an entry of this page, `aqmlab.catalogue()` gives all of it in Python.
+
+{overview}
+
+{pages}
 """
 
 EXAMPLES = {
@@ -204,8 +221,24 @@ def scenario() -> str:
         kinds=_kinds(listed["traffic"]),
         tcps=_named(listed["tcps"]),
         tcp=_tcp(listed["tcps"], forms["tcp"]["anyOf"][1]["properties"]["preset"]["enum"]),
-        aqms="\n\n".join(map(_aqm, listed["aqms"])),
+        aqms=_groups(listed, "aqms.md"),
     )
+
+
+def aqms() -> str:
+    """Write the page on queue disciplines.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    listed = catalogue()
+    pages = []
+    for entry in listed["aqms"]:
+        pages.append(_aqm(entry))
+        pages += [_variant(one) for one in listed["variants"] if one["of"] == entry["name"]]
+    return _AQMS.format(overview=_groups(listed, ""), pages="\n\n".join(pages))
 
 
 def results() -> str:
@@ -229,7 +262,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _code(value: Any) -> str:
-    return f"`{json.dumps(value, ensure_ascii=False)}`"
+    return f"`{json.dumps(written(value) if isinstance(value, dict) else value, ensure_ascii=False)}`"
 
 
 def _key(parameter: Mapping[str, Any]) -> str:
@@ -282,16 +315,40 @@ def _tcp(tcps: Sequence[Mapping[str, Any]], presets: Sequence[str]) -> str:
     return _table(["key", *(f"`{name}`" for name in presets), "allowed", "meaning"], rows)
 
 
+def _groups(listed: Mapping[str, Any], page: str) -> str:
+    """List the disciplines in their groups, each with a link to what `page` says of it."""
+    rows = (
+        [[f"**{title}**", ""], *([f"[`{name}`]({page}#{name})", summary] for name, summary in group)]
+        for title, group in grouped(listed).items()
+    )
+    return _table(["name", "what it does"], [row for group in rows for row in group])
+
+
 def _aqm(entry: Mapping[str, Any]) -> str:
-    parts = [f"### `{entry['name']}`", entry["summary"][0].upper() + entry["summary"][1:]]
+    head, told = sections(entry["doc"])
+    parts = [f"## `{entry['name']}`", head]
+    if entry["parameters"]:
+        parts.append(_keys(entry["parameters"]))
     if presets := entry["presets"]:
-        parts.append(_table(["preset", "what it is"], [[f"`{one['name']}`", one["summary"]] for one in presets]))
-    if parameters := entry["parameters"]:
-        parts.append(_keys(parameters))
-    return "\n\n".join(parts)
+        rows = [[f"`{one['name']}`", one["summary"], _set(one["values"])] for one in presets]
+        parts.append(_table(["preset", "what it is", "sets"], rows))
+    if signals := entry["signals"]:
+        rows = [[f"`{one['name']}`", one["unit"], one["doc"]] for one in signals]
+        parts.append(_table(["signal", "unit", "what it is"], rows))
+    return "\n\n".join([*parts, *(f"### {title}\n\n{text}" for title, text in told)])
 
 
-PAGES = {"results.md": results, "scenario.md": scenario}
+def _variant(entry: Mapping[str, Any]) -> str:
+    of = f"[`{entry['of']}`](#{entry['of']})"
+    told = f"{of} with its preset `{entry['preset']}`: {entry['summary']}."
+    return f"## `{entry['name']}`\n\n{told}\n\nIt sets {_set(entry['values'])}."
+
+
+def _set(values: Mapping[str, Any]) -> str:
+    return f"`{settings(values, None)}`" if values else "the defaults"
+
+
+PAGES = {"aqms.md": aqms, "results.md": results, "scenario.md": scenario}
 """The generated pages: file name and what makes it."""
 
 

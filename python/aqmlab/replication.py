@@ -14,7 +14,7 @@ from aqmlab import _core
 from aqmlab.comparison import Comparison
 from aqmlab.recording import Recording
 from aqmlab.result import Result, Run
-from aqmlab.scenario import Scenario, Settings
+from aqmlab.scenario import Scenario, Settings, disciplines
 
 Progress = Callable[[float], None]
 
@@ -114,7 +114,8 @@ def compare(
     scenario : Scenario
         What to simulate.
     aqms : iterable of str
-        The disciplines, each ``name`` or ``name:key=value,key=value``; these texts label the results.
+        The disciplines, each ``name`` or ``name:key=value,key=value``; these texts label the results. ``all``
+        stands for every name of `aqmlab.disciplines`.
     seeds : int or iterable of int
         As for `run`; all disciplines get the same seeds.
     jobs : int
@@ -141,10 +142,32 @@ def compare(
     _refuse_no_scenario(scenario)
     if isinstance(aqms, str):
         raise TypeError(f"aqms = {aqms!r}: must be a list of texts: [{aqms!r}]")
-    specs = list(aqms)
-    if twice := sorted({spec for spec in specs if specs.count(spec) > 1}):
-        raise ValueError(f"given twice: {', '.join(twice)}")
-    return compare_scenarios({spec: scenario.with_aqm(spec) for spec in specs}, seeds, jobs, progress)
+    return compare_scenarios({spec: scenario.with_aqm(spec) for spec in spelled_out(aqms)}, seeds, jobs, progress)
+
+
+def spelled_out(aqms: Iterable[str]) -> list[str]:
+    """Put the names of all disciplines in the place of ``all``.
+
+    Parameters
+    ----------
+    aqms : iterable of str
+        Disciplines, each ``name``, ``name:key=value,key=value`` or ``all``.
+
+    Returns
+    -------
+    list of str
+        The same with each name once; one that is asked for by ``all`` may be given besides.
+
+    Raises
+    ------
+    ValueError
+        If one is given twice.
+    """
+    given = list(aqms)
+    if twice := sorted({spec for spec in given if given.count(spec) > 1}):
+        raise ValueError(f"{', '.join(twice)} given twice")
+    every = [name for spec in given for name in (disciplines() if spec == "all" else [spec])]
+    return list(dict.fromkeys(every))
 
 
 def compare_scenarios(

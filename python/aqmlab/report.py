@@ -6,7 +6,7 @@ import html
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
@@ -15,7 +15,7 @@ from plotly.subplots import make_subplots
 from aqmlab.distribution import curve, panels, share
 from aqmlab.files import write_text
 from aqmlab.metrics import DISTRIBUTIONS, METRICS
-from aqmlab.plot import BARS, band, colour, curves, recorded
+from aqmlab.plot import ACROSS, BARS, COLOURS, MANY, SMALL_BINS, band, by_queue, colours, curves, recorded
 from aqmlab.table import interval, notes, seeds
 
 if TYPE_CHECKING:
@@ -36,7 +36,10 @@ h2 {{ font-size: 1.15rem; margin-top: 2.2rem; }}
 table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; }}
 th, td {{ text-align: right; padding: .25rem .8rem; border-bottom: 1px solid #e5e5e5; white-space: nowrap; }}
 th:first-child, td:first-child {{ text-align: left; }}
-td:first-child {{ cursor: help; }}
+th:first-child, td:first-child {{ position: sticky; left: 0; background: #fff; }}
+tr:hover td {{ background: #f3f5f7; }}
+.tall th {{ white-space: normal; vertical-align: bottom; font-weight: 600; }}
+[title] {{ cursor: help; }}
 pre {{ background: #f6f6f6; padding: .8rem; overflow-x: auto; font-size: 13px; }}
 </style>
 <script>{plotly}</script>
@@ -80,7 +83,8 @@ def save(results: Mapping[str, Result], file: Path, command: str) -> None:
     if signalled:
         probability = _over_time(signalled, results, "p", "Probability of a drop or mark")
         figures.append("<h2>Drop probability</h2>" + _figure(probability, "probability"))
-    figures.append("<h2>Main metrics</h2>" + _figure(_bars(results), "bars"))
+    draw, order = (_dots, ", sorted by the mean queue") if len(results) > MANY else (_bars, "")
+    figures.append(f"<h2>Main metrics{order}</h2>" + _figure(draw(results), "bars"))
     for name, distribution in DISTRIBUTIONS.items():
         if shown := panels(results, name):
             drawn = _figure(_distribution(results, name, shown), name)
@@ -118,59 +122,85 @@ def _figure(figure: go.Figure, name: str) -> str:
 
 
 def _table(results: Mapping[str, Result]) -> str:
-    heads = "".join(f"<th>{html.escape(label)}</th>" for label in results)
-    rows = []
-    if len({tuple(result.seeds) for result in results.values()}) > 1:
-        counts = "".join(f"<td>{len(result.seeds)}</td>" for result in results.values())
-        rows.append(f'<tr><td title="How many runs these are of.">Seeds</td>{counts}</tr>')
+    """Write all metrics, a row each; of many results, a row for each of them."""
     given = next(iter(results.values())).summary
+    unequal = len({tuple(result.seeds) for result in results.values()}) > 1
+    lines = [[("", ""), *((label, "") for label in results)]]
+    if unequal:
+        told = ("Seeds", "How many runs these are of.")
+        lines.append([told, *((str(len(result.seeds)), "") for result in results.values())])
     for metric in (METRICS[name] for name in METRICS if name in given):
         texts = (interval(metric, result.summary[metric.name], len(result.runs)) for result in results.values())
-        cells = "".join(f"<td>{text}</td>" for text in texts)
-        rows.append(f'<tr><td title="{html.escape(metric.definition)}">{html.escape(metric.axis)}</td>{cells}</tr>')
-    return f"<table><tr><th></th>{heads}</tr>{''.join(rows)}</table>"
+        lines.append([(metric.axis, metric.definition), *((text, "") for text in texts)])
+    many = len(results) > MANY
+    if many:
+        lines = [list(line) for line in zip(*lines, strict=True)]
+    rows = ("".join(_cell("td" if index else "th", *cell) for cell in line) for index, line in enumerate(lines))
+    form = ' class="tall"' if many else ""
+    return f"<table{form}>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+
+def _cell(tag: str, text: str, definition: str) -> str:
+    told = f' title="{html.escape(definition)}"' if definition else ""
+    return f"<{tag}{told}>{html.escape(text)}</{tag}>"
 
 
 def _over_time(timed: Mapping[str, Result], results: Mapping[str, Result], quantity: str, axis: str) -> go.Figure:
     """Draw a panel for each result: the mean of each bin in a band from its least to its greatest."""
+    many = len(results) > MANY
+    across = ACROSS if many else 1
+    deep = -(-len(timed) // across)
+    shown = by_queue(timed) if many else timed
     figure = make_subplots(
-        rows=len(timed),
-        cols=1,
+        rows=deep,
+        cols=across,
         shared_xaxes="all",
         shared_yaxes="all",
-        subplot_titles=[html.escape(label) for label in timed],
-        vertical_spacing=0.3 / (len(timed) + 2),
+        subplot_titles=[html.escape(label) for label in shown],
+        vertical_spacing=0.3 / (deep + 2),
+        horizontal_spacing=0.02,
     )
-    indices = {label: index for index, label in enumerate(results)}
-    for row, (label, result) in enumerate(timed.items(), start=1):
-        line = colour(indices[label])
-        values = band(result, quantity)
+    colour = colours(results)
+    shapes = []
+    for place, (label, result) in enumerate(shown.items()):
+        where = {"row": place // across + 1, "col": place % across + 1}
+        line = COLOURS[0] if many else colour[label]
+        values = band(result, quantity, SMALL_BINS if many else None)
         edge = {"color": line, "width": 0}
-        figure.add_scatter(x=values["t"], y=values["max"], line=edge, hoverinfo="skip", row=row, col=1)
+        figure.add_scatter(x=values["t"], y=values["max"], line=edge, hoverinfo="skip", **where)
         figure.add_scatter(
-            x=values["t"],
-            y=values["min"],
-            line=edge,
-            fill="tonexty",
-            fillcolor=_pale(line),
-            hoverinfo="skip",
-            row=row,
-            col=1,
+            x=values["t"], y=values["min"], line=edge, fill="tonexty", fillcolor=_pale(line), hoverinfo="skip", **where
         )
         figure.add_scatter(
-            x=values["t"], y=values["mean"], line={"color": line, "width": 1.2}, name=html.escape(label), row=row, col=1
+            x=values["t"], y=values["mean"], line={"color": line, "width": 1.2}, name=html.escape(label), **where
         )
-        if quantity == "queue" and result.scenario.target is not None:
-            figure.add_hline(result.scenario.target, line={"color": "#444", "width": 1, "dash": "dash"}, row=row, col=1)
-        if result.scenario.warmup:
-            figure.add_vrect(
-                0, result.scenario.warmup, fillcolor="#888", opacity=0.1, line={"width": 0}, row=row, col=1
-            )
+        shapes += _shapes(result, str(place + 1) if place else "", quantity == "queue")
     figure.update_yaxes(rangemode="tozero")
-    figure.update_yaxes(title=axis, row=(len(timed) + 1) // 2, col=1)
-    figure.update_xaxes(title="Time (s)", row=len(timed), col=1)
-    figure.update_layout(height=160 * len(timed) + 120, **_LAYOUT)
+    figure.update_yaxes(title=axis, row=(deep + 1) // 2, col=1)
+    if many:
+        figure.update_annotations(font={"size": 11})
+        for place in range(len(shown) - across, len(shown)):
+            figure.update_xaxes(showticklabels=True, row=place // across + 1, col=place % across + 1)
+        for place in range(len(shown), deep * across):
+            figure.update_xaxes(visible=False, row=place // across + 1, col=place % across + 1)
+            figure.update_yaxes(visible=False, row=place // across + 1, col=place % across + 1)
+    figure.update_xaxes(title="Time (s)", row=deep, col=1)
+    # Plotly's own hline and vrect look at all other panels every time.
+    figure.update_layout(shapes=shapes, height=(110 if many else 160) * deep + 120, **_LAYOUT)
     return figure
+
+
+def _shapes(result: Result, number: str, with_target: bool) -> list[dict[str, Any]]:
+    """Give the line of the target and the area of the warm-up, in the panel with this number."""
+    across = {"type": "line", "xref": f"x{number} domain", "yref": f"y{number}", "x0": 0, "x1": 1}
+    along = {"type": "rect", "xref": f"x{number}", "yref": f"y{number} domain", "y0": 0, "y1": 1}
+    shapes: list[dict[str, Any]] = []
+    target, warmup = result.scenario.target, result.scenario.warmup
+    if with_target and target is not None:
+        shapes.append({**across, "y0": target, "y1": target, "line": {"color": "#444", "width": 1, "dash": "dash"}})
+    if warmup:
+        shapes.append({**along, "x0": 0, "x1": warmup, "fillcolor": "#888", "opacity": 0.1, "line": {"width": 0}})
+    return shapes
 
 
 def _pale(line: str) -> str:
@@ -190,12 +220,38 @@ def _bars(results: Mapping[str, Result]) -> go.Figure:
                 "type": "data",
                 "array": [None if s.ci95 is None else s.ci95 * metric.scale for s in summaries],
             },
-            marker={"color": [colour(index) for index in range(len(summaries))]},
+            marker={"color": list(colours(results).values())},
             name=metric.label,
             row=1,
             col=column,
         )
     figure.update_layout(height=340, **_LAYOUT)
+    return figure
+
+
+def _dots(results: Mapping[str, Result]) -> go.Figure:
+    """Draw a row for each of many results."""
+    results = by_queue(results)
+    titles = [METRICS[name].axis for name in BARS]
+    figure = make_subplots(rows=1, cols=len(BARS), shared_yaxes="all", subplot_titles=titles, horizontal_spacing=0.03)
+    for column, name in enumerate(BARS, start=1):
+        metric = METRICS[name]
+        summaries = [result.summary[name] for result in results.values()]
+        figure.add_scatter(
+            x=[None if s.mean is None else s.mean * metric.scale for s in summaries],
+            y=[html.escape(label) for label in results],
+            error_x={
+                "type": "data",
+                "array": [None if s.ci95 is None else s.ci95 * metric.scale for s in summaries],
+            },
+            mode="markers",
+            marker={"color": COLOURS[0], "size": 8},
+            name=metric.label,
+            row=1,
+            col=column,
+        )
+    figure.update_yaxes(autorange="reversed", type="category", tickmode="linear", automargin=True)
+    figure.update_layout(height=18 * len(results) + 120, **_LAYOUT)
     return figure
 
 
@@ -205,17 +261,32 @@ def _distribution(
     """Draw a panel for each traffic entry or link, with a curve for each result."""
     titles = [html.escape(owner) for owner in shown]
     figure = make_subplots(rows=1, cols=len(shown), shared_yaxes="all", subplot_titles=titles)
-    indices = {label: index for index, label in enumerate(results)}
+    colour = colours(results)
+    many = len(results) > MANY
+    named: set[str] = set()
     mode = "lines+markers" if DISTRIBUTIONS[name].counted else "lines"
     for column, drawn in enumerate(shown.values(), start=1):
-        for label, numbers in drawn.items():
-            x, y = curve(name, numbers)
-            line = {"color": colour(indices[label]), "width": 1.2}
-            figure.add_scatter(x=x, y=y, line=line, mode=mode, name=html.escape(label), row=1, col=column)
+        for label in by_queue(results) if many else results:
+            if label not in drawn:
+                continue
+            x, y = curve(name, drawn[label])
+            figure.add_scatter(
+                x=x,
+                y=y,
+                line={"color": colour[label], "width": 1.2},
+                mode=mode,
+                name=html.escape(label),
+                legendgroup=label,
+                showlegend=many and label not in named,
+                row=1,
+                col=column,
+            )
+            named.add(label)
     figure.update_xaxes(title=DISTRIBUTIONS[name].axis)
     figure.update_yaxes(type="log" if DISTRIBUTIONS[name].counted else "linear")
     figure.update_yaxes(title=share(name), row=1, col=1)
-    figure.update_layout(height=340, **_LAYOUT)
+    layout = {**_LAYOUT, "showlegend": True, "legend": {"font": {"size": 10}}} if many else _LAYOUT
+    figure.update_layout(height=460 if many else 340, **layout)
     return figure
 
 

@@ -38,6 +38,8 @@ class Run:
         Metrics of each traffic entry, by its name.
     links : dict
         Metrics of each managed link, by its name.
+    lanes : dict
+        Metrics of each queue of the managed links whose discipline names its queues, by ``LINK.LANE``.
     distributions : dict
         Of each of ``classes`` and ``links``, by its name, whole distributions; `aqmlab.DISTRIBUTIONS` defines each.
         One without values is empty.
@@ -49,6 +51,8 @@ class Run:
     metrics: Metrics
     classes: dict[str, Metrics]
     links: dict[str, Metrics]
+    # Older results have none.
+    lanes: dict[str, Metrics] = field(default_factory=dict, kw_only=True)
     distributions: Distributions
     engine: Metrics
 
@@ -58,7 +62,7 @@ class Run:
         Returns
         -------
         dict
-            ``seed``, ``metrics``, ``classes``, ``links``, ``distributions``, ``engine``.
+            ``seed``, ``metrics``, ``classes``, ``links``, ``lanes``, ``distributions``, ``engine``.
         """
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
@@ -110,6 +114,11 @@ class Result:
         return _means([run.links for run in self.runs])
 
     @cached_property
+    def lanes(self) -> dict[str, Metrics]:
+        """The metrics of each queue that its discipline names, by ``LINK.LANE``: their means over the seeds."""
+        return _means([run.lanes for run in self.runs])
+
+    @cached_property
     def distributions(self) -> Distributions:
         """The distributions of each traffic entry and managed link: number by number, their means over the seeds."""
         runs = [run.distributions for run in self.runs]
@@ -135,7 +144,8 @@ class Result:
     def signals(self) -> list[str]:
         """What the series of the observed link have besides the queue: the algorithm's own quantities."""
         names = (column.removeprefix(f"{self.link}.") for column in self.series.columns)
-        return [name.removesuffix(".mean") for name in names if name.endswith(".mean") and name != "queue.mean"]
+        signals = (name.removesuffix(".mean") for name in names if name.endswith(".mean"))
+        return [name for name in signals if name != "queue" and "." not in name]
 
     @property
     def series(self) -> polars.DataFrame:
@@ -157,7 +167,8 @@ class Result:
             packets, and the algorithm's own signals) ``link.quantity.min``, ``.mean`` and ``.max`` over the bin;
             and the counts ``link.arrivals`` and ``link.drops``. For each traffic entry at the observed link
             ``link.class.arrivals`` and ``.drops``, ``.throughput`` in bit/s, and ``.delay``, the mean wait in seconds
-            of the packets sent in the bin, null if there were none. The engine's memory, not a copy.
+            of the packets sent in the bin, null if there were none. For each queue that its discipline names
+            ``link.lane.LANE.`` and the queue or one of these four. The engine's memory, not a copy.
 
         Raises
         ------
@@ -198,7 +209,7 @@ class Result:
         -------
         dict
             ``version``, ``scenario`` (every default filled in), ``seeds``, ``metrics``, ``classes``, ``links``,
-            ``distributions``, ``engine``, ``summary`` and ``runs``.
+            ``lanes``, ``distributions``, ``engine``, ``summary`` and ``runs``.
         """
         return {
             "version": self.version,
@@ -207,6 +218,7 @@ class Result:
             "metrics": self.metrics,
             "classes": self.classes,
             "links": self.links,
+            "lanes": self.lanes,
             "distributions": self.distributions,
             "engine": self.engine,
             "summary": {name: _fields(summary) for name, summary in self.summary.items()},

@@ -257,10 +257,40 @@ def catalogue() -> dict[str, Any]:
     Returns
     -------
     dict
-        ``aqms``, ``tcps``, ``traffic`` (lists of entries with a ``name``) and ``tables``.
+        ``aqms``, ``variants``, ``tcps``, ``traffic`` (lists of entries with a ``name`` and a ``summary``) and
+        ``tables``. Where an entry has ``parameters`` each has ``name``, ``doc``, ``unit``, ``default``, ``allowed``
+        and ``aliases``. A queue discipline has its ``doc``, its ``signals``, its ``presets`` with the ``values``
+        that are not the defaults, whether it drops at ``random``, and what it ``steers`` to a target: ``length``,
+        ``delay`` or None. A variant is a name for the ``preset`` ``of`` a discipline.
+
+    Examples
+    --------
+    >>> red = next(entry for entry in catalogue()["aqms"] if entry["name"] == "red")
+    >>> [preset["values"] for preset in red["presets"] if preset["name"] == "floyd1997"]
+    [{'min_th': 5.0, 'max_th': 15.0, 'w_q': 0.002, 'gentle': False}]
     """
     listed: dict[str, Any] = json.loads(_core.catalogue())
     return listed
+
+
+def disciplines() -> list[str]:
+    """Name every queue discipline, each followed by its variants.
+
+    Returns
+    -------
+    list of str
+        What ``--aqm all`` stands for, in the order of the list.
+
+    Examples
+    --------
+    >>> disciplines()[0]
+    'droptail'
+    """
+    listed = catalogue()
+    names = []
+    for entry in listed["aqms"]:
+        names += [entry["name"], *(one["name"] for one in listed["variants"] if one["of"] == entry["name"])]
+    return names
 
 
 def schema() -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,12 @@ if TYPE_CHECKING:
 
 SHOWN = ("queue_mean", "queue_mad", "queue_delay_mean", "queue_delay_p99", "loss_ratio", "goodput", "jain")
 """The metrics of the table; all others are in the documents and the report."""
+
+WIDTH = 120
+"""How many columns of a terminal the table fills before it breaks long labels."""
+
+_SHORTEST = 16
+"""How many characters of a label stay together even then."""
 
 
 def text(results: Mapping[str, Result]) -> str:
@@ -32,22 +39,35 @@ def text(results: Mapping[str, Result]) -> str:
     metrics = [METRICS[name] for name in SHOWN]
     title = printable(first.scenario.title) or "untitled"
     unequal = len({tuple(result.seeds) for result in results.values()}) > 1
-    rows = [
+    head = [
         ["", *(["Seeds"] if unequal else []), "Target", *(metric.label for metric in metrics)],
         ["", *([""] if unequal else []), "packets", *(metric.shown or metric.unit for metric in metrics)],
     ]
-    for label, result in results.items():
-        target = result.scenario.target
-        rows.append(
-            [
-                printable(label),
-                *([str(len(result.seeds))] if unequal else []),
-                "-" if target is None else f"{target:g}",
-                *(interval(metric, result.summary[metric.name], len(result.runs)) for metric in metrics),
-            ]
-        )
-    head = f"{title} ({seeds(results)}; aqmlab {first.version})"
-    return "\n".join([head, "", columns(rows), *notes(results)])
+    values = zip(*(_intervals(metric, results) for metric in metrics), strict=True)
+    rows = [
+        [
+            *([str(len(result.seeds))] if unequal else []),
+            "-" if result.scenario.target is None else f"{result.scenario.target:g}",
+            *cells,
+        ]
+        for result, cells in zip(results.values(), values, strict=True)
+    ]
+    numbers = max(map(len, columns([row[1:] for row in head] + rows).splitlines()))
+    lines = [wrapped(label, max(WIDTH - numbers - 4, _SHORTEST)) for label in results]
+    body = []
+    for (label, *more), row in zip(lines, rows, strict=True):
+        body += [[label, *row], *([f"  {line}", *[""] * len(row)] for line in more)]
+    told = f"{title} ({seeds(results)}; aqmlab {first.version})"
+    return "\n".join([told, "", columns(head + body), *notes(results)])
+
+
+def _intervals(metric: Metric, results: Mapping[str, Result]) -> list[str]:
+    """Write a column of intervals, the signs ± beneath each other."""
+    cells = [interval(metric, one.summary[metric.name], len(one.runs)) for one in results.values()]
+    spreads = [cell.partition(" ± ")[2] for cell in cells]
+    width = max(map(len, spreads))
+    padded = zip(cells, spreads, strict=True)
+    return [cell.removesuffix(spread) + spread.rjust(width) if spread else cell for cell, spread in padded]
 
 
 def seeds(results: Mapping[str, Result]) -> str:
@@ -149,6 +169,29 @@ def printable(text: str) -> str:
         The text, with control characters as escapes.
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def wrapped(label: str, width: int) -> list[str]:
+    """Break a label after commas and colons.
+
+    Parameters
+    ----------
+    label : str
+        The label.
+    width : int
+        How many characters a line may have, if what is between commas is not longer.
+
+    Returns
+    -------
+    list of str
+        Its lines, printable.
+    """
+    lines = [""]
+    for part in re.findall(r"[^,:]*[,:]?", printable(label)):
+        if lines[-1] and len(lines[-1] + part) > width:
+            lines.append("")
+        lines[-1] += part
+    return lines
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:

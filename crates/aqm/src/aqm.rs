@@ -553,9 +553,13 @@ aqms! {
         nlred::Nlred,
         wred::Wred,
         pi::Pi,
+        pi2::Pi2,
+        pie::Pie,
         rem::Rem,
         lred::Lred,
         avq::Avq,
+        raqm::Raqm,
+        step::Step,
         codel::Codel,
         blue::Blue,
         cobalt::Cobalt,
@@ -569,6 +573,7 @@ aqms! {
     several queues {
         fq::Fq,
         jobs::Jobs,
+        redtail::Redtail,
     }
     variants {
     }

@@ -9,6 +9,7 @@ pub mod aqm;
 pub mod discipline;
 #[cfg(test)]
 mod fixture;
+mod flows;
 mod hash;
 mod mirror;
 pub mod params;

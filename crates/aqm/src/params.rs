@@ -139,7 +139,7 @@ pub struct Spec {
     pub kind: Kind,
     /// Whether a list of values is meant.
     pub list: bool,
-    /// Whether it may be left to the host (`"auto"`).
+    /// Whether it, or an entry of the list, may be left to the host (`"auto"`).
     pub optional: bool,
     /// What numbers are allowed.
     pub range: Range,
@@ -356,6 +356,7 @@ impl<T: Field> Field for Option<T> {
 impl<T: Field> Field for Vec<T> {
     const KIND: Kind = T::KIND;
     const LIST: bool = true;
+    const OPTIONAL: bool = T::OPTIONAL;
     fn read(value: &Value) -> Option<Self> {
         match value {
             Value::List(values) if values.is_empty() => None,
@@ -388,6 +389,8 @@ macro_rules! choice {
                         $($text => Some(Self::$variant),)+
                         _ => None,
                     },
+                    // A name of digits, whose quotes the command line need not have.
+                    $crate::params::Value::Integer(n) => Self::read(&$crate::params::Value::Text(n.to_string())),
                     _ => None,
                 }
             }
@@ -568,6 +571,8 @@ mod tests {
             Paper = "paper",
             /// As in ns-2.
             Ns2 = "ns2",
+            /// As printed first.
+            Old = "1993",
         }
     }
 
@@ -609,6 +614,17 @@ mod tests {
     }
 
     #[test]
+    fn a_choice_of_digits_needs_no_quotes() {
+        let mut example = Example::default();
+        for value in [Value::Text("1993".into()), Value::Integer(1993)] {
+            example.form = Form::Paper;
+            example.set("form", &value).unwrap();
+            assert_eq!(example.form, Form::Old);
+        }
+        assert!(example.set("form", &Value::Integer(1994)).is_err());
+    }
+
+    #[test]
     fn errors_name_parameter_value_and_range() {
         let mut example = Example::default();
         let error = |e: Result<(), ParamError>| e.unwrap_err().to_string();
@@ -622,7 +638,7 @@ mod tests {
         );
         assert_eq!(
             error(example.set("form", &Value::Text("ns3".into()))),
-            "form = \"ns3\": must be one of paper, ns2"
+            "form = \"ns3\": must be one of paper, ns2, 1993"
         );
         assert_eq!(error(example.set("bet", &Value::Integer(1))), "bet: no such parameter");
         assert!(example.set("beta", &Value::Float(f64::NAN)).is_err());

@@ -155,10 +155,11 @@ impl<T: Frame> Queue<T> {
     /// Offers an arrival to the algorithm and the buffer.
     #[inline]
     pub fn enqueue<R: Uniform>(&mut self, now: Time, frame: T, rng: &mut R) -> Outcome {
-        self.enqueue_or(now, frame, rng, |_| {})
+        self.enqueue_or(now, frame, rng, |_| {}).0
     }
 
-    /// As [`Queue::enqueue`]; frames that waited and are dropped because of this one go to `dropped`.
+    /// As [`Queue::enqueue`], and tells the lane that the arrival is in, also if it is dropped; frames that waited and
+    /// are dropped because of this one go to `dropped`.
     #[inline]
     pub fn enqueue_or<R: Uniform>(
         &mut self,
@@ -166,7 +167,7 @@ impl<T: Frame> Queue<T> {
         mut frame: T,
         rng: &mut R,
         mut dropped: impl FnMut(&Sent<T>),
-    ) -> Outcome {
+    ) -> (Outcome, usize) {
         let number = self.arrivals;
         self.arrivals += 1;
         let row = frame.row();
@@ -206,7 +207,7 @@ impl<T: Frame> Queue<T> {
                 self.store(lane, Waiting { arrived: now, number, frame });
             }
         }
-        self.evict(now, number, outcome, dropped)
+        (self.evict(now, number, outcome, dropped), lane)
     }
 
     /// Puts a frame at the end of its lane.

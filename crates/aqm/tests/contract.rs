@@ -207,21 +207,23 @@ impl Uniform for Unlucky {
     }
 }
 
-/// Drop-tail never punishes, and RED never an arrival that finds fewer than two packets. PI, REM and LRED may,
-/// after congestion, until their state has decayed; but from a fresh start, and as long as every arrival finds
-/// the queue empty, their state does not leave 0: PI moves by -(a - b) q_ref, clipped; REM's price by
-/// -gamma alpha b_star (or less than that, in the rate form, as a queue that stays empty gets no more than c);
-/// and LRED has seen no loss. AVQ's virtual queue is never longer than a few packets, as these come at less than
-/// the rate that its capacity starts with.
+/// Drop-tail never punishes, and RED never an arrival that finds fewer than two packets, nor do PIE and PI2.
+/// PI, REM and LRED may, after congestion, until their state has decayed; but from a fresh start, and as long
+/// as every arrival finds the queue empty, their state does not leave 0: PI moves by -(a - b) q_ref, clipped;
+/// REM's price by -gamma alpha b_star (or less than that, in the rate form, as a queue that stays empty gets
+/// no more than c; that of ns-2's 1000-byte packets is too small for a busy link of smaller ones, hence the
+/// gaps); and LRED has seen no loss. AVQ's virtual queue is never longer than a few packets, as these come at
+/// less than the rate that its capacity starts with. RAQM's p is multiplied by the queue, unless it is told
+/// to look at the rate alone: that one is excused.
 #[test]
 fn an_empty_queue_is_never_punished_from_a_fresh_start() {
     let mut random = Random(1);
-    for (what, params) in variations() {
+    for (what, params) in variations().into_iter().filter(|(what, _)| !what.contains("queue-independent")) {
         let mut queue = Queue::new(params.build(&PORT), &PORT, &[1]);
         let mut host = Host::new(&queue);
         for _ in 0..20_000 {
             assert!(queue.dequeue(host.now, &mut Unlucky).is_none());
-            let gap = Span::us(400 + random.bits() % 2000);
+            let gap = Span::us(500 + random.bits() % 1900);
             host.advance(&mut queue, gap);
             let outcome = queue.enqueue(host.now, Labelled::new(500, true, 0), &mut Unlucky);
             assert_eq!(outcome, Outcome::Queued, "{what} at {:?}", host.now);
@@ -363,7 +365,7 @@ impl Model {
         let frame = Labelled { packet, row, number: self.arrivals, marked: false };
         self.arrivals += 1;
         let late = &mut self.dropped_late;
-        let outcome = self.queue.enqueue_or(self.host.now, frame, &mut self.random, |sent| {
+        let (outcome, _) = self.queue.enqueue_or(self.host.now, frame, &mut self.random, |sent| {
             assert_eq!(sent.number, sent.frame.number);
             *late += 1;
         });
@@ -421,7 +423,8 @@ impl Model {
         }
     }
 
-    /// Drains the queue and asserts that what was accepted came out, in order in each lane, but for late drops.
+    /// Drains the queue and asserts that what was accepted came out, in order in each lane, but for late
+    /// drops.
     fn drain(mut self) -> Vec<Fate> {
         while self.depart() {}
         self.verify();
@@ -500,7 +503,8 @@ fn every_early_dropper_drops_and_marks_under_overload() {
             let sum = |field: fn(&aqm::Counts) -> u64| model.queue.counts().iter().map(field).sum::<u64>();
             let (drops, marks) = (sum(|counts| counts.drops_early), sum(|counts| counts.marks));
             assert!(drops > 300 || ecn, "{}: {drops} drops", params.name());
-            assert_eq!(marks > 100, ecn, "{}: {marks} marks", params.name());
+            // PIE marks only until p has risen to a tenth.
+            assert_eq!(marks > 10, ecn, "{}: {marks} marks", params.name());
         }
     }
 }
@@ -511,5 +515,5 @@ fn every_early_dropper_drops_and_marks_under_overload() {
 fn only_those_that_leave_it_to_others_lack_ecn() {
     let lack = |params: &AnyParams| params.specs().iter().all(|spec| spec.name != "ecn");
     let names: Vec<&str> = defaults().filter(lack).map(|params| params.name()).collect();
-    assert_eq!(names, ["droptail", "headdrop", "jobs_ecn", "fq", "jobs"]);
+    assert_eq!(names, ["droptail", "headdrop", "jobs_ecn", "fq", "jobs", "redtail"]);
 }

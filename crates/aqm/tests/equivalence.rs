@@ -11,6 +11,7 @@ mod support;
 use aqm::params::Value;
 use driver::{assert_lively, compare, number, text};
 use reference::choke::Choke;
+use reference::headdrop::HeadDrop;
 use reference::{Lred, PTC, Pi, Red, Rem, Vq};
 
 const ON: Value = Value::Bool(true);
@@ -103,7 +104,7 @@ fn pi_equals_ns2() {
 
 #[test]
 fn rem_equals_ns2_and_equation_36() {
-    for (gamma, phi, bo) in [(0.001, 1.001, 20.0), (0.01, 1.01, 60.0)] {
+    for (gamma, phi, bo, inw) in [(0.001, 1.001, 20.0, 1.0), (0.01, 1.01, 60.0, 0.1)] {
         for switches in 0..8 {
             let [rate_form, bytes, ecn] = [1, 2, 4].map(|bit| switches & bit != 0);
             // ns-2's qib_ scales p too: by_size, left out.
@@ -114,6 +115,7 @@ fn rem_equals_ns2_and_equation_36() {
                     ("gamma", number(gamma)),
                     ("phi", number(phi)),
                     ("q0", number(bo)),
+                    ("inw_", number(inw)),
                     ("form", text(if rate_form { "ns2" } else { "paper" })),
                     ("bytes", Value::Bool(bytes)),
                     ("by_size", setting),
@@ -129,6 +131,8 @@ fn rem_equals_ns2_and_equation_36() {
                     phi,
                     bo,
                     c,
+                    inw,
+                    v_ave: 0.0,
                     count: 0.0,
                     v_pl: 0.0,
                     v_prob: 0.0,
@@ -220,4 +224,10 @@ fn choke_equals_the_paper_over_ns2s_red() {
             }
         }
     }
+}
+
+#[test]
+fn head_drop_equals_linux() {
+    let tally = compare("headdrop", &[], None, HeadDrop { limit: 150 });
+    assert!(tally.made_room > 300 && tally.overflows == 0 && tally.idle > 300, "{tally:?}");
 }

@@ -157,7 +157,7 @@ fn compare(bounds: &Bounds, sampling: u32, ns2: bool, front: bool, shared: bool)
             let size = [250, 500, 500, 700, 1000][(random.bits() % 5) as usize];
             let packet = Packet { class: class as u8, ..Packet::new(size, false) };
             let mut dropped = vec![];
-            let outcome = queue
+            let (outcome, _) = queue
                 .enqueue_or(now, Numbered(packet, number), &mut unused, |sent| dropped.push(sent.frame.1));
             if !matches!(outcome, Outcome::Queued) {
                 dropped.push(number);

@@ -6,8 +6,10 @@ use crate::event::Key;
 use crate::flow::draw;
 use crate::loss::Losses;
 use crate::packet::Packet;
+use crate::probe::Owner;
 use crate::rng::Stream;
 use crate::stats::{Delays, Occupancy, Settling};
+use aqm::queue::Counts;
 use aqm::unit::{Limit, Rate, Span, Time};
 use aqm::{Bytes, Port, Queue};
 use scenario::Scenario;
@@ -21,10 +23,10 @@ pub(crate) struct Managed {
     pub(crate) busy: bool,
     /// When the packet in transmission is sent completely.
     pub(crate) sent: Time,
-    /// The class of that packet.
-    pub(crate) sending: usize,
-    /// Bits of the packet in transmission at the end of the warm-up that were still to be sent, and its class.
-    pub(crate) unsent_at_warmup: (f64, usize),
+    /// What that packet belongs to.
+    pub(crate) sending: Owner,
+    /// Bits of the packet in transmission at the end of the warm-up that were still to be sent, and its owner.
+    pub(crate) unsent_at_warmup: (f64, Owner),
     /// Its number among the managed links, and the number of its transmitter's slot.
     pub(crate) number: usize,
     pub(crate) ready_slot: usize,
@@ -36,6 +38,17 @@ pub(crate) struct Managed {
     /// A row a class.
     pub(crate) delays: Vec<Delays>,
     pub(crate) losses: Losses,
+    /// One for each queue that has a name; none where the algorithm names none.
+    pub(crate) meters: Vec<Meter>,
+}
+
+/// What is measured at one of the queues that share a buffer.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    pub(crate) occupancy: Occupancy,
+    pub(crate) delays: Delays,
+    /// Its counters at the end of the warm-up.
+    pub(crate) at_warmup: Counts,
 }
 
 /// How long packets take to send.
@@ -129,8 +142,8 @@ impl Managed {
             rng: Stream::new(seed, &format!("link.{}.aqm", link.name)),
             busy: false,
             sent: Time::ZERO,
-            sending: 0,
-            unsent_at_warmup: (0.0, 0),
+            sending: Owner::default(),
+            unsent_at_warmup: (0.0, Owner::default()),
             number,
             ready_slot,
             period_slot,
@@ -139,6 +152,7 @@ impl Managed {
             settling: target.map(|target| Settling::new(target, &scenario.response)),
             delays: (0..classes).map(|_| Delays::new()).collect(),
             losses: Losses::new(classes, scenario.record.loss_event),
+            meters: link.lanes().iter().map(|_| Meter::new()).collect(),
         }
     }
 
@@ -151,6 +165,29 @@ impl Managed {
         if let Some(settling) = &mut self.settling {
             settling.change(now, length);
         }
+        for (meter, lane) in self.meters.iter_mut().zip(self.queue.lanes()) {
+            meter.occupancy.change(now, lane.packets as usize, full);
+        }
+    }
+
+    /// From `now` on the statistics count; so many bits of the packet in transmission are still to be sent.
+    pub(crate) fn end_warmup(&mut self, now: Time, unsent: f64) {
+        self.note_length(now);
+        self.occupancy.reset(now);
+        self.unsent_at_warmup = (unsent, self.sending);
+        self.delays.iter_mut().for_each(Delays::reset);
+        self.losses.reset();
+        for (meter, counts) in self.meters.iter_mut().zip(self.queue.lane_counts()) {
+            meter.occupancy.reset(now);
+            meter.delays.reset();
+            meter.at_warmup = *counts;
+        }
+    }
+}
+
+impl Meter {
+    fn new() -> Self {
+        Self { occupancy: Occupancy::new(), delays: Delays::new(), at_warmup: Counts::default() }
     }
 }
 

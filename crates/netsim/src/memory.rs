@@ -58,8 +58,9 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
     // No link holds more than all windows together. Rings grow by doubling.
     let rings =
         scenario.links.iter().map(|link| 2 * in_flight(link).min(outstanding).saturating_mul(slot() as u64));
-    // Of a traffic entry's waits at each measured queue, of its delays and completion times.
-    let histograms = (measured + 2) * scenario.traffic.len() as u64 * HISTOGRAM;
+    // Of a traffic entry's waits at each measured queue, of its delays and completion times; of each lane's waits.
+    let lanes = scenario.links.iter().map(|link| link.lanes().len() as u64).sum::<u64>();
+    let histograms = ((measured + 2) * scenario.traffic.len() as u64 + lanes) * HISTOGRAM;
     rings.fold(flows + controls + histograms + patterns + recorded(scenario, residents), u64::saturating_add)
 }
 
@@ -116,8 +117,9 @@ const fn smallest(packet: Bytes) -> u64 {
 fn recorded(scenario: &Scenario, flows: u64) -> u64 {
     let samples = |step: Span| scenario.general.duration.nanos().div_ceil(step.nanos().max(1));
     let column = 8 * samples(scenario.series_step());
-    let columns =
-        |link: &scenario::model::Link| link.aqm.as_ref().map_or(0, |aqm| 3 * (1 + aqm.signals().len()) + 4);
+    let columns = |link: &scenario::model::Link| {
+        link.aqm.as_ref().map_or(0, |aqm| 3 * (1 + aqm.signals().len()) + 4 + 7 * aqm.lanes().len())
+    };
     let by_class = 4 * column * scenario.traffic.len() as u64;
     let series = scenario.links.iter().map(|link| column * columns(link) as u64).sum::<u64>() + by_class;
     let windows = scenario

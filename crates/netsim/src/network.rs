@@ -4,7 +4,7 @@ use crate::clock::{Clock, Counts as _, Instant};
 use crate::event::{Event, Events};
 use crate::link::{Link, Managed};
 use crate::packet::Packet;
-use crate::probe::Probe;
+use crate::probe::{Owner, Probe};
 use crate::route::Hop;
 use aqm::{Outcome, Sent};
 use scenario::Scenario;
@@ -161,16 +161,17 @@ impl<P: Probe> Network<P> {
         let managed = self.links[i].managed.as_deref_mut().expect("only managed links queue");
         let (probe, losses, number) = (&mut self.probe, &mut managed.losses, managed.number);
         let before = managed.queue.len();
-        let outcome = managed.queue.enqueue_or(now, packet, &mut managed.rng, |dropped| {
+        let (outcome, lane) = managed.queue.enqueue_or(now, packet, &mut managed.rng, |dropped| {
             losses.on_late_drop(now, dropped.number, &dropped.frame);
-            probe.on_late_drop(number, now, dropped.frame.class());
+            probe.on_late_drop(number, now, Owner { class: dropped.frame.class(), lane: dropped.lane });
         });
-        probe.on_arrival(number, now, packet.class(), outcome, managed.queue.algorithm());
+        let owner = Owner { class: packet.class(), lane };
+        probe.on_arrival(number, now, owner, outcome, managed.queue.algorithm());
         if matches!(outcome, Outcome::Queued | Outcome::Marked) {
             managed.losses.on_entry();
             if managed.busy {
                 managed.note_length(now);
-                self.probe.on_length(managed.number, now, managed.queue.len());
+                self.probe.on_length(number, now, managed.queue.len(), managed.queue.lanes());
             } else {
                 managed.busy = true;
                 self.transmit(i);
@@ -180,7 +181,7 @@ impl<P: Probe> Network<P> {
             // An arrival may take others along.
             if managed.queue.len() != before {
                 managed.note_length(now);
-                self.probe.on_length(number, now, managed.queue.len());
+                self.probe.on_length(number, now, managed.queue.len(), managed.queue.lanes());
             }
         }
     }
@@ -194,19 +195,22 @@ impl<P: Probe> Network<P> {
         let (probe, losses, number) = (&mut self.probe, &mut managed.losses, managed.number);
         let next = managed.queue.dequeue_or(now, &mut managed.rng, |dropped| {
             losses.on_late_drop(now, dropped.number, &dropped.frame);
-            probe.on_late_drop(number, now, dropped.frame.class());
+            probe.on_late_drop(number, now, Owner { class: dropped.frame.class(), lane: dropped.lane });
         });
         managed.note_length(now);
-        self.probe.on_length(managed.number, now, managed.queue.len());
-        let Some(Sent { frame: packet, number: arrival_number, sojourn, .. }) = next else {
+        self.probe.on_length(number, now, managed.queue.len(), managed.queue.lanes());
+        let Some(Sent { frame: packet, number: arrival_number, lane, sojourn }) = next else {
             managed.busy = false;
             self.events.set(managed.ready_slot, None);
             return;
         };
-        managed.sending = packet.class();
-        managed.delays[managed.sending].record(sojourn);
+        managed.sending = Owner { class: packet.class(), lane };
+        managed.delays[packet.class()].record(sojourn);
+        if let Some(meter) = managed.meters.get_mut(lane) {
+            meter.delays.record(sojourn);
+        }
         managed.losses.on_departure(now, arrival_number, &packet);
-        self.probe.on_departure(managed.number, now, managed.sending, packet.size, sojourn);
+        self.probe.on_departure(number, now, managed.sending, packet.size, sojourn);
         let (sent, arrival) = link.wire.send(self.events.instant(), u32::from(packet.size));
         managed.sent = self.events.clock.time(sent);
         let slot = managed.ready_slot;

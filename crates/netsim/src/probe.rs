@@ -1,32 +1,42 @@
 //! Probes: what a run may record beyond the statistics that are always on. An absent probe costs nothing.
 
+use aqm::discipline::Lane;
 use aqm::unit::{Span, Time};
 use aqm::{AnyDiscipline, Outcome};
 use scenario::Scenario;
 
+/// What a packet at a queue belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Owner {
+    /// The traffic entry, by its number.
+    pub class: usize,
+    /// The lane, 0 where there is one queue.
+    pub lane: usize,
+}
+
 /// Is told what happens at the measured queues; all hooks do nothing unless overridden.
 pub trait Probe {
-    /// Queue number `queue` has `length` packets from `now` on.
+    /// Queue number `queue` has `length` packets from `now` on, and if it has several lanes they are these.
     #[inline]
-    fn on_length(&mut self, _queue: usize, _now: Time, _length: usize) {}
-    /// An arrival of class `class` met this fate; the algorithm's state may have changed.
+    fn on_length(&mut self, _queue: usize, _now: Time, _length: usize, _lanes: &[Lane]) {}
+    /// An arrival met this fate; the algorithm's state may have changed.
     #[inline]
     fn on_arrival(
         &mut self,
         _queue: usize,
         _now: Time,
-        _class: usize,
+        _owner: Owner,
         _outcome: Outcome,
         _aqm: &AnyDiscipline,
     ) {
     }
-    /// A packet of class `class` that had waited was dropped.
+    /// A packet that had waited was dropped.
     #[inline]
-    fn on_late_drop(&mut self, _queue: usize, _now: Time, _class: usize) {}
-    /// The transmission of a packet of class `class` with `size` bytes begins after `wait` in the queue, whose length
+    fn on_late_drop(&mut self, _queue: usize, _now: Time, _owner: Owner) {}
+    /// The transmission of a packet with `size` bytes begins after `wait` in the queue, whose length
     /// without it has been told.
     #[inline]
-    fn on_departure(&mut self, _queue: usize, _now: Time, _class: usize, _size: u16, _wait: Span) {}
+    fn on_departure(&mut self, _queue: usize, _now: Time, _owner: Owner, _size: u16, _wait: Span) {}
     /// The algorithm's periodic work is done.
     #[inline]
     fn on_period(&mut self, _queue: usize, _now: Time, _aqm: &AnyDiscipline) {}
@@ -78,6 +88,11 @@ impl Track {
         self.maxs.push(self.max);
         (self.since, self.area, self.min, self.max) = (end, 0.0, self.value, self.value);
     }
+
+    /// The columns with what they are of each bin.
+    fn columns(&self) -> [(&str, &[f64]); 3] {
+        [("min", &self.mins), ("mean", &self.means), ("max", &self.maxs)]
+    }
 }
 
 /// What happened to some packets at a queue, bin by bin.
@@ -87,6 +102,8 @@ struct Tally {
     drops: Vec<f64>,
     throughputs: Vec<f64>,
     delays: Vec<f64>,
+    /// This bin so far.
+    bin: Counted,
 }
 
 /// The counts of one bin.
@@ -102,10 +119,17 @@ struct Counted {
 impl Tally {
     fn new(bins: usize) -> Self {
         let column = || Vec::with_capacity(bins);
-        Self { arrivals: column(), drops: column(), throughputs: column(), delays: column() }
+        Self {
+            arrivals: column(),
+            drops: column(),
+            throughputs: column(),
+            delays: column(),
+            bin: Counted::default(),
+        }
     }
 
-    fn add(&mut self, bin: Counted, length: Span) {
+    fn close(&mut self, length: Span) {
+        let bin = std::mem::take(&mut self.bin);
         self.arrivals.push(bin.arrivals as f64);
         self.drops.push(bin.drops as f64);
         self.throughputs.push(bin.bytes as f64 * 8.0 / length.secs());
@@ -129,21 +153,24 @@ impl Tally {
 struct QueueSeries {
     /// The queue's length, then the algorithm's signals.
     tracks: Vec<Track>,
-    /// A tally a class, and its counts in this bin; where classes are not told apart, one for all.
+    /// One a class; where classes are not told apart, one for all.
     tallies: Vec<Tally>,
-    bin: Vec<Counted>,
     by_class: bool,
+    /// The length of each lane that has a name, and its packets.
+    lanes: Vec<(Track, Tally)>,
     bin_start: Time,
     bin_end: Time,
 }
 
 /// Series of every measured queue: its length and its algorithm's signals, each bin with minimum, time-weighted
-/// mean and maximum, and the arrivals and drops in each bin; at the observed link also what each class met there.
+/// mean and maximum, and the arrivals and drops in each bin; at the observed link also what each class met there. The
+/// same of each lane that has a name.
 #[derive(Clone, Debug)]
 pub struct Series {
     step: Span,
     queues: Vec<QueueSeries>,
     names: Vec<Vec<String>>,
+    lanes: Vec<&'static [&'static str]>,
     classes: Vec<String>,
 }
 
@@ -151,7 +178,8 @@ pub struct Series {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Column {
     /// `<link>.<quantity>.<min, mean or max>`, `<link>.<arrivals or drops>`, or at the observed link
-    /// `<link>.<class>.<arrivals, drops, throughput or delay>`; `t` is the start of the bin in s.
+    /// `<link>.<class>.<arrivals, drops, throughput or delay>`; of a lane `<link>.lane.<lane>.` and the queue or one of
+    /// those four. `t` is the start of the bin in s.
     pub name: String,
     /// One value a bin; NaN where there is none, as for the delay in a bin without departures.
     pub values: Vec<f64>,
@@ -164,9 +192,11 @@ impl Series {
         let step = scenario.series_step();
         let bins = scenario.general.duration.nanos().div_ceil(step.nanos()) as usize;
         let classes: Vec<String> = scenario.traffic.iter().map(|traffic| traffic.name.clone()).collect();
-        let (mut queues, mut names) = (Vec::new(), Vec::new());
+        let (mut queues, mut names, mut lanes) = (Vec::new(), Vec::new(), Vec::new());
         for (i, link) in scenario.links.iter().enumerate() {
-            let (Some(aqm), link) = (&link.aqm, &link.name) else { continue };
+            let Some(aqm) = &link.aqm else { continue };
+            let of_lanes = link.lanes();
+            let link = &link.name;
             let signals = aqm.signals().iter().map(|signal| format!("{link}.{}", signal.name));
             let tracked: Vec<String> = std::iter::once(format!("{link}.queue")).chain(signals).collect();
             let by_class = i == scenario.observed;
@@ -174,14 +204,15 @@ impl Series {
             queues.push(QueueSeries {
                 tracks: tracked.iter().map(|_| Track::new(bins)).collect(),
                 tallies: (0..tallies).map(|_| Tally::new(bins)).collect(),
-                bin: vec![Counted::default(); tallies],
                 by_class,
+                lanes: of_lanes.iter().map(|_| (Track::new(bins), Tally::new(bins))).collect(),
                 bin_start: Time::ZERO,
                 bin_end: Time::ZERO + step,
             });
             names.push(tracked);
+            lanes.push(of_lanes);
         }
-        Self { step, queues, names, classes }
+        Self { step, queues, names, lanes, classes }
     }
 
     /// Closes the last bins at the end of the run.
@@ -202,20 +233,28 @@ impl Series {
         let bins = self.queues.first().map_or(0, |queue| queue.tracks[0].means.len());
         let starts = (0..bins as u64).map(|i| (self.step * i).secs()).collect();
         let mut columns = vec![Column { name: "t".to_owned(), values: starts }];
-        for (queue, names) in self.queues.iter_mut().zip(&self.names) {
+        for ((queue, names), lanes) in self.queues.iter().zip(&self.names).zip(&self.lanes) {
             let link = names[0].strip_suffix(".queue").expect("the first track is the queue");
             let mut add =
                 |name: String, values: &[f64]| columns.push(Column { name, values: values.to_vec() });
             for (track, name) in queue.tracks.iter().zip(names) {
-                add(format!("{name}.min"), &track.mins);
-                add(format!("{name}.mean"), &track.means);
-                add(format!("{name}.max"), &track.maxs);
+                for (which, values) in track.columns() {
+                    add(format!("{name}.{which}"), values);
+                }
             }
             add(format!("{link}.arrivals"), &queue.total(|tally| &tally.arrivals));
             add(format!("{link}.drops"), &queue.total(|tally| &tally.drops));
             for (tally, class) in queue.tallies.iter().zip(&self.classes).filter(|_| queue.by_class) {
                 for (quantity, values) in tally.columns() {
                     add(format!("{link}.{class}.{quantity}"), values);
+                }
+            }
+            for ((track, tally), lane) in queue.lanes.iter().zip(*lanes) {
+                for (which, values) in track.columns() {
+                    add(format!("{link}.lane.{lane}.queue.{which}"), values);
+                }
+                for (quantity, values) in tally.columns() {
+                    add(format!("{link}.lane.{lane}.{quantity}"), values);
                 }
             }
         }
@@ -236,16 +275,24 @@ impl QueueSeries {
         for track in &mut self.tracks {
             track.close(self.bin_start, end);
         }
-        for (tally, counted) in self.tallies.iter_mut().zip(&mut self.bin) {
-            tally.add(std::mem::take(counted), end - self.bin_start);
+        let length = end - self.bin_start;
+        for (track, tally) in &mut self.lanes {
+            track.close(self.bin_start, end);
+            tally.close(length);
+        }
+        for tally in &mut self.tallies {
+            tally.close(length);
         }
         self.bin_start = end;
     }
 
-    /// The counts of this bin for a packet of `class`.
+    /// Counts a packet of `owner` in this bin.
     #[inline]
-    fn counted(&mut self, class: usize) -> &mut Counted {
-        &mut self.bin[if self.by_class { class } else { 0 }]
+    fn count(&mut self, owner: Owner, change: impl Fn(&mut Counted)) {
+        change(&mut self.tallies[if self.by_class { owner.class } else { 0 }].bin);
+        if let Some((_, tally)) = self.lanes.get_mut(owner.lane) {
+            change(&mut tally.bin);
+        }
     }
 
     /// A column of all tallies together.
@@ -265,35 +312,41 @@ impl QueueSeries {
 
 impl Probe for Series {
     #[inline]
-    fn on_length(&mut self, queue: usize, now: Time, length: usize) {
+    fn on_length(&mut self, queue: usize, now: Time, length: usize, lanes: &[Lane]) {
         let series = &mut self.queues[queue];
         series.roll(now, self.step);
         series.tracks[0].change(now, length as f64);
+        for ((track, _), lane) in series.lanes.iter_mut().zip(lanes) {
+            track.change(now, f64::from(lane.packets));
+        }
     }
 
     #[inline]
-    fn on_arrival(&mut self, queue: usize, now: Time, class: usize, outcome: Outcome, aqm: &AnyDiscipline) {
+    fn on_arrival(&mut self, queue: usize, now: Time, owner: Owner, outcome: Outcome, aqm: &AnyDiscipline) {
         let series = &mut self.queues[queue];
         series.roll(now, self.step);
-        let bin = series.counted(class);
-        bin.arrivals += 1;
-        bin.drops += u64::from(matches!(outcome, Outcome::DroppedEarly | Outcome::Overflowed));
+        series.count(owner, |bin| {
+            bin.arrivals += 1;
+            bin.drops += u64::from(matches!(outcome, Outcome::DroppedEarly | Outcome::Overflowed));
+        });
         series.note_signals(now, aqm);
     }
 
     #[inline]
-    fn on_late_drop(&mut self, queue: usize, now: Time, class: usize) {
+    fn on_late_drop(&mut self, queue: usize, now: Time, owner: Owner) {
         let series = &mut self.queues[queue];
         series.roll(now, self.step);
-        series.counted(class).drops += 1;
+        series.count(owner, |bin| bin.drops += 1);
     }
 
     #[inline]
-    fn on_departure(&mut self, queue: usize, _: Time, class: usize, size: u16, wait: Span) {
-        let bin = self.queues[queue].counted(class); // the length's bin is this one
-        bin.departures += 1;
-        bin.bytes += u64::from(size);
-        bin.wait_ns += wait.nanos();
+    fn on_departure(&mut self, queue: usize, _: Time, owner: Owner, size: u16, wait: Span) {
+        // The length's bin is this one.
+        self.queues[queue].count(owner, |bin| {
+            bin.departures += 1;
+            bin.bytes += u64::from(size);
+            bin.wait_ns += wait.nanos();
+        });
     }
 
     #[inline]
@@ -314,6 +367,7 @@ mod tests {
                     [[traffic]]\nname = \"a\"\n[[traffic]]\nname = \"b\"\n";
         let scenario = scenario::Document::parse(text, "test").unwrap().check().unwrap();
         let at = |ms| Time::ZERO + Span::ms(ms);
+        let of = |class| Owner { class, lane: 0 };
         let aqm = scenario.links[scenario.observed].aqm.as_ref().unwrap();
         let link = &scenario.links[scenario.observed];
         let port =
@@ -321,13 +375,13 @@ mod tests {
         let aqm = aqm.build(&port);
         let mut series = Series::new(&scenario);
         for outcome in [Outcome::Queued, Outcome::Marked, Outcome::Overflowed, Outcome::DroppedEarly] {
-            series.on_arrival(0, at(100), 1, outcome, &aqm);
+            series.on_arrival(0, at(100), of(1), outcome, &aqm);
         }
-        series.on_arrival(0, at(200), 0, Outcome::Queued, &aqm);
-        series.on_length(0, at(300), 0);
-        series.on_departure(0, at(300), 1, 1000, Span::ms(200));
-        series.on_departure(0, at(999), 1, 500, Span::ms(300));
-        series.on_late_drop(0, at(2500), 0);
+        series.on_arrival(0, at(200), of(0), Outcome::Queued, &aqm);
+        series.on_length(0, at(300), 0, &[]);
+        series.on_departure(0, at(300), of(1), 1000, Span::ms(200));
+        series.on_departure(0, at(999), of(1), 500, Span::ms(300));
+        series.on_late_drop(0, at(2500), of(0));
         series.finish(at(3000));
         let columns = series.take_columns();
         let bins = |name: &str| {

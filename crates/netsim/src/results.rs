@@ -4,7 +4,7 @@ use crate::delivery::Jitter;
 use crate::flow::{Endpoints, Snapshot};
 use crate::link::{Link, Managed};
 use crate::loss::Runs;
-use crate::probe::Probe;
+use crate::probe::{Owner, Probe};
 use crate::simulation::Simulation;
 use crate::stats::Delays;
 use aqm::queue::Counts;
@@ -22,6 +22,8 @@ pub struct Results {
     pub classes: BTreeMap<String, ClassMetrics>,
     /// Each measured link by its name.
     pub links: BTreeMap<String, LinkMetrics>,
+    /// Each queue of a measured link whose algorithm names its queues, by the names of both: `LINK.LANE`.
+    pub lanes: BTreeMap<String, LaneMetrics>,
     /// Whole distributions, of each traffic entry and of each measured link.
     pub distributions: Distributions,
     /// What the run cost.
@@ -63,12 +65,30 @@ pub struct LinkMetrics {
     pub utilisation: f64,
     /// Packets lost by chance before they came to the queue, over the whole run.
     pub random_losses: u64,
+    /// Mean number of packets that a flow loses in a row.
+    pub loss_run_mean: Option<f64>,
     /// Mean number of packets lost in a row, of whichever flows.
     pub loss_burst_mean: Option<f64>,
     /// Loss events: a loss and all that follow within `record.loss_event`.
     pub loss_events: u64,
     /// Mean share of the active flows that lose packets in a loss event.
     pub loss_synchronisation: Option<f64>,
+}
+
+/// One of the queues that share the buffer of a measured link.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LaneMetrics {
+    /// Time average of this queue in packets, without the one in transmission.
+    pub queue_mean: Option<f64>,
+    /// Its standard deviation over time, in packets.
+    pub queue_std: Option<f64>,
+    /// Its mean absolute deviation over time, in packets.
+    pub queue_mad: Option<f64>,
+    /// Fraction of the time in which no packet waits in it.
+    pub queue_empty: Option<f64>,
+    /// Its packets, their fate and their delay.
+    #[serde(flatten)]
+    pub traffic: TrafficMetrics,
 }
 
 /// What happened to packets at a measured link.
@@ -94,8 +114,6 @@ pub struct TrafficMetrics {
     pub marks: u64,
     /// Drops over arrivals.
     pub loss_ratio: Option<f64>,
-    /// Mean number of packets that a flow loses in a row.
-    pub loss_run_mean: Option<f64>,
     /// Marks over arrivals.
     pub mark_ratio: Option<f64>,
     /// bit/s sent, headers included.
@@ -139,6 +157,8 @@ pub struct ClassMetrics {
     /// Its packets at the observed link.
     #[serde(flatten)]
     pub traffic: TrafficMetrics,
+    /// Mean number of packets that a flow loses in a row.
+    pub loss_run_mean: Option<f64>,
     /// Its flows.
     #[serde(flatten)]
     pub totals: FlowMetrics,
@@ -204,7 +224,7 @@ pub struct Engine {
 }
 
 impl TrafficMetrics {
-    fn new(counts: &Counts, delays: &Delays, runs: &Runs, seconds: f64) -> Self {
+    fn new(counts: &Counts, delays: &Delays, seconds: f64) -> Self {
         let percentile = delays.percentile();
         let over_arrivals = |n: u64| (counts.arrivals > 0).then(|| n as f64 / counts.arrivals as f64);
         Self {
@@ -218,7 +238,6 @@ impl TrafficMetrics {
             drops_overflow: counts.drops_overflow,
             marks: counts.marks,
             loss_ratio: over_arrivals(counts.drops_early + counts.drops_overflow),
-            loss_run_mean: runs.mean(),
             mark_ratio: over_arrivals(counts.marks),
             throughput: counts.departed_bytes as f64 * 8.0 / seconds,
         }
@@ -300,6 +319,7 @@ impl<P: Probe> Simulation<P> {
         let general = &self.scenario.general;
         let seconds = (general.duration.nanos() - general.warmup.nanos()) as f64 * 1e-9;
         let (mut links, mut link_distributions) = (BTreeMap::new(), BTreeMap::new());
+        let mut lanes = BTreeMap::new();
         let mut observed = None;
         let mut drops_elsewhere = 0;
         for (i, link) in self.network.links.iter().enumerate() {
@@ -309,7 +329,11 @@ impl<P: Probe> Simulation<P> {
             };
             let (runs, bursts) = managed.losses.runs(self.end, managed.queue.waiting());
             let metrics = self.link_metrics(i, managed, (&Runs::sum(&runs), &bursts), seconds);
-            let name = &self.scenario.links[i].name;
+            let said = &self.scenario.links[i];
+            let name = &said.name;
+            for (lane, of_lane) in said.lanes().iter().enumerate() {
+                lanes.insert(format!("{name}.{of_lane}"), self.lane_metrics(link, managed, lane, seconds));
+            }
             let distributions = LinkDistributions {
                 loss_runs: Runs::sum(&runs).counts().to_vec(),
                 loss_bursts: bursts.counts().to_vec(),
@@ -336,6 +360,7 @@ impl<P: Probe> Simulation<P> {
             },
             classes: classes.collect(),
             links,
+            lanes,
             distributions: Distributions {
                 classes: class_distributions.collect(),
                 links: link_distributions,
@@ -362,7 +387,7 @@ impl<P: Probe> Simulation<P> {
         let general = &self.scenario.general;
         let capacity = self.scenario.links[i].capacity(general.warmup, general.duration);
         let link = &self.network.links[i];
-        let mut traffic = TrafficMetrics::new(&counts, &delays, runs, seconds);
+        let mut traffic = TrafficMetrics::new(&counts, &delays, seconds);
         traffic.throughput += self.straddling(link, managed, |_| true) / seconds;
         LinkMetrics {
             queue_mean: occupancy.map(|o| o.mean),
@@ -372,6 +397,7 @@ impl<P: Probe> Simulation<P> {
             queue_full: occupancy.map(|o| o.full),
             utilisation: traffic.throughput * seconds / capacity,
             random_losses: link.lottery.as_ref().map_or(0, |lottery| lottery.losses),
+            loss_run_mean: runs.mean(),
             loss_burst_mean: bursts.mean(),
             loss_events: managed.losses.events.count(),
             loss_synchronisation: managed.losses.events.synchronisation(),
@@ -379,20 +405,35 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
+    fn lane_metrics(&self, link: &Link, managed: &Managed, lane: usize, seconds: f64) -> LaneMetrics {
+        let meter = &managed.meters[lane];
+        let counts = difference(&managed.queue.lane_counts()[lane], &meter.at_warmup);
+        let occupancy = meter.occupancy.summary();
+        let mut traffic = TrafficMetrics::new(&counts, &meter.delays, seconds);
+        traffic.throughput += self.straddling(link, managed, |owner| owner.lane == lane) / seconds;
+        LaneMetrics {
+            queue_mean: occupancy.map(|o| o.mean),
+            queue_std: occupancy.map(|o| o.std),
+            queue_mad: occupancy.map(|o| o.mad),
+            queue_empty: occupancy.map(|o| o.empty),
+            traffic,
+        }
+    }
+
     /// Bits to add to what departed: packets count when their transmission begins, so the packet that straddles
     /// the start of the window adds what was sent within, and that at the end takes away what was not.
-    fn straddling(&self, link: &Link, managed: &Managed, counts: impl Fn(usize) -> bool) -> f64 {
-        let counted = |bits: f64, class: usize| if counts(class) { bits } else { 0.0 };
-        let (unsent, class) = managed.unsent_at_warmup;
+    fn straddling(&self, link: &Link, managed: &Managed, counts: impl Fn(Owner) -> bool) -> f64 {
+        let counted = |bits: f64, owner: Owner| if counts(owner) { bits } else { 0.0 };
+        let (unsent, owner) = managed.unsent_at_warmup;
         let unsent_at_end = link.wire.bits(managed.sent.since(self.end));
-        counted(unsent, class) - counted(unsent_at_end, managed.sending)
+        counted(unsent, owner) - counted(unsent_at_end, managed.sending)
     }
 
     fn class_metrics(&self, class: usize, managed: &Managed, runs: &Runs, seconds: f64) -> ClassMetrics {
         let counts = difference(&managed.queue.counts()[class], &self.at_warmup[managed.number][class]);
         let link = &self.network.links[self.scenario.observed];
-        let mut traffic = TrafficMetrics::new(&counts, &managed.delays[class], runs, seconds);
-        traffic.throughput += self.straddling(link, managed, |of| of == class) / seconds;
+        let mut traffic = TrafficMetrics::new(&counts, &managed.delays[class], seconds);
+        traffic.throughput += self.straddling(link, managed, |owner| owner.class == class) / seconds;
         let delivery = &self.deliveries.classes[class];
         let of_packets = (&delivery.delays, delivery.jitter);
         let completions = &delivery.completions;
@@ -402,6 +443,7 @@ impl<P: Probe> Simulation<P> {
         ClassMetrics {
             flows: self.scenario.traffic[class].count,
             traffic,
+            loss_run_mean: runs.mean(),
             totals: flow_metrics(&self.endpoints, Some(class as u16), of_packets, seconds),
             started: done.started
                 + sources.filter(|source| source.start < source.stop.min(self.end)).count() as u64,

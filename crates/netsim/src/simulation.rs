@@ -356,11 +356,7 @@ impl<P: Probe> Simulation<P> {
         self.at_warmup.clear();
         for link in &mut self.network.links {
             let Some(managed) = &mut link.managed else { continue };
-            managed.note_length(now);
-            managed.occupancy.reset(now);
-            managed.unsent_at_warmup = (link.wire.bits(managed.sent.since(now)), managed.sending);
-            managed.delays.iter_mut().for_each(crate::stats::Delays::reset);
-            managed.losses.reset();
+            managed.end_warmup(now, link.wire.bits(managed.sent.since(now)));
             self.at_warmup.push(managed.queue.counts().to_vec());
         }
         self.deliveries.end_warmup();

@@ -70,7 +70,7 @@ fn drops_late(aqm: &str) -> bool {
     let doc = aqm::AnyParams::of(aqm).unwrap().doc().replace('\n', " ");
     let (_, decides) = doc.split_once("Decides at: ").unwrap();
     let decides = decides.split_once(" Timer: ").unwrap().0;
-    ["dequeue", "overflow"].iter().any(|moment| decides.contains(moment))
+    ["dequeue", "overflow", "packets that wait"].iter().any(|moment| decides.contains(moment))
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn every_loss_is_in_one_run_of_its_flow_and_in_one_burst() {
             assert!(runs.len() < 100, "{aqm}: the open bin would hide lengths");
             assert_eq!(losses(runs), drops, "{aqm} {name}");
             let mean = (drops > 0).then(|| drops as f64 / runs.iter().sum::<u64>() as f64);
-            assert_eq!(traffic.loss_run_mean, mean, "{aqm} {name}");
+            assert_eq!(class.loss_run_mean, mean, "{aqm} {name}");
             runs.iter().zip(&mut sum).for_each(|(count, sum)| *sum += count);
         }
         assert_eq!(link.loss_runs, sum[..link.loss_runs.len()], "{aqm}");

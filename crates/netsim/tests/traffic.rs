@@ -2,6 +2,7 @@
 
 use aqm::unit::{Span, Time};
 use aqm::{AnyDiscipline, Outcome};
+use netsim::probe::Owner;
 use netsim::{Probe, Results, Simulation};
 use scenario::{Document, Scenario};
 use std::path::Path;
@@ -11,7 +12,7 @@ use std::path::Path;
 struct Arrivals(Vec<Vec<Time>>);
 
 impl Probe for Arrivals {
-    fn on_arrival(&mut self, queue: usize, now: Time, _: usize, _: Outcome, _: &AnyDiscipline) {
+    fn on_arrival(&mut self, queue: usize, now: Time, _: Owner, _: Outcome, _: &AnyDiscipline) {
         self.0.resize(self.0.len().max(queue + 1), Vec::new());
         self.0[queue].push(now);
     }

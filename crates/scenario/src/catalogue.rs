@@ -6,15 +6,16 @@ use crate::model::{
 };
 use crate::read::BELONGS;
 use crate::resolved::value;
-use aqm::aqm::{AnyParams, NAMES};
+use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, Params, Spec, Value};
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 /// Everything that a scenario can be made of; see the schema for the form of a file.
 #[must_use]
 pub fn catalogue() -> Json {
     json!({
         "aqms": NAMES.iter().filter_map(|name| AnyParams::of(name)).map(|params| aqm(&params)).collect::<Json>(),
+        "variants": variants(VARIANTS),
         "tcps": tcps(),
         "traffic": traffic(),
         "tables": {
@@ -39,14 +40,48 @@ fn parameter(spec: &Spec, default: &Value) -> Json {
         "name": spec.name,
         "doc": spec.doc,
         "unit": spec.unit,
-        "default": value(default),
+        "default": shown(default),
         "allowed": spec.allowed(),
         "aliases": spec.aliases,
     })
 }
 
-fn presets(presets: &[(&str, &str)]) -> Json {
-    presets.iter().map(|(name, summary)| json!({ "name": name, "summary": summary })).collect()
+/// The value as one would write it: of an algorithm inside another one its name, and what is not its default.
+fn shown(given: &Value) -> Json {
+    let Value::Table(entries) = given else { return value(given) };
+    let inside = entries.iter().find_map(|(key, value)| match value {
+        Value::Text(name) if key == "name" => AnyParams::of(name),
+        _ => None,
+    });
+    let Some(defaults) = inside else { return value(given) };
+    let defaults = defaults.values();
+    let is_default = |(key, own): &&(String, Value)| defaults.iter().any(|(k, v)| k == key && v == own);
+    let changed = entries.iter().filter(|entry| !is_default(entry));
+    changed.map(|(key, own)| (key.clone(), shown(own))).collect::<Map<_, _>>().into()
+}
+
+/// The presets of an algorithm, each with the values that it sets to something else than the defaults.
+fn presets(defaults: &AnyParams) -> Json {
+    let entry = |(name, summary): &(&str, &str)| {
+        let preset = defaults.preset(name).unwrap_or_else(|| defaults.clone());
+        let changed = preset.values().into_iter().zip(defaults.values()).filter(|(own, other)| own != other);
+        let values: Map<_, _> = changed.map(|((key, own), _)| (key.to_owned(), shown(&own))).collect();
+        json!({ "name": name, "summary": summary, "values": values })
+    };
+    defaults.presets().iter().map(entry).collect()
+}
+
+/// What it steers to a target, if it has one: the `length` of the queue, or the `delay` of packets.
+fn steers(params: &AnyParams) -> Option<&'static str> {
+    let is_delay =
+        |spec: &Spec| spec.unit == "s" && [&[spec.name], spec.aliases].concat().contains(&"target");
+    if params.target().is_some() {
+        Some("length")
+    } else if params.specs().iter().any(is_delay) {
+        Some("delay")
+    } else {
+        None
+    }
 }
 
 fn aqm(params: &AnyParams) -> Json {
@@ -59,10 +94,32 @@ fn aqm(params: &AnyParams) -> Json {
         "name": params.name(),
         "summary": summary,
         "doc": doc,
-        "presets": presets(params.presets()),
+        "steers": steers(params),
+        "one_queue": params.has_one_queue(),
+        // The first signal of whatever drops at random, and of no other, is p: the contract of an algorithm.
+        "random": params.signals().first().is_some_and(|signal| signal.name == "p"),
+        "presets": presets(params),
         "signals": signals.map(|s| json!({ "name": s.name, "unit": s.unit, "doc": s.doc })).collect::<Json>(),
         "parameters": parameters(params.specs()),
     })
+}
+
+/// The names that stand for presets, each described as its preset is.
+fn variants(variants: &[(&str, &str, &str)]) -> Json {
+    let entry = |(name, of, preset): &(&str, &str, &str)| {
+        let presets = AnyParams::of(of).map(|params| presets(&params)).unwrap_or_default();
+        let described =
+            presets.as_array().into_iter().flatten().find(|entry| entry["name"] == *preset).cloned();
+        let described = described.unwrap_or_default();
+        json!({
+            "name": name,
+            "of": of,
+            "preset": preset,
+            "summary": described["summary"],
+            "values": described["values"],
+        })
+    };
+    variants.iter().map(entry).collect()
 }
 
 /// The names of a choice with what each means.
@@ -130,6 +187,69 @@ mod tests {
                 assert!(entry["summary"].as_str().is_some_and(|text| text.len() > 10), "{entry}");
             }
         }
+    }
+
+    fn discipline(name: &str) -> Json {
+        let catalogue = catalogue();
+        let mut entries = catalogue["aqms"].as_array().unwrap().iter();
+        entries.find(|entry| entry["name"] == name).unwrap().clone()
+    }
+
+    fn preset(of: &str, name: &str) -> Json {
+        let entry = discipline(of);
+        let mut presets = entry["presets"].as_array().unwrap().iter();
+        presets.find(|preset| preset["name"] == name).unwrap().clone()
+    }
+
+    #[test]
+    fn a_preset_lists_the_values_that_are_not_the_defaults() {
+        let floyd = json!({ "min_th": 5.0, "max_th": 15.0, "w_q": 0.002, "gentle": false });
+        assert_eq!(preset("red", "floyd1997")["values"], floyd);
+        // Set over the defaults, the values are the preset.
+        for name in NAMES {
+            let defaults = AnyParams::of(name).unwrap();
+            for preset in discipline(name)["presets"].as_array().unwrap() {
+                let preset_name = preset["name"].as_str().unwrap();
+                let wanted = defaults.preset(preset_name).unwrap();
+                let mut built = defaults.clone();
+                for (key, own) in wanted.values() {
+                    if preset["values"].get(key).is_some() {
+                        built.set(key, &own).unwrap();
+                    }
+                }
+                assert_eq!(built, wanted, "{name} {preset_name}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_algorithm_inside_is_shown_by_its_name_and_what_is_not_its_default() {
+        assert_eq!(discipline("fq")["parameters"][0]["default"], json!({ "name": "droptail" }));
+        assert_eq!(discipline("fq")["one_queue"], json!(false));
+        assert_eq!(discipline("pi")["one_queue"], json!(true));
+        let mut pi = AnyParams::of("pi").unwrap();
+        pi.set("q0", &Value::Integer(7)).unwrap();
+        assert_eq!(shown(&Box::new(pi).value()), json!({ "name": "pi", "q_ref": 7.0 }));
+        assert_eq!(shown(&Value::Float(1.0)), json!(1.0));
+    }
+
+    #[test]
+    fn a_variant_is_described_as_its_preset_is() {
+        let listed = variants(&[("gred-i", "red", "gred-i")]);
+        let preset = preset("red", "gred-i");
+        assert_eq!((&listed[0]["summary"], &listed[0]["values"]), (&preset["summary"], &preset["values"]));
+        assert_eq!((&listed[0]["name"], &listed[0]["of"]), (&json!("gred-i"), &json!("red")));
+    }
+
+    #[test]
+    fn a_discipline_tells_what_it_steers_and_whether_it_drops_at_random() {
+        let facts = |name| {
+            let entry = discipline(name);
+            (entry["steers"].clone(), entry["random"].clone())
+        };
+        assert_eq!(facts("pi"), (json!("length"), json!(true)));
+        assert_eq!(facts("red"), (json!(null), json!(true)));
+        assert_eq!(facts("droptail"), (json!(null), json!(false)));
     }
 
     #[test]

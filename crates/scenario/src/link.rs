@@ -37,6 +37,12 @@ impl fmt::Display for Change {
 }
 
 impl Link {
+    /// The names of the queues that its algorithm keeps, where they have any.
+    #[must_use]
+    pub fn lanes(&self) -> &'static [&'static str] {
+        self.aqm.as_ref().map_or(&[], aqm::AnyParams::lanes)
+    }
+
     /// The start of the present round of changes.
     fn round(&self, now: Span) -> Span {
         self.changes_period.map_or(Span::ZERO, |period| period * (now.nanos() / period.nanos()))

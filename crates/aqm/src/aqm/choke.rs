@@ -10,14 +10,15 @@
 //! With `candidates` so many packets are drawn. With `regions` their number follows the average: the space between
 //! the thresholds is parted in so many, and in the i-th from below (and in the last, above max_th) 2 i are drawn.
 //!
-//! Decides at: enqueue. Timer: none. Randomness: one draw a candidate for each arrival with avg above min_th, until
-//! one is of its flow; RED's. State: that of `red`, and the flow of every packet that waits, as a router finds it in
-//! the packets.
+//! Decides at: enqueue, on packets that wait as well. Timer: none. Randomness: one draw a candidate for each arrival
+//! with avg above min_th, until one is of its flow; RED's. State: that of `red`, and the flow of every packet that
+//! waits, as a router finds it in the packets.
 //!
 //! # Departures from the source
 //! Those of `red`, which is gentle unless told otherwise; the paper's is not. Of several candidates, which are drawn
-//! one after the other and may be the same packet, only the first that is of the flow is dropped, where the paper drops all of
-//! them. A packet that the buffer refuses is not compared. A match is a drop, with ECN too, and leaves RED's count as it is.
+//! one after the other and may be the same packet, only the first that is of the flow is dropped, where the paper
+//! drops all of them. A packet that the buffer refuses is not compared. A match is a drop, with ECN too, and leaves
+//! RED's count as it is.
 //!
 //! # Sources
 //! Pan, Prabhakar, Psounis, "CHOKe: a stateless active queue management scheme for approximating fair bandwidth

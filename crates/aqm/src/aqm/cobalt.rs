@@ -19,9 +19,10 @@
 //! whether it is dropping; p, and when it moved last.
 //!
 //! # Departures from the source
-//! Linux and ns-3 take 1/sqrt(count) by Newton's method, exact to 16 bits or so; here it is exact. Linux's very first packet above the target is dropped at once, for
-//! its 1/sqrt starts at 0; here, as in ns-3, it gets an interval. Linux calls the idle link's rule whenever it asks
-//! an empty queue, here once an idle time. Linux marks with ECN always, here and in ns-3 under `ecn`.
+//! Linux and ns-3 take 1/sqrt(count) by Newton's method, exact to 16 bits or so; here it is exact. Linux's very
+//! first packet above the target is dropped at once, for its 1/sqrt starts at 0; here, as in ns-3, it gets an
+//! interval. Linux calls the idle link's rule whenever it asks an empty queue, here once an idle time. Linux marks
+//! with ECN always, here and in ns-3 under `ecn`.
 //!
 //! # Sources
 //! Palmei, Gupta, Imputato, Morton, Tahiliani, Avallone, Taht, "Design and evaluation of COBALT queue discipline",

@@ -26,6 +26,7 @@
 
 use crate::aqm::{AnyAqm, AnyParams, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Lane};
+use crate::flows::mix;
 use crate::params::Range;
 use crate::unit::{Bytes, Span, Time};
 
@@ -115,14 +116,6 @@ impl Fq {
         let salt = *self.perturbation.get_or_insert_with(|| (rng.uniform() * 9e15) as u64);
         (mix(packet.flow, salt) % self.aqms.len() as u64) as usize
     }
-}
-
-/// SplitMix64's finaliser.
-const fn mix(key: u64, salt: u64) -> u64 {
-    let z = key ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 impl Discipline for Fq {

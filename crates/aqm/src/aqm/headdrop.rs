@@ -10,7 +10,7 @@
 //!
 //! # Sources
 //! Lakshman, Neidhardt, Ott, "The drop from front strategy in TCP and in TCP over ATM", INFOCOM 1996; Linux,
-//! sch_fifo.c, pfifo_head_drop. Tested against the rule in plain words.
+//! sch_fifo.c, pfifo_head_drop, against which it is tested.
 
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::unit::{Limit, Time};

@@ -10,20 +10,31 @@
 //! with l = drops / arrivals over the last `window` periods. Drops for want of room count too: they are how L
 //! leaves 0, since at L = 0 nothing is dropped early however long the queue.
 //!
-//! Decides at: enqueue. Timer: `period`. Randomness: one draw an arrival. State: L, p, two counters a period of
-//! the window.
+//! With `weights` w the classes of service are dropped differently, class 1 most rarely:
+//!
+//! ```text
+//! p_i = w_i p / sum_j f_j w_j, clipped to [0, 1]
+//! ```
+//!
+//! with f_j class j's part of the arrivals of the last `window` periods. The mean of p_i over the arrivals is
+//! p, so the loss ratio and the queue are LRED's own as long as no p_i is clipped and the mix does not
+//! change. What a clipped p_i lacks is not passed on to the others: the queue settles above q0.
+//!
+//! Decides at: enqueue. Timer: `period`. Randomness: one draw an arrival. State: L, p, two counters a period
+//! of the window.
 //!
 //! # Departures from the source
-//! The pseudocode's line for p lacks the square root that equation (3), the analysis and the text have; the root
-//! is taken. A window without an arrival, 0/0 in the pseudocode, leaves L as it is. Marks count as drops, for L
-//! is to be the ratio at which sources are told of congestion. In byte mode, which the paper only suggests, p is
-//! scaled by a packet's size over the mean. `l_min`, a floor under L, is ours, and 0 unless set.
+//! The pseudocode's line for p lacks the square root that equation (3), the analysis and the text have; the
+//! root is taken. A window without an arrival, 0/0 in the pseudocode, leaves L as it is. Marks count as
+//! drops, for L is to be the ratio at which sources are told of congestion. In byte mode, which the paper
+//! only suggests, p is scaled by a packet's size over the mean. `l_min`, a floor under L, is ours, and 0
+//! unless set. So are the `weights`, all 1 unless set, for priorities, which the paper leaves to the future.
 //!
 //! # Sources
 //! The LRED paper: equations (2) and (3), figure 3, section 3. Tested against that pseudocode.
 
-use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
-use crate::params::Range;
+use crate::aqm::{Aqm, Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
+use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Span, Time};
 
 crate::params! {
@@ -41,12 +52,18 @@ crate::params! {
         weight: f64 = 0.1, "", Range::new(0.0, 0.999), ["m_w"];
         /// Measure the queue in bytes over `mean_packet`, and scale p by a packet's size over `mean_packet`.
         bytes: bool = false, "";
-        /// The packet size behind `q0` and `beta` in byte mode; the port's packet if left out.
+        /// The packet size behind `q0` and `beta` in byte mode; the port's packet if left out. If the packets
+        /// that arrive are smaller in the mean by a factor s, p is too, and the queue settles above `q0` by
+        /// (1/s - 1) sqrt(L) / beta.
         mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0);
         /// Mark packets of ECN-capable transports instead of dropping them.
         ecn: bool = false, "";
-        /// A floor under the smoothed loss ratio, so that early drops can begin before the buffer has overflowed.
+        /// A floor under the smoothed loss ratio, so that early drops can begin before the buffer has
+        /// overflowed.
         l_min: f64 = 0.0, "", Range::new(0.0, 1.0);
+        /// How often packets of the classes 1, 2, … are dropped, relative to each other, the first most
+        /// rarely; classes without an own weight have the last one. At 0 never early.
+        weights: Vec<f64> = vec![1.0], "", Range::new(0.0, 1e6);
     }
 }
 
@@ -55,6 +72,8 @@ crate::params! {
 struct Tally {
     arrivals: u64,
     drops: u64,
+    /// The arrivals, each by its weight.
+    weight: f64,
 }
 
 /// The algorithm; see the module.
@@ -68,6 +87,10 @@ pub struct Lred {
     mean: f64,
     ecn: bool,
     l_min: f64,
+    /// Each class's weight.
+    weights: [f64; CLASSES as usize],
+    /// The mean weight of the arrivals in the window.
+    mix: f64,
     now: Tally,
     past: Box<[Tally]>,
     oldest: usize,
@@ -82,12 +105,22 @@ impl Lred {
         self.loss_ratio = loss_ratio.max(self.l_min);
         self.gain = self.beta * self.loss_ratio.sqrt();
     }
+
+    /// p's factor for a packet of this weight.
+    #[inline]
+    fn factor(&self, weight: f64) -> f64 {
+        match self.mix {
+            // Where only those of weight 0 have come, p is for the others as it is.
+            0.0 => f64::from(u8::from(weight > 0.0)),
+            mix => weight / mix,
+        }
+    }
 }
 
 impl Aqm for Lred {
     type Params = Params;
     const SIGNALS: &'static [Signal] = &[
-        Signal { name: "p", unit: "", doc: "Drop probability at the last arrival." },
+        Signal { name: "p", unit: "", doc: "Drop probability at the last arrival, its weight aside." },
         Signal { name: "loss_ratio", unit: "", doc: "Smoothed loss ratio L." },
     ];
 
@@ -101,6 +134,8 @@ impl Aqm for Lred {
             mean: params.mean_packet.unwrap_or(port.packet).0 as f64,
             ecn: params.ecn,
             l_min: params.l_min,
+            weights: std::array::from_fn(|i| params.weights[i.min(params.weights.len() - 1)]),
+            mix: 1.0,
             now: Tally::default(),
             past: vec![Tally::default(); params.window as usize].into(),
             oldest: 0,
@@ -112,20 +147,35 @@ impl Aqm for Lred {
         lred
     }
 
+    fn check(params: &Params) -> Result<(), ParamError> {
+        let weights = &params.weights;
+        if weights.len() > usize::from(CLASSES) || !weights.is_sorted() {
+            return Err(ParamError::Invalid {
+                name: "weights".to_owned(),
+                found: format!("{weights:?}"),
+                allowed: format!("at most {CLASSES} weights, none smaller than the one before"),
+            });
+        }
+        Ok(())
+    }
+
     fn target(params: &Params) -> Option<f64> {
         Some(params.q0)
     }
 
     #[inline]
     fn on_enqueue<R: Uniform>(&mut self, _: Time, packet: &Packet, queue: &Backlog, rng: &mut R) -> Verdict {
+        let weight = self.weights[usize::from(packet.class.clamp(1, CLASSES) - 1)];
         self.now.arrivals += 1;
+        self.now.weight += weight;
         let q = queue.length(self.bytes, self.mean);
         self.p = (self.loss_ratio + self.gain * (q - self.q0)).clamp(0.0, 1.0);
         if queue.full {
             self.now.drops += 1;
             return Verdict::Pass;
         }
-        let p = if self.bytes { self.p * f64::from(packet.size) / self.mean } else { self.p };
+        let p = self.p * self.factor(weight);
+        let p = if self.bytes { p * f64::from(packet.size) / self.mean } else { p };
         if !rng.happens(p) {
             return Verdict::Pass;
         }
@@ -143,6 +193,7 @@ impl Aqm for Lred {
         let arrivals: u64 = self.past.iter().map(|tally| tally.arrivals).sum();
         let drops: u64 = self.past.iter().map(|tally| tally.drops).sum();
         if arrivals > 0 {
+            self.mix = self.past.iter().map(|tally| tally.weight).sum::<f64>() / arrivals as f64;
             let latest = drops as f64 / arrivals as f64;
             self.measure(self.weight * self.loss_ratio + (1.0 - self.weight) * latest);
         }
@@ -173,7 +224,7 @@ mod tests {
         assert_eq!(lred.period(), Some(Span::s(1)));
         let rows = numbers(&vector["arrivals"]).into_iter().zip(numbers(&vector["drops"]));
         for ((arrivals, drops), l) in rows.zip(numbers(&vector["lossRatio"])) {
-            lred.now = Tally { arrivals: arrivals as u64, drops: drops as u64 };
+            lred.now = Tally { arrivals: arrivals as u64, drops: drops as u64, weight: arrivals };
             lred.on_period(Time::ZERO, &waiting(100));
             assert_close(lred.loss_ratio, l);
         }
@@ -232,5 +283,53 @@ mod tests {
             lred.on_period(Time::ZERO, &waiting(100));
         }
         assert_close(lred.loss_ratio, 0.01);
+    }
+
+    /// LRED that has measured L = 0.1 and these arrivals of the classes.
+    fn mixed(weights: &[f64], arrivals: &[u32]) -> Lred {
+        let mut lred = Lred::new(&Params { weights: weights.to_vec(), ..Params::default() }, &PORT);
+        for (class, count) in (1..).zip(arrivals) {
+            for _ in 0..*count {
+                let packet = Packet { class, ..PACKET };
+                lred.on_enqueue(Time::ZERO, &packet, &waiting(100), &mut Draw(0.5));
+            }
+        }
+        lred.on_period(Time::ZERO, &waiting(100));
+        lred.measure(0.1);
+        lred
+    }
+
+    #[track_caller]
+    fn assert_chances(lred: &mut Lred, chances: &[f64]) {
+        for (class, p) in (1..).zip(chances) {
+            let packet = Packet { class, ..PACKET };
+            let mut drops =
+                |u| lred.on_enqueue(Time::ZERO, &packet, &waiting(100), &mut Draw(u)) == Verdict::Drop;
+            assert_eq!((drops(0.999 * p), drops(1.001 * p)), (*p > 0.0, false), "class {class}");
+        }
+    }
+
+    #[test]
+    fn weights_divide_p_among_the_classes_by_their_part_of_the_arrivals() {
+        // The mean weight is (1 500 + 2 300 + 4 200) / 1000 = 1.9.
+        let p = 0.1 / 1.9;
+        assert_chances(&mut mixed(&[1.0, 2.0, 4.0], &[500, 300, 200]), &[p, 2.0 * p, 4.0 * p, 4.0 * p]);
+        // Scaling all of them changes nothing.
+        assert_chances(&mut mixed(&[10.0, 20.0, 40.0], &[500, 300, 200]), &[p, 2.0 * p, 4.0 * p]);
+    }
+
+    #[test]
+    fn a_weight_of_zero_spares_a_class_whatever_else_arrives() {
+        assert_chances(&mut mixed(&[0.0, 1.0], &[500, 500]), &[0.0, 0.2]);
+        assert_chances(&mut mixed(&[0.0, 1.0], &[1000, 0]), &[0.0, 0.1]);
+        assert_chances(&mut mixed(&[0.0], &[1000]), &[0.0]);
+    }
+
+    #[test]
+    fn weights_against_the_order_of_priority_are_refused() {
+        for weights in [vec![2.0, 1.0], vec![1.0; 5]] {
+            let error = Lred::check(&Params { weights, ..Params::default() }).unwrap_err();
+            assert!(error.to_string().ends_with("none smaller than the one before"), "{error}");
+        }
     }
 }

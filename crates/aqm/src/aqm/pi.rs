@@ -6,28 +6,43 @@
 //! p <- p + a (q(k) - q_ref) - b (q(k-1) - q_ref), then clipped to [0, 1]
 //! ```
 //!
-//! Every arrival is dropped (marked) with probability p. At a constant queue p changes by (a - b)(q - q_ref) a
-//! period; the clipping is the anti-windup.
+//! Every arrival is dropped (marked) with probability p. At a constant queue p changes by (a - b)(q - q_ref)
+//! a period; the clipping is the anti-windup.
 //!
-//! Decides at: enqueue. Timer: 1 / `frequency`. Randomness: one draw an arrival. State: p and q(k-1), both 0 at
-//! the start.
+//! With a `design`, the gains are those that the INFOCOM paper works out for at least N connections of round
+//! trip at most R on a link of C packets a second (PI* in the LRED paper, with N and R of the traffic
+//! itself):
+//!
+//! ```text
+//! z = 2 N / (R^2 C)     K = z |1 + j z R| (2 N)^2 / (R C)^3     a, b = K (1 / z +- 1 / (2 w))
+//! ```
+//!
+//! The rule presumes a window R C / N of at least 2. Below, the gains grow beyond sense: to a = 1.26 for 800
+//! connections of 100 ms at 2500 packets a second, where p jumps between 0 and 1. `raise` has such an R
+//! raised to 2 N / C. A window of 2 is no warrant either: in the paper's model the loop is stable from 2.33.
+//!
+//! Decides at: enqueue. Timer: 1 / `frequency`. Randomness: one draw an arrival. State: p and q(k-1), both 0
+//! at the start.
 //!
 //! # Departures from the source
-//! The first update comes one period after the start, not at it; ns-2's, on an empty queue, leaves p at 0. A packet
-//! that the buffer refuses costs no draw.
+//! The first update comes one period after the start, not at it; ns-2's, on an empty queue, leaves p at 0. A
+//! packet that the buffer refuses costs no draw.
 //!
 //! # Sources
 //! Hollot, Misra, Towsley, Gong, "On designing improved controllers for AQM routers supporting TCP flows",
-//! INFOCOM 2001; ns-2.35, pi.cc, against whose update equation it is tested.
+//! INFOCOM 2001; ns-2.35, pi.cc, against whose update equation it is tested. The design is held to the gains
+//! that its authors and the survey of Koo et al. print, and to independently computed ones for the LRED
+//! paper's PI*.
 
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Range};
-use crate::unit::{Bytes, Frequency, Span, Time};
+use crate::unit::{Bytes, Frequency, Rate, Span, Time};
 
 crate::params! {
     /// PI's parameters.
     pub struct Params {
-        /// Target queue length. ns-2's default; the LRED paper sets 100.
+        /// Target queue length, in packets in byte mode too: the survey's 70 000 bytes are 70 packets of
+        /// 1000. ns-2's default; the LRED paper sets 100.
         q_ref: f64 = 50.0, "packets", Range::new(0.0, 1e9), ["q0", "target", "qref_", "qref"];
         /// Gain on the present error (ns-2's and the INFOCOM paper's, for 500-byte packets).
         a: f64 = 1.822e-5, "per packet", Range::above(0.0, 1e3), ["a_"];
@@ -39,10 +54,45 @@ crate::params! {
         bytes: bool = false, "", Range::ANY, ["queue_in_bytes_"];
         /// Scale p by a packet's size over `mean_packet`, so that small packets are dropped more rarely.
         by_size: bool = false, "", Range::ANY, ["bytes_"];
-        /// The packet size behind `q_ref`, `a` and `b`, for `bytes` and `by_size`; the port's packet if left out.
+        /// The packet size behind `q_ref`, `a` and `b`, for `bytes` and `by_size`; the port's packet if left
+        /// out.
         mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0), ["mean_pktsize_"];
         /// Mark packets of ECN-capable transports instead of dropping them.
         ecn: bool = false, "", Range::ANY, ["setbit_"];
+        /// What the gains are worked out for, instead of `a` and `b`; if left out, those hold.
+        design: Option<Design> = None, "";
+    }
+}
+
+crate::params! {
+    /// The traffic that PI's gains are worked out for.
+    pub struct Design {
+        /// The least number of connections, N-.
+        n: f64 = 100.0, "", Range::above(0.0, 1e9), ["N"];
+        /// The longest round trip, R+, queueing included.
+        rtt: Span = Span::ms(450), "s", Range::above(0.0, 1e3), ["R"];
+        /// The link's rate; the port's if left out.
+        rate: Option<Rate> = None, "bit/s", Range::above(0.0, 1e15), ["C"];
+        /// The packet that N's windows count; the port's if left out.
+        packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0);
+        /// Raise `rtt` to 2 N / C if it is shorter, where the rule has no sense.
+        raise: bool = false, "";
+    }
+}
+
+impl Design {
+    /// The gains a and b for updates at this frequency.
+    fn gains(&self, frequency: Frequency, port: &Port) -> (f64, f64) {
+        let c = self.rate.unwrap_or(port.rate).packets(self.packet.unwrap_or(port.packet));
+        let (n2, mut r) = (2.0 * self.n, self.rtt.secs());
+        if self.raise {
+            r = r.max(n2 / c);
+        }
+        let z = n2 / (r * r * c);
+        let window = r * c;
+        let k = z * (1.0 + z * r * z * r).sqrt() * n2 * n2 / (window * window * window);
+        let half = k / (2.0 * frequency.0);
+        (k / z + half, k / z - half)
     }
 }
 
@@ -65,14 +115,19 @@ impl Aqm for Pi {
     type Params = Params;
     const SIGNALS: &'static [Signal] =
         &[Signal { name: "p", unit: "", doc: "Drop probability since the last update." }];
-    const PRESETS: &'static [(&'static str, &'static str)] =
-        &[("survey", "160 Hz and 70 packets of 1000 bytes, as in the survey of Koo et al.")];
+    const PRESETS: &'static [(&'static str, &'static str)] = &[
+        ("survey", "160 Hz and 70 packets of 1000 bytes, as in the survey of Koo et al."),
+        ("ns2.35", "ns-2.35's defaults, the RAQM paper's PI: packets of 500 bytes whatever the traffic's"),
+        ("lred", "the LRED paper's PI: ns-2's gains and a target of 100 packets"),
+    ];
 
     fn new(params: &Params, port: &Port) -> Self {
+        let given = (params.a, params.b);
+        let (a, b) = params.design.as_ref().map_or(given, |design| design.gains(params.frequency, port));
         Self {
             q_ref: params.q_ref,
-            a: params.a,
-            b: params.b,
+            a,
+            b,
             period: Span::from_secs(1.0 / params.frequency.0),
             bytes: params.bytes,
             by_size: params.by_size,
@@ -94,18 +149,26 @@ impl Aqm for Pi {
                 by_size: false,
                 mean_packet: Some(Bytes(1000)),
                 ecn: true,
+                design: None,
             }),
+            "ns2.35" => Some(Params { mean_packet: Some(Bytes(500)), ..Params::default() }),
+            "lred" => Some(Params { q_ref: 100.0, ..Params::default() }),
             _ => None,
         }
     }
 
     fn check(params: &Params) -> Result<(), ParamError> {
+        let invalid = |name: &str, found: f64, allowed: String| {
+            Err(ParamError::Invalid { name: name.to_owned(), found: found.to_string(), allowed })
+        };
+        let default = Params::default();
+        for (name, given, default) in [("a", params.a, default.a), ("b", params.b, default.b)] {
+            if params.design.is_some() && given != default {
+                return invalid(name, given, "left out where there is a design".to_owned());
+            }
+        }
         if params.b > params.a {
-            return Err(ParamError::Invalid {
-                name: "b".to_owned(),
-                found: params.b.to_string(),
-                allowed: format!("at most a = {}", params.a),
-            });
+            return invalid("b", params.b, format!("at most a = {}", params.a));
         }
         Ok(())
     }
@@ -202,5 +265,88 @@ mod tests {
         assert!(Pi::check(&Params { a: 1e-5, b: 1e-5, ..Params::default() }).is_ok());
         let error = Pi::check(&Params { a: 1e-5, b: 2e-5, ..Params::default() }).unwrap_err();
         assert_eq!(error.to_string(), "b = 0.00002: must be at most a = 0.00001");
+    }
+
+    /// The gains for n connections of `ms` at a frequency, on 2500 packets a second.
+    fn designed(n: f64, ms: u64, frequency: f64) -> (f64, f64) {
+        let design = Some(Design { n, rtt: Span::ms(ms), ..Design::default() });
+        let pi = Pi::new(&Params { design, frequency: Frequency(frequency), ..Params::default() }, &PORT);
+        (pi.a, pi.b)
+    }
+
+    /// Equal to the digits that a table has.
+    #[track_caller]
+    fn assert_digits(found: (f64, f64), a: f64, b: f64, digits: f64) {
+        for (found, expected) in [(found.0, a), (found.1, b)] {
+            assert!((found / expected - 1.0).abs() < 0.5 / digits, "{found} instead of {expected}");
+        }
+    }
+
+    #[test]
+    fn the_design_gives_the_gains_of_the_survey_for_its_60_connections_of_180_ms() {
+        assert_digits(designed(60.0, 180, 160.0), 1.643e-4, 1.628e-4, 1.6e3);
+        assert_digits(designed(60.0, 180, 160.0), 1.643_04e-4, 1.627_90e-4, 1.6e5);
+    }
+
+    /// The INFOCOM paper rounds its controller, which moves the gains by 1.7 %.
+    #[test]
+    fn the_design_gives_ns2s_gains_but_for_a_rounding_in_their_paper() {
+        let design =
+            Design { n: 60.0, rtt: Span::ms(246), rate: Some(Rate::mbit_per_s(15)), ..Design::default() };
+        assert_digits(design.gains(Frequency(160.0), &PORT), 1.853e-5, 1.847e-5, 1.8e3);
+    }
+
+    #[test]
+    fn the_design_gives_the_lred_papers_pi_star() {
+        for (n, ms, a, b) in [
+            (100.0, 450, 2.857e-5, 2.850e-5),
+            (200.0, 450, 1.1954e-4, 1.1899e-4),
+            (300.0, 450, 2.8755e-4, 2.8555e-4),
+            (400.0, 450, 5.5412e-4, 5.4899e-4),
+            (500.0, 450, 9.4515e-4, 9.3423e-4),
+            (600.0, 500, 1.0278e-3, 1.0163e-3),
+            (1000.0, 900, 4.7121e-4, 4.6848e-4),
+            (80.0, 550, 9.920e-6, 9.908e-6),
+            (200.0, 600, 4.913e-5, 4.900e-5),
+            (800.0, 100, 1.261, 0.862),
+        ] {
+            assert_digits(designed(n, ms, 170.0), a, b, 8e2);
+        }
+    }
+
+    #[test]
+    fn a_round_trip_too_short_for_the_rule_is_raised_on_demand() {
+        let gains = |ms, raise| {
+            Design { n: 800.0, rtt: Span::ms(ms), raise, ..Design::default() }.gains(Frequency(170.0), &PORT)
+        };
+        assert_eq!(gains(100, true), gains(640, false));
+        assert_eq!(gains(700, true), gains(700, false));
+        assert_digits(gains(700, true), 6.4971e-4, 6.4473e-4, 6e4);
+    }
+
+    #[test]
+    fn a_design_is_read_from_a_table_and_leaves_no_room_for_gains() {
+        use crate::params::{Params as _, Value};
+        let entry = |key: &str, value| (key.to_owned(), value);
+        let table =
+            Value::Table(vec![entry("n", Value::Integer(300)), entry("rtt", Value::Text("450 ms".into()))]);
+        let mut params = Params::default();
+        params.set("design", &table).unwrap();
+        assert!(Pi::check(&params).is_ok());
+        let pi = Pi::new(&params, &PORT);
+        assert_eq!((pi.a, pi.b), designed(300.0, 450, 170.0));
+        params.set("a", &Value::Float(0.1)).unwrap();
+        let error = Pi::check(&params).unwrap_err();
+        assert_eq!(error.to_string(), "a = 0.1: must be left out where there is a design");
+    }
+
+    #[test]
+    fn the_surveys_70_000_bytes_are_70_packets() {
+        let mut pi = Pi::new(&Pi::preset("survey").unwrap(), &PORT);
+        let queue = Backlog { packets: 700, bytes: 70_000, full: false };
+        pi.on_period(Time::ZERO, &queue);
+        let p = pi.p;
+        pi.on_period(Time::ZERO, &queue);
+        assert_close(pi.p, p);
     }
 }

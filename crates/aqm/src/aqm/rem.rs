@@ -8,22 +8,22 @@
 //! p = 1 - phi^-u
 //! ```
 //!
-//! with q(k) the queue now, q(k-1) one interval ago, `in` the packets that arrived in the interval and c those
-//! that the link could send in it. Every arrival is dropped (marked) with probability p. The price has no upper
-//! bound, so a long overload winds it up.
+//! with q(k) the queue now, q(k-1) one interval ago, `in` the packets that arrived in the interval, smoothed
+//! with the weight `inw`, and c those that the link could send in it. Every arrival is dropped (marked) with
+//! probability p. The price has no upper bound, so a long overload winds it up.
 //!
-//! The forms agree while the link is busy and nothing is dropped, for then the queue grows by in - c. But `in`
-//! counts dropped packets too: at a drop ratio l the rate form settles at q = b_star - (c / alpha) l / (1 - l),
-//! below its target.
+//! The forms agree while the link is busy and nothing is dropped, for then the queue grows by in - c. But
+//! `in` counts dropped packets too: at a drop ratio l the rate form settles at q = b_star - (c / alpha) l /
+//! (1 - l), below its target.
 //!
 //! Decides at: enqueue; `form = "ns2"` with `ecn` at dequeue. Timer: `interval`. Randomness: one draw a
 //! decision. State: u, p, q(k-1), arrivals; all 0 at the start.
 //!
 //! # Departures from the source
-//! ns-2 fixes alpha at 0.1; here it is a parameter. ns-2 smooths `in` with a weight whose default, 1, means
-//! none; there is no such weight here. ns-2's buffer of 200 packets holds 199; ours holds 200. A packet that the
-//! buffer refuses costs no draw. As in ns-2, the rate form with `ecn` marks ECN-capable packets as they leave
-//! and drops nobody early, not even those that cannot be marked; the paper's form drops those.
+//! ns-2 fixes alpha at 0.1, whatever the papers that ran on it list; here it is a parameter. ns-2's buffer of
+//! 200 packets holds 199; ours holds 200. A packet that the buffer refuses costs no draw. As in ns-2, the
+//! rate form with `ecn` marks ECN-capable packets as they leave and drops nobody early, not even those that
+//! cannot be marked; the paper's form drops those.
 //!
 //! # Sources
 //! Athuraliya, Li, Low, Yin, "REM: active queue management", IEEE Network 15(3), 2001; the LRED paper's
@@ -58,14 +58,17 @@ crate::params! {
         interval: Span = Span::ms(2), "s", Range::new(1e-6, 100.0), ["period", "pupdtime_"];
         /// How the price sees demand: `paper`, by the change of the queue; `ns2`, by the rate of arrivals.
         form: Form = Form::Paper, "";
+        /// Weight of the present arrivals in their smoothed number, in the rate form. ns-2's default smooths
+        /// nothing.
+        inw: f64 = 1.0, "", Range::above(0.0, 1.0), ["inw_"];
         /// Measure queue and arrivals in bytes over `mean_packet`.
         bytes: bool = false, "", Range::ANY, ["qib_"];
-        /// Scale p by a packet's size over `mean_packet`, so that small packets are dropped more rarely. If left
-        /// out, as in ns-2: with `bytes` in the rate form, never in the paper's.
+        /// Scale p by a packet's size over `mean_packet`, so that small packets are dropped more rarely. If
+        /// left out, as in ns-2: with `bytes` in the rate form, never in the paper's.
         by_size: Option<bool> = None, "", Range::ANY;
-        /// The packet size behind `b_star`, `bytes` and `by_size`, and behind c in the rate form: the real one, or
-        /// the rate form's target is missed (ns-2's default of 1000 B halves c for 500-byte packets). The port's
-        /// packet if left out.
+        /// The packet size behind `b_star`, `bytes` and `by_size`, and behind c in the rate form: the real
+        /// one, or the rate form's target is missed (ns-2's default of 1000 B halves c for 500-byte packets).
+        /// The port's packet if left out.
         mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0), ["mean_pktsize_"];
         /// Mark packets of ECN-capable transports instead of dropping them.
         ecn: bool = false, "", Range::ANY, ["markpkts_"];
@@ -81,6 +84,7 @@ pub struct Rem {
     alpha: f64,
     interval: Span,
     form: Form,
+    inw: f64,
     bytes: bool,
     by_size: bool,
     mean: f64,
@@ -92,6 +96,8 @@ pub struct Rem {
     q_old: f64,
     /// What arrived in this interval, as a queue.
     arrived: Backlog,
+    /// What arrives in an interval, smoothed.
+    input: f64,
 }
 
 impl Rem {
@@ -114,8 +120,10 @@ impl Aqm for Rem {
         Signal { name: "p", unit: "", doc: "Drop probability since the last update." },
         Signal { name: "price", unit: "", doc: "The price u." },
     ];
-    const PRESETS: &'static [(&'static str, &'static str)] =
-        &[("ns2.35", "ns-2.35's defaults: the rate form, packets of 1000 bytes whatever the traffic's")];
+    const PRESETS: &'static [(&'static str, &'static str)] = &[
+        ("ns2.35", "ns-2.35's defaults: the rate form, packets of 1000 bytes whatever the traffic's"),
+        ("survey", "as in the survey of Koo et al.: ns-2's, for its packets of 1000 bytes, with marks"),
+    ];
 
     fn new(params: &Params, port: &Port) -> Self {
         let mean = params.mean_packet.unwrap_or(port.packet);
@@ -126,6 +134,7 @@ impl Aqm for Rem {
             alpha: params.alpha,
             interval: params.interval,
             form: params.form,
+            inw: params.inw,
             bytes: params.bytes,
             by_size: params.by_size.unwrap_or(params.bytes && params.form == Form::Ns2),
             mean: mean.0 as f64,
@@ -135,12 +144,15 @@ impl Aqm for Rem {
             p: 0.0,
             q_old: 0.0,
             arrived: Backlog::default(),
+            input: 0.0,
         }
     }
 
     fn preset(name: &str) -> Option<Params> {
+        let ns2 = Params { form: Form::Ns2, mean_packet: Some(Bytes(1000)), ..Params::default() };
         match name {
-            "ns2.35" => Some(Params { form: Form::Ns2, mean_packet: Some(Bytes(1000)), ..Params::default() }),
+            "ns2.35" => Some(ns2),
+            "survey" => Some(Params { ecn: true, ..ns2 }),
             _ => None,
         }
     }
@@ -181,9 +193,11 @@ impl Aqm for Rem {
 
     fn on_period(&mut self, _: Time, queue: &Backlog) {
         let q = queue.length(self.bytes, self.mean);
+        let arrived = self.arrived.length(self.bytes, self.mean);
+        self.input = (1.0 - self.inw) * self.input + self.inw * arrived;
         let excess = match self.form {
             Form::Paper => q - (1.0 - self.alpha) * self.q_old - self.alpha * self.b_star,
-            Form::Ns2 => self.arrived.length(self.bytes, self.mean) + self.alpha * (q - self.b_star) - self.c,
+            Form::Ns2 => self.input + self.alpha * (q - self.b_star) - self.c,
         };
         self.u = (self.u + self.gamma * excess).max(0.0);
         self.p = -libm::expm1(-self.u * self.ln_phi);
@@ -270,6 +284,20 @@ mod tests {
             Verdict::Mark
         );
         assert_eq!(rem.on_dequeue(Time::ZERO, &UDP, &waiting(9), Span::ZERO, &mut Draw(0.5)), Verdict::Pass);
+    }
+
+    #[test]
+    fn the_weight_smooths_the_arrivals() {
+        let params = Params { form: Form::Ns2, inw: 0.25, gamma: 1.0, b_star: 0.0, ..Params::default() };
+        let mut rem = Rem::new(&params, &PORT);
+        for u in [40.0 * 0.25 - 5.0, 40.0 * (0.25 + 0.75 * 0.25) - 5.0] {
+            for _ in 0..40 {
+                rem.on_enqueue(Time::ZERO, &PACKET, &waiting(9), &mut Draw(1.0));
+            }
+            rem.u = 0.0;
+            rem.on_period(Time::ZERO, &waiting(0));
+            assert_close(rem.u, u);
+        }
     }
 
     #[test]

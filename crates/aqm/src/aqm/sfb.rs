@@ -19,7 +19,8 @@
 //! With ECN, what is above p_min = 1/2 is dropped with probability 2 p_min - 1, marks or not.
 //!
 //! Decides at: enqueue. Timer: none. Randomness: one draw an arrival, and one for the hash at the first. State: two
-//! sets of L N bins; for every packet that waits, its flow and the hash functions that counted it; the tokens of the penalty box.
+//! sets of L N bins; for every packet that waits, its flow and the hash functions that counted it; the tokens of the
+//! penalty box.
 //!
 //! # Departures from the source
 //! From Linux, not the paper: p_m rises at bin_size, not above it, and does not drop the packet; `max`; drops

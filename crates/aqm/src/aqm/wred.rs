@@ -109,7 +109,8 @@ fn place(packet: &Packet) -> usize {
 #[derive(Clone, Debug)]
 pub struct Wred {
     average: Average,
-    classes: [Red; N],
+    /// On the heap, lest every algorithm take as much room as four.
+    classes: Box<[Red; N]>,
     /// What waits of each class, which only RIO's average needs.
     waiting: [Backlog; N],
     /// The class of the last arrival.
@@ -152,7 +153,7 @@ impl Aqm for Wred {
     fn new(params: &Params, port: &Port) -> Self {
         Self {
             average: params.average,
-            classes: std::array::from_fn(|k| Red::new(&params.class(k), port)),
+            classes: Box::new(std::array::from_fn(|k| Red::new(&params.class(k), port))),
             waiting: [Backlog::default(); N],
             last: 0,
         }
@@ -233,7 +234,7 @@ impl Aqm for Wred {
 
     #[inline]
     fn on_idle(&mut self, now: Time) {
-        for class in &mut self.classes {
+        for class in self.classes.iter_mut() {
             class.on_idle(now);
         }
     }

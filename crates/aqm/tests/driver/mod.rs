@@ -15,6 +15,11 @@ pub(crate) trait Reference {
 
     fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict;
 
+    /// The place of a packet that waits, to be dropped for want of room.
+    fn make_room(&mut self, _packet: Packet, _queue: &Backlog) -> Option<u32> {
+        None
+    }
+
     /// What becomes of a packet that has waited for `_sojourn` and has left `_queue` behind.
     fn departure(
         &mut self,
@@ -108,6 +113,8 @@ pub(crate) struct Tally {
     pub(crate) drops_in_a_row: u32,
     /// Arrivals that took a packet that waited with them.
     pub(crate) matches: u32,
+    /// Packets that waited and were dropped for want of room.
+    pub(crate) made_room: u32,
 }
 
 /// Runs both on the same arrivals before the same link and compares every verdict and the first signal.
@@ -155,8 +162,17 @@ pub(crate) fn compare<R: Reference>(
             let ect = random.uniform() < 0.6;
             let (l4s, class) = (ect && arrivals % 3 == 0, 1 + (arrivals % 4) as u8);
             let packet = Packet { flow, l4s, class, ..Packet::new(size, ect) };
-            let queue = backlog(waiting.iter(), size);
+            let mut queue = backlog(waiting.iter(), size);
             let (mut ours, mut theirs) = Draws::pair(&mut random);
+            while queue.full && queue.packets > 0 {
+                let expected = reference.make_room(packet, &queue);
+                let found = aqm.make_room(now, &packet, &queue, &mut ours);
+                assert_eq!(found, expected, "{name} {settings:?}: room at {now:?}, {queue:?}");
+                let Some(place) = expected else { break };
+                waiting.remove(place as usize).expect("a packet that waits");
+                tally.made_room += 1;
+                queue = backlog(waiting.iter(), size);
+            }
             let found = aqm.on_enqueue(now, &packet, &queue, &mut ours);
             let expected = reference.arrival(now.secs(), packet, &queue, &mut || theirs.uniform());
             assert!(ours.drawn <= theirs.drawn, "{name} {settings:?}: {} draws an arrival", ours.drawn);

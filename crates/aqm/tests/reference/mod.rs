@@ -3,6 +3,7 @@
 //! powers.
 
 pub(crate) mod choke;
+pub(crate) mod headdrop;
 mod red;
 
 use crate::driver::{Reference, drop_or_mark};
@@ -56,6 +57,8 @@ pub(crate) struct Rem {
     pub(crate) phi: f64,
     pub(crate) bo: f64,
     pub(crate) c: f64,
+    pub(crate) inw: f64,
+    pub(crate) v_ave: f64,
     pub(crate) count: f64,
     pub(crate) v_pl: f64,
     pub(crate) v_prob: f64,
@@ -96,7 +99,9 @@ impl Reference for Rem {
         let q = if self.bytes { queue.bytes as f64 / MEAN } else { f64::from(queue.packets) };
         if self.rate_form {
             let input = if self.bytes { self.count / MEAN } else { self.count };
-            self.v_pl += self.gamma * (input + 0.1 * (q - self.bo) - self.c);
+            self.v_ave *= 1.0 - self.inw;
+            self.v_ave += self.inw * input;
+            self.v_pl += self.gamma * (self.v_ave + 0.1 * (q - self.bo) - self.c);
         } else {
             self.v_pl += self.gamma * (q - 0.9 * self.qold - 0.1 * self.bo);
         }

@@ -1,0 +1,295 @@
+//! PI2: a proportional-integral controller of the queueing delay, its output squared for classic TCP only.
+//!
+//! Every `t_update`, with the queueing delay d(k) now and d(k-1) one period ago:
+//!
+//! ```text
+//! p' <- p' + alpha (d(k) - target) + beta (d(k) - d(k-1)), then clipped to [0, sqrt(max_p)]
+//! p  =  p'^2                      drop (mark) probability of a classic packet
+//! p_s = min(1, k p')              mark probability of a scalable packet
+//! ```
+//!
+//! The rate of a classic TCP falls with the root of p, that of a scalable one with p_s itself. So the loop
+//! sees the same gain at every load, which PIE reaches by a table of factors; and both kinds share the link
+//! evenly if k is the ratio of their windows at p = p_s = p'.
+//!
+//! Decides at: enqueue. Timer: `t_update`. Randomness: one draw an arrival. State: p', d(k-1), the last
+//! packet's delay; all 0 at the start.
+//!
+//! # Departures from the source
+//! The authors' code draws twice against p'; one draw against p'^2 is the same law. It measures the delay by
+//! the rate of departures; here it is what the last packet to leave has waited, and 0 if nothing waits behind
+//! it, as in its successors. Its controller works on k p', with gains k times as large; clipped to 1 there is
+//! `max_p` = 1/k^2 here. Its decay of an idle queue's p', a heuristic of PIE's that the paper does without,
+//! is left out. Without `ecn` a scalable packet is treated like any other.
+//!
+//! # Sources
+//! De Schepper, Bondarenko, Tsang, Briscoe, "PI2: a linearized AQM for both classic and scalable TCP", CoNEXT
+//! 2016, and the authors' Linux module; RFC 9332, appendix A, for the controller and its other gains. Tested
+//! against a transcription of the module.
+
+use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::params::Range;
+use crate::unit::{Bytes, Frequency, Span, Time};
+
+crate::params! {
+    /// PI2's parameters.
+    pub struct Params {
+        /// Target queueing delay.
+        target: Span = Span::ms(20), "s", Range::new(0.0, 1e3);
+        /// How often p' is updated.
+        t_update: Span = Span::ms(32), "s", Range::new(1e-6, 100.0), ["tupdate", "T"];
+        /// Gain on the delay's distance from the target. The authors' Linux module counts in sixteenths of a
+        /// Hz, and for k p'.
+        alpha: Frequency = Frequency(0.3125), "Hz", Range::new(0.0, 1e3);
+        /// Gain on the delay's change in a period. The authors' Linux module counts in sixteenths of a Hz,
+        /// and for k p'.
+        beta: Frequency = Frequency(3.125), "Hz", Range::new(0.0, 1e3);
+        /// How much more often scalable packets are marked than p' says.
+        k: f64 = 2.0, "", Range::above(0.0, 100.0), ["coupling_factor"];
+        /// Upper bound of p, above which only the buffer's end controls; at 1/k^2 every scalable packet is
+        /// marked.
+        max_p: f64 = 0.25, "", Range::above(0.0, 1.0);
+        /// While less than this waits, nothing is dropped or marked; two of the port's packets if left out.
+        min_backlog: Option<Bytes> = None, "bytes", Range::new(0.0, 1e9);
+        /// Mark packets of ECN-capable transports instead of dropping them; those that say they are scalable,
+        /// with p_s.
+        ecn: bool = false, "";
+    }
+}
+
+/// The linear controller, of which each user makes its own probabilities.
+#[derive(Clone, Debug)]
+pub(super) struct BasePi {
+    target: f64,
+    alpha: f64,
+    beta: f64,
+    /// Upper bound of p'.
+    max: f64,
+    /// The last delay, in seconds.
+    before: f64,
+    p: f64,
+}
+
+impl BasePi {
+    /// A controller that finds an empty queue, and whose p' never exceeds `max`.
+    pub(super) fn new(target: Span, alpha: Frequency, beta: Frequency, max: f64) -> Self {
+        Self { target: target.secs(), alpha: alpha.0, beta: beta.0, max, before: 0.0, p: 0.0 }
+    }
+
+    /// Moves p' by the queueing delay now; to be called once a period.
+    pub(super) fn update(&mut self, delay: Span) {
+        let delay = delay.secs();
+        let step = self.alpha * (delay - self.target) + self.beta * (delay - self.before);
+        self.p = (self.p + step).clamp(0.0, self.max);
+        self.before = delay;
+    }
+
+    /// p' since the last update.
+    #[inline]
+    pub(super) const fn p(&self) -> f64 {
+        self.p
+    }
+}
+
+/// The algorithm; see the module.
+#[derive(Clone, Debug)]
+pub struct Pi2 {
+    pi: BasePi,
+    period: Span,
+    k: f64,
+    min_backlog: u64,
+    ecn: bool,
+    /// What the last packet to leave has waited.
+    delay: Span,
+}
+
+impl Aqm for Pi2 {
+    type Params = Params;
+    const SIGNALS: &'static [Signal] = &[
+        Signal {
+            name: "p",
+            unit: "",
+            doc: "Drop probability p'^2 of a classic packet since the last update.",
+        },
+        Signal { name: "p_s", unit: "", doc: "Mark probability of a scalable packet since the last update." },
+        Signal { name: "delay", unit: "s", doc: "Queueing delay of the last packet to leave." },
+    ];
+    const PRESETS: &'static [(&'static str, &'static str)] = &[(
+        "dualpi2",
+        "the target, period and gains of Linux's dualpi2, RFC 9332's for round trips up to 100 ms",
+    )];
+
+    fn new(params: &Params, port: &Port) -> Self {
+        Self {
+            pi: BasePi::new(params.target, params.alpha, params.beta, params.max_p.sqrt()),
+            period: params.t_update,
+            k: params.k,
+            min_backlog: params.min_backlog.map_or(2 * port.packet.0, |bytes| bytes.0),
+            ecn: params.ecn,
+            delay: Span::ZERO,
+        }
+    }
+
+    fn preset(name: &str) -> Option<Params> {
+        match name {
+            "dualpi2" => Some(Params {
+                target: Span::ms(15),
+                t_update: Span::ms(16),
+                alpha: Frequency(0.16),
+                beta: Frequency(3.2),
+                ..Params::default()
+            }),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn on_enqueue<R: Uniform>(&mut self, _: Time, packet: &Packet, queue: &Backlog, rng: &mut R) -> Verdict {
+        if queue.full || queue.bytes < self.min_backlog {
+            return Verdict::Pass;
+        }
+        let p = self.pi.p();
+        let p = if self.ecn && packet.l4s { self.k * p } else { p * p };
+        if rng.happens(p) { Verdict::signal(self.ecn && packet.ect) } else { Verdict::Pass }
+    }
+
+    #[inline]
+    fn on_dequeue<R: Uniform>(
+        &mut self,
+        _: Time,
+        _: &Packet,
+        queue: &Backlog,
+        sojourn: Span,
+        _: &mut R,
+    ) -> Verdict {
+        self.delay = if queue.packets == 0 { Span::ZERO } else { sojourn };
+        Verdict::Pass
+    }
+
+    #[inline]
+    fn on_idle(&mut self, _: Time) {
+        self.delay = Span::ZERO;
+    }
+
+    fn period(&self) -> Option<Span> {
+        Some(self.period)
+    }
+
+    fn on_period(&mut self, _: Time, _: &Backlog) {
+        self.pi.update(self.delay);
+    }
+
+    fn signals(&self, mut visit: impl FnMut(usize, f64)) {
+        let p = self.pi.p();
+        visit(0, p * p);
+        visit(1, (self.k * p).min(1.0));
+        visit(2, self.delay.secs());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Draw, PACKET, PORT, assert_close, full, waiting};
+
+    const L4S: Packet = Packet { l4s: true, ..PACKET };
+    const UDP: Packet = Packet { ect: false, ..PACKET };
+
+    /// A packet leaves after so many ms, and an update follows.
+    fn update(pi2: &mut Pi2, ms: u64) {
+        pi2.on_dequeue(Time::ZERO, &PACKET, &waiting(9), Span::ms(ms), &mut Draw(0.5));
+        pi2.on_period(Time::ZERO, &waiting(9));
+    }
+
+    /// PI2 with this p'.
+    fn at(p: f64, params: &Params) -> Pi2 {
+        let mut pi2 = Pi2::new(params, &PORT);
+        pi2.pi.p = p;
+        pi2
+    }
+
+    #[track_caller]
+    fn assert_chance(pi2: &mut Pi2, packet: Packet, p: f64, verdict: Verdict) {
+        let mut enqueue = |u| pi2.on_enqueue(Time::ZERO, &packet, &waiting(9), &mut Draw(u));
+        assert_eq!((enqueue(0.999 * p), enqueue(1.001 * p)), (verdict, Verdict::Pass));
+    }
+
+    #[test]
+    fn the_controller_weighs_error_and_change_of_the_delay() {
+        let mut pi2 = Pi2::new(&Params::default(), &PORT);
+        assert_eq!(pi2.period(), Some(Span::ms(32)));
+        // 0.3125 0.01 + 3.125 0.03
+        update(&mut pi2, 30);
+        assert_close(pi2.pi.p, 0.003_125 + 0.093_75);
+        // At a constant delay only the error counts, and at the target nothing.
+        update(&mut pi2, 30);
+        assert_close(pi2.pi.p, 0.1);
+        // 3.125 (-0.01)
+        update(&mut pi2, 20);
+        assert_close(pi2.pi.p, 0.068_75);
+        update(&mut pi2, 20);
+        assert_close(pi2.pi.p, 0.068_75);
+    }
+
+    #[test]
+    fn p_stays_between_zero_and_its_bound_and_leaves_them_at_once() {
+        let mut pi2 = Pi2::new(&Params::default(), &PORT);
+        for _ in 0..9 {
+            update(&mut pi2, 10_000);
+        }
+        assert_close(pi2.pi.p, 0.5);
+        // 0.3125 9.9 - 3.125 0.08
+        update(&mut pi2, 9920);
+        assert_close(pi2.pi.p, 0.5);
+        for _ in 0..9 {
+            update(&mut pi2, 0);
+        }
+        assert_close(pi2.pi.p, 0.0);
+        update(&mut pi2, 20);
+        assert_close(pi2.pi.p, 0.0625);
+    }
+
+    #[test]
+    fn classic_packets_see_the_square_and_scalable_ones_k_times_the_root() {
+        let mut pi2 = at(0.3, &Params { ecn: true, ..Params::default() });
+        assert_chance(&mut pi2, UDP, 0.09, Verdict::Drop);
+        assert_chance(&mut pi2, PACKET, 0.09, Verdict::Mark);
+        assert_chance(&mut pi2, L4S, 0.6, Verdict::Mark);
+    }
+
+    #[test]
+    fn without_ecn_a_scalable_packet_is_like_any_other() {
+        let mut pi2 = at(0.3, &Params::default());
+        assert_chance(&mut pi2, L4S, 0.09, Verdict::Drop);
+    }
+
+    #[test]
+    fn where_p_is_bounded_every_scalable_packet_is_marked() {
+        let mut pi2 = at(0.5, &Params { ecn: true, ..Params::default() });
+        let verdict = pi2.on_enqueue(Time::ZERO, &L4S, &waiting(9), &mut Draw(0.999_999));
+        assert_eq!(verdict, Verdict::Mark);
+        assert_chance(&mut pi2, PACKET, 0.25, Verdict::Mark);
+    }
+
+    #[test]
+    fn less_than_two_packets_are_left_alone_and_a_refused_one_costs_no_draw() {
+        let mut pi2 = at(0.5, &Params::default());
+        for (queue, verdict) in
+            [(waiting(1), Verdict::Pass), (waiting(2), Verdict::Drop), (full(), Verdict::Pass)]
+        {
+            assert_eq!(pi2.on_enqueue(Time::ZERO, &PACKET, &queue, &mut Draw(0.0)), verdict, "{queue:?}");
+        }
+    }
+
+    #[test]
+    fn the_delay_of_a_queue_that_runs_empty_is_zero() {
+        let mut pi2 = Pi2::new(&Params::default(), &PORT);
+        pi2.on_dequeue(Time::ZERO, &PACKET, &waiting(1), Span::ms(9), &mut Draw(0.5));
+        assert_eq!(pi2.delay, Span::ms(9));
+        pi2.on_dequeue(Time::ZERO, &PACKET, &waiting(0), Span::ms(9), &mut Draw(0.5));
+        assert_eq!(pi2.delay, Span::ZERO);
+        pi2.on_dequeue(Time::ZERO, &PACKET, &waiting(1), Span::ms(9), &mut Draw(0.5));
+        pi2.on_idle(Time::ZERO);
+        assert_eq!(pi2.delay, Span::ZERO);
+    }
+}

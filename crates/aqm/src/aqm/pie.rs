@@ -1,0 +1,485 @@
+//! PIE: steers the queueing delay to a target, with gains that grow with the drop probability.
+//!
+//! Every `t_update`, with the queueing delay d(k) now and d(k-1) one period ago:
+//!
+//! ```text
+//! p <- p + s(p) (alpha (d(k) - target) + beta (d(k) - d(k-1))), then clipped to [0, 1]      (section 4.2)
+//! s(p) = 1/2048, 1/512, 1/128, 1/32, 1/8, 1/2, 1    for p below 1e-6, 1e-5, ... 0.1, and from there
+//! ```
+//!
+//! From p = 0.1 a step up is at most 0.02 (`cap`, section 5.5). p decays by a factor while d(k) = d(k-1) = 0.
+//! An arrival is dropped (marked) with probability p, unless p < 0.2 and the delay was below half the target
+//! at the last update, or at most two mean packets wait (section 4.1), or a burst is under way: for
+//! `max_burst` from the time when p was 0 and d(k) and d(k-1) were below half the target (section 4.4).
+//!
+//! Decides at: enqueue. Timer: `t_update`. Randomness: one draw an arrival. State: p, d(k), d(k-1), the
+//! allowance for bursts, the sum of p since the last drop, the rate of departures.
+//!
+//! # Departures from the source
+//! The allowance is renewed at updates, where the text says so, rather than at the next arrival. A mark ends
+//! the sum of probabilities of `derandomise` as a drop does; else every packet after the sum's upper bound
+//! would be marked. A packet that the buffer refuses costs no draw. Linux shortens the allowance at
+//! departures and counts in integers; its preset has its parameters only. That of ns-3 has none of its states
+//! of a burst.
+//!
+//! # Sources
+//! RFC 8033, read by way of FreeBSD's dn_aqm_pie.c, which follows its appendices; Linux, sch_pie.c; ns-3,
+//! pie-queue-disc.cc; RFC 8034 by way of CableLabs' module for ns-3. Tested against the pseudocode of both.
+
+use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::params::Range;
+use crate::unit::{Bytes, Frequency, Limit, Rate, Span, Time};
+
+crate::choice! {
+    /// How the queueing delay is known.
+    pub enum Delay {
+        /// The backlog over the rate of departures, measured over `dq_threshold` bytes at a time (section
+        /// 5.2).
+        Departures = "departures",
+        /// What the last packet to leave has waited; 0 if none waits behind it.
+        Timestamps = "timestamps",
+        /// The backlog over the link's rate.
+        Rate = "rate",
+    }
+}
+
+crate::choice! {
+    /// Whose rules for bursts, small packets and high p.
+    pub enum Form {
+        /// RFC 8033.
+        Rfc8033 = "rfc8033",
+        /// RFC 8034: p = 0 during a burst's allowance, which begins with the first drop; none before a third
+        /// of the buffer has filled; p belongs to a mean packet, may exceed 1, and has larger steps there.
+        Docsis = "docsis",
+    }
+}
+
+crate::params! {
+    /// PIE's parameters.
+    pub struct Params {
+        /// Target queueing delay.
+        target: Span = Span::ms(15), "s", Range::new(0.0, 1e3), ["qdelay_ref", "QueueDelayReference"];
+        /// How often p is updated.
+        t_update: Span = Span::ms(15), "s", Range::new(1e-6, 100.0), ["tupdate", "Tupdate"];
+        /// Gain on the delay's distance from the target. Linux's `tc` counts in sixteenths of a Hz: its 2 is
+        /// 0.125 Hz.
+        alpha: Frequency = Frequency(0.125), "Hz", Range::new(0.0, 10.0), ["A"];
+        /// Gain on the delay's change in a period. Linux's `tc` counts in sixteenths of a Hz: its 20 is 1.25
+        /// Hz.
+        beta: Frequency = Frequency(1.25), "Hz", Range::new(0.0, 10.0), ["B"];
+        /// For how long a burst goes unpunished.
+        max_burst: Span = Span::ms(150), "s", Range::new(0.0, 1e3), ["MaxBurstAllowance"];
+        /// How the delay is known: `departures`, the backlog over their measured rate; `timestamps`, what the
+        /// last packet has waited; `rate`, the backlog over the link's rate.
+        delay: Delay = Delay::Departures, "";
+        /// How many bytes must wait to measure the rate of departures, and leave for a measurement.
+        dq_threshold: Bytes = Bytes(16_384), "bytes", Range::new(1.0, 1e9), ["DequeueThreshold"];
+        /// Weight of a new measurement of that rate; if left out, `dq_threshold` over 65 536, at most 1.
+        dq_weight: Option<f64> = None, "", Range::above(0.0, 1.0);
+        /// From p = 0.1, let it grow by at most 0.02 a period.
+        cap: bool = true, "", Range::ANY, ["UseCapDropAdjustment"];
+        /// Factor on p in a period without delay.
+        decay: f64 = 0.98, "", Range::new(0.0, 1.0);
+        /// Up to which delay, exclusively, a period is without delay; 0 means no delay at all.
+        low: Span = Span::ZERO, "s", Range::new(0.0, 1e3);
+        /// Above which delay p grows by another 0.02 a period; if left out, none.
+        high: Option<Span> = None, "s", Range::new(0.0, 1e3);
+        /// Spread drops evenly: none while the sum of p since the last is below 0.85, one at the latest at
+        /// 8.5 (section 5.4).
+        derandomise: bool = false, "", Range::ANY, ["UseDerandomization"];
+        /// Be inactive until a third of the buffer has filled, and from when p is 0 and the delay below half
+        /// its target (section 5.3).
+        on_off: bool = false, "";
+        /// Whose rules for bursts, small packets and high p.
+        form: Form = Form::Rfc8033, "";
+        /// Scale p by a packet's size over `mean_packet`, so that small packets are dropped more rarely;
+        /// "docsis" always does.
+        by_size: bool = false, "", Range::ANY, ["bytemode"];
+        /// The mean packet of `by_size`, and of the two packets that may always wait; the port's packet if
+        /// left out.
+        mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0), ["MeanPktSize"];
+        /// Mark packets of ECN-capable transports instead of dropping them, while p is below `mark_ecnth`.
+        ecn: bool = false, "", Range::ANY, ["UseEcn"];
+        /// From which p on packets are dropped even if they could be marked (section 5.1).
+        mark_ecnth: f64 = 0.1, "", Range::new(0.0, 1.0), ["MarkEcnThreshold"];
+    }
+}
+
+/// A gain as Linux's `tc` counts it, in sixteenths of a Hz.
+#[must_use]
+pub fn from_tc(sixteenths: u32) -> Frequency {
+    Frequency(f64::from(sixteenths) / 16.0)
+}
+
+/// The parts of the gains below which p: section 4.2 of RFC 8033, and what RFC 8034 adds.
+const TUNING: [(f64, f64); 9] = [
+    (1e-6, 1.0 / 2048.0),
+    (1e-5, 1.0 / 512.0),
+    (1e-4, 1.0 / 128.0),
+    (1e-3, 1.0 / 32.0),
+    (1e-2, 1.0 / 8.0),
+    (0.1, 0.5),
+    (1.0, 2.0),
+    (10.0, 8.0),
+    (f64::INFINITY, 32.0),
+];
+
+/// The bounds of the sum of probabilities between two drops, and the highest probability for a packet of RFC
+/// 8034.
+const SUM_LOW: f64 = 0.85;
+const SUM_HIGH: f64 = 8.5;
+/// The smallest packet that RFC 8034 knows: for it p may reach `SUM_LOW`.
+const MIN_PACKET: f64 = 64.0;
+/// How long RFC 8034 lets calm last before it forgets a burst.
+const BURST_RESET: Span = Span::s(1);
+
+/// The time that `threshold` bytes take to leave, by measurement.
+#[derive(Clone, Debug)]
+struct Departures {
+    threshold: u64,
+    weight: f64,
+    /// When the present measurement began, and how many bytes have left since.
+    measuring: Option<(Time, u64)>,
+    /// Smoothed, in seconds; 0 before the first measurement.
+    time: f64,
+}
+
+impl Departures {
+    #[inline]
+    fn left(&mut self, now: Time, size: u32, waiting: u64) {
+        if let Some((start, bytes)) = &mut self.measuring {
+            *bytes += u64::from(size);
+            if *bytes >= self.threshold {
+                let time = now.since(*start).secs();
+                let weight = if self.time == 0.0 { 1.0 } else { self.weight };
+                self.time += weight * (time - self.time);
+                self.measuring = None;
+            }
+        }
+        if self.measuring.is_none() && waiting >= self.threshold {
+            self.measuring = Some((now, 0));
+        }
+    }
+
+    fn delay(&self, waiting: u64) -> Span {
+        Span::from_secs(waiting as f64 * self.time / self.threshold as f64)
+    }
+}
+
+/// What RFC 8034 remembers of bursts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Burst {
+    /// There is none.
+    None,
+    /// A third of the buffer has filled, and nothing has been dropped since; or the allowance is spent and
+    /// calm has lasted for so many updates.
+    Under { calm: u64 },
+    /// A drop has started the allowance.
+    Protected,
+}
+
+/// The algorithm; see the module.
+#[derive(Clone, Debug)]
+pub struct Pie {
+    params: Params,
+    rate: Rate,
+    mean: f64,
+    /// A third of the buffer, in bytes.
+    third: f64,
+    /// The highest p.
+    max: f64,
+    p: f64,
+    /// The sum of p since the last drop.
+    sum: f64,
+    allowance: Span,
+    departures: Departures,
+    /// What the last packet to leave has waited.
+    sojourn: Span,
+    /// The delay at the last update.
+    delay: Span,
+    active: bool,
+    burst: Burst,
+}
+
+impl Pie {
+    /// Starts anew, as if no packet had come before.
+    fn activate(&mut self, now: Time) {
+        self.active = true;
+        self.p = 0.0;
+        self.sum = 0.0;
+        self.delay = Span::ZERO;
+        self.allowance = self.params.max_burst;
+        self.departures.time = 0.0;
+        self.departures.measuring = Some((now, 0));
+    }
+
+    /// Whether this delay is below half the target.
+    fn is_short(&self, delay: Span) -> bool {
+        delay.secs() < 0.5 * self.params.target.secs()
+    }
+
+    /// Whether a third of the buffer has filled since the last burst was forgotten; RFC 8034's only.
+    fn is_burst(&mut self, queue: &Backlog) -> bool {
+        if self.params.form == Form::Docsis && self.burst == Burst::None {
+            if (queue.bytes as f64) < self.third {
+                return false;
+            }
+            self.burst = Burst::Under { calm: 0 };
+        }
+        true
+    }
+
+    /// Whether the decision strikes a packet of this size.
+    #[inline]
+    fn strikes<R: Uniform>(&mut self, size: u32, queue: &Backlog, rng: &mut R) -> bool {
+        if self.allowance > Span::ZERO {
+            return false;
+        }
+        if !self.is_burst(queue) {
+            return false;
+        }
+        let docsis = self.params.form == Form::Docsis;
+        let calm = self.is_short(self.delay) && self.p < 0.2 || queue.bytes as f64 <= 2.0 * self.mean;
+        if calm && !docsis {
+            return false;
+        }
+        if self.p == 0.0 {
+            self.sum = 0.0;
+        }
+        let mut p = self.p;
+        if docsis {
+            p = (p * f64::from(size) / self.mean).min(SUM_LOW);
+        } else if self.params.by_size {
+            p *= f64::from(size) / self.mean;
+        }
+        self.sum += p;
+        if calm {
+            return false;
+        }
+        if self.params.derandomise {
+            if self.sum < SUM_LOW {
+                return false;
+            }
+            if self.sum >= SUM_HIGH {
+                return true;
+            }
+        }
+        rng.happens(p)
+    }
+
+    /// The delay now, with so many bytes waiting.
+    fn measured(&self, waiting: u64) -> Span {
+        match self.params.delay {
+            Delay::Departures => self.departures.delay(waiting),
+            Delay::Timestamps => self.sojourn,
+            Delay::Rate => Span::from_secs(8.0 * waiting as f64 / self.rate.bits()),
+        }
+    }
+
+    /// p after a period that ends with this delay.
+    fn next(&self, delay: Span) -> f64 {
+        let Params { form, target, alpha, beta, cap, decay, low, high, .. } = &self.params;
+        if *form == Form::Docsis && self.allowance > Span::ZERO {
+            return 0.0;
+        }
+        let (now, before) = (delay.secs(), self.delay.secs());
+        let mut step = alpha.0 * (now - target.secs()) + beta.0 * (now - before);
+        let part = TUNING.iter().find(|(below, _)| self.p < *below).map_or(1.0, |(_, part)| *part);
+        step *= if *form == Form::Docsis { part } else { part.min(1.0) };
+        if *cap && self.p >= 0.1 {
+            step = step.min(0.02);
+        }
+        let mut p = self.p + step;
+        let none = |delay: Span| delay < *low || delay == Span::ZERO;
+        if none(delay) && none(self.delay) {
+            p *= decay;
+        } else if high.is_some_and(|high| delay > high) {
+            p += 0.02;
+        }
+        p.clamp(0.0, self.max)
+    }
+
+    /// Ages and renews what bursts may do, after an update that leaves calm or does not.
+    fn age_burst(&mut self, calm: bool) {
+        let period = self.params.t_update;
+        self.allowance = Span::ns(self.allowance.nanos().saturating_sub(period.nanos()));
+        match self.params.form {
+            Form::Rfc8033 if calm => self.allowance = self.params.max_burst,
+            Form::Rfc8033 => {}
+            Form::Docsis => {
+                let over = calm && self.allowance == Span::ZERO;
+                let limit = BURST_RESET.nanos() / period.nanos();
+                self.burst = match self.burst {
+                    Burst::Protected if over => Burst::Under { calm: 0 },
+                    Burst::Under { calm } if over && calm >= limit => Burst::None,
+                    Burst::Under { calm } if over => Burst::Under { calm: calm + 1 },
+                    Burst::Under { .. } => Burst::Under { calm: 0 },
+                    burst => burst,
+                };
+            }
+        }
+    }
+}
+
+impl Aqm for Pie {
+    type Params = Params;
+    const SIGNALS: &'static [Signal] = &[
+        Signal { name: "p", unit: "", doc: "Drop probability of a mean packet since the last update." },
+        Signal { name: "delay", unit: "s", doc: "Queueing delay at the last update." },
+    ];
+    const PRESETS: &'static [(&'static str, &'static str)] = &[
+        ("rfc8033", "RFC 8033 with its cap on steps, and none of its other options"),
+        ("linux", "Linux's sch_pie; its tc would say alpha 2 beta 20, limit 1000 packets"),
+        (
+            "ns3",
+            "ns-3's PieQueueDisc; left alone it has 25 packets of buffer, too few for its target to matter",
+        ),
+        ("docsis", "RFC 8034's DOCSIS-PIE, for cable modems"),
+    ];
+
+    fn new(params: &Params, port: &Port) -> Self {
+        let mean = params.mean_packet.unwrap_or(port.packet);
+        let docsis = params.form == Form::Docsis;
+        let threshold = params.dq_threshold.0;
+        Self {
+            params: params.clone(),
+            rate: port.rate,
+            mean: mean.0 as f64,
+            third: match port.limit {
+                Limit::Bytes(limit) => limit as f64,
+                Limit::Packets(limit) => f64::from(limit) * port.packet.0 as f64,
+            } / 3.0,
+            max: if docsis { (SUM_LOW * mean.0 as f64 / MIN_PACKET).max(SUM_LOW) } else { 1.0 },
+            p: 0.0,
+            sum: 0.0,
+            // RFC 8034's allowance begins with the first drop.
+            allowance: if docsis { Span::ZERO } else { params.max_burst },
+            departures: Departures {
+                threshold,
+                weight: params.dq_weight.unwrap_or_else(|| (threshold as f64 / 65_536.0).min(1.0)),
+                measuring: None,
+                time: 0.0,
+            },
+            sojourn: Span::ZERO,
+            delay: Span::ZERO,
+            active: !params.on_off,
+            burst: Burst::None,
+        }
+    }
+
+    fn preset(name: &str) -> Option<Params> {
+        let rfc8033 = Params::default();
+        match name {
+            "rfc8033" => Some(rfc8033),
+            "linux" => Some(Params {
+                alpha: from_tc(2),
+                beta: from_tc(20),
+                delay: Delay::Timestamps,
+                dq_weight: Some(0.125),
+                decay: 1.0 - 1.0 / 64.0,
+                high: Some(Span::ms(250)),
+                derandomise: true,
+                ..rfc8033
+            }),
+            "ns3" => Some(Params {
+                max_burst: Span::ms(15),
+                delay: Delay::Timestamps,
+                dq_weight: Some(0.5),
+                mean_packet: Some(Bytes(1000)),
+                ..rfc8033
+            }),
+            "docsis" => Some(Params {
+                target: Span::ms(10),
+                t_update: Span::ms(16),
+                alpha: Frequency(0.25),
+                beta: Frequency(2.5),
+                max_burst: Span::ms(142),
+                delay: Delay::Rate,
+                low: Span::ms(5),
+                high: Some(Span::ms(200)),
+                derandomise: true,
+                form: Form::Docsis,
+                mean_packet: Some(Bytes(1024)),
+                ..rfc8033
+            }),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn on_enqueue<R: Uniform>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        queue: &Backlog,
+        rng: &mut R,
+    ) -> Verdict {
+        if !self.active {
+            if queue.bytes as f64 >= self.third {
+                self.activate(now);
+            }
+            return Verdict::Pass;
+        }
+        if queue.full {
+            self.sum = 0.0;
+            return Verdict::Pass;
+        }
+        if !self.strikes(packet.size, queue, rng) {
+            return Verdict::Pass;
+        }
+        self.sum = 0.0;
+        if let Burst::Under { .. } = self.burst {
+            self.burst = Burst::Protected;
+            self.allowance = self.params.max_burst;
+        }
+        Verdict::signal(self.params.ecn && packet.ect && self.p < self.params.mark_ecnth)
+    }
+
+    #[inline]
+    fn on_dequeue<R: Uniform>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        queue: &Backlog,
+        sojourn: Span,
+        _: &mut R,
+    ) -> Verdict {
+        self.sojourn = if queue.packets == 0 { Span::ZERO } else { sojourn };
+        if self.active {
+            self.departures.left(now, packet.size, queue.bytes);
+        }
+        Verdict::Pass
+    }
+
+    #[inline]
+    fn on_idle(&mut self, _: Time) {
+        self.sojourn = Span::ZERO;
+    }
+
+    fn period(&self) -> Option<Span> {
+        Some(self.params.t_update)
+    }
+
+    fn on_period(&mut self, _: Time, queue: &Backlog) {
+        if !self.active {
+            return;
+        }
+        let delay = self.measured(queue.bytes);
+        self.p = self.next(delay);
+        let calm = self.p == 0.0 && self.is_short(delay) && self.is_short(self.delay);
+        self.age_burst(calm);
+        self.delay = delay;
+        if self.params.on_off && calm {
+            self.active = false;
+            self.departures.measuring = None;
+        }
+    }
+
+    fn signals(&self, mut visit: impl FnMut(usize, f64)) {
+        visit(0, self.p.min(1.0));
+        visit(1, self.delay.secs());
+    }
+}
+
+#[cfg(test)]
+mod tests;

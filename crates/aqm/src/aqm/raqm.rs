@@ -1,0 +1,416 @@
+//! RAQM: moves the drop probability exponentially until the rate of arrivals is the expected one.
+//!
+//! Every `period` T, with I the bytes that arrived in it, dropped ones included:
+//!
+//! ```text
+//! r(k) = (1 - f) I / T + f r(k-1)                                                      (equation 2)
+//! p(k) = p(k-1) e^(alpha (r(k) - r0)), clipped to [p_min, 1]                           (equation 3)
+//! alpha = eps alpha^,  alpha^ r0 = 2 ln((2 - x) / x) / (1 - x),  x = r(k) / r0         (equations 11, 13)
+//! ```
+//!
+//! An arrival is dropped (marked) with probability p(k), or, to steer the queue q as well, with p(k) q / q0
+//! (equation 12).
+//!
+//! With `shares` the classes of service are aggregates of their own in the one queue. Each has its part of
+//! r0, and its own r, p(k) and alpha; the queue's factor is common. So elastic aggregates are held to their
+//! parts, the authors' future work, as long as none of their p(k) is at a bound. In the queue-dependent mode
+//! what one leaves idle the others may use: p(k) = 1 drops no more than q / q0.
+//!
+//! # The expected rate
+//! Bytes are conserved: arrivals = departures + drops. So at a drop ratio l and a utilisation U the rate of
+//! arrivals is U C / (1 - l), and a stationary p(k) with r0 = C means U = 1 - l: the link idles for the time
+//! that the drops would have taken. If the queue keeps it busy nevertheless, p(k) rises to 1 and the queue
+//! settles at l q0, not at q0. `r0` = "corrected" expects gamma C / (1 - l) with the l of early drops: the
+//! link can be full, and overflows still raise p(k); but then any queue that neither runs empty nor overflows
+//! is in balance. A mark is no drop, so neither matters where all are marked.
+//!
+//! Decides at: enqueue. Timer: `period`. Randomness: one draw an arrival. State: for each aggregate I, r, the
+//! same of early drops, p(k), alpha.
+//!
+//! # Departures from the source
+//! The pseudocode's e^mismatch lacks alpha, which equation (3) has. alpha follows the rate that it is used
+//! with, as in the theorem, but for the first period, which has `m` / r0 (`lagged` for the other reading).
+//! Where x is outside (0, 2), and alpha^ undefined, it is at its lower bound 4 / r0; at most it is 20 / r0.
+//! `p_min` keeps p(k) from 0, which it could not leave.
+//!
+//! # Sources
+//! The RAQM paper: equations (2), (3), (12), (13), figure 1. Tested against figure 1 and against vectors of
+//! both readings.
+
+use crate::aqm::{Aqm, Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
+use crate::params::{ParamError, Range};
+use crate::unit::{Bytes, Span, Time};
+
+crate::choice! {
+    /// What the drop probability looks at.
+    pub enum Mode {
+        /// The rate, and the queue at each arrival.
+        Queue = "queue-dependent",
+        /// The rate alone.
+        Rate = "queue-independent",
+    }
+}
+
+crate::choice! {
+    /// How alpha is set.
+    pub enum Alpha {
+        /// To `eps` times the bound of stability at the present rate.
+        Adaptive = "adaptive",
+        /// To `m` / r0.
+        Static = "static",
+    }
+}
+
+crate::choice! {
+    /// What rate is expected.
+    pub enum Expected {
+        /// gamma C, as the paper says.
+        Literal = "literal",
+        /// gamma C / (1 - l), with l the ratio of early drops.
+        Corrected = "corrected",
+    }
+}
+
+crate::params! {
+    /// RAQM's parameters.
+    pub struct Params {
+        /// Whether the drop probability looks at the queue as well.
+        mode: Mode = Mode::Queue, "";
+        /// Target queue length of the queue-dependent mode.
+        q0: f64 = 50.0, "packets", Range::above(0.0, 1e9), ["target"];
+        /// How often the rate is measured.
+        period: Span = Span::s(1), "s", Range::new(1e-6, 1e6), ["T"];
+        /// Weight of the old rate in the smoothed one.
+        f: f64 = 0.1, "", Range::new(0.0, 0.999);
+        /// The expected rate: `literal`, gamma C; `corrected`, gamma C / (1 - l), which a full link can
+        /// reach.
+        r0: Expected = Expected::Literal, "";
+        /// The part of the link's rate C behind r0.
+        gamma: f64 = 1.0, "", Range::above(0.0, 1.0);
+        /// How alpha is set: `adaptive`, `eps` times the bound of stability; `static`, `m` / r0.
+        alpha: Alpha = Alpha::Adaptive, "";
+        /// alpha r0, if it is static, and in the first period. Below 4 the paper's model is stable; at 2 it
+        /// is fastest.
+        m: f64 = 2.0, "", Range::above(0.0, 10.0);
+        /// The part of the bound of stability that alpha is set to. The paper: a little below 1; the model is
+        /// fastest at 0.5.
+        eps: f64 = 0.9, "", Range::above(0.0, 1.0), ["epsilon"];
+        /// Set alpha by the rate of the period before.
+        lagged: bool = false, "";
+        /// p at the start.
+        p: f64 = 0.0002, "", Range::above(0.0, 1.0), ["p0"];
+        /// A floor under p, since 0 stays 0.
+        p_min: f64 = 1e-6, "", Range::above(0.0, 1.0);
+        /// The parts of r0 that classes 1, 2, … are guaranteed; classes without an own part share the last
+        /// one. A single part is for all together.
+        shares: Vec<f64> = vec![1.0], "", Range::above(0.0, 1.0);
+        /// Measure the queue in bytes over `mean_packet`.
+        bytes: bool = false, "";
+        /// The packet size behind `q0` in byte mode; the port's packet if left out.
+        mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0);
+        /// Mark packets of ECN-capable transports instead of dropping them.
+        ecn: bool = false, "";
+    }
+}
+
+/// alpha^ r0 at r = x r0: the bound of equation (13).
+fn bound(x: f64) -> f64 {
+    let d = x - 1.0;
+    if !(0.0 < x && x < 2.0) {
+        4.0
+    } else if d.abs() < 1e-4 {
+        4.0 + 4.0 / 3.0 * d * d
+    } else {
+        (-2.0 * libm::log((2.0 - x) / x) / d).min(20.0)
+    }
+}
+
+/// What is known of the arrivals that share an expected rate.
+#[derive(Clone, Debug)]
+struct Aggregate {
+    /// gamma C's part, in bytes a second.
+    expected: f64,
+    /// Bytes that arrived in this period, and those of them dropped early.
+    arrived: u64,
+    dropped: u64,
+    /// The same a second, smoothed.
+    r: f64,
+    loss: f64,
+    /// alpha r0; `None` before the first period.
+    m: Option<f64>,
+    p: f64,
+}
+
+impl Aggregate {
+    fn update(&mut self, params: &Params) {
+        let smooth =
+            |old: f64, bytes: u64| (1.0 - params.f) * bytes as f64 / params.period.secs() + params.f * old;
+        self.r = smooth(self.r, std::mem::take(&mut self.arrived));
+        self.loss = smooth(self.loss, std::mem::take(&mut self.dropped));
+        // r / r0: 1 - l is what is left of r without the early drops.
+        let x = match params.r0 {
+            Expected::Literal => self.r / self.expected,
+            Expected::Corrected => (self.r - self.loss).max(0.0) / self.expected,
+        };
+        let bounded = params.eps * bound(x);
+        let m = match (params.alpha, self.m) {
+            (Alpha::Static, _) | (_, None) => params.m,
+            (Alpha::Adaptive, Some(before)) if params.lagged => before,
+            (Alpha::Adaptive, Some(_)) => bounded,
+        };
+        self.m = Some(bounded);
+        // A rate beyond all bounds could make the exponential infinite.
+        self.p = (self.p * libm::exp((m * (x - 1.0)).min(50.0))).clamp(params.p_min, 1.0);
+    }
+}
+
+/// The algorithm; see the module.
+#[derive(Clone, Debug)]
+pub struct Raqm {
+    params: Params,
+    mean: f64,
+    aggregates: Box<[Aggregate]>,
+    /// The link's rate in bytes a second.
+    c: f64,
+    p: f64,
+}
+
+impl Raqm {
+    /// The place of a class's aggregate.
+    #[inline]
+    fn place(&self, class: u8) -> usize {
+        usize::from(class.max(1) - 1).min(self.aggregates.len() - 1)
+    }
+}
+
+impl Aqm for Raqm {
+    type Params = Params;
+    const SIGNALS: &'static [Signal] = &[
+        Signal { name: "p", unit: "", doc: "Drop probability at the last arrival." },
+        Signal { name: "r", unit: "", doc: "Smoothed rate of arrivals as a part of the link's rate." },
+        Signal { name: "p_1", unit: "", doc: "p(k) of class 1." },
+        Signal { name: "p_2", unit: "", doc: "p(k) of class 2." },
+        Signal { name: "p_3", unit: "", doc: "p(k) of class 3." },
+        Signal { name: "p_4", unit: "", doc: "p(k) of class 4." },
+    ];
+
+    fn new(params: &Params, port: &Port) -> Self {
+        let c = port.rate.bits() / 8.0;
+        let aggregate = |share: &f64| Aggregate {
+            expected: share * params.gamma * c,
+            arrived: 0,
+            dropped: 0,
+            r: 0.0,
+            loss: 0.0,
+            m: None,
+            p: params.p.max(params.p_min),
+        };
+        Self {
+            params: params.clone(),
+            mean: params.mean_packet.unwrap_or(port.packet).0 as f64,
+            aggregates: params.shares.iter().map(aggregate).collect(),
+            c,
+            p: 0.0,
+        }
+    }
+
+    fn check(params: &Params) -> Result<(), ParamError> {
+        let sum: f64 = params.shares.iter().sum();
+        if sum > 1.0 + 1e-9 || params.shares.len() > usize::from(CLASSES) {
+            return Err(ParamError::Invalid {
+                name: "shares".to_owned(),
+                found: format!("{:?}", params.shares),
+                allowed: format!("at most {CLASSES} parts, in all at most 1"),
+            });
+        }
+        Ok(())
+    }
+
+    fn target(params: &Params) -> Option<f64> {
+        (params.mode == Mode::Queue).then_some(params.q0)
+    }
+
+    #[inline]
+    fn on_enqueue<R: Uniform>(&mut self, _: Time, packet: &Packet, queue: &Backlog, rng: &mut R) -> Verdict {
+        let place = self.place(packet.class);
+        let aggregate = &mut self.aggregates[place];
+        aggregate.arrived += u64::from(packet.size);
+        self.p = match self.params.mode {
+            Mode::Rate => aggregate.p,
+            Mode::Queue => {
+                (aggregate.p * queue.length(self.params.bytes, self.mean) / self.params.q0).min(1.0)
+            }
+        };
+        if queue.full || !rng.happens(self.p) {
+            return Verdict::Pass;
+        }
+        let verdict = Verdict::signal(self.params.ecn && packet.ect);
+        if verdict == Verdict::Drop {
+            aggregate.dropped += u64::from(packet.size);
+        }
+        verdict
+    }
+
+    fn period(&self) -> Option<Span> {
+        Some(self.params.period)
+    }
+
+    fn on_period(&mut self, _: Time, _: &Backlog) {
+        for aggregate in &mut self.aggregates {
+            aggregate.update(&self.params);
+        }
+    }
+
+    fn signals(&self, mut visit: impl FnMut(usize, f64)) {
+        visit(0, self.p);
+        visit(1, self.aggregates.iter().map(|aggregate| aggregate.r).sum::<f64>() / self.c);
+        for class in 1..=CLASSES {
+            visit(1 + usize::from(class), self.aggregates[self.place(class)].p);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Draw, PACKET, PORT, assert_close, full, numbers, vectors, waiting};
+
+    /// Lets so many bytes arrive in a period.
+    fn period(raqm: &mut Raqm, bytes: f64) {
+        raqm.aggregates[0].arrived = bytes as u64;
+        raqm.on_period(Time::ZERO, &waiting(9));
+    }
+
+    #[test]
+    fn alpha_follows_the_rate_that_it_is_used_with() {
+        let mut raqm = Raqm::new(&Params::default(), &PORT);
+        assert_eq!(raqm.period(), Some(Span::s(1)));
+        for row in vectors("raqm_recommended")["trace_bytes_r_alpha_p"].as_array().unwrap() {
+            let [bytes, r, _, p] = numbers(row)[..] else { panic!("four numbers") };
+            period(&mut raqm, bytes);
+            assert_close(raqm.aggregates[0].r, r);
+            assert_close(raqm.aggregates[0].p, p);
+        }
+    }
+
+    #[test]
+    fn lagged_it_follows_the_rate_before() {
+        let mut raqm = Raqm::new(&Params { lagged: true, eps: 0.95, ..Params::default() }, &PORT);
+        for row in vectors("raqm")["trace_bytes_r_p_alphanext"].as_array().unwrap() {
+            let [bytes, r, p, alpha] = numbers(row)[..] else { panic!("four numbers") };
+            period(&mut raqm, bytes);
+            assert_close(raqm.aggregates[0].r, r);
+            assert_close(raqm.aggregates[0].p, p);
+            assert_close(raqm.aggregates[0].m.unwrap(), alpha * 1.25e6);
+        }
+    }
+
+    #[test]
+    fn the_bound_of_stability_is_symmetric_about_its_minimum_and_itself_bounded() {
+        for (x, c) in [(0.01, 10.694), (0.1, 6.543), (0.5, 4.394), (0.7, 4.127), (0.9, 4.0134), (1.0, 4.0)] {
+            assert!((bound(x) - c).abs() < 6e-4, "c({x}) = {}", bound(x));
+            assert_close(bound(2.0 - x), bound(x));
+        }
+        assert!((bound(1.0 + 0.99e-4) - bound(1.0 + 1.01e-4)).abs() < 1e-7);
+        assert_eq!([0.0, 2.0, 9.0].map(bound), [4.0; 3]);
+        assert_eq!(bound(1e-9), 20.0);
+    }
+
+    #[test]
+    fn a_static_alpha_stays() {
+        let mut raqm =
+            Raqm::new(&Params { alpha: Alpha::Static, m: 1.0, f: 0.0, ..Params::default() }, &PORT);
+        period(&mut raqm, 1.5e6);
+        period(&mut raqm, 2.5e6);
+        assert_close(raqm.aggregates[0].p, 0.0002 * 1.2_f64.exp());
+    }
+
+    #[test]
+    fn p_neither_leaves_its_bounds_nor_sticks_to_them() {
+        let mut raqm = Raqm::new(&Params::default(), &PORT);
+        for _ in 0..9 {
+            period(&mut raqm, 1e18);
+        }
+        assert_eq!(raqm.aggregates[0].p, 1.0);
+        for _ in 0..99 {
+            period(&mut raqm, 0.0);
+        }
+        assert_eq!(raqm.aggregates[0].p, 1e-6);
+        period(&mut raqm, 2e6);
+        assert!(raqm.aggregates[0].p > 1e-6);
+    }
+
+    #[test]
+    fn the_queue_scales_p_in_one_mode_and_not_in_the_other() {
+        for (mode, packets, p) in [
+            (Mode::Queue, 0, 0.0),
+            (Mode::Queue, 25, 0.1),
+            (Mode::Queue, 75, 0.3),
+            (Mode::Queue, 300, 1.0),
+            (Mode::Rate, 0, 0.2),
+            (Mode::Rate, 75, 0.2),
+        ] {
+            let mut raqm = Raqm::new(&Params { mode, p: 0.2, ..Params::default() }, &PORT);
+            raqm.on_enqueue(Time::ZERO, &PACKET, &waiting(packets), &mut Draw(0.5));
+            assert_close(raqm.p, p);
+        }
+        assert_eq!(Raqm::target(&Params { mode: Mode::Rate, ..Params::default() }), None);
+    }
+
+    #[test]
+    fn every_arrival_counts_and_early_drops_correct_the_expected_rate() {
+        let params = Params { r0: Expected::Corrected, p: 1.0, f: 0.0, ecn: true, ..Params::default() };
+        let mut raqm = Raqm::new(&params, &PORT);
+        let mut arrive = |ect, queue, count| {
+            for _ in 0..count {
+                raqm.on_enqueue(Time::ZERO, &Packet { ect, ..PACKET }, &queue, &mut Draw(0.5));
+            }
+        };
+        // 1000 marks, 500 early drops, 250 overflows, 250 that pass; the link could send 2500.
+        arrive(true, waiting(50), 1000);
+        arrive(false, waiting(50), 500);
+        arrive(false, full(), 250);
+        arrive(false, waiting(0), 250);
+        raqm.on_period(Time::ZERO, &waiting(9));
+        let aggregate = &raqm.aggregates[0];
+        assert_close(aggregate.r, 1e6);
+        assert_close(aggregate.loss, 2.5e5);
+        assert_close(aggregate.p, (2.0_f64 * (0.6 - 1.0)).exp());
+    }
+
+    #[test]
+    fn each_class_has_its_own_rate_and_the_last_aggregate_the_rest() {
+        let params = Params { shares: vec![0.5, 0.3, 0.2], f: 0.0, ..Params::default() };
+        let mut raqm = Raqm::new(&params, &PORT);
+        for (class, count) in [(1, 1250), (2, 1500), (3, 125), (4, 125)] {
+            for _ in 0..count {
+                raqm.on_enqueue(Time::ZERO, &Packet { class, ..PACKET }, &waiting(0), &mut Draw(0.5));
+            }
+        }
+        raqm.on_period(Time::ZERO, &waiting(0));
+        let mut p = vec![];
+        raqm.signals(|_, value| p.push(value));
+        assert_close(p[1], 1.2);
+        for (p, x) in p[2..].iter().zip([1.0, 2.0, 0.5, 0.5]) {
+            assert_close(*p, 0.0002 * (2.0_f64 * (x - 1.0)).exp());
+        }
+    }
+
+    #[test]
+    fn shares_beyond_the_link_are_refused() {
+        for shares in [vec![0.7, 0.4], vec![0.1; 5]] {
+            let error = Raqm::check(&Params { shares, ..Params::default() }).unwrap_err();
+            assert!(error.to_string().ends_with("at most 4 parts, in all at most 1"), "{error}");
+        }
+        assert!(Raqm::check(&Params { shares: vec![0.1, 0.2, 0.7], ..Params::default() }).is_ok());
+    }
+
+    #[test]
+    fn ecn_marks_what_can_be_marked_and_drops_the_rest() {
+        let mut raqm = Raqm::new(&Params { ecn: true, p: 0.5, ..Params::default() }, &PORT);
+        assert_eq!(raqm.on_enqueue(Time::ZERO, &PACKET, &waiting(50), &mut Draw(0.4)), Verdict::Mark);
+        let udp = Packet { ect: false, ..PACKET };
+        assert_eq!(raqm.on_enqueue(Time::ZERO, &udp, &waiting(50), &mut Draw(0.4)), Verdict::Drop);
+        assert_eq!(raqm.on_enqueue(Time::ZERO, &udp, &waiting(50), &mut Draw(0.6)), Verdict::Pass);
+    }
+}

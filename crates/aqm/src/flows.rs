@@ -1,0 +1,207 @@
+//! A table that tells long flows from short ones.
+
+use crate::hash::mix;
+use crate::unit::{Span, Time};
+
+/// No entry.
+const NONE: u32 = u32::MAX;
+
+/// What is known of one flow.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    key: u64,
+    /// When its last packet came.
+    last: Time,
+    packets: u32,
+    /// The next in the same bucket.
+    next: u32,
+    /// Its neighbours in the order of their last packets.
+    older: u32,
+    newer: u32,
+}
+
+/// Counts the packets of each flow, and calls those long that have sent more than `n` without a silence of more than
+/// `t`.
+///
+/// The table has a fixed size. When it is full, a new flow takes the place of the one silent longest, which counts
+/// from 0 if it comes back. A packet costs the same however many flows there are, but for chance in the hash.
+#[derive(Clone, Debug)]
+pub(crate) struct Classifier {
+    n: u32,
+    t: Span,
+    size: usize,
+    entries: Vec<Entry>,
+    /// The first entry of each bucket.
+    buckets: Vec<u32>,
+    oldest: u32,
+    newest: u32,
+}
+
+impl Classifier {
+    /// A table for `size` flows, at least one.
+    pub(crate) fn new(size: u32, n: u32, t: Span) -> Self {
+        let size = size.max(1) as usize;
+        Self {
+            n,
+            t,
+            size,
+            entries: Vec::with_capacity(size),
+            buckets: vec![NONE; size.next_power_of_two()],
+            oldest: NONE,
+            newest: NONE,
+        }
+    }
+
+    /// Counts a packet of the flow `key`, and tells whether the flow is now long.
+    #[inline]
+    pub(crate) fn is_long(&mut self, now: Time, key: u64) -> bool {
+        let bucket = self.bucket(key);
+        let mut found = self.buckets[bucket];
+        while found != NONE && self.entries[found as usize].key != key {
+            found = self.entries[found as usize].next;
+        }
+        if found == NONE {
+            found = self.place();
+            let next = std::mem::replace(&mut self.buckets[bucket], found);
+            self.entries[found as usize] =
+                Entry { key, last: now, packets: 0, next, older: NONE, newer: NONE };
+        } else {
+            self.unlink(found);
+        }
+        self.link(found);
+        let entry = &mut self.entries[found as usize];
+        if now.since(entry.last) > self.t {
+            entry.packets = 0;
+        }
+        entry.last = now;
+        entry.packets = entry.packets.saturating_add(1);
+        entry.packets > self.n
+    }
+
+    fn bucket(&self, key: u64) -> usize {
+        mix(key, 0) as usize & (self.buckets.len() - 1)
+    }
+
+    /// A place for another entry: a new one, or that of the flow silent longest.
+    fn place(&mut self) -> u32 {
+        if self.entries.len() < self.size {
+            let empty = Entry { key: 0, last: Time::ZERO, packets: 0, next: NONE, older: NONE, newer: NONE };
+            self.entries.push(empty);
+            return self.entries.len() as u32 - 1;
+        }
+        let gone = self.oldest;
+        self.unlink(gone);
+        let Entry { key, next, .. } = self.entries[gone as usize];
+        let bucket = self.bucket(key);
+        let mut before = self.buckets[bucket];
+        if before == gone {
+            self.buckets[bucket] = next;
+        } else {
+            while self.entries[before as usize].next != gone {
+                before = self.entries[before as usize].next;
+            }
+            self.entries[before as usize].next = next;
+        }
+        gone
+    }
+
+    /// Takes an entry out of the order of last packets.
+    fn unlink(&mut self, at: u32) {
+        let Entry { older, newer, .. } = self.entries[at as usize];
+        match older {
+            NONE => self.oldest = newer,
+            older => self.entries[older as usize].newer = newer,
+        }
+        match newer {
+            NONE => self.newest = older,
+            newer => self.entries[newer as usize].older = older,
+        }
+    }
+
+    /// Puts an entry at the end of that order.
+    fn link(&mut self, at: u32) {
+        let older = std::mem::replace(&mut self.newest, at);
+        (self.entries[at as usize].older, self.entries[at as usize].newer) = (older, NONE);
+        match older {
+            NONE => self.oldest = at,
+            older => self.entries[older as usize].newer = at,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::ms(ms)
+    }
+
+    #[test]
+    fn a_flow_is_long_after_its_first_n_packets() {
+        let mut flows = Classifier::new(8, 3, Span::s(10));
+        let mut send = |key| flows.is_long(at(0), key);
+        assert_eq!([send(1), send(1), send(2), send(1)], [false; 4]);
+        assert_eq!([send(1), send(2), send(2), send(2)], [true, false, false, true]);
+        assert!(Classifier::new(8, 0, Span::s(10)).is_long(at(0), 1), "none is short for 0 packets");
+    }
+
+    #[test]
+    fn a_flow_that_was_silent_for_longer_than_t_is_new() {
+        let mut flows = Classifier::new(8, 1, Span::s(10));
+        let mut send = |ms| flows.is_long(at(ms), 7);
+        assert_eq!([send(0), send(0), send(10_000)], [false, true, true]);
+        assert_eq!([send(20_001), send(20_001)], [false, true]);
+    }
+
+    #[test]
+    fn a_full_table_forgets_the_flow_silent_longest() {
+        let mut flows = Classifier::new(3, 1, Span::s(10));
+        let mut send = |key| flows.is_long(at(0), key);
+        assert_eq!([1, 2, 3, 1, 2].map(&mut send), [false, false, false, true, true]);
+        // 3 is the one, and 1 and 2 are still known.
+        assert_eq!([4, 1, 2].map(&mut send), [false, true, true]);
+        assert_eq!([3, 1, 4].map(&mut send), [false, true, false]);
+    }
+
+    #[test]
+    fn a_flood_of_new_flows_finds_no_more_room_and_hides_no_busy_flow() {
+        let mut flows = Classifier::new(1000, 4, Span::s(10));
+        let room = (flows.entries.capacity(), flows.buckets.len());
+        for i in 0..1_000_000_u64 {
+            assert!(!flows.is_long(at(i / 1000), 1 << 32 | i));
+            // One that comes more often than the table is filled.
+            if i % 999 == 0 {
+                assert_eq!(flows.is_long(at(i / 1000), 5), i >= 4 * 999, "{i}");
+            }
+        }
+        assert_eq!(room, (flows.entries.capacity(), flows.buckets.len()));
+        assert_eq!(flows.entries.len(), 1000);
+    }
+
+    #[test]
+    fn the_table_equals_a_plain_account() {
+        let (n, t, size) = (5, Span::ms(40), 50);
+        let mut flows = Classifier::new(size, n, t);
+        let mut account: HashMap<u64, (u64, Time, u32)> = HashMap::new();
+        let (mut state, mut forgotten, mut long) = (1_u64, 0, 0);
+        for i in 0..200_000 {
+            state = mix(state, i + 1);
+            // Some flows send often, most seldom.
+            let key = if state.is_multiple_of(3) { state >> 32 & 7 } else { state >> 32 & 127 };
+            let now = at(i / 3);
+            if !account.contains_key(&key) && account.len() == size as usize {
+                let (&silent, _) = account.iter().min_by_key(|(_, (number, ..))| *number).unwrap();
+                account.remove(&silent);
+                forgotten += 1;
+            }
+            let (number, last, packets) = account.entry(key).or_insert((i, now, 0));
+            let heard = if now.since(*last) > t { 0 } else { *packets };
+            (*number, *last, *packets) = (i, now, heard + 1);
+            assert_eq!(flows.is_long(now, key), heard >= n, "packet {i} of {key}");
+            long += u32::from(heard >= n);
+        }
+        assert!(forgotten > 10_000 && (20_000..180_000).contains(&long), "{forgotten} {long}");
+    }
+}

@@ -1,0 +1,185 @@
+//! Algorithms that tell classes of service apart, before traffic that reacts and traffic that does not.
+
+mod support;
+
+use aqm::params::Value;
+use aqm::{AnyParams, Backlog, Packet, Span, Time, Verdict};
+use support::{PORT, Random};
+
+/// The time that a packet takes on the link.
+const SLOT: f64 = 4e-4;
+
+/// What became of a class's packets in the second half of a run.
+#[derive(Clone, Copy, Default, Debug)]
+struct Tally {
+    arrivals: f64,
+    drops: f64,
+}
+
+impl Tally {
+    fn loss(&self) -> f64 {
+        self.drops / self.arrivals
+    }
+}
+
+/// What a class sends.
+#[derive(Clone, Copy)]
+enum Source {
+    /// So many TCP connections: each adds a packet a round trip to its window, and halves it at a drop.
+    Tcp(f64),
+    /// So many packets a second.
+    Fixed(f64),
+}
+use Source::{Fixed, Tcp};
+
+/// Lets the sources, one a class, share the link for 400 s. Tells each class's tally and the mean queue.
+fn share(params: &AnyParams, sources: &[Source]) -> (Vec<Tally>, f64) {
+    let mut aqm = params.on_one_queue(&PORT).expect("an algorithm on one queue");
+    let period = aqm.period().expect("a timer");
+    let mut random = Random(5);
+    let mut next_period = Time::ZERO + period;
+    let start = |source: &Source| match *source {
+        Tcp(_) => 100.0,
+        Fixed(rate) => rate,
+    };
+    let mut rates: Vec<f64> = sources.iter().map(start).collect();
+    let mut credits = vec![0.0; sources.len()];
+    let mut tallies = vec![Tally::default(); sources.len()];
+    let (mut waiting, mut sum) = (0_u32, 0.0);
+    const SLOTS: u32 = 1_000_000;
+    for slot in 0..SLOTS {
+        let now = Time::ZERO + Span::from_secs(f64::from(slot) * SLOT);
+        let counts = slot >= SLOTS / 2;
+        let queue = |packets| Backlog { packets, bytes: 500 * u64::from(packets), full: packets >= 200 };
+        while next_period <= now {
+            aqm.on_period(next_period, &queue(waiting));
+            next_period += period;
+        }
+        let round_trip = 0.1 + f64::from(waiting) * SLOT;
+        for (class, source) in sources.iter().enumerate() {
+            if let Tcp(flows) = source {
+                rates[class] += flows / (round_trip * round_trip) * SLOT;
+            }
+            credits[class] += rates[class] * SLOT;
+            while credits[class] >= 1.0 {
+                credits[class] -= 1.0;
+                let packet = Packet { class: 1 + class as u8, ..Packet::new(500, false) };
+                let verdict = aqm.on_enqueue(now, &packet, &queue(waiting), &mut random);
+                let dropped = waiting >= 200 || verdict == Verdict::Drop;
+                match source {
+                    Tcp(flows) if dropped => rates[class] -= rates[class] / (2.0 * flows),
+                    _ => waiting += u32::from(!dropped),
+                }
+                if counts {
+                    tallies[class].arrivals += 1.0;
+                    tallies[class].drops += f64::from(u8::from(dropped));
+                }
+            }
+        }
+        if counts {
+            sum += f64::from(waiting);
+        }
+        waiting = waiting.saturating_sub(1);
+    }
+    (tallies, sum / f64::from(SLOTS / 2))
+}
+
+fn with(name: &str, settings: &[(&str, Value)]) -> AnyParams {
+    let mut params = AnyParams::of(name).expect("an algorithm");
+    settings.iter().for_each(|(key, value)| params.set(key, value).expect("an allowed value"));
+    params
+}
+
+fn list(values: &[f64]) -> Value {
+    Value::List(values.iter().map(|x| Value::Float(*x)).collect())
+}
+
+/// Class 1's part of the arrivals and of the departures, with these shares.
+fn parts(mode: &str, r0: &str, shares: &[f64], flows: &[f64; 2]) -> (f64, f64) {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let settings =
+        [("mode", text(mode)), ("r0", text(r0)), ("gamma", Value::Float(0.97)), ("shares", list(shares))];
+    let (tallies, _) = share(&with("raqm", &settings), &flows.map(Tcp));
+    let sent = |tally: &Tally| tally.arrivals - tally.drops;
+    (
+        tallies[0].arrivals / (tallies[0].arrivals + tallies[1].arrivals),
+        sent(&tallies[0]) / (sent(&tallies[0]) + sent(&tallies[1])),
+    )
+}
+
+const SHARES: [([f64; 2], [f64; 2]); 3] =
+    [([0.5, 0.5], [10.0, 40.0]), ([0.7, 0.3], [20.0, 20.0]), ([0.3, 0.7], [30.0, 10.0])];
+
+#[test]
+fn raqm_brings_the_rates_of_elastic_aggregates_to_their_shares() {
+    for (shares, flows) in SHARES {
+        // The paper's r0 is for arrivals, the corrected one for what the link carries.
+        let (arrivals, _) = parts("queue-independent", "literal", &shares, &flows);
+        let (_, sent) = parts("queue-independent", "corrected", &shares, &flows);
+        for found in [arrivals, sent] {
+            assert!((found - shares[0]).abs() < 0.01, "{found} instead of {shares:?}");
+        }
+        let (_, common) = parts("queue-independent", "corrected", &[1.0], &flows);
+        assert!((common - shares[0]).abs() > 0.15, "{common} without shares");
+    }
+}
+
+/// A class that wants more than its share runs into p(k) = 1, and p = q / q0 leaves it a little more.
+#[test]
+fn raqm_comes_close_to_the_shares_where_the_queue_decides_as_well() {
+    for (shares, flows) in SHARES {
+        let (_, sent) = parts("queue-dependent", "corrected", &shares, &flows);
+        assert!((sent - shares[0]).abs() < 0.03, "{sent} instead of {shares:?}");
+    }
+}
+
+#[test]
+fn raqm_leaves_what_one_class_does_not_use_to_the_other() {
+    let settings = [("shares", list(&[0.5, 0.5]))];
+    let (tallies, _) = share(&with("raqm", &settings), &[Fixed(0.0), Tcp(40.0)]);
+    let sent = tallies[1].arrivals - tallies[1].drops;
+    assert!(sent > 0.9 * 400_000.0, "{tallies:?}");
+}
+
+/// The loss ratios of the classes, that of all together, and the mean queue.
+fn losses(weights: &[f64], sources: &[Source]) -> (Vec<f64>, f64, f64) {
+    let (tallies, queue) = share(&with("lred", &[("weights", list(weights))]), sources);
+    let sum = |field: fn(&Tally) -> f64| tallies.iter().map(field).sum::<f64>();
+    let all = sum(|tally| tally.drops) / sum(|tally| tally.arrivals);
+    (tallies.iter().map(Tally::loss).collect(), all, queue)
+}
+
+#[track_caller]
+fn assert_near(found: f64, expected: f64, tolerance: f64) {
+    assert!((found - expected).abs() < tolerance * expected, "{found} instead of {expected}");
+}
+
+#[test]
+fn lred_loses_by_the_order_of_priority() {
+    for flows in [[20.0, 20.0, 20.0], [60.0, 20.0, 5.0]] {
+        let sources = flows.map(Tcp);
+        let (equal, _, q) = losses(&[1.0], &sources);
+        assert_near(equal[2], equal[0], 0.05);
+        assert_near(q, 100.0, 0.02);
+        let (loss, _, q) = losses(&[1.0, 2.0, 4.0], &sources);
+        assert_near(loss[1], 2.0 * loss[0], 0.05);
+        assert_near(loss[2], 4.0 * loss[0], 0.05);
+        assert_near(q, 100.0, 0.02);
+    }
+}
+
+/// Arrivals that do not react leave LRED's weights alone responsible for the loss ratio: 1/6 at a load of
+/// 6/5.
+#[test]
+fn lreds_weights_leave_loss_ratio_and_queue_of_all_together_as_they_are() {
+    let sources = [500.0, 1500.0, 1000.0].map(Fixed);
+    let (_, unweighted, q) = losses(&[1.0], &sources);
+    let (loss, weighted, weighted_q) = losses(&[1.0, 2.0, 4.0], &sources);
+    assert_near(unweighted, 1.0 / 6.0, 0.01);
+    assert_near(weighted, 1.0 / 6.0, 0.01);
+    assert_near(weighted_q, q, 0.02);
+    // The mean weight is 2.5.
+    for (loss, weight) in loss.iter().zip([1.0, 2.0, 4.0]) {
+        assert_near(*loss, weight / 2.5 / 6.0, 0.03);
+    }
+}

@@ -1,0 +1,166 @@
+//! RED+Tail against a plain transcription of the paper's rules: the queue and fate of every arrival, and which packet
+//! leaves next.
+
+#[path = "reference/redtail.rs"]
+mod reference;
+mod support;
+
+use aqm::params::Value;
+use aqm::queue::Frame;
+use aqm::{AnyParams, Limit, Outcome, Packet, Port, Queue, Rate, Span, Time, Uniform};
+use reference::RedTail;
+use std::collections::{HashMap, VecDeque};
+use support::{PORT, Random};
+
+const ARRIVALS: u64 = 60_000;
+
+#[derive(Clone)]
+struct Numbered(Packet);
+
+impl Frame for Numbered {
+    fn packet(&self) -> Packet {
+        self.0
+    }
+    fn mark(&mut self) {}
+    fn row(&self) -> usize {
+        0
+    }
+}
+
+/// The draw for one decision.
+struct Draw(f64);
+
+impl Uniform for Draw {
+    fn uniform(&mut self) -> f64 {
+        self.0
+    }
+}
+
+#[derive(Default, Debug)]
+struct Tally {
+    queued: [u32; 2],
+    early: u32,
+    overflows: [u32; 2],
+    /// Departures while both queues waited.
+    contested: [u32; 2],
+    idle: u32,
+}
+
+/// Some flows send often, most seldom; a twentieth of the packets is UDP.
+fn traffic(random: &mut Random) -> Packet {
+    let often = random.uniform() < 0.6;
+    let connection = random.bits() % if often { 6 } else { 600 };
+    let udp = random.uniform() < 0.05;
+    let size = 41 + (random.bits() % 1460) as u32;
+    Packet {
+        flow: connection << 1 | u64::from(udp),
+        pair: connection as u32 / 2,
+        udp,
+        ..Packet::new(size, false)
+    }
+}
+
+fn compare(params: &AnyParams, mut reference: RedTail) -> Tally {
+    // A byte takes a microsecond.
+    let port = Port { rate: Rate::mbit_per_s(8), limit: Limit::Bytes(reference.buffer as u64), ..PORT };
+    let mut queue = Queue::new(params.build(&port), &port, &[1]);
+    let mut random = Random(7);
+    let mut tally = Tally::default();
+    let (mut next_arrival, mut free) = (Time::ZERO, Time::MAX);
+    let (mut arrivals, mut load) = (0, 1.0);
+    while arrivals < ARRIVALS {
+        let now = next_arrival.min(free);
+        if now == next_arrival {
+            if arrivals % 2000 == 0 {
+                load = [0.7, 1.2, 1.7, 0.4, 1.05][(arrivals / 2000) as usize % 5];
+            }
+            let (packet, u) = (traffic(&mut random), random.uniform());
+            let (outcome, lane) =
+                queue.enqueue_or(now, Numbered(packet), &mut Draw(u), |_| panic!("a late drop"));
+            let expected = reference.arrival(now.secs(), arrivals, &packet, u);
+            let found = match outcome {
+                Outcome::Queued => Some(false),
+                Outcome::DroppedEarly => Some(true),
+                Outcome::Overflowed => None,
+                Outcome::Marked => panic!("a mark"),
+            };
+            assert_eq!((lane, found), expected, "arrival {arrivals} at {now:?}: {packet:?}");
+            match found {
+                Some(false) => tally.queued[lane] += 1,
+                Some(true) => tally.early += 1,
+                None => tally.overflows[lane] += 1,
+            }
+            arrivals += 1;
+            let gap = -(1.0 - random.uniform()).ln() * 770.5e-6 / load;
+            next_arrival += Span::from_secs(gap);
+            if free != Time::MAX {
+                continue;
+            }
+        }
+        let both = queue.lanes().iter().all(|lane| lane.packets > 0);
+        let sent = queue.dequeue(now, &mut Draw(0.0)).map(|sent| (sent.lane, sent.number, sent.frame.0.size));
+        assert_eq!(sent, reference.departure(now.secs()), "departure at {now:?}");
+        if let Some((lane, _, size)) = sent {
+            tally.contested[lane] += u32::from(both);
+            free = now + port.rate.transmission(size);
+        } else {
+            tally.idle += 1;
+            free = Time::MAX;
+        }
+    }
+    tally
+}
+
+#[test]
+fn redtail_equals_the_rules_of_the_paper() {
+    let number = Value::Float;
+    let text = |text: &str| Value::Text(text.to_owned());
+    for switches in 0..16 {
+        let [by_connection, udp_counts, wide, deep] = [1, 2, 4, 8].map(|bit| switches & bit != 0);
+        let (c1_min, c1_max) = if wide { (Some(0.31), 1.0) } else { (None, 0.87) };
+        let buffer = if deep { 160_000 } else { 25_000 };
+        let mut params = AnyParams::of("redtail").unwrap();
+        let red = [("name", text("red")), ("min_th", number(4.0)), ("max_th", number(60.0))];
+        let red =
+            [&red[..], &[("w_q", number(1.0)), ("spacing", text("none")), ("gentle", Value::Bool(false))]];
+        let red = red.concat().into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+        for (key, value) in [
+            ("long", Value::Table(red)),
+            ("n", Value::Integer(9)),
+            ("t", text("210 ms")),
+            ("key", text(if by_connection { "flow" } else { "pair" })),
+            ("udp_short", Value::Bool(!udp_counts)),
+            ("min_th1", text("2100 B")),
+            ("max_th1", text("31013 B")),
+            ("c1_min", c1_min.map_or(text("auto"), number)),
+            ("c1_max", number(c1_max)),
+        ] {
+            params.set(key, &value).unwrap();
+        }
+        let c = 1e6;
+        let reference = RedTail {
+            c,
+            minth1: 2100.0,
+            maxth1: 31_013.0,
+            c1min: c1_min.map_or(c * 2100.0 / 31_013.0, |c1_min| c * c1_min),
+            c1max: c * c1_max,
+            threshold_n: 9,
+            silence_t: 0.21,
+            by_connection,
+            udp_counts,
+            buffer: f64::from(buffer),
+            red: (4.0, 60.0, 0.1),
+            counters: HashMap::new(),
+            q: [VecDeque::new(), VecDeque::new()],
+            credit: [0.0, 0.0],
+            accounting: false,
+            now: 0.0,
+            red_was_on: false,
+        };
+        let tally = compare(&params, reference);
+        let least = |counts: [u32; 2], least: u32| counts.iter().all(|&count| count > least);
+        assert!(least(tally.queued, 5000) && least(tally.contested, 3000), "{tally:?}");
+        assert!(tally.early > 150 && tally.idle > 300, "{tally:?}");
+        assert!(deep || least(tally.overflows, 300), "{tally:?}");
+    }
+}
