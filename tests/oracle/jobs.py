@@ -5,7 +5,7 @@ import json
 import statistics
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,8 @@ import aqmlab
 
 HERE = Path(__file__).parent
 SEEDS = 5
+TOLERANCE = 0.03
+ERRORS = 5.0
 METRICS = ("loss", "delay", "rate")
 CLASSES = (1, 2, 3, 4)
 DURATION, WARMUP = 60, 5
@@ -53,6 +55,28 @@ def stored() -> list[Row]:
         return [
             Row(row["name"], row["metric"], float(row["mean"]), float(row["sd"])) for row in csv.DictReader(lines)
         ]
+
+
+def off(name: str, runs: Sequence[Mapping[str, Mapping[str, float | None]]]) -> list[str]:
+    """Say what differs from ns-2 by more than chance and `TOLERANCE`; of our runs, what each class got."""
+    ours = {
+        f"{metric}{number}": [(run[f"class{number}"][key] or 0.0) * scale for run in runs]
+        for metric, key, scale in (
+            ("loss", "loss_ratio", 1.0),
+            ("delay", "queue_delay_mean", 1e3),
+            ("rate", "throughput", 1e-6),
+        )
+        for number in CLASSES
+    }
+    found = []
+    for row in stored():
+        if row.name != name:
+            continue
+        mean = statistics.mean(ours[row.metric])
+        error = ((row.sd**2 + statistics.variance(ours[row.metric])) / SEEDS) ** 0.5
+        if abs(mean - row.mean) > max(TOLERANCE * row.mean, ERRORS * error):
+            found.append(f"{row.metric} = {mean:.5g}, not {row.mean:.5g}")
+    return found
 
 
 def _ns2(keys: Mapping[str, str], seed: int) -> dict[str, float]:
