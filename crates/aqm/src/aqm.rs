@@ -11,7 +11,8 @@ pub struct Packet {
     pub size: u32,
     /// Whether its transport understands CE marks (ECT, RFC 3168).
     pub ect: bool,
-    /// Whether it says that its congestion control is scalable (ECT(1), RFC 9331). Then `ect` is true as well.
+    /// Whether it says that its congestion control is scalable (ECT(1), RFC 9331), or may have said so before it was
+    /// marked (CE). Then `ect` is true as well.
     pub l4s: bool,
     /// Whether its protocol is UDP.
     pub udp: bool,
@@ -573,9 +574,13 @@ aqms! {
     several queues {
         fq::Fq,
         jobs::Jobs,
+        dualpi2::DualPi2,
         redtail::Redtail,
     }
     variants {
+        fq_codel = "fq" with "codel",
+        fq_pie = "fq" with "pie",
+        drr = "fq" with "droptail",
     }
 }
 

@@ -144,8 +144,15 @@ mod tests {
     fn a_syn_has_no_delay_and_the_next_guest_of_a_slot_is_another_flow() {
         let mut deliveries = Deliveries::new(1);
         let segment = |generation, seq, sent| {
-            let segment =
-                Segment { seq, syn: seq == 0, again: false, cwr: false, ect: false, sent: at(sent) };
+            let segment = Segment {
+                seq,
+                syn: seq == 0,
+                again: false,
+                cwr: false,
+                ect: false,
+                l4s: false,
+                sent: at(sent),
+            };
             Packet::data(&segment, (3, generation), 0, 0, 500)
         };
         // The second guest has no handshake.

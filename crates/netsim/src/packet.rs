@@ -24,6 +24,7 @@ const CWR: u8 = 8;
 const SYN: u8 = 16;
 const AGAIN: u8 = 32;
 const DELAY: u8 = 64;
+const L4S: u8 = 128;
 
 /// A packet on the wire.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +74,7 @@ impl Packet {
             generation,
             kind: Kind::Data,
             flags: flag(segment.ect, ECT)
+                | flag(segment.l4s, L4S)
                 | flag(segment.cwr, CWR)
                 | flag(segment.syn, SYN)
                 | flag(segment.again, AGAIN),
@@ -133,6 +135,7 @@ impl Packet {
             again: self.flags & AGAIN != 0,
             cwr: self.flags & CWR != 0,
             ect: self.flags & ECT != 0,
+            l4s: self.flags & L4S != 0,
             sent: self.stamp,
         };
         (segment, self.flags & CE != 0)
@@ -159,6 +162,8 @@ impl Frame for Packet {
         let flow = u64::from(self.flow) | u64::from(self.generation) << 32 | (self.kind as u64) << 48;
         aqm::Packet {
             udp: self.kind == Kind::Datagram,
+            // CE has taken the place of what was there before (RFC 9331, section 5.1).
+            l4s: self.flags & (L4S | CE) != 0,
             flow,
             // Every path has hops of its own, and goes over a link once.
             pair: self.hop,
@@ -180,6 +185,21 @@ impl Frame for Packet {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ect1_says_l4s_and_so_does_ce() {
+        let segment =
+            Segment { seq: 7, syn: false, again: false, cwr: false, ect: true, l4s: true, sent: Time::ZERO };
+        for l4s in [false, true] {
+            let segment = Segment { l4s, ..segment };
+            let mut packet = Packet::data(&segment, (1, 0), 2, 3, 500);
+            assert_eq!((packet.packet().ect, packet.packet().l4s), (true, l4s));
+            assert_eq!(packet.segment(), (segment, false));
+            packet.mark();
+            assert_eq!((packet.packet().ect, packet.packet().l4s), (true, true));
+            assert_eq!(packet.segment(), (segment, true));
+        }
+    }
 
     #[test]
     fn an_acknowledgement_comes_out_as_it_went_in() {

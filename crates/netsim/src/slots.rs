@@ -104,6 +104,7 @@ mod tests {
             again: false,
             cwr: false,
             ect: false,
+            l4s: false,
             sent: Time::ZERO,
         };
         endpoints.receivers[0].on_segment(Time::ZERO, &endpoints.profiles[0], &segment, false);
@@ -131,6 +132,7 @@ mod tests {
             again: false,
             cwr: false,
             ect: false,
+            l4s: false,
             sent: Time::ZERO,
         };
         endpoints.receivers[0].on_segment(Time::ZERO, &endpoints.profiles[0], &segment, false);

@@ -31,6 +31,8 @@ pub struct Segment {
     pub cwr: bool,
     /// Whether it may be marked.
     pub ect: bool,
+    /// Whether it also says that its congestion control is scalable: ECT(1) (RFC 9331).
+    pub l4s: bool,
     /// When it was sent, for the ACK to echo.
     pub sent: Time,
 }
@@ -84,6 +86,7 @@ pub struct Profile {
     pub grow_after_recovery: bool,
     pub handshake: bool,
     pub ecn: bool,
+    pub l4s: bool,
     pub restart_after_idle: bool,
     pub restart_window: u32,
     pub slow_start_step: u32,
@@ -142,6 +145,7 @@ impl Profile {
             grow_after_recovery: tcp.grow_after_recovery && tcp.flavour != Flavour::Sack,
             handshake: tcp.handshake,
             ecn: tcp.ecn,
+            l4s: tcp.l4s,
             restart_after_idle: tcp.restart_after_idle,
             restart_window: tcp.restart_window.unwrap_or(initial_window),
             slow_start_step: tcp.slow_start_step,

@@ -148,8 +148,15 @@ impl Script {
         self.quiet()?;
         let flag = |name| flags.contains(&name);
         let seq = seq.parse().unwrap();
-        let segment =
-            Segment { seq, syn: flag("syn"), again: false, cwr: flag("cwr"), ect: true, sent: Time::ZERO };
+        let segment = Segment {
+            seq,
+            syn: flag("syn"),
+            again: false,
+            cwr: flag("cwr"),
+            ect: true,
+            l4s: false,
+            sent: Time::ZERO,
+        };
         let receiver = self.receiver.as_mut().unwrap();
         self.answers.extend(receiver.on_segment(now, &self.profile, &segment, flag("ce")));
         Ok(())
@@ -173,6 +180,7 @@ impl Script {
                 again: flag("again"),
                 cwr: flag("cwr"),
                 ect: flag("ect"),
+                l4s: flag("l4s"),
                 sent: now,
             };
             if found != expected {

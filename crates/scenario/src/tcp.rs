@@ -137,6 +137,8 @@ params! {
         reno_friendly: bool = true, "", Range::ANY, ["tcp_friendly"];
         /// DCTCP: the weight of the latest window in the average of the marked fraction (RFC 8257, section 4.2).
         g: f64 = 0.0625, "", Range::above(0.0, 1.0);
+        /// DCTCP: whether data is sent as ECT(1), which tells routers that the congestion control is scalable (RFC 9331).
+        l4s: bool = false, "";
         /// LEDBAT: the queueing delay to add at most; RFC 7928 experiments take 5 ms.
         target: Span = Span::ms(100), "s", Range::new(1e-5, 10.0);
         /// LEDBAT: segments a round trip that the window moves by at no queueing delay; RFC 6817 allows at most 1,
@@ -156,6 +158,7 @@ const CONTROLS: &[(&str, Congestion)] = &[
     ("fast_convergence", Congestion::Cubic),
     ("reno_friendly", Congestion::Cubic),
     ("g", Congestion::Dctcp),
+    ("l4s", Congestion::Dctcp),
     ("target", Congestion::Ledbat),
     ("gain", Congestion::Ledbat),
     ("allowed_increase", Congestion::Ledbat),
@@ -170,6 +173,11 @@ pub const TCP_PRESETS: &[(&str, &str)] = &[
     ("linux", "Linux: CUBIC, SACK, initial window 10, time-out 0.2 to 120 s, ACKs delayed by 40 ms at most"),
     ("cubic", "rfc with SACK and CUBIC (RFC 9438)"),
     ("dctcp", "rfc with SACK, ECN and DCTCP (RFC 8257)"),
+    (
+        "l4s",
+        "dctcp that says by ECT(1) that it is scalable (RFC 9331); unlike TCP Prague it neither paces, nor makes up for \
+         short round trips, nor falls back to Reno at a queue for classic traffic",
+    ),
     ("ledbat", "rfc with SACK and LEDBAT (RFC 6817)"),
     ("bbr", "rfc with SACK and BBR version 1"),
 ];
@@ -223,6 +231,8 @@ impl Tcp {
             }),
             "cubic" => Some(controlled(Congestion::Cubic)),
             "dctcp" => Some(Self { ecn: true, ..controlled(Congestion::Dctcp) }),
+            // A SYN and what is sent again are not ECN-capable, as everywhere here, and so in a classic queue.
+            "l4s" => Some(Self { l4s: true, ..Self::preset("dctcp")? }),
             "ledbat" => Some(controlled(Congestion::Ledbat)),
             "bbr" => Some(controlled(Congestion::Bbr)),
             _ => None,

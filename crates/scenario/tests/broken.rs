@@ -149,7 +149,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             and("tcp = { preset = \"ns3\" }\n"),
-            "x.toml:11: traffic.long.tcp.preset = \"ns3\": no such preset; known: rfc, ns2.35, ns2-2002, linux, cubic, dctcp, ledbat, bbr",
+            "x.toml:11: traffic.long.tcp.preset = \"ns3\": no such preset; known: rfc, ns2.35, ns2-2002, linux, cubic, dctcp, l4s, ledbat, bbr",
         ),
         (
             and("tcp = { min_rot = \"1 s\" }\n"),
@@ -166,6 +166,14 @@ fn every_broken_file_gets_its_message() {
         (
             and("tcp = \"ledbat:beta=0.5\"\n"),
             "x.toml:11: traffic.long.tcp.beta = 0.5: only for congestion = \"cubic\"; this TCP's is \"ledbat\"",
+        ),
+        (
+            and("tcp = { congestion = \"cubic\", ecn = true, l4s = true }\n"),
+            "x.toml:11: traffic.long.tcp.l4s = true: only for congestion = \"dctcp\"; this TCP's is \"cubic\"",
+        ),
+        (
+            and("tcp = { congestion = \"dctcp\", l4s = true }\n"),
+            "x.toml:11: traffic.long.tcp.ecn = false: must be true for congestion = \"dctcp\", which counts marks",
         ),
         (
             and("tcp = { congestion = \"dctcp\" }\n"),

@@ -1,8 +1,8 @@
 //! FQ: fair queueing by deficit round robin, with an algorithm of any kind on the queue of each flow.
 //!
-//! A flow's packets join one of `flows` queues, by a hash of the flow. Each queue that holds packets is on one of two
-//! lists: a queue that was empty joins the new list with a credit of one `quantum`. The link serves the head of the
-//! new list, then that of the old one:
+//! A flow's packets join one of `flows` queues, by a hash of the flow. Each queue that takes part is on one of two
+//! lists: one that takes part in no round joins the new list with a credit of one `quantum` when a packet comes. The
+//! link serves the head of the new list, then that of the old one:
 //!
 //! ```text
 //! credit <= 0:    credit <- credit + quantum; to the end of the old list
@@ -10,40 +10,58 @@
 //! else:           its first packet is sent, and credit <- credit - size               (RFC 8290, section 4.2)
 //! ```
 //!
-//! A full buffer makes room at the head of the queue with the most bytes: half of them, at most `drop_batch` packets.
+//! So a flow that sends less than a `quantum` a round never waits for the others. A full buffer makes room at the head
+//! of the queue with the most bytes: half of them, at most `drop_batch` packets (section 4.1).
 //!
-//! Decides at: as the algorithm inside; overflow. Timer: that of the algorithm inside. Randomness: that of the
-//! algorithm inside, and one draw at the first arrival unless `perturbation` is given. State: a credit and the
-//! algorithm's state a queue, the two lists.
+//! Decides at: as the algorithm inside; overflow, of packets that wait. Timer: that of the algorithm inside. Randomness:
+//! that of the algorithm inside, and one draw at the first arrival unless `perturbation` is given. State: a credit and
+//! the algorithm's state a queue, the two lists.
 //!
 //! # Departures from the source
-//! The algorithm inside is any that works on one queue, not CoDel alone; each believes that it has the whole link.
-//! An arrival's own queue counts it when the longest is looked for; if that is the arrival alone, it is dropped.
+//! The algorithm inside is any that works on one queue, not CoDel alone; it sees the backlog of its own queue (Linux's
+//! CoDel looks at that of all), and believes that it has the whole link and buffer to itself. It does not learn what a
+//! full buffer cost its queue (Linux adds that to CoDel's count), and is not asked to make room. An arrival counts in
+//! its queue when the longest is looked for, as in Linux, but is never dropped with others: if it is all that the longest
+//! queue has, it is dropped alone, and its queue joins no list. A queue that empties always goes through the old list,
+//! as in the RFC; Linux lets it go at once if that list is empty. The quantum is one packet of the port's traffic, as the RFC's
+//! 1514 bytes are one of Ethernet's. FQ-PIE in Linux is the preset "pie", with its own defaults for the buffer left out.
+//! The limit of Linux's fq_codel and fq_pie is 10 240 packets, here the link's buffer.
 //!
 //! # Sources
 //! RFC 8290; Shreedhar, Varghese, "Efficient fair queueing using deficit round robin", SIGCOMM 1995; Linux,
-//! sch_fq_codel.c, for `drop_batch`.
+//! sch_fq_codel.c, for `drop_batch`, and sch_fq_pie.c. Tested against a transcription of the RFC's scheduler and Linux's
+//! drops, packet by packet.
+
+#[cfg(test)]
+mod tests;
 
 use crate::aqm::{AnyAqm, AnyParams, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Lane};
-use crate::flows::mix;
-use crate::params::Range;
+use crate::hash::mix;
+use crate::params::{Range, Value};
 use crate::unit::{Bytes, Span, Time};
 
 crate::params! {
     /// The parameters of fair queueing.
     pub struct Params {
         /// The algorithm on each queue.
-        aqm: Box<AnyParams> = Box::new(AnyParams::of("droptail").expect("an algorithm of the list")), "";
+        aqm: Box<AnyParams> = inside("codel", &[]), "";
         /// How many queues there are; flows with the same hash share one.
         flows: u32 = 1024, "queues", Range::new(1.0, 65_536.0), ["Flows", "maxbins_"];
-        /// How many bytes a queue may send in a round; auto is the port's packet.
+        /// How many bytes a queue may send in a round; auto is the port's packet. RFC 8290 has one of Ethernet's, 1514.
         quantum: Option<Bytes> = None, "bytes", Range::new(1.0, 1e9), ["quantum_"];
         /// What the hash of a flow depends on besides; auto draws it.
         perturbation: Option<u64> = None, "", Range::new(0.0, 9e15), ["Perturbation"];
-        /// The most packets dropped at once for want of room.
-        drop_batch: u32 = 64, "packets", Range::new(1.0, 1e6), ["DropBatchSize"];
+        /// The most packets dropped at once for want of room; 0 drops the arrival instead.
+        drop_batch: u32 = 64, "packets", Range::new(0.0, 1e6), ["DropBatchSize", "drop_batch_size"];
     }
+}
+
+/// The algorithm `name` with these parameters set.
+fn inside(name: &str, set: &[(&str, Value)]) -> Box<AnyParams> {
+    let mut params = AnyParams::of(name).expect("an algorithm of the list");
+    set.iter().for_each(|(key, value)| params.set(key, value).expect("an allowed value"));
+    Box::new(params)
 }
 
 /// No queue of this number.
@@ -63,6 +81,10 @@ struct Place {
     on: On,
     next: u32,
     credit: i64,
+    /// Which of the algorithms is its own; 0 before its first packet.
+    aqm: u32,
+    /// Whether its algorithm knows that it is empty.
+    idle: bool,
 }
 
 /// A list of queues, linked through their places.
@@ -75,6 +97,10 @@ struct List {
 impl List {
     const EMPTY: Self = Self { first: NONE, last: NONE };
 
+    const fn is_empty(&self) -> bool {
+        self.first == NONE
+    }
+
     fn push(&mut self, places: &mut [Place], lane: u32) {
         places[lane as usize].next = NONE;
         match self.last {
@@ -86,10 +112,20 @@ impl List {
 
     fn pop(&mut self, places: &[Place]) {
         self.first = places[self.first as usize].next;
-        if self.first == NONE {
+        if self.is_empty() {
             self.last = NONE;
         }
     }
+}
+
+/// The queue in which room is made.
+#[derive(Clone, Copy, Debug)]
+struct Batch {
+    lane: usize,
+    /// Packets that may still be dropped.
+    packets: u32,
+    /// Bytes that should be.
+    bytes: u64,
 }
 
 /// The algorithm; see the module.
@@ -98,54 +134,131 @@ pub struct Fq {
     quantum: i64,
     perturbation: Option<u64>,
     drop_batch: u32,
+    /// The first stands for all queues that never had a packet; one more for each of the others, so that what is done
+    /// periodically to all costs no more than the flows there are.
     aqms: Vec<AnyAqm>,
+    /// The queue of each of the algorithms; that of the first means nothing.
+    owners: Vec<u32>,
     /// Whether the algorithm inside has a probability to tell.
     has_p: bool,
     places: Vec<Place>,
     new: List,
     old: List,
-    /// The queue that room is made in, packets that may still be dropped there, and bytes that should.
-    batch: Option<(usize, u32, u64)>,
-    /// The queue of the last arrival, and how many hold packets.
+    /// How many queues are on a list.
+    listed: u32,
+    batch: Option<Batch>,
+    /// The queue of the last arrival.
     latest: usize,
-    busy: u32,
 }
 
 impl Fq {
     fn lane<R: Uniform>(&mut self, packet: &Packet, rng: &mut R) -> usize {
         let salt = *self.perturbation.get_or_insert_with(|| (rng.uniform() * 9e15) as u64);
-        (mix(packet.flow, salt) % self.aqms.len() as u64) as usize
+        (mix(packet.flow, salt) % self.places.len() as u64) as usize
+    }
+
+    /// The algorithm of a queue that gets a packet.
+    fn aqm(&mut self, lane: usize) -> &mut AnyAqm {
+        let place = &mut self.places[lane];
+        place.idle = false;
+        if place.aqm == 0 {
+            place.aqm = self.aqms.len() as u32;
+            self.aqms.push(self.aqms[0].clone());
+            self.owners.push(lane as u32);
+        }
+        &mut self.aqms[place.aqm as usize]
+    }
+
+    /// Tells a queue's algorithm, once, that it is empty.
+    fn rest(&mut self, now: Time, lane: u32) {
+        let place = &mut self.places[lane as usize];
+        if !std::mem::replace(&mut place.idle, true) {
+            self.aqms[place.aqm as usize].on_idle(now);
+        }
+    }
+
+    /// Where every queue has spent its credit: renews it as often as it takes for the first to have some, as going round
+    /// would, which takes long if a packet is many times the quantum.
+    #[cold]
+    fn skip_rounds(&mut self) {
+        debug_assert!(self.new.is_empty());
+        let (first, quantum) = (self.old.first, self.quantum);
+        let mut least = i64::MAX;
+        let mut lane = first;
+        while lane != NONE {
+            let place = &self.places[lane as usize];
+            least = least.min((-place.credit).div_euclid(quantum));
+            lane = place.next;
+        }
+        lane = first;
+        while lane != NONE {
+            let place = &mut self.places[lane as usize];
+            place.credit += least.max(0) * quantum;
+            lane = place.next;
+        }
     }
 }
 
 impl Discipline for Fq {
     type Params = Params;
     const SIGNALS: &'static [Signal] = &[
-        Signal { name: "p", unit: "", doc: "That of the algorithm on the queue of the last arrival." },
-        Signal { name: "flows", unit: "queues", doc: "Queues that hold packets." },
+        Signal {
+            name: "p",
+            unit: "",
+            doc: "That of the algorithm on the queue of the last arrival, if it has one.",
+        },
+        Signal { name: "flows", unit: "queues", doc: "Queues that take part in the round." },
+    ];
+    const PRESETS: &'static [(&'static str, &'static str)] = &[
+        ("codel", "FQ-CoDel: CoDel with ECN, and a quantum of 1514 bytes, as in RFC 8290"),
+        ("linux", "FQ-CoDel as in Linux: the same with the rules of Linux's CoDel"),
+        ("pie", "FQ-PIE as in Linux: PIE, a quantum of 1514 bytes, and a full buffer drops the arrival"),
+        ("droptail", "deficit round robin of plain queues, but that those new to the round come first"),
     ];
 
     fn new(params: &Params, port: &Port) -> Self {
         let flows = params.flows as usize;
-        let mut aqm = params.aqm.on_one_queue(port).expect("the parameter's type sees to it");
-        aqm.on_idle(Time::ZERO);
+        let mut aqms = Vec::with_capacity(flows + 1);
+        aqms.push(params.aqm.on_one_queue(port).expect("the parameter's type sees to it"));
+        let mut owners = Vec::with_capacity(flows + 1);
+        owners.push(NONE);
         Self {
-            quantum: params.quantum.unwrap_or(port.packet).0 as i64,
+            quantum: params.quantum.unwrap_or(port.packet).0.clamp(1, 1 << 40) as i64,
             perturbation: params.perturbation,
             drop_batch: params.drop_batch,
             has_p: params.aqm.signals().first().is_some_and(|signal| signal.name == "p"),
-            aqms: vec![aqm; flows],
-            places: vec![Place { on: On::Neither, next: NONE, credit: 0 }; flows],
+            aqms,
+            owners,
+            places: vec![Place { on: On::Neither, next: NONE, credit: 0, aqm: 0, idle: true }; flows],
             new: List::EMPTY,
             old: List::EMPTY,
+            listed: 0,
             batch: None,
             latest: 0,
-            busy: 0,
+        }
+    }
+
+    fn preset(name: &str) -> Option<Params> {
+        let with = |aqm| Params { aqm, quantum: Some(Bytes(1514)), ..Params::default() };
+        let ecn = ("ecn", Value::Bool(true));
+        match name {
+            "codel" => Some(with(inside("codel", &[ecn]))),
+            "linux" => {
+                let linux = ("form", Value::Text("linux".to_owned()));
+                let mtu = ("mtu", Value::Text("1514 B".to_owned()));
+                Some(with(inside("codel", &[ecn, linux, mtu])))
+            }
+            "pie" => {
+                let linux = AnyParams::of("pie")?.preset("linux")?;
+                Some(Params { drop_batch: 0, ..with(Box::new(linux)) })
+            }
+            "droptail" => Some(Params { aqm: inside("droptail", &[]), ..Params::default() }),
+            _ => None,
         }
     }
 
     fn lanes(&self) -> usize {
-        self.aqms.len()
+        self.places.len()
     }
 
     #[inline]
@@ -159,17 +272,14 @@ impl Discipline for Fq {
     ) -> (usize, Verdict) {
         let lane = self.lane(packet, rng);
         self.latest = lane;
-        let verdict = self.aqms[lane].on_enqueue(now, packet, &lanes[lane].backlog(buffer.full), rng);
-        if let Verdict::DropBoth(_) = verdict {
-            self.busy -= u32::from(lanes[lane].packets == 1);
-        }
-        if !buffer.full && matches!(verdict, Verdict::Pass | Verdict::Mark) {
-            self.busy += u32::from(lanes[lane].packets == 0);
-            let place = &mut self.places[lane];
-            if place.on == On::Neither {
-                (place.on, place.credit) = (On::New, self.quantum);
-                self.new.push(&mut self.places, lane as u32);
-            }
+        self.batch = None;
+        let verdict = self.aqm(lane).on_enqueue(now, packet, &lanes[lane].backlog(buffer.full), rng);
+        let place = &mut self.places[lane];
+        let joins = !buffer.full && matches!(verdict, Verdict::Pass | Verdict::Mark);
+        if joins && place.on == On::Neither {
+            (place.on, place.credit) = (On::New, self.quantum);
+            self.new.push(&mut self.places, lane as u32);
+            self.listed += 1;
         }
         (lane, verdict)
     }
@@ -182,30 +292,28 @@ impl Discipline for Fq {
         lanes: &[Lane],
         rng: &mut R,
     ) -> Option<(usize, u32)> {
-        if self.batch.is_none_or(|(lane, ..)| lanes[lane].packets == 0) {
-            self.batch = None;
-            if !buffer.full {
-                return None;
+        let begun = self.batch.take().filter(|batch| lanes[batch.lane].packets > 0);
+        let Batch { lane, packets, bytes } = match begun {
+            Some(batch) => batch,
+            None if !buffer.full || self.drop_batch == 0 => return None,
+            None => {
+                let own = self.lane(packet, rng);
+                let bytes =
+                    |lane: usize| lanes[lane].bytes + if lane == own { u64::from(packet.size) } else { 0 };
+                let lane = (0..lanes.len()).max_by_key(|&lane| (bytes(lane), std::cmp::Reverse(lane)))?;
+                Batch { lane, packets: self.drop_batch, bytes: bytes(lane) / 2 }
             }
-            let own = self.lane(packet, rng);
-            let bytes =
-                |lane: usize| lanes[lane].bytes + if lane == own { u64::from(packet.size) } else { 0 };
-            let longest = (0..lanes.len()).max_by_key(|&lane| (bytes(lane), std::cmp::Reverse(lane)))?;
-            if lanes[longest].packets == 0 {
-                return None;
-            }
-            self.batch = Some((longest, self.drop_batch, lanes[longest].bytes / 2));
-        }
-        let (lane, left, goal) = self.batch?;
+        };
         let size = u64::from(lanes[lane].head?.size);
-        self.batch = (left > 1 && goal > size).then(|| (lane, left - 1, goal - size));
-        self.busy -= u32::from(lanes[lane].packets == 1);
+        self.batch =
+            (packets > 1 && bytes > size).then(|| Batch { lane, packets: packets - 1, bytes: bytes - size });
         Some((lane, 0))
     }
 
     fn serve(&mut self, now: Time, lanes: &[Lane]) -> usize {
+        let mut renewed = 0;
         loop {
-            let list = if self.new.first == NONE { &mut self.old } else { &mut self.new };
+            let list = if self.new.is_empty() { &mut self.old } else { &mut self.new };
             let lane = list.first;
             let place = &mut self.places[lane as usize];
             if place.credit <= 0 {
@@ -213,15 +321,22 @@ impl Discipline for Fq {
                 place.on = On::Old;
                 list.pop(&self.places);
                 self.old.push(&mut self.places, lane);
+                renewed += 1;
+                if renewed > self.listed {
+                    self.skip_rounds();
+                    renewed = 0;
+                }
             } else if lanes[lane as usize].packets > 0 {
                 return lane as usize;
             } else {
-                self.aqms[lane as usize].on_idle(now);
                 let was = std::mem::replace(&mut place.on, On::Neither);
                 list.pop(&self.places);
+                self.rest(now, lane);
                 if was == On::New {
                     self.places[lane as usize].on = On::Old;
                     self.old.push(&mut self.places, lane);
+                } else {
+                    self.listed -= 1;
                 }
             }
         }
@@ -238,13 +353,29 @@ impl Discipline for Fq {
         sojourn: Span,
         rng: &mut R,
     ) -> Verdict {
-        self.busy -= u32::from(lanes[lane].packets == 0);
-        let backlog = lanes[lane].backlog(buffer.full);
-        let verdict = self.aqms[lane].on_dequeue(now, packet, &backlog, sojourn, rng);
-        if verdict != Verdict::Drop {
-            self.places[lane].credit -= i64::from(packet.size);
+        let place = &mut self.places[lane];
+        let aqm = &mut self.aqms[place.aqm as usize];
+        let verdict = aqm.on_dequeue(now, packet, &lanes[lane].backlog(buffer.full), sojourn, rng);
+        if matches!(verdict, Verdict::Pass | Verdict::Mark) {
+            place.credit -= i64::from(packet.size);
         }
         verdict
+    }
+
+    /// Nothing waits: going round the lists would take every queue off them.
+    fn on_idle(&mut self, now: Time) {
+        for list in
+            [std::mem::replace(&mut self.new, List::EMPTY), std::mem::replace(&mut self.old, List::EMPTY)]
+        {
+            let mut lane = list.first;
+            while lane != NONE {
+                self.rest(now, lane);
+                let place = &mut self.places[lane as usize];
+                place.on = On::Neither;
+                lane = place.next;
+            }
+        }
+        self.listed = 0;
     }
 
     fn period(&self) -> Option<Span> {
@@ -252,21 +383,23 @@ impl Discipline for Fq {
     }
 
     fn on_period(&mut self, now: Time, buffer: &Backlog, lanes: &[Lane]) {
-        for (aqm, lane) in self.aqms.iter_mut().zip(lanes) {
-            aqm.on_period(now, &lane.backlog(buffer.full));
+        let (never, others) = self.aqms.split_first_mut().expect("there is always the first");
+        never.on_period(now, &Lane::default().backlog(buffer.full));
+        for (aqm, &owner) in others.iter_mut().zip(&self.owners[1..]) {
+            aqm.on_period(now, &lanes[owner as usize].backlog(buffer.full));
         }
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         let mut p = 0.0;
         if self.has_p {
-            self.aqms[self.latest].signals(|i, value| {
+            self.aqms[self.places[self.latest].aqm as usize].signals(|i, value| {
                 if i == 0 {
                     p = value;
                 }
             });
         }
         visit(0, p);
-        visit(1, f64::from(self.busy));
+        visit(1, f64::from(self.listed));
     }
 }

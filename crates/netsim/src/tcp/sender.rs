@@ -626,6 +626,7 @@ impl Sender {
         // Neither a SYN nor a segment sent again may be marked (RFC 3168, sections 6.1.1 and 6.1.5).
         let ect = profile.ecn && !again && !syn;
         let cwr = ect && std::mem::take(&mut self.say_cwr);
-        out.send(Segment { seq, syn, again, cwr, ect, sent: now });
+        let l4s = ect && profile.l4s;
+        out.send(Segment { seq, syn, again, cwr, ect, l4s, sent: now });
     }
 }

@@ -1,0 +1,292 @@
+use super::*;
+use crate::fixture::{Draw, PORT};
+use crate::queue::{Frame, Outcome, Queue};
+use crate::unit::Limit;
+
+/// A packet and what the test calls it.
+#[derive(Clone, Copy)]
+struct Named(Packet, char);
+
+impl Frame for Named {
+    fn packet(&self) -> Packet {
+        self.0
+    }
+    fn mark(&mut self) {}
+    fn row(&self) -> usize {
+        0
+    }
+}
+
+/// Fair queueing in a buffer, driven by hand.
+struct Host {
+    queue: Queue<Named>,
+    now: Time,
+    dropped: String,
+}
+
+impl Host {
+    fn new(params: Params, limit: Limit) -> Self {
+        let port = Port { limit, ..PORT };
+        let fq = AnyParams::Fq(Params { perturbation: Some(0), ..params });
+        Self { queue: Queue::new(fq.build(&port), &port, &[1]), now: Time::ZERO, dropped: String::new() }
+    }
+
+    /// A packet of the flow called `name` comes.
+    fn arrives(&mut self, name: char, size: u32) -> Outcome {
+        let packet = Packet { flow: u64::from(u32::from(name)), ..Packet::new(size, false) };
+        let dropped = &mut self.dropped;
+        self.queue
+            .enqueue_or(self.now, Named(packet, name), &mut Draw(0.5), |sent| dropped.push(sent.frame.1))
+            .0
+    }
+
+    /// So many come.
+    fn all(&mut self, name: char, size: u32, count: u32) {
+        (0..count).for_each(|_| {
+            self.arrives(name, size);
+        });
+    }
+
+    /// The flows of the next packets for the link, at most `count`.
+    fn sends(&mut self, count: usize) -> String {
+        let now = self.now;
+        (0..count).filter_map(|_| self.queue.dequeue(now, &mut Draw(0.5))).map(|sent| sent.frame.1).collect()
+    }
+
+    fn signal(&self, number: usize) -> f64 {
+        let mut found = f64::NAN;
+        self.queue.algorithm().signals(|i, value| {
+            if i == number {
+                found = value;
+            }
+        });
+        found
+    }
+}
+
+fn plain(quantum: u64) -> Params {
+    Params { aqm: inside("droptail", &[]), quantum: Some(Bytes(quantum)), ..Params::default() }
+}
+
+const ROOM: Limit = Limit::Packets(1000);
+
+#[test]
+fn flows_take_turns_of_one_quantum_each() {
+    let mut host = Host::new(plain(1000), ROOM);
+    host.all('a', 500, 6);
+    host.all('b', 500, 6);
+    host.all('c', 250, 6);
+    assert_eq!(host.sends(16), "aabbccccaabbccaa");
+}
+
+#[test]
+fn what_a_flow_sent_beyond_its_quantum_is_missing_in_its_next_turn() {
+    let mut host = Host::new(plain(1000), ROOM);
+    host.all('a', 700, 9);
+    host.all('b', 500, 9);
+    // a: 1000 - 2 x 700 = -400, then 600 - 700 = -100, then 900 - 2 x 700 = -500, then 500 - 700.
+    assert_eq!(host.sends(14), "aabbabbaabbabb");
+}
+
+#[test]
+fn a_credit_of_exactly_nothing_is_spent() {
+    let mut host = Host::new(plain(500), ROOM);
+    host.all('a', 500, 3);
+    host.all('b', 500, 3);
+    assert_eq!(host.sends(6), "ababab");
+}
+
+#[test]
+fn a_new_flow_comes_before_those_that_have_sent_a_quantum() {
+    let mut host = Host::new(plain(1000), ROOM);
+    host.all('a', 500, 8);
+    host.all('b', 500, 8);
+    assert_eq!(host.sends(5), "aabba");
+    host.all('s', 100, 2);
+    assert_eq!(host.sends(4), "ssab");
+}
+
+#[test]
+fn a_flow_that_pauses_is_not_new_before_the_others_had_their_turn() {
+    let mut host = Host::new(plain(1000), ROOM);
+    host.all('a', 500, 8);
+    host.all('b', 500, 8);
+    assert_eq!(host.sends(4), "aabb");
+    host.all('s', 100, 1);
+    // Empty, s goes behind b, with what it has left: 900 bytes.
+    assert_eq!(host.sends(2), "sa");
+    host.all('s', 300, 9);
+    assert_eq!(host.sends(8), "abbsssaa");
+    // Off the list at last, it is new again.
+    let mut host = Host::new(plain(1000), ROOM);
+    host.all('a', 500, 8);
+    host.all('s', 100, 1);
+    assert_eq!(host.sends(6), "aasaaa");
+    host.all('s', 100, 1);
+    assert_eq!(host.sends(2), "sa");
+}
+
+#[test]
+fn an_idle_link_forgets_all_turns() {
+    let mut host = Host::new(plain(1000), ROOM);
+    host.all('a', 900, 1);
+    host.all('b', 100, 1);
+    assert_eq!(host.sends(2), "ab");
+    assert_eq!(host.signal(1), 2.0);
+    assert_eq!(host.sends(1), "");
+    assert_eq!(host.signal(1), 0.0);
+    host.all('b', 600, 3);
+    host.all('a', 600, 3);
+    assert_eq!(host.sends(6), "bbaaba");
+}
+
+#[test]
+fn flows_with_the_same_hash_are_one() {
+    let mut host = Host::new(Params { flows: 1, ..plain(500) }, ROOM);
+    for name in ['a', 'a', 'a', 'b', 'b', 'a'] {
+        host.arrives(name, 500);
+    }
+    assert_eq!(host.sends(6), "aaabba");
+}
+
+#[test]
+fn the_hash_is_drawn_once_unless_it_is_given() {
+    let lane = |perturbation, u| {
+        let mut fq = Fq::new(&Params { perturbation, ..plain(500) }, &PORT);
+        let lanes = [
+            fq.lane(&Packet::new(500, false), &mut Draw(u)),
+            fq.lane(&Packet::new(500, false), &mut Draw(0.9)),
+        ];
+        assert_eq!(lanes[0], lanes[1]);
+        lanes[0]
+    };
+    assert_ne!(lane(None, 0.1), lane(None, 0.2));
+    assert_eq!(lane(Some(7), 0.1), lane(Some(7), 0.2));
+}
+
+#[test]
+fn a_full_buffer_makes_room_at_the_head_of_the_longest_queue() {
+    let mut host = Host::new(plain(1000), Limit::Packets(12));
+    // In bytes b is longest, in packets a.
+    host.all('a', 100, 7);
+    host.all('b', 400, 5);
+    assert_eq!(host.arrives('c', 100), Outcome::Queued);
+    // Half of 2000 bytes: three packets of 400.
+    assert_eq!(host.dropped, "bbb");
+    assert_eq!(host.queue.len(), 10);
+    host.all('c', 500, 2);
+    assert_eq!(host.dropped, "bbb");
+    // a has 700 bytes, b 800, c 1100, and 1600 with the arrival: two packets, the small one first.
+    assert_eq!(host.arrives('c', 500), Outcome::Queued);
+    assert_eq!(host.dropped, "bbbccc");
+    assert_eq!(host.queue.lane_counts().iter().map(|counts| counts.drops_overflow).sum::<u64>(), 6);
+}
+
+#[test]
+fn a_batch_is_not_longer_than_it_may_be() {
+    let mut host = Host::new(Params { drop_batch: 2, ..plain(1000) }, Limit::Packets(20));
+    host.all('a', 500, 20);
+    host.arrives('b', 500);
+    assert_eq!(host.dropped, "aa");
+    let mut host = Host::new(Params { drop_batch: 0, ..plain(1000) }, Limit::Packets(20));
+    host.all('a', 500, 20);
+    assert_eq!(host.arrives('b', 500), Outcome::Overflowed);
+    assert_eq!(host.dropped, "");
+}
+
+#[test]
+fn in_bytes_room_is_made_until_the_arrival_fits() {
+    let mut host = Host::new(Params { drop_batch: 1, ..plain(1000) }, Limit::Bytes(3000));
+    host.all('a', 500, 4);
+    host.all('b', 500, 2);
+    assert_eq!(host.arrives('c', 1000), Outcome::Queued);
+    assert_eq!(host.dropped, "aa");
+    // Then c, with 1000 bytes and its arrival's 1500, is itself the longest.
+    assert_eq!(host.arrives('c', 1500), Outcome::Overflowed);
+    assert_eq!(host.dropped, "aac");
+}
+
+#[test]
+fn an_arrival_that_is_the_longest_queue_alone_is_dropped() {
+    let mut host = Host::new(plain(1000), Limit::Packets(3));
+    for name in ['a', 'b', 'c'] {
+        host.arrives(name, 500);
+    }
+    assert_eq!(host.arrives('d', 501), Outcome::Overflowed);
+    assert_eq!(host.dropped, "");
+    assert_eq!(host.sends(9), "abc");
+}
+
+#[test]
+fn packets_of_many_quanta_do_not_take_many_rounds() {
+    // With as many queues as there may be, so that no two flows share one.
+    let mut host = Host::new(Params { flows: 65_536, ..plain(1) }, Limit::Packets(1000));
+    for name in 'a'..='z' {
+        host.all(name, 4_000_000_000, 3);
+    }
+    host.all('0', 1_000_000_000, 12);
+    // In the rounds for 4 000 000 000 bytes there is time for four packets of a quarter.
+    let sent = host.sends(90);
+    assert_eq!(sent.len(), 90);
+    assert_eq!(sent[..27], ('a'..='z').chain(['0']).collect::<String>());
+    assert_eq!(&sent[27..30], "000");
+}
+
+#[test]
+fn the_rounds_that_are_skipped_are_those_that_nobody_uses() {
+    let mut host = Host::new(plain(10), ROOM);
+    host.all('a', 1000, 4);
+    host.all('b', 300, 4);
+    host.all('c', 25, 9);
+    // Credits of 10 pay for: a until round 101, b until 31, 61, 91, c from 3 on, five packets in two rounds.
+    assert_eq!(host.sends(3), "abc");
+    assert_eq!(host.sends(8), "cccccccc");
+    assert_eq!(host.sends(6), "bbbaaa");
+}
+
+#[test]
+fn the_algorithm_of_a_queue_is_as_old_as_the_link() {
+    // ARED moves max_p every half second, whether there are packets or not.
+    let params = Params { aqm: inside("ared", &[]), ..plain(500) };
+    let mut fq = Fq::new(&params, &PORT);
+    let mut alone = params.aqm.on_one_queue(&PORT).unwrap();
+    let lanes = vec![Lane::default(); 1024];
+    assert_eq!(fq.period(), Some(Span::ms(500)));
+    for i in 1..9 {
+        fq.on_period(Time::ZERO + Span::ms(500) * i, &Backlog::default(), &lanes);
+        alone.on_period(Time::ZERO + Span::ms(500) * i, &Backlog::default());
+    }
+    fq.on_enqueue(
+        Time::ZERO + Span::s(5),
+        &Packet::new(500, false),
+        &Backlog::default(),
+        &lanes,
+        &mut Draw(0.5),
+    );
+    alone.on_enqueue(Time::ZERO + Span::s(5), &Packet::new(500, false), &Backlog::default(), &mut Draw(0.5));
+    let (mut ours, mut theirs) = (vec![], vec![]);
+    fq.aqms[1].signals(|_, value| ours.push(value));
+    alone.signals(|_, value| theirs.push(value));
+    assert_eq!(ours, theirs);
+    assert_eq!(fq.aqms.len(), 2);
+}
+
+#[test]
+fn each_queue_is_told_once_when_it_is_empty() {
+    let mut host = Host::new(plain(1000), ROOM);
+    host.all('a', 500, 1);
+    host.all('b', 500, 9);
+    let idle = |host: &Host| match host.queue.algorithm() {
+        crate::AnyDiscipline::Fq(fq) => fq.places.iter().filter(|place| !place.idle).count(),
+        crate::AnyDiscipline::One(_) => unreachable!(),
+        #[allow(unreachable_patterns)]
+        _ => unreachable!(),
+    };
+    assert_eq!(idle(&host), 2);
+    assert_eq!(host.sends(2), "ab");
+    assert_eq!(idle(&host), 1);
+    host.all('a', 500, 1);
+    assert_eq!(idle(&host), 2);
+    host.sends(99);
+    assert_eq!(idle(&host), 0);
+}

@@ -1,0 +1,165 @@
+//! The algorithms with several queues against transcriptions of their sources, packet by packet: what is sent in which
+//! order, what is marked, what is dropped.
+
+#[path = "reference/several.rs"]
+mod reference;
+mod support;
+
+use aqm::params::Value;
+use aqm::queue::Frame;
+use aqm::{AnyParams, Limit, Outcome, Packet, Port, Queue, Span, Time, Uniform};
+use reference::dualpi2::DualPi2;
+use reference::fair::Fair;
+use reference::{Arrival, Scheme, Sent};
+use support::{PORT, Random};
+
+/// A packet with its number, and whether it was marked.
+struct Numbered(Packet, u64, bool);
+
+impl Frame for Numbered {
+    fn packet(&self) -> Packet {
+        self.0
+    }
+    fn mark(&mut self) {
+        assert!(self.0.ect, "marked a packet that is not ECN-capable");
+        self.2 = true;
+    }
+    fn row(&self) -> usize {
+        0
+    }
+}
+
+/// What happened how often.
+#[derive(Default, Debug)]
+struct Tally {
+    sent: u64,
+    marks: u64,
+    overtaken: u64,
+    dropped: u64,
+    idle: u64,
+}
+
+/// Runs both on the same arrivals before the same link and compares every packet, and the signal of this number.
+fn compare(
+    name: &str,
+    settings: &[(&str, Value)],
+    limit: u32,
+    signal: usize,
+    mut reference: impl Scheme,
+) -> Tally {
+    let mut params = AnyParams::of(name).unwrap();
+    settings.iter().for_each(|(key, value)| params.set(key, value).unwrap());
+    let port = Port { limit: Limit::Packets(limit), ..PORT };
+    let mut queue = Queue::new(params.build(&port), &port, &[1]);
+    assert!(reference.period().is_none_or(|t| (t - queue.period().unwrap().secs()).abs() < 1e-12));
+    let (mut random, mut draws) = (Random(5), Random(6));
+    let mut tally = Tally::default();
+    let (mut next_arrival, mut link_free, mut arrivals, mut load, mut last) = (Time::ZERO, None, 0, 1.0, 0);
+    let mut next_update = queue.period().map(|period| Time::ZERO + period);
+    while arrivals < 150_000 {
+        let now = link_free.map_or(next_arrival, |free: Time| free.min(next_arrival));
+        if let Some(update) = next_update.filter(|update| *update <= now) {
+            queue.on_period(update);
+            reference.update(update.secs());
+            next_update = Some(update + queue.period().unwrap());
+            continue;
+        }
+        let mut dropped = vec![];
+        if now == next_arrival {
+            if arrivals % 5000 == 0 {
+                load = [0.7, 1.1, 1.6, 0.3, 1.05, 3.0][(arrivals / 5000) as usize % 6];
+            }
+            let size = [40, 250, 500, 500, 500, 1000, 1500][(random.bits() % 7) as usize];
+            // Some flows send much more than others.
+            let flow = (random.uniform() * random.uniform() * 60.0) as u64;
+            let (ect, l4s) = (flow % 3 > 0, flow % 3 > 1);
+            let packet = Packet { flow, l4s, ..Packet::new(size, ect) };
+            let (outcome, _) =
+                queue.enqueue_or(now, Numbered(packet, arrivals, false), &mut draws.clone(), |sent| {
+                    dropped.push(sent.frame.1);
+                });
+            if outcome == Outcome::Overflowed {
+                dropped.push(arrivals);
+            }
+            let (since, size) = (now.secs(), i64::from(size));
+            reference.enqueue(Arrival { since, size, number: arrivals, flow, ect, l4s });
+            arrivals += 1;
+            let gap = -(1.0 - random.uniform()).ln() * 612.0 * 8.0 / 1e7 / load;
+            next_arrival += Span::from_secs(gap);
+        }
+        if link_free.is_none_or(|free| free == now) {
+            let mut same = draws.clone();
+            let sent = queue.dequeue_or(now, &mut draws, |late| dropped.push(late.frame.1));
+            let found = sent.as_ref().map(|sent| Sent { number: sent.frame.1, mark: sent.frame.2 });
+            assert_eq!(
+                found,
+                reference.dequeue(now.secs(), &mut || same.uniform()),
+                "{settings:?} at {now:?}"
+            );
+            link_free = sent.map(|sent| now + PORT.rate.transmission(sent.frame.0.size));
+            match found {
+                Some(Sent { number, mark }) => {
+                    tally.sent += 1;
+                    tally.marks += u64::from(mark);
+                    tally.overtaken += u64::from(number < last);
+                    last = number;
+                }
+                None => tally.idle += 1,
+            }
+        }
+        tally.dropped += dropped.len() as u64;
+        assert_eq!(dropped, reference.dropped(), "{settings:?} at {now:?}");
+        queue.algorithm().signals(|i, value| {
+            let expected = reference.signal();
+            assert!(i != signal || (value - expected).abs() < 1e-9, "{settings:?}: {value}, not {expected}");
+        });
+    }
+    tally
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+/// The settings of fair queueing that is compared: without ECN, and with a hash that is known.
+fn fair(aqm: &str, quantum: i64, queues: u64, drop_batch: usize) -> [(&'static str, Value); 5] {
+    [
+        ("aqm", text(aqm)),
+        ("perturbation", Value::Integer(0)),
+        ("flows", Value::Integer(queues as i64)),
+        ("quantum", text(&format!("{quantum} B"))),
+        ("drop_batch", Value::Integer(drop_batch as i64)),
+    ]
+}
+
+#[test]
+fn plain_queues_take_turns_as_in_rfc_8290() {
+    for (quantum, queues, drop_batch) in [(1514, 1024, 64), (500, 16, 1), (90, 7, 3), (20_000, 1024, 64)] {
+        let reference = Fair::new(quantum, 90, queues, drop_batch, None);
+        let tally = compare("fq", &fair("droptail", quantum, queues, drop_batch), 90, 1, reference);
+        assert!(tally.overtaken > 9000 && tally.dropped > 9000 && tally.idle > 300, "{tally:?}");
+    }
+}
+
+#[test]
+fn with_codel_on_each_queue_it_is_fq_codel() {
+    for (limit, queues) in [(150, 1024), (1000, 5)] {
+        let reference = Fair::new(1514, limit, queues, 64, Some(500));
+        let tally = compare("fq", &fair("codel", 1514, queues, 64), limit as u32, 1, reference);
+        assert!(tally.overtaken > 9000 && tally.dropped > 9000 && tally.idle > 300, "{tally:?}");
+    }
+}
+
+#[test]
+fn dualpi2_equals_rfc_9332() {
+    for (decision, scheduler) in [("recur", "wrr"), ("recur", "ts-fifo"), ("random", "wrr")] {
+        for limit in [100, 2000] {
+            let mut reference = DualPi2::new(limit as usize);
+            reference.drawn = decision == "random";
+            reference.tshift = (scheduler == "ts-fifo").then_some(0.030);
+            let settings = [("decision", text(decision)), ("scheduler", text(scheduler))];
+            let tally = compare("dualpi2", &settings, limit, 1, reference);
+            assert!(tally.marks > 9000 && tally.dropped > 9000 && tally.overtaken > 3000, "{tally:?}");
+        }
+    }
+}

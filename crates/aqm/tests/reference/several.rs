@@ -1,0 +1,40 @@
+//! What the transcriptions of algorithms with several queues have in common. They keep their packets themselves.
+
+#[path = "dualpi2.rs"]
+pub(crate) mod dualpi2;
+#[path = "fair.rs"]
+pub(crate) mod fair;
+
+/// A packet that came.
+#[derive(Clone, Copy)]
+pub(crate) struct Arrival {
+    /// When, in seconds.
+    pub(crate) since: f64,
+    pub(crate) size: i64,
+    pub(crate) number: u64,
+    pub(crate) flow: u64,
+    pub(crate) ect: bool,
+    pub(crate) l4s: bool,
+}
+
+/// A packet that goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Sent {
+    pub(crate) number: u64,
+    pub(crate) mark: bool,
+}
+
+/// Queues with their algorithm, as the source states it.
+pub(crate) trait Scheme {
+    fn enqueue(&mut self, packet: Arrival);
+    /// The next packet for the link, with draws at will.
+    fn dequeue(&mut self, now: f64, u: &mut dyn FnMut() -> f64) -> Option<Sent>;
+    fn period(&self) -> Option<f64> {
+        None
+    }
+    fn update(&mut self, _now: f64) {}
+    /// What was dropped since the last call, in order.
+    fn dropped(&mut self) -> Vec<u64>;
+    /// One of the algorithm's signals.
+    fn signal(&self) -> f64;
+}
