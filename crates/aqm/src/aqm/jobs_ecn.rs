@@ -32,11 +32,12 @@
 //! beyond that sentence is assumed here:
 //! K is how many arrivals there are to a projection, alpha the weight of the old in every mean. UDP is open-loop
 //! traffic, part of r; so is a flow of which R_j is not known yet, and one that finds `flows` others in the table. A
-//! flight more than 2 R_j after the last gives no sample: the sender was idle. So does such a round, in which b is
-//! counted; one between R_j and 2 R_j long is scaled to R_j. A flow leaves slow start when it is told of congestion, or
-//! when a round brings no more than that before. One silent for 2 R_j sends nothing in the projection; one silent for 4 R_j and a second
-//! is forgotten. No window doubles more than 20 times in a projection. A flow whose packets follow one
-//! another without a gap keeps the R_j that it had.
+//! flight more than 2 R_j after the last counts as one 2 R_j after it: the sender may have been idle. A round is as
+//! long as it takes until a packet comes R_j after its first or later; it is scaled to R_j, and one longer than 2 R_j
+//! is no measure. A flow leaves slow start when it is told of congestion, or when a round brings no more than that
+//! before. One silent for 2 R_j sends nothing in the projection; one silent for 4 R_j and a second is forgotten. No
+//! window doubles more than 20 times in a projection. A flow whose packets follow one another without a gap keeps
+//! the R_j that it had.
 //!
 //! # Sources
 //! Koo, Ahn, Chung, "Performance analysis of active queue management schemes for IP network", ICCS 2004, section 2.6.
@@ -124,9 +125,7 @@ impl Flow {
                 self.begin_round(now, self.bytes);
             }
             Some(rtt) if silent > rtt / 2.0 => {
-                if since_flight <= 2.0 * rtt {
-                    self.rtt = Some(alpha * rtt + (1.0 - alpha) * since_flight);
-                }
+                self.rtt = Some(alpha * rtt + (1.0 - alpha) * since_flight.min(2.0 * rtt));
                 self.flight = now;
             }
             _ => {}

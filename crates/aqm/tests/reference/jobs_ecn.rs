@@ -54,8 +54,9 @@ impl Flow {
                 self.w = self.round.1.iter().sum();
                 self.last_round = self.w;
                 self.round = (now, vec![]);
-            } else if sample <= 2.0 * self.r {
-                self.r = alpha * self.r + (1.0 - alpha) * sample;
+            } else {
+                let longest = 2.0 * self.r;
+                self.r = alpha * self.r + (1.0 - alpha) * if sample > longest { longest } else { sample };
             }
             self.flight_start = now;
         }
