@@ -470,6 +470,15 @@ macro_rules! aqms {
                 }
             }
 
+            /// See [`Discipline::evict`].
+            #[inline]
+            pub(crate) fn evict(&mut self, now: Time, lanes: &[Lane]) -> Option<(usize, u32)> {
+                match self {
+                    Self::One(_) => None,
+                    $(Self::$type_n(several) => several.evict(now, lanes),)*
+                }
+            }
+
             /// See [`Discipline::serve`].
             #[inline]
             pub(crate) fn serve(&mut self, now: Time, lanes: &[Lane]) -> usize {
@@ -560,9 +569,11 @@ aqms! {
         sfb::Sfb,
         headdrop::HeadDrop,
         choke::Choke,
+        jobs_ecn::JobsEcn,
     }
     several queues {
         fq::Fq,
+        jobs::Jobs,
         dualpi2::DualPi2,
         redtail::Redtail,
     }

@@ -13,6 +13,8 @@ pub struct Lane {
     pub bytes: u64,
     /// The first of them.
     pub head: Option<Head>,
+    /// The size of the last of them in bytes, 0 if there is none.
+    pub tail: u32,
 }
 
 /// The packet at the head of a lane.
@@ -93,6 +95,12 @@ pub trait Discipline: Sized {
         _lanes: &[Lane],
         _rng: &mut R,
     ) -> Option<(usize, u32)> {
+        None
+    }
+
+    /// Names a packet that waits, by lane and place, to be dropped early. Called after every arrival, once it has joined
+    /// its lane or has been dropped, until it names none; `None` for none. It may name the arrival.
+    fn evict(&mut self, _now: Time, _lanes: &[Lane]) -> Option<(usize, u32)> {
         None
     }
 

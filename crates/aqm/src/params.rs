@@ -139,7 +139,7 @@ pub struct Spec {
     pub kind: Kind,
     /// Whether a list of values is meant.
     pub list: bool,
-    /// Whether it may be left to the host (`"auto"`).
+    /// Whether it, or an entry of the list, may be left to the host (`"auto"`).
     pub optional: bool,
     /// What numbers are allowed.
     pub range: Range,
@@ -356,6 +356,7 @@ impl<T: Field> Field for Option<T> {
 impl<T: Field> Field for Vec<T> {
     const KIND: Kind = T::KIND;
     const LIST: bool = true;
+    const OPTIONAL: bool = T::OPTIONAL;
     fn read(value: &Value) -> Option<Self> {
         match value {
             Value::List(values) if values.is_empty() => None,

@@ -193,25 +193,56 @@ impl<T: Frame> Queue<T> {
             }
         });
         match outcome {
-            Outcome::Queued => {}
-            Outcome::Marked => frame.mark(),
-            Outcome::Overflowed => return (outcome, lane),
+            Outcome::Overflowed => {}
             Outcome::DroppedEarly => {
                 if let Verdict::DropBoth(place) = verdict {
-                    self.drop_at(now, lane, place, false, &mut dropped);
+                    let sent = self.drop_at(now, lane, place, false);
+                    dropped(&sent);
                 }
-                return (outcome, lane);
+            }
+            Outcome::Queued | Outcome::Marked => {
+                if outcome == Outcome::Marked {
+                    frame.mark();
+                }
+                self.store(lane, Waiting { arrived: now, number, frame });
             }
         }
+        (self.evict(now, number, outcome, dropped), lane)
+    }
+
+    /// Puts a frame at the end of its lane.
+    #[inline]
+    fn store(&mut self, lane: usize, waiting: Waiting<T>) {
+        let size = waiting.frame.packet().size;
         self.packets += 1;
-        self.bytes += u64::from(packet.size);
-        if let Some(view) = self.lanes.get_mut(lane) {
-            view.packets += 1;
-            view.bytes += u64::from(packet.size);
-            view.head.get_or_insert(Head { arrived: now, size: packet.size });
+        self.bytes += u64::from(size);
+        if let Some(lane) = self.lanes.get_mut(lane) {
+            lane.packets += 1;
+            lane.bytes += u64::from(size);
+            lane.head.get_or_insert(Head { arrived: waiting.arrived, size });
+            lane.tail = size;
         }
-        self.waiting[lane].push_back(Waiting { arrived: now, number, frame });
-        (outcome, lane)
+        self.waiting[lane].push_back(waiting);
+    }
+
+    /// Drops what the algorithm names after arrival `number`, which may be among it, and tells what became of that.
+    #[inline]
+    fn evict(
+        &mut self,
+        now: Time,
+        number: u64,
+        mut outcome: Outcome,
+        mut dropped: impl FnMut(&Sent<T>),
+    ) -> Outcome {
+        loop {
+            let Some((lane, place)) = self.algorithm.evict(now, &self.lanes) else { return outcome };
+            let sent = self.drop_at(now, lane, place, false);
+            if sent.number == number {
+                outcome = Outcome::DroppedEarly;
+            } else {
+                dropped(&sent);
+            }
+        }
     }
 
     /// Drops what the algorithm names to make room for an arrival.
@@ -230,19 +261,13 @@ impl<T: Frame> Queue<T> {
             }
             let named = self.algorithm.make_room(now, packet, &backlog, &self.lanes, rng);
             let Some((lane, place)) = named else { return backlog };
-            self.drop_at(now, lane, place, true, dropped);
+            let sent = self.drop_at(now, lane, place, true);
+            dropped(&sent);
         }
     }
 
     /// Drops a frame that waits.
-    fn drop_at(
-        &mut self,
-        now: Time,
-        lane: usize,
-        place: u32,
-        full: bool,
-        dropped: &mut impl FnMut(&Sent<T>),
-    ) {
+    fn drop_at(&mut self, now: Time, lane: usize, place: u32, full: bool) -> Sent<T> {
         let waiting =
             self.waiting[lane].remove(place as usize).expect("the algorithm names a packet that waits");
         let size = waiting.frame.packet().size;
@@ -251,7 +276,7 @@ impl<T: Frame> Queue<T> {
             true => counts.drops_overflow += 1,
             false => counts.drops_early += 1,
         });
-        dropped(&sent);
+        sent
     }
 
     /// Does to the counters of a row, and of a lane if there are several, what has to be done.
@@ -275,6 +300,7 @@ impl<T: Frame> Queue<T> {
             view.head = self.waiting[lane]
                 .front()
                 .map(|next| Head { arrived: next.arrived, size: next.frame.packet().size });
+            view.tail = self.waiting[lane].back().map_or(0, |last| last.frame.packet().size);
         }
         Sent { frame, number, lane, sojourn: now - arrived }
     }

@@ -510,9 +510,11 @@ fn every_early_dropper_drops_and_marks_under_overload() {
     }
 }
 
+/// Others, and two for which there is no choice: what JoBS drops early is late, which a mark would not help; and JoBS
+/// with ECN marks, or leaves it to the buffer.
 #[test]
 fn only_those_that_leave_it_to_others_lack_ecn() {
     let lack = |params: &AnyParams| params.specs().iter().all(|spec| spec.name != "ecn");
     let names: Vec<&str> = defaults().filter(lack).map(|params| params.name()).collect();
-    assert_eq!(names, ["droptail", "headdrop", "fq", "redtail"]);
+    assert_eq!(names, ["droptail", "headdrop", "jobs_ecn", "fq", "jobs", "redtail"]);
 }

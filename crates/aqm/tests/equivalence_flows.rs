@@ -1,15 +1,18 @@
-//! FRED, SRED and SFB against plain transcriptions of their sources, verdict for verdict.
+//! FRED, SRED, SFB and JoBS with ECN against plain transcriptions of their sources, verdict for verdict.
 //!
 //! The transcriptions are in `reference`, what runs them in `driver`.
 
 mod driver;
 #[path = "reference/flows.rs"]
 mod flows;
+#[path = "reference/jobs_ecn.rs"]
+mod jobs_ecn;
 mod support;
 
 use aqm::params::Value;
 use driver::{assert_lively, compare, number, text};
 use flows::{Fred, Sfb, Sred};
+use jobs_ecn::JobsEcn;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -131,5 +134,23 @@ fn sfb_equals_linux() {
             assert!(boxed > 300 || increment < 0.02, "{boxed} in the penalty box");
             assert_eq!(rehashes > 5, (1..600).contains(&rehash), "{rehashes} rehashes");
         }
+    }
+}
+
+#[test]
+fn jobs_with_ecn_equals_its_reconstruction() {
+    for (k, alpha, b_lim, flight_gap) in
+        [(10, 0.9, 75_000, 0.005), (1, 0.5, 30_000, 0.02), (7, 0.0, 50_000, 0.1), (10, 0.9, 20_000, 0.0005)]
+    {
+        let settings = [
+            ("k", Value::Integer(k)),
+            ("alpha", number(alpha)),
+            ("b_lim", text(&format!("{b_lim} B"))),
+            ("flight_gap", text(&format!("{flight_gap} s"))),
+        ];
+        let reference = JobsEcn::new(k as u32, alpha, f64::from(b_lim), flight_gap);
+        let tally = compare("jobs_ecn", &settings, None, reference);
+        assert!(tally.marks > 300 && tally.idle > 300 && tally.overflows > 300, "{tally:?}");
+        assert_eq!(tally.drops, 0, "{tally:?}");
     }
 }

@@ -82,14 +82,14 @@ fn properties(specs: &[Spec]) -> Map<String, Json> {
 }
 
 fn parameter(spec: &Spec) -> Json {
-    let one = plain(spec);
+    let mut one = plain(spec);
+    // A quantity is text already, which "auto" is as well.
+    if spec.optional && one["type"] != "string" {
+        one = json!({ "anyOf": [one, { "const": "auto" }] });
+    }
     let mut forms = vec![one.clone()];
     if spec.list {
         forms.push(json!({ "type": "array", "items": one, "minItems": 1 }));
-    }
-    // A quantity is text already, which "auto" is as well.
-    if spec.optional && one["type"] != "string" {
-        forms.push(json!({ "const": "auto" }));
     }
     let mut schema = if forms.len() == 1 { forms.remove(0) } else { json!({ "anyOf": forms }) };
     schema["description"] = json!(format!("{}\nMust be {}.", spec.doc, spec.allowed()));

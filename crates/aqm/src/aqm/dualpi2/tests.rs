@@ -19,7 +19,7 @@ fn lanes(l4s: (u32, u64), classic: (u32, u64)) -> [Lane; 2] {
     [l4s, classic].map(|(packets, ms)| {
         let arrived = Time::ZERO + Span::ms(1000 - ms);
         let head = (packets > 0).then_some(Head { arrived, size: 500 });
-        Lane { packets, bytes: u64::from(packets) * 500, head }
+        Lane { packets, bytes: u64::from(packets) * 500, head, ..Lane::default() }
     })
 }
 

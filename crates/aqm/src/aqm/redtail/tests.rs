@@ -17,7 +17,7 @@ const ROOM: Backlog = Backlog { packets: 0, bytes: 0, full: false };
 
 /// Both queues with packets of 1000 bytes, so many bytes in the short one.
 fn lanes(short: u64, long: u64) -> [Lane; 2] {
-    [short, long].map(|bytes| Lane { packets: bytes.div_ceil(1000) as u32, bytes, head: None })
+    [short, long].map(|bytes| Lane { packets: bytes.div_ceil(1000) as u32, bytes, ..Lane::default() })
 }
 
 fn redtail(change: impl Fn(&mut Params)) -> Redtail {

@@ -1,0 +1,209 @@
+//! How the link is shared out among the classes.
+
+use super::{Class, Jobs, N, Relief, bits};
+use crate::discipline::Lane;
+use crate::unit::{Span, Time};
+
+/// For how long the load is measured.
+const WINDOW: Span = Span::ms(500);
+
+/// Rates that differ by less, in bit/s, are the same. ns-2 has 1e-10, less than what rounding leaves, and mostly 0.
+const NO_RATE: f64 = 1e-3;
+
+/// The least time to a deadline, in seconds: what is late has this long (ns-2).
+const LATE: f64 = 1e-10;
+
+/// The load over the last window: means of packet size in bits and of the time between arrivals in seconds.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Load {
+    pub(super) packets: f64,
+    pub(super) size: f64,
+    pub(super) gap: f64,
+    pub(super) last: Time,
+    pub(super) end: Time,
+}
+
+impl Load {
+    pub(super) fn arrive(&mut self, now: Time, bits: f64) {
+        let gap = now.since(self.last).secs();
+        self.last = now;
+        if now >= self.end {
+            (self.packets, self.gap, self.size) = (1.0, gap, bits);
+            self.end = now + WINDOW;
+            return;
+        }
+        self.packets += 1.0;
+        self.gap = (gap + self.gap * (self.packets - 1.0)) / self.packets;
+        self.size = (bits + self.size * (self.packets - 1.0)) / self.packets;
+    }
+
+    pub(super) fn of(&self, link: f64) -> f64 {
+        if self.gap > 0.0 { self.size / (self.gap * link) } else { 1.0 }
+    }
+}
+
+/// What one class wants to drop so that the rest is in time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    /// The seconds to the deadline of its first packet, if it is to meet one.
+    pub(super) left: f64,
+    /// The rate that it can have, and what it waited with.
+    pub(super) rate: f64,
+    pub(super) backlog: f64,
+    /// Whether that rate is too low for its deadline.
+    pub(super) late: bool,
+}
+
+/// Packets are being dropped for the sake of delays.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shedding {
+    pub(super) wanted: [Wanted; N],
+    /// With shared relief, the bits still to go.
+    pub(super) excess: f64,
+    /// Classes that may lose no more.
+    pub(super) stopped: [bool; N],
+}
+
+impl Jobs {
+    /// Shares the link out anew if a class has begun or ceased to wait.
+    pub(super) fn conserve_work(&mut self, lanes: &[Lane]) {
+        let stale = |(class, lane): (&Class, &Lane)| {
+            if lane.packets > 0 { class.rate <= NO_RATE } else { class.rate > NO_RATE }
+        };
+        if !self.classes.iter().zip(lanes).any(stale) {
+            return;
+        }
+        let active = lanes.iter().filter(|lane| lane.packets > 0).count() as f64;
+        for (class, lane) in self.classes.iter_mut().zip(lanes) {
+            class.rate = if lane.packets > 0 { self.link / active } else { 0.0 };
+        }
+    }
+
+    /// Works out the minimum rates, and whether all classes have theirs.
+    pub(super) fn has_min_rates(&mut self, now: Time, lanes: &[Lane]) -> bool {
+        let mut enough = true;
+        for (class, lane) in self.classes.iter_mut().zip(lanes) {
+            class.min_rate = 0.0;
+            let Some(head) = lane.head else { continue };
+            let for_delay = class.delay.map_or(0.0, |delay| {
+                let left = delay - now.since(head.arrived).secs();
+                if left > 0.0 { bits(lane.bytes) / left } else { f64::INFINITY }
+            });
+            class.min_rate = for_delay.max(class.min.unwrap_or(0.0));
+            enough &= class.min_rate <= class.rate + NO_RATE;
+        }
+        enough
+    }
+
+    /// Moves rates to the classes that are short of them. What is then to be dropped.
+    pub(super) fn assign_rates(&mut self, now: Time, lanes: &[Lane]) -> Shedding {
+        let nothing = Wanted { left: f64::INFINITY, rate: 0.0, backlog: 0.0, late: false };
+        let mut wanted = [nothing; N];
+        let mut spare = [0.0; N];
+        for (i, (class, lane)) in self.classes.iter().zip(lanes).enumerate() {
+            spare[i] = class.rate;
+            let Some(head) = lane.head else { continue };
+            wanted[i] = Wanted { rate: class.rate, backlog: bits(lane.bytes), ..nothing };
+            if let Some(delay) = class.delay {
+                wanted[i].left = (delay - now.since(head.arrived).secs()).max(LATE);
+                spare[i] = class.rate - wanted[i].backlog / wanted[i].left;
+            }
+            if let Some(min) = class.min {
+                spare[i] = spare[i].min(class.rate - min);
+            }
+        }
+        while let Some(to) = (0..N).find(|i| spare[*i] < -NO_RATE)
+            && let Some(from) = (0..N).rev().find(|i| spare[*i] > 0.0)
+        {
+            if spare[from] >= -spare[to] {
+                let lacking = -spare[to];
+                wanted[from].rate -= lacking;
+                wanted[to].rate += lacking;
+                spare[from] -= lacking;
+                spare[to] = 0.0;
+            } else {
+                wanted[from].rate -= spare[from];
+                wanted[to].rate += spare[from];
+                spare[to] += spare[from];
+                spare[from] = 0.0;
+            }
+        }
+        let mut excess = 0.0;
+        for (i, class) in self.classes.iter_mut().enumerate() {
+            class.rate = if lanes[i].packets > 0 { wanted[i].rate } else { 0.0 };
+            wanted[i].late = spare[i] < -NO_RATE && wanted[i].left < f64::INFINITY;
+            if wanted[i].late {
+                excess += wanted[i].backlog - wanted[i].left * wanted[i].rate;
+            }
+        }
+        Shedding { wanted, excess, stopped: [false; N] }
+    }
+
+    /// The minimum rates once packets have been dropped.
+    pub(super) fn settle(&mut self, shedding: &Shedding, lanes: &[Lane]) {
+        for (i, class) in self.classes.iter_mut().enumerate() {
+            let Wanted { left, rate, backlog, .. } = shedding.wanted[i];
+            class.min_rate = match (class.delay, class.min) {
+                _ if lanes[i].packets == 0 => 0.0,
+                (Some(_), None) if !self.ns2 => (bits(lanes[i].bytes) / left).min(rate),
+                (Some(_), None) if self.relief == Relief::Own => bits(lanes[i].bytes) / left,
+                (Some(_), None) => backlog / left,
+                (_, Some(_)) => rate,
+                (None, None) => 0.0,
+            };
+        }
+    }
+
+    /// Moves rates towards the relation of delays, without going below a minimum.
+    pub(super) fn adjust_rates(&mut self, now: Time, lanes: &[Lane]) {
+        self.arrivals = 0;
+        let outside = |(class, lane): &(&Class, &Lane)| class.delay_weight.is_none() && lane.packets > 0;
+        let upper = self.link
+            - self.classes.iter().zip(lanes).filter(outside).map(|(class, _)| class.rate).sum::<f64>();
+        let weighted = |i: usize| {
+            let waited = now.since(lanes[i].head?.arrived).secs();
+            Some(self.classes[i].delay_weight? * waited)
+        };
+        let count = (0..N).filter_map(weighted).count();
+        if upper < NO_RATE || lanes.iter().all(|lane| lane.packets == 0) {
+            return;
+        }
+        let mean = (0..N).filter_map(weighted).sum::<f64>() / count as f64;
+        let related = |class: &&Class| class.delay_weight.is_some();
+        let entered: f64 = self.classes.iter().filter(related).map(|class| class.entered).sum();
+        let least = self.classes.iter().fold(1.0, |least, class| f64::min(least, class.entered / entered));
+        let load = self.load.of(self.link);
+        let gain = self.gain * upper * upper * least * load * load.max(1.0);
+        let mut change: [f64; N] =
+            std::array::from_fn(|i| weighted(i).map_or(0.0, |delay| gain * (mean - delay)));
+        let in_relation = |i: usize| self.classes[i].delay_weight.is_some();
+        let minima: f64 = (0..N).filter(|i| weighted(*i).is_some()).map(|i| self.classes[i].min_rate).sum();
+        let mut credit = 0.0;
+        for i in (0..N).filter(|i| in_relation(*i)) {
+            let Class { rate, min_rate, .. } = self.classes[i];
+            if change[i] + rate > upper + NO_RATE {
+                for (j, class) in self.classes.iter().enumerate().filter(|(j, _)| in_relation(*j)) {
+                    let all = if i == j { upper - minima } else { 0.0 };
+                    change[j] = all + class.min_rate - class.rate;
+                }
+                credit = 0.0;
+                break;
+            }
+            if change[i] + rate < min_rate {
+                credit += change[i] + rate - min_rate;
+                change[i] = min_rate - rate;
+            }
+        }
+        for i in (0..N).rev().filter(|i| weighted(*i).is_some()) {
+            if credit < 0.0 {
+                let available = change[i] + self.classes[i].rate - self.classes[i].min_rate;
+                let given = available.min(-credit);
+                change[i] -= given;
+                credit += given;
+            }
+        }
+        for (class, change) in self.classes.iter_mut().zip(change) {
+            class.rate += change;
+        }
+    }
+}
