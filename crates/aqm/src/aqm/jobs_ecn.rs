@@ -288,7 +288,11 @@ impl JobsEcn {
 impl Aqm for JobsEcn {
     type Params = Params;
     const SIGNALS: &'static [Signal] = &[
-        Signal { name: "projected", unit: "bytes", doc: "Largest backlog of the last projection, before marks." },
+        Signal {
+            name: "projected",
+            unit: "bytes",
+            doc: "Largest backlog of the last projection, before marks.",
+        },
         Signal { name: "due", unit: "flows", doc: "Flows that the last projection wanted marked." },
         Signal { name: "flows", unit: "flows", doc: "Flows told apart." },
     ];
