@@ -49,8 +49,8 @@ fn in_slow_start_the_window_is_that_of_the_last_round() {
 fn a_round_that_brings_no_more_ends_slow_start_and_is_then_averaged() {
     let flow = flow(&[0.0, 40.0, 40.4, 80.0, 80.4, 80.8, 81.2, 120.0, 120.4, 160.0]);
     assert!(!flow.slow_start);
-    // 0.9 of 4 packets and 0.1 of 2.
-    assert_close(flow.window, 0.9 * 2000.0 + 0.1 * 1000.0);
+    // 0.9 of 4 packets and one more, and 0.1 of 2.
+    assert_close(flow.window, 0.9 * 2500.0 + 0.1 * 1000.0);
 }
 
 #[test]
