@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn an_algorithm_inside_is_shown_by_its_name_and_what_is_not_its_default() {
-        assert_eq!(discipline("fq")["parameters"][0]["default"], json!({ "name": "droptail" }));
+        assert_eq!(discipline("fq")["parameters"][0]["default"], json!({ "name": "codel" }));
         assert_eq!(discipline("fq")["one_queue"], json!(false));
         assert_eq!(discipline("pi")["one_queue"], json!(true));
         let mut pi = AnyParams::of("pi").unwrap();
