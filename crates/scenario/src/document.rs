@@ -105,8 +105,8 @@ impl Document {
     }
 
     /// Replaces the algorithm by `NAME` or `NAME:KEY=VALUE,KEY=VALUE`: that of the bottleneck, or without a
-    /// `[dumbbell]` that of every link that has one. What the file says of the same algorithm stays where the new one is silent, of another its target queue, unless the new
-    /// one says its own.
+    /// `[dumbbell]` that of every link that has one. What the file says of the same algorithm stays where the new one
+    /// is silent, of another its target queue, unless the new one says its own.
     ///
     /// # Errors
     /// If `text` is not of this form, or no link has an algorithm to replace.
@@ -319,11 +319,8 @@ fn descend(table: &mut Table, path: &str, keys: &[&str], node: Node) -> Result<(
 
 /// Takes other names of the parameter `key` out of an algorithm's table: what is set last counts.
 fn forget_synonyms(table: &mut Table, path: &str, key: &str) {
-    let Some(algorithm) =
-        path.rsplit('.').next().filter(|last| ALGORITHMS.contains(last)).and(table.text("name"))
-    else {
-        return;
-    };
+    let last = path.rsplit('.').next().unwrap_or_default();
+    let Some(algorithm) = table.text("name").filter(|_| head(last, "") == Some("name")) else { return };
     let specs = AnyParams::of(algorithm).map_or(&[][..], |params| params.specs());
     if let Some(spec) = specs.iter().find(|spec| spec.name == key || spec.aliases.contains(&key)) {
         for name in std::iter::once(&spec.name).chain(spec.aliases).filter(|name| **name != key) {

@@ -11,7 +11,7 @@ use crate::trace;
 use crate::traffic;
 use crate::tree::{Data, Node, Table, is_name, labels, spec};
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
-use aqm::params::{Field as _, Kind, ParamError, Params, Spec, Value};
+use aqm::params::{Field, Kind, ParamError, Params, Spec, Value};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
             record: self.params(root.get("record"), "record"),
             observe: None,
             dumbbell,
-            aqms: ALGORITHMS.map(|key| self.algorithm(root.get(key)?, key)),
+            aqms: ALGORITHMS.map(|key| self.algorithm(root.get(key)?, key, None)),
             losses,
             links: Vec::new(),
             traffic: Vec::new(),
@@ -237,7 +237,7 @@ impl<'a> Reader<'a> {
                 self.refuse(&at, found, "must be made of letters, digits, \"-\" and \"_\"");
             }
         }
-        let aqms = ALGORITHMS.map(|key| self.algorithm(table.get(key)?, &below(&path, key)));
+        let aqms = ALGORITHMS.map(|key| self.algorithm(table.get(key)?, &below(&path, key), None));
         let losses = LOSSES.map(|key| self.loss(table.get(key)?, &below(&path, key)));
         LinkEntry { path, table: read, aqms, losses }
     }
@@ -312,16 +312,19 @@ impl<'a> Reader<'a> {
     /// The set of parameters in `table`, whose keys `others` are read elsewhere.
     fn assigned<P: Params>(&mut self, table: &Table, path: &str, others: &[&str]) -> P {
         let mut params = P::default();
-        self.assign(table, path, P::specs(), others, &mut |key, value| params.set(key, value));
+        self.assign(table, path, P::specs(), others, &[], &mut |key, value| params.set(key, value));
         params
     }
 
+    /// Sets what `table` says of these parameters; where another algorithm is inside at one of them, `values` tell
+    /// which it is so far.
     fn assign(
         &mut self,
         table: &Table,
         path: &str,
         specs: &'static [Spec],
         others: &[&str],
+        values: &[(&str, Value)],
         set: &mut dyn FnMut(&str, &Value) -> Result<(), ParamError>,
     ) {
         let mut seen: Vec<(&str, &str)> = Vec::new();
@@ -342,14 +345,17 @@ impl<'a> Reader<'a> {
             seen.push((spec.name, key));
             let auto = spec.optional && node.text() == Some("auto");
             let value = match (spec.kind, &node.data) {
-                (Kind::Algorithm, _) if !auto => match self.inside(node, &at) {
-                    Some(params) => params.value(),
-                    None => continue,
-                },
+                (Kind::Algorithm, _) if !auto => {
+                    let so_far = values.iter().find(|(name, _)| *name == spec.name);
+                    match self.inside(node, &at, so_far.and_then(|(_, value)| Field::read(value))) {
+                        Some(params) => params.value(),
+                        None => continue,
+                    }
+                }
                 (Kind::Table(nested), Data::Table(table)) => {
                     let check =
                         &mut |key: &str, value: &Value| (nested.check)(&[(key.to_owned(), value.clone())]);
-                    self.assign(table, &at, (nested.specs)(), &[], check);
+                    self.assign(table, &at, (nested.specs)(), &[], &[], check);
                     if !self.fine(&[&at]) {
                         continue;
                     }
@@ -367,9 +373,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The algorithm in `node`, which is inside another one.
-    fn inside(&mut self, node: &Node, path: &str) -> Option<Box<AnyParams>> {
-        let params = self.algorithm(node, path).filter(|_| self.fine(&[path]))?;
+    /// The algorithm in `node`, which is inside another one, in the place of `so_far`.
+    fn inside(&mut self, node: &Node, path: &str, so_far: Option<Box<AnyParams>>) -> Option<Box<AnyParams>> {
+        let params =
+            self.algorithm(node, path, so_far.map(|params| *params)).filter(|_| self.fine(&[path]))?;
         if !params.has_one_queue() {
             let found = Some(format!("{:?}", params.name()));
             self.refuse(path, found, "must be an algorithm on one queue: this one keeps several");
@@ -378,19 +385,21 @@ impl<'a> Reader<'a> {
         Some(Box::new(params))
     }
 
-    /// The algorithm in `node`.
-    fn algorithm(&mut self, node: &Node, path: &str) -> Option<AnyParams> {
+    /// The algorithm in `node`; if it names none, `so_far` with other values.
+    fn algorithm(&mut self, node: &Node, path: &str, so_far: Option<AnyParams>) -> Option<AnyParams> {
         let table = self.table(node, path)?;
         let at = below(path, "name");
-        let Some(name) = table.get("name") else {
-            let message = format!("missing: must be the name of an algorithm, one of {}", NAMES.join(", "));
-            self.refuse(&at, None, message);
-            return None;
-        };
-        let Some(mut params) = name.text().and_then(AnyParams::of) else {
-            let variants = VARIANTS.iter().map(|(name, ..)| *name);
-            let hint = instead(name.text().unwrap_or_default(), NAMES.iter().copied().chain(variants));
-            self.refuse(&at, name.shown(), format!("no such algorithm; {hint}"));
+        let name = table.get("name");
+        let Some(mut params) = name.map_or(so_far, |name| AnyParams::of(name.text()?)) else {
+            if let Some(name) = name {
+                let variants = VARIANTS.iter().map(|(name, ..)| *name);
+                let hint = instead(name.text().unwrap_or_default(), NAMES.iter().copied().chain(variants));
+                self.refuse(&at, name.shown(), format!("no such algorithm; {hint}"));
+            } else {
+                let message =
+                    format!("missing: must be the name of an algorithm, one of {}", NAMES.join(", "));
+                self.refuse(&at, None, message);
+            }
             return None;
         };
         if let Some(preset) = table.get("preset") {
@@ -409,7 +418,8 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        self.assign(&table, path, params.specs(), &["name", "preset"], &mut |key, value| {
+        let values = params.values();
+        self.assign(&table, path, params.specs(), &["name", "preset"], &values, &mut |key, value| {
             params.set(key, value)
         });
         if self.fine(&[path])
@@ -442,7 +452,7 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        self.assign(&table, path, Tcp::specs(), &["preset"], &mut |key, value| tcp.set(key, value));
+        self.assign(&table, path, Tcp::specs(), &["preset"], &[], &mut |key, value| tcp.set(key, value));
         self.controls(&table, path, &tcp);
         (tcp, table.text("preset").map(str::to_owned))
     }

@@ -108,7 +108,11 @@ fn plain(spec: &Spec) -> Json {
         }
         Kind::Choice(names) => json!({ "enum": names }),
         Kind::Text => json!({ "type": "string" }),
-        Kind::Algorithm => json!({ "$ref": "#/$defs/aqm" }),
+        // Without a name it is the one of the defaults, or of the preset, which only the reader knows.
+        Kind::Algorithm => json!({ "anyOf": [
+            { "$ref": "#/$defs/aqm" },
+            { "type": "object", "not": { "required": ["name"] } },
+        ] }),
         Kind::Table(nested) => table(spec.doc, properties((nested.specs)())),
     };
     if matches!(spec.kind, Kind::Number | Kind::Count) && spec.range != Range::ANY {

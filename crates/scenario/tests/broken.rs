@@ -161,8 +161,9 @@ fn every_broken_file_gets_its_message() {
             "x.toml:7: aqm.aqm.b = 0.0001: must be at most a = 0.00001",
         ),
         (
+            // Without a name it is the one of the defaults.
             fq("aqm = { beta = 1 }"),
-            &format!("x.toml:7: aqm.aqm.name: missing: must be the name of an algorithm, one of {aqms}"),
+            "x.toml:7: aqm.aqm.beta: unknown key; known: target, interval, mtu, ecn, ce_threshold, form, name, preset",
         ),
         (fq("aqm = 3"), "x.toml:7: aqm.aqm = 3: must be a table or text like \"NAME:KEY=VALUE,KEY=VALUE\""),
         (

@@ -1,7 +1,7 @@
 //! Whole files: what they mean, what changes do to them, and that nothing is lost on the way through a file.
 
 use aqm::aqm::AnyParams;
-use aqm::params::Value;
+use aqm::params::{Field as _, Value};
 use aqm::unit::{Bytes, Limit, Rate, Span};
 use proptest::prelude::*;
 use scenario::Law;
@@ -379,6 +379,36 @@ fn the_resolved_scenario_has_every_default_and_canonical_names() {
     assert_eq!(json["traffic"][0].get("size"), None, "not a transfer's");
     assert_eq!(json["traffic"][0]["tcp"].get("beta"), None, "not Reno's");
     assert_eq!(json["response"]["target"], "auto");
+}
+
+#[test]
+fn an_algorithm_inside_without_a_name_is_the_one_there_was() {
+    let of = |spec: &str, settings: &[(&str, &str)]| {
+        let mut document = parse(EXP1);
+        document.set_aqm(spec).unwrap();
+        settings.iter().for_each(|(key, value)| document.set_text(key, value).unwrap());
+        let read = check(&document).links[0].aqm.clone().unwrap();
+        assert_eq!(check(&parse(&document.to_toml())).links[0].aqm.as_ref(), Some(&read), "written out");
+        read
+    };
+    let with = |mut outer: AnyParams, key: &str, inside: &str, set: &[(&str, Value)]| {
+        let mut params = AnyParams::of(inside).unwrap();
+        set.iter().for_each(|(key, value)| params.set(key, value).unwrap());
+        outer.set(key, &Box::new(params).value()).unwrap();
+        outer
+    };
+    let target = ("target", Value::Text("7 ms".to_owned()));
+    let fq = AnyParams::of("fq").unwrap();
+    let ecn = ("ecn", Value::Bool(true));
+    let set = [("aqm.aqm.target", "7 ms")];
+    assert_eq!(of("fq", &set), with(fq.clone(), "aqm", "codel", &[target.clone()]));
+    // What the preset of the outer one gives the inner one stays.
+    let fq_codel = fq.preset("codel").unwrap();
+    assert_eq!(of("fq_codel", &set), with(fq_codel, "aqm", "codel", &[ecn, target]));
+    // The last of several names of a parameter counts, inside as well.
+    let length = |value| ("q0", Value::Integer(value));
+    let redtail = with(AnyParams::of("redtail").unwrap(), "long", "pi", &[length(30)]);
+    assert_eq!(of("redtail:long='pi:q_ref=20'", &[("aqm.long.q0", "30")]), redtail);
 }
 
 #[test]
