@@ -86,7 +86,8 @@ pub trait Discipline: Sized {
     ) -> (usize, Verdict);
 
     /// Names a packet that waits, by lane and place, to be dropped because the buffer has no room for an arrival;
-    /// `None` to drop the arrival or, once there is room, no more. Called until it names none, before [`Discipline::on_enqueue`].
+    /// `None` to drop the arrival or, once there is room, no more. Called until it names none, before
+    /// [`Discipline::on_enqueue`].
     fn make_room<R: Uniform>(
         &mut self,
         _now: Time,
@@ -98,8 +99,8 @@ pub trait Discipline: Sized {
         None
     }
 
-    /// Names a packet that waits, by lane and place, to be dropped early. Called after every arrival, once it has joined
-    /// its lane or has been dropped, until it names none; `None` for none. It may name the arrival.
+    /// Names a packet that waits, by lane and place, to be dropped early. Called after every arrival, once it has
+    /// joined its lane or has been dropped, until it names none; `None` for none. It may name the arrival.
     fn evict(&mut self, _now: Time, _lanes: &[Lane]) -> Option<(usize, u32)> {
         None
     }
@@ -107,8 +108,8 @@ pub trait Discipline: Sized {
     /// The lane whose first packet the link gets next. Some packet waits; the lane must not be empty.
     fn serve(&mut self, now: Time, lanes: &[Lane]) -> usize;
 
-    /// Decides on the packet from `lane` that has waited for `sojourn` and is about to be sent; `buffer` and `lanes` no
-    /// longer count it. After a drop, [`Discipline::serve`] is called again.
+    /// Decides on the packet from `lane` that has waited for `sojourn` and is about to be sent; `buffer` and `lanes`
+    /// no longer count it. After a drop, [`Discipline::serve`] is called again.
     #[inline]
     #[allow(clippy::too_many_arguments)]
     fn on_dequeue<R: Uniform>(

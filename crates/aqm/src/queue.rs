@@ -158,8 +158,8 @@ impl<T: Frame> Queue<T> {
         self.enqueue_or(now, frame, rng, |_| {}).0
     }
 
-    /// As [`Queue::enqueue`], and tells the lane that the arrival is in, also if it is dropped; frames that waited and
-    /// are dropped because of this one go to `dropped`.
+    /// As [`Queue::enqueue`], and tells the lane that the arrival is in, also if it is dropped; frames that waited
+    /// and are dropped because of this one go to `dropped`.
     #[inline]
     pub fn enqueue_or<R: Uniform>(
         &mut self,

@@ -178,8 +178,8 @@ pub struct Series {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Column {
     /// `<link>.<quantity>.<min, mean or max>`, `<link>.<arrivals or drops>`, or at the observed link
-    /// `<link>.<class>.<arrivals, drops, throughput or delay>`; of a lane `<link>.lane.<lane>.` and the queue or one of
-    /// those four. `t` is the start of the bin in s.
+    /// `<link>.<class>.<arrivals, drops, throughput or delay>`; of a lane `<link>.lane.<lane>.` and the queue or one
+    /// of those four. `t` is the start of the bin in s.
     pub name: String,
     /// One value a bin; NaN where there is none, as for the delay in a bin without departures.
     pub values: Vec<f64>,

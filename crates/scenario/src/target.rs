@@ -16,10 +16,10 @@ fn names(table: &Table) -> Vec<&'static str> {
         .unwrap_or_default()
 }
 
-/// `new` in the place of `old`: if both name the same algorithm, what `new` does not say stays as it is; else it
-/// gets the target that `old` has, unless `new` says its own: a comparison is of algorithms that steer to
-/// the same length, not of their defaults. An algorithm inside another one neither gives nor takes a target: that of one
-/// flow's queue among many is not that of the whole buffer.
+/// `new` in the place of `old`: if both name the same algorithm, what `new` does not say stays as it is; else it gets
+/// the target that `old` has, unless `new` says its own: a comparison is of algorithms that steer to the same length,
+/// not of their defaults. An algorithm inside another one neither gives nor takes a target: that of one flow's queue
+/// among many is not that of the whole buffer.
 pub(crate) fn kept(old: Option<&Node>, mut new: Table) -> Table {
     let written = match old.map(|node| (node, &node.data)) {
         Some((_, Data::Table(table))) => Some(table.clone()),

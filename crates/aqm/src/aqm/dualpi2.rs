@@ -11,25 +11,29 @@
 //! p_L  =  max(p_L', p_CL) mark probability of an l4s packet that has waited for d_L
 //! ```
 //!
-//! The rate of a classic TCP falls with the root of p_C, that of a scalable one with p_L itself: coupled by `k`, flows of
-//! both kinds and of equal round trips get about equal windows, whichever queue they are in. From p_CL = 1 on marks can
-//! do no more: an l4s packet is then dropped with p_C, else marked, and a classic one is dropped whatever it says of ECN (A.2).
+//! The rate of a classic TCP falls with the root of p_C, that of a scalable one with p_L itself: coupled by `k`,
+//! flows of both kinds and of equal round trips get about equal windows, whichever queue they are in. From p_CL = 1
+//! on marks can do no more: an l4s packet is then dropped with p_C, else marked, and a classic one is dropped
+//! whatever it says of ECN (A.2).
 //!
 //! The l4s queue comes first, conditionally: `scheduler` chooses what keeps the classic one from starving.
 //!
-//! Decides at: dequeue. Timer: `t_update`. Randomness: one draw a packet in the form `random`, none in `recur`. State:
-//! p', d(k-1), and a count a queue (`recur`) or the credit of the classic queue; all 0 at the start but the credit.
+//! Decides at: dequeue. Timer: `t_update`. Randomness: one draw a packet in the form `random`, none in `recur`.
+//! State: p', d(k-1), and a count a queue (`recur`) or the credit of the classic queue; all 0 at the start but the
+//! credit.
 //!
 //! # Departures from the source
-//! The delay d_L is what the packet that leaves has waited, d the same of the first that waits. th_len counts what is left behind
-//! the packet, as the pseudocode does. p_CL is at most 1, or under `recur` the count would grow without end. Linux spares what
-//! is not above its own threshold while less than two packets wait (`min_backlog` in its preset), draws twice against p' instead of once against its square, marks by a step (`range` 0) at once above the
-//! threshold where here it is at it, and can classify by other fields. Without `ecn` nobody looks at the field: all packets are classic, and it is
-//! PI2 that drops at dequeue.
+//! The delay d_L is what the packet that leaves has waited, d the same of the first that waits. th_len counts what is
+//! left behind the packet, as the pseudocode does. p_CL is at most 1, or under `recur` the count would grow without
+//! end. Linux spares what is not above its own threshold while less than two packets wait (`min_backlog` in its
+//! preset), draws twice against p' instead of once against its square, marks by a step (`range` 0) at once above the
+//! threshold where here it is at it, and can classify by other fields. Without `ecn` nobody looks at the field: all
+//! packets are classic, and it is PI2 that drops at dequeue.
 //!
 //! # Sources
-//! De Schepper, Briscoe, White, RFC 9332, 2023, appendix A; Linux, sch_dualpi2.c, for the weighted round robin; the RFC's earlier
-//! drafts for the size of the time shift. Tested against a transcription of the RFC's pseudocode, packet by packet.
+//! De Schepper, Briscoe, White, RFC 9332, 2023, appendix A; Linux, sch_dualpi2.c, for the weighted round robin; the
+//! RFC's earlier drafts for the size of the time shift. Tested against a transcription of the RFC's pseudocode,
+//! packet by packet.
 
 #[cfg(test)]
 mod tests;
@@ -65,14 +69,16 @@ crate::params! {
     pub struct Params {
         /// Target queueing delay of the classic queue.
         target: Span = Span::ms(15), "s", Range::new(0.0, 1e3);
-        /// The longest round trip to be stable at, which what is left out of `t_update`, `alpha` and `beta` follows from.
+        /// The longest round trip to be stable at, which what is left out of `t_update`, `alpha` and `beta` follows
+        /// from.
         rtt_max: Span = Span::ms(100), "s", Range::new(1e-5, 1e3), ["RTT_max", "max_rtt"];
         /// How often p' is updated; auto is `target`, at most `rtt_max` / 3.
         t_update: Option<Span> = None, "s", Range::new(1e-6, 100.0), ["Tupdate", "tupdate"];
-        /// Gain on the delay's distance from the target; auto is 0.1 `t_update` / `rtt_max`^2. Linux's tc has Hz too, its netlink
-        /// 256ths of them.
+        /// Gain on the delay's distance from the target; auto is 0.1 `t_update` / `rtt_max`^2. Linux's tc has Hz too,
+        /// its netlink 256ths of them.
         alpha: Option<Frequency> = None, "Hz", Range::new(0.0, 1e6);
-        /// Gain on the delay's change in a period; auto is 0.3 / `rtt_max`. Linux's tc has Hz too, its netlink 256ths of them.
+        /// Gain on the delay's change in a period; auto is 0.3 / `rtt_max`. Linux's tc has Hz too, its netlink 256ths
+        /// of them.
         beta: Option<Frequency> = None, "Hz", Range::new(0.0, 1e6);
         /// How much more often l4s packets are marked than p' says; 2 makes windows equal.
         k: f64 = 2.0, "", Range::new(1.0, 255.0), ["coupling_factor"];
@@ -80,8 +86,8 @@ crate::params! {
         min_th: Span = Span::us(800), "s", Range::new(0.0, 100.0), ["minTh", "step_thresh"];
         /// By how much longer the delay is at which it marks every packet; 0 for a step.
         range: Span = Span::us(400), "s", Range::new(0.0, 100.0);
-        /// It marks by itself only if more than this wait behind the packet; auto is whatever waits. Linux's `min_qlen_step` counts at the
-        /// packet's arrival instead.
+        /// It marks by itself only if more than this wait behind the packet; auto is whatever waits. Linux's
+        /// `min_qlen_step` counts at the packet's arrival instead.
         th_len: Option<u32> = Some(1), "packets", Range::new(0.0, 1e9), ["Th_len"];
         /// How a probability becomes a decision.
         decision: Decision = Decision::Recur, "";
@@ -93,7 +99,8 @@ crate::params! {
         t_shift: Option<Span> = None, "s", Range::new(0.0, 1e3), ["tshift"];
         /// While less than this waits, nothing is dropped or marked; auto is two of the port's packets.
         min_backlog: Option<Bytes> = Some(Bytes(0)), "bytes", Range::new(0.0, 1e9);
-        /// Whether packets that could be marked are dropped when marks can do no more; else p' is at most 1/`k`, and the buffer overflows.
+        /// Whether packets that could be marked are dropped when marks can do no more; else p' is at most 1/`k`, and
+        /// the buffer overflows.
         drop_on_overload: bool = true, "", Range::ANY, ["drop_overload"];
         /// Whether the ECN field counts: what is marked, and what is l4s.
         ecn: bool = true, "";
@@ -117,8 +124,8 @@ pub struct DualPi2 {
     th_len: Option<u32>,
     decision: Decision,
     scheduler: Scheduler,
-    /// What an l4s byte adds to the credit while a classic packet waits, and a classic one takes off; in percent, so that
-    /// whole numbers of them are exact.
+    /// What an l4s byte adds to the credit while a classic packet waits, and a classic one takes off; in percent, so
+    /// that whole numbers of them are exact.
     weights: [f64; 2],
     /// Served is the l4s queue, unless this is positive.
     credit: f64,

@@ -10,27 +10,28 @@
 //! else:           its first packet is sent, and credit <- credit - size               (RFC 8290, section 4.2)
 //! ```
 //!
-//! So a flow that sends less than a `quantum` a round never waits for the others. A full buffer makes room at the head
-//! of the queue with the most bytes: half of them, at most `drop_batch` packets (section 4.1).
+//! So a flow that sends less than a `quantum` a round never waits for the others. A full buffer makes room at the
+//! head of the queue with the most bytes: half of them, at most `drop_batch` packets (section 4.1).
 //!
-//! Decides at: as the algorithm inside; overflow, of packets that wait. Timer: that of the algorithm inside. Randomness:
-//! that of the algorithm inside, and one draw at the first arrival unless `perturbation` is given. State: a credit and
-//! the algorithm's state a queue, the two lists.
+//! Decides at: as the algorithm inside; overflow, of packets that wait. Timer: that of the algorithm inside.
+//! Randomness: that of the algorithm inside, and one draw at the first arrival unless `perturbation` is given. State:
+//! a credit and the algorithm's state a queue, the two lists.
 //!
 //! # Departures from the source
-//! The algorithm inside is any that works on one queue, not CoDel alone; it sees the backlog of its own queue (Linux's
-//! CoDel looks at that of all), and believes that it has the whole link and buffer to itself. It does not learn what a
-//! full buffer cost its queue (Linux adds that to CoDel's count), and is not asked to make room. An arrival counts in
-//! its queue when the longest is looked for, as in Linux, but is never dropped with others: if it is all that the longest
-//! queue has, it is dropped alone, and its queue joins no list. A queue that empties always goes through the old list,
-//! as in the RFC; Linux lets it go at once if that list is empty. The quantum is one packet of the port's traffic, as the RFC's
-//! 1514 bytes are one of Ethernet's. FQ-PIE in Linux is the preset "pie", with its own defaults for the buffer left out.
-//! The limit of Linux's fq_codel and fq_pie is 10 240 packets, here the link's buffer.
+//! The algorithm inside is any that works on one queue, not CoDel alone; it sees the backlog of its own queue
+//! (Linux's CoDel looks at that of all), and believes that it has the whole link and buffer to itself. It does not
+//! learn what a full buffer cost its queue (Linux adds that to CoDel's count), and is not asked to make room. An
+//! arrival counts in its queue when the longest is looked for, as in Linux, but is never dropped with others: if it
+//! is all that the longest queue has, it is dropped alone, and its queue joins no list. A queue that empties always
+//! goes through the old list, as in the RFC; Linux lets it go at once if that list is empty. The quantum is one
+//! packet of the port's traffic, as the RFC's 1514 bytes are one of Ethernet's. FQ-PIE in Linux is the preset "pie",
+//! with its own defaults for the buffer left out. The limit of Linux's fq_codel and fq_pie is 10 240 packets, here
+//! the link's buffer.
 //!
 //! # Sources
 //! RFC 8290; Shreedhar, Varghese, "Efficient fair queueing using deficit round robin", SIGCOMM 1995; Linux,
-//! sch_fq_codel.c, for `drop_batch`, and sch_fq_pie.c. Tested against a transcription of the RFC's scheduler and Linux's
-//! drops, packet by packet.
+//! sch_fq_codel.c, for `drop_batch`, and sch_fq_pie.c. Tested against a transcription of the RFC's scheduler and
+//! Linux's drops, packet by packet.
 
 #[cfg(test)]
 mod tests;
@@ -48,7 +49,8 @@ crate::params! {
         aqm: Box<AnyParams> = inside("codel", &[]), "";
         /// How many queues there are; flows with the same hash share one.
         flows: u32 = 1024, "queues", Range::new(1.0, 65_536.0), ["Flows", "maxbins_"];
-        /// How many bytes a queue may send in a round; auto is the port's packet. RFC 8290 has one of Ethernet's, 1514.
+        /// How many bytes a queue may send in a round; auto is the port's packet. RFC 8290 has one of Ethernet's,
+        /// 1514.
         quantum: Option<Bytes> = None, "bytes", Range::new(1.0, 1e9), ["quantum_"];
         /// What the hash of a flow depends on besides; auto draws it.
         perturbation: Option<u64> = None, "", Range::new(0.0, 9e15), ["Perturbation"];
@@ -177,8 +179,8 @@ impl Fq {
         }
     }
 
-    /// Where every queue has spent its credit: renews it as often as it takes for the first to have some, as going round
-    /// would, which takes long if a packet is many times the quantum.
+    /// Where every queue has spent its credit: renews it as often as it takes for the first to have some, as going
+    /// round would, which takes long if a packet is many times the quantum.
     #[cold]
     fn skip_rounds(&mut self) {
         debug_assert!(self.new.is_empty());

@@ -25,15 +25,15 @@
 //! Decides at: enqueue; else as the algorithms inside. Timer: those of the algorithms inside. Randomness: that of the
 //! algorithms inside. State: B, C1; of each of `table` pairs a count and the time of its last packet.
 //!
-//! A full table forgets the pair silent longest to take in a new one. Hence a flood of new pairs costs no memory: they
-//! are short, as all that is new, and share the short queue; a long flow is forgotten, and short for its next `n`
-//! packets, only if as many others as the table holds send between two of its packets.
+//! A full table forgets the pair silent longest to take in a new one. Hence a flood of new pairs costs no memory:
+//! they are short, as all that is new, and share the short queue; a long flow is forgotten, and short for its next
+//! `n` packets, only if as many others as the table holds send between two of its packets.
 //!
 //! # Departures from the source
 //! The paper gives neither `n` nor `t`, nor bounds of C1, and says nothing of UDP, which its counting would call long
 //! after `n` packets while its experiment treats it as short (`udp_short`). Here: 64 packets, the usual threshold of
-//! slow start, which 1.3 % of its files exceed where it says less than 2 %; 10 s, less than a reader thinks; the C1 at
-//! `min_th1`, so that C1 has no step there, and 0.9 C. q1 does not count the packet in transmission.
+//! slow start, which 1.3 % of its files exceed where it says less than 2 %; 10 s, less than a reader thinks; the C1
+//! at `min_th1`, so that C1 has no step there, and 0.9 C. q1 does not count the packet in transmission.
 //!
 //! The algorithms inside are any that work on one queue; each believes that it has the whole link. An arrival
 //! that finds the buffer full is dropped, whatever they would rather drop. Where both have timers, the slower one is
