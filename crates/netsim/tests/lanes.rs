@@ -117,3 +117,54 @@ fn the_wait_in_redtail_s_short_queue_is_max_th1_over_c() {
         assert!((delay - bound).abs() < 0.03 * bound, "{delay}, not {bound}");
     }
 }
+
+#[test]
+fn settings_at_their_limits_lose_no_count() {
+    let aqms = [
+        "name = \"fq\"\nflows = 1",
+        "name = \"fq\"\nquantum = \"1 B\"",
+        "name = \"fq\"\nflows = 65536\ndrop_batch = 1000000\naqm = \"sfb\"",
+        "name = \"fq\"\ndrop_batch = 0\nflows = 2\naqm = \"choke:min_th=1,max_th=2\"",
+        "name = \"fq\"\nflows = 3\naqm = \"jobs_ecn:k=1,flows=1\"",
+        "name = \"dualpi2\"\nclassic_protection = 0\ntarget = \"0 s\"",
+        "name = \"dualpi2\"\nclassic_protection = 100\nk = 255\nscheduler = \"ts-fifo\"\nt_shift = \"1000 s\"",
+        "name = \"redtail\"\nmin_th1 = \"0 B\"\nmax_th1 = \"1 B\"\nc1_max = 0\nn = 0\ntable = 1",
+        "name = \"redtail\"\nkey = \"flow\"\nudp_short = false\nshort = \"choke:min_th=1,max_th=2\"\nlong = \"pie\"",
+        "name = \"jobs\"\ndelay = [\"1 us\", \"1 us\", \"1 us\", \"1 us\"]\nloss = [0, 0, 0, 0]\nrate = [\"1000 Gbit/s\", \"1000 Gbit/s\", \"1 bit/s\", \"1 bit/s\"]",
+        "name = \"jobs\"\nrelief = \"shared\"\ndelay = \"1 us\"\nloss = [1, 0]\nrelative_delay = [1e-6, 1e6, 1e-6, 1e6]\nrelative_loss = [1e6, 1e6, 1e6, 1e6]",
+        "name = \"jobs\"\nform = \"ns2\"\ndelay = [\"auto\", \"auto\", \"auto\", \"1 us\"]\ndrop_front = true\nloss = 0",
+        "name = \"jobs\"\nform = \"ns2\"\nrelief = \"shared\"\nsampling = 1000000\ndelay = [\"1 us\", \"1 us\"]\nrelative_loss = [1, 1, 1, 1]",
+    ];
+    for aqm in aqms {
+        for buffer in ["1 packets", "3 packets", "1500 B", "4 kB", "100 packets"] {
+            for classes in [[4, 4, 4], [1, 2, 3]] {
+                let traffic = |class: usize, more: &str| {
+                    format!("[[traffic]]\nname = \"{more}\"\nclass = {}\n", classes[class])
+                };
+                let text = format!(
+                    "duration = \"6 s\"\nwarmup = \"1 s\"\n[aqm]\n{aqm}\n\
+                     [dumbbell]\nrate = \"1 Mbit/s\"\nbuffer = \"{buffer}\"\nhosts = 9\n{}count = 9\ntcp = \"l4s\"\n\
+                     {}count = 9\ntcp.ecn = true\n{}kind = \"cbr\"\nrate = \"600 kbit/s\"\npacket_size = \"41 B\"\n",
+                    traffic(0, "a"),
+                    traffic(1, "b"),
+                    traffic(2, "c"),
+                );
+                let scenario = Document::parse(&text, "test").unwrap().check();
+                let scenario = scenario.unwrap_or_else(|problems| panic!("{problems}"));
+                let mut run = Simulation::new(scenario, 1, ());
+                run.advance(Time::MAX);
+                let results = run.results();
+                let link = &results.metrics.link;
+                // JoBS drops what cannot be gone in a microsecond, all of it.
+                let least = if aqm.contains("1 us") { 0.0 } else { 0.5 };
+                assert!((least..1.0 + 1e-9).contains(&link.utilisation), "{aqm} {buffer}: {link:?}");
+                let told = |traffic: &netsim::results::TrafficMetrics| {
+                    [traffic.arrivals, traffic.drops_early, traffic.drops_overflow, traffic.marks]
+                };
+                let lanes = results.lanes.values().map(|lane| told(&lane.traffic));
+                let sum = lanes.reduce(|a, b| std::array::from_fn(|i| a[i] + b[i]));
+                assert_eq!(sum.unwrap_or(told(&link.traffic)), told(&link.traffic), "{aqm} {buffer}");
+            }
+        }
+    }
+}
