@@ -58,7 +58,8 @@ impl Choke {
             return self.candidates;
         }
         let part = (self.red.avg - self.red.min_th) / (self.red.max_th - self.red.min_th);
-        2 * ((part * f64::from(self.regions)) as u32 + 1).min(self.regions)
+        // Where the thresholds meet, all above them is in the last.
+        2 * ((part * f64::from(self.regions)) as u32).saturating_add(1).min(self.regions)
     }
 
     /// The place of the first candidate that is of the flow.
