@@ -38,13 +38,13 @@ class Run:
         Metrics of each traffic entry, by its name.
     links : dict
         Metrics of each managed link, by its name.
-    lanes : dict
-        Metrics of each queue of the managed links whose discipline names its queues, by ``LINK.LANE``.
     distributions : dict
         Of each of ``classes`` and ``links``, by its name, whole distributions; `aqmlab.DISTRIBUTIONS` defines each.
         One without values is empty.
     engine : dict
         ``packets``, ``events`` and ``cpu_seconds`` that it took.
+    lanes : dict
+        Metrics of each queue of the managed links whose discipline names its queues, by ``LINK.LANE``.
     """
 
     seed: int

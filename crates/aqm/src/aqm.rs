@@ -578,6 +578,9 @@ aqms! {
         redtail::Redtail,
     }
     variants {
+        gred = "red" with "floyd2000",
+        gredi = "red" with "gred-i",
+        pistar = "pi" with "pi-star",
         fq_codel = "fq" with "codel",
         fq_pie = "fq" with "pie",
         drr = "fq" with "droptail",

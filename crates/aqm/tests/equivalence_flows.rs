@@ -140,7 +140,7 @@ fn sfb_equals_linux() {
 #[test]
 fn jobs_with_ecn_equals_its_reconstruction() {
     for (k, alpha, b_lim, flight_gap) in
-        [(10, 0.9, 75_000, 0.005), (1, 0.5, 30_000, 0.02), (7, 0.0, 50_000, 0.1), (10, 0.9, 20_000, 0.0005)]
+        [(10, 0.9, 75_000, 0.005), (5, 0.5, 30_000, 0.02), (7, 0.7, 50_000, 0.1), (10, 0.9, 20_000, 0.0005)]
     {
         let settings = [
             ("k", Value::Integer(k)),

@@ -181,7 +181,7 @@ fn compare(bounds: &Bounds, sampling: u32, ns2: bool, front: bool, shared: bool)
             }
         }
         let sent = queue.dequeue(now, &mut unused);
-        let expected = jobs.deque();
+        let expected = jobs.deque(now.secs());
         assert_eq!(sent.as_ref().map(|sent| sent.frame.1), expected, "{what}: departure at {now:?}");
         link_free = sent.map_or(Time::MAX, |sent| now + PORT.rate.transmission(sent.frame.0.size));
         tally.idle += u64::from(link_free == Time::MAX);

@@ -31,10 +31,8 @@ fn the_guarantees_of_the_scenario_hold() {
     let of = CLASSES.map(|name| &results.classes[name].traffic);
     let loss = of.map(|traffic| traffic.loss_ratio.unwrap());
     let delay = of.map(|traffic| traffic.queue_delay_mean.unwrap());
-    println!("{loss:?} {delay:?} {:?} {:?}", of.map(|t| t.throughput), of.map(|t| t.queue_delay_max));
-    // Four packets in transmission are 1.6 ms: rates hold for a fluid, packets leave one by one.
     let longest = of[0].queue_delay_max.unwrap();
-    assert!(longest < 6.6e-3, "{longest}");
+    assert!(longest <= 5e-3, "{longest}");
     assert!(loss[0] <= 0.0101, "{loss:?}");
     for i in 1..3 {
         let (losses, delays) = (loss[i + 1] / loss[i], delay[i + 1] / delay[i]);
@@ -55,10 +53,10 @@ fn without_jobs_all_classes_fare_alike() {
     }
 }
 
-/// The survey's link and buffer, round-trip times of 60 and 100 ms, fewer flows.
+/// The survey's link and buffer, round-trip times of 60 to 100 ms, fewer flows; when slow start is over.
 const TCP: &str = r#"
 duration = "20 s"
-warmup = "2 s"
+warmup = "5 s"
 [dumbbell]
 rate = "45 Mbit/s"
 delay = "10 ms"
@@ -86,10 +84,6 @@ fn with_ecn_it_loses_nothing_keeps_the_shortest_queue_and_leaves_some_of_the_lin
     let [jobs, droptail, red] = ["jobs_ecn:preset=survey", "droptail", "red:preset=survey"].map(|aqm| {
         let results = run(TCP, &[("aqm", aqm)]);
         let link = results.metrics.link;
-        println!(
-            "{aqm}: use {} queue {:?} loss {:?} marks {:?}",
-            link.utilisation, link.queue_mean, link.traffic.loss_ratio, link.traffic.marks
-        );
         (results.classes["tcp"].traffic.loss_ratio.unwrap(), link.queue_mean.unwrap(), link.utilisation)
     });
     assert_eq!(jobs.0, 0.0);

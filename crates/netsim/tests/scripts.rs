@@ -8,7 +8,7 @@
 //! 0.0 > 0 syn                       segment 0, a SYN, is sent now, and nothing before it
 //! 0.1 < ack 1                       an acknowledgement arrives; also: ece, sack 3-5,7-8 (the ends included),
 //!                                   rtt 20 (it echoes a segment 20 ms old; the first if left out), delay 20 (one way)
-//! 0.1 > 1 2                         segments 1 and 2 are sent; also: again, ect, cwr
+//! 0.1 > 1 2                         segments 1 and 2 are sent; also: again, ect, l4s, cwr
 //! 0.1 cwnd == 2                     the window after that; also: ssthresh
 //! 0.5 push 3                        the application has three segments more
 //! 9.0 quiet                         nothing is sent before this time
@@ -148,15 +148,8 @@ impl Script {
         self.quiet()?;
         let flag = |name| flags.contains(&name);
         let seq = seq.parse().unwrap();
-        let segment = Segment {
-            seq,
-            syn: flag("syn"),
-            again: false,
-            cwr: flag("cwr"),
-            ect: true,
-            l4s: false,
-            sent: Time::ZERO,
-        };
+        let (syn, cwr) = (flag("syn"), flag("cwr"));
+        let segment = Segment { seq, syn, again: false, cwr, ect: true, l4s: false, sent: Time::ZERO };
         let receiver = self.receiver.as_mut().unwrap();
         self.answers.extend(receiver.on_segment(now, &self.profile, &segment, flag("ce")));
         Ok(())

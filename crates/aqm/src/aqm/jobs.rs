@@ -26,11 +26,12 @@
 //! Randomness: none. State: per class A, R, S, s, r, m and l; the load.
 //!
 //! # Departures from the source
-//! ns-2's program does otherwise in five places than its comments say or its bounds need, which `form = "ns2"` keeps: a loss
+//! ns-2's program does otherwise in six places than its comments say or its bounds need, which `form = "ns2"` keeps: a loss
 //! counts only the last of several packets dropped at one arrival; where the relation of losses does not decide, the last class
 //! loses a packet, not that with most to spare; a class that may lose no more stops the drops of the others; a minimum
 //! rate may be beyond what is there, so that a class that is late, and may lose nothing, has priority until the
-//! buffer is empty; and with shared relief, minimum rates count packets dropped already.
+//! buffer is empty; with shared relief, minimum rates count packets dropped already; and S_i grows at arrivals of class i alone, so that a
+//! class to which nothing comes waits on.
 //! In no form: a rate alone drops packets (in ns-2 to a bound never set); a load measured over no time, infinite
 //! there, counts as 1; buffers of their own for the classes. With a limit in bytes an arrival may make several
 //! packets leave.
@@ -176,7 +177,7 @@ impl Class {
 
 impl Jobs {
     /// Counts an arrival, before anything is decided.
-    fn count(&mut self, now: Time, packet: &Packet) -> usize {
+    fn count(&mut self, now: Time, packet: &Packet, lanes: &[Lane]) -> usize {
         let class = usize::from(packet.class.clamp(1, CLASSES)) - 1;
         let size = bits(u64::from(packet.size));
         self.arrival = Some((class, packet.size));
@@ -190,7 +191,9 @@ impl Jobs {
         let own = &mut self.classes[class];
         own.arrived += size;
         own.entered += size;
-        if let Some(before) = own.counted.replace(now) {
+        if !self.ns2 {
+            self.advance(now, lanes);
+        } else if let Some(before) = own.counted.replace(now) {
             own.due += now.since(before).secs() * own.rate;
         }
         for class in &mut self.classes {
@@ -305,10 +308,10 @@ impl Discipline for Jobs {
         now: Time,
         packet: &Packet,
         buffer: &Backlog,
-        _: &[Lane],
+        lanes: &[Lane],
         _: &mut R,
     ) -> (usize, Verdict) {
-        let class = self.arrival.map_or_else(|| self.count(now, packet), |(class, _)| class);
+        let class = self.arrival.map_or_else(|| self.count(now, packet, lanes), |(class, _)| class);
         if buffer.full {
             self.lose(class, bits(u64::from(packet.size)));
         }
@@ -328,7 +331,7 @@ impl Discipline for Jobs {
         if !buffer.full || self.limit.refuses(0, 0, packet.size) {
             return None;
         }
-        let own = self.arrival.map_or_else(|| self.count(now, packet), |(class, _)| class);
+        let own = self.arrival.map_or_else(|| self.count(now, packet, lanes), |(class, _)| class);
         let class = self.overflowing(own, packet.size, lanes);
         let (place, lost) = self.victim(class, lanes);
         let place = place?;
@@ -360,7 +363,10 @@ impl Discipline for Jobs {
         Some((class, place?))
     }
 
-    fn serve(&mut self, _: Time, lanes: &[Lane]) -> usize {
+    fn serve(&mut self, now: Time, lanes: &[Lane]) -> usize {
+        if !self.ns2 {
+            self.advance(now, lanes);
+        }
         let behind = |i: usize| self.classes[i].due - self.classes[i].sent;
         let waiting = (0..N).filter(|i| lanes[*i].packets > 0);
         waiting.reduce(|first, i| if behind(i) > behind(first) { i } else { first }).expect("a packet waits")

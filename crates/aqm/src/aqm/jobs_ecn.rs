@@ -16,7 +16,7 @@
 //!
 //! ```text
 //! R_j: first, the time between the first two flights; then R_j <- alpha R_j + (1 - alpha) s, s the time between flights
-//! W_j: the bytes b of the last R_j in slow start; then W_j <- alpha W_j + (1 - alpha) b
+//! W_j: the bytes b of the last R_j in slow start; then W_j <- alpha (W_j + MSS_j) + (1 - alpha) b
 //! r:   r <- alpha r + (1 - alpha) r', r' the rate since the last projection
 //! ```
 //!
@@ -35,7 +35,8 @@
 //! flight more than 2 R_j after the last counts as one 2 R_j after it: the sender may have been idle. A round is as
 //! long as it takes until a packet comes R_j after its first or later; it is scaled to R_j, and one longer than 2 R_j
 //! is no measure. A flow leaves slow start when it is told of congestion, or when a round brings no more than that
-//! before. One silent for 2 R_j sends nothing in the projection; one silent for 4 R_j and a second is forgotten. No
+//! before. A window that does not grow, since the link is full or the sender has its reasons, is taken for up to alpha /
+//! (1 - alpha) segments too large: the price of following one that does. One silent for 2 R_j sends nothing in the projection; one silent for 4 R_j and a second is forgotten. No
 //! window doubles more than 20 times in a projection. A flow whose packets follow one another without a gap keeps
 //! the R_j that it had.
 //!
@@ -138,10 +139,11 @@ impl Flow {
             } else if lasted >= rtt {
                 let brought = self.bytes * rtt / lasted;
                 self.slow_start &= brought > self.before;
-                let old = if self.slow_start { 0.0 } else { alpha };
-                let measured = old * self.window + (1.0 - old) * brought;
+                let predicted = self.window + self.mss;
                 self.begin_round(now, brought);
-                self.window = measured;
+                if !self.slow_start {
+                    self.window = alpha * predicted + (1.0 - alpha) * brought;
+                }
             }
         }
         self.bytes += f64::from(packet.size);
@@ -288,7 +290,11 @@ impl JobsEcn {
 impl Aqm for JobsEcn {
     type Params = Params;
     const SIGNALS: &'static [Signal] = &[
-        Signal { name: "projected", unit: "bytes", doc: "Largest backlog of the last projection, before marks." },
+        Signal {
+            name: "projected",
+            unit: "bytes",
+            doc: "Largest backlog of the last projection, before marks.",
+        },
         Signal { name: "due", unit: "flows", doc: "Flows that the last projection wanted marked." },
         Signal { name: "flows", unit: "flows", doc: "Flows told apart." },
     ];

@@ -119,6 +119,10 @@ impl Aqm for Pi {
         ("survey", "160 Hz and 70 packets of 1000 bytes, as in the survey of Koo et al."),
         ("ns2.35", "ns-2.35's defaults, the RAQM paper's PI: packets of 500 bytes whatever the traffic's"),
         ("lred", "the LRED paper's PI: ns-2's gains and a target of 100 packets"),
+        (
+            "pi-star",
+            "the LRED paper's PI*: gains designed for N- = 100 connections and R+ = 450 ms on this link",
+        ),
     ];
 
     fn new(params: &Params, port: &Port) -> Self {
@@ -153,6 +157,7 @@ impl Aqm for Pi {
             }),
             "ns2.35" => Some(Params { mean_packet: Some(Bytes(500)), ..Params::default() }),
             "lred" => Some(Params { q_ref: 100.0, ..Params::default() }),
+            "pi-star" => Some(Params { q_ref: 100.0, design: Some(Design::default()), ..Params::default() }),
             _ => None,
         }
     }

@@ -172,7 +172,8 @@ pub struct Redtail {
     udp_short: bool,
     classifier: Classifier,
     split: Split,
-    aqms: [AnyAqm; 2],
+    /// On the heap: every algorithm takes the room of the largest.
+    aqms: Box<[AnyAqm; 2]>,
     /// Whether each has been told that its queue is idle.
     idle: [bool; 2],
     /// When the timer of each goes off next.
@@ -223,7 +224,7 @@ impl Discipline for Redtail {
             udp_short: params.udp_short,
             classifier: Classifier::new(params.table, params.n, params.t),
             split: Split::new(params),
-            aqms,
+            aqms: Box::new(aqms),
             idle: [true; 2],
             due,
             c: port.rate.bits(),

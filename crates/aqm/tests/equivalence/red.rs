@@ -20,6 +20,7 @@ fn presets() -> Vec<(&'static str, Red)> {
     vec![
         ("floyd1993", Red::new(5.0, 15.0, 1.0 / 50.0, 0.002)),
         ("floyd1997", Red::new(5.0, 15.0, 0.1, 0.002)),
+        ("floyd2000", Red { gentle: true, ..Red::new(5.0, 15.0, 0.1, 0.002) }),
         ("ns2-2000", wait.clone()),
         ("ns2-2001-05", Red { gentle: true, mark_p: 0.1, ..wait.clone() }),
         ("ns2-2001-12", since_2001.clone()),

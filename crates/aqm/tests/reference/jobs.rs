@@ -47,6 +47,7 @@ pub(crate) struct Jobs {
     rout_th: PerClass<f64>,
     arrival: PerClass<f64>,
     last_rate_update: PerClass<Option<f64>>,
+    last_event: f64,
     min_rate: PerClass<f64>,
     min_drop: PerClass<f64>,
     error: PerClass<f64>,
@@ -123,7 +124,10 @@ impl Jobs {
         now - self.cls[i][0].ts
     }
 
-    pub(crate) fn deque(&mut self) -> Option<u64> {
+    pub(crate) fn deque(&mut self, now: f64) -> Option<u64> {
+        if self.set.meant {
+            self.serve_in_theory(now);
+        }
         let mut max_error = f64::NEG_INFINITY;
         let mut svc_class = 0;
         for i in ALL {
@@ -144,6 +148,9 @@ impl Jobs {
     /// The numbers of the packets dropped, in order.
     pub(crate) fn enque(&mut self, now: f64, prio: usize, bytes: u32, number: u64) -> Vec<u64> {
         let bits = 8.0 * f64::from(bytes);
+        if self.set.meant {
+            self.serve_in_theory(now);
+        }
         self.cls[prio].push_back(Pkt { number, bits, ts: now });
         self.update_stats(now, bits);
         if !self.busy {
@@ -182,6 +189,16 @@ impl Jobs {
         std::mem::take(&mut self.dropped)
     }
 
+    /// The fluid's curve, of every class with a backlog since the last event.
+    fn serve_in_theory(&mut self, now: f64) {
+        for i in ALL {
+            if self.backlogged(i) {
+                self.rout_th[i] += self.service_rate[i] * (now - self.last_event);
+            }
+        }
+        self.last_event = now;
+    }
+
     fn update_stats(&mut self, now: f64, bits: f64) {
         self.monitoring_window -= now - self.last_monitor_update;
         self.last_monitor_update = now;
@@ -204,7 +221,9 @@ impl Jobs {
     fn arv_accounting(&mut self, now: f64, prio: usize, bits: f64) {
         self.arrival[prio] += bits;
         self.rin[prio] += bits;
-        if let Some(last) = self.last_rate_update[prio] {
+        if let Some(last) = self.last_rate_update[prio]
+            && !self.set.meant
+        {
             self.rout_th[prio] += (now - last) * self.service_rate[prio];
         }
         self.last_rate_update[prio] = Some(now);

@@ -75,7 +75,8 @@ impl Flow {
                     if b <= self.last_round {
                         self.doubling = false;
                     }
-                    self.w = if self.doubling { b } else { alpha * self.w + (1.0 - alpha) * b };
+                    let grown = self.w + self.mss;
+                    self.w = if self.doubling { b } else { alpha * grown + (1.0 - alpha) * b };
                     self.last_round = b;
                 }
                 self.round = (now, vec![]);

@@ -65,6 +65,17 @@ pub(super) struct Shedding {
 }
 
 impl Jobs {
+    /// Counts what the classes that wait are due up to now.
+    pub(super) fn advance(&mut self, now: Time, lanes: &[Lane]) {
+        for (class, lane) in self.classes.iter_mut().zip(lanes) {
+            if let Some(before) = class.counted.replace(now)
+                && lane.packets > 0
+            {
+                class.due += now.since(before).secs() * class.rate;
+            }
+        }
+    }
+
     /// Shares the link out anew if a class has begun or ceased to wait.
     pub(super) fn conserve_work(&mut self, lanes: &[Lane]) {
         let stale = |(class, lane): (&Class, &Lane)| {

@@ -7,6 +7,7 @@ use crate::unit::{Bytes, Frequency};
 pub(super) const PRESETS: &[(&str, &str)] = &[
     ("floyd1993", "The paper of 1993: thresholds 5 and 15, weight 0.002, max_p 1/50; not gentle"),
     ("floyd1997", "Floyd's recommendation of 1997: thresholds 5 and 15, weight 0.002, max_p 0.1, not gentle"),
+    ("floyd2000", "Gentle RED as Floyd proposed it in 2000: the recommendation of 1997, and gentle"),
     (
         "ns2-2000",
         "ns-2 before May 2001: thresholds 5 and 15, weight 0.002, spacing \"wait\"; not gentle; marks below max_th",
@@ -56,6 +57,7 @@ pub(super) fn preset(name: &str) -> Option<Params> {
     Some(match name {
         "floyd1993" => thresholds(5.0, 15.0, 0.02, 0.002),
         "floyd1997" => Params { max_p: None, ..thresholds(5.0, 15.0, 0.1, 0.002) },
+        "floyd2000" => Params { max_p: None, gentle: true, ..thresholds(5.0, 15.0, 0.1, 0.002) },
         "ns2-2000" => Params { max_p: None, spacing: Spacing::Wait, ..thresholds(5.0, 15.0, 0.1, 0.002) },
         "ns2-2001-05" => Params { min_th: Some(5.0), max_th: Some(15.0), w_q: Some(0.002), ..ns2 },
         "ns2-2001-12" => ns2,
