@@ -33,6 +33,13 @@ impl Packet {
     pub const fn new(size: u32, ect: bool) -> Self {
         Self { size, ect, l4s: false, udp: false, class: 1, flow: 0, pair: 0 }
     }
+
+    /// The place of its class in a list with an entry for each of [`CLASSES`].
+    #[inline]
+    #[must_use]
+    pub(crate) fn place(&self) -> usize {
+        usize::from(self.class.clamp(1, CLASSES)) - 1
+    }
 }
 
 /// The packets that wait, without the one in transmission.

@@ -126,11 +126,7 @@ impl Aqm for Dtared {
     fn check(params: &Params) -> Result<(), ParamError> {
         Ared::check(&params.ared)?;
         if params.p_l > params.p_u {
-            return Err(ParamError::Invalid {
-                name: "p_l".to_owned(),
-                found: params.p_l.to_string(),
-                allowed: format!("at most p_u = {}", params.p_u),
-            });
+            return Err(ParamError::invalid("p_l", params.p_l, format!("at most p_u = {}", params.p_u)));
         }
         Ok(())
     }

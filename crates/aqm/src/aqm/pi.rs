@@ -163,17 +163,14 @@ impl Aqm for Pi {
     }
 
     fn check(params: &Params) -> Result<(), ParamError> {
-        let invalid = |name: &str, found: f64, allowed: String| {
-            Err(ParamError::Invalid { name: name.to_owned(), found: found.to_string(), allowed })
-        };
         let default = Params::default();
         for (name, given, default) in [("a", params.a, default.a), ("b", params.b, default.b)] {
             if params.design.is_some() && given != default {
-                return invalid(name, given, "left out where there is a design".to_owned());
+                return Err(ParamError::invalid(name, given, "left out where there is a design"));
             }
         }
         if params.b > params.a {
-            return invalid("b", params.b, format!("at most a = {}", params.a));
+            return Err(ParamError::invalid("b", params.b, format!("at most a = {}", params.a)));
         }
         Ok(())
     }

@@ -262,11 +262,11 @@ impl Aqm for Sfb {
 
     fn check(params: &Params) -> Result<(), ParamError> {
         if params.bin_size > params.max {
-            return Err(ParamError::Invalid {
-                name: "bin_size".to_owned(),
-                found: params.bin_size.to_string(),
-                allowed: format!("at most max = {}", params.max),
-            });
+            return Err(ParamError::invalid(
+                "bin_size",
+                params.bin_size,
+                format!("at most max = {}", params.max),
+            ));
         }
         Ok(())
     }

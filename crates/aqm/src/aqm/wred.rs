@@ -101,11 +101,6 @@ impl Params {
 
 const N: usize = CLASSES as usize;
 
-/// The place of a packet's class in a table.
-fn place(packet: &Packet) -> usize {
-    usize::from(packet.class.clamp(1, CLASSES) - 1)
-}
-
 /// The algorithm; see the module.
 #[derive(Clone, Debug)]
 pub struct Wred {
@@ -188,11 +183,8 @@ impl Aqm for Wred {
         for (name, list) in [("min_th", &params.min_th), ("max_th", &params.max_th), ("max_p", &params.max_p)]
         {
             if list.len() > N {
-                return Err(ParamError::Invalid {
-                    name: name.to_owned(),
-                    found: format!("{list:?}"),
-                    allowed: format!("at most {N} values, one a class"),
-                });
+                let allowed = format!("at most {N} values, one a class");
+                return Err(ParamError::invalid(name, format!("{list:?}"), allowed));
             }
         }
         (0..N).try_for_each(|k| Red::check(&params.class(k)))
@@ -207,7 +199,7 @@ impl Aqm for Wred {
         rng: &mut R,
     ) -> Verdict {
         self.forget(queue);
-        let k = place(packet);
+        let k = packet.place();
         for class in 0..N {
             if class >= k || self.average == Average::Shared {
                 let seen = self.seen(class, queue);
