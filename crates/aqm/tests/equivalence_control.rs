@@ -59,7 +59,14 @@ fn pie_equals_rfc_8033_with_its_options_and_without() {
 #[test]
 fn pies_presets_are_rfc_8033_with_the_numbers_of_linux_and_ns3() {
     assert_lively(&compare("pie", &[], Some("rfc8033"), Pie::new(RFC8033)), false);
-    let linux = Options { dq_threshold: None, derand: true, decay: 1.0 - 1.0 / 64.0, high: 0.04, ..RFC8033 };
+    let linux = Options {
+        dq_threshold: None,
+        derand: true,
+        decay: 1.0 - 1.0 / 64.0,
+        high: 0.04,
+        mean_pktsize: 1514.0,
+        ..RFC8033
+    };
     assert_lively(&compare("pie", &[("high", text("40 ms"))], Some("linux"), Pie::new(linux)), false);
     let ns3 = Options { dq_threshold: None, max_burst_us: 15_000, mean_pktsize: 1000.0, ..RFC8033 };
     assert_lively(&compare("pie", &[], Some("ns3"), Pie::new(ns3)), false);

@@ -381,6 +381,8 @@ impl Aqm for Pie {
                 decay: 1.0 - 1.0 / 64.0,
                 high: Some(Span::ms(250)),
                 derandomise: true,
+                // Its MTU, which is Ethernet's.
+                mean_packet: Some(Bytes(1514)),
                 ..rfc8033
             }),
             "ns3" => Some(Params {
