@@ -84,9 +84,6 @@ fn with_ecn_it_loses_nothing_keeps_the_shortest_queue_and_leaves_some_of_the_lin
     let [jobs, droptail, red] = ["jobs_ecn:preset=survey", "droptail", "red:preset=survey"].map(|aqm| {
         let results = run(TCP, &[("aqm", aqm)]);
         let link = results.metrics.link;
-                "{aqm}: use {} queue {:?} loss {:?} marks {:?}",
-            link.utilisation, link.queue_mean, link.traffic.loss_ratio, link.traffic.marks
-        );
         (results.classes["tcp"].traffic.loss_ratio.unwrap(), link.queue_mean.unwrap(), link.utilisation)
     });
     assert_eq!(jobs.0, 0.0);
