@@ -10,7 +10,8 @@
 //! ```
 //!
 //! after max_p has been considered. Where there are more flows, the queue and so their round-trip time grow instead of
-//! the loss ratio.
+//! the loss ratio. The buffer must be long enough for that: where the band is out of reach the thresholds come to rest
+//! at `ceiling`, and the queue near the buffer's end.
 //!
 //! Decides at: enqueue. Timer: `interval`. Randomness: one draw an arrival with avg above min_th. State: that of `ared`,
 //! min_th, max_th and P.
