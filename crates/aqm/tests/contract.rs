@@ -371,7 +371,7 @@ impl Model {
             *late += 1;
         });
         if outcome == Outcome::Overflowed {
-            assert!(self.queue.backlog(size).full, "overflow is for a full buffer");
+            assert!(backlog.full, "overflow is for a full buffer");
         } else if outcome != Outcome::DroppedEarly {
             assert!(!backlog.full || self.dropped_late > 0, "a full buffer has no room");
         }

@@ -96,6 +96,7 @@ fn compare(
                 reference.dequeue(now.secs(), &mut || same.uniform()),
                 "{settings:?} at {now:?}"
             );
+            assert_eq!(draws.clone().bits(), same.bits(), "as many draws");
             link_free = sent.map(|sent| now + PORT.rate.transmission(sent.frame.0.size));
             match found {
                 Some(Sent { number, mark }) => {

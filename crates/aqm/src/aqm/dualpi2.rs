@@ -183,7 +183,7 @@ impl DualPi2 {
                 Verdict::Pass
             };
         }
-        self.p_l = if overload { 1.0 } else { native.max(p_cl).min(1.0) };
+        self.p_l = native.max(p_cl).min(1.0);
         if overload && self.happens(lane, p_c, rng) {
             Verdict::Drop
         } else if overload && self.decision == Decision::Random || self.happens(lane, self.p_l, rng) {

@@ -177,6 +177,16 @@ fn probabilities_add_up_to_decisions() {
 }
 
 #[test]
+fn a_sum_of_exactly_1_is_no_decision_yet() {
+    // At most 1/k: 1/4 exactly. The l4s queue sums 1, 2 - 1, 2 - 1; the classic one has 1 after 16 of 1/16.
+    let mut one = at(0.2, Params { k: 4.0, drop_on_overload: false, ..Params::default() });
+    assert_eq!(update(&mut one, 0, 990), 0.25);
+    let marks = [0; 3].map(|_| leaves(&mut one, L4S, SCALABLE, 0, 0.0));
+    assert_eq!(marks, [Verdict::Pass, Verdict::Mark, Verdict::Mark]);
+    assert_eq!((1..).find(|_| leaves(&mut one, CLASSIC, NOT_ECT, 0, 0.0) == Verdict::Drop), Some(17));
+}
+
+#[test]
 fn the_classic_queue_has_its_share_of_a_weighted_round() {
     let mut one = at(0.0, Params::default());
     let both = lanes((9, 5), (9, 5));

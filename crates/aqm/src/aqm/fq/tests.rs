@@ -21,6 +21,8 @@ impl Frame for Named {
 struct Host {
     queue: Queue<Named>,
     now: Time,
+    /// Whether its packets understand ECN.
+    ect: bool,
     dropped: String,
 }
 
@@ -28,12 +30,13 @@ impl Host {
     fn new(params: Params, limit: Limit) -> Self {
         let port = Port { limit, ..PORT };
         let fq = AnyParams::Fq(Params { perturbation: Some(0), ..params });
-        Self { queue: Queue::new(fq.build(&port), &port, &[1]), now: Time::ZERO, dropped: String::new() }
+        let queue = Queue::new(fq.build(&port), &port, &[1]);
+        Self { queue, now: Time::ZERO, ect: false, dropped: String::new() }
     }
 
     /// A packet of the flow called `name` comes.
     fn arrives(&mut self, name: char, size: u32) -> Outcome {
-        let packet = Packet { flow: u64::from(u32::from(name)), ..Packet::new(size, false) };
+        let packet = Packet { flow: u64::from(u32::from(name)), ..Packet::new(size, self.ect) };
         let dropped = &mut self.dropped;
         self.queue
             .enqueue_or(self.now, Named(packet, name), &mut Draw(0.5), |sent| dropped.push(sent.frame.1))
@@ -214,6 +217,7 @@ fn an_arrival_that_is_the_longest_queue_alone_is_dropped() {
     }
     assert_eq!(host.arrives('d', 501), Outcome::Overflowed);
     assert_eq!(host.dropped, "");
+    assert_eq!(host.signal(1), 3.0, "its queue takes no part in the round");
     assert_eq!(host.sends(9), "abc");
 }
 
@@ -269,6 +273,51 @@ fn the_algorithm_of_a_queue_is_as_old_as_the_link() {
     alone.signals(|_, value| theirs.push(value));
     assert_eq!(ours, theirs);
     assert_eq!(fq.aqms.len(), 2);
+}
+
+#[test]
+fn a_marked_packet_is_sent_and_costs_its_credit() {
+    let step = [("by", "delay"), ("delay", "0 s")].map(|(key, value)| (key, Value::Text(value.to_owned())));
+    let aqm = inside("step", &[&step[..], &[("ecn", Value::Bool(true))]].concat());
+    let mut host = Host::new(Params { aqm, ..plain(1000) }, ROOM);
+    host.ect = true;
+    host.all('a', 500, 6);
+    host.all('b', 500, 6);
+    host.now = Time::ZERO + Span::ms(1);
+    assert_eq!(host.sends(6), "aabbaa");
+    assert_eq!(host.queue.counts()[0].marks, 6);
+}
+
+#[test]
+fn the_algorithm_sees_its_own_queue_at_arrivals() {
+    let aqm = inside("step", &[("k", Value::Integer(2))]);
+    let mut host = Host::new(Params { aqm, ..plain(1000) }, ROOM);
+    let mut outcomes = |name| [0; 4].map(|_| host.arrives(name, 500));
+    let early = [Outcome::Queued, Outcome::Queued, Outcome::Queued, Outcome::DroppedEarly];
+    assert_eq!([outcomes('a'), outcomes('b')], [early; 2]);
+}
+
+#[test]
+fn with_one_flow_it_is_the_algorithm_inside() {
+    // RED's average falls while its queue is idle: it has to be told.
+    let mut host = Host::new(Params { aqm: inside("red", &[]), ..plain(1000) }, ROOM);
+    let mut alone = Queue::new(AnyParams::of("red").unwrap().build(&PORT), &PORT, &[1]);
+    let packet = Packet { flow: u64::from(u32::from('a')), ..Packet::new(500, false) };
+    let mut drops = 0;
+    for i in 0..20_000_u64 {
+        // In bursts of 100 at twice the link's rate, then a silence.
+        host.now = Time::ZERO + Span::us(200) * i + Span::ms(30) * (i / 100);
+        let outcome = host.arrives('a', 500);
+        assert_eq!(outcome, alone.enqueue(host.now, Named(packet, 'a'), &mut Draw(0.5)), "packet {i}");
+        drops += u32::from(outcome == Outcome::DroppedEarly);
+        let takes = if i % 100 == 99 { 99 } else { (i % 2) as usize };
+        let sent = (0..takes).filter(|_| alone.dequeue(host.now, &mut Draw(0.5)).is_some()).count();
+        assert_eq!(host.sends(takes).len(), sent);
+        let mut p = f64::NAN;
+        alone.algorithm().signals(|number, value| p = if number == 0 { value } else { p });
+        assert_eq!(host.signal(0).to_bits(), p.to_bits(), "packet {i}");
+    }
+    assert!(drops > 500, "{drops}");
 }
 
 #[test]
