@@ -1,10 +1,66 @@
-//! The hash that spreads flows over bins, and a table by flow.
+//! The hash that spreads flows over bins, and tables by flow.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// What is kept of each flow; in the same order in every run.
+/// What is kept of each flow, to be looked up. Its own order is that of the machine: [`Ordered`] has one for all.
 pub(crate) type Flows<T> = HashMap<u64, T, BuildHasherDefault<Mixer>>;
+
+/// What is kept of each flow, in the order in which they came.
+#[derive(Clone, Debug)]
+pub(crate) struct Ordered<T> {
+    flows: Vec<(u64, T)>,
+    /// Where each of them is.
+    places: Flows<u32>,
+}
+
+impl<T> Ordered<T> {
+    /// With room for so many.
+    pub(crate) fn new(size: u32) -> Self {
+        let size = size as usize;
+        Self {
+            flows: Vec::with_capacity(size),
+            places: Flows::with_capacity_and_hasher(size, Default::default()),
+        }
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.flows.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &(u64, T)> {
+        self.flows.iter()
+    }
+
+    pub(crate) fn knows(&self, key: u64) -> bool {
+        self.places.contains_key(&key)
+    }
+
+    pub(crate) fn get_mut(&mut self, key: u64) -> Option<&mut T> {
+        let place = *self.places.get(&key)?;
+        Some(&mut self.flows[place as usize].1)
+    }
+
+    /// What is kept of this flow, from now on if it was not before.
+    pub(crate) fn get_or_insert_with(&mut self, key: u64, new: impl FnOnce() -> T) -> &mut T {
+        let next = self.flows.len() as u32;
+        let place = *self.places.entry(key).or_insert(next);
+        if place == next {
+            self.flows.push((key, new()));
+        }
+        &mut self.flows[place as usize].1
+    }
+
+    /// Keeps those that `keep` tells to.
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&mut T) -> bool) {
+        let before = self.flows.len();
+        self.flows.retain_mut(|(_, flow)| keep(flow));
+        if self.flows.len() < before {
+            self.places.clear();
+            self.places.extend((0..).zip(&self.flows).map(|(place, (key, _))| (*key, place)));
+        }
+    }
+}
 
 /// SplitMix64's increment: the golden ratio, in units of 2^-64.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -69,6 +125,20 @@ mod tests {
                 assert!(bins.iter().all(|&n| (850..1150).contains(&n)), "salt {salt}: {bins:?}");
             }
         }
+    }
+
+    #[test]
+    fn an_ordered_table_has_its_flows_in_the_order_in_which_they_came() {
+        let mut table = Ordered::new(8);
+        for key in [5, 3, 9, 3, 1, 7] {
+            *table.get_or_insert_with(key, || 0) += 1;
+        }
+        assert_eq!(table.iter().copied().collect::<Vec<_>>(), [(5, 1), (3, 2), (9, 1), (1, 1), (7, 1)]);
+        table.retain(|count| std::mem::replace(count, 8) == 1);
+        table.get_or_insert_with(3, || 4);
+        *table.get_mut(9).unwrap() = 6;
+        assert_eq!(table.iter().copied().collect::<Vec<_>>(), [(5, 8), (9, 6), (1, 8), (7, 8), (3, 4)]);
+        assert_eq!((table.len(), table.knows(3), table.knows(2), table.get_mut(2)), (5, true, false, None));
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(crate) struct Losses {
 
 /// What has become of an arrival.
 #[derive(Clone, Copy, Debug)]
-enum Fate {
+pub(crate) enum Fate {
     /// It waits.
     Open,
     /// It was sent.
@@ -46,7 +46,7 @@ enum Fate {
 
 /// Whose a packet is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Owner {
+pub(crate) struct Owner {
     flow: u32,
     class: u16,
     /// Which of the connections that have this number one after the other.

@@ -2,13 +2,16 @@
 
 use crate::delivery::Last;
 use crate::flow::Flow;
-use crate::loss::FlowLosses;
+use crate::loss::{Fate, FlowLosses};
 use crate::packet::Packet;
 use crate::source::Source;
 use crate::tcp::congestion::Control;
 use crate::tcp::{Receiver, Sender};
-use aqm::Bytes;
+use aqm::aqm::AnyAqm;
+use aqm::discipline::Lane;
+use aqm::queue::Counts;
 use aqm::unit::{Limit, Span};
+use aqm::{Bytes, Port};
 use scenario::Scenario;
 use scenario::model::{Arrival, Extent, Kind, Short, Tcp, Traffic, Udp};
 
@@ -55,9 +58,15 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
     // What is remembered of each flow where it arrives and at each measured queue; these grow by doubling too.
     let remembered = 2 * (size_of::<Last>() as u64 + measured * size_of::<FlowLosses>() as u64);
     let flows = tcp * (per_tcp as u64 + remembered) + udp * (per_udp as u64 + remembered);
-    // No link holds more than all windows together. Rings grow by doubling.
-    let rings =
-        scenario.links.iter().map(|link| 2 * in_flight(link).min(outstanding).saturating_mul(slot() as u64));
+    // No link holds more than all windows together. Rings grow by doubling. Each lane of a buffer has one, which may once
+    // have held all that there is room for, if a flow is in it.
+    let rings = scenario.links.iter().map(|link| {
+        let lanes = lanes(link);
+        let used = lanes.min(tcp.saturating_add(udp)).max(1);
+        let packets = in_flight(link).saturating_add((used - 1).saturating_mul(room_for(link)));
+        let rings = 2 * packets.min(outstanding).saturating_mul(slot() as u64);
+        rings.saturating_add(if lanes > 1 { lanes * per_lane() } else { 0 })
+    });
     // Of a traffic entry's waits at each measured queue, of its delays and completion times; of each lane's waits.
     let lanes = scenario.links.iter().map(|link| link.lanes().len() as u64).sum::<u64>();
     let histograms = ((measured + 2) * scenario.traffic.len() as u64 + lanes) * HISTOGRAM;
@@ -89,22 +98,37 @@ fn held(pattern: &Udp, count: u64, duration: Span) -> u64 {
     }
 }
 
-/// A place in a ring.
+/// A place in a ring, and what is remembered of a packet until the fate of those before it is certain.
 const fn slot() -> usize {
-    size_of::<(u128, Packet)>()
+    size_of::<(u128, Packet, Fate)>()
+}
+
+/// How many lanes share the buffer of a link.
+fn lanes(link: &scenario::model::Link) -> u64 {
+    let port = Port { rate: link.rate, delay: Span::ZERO, limit: link.buffer, packet: link.packet };
+    link.aqm.as_ref().map_or(1, |aqm| aqm.build(&port).lanes() as u64)
+}
+
+/// What a lane needs besides its packets: an algorithm, its place in the round, a view, counters, an empty ring.
+const fn per_lane() -> u64 {
+    (size_of::<AnyAqm>() + size_of::<Lane>() + size_of::<Counts>() + 64) as u64
+}
+
+/// The most packets in a link's buffer.
+fn room_for(link: &scenario::model::Link) -> u64 {
+    match link.buffer {
+        Limit::Packets(packets) => u64::from(packets),
+        Limit::Bytes(bytes) => bytes / smallest(link.packet),
+    }
 }
 
 /// The most packets in a link's buffer and on its wire.
 fn in_flight(link: &scenario::model::Link) -> u64 {
-    let waiting = match link.buffer {
-        Limit::Packets(packets) => u64::from(packets),
-        Limit::Bytes(bytes) => bytes / smallest(link.packet),
-    };
     let fastest = link.changes.iter().map(|change| change.rate.bits()).fold(link.rate.bits(), f64::max);
     let longest = link.delay.greatest().map_or_else(|| 10.0 * link.delay.mean(), Span::secs);
     let bits = fastest * longest;
     let flying = bits / 8.0 / smallest(link.packet) as f64;
-    waiting + flying as u64
+    room_for(link) + flying as u64
 }
 
 /// Acknowledgements may fill a buffer too, but not while data of this size comes: take half of it.
@@ -186,6 +210,19 @@ mod tests {
         let flows = |reverse: &str| with(100_000, reverse) - with(1000, reverse);
         let more = flows("[reverse_aqm]\nname = \"droptail\"\n") - flows("");
         assert!(more >= 99_000 * size_of::<FlowLosses>() as u64, "{more}");
+    }
+
+    #[test]
+    fn lanes_are_counted_and_the_packets_that_each_may_have_held() {
+        let with = |aqm: &str| estimate("[dumbbell]", &format!("aqm = \"{aqm}\"\n[dumbbell]"));
+        let plain = with("fq:flows=1");
+        let lanes = 65_536 * per_lane();
+        let many = with("fq:flows=65536") - plain;
+        // 1000 flows in a buffer of 100 packets; together they have 100 000 outstanding.
+        let packets = 2 * 1000 * 100 * slot() as u64;
+        assert!((lanes + packets * 9 / 10..=lanes + packets).contains(&many), "{many}, {lanes}, {packets}");
+        let few = with("fq:flows=16") - plain;
+        assert_eq!(few, 16 * per_lane() + 2 * 15 * 100 * slot() as u64);
     }
 
     #[test]

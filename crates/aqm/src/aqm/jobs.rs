@@ -1,8 +1,9 @@
 //! JoBS: four classes of service with bounds on their delay, rate and loss, absolute or relative to the next class.
 //!
-//! Since the buffer was last empty, A_i bits of class i have arrived and R_i of them have entered, which leaves a loss
-//! of l_i = (A_i - R_i) / A_i. B_i bits wait, and D_i is how long the first of them has waited. Each class has a service
-//! rate r_i; the r_i add up to the link's rate C, and are shared out anew when a class begins or ceases to wait:
+//! Since the buffer was last empty, A_i bits of class i have arrived and R_i of them have entered, which leaves a
+//! loss of l_i = (A_i - R_i) / A_i. B_i bits wait, and D_i is how long the first of them has waited. Each class has a
+//! service rate r_i; the r_i add up to the link's rate C, and are shared out anew when a class begins or ceases to
+//! wait:
 //!
 //! ```text
 //! serve:     the class most behind, largest S_i - s_i   (S_i: r_i over time; s_i: bits sent)
@@ -15,31 +16,31 @@
 //! overflow:  the class most below the mean of v_i l_i loses a packet   (v_i as w_i, of relative_loss)
 //! ```
 //!
-//! The relative step is taken every `sampling` arrivals, and whenever a class was short. C' is what classes outside the
-//! relation leave of C; the load is that of the last half second.
+//! The relative step is taken every `sampling` arrivals, and whenever a class was short. C' is what classes outside
+//! the relation leave of C; the load is that of the last half second.
 //!
 //! What cannot be kept is given up in this order: the relative bounds, then absolute delays and rates, then absolute
 //! losses. No class loses a packet for a delay, or for the relation of losses, if its loss would pass its bound; then
 //! the class with most to spare does. Only a full buffer in which no class can spare anything breaks that bound.
 //!
-//! Decides at: enqueue, where packets that wait may be dropped; overflow; dequeue, which class is served. Timer: none.
-//! Randomness: none. State: per class A, R, S, s, r, m and l; the load.
+//! Decides at: enqueue, where packets that wait may be dropped; overflow; dequeue, which class is served. Timer:
+//! none. Randomness: none. State: per class A, R, S, s, r, m and l; the load.
 //!
 //! # Departures from the source
-//! ns-2's program does otherwise in six places than its comments say or its bounds need, which `form = "ns2"` keeps: a loss
-//! counts only the last of several packets dropped at one arrival; where the relation of losses does not decide, the last class
-//! loses a packet, not that with most to spare; a class that may lose no more stops the drops of the others; a minimum
-//! rate may be beyond what is there, so that a class that is late, and may lose nothing, has priority until the
-//! buffer is empty; with shared relief, minimum rates count packets dropped already; and S_i grows at arrivals of class i alone, so that a
-//! class to which nothing comes waits on.
-//! In no form: a rate alone drops packets (in ns-2 to a bound never set); a load measured over no time, infinite
-//! there, counts as 1; buffers of their own for the classes. With a limit in bytes an arrival may make several
-//! packets leave.
+//! ns-2's program does otherwise in six places than its comments say or its bounds need, which `form = "ns2"` keeps:
+//! a loss counts only the last of several packets dropped at one arrival; where the relation of losses does not
+//! decide, the last class loses a packet, not that with most to spare; a class that may lose no more stops the drops
+//! of the others; a minimum rate may be beyond what is there, so that a class that is late, and may lose nothing, has
+//! priority until the buffer is empty; with shared relief, minimum rates count packets dropped already; and S_i grows
+//! at arrivals of class i alone, so that a class to which nothing comes waits on. In no form: a rate alone drops
+//! packets (in ns-2 to a bound never set); a load measured over no time, infinite there, counts as 1; buffers of
+//! their own for the classes. With a limit in bytes an arrival may make several packets leave.
 //!
 //! # Sources
 //! Liebeherr, Christin, "JoBS: Joint buffer management and scheduling for differentiated services", IWQoS 2001;
 //! Christin, Liebeherr, Abdelzaher, "A quantitative assured forwarding service", INFOCOM 2002, for the feedback;
-//! ns-2.35, jobs.cc, against a transcription of which it is tested, packet for packet and rate for rate, and its runs.
+//! ns-2.35, jobs.cc, against a transcription of which it is tested, packet for packet and rate for rate, and its
+//! runs.
 
 use crate::aqm::{Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Lane};
@@ -73,7 +74,8 @@ crate::choice! {
 }
 
 crate::params! {
-    /// The parameters of JoBS. Each of the first five is a list with an entry a class; classes beyond its end have none.
+    /// The parameters of JoBS. Each of the first five is a list with an entry a class; classes beyond its end have
+    /// none.
     pub struct Params {
         /// The longest delay of each class; auto for no bound.
         delay: Vec<Option<Span>> = vec![None; N], "s", Range::new(1e-6, 1e6), ["init-adcs", "adc"];
@@ -83,9 +85,9 @@ crate::params! {
         loss: Vec<Option<f64>> = vec![None; N], "", Range::new(0.0, 1.0), ["init-alcs", "alc"];
         /// How many times as long as a class the next one in the relation waits; auto for a class outside it. That of
         /// the last class only says that it takes part.
-        relative_delay: Vec<Option<f64>> = vec![None; N], "", Range::above(0.0, 1e6), ["init-rdcs", "rdc"];
+        relative_delay: Vec<Option<f64>> = vec![None; N], "", Range::new(1e-6, 1e6), ["init-rdcs", "rdc"];
         /// The same for losses.
-        relative_loss: Vec<Option<f64>> = vec![None; N], "", Range::above(0.0, 1e6), ["init-rlcs", "rlc"];
+        relative_loss: Vec<Option<f64>> = vec![None; N], "", Range::new(1e-6, 1e6), ["init-rlcs", "rlc"];
         /// How many arrivals there are from one relative step to the next.
         sampling: u32 = 1, "packets", Range::new(1.0, 1e6), ["sampling-period"];
         /// The usual packet; auto is the port's. (ns-2's mean_pkt_size_ is in bits.)

@@ -11,8 +11,9 @@
 //! ```
 //!
 //! with r the rate of all other traffic. While some B(x) > `b_lim`, the flow of the largest W_j that understands ECN
-//! and has not been told of congestion for R_j is to be marked, and counts as half its window in congestion avoidance:
-//! its next packet gets CE, and R_j later W_j is halved. A packet that finds no room is dropped, and tells its flow as much.
+//! and has not been told of congestion for R_j is to be marked, and counts as half its window in congestion
+//! avoidance: its next packet gets CE, and R_j later W_j is halved. A packet that finds no room is dropped, and tells
+//! its flow as much.
 //!
 //! ```text
 //! R_j: first, the time between the first two flights; then R_j <- alpha R_j + (1 - alpha) s, s the time between flights
@@ -26,26 +27,26 @@
 //! flows are to be marked. The work of a projection grows with the flows, and is done once in `k` arrivals.
 //!
 //! # Departures from the source
-//! This is a reconstruction. The survey of Koo et al. runs "JoBS" with K = 10 and alpha = 0.9 on TCP with ECN, and says that it
-//! estimates windows and round-trip times, projects arrivals, and marks so that R_in - R_out <= B_lim; but the paper
-//! that it cites, and ns-2's program, are schedulers of classes ([`jobs`](super::jobs)) in which nothing of this occurs. Everything
-//! beyond that sentence is assumed here:
-//! K is how many arrivals there are to a projection, alpha the weight of the old in every mean. UDP is open-loop
-//! traffic, part of r; so is a flow of which R_j is not known yet, and one that finds `flows` others in the table. A
-//! flight more than 2 R_j after the last counts as one 2 R_j after it: the sender may have been idle. A round is as
-//! long as it takes until a packet comes R_j after its first or later; it is scaled to R_j, and one longer than 2 R_j
-//! is no measure. A flow leaves slow start when it is told of congestion, or when a round brings no more than that
-//! before. A window that does not grow, since the link is full or the sender has its reasons, is taken for up to alpha /
-//! (1 - alpha) segments too large: the price of following one that does. One silent for 2 R_j sends nothing in the projection; one silent for 4 R_j and a second is forgotten. No
-//! window doubles more than 20 times in a projection. A flow whose packets follow one another without a gap keeps
-//! the R_j that it had.
+//! This is a reconstruction. The survey of Koo et al. runs "JoBS" with K = 10 and alpha = 0.9 on TCP with ECN, and
+//! says that it estimates windows and round-trip times, projects arrivals, and marks so that R_in - R_out <= B_lim;
+//! but the paper that it cites, and ns-2's program, are schedulers of classes ([`jobs`](super::jobs)) in which
+//! nothing of this occurs. Everything beyond that sentence is assumed here: K is how many arrivals there are to a
+//! projection, alpha the weight of the old in every mean. UDP is open-loop traffic, part of r; so is a flow of which
+//! R_j is not known yet, and one that finds `flows` others in the table. A flight more than 2 R_j after the last
+//! counts as one 2 R_j after it: the sender may have been idle. A round is as long as it takes until a packet comes
+//! R_j after its first or later; it is scaled to R_j, and one longer than 2 R_j is no measure. A flow leaves slow
+//! start when it is told of congestion, or when a round brings no more than that before. A window that does not grow,
+//! since the link is full or the sender has its reasons, is taken for up to alpha / (1 - alpha) segments too large:
+//! the price of following one that does. One silent for 2 R_j sends nothing in the projection; one silent for 4 R_j
+//! and a second is forgotten. No window doubles more than 20 times in a projection. A flow whose packets follow one
+//! another without a gap keeps the R_j that it had.
 //!
 //! # Sources
 //! Koo, Ahn, Chung, "Performance analysis of active queue management schemes for IP network", ICCS 2004, section 2.6.
 //! Tested against a transcription of the above, verdict for verdict; there is no other source to hold it to.
 
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
-use crate::hash::Flows;
+use crate::hash::Ordered;
 use crate::params::Range;
 use crate::unit::{Bytes, Limit, Span, Time};
 
@@ -194,11 +195,11 @@ pub struct JobsEcn {
     k: u32,
     alpha: f64,
     limit: f64,
-    most_flows: usize,
+    most_flows: u32,
     flight_gap: f64,
     /// C in bytes a second.
     link: f64,
-    flows: Flows<Flow>,
+    flows: Ordered<Flow>,
     /// Flows that may be marked, for sorting: window and key.
     candidates: Vec<(f64, u64)>,
     arrivals: u32,
@@ -215,12 +216,12 @@ impl JobsEcn {
     /// Learns from an arrival of whatever fate.
     fn observe(&mut self, now: Time, packet: &Packet) {
         let size = f64::from(packet.size);
-        let room = self.flows.len() < self.most_flows;
-        if packet.udp || (!room && !self.flows.contains_key(&packet.flow)) {
+        let room = self.flows.len() < self.most_flows as usize;
+        if packet.udp || (!room && !self.flows.knows(packet.flow)) {
             self.open += size;
             return;
         }
-        let flow = self.flows.entry(packet.flow).or_insert_with(|| Flow::new(now));
+        let flow = self.flows.get_or_insert_with(packet.flow, || Flow::new(now));
         flow.arrive(now, packet, self.flight_gap, self.alpha);
         if flow.rtt.is_none() {
             self.open += size;
@@ -246,15 +247,15 @@ impl JobsEcn {
             self.open_rate = self.alpha * self.open_rate + (1.0 - self.alpha) * rate;
             (self.open, self.projected_at) = (0.0, now);
         }
-        self.flows.retain(|_, flow| {
+        self.flows.retain(|flow| {
             flow.due = false;
             flow.silent(now) <= flow.rtt.map_or(MEMORY, |rtt| (4.0 * rtt).max(MEMORY))
         });
-        let horizon = self.flows.values().filter_map(|flow| flow.active(now)).fold(0.0, f64::max);
+        let horizon = self.flows.iter().filter_map(|(_, flow)| flow.active(now)).fold(0.0, f64::max);
         let step = horizon / STEPS as f64;
         let mut input: [f64; STEPS] = std::array::from_fn(|i| self.open_rate * step * (i + 1) as f64);
         self.candidates.clear();
-        for (key, flow) in &self.flows {
+        for (key, flow) in self.flows.iter() {
             let Some(rtt) = flow.active(now) else { continue };
             for (i, entered) in input.iter_mut().enumerate() {
                 *entered += flow.sends(rtt, step * (i + 1) as f64, flow.told.is_some());
@@ -274,7 +275,7 @@ impl JobsEcn {
             if largest <= self.limit {
                 break;
             }
-            let flow = self.flows.get_mut(&self.candidates[i].1).expect("a candidate is in the table");
+            let flow = self.flows.get_mut(self.candidates[i].1).expect("a candidate is in the table");
             let rtt = flow.rtt.expect("a candidate has sent more than one flight");
             flow.due = true;
             self.due += 1;
@@ -306,17 +307,15 @@ impl Aqm for JobsEcn {
             Limit::Packets(packets) => u64::from(packets).saturating_mul(port.packet.0),
             Limit::Bytes(bytes) => bytes,
         };
-        let most_flows = params.flows as usize;
         Self {
             k: params.k,
             alpha: params.alpha,
             limit: params.b_lim.map_or(buffer, |bytes| bytes.0) as f64,
-            most_flows,
+            most_flows: params.flows,
             flight_gap: params.flight_gap.secs(),
             link: port.rate.bits() / 8.0,
-            // Twice the room, so that what is forgotten leaves no need to grow.
-            flows: Flows::with_capacity_and_hasher(2 * most_flows, Default::default()),
-            candidates: Vec::with_capacity(most_flows),
+            flows: Ordered::new(params.flows),
+            candidates: Vec::with_capacity(params.flows as usize),
             arrivals: 0,
             open: 0.0,
             projected_at: Time::ZERO,
@@ -337,7 +336,7 @@ impl Aqm for JobsEcn {
             self.arrivals = 0;
             self.project(now, queue.bytes as f64 + f64::from(packet.size));
         }
-        let Some(flow) = self.flows.get_mut(&packet.flow).filter(|_| !packet.udp) else {
+        let Some(flow) = self.flows.get_mut(packet.flow).filter(|_| !packet.udp) else {
             return Verdict::Pass;
         };
         let marks = flow.due && packet.ect && !queue.full;

@@ -23,7 +23,8 @@ fn packet(class: u8) -> Packet {
     Packet { class, ..Packet::new(500, false) }
 }
 
-/// An arrival of `class` that finds room and leaves the lanes like this; how many packets of which class it makes leave.
+/// An arrival of `class` that finds room and leaves the lanes like this; how many packets of which class it makes
+/// leave.
 fn arrive(jobs: &mut Jobs, ms: u64, class: u8, lanes: &mut [Lane]) -> Vec<usize> {
     jobs.on_enqueue(at(ms), &packet(class), &Backlog::default(), lanes, &mut Draw(0.5));
     let mut dropped = vec![];
