@@ -426,9 +426,9 @@ macro_rules! aqms {
             }
         }
 
-        /// Any one algorithm, dispatched by a `match`.
+        /// Any one algorithm, dispatched by a `match`. A link has one, so that its size does not matter.
         #[derive(Clone, Debug)]
-        #[allow(missing_docs)]
+        #[allow(missing_docs, clippy::large_enum_variant)]
         pub enum AnyDiscipline {
             One(AnyAqm),
             $($type_n($module_n::$type_n),)*
