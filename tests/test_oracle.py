@@ -75,7 +75,7 @@ def test_one_flow_has_the_window_of_ns2_at_every_sample(name: str) -> None:
     assert [t for t, cwnd in theirs if window[t] != pytest.approx(cwnd, rel=1e-3, abs=1e-3)] == []
 
 
-# The traffic is open-loop, on-off sources in both, so seeds differ by their load alone: means of five runs by some 0.7 %,
+# The traffic is open-loop, on-off sources in both, so seeds differ by their load alone: means of five runs by 0.7 %,
 # which overload makes 3 % of the loss. Five standard errors of the difference count as chance among so many means.
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", jobs.CONFIGURATIONS)

@@ -34,8 +34,20 @@ CONFIGURATIONS = {
     "relations": {"rdc": "2,2,2,2", "rlc": "2,2,2,2"},
     "relations_slow": {"rdc": "2,2,2,2", "rlc": "2,2,2,2", "sampling": "10", "peak": "0.1,0.2,0.4,0.5"},
     "delays": {"adc": "0.002,0.008,-1,-1", "rdc": "3,3,3,3", "rlc": "-1,-1,3,3", "peak": "0.4,0.4,0.2,0.2"},
-    "delays_front": {"adc": "0.002,0.008,-1,-1", "rdc": "3,3,3,3", "rlc": "-1,-1,3,3", "peak": "0.4,0.4,0.2,0.2", "front": "1"},
-    "shared": {"adc": "0.002,0.008,-1,-1", "rdc": "2,2,2,2", "rlc": "2,2,2,2", "peak": "0.4,0.4,0.2,0.2", "relief": "1"},
+    "delays_front": {
+        "adc": "0.002,0.008,-1,-1",
+        "rdc": "3,3,3,3",
+        "rlc": "-1,-1,3,3",
+        "peak": "0.4,0.4,0.2,0.2",
+        "front": "1",
+    },
+    "shared": {
+        "adc": "0.002,0.008,-1,-1",
+        "rdc": "2,2,2,2",
+        "rlc": "2,2,2,2",
+        "peak": "0.4,0.4,0.2,0.2",
+        "relief": "1",
+    },
 }
 """What is given to jobs.tcl beside its defaults."""
 
@@ -52,9 +64,7 @@ class Row:
 
 def stored() -> list[Row]:
     with (HERE / "jobs.csv").open(encoding="utf-8") as lines:
-        return [
-            Row(row["name"], row["metric"], float(row["mean"]), float(row["sd"])) for row in csv.DictReader(lines)
-        ]
+        return [Row(row["name"], row["metric"], float(row["mean"]), float(row["sd"])) for row in csv.DictReader(lines)]
 
 
 def off(name: str, runs: Sequence[Mapping[str, Mapping[str, float | None]]]) -> list[str]:
@@ -120,7 +130,7 @@ def scenario(name: str) -> aqmlab.Scenario:
             aqm.append(f"{parameter} = [{', '.join(quoted)}]")
     text = [f'title = "{name}"', f'duration = "{DURATION} s"', f'warmup = "{WARMUP} s"', 'observe = "neck"']
     text += ["[[link]]", 'name = "neck"', 'from = "r1"', 'to = "r2"', 'rate = "10 Mbit/s"', 'delay = "1 ms"']
-    text += ['buffer = "60 packets"', 'packet_size = "500 B"', "[link.aqm]", *aqm]
+    text += ['buffer = "60 packets"', "[link.aqm]", *aqm]
     for number, peak in zip(CLASSES, keys["peak"].split(","), strict=True):
         text += ["[[link]]", f'name = "in{number}"', f'from = "u{number}"', 'to = "r1"', 'rate = "100 Mbit/s"']
         text += ['delay = "1 ms"', 'buffer = "5000 packets"', 'aqm = "droptail"']

@@ -33,6 +33,13 @@ impl Packet {
     pub const fn new(size: u32, ect: bool) -> Self {
         Self { size, ect, l4s: false, udp: false, class: 1, flow: 0, pair: 0 }
     }
+
+    /// The place of its class in a list with an entry for each of [`CLASSES`].
+    #[inline]
+    #[must_use]
+    pub(crate) fn place(&self) -> usize {
+        usize::from(self.class.clamp(1, CLASSES)) - 1
+    }
 }
 
 /// The packets that wait, without the one in transmission.
@@ -419,9 +426,9 @@ macro_rules! aqms {
             }
         }
 
-        /// Any one algorithm, dispatched by a `match`.
+        /// Any one algorithm, dispatched by a `match`. A link has one, so that its size does not matter.
         #[derive(Clone, Debug)]
-        #[allow(missing_docs)]
+        #[allow(missing_docs, clippy::large_enum_variant)]
         pub enum AnyDiscipline {
             One(AnyAqm),
             $($type_n($module_n::$type_n),)*

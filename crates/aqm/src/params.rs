@@ -207,6 +207,14 @@ pub enum ParamError {
     },
 }
 
+impl ParamError {
+    /// The parameter `name` has the value `found`, but must be as `allowed` says.
+    #[must_use]
+    pub fn invalid(name: &str, found: impl fmt::Display, allowed: impl Into<String>) -> Self {
+        Self::Invalid { name: name.to_owned(), found: found.to_string(), allowed: allowed.into() }
+    }
+}
+
 impl fmt::Display for ParamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -552,11 +560,9 @@ pub fn read_table_check<P: Params>(entries: &Entries) -> Result<(), ParamError> 
 /// # Errors
 /// If it is of the wrong kind or out of range.
 pub fn read_checked<T: Field>(spec: &Spec, value: &Value) -> Result<T, ParamError> {
-    T::read(value).filter(|x| x.within(&spec.range)).ok_or_else(|| ParamError::Invalid {
-        name: spec.name.to_owned(),
-        found: value.to_string(),
-        allowed: spec.allowed(),
-    })
+    T::read(value)
+        .filter(|x| x.within(&spec.range))
+        .ok_or_else(|| ParamError::invalid(spec.name, value, spec.allowed()))
 }
 
 #[cfg(test)]

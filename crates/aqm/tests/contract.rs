@@ -212,7 +212,7 @@ impl Uniform for Unlucky {
 /// PI, REM and LRED may, after congestion, until their state has decayed; but from a fresh start, and as long
 /// as every arrival finds the queue empty, their state does not leave 0: PI moves by -(a - b) q_ref, clipped;
 /// REM's price by -gamma alpha b_star (or less than that, in the rate form, as a queue that stays empty gets
-/// no more than c; that of ns-2's 1000-byte packets is too small for a busy link of smaller ones, hence the
+/// no more than c; that of ns-2's 1000-byte packets is too small for a busy link of smaller ones, hence its longer
 /// gaps); and LRED has seen no loss. AVQ's virtual queue is never longer than a few packets, as these come at
 /// less than the rate that its capacity starts with. RAQM's p is multiplied by the queue, unless it is told
 /// to look at the rate alone: that one is excused.
@@ -224,7 +224,7 @@ fn an_empty_queue_is_never_punished_from_a_fresh_start() {
         let mut host = Host::new(&queue);
         for _ in 0..20_000 {
             assert!(queue.dequeue(host.now, &mut Unlucky).is_none());
-            let gap = Span::us(500 + random.bits() % 1900);
+            let gap = Span::us(if what.starts_with("rem ") { 500 } else { 400 } + random.bits() % 1900);
             host.advance(&mut queue, gap);
             let outcome = queue.enqueue(host.now, Labelled::new(500, true, 0), &mut Unlucky);
             assert_eq!(outcome, Outcome::Queued, "{what} at {:?}", host.now);
@@ -371,7 +371,7 @@ impl Model {
             *late += 1;
         });
         if outcome == Outcome::Overflowed {
-            assert!(self.queue.backlog(size).full, "overflow is for a full buffer");
+            assert!(backlog.full, "overflow is for a full buffer");
         } else if outcome != Outcome::DroppedEarly {
             assert!(!backlog.full || self.dropped_late > 0, "a full buffer has no room");
         }
@@ -503,9 +503,11 @@ fn every_early_dropper_drops_and_marks_under_overload() {
             }
             let sum = |field: fn(&aqm::Counts) -> u64| model.queue.counts().iter().map(field).sum::<u64>();
             let (drops, marks) = (sum(|counts| counts.drops_early), sum(|counts| counts.marks));
-            assert!(drops > 300 || ecn, "{}: {drops} drops", params.name());
-            // PIE marks only until p has risen to a tenth.
-            assert_eq!(marks > 10, ecn, "{}: {marks} marks", params.name());
+            assert!(drops > 200, "{} with ecn = {ecn}: {drops} drops", params.name());
+            // PIE marks only until p has risen to a tenth, which is soon.
+            let least = if params.name() == "pie" { 10 } else { 200 };
+            let marked = if ecn { marks > least } else { marks == 0 };
+            assert!(marked, "{} with ecn = {ecn}: {marks} marks", params.name());
         }
     }
 }

@@ -72,7 +72,7 @@ fn compare(
             let size = [40, 250, 500, 500, 500, 1000, 1500][(random.bits() % 7) as usize];
             // Some flows send much more than others.
             let flow = (random.uniform() * random.uniform() * 60.0) as u64;
-            let (ect, l4s) = (flow % 3 > 0, flow % 3 > 1);
+            let (ect, l4s) = (!flow.is_multiple_of(3), flow % 3 > 1);
             let packet = Packet { flow, l4s, ..Packet::new(size, ect) };
             let (outcome, _) =
                 queue.enqueue_or(now, Numbered(packet, arrivals, false), &mut draws.clone(), |sent| {

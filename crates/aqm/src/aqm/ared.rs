@@ -142,11 +142,7 @@ impl Aqm for Ared {
         Red::check(&params.red)?;
         for (name, value) in [("max_p", params.red.max_p()), ("bottom", params.bottom)] {
             if let Some(value) = value.filter(|value| *value > params.top) {
-                return Err(ParamError::Invalid {
-                    name: name.to_owned(),
-                    found: value.to_string(),
-                    allowed: format!("at most top = {}", params.top),
-                });
+                return Err(ParamError::invalid(name, value, format!("at most top = {}", params.top)));
             }
         }
         Ok(())

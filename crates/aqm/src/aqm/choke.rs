@@ -10,6 +10,9 @@
 //! With `candidates` so many packets are drawn. With `regions` their number follows the average: the space between
 //! the thresholds is parted in so many, and in the i-th from below (and in the last, above max_th) 2 i are drawn.
 //!
+//! In a short queue the packets that a flow sends in a row find each other, whatever its part: min_th should be many
+//! times their number, as RED's automatic one is before fast links only.
+//!
 //! Decides at: enqueue, on packets that wait as well. Timer: none. Randomness: one draw a candidate for each arrival
 //! with avg above min_th, until one is of its flow; RED's. State: that of `red`, and the flow of every packet that
 //! waits, as a router finds it in the packets.
@@ -58,7 +61,8 @@ impl Choke {
             return self.candidates;
         }
         let part = (self.red.avg - self.red.min_th) / (self.red.max_th - self.red.min_th);
-        2 * ((part * f64::from(self.regions)) as u32 + 1).min(self.regions)
+        // Where the thresholds meet, all above them is in the last.
+        2 * ((part * f64::from(self.regions)) as u32).saturating_add(1).min(self.regions)
     }
 
     /// The place of the first candidate that is of the flow.

@@ -22,7 +22,7 @@
 //! Linux and ns-3 take 1/sqrt(count) by Newton's method, exact to 16 bits or so; here it is exact. Linux's very
 //! first packet above the target is dropped at once, for its 1/sqrt starts at 0; here, as in ns-3, it gets an
 //! interval. Linux calls the idle link's rule whenever it asks an empty queue, here once an idle time. Linux marks
-//! with ECN always, here and in ns-3 under `ecn`.
+//! with ECN always, here and in ns-3 under `ecn`. Linux never drops the last packet of a queue, ns-3 and this do.
 //!
 //! # Sources
 //! Palmei, Gupta, Imputato, Morton, Tahiliani, Avallone, Taht, "Design and evaluation of COBALT queue discipline",

@@ -10,7 +10,8 @@
 //! ```
 //!
 //! after max_p has been considered. Where there are more flows, the queue and so their round-trip time grow instead of
-//! the loss ratio.
+//! the loss ratio. The buffer must be long enough for that: where the band is out of reach the thresholds come to rest
+//! at `ceiling`, and the queue near the buffer's end.
 //!
 //! Decides at: enqueue. Timer: `interval`. Randomness: one draw an arrival with avg above min_th. State: that of `ared`,
 //! min_th, max_th and P.
@@ -125,11 +126,7 @@ impl Aqm for Dtared {
     fn check(params: &Params) -> Result<(), ParamError> {
         Ared::check(&params.ared)?;
         if params.p_l > params.p_u {
-            return Err(ParamError::Invalid {
-                name: "p_l".to_owned(),
-                found: params.p_l.to_string(),
-                allowed: format!("at most p_u = {}", params.p_u),
-            });
+            return Err(ParamError::invalid("p_l", params.p_l, format!("at most p_u = {}", params.p_u)));
         }
         Ok(())
     }

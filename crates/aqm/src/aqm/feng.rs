@@ -127,18 +127,19 @@ impl Aqm for Feng {
 
     fn check(params: &Params) -> Result<(), ParamError> {
         Red::check(&params.red)?;
-        let refused = |name: &str, found: f64, allowed: String| {
-            Err(ParamError::Invalid { name: name.to_owned(), found: found.to_string(), allowed })
-        };
         if params.bottom > params.top {
-            return refused("bottom", params.bottom, format!("at most top = {}", params.top));
+            return Err(ParamError::invalid(
+                "bottom",
+                params.bottom,
+                format!("at most top = {}", params.top),
+            ));
         }
         match params.red.max_p() {
             Some(max_p) if max_p > params.top => {
-                refused("max_p", max_p, format!("at most top = {}", params.top))
+                Err(ParamError::invalid("max_p", max_p, format!("at most top = {}", params.top)))
             }
             Some(max_p) if max_p < params.bottom => {
-                refused("max_p", max_p, format!("at least bottom = {}", params.bottom))
+                Err(ParamError::invalid("max_p", max_p, format!("at least bottom = {}", params.bottom)))
             }
             _ => Ok(()),
         }

@@ -188,11 +188,9 @@ impl Aqm for Fred {
 
     fn check(params: &Params) -> Result<(), ParamError> {
         match (params.min_th, params.max_th) {
-            (Some(min_th), Some(max_th)) if min_th >= max_th => Err(ParamError::Invalid {
-                name: "min_th".to_owned(),
-                found: min_th.to_string(),
-                allowed: format!("less than max_th = {max_th}"),
-            }),
+            (Some(min_th), Some(max_th)) if min_th >= max_th => {
+                Err(ParamError::invalid("min_th", min_th, format!("less than max_th = {max_th}")))
+            }
             _ => Ok(()),
         }
     }

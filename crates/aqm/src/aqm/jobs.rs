@@ -180,7 +180,7 @@ impl Class {
 impl Jobs {
     /// Counts an arrival, before anything is decided.
     fn count(&mut self, now: Time, packet: &Packet, lanes: &[Lane]) -> usize {
-        let class = usize::from(packet.class.clamp(1, CLASSES)) - 1;
+        let class = packet.place();
         let size = bits(u64::from(packet.size));
         self.arrival = Some((class, packet.size));
         self.load.arrive(now, size);

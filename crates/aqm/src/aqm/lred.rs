@@ -150,11 +150,8 @@ impl Aqm for Lred {
     fn check(params: &Params) -> Result<(), ParamError> {
         let weights = &params.weights;
         if weights.len() > usize::from(CLASSES) || !weights.is_sorted() {
-            return Err(ParamError::Invalid {
-                name: "weights".to_owned(),
-                found: format!("{weights:?}"),
-                allowed: format!("at most {CLASSES} weights, none smaller than the one before"),
-            });
+            let allowed = format!("at most {CLASSES} weights, none smaller than the one before");
+            return Err(ParamError::invalid("weights", format!("{weights:?}"), allowed));
         }
         Ok(())
     }
@@ -165,7 +162,7 @@ impl Aqm for Lred {
 
     #[inline]
     fn on_enqueue<R: Uniform>(&mut self, _: Time, packet: &Packet, queue: &Backlog, rng: &mut R) -> Verdict {
-        let weight = self.weights[usize::from(packet.class.clamp(1, CLASSES) - 1)];
+        let weight = self.weights[packet.place()];
         self.now.arrivals += 1;
         self.now.weight += weight;
         let q = queue.length(self.bytes, self.mean);

@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn the_area_below_the_curve_is_that_of_red() {
-        // 2000 steps of a hundredth of the way would be too coarse in packets: sum p_b over queues of 20 to 59.
+        // The mean of p_b over the queues between the thresholds, against the half of max_p that RED has.
         let area: f64 = (20..60).map(|queue| p_b(0.1, false, queue)).sum();
         assert!((area / 40.0 - 0.05).abs() < 0.05 / 20.0, "{area}");
     }

@@ -118,7 +118,7 @@ impl Aqm for Pi {
     const PRESETS: &'static [(&'static str, &'static str)] = &[
         ("survey", "160 Hz and 70 packets of 1000 bytes, as in the survey of Koo et al."),
         ("ns2.35", "ns-2.35's defaults, the RAQM paper's PI: packets of 500 bytes whatever the traffic's"),
-        ("lred", "the LRED paper's PI: ns-2's gains and a target of 100 packets"),
+        ("lred", "The LRED paper's PI: ns-2's gains and a target of 100 packets"),
         (
             "pi-star",
             "the LRED paper's PI*: gains designed for N- = 100 connections and R+ = 450 ms on this link",
@@ -163,17 +163,14 @@ impl Aqm for Pi {
     }
 
     fn check(params: &Params) -> Result<(), ParamError> {
-        let invalid = |name: &str, found: f64, allowed: String| {
-            Err(ParamError::Invalid { name: name.to_owned(), found: found.to_string(), allowed })
-        };
         let default = Params::default();
         for (name, given, default) in [("a", params.a, default.a), ("b", params.b, default.b)] {
             if params.design.is_some() && given != default {
-                return invalid(name, given, "left out where there is a design".to_owned());
+                return Err(ParamError::invalid(name, given, "left out where there is a design"));
             }
         }
         if params.b > params.a {
-            return invalid("b", params.b, format!("at most a = {}", params.a));
+            return Err(ParamError::invalid("b", params.b, format!("at most a = {}", params.a)));
         }
         Ok(())
     }

@@ -116,7 +116,7 @@ impl Aqm for Pi2 {
     ];
     const PRESETS: &'static [(&'static str, &'static str)] = &[(
         "dualpi2",
-        "the target, period and gains of Linux's dualpi2, RFC 9332's for round trips up to 100 ms",
+        "The target, period and gains of Linux's dualpi2: RFC 9332's for round trips up to 100 ms, but for beta, 3 Hz",
     )];
 
     fn new(params: &Params, port: &Port) -> Self {

@@ -23,8 +23,9 @@
 //! of a burst.
 //!
 //! # Sources
-//! RFC 8033, read by way of FreeBSD's dn_aqm_pie.c, which follows its appendices; Linux, sch_pie.c; ns-3,
-//! pie-queue-disc.cc; RFC 8034 by way of CableLabs' module for ns-3. Tested against the pseudocode of both.
+//! RFC 8033, as FreeBSD's dn_aqm_pie.c follows its appendices; RFC 8034, as CableLabs' module for ns-3 follows it;
+//! Linux, sch_pie.c; ns-3, pie-queue-disc.cc. Tested against transcriptions of the first two; the RFCs' own texts were
+//! not at hand.
 
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::Range;
@@ -72,7 +73,8 @@ crate::params! {
         /// How the delay is known: `departures`, the backlog over their measured rate; `timestamps`, what the
         /// last packet has waited; `rate`, the backlog over the link's rate.
         delay: Delay = Delay::Departures, "";
-        /// How many bytes must wait to measure the rate of departures, and leave for a measurement.
+        /// How many bytes must wait to measure the rate of departures, and leave for a measurement. Before a smaller
+        /// buffer nothing is ever measured, the delay counts as 0, and nothing is dropped early.
         dq_threshold: Bytes = Bytes(16_384), "bytes", Range::new(1.0, 1e9), ["DequeueThreshold"];
         /// Weight of a new measurement of that rate; if left out, `dq_threshold` over 65 536, at most 1.
         dq_weight: Option<f64> = None, "", Range::above(0.0, 1.0);
@@ -379,6 +381,8 @@ impl Aqm for Pie {
                 decay: 1.0 - 1.0 / 64.0,
                 high: Some(Span::ms(250)),
                 derandomise: true,
+                // Its MTU, which is Ethernet's.
+                mean_packet: Some(Bytes(1514)),
                 ..rfc8033
             }),
             "ns3" => Some(Params {

@@ -217,11 +217,8 @@ impl Aqm for Raqm {
     fn check(params: &Params) -> Result<(), ParamError> {
         let sum: f64 = params.shares.iter().sum();
         if sum > 1.0 + 1e-9 || params.shares.len() > usize::from(CLASSES) {
-            return Err(ParamError::Invalid {
-                name: "shares".to_owned(),
-                found: format!("{:?}", params.shares),
-                allowed: format!("at most {CLASSES} parts, in all at most 1"),
-            });
+            let allowed = format!("at most {CLASSES} parts, in all at most 1");
+            return Err(ParamError::invalid("shares", format!("{:?}", params.shares), allowed));
         }
         Ok(())
     }

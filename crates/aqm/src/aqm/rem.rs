@@ -122,7 +122,7 @@ impl Aqm for Rem {
     ];
     const PRESETS: &'static [(&'static str, &'static str)] = &[
         ("ns2.35", "ns-2.35's defaults: the rate form, packets of 1000 bytes whatever the traffic's"),
-        ("survey", "as in the survey of Koo et al.: ns-2's, for its packets of 1000 bytes, with marks"),
+        ("survey", "The survey of Koo et al.: ns-2's, for its packets of 1000 bytes, with marks"),
     ];
 
     fn new(params: &Params, port: &Port) -> Self {

@@ -46,7 +46,8 @@ crate::params! {
         levels: u32 = 8, "", Range::new(1.0, 64.0), ["L"];
         /// Bins N of a level.
         bins: u32 = 16, "", Range::new(1.0, 65_536.0), ["N"];
-        /// The packets in a bin from which its p_m rises.
+        /// The packets in a bin from which its p_m rises. Many flows spread evenly: where `bins` times this is more
+        /// than the buffer, as the default's 320 packets may be, they fill it, and only who sends more is held back.
         bin_size: u32 = 20, "packets", Range::new(1.0, 1e9), ["target"];
         /// The packets in a bin from which all its arrivals are dropped.
         max: u32 = 25, "packets", Range::new(1.0, 1e9);
@@ -261,11 +262,11 @@ impl Aqm for Sfb {
 
     fn check(params: &Params) -> Result<(), ParamError> {
         if params.bin_size > params.max {
-            return Err(ParamError::Invalid {
-                name: "bin_size".to_owned(),
-                found: params.bin_size.to_string(),
-                allowed: format!("at most max = {}", params.max),
-            });
+            return Err(ParamError::invalid(
+                "bin_size",
+                params.bin_size,
+                format!("at most max = {}", params.max),
+            ));
         }
         Ok(())
     }

@@ -49,7 +49,8 @@ crate::params! {
         overwrite: f64 = 0.25, "", Range::new(0.0, 1.0);
         /// Weight of an arrival in the hit rate P; 1/M if left out.
         alpha: Option<f64> = None, "", Range::above(0.0, 1.0);
-        /// Drop probability in a queue above a third of the buffer.
+        /// Drop probability in a queue above a third of the buffer. Senders whom it takes more to slow down fill the
+        /// buffer.
         p_max: f64 = 0.15, "", Range::new(0.0, 1.0);
         /// The number of flows from which on the drop probability no longer grows.
         flows: f64 = 256.0, "", Range::new(1.0, 1e9);

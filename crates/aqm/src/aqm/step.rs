@@ -96,8 +96,8 @@ impl Aqm for Step {
     type Params = Params;
     const SIGNALS: &'static [Signal] = &[];
     const PRESETS: &'static [(&'static str, &'static str)] = &[
-        ("dctcp-1g", "the DCTCP paper's 20 packets for links of 1 Gbit/s, with marks"),
-        ("dctcp-10g", "the DCTCP paper's 65 packets for links of 10 Gbit/s, with marks"),
+        ("dctcp-1g", "The DCTCP paper's 20 packets for links of 1 Gbit/s, with marks"),
+        ("dctcp-10g", "The DCTCP paper's 65 packets for links of 10 Gbit/s, with marks"),
     ];
 
     fn new(params: &Params, port: &Port) -> Self {

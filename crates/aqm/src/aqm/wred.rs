@@ -13,7 +13,7 @@
 //! Each class counts its own packets between its own drops.
 //!
 //! Decides at: enqueue. Timer: none. Randomness: one draw an arrival with the average above min_th. State: that of `red`
-//! for every class; packets and bytes that wait, of every class.
+//! for every class; with "own-and-higher" the class and size of every packet that waits.
 //!
 //! # Departures from the source
 //! Those of `red`; with "own-and-higher" a class is spared while at most one packet waits that it sees. Cisco's eight
@@ -28,6 +28,7 @@
 
 use crate::aqm::red::{self, Red, Spacing};
 use crate::aqm::{Aqm, Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
+use crate::mirror::Mirror;
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Span, Time};
 
@@ -100,11 +101,6 @@ impl Params {
 
 const N: usize = CLASSES as usize;
 
-/// The place of a packet's class in a table.
-fn place(packet: &Packet) -> usize {
-    usize::from(packet.class.clamp(1, CLASSES) - 1)
-}
-
 /// The algorithm; see the module.
 #[derive(Clone, Debug)]
 pub struct Wred {
@@ -112,7 +108,9 @@ pub struct Wred {
     /// On the heap, lest every algorithm take as much room as four.
     classes: Box<[Red; N]>,
     /// What waits of each class, which only RIO's average needs.
-    waiting: [Backlog; N],
+    held: [Backlog; N],
+    /// Of every packet that waits the class's place and the size, for that average.
+    waiting: Option<Mirror<(usize, u32)>>,
     /// The class of the last arrival.
     last: usize,
 }
@@ -124,13 +122,22 @@ impl Wred {
         match self.average {
             Average::Shared => *queue,
             Average::OwnAndHigher => {
-                let seen = &self.waiting[..=k];
+                let seen = &self.held[..=k];
                 Backlog {
                     packets: seen.iter().map(|class| class.packets).sum(),
                     bytes: seen.iter().map(|class| class.bytes).sum(),
                     full: queue.full,
                 }
             }
+        }
+    }
+
+    /// Takes the packets that are no longer in the queue off their classes.
+    #[inline]
+    fn forget(&mut self, queue: &Backlog) {
+        while let Some((k, size)) = self.waiting.as_mut().and_then(|waiting| waiting.gone(queue.packets)) {
+            self.held[k].packets -= 1;
+            self.held[k].bytes -= u64::from(size);
         }
     }
 }
@@ -154,7 +161,8 @@ impl Aqm for Wred {
         Self {
             average: params.average,
             classes: Box::new(std::array::from_fn(|k| Red::new(&params.class(k), port))),
-            waiting: [Backlog::default(); N],
+            held: [Backlog::default(); N],
+            waiting: (params.average == Average::OwnAndHigher).then(|| Mirror::new(port)),
             last: 0,
         }
     }
@@ -175,11 +183,8 @@ impl Aqm for Wred {
         for (name, list) in [("min_th", &params.min_th), ("max_th", &params.max_th), ("max_p", &params.max_p)]
         {
             if list.len() > N {
-                return Err(ParamError::Invalid {
-                    name: name.to_owned(),
-                    found: format!("{list:?}"),
-                    allowed: format!("at most {N} values, one a class"),
-                });
+                let allowed = format!("at most {N} values, one a class");
+                return Err(ParamError::invalid(name, format!("{list:?}"), allowed));
             }
         }
         (0..N).try_for_each(|k| Red::check(&params.class(k)))
@@ -193,11 +198,8 @@ impl Aqm for Wred {
         queue: &Backlog,
         rng: &mut R,
     ) -> Verdict {
-        if queue.packets == 0 {
-            // A host that shares the buffer among queues may have dropped what waited.
-            self.waiting = [Backlog::default(); N];
-        }
-        let k = place(packet);
+        self.forget(queue);
+        let k = packet.place();
         for class in 0..N {
             if class >= k || self.average == Average::Shared {
                 let seen = self.seen(class, queue);
@@ -210,9 +212,13 @@ impl Aqm for Wred {
         self.last = k;
         let seen = self.seen(k, queue);
         let verdict = self.classes[k].decide(packet, &seen, rng);
-        if verdict != Verdict::Drop && !queue.full {
-            self.waiting[k].packets += 1;
-            self.waiting[k].bytes += u64::from(packet.size);
+        if verdict != Verdict::Drop
+            && !queue.full
+            && let Some(waiting) = &mut self.waiting
+        {
+            waiting.push((k, packet.size));
+            self.held[k].packets += 1;
+            self.held[k].bytes += u64::from(packet.size);
         }
         verdict
     }
@@ -221,14 +227,12 @@ impl Aqm for Wred {
     fn on_dequeue<R: Uniform>(
         &mut self,
         _: Time,
-        packet: &Packet,
-        _: &Backlog,
+        _: &Packet,
+        queue: &Backlog,
         _: Span,
         _: &mut R,
     ) -> Verdict {
-        let class = &mut self.waiting[place(packet)];
-        class.packets = class.packets.saturating_sub(1);
-        class.bytes = class.bytes.saturating_sub(u64::from(packet.size));
+        self.forget(queue);
         Verdict::Pass
     }
 
@@ -329,18 +333,36 @@ mod tests {
         for (queue, class) in (0..).zip(classes) {
             arrive(&mut wred, Time::ZERO, class, queue);
         }
-        for (class, seen) in [(1, 1.0), (2, 4.0), (3, 6.0), (4, 10.0)] {
-            arrive(&mut wred, Time::ZERO, class, 7);
+        for (queue, (class, seen)) in (7..).zip([(1, 1.0), (2, 4.0), (3, 6.0), (4, 10.0)]) {
+            arrive(&mut wred, Time::ZERO, class, queue);
             assert_close(avg(&wred), seen);
         }
-        // Two of class 2 leave, and one of class 4.
-        for class in [2, 2, 4] {
-            wred.on_dequeue(Time::ZERO, &of_class(class), &waiting(9), Span::ZERO, &mut Draw(0.5));
+        // Eleven wait, 2 3 2 4 by class. The first three leave: one of class 1 and two of class 2.
+        for left in [10, 9, 8] {
+            wred.on_dequeue(Time::ZERO, &PACKET, &waiting(left), Span::ZERO, &mut Draw(0.5));
         }
-        for (class, seen) in [(1, 2.0), (2, 4.0), (3, 7.0), (4, 11.0)] {
-            arrive(&mut wred, Time::ZERO, class, 9);
+        for (queue, (class, seen)) in (8..).zip([(1, 1.0), (2, 3.0), (3, 6.0), (4, 11.0)]) {
+            arrive(&mut wred, Time::ZERO, class, queue);
             assert_close(avg(&wred), seen);
         }
+    }
+
+    #[test]
+    fn what_a_host_takes_from_the_head_to_make_room_no_longer_waits() {
+        let params = Params {
+            average: Average::OwnAndHigher,
+            w_q: 1.0,
+            min_th: vec![90.0],
+            max_th: vec![99.0],
+            ..Params::default()
+        };
+        let mut wred = Wred::new(&params, &PORT);
+        for (queue, class) in (0..).zip([1, 1, 1, 4]) {
+            arrive(&mut wred, Time::ZERO, class, queue);
+        }
+        // Two of class 1 are gone, and nobody has asked.
+        arrive(&mut wred, Time::ZERO, 1, 2);
+        assert_close(avg(&wred), 1.0);
     }
 
     #[test]
@@ -363,7 +385,7 @@ mod tests {
         }
         let full = Backlog { full: true, ..waiting(3) };
         wred.on_enqueue(Time::ZERO, &of_class(2), &full, &mut Draw(0.5));
-        assert_eq!((wred.waiting[1].packets, wred.waiting[1].bytes), (3, 1500));
+        assert_eq!((wred.held[1].packets, wred.held[1].bytes), (3, 1500));
     }
 
     #[test]

@@ -68,9 +68,9 @@ fn products(factor: &PerClass<f64>) -> PerClass<f64> {
     let mut tmp = [1.0; NO_CLASSES + 1];
     let mut result = [1.0; NO_CLASSES + 1];
     for i in ALL {
-        for j in 1..i {
-            if factor[j] != -1.0 {
-                tmp[i] *= factor[j];
+        for before in &factor[1..i] {
+            if *before != -1.0 {
+                tmp[i] *= before;
             }
         }
     }

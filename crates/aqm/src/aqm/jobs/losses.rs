@@ -39,9 +39,9 @@ impl Jobs {
         if chosen.is_some_and(|i| self.classes[i].may_lose(self.victim(i, lanes).1)) {
             return chosen;
         }
-        let waiting = (0..N).filter(|i| self.waits(*i, lanes));
+        let mut waiting = (0..N).filter(|i| self.waits(*i, lanes));
         let spare = |i: usize| self.classes[i].most_lost - self.classes[i].loss;
-        if self.ns2 { waiting.last() } else { waiting.max_by(|i, j| spare(*i).total_cmp(&spare(*j))) }
+        if self.ns2 { waiting.next_back() } else { waiting.max_by(|i, j| spare(*i).total_cmp(&spare(*j))) }
     }
 
     /// The class that loses a packet for want of room.
@@ -71,9 +71,9 @@ impl Jobs {
             shedding.excess -= self.victim(class, lanes).1;
             return Some(class).filter(|i| may_lose(*i));
         }
-        for i in 0..N {
+        for (i, lane) in lanes.iter().enumerate() {
             let wanted = &shedding.wanted[i];
-            let too_long = lanes[i].packets > 0 && bits(lanes[i].bytes) > wanted.left * wanted.rate;
+            let too_long = lane.packets > 0 && bits(lane.bytes) > wanted.left * wanted.rate;
             if !wanted.late || !too_long || shedding.stopped[i] {
                 continue;
             }

@@ -76,11 +76,9 @@ crate::params! {
 /// Refuses `value` if what it says is said by `other`, `given`, as well.
 fn alone<T: Field>(name: &str, value: Option<&T>, other: &str, given: bool) -> Result<(), ParamError> {
     match value {
-        Some(value) if given => Err(ParamError::Invalid {
-            name: name.to_owned(),
-            found: value.value().to_string(),
-            allowed: format!("left out where {other} is given"),
-        }),
+        Some(value) if given => {
+            Err(ParamError::invalid(name, value.value(), format!("left out where {other} is given")))
+        }
         _ => Ok(()),
     }
 }
@@ -98,22 +96,16 @@ impl Params {
         alone("linterm", self.linterm.as_ref(), "max_p", self.max_p.is_some())?;
         alone("plog", self.plog.as_ref(), "max_p or linterm", self.max_p().is_some())?;
         alone("burst", self.burst.as_ref(), "w_q", self.w_q.is_some())?;
-        let refused = |name: &str, found: String, allowed: String| {
-            Err(ParamError::Invalid { name: name.to_owned(), found, allowed })
-        };
         match (self.min_th, self.max_th) {
             (Some(min), Some(max)) if min > max => {
-                return refused("min_th", min.to_string(), format!("at most max_th = {max}"));
+                return Err(ParamError::invalid("min_th", min, format!("at most max_th = {max}")));
             }
             _ => {}
         }
         match (self.min_bytes, self.max_bytes) {
             (Some(min), Some(max)) if min.0 > max.0 => {
-                return refused(
-                    "min_bytes",
-                    min.value().to_string(),
-                    format!("at most max_bytes = {}", max.value()),
-                );
+                let allowed = format!("at most max_bytes = {}", max.value());
+                return Err(ParamError::invalid("min_bytes", min.value(), allowed));
             }
             _ => {}
         }
@@ -121,7 +113,7 @@ impl Params {
             (Some(burst), Some(min_th)) if weight_for_burst(min_th, burst).is_none() => {
                 let allowed =
                     format!("at least min_th = {min_th}, and that more than 1, for tc to find a weight");
-                refused("burst", burst.to_string(), allowed)
+                Err(ParamError::invalid("burst", burst, allowed))
             }
             _ => Ok(()),
         }
