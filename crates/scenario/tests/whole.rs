@@ -401,7 +401,7 @@ fn an_algorithm_inside_without_a_name_is_the_one_there_was() {
     let fq = AnyParams::of("fq").unwrap();
     let ecn = ("ecn", Value::Bool(true));
     let set = [("aqm.aqm.target", "7 ms")];
-    assert_eq!(of("fq", &set), with(fq.clone(), "aqm", "codel", &[target.clone()]));
+    assert_eq!(of("fq", &set), with(fq.clone(), "aqm", "codel", std::slice::from_ref(&target)));
     // What the preset of the outer one gives the inner one stays.
     let fq_codel = fq.preset("codel").unwrap();
     assert_eq!(of("fq_codel", &set), with(fq_codel, "aqm", "codel", &[ecn, target]));
