@@ -5,6 +5,8 @@
 //! queue. Layers, each importing only those before it: [`mod@unit`], [`mod@params`], [`mod@aqm`] with
 //! [`mod@discipline`], [`mod@queue`].
 
+#[macro_use]
+mod any;
 pub mod aqm;
 pub mod discipline;
 #[cfg(test)]

@@ -1,0 +1,158 @@
+//! The types that a parameter can have.
+
+use crate::params::{Kind, Range, Value};
+use crate::unit::{Bytes, Frequency, Limit, Quantity, Rate, Span};
+
+/// A type that a parameter can have.
+pub trait Field: Sized {
+    /// What kind of value it reads.
+    const KIND: Kind;
+    /// Whether it reads a list.
+    const LIST: bool = false;
+    /// Whether it may be left out by writing `"auto"`.
+    const OPTIONAL: bool = false;
+    /// What each name of a choice means, in the order of [`Kind::Choice`].
+    const CHOICES: &'static [&'static str] = &[];
+    /// Reads `value`; `None` if it is not of this kind.
+    fn read(value: &Value) -> Option<Self>;
+    /// The value to write so that [`Field::read`] gives this again.
+    fn value(&self) -> Value;
+    /// Whether every number in it is in `range`.
+    fn within(&self, range: &Range) -> bool;
+}
+
+impl Field for f64 {
+    const KIND: Kind = Kind::Number;
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Integer(n) => Some(*n as Self),
+            Value::Float(x) => Some(*x),
+            _ => None,
+        }
+    }
+    fn value(&self) -> Value {
+        Value::Float(*self)
+    }
+    fn within(&self, range: &Range) -> bool {
+        range.contains(*self)
+    }
+}
+
+macro_rules! counts {
+    ($($ty:ty),*) => {$(
+        impl Field for $ty {
+            const KIND: Kind = Kind::Count;
+            fn read(value: &Value) -> Option<Self> {
+                match value {
+                    Value::Integer(n) => Self::try_from(*n).ok(),
+                    _ => None,
+                }
+            }
+            fn value(&self) -> Value {
+                Value::Integer(i64::try_from(*self).unwrap_or(i64::MAX))
+            }
+            fn within(&self, range: &Range) -> bool {
+                range.contains(*self as f64)
+            }
+        }
+    )*};
+}
+counts!(u32, u64);
+
+impl Field for bool {
+    const KIND: Kind = Kind::Switch;
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Bool(b) => Some(*b),
+            _ => None,
+        }
+    }
+    fn value(&self) -> Value {
+        Value::Bool(*self)
+    }
+    fn within(&self, _: &Range) -> bool {
+        true
+    }
+}
+
+impl Field for String {
+    const KIND: Kind = Kind::Text;
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Text(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+    fn value(&self) -> Value {
+        Value::Text(self.clone())
+    }
+    fn within(&self, _: &Range) -> bool {
+        true
+    }
+}
+
+macro_rules! quantities {
+    ($($ty:ty: $magnitude:expr),* $(,)?) => {$(
+        impl Field for $ty {
+            const KIND: Kind = Kind::Quantity(<$ty as Quantity>::EXAMPLE);
+            fn read(value: &Value) -> Option<Self> {
+                match value {
+                    Value::Text(text) => Self::parse(text),
+                    _ => None,
+                }
+            }
+            fn value(&self) -> Value {
+                Value::Text(self.to_string())
+            }
+            fn within(&self, range: &Range) -> bool {
+                let magnitude: fn(&$ty) -> f64 = $magnitude;
+                range.contains(magnitude(self))
+            }
+        }
+    )*};
+}
+quantities! {
+    Span: |x| x.secs(),
+    Rate: |x| x.bits(),
+    Bytes: |x| x.0 as f64,
+    Frequency: |x| x.0,
+    Limit: |x| match *x { Limit::Packets(n) => f64::from(n), Limit::Bytes(n) => n as f64 },
+}
+
+impl<T: Field> Field for Option<T> {
+    const KIND: Kind = T::KIND;
+    const LIST: bool = T::LIST;
+    const OPTIONAL: bool = true;
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::Text(text) if text == "auto" => Some(None),
+            _ => T::read(value).map(Some),
+        }
+    }
+    fn value(&self) -> Value {
+        self.as_ref().map_or_else(|| Value::Text("auto".to_owned()), Field::value)
+    }
+    fn within(&self, range: &Range) -> bool {
+        self.as_ref().is_none_or(|x| x.within(range))
+    }
+}
+
+/// A list; a single value is read as a list of one.
+impl<T: Field> Field for Vec<T> {
+    const KIND: Kind = T::KIND;
+    const LIST: bool = true;
+    const OPTIONAL: bool = T::OPTIONAL;
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::List(values) if values.is_empty() => None,
+            Value::List(values) => values.iter().map(T::read).collect(),
+            one => T::read(one).map(|x| vec![x]),
+        }
+    }
+    fn value(&self) -> Value {
+        Value::List(self.iter().map(Field::value).collect())
+    }
+    fn within(&self, range: &Range) -> bool {
+        self.iter().all(|x| x.within(range))
+    }
+}
