@@ -1,12 +1,30 @@
 """What holds in any queue whatever the traffic: Little's law, and no packet lost from sight."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 import aqmlab
 from aqmlab import Scenario, run
 from aqmlab.result import Run
 
-AQMS = [entry["name"] for entry in aqmlab.catalogue()["aqms"]]
+ENTRIES = aqmlab.catalogue()["aqms"]
+AQMS = [entry["name"] for entry in ENTRIES]
+
+
+def decides_at(entry: Mapping[str, Any]) -> str:
+    """Give the moments at which a queue discipline decides, as its page says."""
+    doc = " ".join(entry["doc"].split())
+    return str(doc.partition("Decides at: ")[2].partition(" Timer: ")[0])
+
+
+LATE = {
+    entry["name"]
+    for entry in ENTRIES
+    if any(moment in decides_at(entry) for moment in ("dequeue", "overflow", "packets that wait"))
+}
+"""Those that may drop a packet that has waited: it adds to the queue, but the mean wait is of those that were sent."""
 
 # TCP that stays, comes and goes, and fetches pages, and datagrams of several sizes.
 EVERYTHING = """\
@@ -101,7 +119,9 @@ def test_the_mean_queue_is_throughput_times_mean_delay(aqm: str) -> None:
     metrics = observed(everything(aqm)).metrics
     sent = ((metrics["arrivals"] or 0) - drops(metrics)) / 100
     assert (metrics["queue_mean"] or 0) > 1
-    assert metrics["queue_mean"] == pytest.approx(sent * (metrics["queue_delay_mean"] or 0), rel=0.001)
+    by_delay = sent * (metrics["queue_delay_mean"] or 0)
+    assert (metrics["queue_mean"] or 0) >= 0.999 * by_delay
+    assert aqm in LATE or (metrics["queue_mean"] or 0) <= 1.001 * by_delay
 
 
 # Here nothing straddles: what the law leaves is rounding.
@@ -110,7 +130,9 @@ def test_the_mean_queue_is_throughput_times_mean_delay(aqm: str) -> None:
 def test_from_empty_to_empty_littles_law_is_exact(aqm: str, changes: dict[str, object]) -> None:
     made = drained(aqm, changes)
     total_wait = (made.engine["packets"] or 0) * (made.metrics["queue_delay_mean"] or 0)
-    assert (made.metrics["queue_mean"] or 0) * 40 == pytest.approx(total_wait, rel=1e-9)
+    area = (made.metrics["queue_mean"] or 0) * 40
+    assert area >= total_wait * (1 - 1e-9)
+    assert aqm in LATE or area <= total_wait * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("changes", [{}, CHANGES, LOSS, BURSTS], ids=["plain", "changes", "loss", "bursts"])

@@ -14,10 +14,10 @@ TREE = ROOT / "target" / "contributing"
 
 QUICK = """
 [profile.test.package.aqm]
-opt-level = 0
+opt-level = 1
 debug = 0
 """
-"""To build the crate takes longer than to run its tests. What it depends on is there, built for the other tests."""
+"""Quick to build and quick enough to run. What the crate depends on is there, built for the other tests."""
 
 FILE = "crates/aqm/src/aqm/erd.rs"
 LIST = "crates/aqm/src/aqm.rs"

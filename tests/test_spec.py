@@ -68,8 +68,16 @@ def test_a_preset_is_the_values_that_its_page_lists(name: str) -> None:
 
 
 def simple(values: dict[str, Any]) -> dict[str, Any]:
-    """Give what can be set by a path: of an algorithm inside another one its SPEC."""
-    return {key: listing.written(value) if isinstance(value, dict) else value for key, value in values.items()}
+    """Give what can be set by a path: of an algorithm inside another one its SPEC, of a table each value."""
+    told: dict[str, Any] = {}
+    for key, value in values.items():
+        if not isinstance(value, dict):
+            told[key] = value
+        elif "name" in value:
+            told[key] = listing.written(value)
+        else:
+            told |= {f"{key}.{inner}": one for inner, one in value.items()}
+    return told
 
 
 def test_a_variant_is_its_preset() -> None:

@@ -114,8 +114,9 @@ def test_the_example_of_every_kind_runs(kind: str) -> None:
     assert aqmlab.run(Scenario.parse(text)).classes["one"]["arrivals"] > 0
 
 
-def test_the_page_on_scenarios_has_every_key() -> None:
-    rows = {line.split("|")[1].split("`")[1] for line in PAGES["scenario.md"]().splitlines() if line.startswith("| `")}
+def test_the_pages_have_every_key() -> None:
+    lines = [line for page in ("scenario.md", "aqms.md") for line in PAGES[page]().splitlines()]
+    rows = {line.split("|")[1].split("`")[1] for line in lines if line.startswith("| `")}
     listed = aqmlab.catalogue()
     tables = [*listed["tables"].values(), *(entry["parameters"] for entry in listed["aqms"])]
     names = {one["name"] for table in tables for one in table}
