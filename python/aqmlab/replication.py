@@ -6,9 +6,10 @@ import json
 import operator
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from threading import Thread
 
 from aqmlab import _core
 from aqmlab.comparison import Comparison
@@ -211,23 +212,14 @@ def compare_scenarios(
     ]
     workers = _workers(jobs, len(tasks))
     _refuse_too_much_memory(scenarios.values(), len(tasks) // len(scenarios), workers)
-    with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(task.simulate) for task in tasks]
-        try:
-            while wait(futures, timeout=_SLICE).not_done:
-                if progress:
-                    progress(sum(task.done for task in tasks) / len(tasks))
-        except BaseException as error:
-            for task in tasks:
-                task.stopped = True
-            pool.shutdown(cancel_futures=True)
-            if isinstance(error, KeyboardInterrupt):
-                raise Interrupted(_finished(scenarios, tasks), len(tasks)) from None
-            raise
+    try:
+        _perform(tasks, workers, progress)
+    except KeyboardInterrupt:
+        raise Interrupted(_finished(scenarios, tasks), len(tasks)) from None
     if progress:
         progress(1.0)
-    for task, future in zip(tasks, futures, strict=True):
-        if reason := future.exception():
+    for task in tasks:
+        if reason := task.failure:
             raise RunFailed(
                 f"run failed: {task.label}, seed {task.seed}: {reason}", _finished(scenarios, tasks)
             ) from reason
@@ -265,6 +257,14 @@ class _Task:
     done: float = 0.0
     stopped: bool = False
     outcome: tuple[Run, Recording] | None = None
+    failure: Exception | None = None
+
+    def perform(self) -> None:
+        """Simulate, and keep what goes wrong for whoever asked for it."""
+        try:
+            self.simulate()
+        except Exception as error:
+            self.failure = error
 
     def simulate(self) -> None:
         """Run to the end, or until `stopped`: the engine lets other threads go on, and looks up between slices."""
@@ -281,6 +281,38 @@ class _Task:
         if not self.stopped:
             recording = Recording(simulation.series(), simulation.cwnd())
             self.outcome = Run(**json.loads(simulation.results())), recording
+
+
+def _perform(tasks: Sequence[_Task], workers: int, progress: Progress | None) -> None:
+    """Do the tasks side by side, the first first; when interrupted, stop those that are under way."""
+    waiting = deque(tasks)
+
+    def work() -> None:
+        while True:
+            try:
+                task = waiting.popleft()
+            except IndexError:
+                return
+            task.perform()
+
+    # Not an executor: a KeyboardInterrupt in the middle of its bookkeeping leaves locks behind that nobody opens.
+    threads = [Thread(target=work, daemon=True) for _ in range(workers)]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            while thread.is_alive():
+                thread.join(_SLICE)
+                if progress:
+                    progress(sum(task.done for task in tasks) / len(tasks))
+    except BaseException:
+        waiting.clear()
+        for task in tasks:
+            task.stopped = True
+        for thread in threads:
+            if thread.ident:
+                thread.join()
+        raise
 
 
 def _finished(scenarios: Mapping[str, Scenario], tasks: Sequence[_Task]) -> Comparison:
