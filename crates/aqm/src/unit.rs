@@ -245,6 +245,13 @@ fn quantity(text: &str, units: Units) -> Option<f64> {
     units.iter().find(|(name, _)| *name == unit).map(|(_, size)| number * size)
 }
 
+/// `text` as a number of base units and that base unit, whatever quantity it is: `"10 ms"` is 0.01 and `"s"`.
+#[must_use]
+pub fn in_base_unit(text: &str) -> Option<(f64, &'static str)> {
+    let base = [(TIME, "s"), (RATE, "bit/s"), (SIZE, "bytes"), (FREQUENCY, "/s"), (PACKETS, "packets")];
+    base.into_iter().find_map(|(units, unit)| Some((quantity(text, units)?, unit)))
+}
+
 /// `value` with the largest unit of `units` that leaves a number of at least one.
 fn written(value: f64, units: Units) -> String {
     let fits = |&&(_, size): &&(&str, f64)| value >= size;
@@ -352,6 +359,16 @@ mod tests {
         assert_eq!(Rate::mbit_per_s(10).to_string(), "10 Mbit/s");
         assert_eq!(Limit::parse("100 kB"), Some(Limit::Bytes(100_000)));
         assert_eq!(Limit::parse("200 packets"), Some(Limit::Packets(200)));
+    }
+
+    #[test]
+    fn a_quantity_of_any_kind_has_a_base_unit() {
+        assert_eq!(in_base_unit("10 ms"), Some((0.01, "s")));
+        assert_eq!(in_base_unit("10 Mbit/s"), Some((1e7, "bit/s")));
+        assert_eq!(in_base_unit("1.5kB"), Some((1500.0, "bytes")));
+        assert_eq!(in_base_unit("30 /s"), Some((30.0, "/s")));
+        assert_eq!(in_base_unit("200 packets"), Some((200.0, "packets")));
+        assert_eq!((in_base_unit("200"), in_base_unit("rfc")), (None, None));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use scenario::{Document, Scenario as Checked};
 use std::path::Path;
+use std::sync::OnceLock;
 
 create_exception!(
     aqmlab._core,
@@ -26,11 +27,23 @@ fn refused(problem: impl std::fmt::Display) -> PyErr {
 
 /// A scenario file with its changes; see `scenario::Document`.
 #[pyclass(frozen, module = "aqmlab._core")]
-struct Scenario(Document);
+struct Scenario {
+    document: Document,
+    /// What it means, once asked: a scenario is checked once, and run many times.
+    checked: OnceLock<Result<Checked, String>>,
+}
+
+impl From<Document> for Scenario {
+    fn from(document: Document) -> Self {
+        Self { document, checked: OnceLock::new() }
+    }
+}
 
 impl Scenario {
-    fn checked(&self) -> PyResult<Checked> {
-        self.0.check().map_err(refused)
+    fn checked(&self) -> PyResult<&Checked> {
+        let checked =
+            self.checked.get_or_init(|| self.document.check().map_err(|problems| problems.to_string()));
+        checked.as_ref().map_err(refused)
     }
 
     /// A copy with one change.
@@ -38,9 +51,9 @@ impl Scenario {
         &self,
         change: impl FnOnce(&mut Document) -> Result<(), E>,
     ) -> PyResult<Self> {
-        let mut document = self.0.clone();
+        let mut document = self.document.clone();
         change(&mut document).map_err(refused)?;
-        Ok(Self(document))
+        Ok(document.into())
     }
 }
 
@@ -70,12 +83,12 @@ impl From<PyValue> for Value {
 impl Scenario {
     #[staticmethod]
     fn load(path: &str) -> PyResult<Self> {
-        Document::load(Path::new(path)).map(Self).map_err(refused)
+        Document::load(Path::new(path)).map(Self::from).map_err(refused)
     }
 
     #[staticmethod]
     fn parse(text: &str, name: &str) -> PyResult<Self> {
-        Document::parse(text, name).map(Self).map_err(refused)
+        Document::parse(text, name).map(Self::from).map_err(refused)
     }
 
     fn with_text(&self, path: &str, text: &str) -> PyResult<Self> {
@@ -95,16 +108,26 @@ impl Scenario {
     }
 
     fn to_toml(&self) -> String {
-        self.0.to_toml()
+        self.document.to_toml()
     }
 
     fn to_json(&self) -> PyResult<String> {
-        self.0.to_json().map(|json| json.to_string()).map_err(refused)
+        self.document.to_json().map(|json| json.to_string()).map_err(refused)
+    }
+
+    /// What `[sweep]` says, as JSON.
+    fn sweep(&self) -> PyResult<Option<String>> {
+        self.document.sweep().map(|said| said.map(|json| json.to_string())).map_err(refused)
+    }
+
+    /// The same without `[sweep]`.
+    fn base(&self) -> Self {
+        self.document.base().into()
     }
 
     #[getter]
     fn title(&self) -> PyResult<String> {
-        Ok(self.checked()?.general.title)
+        Ok(self.checked()?.general.title.clone())
     }
 
     #[getter]
@@ -135,12 +158,12 @@ impl Scenario {
 
     #[getter]
     fn memory_estimate(&self) -> PyResult<u64> {
-        Ok(netsim::memory_estimate(&self.checked()?))
+        Ok(netsim::memory_estimate(self.checked()?))
     }
 
     #[getter]
     fn packet_estimate(&self) -> PyResult<f64> {
-        Ok(scenario::estimate(&self.checked()?).packets)
+        Ok(scenario::estimate(self.checked()?).packets)
     }
 }
 
@@ -156,13 +179,23 @@ fn schema() -> String {
     scenario::schema().to_string()
 }
 
+/// A text with a unit as a number of base units and that base unit.
+#[pyfunction]
+fn in_base_unit(text: &str) -> Option<(f64, &'static str)> {
+    aqm::unit::in_base_unit(text)
+}
+
 #[pymodule]
 mod _core {
     #[pymodule_export]
     use super::simulation::Simulation;
     #[pymodule_export]
-    use super::{Scenario, ScenarioError, catalogue, schema};
+    use super::{Scenario, ScenarioError, catalogue, in_base_unit, schema};
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+    /// The version and a hash of the sources that results depend on.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const engine_version: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("AQMLAB_SOURCES"));
 }

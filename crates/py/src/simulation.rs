@@ -68,7 +68,7 @@ impl Run {
 impl Simulation {
     #[new]
     fn new(py: Python<'_>, scenario: &Scenario, seed: u64) -> PyResult<Self> {
-        let checked = scenario.checked()?;
+        let checked = scenario.checked()?.clone();
         Ok(Self(py.detach(|| Run::new(checked, seed))))
     }
 
@@ -82,9 +82,10 @@ impl Simulation {
         self.0.now().secs()
     }
 
-    fn results(&self) -> PyResult<String> {
-        let results = self.0.results().ok_or_else(|| PyRuntimeError::new_err("the run is not over"))?;
-        serde_json::to_string(&results).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    fn results(&self, py: Python<'_>) -> PyResult<String> {
+        let text = py.detach(|| self.0.results().map(|results| serde_json::to_string(&results)));
+        let text = text.ok_or_else(|| PyRuntimeError::new_err("the run is not over"))?;
+        text.map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
     /// The recorded series, once; `None` if none were recorded.

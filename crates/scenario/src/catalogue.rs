@@ -6,6 +6,7 @@ use crate::model::{
 };
 use crate::read::BELONGS;
 use crate::resolved::value;
+use crate::sweep::Sweep;
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, Params, Spec, Value};
 use serde_json::{Map, Value as Json, json};
@@ -27,6 +28,7 @@ pub fn catalogue() -> Json {
             "tcp": parameters(Tcp::specs()),
             "response": parameters(Response::specs()),
             "record": parameters(Record::specs()),
+            "sweep": parameters(Sweep::specs()),
         },
     })
 }

@@ -267,6 +267,14 @@ impl Document {
         }
     }
 
+    /// The document without its `[sweep]`.
+    #[must_use]
+    pub fn base(&self) -> Self {
+        let mut base = self.clone();
+        base.root.remove("sweep");
+        base
+    }
+
     /// The document with its changes, as a scenario file that means the same in any folder.
     #[must_use]
     pub fn to_toml(&self) -> String {

@@ -7,6 +7,7 @@ use crate::model::{
     Arrival, Dumbbell, Flavour, General, KindName, LinkTable, Loss, Record, Response, TCP_PRESETS, Tcp,
     TrafficTable,
 };
+use crate::sweep;
 use crate::trace;
 use crate::traffic;
 use crate::tree::{Data, Node, Table, is_name, labels, spec};
@@ -88,8 +89,8 @@ pub(crate) const BELONGS: [(&str, &[KindName]); 21] = {
 };
 
 /// The keys of a file that hold a table or a list of tables, and `observe`.
-pub(crate) const SECTIONS: [&str; 8] =
-    ["dumbbell", "link", "aqm", "reverse_aqm", "traffic", "response", "record", "observe"];
+pub(crate) const SECTIONS: [&str; 9] =
+    ["dumbbell", "link", "aqm", "reverse_aqm", "traffic", "response", "record", "observe", "sweep"];
 
 /// The name that a value of a choice is written with.
 pub(crate) fn chosen(choice: &impl aqm::params::Field) -> String {
@@ -126,7 +127,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn note(&mut self, origin: Origin, path: String, found: Option<String>, message: String) {
+    pub(crate) fn note(&mut self, origin: Origin, path: String, found: Option<String>, message: String) {
         if self.problems.len() < MOST_PROBLEMS {
             self.problems.push(Problem { origin, path, found, message });
         } else {
@@ -178,6 +179,9 @@ impl<'a> Reader<'a> {
             if tables.observe.is_none() {
                 self.refuse("observe", node.shown(), "must be the name of a link");
             }
+        }
+        if let Some(node) = root.get("sweep") {
+            sweep::read(node, self);
         }
         for (label, table) in self.entries("link") {
             tables.links.push(self.link(&label, table));
@@ -310,7 +314,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The set of parameters in `table`, whose keys `others` are read elsewhere.
-    fn assigned<P: Params>(&mut self, table: &Table, path: &str, others: &[&str]) -> P {
+    pub(crate) fn assigned<P: Params>(&mut self, table: &Table, path: &str, others: &[&str]) -> P {
         let mut params = P::default();
         self.assign(table, path, P::specs(), others, &[], &mut |key, value| params.set(key, value));
         params

@@ -23,7 +23,7 @@ pub(crate) fn value(value: &Value) -> Json {
     }
 }
 
-fn object(values: Vec<(&'static str, Value)>) -> Map<String, Json> {
+pub(crate) fn object(values: Vec<(&'static str, Value)>) -> Map<String, Json> {
     values.into_iter().map(|(key, value)| (key.to_owned(), self::value(&value))).collect()
 }
 

@@ -7,6 +7,7 @@ use crate::model::{
 };
 use crate::read::{BELONGS, chosen};
 use crate::resolved::value;
+use crate::sweep::{Sweep, VARY};
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, Params, Range, Spec, Value};
 use serde_json::{Map, Value as Json, json};
@@ -29,6 +30,7 @@ pub fn schema() -> Json {
         ("traffic", list("What is sent.", "traffic")),
         ("response", table("When a queue counts as settled.", properties(Response::specs()))),
         ("record", table("Which series to record.", properties(Record::specs()))),
+        ("sweep", sweep()),
         (
             "observe",
             json!({ "type": "string", "description": "The link that the summary metrics speak of." }),
@@ -148,6 +150,20 @@ fn aqm() -> Json {
     json!({ "anyOf": std::iter::once(text).chain(tables).collect::<Vec<_>>() })
 }
 
+fn sweep() -> Json {
+    let one = json!({ "type": ["string", "number", "boolean"] });
+    let values = json!({
+        "type": "object",
+        "description": "What varies: the path of each parameter, with its values.",
+        "additionalProperties": { "anyOf": [
+            one,
+            { "type": "array", "items": one, "minItems": 1 },
+            { "type": "object" },
+        ] },
+    });
+    table("What a study varies.", joined(properties(Sweep::specs()), [(VARY, values)]))
+}
+
 fn link() -> Json {
     let more = [
         ("aqm", described("The algorithm on what `from` sends.", "aqm")),
@@ -216,7 +232,8 @@ mod tests {
     #[test]
     fn every_parameter_is_in_the_schema() {
         let schema = schema();
-        complete(&schema, General::specs(), 8);
+        complete(&schema, General::specs(), 9);
+        complete(&schema["properties"]["sweep"], Sweep::specs(), 1);
         complete(&schema["properties"]["dumbbell"], Dumbbell::specs(), 2);
         complete(&schema["properties"]["response"], Response::specs(), 0);
         complete(&schema["properties"]["record"], Record::specs(), 0);

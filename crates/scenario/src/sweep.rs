@@ -1,0 +1,192 @@
+//! `[sweep]`: what a study varies. An engine knows nothing of it; who runs the study reads it.
+
+use crate::document::Document;
+use crate::error::Problems;
+use crate::read::{Reader, below};
+use crate::resolved::object;
+use crate::tree::{Data, Node, Table};
+use aqm::params::{Params as _, Range, Value};
+use aqm::{choice, params};
+use serde_json::{Value as Json, json};
+
+choice! {
+    /// How the points of a study are chosen.
+    pub enum Method {
+        /// Every value of each parameter with every value of the others.
+        Grid = "grid",
+        /// The first value of each parameter, then the second of each, and so on.
+        Paired = "paired",
+        /// So many points, each drawn from the laws.
+        Random = "random",
+        /// A Latin hypercube: of so many points, one in each of as many equal slices of every law.
+        Latin = "latin",
+    }
+}
+
+params! {
+    /// What a study varies.
+    pub struct Sweep {
+        /// The queue disciplines that each point is run with, each as for `--aqm`; auto is the scenario's own.
+        aqm: Option<Vec<String>> = None, "";
+        /// How many runs of each point with each discipline; all have the same seeds: s, s + 1, …, from `seed` on.
+        seeds: u32 = 1, "runs", Range::new(1.0, 1e5);
+        /// How the points are chosen: every value of a parameter with every value of the others (`grid`), the first of
+        /// each, the second of each, and so on (`paired`), or `samples` points drawn from laws, each for itself
+        /// (`random`) or spread evenly over every law (`latin`, a Latin hypercube).
+        method: Method = Method::Grid, "";
+        /// How many points to draw.
+        samples: u32 = 100, "points", Range::new(1.0, 1e6);
+        /// Where the randomness of the points starts from; that of the runs starts from `seed`.
+        sample_seed: u64 = 1, "", Range::new(0.0, 9e15);
+    }
+}
+
+/// The key of the parameters that vary.
+pub(crate) const VARY: &str = "vary";
+
+impl Sweep {
+    /// Whether its points are drawn.
+    const fn is_drawn(&self) -> bool {
+        matches!(self.method, Method::Random | Method::Latin)
+    }
+}
+
+/// The table in `node` and the parameters that vary, each by its dotted path.
+pub(crate) fn read<'n>(node: &'n Node, reader: &mut Reader<'_>) -> (Sweep, Vec<(String, &'n Node)>) {
+    let Some(table) = node.table() else {
+        reader.refuse("sweep", node.shown(), "must be a table");
+        return (Sweep::default(), Vec::new());
+    };
+    let sweep: Sweep = reader.assigned(table, "sweep", &[VARY]);
+    let drawn = ["samples", "sample_seed"].map(|key| (key, table.get(key)));
+    for (key, node) in drawn.into_iter().filter_map(|(key, node)| Some((key, node?))) {
+        if !sweep.is_drawn() && reader.fine(&["sweep.method"]) {
+            reader.refuse(&below("sweep", key), node.shown(), "only for method \"random\" or \"latin\"");
+        }
+    }
+    let mut varied = Vec::new();
+    match table.get(VARY) {
+        Some(Node { data: Data::Table(inside), .. }) => flatten(inside, "", &mut varied),
+        Some(other) => reader.refuse("sweep.vary", other.shown(), "must be a table"),
+        None => {}
+    }
+    for (path, node) in &varied {
+        let at = below("sweep.vary", path);
+        if !may_vary(node) {
+            let message = "must be text like \"20,40..160\", a number, or a list of values";
+            reader.note(node.origin.clone(), at, node.shown(), message.to_owned());
+        }
+    }
+    (sweep, varied)
+}
+
+/// The values of a table and of the tables in it, each by its dotted path.
+fn flatten<'n>(table: &'n Table, prefix: &str, found: &mut Vec<(String, &'n Node)>) {
+    for (key, node) in table.iter() {
+        let path = below(prefix, key);
+        match node.table() {
+            Some(inside) => flatten(inside, &path, found),
+            None => found.push((path, node)),
+        }
+    }
+}
+
+fn may_vary(node: &Node) -> bool {
+    let is_one = |value: &Value| !matches!(value, Value::List(_) | Value::Table(_));
+    match &node.data {
+        Data::Value(Value::List(values)) => !values.is_empty() && values.iter().all(is_one),
+        Data::Value(_) => true,
+        _ => false,
+    }
+}
+
+impl Document {
+    /// What `[sweep]` says, every default filled in; under `vary` the path, value and origin of what varies. `None`
+    /// without such a table.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn sweep(&self) -> Result<Option<Json>, Problems> {
+        let Some(node) = self.root().get("sweep") else { return Ok(None) };
+        let mut reader = Reader::new(self);
+        let (sweep, varied) = read(node, &mut reader);
+        let problems = reader.finish();
+        if !problems.is_empty() {
+            return Err(Problems::sorted(problems));
+        }
+        let mut map = object(sweep.values());
+        let entry = |(path, node): (String, &Node)| {
+            json!({
+                "path": path,
+                "value": crate::resolved::value(&node.value()),
+                "origin": node.origin.to_string(),
+            })
+        };
+        map.insert(VARY.to_owned(), varied.into_iter().map(entry).collect());
+        Ok(Some(Json::Object(map)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: &str = "[dumbbell]\n[[traffic]]\n";
+
+    fn document(sweep: &str) -> Document {
+        Document::parse(&format!("{BASE}{sweep}"), "study.toml").unwrap()
+    }
+
+    #[test]
+    fn a_study_says_what_varies_and_where_that_was_written() {
+        let study = document(
+            "[sweep]\naqm = 'pi'\n[sweep.vary]\n'aqm.q0' = '20,40..160'\ntraffic.1.count = [1, 2]\n",
+        );
+        let said = study.sweep().unwrap().unwrap();
+        assert_eq!(said["aqm"], json!(["pi"]));
+        assert_eq!((&said["seeds"], &said["method"]), (&json!(1), &json!("grid")));
+        assert_eq!(
+            said["vary"],
+            json!([
+                { "path": "aqm.q0", "value": "20,40..160", "origin": "study.toml:6" },
+                { "path": "traffic.1.count", "value": [1, 2], "origin": "study.toml:7" },
+            ])
+        );
+        assert_eq!(document("").sweep().unwrap(), None);
+    }
+
+    #[test]
+    fn a_study_is_the_same_scenario_as_its_base_point() {
+        let study = document("[sweep]\nseeds = 3\n");
+        assert_eq!(study.check().unwrap(), document("").check().unwrap());
+        assert_eq!(study.to_json().unwrap(), document("").to_json().unwrap());
+        assert_eq!(study.base().to_toml(), document("").to_toml());
+    }
+
+    #[test]
+    fn what_a_study_may_not_say_is_refused_with_its_line() {
+        for (sweep, message) in [
+            ("sweep = 3", "study.toml:1: sweep = 3: must be a table"),
+            ("[sweep]\nseed = 3", "study.toml:4: sweep.seed: unknown key; did you mean \"seeds\"?"),
+            (
+                "[sweep]\nseeds = 0",
+                "study.toml:4: sweep.seeds = 0: must be a whole number in [1, 100000], runs",
+            ),
+            (
+                "[sweep]\nsamples = 9",
+                "study.toml:4: sweep.samples = 9: only for method \"random\" or \"latin\"",
+            ),
+            (
+                "[sweep]\nvary = { 'aqm.q0' = [] }",
+                "study.toml:4: sweep.vary.aqm.q0 = []: must be text like \"20,40..160\", a number, or a list of values",
+            ),
+            ("[sweep]\nvary = 3", "study.toml:4: sweep.vary = 3: must be a table"),
+        ] {
+            let text =
+                if sweep.starts_with('[') { format!("{BASE}{sweep}") } else { format!("{sweep}\n{BASE}") };
+            let document = Document::parse(&text, "study.toml").unwrap();
+            assert_eq!(document.check().unwrap_err().to_string(), message);
+            assert_eq!(document.sweep().unwrap_err().to_string(), message);
+        }
+    }
+}
