@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import operator
-import os
-import time
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from threading import Thread
 
 from aqmlab import _core
 from aqmlab.comparison import Comparison
+from aqmlab.local import cores, side_by_side
 from aqmlab.recording import Recording
 from aqmlab.result import Result, Run
 from aqmlab.scenario import Scenario, Settings, disciplines
+from aqmlab.task import advance
 
 Progress = Callable[[float], None]
 
@@ -23,9 +21,6 @@ MOST_SEEDS = 100_000
 """The most replications of a scenario at once."""
 
 _UNRECORDED: Settings = {"record.series": False, "record.cwnd": "auto"}
-
-_SLICE = 0.1
-"""Seconds of the wall clock between two looks at whether to go on."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -203,14 +198,14 @@ def compare_scenarios(
         raise ValueError(f"{same[0]} and {same[1]} are the same")
     if isinstance(seeds, Iterable):
         seeds = list(seeds)  # each scenario asks for them
-    chosen = {label: _seeds(scenario, seeds) for label, scenario in scenarios.items()}
+    chosen = {label: chosen_seeds(scenario, seeds) for label, scenario in scenarios.items()}
     # Seed after seed: when the runs are stopped, each scenario has about as many as the others.
     tasks = [
         _Task(label, scenarios[label], seed)
         for row in zip(*chosen.values(), strict=True)
         for label, seed in zip(chosen, row, strict=True)
     ]
-    workers = _workers(jobs, len(tasks))
+    workers = chosen_workers(jobs, len(tasks))
     _refuse_too_much_memory(scenarios.values(), len(tasks) // len(scenarios), workers)
     try:
         _perform(tasks, workers, progress)
@@ -255,71 +250,50 @@ class _Task:
     scenario: Scenario
     seed: int
     done: float = 0.0
-    stopped: bool = False
-    outcome: tuple[Run, Recording] | None = None
+    results: str = ""
+    recording: Recording | None = None
     failure: Exception | None = None
 
-    def perform(self) -> None:
+    def perform(self, go_on: Callable[[], bool]) -> None:
         """Simulate, and keep what goes wrong for whoever asked for it."""
         try:
-            self.simulate()
+            self.simulate(go_on)
         except Exception as error:
             self.failure = error
 
-    def simulate(self) -> None:
-        """Run to the end, or until `stopped`: the engine lets other threads go on, and looks up between slices."""
+    def simulate(self, go_on: Callable[[], bool]) -> None:
+        """Run to the end, or until told to stop: the engine lets other threads go on, and looks up between slices."""
         simulation = _core.Simulation(self.scenario.core, self.seed)
-        duration = self.scenario.duration
-        now, step = 0.0, duration / 1000
-        while now < duration and not self.stopped:
-            began = time.monotonic()
-            now = min(now + step, duration)
-            simulation.advance(now)
-            self.done = now / duration
-            took = time.monotonic() - began
-            step *= min(max(_SLICE / max(took, 1e-9), 0.5), 4)
-        if not self.stopped:
-            recording = Recording(simulation.series(), simulation.cwnd())
-            self.outcome = Run(**json.loads(simulation.results())), recording
+
+        def look(fraction: float) -> bool:
+            self.done = fraction
+            return go_on()
+
+        if advance(simulation, self.scenario.duration, look):
+            self.recording = Recording(simulation.series(), simulation.cwnd())
+            self.results = simulation.results()
+
+    @property
+    def outcome(self) -> tuple[Run, Recording] | None:
+        """What came of it; read here and not in the threads, which would wait for each other meanwhile."""
+        return (Run(**json.loads(self.results)), self.recording) if self.recording and self.results else None
 
 
 def _perform(tasks: Sequence[_Task], workers: int, progress: Progress | None) -> None:
     """Do the tasks side by side, the first first; when interrupted, stop those that are under way."""
-    waiting = deque(tasks)
 
-    def work() -> None:
-        while True:
-            try:
-                task = waiting.popleft()
-            except IndexError:
-                return
-            task.perform()
+    def watch() -> None:
+        if progress:
+            progress(sum(task.done for task in tasks) / len(tasks))
 
-    # Not an executor: a KeyboardInterrupt in the middle of its bookkeeping leaves locks behind that nobody opens.
-    threads = [Thread(target=work, daemon=True) for _ in range(workers)]
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            while thread.is_alive():
-                thread.join(_SLICE)
-                if progress:
-                    progress(sum(task.done for task in tasks) / len(tasks))
-    except BaseException:
-        waiting.clear()
-        for task in tasks:
-            task.stopped = True
-        for thread in threads:
-            if thread.ident:
-                thread.join()
-        raise
+    side_by_side(iter(tasks), _Task.perform, workers, watch)
 
 
 def _finished(scenarios: Mapping[str, Scenario], tasks: Sequence[_Task]) -> Comparison:
     """Put together what is there, in the order of the tasks whatever finished first."""
     results = {}
     for label, scenario in scenarios.items():
-        outcomes = [task.outcome for task in tasks if task.label == label and task.outcome]
+        outcomes = [outcome for task in tasks if task.label == label and (outcome := task.outcome)]
         if outcomes:
             runs = [run for run, _ in outcomes]
             recordings = {run.seed: recording for run, recording in outcomes}
@@ -333,7 +307,21 @@ def _refuse_no_scenario(scenario: object) -> None:
         raise TypeError(f"scenario = {scenario!r}: must be a Scenario{cure}")
 
 
-def _seeds(scenario: Scenario, seeds: int | Iterable[int] | None) -> list[int]:
+def chosen_seeds(scenario: Scenario, seeds: int | Iterable[int] | None) -> list[int]:
+    """Give the seeds that are meant.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario, whose seed is the first.
+    seeds : int or iterable of int
+        As for `run`.
+
+    Returns
+    -------
+    list of int
+        The seeds, all different.
+    """
     if seeds is None:
         return [scenario.seed]
     if not isinstance(seeds, Iterable):
@@ -359,13 +347,26 @@ def _whole(name: str, value: object) -> int:
     return operator.index(value)
 
 
-def _workers(jobs: int | None, tasks: int) -> int:
+def chosen_workers(jobs: int | None, tasks: int) -> int:
+    """Tell how many runs to do at a time.
+
+    Parameters
+    ----------
+    jobs : int
+        As for `run`.
+    tasks : int
+        How many runs there are to do.
+
+    Returns
+    -------
+    int
+        As many as asked for or as there are cores, but not more than runs.
+    """
     if jobs is not None:
         jobs = _whole("jobs", jobs)
         if jobs < 1:
             raise ValueError(f"jobs = {jobs}: must be at least 1")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(jobs or cores, tasks)
+    return min(jobs or cores(), tasks)
 
 
 def _refuse_too_much_memory(scenarios: Iterable[Scenario], seeds: int, workers: int) -> None:

@@ -173,6 +173,17 @@ class Scenario:
         return resolved
 
     @property
+    def study(self) -> dict[str, Any] | None:
+        """What its `[sweep]` says, every default filled in, and under ``vary`` each path, value and origin."""
+        said = self._core.sweep()
+        return None if said is None else json.loads(said)
+
+    @property
+    def base(self) -> Scenario:
+        """The same without its `[sweep]`."""
+        return Scenario(self._core.base())
+
+    @property
     def title(self) -> str:
         """What the run is called in tables and figures."""
         return self._core.title

@@ -1,0 +1,449 @@
+"""What a sweep varies: the values of each parameter, and the points that they make."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from aqmlab import _core
+from aqmlab.scenario import catalogue
+
+Scalar = bool | int | float | str
+Point = tuple[Scalar, ...]
+
+METHODS = ("grid", "paired", "random", "latin")
+"""How points are chosen; `crates/scenario/src/sweep.rs` defines each."""
+
+DRAWN = ("random", "latin")
+"""The methods that draw points from laws."""
+
+MOST_POINTS = 1_000_000
+"""The most points of a sweep."""
+
+_NUMBER = re.compile(r"\s*([+-]?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*")
+_LAW = re.compile(r"\s*(uniform|log)\s*\(([^,]*),([^,]*)\)\s*")
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law that values are drawn from.
+
+    Parameters
+    ----------
+    low, high : float
+        The least and the greatest value, in `unit`.
+    unit : str
+        A unit that a scenario understands; empty for plain numbers.
+    log : bool
+        Whether the logarithm is uniform, and not the value itself.
+    whole : bool
+        Whether to draw whole numbers.
+    """
+
+    low: float
+    high: float
+    unit: str = ""
+    log: bool = False
+    whole: bool = False
+
+    def value(self, u: float) -> Scalar:
+        """Give the value at a place of the law.
+
+        Parameters
+        ----------
+        u : float
+            The place: 0 is the lower end, 1 the upper.
+
+        Returns
+        -------
+        int, float or str
+            The value as a scenario reads it.
+        """
+        # A whole number stands for all that is rounded to it, the ends as much as the others.
+        low, high = (self.low - 0.5, self.high + 0.5) if self.whole else (self.low, self.high)
+        drawn = float(low * (high / low) ** u) if self.log else low + u * (high - low)
+        if self.whole:
+            return min(max(round(drawn), int(self.low)), int(self.high))
+        # Nine digits are enough, and their text is the same everywhere.
+        text = f"{drawn:.9g}"
+        return f"{text} {self.unit}" if self.unit else float(text)
+
+
+@dataclass(frozen=True)
+class Design:
+    """The points of a sweep.
+
+    Parameters
+    ----------
+    paths : tuple of str
+        What varies: dotted paths of the scenario.
+    points : sequence of tuple
+        The values of each point, in the order of `paths`, as the scenario reads them.
+    method : str
+        How they were chosen.
+    sample_seed : int or None
+        Where the randomness of drawn points started from.
+    """
+
+    paths: tuple[str, ...]
+    points: Sequence[Point]
+    method: str = "grid"
+    sample_seed: int | None = None
+
+    def label(self, point: Point) -> str:
+        """Say which point it is.
+
+        Parameters
+        ----------
+        point : tuple
+            One of `points`.
+
+        Returns
+        -------
+        str
+            ``aqm.q0 = 20, traffic.long.count = 100``.
+        """
+        return ", ".join(f"{path} = {_shown(value)}" for path, value in zip(self.paths, point, strict=True))
+
+
+def _shown(value: Scalar) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
+
+
+def design(
+    vary: Mapping[str, object],
+    method: str = "grid",
+    samples: int = 100,
+    sample_seed: int = 1,
+    origins: Mapping[str, str] | None = None,
+) -> Design:
+    """Choose the points of a sweep.
+
+    Parameters
+    ----------
+    vary : mapping
+        What each parameter takes, by its dotted path: a text like ``20,40..160``, ``10 ms,20..100 ms``, ``rfc,linux``
+        or, where points are drawn, ``uniform(20, 160)`` or ``log(1 ms, 1 s)``; or a list of values; or one value.
+    method : str
+        One of `METHODS`.
+    samples : int
+        How many points to draw, with a method that draws.
+    sample_seed : int
+        Where the randomness of drawn points starts from.
+    origins : mapping
+        Where each was written, by its path, for messages.
+
+    Returns
+    -------
+    Design
+        The points; one without values if nothing varies.
+
+    Raises
+    ------
+    ValueError
+        If something cannot be read; the message says what and how to write it.
+    """
+    if method not in METHODS:
+        raise ValueError(f"method = {method!r}: must be one of {', '.join(METHODS)}")
+    axes: dict[str, list[Scalar] | Law] = {}
+    for path, given in vary.items():
+        where = (origins or {}).get(path, f"--vary {path}={given}")
+        try:
+            _refuse_what_varies_otherwise(path)
+            axes[path] = _axis(given, method)
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from None
+    paths = tuple(axes)
+    if method in DRAWN:
+        return Design(paths, _drawn(list(axes.values()), method, samples, sample_seed), method, sample_seed)
+    values = [axis for axis in axes.values() if not isinstance(axis, Law)]
+    if method == "paired":
+        lengths = {path: len(axis) for path, axis in zip(paths, values, strict=True)}
+        if len(set(lengths.values())) > 1:
+            told = ", ".join(f"{path} has {length}" for path, length in lengths.items())
+            raise ValueError(f"paired lists must have as many values as each other: {told}")
+        points = list(zip(*values, strict=True)) if values else [()]
+    else:
+        if math.prod(map(len, values)) > MOST_POINTS:
+            raise ValueError(f"{math.prod(map(len, values))} points: at most {MOST_POINTS} may be")
+        points = list(itertools.product(*values))
+    return Design(paths, points, method)
+
+
+def _refuse_what_varies_otherwise(path: str) -> None:
+    """Refuse paths for which a sweep has a word of its own."""
+    head = path.split(".")[0].strip()
+    if path in ("aqm", "aqm.name"):
+        raise ValueError('--aqm says which queue disciplines there are; in a study, [sweep] aqm = ["lred", "pi"]')
+    if path in ("seed", "title"):
+        raise ValueError(f"{path} does not vary from point to point: all have the same seeds, as many as --seeds says")
+    if head in ("sweep", "record") and path != "record.loss_event":
+        raise ValueError(f"{head} is nothing that results depend on")
+
+
+def _axis(given: object, method: str) -> list[Scalar] | Law:
+    if isinstance(given, str):
+        if law := _LAW.fullmatch(given):
+            if method in DRAWN:
+                return _law(law)
+            raise ValueError(f"{given.strip()} is a law: method = random or latin draws from it (--method latin)")
+        values = parsed(given)
+    elif isinstance(given, Iterable):
+        values = [_plain(value) for value in given]
+        if not values:
+            raise ValueError("no values")
+    else:
+        values = [_plain(given)]
+    _refuse_repeated(values)
+    return values
+
+
+def _plain(value: Any) -> Scalar:
+    """Take a value of any library, NumPy's too."""
+    own = value.item() if hasattr(value, "item") else value
+    if not isinstance(own, bool | int | float | str):
+        raise ValueError(f"{value!r} is no value: must be a number, a text, or true or false")
+    return own
+
+
+def _refuse_repeated(values: Sequence[Scalar]) -> None:
+    seen = set()
+    for value in values:
+        if (type(value) is bool, value) in seen:
+            raise ValueError(f"{_shown(value)} given twice")
+        seen.add((type(value) is bool, value))
+
+
+@dataclass
+class _Quantity:
+    """A number as it was written, with its unit."""
+
+    number: Decimal
+    unit: str
+
+    @property
+    def value(self) -> Scalar:
+        text = format(self.number.normalize(), "f")
+        if self.unit:
+            return f"{text} {self.unit}"
+        return float(self.number) if self.number.as_tuple().exponent and self.number % 1 else int(self.number)
+
+
+def parsed(text: str) -> list[Scalar]:
+    """Read the values of one parameter.
+
+    Parameters
+    ----------
+    text : str
+        Values with commas between them; ``20,40..160`` goes on in steps of 20. A number without a unit has that of
+        the next one that has one, else of the last one. Commas in brackets and in quotes do not count.
+
+    Returns
+    -------
+    list
+        The values as a scenario reads them.
+
+    Raises
+    ------
+    ValueError
+        If it is not of this form.
+
+    Examples
+    --------
+    >>> parsed("20,40..100")
+    [20, 40, 60, 80, 100]
+    >>> parsed("10,20..40 ms")
+    ['10 ms', '20 ms', '30 ms', '40 ms']
+    >>> parsed("rfc,linux")
+    ['rfc', 'linux']
+    """
+    tokens = [token.strip() for token in _split(text)]
+    if not all(tokens):
+        raise ValueError("a value is missing" if text.strip() else "no values")
+    read = [_token(token) for token in tokens]
+    _give_units([quantity for entry in read if isinstance(entry, tuple) for quantity in entry])
+    values: list[Scalar] = []
+    last: _Quantity | None = None
+    for token, entry in zip(tokens, read, strict=True):
+        if not isinstance(entry, tuple):
+            values.append(entry)
+            last = None
+            continue
+        if len(entry) == 2:
+            steps = _steps(token, last, *entry)
+            room = MOST_POINTS - len(values)
+            values += [step.value for step in itertools.islice(steps, room + 1)]
+            if len(values) > MOST_POINTS:
+                raise ValueError(f"{token}: more than {MOST_POINTS} values")
+        else:
+            values.append(entry[0].value)
+        last = entry[-1]
+    return values
+
+
+def _split(text: str) -> Iterator[str]:
+    """Cut a text at commas outside brackets and quotes."""
+    depth, quoted, start = 0, "", 0
+    for place, character in enumerate(text):
+        if quoted:
+            quoted = "" if character == quoted else quoted
+        elif character in "\"'":
+            quoted = character
+        elif character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+        elif character == "," and depth == 0:
+            yield text[start:place]
+            start = place + 1
+    yield text[start:]
+
+
+def _token(token: str) -> Scalar | tuple[_Quantity, ...]:
+    """Read what is between two commas: a number, two with dots between them, or a text."""
+    if token[0] in "\"'" and token[-1] == token[0] and len(token) > 1:
+        return token[1:-1]
+    if token in ("true", "false"):
+        return token == "true"
+    if number := _quantity(token):
+        return (number,)
+    first, dots, last = token.partition("..")
+    if dots:
+        ends = [_quantity(first), _quantity(last)]
+        if ends[0] and ends[1]:
+            return (ends[0], ends[1])
+        if any(ends):
+            raise ValueError(f"{token}: must be two numbers with dots between them, like 40..160")
+    return token
+
+
+def _quantity(text: str) -> _Quantity | None:
+    found = _NUMBER.fullmatch(text)
+    if not found or (found[2] and _core.in_base_unit(f"1 {found[2]}") is None):
+        return None
+    return _Quantity(Decimal(found[1].replace("_", "")), found[2])
+
+
+def _give_units(quantities: Sequence[_Quantity]) -> None:
+    """Give numbers without a unit that of the next one that has one, else of the last."""
+    for order in (reversed(quantities), quantities):
+        unit = ""
+        for quantity in order:
+            unit = quantity.unit = quantity.unit or unit
+
+
+def _steps(token: str, last: _Quantity | None, first: _Quantity, end: _Quantity) -> Iterator[_Quantity]:
+    """Go on from the last value over `first` to `end`."""
+    written = token.replace(" ", "")
+    if last is None:
+        raise ValueError(f"{token} has no step: write the two first values, like {first.value},NEXT..{end.value}")
+    if not last.unit == first.unit == end.unit:
+        raise ValueError(f"{last.value},{written}: write all in one unit")
+    step = first.number - last.number
+    if step == 0 or (end.number - first.number) * step < 0:
+        raise ValueError(f"{last.value},{written}: steps of {step} do not lead to {end.number}")
+    count, rest = divmod(end.number - first.number, step)
+    if rest:
+        short = end.number - rest
+        raise ValueError(
+            f"{last.value},{written}: steps of {step} pass {end.number} by; write {short} or {short + step}"
+        )
+    return (_Quantity(first.number + index * step, first.unit) for index in range(int(count) + 1))
+
+
+def _law(found: re.Match[str]) -> Law:
+    ends = [_quantity(found[2]), _quantity(found[3])]
+    if not (ends[0] and ends[1]):
+        raise ValueError(f"{found[0].strip()}: must have two numbers, like {found[1]}(20, 160)")
+    _give_units([ends[0], ends[1]])
+    low, high = ((end.value, number(end.value)) for end in (ends[0], ends[1]))
+    if low[1] is None or high[1] is None or low[1][1] != high[1][1]:
+        raise ValueError(f"{found[0].strip()}: both ends must have the same kind of unit")
+    log = found[1] == "log"
+    if not low[1][0] < high[1][0] or (log and low[1][0] <= 0):
+        need = "the first end must be less than the second" + (", and above 0" if log else "")
+        raise ValueError(f"{found[0].strip()}: {need}")
+    whole = isinstance(low[0], int) and isinstance(high[0], int) and "." not in found[2] + found[3]
+    return Law(low[1][0], high[1][0], low[1][1], log, whole)
+
+
+def _drawn(axes: Sequence[Sequence[Scalar] | Law], method: str, samples: int, seed: int) -> list[Point]:
+    """Draw points from laws; from a list of values each is as likely."""
+    if not 1 <= samples <= MOST_POINTS:
+        raise ValueError(f"samples = {samples}: must be in [1, {MOST_POINTS}]")
+    if not axes:
+        raise ValueError(f"method = {method}: nothing to draw; vary says from which laws")
+    import numpy as np
+    from scipy.stats import qmc
+
+    generator = np.random.default_rng(seed)
+    if method == "latin":
+        places = qmc.LatinHypercube(len(axes), rng=generator).random(samples)
+    else:
+        places = generator.random((samples, len(axes)))
+    return [
+        tuple(
+            axis.value(float(u)) if isinstance(axis, Law) else axis[min(int(u * len(axis)), len(axis) - 1)]
+            for axis, u in zip(axes, row, strict=True)
+        )
+        for row in places
+    ]
+
+
+def number(value: Scalar) -> tuple[float, str] | None:
+    """Give a value as a number, if it is one.
+
+    Parameters
+    ----------
+    value : bool, int, float or str
+        A value as a scenario reads it.
+
+    Returns
+    -------
+    tuple or None
+        The number in the base unit, and that unit; empty where none was written.
+
+    Examples
+    --------
+    >>> number("10 ms"), number(20), number("linux")
+    ((0.01, 's'), (20, ''), None)
+    """
+    if isinstance(value, str):
+        return _core.in_base_unit(value)
+    return None if isinstance(value, bool) else (value, "")
+
+
+def unit(path: str) -> str:
+    """Look up the unit of a parameter whose values are plain numbers.
+
+    Parameters
+    ----------
+    path : str
+        Its dotted path.
+
+    Returns
+    -------
+    str
+        The unit; empty if there is none, or it is not known.
+
+    Examples
+    --------
+    >>> unit("aqm.q0"), unit("traffic.long.count")
+    ('packets', 'flows')
+    """
+    *above, key = path.split(".")
+    listed = catalogue()
+    if any(name in ("aqm", "reverse_aqm") for name in above):
+        candidates = [one for entry in listed["aqms"] for one in entry["parameters"]]
+    else:
+        tables = [name for name in reversed(above) if name in listed["tables"]] or ["general"]
+        candidates = listed["tables"][tables[0]]
+    units = {one["unit"] for one in candidates if key in (one["name"], *one["aliases"])}
+    return units.pop() if len(units) == 1 else ""

@@ -1,0 +1,246 @@
+"""A process's own file of finished runs: only ever appended to, and read whatever state it was left in.
+
+A record is ``magic, length, checksum of the payload, checksum of length and checksum, payload``, written at once. What
+is torn or damaged costs the record it is in and no other: the next whole head is looked for.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import socket
+import struct
+import time
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+from zlib import crc32
+
+_MAGIC = b"aqm1"
+_HEAD = struct.Struct("<4sIII")
+
+_SYNC = 5.0
+"""Seconds after which what was written is forced to the disk, in case the whole machine fails."""
+
+_IDLE = 3600.0
+"""Seconds without a change after which the journal of a process on another machine counts as left."""
+
+_NAME = re.compile(r"(?P<host>.+)-(?P<pid>\d+)-(?P<born>\d+)-[0-9a-f]+\.journal")
+
+OPEN, CLOSED = ".journal", ".closed"
+"""How the names of journals end: of one that its process may still write to, and of one that it does not."""
+
+
+def record(payload: bytes) -> bytes:
+    """Wrap a payload up as it stands in a journal.
+
+    Parameters
+    ----------
+    payload : bytes
+        Any bytes.
+
+    Returns
+    -------
+    bytes
+        The record.
+    """
+    checked = struct.pack("<II", len(payload), crc32(payload))
+    return _MAGIC + checked + struct.pack("<I", crc32(checked)) + payload
+
+
+@dataclass
+class Content:
+    """What a journal holds.
+
+    Parameters
+    ----------
+    payloads : list of bytes
+        The payloads of all whole records.
+    damaged : int
+        How many places are damaged, each at least one record; a last record that was not finished is none.
+    """
+
+    payloads: list[bytes] = field(default_factory=list)
+    damaged: int = 0
+
+    @classmethod
+    def of(cls, data: bytes) -> Self:
+        """Read a journal.
+
+        Parameters
+        ----------
+        data : bytes
+            The content of the file.
+
+        Returns
+        -------
+        Content
+            What is in it.
+        """
+        content = cls()
+        at = 0
+        while at < len(data):
+            length = _length(data, at)
+            end = at + _HEAD.size + (length or 0)
+            payload = data[at + _HEAD.size : end]
+            if length is not None and end <= len(data) and crc32(payload) == _HEAD.unpack_from(data, at)[2]:
+                content.payloads.append(payload)
+                at = end
+                continue
+            following = _next_head(data, at + 1)
+            unfinished = end > len(data) if length is not None else data[at:].startswith(_MAGIC[: len(data) - at])
+            is_tail = len(data) - at < _HEAD.size or length is not None
+            if not (following == len(data) and unfinished and is_tail):
+                content.damaged += 1
+            at = following
+        return content
+
+
+def _length(data: bytes, at: int) -> int | None:
+    """Give the length of the payload of the record that begins there, if one does."""
+    if len(data) - at < _HEAD.size:
+        return None
+    magic, length, _, check = _HEAD.unpack_from(data, at)
+    return int(length) if magic == _MAGIC and crc32(data[at + 4 : at + 12]) == check else None
+
+
+def _next_head(data: bytes, start: int) -> int:
+    """Find the next place where a record begins; the end if there is none."""
+    while (at := data.find(_MAGIC, start)) >= 0:
+        if _length(data, at) is not None:
+            return at
+        start = at + 1
+    return len(data)
+
+
+class Journal:
+    """The journal that this process writes.
+
+    Parameters
+    ----------
+    folder : Path
+        Where it is made, with the first record.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._path: Path | None = None
+        self._handle = -1
+        self._synced = 0.0
+        self.records = 0
+
+    def append(self, payload: bytes) -> None:
+        """Write a record, in one piece.
+
+        Parameters
+        ----------
+        payload : bytes
+            What to write.
+
+        Raises
+        ------
+        OSError
+            If there is no room for it.
+        """
+        while True:
+            path = self._opened()
+            self._write(path, record(payload))
+            # Whoever takes a journal away renames it before reading it: if it is still there, this record was seen.
+            if self._is_there(path):
+                break
+            self._forget()
+        self.records += 1
+
+    def close(self) -> None:
+        """End the journal: whoever finds it may take it away."""
+        if self._path:
+            path = self._path
+            os.fsync(self._handle)
+            self._forget()
+            closed(path)
+
+    def _opened(self) -> Path:
+        if self._path is None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            path = self._folder / f"{_host()}-{os.getpid()}-{_born(os.getpid())}-{uuid.uuid4().hex[:12]}{OPEN}"
+            self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
+            self._path = path
+            self._synced = time.monotonic()
+        return self._path
+
+    def _write(self, path: Path, data: bytes) -> None:
+        written = -1
+        try:
+            written = os.write(self._handle, data)
+            if time.monotonic() - self._synced > _SYNC:
+                os.fsync(self._handle)
+                self._synced = time.monotonic()
+        finally:
+            if written < len(data):
+                self._forget()  # what follows half a record would have to be found again
+        if written < len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), os.fspath(path))
+
+    def _is_there(self, path: Path) -> bool:
+        try:
+            return os.stat(path).st_ino == os.fstat(self._handle).st_ino
+        except FileNotFoundError:
+            return False
+
+    def _forget(self) -> None:
+        os.close(self._handle)
+        self._path, self._handle, self.records = None, -1, 0
+
+
+def closed(path: Path) -> None:
+    """Give a journal the name of one that nobody writes to any more.
+
+    Parameters
+    ----------
+    path : Path
+        The journal; nothing happens if it is gone.
+    """
+    try:
+        path.rename(path.with_suffix(CLOSED))
+    except FileNotFoundError:
+        return
+
+
+def is_left(path: Path) -> bool:
+    """Tell whether the process that wrote a journal has ended.
+
+    Parameters
+    ----------
+    path : Path
+        The journal.
+
+    Returns
+    -------
+    bool
+        Whether it has; of a process on another machine, whether it has written nothing for an hour.
+    """
+    found = _NAME.fullmatch(path.name)
+    if not found:
+        return False
+    if found["host"] == _host():
+        return _born(int(found["pid"])) != int(found["born"])
+    try:
+        return time.time() - path.stat().st_mtime > _IDLE
+    except FileNotFoundError:
+        return False
+
+
+def _host() -> str:
+    return re.sub(r"[^\w.-]", "_", socket.gethostname()) or "host"
+
+
+def _born(pid: int) -> int:
+    """Tell when a process was started, so that no other is taken for it; 0 if there is none."""
+    import psutil
+
+    try:
+        return int(psutil.Process(pid).create_time() * 100)
+    except psutil.Error:
+        return 0

@@ -1,0 +1,353 @@
+"""Running sweeps: every point, with every queue discipline, with the same seeds; only what is not there already."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from aqmlab import _core, local
+from aqmlab.design import Design, Point, design
+from aqmlab.listing import parameter_names
+from aqmlab.replication import chosen_seeds, chosen_workers, spelled_out
+from aqmlab.scenario import Scenario, Settings
+from aqmlab.store import Store
+from aqmlab.sweeps import Failure, Sweep, framed, parameters
+from aqmlab.task import Engine, Outcome, Task, digest, key
+
+_BARE: Settings = {"record.series": False, "record.cwnd": "auto"}
+"""A sweep records no series: the metrics are the same without, and a run of interest is soon repeated."""
+
+_BLOCK = 64
+"""How many scenarios take turns: their seeds are done one after the other, each scenario is read once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far a sweep is.
+
+    Parameters
+    ----------
+    fraction : float
+        The share of the work to do now that is done, by the packets that it takes.
+    done : int
+        How many runs are there, those of earlier calls included.
+    wanted : int
+        How many there shall be.
+    failed : int
+        How many failed.
+    """
+
+    fraction: float
+    done: int
+    wanted: int
+    failed: int
+
+
+Progress = Callable[[Standing], None]
+
+
+class SweepInterrupted(KeyboardInterrupt):
+    """Raised when the user stops a sweep.
+
+    Parameters
+    ----------
+    finished : Sweep
+        What was finished by then.
+    """
+
+    def __init__(self, finished: Sweep) -> None:
+        self.finished = finished
+        super().__init__(f"interrupted: {finished.done} of {finished.wanted} runs finished")
+
+
+def sweep(
+    scenario: Scenario,
+    vary: Mapping[str, object] | None = None,
+    aqms: Iterable[str] | None = None,
+    seeds: int | Iterable[int] | None = None,
+    *,
+    method: str | None = None,
+    samples: int | None = None,
+    sample_seed: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    store: str | os.PathLike[str] | None = None,
+    jobs: int | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Sweep:
+    """Simulate a scenario at many points, each with several queue disciplines.
+
+    Every point of every discipline has the same seeds, so that differences are those of the disciplines and not of
+    chance. What the scenario's `[sweep]` says holds unless it is said here.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What to simulate.
+    vary : mapping
+        What each parameter takes, by its dotted path: ``{"aqm.q0": "20,40..160", "traffic.long.count": [100, 400]}``;
+        see `aqmlab.design.design`. A parameter ``aqm.KEY`` goes to the disciplines that know it.
+    aqms : iterable of str
+        The queue disciplines, as for `compare`; by default the scenario's own.
+    seeds : int or iterable of int
+        As for `run`.
+    method : str
+        ``grid``, ``paired``, ``random`` or ``latin``; by default grid.
+    samples : int
+        How many points to draw, with ``random`` and ``latin``.
+    sample_seed : int
+        Where the randomness of these points starts from.
+    out : str or PathLike
+        Where to write results to, and to keep finished runs; by default nowhere.
+    store : str or PathLike
+        Where to keep finished runs, if not in ``out/store``: sweeps may share it.
+    jobs : int
+        How many runs at a time; by default as many as there are cores.
+    engine : callable
+        What does the runs, if not this machine's cores.
+    progress : callable
+        Called now and then, from the calling thread, with how far it is.
+
+    Returns
+    -------
+    Sweep
+        The metrics of all runs, and what failed.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is valid at no point.
+    ValueError
+        If what varies cannot be read.
+    SweepInterrupted
+        If the user presses Ctrl-C; it carries what was finished, which is also in the store.
+    """
+    study = _study(scenario, vary, aqms, seeds, method, samples, sample_seed)
+    with ExitStack() as stack:
+        if store is None:
+            store = Path(out) / "store" if out else stack.enter_context(tempfile.TemporaryDirectory())
+        kept = Store(Path(store))
+        stack.callback(kept.close)
+        result = _run(study, kept, jobs, engine, progress)
+    if out:
+        result.save(out)
+    if result.interrupted:
+        raise SweepInterrupted(result)
+    return result
+
+
+@dataclass(frozen=True)
+class _Study:
+    """What to run: every point with every discipline and every seed."""
+
+    scenario: Scenario
+    variants: Mapping[str, Scenario]
+    design: Design
+    seeds: list[int]
+
+    def scenario_at(self, label: str, point: Point) -> Scenario:
+        """Give the scenario of a point."""
+        core = self.variants[label].core
+        for path, value in zip(self.design.paths, point, strict=True):
+            if _is_for(path, self.variants[label]):
+                core = core.with_value(path, value)
+        return Scenario(core)
+
+
+def _study(
+    scenario: Scenario,
+    vary: Mapping[str, object] | None,
+    aqms: Iterable[str] | None,
+    seeds: int | Iterable[int] | None,
+    method: str | None,
+    samples: int | None,
+    sample_seed: int | None,
+) -> _Study:
+    said = scenario.study or {"vary": [], "aqm": "auto", "seeds": 1, "method": "grid", "samples": 100, "sample_seed": 1}
+    written = {entry["path"]: entry for entry in said["vary"]}
+    chosen = {path: entry["value"] for path, entry in written.items()} | dict(vary or {})
+    own = {path: f"{entry['origin']}: sweep.vary.{path}" for path, entry in written.items() if path not in (vary or {})}
+    if method not in (None, "random", "latin") and (samples, sample_seed) != (None, None):
+        raise ValueError(f"samples and sample_seed are for methods random and latin; the method is {method}")
+    points = design(
+        chosen,
+        method or said["method"],
+        said["samples"] if samples is None else samples,
+        said["sample_seed"] if sample_seed is None else sample_seed,
+        own,
+    )
+    base = scenario.base
+    labels = aqms if aqms is not None else ([] if said["aqm"] == "auto" else said["aqm"])
+    variants = {label: base.with_aqm(label) for label in spelled_out(labels)} or {base.aqm: base}
+    for path in points.paths:
+        if not any(_is_for(path, variant) for variant in variants.values()):
+            raise ValueError(f"--vary {path}: none of {', '.join(variants)} has {path.removeprefix('aqm.')}")
+    return _Study(base, variants, points, chosen_seeds(base, said["seeds"] if seeds is None else seeds))
+
+
+def _is_for(path: str, variant: Scenario) -> bool:
+    """Tell whether a parameter that varies is one of this discipline, or none of a discipline."""
+    return not path.startswith("aqm.") or path.removeprefix("aqm.") in parameter_names(variant.aqm)
+
+
+@dataclass
+class _Plan:
+    """What is to be done, and what cannot be."""
+
+    study: _Study
+    digests: dict[tuple[int, str], str] = field(default_factory=dict)
+    """By the number of the point and the label of the discipline."""
+    costs: dict[str, float] = field(default_factory=dict)
+    memory: int = 0
+    """That the largest run needs."""
+    failures: list[Failure] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, study: _Study) -> _Plan:
+        """Look at every point with every discipline."""
+        plan = cls(study)
+        first: Exception | None = None
+        for number, point in enumerate(study.design.points):
+            for label in study.variants:
+                try:
+                    scenario = study.scenario_at(label, point).with_(_BARE)
+                    name = digest(scenario)
+                    plan.costs[name] = max(scenario.packets, 1.0)
+                    plan.memory = max(plan.memory, scenario.memory)
+                    plan.digests[number, label] = name
+                except (_core.ScenarioError, OSError) as error:
+                    first = first or error
+                    plan.failures.append(plan.failure(number, label, None, str(error)))
+        if first and not plan.digests:
+            raise first
+        return plan
+
+    def failure(self, number: int, label: str, seed: int | None, error: str) -> Failure:
+        """Say which point failed, and why."""
+        point = self.study.design.points[number]
+        return Failure(label, dict(zip(self.study.design.paths, point, strict=True)), seed, error)
+
+    def runs(self) -> Iterator[tuple[int, str, int, bytes]]:
+        """Give every run that can be done: number of the point, label, seed, key."""
+        for (number, label), name in self.digests.items():
+            for seed in self.study.seeds:
+                yield number, label, seed, key(name, seed)
+
+    def tasks(self, missing: Iterable[bytes]) -> Iterator[Task]:
+        """Give each run that is missing once; of some scenarios at a time seed after seed."""
+        todo = set(missing)
+        pairs = iter(self.digests)
+        while block := list(itertools.islice(pairs, _BLOCK)):
+            texts: dict[tuple[int, str], str] = {}
+            for seed, (number, label) in itertools.product(self.study.seeds, block):
+                own = key(self.digests[number, label], seed)
+                if own not in todo:
+                    continue
+                todo.remove(own)  # another discipline or point may mean the same
+                point = self.study.design.points[number]
+                if (number, label) not in texts:
+                    texts[number, label] = self.study.scenario_at(label, point).with_(_BARE).to_toml()
+                name = ", ".join(part for part in (label, self.study.design.label(point), f"seed {seed}") if part)
+                yield Task(texts[number, label], seed, own, name, self.costs[self.digests[number, label]])
+
+
+def _run(study: _Study, store: Store, jobs: int | None, engine: Engine | None, progress: Progress | None) -> Sweep:
+    """Do what is missing, and put together what is there."""
+    plan = _Plan.of(study)
+    wanted = {own: plan.costs[plan.digests[number, label]] for number, label, _, own in plan.runs()}
+    store.compact()
+    there = store.finished(set(wanted))
+    missing = {own: cost for own, cost in wanted.items() if own not in there}
+    errors: dict[bytes, str] = {}
+    interrupted = False
+    if missing:
+        engine = engine or local.engine(_fitting(chosen_workers(jobs, len(missing)), plan.memory))
+        try:
+            _do(plan, missing, len(there), store, engine, errors, progress)
+        except KeyboardInterrupt:
+            interrupted = True
+        store.close()
+        store.compact()
+    return _together(plan, store, wanted, len(missing), errors, interrupted)
+
+
+def _do(
+    plan: _Plan,
+    missing: Mapping[bytes, float],
+    there: int,
+    store: Store,
+    engine: Engine,
+    errors: dict[bytes, str],
+    progress: Progress | None,
+) -> None:
+    """Do the runs that are missing, and keep each when it is done."""
+    total = sum(missing.values())
+    finished, count = 0.0, 0
+
+    def on_done(task: Task, outcome: Outcome) -> None:
+        nonlocal finished, count
+        if outcome.error:
+            errors[task.key] = outcome.error
+        else:
+            store.add(outcome.payload)
+            count += 1
+        finished += task.cost
+
+    def watch(under_way: float) -> None:
+        if progress:
+            fraction = min((finished + under_way) / total, 1.0)
+            progress(Standing(fraction, there + count, there + len(missing), len(errors)))
+
+    engine(plan.tasks(missing), on_done, watch)
+    watch(0.0)
+
+
+def _fitting(workers: int, memory: int) -> int:
+    """Give as many workers as there is memory for, if the largest runs meet."""
+    import psutil
+
+    free = psutil.virtual_memory().available
+    if memory > free:
+        raise MemoryError(
+            f"about {memory / 1e9:.1f} GB of memory needed for the largest run, and {free / 1e9:.1f} GB are free"
+        )
+    return max(1, min(workers, free // max(memory, 1)))
+
+
+def _together(
+    plan: _Plan,
+    store: Store,
+    wanted: Mapping[bytes, float],
+    missing: int,
+    errors: Mapping[bytes, str],
+    interrupted: bool,
+) -> Sweep:
+    """Put together what is there, in the order of points, disciplines and seeds, whatever was done first."""
+    study = plan.study
+    runs: list[tuple[int, str, int, bytes]] = []
+    failures = list(plan.failures)
+    for number, label, seed, own in plan.runs():
+        runs.append((number, label, seed, own))
+        if own in errors:
+            failures.append(plan.failure(number, label, seed, errors[own]))
+    columns, units = parameters(study.design, [number for number, *_ in runs])
+    return Sweep(
+        scenario=study.scenario,
+        aqms=tuple(study.variants),
+        parameters=units,
+        seeds=tuple(study.seeds),
+        method=study.design.method,
+        sample_seed=study.design.sample_seed,
+        frame=framed(columns, runs, store.frame(wanted)),
+        failures=tuple(failures),
+        wanted=len(study.design.points) * len(study.variants) * len(study.seeds),
+        simulated=missing - len(errors),
+        damage=dict(store.damage),
+        interrupted=interrupted,
+        version=_core.engine_version,
+    )
