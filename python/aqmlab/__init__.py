@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from aqmlab.result import Result, Run
     from aqmlab.scenario import Scenario, catalogue, disciplines, schema, shipped
     from aqmlab.summary import Summary
+    from aqmlab.sweeping import SweepInterrupted, sweep
+    from aqmlab.sweeps import Sweep
 
 __all__ = [
     "DISTRIBUTIONS",
@@ -34,6 +36,8 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "Summary",
+    "Sweep",
+    "SweepInterrupted",
     "__version__",
     "catalogue",
     "compare",
@@ -41,6 +45,7 @@ __all__ = [
     "run",
     "schema",
     "shipped",
+    "sweep",
 ]
 
 _HOME = {
@@ -51,6 +56,8 @@ _HOME = {
     "result": ("Result", "Run"),
     "scenario": ("Scenario", "catalogue", "disciplines", "schema", "shipped"),
     "summary": ("Summary",),
+    "sweeping": ("SweepInterrupted", "sweep"),
+    "sweeps": ("Sweep",),
 }
 
 

@@ -10,22 +10,29 @@ import re
 import shlex
 import signal
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from aqmlab.cli_sweep import sweep
+from aqmlab.terminal import (
+    BAD_USAGE,
+    FAILED,
+    INTERRUPTED,
+    one_interrupt,
+    progress_bar,
+    refuse_bad_folder,
+    stop,
+    with_settings,
+)
+
 if TYPE_CHECKING:
     from aqmlab.comparison import Comparison
-    from aqmlab.replication import Progress
     from aqmlab.scenario import Scenario
-
-BAD_USAGE, FAILED, INTERRUPTED = 2, 1, 128 + signal.SIGINT
 
 _DISCIPLINE = re.compile(r"\s*(link\s*\.[^.]+\.\s*)?aqm\s*(\.\s*name\s*)?")
 """The paths of a scenario that say which queue discipline there is."""
@@ -56,13 +63,13 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except (ScenarioError, MemoryError) as error:
-            _stop(BAD_USAGE, str(error))
+            stop(BAD_USAGE, str(error))
         except BrokenPipeError:
             raise  # whoever read our output has enough; typer ends quietly
         except OSError as error:
-            _stop(FAILED, f"{error.filename}: {error.strerror}" if error.filename else str(error))
+            stop(FAILED, f"{error.filename}: {error.strerror}" if error.filename else str(error))
         except KeyboardInterrupt:
-            _stop(INTERRUPTED, "interrupted")
+            stop(INTERRUPTED, "interrupted")
 
 
 app = typer.Typer(
@@ -125,7 +132,7 @@ def run(
 ) -> None:
     """Simulate a scenario."""
     base = _scenario(scenario, seed, seeds)
-    chosen = _with_settings(base if aqm is None else base.with_aqm(aqm), set_)
+    chosen = with_settings(base if aqm is None else base.with_aqm(aqm), set_)
     _simulate({chosen.aqm: chosen}, seeds, jobs, json, out, alone=True)
 
 
@@ -162,12 +169,15 @@ def compare(
     if strange := [key for key in _aqm_keys(set_) if not any(_knows(one, key) for one in variants.values())]:
         raise typer.BadParameter(f"none of them has {', '.join(strange)}", param_hint="--set")
     chosen = {
-        spec: _with_settings(one, [s for s in set_ or () if all(_knows(one, key) for key in _aqm_keys([s]))])
+        spec: with_settings(one, [s for s in set_ or () if all(_knows(one, key) for key in _aqm_keys([s]))])
         for spec, one in variants.items()
     }
     if same := repeated(chosen):
         raise typer.BadParameter(f"{same[0]} and {same[1]} are the same", param_hint="--aqm")
     _simulate(chosen, seeds, jobs, json, out, alone=False)
+
+
+app.command()(sweep)
 
 
 @app.command("list")
@@ -251,15 +261,6 @@ def _scenario(name: str, seed: int | None, seeds: int | None) -> Scenario:
     return scenario if seed is None else scenario.with_(seed=seed)
 
 
-def _with_settings(scenario: Scenario, settings: Sequence[str] | None) -> Scenario:
-    for setting in settings or ():
-        path, equals, text = setting.partition("=")
-        if not equals:
-            raise typer.BadParameter(f"{setting}: must be PATH=VALUE", param_hint="--set")
-        scenario = scenario.with_text(path.strip(), text.strip())
-    return scenario
-
-
 def _aqm_keys(settings: Sequence[str] | None) -> list[str]:
     """Give the KEY of every setting of the form aqm.KEY=VALUE."""
     paths = [setting.partition("=")[0].strip() for setting in settings or ()]
@@ -284,11 +285,12 @@ def _simulate(
     from aqmlab.replication import Interrupted, RunFailed, compare_scenarios
 
     if out:
-        _refuse_bad_folder(out)  # better now than after an hour of simulation
+        refuse_bad_folder(out)  # better now than after an hour of simulation
     stopped: Interrupted | RunFailed | None = None
-    with _one_interrupt():
+    with one_interrupt():
         try:
-            with _progress() as progress:
+            with progress_bar() as show:
+                progress = (lambda fraction: show(fraction, "simulating")) if show else None
                 results = compare_scenarios(scenarios, seeds, jobs, progress)
         except (Interrupted, RunFailed) as error:
             results, stopped = error.finished, error
@@ -297,34 +299,7 @@ def _simulate(
             _deliver(results, json, out, alone)
     if stopped:
         kept = f"; the runs that finished are reported{f' and saved in {out}' if out else ''}" if results else ""
-        _stop(INTERRUPTED if isinstance(stopped, Interrupted) else FAILED, f"{stopped}{kept}")
-
-
-def _refuse_bad_folder(out: Path) -> None:
-    """Make the folder and try to write there."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise typer.BadParameter(f"{out}: not a folder", param_hint="--out") from None
-    with tempfile.TemporaryFile(dir=out):
-        pass
-
-
-@contextmanager
-def _one_interrupt() -> Iterator[None]:
-    """Let the first Ctrl-C stop the runs, and ignore those that follow: they would lose what was finished."""
-
-    def stop(*_: object) -> NoReturn:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:  # and not, as in the background, ignored
-        signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+        stop(INTERRUPTED if isinstance(stopped, Interrupted) else FAILED, f"{stopped}{kept}")
 
 
 def _deliver(results: Comparison, json: bool, out: Path | None, alone: bool) -> None:
@@ -343,29 +318,3 @@ def _deliver(results: Comparison, json: bool, out: Path | None, alone: bool) -> 
         report.save(results, out / "report.html", shlex.join(["aqmlab", *sys.argv[1:]]))
         written = f"written to {out}: {'result' if alone else 'comparison'}.json, figure.png, figure.svg, report.html"
         typer.echo(written if json else f"\n{written}", err=json)
-
-
-@contextmanager
-def _progress() -> Iterator[Progress | None]:
-    """Show a bar on the standard error output if people see it."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
-
-    with Progress(
-        "simulating",
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as bar:
-        task = bar.add_task("", total=1.0)
-        yield lambda fraction: bar.update(task, completed=fraction)
-
-
-def _stop(code: int, message: str) -> NoReturn:
-    typer.echo(message, err=True)
-    raise typer.Exit(code)

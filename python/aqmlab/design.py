@@ -154,7 +154,7 @@ def design(
         raise ValueError(f"method = {method!r}: must be one of {', '.join(METHODS)}")
     axes: dict[str, list[Scalar] | Law] = {}
     for path, given in vary.items():
-        where = (origins or {}).get(path, f"--vary {path}={given}")
+        where = (origins or {}).get(path, f"{path} = {given}")
         try:
             _refuse_what_varies_otherwise(path)
             axes[path] = _axis(given, method)

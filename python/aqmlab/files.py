@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,6 +40,35 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename is None:
             error.filename = os.fspath(path)  # a full disk does not say which file it has no room for
+        raise
+
+
+UNFINISHED = ".unfinished"
+"""How the name of a file ends that `write_whole` has not finished."""
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file in one step, for good, under a name that no pattern for `path` finds until it is whole.
+
+    Parameters
+    ----------
+    path : Path
+        The file; its folder is made if needed.
+    data : bytes
+        What it shall contain.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{uuid.uuid4().hex}{UNFINISHED}")
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException as error:
+        temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = os.fspath(path)
         raise
 
 

@@ -15,12 +15,12 @@ import json
 import os
 import re
 import time
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from aqmlab.files import UNFINISHED, write_whole
 from aqmlab.journal import CLOSED, OPEN, Content, Journal, closed, is_left
 from aqmlab.metrics import METRICS
 from aqmlab.task import opened
@@ -169,7 +169,7 @@ class Store:
             frame.sort("key").write_parquet(buffer)
             data = buffer.getvalue()
             part = self._parts / f"{len(frame)}-{hashlib.sha256(data).hexdigest()}.parquet"
-            put(part, data)
+            write_whole(part, data)
             self._sound.add(part.name)
         for source in sources:
             if source != part:
@@ -312,29 +312,6 @@ def place(column: str) -> tuple[int, str, int, str]:
     return _GROUPS.index(head), owner, _PLACES.get(rest, len(_PLACES)), rest
 
 
-def put(path: Path, data: bytes) -> None:
-    """Write a file in one step, under a name that no pattern for `path` finds until it is whole.
-
-    Parameters
-    ----------
-    path : Path
-        The file; its folder is made if needed.
-    data : bytes
-        What it shall contain.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{uuid.uuid4().hex}.part")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
 def _each(
     listed: Callable[[], list[Path]], name: Callable[[Path], str], read: Callable[[Path], T | None]
 ) -> Iterator[T]:
@@ -386,7 +363,7 @@ def _runs(part: Path) -> int:
 
 def _remove_stale(folder: Path) -> None:
     """Remove what processes were writing when they were killed."""
-    for path in _listed(folder, ".part"):
+    for path in _listed(folder, UNFINISHED):
         try:
             if time.time() - path.stat().st_mtime > _STALE:
                 path.unlink(missing_ok=True)

@@ -316,7 +316,7 @@ def _fitting(workers: int, memory: int) -> int:
         raise MemoryError(
             f"about {memory / 1e9:.1f} GB of memory needed for the largest run, and {free / 1e9:.1f} GB are free"
         )
-    return max(1, min(workers, free // max(memory, 1)))
+    return max(1, min(workers, int(free // max(memory, 1))))
 
 
 def _together(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from aqmlab.design import Design, Scalar, number, unit
-from aqmlab.files import json_text, read_json, replacing, write_text
+from aqmlab.files import json_text, read_json, write_text, write_whole
 from aqmlab.metrics import METRICS
 from aqmlab.scenario import Scenario
 from aqmlab.student import quantile
@@ -280,14 +280,33 @@ class Sweep:
             file = folder / "results" / f"{index:05}.parquet"
             buffer = io.BytesIO()  # polars reports a full disk as one of its own errors
             frame.write_parquet(buffer)
-            with replacing(file.with_suffix(".part")) as temporary:
-                temporary.write_bytes(buffer.getbuffer())
-            file.with_suffix(".part").replace(file)
+            write_whole(file, buffer.getvalue())
             old.discard(file)
         for file in old:
             file.unlink(missing_ok=True)
         write_text(folder / "scenario.toml", self.scenario.to_toml())
         write_text(folder / "sweep.json", json_text(self._head()))
+
+    def is_saved_in(self, folder: str | os.PathLike[str]) -> bool:
+        """Tell whether `save` has written the same there.
+
+        Parameters
+        ----------
+        folder : str or PathLike
+            Where to look.
+
+        Returns
+        -------
+        bool
+            Whether it has, whatever was simulated for it then and now.
+        """
+        try:
+            other = type(self).load(folder)
+        except (OSError, ValueError):
+            return False
+        passing = {"simulated", "damage"}
+        heads = [{k: v for k, v in one._head().items() if k not in passing} for one in (self, other)]
+        return json_text(heads[0]) == json_text(heads[1]) and self.frame.equals(other.frame)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
@@ -318,9 +337,16 @@ class Sweep:
                 scenario=scenario,
                 frame=polars.read_parquet(folder / "results" / "*.parquet"),
                 failures=tuple(Failure(**failure) for failure in head["failures"]),
-                **{name: tuple(head[name]) for name in ("aqms", "seeds")},
-                **{name: head[name] for name in ("parameters", "method", "sample_seed", "wanted", "simulated")},
-                **{name: head[name] for name in ("damage", "interrupted", "version")},
+                aqms=tuple(head["aqms"]),
+                parameters=head["parameters"],
+                seeds=tuple(head["seeds"]),
+                method=head["method"],
+                sample_seed=head["sample_seed"],
+                wanted=head["wanted"],
+                simulated=head["simulated"],
+                damage=head["damage"],
+                interrupted=head["interrupted"],
+                version=head["version"],
             )
         except (KeyError, TypeError) as error:
             raise ValueError(f"{folder / 'sweep.json'}: not a sweep that this version can read: {error}") from error
@@ -412,19 +438,3 @@ def framed(
     empty = [column.name for column in joined.iter_columns() if "." in column.name and column.is_null().all()]
     kept = [name for name in joined.columns if name not in empty or name in columns]
     return joined.select(kept).with_columns(polars.col("key").bin.encode("hex"))
-
-
-def rows_of(frame: polars.DataFrame) -> Iterator[dict[str, Any]]:
-    """Give the rows of a frame.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        Any frame.
-
-    Yields
-    ------
-    dict
-        The values by their columns.
-    """
-    yield from frame.iter_rows(named=True)

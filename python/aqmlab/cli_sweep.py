@@ -1,0 +1,166 @@
+"""The command ``aqmlab sweep``: it reads, calls, prints."""
+
+from __future__ import annotations
+
+import signal
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from aqmlab.terminal import FAILED, INTERRUPTED, one_interrupt, progress_bar, refuse_bad_folder, stop, with_settings
+
+if TYPE_CHECKING:
+    from aqmlab.scenario import Scenario
+    from aqmlab.sweeping import Progress, Standing
+    from aqmlab.sweeps import Sweep
+
+_MOST_FAILURES = 20
+"""How many failures are listed; all are in sweep.json."""
+
+
+class Method(StrEnum):
+    """How the points are chosen."""
+
+    GRID = "grid"
+    PAIRED = "paired"
+    RANDOM = "random"
+    LATIN = "latin"
+
+
+def sweep(
+    scenario: Annotated[
+        str, typer.Argument(metavar="STUDY", help="A TOML file, with [sweep] or without, or a shipped scenario.")
+    ],
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary",
+            metavar="PATH=VALUES",
+            help="What varies: aqm.q0=20,40..160 or traffic.long.tcp=rfc,linux. Repeatable. "
+            "With --method random or latin also uniform(20, 160), log(1 ms, 1 s).",
+        ),
+    ] = None,
+    aqm: Annotated[
+        list[str] | None,
+        typer.Option("--aqm", metavar="SPEC", help="NAME, NAME:KEY=VALUE,… or all; each is run at every point."),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="Change a value of all points. Repeatable."),
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option("--seeds", metavar="N", min=1, help="N runs of each point and discipline, all with equal seeds."),
+    ] = None,
+    method: Annotated[Method | None, typer.Option("--method", help="How the points are chosen.")] = None,
+    samples: Annotated[
+        int | None, typer.Option("--samples", metavar="N", min=1, help="How many points random or latin draw.")
+    ] = None,
+    sample_seed: Annotated[
+        int | None, typer.Option("--sample-seed", metavar="N", min=0, help="Where their randomness starts from.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", metavar="N", min=1, help="Runs at a time; default: all cores.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Write results, figure and report there; default: out/NAME."),
+    ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option("--store", metavar="DIR", help="Keep finished runs there, to share; default: DIR/store of --out."),
+    ] = None,
+) -> None:
+    """Simulate a scenario at many points, each with several queue disciplines.
+
+    What is finished is kept: the same again runs only what is missing, after Ctrl-C or kill -9 too.
+    """
+    from aqmlab import Scenario
+    from aqmlab.sweeping import SweepInterrupted
+    from aqmlab.sweeping import sweep as simulated
+
+    base = _set(Scenario.load(scenario), aqm, set_)
+    folder = out or Path("out") / Path(scenario).stem
+    refuse_bad_folder(folder)
+    interrupted = False
+    with one_interrupt():
+        try:
+            with progress_bar() as show:
+                result = simulated(
+                    base,
+                    _varied(vary),
+                    aqm or None,
+                    seeds,
+                    method=method and method.value,
+                    samples=samples,
+                    sample_seed=sample_seed,
+                    store=store or folder / "store",
+                    jobs=jobs,
+                    progress=_told(show) if show else None,
+                )
+        except SweepInterrupted as error:
+            result, interrupted = error.finished, True
+        except ValueError as error:
+            if type(error) is not ValueError:
+                raise  # a problem of the scenario
+            raise typer.BadParameter(str(error), param_hint="--vary") from None
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # what took an hour is not thrown away
+        _deliver(result, folder, json)
+    if interrupted:
+        stop(INTERRUPTED, f"interrupted: {result.done} of {result.wanted} runs are there; the same again does the rest")
+    if result.failures:
+        _list_failures(result, folder)
+
+
+def _set(scenario: Scenario, aqms: list[str] | None, settings: list[str] | None) -> Scenario:
+    for setting in settings or ():
+        if setting.lstrip().startswith("aqm") and (aqms or (scenario.study or {}).get("aqm", "auto") != "auto"):
+            raise typer.BadParameter(
+                f"{setting}: say it in --aqm NAME:KEY=VALUE, or for all that know it with --vary {setting}",
+                param_hint="--set",
+            )
+    return with_settings(scenario, settings)
+
+
+def _varied(options: list[str] | None) -> dict[str, object]:
+    varied: dict[str, object] = {}
+    for option in options or ():
+        path, equals, text = option.partition("=")
+        if not equals or not path.strip():
+            raise typer.BadParameter(f"{option}: must be PATH=VALUES", param_hint="--vary")
+        if path.strip() in varied:
+            raise typer.BadParameter(f"{path.strip()} given twice", param_hint="--vary")
+        varied[path.strip()] = text
+    return varied
+
+
+def _told(show: object) -> Progress:
+    def progress(standing: Standing) -> None:
+        failed = f", {standing.failed} failed" if standing.failed else ""
+        show(standing.fraction, f"{standing.done} of {standing.wanted} runs{failed}")  # type: ignore[operator]
+
+    return progress
+
+
+def _deliver(result: Sweep, folder: Path, json: bool) -> None:
+    from aqmlab.files import json_text
+
+    typer.echo(json_text(result.document()) if json else repr(result), nl=not json)
+    for file, runs in result.damage.items():
+        typer.echo(f"{file}: damaged; {runs} runs that it held are lost, those of this sweep were done again", err=True)
+    files = ["sweep.json", "results/*.parquet"]
+    if result.done:
+        files += ["figure.png", "figure.svg", "report.html"]
+    if not (result.is_saved_in(folder) and (folder / "report.html").is_file()):
+        result.save(folder)
+    typer.echo(f"{'' if json else chr(10)}written to {folder}: {', '.join(files)}", err=json)
+
+
+def _list_failures(result: Sweep, folder: Path) -> None:
+    shown = [f"  {failure}" for failure in result.failures[:_MOST_FAILURES]]
+    if len(result.failures) > _MOST_FAILURES:
+        shown.append(f"  … {len(result.failures) - _MOST_FAILURES} more: {folder / 'sweep.json'}")
+    stop(FAILED, "\n".join([f"{len(result.failures)} failed:", *shown]))
