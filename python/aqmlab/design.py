@@ -277,11 +277,7 @@ def parsed(text: str) -> list[Scalar]:
             last = None
             continue
         if len(entry) == 2:
-            steps = _steps(token, last, *entry)
-            room = MOST_POINTS - len(values)
-            values += [step.value for step in itertools.islice(steps, room + 1)]
-            if len(values) > MOST_POINTS:
-                raise ValueError(f"{token}: more than {MOST_POINTS} values")
+            values += [step.value for step in _steps(token, last, *entry)]
         else:
             values.append(entry[0].value)
         last = entry[-1]
@@ -355,6 +351,8 @@ def _steps(token: str, last: _Quantity | None, first: _Quantity, end: _Quantity)
         raise ValueError(
             f"{last.value},{written}: steps of {step} pass {end.number} by; write {short} or {short + step}"
         )
+    if count >= MOST_POINTS:
+        raise ValueError(f"{last.value},{written}: more than {MOST_POINTS} values")
     return (_Quantity(first.number + index * step, first.unit) for index in range(int(count) + 1))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from aqmlab import _core, local
-from aqmlab.design import Design, Point, design
+from aqmlab.design import DRAWN, Design, Point, design
 from aqmlab.listing import parameter_names
 from aqmlab.replication import chosen_seeds, chosen_workers, spelled_out
 from aqmlab.scenario import Scenario, Settings
@@ -172,11 +172,12 @@ def _study(
     written = {entry["path"]: entry for entry in said["vary"]}
     chosen = {path: entry["value"] for path, entry in written.items()} | dict(vary or {})
     own = {path: f"{entry['origin']}: sweep.vary.{path}" for path, entry in written.items() if path not in (vary or {})}
-    if method not in (None, "random", "latin") and (samples, sample_seed) != (None, None):
-        raise ValueError(f"samples and sample_seed are for methods random and latin; the method is {method}")
+    method = method or said["method"]
+    if method not in DRAWN and (samples, sample_seed) != (None, None):
+        raise ValueError(f"samples and sample_seed are for methods {' and '.join(DRAWN)}; the method is {method}")
     points = design(
         chosen,
-        method or said["method"],
+        method,
         said["samples"] if samples is None else samples,
         said["sample_seed"] if sample_seed is None else sample_seed,
         own,

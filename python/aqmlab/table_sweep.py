@@ -112,9 +112,8 @@ def signed(metric: Metric, difference: float | None, half: float | None) -> str:
     """
     if difference is None:
         return "-"
-    sign = "+" if difference > 0 else ""
     spread = "" if half is None else f" ± {metric.text(half)} {'*' if abs(difference) > half else ' '}"
-    return f"{sign}{metric.text(difference)}{spread}"
+    return f"{difference * metric.scale:+.{metric.digits}f}{spread}"
 
 
 def _place(sweep: Sweep, row: Mapping[str, Any]) -> list[str]:

@@ -1,0 +1,379 @@
+"""The store: what is torn, damaged, moved or written by two at once loses no more than it must, and says so."""
+
+import json
+import os
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aqmlab import files, journal, store
+from aqmlab.journal import CLOSED, OPEN, Content, Journal, record
+from aqmlab.store import Store
+
+
+def key(number: int) -> bytes:
+    return number.to_bytes(32, "big")
+
+
+def payload(number: int) -> bytes:
+    document = {
+        "seed": number,
+        "metrics": {"queue_mean": number / 3, "jain": None},
+        "classes": {"long": {"goodput": float(number)}},
+        "links": {"bottleneck": {"queue_mean": number / 3}},
+        "lanes": {},
+        "distributions": {"classes": {"long": {"delay": [number / 7]}}},
+        "engine": {"packets": number, "events": 2 * number, "cpu_seconds": 0.5},
+    }
+    return key(number) + zlib.compress(json.dumps(document).encode())
+
+
+def filled(folder: Path, numbers: range) -> Path:
+    """Make a store with a journal that nobody writes to any more."""
+    kept = Store(folder)
+    for number in numbers:
+        kept.add(payload(number))
+    kept.close()
+    return folder
+
+
+def numbers(kept: Store, upto: int = 100) -> list[int]:
+    found = kept.finished({key(number) for number in range(upto)})
+    frame = kept.frame([key(number) for number in range(upto)])
+    assert set(frame["key"]) == found
+    assert all(row["queue_mean"] == row["seed"] / 3 for row in frame.iter_rows(named=True))
+    return sorted(frame["seed"])
+
+
+def journals(folder: Path) -> list[Path]:
+    return sorted((folder / "journals").iterdir())
+
+
+def parts(folder: Path) -> list[Path]:
+    return sorted((folder / "parts").glob("*.parquet"))
+
+
+def test_what_is_added_is_there_at_once_and_after_compaction(tmp_path: Path) -> None:
+    kept = Store(tmp_path)
+    for number in range(5):
+        kept.add(payload(number))
+        assert numbers(Store(tmp_path)) == list(range(number + 1))
+    kept.close()
+    kept.compact()
+    assert (len(journals(tmp_path)), len(parts(tmp_path))) == (0, 1)
+    assert numbers(Store(tmp_path)) == [0, 1, 2, 3, 4]
+
+
+def test_a_store_that_is_not_there_has_nothing(tmp_path: Path) -> None:
+    kept = Store(tmp_path / "nowhere")
+    kept.compact()
+    assert numbers(kept) == []
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_frame_has_columns_in_one_order_and_no_time(tmp_path: Path) -> None:
+    columns = Store(filled(tmp_path, range(2))).frame([key(0), key(1)]).columns
+    named = ["classes.long.goodput", "links.bottleneck.queue_mean", "engine.events", "engine.packets"]
+    assert columns == ["key", "seed", "queue_mean", "jain", *named]
+
+
+def test_parts_keep_the_distributions(tmp_path: Path) -> None:
+    import polars
+
+    Store(filled(tmp_path, range(3, 4))).compact()
+    kept = polars.read_parquet(tmp_path / "parts" / "*.parquet")
+    assert json.loads(kept["distributions"][0]) == {"classes": {"long": {"delay": [3 / 7]}}}
+
+
+def test_a_journal_torn_at_any_byte_keeps_every_whole_record(tmp_path: Path) -> None:
+    records = [record(payload(number)) for number in range(3)]
+    whole = b"".join(records)
+    for cut in range(len(whole) + 1):
+        content = Content.of(whole[:cut])
+        ends = [sum(map(len, records[: count + 1])) for count in range(3)]
+        assert content.payloads == [payload(number) for number in range(3) if ends[number] <= cut]
+        assert content.damaged == 0, "a record that was not finished is no damage"
+
+
+@given(st.data())
+@settings(max_examples=200)
+def test_a_flipped_bit_costs_one_record_and_is_found(data: st.DataObject) -> None:
+    payloads = [payload(number) for number in range(4)]
+    whole = bytearray(b"".join(map(record, payloads)))
+    at = data.draw(st.integers(0, len(whole) - 1))
+    whole[at] ^= 1 << data.draw(st.integers(0, 7))
+    content = Content.of(bytes(whole))
+    lost = [one for one in payloads if one not in content.payloads]
+    assert len(lost) == 1
+    assert content.payloads == [one for one in payloads if one not in lost]
+    assert content.damaged == 1
+
+
+@given(st.binary(max_size=300), st.integers(0, 3))
+def test_rubbish_in_a_journal_does_not_hide_what_follows(rubbish: bytes, count: int) -> None:
+    payloads = [payload(number) for number in range(count)]
+    content = Content.of(rubbish + b"".join(map(record, payloads)))
+    assert content.payloads == payloads
+    if count and rubbish:
+        assert content.damaged == 1
+
+
+def test_a_torn_journal_is_left_as_it_is_and_the_next_process_writes_its_own(tmp_path: Path) -> None:
+    filled(tmp_path, range(3))
+    (torn,) = journals(tmp_path)
+    torn.write_bytes(torn.read_bytes()[:-7])
+    before = torn.read_bytes()
+    kept = Store(tmp_path)
+    kept.add(payload(3))
+    assert torn.read_bytes() == before
+    assert numbers(kept) == [0, 1, 3]
+    assert kept.damage == {}
+
+
+def test_a_damaged_journal_is_reported_and_the_rest_of_it_kept(tmp_path: Path) -> None:
+    filled(tmp_path, range(3))
+    (file,) = journals(tmp_path)
+    data = bytearray(file.read_bytes())
+    data[len(record(payload(0))) + 40] ^= 4
+    file.write_bytes(data)
+    kept = Store(tmp_path)
+    kept.compact()
+    assert numbers(kept) == [0, 2]
+    assert kept.damage == {os.fspath(file.with_suffix(OPEN)): 1}
+
+
+def test_a_damaged_part_is_reported_and_put_aside(tmp_path: Path) -> None:
+    Store(filled(tmp_path, range(5))).compact()
+    Store(filled(tmp_path, range(5, 7))).compact()
+    damaged = next(file for file in parts(tmp_path) if file.name.startswith("5-"))
+    data = bytearray(damaged.read_bytes())
+    data[len(data) // 2] ^= 1
+    damaged.write_bytes(data)
+    kept = Store(tmp_path)
+    assert numbers(kept) == [5, 6]
+    assert kept.damage == {os.fspath(damaged): 5}
+    assert damaged.with_suffix(".damaged").is_file()
+    assert numbers(Store(tmp_path)) == [5, 6]
+    assert Store(tmp_path).damage == {}
+
+
+def test_a_part_that_is_done_again_heals_what_was_damaged(tmp_path: Path) -> None:
+    Store(filled(tmp_path, range(5))).compact()
+    (part,) = parts(tmp_path)
+    sound = part.read_bytes()
+    part.write_bytes(sound[:-1])
+    kept = Store(filled(tmp_path, range(5)))
+    assert numbers(kept) == list(range(5))
+    kept.compact()
+    assert [file.read_bytes() for file in parts(tmp_path)] == [sound]
+
+
+class Killed(BaseException):
+    """What stands for kill -9: nothing that follows is done."""
+
+
+def steps(monkeypatch: pytest.MonkeyPatch, limit: int) -> Callable[[], int]:
+    """Let so many changes of the file system happen and no more; tells how many there were."""
+    count = 0
+
+    def counted(change: Callable[..., Any]) -> Callable[..., Any]:
+        def step(*arguments: Any, **named: Any) -> Any:
+            nonlocal count
+            if count == limit:
+                raise Killed
+            count += 1
+            return change(*arguments, **named)
+
+        return step
+
+    for name in ("rename", "replace", "unlink"):
+        monkeypatch.setattr(Path, name, counted(getattr(Path, name)))
+    monkeypatch.setattr(files.os, "fsync", counted(os.fsync))
+    return lambda: count
+
+
+def test_compaction_may_be_killed_between_any_two_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "PART_RUNS", 4)
+    monkeypatch.setattr(store, "SMALL_PARTS", 1)
+    monkeypatch.setattr(store, "is_left", lambda _: True)
+
+    def prepared(folder: Path) -> Path:
+        for first in (0, 2, 4):
+            kept = Store(filled(folder, range(first, first + 2)))
+            if first < 4:
+                with monkeypatch.context() as patch:
+                    patch.setattr(store, "SMALL_PARTS", 9)
+                    kept.compact()
+        left = Store(folder)
+        left.add(payload(6))  # of a process that was killed
+        return folder
+
+    killed, limit = True, 0
+    while killed:
+        folder = prepared(tmp_path / str(limit))
+        with monkeypatch.context() as patch:
+            taken = steps(patch, limit)
+            try:
+                Store(folder).compact()
+                killed = False
+            except Killed:
+                pass
+            assert taken() == limit or not killed
+        assert numbers(Store(folder)) == list(range(7)), f"killed after step {limit}"
+        Store(folder).compact()
+        assert numbers(Store(folder)) == list(range(7))
+        assert [file for file in journals(folder) if file.suffix in (OPEN, CLOSED)] == []
+        limit += 1
+    assert limit > 8, "it closes, writes, replaces, removes, and puts small parts together"
+
+
+def test_files_that_vanish_while_they_are_read_are_found_where_they_went(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(tmp_path, range(3))
+    filled(tmp_path, range(3, 5))
+    read = store._read
+    moved = False
+
+    def moving(path: Path) -> bytes | None:
+        nonlocal moved
+        if not moved and path.suffix == CLOSED:
+            moved = True
+            Store(tmp_path).compact()  # another process, between our looking and our reading
+        return read(path)
+
+    monkeypatch.setattr(store, "_read", moving)
+    assert numbers(Store(tmp_path)) == list(range(5))
+    assert moved
+
+
+def test_parts_that_are_put_together_meanwhile_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(4):
+        Store(filled(tmp_path, range(number, number + 1))).compact()
+    assert len(parts(tmp_path)) == 4
+    monkeypatch.setattr(store, "SMALL_PARTS", 3)
+    read = store._read
+    moved = False
+
+    def moving(path: Path) -> bytes | None:
+        nonlocal moved
+        if not moved and path.suffix == ".parquet":
+            moved = True
+            Store(tmp_path).compact()
+        return read(path)
+
+    monkeypatch.setattr(store, "_read", moving)
+    assert numbers(Store(tmp_path)) == list(range(4))
+    assert len(parts(tmp_path)) == 1
+
+
+def test_a_record_written_while_the_journal_is_taken_away_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As on another machine that takes our process for ended.
+    monkeypatch.setattr(store, "is_left", lambda _: True)
+    kept = Store(tmp_path)
+    kept.add(payload(0))
+    write = journal.os.write
+
+    def late(handle: int, data: bytes) -> int:
+        monkeypatch.setattr(journal.os, "write", write)
+        Store(tmp_path).compact()
+        return write(handle, data)
+
+    monkeypatch.setattr(journal.os, "write", late)
+    kept.add(payload(1))
+    assert numbers(Store(tmp_path)) == [0, 1]
+
+
+def test_a_full_disk_is_an_error_and_loses_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Store(tmp_path)
+    kept.add(payload(0))
+    write = os.write
+    with monkeypatch.context() as patch:
+        patch.setattr(journal.os, "write", lambda handle, data: write(handle, data[:20]))
+        with pytest.raises(OSError, match="No space left"):
+            kept.add(payload(1))
+    kept.add(payload(2))
+    assert numbers(Store(tmp_path)) == [0, 2]
+    assert kept.damage == {}
+
+
+def test_a_journal_is_closed_when_it_is_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "PART_RUNS", 3)
+    filled(tmp_path, range(8))
+    assert len(journals(tmp_path)) == 3
+    Store(tmp_path).compact()
+    assert sorted(int(file.name.split("-")[0]) for file in parts(tmp_path)) in ([2, 3, 3], [3, 5])
+
+
+def test_the_journal_of_a_process_that_lives_is_not_taken_away(tmp_path: Path) -> None:
+    kept = Store(tmp_path)
+    kept.add(payload(0))
+    Store(tmp_path).compact()
+    assert [file.suffix for file in journals(tmp_path)] == [OPEN]
+    (own,) = journals(tmp_path)
+    host, pid, born, rest = own.name.rsplit("-", 3)
+    ended = own.with_name(f"{host}-{pid}-{int(born) - 5}-{rest}")  # the number belongs to another process now
+    own.rename(ended)
+    assert journal.is_left(ended)
+    other = own.with_name(f"elsewhere-{pid}-{born}-{rest}")
+    ended.rename(other)
+    assert not journal.is_left(other)
+    os.utime(other, (0, 0))
+    assert journal.is_left(other)
+
+
+WRITER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from test_store import payload
+from aqmlab.store import Store
+kept = Store(Path(sys.argv[2]))
+for number in range(int(sys.argv[3]), int(sys.argv[4])):
+    kept.add(payload(number))
+    if number % 20 == 0:
+        kept.close()
+        kept.compact()
+"""
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[Callable[[int, int], "subprocess.Popen[bytes]"]]:
+    started = []
+
+    def start(first: int, last: int) -> "subprocess.Popen[bytes]":
+        arguments = [str(Path(__file__).parent), str(tmp_path), str(first), str(last)]
+        started.append(subprocess.Popen([sys.executable, "-c", WRITER, *arguments]))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def test_two_processes_write_and_compact_at_once(
+    tmp_path: Path, writer: Callable[[int, int], "subprocess.Popen[bytes]"]
+) -> None:
+    both = [writer(0, 60), writer(40, 100)]
+    assert [process.wait() for process in both] == [0, 0]
+    kept = Store(tmp_path)
+    assert numbers(kept) == list(range(100))
+    kept.compact()
+    assert numbers(kept) == list(range(100))
+    assert kept.damage == {}
+    assert journals(tmp_path) == []
+
+
+def test_an_unwritten_journal_is_no_file(tmp_path: Path) -> None:
+    Journal(tmp_path / "journals").close()
+    assert not (tmp_path / "journals").exists()
