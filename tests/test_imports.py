@@ -14,27 +14,54 @@ PACKAGE = Path(__file__).parents[1] / "python" / "aqmlab"
 
 # Of aqmlab's own modules, what each may import. A new module takes its place here.
 MAY_IMPORT = {
-    "__init__": {"_core", "comparison", "metrics", "replication", "result", "scenario", "summary"},
+    "__init__": {
+        "_core",
+        "comparison",
+        "metrics",
+        "replication",
+        "result",
+        "scenario",
+        "summary",
+        "sweeping",
+        "sweeps",
+    },
     "__main__": {"cli"},
     "bench": {"_core", "replication", "result", "scenario"},
-    "cli": {"comparison", "files", "listing", "plot", "replication", "report", "scenario"},
+    "cli": {"cli_sweep", "comparison", "files", "listing", "plot", "replication", "report", "scenario", "terminal"},
+    "cli_sweep": {"files", "plot_sweep", "report_sweep", "scenario", "sweeping", "sweeps", "terminal"},
     "comparison": {"files", "plot", "result", "table"},
+    "design": {"_core", "scenario"},
     "distribution": {"metrics", "result"},
     "files": set(),
+    "journal": set(),
     "listing": {"scenario"},
+    "local": {"task"},
     "metrics": set(),
     "pages": {"files", "listing", "metrics", "scenario"},
     "plot": {"distribution", "files", "metrics", "result", "table"},
+    "plot_sweep": {"files", "metrics", "plot", "sweeps", "table", "table_sweep"},
     "recording": {"_core", "files"},
-    "replication": {"_core", "comparison", "recording", "result", "scenario"},
+    "replication": {"_core", "comparison", "local", "recording", "result", "scenario", "task"},
     "report": {"distribution", "files", "metrics", "plot", "result", "table"},
+    "report_sweep": {"files", "metrics", "plot", "plot_sweep", "report", "sweeps", "table", "table_sweep"},
     "result": {"distribution", "files", "plot", "recording", "scenario", "summary", "table"},
     "scenario": {"_core"},
+    "store": {"files", "journal", "metrics", "task"},
     "student": set(),
     "summary": {"student"},
+    "sweeping": {"_core", "design", "listing", "local", "replication", "scenario", "store", "sweeps", "task"},
+    "sweeps": {"design", "files", "metrics", "plot_sweep", "scenario", "student", "table_sweep"},
     "table": {"metrics", "result", "summary"},
+    "table_sweep": {"metrics", "summary", "sweeps", "table"},
+    "task": {"_core", "scenario"},
+    "terminal": {"scenario"},
 }
-ONLY_THERE = {"typer": {"cli"}, "rich": {"cli"}, "matplotlib": {"comparison", "plot", "result"}, "plotly": {"report"}}
+ONLY_THERE = {
+    "typer": {"cli", "cli_sweep", "terminal"},
+    "rich": {"terminal"},
+    "matplotlib": {"comparison", "plot", "plot_sweep", "result", "sweeps"},
+    "plotly": {"report", "report_sweep"},
+}
 HEAVY = {"matplotlib", "numpy", "pandas", "plotly", "polars", "pydantic", "rich", "scipy"}
 
 
@@ -80,7 +107,12 @@ def test_importing_the_package_imports_nothing_else() -> None:
 def test_help_needs_no_more_than_typer() -> None:
     modules = modules_after("--help")
     assert not {name.split(".")[0] for name in modules} & (HEAVY | {"psutil"})
-    assert {name for name in modules if name.startswith("aqmlab")} == {"aqmlab", "aqmlab.cli"}
+    assert {name for name in modules if name.startswith("aqmlab")} == {
+        "aqmlab",
+        "aqmlab.cli",
+        "aqmlab.cli_sweep",
+        "aqmlab.terminal",
+    }
 
 
 def test_a_run_as_json_needs_no_numerical_library(small_file: Path) -> None:

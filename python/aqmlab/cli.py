@@ -289,8 +289,7 @@ def _simulate(
     stopped: Interrupted | RunFailed | None = None
     with one_interrupt():
         try:
-            with progress_bar() as show:
-                progress = (lambda fraction: show(fraction, "simulating")) if show else None
+            with progress_bar() as progress:
                 results = compare_scenarios(scenarios, seeds, jobs, progress)
         except (Interrupted, RunFailed) as error:
             results, stopped = error.finished, error

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from aqmlab.scenario import Scenario
     from aqmlab.sweeping import Progress, Standing
     from aqmlab.sweeps import Sweep
+    from aqmlab.terminal import Shown
 
 _MOST_FAILURES = 20
 """How many failures are listed; all are in sweep.json."""
@@ -137,10 +140,10 @@ def _varied(options: list[str] | None) -> dict[str, object]:
     return varied
 
 
-def _told(show: object) -> Progress:
+def _told(show: Shown) -> Progress:
     def progress(standing: Standing) -> None:
         failed = f", {standing.failed} failed" if standing.failed else ""
-        show(standing.fraction, f"{standing.done} of {standing.wanted} runs{failed}")  # type: ignore[operator]
+        show(standing.fraction, f"{standing.done} of {standing.wanted} runs{failed}")
 
     return progress
 
@@ -153,9 +156,16 @@ def _deliver(result: Sweep, folder: Path, json: bool) -> None:
         typer.echo(f"{file}: damaged; {runs} runs that it held are lost, those of this sweep were done again", err=True)
     files = ["sweep.json", "results/*.parquet"]
     if result.done:
-        files += ["figure.png", "figure.svg", "report.html"]
+        files += [*(["figure.png", "figure.svg"] if result.parameters else []), "report.html"]
     if not (result.is_saved_in(folder) and (folder / "report.html").is_file()):
+        (folder / "report.html").unlink(missing_ok=True)  # the last file to come is the sign that all others have
         result.save(folder)
+        if result.done:
+            from aqmlab import plot_sweep, report_sweep
+
+            if result.parameters:
+                plot_sweep.save(result, folder)
+            report_sweep.save(result, folder / "report.html", shlex.join(["aqmlab", *sys.argv[1:]]))
     typer.echo(f"{'' if json else chr(10)}written to {folder}: {', '.join(files)}", err=json)
 
 

@@ -165,6 +165,15 @@ When a queue counts as settled, for `response_time`.
 ## `[record]`
 
 {record}
+
+## `[sweep]`
+
+What a study varies, for `aqmlab sweep`; [sweeps.md](sweeps.md) says more. `aqmlab run` runs the scenario as it is without.
+
+{sweep}
+
+`[sweep.vary]` has the path of each parameter that varies, with a text like `"20,40..160"` or a list of values:
+`"aqm.q0" = "20,40..160"`.
 """
 
 _AQMS = """\
@@ -215,6 +224,7 @@ def scenario() -> str:
         "traffic": forms["traffic"]["properties"],
         "response": top["response"]["properties"],
         "record": top["record"]["properties"],
+        "sweep": {name: one for name, one in top["sweep"]["properties"].items() if name != "vary"},
     }
     return _SCENARIO.format(
         **{name: _keys(listed["tables"][name], properties) for name, properties in written.items()},

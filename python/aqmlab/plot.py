@@ -48,7 +48,7 @@ SMALL_BINS = 250
 _ROW_HEIGHT, _PANEL_HEIGHT = 0.19, 1.15
 """The height of a row and of a small panel, in inches."""
 
-_STYLE: Any = {
+STYLE: Any = {
     "axes.grid": True,
     "axes.axisbelow": True,
     "axes.spines.right": False,
@@ -115,7 +115,7 @@ def comparison(results: Mapping[str, Result], figure: Figure | None = None) -> F
     matplotlib.figure.Figure
         The figure. Of several seeds the panels show the first; bars have 95 % confidence intervals.
     """
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         if figure is None:
             from matplotlib import pyplot
 
@@ -197,7 +197,7 @@ def distribution(results: Mapping[str, Result], name: str, figure: Figure | None
         raise LookupError(f"these results have no values of {name}")
     metric = DISTRIBUTIONS[name]
     colour = colours(results)
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         if figure is None:
             from matplotlib import pyplot
 
@@ -235,7 +235,7 @@ def save(results: Mapping[str, Result], folder: Path) -> None:
     folder : Path
         Where to.
     """
-    with warnings.catch_warnings(), mpl.rc_context(_STYLE):
+    with warnings.catch_warnings(), mpl.rc_context(STYLE):
         warnings.simplefilter("ignore", UserWarning)  # a glyph that no font has, a panel without room
         figure = comparison(results, Figure())
         figure.draw_without_rendering()

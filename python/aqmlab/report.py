@@ -46,17 +46,43 @@ pre {{ background: #f6f6f6; padding: .8rem; overflow-x: auto; font-size: 13px; }
 </head>
 <body>
 <h1>{title}</h1>
-<p class="made">{seeds}; aqmlab {version}<br><code>{command}</code></p>
-{figures}
+<p class="made">{made}<br><code>{command}</code></p>
+{body}
+</body>
+</html>
+"""
+
+_BODY = """{figures}
 <h2>Metrics</h2>
 <p>Over [{warmup:g} s, {duration:g} s]{confidence}. Hold the pointer over a name for its definition.</p>
 <div class="wide">{table}</div>
 {notes}
 <h2>Scenario</h2>
-{scenarios}
-</body>
-</html>
-"""
+{scenarios}"""
+
+
+def page(title: str, made: str, command: str, body: str) -> str:
+    """Write a report's page.
+
+    Parameters
+    ----------
+    title : str
+        What it is about.
+    made : str
+        From what it was made.
+    command : str
+        The command line that made it, for the reader to repeat.
+    body : str
+        All else, as HTML.
+
+    Returns
+    -------
+    str
+        HTML, with plotly in it.
+    """
+    texts = {"title": title or "aqmlab", "made": made, "command": command}
+    escaped = {name: html.escape(text) for name, text in texts.items()}
+    return _PAGE.format(**escaped, plotly=get_plotlyjs(), body=body)
 
 
 def save(results: Mapping[str, Result], file: Path, command: str) -> None:
@@ -78,23 +104,18 @@ def save(results: Mapping[str, Result], file: Path, command: str) -> None:
     if timed:
         explained = f"{curves(timed)}{_CURVES}"
         figures.append(f"<h2>Queue</h2><p>{explained[0].upper()}{explained[1:]}</p>")
-        figures.append(_figure(_over_time(timed, results, "queue", "Queue (packets)"), "queue"))
+        figures.append(embedded(_over_time(timed, results, "queue", "Queue (packets)"), "queue"))
     signalled = {label: result for label, result in timed.items() if "p" in result.signals}
     if signalled:
         probability = _over_time(signalled, results, "p", "Probability of a drop or mark")
-        figures.append("<h2>Drop probability</h2>" + _figure(probability, "probability"))
+        figures.append("<h2>Drop probability</h2>" + embedded(probability, "probability"))
     draw, order = (_dots, ", sorted by the mean queue") if len(results) > MANY else (_bars, "")
-    figures.append(f"<h2>Main metrics{order}</h2>" + _figure(draw(results), "bars"))
+    figures.append(f"<h2>Main metrics{order}</h2>" + embedded(draw(results), "bars"))
     for name, distribution in DISTRIBUTIONS.items():
         if shown := panels(results, name):
-            drawn = _figure(_distribution(results, name, shown), name)
+            drawn = embedded(_distribution(results, name, shown), name)
             figures.append(f"<h2>{distribution.label}</h2><p>{html.escape(distribution.definition)}</p>{drawn}")
-    text = _PAGE.format(
-        title=html.escape(scenario.title or "aqmlab"),
-        plotly=get_plotlyjs(),
-        seeds=html.escape(seeds(results).capitalize()),
-        version=html.escape(first.version),
-        command=html.escape(command),
+    body = _BODY.format(
         figures="\n".join(figures),
         warmup=scenario.warmup,
         duration=scenario.duration,
@@ -109,10 +130,25 @@ def save(results: Mapping[str, Result], file: Path, command: str) -> None:
             for label, result in results.items()
         ),
     )
-    write_text(file, text)
+    made = f"{seeds(results).capitalize()}; aqmlab {first.version}"
+    write_text(file, page(scenario.title, made, command, body))
 
 
-def _figure(figure: go.Figure, name: str) -> str:
+def embedded(figure: go.Figure, name: str) -> str:
+    """Write a figure into a page.
+
+    Parameters
+    ----------
+    figure : plotly.graph_objects.Figure
+        The figure.
+    name : str
+        What to call the element; another one for each figure of a page.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
     # plotly's own writer names the element at random; ours makes the same file from the same results.
     data = json.dumps(json.loads(figure.to_json())).replace("</", "<\\/")
     draw = (
@@ -135,12 +171,28 @@ def _table(results: Mapping[str, Result]) -> str:
     many = len(results) > MANY
     if many:
         lines = [list(line) for line in zip(*lines, strict=True)]
-    rows = ("".join(_cell("td" if index else "th", *cell) for cell in line) for index, line in enumerate(lines))
+    rows = ("".join(cell("td" if index else "th", *one) for one in line) for index, line in enumerate(lines))
     form = ' class="tall"' if many else ""
     return f"<table{form}>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
 
-def _cell(tag: str, text: str, definition: str) -> str:
+def cell(tag: str, text: str, definition: str = "") -> str:
+    """Write a cell of a table.
+
+    Parameters
+    ----------
+    tag : str
+        ``td`` or ``th``.
+    text : str
+        What is in it.
+    definition : str
+        What to say when the pointer is held over it.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
     told = f' title="{html.escape(definition)}"' if definition else ""
     return f"<{tag}{told}>{html.escape(text)}</{tag}>"
 
@@ -169,7 +221,7 @@ def _over_time(timed: Mapping[str, Result], results: Mapping[str, Result], quant
         edge = {"color": line, "width": 0}
         figure.add_scatter(x=values["t"], y=values["max"], line=edge, hoverinfo="skip", **where)
         figure.add_scatter(
-            x=values["t"], y=values["min"], line=edge, fill="tonexty", fillcolor=_pale(line), hoverinfo="skip", **where
+            x=values["t"], y=values["min"], line=edge, fill="tonexty", fillcolor=pale(line), hoverinfo="skip", **where
         )
         figure.add_scatter(
             x=values["t"], y=values["mean"], line={"color": line, "width": 1.2}, name=html.escape(label), **where
@@ -186,7 +238,7 @@ def _over_time(timed: Mapping[str, Result], results: Mapping[str, Result], quant
             figure.update_yaxes(visible=False, row=place // across + 1, col=place % across + 1)
     figure.update_xaxes(title="Time (s)", row=deep, col=1)
     # Plotly's own hline and vrect look at all other panels every time.
-    figure.update_layout(shapes=shapes, height=(110 if many else 160) * deep + 120, **_LAYOUT)
+    figure.update_layout(shapes=shapes, height=(110 if many else 160) * deep + 120, **LAYOUT)
     return figure
 
 
@@ -203,7 +255,19 @@ def _shapes(result: Result, number: str, with_target: bool) -> list[dict[str, An
     return shapes
 
 
-def _pale(line: str) -> str:
+def pale(line: str) -> str:
+    """Give the colour of the band behind a line.
+
+    Parameters
+    ----------
+    line : str
+        The colour of the line, ``#rrggbb``.
+
+    Returns
+    -------
+    str
+        The same, three quarters transparent.
+    """
     red, green, blue = bytes.fromhex(line.removeprefix("#"))
     return f"rgba({red}, {green}, {blue}, 0.25)"
 
@@ -225,7 +289,7 @@ def _bars(results: Mapping[str, Result]) -> go.Figure:
             row=1,
             col=column,
         )
-    figure.update_layout(height=340, **_LAYOUT)
+    figure.update_layout(height=340, **LAYOUT)
     return figure
 
 
@@ -251,7 +315,7 @@ def _dots(results: Mapping[str, Result]) -> go.Figure:
             col=column,
         )
     figure.update_yaxes(autorange="reversed", type="category", tickmode="linear", automargin=True)
-    figure.update_layout(height=18 * len(results) + 120, **_LAYOUT)
+    figure.update_layout(height=18 * len(results) + 120, **LAYOUT)
     return figure
 
 
@@ -285,7 +349,7 @@ def _distribution(
     figure.update_xaxes(title=DISTRIBUTIONS[name].axis)
     figure.update_yaxes(type="log" if DISTRIBUTIONS[name].counted else "linear")
     figure.update_yaxes(title=share(name), row=1, col=1)
-    layout = {**_LAYOUT, "showlegend": True, "legend": {"font": {"size": 10}}} if many else _LAYOUT
+    layout = {**LAYOUT, "showlegend": True, "legend": {"font": {"size": 10}}} if many else LAYOUT
     figure.update_layout(height=460 if many else 340, **layout)
     return figure
 
@@ -294,4 +358,4 @@ _CURVES = (
     "the line is the mean of each bin, the band reaches from its least to its greatest value; "
     "dashes are the target, grey is the warm-up, which the metrics leave out."
 )
-_LAYOUT = {"template": "plotly_white", "showlegend": False, "margin": {"l": 60, "r": 20, "t": 60, "b": 50}}
+LAYOUT = {"template": "plotly_white", "showlegend": False, "margin": {"l": 60, "r": 20, "t": 60, "b": 50}}

@@ -74,8 +74,8 @@ def _means(sweep: Sweep) -> str:
     ]
     rows = []
     for row in sweep.summary.head(MOST_ROWS).iter_rows(named=True):
-        means = (interval(metric, _summary(row, metric.name), row["runs"]) for metric in metrics)
-        rows.append([*_place(sweep, row), *means])
+        means = (interval(metric, summary_of(row, metric.name), row["runs"]) for metric in metrics)
+        rows.append([*place(sweep, row), *means])
     return _cut(columns(head + rows), len(sweep.summary))
 
 
@@ -89,7 +89,7 @@ def _differences(sweep: Sweep) -> str:
     rows = []
     for own in zip(*(frame.head(MOST_ROWS).iter_rows(named=True) for frame in frames), strict=True):
         cells = (signed(metric, row["difference"], row["ci95"]) for metric, row in zip(metrics, own, strict=True))
-        rows.append([*_place(sweep, own[0]), *cells])
+        rows.append([*place(sweep, own[0]), *cells])
     return _cut(columns(head + rows), len(frames[0]))
 
 
@@ -116,12 +116,40 @@ def signed(metric: Metric, difference: float | None, half: float | None) -> str:
     return f"{difference * metric.scale:+.{metric.digits}f}{spread}"
 
 
-def _place(sweep: Sweep, row: Mapping[str, Any]) -> list[str]:
+def place(sweep: Sweep, row: Mapping[str, Any]) -> list[str]:
+    """Say where a row belongs.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        The sweep.
+    row : mapping
+        A row of its summary.
+
+    Returns
+    -------
+    list of str
+        The discipline, and the value of each parameter.
+    """
     values = (row[path] for path in sweep.parameters)
     return [printable(row["aqm"]), *(f"{v:g}" if isinstance(v, int | float) else printable(str(v)) for v in values)]
 
 
-def _summary(row: Mapping[str, Any], name: str) -> Summary:
+def summary_of(row: Mapping[str, Any], name: str) -> Summary:
+    """Give what a row says of a metric.
+
+    Parameters
+    ----------
+    row : mapping
+        A row of a sweep's summary.
+    name : str
+        The metric.
+
+    Returns
+    -------
+    Summary
+        Its mean and interval.
+    """
     mean = row[name]
     return Summary(mean, None, row[f"{name}_ci95"], 0 if mean is None else row["runs"])
 

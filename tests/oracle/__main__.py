@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatch
 
-from aqmlab.cli import _progress
+from aqmlab.terminal import progress_bar
 from oracle import ours, reference
 from oracle.check import FEWEST, WORST, Check, checks
 from oracle.dumbbell import DEFAULTS
@@ -30,7 +30,7 @@ def main() -> int:
             parser.error(f"--rows {given.rows}: no row of reference.csv or staggered.csv is called so")
     else:
         rows = reference.stored()
-    with _progress() as progress:
+    with progress_bar() as progress:
         metrics, refused = ours.run(rows, given.seeds, progress)
     found = [check for row in rows if row.name in metrics for check in checks(row, metrics[row.name])]
     print(table(found))
@@ -49,7 +49,7 @@ def _live(words: Sequence[str], seeds: int) -> reference.Row:
         if not equals or key not in DEFAULTS:
             sys.exit(f"{word}: must be KEY=VALUE with a key of dumbbell.tcl: {', '.join(sorted(DEFAULTS))}")
         keys[key] = value
-    with _progress() as progress:
+    with progress_bar() as progress:
         return reference.live(" ".join(words), keys, range(1, seeds + 1), os.cpu_count() or 1, progress)
 
 
