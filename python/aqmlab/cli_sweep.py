@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import signal
 import sys
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from aqmlab.scenario import Scenario
     from aqmlab.sweeping import Progress, Standing
     from aqmlab.sweeps import Sweep
-    from aqmlab.terminal import Shown
 
 _MOST_FAILURES = 20
 """How many failures are listed; all are in sweep.json."""
@@ -91,7 +91,8 @@ def sweep(
     interrupted = False
     with one_interrupt():
         try:
-            with progress_bar() as show:
+            standing = _Standing()
+            with progress_bar(standing.told) as show:
                 result = simulated(
                     base,
                     _varied(vary),
@@ -102,7 +103,7 @@ def sweep(
                     sample_seed=sample_seed,
                     store=store or folder / "store",
                     jobs=jobs,
-                    progress=_told(show) if show else None,
+                    progress=standing.shown_by(show) if show else None,
                 )
         except SweepInterrupted as error:
             result, interrupted = error.finished, True
@@ -140,12 +141,24 @@ def _varied(options: list[str] | None) -> dict[str, object]:
     return varied
 
 
-def _told(show: Shown) -> Progress:
-    def progress(standing: Standing) -> None:
-        failed = f", {standing.failed} failed" if standing.failed else ""
-        show(standing.fraction, f"{standing.done} of {standing.wanted} runs{failed}")
+class _Standing:
+    """How far the sweep is, for the bar."""
 
-    return progress
+    def __init__(self) -> None:
+        self.now: Standing | None = None
+
+    def told(self) -> str:
+        if not self.now:
+            return "looking"
+        failed = f", {self.now.failed} failed" if self.now.failed else ""
+        return f"{self.now.done} of {self.now.wanted} runs{failed}"
+
+    def shown_by(self, show: Callable[[float], None]) -> Progress:
+        def progress(standing: Standing) -> None:
+            self.now = standing
+            show(standing.fraction)
+
+        return progress
 
 
 def _deliver(result: Sweep, folder: Path, json: bool) -> None:

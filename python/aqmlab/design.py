@@ -35,8 +35,10 @@ class Law:
 
     Parameters
     ----------
-    low, high : float
-        The least and the greatest value, in `unit`.
+    low : float
+        The least value, in `unit`.
+    high : float
+        The greatest.
     unit : str
         A unit that a scenario understands; empty for plain numbers.
     log : bool

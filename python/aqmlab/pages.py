@@ -168,7 +168,7 @@ When a queue counts as settled, for `response_time`.
 
 ## `[sweep]`
 
-What a study varies, for `aqmlab sweep`; [sweeps.md](sweeps.md) says more. `aqmlab run` runs the scenario as it is without.
+What a study varies, for `aqmlab sweep`; [sweeps.md](sweeps.md) says more. `aqmlab run` leaves it out.
 
 {sweep}
 

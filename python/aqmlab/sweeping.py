@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from aqmlab import _core, local
@@ -193,7 +194,12 @@ def _study(
 
 def _is_for(path: str, variant: Scenario) -> bool:
     """Tell whether a parameter that varies is one of this discipline, or none of a discipline."""
-    return not path.startswith("aqm.") or path.removeprefix("aqm.") in parameter_names(variant.aqm)
+    return not path.startswith("aqm.") or path.removeprefix("aqm.") in _names(variant.aqm)
+
+
+@cache
+def _names(aqm: str) -> frozenset[str]:
+    return frozenset(parameter_names(aqm))
 
 
 @dataclass

@@ -5,10 +5,10 @@ from __future__ import annotations
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
@@ -94,29 +94,19 @@ def one_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-class Shown(Protocol):
-    """Shows how far the work is."""
-
-    def __call__(self, fraction: float, told: str = "simulating", /) -> None:
-        """Show it.
-
-        Parameters
-        ----------
-        fraction : float
-            The fraction of the work that is done.
-        told : str
-            What to say before the bar.
-        """
-
-
 @contextmanager
-def progress_bar() -> Iterator[Shown | None]:
+def progress_bar(told: Callable[[], str] = lambda: "simulating") -> Iterator[Callable[[float], None] | None]:
     """Show a bar on the standard error output if people see it.
+
+    Parameters
+    ----------
+    told : callable
+        Gives what to say before the bar.
 
     Yields
     ------
-    Shown or None
-        Shows how far the work is; none where nobody sees it.
+    callable or None
+        Takes the fraction of the work that is done; none where nobody sees it.
     """
     if not sys.stderr.isatty():
         yield None
@@ -132,9 +122,5 @@ def progress_bar() -> Iterator[Shown | None]:
         console=Console(stderr=True),
         transient=True,
     ) as bar:
-        task = bar.add_task("simulating", total=1.0)
-
-        def show(fraction: float, told: str = "simulating", /) -> None:
-            bar.update(task, completed=fraction, description=told)
-
-        yield show
+        task = bar.add_task(told(), total=1.0)
+        yield lambda fraction: bar.update(task, completed=fraction, description=told())
