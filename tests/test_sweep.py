@@ -337,12 +337,28 @@ def test_an_engine_of_ones_own_does_the_tasks(tiny: Scenario) -> None:
     assert threads == {threading.current_thread()}
 
 
-def test_too_little_memory_is_refused(tiny: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_point_that_needs_too_much_memory_is_a_bad_point(tiny: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     import psutil
 
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Free", (), {"available": 1000})())
-    with pytest.raises(MemoryError, match="for the largest run"):
-        aqmlab.sweep(tiny, VARY)
+    free = tiny.with_({"traffic.long.count": 500, "record.series": False}).memory
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Free", (), {"available": free})())
+    swept = aqmlab.sweep(tiny, {"traffic.long.count": "3,50000"})
+    assert (swept.done, len(swept.failures)) == (1, 1)
+    assert "GB of memory needed" in swept.failures[0].error
+    with pytest.raises(MemoryError, match="fewer flows need less"):
+        aqmlab.sweep(tiny, {"traffic.long.count": "50000,60000"})
+
+
+def test_as_many_runs_meet_as_there_is_memory_for(tiny: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    import psutil
+
+    jobs: list[int] = []
+    engine = local.engine
+    monkeypatch.setattr(local, "engine", lambda count: jobs.append(count) or engine(count))
+    memory = tiny.with_({"record.series": False}).memory
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Free", (), {"available": 2 * memory + 1})())
+    aqmlab.sweep(tiny, seeds=4, jobs=4)
+    assert jobs == [2]
 
 
 STUDY = """
