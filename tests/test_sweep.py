@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -160,7 +161,7 @@ def test_a_pair_counts_only_when_both_have_a_value(tiny: Scenario) -> None:
     swept = aqmlab.sweep(tiny, {}, ["lred", "pi"], 3)
     holed = polars.when(polars.col("seed") == 8, polars.col("aqm") == "pi").then(None)
     frame = swept.frame.with_columns(holed.otherwise(polars.col("queue_mean")).alias("queue_mean"))
-    holed_sweep = Sweep(**{**vars(swept), "frame": frame})
+    holed_sweep = replace(swept, frame=frame)
     (row,) = holed_sweep.differences("queue_mean").to_dicts()
     (whole,) = aqmlab.sweep(tiny, {}, ["lred", "pi"], [7, 9]).differences("queue_mean").to_dicts()
     assert (row["runs"], row["difference"], row["ci95"]) == (2, whole["difference"], whole["ci95"])
