@@ -17,7 +17,7 @@ from aqmlab.listing import parameter_names
 from aqmlab.replication import chosen_seeds, chosen_workers, spelled_out
 from aqmlab.scenario import Scenario, Settings
 from aqmlab.store import Store
-from aqmlab.sweeps import Failure, Sweep, framed, parameters
+from aqmlab.sweeps import Failure, Rows, Sweep, framed, parameters
 from aqmlab.task import Engine, Outcome, Task, digest, key
 
 _BARE: Settings = {"record.series": False, "record.cwnd": "auto"}
@@ -333,13 +333,14 @@ def _together(
 ) -> Sweep:
     """Put together what is there, in the order of points, disciplines and seeds, whatever was done first."""
     study = plan.study
-    runs: list[tuple[int, str, int, bytes]] = []
+    rows = Rows()
     failures = list(plan.failures)
     for number, label, seed, own in plan.runs():
-        runs.append((number, label, seed, own))
         if own in errors:
             failures.append(plan.failure(number, label, seed, errors[own]))
-    columns, units = parameters(study.design, [number for number, *_ in runs])
+        else:
+            rows.append(number, label, seed, own)
+    columns, units = parameters(study.design, rows.points)
     return Sweep(
         scenario=study.scenario,
         aqms=tuple(study.variants),
@@ -347,7 +348,7 @@ def _together(
         seeds=tuple(study.seeds),
         method=study.design.method,
         sample_seed=study.design.sample_seed,
-        frame=framed(columns, runs, store.frame(wanted)),
+        frame=framed(columns, rows, store.frame(wanted)),
         failures=tuple(failures),
         wanted=len(study.design.points) * len(study.variants) * len(study.seeds),
         simulated=missing - len(errors),
