@@ -142,6 +142,28 @@ def sweep(
     return result
 
 
+def asked_for(scenario: Scenario) -> int:
+    """Count the runs that a study asks for.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The study.
+
+    Returns
+    -------
+    int
+        Every point with every discipline and every seed.
+
+    Raises
+    ------
+    ValueError
+        If what varies cannot be read.
+    """
+    study = _study(scenario, None, None, None, None, None, None)
+    return study.runs
+
+
 @dataclass(frozen=True)
 class _Study:
     """What to run: every point with every discipline and every seed."""
@@ -150,6 +172,11 @@ class _Study:
     variants: Mapping[str, Scenario]
     design: Design
     seeds: list[int]
+
+    @property
+    def runs(self) -> int:
+        """How many runs there shall be."""
+        return len(self.design.points) * len(self.variants) * len(self.seeds)
 
     def scenario_at(self, label: str, point: Point) -> Scenario:
         """Give the scenario of a point."""
@@ -186,8 +213,9 @@ def _study(
     base = scenario.base
     labels = aqms if aqms is not None else ([] if said["aqm"] == "auto" else said["aqm"])
     variants = {label: base.with_aqm(label) for label in spelled_out(labels)} or {base.aqm: base}
-    for path in points.paths:
+    for path, value in zip(points.paths, points.points[0], strict=True):
         if not any(_is_for(path, variant) for variant in variants.values()):
+            base.with_({path: value}).check()  # which suggests another name
             raise ValueError(f"--vary {path}: none of {', '.join(variants)} has {path.removeprefix('aqm.')}")
     return _Study(base, variants, points, chosen_seeds(base, said["seeds"] if seeds is None else seeds))
 
@@ -350,7 +378,7 @@ def _together(
         sample_seed=study.design.sample_seed,
         frame=framed(columns, rows, store.frame(wanted)),
         failures=tuple(failures),
-        wanted=len(study.design.points) * len(study.variants) * len(study.seeds),
+        wanted=study.runs,
         simulated=missing - len(errors),
         damage=dict(store.damage),
         interrupted=interrupted,
