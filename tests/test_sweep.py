@@ -260,6 +260,28 @@ def test_a_run_that_breaks_off_is_listed_and_not_kept(
     assert (again.simulated, again.failures) == (6, ())
 
 
+def test_a_sweep_of_which_every_run_fails_can_be_saved(
+    tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "simulate", lambda *_: Outcome(error="out of luck"))
+    swept = aqmlab.sweep(tiny, VARY, seeds=2, out=tmp_path)
+    assert (swept.done, len(swept.failures), len(swept.summary)) == (0, 6, 0)
+    loaded = Sweep.load(tmp_path)
+    assert (loaded.done, loaded.failures, repr(loaded)) == (0, swept.failures, "Small (no run of 6 is there)")
+
+
+def test_a_broken_sweep_is_refused(tiny: Scenario, tmp_path: Path) -> None:
+    aqmlab.sweep(tiny, VARY, out=tmp_path)
+    head = (tmp_path / "sweep.json").read_text()
+    (tmp_path / "sweep.json").write_text("{}")
+    with pytest.raises(ValueError, match="not a sweep"):
+        Sweep.load(tmp_path)
+    (tmp_path / "sweep.json").write_text(head)
+    (tmp_path / "results/00000.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(ValueError, match="results: cannot be read"):
+        Sweep.load(tmp_path)
+
+
 def test_nothing_valid_at_all_is_an_error(tiny: Scenario) -> None:
     with pytest.raises(aqmlab.ScenarioError, match=r'dumbbell.rat: unknown key; did you mean "rate"'):
         aqmlab.sweep(tiny, {"dumbbell.rat": "1,2"})

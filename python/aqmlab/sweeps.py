@@ -276,7 +276,8 @@ class Sweep:
         """
         folder = Path(folder)
         old = set((folder / "results").glob("*.parquet"))
-        for index, frame in enumerate(self.frame.iter_slices(FILE_RUNS)):
+        slices = self.frame.iter_slices(FILE_RUNS) if self.done else [self.frame]
+        for index, frame in enumerate(slices):
             file = folder / "results" / f"{index:05}.parquet"
             buffer = io.BytesIO()  # polars reports a full disk as one of its own errors
             frame.write_parquet(buffer)
@@ -348,6 +349,8 @@ class Sweep:
                 interrupted=head["interrupted"],
                 version=head["version"],
             )
+        except polars.exceptions.PolarsError as error:
+            raise ValueError(f"{folder / 'results'}: cannot be read: {error}") from error
         except (KeyError, TypeError) as error:
             raise ValueError(f"{folder / 'sweep.json'}: not a sweep that this version can read: {error}") from error
 
