@@ -321,7 +321,7 @@ def test_the_journal_of_a_process_that_lives_is_not_taken_away(tmp_path: Path) -
     assert [file.suffix for file in journals(tmp_path)] == [OPEN]
     (own,) = journals(tmp_path)
     host, pid, born, rest = own.name.rsplit("-", 3)
-    ended = own.with_name(f"{host}-{pid}-{int(born) - 5}-{rest}")  # the number belongs to another process now
+    ended = own.with_name(f"{host}-{pid}-{int(born) - 60}-{rest}")  # the number belongs to another process now
     own.rename(ended)
     assert journal.is_left(ended)
     other = own.with_name(f"elsewhere-{pid}-{born}-{rest}")
