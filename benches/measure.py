@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from statistics import median
+from tempfile import TemporaryFile
+from typing import TypeAlias
 
 WORKER = Path(__file__).with_name("worker.py")
+
+Changes: TypeAlias = Mapping[str, bool | int | str]
+"""Values of a scenario by dotted path."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,7 @@ class Row:
     name: str
     scenario: str
     aqm: str = ""
-    settings: Mapping[str, bool | int | str] = field(default_factory=dict)
+    settings: Changes = field(default_factory=dict)
 
     def command(self) -> list[str]:
         """Give what a user would type to run it."""
@@ -109,9 +115,9 @@ class Timed:
 
     def median(self, value: Callable[[Sample], float]) -> float:
         """Give the median over the rounds."""
-        return median(map(value, self.samples))
+        return statistics.median(map(value, self.samples))
 
-    def ns(self, value: Callable[[Sample], float], choose: Callable[[list[float]], float] = median) -> float:
+    def ns(self, value: Callable[[Sample], float], choose: Callable[[list[float]], float] = statistics.median) -> float:
         """Give nanoseconds a packet: of the median of some seconds, or of what is chosen of them."""
         return choose([value(sample) for sample in self.samples]) / self.packets * 1e9
 
@@ -129,19 +135,21 @@ def measured(command: Sequence[str]) -> tuple[str, float]:
         If it fails.
     """
     # A session of its own: Ctrl-C comes to us alone, and we end the child at once.
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
+    with (
+        TemporaryFile("w+") as errors,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True) as process,
+    ):
         try:
-            assert process.stdout is not None and process.stderr is not None
-            output, errors = process.stdout.read(), process.stderr.read()
+            assert process.stdout is not None
+            output = process.stdout.read()
             _, status, usage = os.wait4(process.pid, 0)
         except KeyboardInterrupt:
             process.kill()
             raise
         process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise SystemExit(f"failed: {' '.join(command)}\n{errors.strip()}")
+        if process.returncode != 0:
+            errors.seek(0)
+            raise SystemExit(f"failed: {shlex.join(command)}\n{output}{errors.read()}".strip())
     return output, usage.ru_utime + usage.ru_stime
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -53,11 +54,9 @@ class Pair:
         self,
         theirs: Callable[[Sample], float],
         ours: Callable[[Sample], float],
-        choose: Callable[[list[float]], float] | None = None,
+        choose: Callable[[list[float]], float] = statistics.median,
     ) -> float:
         """Give how many times as many packets a CPU second we carry."""
-        if choose is None:
-            return self.theirs.ns(theirs) / self.ours.ns(ours)
         return self.theirs.ns(theirs, choose) / self.ours.ns(ours, choose)
 
 

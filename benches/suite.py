@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from aqmlab.scenario import catalogue, disciplines, shipped
-from benches.measure import Row
+from benches.measure import Changes, Row
 
 EXPERIMENT_1 = "lred/exp1"
-BARE = {"record.series": False}
+BARE: Changes = {"record.series": False}
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,15 @@ class Size:
 
     def row(self) -> Row:
         """Give the row: experiment 1 with RED, which ns-2 and ns-3 have as well."""
-        settings: dict[str, bool | int | str] = {
+        settings: Changes = {
             "traffic.long.count": self.flows,
             "duration": f"{self.duration} s",
             "warmup": f"{self.warmup} s",
             **BARE,
         }
         if self.scale > 1:
-            settings |= {
+            settings = {
+                **settings,
                 "dumbbell.rate": f"{10 * self.scale} Mbit/s",
                 "dumbbell.access_rate": f"{100 * self.scale} Mbit/s",
                 "dumbbell.buffer": f"{200 * self.scale} packets",
@@ -88,9 +89,10 @@ def sizes(quick: bool) -> list[Size]:
     return [*small, Size(10_000, 100, 2 if quick else 10, 1), Size(100_000, 1000, 2 if quick else 4, 1)]
 
 
-def experiment_1(quick: bool) -> dict[str, bool | int | str]:
+def experiment_1(quick: bool) -> Changes:
     """Give the settings of experiment 1 for tables with many rows: shorter, and nothing recorded."""
-    return BARE | ({"duration": "20 s", "warmup": "5 s"} if quick else {"duration": "60 s", "warmup": "20 s"})
+    seconds, warmup = (20, 5) if quick else (60, 20)
+    return {**BARE, "duration": f"{seconds} s", "warmup": f"{warmup} s"}
 
 
 def tables(quick: bool) -> list[Table]:
@@ -128,7 +130,7 @@ def tables(quick: bool) -> list[Table]:
     ]
 
 
-def _clocks(common: dict[str, bool | int | str]) -> Iterator[Row]:
+def _clocks(common: Changes) -> Iterator[Row]:
     for clock in ("integer", "double"):
         for series in (False, True):
             name = clock + (" with series" if series else "")
@@ -136,7 +138,7 @@ def _clocks(common: dict[str, bool | int | str]) -> Iterator[Row]:
             yield Row(name, EXPERIMENT_1, "pi:q_ref=100", settings)
 
 
-def _tcps(common: dict[str, bool | int | str]) -> Iterator[Row]:
+def _tcps(common: Changes) -> Iterator[Row]:
     """Every preset, then every way to repair losses with every way to move the window."""
     flavours, controls = _choices("flavour"), _choices("congestion")
     specs = {entry["name"]: entry["name"] for entry in catalogue()["tcps"] if entry["name"] not in flavours}
@@ -152,4 +154,3 @@ def _choices(parameter: str) -> list[str]:
     """Name what a parameter of a TCP may be."""
     allowed: str = next(p["allowed"] for p in catalogue()["tables"]["tcp"] if p["name"] == parameter)
     return allowed.removeprefix("one of ").split(", ")
-
