@@ -46,9 +46,16 @@ class Row:
         command = [sys.executable, "-m", "aqmlab", "run", self.scenario, "--json"]
         if self.aqm:
             command += ["--aqm", self.aqm]
-        for path, value in self.settings.items():
-            command += ["--set", f"{path}={str(value).lower() if isinstance(value, bool) else value}"]
+        for assignment in self.assignments():
+            command += ["--set", assignment]
         return command
+
+    def assignments(self) -> list[str]:
+        """Give the settings as `--set` takes them."""
+        values = {
+            path: json.dumps(value) if isinstance(value, bool) else value for path, value in self.settings.items()
+        }
+        return [f"{path}={value}" for path, value in values.items()]
 
 
 @dataclass(frozen=True)

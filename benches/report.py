@@ -118,7 +118,7 @@ def _explained(bench: Bench) -> str:
         f"CPU seconds of the engine (`engine.cpu_seconds`: user and system, set-up and run), {_medians(bench)}; "
         "*least* is of the shortest run. Packets are those that the bottleneck sent; summary statistics are always on, "
         "series where it is said and in the shipped scenarios. *Set-up* is from the scenario's file to the first "
-        "event. *MiB* is what the process grew by, at its peak; *estimate* is aqmlab's own estimate before the run, which "
+        "event. *MiB* is what the process grew by, at its peak; *estimate* is what aqmlab says before the run, which "
         "supposes that every buffer fills."
     )
 
