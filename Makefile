@@ -38,8 +38,8 @@ format: setup ## format everything
 	rustfmt --edition 2024 $$(git ls-files '*.rs')
 	$(BIN)/ruff format --quiet
 
-# In under a minute: QUICK=1. Some tables only: TABLES='flows rivals'; a wrong name lists them.
-bench: setup ## time the engine, beside ns-2 and ns-3 where they are installed: tables and a figure in out/bench
+# Some tables only: TABLES='flows rivals'; a wrong name lists them.
+bench: setup ## time the engine, beside ns-2 and ns-3 where they are installed (QUICK=1: under a minute)
 	$(BIN)/python -m benches $(if $(QUICK),--quick) $(if $(TABLES),--tables $(TABLES))
 
 # What is recorded, in benches/counts.json, is written anew with RECORD=1.

@@ -234,7 +234,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(table(found, recorded))
     if asked.record:
         found.save(RECORD)
-        print(f"\nWritten: {RECORD.relative_to(ROOT)}")
+        print(f"\nWritten: {RECORD}")
         return 0
     said, well = check(found, recorded)
     print(f"\n{said}")

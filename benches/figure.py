@@ -15,7 +15,8 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from aqmlab.files import replacing
 from aqmlab.plot import COLOURS
 from benches.bench import Bench
-from benches.report import whole
+from benches.ns2 import Ns2
+from benches.report import loop, whole
 from benches.suite import Size, sizes
 
 _STYLE: Any = {
@@ -25,6 +26,9 @@ _STYLE: Any = {
     "svg.hashsalt": "aqmlab",
 }
 _GREY = "#666666"
+
+ALONE = "its loop alone"
+"""What is said of a program's curve without set-up."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +41,13 @@ class Curve:
         The program.
     points : dict
         Nanoseconds a packet by the number of flows.
+    program : int
+        Curves of the same program share a colour.
     """
 
     name: str
     points: dict[int, float]
+    program: int = 0
 
 
 def curves(bench: Bench) -> list[Curve]:
@@ -63,9 +70,11 @@ def curves(bench: Bench) -> list[Curve]:
         for place, timed in bench.finished(table)
     }
     drawn = [Curve("aqmlab", ours)]
-    for rival in dict.fromkeys(pair.rival for pair in bench.pairs):
+    for number, rival in enumerate(dict.fromkeys(pair.rival for pair in bench.pairs), 1):
         of_it = [pair for pair in bench.pairs if pair.rival == rival and pair.flows and pair.theirs]
-        drawn.append(Curve(rival.name, {pair.flows: pair.theirs.ns(whole) for pair in of_it}))
+        drawn.append(Curve(rival.name, {pair.flows: pair.theirs.ns(whole) for pair in of_it}, number))
+        if isinstance(rival, Ns2):  # most of its time is Tcl's, before the run
+            drawn.append(Curve(f"{rival.name}, {ALONE}", {pair.flows: pair.theirs.ns(loop) for pair in of_it}, number))
     return [curve for curve in drawn if curve.points]
 
 
@@ -86,28 +95,37 @@ def draw(bench: Bench) -> Figure:
         figure = Figure(figsize=(8.2, 5.0), layout="constrained")
         axes = figure.subplots()
         drawn = curves(bench)
-        for curve, colour in zip(drawn, COLOURS, strict=False):
-            _curve(axes, curve, colour)
+        for curve in drawn:
+            _curve(axes, curve)
         _scales(axes, drawn)
         _rates(axes, sizes(bench.quick), max(max(curve.points) for curve in drawn))
         axes.set_xlabel("Long TCP flows")
-        figure.suptitle("CPU time a packet through the bottleneck", x=0.012, ha="left", fontweight="bold", fontsize=12)
+        axes.set_title("CPU time a packet through the bottleneck", loc="left", fontweight="bold", fontsize=12, pad=36)
         machine = bench.machine
-        axes.set_title(
-            f"Experiment 1 with RED; of aqmlab without the start of Python, of others the whole process\n"
+        axes.annotate(
+            "Experiment 1 with RED; of aqmlab without the start of Python, of others the whole process\n"
             f"aqmlab {machine['aqmlab']}, {machine['cpu']}, {machine['date'][:10]}",
-            loc="left",
+            (0, 1),
+            (0, 9),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            va="bottom",
             fontsize=8.5,
             color=_GREY,
         )
         return figure
 
 
-def _curve(axes: Axes, curve: Curve, colour: str) -> None:
+def _curve(axes: Axes, curve: Curve) -> None:
+    colour = COLOURS[curve.program]
     flows = sorted(curve.points)
     values = [curve.points[count] for count in flows]
-    axes.plot(flows, values, color=colour, marker="o", markersize=5, linewidth=1.8, clip_on=False, zorder=3)
     beside: Any = {"textcoords": "offset points", "color": colour, "zorder": 4}
+    if curve.name.endswith(ALONE):
+        axes.plot(flows, values, color=colour, linewidth=1.2, linestyle=(0, (4, 2)), zorder=2)
+        axes.annotate(curve.name, (flows[-1], values[-1]), (9, 0), va="center", fontsize=9, **beside)
+        return
+    axes.plot(flows, values, color=colour, marker="o", markersize=5, linewidth=1.8, clip_on=False, zorder=3)
     axes.annotate(curve.name, (flows[-1], values[-1]), (9, 0), va="center", fontweight="bold", fontsize=11, **beside)
     for count, value in zip(flows, values, strict=True):
         axes.annotate(time(value), (count, value), (0, 7), ha="center", va="bottom", fontsize=8, **beside)
@@ -118,7 +136,7 @@ def _scales(axes: Axes, drawn: list[Curve]) -> None:
     values = [value for curve in drawn for value in curve.points.values()]
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_ylim(10 ** math.floor(math.log10(min(values))), 10 ** math.ceil(math.log10(max(values) * 1.2)))
+    axes.set_ylim(10 ** math.floor(math.log10(min(values))), 10 ** math.ceil(math.log10(max(values) * 1.6)))
     most = max(max(curve.points) for curve in drawn)
     axes.set_xlim(0.75, most * 4)
     ticks = [10**power for power in range(math.floor(math.log10(most)) + 1)]
