@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from aqmlab.files import write_text
 from benches import figure, report
 from benches.bench import Bench, names, prepare
+from benches.measure import Failed
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -25,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit status: 0, or 130 after Ctrl-C, when what had finished is shown and written.
+        The exit status: 0; 1 if something failed; 130 after Ctrl-C. What finished is shown and written in any case.
     """
     parser = argparse.ArgumentParser(prog="python -m benches", description="Time the engine, beside ns-2 and ns-3.")
     parser.add_argument("--quick", action="store_true", help="simulate little time: less than a minute in all")
@@ -35,34 +36,35 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=Path("out/bench"), metavar="DIR")
     asked = parser.parse_args(arguments)
     bench = prepare(asked.quick, asked.tables)
-    for note in bench.notes:
-        print(note, file=sys.stderr)
-    finished = run(bench)
+    status = run(bench)
     text = report.markdown(bench)
     print(text)
     written = [asked.out / "bench.md", asked.out / "bench.json", *figure.save(bench, asked.out)]
     write_text(written[0], text)
     write_text(written[1], report.as_json(bench))
     print(f"Written: {', '.join(map(str, written))}")
-    if not finished:
-        print("interrupted: what had finished is above", file=sys.stderr)
-    return 0 if finished else 130
+    return status
 
 
-def run(bench: Bench) -> bool:
-    """Run every step with a line of progress; tell whether it came to its end."""
+def run(bench: Bench) -> int:
+    """Run every step with a line of progress, and note what goes wrong; give the exit status."""
     steps = list(bench.steps())
+    status = 0
     columns = [BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False)]
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=len(steps))
-        try:
-            for name, step in steps:
-                progress.update(task, description=name)
+        for name, step in steps:
+            progress.update(task, description=name)
+            try:
                 step()
-                progress.advance(task)
-        except KeyboardInterrupt:
-            return False
-    return True
+            except Failed as failure:
+                status = 1
+                bench.note(str(failure))
+            except KeyboardInterrupt:
+                bench.note("Interrupted: only what had finished is here.")
+                return 130
+            progress.advance(task)
+    return status
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,6 +22,9 @@ from benches.suite import Table, tables
 
 RIVALS = "rivals"
 """What `--tables` calls the comparison with ns-2 and ns-3."""
+
+BUSY = 0.3
+"""The load from which on times are not to be trusted."""
 
 
 @dataclass
@@ -64,6 +68,12 @@ class Bench:
             for pair in self.pairs:
                 yield f"{pair.row.name}, beside {pair.rival.name}", pair.run_once
 
+    def note(self, text: str) -> None:
+        """Keep what readers should know, and say it at once."""
+        if text not in self.notes:
+            self.notes.append(text)
+            print(text, file=sys.stderr)
+
     def finished(self, table: Table) -> Iterator[tuple[int, Timed]]:
         """Give the rows of a table that ran, by their places."""
         for place, row in enumerate(table.rows):
@@ -91,23 +101,25 @@ def prepare(quick: bool, wanted: list[str]) -> Bench:
     Bench
         Nothing of it has run.
     """
-    found, notes = rivals.found() if RIVALS in wanted else ([], [])
+    found, missing = rivals.found() if RIVALS in wanted else ([], [])
     chosen = [table for table in tables(quick) if table.name in wanted]
-    machine = _machine()
-    if machine["load"] > 0.3:
-        notes.append(
-            f"The machine was busy: a load of {machine['load']:.1f} on {machine['cores']} cores when the bench began. "
-            "Times may be far off; ratios of paired runs and least values are less so."
-        )
-    return Bench(
+    bench = Bench(
         quick,
         rounds=2 if quick else 5,
         tables=chosen,
         timed={(table.name, row.name): Timed() for table in chosen for row in table.rows},
         pairs=rivals.pairs(found, quick),
-        machine=machine,
-        notes=notes,
+        machine=_machine(),
     )
+    for text in missing:
+        bench.note(text)
+    load, cores = bench.machine["load"], bench.machine["cores"]
+    if load > BUSY:
+        bench.note(
+            f"The machine was busy: a load of {load:.1f} on {cores} cores when the bench began. Times may be far off; "
+            "ratios of paired runs and least values are less so."
+        )
+    return bench
 
 
 def _machine() -> dict[str, Any]:

@@ -20,6 +20,10 @@ Changes: TypeAlias = Mapping[str, bool | int | str]
 """Values of a scenario by dotted path."""
 
 
+class Failed(RuntimeError):  # noqa: N818  it is the command that failed, there is no error in the program that asks
+    """Raised when a command fails; says which, and all that it said."""
+
+
 @dataclass(frozen=True)
 class Row:
     """A scenario to time.
@@ -138,7 +142,7 @@ def measured(command: Sequence[str]) -> tuple[str, float]:
 
     Raises
     ------
-    SystemExit
+    Failed
         If it fails.
     """
     # A session of its own: Ctrl-C comes to us alone, and we end the child at once.
@@ -156,7 +160,7 @@ def measured(command: Sequence[str]) -> tuple[str, float]:
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
             errors.seek(0)
-            raise SystemExit(f"failed: {shlex.join(command)}\n{output}{errors.read()}".strip())
+            raise Failed(f"Failed: {shlex.join(command)}\n{output}{errors.read()}".strip())
     return output, usage.ru_utime + usage.ru_stime
 
 

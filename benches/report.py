@@ -53,7 +53,7 @@ def markdown(bench: Bench) -> str:
         parts.append(
             "QUICK: little time is simulated, twice, so set-up weighs more. For numbers to keep run `make bench`."
         )
-    parts += map(wrapped, bench.notes)
+    parts += ["\n".join(map(wrapped, note.splitlines())) for note in bench.notes]
     tables = [_table(bench, table) for table in bench.tables if any(bench.finished(table))]
     if tables:
         parts += [*tables, _explained(bench)]
@@ -170,6 +170,8 @@ def _compared(bench: Bench) -> str:
 def _medians(bench: Bench) -> str:
     counts = {len(timed.samples) for timed in bench.timed.values()} | {len(pair.theirs.samples) for pair in bench.pairs}
     ran = sorted(counts - {0})
+    if ran == [1]:
+        return "one run"
     return f"medians of {ran[0]} runs" if len(ran) == 1 else f"medians of {ran[0]} to {ran[-1]} runs"
 
 

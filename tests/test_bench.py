@@ -12,7 +12,7 @@ from benches import __main__ as command
 from benches import bench, counts, figure, ns2, ns3, suite
 from benches.bench import Bench
 from benches.counts import Count, Counts
-from benches.measure import Row, Sample, Timed
+from benches.measure import Row, Sample, Timed, run_once
 from benches.ns2 import Ns2
 from benches.ns3 import Ns3
 from benches.rivals import Pair
@@ -104,6 +104,21 @@ def test_ctrl_c_keeps_what_had_finished(short: None, tmp_path: Path, monkeypatch
     assert command.main(["--quick", "--tables", "flows", "--out", str(tmp_path)]) == 130
     found = json.loads((tmp_path / "bench.json").read_text())
     assert [row["name"] for row in found["tables"]["flows"]] == [row.name for row in ran]
+    assert "Interrupted: only what had finished is here." in (tmp_path / "bench.md").read_text()
+
+
+def test_a_row_that_fails_is_told_and_the_others_go_on(
+    short: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = shortened(quick=True)[0].rows[0]
+    broken = replace(first, aqm="nonsense")
+    monkeypatch.setattr(bench, "run_once", lambda row: run_once(broken if row == first else row))
+    assert command.main(["--quick", "--tables", "flows", "--out", str(tmp_path)]) == 1
+    found = json.loads((tmp_path / "bench.json").read_text())
+    assert [row["flows"] for row in found["tables"]["flows"]] == [10, 100]
+    (note,) = [note for note in found["notes"] if note.startswith("Failed")]
+    assert 'aqm.name = "nonsense": no such algorithm' in note
+    assert capsys.readouterr().err.count(note) == 1
 
 
 def test_a_table_that_is_unknown_is_refused_with_those_that_are(capsys: pytest.CaptureFixture[str]) -> None:
@@ -132,7 +147,7 @@ def test_a_rival_sends_as_many_packets(find: Callable[[], Ns2 | Ns3 | str], argu
     if isinstance(found, str):
         pytest.skip(found)
     theirs = found.run_once(arguments)
-    ours = bench.run_once(Size(flows=50, scale=1, duration=5, warmup=1).row())
+    ours = run_once(Size(flows=50, scale=1, duration=5, warmup=1).row())
     assert theirs.packets == pytest.approx(ours.packets, rel=0.05)
     assert 0 < theirs.loop <= theirs.process
     assert theirs.memory > 2**20
