@@ -152,7 +152,7 @@ def table(found: Counts, recorded: Counts) -> str:
                 f"{count.instructions / count.packets:.0f}",
                 f"{count.instructions / count.events:.0f}",
                 f"{before.instructions:,}".replace(",", " ") if before else "-",
-                "-" if change is None else f"{change:+.2%}",
+                "-" if change is None else f"{round(change, 4) + 0:+.2%}",
             ]
         )
     return grid(["", "instructions", "a packet", "an event", "recorded", "change"], rows)
