@@ -10,7 +10,8 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
 from aqmlab.files import replacing
 from aqmlab.plot import COLOURS
@@ -61,7 +62,7 @@ def curves(bench: Bench) -> list[Curve]:
     Returns
     -------
     list of Curve
-        aqmlab, then its rivals; only those with points.
+        aqmlab, then its rivals; only those with points, and none if the table over flows did not run.
     """
     ours = {
         table.flows[place]: timed.ns(whole)
@@ -69,6 +70,8 @@ def curves(bench: Bench) -> list[Curve]:
         if table.flows
         for place, timed in bench.finished(table)
     }
+    if not ours:
+        return []
     drawn = [Curve("aqmlab", ours)]
     for number, rival in enumerate(dict.fromkeys(pair.rival for pair in bench.pairs), 1):
         of_it = [pair for pair in bench.pairs if pair.rival == rival and pair.flows and pair.theirs]
@@ -120,7 +123,8 @@ def _curve(axes: Axes, curve: Curve) -> None:
     colour = COLOURS[curve.program]
     flows = sorted(curve.points)
     values = [curve.points[count] for count in flows]
-    beside: Any = {"textcoords": "offset points", "color": colour, "zorder": 4}
+    halo = [withStroke(linewidth=3, foreground="white")]
+    beside: Any = {"textcoords": "offset points", "color": colour, "zorder": 4, "path_effects": halo}
     if curve.name.endswith(ALONE):
         axes.plot(flows, values, color=colour, linewidth=1.2, linestyle=(0, (4, 2)), zorder=2)
         axes.annotate(curve.name, (flows[-1], values[-1]), (9, 0), va="center", fontsize=9, **beside)
@@ -132,16 +136,17 @@ def _curve(axes: Axes, curve: Curve) -> None:
 
 
 def _scales(axes: Axes, drawn: list[Curve]) -> None:
-    """Whole decades of time, flows as people write them, room at the right for the names."""
+    """Flows as people write them, room at the right for the names and at the top for the rates."""
     values = [value for curve in drawn for value in curve.points.values()]
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_ylim(10 ** math.floor(math.log10(min(values))), 10 ** math.ceil(math.log10(max(values) * 1.6)))
+    axes.set_ylim(min(values) / 1.7, max(values) * 3.2)
     most = max(max(curve.points) for curve in drawn)
     axes.set_xlim(0.75, most * 4)
     ticks = [10**power for power in range(math.floor(math.log10(most)) + 1)]
     axes.set_xticks(ticks, [f"{tick:,}".replace(",", " ") for tick in ticks])
     axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: time(value)))
     axes.grid(axis="y", color="#e5e5e5", linewidth=0.7)
     axes.set_axisbelow(True)
@@ -151,18 +156,18 @@ def _scales(axes: Axes, drawn: list[Curve]) -> None:
 
 
 def _rates(axes: Axes, listed: list[Size], most: int) -> None:
-    """Say along the foot which rate the flows share, and where it changes."""
+    """Say along the top which rate the flows share, and where it changes."""
     by_rate: dict[str, list[int]] = {}
     for size in listed:
         if size.flows <= most:
             by_rate.setdefault(size.rate, []).append(size.flows)
-    foot = axes.get_xaxis_transform()
+    top = axes.get_xaxis_transform()
     last = None
     for rate, flows in by_rate.items():
         if last is not None:
             axes.axvline(math.sqrt(last * flows[0]), color="#bbbbbb", linewidth=0.8, linestyle=(0, (2, 3)), zorder=1)
         middle = math.sqrt(flows[0] * flows[-1])
-        axes.text(middle, 0.015, rate, transform=foot, ha="center", va="bottom", fontsize=8.5, color=_GREY)
+        axes.text(middle, 0.985, rate, transform=top, ha="center", va="top", fontsize=8.5, color=_GREY)
         last = flows[-1]
 
 
