@@ -63,7 +63,7 @@ class Bench:
             for _ in range(self.rounds):
                 for row in table.rows:
                     timed = self.timed[table.name, row.name]
-                    yield row.name, lambda row=row, timed=timed: timed.samples.append(run_once(row))  # type: ignore[misc]
+                    yield row.name, lambda row=row, timed=timed: timed.add(run_once(row))  # type: ignore[misc]
         for _ in range(self.rounds):
             for pair in self.pairs:
                 yield f"{pair.row.name}, beside {pair.rival.name}", pair.run_once

@@ -114,6 +114,19 @@ class Timed:
     def __bool__(self) -> bool:
         return bool(self.samples)
 
+    def add(self, sample: Sample) -> None:
+        """Take a round's sample.
+
+        Raises
+        ------
+        Failed
+            If it is of another run than the first: a scenario and a seed give the same packets and events every time.
+        """
+        ran = (sample.packets, sample.events)
+        if self.samples and ran != (self.packets, self.samples[0].events):
+            raise Failed(f"Not the same run: {ran} packets and events, before {self.packets}, {self.samples[0].events}")
+        self.samples.append(sample)
+
     @property
     def packets(self) -> int:
         """Packets that the bottleneck sent: the same in every round."""

@@ -158,11 +158,12 @@ def _compared(bench: Bench) -> str:
     ns2 = any(isinstance(pair.rival, Ns2) for pair in bench.pairs)
     more = " ns-2's set-up grows with the square of the flows." if ns2 else ""
     return wrapped(
-        "The same scenario and simulated time, one after the other in turn; nothing is traced by the others, aqmlab "
-        "keeps its summary statistics. Packets that the bottleneck sent over CPU seconds (user and system): of "
-        "aqmlab the engine's whole run from the scenario's file to the results, without the start of Python; of the "
-        f"others the whole process. *Ratio* is of {_medians(bench)}; *of the least*, of the shortest runs; *with "
-        "Python*, of the whole process of `aqmlab run … --json`; *of the loops*, of the event loops alone "
+        "The same scenario and simulated time, one after the other in turn, each with its own NewReno; nothing is "
+        "traced by the others, aqmlab keeps its summary statistics. Packets that the bottleneck sent over CPU seconds "
+        "(user and system): of aqmlab the engine's whole run from the scenario's file to the results, without the "
+        f"start of Python; of the others the whole process. *Ratio* is of {_medians(bench)}; *of the least*, of the "
+        "shortest runs; *with Python*, of the whole process of `aqmlab run … --json`; *of the loops*, of the event loops "
+        "alone "
         f"(`engine.cpu_seconds`, `$ns run`, `Simulator::Run`).{more}"
     )
 

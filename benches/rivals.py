@@ -47,8 +47,8 @@ class Pair:
         _, process = measured(self.row.command())
         theirs = self.rival.run_once(self.arguments)
         # All or nothing, should someone interrupt.
-        self.ours.samples.append(replace(ours, process=process))
-        self.theirs.samples.append(theirs)
+        self.ours.add(replace(ours, process=process))
+        self.theirs.add(theirs)
 
     def ratio(
         self,
@@ -83,15 +83,20 @@ def _beside_ns2(rival: Ns2, quick: bool) -> Iterator[Pair]:
         row = Row(f"{theirs}, N = {flows}", EXPERIMENT_1, aqm, {**settings, "traffic.long.count": flows})
         yield Pair(row, rival, (f"aqm={theirs}", f"n_tcp={flows}", *time))
     for size in _comparable(quick):
-        yield Pair(size.row(), rival, (*ns2.RED, f"n_tcp={size.flows}", *time), size.flows)
+        yield Pair(_named(size), rival, (*ns2.RED, f"n_tcp={size.flows}", *time), size.flows)
 
 
 def _beside_ns3(rival: Ns3, quick: bool) -> Iterator[Pair]:
     # It takes 70 microseconds a packet: less time is simulated, by both.
     for size in _comparable(quick):
         short = replace(size, duration=5 if quick else 20, warmup=1 if quick else 5)
-        yield Pair(short.row(), rival, (f"--flows={size.flows}", f"--duration={short.duration}"), size.flows)
+        yield Pair(_named(short), rival, (f"--flows={size.flows}", f"--duration={short.duration}"), size.flows)
 
 
 def _comparable(quick: bool) -> list[Size]:
     return [size for size in sizes(quick) if size.flows <= TOO_MANY and (not quick or size.flows in (10, 400))]
+
+
+def _named(size: Size) -> Row:
+    """Call the row as those with other queue disciplines are called."""
+    return replace(size.row(), name=f"RED, N = {size.flows}")

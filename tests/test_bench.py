@@ -12,7 +12,7 @@ from benches import __main__ as command
 from benches import bench, counts, figure, ns2, ns3, suite
 from benches.bench import Bench
 from benches.counts import Count, Counts
-from benches.measure import Row, Sample, Timed, run_once
+from benches.measure import Failed, Row, Sample, Timed, run_once
 from benches.ns2 import Ns2
 from benches.ns3 import Ns3
 from benches.rivals import Pair
@@ -135,6 +135,16 @@ def test_the_ratio_is_of_medians_each_over_its_own_packets() -> None:
     pair = Pair(Row("", ""), rival, (), ours=timed(1000, 1.0, 2.0, 30.0), theirs=timed(500, 5.0, 40.0, 20.0))
     assert pair.ratio(lambda s: s.whole, lambda s: s.whole) == pytest.approx((20 / 500) / (2 / 1000))
     assert pair.ratio(lambda s: s.whole, lambda s: s.whole, min) == pytest.approx((5 / 500) / (1 / 1000))
+
+
+def test_a_run_that_differs_from_the_first_is_not_timed_with_it() -> None:
+    timed = Timed()
+    first = Sample(packets=1000, events=8000, loop=1.0, whole=1.1, process=1.2, memory=1)
+    timed.add(first)
+    timed.add(replace(first, loop=2.0))
+    with pytest.raises(Failed, match=r"Not the same run: \(1000, 8001\) packets and events, before 1000, 8000"):
+        timed.add(replace(first, events=8001))
+    assert len(timed.samples) == 2
 
 
 @pytest.mark.parametrize(
