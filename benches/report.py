@@ -162,9 +162,8 @@ def _compared(bench: Bench) -> str:
         "traced by the others, aqmlab keeps its summary statistics. Packets that the bottleneck sent over CPU seconds "
         "(user and system): of aqmlab the engine's whole run from the scenario's file to the results, without the "
         f"start of Python; of the others the whole process. *Ratio* is of {_medians(bench)}; *of the least*, of the "
-        "shortest runs; *with Python*, of the whole process of `aqmlab run … --json`; *of the loops*, of the event loops "
-        "alone "
-        f"(`engine.cpu_seconds`, `$ns run`, `Simulator::Run`).{more}"
+        "shortest runs; *with Python*, of the whole process of `aqmlab run … --json`; *of the loops*, of the event "
+        f"loops alone (`engine.cpu_seconds`, `$ns run`, `Simulator::Run`).{more}"
     )
 
 
