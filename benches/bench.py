@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -123,8 +124,10 @@ def prepare(quick: bool, wanted: list[str]) -> Bench:
 
 
 def _machine() -> dict[str, Any]:
-    described = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
-    commit = subprocess.run(described, capture_output=True, text=True, check=False).stdout.strip()
+    commit = ""
+    if git := shutil.which("git"):
+        described = [git, "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+        commit = subprocess.run(described, capture_output=True, text=True, check=False).stdout.strip()
     return {
         "aqmlab": _core.__version__,
         "commit": commit or None,
