@@ -26,7 +26,6 @@ MAY_IMPORT = {
         "sweeps",
     },
     "__main__": {"cli"},
-    "bench": {"_core", "replication", "result", "scenario"},
     "cli": {
         "cli_sweep",
         "comparison",
