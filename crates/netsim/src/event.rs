@@ -1,10 +1,14 @@
 //! The event list: what happens next, in a total order.
 //!
-//! Events at equal times come in the order in which they were scheduled, wherever they are stored: every event
-//! carries its number. On the integer clock algorithms' timers come before them, and then transmitters that are
-//! free. Two stores serve two patterns. *Slots* are for what has at most one event pending and moves with every
-//! packet (the head of a delay line, a transmitter): a tournament over a fixed array, one path from leaf to root a
-//! change. The *heap* is for timers, of which there are as many as flows, but which fire rarely.
+//! On the integer clock events at equal times come in the order of their causes: what has been under way for longer
+//! comes first (see [`Events::key`]), then the timers, then the slots in their order. This does not depend on when the
+//! engine learns of an event, so that it may work ahead (see [`crate::network`]). Algorithms' timers come before all
+//! of them, and then transmitters that are free. On the double clock, as in ns-2, events at equal times come in the
+//! order in which they were scheduled: every event carries its number.
+//!
+//! Two stores serve two patterns. *Slots* are for what has at most one event pending and moves with every packet (the
+//! head of a delay line, a transmitter): a tournament over a fixed array, one path from leaf to root a change. The
+//! *heap* is for timers, of which there are as many as flows, but which fire rarely.
 
 use crate::clock::{Clock, Counts as _, Instant};
 use aqm::unit::Time;
@@ -44,7 +48,8 @@ pub(crate) enum Event {
     Sample,
 }
 
-/// When an event happens: the time, then its number; the lowest bits are left for the slot that it is put in.
+/// When an event happens: the time, then its rank among those of that time; the lowest bits are left for the slot that
+/// it is put in.
 pub(crate) type Key = u128;
 
 /// Later than every event.
@@ -52,8 +57,15 @@ pub(crate) const NEVER: Key = Key::MAX;
 const SLOT_BITS: u32 = 20;
 const SLOT_MASK: Key = (1 << SLOT_BITS) - 1;
 
-const fn key(at: Instant, number: u64) -> Key {
-    (at.0 as Key) << 64 | (number as Key) << SLOT_BITS
+
+/// On the integer clock a rank is how long ago the cause was, the longest first, and among causes of one instant the order
+/// in which they came, as far as these can be told apart: 17 s, and 1023 at one instant.
+const ORDER_BITS: u32 = 10;
+const LAST_ORDER: u64 = (1 << ORDER_BITS) - 1;
+const LONGEST_LEAD: u64 = (1 << (64 - SLOT_BITS - ORDER_BITS)) - 1;
+
+const fn key(at: Instant, rank: u64) -> Key {
+    (at.0 as Key) << 64 | (rank << SLOT_BITS) as Key
 }
 
 /// The point of a key.
@@ -69,11 +81,13 @@ pub(crate) struct Events {
     current: Key,
     time: Time,
     number: u64,
+    pushed: u64,
     /// A tournament: `tree[i]` is the earlier of `tree[2 i]` and `tree[2 i + 1]`; the leaves are the slots.
     tree: Vec<Key>,
     leaves: usize,
     what: Vec<Event>,
-    heap: BinaryHeap<Reverse<(Key, Event)>>,
+    /// Timers; those with equal keys go off in the order in which they were set.
+    heap: BinaryHeap<Reverse<(Key, u64, Event)>>,
     /// The earliest key on the heap.
     timer: Key,
 }
@@ -82,10 +96,10 @@ impl Events {
     /// An empty list with one slot for each of `what`.
     pub(crate) fn new(clock: Clock, what: Vec<Event>) -> Self {
         let leaves = what.len().next_power_of_two();
-        assert!(leaves <= 1 << SLOT_BITS, "a scenario has fewer links than this");
+        assert!(leaves < 1 << SLOT_BITS, "a scenario has fewer links than this");
         let tree = vec![NEVER; 2 * leaves];
         let (current, time) = (key(Instant::ZERO, 0), Time::ZERO);
-        Self { clock, current, time, number: 1, tree, leaves, what, heap: BinaryHeap::new(), timer: NEVER }
+        Self { clock, current, time, number: 1, pushed: 0, tree, leaves, what, heap: BinaryHeap::new(), timer: NEVER }
     }
 
     /// The point of the last event taken.
@@ -103,31 +117,39 @@ impl Events {
         self.time
     }
 
-    /// The key for an event at `at` that is scheduled now.
+    /// The key for an event at `at` that is caused at `since`: the present, or where the engine works ahead a later
+    /// time.
     #[inline]
-    pub(crate) fn key(&mut self, at: Instant) -> Key {
-        debug_assert!(at >= self.instant(), "an event in the past: {at:?} < {:?}", self.instant());
+    pub(crate) fn key(&mut self, at: Instant, since: Instant) -> Key {
+        debug_assert!(at >= since && since >= self.instant(), "an event in the past: {at:?}, {since:?}");
         self.number += 1;
-        key(at, self.number)
+        match self.clock {
+            Clock::Integer => {
+                let lead = (at.0 - since.0).min(LONGEST_LEAD);
+                let order = if since == self.instant() { self.number.min(LAST_ORDER) } else { 0 };
+                key(at, (LONGEST_LEAD - lead) << ORDER_BITS | order)
+            }
+            Clock::Double => key(at, self.number),
+        }
     }
 
     /// The key of a periodic timer at `at`: on the integer clock before everything else at that time.
     pub(crate) fn timer_key(&mut self, at: Instant) -> Key {
-        if self.clock == Clock::Integer { key(at, 0) } else { self.key(at) }
+        if self.clock == Clock::Integer { key(at, 0) } else { self.key(at, self.instant()) }
     }
 
     /// The key of a transmitter that is free at `at`: on the integer clock, what leaves makes room for what
     /// arrives at that time.
     #[inline]
     pub(crate) fn free_key(&mut self, at: Instant) -> Key {
-        if self.clock == Clock::Integer { key(at, 1) } else { self.key(at) }
+        if self.clock == Clock::Integer { key(at, 1) } else { self.key(at, self.instant()) }
     }
 
     /// Puts the event of `slot` at `key`, or takes it out.
     #[inline]
     pub(crate) fn set(&mut self, slot: usize, key: Option<Key>) {
         let mut node = self.leaves + slot;
-        let mut earliest = key.map_or(NEVER, |key| key | slot as Key);
+        let mut earliest = key.map_or(NEVER, |key| key | (slot as Key + 1));
         // The length is a power of two: the mask changes no index, and spares the check of every one.
         let tree = self.tree.as_mut_slice();
         let mask = tree.len() - 1;
@@ -149,7 +171,7 @@ impl Events {
             Clock::Integer => key(self.clock.instant(deadline), 0),
             Clock::Double => {
                 let lapse = self.clock.lapse(deadline.since(self.time));
-                self.key(self.clock.after(self.instant(), lapse))
+                self.key(self.clock.after(self.instant(), lapse), self.instant())
             }
         }
     }
@@ -157,7 +179,7 @@ impl Events {
     /// Puts `event` on the heap at a key that [`Events::due`] gave, and returns its key.
     #[inline]
     pub(crate) fn push_due(&mut self, due: Key, event: Event) -> Key {
-        let key = if self.clock == Clock::Integer { self.key(instant(due)) } else { due };
+        let key = if self.clock == Clock::Integer { self.key(instant(due), self.instant()) } else { due };
         self.put(key, event);
         key
     }
@@ -165,7 +187,8 @@ impl Events {
     /// Puts `event` on the heap. On the double clock `at`, in whole nanoseconds, may be a moment before the present.
     #[inline]
     pub(crate) fn push(&mut self, at: Time, event: Event) {
-        let key = self.key(self.clock.instant(at).max(self.instant()));
+        let now = self.instant();
+        let key = self.key(self.clock.instant(at).max(now), now);
         self.put(key, event);
     }
 
@@ -176,7 +199,8 @@ impl Events {
     }
 
     fn put(&mut self, key: Key, event: Event) {
-        self.heap.push(Reverse((key, event)));
+        self.pushed += 1;
+        self.heap.push(Reverse((key, self.pushed, event)));
         self.timer = self.timer.min(key);
     }
 
@@ -191,14 +215,17 @@ impl Events {
             return None;
         }
         assert!(at >= self.instant(), "time runs backwards");
+        if self.clock == Clock::Integer && at != self.instant() {
+            self.number = 1;
+        }
         (self.current, self.time) = (earliest, self.clock.time(at));
-        if self.timer < slot { self.pop() } else { Some(self.what[(slot & SLOT_MASK) as usize]) }
+        if self.timer < slot { self.pop() } else { Some(self.what[(slot & SLOT_MASK) as usize - 1]) }
     }
 
     /// Takes the first event off the heap.
     fn pop(&mut self) -> Option<Event> {
-        let Reverse((_, event)) = self.heap.pop()?;
-        self.timer = self.heap.peek().map_or(NEVER, |Reverse((key, _))| *key);
+        let Reverse((_, _, event)) = self.heap.pop()?;
+        self.timer = self.heap.peek().map_or(NEVER, |Reverse((key, ..))| *key);
         Some(event)
     }
 }

@@ -128,7 +128,8 @@ impl<P: Probe> Network<P> {
     fn send_in_order(&mut self, i: usize, packet: Packet) {
         let (sent, arrival) = self.links[i].wire.send(self.events.instant(), u32::from(packet.size));
         self.launch(i, arrival, packet);
-        self.links[i].ordered.ready = self.events.key(sent);
+        let since = self.events.instant();
+        self.links[i].ordered.ready = self.events.key(sent, since);
     }
 
     /// A plain link is free on the double clock: it sends the next packet.
@@ -147,7 +148,8 @@ impl<P: Probe> Network<P> {
     /// Puts a packet on a link's line.
     #[inline]
     fn launch(&mut self, link: usize, arrival: Instant, packet: Packet) {
-        let key = self.events.key(arrival);
+        let since = self.events.instant();
+        let key = self.events.key(arrival, since);
         let line = &mut self.links[link].line;
         line.push_back((key, packet));
         if line.len() == 1 {
