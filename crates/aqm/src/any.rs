@@ -209,6 +209,12 @@ macro_rules! aqms {
                 match self { $(Self::$type(aqm) => aqm.on_idle(now)),* }
             }
 
+            /// See [`Aqm::is_final`].
+            #[must_use]
+            pub fn is_final(&self) -> bool {
+                match self { $(Self::$type(aqm) => aqm.is_final()),* }
+            }
+
             /// See [`Aqm::period`].
             #[must_use]
             pub fn period(&self) -> Option<Span> {
@@ -321,6 +327,12 @@ macro_rules! aqms {
                     Self::One(aqm) => aqm.on_idle(now),
                     $(Self::$type_n(several) => several.on_idle(now),)*
                 }
+            }
+
+            /// See [`Aqm::is_final`]; where there are several queues none is.
+            #[must_use]
+            pub fn is_final(&self) -> bool {
+                matches!(self, Self::One(aqm) if aqm.is_final())
             }
 
             /// See [`Aqm::period`].

@@ -174,6 +174,13 @@ pub trait Aqm: Sized {
         Verdict::Pass
     }
 
+    /// Whether its decision on an arrival is final: neither [`Aqm::on_dequeue`] nor [`Aqm::make_room`] nor
+    /// [`Verdict::DropBoth`] ever does anything to what it has let in. A host may then work out at once when a packet
+    /// leaves, and call `on_dequeue` later, with the right times and in the right order.
+    fn is_final(&self) -> bool {
+        false
+    }
+
     /// Names the place of a packet that waits, 0 for the first to leave, to be dropped because the buffer has no room
     /// for an arrival; `None` to drop the arrival or, once there is room, no more. Called until it names none, before [`Aqm::on_enqueue`].
     fn make_room<R: Uniform>(

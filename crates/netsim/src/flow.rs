@@ -284,15 +284,25 @@ impl Endpoints {
         }
     }
 
-    /// Remembers the counters of all flows as they are.
-    pub(crate) fn note_warmup(&mut self) {
+    /// Remembers what a flow has delivered so far, before the end of the warm-up.
+    pub(crate) fn note_delivered(&mut self, flow: usize) {
+        self.at_warmup[flow].delivered = self.snapshot(flow).delivered;
+    }
+
+    /// Remembers the counters of all flows at the end of the warm-up. Where packets are delivered before their time,
+    /// what had been delivered by now has been noted.
+    pub(crate) fn note_warmup(&mut self, ends_early: impl Fn(u32) -> bool) {
         for flow in 0..self.residents {
+            let noted = self.at_warmup[flow].delivered;
             self.at_warmup[flow] = self.snapshot(flow);
+            if ends_early(self.flows[flow].forth) {
+                self.at_warmup[flow].delivered = noted;
+            }
         }
         for class in 0..self.classes.len() {
             self.classes[class].at_warmup = self.guests(class as u16);
         }
-        for source in &mut self.sources {
+        for source in self.sources.iter_mut().filter(|source| !ends_early(source.forth)) {
             source.delivered_at_warmup = source.delivered;
         }
     }

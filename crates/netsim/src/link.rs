@@ -23,6 +23,8 @@ pub(crate) struct Managed {
     pub(crate) busy: bool,
     /// When the packet in transmission is sent completely.
     pub(crate) sent: Time,
+    /// Where the link works ahead, what is due next.
+    pub(crate) ahead: Option<Ahead>,
     /// What that packet belongs to.
     pub(crate) sending: Owner,
     /// Bits of the packet in transmission at the end of the warm-up that were still to be sent, and its owner.
@@ -31,6 +33,8 @@ pub(crate) struct Managed {
     pub(crate) number: usize,
     pub(crate) ready_slot: usize,
     pub(crate) period_slot: usize,
+    /// The counters at the end of the warm-up.
+    pub(crate) at_warmup: Vec<Counts>,
     /// Size of the usual packet, to tell whether there is room for another.
     pub(crate) packet: Bytes,
     pub(crate) occupancy: Occupancy,
@@ -40,6 +44,19 @@ pub(crate) struct Managed {
     pub(crate) losses: Losses,
     /// One for each queue that has a name; none where the algorithm names none.
     pub(crate) meters: Vec<Meter>,
+}
+
+/// What a queue that works ahead catches up with (see [`crate::ahead`]).
+#[derive(Debug)]
+pub(crate) struct Ahead {
+    /// The earliest of what is due: the transmitter's being free (`Managed::sent`) and these two.
+    pub(crate) due: Time,
+    /// The end of the algorithm's period, if it has one.
+    pub(crate) period: Time,
+    /// The end of the warm-up, until it is over.
+    pub(crate) warmup: Time,
+    /// When the wire is free of all that has been let in.
+    pub(crate) free: Instant,
 }
 
 /// What is measured at one of the queues that share a buffer.
@@ -129,7 +146,7 @@ impl Managed {
         aqm: &aqm::AnyParams,
         scenario: &Scenario,
         seed: u64,
-        (number, ready_slot, period_slot): (usize, usize, usize),
+        number: usize,
         delay: Span,
         observed: bool,
     ) -> Self {
@@ -137,16 +154,24 @@ impl Managed {
         let services: Vec<u8> = scenario.traffic.iter().map(|traffic| traffic.class).collect();
         let classes = services.len();
         let target = scenario.target().filter(|_| observed);
+        let queue = Queue::new(aqm.build(&port), &port, &services);
+        let ahead = crate::ahead::link_may(scenario.clock, link, queue.algorithm().is_final()).then(|| {
+            let period = queue.period().map_or(Time::MAX, |period| Time::ZERO + period);
+            let warmup = Time::ZERO + scenario.general.warmup;
+            Ahead { due: period.min(warmup), period, warmup, free: Instant::ZERO }
+        });
         Self {
-            queue: Queue::new(aqm.build(&port), &port, &services),
+            queue,
+            ahead,
             rng: Stream::new(seed, &format!("link.{}.aqm", link.name)),
             busy: false,
             sent: Time::ZERO,
             sending: Owner::default(),
             unsent_at_warmup: (0.0, Owner::default()),
             number,
-            ready_slot,
-            period_slot,
+            ready_slot: 0,
+            period_slot: 0,
+            at_warmup: vec![Counts::default(); classes],
             packet: link.packet,
             occupancy: Occupancy::new(),
             settling: target.map(|target| Settling::new(target, &scenario.response)),
@@ -170,11 +195,21 @@ impl Managed {
         }
     }
 
+    /// Notes what is due next where the link works ahead.
+    #[inline]
+    pub(crate) fn note_due(&mut self) {
+        if let Some(ahead) = &mut self.ahead {
+            let ready = if self.busy { self.sent } else { Time::MAX };
+            ahead.due = ahead.period.min(ready).min(ahead.warmup);
+        }
+    }
+
     /// From `now` on the statistics count; so many bits of the packet in transmission are still to be sent.
     pub(crate) fn end_warmup(&mut self, now: Time, unsent: f64) {
         self.note_length(now);
         self.occupancy.reset(now);
         self.unsent_at_warmup = (unsent, self.sending);
+        self.at_warmup.copy_from_slice(self.queue.counts());
         self.delays.iter_mut().for_each(Delays::reset);
         self.losses.reset();
         for (meter, counts) in self.meters.iter_mut().zip(self.queue.lane_counts()) {
@@ -245,6 +280,15 @@ impl Link {
             }),
             managed,
         }
+    }
+
+    /// Its queue and statistics.
+    ///
+    /// # Panics
+    /// If it is plain.
+    #[inline]
+    pub(crate) fn managed(&mut self) -> &mut Managed {
+        self.managed.as_deref_mut().expect("only managed links queue")
     }
 
     /// A plain link takes in a packet at `at`, and tells when it reaches the other end; `None` if it is dropped.

@@ -5,7 +5,9 @@ use crate::event::{Event, Events};
 use crate::link::{Link, Managed};
 use crate::packet::Packet;
 use crate::probe::{Owner, Probe};
-use crate::route::Hop;
+use crate::route::{Hop, Routes};
+use aqm::queue::Frame as _;
+use aqm::unit::Time;
 use aqm::{Outcome, Sent};
 use scenario::Scenario;
 
@@ -16,43 +18,54 @@ pub(crate) struct Network<P> {
     pub(crate) links: Vec<Link>,
     hops: Vec<Hop>,
     pub(crate) probe: P,
+    /// Packets that may be delivered before their time, which is here too (see [`crate::ahead`]).
+    pub(crate) early: Vec<(Instant, Packet)>,
+    /// The end of the run: what would happen later does not happen.
+    pub(crate) end: Instant,
 }
 
 impl<P: Probe> Network<P> {
-    pub(crate) fn new(scenario: &Scenario, hops: Vec<Hop>, seed: u64, probe: P) -> Self {
+    pub(crate) fn new(scenario: &Scenario, routes: Routes<'_>, seed: u64, probe: P) -> Self {
         // A slot for the head of each line, then transmitter and timer of each managed link.
         let mut slots: Vec<Event> = (0..scenario.links.len() as u32).map(Event::Arrival).collect();
         let mut links = Vec::with_capacity(scenario.links.len());
         let mut number = 0;
         for (i, link) in scenario.links.iter().enumerate() {
             let delay = crate::link::delay(link, seed);
-            let managed = link.aqm.as_ref().map(|aqm| {
-                let slot = slots.len();
-                slots.extend([Event::Ready(i as u32), Event::Period(i as u32)]);
+            let mut managed = link.aqm.as_ref().map(|aqm| {
                 number += 1;
                 let observed = i == scenario.observed;
-                Box::new(Managed::new(
-                    link,
-                    aqm,
-                    scenario,
-                    seed,
-                    (number - 1, slot, slot + 1),
-                    delay,
-                    observed,
-                ))
+                Box::new(Managed::new(link, aqm, scenario, seed, number - 1, delay, observed))
             });
-            // On the double clock a plain link has a transmitter too.
             let ready_slot = slots.len();
-            if managed.is_none() && scenario.clock == Clock::Double {
-                slots.push(Event::Ready(i as u32));
+            match &mut managed {
+                Some(managed) if managed.ahead.is_none() => {
+                    (managed.ready_slot, managed.period_slot) = (ready_slot, ready_slot + 1);
+                    slots.extend([Event::Ready(i as u32), Event::Period(i as u32)]);
+                }
+                // On the double clock a plain link has a transmitter too.
+                None if scenario.clock == Clock::Double => slots.push(Event::Ready(i as u32)),
+                _ => {}
             }
             links.push(Link::new(scenario.clock, link, delay, seed, ready_slot, managed));
         }
-        let mut network = Self { events: Events::new(scenario.clock, slots), links, hops, probe };
+        let works_ahead = |link: &Link| link.managed.as_ref().is_some_and(|managed| managed.ahead.is_some());
+        let ahead: Vec<bool> = links.iter().map(works_ahead).collect();
+        let early = crate::ahead::early_nodes(scenario, routes.ways());
+        // On the double clock each hop has its place in the order of what happens at one instant.
+        let hops = routes.into_hops(scenario.clock == Clock::Integer, &ahead, &early);
+        let end = scenario.clock.instant(Time::ZERO + scenario.general.duration);
+        let events = Events::new(scenario.clock, slots);
+        let mut network = Self { events, links, hops, probe, early: Vec::new(), end };
         for link in 0..network.links.len() {
             network.schedule_period(link);
         }
         network
+    }
+
+    /// Whether the path from this hop on ends where packets are delivered before their time.
+    pub(crate) fn ends_early(&self, hop: u32) -> bool {
+        self.hops[hop as usize..].iter().find(|hop| hop.is_end()).is_some_and(|hop| hop.is_early_end())
     }
 
     /// Whether a packet has reached its destination.
@@ -79,35 +92,53 @@ impl<P: Probe> Network<P> {
     /// Hands a packet to the next link of its path, at the present.
     #[inline]
     pub(crate) fn forward(&mut self, packet: Packet) {
-        self.hand_over(self.events.instant(), packet);
+        self.forward_at(self.events.instant(), packet);
     }
 
-    /// Hands a packet over at `at`: the present, or a later time for a link that is fed by one.
+    /// Hands a packet to the next link of its path: at the present, or ahead of it.
     #[inline]
-    fn hand_over(&mut self, mut at: Instant, mut packet: Packet) {
-        let mut hop = self.hops[packet.hop as usize];
+    pub(crate) fn forward_at(&mut self, at: Instant, packet: Packet) {
+        self.enter(self.hops[packet.hop as usize], (at, at), packet);
+    }
+
+    /// A packet enters the link of `hop` at `at`, and those after it as far as they take packets over; it was sent
+    /// at `since`.
+    #[inline]
+    fn enter(&mut self, mut hop: Hop, (mut at, mut since): (Instant, Instant), mut packet: Packet) {
         loop {
-            if hop.is_lossy() && self.loses(hop.link()) {
+            let link = hop.link();
+            if hop.works_ahead() && at > self.end || hop.is_lossy() && self.loses(link) {
                 return;
             }
-            if hop.is_managed() {
-                break;
-            }
-            if self.events.clock == Clock::Double {
-                packet.hop += 1;
-                return self.queue_in_order(hop.link(), packet);
-            }
-            let Some(arrival) = self.links[hop.link()].accept(at, packet.size) else { return };
             packet.hop += 1;
-            let next = self.hops[packet.hop as usize];
-            if !next.is_chained() {
-                self.launch(hop.link(), arrival, packet);
-                return;
+            if hop.is_managed() {
+                if !hop.works_ahead() {
+                    return self.enqueue(link, packet);
+                }
+                let Some((start, arrival)) = self.enqueue_ahead(link, at, &mut packet) else { return };
+                (since, at) = (start, arrival);
+            } else {
+                if self.events.clock == Clock::Double {
+                    return self.queue_in_order(link, packet);
+                }
+                let Some(arrival) = self.links[link].accept(at, packet.size) else { return };
+                at = arrival;
             }
-            (at, hop) = (arrival, next);
+            hop = self.hops[packet.hop as usize];
+            if hop.is_end() || !hop.is_chained() {
+                return self.leave(link, hop, (at, since), packet);
+            }
         }
-        packet.hop += 1;
-        self.enqueue(hop.link(), packet);
+    }
+
+    /// A packet is on its way to the other end of a link, where its next hop is.
+    #[inline]
+    fn leave(&mut self, link: usize, hop: Hop, (at, since): (Instant, Instant), packet: Packet) {
+        if hop.is_early_end() {
+            self.early.push((at, packet));
+        } else {
+            self.launch(link, (at, since), packet);
+        }
     }
 
     /// A plain link takes in a packet on the double clock.
@@ -127,9 +158,9 @@ impl<P: Probe> Network<P> {
     #[inline]
     fn send_in_order(&mut self, i: usize, packet: Packet) {
         let (sent, arrival) = self.links[i].wire.send(self.events.instant(), u32::from(packet.size));
-        self.launch(i, arrival, packet);
-        let since = self.events.instant();
-        self.links[i].ordered.ready = self.events.key(sent, since);
+        let now = self.events.instant();
+        self.launch(i, (arrival, now), packet);
+        self.links[i].ordered.ready = self.events.key(sent, now);
     }
 
     /// A plain link is free on the double clock: it sends the next packet.
@@ -147,8 +178,7 @@ impl<P: Probe> Network<P> {
 
     /// Puts a packet on a link's line.
     #[inline]
-    fn launch(&mut self, link: usize, arrival: Instant, packet: Packet) {
-        let since = self.events.instant();
+    fn launch(&mut self, link: usize, (arrival, since): (Instant, Instant), packet: Packet) {
         let key = self.events.key(arrival, since);
         let line = &mut self.links[link].line;
         line.push_back((key, packet));
@@ -157,43 +187,120 @@ impl<P: Probe> Network<P> {
         }
     }
 
+    /// A packet comes to a managed link now.
     #[inline]
-    fn enqueue(&mut self, i: usize, packet: Packet) {
+    fn enqueue(&mut self, i: usize, mut packet: Packet) {
         let now = self.events.now();
-        let managed = self.links[i].managed.as_deref_mut().expect("only managed links queue");
+        if !self.admit(i, now, &mut packet) {
+            return;
+        }
+        let managed = self.links[i].managed();
+        if managed.busy {
+            managed.note_length(now);
+            self.probe.on_length(managed.number, now, managed.queue.len(), managed.queue.lanes());
+        } else {
+            managed.busy = true;
+            self.transmit(i);
+        }
+    }
+
+    /// A packet comes to a link that works ahead: when its transmission starts, and when it is at the other end;
+    /// `None` if it is dropped or the run is over by then.
+    #[inline]
+    fn enqueue_ahead(&mut self, i: usize, at: Instant, packet: &mut Packet) -> Option<(Instant, Instant)> {
+        let now = self.events.clock.time(at);
+        self.catch_up(i, now);
+        if !self.admit(i, now, packet) {
+            return None;
+        }
+        let link = &mut self.links[i];
+        let managed = link.managed.as_deref_mut()?;
+        let busy = managed.busy;
+        let ahead = managed.ahead.as_mut()?;
+        let start = if busy { ahead.free } else { at };
+        let (sent, arrival) = link.wire.send(start, u32::from(packet.size));
+        ahead.free = sent;
+        if busy {
+            managed.note_length(now);
+            self.probe.on_length(managed.number, now, managed.queue.len(), managed.queue.lanes());
+        } else {
+            managed.busy = true;
+            self.begin_ahead(i, now);
+            self.links[i].managed().note_due();
+        }
+        (start <= self.end).then_some((start, arrival))
+    }
+
+    /// Does all that was due until `until` at a link that works ahead; at one time first what is periodic, then
+    /// the departure, then the end of the warm-up, as the event list has it.
+    #[inline]
+    pub(crate) fn catch_up(&mut self, i: usize, until: Time) {
+        while self.links[i].managed().ahead.as_ref().is_some_and(|ahead| ahead.due <= until) {
+            self.do_what_is_due(i);
+        }
+    }
+
+    /// Does all that was due until `until` at all links that work ahead.
+    pub(crate) fn catch_up_all(&mut self, until: Time) {
+        for i in 0..self.links.len() {
+            if self.links[i].managed.is_some() {
+                self.catch_up(i, until);
+            }
+        }
+    }
+
+    fn do_what_is_due(&mut self, i: usize) {
+        let link = &mut self.links[i];
+        let Some(managed) = link.managed.as_deref_mut() else { return };
+        let Some(ahead) = managed.ahead.as_mut() else { return };
+        let now = ahead.due;
+        if ahead.period == now {
+            ahead.period = managed.queue.period().map_or(Time::MAX, |period| now + period);
+            managed.queue.on_period(now);
+            self.probe.on_period(managed.number, now, managed.queue.algorithm());
+        } else if managed.busy && managed.sent == now {
+            self.begin_ahead(i, now);
+        } else {
+            ahead.warmup = Time::MAX;
+            managed.end_warmup(now, link.wire.bits(managed.sent.since(now)));
+        }
+        self.links[i].managed().note_due();
+    }
+
+    /// A managed link takes a packet in, or drops it.
+    #[inline]
+    fn admit(&mut self, i: usize, now: Time, packet: &mut Packet) -> bool {
+        let managed = self.links[i].managed();
         let (probe, losses, number) = (&mut self.probe, &mut managed.losses, managed.number);
         let before = managed.queue.len();
-        let (outcome, lane) = managed.queue.enqueue_or(now, packet, &mut managed.rng, |dropped| {
+        let (outcome, lane) = managed.queue.enqueue_or(now, *packet, &mut managed.rng, |dropped| {
             losses.on_late_drop(now, dropped.number, &dropped.frame);
             probe.on_late_drop(number, now, Owner { class: dropped.frame.class(), lane: dropped.lane });
         });
         let owner = Owner { class: packet.class(), lane };
         probe.on_arrival(number, now, owner, outcome, managed.queue.algorithm());
-        if matches!(outcome, Outcome::Queued | Outcome::Marked) {
-            managed.losses.on_entry();
-            if managed.busy {
-                managed.note_length(now);
-                self.probe.on_length(number, now, managed.queue.len(), managed.queue.lanes());
-            } else {
-                managed.busy = true;
-                self.transmit(i);
-            }
-        } else {
-            managed.losses.on_refusal(now, &packet);
-            // An arrival may take others along.
-            if managed.queue.len() != before {
-                managed.note_length(now);
-                self.probe.on_length(number, now, managed.queue.len(), managed.queue.lanes());
+        match outcome {
+            Outcome::Queued => {}
+            Outcome::Marked => packet.mark(),
+            Outcome::DroppedEarly | Outcome::Overflowed => {
+                managed.losses.on_refusal(now, packet);
+                // An arrival may take others along.
+                if managed.queue.len() != before {
+                    managed.note_length(now);
+                    self.probe.on_length(number, now, managed.queue.len(), managed.queue.lanes());
+                }
+                return false;
             }
         }
+        managed.losses.on_entry();
+        true
     }
 
-    /// A link is free: it sends its next packet, if it has one.
+    /// A managed link begins to send its next packet, if it has one.
     #[inline]
-    pub(crate) fn transmit(&mut self, i: usize) {
-        let now = self.events.now();
+    fn begin(&mut self, i: usize, now: Time) -> Option<Packet> {
         let link = &mut self.links[i];
-        let Some(managed) = link.managed.as_deref_mut() else { return self.send_next_in_order(i) };
+        let managed = link.managed.as_deref_mut()?;
         let (probe, losses, number) = (&mut self.probe, &mut managed.losses, managed.number);
         let next = managed.queue.dequeue_or(now, &mut managed.rng, |dropped| {
             losses.on_late_drop(now, dropped.number, &dropped.frame);
@@ -203,8 +310,7 @@ impl<P: Probe> Network<P> {
         self.probe.on_length(number, now, managed.queue.len(), managed.queue.lanes());
         let Some(Sent { frame: packet, number: arrival_number, lane, sojourn }) = next else {
             managed.busy = false;
-            self.events.set(managed.ready_slot, None);
-            return;
+            return None;
         };
         managed.sending = Owner { class: packet.class(), lane };
         managed.delays[packet.class()].record(sojourn);
@@ -213,14 +319,36 @@ impl<P: Probe> Network<P> {
         }
         managed.losses.on_departure(now, arrival_number, &packet);
         self.probe.on_departure(number, now, managed.sending, packet.size, sojourn);
-        let (sent, arrival) = link.wire.send(self.events.instant(), u32::from(packet.size));
-        managed.sent = self.events.clock.time(sent);
+        Some(packet)
+    }
+
+    /// A link that works ahead begins to send its next packet, which is on its way already.
+    #[inline]
+    fn begin_ahead(&mut self, i: usize, now: Time) {
+        if let Some(packet) = self.begin(i, now) {
+            let clock = self.events.clock;
+            let link = &mut self.links[i];
+            let (sent, _) = link.wire.send(clock.instant(now), u32::from(packet.size));
+            link.managed().sent = clock.time(sent);
+        }
+    }
+
+    /// A link is free: it sends its next packet, if it has one.
+    #[inline]
+    pub(crate) fn transmit(&mut self, i: usize) {
+        let Some(managed) = &self.links[i].managed else { return self.send_next_in_order(i) };
         let slot = managed.ready_slot;
+        let Some(packet) = self.begin(i, self.events.now()) else { return self.events.set(slot, None) };
+        let now = self.events.instant();
+        let link = &mut self.links[i];
+        let (sent, arrival) = link.wire.send(now, u32::from(packet.size));
+        link.managed().sent = self.events.clock.time(sent);
         // In this order: where both are due at one instant, ns-2 delivers before it sends.
-        if self.hops[packet.hop as usize].is_chained() {
-            self.hand_over(arrival, packet);
+        let hop = self.hops[packet.hop as usize];
+        if hop.is_end() || !hop.is_chained() {
+            self.leave(i, hop, (arrival, now), packet);
         } else {
-            self.launch(i, arrival, packet);
+            self.enter(hop, (arrival, now), packet);
         }
         let key = self.events.free_key(sent);
         self.events.set(slot, Some(key));
@@ -238,7 +366,7 @@ impl<P: Probe> Network<P> {
 
     fn schedule_period(&mut self, i: usize) {
         let Some(managed) = &self.links[i].managed else { return };
-        let Some(period) = managed.queue.period() else { return };
+        let Some(period) = managed.queue.period().filter(|_| managed.ahead.is_none()) else { return };
         let slot = managed.period_slot;
         let lapse = self.events.clock.lapse(period);
         let at = self.events.clock.after(self.events.instant(), lapse);

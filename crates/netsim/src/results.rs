@@ -380,7 +380,7 @@ impl<P: Probe> Simulation<P> {
         (runs, bursts): (&Runs, &Runs),
         seconds: f64,
     ) -> LinkMetrics {
-        let counts = difference(&sum(managed.queue.counts()), &sum(&self.at_warmup[managed.number]));
+        let counts = difference(&sum(managed.queue.counts()), &sum(&managed.at_warmup));
         let mut delays = Delays::new();
         managed.delays.iter().for_each(|class| delays.add(class));
         let occupancy = managed.occupancy.summary();
@@ -430,7 +430,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     fn class_metrics(&self, class: usize, managed: &Managed, runs: &Runs, seconds: f64) -> ClassMetrics {
-        let counts = difference(&managed.queue.counts()[class], &self.at_warmup[managed.number][class]);
+        let counts = difference(&managed.queue.counts()[class], &managed.at_warmup[class]);
         let link = &self.network.links[self.scenario.observed];
         let mut traffic = TrafficMetrics::new(&counts, &managed.delays[class], seconds);
         traffic.throughput += self.straddling(link, managed, |owner| owner.class == class) / seconds;

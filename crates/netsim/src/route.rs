@@ -5,31 +5,37 @@ use std::collections::{HashMap, VecDeque};
 
 /// Marks the end of a path among the hops.
 pub(crate) const END: u32 = u32::MAX;
+/// The same where a packet may be delivered before its time (see [`crate::ahead`]).
+const EARLY_END: u32 = u32::MAX - 1;
 /// Set in a hop whose link has an algorithm, so that the link itself need not be asked.
 const MANAGED: u32 = 1 << 31;
 /// Set in a hop whose link takes its packets over from the link before it (see [`fed_by_one`]).
 const CHAINED: u32 = 1 << 30;
 /// Set in a hop whose link loses packets by chance.
 const LOSSY: u32 = 1 << 29;
+/// Set in a hop whose link has an algorithm and works ahead.
+const AHEAD: u32 = 1 << 28;
+const FLAGS: u32 = MANAGED | CHAINED | LOSSY | AHEAD;
 
 /// One hop of a path: a link and what is to know of it, or the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Hop(u32);
 
 impl Hop {
-    fn new(number: u32, link: &Link, chained: bool) -> Self {
+    fn new(number: u32, link: &Link, chained: bool, ahead: bool) -> Self {
         let flag = |set: bool, flag: u32| if set { flag } else { 0 };
         Self(
             number
                 | flag(link.aqm.is_some(), MANAGED)
-                | flag(chained, CHAINED)
-                | flag(link.loss.is_some(), LOSSY),
+                | flag(chained && (ahead || link.aqm.is_none()), CHAINED)
+                | flag(link.loss.is_some(), LOSSY)
+                | flag(ahead, AHEAD),
         )
     }
 
     #[inline]
     pub(crate) const fn is_end(self) -> bool {
-        self.0 == END
+        self.0 >= EARLY_END
     }
 
     #[inline]
@@ -37,9 +43,21 @@ impl Hop {
         self.0 & MANAGED != 0
     }
 
+    /// Whether it is the end of a path, and a packet may be delivered there before its time.
+    #[inline]
+    pub(crate) const fn is_early_end(self) -> bool {
+        self.0 == EARLY_END
+    }
+
+    /// Not to be asked at the end of a path.
     #[inline]
     pub(crate) const fn is_chained(self) -> bool {
-        self.0 & (MANAGED | CHAINED) == CHAINED
+        self.0 & CHAINED != 0
+    }
+
+    #[inline]
+    pub(crate) const fn works_ahead(self) -> bool {
+        self.0 & AHEAD != 0
     }
 
     #[inline]
@@ -49,7 +67,7 @@ impl Hop {
 
     #[inline]
     pub(crate) const fn link(self) -> usize {
-        (self.0 & !(MANAGED | CHAINED | LOSSY)) as usize
+        (self.0 & !FLAGS) as usize
     }
 }
 
@@ -103,17 +121,31 @@ impl<'a> Routes<'a> {
         start
     }
 
-    /// All hops of all paths; no link takes packets over from another unless they `may_chain`.
-    pub(crate) fn into_hops(self, may_chain: bool) -> Vec<Hop> {
-        let chained = match may_chain {
+    /// First and last link of every path.
+    pub(crate) fn ways(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.hops.split(|&hop| hop == END).filter_map(|path| Some((*path.first()?, *path.last()?)))
+    }
+
+    /// All hops of all paths, where links take packets over if they `may_chain`; those of `ahead` work ahead, and at
+    /// the nodes of `early` packets are delivered before their time.
+    pub(crate) fn into_hops(self, may_chain: bool, ahead: &[bool], early: &[bool]) -> Vec<Hop> {
+        let mut chained = match may_chain {
             true => fed_by_one(&self.hops, self.links.len()),
             false => vec![false; self.links.len()],
         };
-        let hop = |link: u32| match link {
+        // A rate is known at its time.
+        chained.iter_mut().zip(self.links).for_each(|(chained, link)| *chained &= link.changes.is_empty());
+        let mut node = 0;
+        let mut hop = |number: u32| match number {
+            END if early[node] => Hop(EARLY_END),
             END => Hop(END),
-            _ => Hop::new(link, &self.links[link as usize], chained[link as usize]),
+            _ => {
+                let link = &self.links[number as usize];
+                node = link.to;
+                Hop::new(number, link, chained[number as usize], ahead[number as usize])
+            }
         };
-        self.hops.iter().map(|&link| hop(link)).collect()
+        self.hops.iter().map(|&number| hop(number)).collect()
     }
 }
 
@@ -174,7 +206,7 @@ mod tests {
         routes.path(0, 4);
         routes.path(1, 4);
         assert_eq!(fed_by_one(&routes.hops, 4), [false, false, false, true]);
-        let hops = routes.into_hops(true);
+        let hops = routes.into_hops(true, &[false; 4], &[false; 5]);
         assert!(hops[2].is_chained() && hops[2].link() == 3 && hops[3].is_end());
     }
 }

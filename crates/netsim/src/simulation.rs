@@ -1,6 +1,6 @@
 //! The run loop: takes the next event, does what it says.
 
-use crate::clock::{Clock, Counts as _};
+use crate::clock::{Counts as _, Instant};
 use crate::delivery::Deliveries;
 use crate::event::{Event, Events, NEVER, instant};
 use crate::flow::Endpoints;
@@ -9,7 +9,6 @@ use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
 use crate::route::Routes;
 use crate::tcp::{Ack, Outbox, Segment};
-use aqm::queue::Counts;
 use aqm::unit::{Span, Time};
 use cpu_time::ThreadTime;
 use scenario::Scenario;
@@ -39,8 +38,6 @@ pub struct Simulation<P> {
     pub(crate) endpoints: Endpoints,
     pub(crate) deliveries: Deliveries,
     pub(crate) end: Time,
-    /// The counters of every managed link at the end of the warm-up.
-    pub(crate) at_warmup: Vec<Vec<Counts>>,
     pub(crate) windows: Vec<WindowSample>,
     pub(crate) events: u64,
     pub(crate) cpu: Duration,
@@ -71,13 +68,10 @@ impl<P: Probe> Simulation<P> {
         let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
         let end = Time::ZERO + scenario.general.duration;
         let endpoints = Endpoints::new(&scenario.traffic, &mut routes, seed, end);
-        // On the double clock each hop has its place in the order of what happens at one instant.
-        let hops = routes.into_hops(scenario.clock == Clock::Integer);
-        let mut network = Network::new(&scenario, hops, seed, probe);
+        let mut network = Network::new(&scenario, routes, seed, probe);
         schedule(&mut network.events, &endpoints, &scenario);
         Self {
-            deliveries: Deliveries::new(scenario.traffic.len()),
-            at_warmup: Vec::new(),
+            deliveries: Deliveries::new(scenario.traffic.len(), Time::ZERO + scenario.general.warmup),
             windows: Vec::new(),
             events: 0,
             cpu: started.elapsed(),
@@ -132,10 +126,12 @@ impl<P: Probe> Simulation<P> {
         while let Some(event) = self.network.events.next(last) {
             self.events += 1;
             self.handle(event);
+            self.deliver_early();
         }
         if until == self.end && !self.finished {
             self.finished = true;
             let end = self.end;
+            self.network.catch_up_all(end);
             for managed in self.network.managed() {
                 managed.note_length(end);
             }
@@ -168,6 +164,44 @@ impl<P: Probe> Simulation<P> {
             Event::Change(link) => self.change_rate(link),
             Event::Warmup => self.end_warmup(),
             Event::Sample => self.sample_windows(),
+        }
+    }
+
+    /// Delivers what may be delivered before its time.
+    #[inline]
+    fn deliver_early(&mut self) {
+        let mut next = 0;
+        while let Some(&(at, packet)) = self.network.early.get(next) {
+            next += 1;
+            if at <= self.network.end {
+                self.deliver_at(at, &packet);
+            }
+        }
+        self.network.early.clear();
+    }
+
+    /// A packet reaches, at a time to come, a receiver that answers at once.
+    #[inline]
+    fn deliver_at(&mut self, at: Instant, packet: &Packet) {
+        let now = self.network.events.clock.time(at);
+        self.deliveries.on_packet(now, packet);
+        let warming = now < self.deliveries.warmup;
+        let index = packet.flow as usize;
+        if packet.kind == Kind::Datagram {
+            return self.endpoints.sources[index].on_arrival(packet.size, warming);
+        }
+        let flow = &self.endpoints.flows[index];
+        let (generation, back, class) = (flow.generation, flow.back, flow.class);
+        let profile = &self.endpoints.profiles[usize::from(flow.profile)];
+        let (segment, ce) = packet.segment();
+        let receiver = &mut self.endpoints.receivers[index];
+        let earlier = receiver.on_mark(profile, ce);
+        let ack = receiver.on_segment(now, profile, &segment, ce);
+        for ack in [earlier, ack].into_iter().flatten() {
+            self.network.forward_at(at, Packet::ack(&ack, (packet.flow, generation), back, class));
+        }
+        if warming {
+            self.endpoints.note_delivered(index);
         }
     }
 
@@ -214,8 +248,7 @@ impl<P: Probe> Simulation<P> {
                 }
             }
             Kind::Datagram => {
-                let source = &mut self.endpoints.sources[packet.flow as usize];
-                source.delivered += u64::from(u32::from(packet.size).saturating_sub(crate::flow::UDP_HEADER));
+                self.endpoints.sources[packet.flow as usize].on_arrival(packet.size, false);
             }
         }
     }
@@ -353,14 +386,12 @@ impl<P: Probe> Simulation<P> {
     /// From here on the summary metrics count.
     fn end_warmup(&mut self) {
         let now = self.now();
-        self.at_warmup.clear();
         for link in &mut self.network.links {
-            let Some(managed) = &mut link.managed else { continue };
-            managed.end_warmup(now, link.wire.bits(managed.sent.since(now)));
-            self.at_warmup.push(managed.queue.counts().to_vec());
+            if let Some(managed) = link.managed.as_deref_mut().filter(|managed| managed.ahead.is_none()) {
+                managed.end_warmup(now, link.wire.bits(managed.sent.since(now)));
+            }
         }
-        self.deliveries.end_warmup();
-        self.endpoints.note_warmup();
+        self.endpoints.note_warmup(|path| self.network.ends_early(path));
     }
 
     fn sample_windows(&mut self) {

@@ -346,6 +346,10 @@ impl Aqm for JobsEcn {
         if marks { Verdict::Mark } else { Verdict::Pass }
     }
 
+    fn is_final(&self) -> bool {
+        true
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         visit(0, self.projected);
         visit(1, f64::from(self.due));
