@@ -52,6 +52,15 @@ pub struct Ack {
     pub delay: Option<Span>,
 }
 
+impl Ack {
+    /// Whether there is a block. They fill up from the first.
+    #[must_use]
+    #[inline]
+    pub const fn has_blocks(&self) -> bool {
+        self.blocks[0].1 != 0
+    }
+}
+
 /// Where a sender puts its segments.
 pub trait Outbox {
     /// Sends `segment` now.
