@@ -73,6 +73,35 @@ pub(crate) const fn instant(key: Key) -> Instant {
     Instant((key >> 64) as u64)
 }
 
+/// Enters `earliest` at a leaf of the tournament, and all games on the way up again.
+#[inline]
+fn climb<const PLACES: usize>(tree: &mut [Key; PLACES], slot: usize, mut earliest: Key) {
+    let mut node = PLACES / 2 + slot;
+    tree[node % PLACES] = earliest;
+    for _ in 1..PLACES.ilog2() {
+        earliest = play(earliest, tree[(node ^ 1) % PLACES]);
+        node /= 2;
+        tree[node % PLACES] = earliest;
+    }
+}
+
+/// The same for any number of places.
+fn climb_any(tree: &mut [Key], slot: usize, mut earliest: Key) {
+    let mut node = tree.len() / 2 + slot;
+    tree[node] = earliest;
+    while node > 1 {
+        earliest = play(earliest, tree[node ^ 1]);
+        node /= 2;
+        tree[node] = earliest;
+    }
+}
+
+/// The earlier of two: a conditional move, not a branch that would be mispredicted (see .cargo/config.toml).
+#[inline]
+fn play(a: Key, b: Key) -> Key {
+    if b < a { b } else { a }
+}
+
 /// The pending events.
 #[derive(Debug)]
 pub(crate) struct Events {
@@ -84,7 +113,6 @@ pub(crate) struct Events {
     pushed: u64,
     /// A tournament: `tree[i]` is the earlier of `tree[2 i]` and `tree[2 i + 1]`; the leaves are the slots.
     tree: Vec<Key>,
-    leaves: usize,
     what: Vec<Event>,
     /// Timers; those with equal keys go off in the order in which they were set.
     heap: BinaryHeap<Reverse<(Key, u64, Event)>>,
@@ -99,7 +127,7 @@ impl Events {
         assert!(leaves < 1 << SLOT_BITS, "a scenario has fewer links than this");
         let tree = vec![NEVER; 2 * leaves];
         let (current, time) = (key(Instant::ZERO, 0), Time::ZERO);
-        Self { clock, current, time, number: 1, pushed: 0, tree, leaves, what, heap: BinaryHeap::new(), timer: NEVER }
+        Self { clock, current, time, number: 1, pushed: 0, tree, what, heap: BinaryHeap::new(), timer: NEVER }
     }
 
     /// The point of the last event taken.
@@ -148,17 +176,15 @@ impl Events {
     /// Puts the event of `slot` at `key`, or takes it out.
     #[inline]
     pub(crate) fn set(&mut self, slot: usize, key: Option<Key>) {
-        let mut node = self.leaves + slot;
-        let mut earliest = key.map_or(NEVER, |key| key | (slot as Key + 1));
-        // The length is a power of two: the mask changes no index, and spares the check of every one.
-        let tree = self.tree.as_mut_slice();
-        let mask = tree.len() - 1;
-        tree[node & mask] = earliest;
-        while node > 1 {
-            // A conditional move, not a branch that would be mispredicted: see .cargo/config.toml.
-            earliest = earliest.min(tree[(node ^ 1) & mask]);
-            node /= 2;
-            tree[node & mask] = earliest;
+        let key = key.map_or(NEVER, |key| key | (slot as Key + 1));
+        // Where the number of places is known, the way up has no loop and no check of an index.
+        let tree = &mut *self.tree;
+        if let Ok(tree) = <&mut [Key; 32]>::try_from(&mut *tree) {
+            climb(tree, slot, key);
+        } else if let Ok(tree) = <&mut [Key; 64]>::try_from(&mut *tree) {
+            climb(tree, slot, key);
+        } else {
+            climb_any(tree, slot, key);
         }
     }
 

@@ -10,11 +10,14 @@ use crate::probe::Owner;
 use crate::rng::Stream;
 use crate::stats::{Delays, Occupancy, Settling};
 use aqm::queue::Counts;
+use aqm::ring::Ring;
 use aqm::unit::{Limit, Rate, Span, Time};
 use aqm::{Bytes, Port, Queue};
 use scenario::Scenario;
 use scenario::model;
-use std::collections::VecDeque;
+
+/// What has no place on the event list.
+pub(crate) const NO_SLOT: usize = usize::MAX;
 
 #[derive(Debug)]
 pub(crate) struct Managed {
@@ -90,14 +93,16 @@ pub(crate) struct Link {
     /// When the wire of a plain link is free, on the integer clock.
     free: Instant,
     /// When the transmission of each packet that waits at a plain link starts, with its size.
-    waiting: VecDeque<(Instant, u16)>,
+    waiting: Ring<(Instant, u16)>,
     waiting_bytes: u64,
     /// The same on the double clock.
     pub(crate) ordered: Ordered,
     /// Packets that a plain link had no room for.
     pub(crate) drops: u64,
-    /// When each packet in flight reaches the other end, with the event's number.
-    pub(crate) line: VecDeque<(Key, Packet)>,
+    /// The place on the event list of the first of these.
+    pub(crate) slot: usize,
+    /// When each packet in flight reaches the other end, with the event's key.
+    pub(crate) line: Ring<(Key, Packet)>,
     /// What is lost by chance, before it comes to the queue.
     pub(crate) lottery: Option<Box<Lottery>>,
     /// The queue of a link that is not plain.
@@ -108,7 +113,7 @@ pub(crate) struct Link {
 /// instant, ns-2's order is that of the beginnings.
 #[derive(Debug)]
 pub(crate) struct Ordered {
-    waiting: VecDeque<Packet>,
+    waiting: Ring<Packet>,
     waiting_bytes: u64,
     /// When the wire is free. The event is there only if a packet waits for it.
     pub(crate) ready: Key,
@@ -116,8 +121,8 @@ pub(crate) struct Ordered {
 }
 
 impl Ordered {
-    const fn new(ready_slot: usize) -> Self {
-        Self { waiting: VecDeque::new(), waiting_bytes: 0, ready: 0, ready_slot }
+    const fn new() -> Self {
+        Self { waiting: Ring::new(), waiting_bytes: 0, ready: 0, ready_slot: NO_SLOT }
     }
 
     /// Whether a packet that comes now must wait.
@@ -169,8 +174,8 @@ impl Managed {
             sending: Owner::default(),
             unsent_at_warmup: (0.0, Owner::default()),
             number,
-            ready_slot: 0,
-            period_slot: 0,
+            ready_slot: NO_SLOT,
+            period_slot: NO_SLOT,
             at_warmup: vec![Counts::default(); classes],
             packet: link.packet,
             occupancy: Occupancy::new(),
@@ -256,7 +261,6 @@ impl Link {
         link: &model::Link,
         delay: Span,
         seed: u64,
-        ready_slot: usize,
         managed: Option<Box<Managed>>,
     ) -> Self {
         let nothing = clock.lapse(Span::ZERO);
@@ -270,11 +274,12 @@ impl Link {
             },
             limit: link.buffer,
             free: Instant::ZERO,
-            waiting: VecDeque::new(),
+            waiting: Ring::new(),
             waiting_bytes: 0,
-            ordered: Ordered::new(ready_slot),
+            ordered: Ordered::new(),
             drops: 0,
-            line: VecDeque::new(),
+            slot: NO_SLOT,
+            line: Ring::new(),
             lottery: link.loss.clone().map(|loss| {
                 Box::new(Lottery::new(loss, Stream::new(seed, &format!("link.{}.loss", link.name))))
             }),

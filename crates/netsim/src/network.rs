@@ -2,7 +2,7 @@
 
 use crate::clock::{Clock, Counts as _, Instant};
 use crate::event::{Event, Events};
-use crate::link::{Link, Managed};
+use crate::link::{Link, Managed, NO_SLOT};
 use crate::packet::Packet;
 use crate::probe::{Owner, Probe};
 use crate::route::{Hop, Routes};
@@ -26,34 +26,23 @@ pub(crate) struct Network<P> {
 
 impl<P: Probe> Network<P> {
     pub(crate) fn new(scenario: &Scenario, routes: Routes<'_>, seed: u64, probe: P) -> Self {
-        // A slot for the head of each line, then transmitter and timer of each managed link.
-        let mut slots: Vec<Event> = (0..scenario.links.len() as u32).map(Event::Arrival).collect();
-        let mut links = Vec::with_capacity(scenario.links.len());
         let mut number = 0;
+        let mut links: Vec<Link> = Vec::with_capacity(scenario.links.len());
         for (i, link) in scenario.links.iter().enumerate() {
             let delay = crate::link::delay(link, seed);
-            let mut managed = link.aqm.as_ref().map(|aqm| {
+            let managed = link.aqm.as_ref().map(|aqm| {
                 number += 1;
                 let observed = i == scenario.observed;
                 Box::new(Managed::new(link, aqm, scenario, seed, number - 1, delay, observed))
             });
-            let ready_slot = slots.len();
-            match &mut managed {
-                Some(managed) if managed.ahead.is_none() => {
-                    (managed.ready_slot, managed.period_slot) = (ready_slot, ready_slot + 1);
-                    slots.extend([Event::Ready(i as u32), Event::Period(i as u32)]);
-                }
-                // On the double clock a plain link has a transmitter too.
-                None if scenario.clock == Clock::Double => slots.push(Event::Ready(i as u32)),
-                _ => {}
-            }
-            links.push(Link::new(scenario.clock, link, delay, seed, ready_slot, managed));
+            links.push(Link::new(scenario.clock, link, delay, seed, managed));
         }
         let works_ahead = |link: &Link| link.managed.as_ref().is_some_and(|managed| managed.ahead.is_some());
         let ahead: Vec<bool> = links.iter().map(works_ahead).collect();
         let early = crate::ahead::early_nodes(scenario, routes.ways());
         // On the double clock each hop has its place in the order of what happens at one instant.
         let hops = routes.into_hops(scenario.clock == Clock::Integer, &ahead, &early);
+        let slots = assign_slots(scenario.clock, &mut links, &hops);
         let end = scenario.clock.instant(Time::ZERO + scenario.general.duration);
         let events = Events::new(scenario.clock, slots);
         let mut network = Self { events, links, hops, probe, early: Vec::new(), end };
@@ -85,7 +74,7 @@ impl<P: Probe> Network<P> {
         let line = &mut self.links[link].line;
         let (_, packet) = line.pop_front().expect("an arrival is scheduled only for a packet on the line");
         let head = line.front().map(|&(key, _)| key);
-        self.events.set(link, head);
+        self.events.set(self.links[link].slot, head);
         packet
     }
 
@@ -180,10 +169,10 @@ impl<P: Probe> Network<P> {
     #[inline]
     fn launch(&mut self, link: usize, (arrival, since): (Instant, Instant), packet: Packet) {
         let key = self.events.key(arrival, since);
-        let line = &mut self.links[link].line;
-        line.push_back((key, packet));
-        if line.len() == 1 {
-            self.events.set(link, Some(key));
+        let link = &mut self.links[link];
+        link.line.push_back((key, packet));
+        if link.line.len() == 1 {
+            self.events.set(link.slot, Some(key));
         }
     }
 
@@ -373,4 +362,34 @@ impl<P: Probe> Network<P> {
         let key = self.events.timer_key(at);
         self.events.set(slot, Some(key));
     }
+}
+
+/// Gives a slot on the event list to the head of each line that a packet may be on, then to transmitters and timers;
+/// tells what the event of each is.
+fn assign_slots(clock: Clock, links: &mut [Link], hops: &[Hop]) -> Vec<Event> {
+    let mut slots = Vec::new();
+    for hop in hops.windows(2).filter(|hop| !hop[0].is_end()) {
+        let stops = if hop[1].is_end() { !hop[1].is_early_end() } else { !hop[1].is_chained() };
+        let link = &mut links[hop[0].link()];
+        if stops && link.slot == NO_SLOT {
+            link.slot = slots.len();
+            slots.push(Event::Arrival(hop[0].link() as u32));
+        }
+    }
+    for (i, link) in links.iter_mut().enumerate() {
+        let i = i as u32;
+        match &mut link.managed {
+            Some(managed) if managed.ahead.is_none() => {
+                (managed.ready_slot, managed.period_slot) = (slots.len(), slots.len() + 1);
+                slots.extend([Event::Ready(i), Event::Period(i)]);
+            }
+            // On the double clock a plain link has a transmitter too.
+            None if clock == Clock::Double => {
+                link.ordered.ready_slot = slots.len();
+                slots.push(Event::Ready(i));
+            }
+            _ => {}
+        }
+    }
+    slots
 }
