@@ -298,7 +298,7 @@ impl Link {
 
     /// A plain link takes in a packet at `at`, and tells when it reaches the other end; `None` if it is dropped.
     /// Packets are offered in the order of their times. A transmission that starts at `at` comes first.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn accept(&mut self, at: Instant, size: u16) -> Option<Instant> {
         if self.free <= at {
             self.waiting.clear();

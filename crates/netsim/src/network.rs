@@ -86,14 +86,14 @@ impl<P: Probe> Network<P> {
 
     /// Hands a packet to the next link of its path: at the present, or ahead of it.
     #[inline]
-    pub(crate) fn forward_at(&mut self, at: Instant, packet: Packet) {
-        self.enter(self.hops[packet.hop as usize], (at, at), packet);
+    pub(crate) fn forward_at(&mut self, at: Instant, mut packet: Packet) {
+        self.enter(self.hops[packet.hop as usize], (at, at), &mut packet);
     }
 
     /// A packet enters the link of `hop` at `at`, and those after it as far as they take packets over; it was sent
     /// at `since`.
-    #[inline]
-    fn enter(&mut self, mut hop: Hop, (mut at, mut since): (Instant, Instant), mut packet: Packet) {
+    #[inline(never)]
+    fn enter(&mut self, mut hop: Hop, (mut at, mut since): (Instant, Instant), packet: &mut Packet) {
         loop {
             let link = hop.link();
             if hop.works_ahead() && at > self.end || hop.is_lossy() && self.loses(link) {
@@ -102,13 +102,13 @@ impl<P: Probe> Network<P> {
             packet.hop += 1;
             if hop.is_managed() {
                 if !hop.works_ahead() {
-                    return self.enqueue(link, packet);
+                    return self.enqueue(link, *packet);
                 }
-                let Some((start, arrival)) = self.enqueue_ahead(link, at, &mut packet) else { return };
+                let Some((start, arrival)) = self.enqueue_ahead(link, at, packet) else { return };
                 (since, at) = (start, arrival);
             } else {
                 if self.events.clock == Clock::Double {
-                    return self.queue_in_order(link, packet);
+                    return self.queue_in_order(link, *packet);
                 }
                 let Some(arrival) = self.links[link].accept(at, packet.size) else { return };
                 at = arrival;
@@ -121,16 +121,17 @@ impl<P: Probe> Network<P> {
     }
 
     /// A packet is on its way to the other end of a link, where its next hop is.
-    #[inline]
-    fn leave(&mut self, link: usize, hop: Hop, (at, since): (Instant, Instant), packet: Packet) {
+    #[inline(always)]
+    fn leave(&mut self, link: usize, hop: Hop, (at, since): (Instant, Instant), packet: &Packet) {
         if hop.is_early_end() {
-            self.early.push((at, packet));
+            self.early.push((at, *packet));
         } else {
             self.launch(link, (at, since), packet);
         }
     }
 
     /// A plain link takes in a packet on the double clock.
+    #[inline(never)]
     fn queue_in_order(&mut self, i: usize, packet: Packet) {
         let now = self.events.current();
         let link = &mut self.links[i];
@@ -148,7 +149,7 @@ impl<P: Probe> Network<P> {
     fn send_in_order(&mut self, i: usize, packet: Packet) {
         let (sent, arrival) = self.links[i].wire.send(self.events.instant(), u32::from(packet.size));
         let now = self.events.instant();
-        self.launch(i, (arrival, now), packet);
+        self.launch(i, (arrival, now), &packet);
         self.links[i].ordered.ready = self.events.key(sent, now);
     }
 
@@ -161,23 +162,24 @@ impl<P: Probe> Network<P> {
     }
 
     /// Whether a link loses the next packet by chance.
+    #[inline(never)]
     fn loses(&mut self, link: usize) -> bool {
         self.links[link].lottery.as_mut().is_some_and(|lottery| lottery.loses())
     }
 
     /// Puts a packet on a link's line.
-    #[inline]
-    fn launch(&mut self, link: usize, (arrival, since): (Instant, Instant), packet: Packet) {
+    #[inline(always)]
+    fn launch(&mut self, link: usize, (arrival, since): (Instant, Instant), packet: &Packet) {
         let key = self.events.key(arrival, since);
         let link = &mut self.links[link];
-        link.line.push_back((key, packet));
+        link.line.push_back((key, *packet));
         if link.line.len() == 1 {
             self.events.set(link.slot, Some(key));
         }
     }
 
     /// A packet comes to a managed link now.
-    #[inline]
+    #[inline(never)]
     fn enqueue(&mut self, i: usize, mut packet: Packet) {
         let now = self.events.now();
         if !self.admit(i, now, &mut packet) {
@@ -195,7 +197,7 @@ impl<P: Probe> Network<P> {
 
     /// A packet comes to a link that works ahead: when its transmission starts, and when it is at the other end;
     /// `None` if it is dropped or the run is over by then.
-    #[inline]
+    #[inline(never)]
     fn enqueue_ahead(&mut self, i: usize, at: Instant, packet: &mut Packet) -> Option<(Instant, Instant)> {
         let now = self.events.clock.time(at);
         self.catch_up(i, now);
@@ -327,7 +329,7 @@ impl<P: Probe> Network<P> {
     pub(crate) fn transmit(&mut self, i: usize) {
         let Some(managed) = &self.links[i].managed else { return self.send_next_in_order(i) };
         let slot = managed.ready_slot;
-        let Some(packet) = self.begin(i, self.events.now()) else { return self.events.set(slot, None) };
+        let Some(mut packet) = self.begin(i, self.events.now()) else { return self.events.set(slot, None) };
         let now = self.events.instant();
         let link = &mut self.links[i];
         let (sent, arrival) = link.wire.send(now, u32::from(packet.size));
@@ -335,9 +337,9 @@ impl<P: Probe> Network<P> {
         // In this order: where both are due at one instant, ns-2 delivers before it sends.
         let hop = self.hops[packet.hop as usize];
         if hop.is_end() || !hop.is_chained() {
-            self.leave(i, hop, (arrival, now), packet);
+            self.leave(i, hop, (arrival, now), &packet);
         } else {
-            self.enter(hop, (arrival, now), packet);
+            self.enter(hop, (arrival, now), &mut packet);
         }
         let key = self.events.free_key(sent);
         self.events.set(slot, Some(key));
