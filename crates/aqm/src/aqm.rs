@@ -1,6 +1,6 @@
 //! What an algorithm on one queue is, and the list of all algorithms.
 
-use crate::discipline::{Discipline, Lane};
+use crate::discipline::{AnyDiscipline, Discipline, Lane};
 use crate::params::{ParamError, Params, Spec, Value};
 use crate::unit::{Bytes, Limit, Rate, Span, Time};
 

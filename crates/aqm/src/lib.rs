@@ -19,8 +19,8 @@ pub mod queue;
 pub mod ring;
 pub mod unit;
 
-pub use aqm::{AnyAqm, AnyDiscipline, AnyParams, Aqm, Backlog, Packet, Port, Uniform, Verdict};
-pub use discipline::{Discipline, Lane};
+pub use aqm::{AnyAqm, AnyParams, Aqm, Backlog, Packet, Port, Uniform, Verdict};
+pub use discipline::{AnyDiscipline, Discipline, Lane};
 pub use queue::{Counts, Outcome, Queue, Sent};
 pub use ring::Ring;
 pub use unit::{Bytes, Frequency, Limit, Rate, Span, Time};

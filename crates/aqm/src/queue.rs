@@ -1,12 +1,12 @@
 //! The queue in front of a link: storage, limit and counters, around one algorithm.
 
-use crate::aqm::{AnyDiscipline, Backlog, Packet, Port, Uniform, Verdict};
-use crate::discipline::{Head, Lane};
+use crate::aqm::{Backlog, Packet, Port, Uniform, Verdict};
+use crate::discipline::{AnyDiscipline, Head, Lane};
+use crate::ring::Ring;
 use crate::unit::{Limit, Span, Time};
-use std::collections::VecDeque;
 
 /// A packet as a host stores it.
-pub trait Frame {
+pub trait Frame: Copy {
     /// What the algorithm may know of it; the class of service is that of its row.
     fn packet(&self) -> Packet;
     /// Sets CE.
@@ -46,7 +46,7 @@ pub struct Counts {
 }
 
 /// A frame that waits.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Waiting<T> {
     arrived: Time,
     /// Which arrival it was.
@@ -73,7 +73,7 @@ pub struct Sent<T> {
 pub struct Queue<T> {
     algorithm: AnyDiscipline,
     limit: Limit,
-    waiting: Vec<VecDeque<Waiting<T>>>,
+    waiting: Vec<Ring<Waiting<T>>>,
     packets: u32,
     bytes: u64,
     /// What the algorithm sees of the lanes; kept only where there are several.
@@ -95,7 +95,7 @@ impl<T: Frame> Queue<T> {
         Self {
             algorithm,
             limit: port.limit,
-            waiting: (0..lanes).map(|_| VecDeque::new()).collect(),
+            waiting: (0..lanes).map(|_| Ring::new()).collect(),
             packets: 0,
             bytes: 0,
             lanes: vec![Lane::default(); several],
@@ -307,7 +307,7 @@ impl<T: Frame> Queue<T> {
 
     /// The frames that wait with their numbers, lane by lane, the first to leave its lane first.
     pub fn waiting(&self) -> impl Iterator<Item = (u64, &T)> {
-        self.waiting.iter().flatten().map(|waiting| (waiting.number, &waiting.frame))
+        self.waiting.iter().flat_map(Ring::iter).map(|waiting| (waiting.number, &waiting.frame))
     }
 
     /// The next frame for the link; `None` if the link goes idle.

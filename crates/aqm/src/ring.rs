@@ -84,6 +84,20 @@ impl<T> Ring<T> {
         if self.is_empty() { None } else { self.places.get(self.place(self.tail.wrapping_sub(1))) }
     }
 
+    /// How many values have a property that those behind them have not; as [`slice::partition_point`].
+    #[must_use]
+    pub fn partition_point(&self, mut has: impl FnMut(&T) -> bool) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.get(middle) {
+                Some(value) if has(value) => low = middle + 1,
+                _ => high = middle,
+            }
+        }
+        low
+    }
+
     /// The values, the first first.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         (0..self.len()).map(|i| &self.places[self.place(self.head.wrapping_add(i))])
@@ -108,6 +122,28 @@ impl<T: Copy> Ring<T> {
         let value = *self.front()?;
         self.head = self.head.wrapping_add(1);
         Some(value)
+    }
+
+    /// Puts a value `i` places behind the first; those from there on make room.
+    ///
+    /// # Panics
+    /// If there are fewer than `i` values.
+    pub fn insert(&mut self, i: usize, value: T) {
+        let len = self.len();
+        assert!(i <= len, "place {i} of {len}");
+        if len == self.places.len() {
+            self.grow(value);
+        }
+        // Those at the nearer end move.
+        if i < len / 2 {
+            self.head = self.head.wrapping_sub(1);
+            (0..i).for_each(|before| self.copy(before + 1, before));
+        } else {
+            self.tail = self.tail.wrapping_add(1);
+            (i..len).rev().for_each(|after| self.copy(after, after + 1));
+        }
+        let place = self.place(self.head.wrapping_add(i));
+        self.places[place] = value;
     }
 
     /// Takes the value that is `i` places behind the first; those behind it close the gap.
@@ -155,6 +191,7 @@ mod tests {
         Pop,
         Remove(usize),
         Change(usize, u8),
+        Insert(usize, u8),
         Clear,
     }
 
@@ -164,6 +201,7 @@ mod tests {
             5 => Just(Step::Pop),
             2 => (0usize..20).prop_map(Step::Remove),
             1 => (0usize..20, any::<u8>()).prop_map(|(i, value)| Step::Change(i, value)),
+            2 => (0usize..20, any::<u8>()).prop_map(|(i, value)| Step::Insert(i, value)),
             1 => Just(Step::Clear),
         ]
     }
@@ -187,6 +225,11 @@ mod tests {
                         prop_assert_eq!(old[0].is_some(), old[1].is_some());
                         old.into_iter().flatten().for_each(|old| *old = value);
                     }
+                    Step::Insert(i, value) => {
+                        let i = i.min(deque.len());
+                        ring.insert(i, value);
+                        deque.insert(i, value);
+                    }
                     Step::Clear => {
                         ring.clear();
                         deque.clear();
@@ -197,6 +240,21 @@ mod tests {
                 prop_assert_eq!(ring.get(deque.len()), None);
                 prop_assert!(ring.iter().eq(&deque), "{:?} is not {:?}", ring, deque);
                 prop_assert!((0..deque.len()).all(|i| ring.get(i) == deque.get(i)));
+            }
+        }
+    }
+
+    #[test]
+    fn the_end_of_those_with_a_property_is_found_wherever_the_ring_begins() {
+        let mut ring = Ring::new();
+        for i in 0..100 {
+            ring.push_back(i);
+            if ring.len() > 7 {
+                ring.pop_front();
+            }
+            let first = ring.front().copied().unwrap_or_default();
+            for end in first..=i + 1 {
+                assert_eq!(ring.partition_point(|&value| value < end), end - first);
             }
         }
     }

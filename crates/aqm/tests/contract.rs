@@ -234,7 +234,7 @@ fn an_empty_queue_is_never_punished_from_a_fresh_start() {
 }
 
 /// A packet that remembers what was done to it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Labelled {
     packet: Packet,
     row: usize,

@@ -41,7 +41,7 @@ pub(crate) struct Managed {
     /// Size of the usual packet, to tell whether there is room for another.
     pub(crate) packet: Bytes,
     pub(crate) occupancy: Occupancy,
-    pub(crate) settling: Option<Settling>,
+    pub(crate) settling: Settling,
     /// A row a class.
     pub(crate) delays: Vec<Delays>,
     pub(crate) losses: Losses,
@@ -178,8 +178,8 @@ impl Managed {
             period_slot: NO_SLOT,
             at_warmup: vec![Counts::default(); classes],
             packet: link.packet,
-            occupancy: Occupancy::new(),
-            settling: target.map(|target| Settling::new(target, &scenario.response)),
+            occupancy: Occupancy::new(Some(link.buffer)),
+            settling: Settling::new(target, &scenario.response),
             delays: (0..classes).map(|_| Delays::new()).collect(),
             losses: Losses::new(classes, scenario.record.loss_event),
             meters: link.lanes().iter().map(|_| Meter::new()).collect(),
@@ -187,16 +187,20 @@ impl Managed {
     }
 
     /// Notes that the queue's length has changed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn note_length(&mut self, now: Time) {
-        let length = self.queue.len();
-        let full = self.queue.backlog(self.packet.0 as u32).full;
-        self.occupancy.change(now, length, full);
-        if let Some(settling) = &mut self.settling {
-            settling.change(now, length);
+        let (queue, usual) = (&self.queue, self.packet.0 as u32);
+        self.settling.roll(now, &self.occupancy);
+        self.occupancy.change(now, queue.len(), || queue.backlog(usual).full);
+        if !self.meters.is_empty() {
+            self.note_lanes(now);
         }
+    }
+
+    #[inline(never)]
+    fn note_lanes(&mut self, now: Time) {
         for (meter, lane) in self.meters.iter_mut().zip(self.queue.lanes()) {
-            meter.occupancy.change(now, lane.packets as usize, full);
+            meter.occupancy.change(now, lane.packets as usize, || false);
         }
     }
 
@@ -227,7 +231,7 @@ impl Managed {
 
 impl Meter {
     fn new() -> Self {
-        Self { occupancy: Occupancy::new(), delays: Delays::new(), at_warmup: Counts::default() }
+        Self { occupancy: Occupancy::new(None), delays: Delays::new(), at_warmup: Counts::default() }
     }
 }
 

@@ -100,7 +100,7 @@ fn held(pattern: &Udp, count: u64, duration: Span) -> u64 {
 
 /// A place in a ring, and what is remembered of a packet until the fate of those before it is certain.
 const fn slot() -> usize {
-    size_of::<(u128, Packet, Fate)>()
+    size_of::<(u128, Packet, u64, Fate)>()
 }
 
 /// How many lanes share the buffer of a link.

@@ -345,7 +345,7 @@ impl<P: Probe> Simulation<P> {
             link_distributions.insert(name.clone(), distributions);
         }
         let (link, managed, runs) = observed.expect("a checked scenario observes a measured link");
-        let response_time = managed.settling.as_ref().and_then(crate::stats::Settling::settled);
+        let response_time = managed.settling.settled();
         let (delays, jitter) = self.deliveries.all();
         let names = || self.scenario.traffic.iter().map(|traffic| traffic.name.clone()).enumerate();
         let classes = names().map(|(i, name)| (name, self.class_metrics(i, managed, &runs[i], seconds)));
