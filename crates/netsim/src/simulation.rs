@@ -218,7 +218,7 @@ impl<P: Probe> Simulation<P> {
                 if flow.generation != packet.generation {
                     return; // the connection is over
                 }
-                let listens = flow.tenant.listens();
+                let listens = flow.listens;
                 let profile = &self.endpoints.profiles[usize::from(flow.profile)];
                 let (segment, ce) = packet.segment();
                 let receiver = &mut self.endpoints.receivers[packet.flow as usize];
@@ -421,8 +421,9 @@ fn schedule(events: &mut Events, endpoints: &Endpoints, scenario: &Scenario) {
         let first = link.changes[0].at;
         events.push_first(Time::ZERO + first, Event::Change(i as u32));
     }
-    for (i, flow) in endpoints.flows.iter().enumerate().filter(|(_, flow)| flow.start < Time::MAX) {
-        events.push(flow.start, Event::Start(i as u32));
+    let starts = endpoints.applications.iter().map(|application| application.start).enumerate();
+    for (i, start) in starts.filter(|&(_, start)| start < Time::MAX) {
+        events.push(start, Event::Start(i as u32));
     }
     for &(at, flow) in &endpoints.stops {
         events.push(at, Event::Stop(flow));

@@ -52,6 +52,17 @@ pub struct Ack {
     pub delay: Option<Span>,
 }
 
+/// Bytes that the two ends of a connection have on the heap, without its control's: SACK's scoreboard, and what has
+/// arrived beyond a gap.
+#[must_use]
+pub const fn bytes_on_heap(tcp: &Tcp) -> u64 {
+    let board = match tcp.flavour {
+        Flavour::Sack => size_of::<scoreboard::Scoreboard>(),
+        Flavour::Tahoe | Flavour::Reno | Flavour::NewReno => 0,
+    };
+    (board + size_of::<receiver::Beyond>()) as u64
+}
+
 impl Ack {
     /// Whether there is a block. They fill up from the first.
     #[must_use]

@@ -38,7 +38,7 @@ const _: () = assert!(size_of::<Receiver>() == 64, "a receiver is one cache line
 
 /// What arrived beyond `next`.
 #[derive(Clone, Default, Debug)]
-struct Beyond {
+pub(super) struct Beyond {
     /// In order, with gaps between.
     runs: Vec<(u32, u32)>,
     /// The blocks of the last ACK.
