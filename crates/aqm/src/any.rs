@@ -303,12 +303,6 @@ macro_rules! aqms {
                 match self { $(Self::$type_n(several) => several.on_idle(now)),* }
             }
 
-            /// See [`Aqm::is_final`]; where there are several queues none is.
-            #[must_use]
-            pub fn is_final(&self) -> bool {
-                matches!(self, Self::One(aqm) if aqm.is_final())
-            }
-
             /// See [`Aqm::period`].
             #[must_use]
             pub fn period(&self) -> Option<Span> {

@@ -239,6 +239,12 @@ impl AnyDiscipline {
         }
     }
 
+    /// See [`Aqm::is_final`](crate::Aqm::is_final); where there are several queues none is.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::One(aqm) if aqm.is_final())
+    }
+
     /// See [`Aqm::period`](crate::Aqm::period).
     #[must_use]
     pub fn period(&self) -> Option<Span> {
