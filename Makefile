@@ -13,7 +13,7 @@ unexport VIRTUAL_ENV
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench oracle docs lock clean
+.PHONY: help setup demo test lint format bench counts oracle docs lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,8 +38,13 @@ format: setup ## format everything
 	rustfmt --edition 2024 $$(git ls-files '*.rs')
 	$(BIN)/ruff format --quiet
 
-bench: setup ## time the engine, beside ns-2 where it is installed
-	$(BIN)/python benches/bench.py
+# Some tables only: TABLES='flows rivals'; a wrong name lists them.
+bench: setup ## time the engine, beside ns-2 and ns-3 where they are installed (QUICK=1: under a minute)
+	$(BIN)/python -m benches $(if $(QUICK),--quick) $(if $(TABLES),--tables $(TABLES))
+
+# What is recorded, in benches/counts.json, is written anew with RECORD=1.
+counts: setup ## count the engine's instructions, and check that they have not risen
+	$(BIN)/python -m benches.counts $(if $(RECORD),--record)
 
 # One part: ROWS='exp1_* sens_*'. Against ns-2 itself: LIVE=1 N=250 AQM=PI KEYS='q0=60 n_udp=50 udp_mbps=0.02' SEEDS=3
 LIVE_KEYS = $(if $(N),n_tcp=$(N)) $(if $(AQM),aqm=$(AQM)) $(KEYS)

@@ -1,172 +1,148 @@
-"""How fast the engine is, beside ns-2 where it is installed, and what each queue discipline costs: `make bench`.
-
-Each scenario runs as a process of its own, ours and ns-2's in turn, several times; the medians are shown. Machines
-share their cores with others, so only ratios of one bench mean anything. The disciplines run one after the other in one
-process, round after round.
-"""
+"""The whole bench: what to run, in which order, and what came of it so far."""
 
 from __future__ import annotations
 
-import json
 import os
+import platform
 import shutil
-import statistics
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from aqmlab import Scenario, disciplines, run
+import psutil
 
-ROOT = Path(__file__).parents[1]
-AQMLAB = Path(sys.executable).with_name("aqmlab")
-NS2_SCRIPT = ROOT / "tests" / "oracle" / "dumbbell.tcl"
-ROUNDS = 5
+from aqmlab import _core
+from benches import rivals
+from benches.measure import Timed, run_once
+from benches.rivals import Pair
+from benches.suite import Table, tables
 
+RIVALS = "rivals"
+"""What `--tables` calls the comparison with ns-2 and ns-3."""
 
-@dataclass(frozen=True)
-class Case:
-    """A scenario, and the arguments that make ns-2 run the same."""
-
-    name: str
-    scenario: str
-    options: Sequence[str]
-    ns2: Sequence[str] = ()
+BUSY = 0.3
+"""The load from which on times are not to be trusted."""
 
 
 @dataclass
-class Cost:
-    """What a process took, one entry a round."""
+class Bench:
+    """Everything that is timed.
 
-    packets: int = 0
-    cpu: list[float] = field(default_factory=list)
-    loop: list[float] = field(default_factory=list)
-    memory: list[float] = field(default_factory=list)
+    Parameters
+    ----------
+    quick : bool
+        Whether little time is simulated.
+    rounds : int
+        How often each row runs.
+    tables : list of Table
+        aqmlab alone.
+    timed : dict
+        What each row of each table took, by their names.
+    pairs : list of Pair
+        aqmlab beside others.
+    machine : dict
+        Where it runs.
+    notes : list of str
+        What readers should know.
+    """
 
-    def per_packet(self, seconds: list[float]) -> float:
-        """Nanoseconds a packet that the bottleneck sent."""
-        return statistics.median(seconds) / self.packets * 1e9
+    quick: bool
+    rounds: int
+    tables: list[Table]
+    timed: dict[tuple[str, str], Timed]
+    pairs: list[Pair]
+    machine: dict[str, Any]
+    notes: list[str] = field(default_factory=list)
+
+    def steps(self) -> Iterator[tuple[str, Callable[[], None]]]:
+        """Give every run, with the name of its row: round after round, so that noise meets all rows alike."""
+        for table in self.tables:
+            for _ in range(self.rounds):
+                for row in table.rows:
+                    timed = self.timed[table.name, row.name]
+                    yield row.name, lambda row=row, timed=timed: timed.add(run_once(row))  # type: ignore[misc]
+        for _ in range(self.rounds):
+            for pair in self.pairs:
+                yield f"{pair.row.name}, beside {pair.rival.name}", pair.run_once
+
+    def note(self, text: str) -> None:
+        """Keep what readers should know, and say it at once."""
+        if text not in self.notes:
+            self.notes.append(text)
+            print(text, file=sys.stderr)
+
+    def finished(self, table: Table) -> Iterator[tuple[int, Timed]]:
+        """Give the rows of a table that ran, by their places."""
+        for place, row in enumerate(table.rows):
+            if timed := self.timed[table.name, row.name]:
+                yield place, timed
 
 
-EXPERIMENT_1 = "lred/exp1"
-LARGE = [
-    option
-    for change in (
-        "traffic.long.count=10000",
-        "dumbbell.rate=1 Gbit/s",
-        "dumbbell.access_rate=10 Gbit/s",
-        "dumbbell.buffer=20000 packets",
-        "dumbbell.access_buffer=500000 packets",
-        "duration=20 s",
-        "warmup=5 s",
+def names() -> list[str]:
+    """Name the tables."""
+    return [*(table.name for table in tables(quick=True)), RIVALS]
+
+
+def prepare(quick: bool, wanted: list[str]) -> Bench:
+    """Decide what to run.
+
+    Parameters
+    ----------
+    quick : bool
+        Whether to simulate little time.
+    wanted : list of str
+        The tables, of `names`.
+
+    Returns
+    -------
+    Bench
+        Nothing of it has run.
+    """
+    found, missing = rivals.found() if RIVALS in wanted else ([], [])
+    chosen = [table for table in tables(quick) if table.name in wanted]
+    bench = Bench(
+        quick,
+        rounds=2 if quick else 5,
+        tables=chosen,
+        timed={(table.name, row.name): Timed() for table in chosen for row in table.rows},
+        pairs=rivals.pairs(found, quick),
+        machine=_machine(),
     )
-    for option in ("--set", change)
-]
-CASES = [
-    Case("exp1, PI, N = 400", EXPERIMENT_1, ["--aqm", "pi:q_ref=100"], ["aqm=PI", "n_tcp=400"]),
-    Case(
-        "the same, no series",
-        EXPERIMENT_1,
-        ["--aqm", "pi:q_ref=100", "--set", "record.series=false"],
-        ["aqm=PI", "n_tcp=400"],
-    ),
-    Case("exp1, LRED, N = 400", EXPERIMENT_1, []),
-    Case(
-        "exp1, DropTail, N = 100",
-        EXPERIMENT_1,
-        ["--aqm", "droptail", "--set", "traffic.long.count=100"],
-        ["aqm=DropTail", "n_tcp=100"],
-    ),
-    Case(
-        "exp1, REM, N = 800",
-        EXPERIMENT_1,
-        ["--aqm", "rem:b_star=100,form=ns2", "--set", "traffic.long.count=800"],
-        ["aqm=REM", "n_tcp=800"],
-    ),
-    Case("parking lot", "parking-lot", []),
-    Case("1 Gbit/s, 10 000 flows, 20 s", EXPERIMENT_1, ["--aqm", "pi:q_ref=5000", *LARGE]),
-]
+    for text in missing:
+        bench.note(text)
+    load, cores = bench.machine["load"], bench.machine["cores"]
+    if load > BUSY:
+        bench.note(
+            f"The machine was busy: a load of {load:.1f} on {cores} cores when the bench began. Times may be far off; "
+            "ratios of paired runs and least values are less so."
+        )
+    return bench
 
 
-def measured(command: Sequence[str]) -> tuple[str, float, float]:
-    """Run a command; give its output, its CPU seconds and its peak memory in bytes."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        output = process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise SystemExit(f"failed: {' '.join(command)}")
-    return output, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+def _machine() -> dict[str, Any]:
+    commit = ""
+    if git := shutil.which("git"):
+        described = [git, "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
+        commit = subprocess.run(described, capture_output=True, text=True, check=False).stdout.strip()
+    return {
+        "aqmlab": _core.__version__,
+        "commit": commit or None,
+        "cpu": _cpu(),
+        "cores": psutil.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "load": os.getloadavg()[0],
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
 
 
-def run_ours(case: Case, cost: Cost) -> None:
-    """Run it once with aqmlab; what counts is the engine, its set-up and all statistics."""
-    output, _, memory = measured([str(AQMLAB), "run", case.scenario, *case.options, "--json"])
-    engine = json.loads(output)["engine"]
-    cost.packets = engine["packets"]
-    cost.cpu.append(engine["cpu_seconds"])
-    cost.memory.append(memory)
-
-
-def run_ns2(case: Case, cost: Cost) -> None:
-    """Run it once with ns-2, nothing traced; what counts is the process, and its run loop alone."""
-    output, cpu, memory = measured(["ns", str(NS2_SCRIPT), *case.ns2, "acc_mbps=100", "dur=200", "sample=0", "fmon=0"])
-    found = json.loads(output.splitlines()[-1])
-    cost.packets = int(found["departures"])
-    cost.cpu.append(cpu)
-    cost.loop.append(found["cpu_user_s"] + found["cpu_sys_s"])
-    cost.memory.append(memory)
-
-
-DISCIPLINES = Scenario.load(EXPERIMENT_1).with_({"record.series": False}, duration="60 s", warmup="20 s")
-"""What each queue discipline is timed on."""
-
-
-def median_costs() -> dict[str, tuple[float, float]]:
-    """Time every discipline; give nanoseconds a packet and the part of the packets that were lost."""
-    costs: dict[str, list[float]] = {name: [] for name in disciplines()}
-    losses = {}
-    for _ in range(ROUNDS):
-        for name, taken in costs.items():
-            result = run(DISCIPLINES.with_aqm(name), jobs=1)
-            taken.append(result.engine["cpu_seconds"] / result.engine["packets"] * 1e9)
-            losses[name] = result.metrics["loss_ratio"] or 0.0
-    return {name: (statistics.median(taken), losses[name]) for name, taken in costs.items()}
-
-
-def print_disciplines() -> None:
-    """Print what a packet costs with each discipline, in the order of the list."""
-    costs = median_costs()
-    least = costs["droptail"][0]
-    print(f"\n{'exp1, N = 400, 60 s, no series':30}{'ns/packet':>11}{'to droptail':>13}{'lost':>8}")
-    for name, (cost, lost) in costs.items():
-        print(f"{name:30}{cost:11.0f}{cost / least:13.2f}{lost:8.1%}")
-
-
-def main() -> None:
-    """Print the tables."""
-    installed = shutil.which("ns") is not None
-    if not installed:
-        print("ns-2 is not installed (Debian: apt install ns2): only aqmlab is timed\n")
-    header = f"{'scenario':30}{'packets/CPU s':>15}{'ns/packet':>11}{'MiB':>7}"
-    print(header + (f"{'ns-2: packets/CPU s':>21}{'MiB':>7}{'ratio':>8}{'to its loop':>13}" if installed else ""))
-    for case in CASES:
-        ours, ns2 = Cost(), Cost()
-        for _ in range(ROUNDS):
-            run_ours(case, ours)
-            if installed and case.ns2:
-                run_ns2(case, ns2)
-        took = ours.per_packet(ours.cpu)
-        row = f"{case.name:30}{1e9 / took:15,.0f}{took:11.0f}{statistics.median(ours.memory) / 2**20:7.0f}"
-        if ns2.cpu:
-            theirs, loop = ns2.per_packet(ns2.cpu), ns2.per_packet(ns2.loop)
-            memory = statistics.median(ns2.memory) / 2**20
-            row += f"{1e9 / theirs:21,.0f}{memory:7.0f}{theirs / took:8.1f}{loop / took:13.1f}"
-        print(row, flush=True)
-    print_disciplines()
-
-
-if __name__ == "__main__":
-    main()
+def _cpu() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or "unknown"

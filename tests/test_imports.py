@@ -16,7 +16,6 @@ PACKAGE = Path(__file__).parents[1] / "python" / "aqmlab"
 MAY_IMPORT = {
     "__init__": {"_core", "comparison", "metrics", "replication", "result", "scenario", "summary"},
     "__main__": {"cli"},
-    "bench": {"_core", "replication", "result", "scenario"},
     "cli": {"comparison", "files", "listing", "plot", "replication", "report", "scenario"},
     "comparison": {"files", "plot", "result", "table"},
     "distribution": {"metrics", "result"},

@@ -1,0 +1,245 @@
+"""How many instructions the engine takes: counted by valgrind, held against the recorded counts. `make counts`.
+
+Unlike time, the count is the same to a few parts in a million however busy the machine is. It depends on the compiler,
+so that is recorded with it, and where it is another the check only tells.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from aqmlab.files import write_text
+from benches.measure import Row
+from benches.report import grid
+
+ROOT = Path(__file__).parents[1]
+RECORD = Path(__file__).with_name("counts.json")
+ALLOWED = 0.05
+"""By how much a count may rise."""
+
+ROWS = [
+    Row(
+        "exp1, PI",
+        "lred/exp1",
+        "pi:q_ref=100",
+        {"duration": "20 s", "warmup": "5 s", "record.series": False},
+    ),
+    Row(
+        "exp1, CoDel, Linux's TCP, series",
+        "lred/exp1",
+        "codel",
+        {"duration": "20 s", "warmup": "5 s", "traffic.long.tcp": "linux"},
+    ),
+    Row("web, RED+Tail", "redtail/web", settings={"duration": "200 s"}),
+]
+"""What is counted: ns-2's clock and TCP, with nothing recorded; the other clock, the TCP with the most to do, and the
+series; flows that come and go."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """What a scenario took.
+
+    Parameters
+    ----------
+    instructions : int
+        Set-up, run and results.
+    packets : int
+        Packets that the bottleneck sent.
+    events : int
+        Events handled.
+    """
+
+    instructions: int
+    packets: int
+    events: int
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Counts, and what they hold for.
+
+    Parameters
+    ----------
+    compiler : str
+        Name and version.
+    target : str
+        What it compiled for.
+    counts : mapping
+        By the names of `ROWS`.
+    """
+
+    compiler: str
+    target: str
+    counts: Mapping[str, Count]
+
+    @classmethod
+    def load(cls, file: Path) -> Counts:
+        """Read recorded counts."""
+        found = json.loads(file.read_text(encoding="utf-8"))
+        counts = {name: Count(**count) for name, count in found["counts"].items()}
+        return cls(found["compiler"], found["target"], counts)
+
+    def save(self, file: Path) -> None:
+        """Record the counts."""
+        write_text(file, json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n")
+
+
+def check(found: Counts, recorded: Counts) -> tuple[str, bool]:
+    """Hold counts against the recorded ones.
+
+    Parameters
+    ----------
+    found, recorded : Counts
+        Both.
+
+    Returns
+    -------
+    tuple of str and bool
+        What to say, and whether all is well. It is where the compilers differ.
+    """
+    risen, fallen, missing = [], [], []
+    for name, count in found.counts.items():
+        change = _change(count, recorded.counts.get(name))
+        if change is None:
+            missing.append(name)
+        elif change > ALLOWED:
+            risen.append(f"{name} by {change:.1%}")
+        elif change < -ALLOWED:
+            fallen.append(name)
+    said = []
+    if (found.compiler, found.target) != (recorded.compiler, recorded.target):
+        said += [
+            "The compiler is not that of the record, and counts depend on it: nothing is checked.",
+            f"  recorded: {recorded.compiler}, {recorded.target}",
+            f"  here:     {found.compiler}, {found.target}",
+            "To check a change, record what was before it (git stash; make counts RECORD=1; git stash pop), then count "
+            "again.",
+        ]
+        return "\n".join(said), True
+    if risen:
+        said.append(
+            f"More instructions than recorded, and more than {ALLOWED:.0%} are not allowed: {'; '.join(risen)}."
+        )
+        said.append("If that is the price of something worth it: make counts RECORD=1, and say why in the commit.")
+    if missing:
+        said.append(f"Not recorded: {'; '.join(missing)}. To record: make counts RECORD=1")
+    if fallen:
+        said.append(f"Fewer than recorded: {'; '.join(fallen)}. To keep it so: make counts RECORD=1")
+    if not (risen or missing or fallen):
+        said.append(f"As recorded, within {ALLOWED:.0%}.")
+    return "\n".join(said), not (risen or missing)
+
+
+def table(found: Counts, recorded: Counts) -> str:
+    """Lay out counts beside the recorded ones."""
+    rows = []
+    for name, count in found.counts.items():
+        before = recorded.counts.get(name)
+        change = _change(count, before)
+        rows.append(
+            [
+                name,
+                f"{count.instructions:,}".replace(",", " "),
+                f"{count.instructions / count.packets:.0f}",
+                f"{count.instructions / count.events:.0f}",
+                f"{before.instructions:,}".replace(",", " ") if before else "-",
+                "-" if change is None else f"{round(change, 4) + 0:+.2%}",
+            ]
+        )
+    return grid(["", "instructions", "a packet", "an event", "recorded", "change"], rows)
+
+
+def _change(count: Count, before: Count | None) -> float | None:
+    """By which fraction a count has risen, if it was recorded."""
+    return count.instructions / before.instructions - 1 if before else None
+
+
+def count_all() -> Counts:
+    """Compile the engine and count all rows."""
+    valgrind = shutil.which("valgrind")
+    if valgrind is None:
+        raise SystemExit("valgrind is not installed (Debian: apt install valgrind): nothing can be counted")
+    compiler, target = _compiler()
+    program = _built()
+    return Counts(compiler, target, {row.name: _counted(valgrind, program, row) for row in ROWS})
+
+
+def _counted(valgrind: str, program: str, row: Row) -> Count:
+    print(f"counting: {row.name}", file=sys.stderr)
+    command = [
+        valgrind,
+        "--tool=callgrind",
+        "--callgrind-out-file=/dev/null",
+        "--toggle-collect=run::simulate*",
+        program,
+        str(ROOT / "scenarios" / f"{row.scenario}.toml"),
+        *([f"aqm={row.aqm}"] if row.aqm else []),
+        *row.assignments(),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    collected = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode != 0 or collected is None or collected[1] == "0":
+        raise SystemExit(f"{row.name} could not be counted:\n{done.stdout}{done.stderr}")
+    engine = json.loads(done.stdout)
+    return Count(int(collected[1]), engine["packets"], engine["events"])
+
+
+def _built() -> str:
+    """Compile the program; give its path."""
+    command = ["cargo", "build", "--release", "--package", "netsim", "--example", "run", "--message-format", "json"]
+    made = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    if made.returncode != 0:
+        raise SystemExit("the engine does not compile")
+    messages = [json.loads(line) for line in made.stdout.splitlines()]
+    executables: list[str] = [message["executable"] for message in messages if message.get("executable")]
+    return executables[-1]
+
+
+def _compiler() -> tuple[str, str]:
+    told = subprocess.run(
+        ["rustc", "--version", "--verbose"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    first, *others = told.splitlines()
+    facts = dict(line.split(": ", 1) for line in others)
+    return f"{first}, LLVM {facts['LLVM version']}", facts["host"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Count, and record or check.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        In place of the command line's.
+
+    Returns
+    -------
+    int
+        The exit status: 1 if a count has risen too far, or was never recorded.
+    """
+    parser = argparse.ArgumentParser(prog="python -m benches.counts", description="Count the engine's instructions.")
+    parser.add_argument("--record", action="store_true", help=f"write {RECORD.name} instead of checking against it")
+    asked = parser.parse_args(arguments)
+    found = count_all()
+    recorded = Counts.load(RECORD) if RECORD.exists() else Counts(found.compiler, found.target, {})
+    print(table(found, recorded))
+    if asked.record:
+        found.save(RECORD)
+        print(f"\nWritten: {RECORD}")
+        return 0
+    said, well = check(found, recorded)
+    print(f"\n{said}")
+    return 0 if well else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,218 @@
+"""The figure: what a packet costs over the number of flows, with the rivals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+
+from aqmlab.files import replacing
+from aqmlab.plot import COLOURS
+from benches.bench import Bench
+from benches.ns2 import Ns2
+from benches.report import loop, whole
+from benches.suite import Size, sizes
+
+_STYLE: Any = {
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "font.size": 10,
+    "svg.hashsalt": "aqmlab",
+}
+_GREY = "#666666"
+
+ALONE = "its loop alone"
+"""What is said of a program's curve without set-up."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A program's cost over flows.
+
+    Parameters
+    ----------
+    name : str
+        The program.
+    points : dict
+        Nanoseconds a packet by the number of flows.
+    program : int
+        Curves of the same program share a colour.
+    """
+
+    name: str
+    points: dict[int, float]
+    program: int = 0
+
+
+def curves(bench: Bench) -> list[Curve]:
+    """Pick the rows that differ only in the number of flows.
+
+    Parameters
+    ----------
+    bench : Bench
+        The bench, finished or not.
+
+    Returns
+    -------
+    list of Curve
+        aqmlab, then its rivals; only those with points, and none if the table over flows did not run.
+    """
+    ours = {
+        table.flows[place]: timed.ns(whole)
+        for table in bench.tables
+        if table.flows
+        for place, timed in bench.finished(table)
+    }
+    if not ours:
+        return []
+    drawn = [Curve("aqmlab", ours)]
+    for number, rival in enumerate(dict.fromkeys(pair.rival for pair in bench.pairs), 1):
+        of_it = [pair for pair in bench.pairs if pair.rival == rival and pair.flows and pair.theirs]
+        drawn.append(Curve(rival.name, {pair.flows: pair.theirs.ns(whole) for pair in of_it}, number))
+        if isinstance(rival, Ns2):  # most of its time is Tcl's, before the run
+            drawn.append(Curve(f"{rival.name}, {ALONE}", {pair.flows: pair.theirs.ns(loop) for pair in of_it}, number))
+    return [curve for curve in drawn if curve.points]
+
+
+def draw(bench: Bench) -> Figure:
+    """Draw it.
+
+    Parameters
+    ----------
+    bench : Bench
+        The bench, with some `curves`.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+    """
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(8.2, 5.0), layout="constrained")
+        axes = figure.subplots()
+        drawn = curves(bench)
+        for curve in drawn:
+            _curve(axes, curve)
+        _scales(axes, drawn)
+        _rates(axes, sizes(bench.quick), max(max(curve.points) for curve in drawn))
+        axes.set_xlabel("Long TCP flows")
+        axes.set_title("CPU time a packet through the bottleneck", loc="left", fontweight="bold", fontsize=12, pad=36)
+        machine = bench.machine
+        axes.annotate(
+            "Experiment 1 with RED; of aqmlab without the start of Python, of others the whole process\n"
+            f"aqmlab {machine['aqmlab']}, {machine['cpu']}, {machine['date'][:10]}",
+            (0, 1),
+            (0, 9),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            va="bottom",
+            fontsize=8.5,
+            color=_GREY,
+        )
+        return figure
+
+
+def _curve(axes: Axes, curve: Curve) -> None:
+    colour = COLOURS[curve.program]
+    flows = sorted(curve.points)
+    values = [curve.points[count] for count in flows]
+    halo = [withStroke(linewidth=3, foreground="white")]
+    beside: Any = {"textcoords": "offset points", "color": colour, "zorder": 4, "path_effects": halo}
+    if curve.name.endswith(ALONE):
+        axes.plot(flows, values, color=colour, linewidth=1.2, linestyle=(0, (4, 2)), zorder=2)
+        axes.annotate(curve.name, (flows[-1], values[-1]), (9, 0), va="center", fontsize=9, **beside)
+        return
+    axes.plot(flows, values, color=colour, marker="o", markersize=5, linewidth=1.8, clip_on=False, zorder=3)
+    axes.annotate(curve.name, (flows[-1], values[-1]), (9, 0), va="center", fontweight="bold", fontsize=11, **beside)
+    for count, value in zip(flows, values, strict=True):
+        axes.annotate(time(value), (count, value), (0, 7), ha="center", va="bottom", fontsize=8, **beside)
+
+
+def _scales(axes: Axes, drawn: list[Curve]) -> None:
+    """Flows as people write them, room at the right for the names and at the top for the rates."""
+    values = [value for curve in drawn for value in curve.points.values()]
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_ylim(min(values) / 1.7, max(values) * 3.2)
+    most = max(max(curve.points) for curve in drawn)
+    axes.set_xlim(0.75, most * 4)
+    ticks = [10**power for power in range(math.floor(math.log10(most)) + 1)]
+    axes.set_xticks(ticks, [f"{tick:,}".replace(",", " ") for tick in ticks])
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: time(value)))
+    axes.grid(axis="y", color="#e5e5e5", linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", which="both", length=0)
+    axes.tick_params(axis="x", which="minor", length=0)
+
+
+def _rates(axes: Axes, listed: list[Size], most: int) -> None:
+    """Say along the top which rate the flows share, and where it changes."""
+    by_rate: dict[str, list[int]] = {}
+    for size in listed:
+        if size.flows <= most:
+            by_rate.setdefault(size.rate, []).append(size.flows)
+    top = axes.get_xaxis_transform()
+    last = None
+    for rate, flows in by_rate.items():
+        if last is not None:
+            axes.axvline(math.sqrt(last * flows[0]), color="#bbbbbb", linewidth=0.8, linestyle=(0, (2, 3)), zorder=1)
+        middle = math.sqrt(flows[0] * flows[-1])
+        axes.text(middle, 0.985, rate, transform=top, ha="center", va="top", fontsize=8.5, color=_GREY)
+        last = flows[-1]
+
+
+def time(nanoseconds: float) -> str:
+    """Say a time in a unit that suits it.
+
+    Parameters
+    ----------
+    nanoseconds : float
+        The time.
+
+    Returns
+    -------
+    str
+        With three digits at most, and its unit.
+    """
+    for unit, factor in (("ms", 1e6), ("µs", 1e3)):
+        if nanoseconds >= factor:
+            shown = nanoseconds / factor
+            return f"{shown:.0f} {unit}" if shown >= 10 or shown == round(shown) else f"{shown:.1f} {unit}"
+    return f"{nanoseconds:.0f} ns"
+
+
+def save(bench: Bench, folder: Path) -> list[Path]:
+    """Write the figure as flows.png and flows.svg.
+
+    Parameters
+    ----------
+    bench : Bench
+        The bench.
+    folder : Path
+        Where to.
+
+    Returns
+    -------
+    list of Path
+        The files; none if there was nothing to draw.
+    """
+    if not curves(bench):
+        return []
+    figure = draw(bench)
+    png, svg = folder / "flows.png", folder / "flows.svg"
+    with mpl.rc_context(_STYLE):
+        with replacing(png) as file:
+            figure.savefig(file, dpi=160)
+        with replacing(svg) as file:
+            figure.savefig(file, metadata={"Date": None})
+    return [png, svg]

@@ -1,0 +1,78 @@
+"""ns-3, if it is installed: finds it, compiles our program with it, runs that."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benches.measure import Sample, measured
+
+SOURCE = Path(__file__).with_name("ns3_dumbbell.cc")
+BUILD = Path(__file__).parents[1] / "target" / "bench"
+MODULES = ("applications", "traffic-control", "point-to-point", "internet", "network", "core")
+
+
+@dataclass(frozen=True)
+class Ns3:
+    """Our program, compiled with ns-3.
+
+    Parameters
+    ----------
+    program : Path
+        The executable.
+    name : str
+        What it is called, with its version.
+    """
+
+    program: Path
+    name: str
+
+    def run_once(self, arguments: Sequence[str]) -> Sample:
+        """Run the dumbbell once with these arguments."""
+        output, process = measured([str(self.program), *arguments])
+        found = json.loads(output)
+        return Sample(
+            packets=found["packets"],
+            events=found["events"],
+            loop=found["loop"],
+            whole=process,
+            process=process,
+            memory=found["memory"],
+        )
+
+
+def find() -> Ns3 | str:
+    """Find ns-3 and compile the program, or tell what is missing."""
+    compiler = shutil.which("c++")
+    packager = shutil.which("pkg-config")
+    if compiler is None or packager is None:
+        missing = "a C++ compiler" if compiler is None else "pkg-config"
+        return f"ns-3 is not timed: {missing} is missing (Debian: apt install g++ pkg-config libns3-dev)"
+    listed = _output([packager, "--list-all"])
+    core = next(iter(re.findall(r"^((?:lib)?ns3[\w.]*-core\S*)", listed, re.MULTILINE)), None)
+    if core is None:
+        return "ns-3 is not installed (Debian: apt install libns3-dev)"
+    # Some builds put the version before the module's name and the kind of build after it.
+    packages = [core.replace("-core", f"-{module}") for module in MODULES]
+    version = _output([packager, "--modversion", core]).strip()
+    # Debian's files also name libraries that ns-3 itself was built with, which need not be here.
+    asked = shlex.split(_output([packager, "--cflags", "--libs", *packages]))
+    flags = [flag for flag in asked if flag.startswith(("-D", "-I", "-L", "-l"))]
+    program = BUILD / f"ns3_dumbbell-{version}"
+    if not program.exists() or program.stat().st_mtime < SOURCE.stat().st_mtime:
+        BUILD.mkdir(parents=True, exist_ok=True)
+        command = [compiler, "-std=c++17", "-O2", "-DNDEBUG", str(SOURCE), "-o", str(program), *flags]
+        made = subprocess.run(command, capture_output=True, text=True, check=False)
+        if made.returncode != 0:
+            return f"ns-3 {version} is not timed: {shlex.join(command)} failed\n{made.stderr.strip()}"
+    return Ns3(program, f"ns-{version}")
+
+
+def _output(command: Sequence[str]) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout

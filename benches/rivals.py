@@ -1,0 +1,102 @@
+"""The same scenario with aqmlab and with ns-2 or ns-3, in turn."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from benches import ns2, ns3
+from benches.measure import Row, Sample, Timed, measured, run_once
+from benches.ns2 import Ns2
+from benches.ns3 import Ns3
+from benches.suite import BARE, EXPERIMENT_1, Size, sizes
+
+TOO_MANY = 1000
+"""More flows take ns-2 minutes to set up (its time grows with their square), and ns-3 minutes to run."""
+
+
+@dataclass
+class Pair:
+    """A scenario, and a rival that runs the same.
+
+    Parameters
+    ----------
+    row : Row
+        The scenario.
+    rival : Ns2 or Ns3
+        The other program.
+    arguments : tuple of str
+        What makes it run the same.
+    flows : int
+        How many flows, in rows that differ only in that; else 0.
+    ours, theirs : Timed
+        What both took. `process` of ours is that of `aqmlab run`, as one would type it.
+    """
+
+    row: Row
+    rival: Ns2 | Ns3
+    arguments: tuple[str, ...]
+    flows: int = 0
+    ours: Timed = field(default_factory=Timed)
+    theirs: Timed = field(default_factory=Timed)
+
+    def run_once(self) -> None:
+        """Run both once."""
+        ours = run_once(self.row)
+        _, process = measured(self.row.command())
+        theirs = self.rival.run_once(self.arguments)
+        # All or nothing, should someone interrupt.
+        self.ours.add(replace(ours, process=process))
+        self.theirs.add(theirs)
+
+    def ratio(
+        self,
+        theirs: Callable[[Sample], float],
+        ours: Callable[[Sample], float],
+        choose: Callable[[list[float]], float] = statistics.median,
+    ) -> float:
+        """Give how many times as many packets a CPU second we carry."""
+        return self.theirs.ns(theirs, choose) / self.ours.ns(ours, choose)
+
+
+def found() -> tuple[list[Ns2 | Ns3], list[str]]:
+    """Find the rivals; tell what is missing."""
+    looked = [ns2.find(), ns3.find()]
+    return [one for one in looked if not isinstance(one, str)], [one for one in looked if isinstance(one, str)]
+
+
+def pairs(rivals: list[Ns2 | Ns3], quick: bool) -> list[Pair]:
+    """List what to run beside which rival."""
+    listed: list[Pair] = []
+    for rival in rivals:
+        listed += _beside_ns2(rival, quick) if isinstance(rival, Ns2) else _beside_ns3(rival, quick)
+    return listed
+
+
+def _beside_ns2(rival: Ns2, quick: bool) -> Iterator[Pair]:
+    seconds, warmup = (20, 5) if quick else (200, 20)
+    settings = {**BARE, "duration": f"{seconds} s", "warmup": f"{warmup} s"}
+    time = (f"dur={seconds}", f"warm={warmup}")
+    goals = [("pi:q_ref=100", "PI", 400), ("droptail", "DropTail", 100), ("rem:b_star=100,form=ns2", "REM", 800)]
+    for aqm, theirs, flows in goals[:1] if quick else goals:
+        row = Row(f"{theirs}, N = {flows}", EXPERIMENT_1, aqm, {**settings, "traffic.long.count": flows})
+        yield Pair(row, rival, (f"aqm={theirs}", f"n_tcp={flows}", *time))
+    for size in _comparable(quick):
+        yield Pair(_named(size), rival, (*ns2.RED, f"n_tcp={size.flows}", *time), size.flows)
+
+
+def _beside_ns3(rival: Ns3, quick: bool) -> Iterator[Pair]:
+    # It takes 70 microseconds a packet: less time is simulated, by both.
+    for size in _comparable(quick):
+        short = replace(size, duration=5 if quick else 20, warmup=1 if quick else 5)
+        yield Pair(_named(short), rival, (f"--flows={size.flows}", f"--duration={short.duration}"), size.flows)
+
+
+def _comparable(quick: bool) -> list[Size]:
+    return [size for size in sizes(quick) if size.flows <= TOO_MANY and (not quick or size.flows in (10, 400))]
+
+
+def _named(size: Size) -> Row:
+    """Call the row as those with other queue disciplines are called."""
+    return replace(size.row(), name=f"RED, N = {size.flows}")

@@ -1,0 +1,156 @@
+"""The scenarios that aqmlab is timed on, in tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from aqmlab.scenario import catalogue, disciplines, shipped
+from benches.measure import Changes, Row
+
+EXPERIMENT_1 = "lred/exp1"
+BARE: Changes = {"record.series": False}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows that belong together.
+
+    Parameters
+    ----------
+    name : str
+        What `--tables` calls it.
+    title : str
+        What all rows have in common.
+    rows : list of Row
+        The rows.
+    base : str
+        The name of the row that the others are compared with, if they are.
+    flows : tuple of int
+        How many flows each row has, where that is what they differ in.
+    """
+
+    name: str
+    title: str
+    rows: list[Row]
+    base: str = ""
+    flows: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many flows share how fast a bottleneck for how long.
+
+    Parameters
+    ----------
+    flows : int
+        Long flows.
+    scale : int
+        Times 10 Mbit/s; buffer, thresholds and access links grow with it.
+    duration, warmup : int
+        Seconds.
+    """
+
+    flows: int
+    scale: int
+    duration: int
+    warmup: int
+
+    @property
+    def rate(self) -> str:
+        """The bottleneck's rate, for people."""
+        return f"{self.scale // 100} Gbit/s" if self.scale >= 100 else f"{10 * self.scale} Mbit/s"
+
+    def row(self) -> Row:
+        """Give the row: experiment 1 with RED, which ns-2 and ns-3 have as well."""
+        settings: Changes = {
+            "traffic.long.count": self.flows,
+            "duration": f"{self.duration} s",
+            "warmup": f"{self.warmup} s",
+            **BARE,
+        }
+        if self.scale > 1:
+            settings = {
+                **settings,
+                "dumbbell.rate": f"{10 * self.scale} Mbit/s",
+                "dumbbell.access_rate": f"{100 * self.scale} Mbit/s",
+                "dumbbell.buffer": f"{200 * self.scale} packets",
+                "dumbbell.access_buffer": "500000 packets",
+            }
+        red = f"red:min_th={50 * self.scale},max_th={150 * self.scale},max_p=0.1,w_q={0.002 / self.scale},gentle=true"
+        many = f"{self.flows:,}".replace(",", " ")
+        return Row(f"{many} flow{'s' * (self.flows > 1)}, {self.rate}", EXPERIMENT_1, red, settings)
+
+
+def sizes(quick: bool) -> list[Size]:
+    """List the numbers of flows, each with a rate that keeps them busy."""
+    seconds, warmup = (20, 5) if quick else (200, 20)
+    small = [Size(flows, 1, seconds, warmup) for flows in (1, 10, 100, 400, 1000)]
+    return [*small, Size(10_000, 100, 2 if quick else 10, 1), Size(100_000, 1000, 2 if quick else 4, 1)]
+
+
+def experiment_1(quick: bool) -> Changes:
+    """Give the settings of experiment 1 for tables with many rows: shorter, and nothing recorded."""
+    seconds, warmup = (20, 5) if quick else (60, 20)
+    return {**BARE, "duration": f"{seconds} s", "warmup": f"{warmup} s"}
+
+
+def tables(quick: bool) -> list[Table]:
+    """List all tables.
+
+    Parameters
+    ----------
+    quick : bool
+        Whether to simulate less time.
+
+    Returns
+    -------
+    list of Table
+        In the order in which they are run.
+    """
+    crowds = sizes(quick)
+    common = experiment_1(quick)
+    return [
+        Table(
+            "flows",
+            "Flows: experiment 1 with RED",
+            [size.row() for size in crowds],
+            base=next(size.row().name for size in crowds if size.flows == 400),
+            flows=tuple(size.flows for size in crowds),
+        ),
+        Table("clocks", "Clocks and series: experiment 1, PI, N = 400", list(_clocks(common)), base="integer"),
+        Table(
+            "aqms",
+            "Queue disciplines: experiment 1, N = 400",
+            [Row(name, EXPERIMENT_1, name, common) for name in disciplines()],
+            base="droptail",
+        ),
+        Table("tcps", "TCPs: experiment 1, PI with ECN, N = 400", list(_tcps(common)), base="ns2.35"),
+        Table("shipped", "Scenarios as they are shipped", [Row(name, name) for name in shipped()]),
+    ]
+
+
+def _clocks(common: Changes) -> Iterator[Row]:
+    for clock in ("integer", "double"):
+        for series in (False, True):
+            name = clock + (" with series" if series else "")
+            settings = {**common, "clock": clock, "record.series": series}
+            yield Row(name, EXPERIMENT_1, "pi:q_ref=100", settings)
+
+
+def _tcps(common: Changes) -> Iterator[Row]:
+    """Every preset, then every way to repair losses with every way to move the window."""
+    flavours, controls = _choices("flavour"), _choices("congestion")
+    specs = {entry["name"]: entry["name"] for entry in catalogue()["tcps"] if entry["name"] not in flavours}
+    for flavour in flavours:
+        for control in controls:
+            needs = ",ecn=true" if control == "dctcp" else ""
+            specs[f"{flavour}, {control}"] = f"rfc:flavour={flavour},congestion={control}{needs}"
+    for name, spec in specs.items():
+        yield Row(name, EXPERIMENT_1, "pi:q_ref=100,ecn=true", {**common, "traffic.long.tcp": spec})
+
+
+def _choices(parameter: str) -> list[str]:
+    """Name what a parameter of a TCP may be."""
+    allowed: str = next(p["allowed"] for p in catalogue()["tables"]["tcp"] if p["name"] == parameter)
+    return allowed.removeprefix("one of ").split(", ")

@@ -1,0 +1,56 @@
+"""One run in a process of its own: reads what to run from its argument, prints what it took as a line of JSON.
+
+Nothing but the engine is imported, so that the process is small before the run and its growth is the run's.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from pathlib import Path
+
+from aqmlab import _core
+from aqmlab.scenario import Scenario
+
+
+def peak_memory() -> int:
+    """Give the most memory in bytes that this process has had resident so far."""
+    status = Path("/proc/self/status")
+    if status.exists():  # getrusage also counts what the parent had when it forked
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+        return int(line.split()[1]) * 1024
+    scale = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale
+
+
+def main() -> None:
+    """Run it."""
+    asked = json.loads(sys.argv[1])
+    memory = peak_memory()
+    start = time.process_time()
+    scenario = Scenario.load(asked["scenario"])
+    if asked["aqm"]:
+        scenario = scenario.with_aqm(asked["aqm"])
+    scenario = scenario.with_(asked["settings"])
+    simulation = _core.Simulation(scenario.core, scenario.seed)
+    ready = time.process_time()
+    simulation.advance(scenario.duration)
+    results = json.loads(simulation.results())
+    done = time.process_time()
+    took = {
+        "packets": results["engine"]["packets"],
+        "events": results["engine"]["events"],
+        "loop": results["engine"]["cpu_seconds"],
+        "whole": done - start,
+        "set_up": ready - start,
+        "memory": peak_memory() - memory,
+        "estimate": scenario.memory,
+        "lost": results["metrics"]["loss_ratio"],
+    }
+    print(json.dumps(took))
+
+
+if __name__ == "__main__":
+    main()
