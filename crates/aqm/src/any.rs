@@ -187,8 +187,8 @@ macro_rules! aqms {
                 match self { $(Self::$type(aqm) => aqm.on_enqueue(now, packet, queue, rng)),* }
             }
 
-            /// See [`Aqm::on_dequeue`].
-            #[inline]
+            /// See [`Aqm::on_dequeue`]: most do nothing, which is seen here.
+            #[inline(always)]
             pub fn on_dequeue<R: Uniform>(
                 &mut self,
                 now: Time,

@@ -54,6 +54,12 @@ struct Waiting<T> {
     frame: T,
 }
 
+impl<T: Frame> Waiting<T> {
+    fn head(&self) -> Head {
+        Head { arrived: self.arrived, size: self.frame.packet().size }
+    }
+}
+
 /// A frame that leaves the queue, for the link or dropped.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent<T> {
@@ -219,7 +225,7 @@ impl<T: Frame> Queue<T> {
         if let Some(lane) = self.lanes.get_mut(lane) {
             lane.packets += 1;
             lane.bytes += u64::from(size);
-            lane.head.get_or_insert(Head { arrived: waiting.arrived, size });
+            lane.head.get_or_insert(waiting.head());
             lane.tail = size;
         }
         self.waiting[lane].push_back(waiting);
@@ -268,15 +274,23 @@ impl<T: Frame> Queue<T> {
 
     /// Drops a frame that waits.
     fn drop_at(&mut self, now: Time, lane: usize, place: u32, full: bool) -> Sent<T> {
-        let waiting =
-            self.waiting[lane].remove(place as usize).expect("the algorithm names a packet that waits");
-        let size = waiting.frame.packet().size;
-        let sent = self.taken(now, lane, waiting, size);
-        self.count(sent.frame.row(), lane, |counts| match full {
+        let ring = &mut self.waiting[lane];
+        let waiting = ring.remove(place as usize).expect("the algorithm names a packet that waits");
+        let Waiting { arrived, number, frame } = waiting;
+        let size = frame.packet().size;
+        self.packets -= 1;
+        self.bytes -= u64::from(size);
+        if let Some(view) = self.lanes.get_mut(lane) {
+            view.packets -= 1;
+            view.bytes -= u64::from(size);
+            view.head = ring.front().map(Waiting::head);
+            view.tail = ring.back().map_or(0, |last| last.frame.packet().size);
+        }
+        self.count(frame.row(), lane, |counts| match full {
             true => counts.drops_overflow += 1,
             false => counts.drops_early += 1,
         });
-        sent
+        Sent { frame, number, lane, sojourn: now - arrived }
     }
 
     /// Does to the counters of a row, and of a lane if there are several, what has to be done.
@@ -286,23 +300,6 @@ impl<T: Frame> Queue<T> {
         if let Some(counts) = self.lane_counts.get_mut(lane) {
             change(counts);
         }
-    }
-
-    /// Takes a frame that has been removed from its lane off the books.
-    #[inline]
-    fn taken(&mut self, now: Time, lane: usize, waiting: Waiting<T>, size: u32) -> Sent<T> {
-        let Waiting { arrived, number, frame } = waiting;
-        self.packets -= 1;
-        self.bytes -= u64::from(size);
-        if let Some(view) = self.lanes.get_mut(lane) {
-            view.packets -= 1;
-            view.bytes -= u64::from(size);
-            view.head = self.waiting[lane]
-                .front()
-                .map(|next| Head { arrived: next.arrived, size: next.frame.packet().size });
-            view.tail = self.waiting[lane].back().map_or(0, |last| last.frame.packet().size);
-        }
-        Sent { frame, number, lane, sojourn: now - arrived }
     }
 
     /// The frames that wait with their numbers, lane by lane, the first to leave its lane first.
@@ -326,15 +323,32 @@ impl<T: Frame> Queue<T> {
     ) -> Option<Sent<T>> {
         while self.packets > 0 {
             let lane = self.algorithm.serve(now, &self.lanes);
-            let waiting =
-                self.waiting[lane].pop_front().expect("the algorithm serves a lane that is not empty");
+            let ring = &mut self.waiting[lane];
+            if let Some(view) = self.lanes.get_mut(lane) {
+                let size = ring.front().map_or(0, |first| first.frame.packet().size);
+                view.packets -= 1;
+                view.bytes -= u64::from(size);
+                view.head = ring.get(1).map(Waiting::head);
+                if view.head.is_none() {
+                    view.tail = 0;
+                }
+            }
+            // It leaves its place when all is said: so it is copied once.
+            let waiting = ring.front_mut().expect("the algorithm serves a lane that is not empty");
             let row = waiting.frame.row();
             let packet = Packet { class: self.classes[row], ..waiting.frame.packet() };
-            let mut sent = self.taken(now, lane, waiting, packet.size);
-            let backlog = self.backlog(0);
-            let verdict =
-                self.algorithm.on_dequeue(now, lane, &packet, &backlog, &self.lanes, sent.sojourn, rng);
+            self.packets -= 1;
+            self.bytes -= u64::from(packet.size);
+            let full = self.limit.refuses(self.packets, self.bytes, 0);
+            let backlog = Backlog { packets: self.packets, bytes: self.bytes, full };
+            let sojourn = now - waiting.arrived;
+            let verdict = self.algorithm.on_dequeue(now, lane, &packet, &backlog, &self.lanes, sojourn, rng);
             let late = matches!(verdict, Verdict::Drop | Verdict::DropBoth(_));
+            if verdict == Verdict::Mark {
+                waiting.frame.mark();
+            }
+            let sent = Sent { frame: waiting.frame, number: waiting.number, lane, sojourn };
+            ring.pop_front();
             self.count(row, lane, |counts| {
                 counts.marks += u64::from(verdict == Verdict::Mark);
                 if late {
@@ -344,14 +358,10 @@ impl<T: Frame> Queue<T> {
                     counts.departed_bytes += u64::from(packet.size);
                 }
             });
-            if late {
-                dropped(&sent);
-                continue;
+            if !late {
+                return Some(sent);
             }
-            if verdict == Verdict::Mark {
-                sent.frame.mark();
-            }
-            return Some(sent);
+            dropped(&sent);
         }
         self.algorithm.on_idle(now);
         None

@@ -77,6 +77,13 @@ impl<T> Ring<T> {
         if self.is_empty() { None } else { self.places.get(self.place(self.head)) }
     }
 
+    /// The first value, to change it.
+    #[inline]
+    #[must_use]
+    pub fn front_mut(&mut self) -> Option<&mut T> {
+        self.get_mut(0)
+    }
+
     /// The last value.
     #[inline]
     #[must_use]

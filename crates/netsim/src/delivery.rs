@@ -55,12 +55,12 @@ impl Deliveries {
         let delay = now - packet.stamp();
         let last = &mut self.last[usize::from(packet.kind == Kind::Datagram)];
         let flow = packet.flow as usize;
-        if last.len() <= flow {
-            last.resize(flow + 1, Last { generation: 0, delay: NONE });
-        }
         // A SYN carries no data.
         if packet.is_syn() {
             return;
+        }
+        if last.len() <= flow {
+            grow(last, flow);
         }
         let this = Last { generation: packet.generation, delay };
         let before = std::mem::replace(&mut last[flow], this);
@@ -89,6 +89,11 @@ impl Deliveries {
         }
         (delays, jitter)
     }
+}
+
+#[cold]
+fn grow(last: &mut Vec<Last>, flow: usize) {
+    last.resize(flow + 1, Last { generation: 0, delay: NONE });
 }
 
 impl Delivery {

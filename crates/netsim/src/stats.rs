@@ -131,10 +131,11 @@ impl Delays {
 
     #[inline]
     pub(crate) fn record(&mut self, delay: Span) {
-        let ns = delay.nanos().min(LONGEST_DELAY);
+        let ns = delay.nanos();
+        let Some(count) = self.bins.get_mut(bin(ns)) else { return self.record(Span::ns(LONGEST_DELAY)) };
+        *count += 1;
         self.sum_ns += u128::from(ns);
         self.max_ns = self.max_ns.max(ns);
-        self.bins[bin(ns)] += 1;
     }
 
     pub(crate) fn reset(&mut self) {
@@ -170,7 +171,8 @@ impl Delays {
         let count = self.count();
         let mut percentiles = Vec::with_capacity(101);
         let mut passed = 0;
-        for (bin, &held) in self.bins.iter().enumerate().filter(|&(_, &held)| held > 0) {
+        let used = &self.bins[..=bin(self.max_ns)];
+        for (bin, &held) in used.iter().enumerate().filter(|&(_, &held)| held > 0) {
             passed += held;
             let seconds = longest(bin).min(self.max_ns) as f64 * 1e-9;
             while percentiles.len() <= 100 && (percentiles.len() as u64 * count).div_ceil(100) <= passed {
