@@ -123,6 +123,29 @@ impl<T: Copy> Ring<T> {
         self.tail = self.tail.wrapping_add(1);
     }
 
+    /// Adds a place at the back and lends it to be written: what is in it means nothing. A large value that is put
+    /// together there is not copied.
+    #[inline]
+    pub fn push_place(&mut self) -> &mut T
+    where
+        T: Default,
+    {
+        if self.len() == self.places.len() {
+            self.grow(T::default());
+        }
+        let place = self.place(self.tail);
+        self.tail = self.tail.wrapping_add(1);
+        &mut self.places[place]
+    }
+
+    /// Forgets the value at the front, if there is one.
+    #[inline]
+    pub const fn drop_front(&mut self) {
+        if !self.is_empty() {
+            self.head = self.head.wrapping_add(1);
+        }
+    }
+
     /// Takes the value at the front.
     #[inline]
     pub fn pop_front(&mut self) -> Option<T> {

@@ -86,6 +86,7 @@ fn climb<const PLACES: usize>(tree: &mut [Key; PLACES], slot: usize, mut earlies
 }
 
 /// The same for any number of places.
+#[inline(never)]
 fn climb_any(tree: &mut [Key], slot: usize, mut earliest: Key) {
     let mut node = tree.len() / 2 + slot;
     tree[node] = earliest;
@@ -173,18 +174,14 @@ impl Events {
         if self.clock == Clock::Integer { key(at, 1) } else { self.key(at, self.instant()) }
     }
 
-    /// Puts the event of `slot` at `key`, or takes it out.
-    #[inline]
-    pub(crate) fn set(&mut self, slot: usize, key: Option<Key>) {
-        let key = key.map_or(NEVER, |key| key | (slot as Key + 1));
+    /// Puts the event of `slot` at `key`; [`NEVER`] takes it out.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, slot: usize, key: Key) {
+        let key = key | (slot as Key + 1);
         // Where the number of places is known, the way up has no loop and no check of an index.
-        let tree = &mut *self.tree;
-        if let Ok(tree) = <&mut [Key; 32]>::try_from(&mut *tree) {
-            climb(tree, slot, key);
-        } else if let Ok(tree) = <&mut [Key; 64]>::try_from(&mut *tree) {
-            climb(tree, slot, key);
-        } else {
-            climb_any(tree, slot, key);
+        match <&mut [Key; 32]>::try_from(&mut *self.tree) {
+            Ok(tree) => climb(tree, slot, key),
+            Err(_) => climb_any(&mut self.tree, slot, key),
         }
     }
 

@@ -16,6 +16,13 @@ use aqm::{Bytes, Port, Queue};
 use scenario::Scenario;
 use scenario::model;
 
+/// A packet in flight, and when it reaches the other end.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Flight {
+    pub(crate) arrival: Key,
+    pub(crate) packet: Packet,
+}
+
 /// What has no place on the event list.
 pub(crate) const NO_SLOT: usize = usize::MAX;
 
@@ -101,8 +108,8 @@ pub(crate) struct Link {
     pub(crate) drops: u64,
     /// The place on the event list of the first of these.
     pub(crate) slot: usize,
-    /// When each packet in flight reaches the other end, with the event's key.
-    pub(crate) line: Ring<(Key, Packet)>,
+    /// The packets in flight.
+    pub(crate) line: Ring<Flight>,
     /// What is lost by chance, before it comes to the queue.
     pub(crate) lottery: Option<Box<Lottery>>,
     /// The queue of a link that is not plain.
@@ -247,13 +254,20 @@ impl Wire {
         span.secs() * self.sending.bits()
     }
 
+    /// Works out how long packets of another size take.
+    #[cold]
+    #[inline(never)]
+    fn measure(&mut self, size: u32) {
+        let transmission = self.clock.transmission(self.rate, size);
+        self.sending = self.rate;
+        self.last = (size, transmission, self.clock.sum(transmission, self.delay));
+    }
+
     /// When a packet of `size` bytes whose transmission starts at `start` is sent, and when it is at the other end.
     #[inline]
     pub(crate) fn send(&mut self, start: Instant, size: u32) -> (Instant, Instant) {
         if self.last.0 != size {
-            let transmission = self.clock.transmission(self.rate, size);
-            self.sending = self.rate;
-            self.last = (size, transmission, self.clock.sum(transmission, self.delay));
+            self.measure(size);
         }
         (self.clock.after(start, self.last.1), self.clock.after(start, self.last.2))
     }

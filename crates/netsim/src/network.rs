@@ -1,15 +1,30 @@
 //! The links, and how a packet travels over them.
 
 use crate::clock::{Clock, Counts as _, Instant};
-use crate::event::{Event, Events};
-use crate::link::{Link, Managed, NO_SLOT};
+use crate::event::{Event, Events, NEVER};
+use crate::link::{Flight, Link, Managed, NO_SLOT};
 use crate::packet::Packet;
+use aqm::queue::Frame as _;
 use crate::probe::{Owner, Probe};
 use crate::route::{Hop, Routes};
-use aqm::queue::Frame as _;
 use aqm::unit::Time;
 use aqm::{Outcome, Sent};
 use scenario::Scenario;
+
+/// A packet may be delivered before its time: when it arrives, and whether it was marked on its last links.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Early {
+    pub(crate) at: Instant,
+    pub(crate) marked: bool,
+}
+
+/// What a link that works ahead says of a packet that it lets in: when its transmission starts, when it is at the other
+/// end, and whether it was marked.
+struct Journey {
+    start: Instant,
+    arrival: Instant,
+    marked: bool,
+}
 
 /// The links, the routes and the event list.
 #[derive(Debug)]
@@ -18,8 +33,8 @@ pub(crate) struct Network<P> {
     pub(crate) links: Vec<Link>,
     hops: Vec<Hop>,
     pub(crate) probe: P,
-    /// Packets that may be delivered before their time, which is here too (see [`crate::ahead`]).
-    pub(crate) early: Vec<(Instant, Packet)>,
+    /// Packets that may be delivered before their time (see [`crate::ahead`]), where they cannot be at once.
+    pub(crate) early: Vec<(Early, Packet)>,
     /// The end of the run: what would happen later does not happen.
     pub(crate) end: Instant,
 }
@@ -71,62 +86,76 @@ impl<P: Probe> Network<P> {
     /// Takes the first packet off a link's line.
     #[inline]
     pub(crate) fn take(&mut self, link: usize) -> Packet {
-        let line = &mut self.links[link].line;
-        let (_, packet) = line.pop_front().expect("an arrival is scheduled only for a packet on the line");
-        let head = line.front().map(|&(key, _)| key);
-        self.events.set(self.links[link].slot, head);
+        let link = &mut self.links[link];
+        let Flight { packet, .. } = *link.line.front().expect("an arrival is scheduled only for a packet on the line");
+        link.line.drop_front();
+        let next = link.line.front().map_or(NEVER, |flight| flight.arrival);
+        self.events.set(link.slot, next);
         packet
+    }
+
+    /// Hands a packet to the next link of its path, at the present or ahead of it.
+    #[inline]
+    pub(crate) fn send(&mut self, at: Instant, packet: &Packet) {
+        if let Some(early) = self.forward_at(at, packet) {
+            self.early.push((early, *packet));
+        }
     }
 
     /// Hands a packet to the next link of its path, at the present.
     #[inline]
-    pub(crate) fn forward(&mut self, packet: Packet) {
-        self.forward_at(self.events.instant(), packet);
+    pub(crate) fn forward(&mut self, packet: &Packet) -> Option<Early> {
+        self.forward_at(self.events.instant(), packet)
     }
 
-    /// Hands a packet to the next link of its path: at the present, or ahead of it.
+    /// Hands a packet to the next link of its path, at the present or ahead of it: the packet enters the link, and
+    /// those after it as far as they take packets over. Tells of a packet that may be delivered before its time.
     #[inline]
-    pub(crate) fn forward_at(&mut self, at: Instant, mut packet: Packet) {
-        self.enter(self.hops[packet.hop as usize], (at, at), &mut packet);
+    fn forward_at(&mut self, at: Instant, packet: &Packet) -> Option<Early> {
+        self.enter((at, at), packet.hop, packet)
     }
 
-    /// A packet enters the link of `hop` at `at`, and those after it as far as they take packets over; it was sent
-    /// at `since`.
-    #[inline(never)]
-    fn enter(&mut self, mut hop: Hop, (mut at, mut since): (Instant, Instant), packet: &mut Packet) {
+    /// A packet comes at `at`, sent at `since`, to the link of hop number `next` of its path.
+    // The packet's own number is out of date: it is written only where the packet is put down.
+    fn enter(
+        &mut self,
+        (mut at, mut since): (Instant, Instant),
+        mut next: u32,
+        packet: &Packet,
+    ) -> Option<Early> {
+        let mut marked = false;
+        let mut hop = self.hops[next as usize];
         loop {
-            let link = hop.link();
-            if hop.works_ahead() && at > self.end || hop.is_lossy() && self.loses(link) {
-                return;
-            }
-            packet.hop += 1;
-            if hop.is_managed() {
-                if !hop.works_ahead() {
-                    return self.enqueue(link, *packet);
+            let i = hop.link();
+            next += 1;
+            if !hop.is_simple() {
+                if hop.works_ahead() && at > self.end || hop.is_lossy() && self.loses(i) {
+                    return None;
                 }
-                let Some((start, arrival)) = self.enqueue_ahead(link, at, packet) else { return };
-                (since, at) = (start, arrival);
+                if hop.works_ahead() {
+                    let journey = self.enqueue_ahead(i, at, next, packet)?;
+                    (since, at) = (journey.start, journey.arrival);
+                    marked |= journey.marked;
+                } else if hop.is_managed() {
+                    self.enqueue(i, packet.at_hop(next, marked));
+                    return None;
+                } else if self.events.clock == Clock::Double {
+                    self.queue_in_order(i, packet.at_hop(next, marked));
+                    return None;
+                } else {
+                    at = self.links[i].accept(at, packet.size)?;
+                }
             } else {
-                if self.events.clock == Clock::Double {
-                    return self.queue_in_order(link, *packet);
-                }
-                let Some(arrival) = self.links[link].accept(at, packet.size) else { return };
-                at = arrival;
+                at = self.links[i].accept(at, packet.size)?;
             }
-            hop = self.hops[packet.hop as usize];
+            hop = self.hops[next as usize];
+            if hop.is_early_end() {
+                return Some(Early { at, marked });
+            }
             if hop.is_end() || !hop.is_chained() {
-                return self.leave(link, hop, (at, since), packet);
+                self.launch(i, (at, since), (next, marked), packet);
+                return None;
             }
-        }
-    }
-
-    /// A packet is on its way to the other end of a link, where its next hop is.
-    #[inline(always)]
-    fn leave(&mut self, link: usize, hop: Hop, (at, since): (Instant, Instant), packet: &Packet) {
-        if hop.is_early_end() {
-            self.early.push((at, *packet));
-        } else {
-            self.launch(link, (at, since), packet);
         }
     }
 
@@ -137,7 +166,7 @@ impl<P: Probe> Network<P> {
         let link = &mut self.links[i];
         if link.ordered.is_busy(now) {
             if link.wait(packet) {
-                self.events.set(link.ordered.ready_slot, Some(link.ordered.ready));
+                self.events.set(link.ordered.ready_slot, link.ordered.ready);
             }
         } else {
             self.send_in_order(i, packet);
@@ -149,7 +178,7 @@ impl<P: Probe> Network<P> {
     fn send_in_order(&mut self, i: usize, packet: Packet) {
         let (sent, arrival) = self.links[i].wire.send(self.events.instant(), u32::from(packet.size));
         let now = self.events.instant();
-        self.launch(i, (arrival, now), &packet);
+        self.launch(i, (arrival, now), (packet.hop, false), &packet);
         self.links[i].ordered.ready = self.events.key(sent, now);
     }
 
@@ -158,7 +187,7 @@ impl<P: Probe> Network<P> {
         let (packet, more) = self.links[i].ordered.next();
         self.send_in_order(i, packet);
         let ordered = &self.links[i].ordered;
-        self.events.set(ordered.ready_slot, more.then_some(ordered.ready));
+        self.events.set(ordered.ready_slot, if more { ordered.ready } else { NEVER });
     }
 
     /// Whether a link loses the next packet by chance.
@@ -167,22 +196,34 @@ impl<P: Probe> Network<P> {
         self.links[link].lottery.as_mut().is_some_and(|lottery| lottery.loses())
     }
 
-    /// Puts a packet on a link's line.
+    /// Puts a packet on a link's line; after it comes hop number `next`.
     #[inline(always)]
-    fn launch(&mut self, link: usize, (arrival, since): (Instant, Instant), packet: &Packet) {
-        let key = self.events.key(arrival, since);
+    fn launch(
+        &mut self,
+        link: usize,
+        (arrival, since): (Instant, Instant),
+        (next, marked): (u32, bool),
+        packet: &Packet,
+    ) {
+        let arrival = self.events.key(arrival, since);
         let link = &mut self.links[link];
-        link.line.push_back((key, *packet));
+        let flight = link.line.push_place();
+        flight.arrival = arrival;
+        flight.packet = *packet;
+        flight.packet.hop = next;
+        if marked {
+            flight.packet.mark();
+        }
         if link.line.len() == 1 {
-            self.events.set(link.slot, Some(key));
+            self.events.set(link.slot, arrival);
         }
     }
 
     /// A packet comes to a managed link now.
     #[inline(never)]
-    fn enqueue(&mut self, i: usize, mut packet: Packet) {
+    fn enqueue(&mut self, i: usize, packet: Packet) {
         let now = self.events.now();
-        if !self.admit(i, now, &mut packet) {
+        if self.admit(i, now, &packet).is_none() {
             return;
         }
         let managed = self.links[i].managed();
@@ -198,12 +239,10 @@ impl<P: Probe> Network<P> {
     /// A packet comes to a link that works ahead: when its transmission starts, and when it is at the other end;
     /// `None` if it is dropped or the run is over by then.
     #[inline(never)]
-    fn enqueue_ahead(&mut self, i: usize, at: Instant, packet: &mut Packet) -> Option<(Instant, Instant)> {
+    fn enqueue_ahead(&mut self, i: usize, at: Instant, next: u32, packet: &Packet) -> Option<Journey> {
         let now = self.events.clock.time(at);
         self.catch_up(i, now);
-        if !self.admit(i, now, packet) {
-            return None;
-        }
+        let marked = self.admit(i, now, &packet.at_hop(next, false))? == Outcome::Marked;
         let link = &mut self.links[i];
         let managed = link.managed.as_deref_mut()?;
         let busy = managed.busy;
@@ -219,7 +258,7 @@ impl<P: Probe> Network<P> {
             self.begin_ahead(i, now);
             self.links[i].managed().note_due();
         }
-        (start <= self.end).then_some((start, arrival))
+        (start <= self.end).then_some(Journey { start, arrival, marked })
     }
 
     /// Does all that was due until `until` at a link that works ahead; at one time first what is periodic, then
@@ -258,9 +297,9 @@ impl<P: Probe> Network<P> {
         self.links[i].managed().note_due();
     }
 
-    /// A managed link takes a packet in, or drops it.
+    /// A managed link takes a packet in, perhaps marked, or drops it and says nothing.
     #[inline]
-    fn admit(&mut self, i: usize, now: Time, packet: &mut Packet) -> bool {
+    fn admit(&mut self, i: usize, now: Time, packet: &Packet) -> Option<Outcome> {
         let managed = self.links[i].managed();
         let (probe, losses, number) = (&mut self.probe, &mut managed.losses, managed.number);
         let before = managed.queue.len();
@@ -270,21 +309,17 @@ impl<P: Probe> Network<P> {
         });
         let owner = Owner { class: packet.class(), lane };
         probe.on_arrival(number, now, owner, outcome, managed.queue.algorithm());
-        match outcome {
-            Outcome::Queued => {}
-            Outcome::Marked => packet.mark(),
-            Outcome::DroppedEarly | Outcome::Overflowed => {
-                managed.losses.on_refusal(now, packet);
-                // An arrival may take others along.
-                if managed.queue.len() != before {
-                    managed.note_length(now);
-                    self.probe.on_length(number, now, managed.queue.len(), managed.queue.lanes());
-                }
-                return false;
-            }
+        if matches!(outcome, Outcome::Queued | Outcome::Marked) {
+            managed.losses.on_entry();
+            return Some(outcome);
         }
-        managed.losses.on_entry();
-        true
+        managed.losses.on_refusal(now, packet);
+        // An arrival may take others along.
+        if managed.queue.len() != before {
+            managed.note_length(now);
+            self.probe.on_length(number, now, managed.queue.len(), managed.queue.lanes());
+        }
+        None
     }
 
     /// A managed link begins to send its next packet, if it has one.
@@ -329,20 +364,22 @@ impl<P: Probe> Network<P> {
     pub(crate) fn transmit(&mut self, i: usize) {
         let Some(managed) = &self.links[i].managed else { return self.send_next_in_order(i) };
         let slot = managed.ready_slot;
-        let Some(mut packet) = self.begin(i, self.events.now()) else { return self.events.set(slot, None) };
+        let Some(packet) = self.begin(i, self.events.now()) else { return self.events.set(slot, NEVER) };
         let now = self.events.instant();
         let link = &mut self.links[i];
         let (sent, arrival) = link.wire.send(now, u32::from(packet.size));
         link.managed().sent = self.events.clock.time(sent);
         // In this order: where both are due at one instant, ns-2 delivers before it sends.
         let hop = self.hops[packet.hop as usize];
-        if hop.is_end() || !hop.is_chained() {
-            self.leave(i, hop, (arrival, now), &packet);
-        } else {
-            self.enter(hop, (arrival, now), &mut packet);
+        if hop.is_early_end() {
+            self.early.push((Early { at: arrival, marked: false }, packet));
+        } else if hop.is_end() || !hop.is_chained() {
+            self.launch(i, (arrival, now), (packet.hop, false), &packet);
+        } else if let Some(early) = self.enter((arrival, now), packet.hop, &packet) {
+            self.early.push((early, packet));
         }
         let key = self.events.free_key(sent);
-        self.events.set(slot, Some(key));
+        self.events.set(slot, key);
     }
 
     /// An algorithm's period is over.
@@ -362,7 +399,7 @@ impl<P: Probe> Network<P> {
         let lapse = self.events.clock.lapse(period);
         let at = self.events.clock.after(self.events.instant(), lapse);
         let key = self.events.timer_key(at);
-        self.events.set(slot, Some(key));
+        self.events.set(slot, key);
     }
 }
 

@@ -7,9 +7,10 @@ use aqm::unit::{Span, Time};
 use scenario::model::HEADER;
 
 /// What a packet is to its endpoints.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Kind {
     /// A TCP segment with data, or a SYN.
+    #[default]
     Data,
     /// A TCP acknowledgement.
     Ack,
@@ -27,7 +28,7 @@ const DELAY: u8 = 64;
 const L4S: u8 = 128;
 
 /// A packet on the wire.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Packet {
     stamp: Time,
     /// The flow among those of its protocol.
@@ -115,6 +116,12 @@ impl Packet {
         let blocks = [(0, 0); MOST_BLOCKS];
         let (seq, generation, flags) = (0, 0, 0);
         Self { stamp: now, flow, hop, seq, blocks, size, class, generation, kind: Kind::Datagram, flags }
+    }
+
+    /// The same packet at a later hop, perhaps marked on the way.
+    #[inline(always)]
+    pub(crate) const fn at_hop(&self, hop: u32, marked: bool) -> Self {
+        Self { hop, flags: self.flags | if marked { CE } else { 0 }, ..*self }
     }
 
     /// When the segment or datagram was sent; in an ACK, the time it echoes.

@@ -15,19 +15,22 @@ const CHAINED: u32 = 1 << 30;
 const LOSSY: u32 = 1 << 29;
 /// Set in a hop whose link has an algorithm and works ahead.
 const AHEAD: u32 = 1 << 28;
-const FLAGS: u32 = MANAGED | CHAINED | LOSSY | AHEAD;
+/// Set in all hops on the double clock, where the packets of a plain link leave one at a time.
+const ORDERED: u32 = 1 << 27;
+const FLAGS: u32 = MANAGED | CHAINED | LOSSY | AHEAD | ORDERED;
 
 /// One hop of a path: a link and what is to know of it, or the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Hop(u32);
 
 impl Hop {
-    fn new(number: u32, link: &Link, chained: bool, ahead: bool) -> Self {
+    fn new(number: u32, link: &Link, chained: Option<bool>, ahead: bool) -> Self {
         let flag = |set: bool, flag: u32| if set { flag } else { 0 };
         Self(
             number
                 | flag(link.aqm.is_some(), MANAGED)
-                | flag(chained && (ahead || link.aqm.is_none()), CHAINED)
+                | flag(chained == Some(true) && (ahead || link.aqm.is_none()), CHAINED)
+                | flag(chained.is_none(), ORDERED)
                 | flag(link.loss.is_some(), LOSSY)
                 | flag(ahead, AHEAD),
         )
@@ -36,6 +39,12 @@ impl Hop {
     #[inline]
     pub(crate) const fn is_end(self) -> bool {
         self.0 >= EARLY_END
+    }
+
+    /// Whether it is a plain link on the integer clock that loses nothing by chance. Not to be asked at the end.
+    #[inline]
+    pub(crate) const fn is_simple(self) -> bool {
+        self.0 & (MANAGED | LOSSY | ORDERED) == 0
     }
 
     #[inline]
@@ -146,7 +155,7 @@ impl<'a> Routes<'a> {
             _ => {
                 let link = &self.links[number as usize];
                 node = link.to;
-                Hop::new(number, link, chained[number as usize], ahead[number as usize])
+                Hop::new(number, link, may_chain.then_some(chained[number as usize]), ahead[number as usize])
             }
         };
         self.hops.iter().map(|&number| hop(number)).collect()

@@ -1,10 +1,10 @@
 //! The run loop: takes the next event, does what it says.
 
-use crate::clock::{Counts as _, Instant};
+use crate::clock::Counts as _;
 use crate::delivery::Deliveries;
 use crate::event::{Event, Events, NEVER, instant};
 use crate::flow::Endpoints;
-use crate::network::Network;
+use crate::network::{Early, Network};
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
 use crate::route::Routes;
@@ -56,7 +56,8 @@ pub(crate) struct Wire<'a, P> {
 impl<P: Probe> Outbox for Wire<'_, P> {
     #[inline]
     fn send(&mut self, segment: Segment) {
-        self.network.forward(Packet::data(&segment, self.flow, self.forth, self.class, self.size));
+        let packet = Packet::data(&segment, self.flow, self.forth, self.class, self.size);
+        self.network.send(self.network.events.instant(), &packet);
     }
 }
 
@@ -126,7 +127,7 @@ impl<P: Probe> Simulation<P> {
         while let Some(event) = self.network.events.next(last) {
             self.events += 1;
             self.handle(event);
-            self.deliver_early();
+            self.deliver_waiting();
         }
         if until == self.end && !self.finished {
             self.finished = true;
@@ -147,8 +148,8 @@ impl<P: Probe> Simulation<P> {
                 let packet = self.network.take(link as usize);
                 if self.network.arrived(&packet) {
                     self.deliver(&packet);
-                } else {
-                    self.network.forward(packet);
+                } else if let Some(early) = self.network.forward(&packet) {
+                    self.deliver_early(early, &packet);
                 }
             }
             Event::Ready(link) => self.network.transmit(link as usize),
@@ -167,38 +168,44 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// Delivers what may be delivered before its time.
+    /// Delivers what could not be delivered at once when it was sent.
     #[inline]
-    fn deliver_early(&mut self) {
+    fn deliver_waiting(&mut self) {
         let mut next = 0;
-        while let Some(&(at, packet)) = self.network.early.get(next) {
+        while let Some(&(early, packet)) = self.network.early.get(next) {
             next += 1;
-            if at <= self.network.end {
-                self.deliver_at(at, &packet);
-            }
+            self.deliver_early(early, &packet);
         }
-        self.network.early.clear();
+        if next > 0 {
+            self.network.early.clear();
+        }
     }
 
     /// A packet reaches, at a time to come, a receiver that answers at once.
-    #[inline]
-    fn deliver_at(&mut self, at: Instant, packet: &Packet) {
-        let now = self.network.events.clock.time(at);
+    fn deliver_early(&mut self, early: Early, packet: &Packet) {
+        if early.at > self.network.end {
+            return;
+        }
+        let now = self.network.events.clock.time(early.at);
         self.deliveries.on_packet(now, packet);
         let warming = now < self.deliveries.warmup;
         let index = packet.flow as usize;
         if packet.kind == Kind::Datagram {
             return self.endpoints.sources[index].on_arrival(packet.size, warming);
         }
-        let flow = &self.endpoints.flows[index];
-        let (generation, back, class) = (flow.generation, flow.back, flow.class);
-        let profile = &self.endpoints.profiles[usize::from(flow.profile)];
         let (segment, ce) = packet.segment();
+        let ce = ce || early.marked;
+        let flow = &self.endpoints.flows[index];
+        let profile = &self.endpoints.profiles[usize::from(flow.profile)];
         let receiver = &mut self.endpoints.receivers[index];
+        let (generation, back, class) = (flow.generation, flow.back, flow.class);
         let earlier = receiver.on_mark(profile, ce);
         let ack = receiver.on_segment(now, profile, &segment, ce);
-        for ack in [earlier, ack].into_iter().flatten() {
-            self.network.forward_at(at, Packet::ack(&ack, (packet.flow, generation), back, class));
+        if let Some(ack) = earlier {
+            self.network.send(early.at, &Packet::ack(&ack, (packet.flow, generation), back, class));
+        }
+        if let Some(ack) = ack {
+            self.network.send(early.at, &Packet::ack(&ack, (packet.flow, generation), back, class));
         }
         if warming {
             self.endpoints.note_delivered(index);
@@ -349,7 +356,8 @@ impl<P: Probe> Simulation<P> {
     #[inline]
     fn acknowledge(&mut self, index: u32, ack: &Ack) {
         let flow = &self.endpoints.flows[index as usize];
-        self.network.forward(Packet::ack(ack, (index, flow.generation), flow.back, flow.class));
+        let ack = Packet::ack(ack, (index, flow.generation), flow.back, flow.class);
+        self.network.send(self.network.events.instant(), &ack);
     }
 
     fn send_datagram(&mut self, index: u32) {
@@ -363,12 +371,12 @@ impl<P: Probe> Simulation<P> {
             let sent = source.send();
             let packet = Packet::datagram(now, index, source.forth, source.class, sent.size);
             match sent.gap {
-                Some(Span::ZERO) => self.network.forward(packet),
+                Some(Span::ZERO) => self.network.send(self.network.events.instant(), &packet),
                 Some(gap) => {
                     self.network.events.push(now + gap, Event::Datagram(index));
-                    return self.network.forward(packet);
+                    return self.network.send(self.network.events.instant(), &packet);
                 }
-                None => return self.network.forward(packet),
+                None => return self.network.send(self.network.events.instant(), &packet),
             }
         }
     }
