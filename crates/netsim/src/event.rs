@@ -111,12 +111,12 @@ pub(crate) struct Events {
     current: Key,
     time: Time,
     number: u64,
-    pushed: u64,
+    pushed: Key,
     /// A tournament: `tree[i]` is the earlier of `tree[2 i]` and `tree[2 i + 1]`; the leaves are the slots.
     tree: Vec<Key>,
     what: Vec<Event>,
-    /// Timers; those with equal keys go off in the order in which they were set.
-    heap: BinaryHeap<Reverse<(Key, u64, Event)>>,
+    /// Timers; in the lowest bits of their keys, how many were set before.
+    heap: BinaryHeap<Reverse<(Key, Event)>>,
     /// The earliest key on the heap.
     timer: Key,
 }
@@ -203,8 +203,7 @@ impl Events {
     #[inline]
     pub(crate) fn push_due(&mut self, due: Key, event: Event) -> Key {
         let key = if self.clock == Clock::Integer { self.key(instant(due), self.instant()) } else { due };
-        self.put(key, event);
-        key
+        self.put(key, event)
     }
 
     /// Puts `event` on the heap. On the double clock `at`, in whole nanoseconds, may be a moment before the present.
@@ -221,10 +220,13 @@ impl Events {
         self.put(key, event);
     }
 
-    fn put(&mut self, key: Key, event: Event) {
+    /// Puts `event` on the heap, and returns its whole key. Of equal ones the first that was set comes first.
+    fn put(&mut self, key: Key, event: Event) -> Key {
+        let key = key | (self.pushed & SLOT_MASK);
         self.pushed += 1;
-        self.heap.push(Reverse((key, self.pushed, event)));
+        self.heap.push(Reverse((key, event)));
         self.timer = self.timer.min(key);
+        key
     }
 
     /// Takes the next event that is not after `until`. A slot stays as it is until it is set again.
@@ -247,8 +249,8 @@ impl Events {
 
     /// Takes the first event off the heap.
     fn pop(&mut self) -> Option<Event> {
-        let Reverse((_, _, event)) = self.heap.pop()?;
-        self.timer = self.heap.peek().map_or(NEVER, |Reverse((key, ..))| *key);
+        let Reverse((_, event)) = self.heap.pop()?;
+        self.timer = self.heap.peek().map_or(NEVER, |Reverse((key, _))| *key);
         Some(event)
     }
 }
