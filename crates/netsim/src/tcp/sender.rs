@@ -215,9 +215,10 @@ impl Sender {
         }
         let flight = if self.control.paced() { self.flight() } else { 0 };
         let recovering = self.phase == Phase::Recovery;
-        let news = self.board.is_some() && self.note_blocks(profile, ack);
+        let mut news = false;
         if let Some(board) = &mut self.board {
             board.estimate -= 1; // Sack1 counts any ACK as a segment that left
+            news = ack.has_blocks() && self.note_blocks(profile, ack.next, ack.blocks);
         }
         self.control.on_ack(now, profile, ack, self.una, self.nxt);
         let echoed = profile.ecn && ack.ece;
@@ -233,7 +234,7 @@ impl Sender {
             self.on_duplicate_ack(now, profile, out);
         }
         if self.control.paced() {
-            self.steer(now, profile, ack, flight);
+            self.steer(now, profile, *ack, flight);
         }
         let sack1 = self.is_sack1(profile);
         let quiet = match self.phase {
