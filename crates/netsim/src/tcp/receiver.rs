@@ -75,6 +75,7 @@ impl Receiver {
     }
 
     /// Takes in a segment, and returns the ACK that it calls for at once.
+    // For every segment: an ACK that is returned from a call is written to memory and read again.
     #[inline(always)]
     pub fn on_segment(&mut self, now: Time, profile: &Profile, segment: &Segment, ce: bool) -> Option<Ack> {
         if profile.congestion == Congestion::Ledbat {
