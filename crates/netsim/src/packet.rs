@@ -1,7 +1,6 @@
 //! A packet on the wire: a small value, copied from ring to ring.
 
-use crate::tcp::receiver::MOST_BLOCKS;
-use crate::tcp::{Ack, Segment};
+use crate::tcp::{Ack, MOST_BLOCKS, Segment};
 use aqm::queue::Frame;
 use aqm::unit::{Span, Time};
 use scenario::model::HEADER;

@@ -1,16 +1,8 @@
 //! A TCP receiver: what has arrived, and when to acknowledge it (RFC 5681, section 4.2; RFC 2018; RFC 3168).
 
-use super::{Ack, Profile, Segment};
+use super::{Ack, Blocks, NO_BLOCKS, Profile, Segment};
 use aqm::unit::{Span, Time};
 use scenario::model::Congestion;
-
-/// SACK blocks in one ACK at most (with timestamps there is room for three, RFC 2018, section 3).
-pub const MOST_BLOCKS: usize = 3;
-
-/// Runs `[low, high)` of segments; `(0, 0)` where there is none.
-type Blocks = [(u32, u32); MOST_BLOCKS];
-
-const NO_BLOCKS: Blocks = [(0, 0); MOST_BLOCKS];
 
 /// The receiving end of a connection: one cache line, since those of a hundred thousand are not in the cache.
 #[derive(Clone, Debug)]
@@ -83,19 +75,17 @@ impl Receiver {
     }
 
     /// Takes in a segment, and returns the ACK that it calls for at once.
+    // For every segment: an ACK that is returned from a call is written to memory and read again.
     #[inline(always)]
     pub fn on_segment(&mut self, now: Time, profile: &Profile, segment: &Segment, ce: bool) -> Option<Ack> {
         if profile.congestion == Congestion::Ledbat {
             self.delay_us = u32::try_from(now.since(segment.sent).nanos() / 1000).unwrap_or(u32::MAX);
         }
-        let turned = self.turns(profile, ce);
-        if turned || segment.cwr && profile.congestion != Congestion::Dctcp {
-            self.echo = false;
-        }
         let gapped = self.gapped;
-        // A CE mark is echoed at once (RFC 3168, section 6.1.3, leaves the delay open; RFC 8257 likewise).
-        let mut at_once = ce && !self.echo || turned || !profile.delayed_ack || segment.syn || gapped;
-        self.echo |= ce;
+        let mut at_once = !profile.delayed_ack | segment.syn | gapped;
+        if ce != self.echo || segment.cwr {
+            at_once |= self.heed_mark(profile, segment.cwr, ce);
+        }
         if segment.seq == self.next {
             // The stamp to echo is that of the earliest segment not yet acknowledged (RFC 7323, section 4.3).
             if !self.owed {
@@ -114,7 +104,12 @@ impl Receiver {
             }
         }
         if at_once || self.owed {
-            let blocks = if gapped || self.gapped { self.blocks(profile, segment.seq) } else { NO_BLOCKS };
+            let blocks = match self.beyond.as_deref_mut() {
+                Some(beyond) if profile.sack && (gapped || self.gapped) => {
+                    beyond.renew_blocks(self.next, segment.seq, profile.sack_blocks)
+                }
+                _ => NO_BLOCKS,
+            };
             return Some(self.acknowledge(profile, blocks));
         }
         self.owed = true;
@@ -125,7 +120,19 @@ impl Receiver {
     /// Whether a segment ends a run of marked or unmarked ones that DCTCP's sender has to hear of.
     #[inline]
     fn turns(&self, profile: &Profile, ce: bool) -> bool {
-        profile.congestion == Congestion::Dctcp && ce != self.echo
+        ce != self.echo && profile.congestion == Congestion::Dctcp
+    }
+
+    /// Takes in a mark, or its absence, and returns whether the sender is to be told at once: of a CE mark it is
+    /// (RFC 3168, section 6.1.3, leaves the delay open; RFC 8257 likewise).
+    fn heed_mark(&mut self, profile: &Profile, cwr: bool, ce: bool) -> bool {
+        let turned = self.turns(profile, ce);
+        if turned || cwr && profile.congestion != Congestion::Dctcp {
+            self.echo = false;
+        }
+        let first = ce && !self.echo;
+        self.echo |= ce;
+        first || turned
     }
 
     /// The delayed ACK, now due.
@@ -147,14 +154,6 @@ impl Receiver {
         if beyond.runs.first().is_some_and(|&(low, _)| low == self.next) {
             self.next = beyond.runs.remove(0).1;
             self.gapped = !beyond.runs.is_empty();
-        }
-    }
-
-    /// The blocks of the ACK for the segment `latest`.
-    fn blocks(&mut self, profile: &Profile, latest: u32) -> Blocks {
-        match self.beyond.as_deref_mut() {
-            Some(beyond) if profile.sack => beyond.renew_blocks(self.next, latest, profile.sack_blocks),
-            _ => NO_BLOCKS,
         }
     }
 }

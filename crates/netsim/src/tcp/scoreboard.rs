@@ -1,6 +1,6 @@
 //! Which outstanding segments the receiver has (SACK), which are lost, which were sent again (RFC 6675).
 
-use super::receiver::MOST_BLOCKS;
+use super::{Blocks, NO_BLOCKS};
 use std::collections::VecDeque;
 
 const SACKED: u8 = 1;
@@ -27,7 +27,7 @@ pub struct Scoreboard {
     /// What ns-2's Sack1 takes to be in the network during recovery; the sender counts it.
     pub(super) estimate: i64,
     /// The blocks of the last ACK, the last first: of what they cover nothing is news.
-    known: [(u32, u32); MOST_BLOCKS],
+    known: Blocks,
 }
 
 impl Scoreboard {
@@ -42,7 +42,7 @@ impl Scoreboard {
     /// Forgets everything (a time-out: the receiver may have reneged, RFC 2018, section 8).
     pub fn clear(&mut self, una: u32) {
         self.flags.clear();
-        self.known = [(0, 0); MOST_BLOCKS];
+        self.known = NO_BLOCKS;
         (self.una, self.high_sacked, self.judged, self.next_lost) = (una, una, una, una);
         (self.sacked, self.lost, self.resent) = (0, 0, 0);
     }

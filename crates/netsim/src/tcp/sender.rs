@@ -10,8 +10,8 @@
 //!
 //! Sources: RFC 5681 (slow start, congestion avoidance, fast retransmit and recovery), RFC 6582 (NewReno),
 //! RFC 6675 (SACK), RFC 3042 (limited transmit), RFC 3168 (ECN), RFC 6298 (timer); ns-2.35, tcp.cc, tcp-reno.cc,
-//! tcp-newreno.cc, tcp-sack1.cc for what the papers ran. How far the window grows and falls is in
-//! [`super::congestion`].
+//! tcp-newreno.cc, tcp-sack1.cc for what the papers ran. What is lost and sent again is in
+//! `recovery`, what becomes of the window in `window`, by the rules of [`super::congestion`].
 //!
 //! # Departures from the sources
 //! * After an ECN echo with a window of one segment the next is sent when the ACK comes, not when the timer goes
@@ -215,9 +215,10 @@ impl Sender {
         }
         let flight = if self.control.paced() { self.flight() } else { 0 };
         let recovering = self.phase == Phase::Recovery;
-        let news = self.board.is_some() && self.note_blocks(profile, ack);
+        let mut news = false;
         if let Some(board) = &mut self.board {
             board.estimate -= 1; // Sack1 counts any ACK as a segment that left
+            news = ack.has_blocks() && self.note_blocks(profile, ack.next, ack.blocks);
         }
         self.control.on_ack(now, profile, ack, self.una, self.nxt);
         let echoed = profile.ecn && ack.ece;
@@ -233,7 +234,7 @@ impl Sender {
             self.on_duplicate_ack(now, profile, out);
         }
         if self.control.paced() {
-            self.steer(now, profile, ack, flight);
+            self.steer(now, profile, *ack, flight);
         }
         let sack1 = self.is_sack1(profile);
         let quiet = match self.phase {
@@ -356,6 +357,7 @@ impl Sender {
     }
 
     /// Sends what recovery or the window allows.
+    // For every ACK: as a call it has more registers to save than work to do.
     #[inline(always)]
     fn release(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
         match self.phase {
@@ -371,7 +373,7 @@ impl Sender {
     }
 
     /// Sends what the window allows, at most `burst` segments.
-    #[inline(always)]
+    #[inline(always)] // as `release`
     fn fill(&mut self, now: Time, profile: &Profile, burst: u32, out: &mut impl Outbox) {
         let edge = (self.una + self.window(profile)).min(self.end);
         let mut sent = 0;
@@ -387,7 +389,7 @@ impl Sender {
         }
     }
 
-    #[inline(always)]
+    #[inline(always)] // as `release`
     fn emit(&mut self, now: Time, profile: &Profile, seq: u32, out: &mut impl Outbox) {
         self.control.on_send(now, seq, self.una == self.max);
         self.sent_at = now;

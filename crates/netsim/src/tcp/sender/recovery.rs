@@ -1,7 +1,7 @@
 //! How a sender finds out what is lost, and sends it again.
 
 use super::{Phase, Sender};
-use crate::tcp::{Ack, DUP_THRESH, Outbox, Profile};
+use crate::tcp::{Blocks, DUP_THRESH, Outbox, Profile};
 use aqm::unit::Time;
 use scenario::model::{Flavour, LimitedTransmit, SackRecovery};
 
@@ -98,18 +98,15 @@ impl Sender {
         self.board.is_some() && profile.sack_recovery == SackRecovery::Sack1
     }
 
-    /// Takes in the blocks of an ACK, and returns whether they were news.
-    pub(super) fn note_blocks(&mut self, profile: &Profile, ack: &Ack) -> bool {
+    /// Takes in the blocks of an ACK for all below `next`, and returns whether they were news.
+    pub(super) fn note_blocks(&mut self, profile: &Profile, next: u32, blocks: Blocks) -> bool {
         let Some(board) = &mut self.board else { return false };
-        if !ack.has_blocks() {
-            return false;
-        }
         // Outside recovery Sack1 reads no blocks of a new ACK, and none from a time-out to the first new ACK.
-        let deaf = ack.next > self.una || self.expired == self.una;
+        let deaf = next > self.una || self.expired == self.una;
         if profile.sack_recovery == SackRecovery::Sack1 && self.phase == Phase::Open && deaf {
             return false;
         }
-        let blocks = ack.blocks.iter().filter(|&&(low, high)| low < high && high <= self.max);
+        let blocks = blocks.iter().filter(|&&(low, high)| low < high && high <= self.max);
         blocks.fold(false, |news, &(low, high)| board.sack(low, high) | news)
     }
 

@@ -89,6 +89,8 @@ impl Sender {
     }
 
     /// Segments believed to be in the network.
+    // Only BBR asks; within `on_ack` the compiler would work it out before it knows whether anybody does.
+    #[inline(never)]
     pub(super) fn flight(&self) -> u32 {
         match &self.board {
             Some(board) if self.phase == Phase::Recovery => board.pipe(self.max),
@@ -98,7 +100,7 @@ impl Sender {
     }
 
     /// Lets BBR set the window; `flight_before` was in the network before this acknowledgement.
-    pub(super) fn steer(&mut self, now: Time, profile: &Profile, ack: &Ack, flight_before: u32) {
+    pub(super) fn steer(&mut self, now: Time, profile: &Profile, ack: Ack, flight_before: u32) {
         let flight = self.flight();
         let Control::Bbr(control) = &mut self.control else { return };
         let repair = match self.phase {
@@ -108,7 +110,7 @@ impl Sender {
         };
         let losses = self.board.as_ref().map_or(0, |board| board.losses());
         let state = bbr::State { now, repair, flight_before, flight, losses, cwnd: self.cwnd };
-        self.cwnd = control.on_ack(ack, &state).min(f64::from(profile.max_window));
+        self.cwnd = control.on_ack(&ack, &state).min(f64::from(profile.max_window));
     }
 
     #[inline]
