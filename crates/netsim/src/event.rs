@@ -85,9 +85,15 @@ fn climb<const PLACES: usize>(tree: &mut [Key; PLACES], slot: usize, mut earlies
     }
 }
 
-/// The same for any number of places.
+/// The same for other numbers of places.
 #[inline(never)]
-fn climb_any(tree: &mut [Key], slot: usize, mut earliest: Key) {
+fn climb_more(tree: &mut [Key], slot: usize, mut earliest: Key) {
+    if let Ok(tree) = <&mut [Key; 64]>::try_from(&mut *tree) {
+        return climb(tree, slot, earliest);
+    }
+    if let Ok(tree) = <&mut [Key; 128]>::try_from(&mut *tree) {
+        return climb(tree, slot, earliest);
+    }
     let mut node = tree.len() / 2 + slot;
     tree[node] = earliest;
     while node > 1 {
@@ -181,7 +187,7 @@ impl Events {
         // Where the number of places is known, the way up has no loop and no check of an index.
         match <&mut [Key; 32]>::try_from(&mut *self.tree) {
             Ok(tree) => climb(tree, slot, key),
-            Err(_) => climb_any(&mut self.tree, slot, key),
+            Err(_) => climb_more(&mut self.tree, slot, key),
         }
     }
 
@@ -221,7 +227,7 @@ impl Events {
     }
 
     /// Puts `event` on the heap, and returns its whole key. Of equal ones the first that was set comes first.
-    fn put(&mut self, key: Key, event: Event) -> Key {
+    pub(crate) fn put(&mut self, key: Key, event: Event) -> Key {
         let key = key | (self.pushed & SLOT_MASK);
         self.pushed += 1;
         self.heap.push(Reverse((key, event)));

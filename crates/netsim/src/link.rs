@@ -124,12 +124,11 @@ pub(crate) struct Ordered {
     waiting_bytes: u64,
     /// When the wire is free. The event is there only if a packet waits for it.
     pub(crate) ready: Key,
-    pub(crate) ready_slot: usize,
 }
 
 impl Ordered {
     const fn new() -> Self {
-        Self { waiting: Ring::new(), waiting_bytes: 0, ready: 0, ready_slot: NO_SLOT }
+        Self { waiting: Ring::new(), waiting_bytes: 0, ready: 0 }
     }
 
     /// Whether a packet that comes now must wait.

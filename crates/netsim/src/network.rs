@@ -57,7 +57,7 @@ impl<P: Probe> Network<P> {
         let early = crate::ahead::early_nodes(scenario, routes.ways());
         // On the double clock each hop has its place in the order of what happens at one instant.
         let hops = routes.into_hops(scenario.clock == Clock::Integer, &ahead, &early);
-        let slots = assign_slots(scenario.clock, &mut links, &hops);
+        let slots = assign_slots(&mut links, &hops);
         let end = scenario.clock.instant(Time::ZERO + scenario.general.duration);
         let events = Events::new(scenario.clock, slots);
         let mut network = Self { events, links, hops, probe, early: Vec::new(), end };
@@ -140,7 +140,7 @@ impl<P: Probe> Network<P> {
                     self.enqueue(i, packet.at_hop(next, marked));
                     return None;
                 } else if self.events.clock == Clock::Double {
-                    self.queue_in_order(i, packet.at_hop(next, marked));
+                    self.queue_in_order(i, (next, marked), packet);
                     return None;
                 } else {
                     at = self.links[i].accept(at, packet.size)?;
@@ -159,35 +159,34 @@ impl<P: Probe> Network<P> {
         }
     }
 
-    /// A plain link takes in a packet on the double clock.
+    /// A plain link takes in a packet on the double clock; after it comes hop number `next`.
     #[inline(never)]
-    fn queue_in_order(&mut self, i: usize, packet: Packet) {
+    fn queue_in_order(&mut self, i: usize, next: (u32, bool), packet: &Packet) {
         let now = self.events.current();
         let link = &mut self.links[i];
-        if link.ordered.is_busy(now) {
-            if link.wait(packet) {
-                self.events.set(link.ordered.ready_slot, link.ordered.ready);
-            }
-        } else {
-            self.send_in_order(i, packet);
+        if !link.ordered.is_busy(now) {
+            self.send_in_order(i, next, packet);
+        } else if link.wait(packet.at_hop(next.0, next.1)) {
+            self.events.put(self.links[i].ordered.ready, Event::Ready(i as u32));
         }
     }
 
     /// A plain link begins to send a packet on the double clock.
     #[inline]
-    fn send_in_order(&mut self, i: usize, packet: Packet) {
-        let (sent, arrival) = self.links[i].wire.send(self.events.instant(), u32::from(packet.size));
+    fn send_in_order(&mut self, i: usize, next: (u32, bool), packet: &Packet) {
         let now = self.events.instant();
-        self.launch(i, (arrival, now), (packet.hop, false), &packet);
+        let (sent, arrival) = self.links[i].wire.send(now, u32::from(packet.size));
+        self.launch(i, (arrival, now), next, packet);
         self.links[i].ordered.ready = self.events.key(sent, now);
     }
 
     /// A plain link is free on the double clock: it sends the next packet.
     fn send_next_in_order(&mut self, i: usize) {
         let (packet, more) = self.links[i].ordered.next();
-        self.send_in_order(i, packet);
-        let ordered = &self.links[i].ordered;
-        self.events.set(ordered.ready_slot, if more { ordered.ready } else { NEVER });
+        self.send_in_order(i, (packet.hop, false), &packet);
+        if more {
+            self.events.put(self.links[i].ordered.ready, Event::Ready(i as u32));
+        }
     }
 
     /// Whether a link loses the next packet by chance.
@@ -403,9 +402,9 @@ impl<P: Probe> Network<P> {
     }
 }
 
-/// Gives a slot on the event list to the head of each line that a packet may be on, then to transmitters and timers;
+/// Gives a slot on the event list to the head of each line that a packet may be on, then to the transmitters and timers of managed links;
 /// tells what the event of each is.
-fn assign_slots(clock: Clock, links: &mut [Link], hops: &[Hop]) -> Vec<Event> {
+fn assign_slots(links: &mut [Link], hops: &[Hop]) -> Vec<Event> {
     let mut slots = Vec::new();
     for hop in hops.windows(2).filter(|hop| !hop[0].is_end()) {
         let stops = if hop[1].is_end() { !hop[1].is_early_end() } else { !hop[1].is_chained() };
@@ -416,18 +415,9 @@ fn assign_slots(clock: Clock, links: &mut [Link], hops: &[Hop]) -> Vec<Event> {
         }
     }
     for (i, link) in links.iter_mut().enumerate() {
-        let i = i as u32;
-        match &mut link.managed {
-            Some(managed) if managed.ahead.is_none() => {
-                (managed.ready_slot, managed.period_slot) = (slots.len(), slots.len() + 1);
-                slots.extend([Event::Ready(i), Event::Period(i)]);
-            }
-            // On the double clock a plain link has a transmitter too.
-            None if clock == Clock::Double => {
-                link.ordered.ready_slot = slots.len();
-                slots.push(Event::Ready(i));
-            }
-            _ => {}
+        if let Some(managed) = link.managed.as_deref_mut().filter(|managed| managed.ahead.is_none()) {
+            (managed.ready_slot, managed.period_slot) = (slots.len(), slots.len() + 1);
+            slots.extend([Event::Ready(i as u32), Event::Period(i as u32)]);
         }
     }
     slots

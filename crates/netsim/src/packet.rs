@@ -120,7 +120,12 @@ impl Packet {
     /// The same packet at a later hop, perhaps marked on the way.
     #[inline(always)]
     pub(crate) const fn at_hop(&self, hop: u32, marked: bool) -> Self {
-        Self { hop, flags: self.flags | if marked { CE } else { 0 }, ..*self }
+        let mut packet = *self;
+        packet.hop = hop;
+        if marked {
+            packet.flags |= CE;
+        }
+        packet
     }
 
     /// When the segment or datagram was sent; in an ACK, the time it echoes.
