@@ -187,8 +187,8 @@ macro_rules! aqms {
                 match self { $(Self::$type(aqm) => aqm.on_enqueue(now, packet, queue, rng)),* }
             }
 
-            /// See [`Aqm::on_dequeue`]: most do nothing, which is seen here.
-            #[inline(always)]
+            /// See [`Aqm::on_dequeue`].
+            #[inline]
             pub fn on_dequeue<R: Uniform>(
                 &mut self,
                 now: Time,
@@ -197,7 +197,24 @@ macro_rules! aqms {
                 sojourn: Span,
                 rng: &mut R,
             ) -> Verdict {
-                match self { $(Self::$type(aqm) => aqm.on_dequeue(now, packet, queue, sojourn, rng)),* }
+                self.on_dequeue_of(now, || (*packet, *queue), sojourn, rng)
+            }
+
+            /// The same, with the packet and the queue only for those who look at them: most do not.
+            #[inline(always)]
+            pub(crate) fn on_dequeue_of<R: Uniform>(
+                &mut self,
+                now: Time,
+                state: impl FnOnce() -> (Packet, Backlog),
+                sojourn: Span,
+                rng: &mut R,
+            ) -> Verdict {
+                match self {
+                    $(Self::$type(aqm) => {
+                        let (packet, queue) = state();
+                        aqm.on_dequeue(now, &packet, &queue, sojourn, rng)
+                    })*
+                }
             }
 
             /// See [`Aqm::make_room`].

@@ -212,21 +212,23 @@ impl AnyDiscipline {
         }
     }
 
-    /// See [`Discipline::on_dequeue`].
+    /// See [`Discipline::on_dequeue`]; the packet and the buffer only for those who look at them.
     #[inline(always)]
     pub(crate) fn on_dequeue<R: Uniform>(
         &mut self,
         now: Time,
         lane: usize,
-        packet: &Packet,
-        buffer: &Backlog,
+        state: impl FnOnce() -> (Packet, Backlog),
         lanes: &[Lane],
         sojourn: Span,
         rng: &mut R,
     ) -> Verdict {
         match self {
-            Self::One(aqm) => aqm.on_dequeue(now, packet, buffer, sojourn, rng),
-            Self::Several(several) => several.on_dequeue(now, lane, packet, buffer, lanes, sojourn, rng),
+            Self::One(aqm) => aqm.on_dequeue_of(now, state, sojourn, rng),
+            Self::Several(several) => {
+                let (packet, buffer) = state();
+                several.on_dequeue(now, lane, &packet, &buffer, lanes, sojourn, rng)
+            }
         }
     }
 

@@ -170,7 +170,7 @@ impl<T: Frame> Queue<T> {
     pub fn enqueue_or<R: Uniform>(
         &mut self,
         now: Time,
-        mut frame: T,
+        frame: T,
         rng: &mut R,
         mut dropped: impl FnMut(&Sent<T>),
     ) -> (Outcome, usize) {
@@ -189,29 +189,24 @@ impl<T: Frame> Queue<T> {
             Verdict::Mark => Outcome::Marked,
             Verdict::Pass => Outcome::Queued,
         };
-        self.count(row, lane, |counts| {
-            counts.arrivals += 1;
-            match outcome {
-                Outcome::Queued => {}
-                Outcome::Marked => counts.marks += 1,
-                Outcome::DroppedEarly => counts.drops_early += 1,
-                Outcome::Overflowed => counts.drops_overflow += 1,
-            }
-        });
+        self.count(row, lane, |counts| counts.arrivals += 1);
+        if matches!(outcome, Outcome::Queued | Outcome::Marked) {
+            self.store(lane, Waiting { arrived: now, number, frame });
+        }
         match outcome {
-            Outcome::Overflowed => {}
+            Outcome::Queued => {}
+            Outcome::Marked => {
+                self.count(row, lane, |counts| counts.marks += 1);
+                self.waiting[lane].back_mut().expect("it has just been stored").frame.mark();
+            }
             Outcome::DroppedEarly => {
+                self.count(row, lane, |counts| counts.drops_early += 1);
                 if let Verdict::DropBoth(place) = verdict {
                     let sent = self.drop_at(now, lane, place, false);
                     dropped(&sent);
                 }
             }
-            Outcome::Queued | Outcome::Marked => {
-                if outcome == Outcome::Marked {
-                    frame.mark();
-                }
-                self.store(lane, Waiting { arrived: now, number, frame });
-            }
+            Outcome::Overflowed => self.count(row, lane, |counts| counts.drops_overflow += 1),
         }
         (self.evict(now, number, outcome, dropped), lane)
     }
@@ -335,14 +330,17 @@ impl<T: Frame> Queue<T> {
             }
             // It leaves its place when all is said: so it is copied once.
             let waiting = ring.front_mut().expect("the algorithm serves a lane that is not empty");
-            let row = waiting.frame.row();
-            let packet = Packet { class: self.classes[row], ..waiting.frame.packet() };
+            let (row, size) = (waiting.frame.row(), waiting.frame.packet().size);
             self.packets -= 1;
-            self.bytes -= u64::from(packet.size);
-            let full = self.limit.refuses(self.packets, self.bytes, 0);
-            let backlog = Backlog { packets: self.packets, bytes: self.bytes, full };
+            self.bytes -= u64::from(size);
+            let (packets, bytes) = (self.packets, self.bytes);
+            let state = || {
+                let packet = Packet { class: self.classes[row], ..waiting.frame.packet() };
+                let full = self.limit.refuses(packets, bytes, 0);
+                (packet, Backlog { packets, bytes, full })
+            };
             let sojourn = now - waiting.arrived;
-            let verdict = self.algorithm.on_dequeue(now, lane, &packet, &backlog, &self.lanes, sojourn, rng);
+            let verdict = self.algorithm.on_dequeue(now, lane, state, &self.lanes, sojourn, rng);
             let late = matches!(verdict, Verdict::Drop | Verdict::DropBoth(_));
             if verdict == Verdict::Mark {
                 waiting.frame.mark();
@@ -355,7 +353,7 @@ impl<T: Frame> Queue<T> {
                     counts.drops_early += 1;
                 } else {
                     counts.departures += 1;
-                    counts.departed_bytes += u64::from(packet.size);
+                    counts.departed_bytes += u64::from(size);
                 }
             });
             if !late {

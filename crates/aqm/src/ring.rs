@@ -105,6 +105,13 @@ impl<T> Ring<T> {
         low
     }
 
+    /// The last value, to change it.
+    #[inline]
+    #[must_use]
+    pub fn back_mut(&mut self) -> Option<&mut T> {
+        self.get_mut(self.len().wrapping_sub(1))
+    }
+
     /// The values, the first first.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         (0..self.len()).map(|i| &self.places[self.place(self.head.wrapping_add(i))])
@@ -167,10 +174,10 @@ impl<T: Copy> Ring<T> {
         // Those at the nearer end move.
         if i < len / 2 {
             self.head = self.head.wrapping_sub(1);
-            (0..i).for_each(|before| self.copy(before + 1, before));
+            self.shift_forward(0, i);
         } else {
             self.tail = self.tail.wrapping_add(1);
-            (i..len).rev().for_each(|after| self.copy(after, after + 1));
+            self.shift_back(i, len - i);
         }
         let place = self.place(self.head.wrapping_add(i));
         self.places[place] = value;
@@ -181,13 +188,33 @@ impl<T: Copy> Ring<T> {
         let value = *self.get(i)?;
         // The gap moves to the nearer end.
         if i < self.len() / 2 {
-            (0..i).rev().for_each(|before| self.copy(before, before + 1));
+            self.shift_back(0, i);
             self.head = self.head.wrapping_add(1);
         } else {
-            (i + 1..self.len()).for_each(|after| self.copy(after, after - 1));
+            self.shift_forward(i, self.len() - 1 - i);
             self.tail = self.tail.wrapping_sub(1);
         }
         Some(value)
+    }
+
+    /// Moves `many` values one place on: those from `i` places behind the first.
+    fn shift_back(&mut self, i: usize, many: usize) {
+        let [start, end] = [i, i + many].map(|i| self.place(self.head.wrapping_add(i)));
+        if start <= end {
+            self.places.copy_within(start..end, start + 1);
+        } else {
+            (i..i + many).rev().for_each(|i| self.copy(i, i + 1));
+        }
+    }
+
+    /// Moves `many` values one place back, to `i` places behind the first.
+    fn shift_forward(&mut self, i: usize, many: usize) {
+        let [start, end] = [i, i + many].map(|i| self.place(self.head.wrapping_add(i)));
+        if start <= end {
+            self.places.copy_within(start + 1..=end, start);
+        } else {
+            (i..i + many).for_each(|i| self.copy(i + 1, i));
+        }
     }
 
     /// Copies a value from one distance behind the first to another.
@@ -267,6 +294,8 @@ mod tests {
                 }
                 prop_assert_eq!((ring.len(), ring.is_empty()), (deque.len(), deque.is_empty()));
                 prop_assert_eq!((ring.front(), ring.back()), (deque.front(), deque.back()));
+                prop_assert_eq!(ring.front_mut(), deque.front_mut());
+                prop_assert_eq!(ring.back_mut(), deque.back_mut());
                 prop_assert_eq!(ring.get(deque.len()), None);
                 prop_assert!(ring.iter().eq(&deque), "{:?} is not {:?}", ring, deque);
                 prop_assert!((0..deque.len()).all(|i| ring.get(i) == deque.get(i)));
