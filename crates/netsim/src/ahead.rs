@@ -11,24 +11,44 @@
 //!   delivered now, with the time at which it arrives, and the acknowledgement sets out, from that time.
 //!
 //! Whatever is told the time is told its own, and of what arrives at one queue at one instant the order is that of the
-//! causes (see [`crate::event`]), so the results are those of an event for every hop: `tests/ahead.rs` holds the two
-//! against each other. The double clock has ns-2's order of scheduling, which needs every event.
+//! causes (see [`crate::event`]), so the results are those of an event for everything: `tests/ahead.rs` holds the two
+//! against each other. There is one exception. Acknowledgements that two hosts send at the same nanosecond, over ways
+//! equally long, meet in the order of these ways in the scenario, and not of the segments' departures. It takes hosts of
+//! one distance behind links slower than the bottleneck.
+//!
+//! The double clock has ns-2's order of scheduling, which needs every event.
 
+use crate::link::Link;
 use scenario::Scenario;
-use scenario::model::{Clock, Kind, Link};
+use scenario::model::{self, Kind};
 
-/// Whether a link with this algorithm works ahead.
-pub(crate) fn link_may(clock: Clock, link: &Link, is_final: bool) -> bool {
-    clock == Clock::Integer && is_final && link.changes.is_empty()
+/// Which links work ahead, and at which nodes packets may be delivered before their time.
+pub(crate) struct Plan {
+    pub(crate) links: Vec<bool>,
+    pub(crate) nodes: Vec<bool>,
 }
 
-/// For each node, whether packets may be delivered there before their time. `ways` has first and last link of every
-/// path.
-pub(crate) fn early_nodes(scenario: &Scenario, ways: impl Iterator<Item = (u32, u32)>) -> Vec<bool> {
-    let mut early = vec![false; scenario.nodes.len()];
-    if scenario.clock != Clock::Integer {
-        return early;
+impl Plan {
+    /// The plan for a scenario on the integer clock; `ways` has first and last link of every path.
+    pub(crate) fn new(scenario: &Scenario, links: &[Link], ways: impl Iterator<Item = (u32, u32)>) -> Self {
+        let works_ahead = |link: &Link| link.managed.as_ref().is_some_and(|managed| managed.ahead.is_some());
+        Self { links: links.iter().map(works_ahead).collect(), nodes: early_nodes(scenario, ways) }
     }
+
+    /// The plan in which an event tells of every arrival at a managed link or at a host.
+    pub(crate) fn none(scenario: &Scenario) -> Self {
+        Self { links: vec![false; scenario.links.len()], nodes: vec![false; scenario.nodes.len()] }
+    }
+}
+
+/// Whether a managed link may work ahead.
+pub(crate) fn link_may(link: &model::Link, is_final: bool) -> bool {
+    is_final && link.changes.is_empty()
+}
+
+/// For each node, whether packets may be delivered there before their time.
+fn early_nodes(scenario: &Scenario, ways: impl Iterator<Item = (u32, u32)>) -> Vec<bool> {
+    let mut early = vec![false; scenario.nodes.len()];
     for traffic in &scenario.traffic {
         traffic.to.iter().for_each(|&node| early[node] = true);
     }

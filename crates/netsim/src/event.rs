@@ -57,7 +57,6 @@ pub(crate) const NEVER: Key = Key::MAX;
 const SLOT_BITS: u32 = 20;
 const SLOT_MASK: Key = (1 << SLOT_BITS) - 1;
 
-
 /// On the integer clock a rank is how long ago the cause was, the longest first, and among causes of one instant the order
 /// in which they came, as far as these can be told apart: 17 s, and 1023 at one instant.
 const ORDER_BITS: u32 = 10;

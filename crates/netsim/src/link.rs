@@ -166,14 +166,9 @@ impl Managed {
         let classes = services.len();
         let target = scenario.target().filter(|_| observed);
         let queue = Queue::new(aqm.build(&port), &port, &services);
-        let ahead = crate::ahead::link_may(scenario.clock, link, queue.algorithm().is_final()).then(|| {
-            let period = queue.period().map_or(Time::MAX, |period| Time::ZERO + period);
-            let warmup = Time::ZERO + scenario.general.warmup;
-            Ahead { due: period.min(warmup), period, warmup, free: Instant::ZERO }
-        });
         Self {
             queue,
-            ahead,
+            ahead: None,
             rng: Stream::new(seed, &format!("link.{}.aqm", link.name)),
             busy: false,
             sent: Time::ZERO,
@@ -208,6 +203,12 @@ impl Managed {
         for (meter, lane) in self.meters.iter_mut().zip(self.queue.lanes()) {
             meter.occupancy.change(now, lane.packets as usize, || false);
         }
+    }
+
+    /// From the start on, the link works ahead.
+    pub(crate) fn work_ahead(&mut self, warmup: Time) {
+        let period = self.queue.period().map_or(Time::MAX, |period| Time::ZERO + period);
+        self.ahead = Some(Ahead { due: period.min(warmup), period, warmup, free: Instant::ZERO });
     }
 
     /// Notes what is due next where the link works ahead.

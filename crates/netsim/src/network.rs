@@ -1,12 +1,13 @@
 //! The links, and how a packet travels over them.
 
+use crate::ahead::Plan;
 use crate::clock::{Clock, Counts as _, Instant};
 use crate::event::{Event, Events, NEVER};
 use crate::link::{Flight, Link, Managed, NO_SLOT};
 use crate::packet::Packet;
-use aqm::queue::Frame as _;
 use crate::probe::{Owner, Probe};
 use crate::route::{Hop, Routes};
+use aqm::queue::Frame as _;
 use aqm::unit::Time;
 use aqm::{Outcome, Sent};
 use scenario::Scenario;
@@ -40,7 +41,15 @@ pub(crate) struct Network<P> {
 }
 
 impl<P: Probe> Network<P> {
-    pub(crate) fn new(scenario: &Scenario, routes: Routes<'_>, seed: u64, probe: P) -> Self {
+    pub(crate) fn new(
+        scenario: &Scenario,
+        routes: Routes<'_>,
+        seed: u64,
+        probe: P,
+        may_work_ahead: bool,
+    ) -> Self {
+        // On the double clock each hop has its place in the order of what happens at one instant.
+        let may_work_ahead = may_work_ahead && scenario.clock == Clock::Integer;
         let mut number = 0;
         let mut links: Vec<Link> = Vec::with_capacity(scenario.links.len());
         for (i, link) in scenario.links.iter().enumerate() {
@@ -48,15 +57,16 @@ impl<P: Probe> Network<P> {
             let managed = link.aqm.as_ref().map(|aqm| {
                 number += 1;
                 let observed = i == scenario.observed;
-                Box::new(Managed::new(link, aqm, scenario, seed, number - 1, delay, observed))
+                let mut managed = Managed::new(link, aqm, scenario, seed, number - 1, delay, observed);
+                if may_work_ahead && crate::ahead::link_may(link, managed.queue.algorithm().is_final()) {
+                    managed.work_ahead(Time::ZERO + scenario.general.warmup);
+                }
+                Box::new(managed)
             });
             links.push(Link::new(scenario.clock, link, delay, seed, managed));
         }
-        let works_ahead = |link: &Link| link.managed.as_ref().is_some_and(|managed| managed.ahead.is_some());
-        let ahead: Vec<bool> = links.iter().map(works_ahead).collect();
-        let early = crate::ahead::early_nodes(scenario, routes.ways());
-        // On the double clock each hop has its place in the order of what happens at one instant.
-        let hops = routes.into_hops(scenario.clock == Clock::Integer, &ahead, &early);
+        let plan = may_work_ahead.then(|| Plan::new(scenario, &links, routes.ways()));
+        let hops = routes.into_hops(scenario.clock, &plan.unwrap_or_else(|| Plan::none(scenario)));
         let slots = assign_slots(&mut links, &hops);
         let end = scenario.clock.instant(Time::ZERO + scenario.general.duration);
         let events = Events::new(scenario.clock, slots);
@@ -87,7 +97,8 @@ impl<P: Probe> Network<P> {
     #[inline]
     pub(crate) fn take(&mut self, link: usize) -> Packet {
         let link = &mut self.links[link];
-        let Flight { packet, .. } = *link.line.front().expect("an arrival is scheduled only for a packet on the line");
+        let Flight { packet, .. } =
+            *link.line.front().expect("an arrival is scheduled only for a packet on the line");
         link.line.drop_front();
         let next = link.line.front().map_or(NEVER, |flight| flight.arrival);
         self.events.set(link.slot, next);

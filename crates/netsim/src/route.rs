@@ -1,5 +1,7 @@
 //! Static shortest-path routes: fewest links, and among those the links that come first in the scenario.
 
+use crate::ahead::Plan;
+use crate::clock::Clock;
 use scenario::model::Link;
 use std::collections::{HashMap, VecDeque};
 
@@ -24,18 +26,6 @@ const FLAGS: u32 = MANAGED | CHAINED | LOSSY | AHEAD | ORDERED;
 pub(crate) struct Hop(u32);
 
 impl Hop {
-    fn new(number: u32, link: &Link, chained: Option<bool>, ahead: bool) -> Self {
-        let flag = |set: bool, flag: u32| if set { flag } else { 0 };
-        Self(
-            number
-                | flag(link.aqm.is_some(), MANAGED)
-                | flag(chained == Some(true) && (ahead || link.aqm.is_none()), CHAINED)
-                | flag(chained.is_none(), ORDERED)
-                | flag(link.loss.is_some(), LOSSY)
-                | flag(ahead, AHEAD),
-        )
-    }
-
     #[inline]
     pub(crate) const fn is_end(self) -> bool {
         self.0 >= EARLY_END
@@ -139,24 +129,29 @@ impl<'a> Routes<'a> {
         self.hops.split(|&hop| hop == END).filter_map(|path| Some((*path.first()?, *path.last()?)))
     }
 
-    /// All hops of all paths, where links take packets over if they `may_chain`; those of `ahead` work ahead, and at
-    /// the nodes of `early` packets are delivered before their time.
-    pub(crate) fn into_hops(self, may_chain: bool, ahead: &[bool], early: &[bool]) -> Vec<Hop> {
-        let mut chained = match may_chain {
-            true => fed_by_one(&self.hops, self.links.len()),
-            false => vec![false; self.links.len()],
-        };
-        // A rate is known at its time.
-        chained.iter_mut().zip(self.links).for_each(|(chained, link)| *chained &= link.changes.is_empty());
+    /// All hops of all paths, for an engine that works ahead as planned. On the double clock each hop has its place in
+    /// the order of what happens at one instant, and no link takes packets over from another.
+    pub(crate) fn into_hops(self, clock: Clock, plan: &Plan) -> Vec<Hop> {
+        let chained = fed_by_one(&self.hops, self.links.len());
         let mut node = 0;
-        let mut hop = |number: u32| match number {
-            END if early[node] => Hop(EARLY_END),
-            END => Hop(END),
-            _ => {
-                let link = &self.links[number as usize];
-                node = link.to;
-                Hop::new(number, link, may_chain.then_some(chained[number as usize]), ahead[number as usize])
+        let mut hop = |number: u32| {
+            if number == END {
+                return Hop(if plan.nodes[node] { EARLY_END } else { END });
             }
+            let i = number as usize;
+            let link = &self.links[i];
+            node = link.to;
+            let ahead = plan.links[i];
+            // A rate that changes is known at its time.
+            let may_chain = clock == Clock::Integer && link.changes.is_empty() && (ahead || link.aqm.is_none());
+            let flags = [
+                (MANAGED, link.aqm.is_some()),
+                (CHAINED, may_chain && chained[i]),
+                (LOSSY, link.loss.is_some()),
+                (AHEAD, ahead),
+                (ORDERED, clock == Clock::Double),
+            ];
+            Hop(flags.iter().filter(|(_, set)| *set).fold(number, |hop, (flag, _)| hop | flag))
         };
         self.hops.iter().map(|&number| hop(number)).collect()
     }
@@ -260,7 +255,8 @@ mod tests {
         routes.path(0, 4);
         routes.path(1, 4);
         assert_eq!(fed_by_one(&routes.hops, 4), [false, false, false, true]);
-        let hops = routes.into_hops(true, &[false; 4], &[false; 5]);
+        let plan = Plan { links: vec![false; 4], nodes: vec![false; 5] };
+        let hops = routes.into_hops(Clock::Integer, &plan);
         assert!(hops[2].is_chained() && hops[2].link() == 3 && hops[3].is_end());
     }
 }

@@ -65,11 +65,22 @@ impl<P: Probe> Simulation<P> {
     /// Sets up the network and schedules the traffic.
     #[must_use]
     pub fn new(scenario: Scenario, seed: u64, probe: P) -> Self {
+        Self::set_up(scenario, seed, probe, true)
+    }
+
+    /// The same with an event for every packet that comes to a managed link, leaves it or reaches a host, where
+    /// [`Simulation::new`] works ahead: slower, and only to hold the results of one against those of the other.
+    #[must_use]
+    pub fn step_by_step(scenario: Scenario, seed: u64, probe: P) -> Self {
+        Self::set_up(scenario, seed, probe, false)
+    }
+
+    fn set_up(scenario: Scenario, seed: u64, probe: P, ahead: bool) -> Self {
         let started = ThreadTime::now();
         let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
         let end = Time::ZERO + scenario.general.duration;
         let endpoints = Endpoints::new(&scenario.traffic, &mut routes, seed, end);
-        let mut network = Network::new(&scenario, routes, seed, probe);
+        let mut network = Network::new(&scenario, routes, seed, probe, ahead);
         schedule(&mut network.events, &endpoints, &scenario);
         Self {
             deliveries: Deliveries::new(scenario.traffic.len(), Time::ZERO + scenario.general.warmup),
