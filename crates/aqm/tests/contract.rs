@@ -383,7 +383,7 @@ impl Model {
         let sent = self.queue.dequeue_or(self.host.now, &mut self.random, |_| *late += 1);
         if let Some(sent) = &sent {
             assert_eq!(sent.number, sent.frame.number);
-            self.fates.push(Fate::Left(sent.frame.clone(), sent.lane, sent.sojourn));
+            self.fates.push(Fate::Left(sent.frame, sent.lane, sent.sojourn));
         }
         sent.is_some()
     }

@@ -266,7 +266,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn events_come_by_time_then_by_number() {
+    fn what_is_caused_at_the_present_comes_by_time_then_as_it_was_scheduled() {
         // Against a plain sorted list, over random schedules in slots and heap, with many equal times.
         let op = (any::<bool>(), 0u32..5, 0u64..4);
         proptest!(|(ops in proptest::collection::vec(op, 1..200))| {
@@ -279,8 +279,8 @@ mod tests {
                     events.push(at, Event::Retransmit(index));
                     naive.push((at, n as u64, Event::Retransmit(index)));
                 } else if !busy[index as usize] {
-                    let key = events.key(Instant(at.nanos()));
-                    events.set(index as usize, Some(key));
+                    let key = events.key(Instant(at.nanos()), events.instant());
+                    events.set(index as usize, key);
                     busy[index as usize] = true;
                     naive.push((at, n as u64, Event::Arrival(index)));
                 }
@@ -290,12 +290,53 @@ mod tests {
                     let found = events.next(Instant(u64::MAX - 1));
                     prop_assert_eq!(found, expected);
                     if let Some(Event::Arrival(i)) = found {
-                        events.set(i as usize, None);
+                        events.set(i as usize, NEVER);
                         busy[i as usize] = false;
                     }
                 }
             }
         });
+    }
+
+    #[test]
+    fn of_one_instant_what_has_been_under_way_for_longer_comes_first() {
+        let mut events = Events::new(Clock::Integer, (0..3).map(Event::Arrival).collect());
+        // Learned of in this order: caused at 7, at 3, at the present, which is 0.
+        for (slot, since) in [(0, 7), (1, 3), (2, 0)] {
+            let key = events.key(Instant(10), Instant(since));
+            events.set(slot, key);
+        }
+        events.push(Time::from_nanos(10), Event::Warmup);
+        events.push_first(Time::from_nanos(10), Event::Sample);
+        let mut order = Vec::new();
+        while let Some(event) = events.next(Instant(10)) {
+            order.push(event);
+            if let Event::Arrival(slot) = event {
+                events.set(slot as usize, NEVER);
+            }
+        }
+        let expected =
+            [Event::Sample, Event::Arrival(2), Event::Warmup, Event::Arrival(1), Event::Arrival(0)];
+        assert_eq!(order, expected);
+    }
+
+    #[test]
+    fn slots_of_any_number_are_a_tournament() {
+        for slots in [1, 3, 16, 17, 33, 64, 65, 200] {
+            let mut events = Events::new(Clock::Integer, (0..slots).map(Event::Ready).collect());
+            for slot in 0..slots {
+                let at = Instant(1 + u64::from(slot * 7919 % slots));
+                let key = events.key(at, Instant::ZERO);
+                events.set(slot as usize, key);
+            }
+            let mut times = Vec::new();
+            while let Some(Event::Ready(slot)) = events.next(Instant(1000)) {
+                times.push(events.now());
+                events.set(slot as usize, NEVER);
+            }
+            assert_eq!(times.len(), slots as usize);
+            assert!(times.is_sorted());
+        }
     }
 
     #[test]
