@@ -158,7 +158,9 @@ macro_rules! aqms {
             #[must_use]
             pub fn build(&self, port: &Port) -> AnyDiscipline {
                 match self {
-                    $(Self::$type_n(params) => AnyDiscipline::$type_n(Discipline::new(params, port)),)*
+                    $(Self::$type_n(params) => {
+                        AnyDiscipline::Several(AnySeveral::$type_n(Discipline::new(params, port)))
+                    })*
                     one => AnyDiscipline::One(one.on_one_queue(port).expect("it has one queue")),
                 }
             }
@@ -195,7 +197,24 @@ macro_rules! aqms {
                 sojourn: Span,
                 rng: &mut R,
             ) -> Verdict {
-                match self { $(Self::$type(aqm) => aqm.on_dequeue(now, packet, queue, sojourn, rng)),* }
+                self.on_dequeue_of(now, || (*packet, *queue), sojourn, rng)
+            }
+
+            /// The same, with the packet and the queue only for those who look at them: most do not.
+            #[inline(always)]
+            pub(crate) fn on_dequeue_of<R: Uniform>(
+                &mut self,
+                now: Time,
+                state: impl FnOnce() -> (Packet, Backlog),
+                sojourn: Span,
+                rng: &mut R,
+            ) -> Verdict {
+                match self {
+                    $(Self::$type(aqm) => {
+                        let (packet, queue) = state();
+                        aqm.on_dequeue(now, &packet, &queue, sojourn, rng)
+                    })*
+                }
             }
 
             /// See [`Aqm::make_room`].
@@ -207,6 +226,12 @@ macro_rules! aqms {
             #[inline]
             pub fn on_idle(&mut self, now: Time) {
                 match self { $(Self::$type(aqm) => aqm.on_idle(now)),* }
+            }
+
+            /// See [`Aqm::is_final`].
+            #[must_use]
+            pub fn is_final(&self) -> bool {
+                match self { $(Self::$type(aqm) => aqm.is_final()),* }
             }
 
             /// See [`Aqm::period`].
@@ -227,28 +252,20 @@ macro_rules! aqms {
             }
         }
 
-        /// Any one algorithm, dispatched by a `match`. A link has one, so that its size does not matter.
+        /// Any one algorithm on several queues, dispatched by a `match`. A link has one, so that its size does not matter.
         #[derive(Clone, Debug)]
         #[allow(missing_docs, clippy::large_enum_variant)]
-        pub enum AnyDiscipline {
-            One(AnyAqm),
-            $($type_n($module_n::$type_n),)*
-        }
+        pub enum AnySeveral { $($type_n($module_n::$type_n)),* }
 
-        // Where there is one queue, `Queue` speaks to its algorithm itself.
-        #[allow(unused_variables, clippy::too_many_arguments)]
-        impl AnyDiscipline {
+        #[allow(clippy::too_many_arguments)]
+        impl AnySeveral {
             /// See [`Discipline::lanes`].
             #[must_use]
             pub fn lanes(&self) -> usize {
-                match self {
-                    Self::One(_) => 1,
-                    $(Self::$type_n(several) => several.lanes(),)*
-                }
+                match self { $(Self::$type_n(several) => several.lanes()),* }
             }
 
             /// See [`Discipline::on_enqueue`].
-            #[inline]
             pub(crate) fn on_enqueue<R: Uniform>(
                 &mut self,
                 now: Time,
@@ -257,13 +274,10 @@ macro_rules! aqms {
                 lanes: &[Lane],
                 rng: &mut R,
             ) -> (usize, Verdict) {
-                match self {
-                    Self::One(aqm) => (0, aqm.on_enqueue(now, packet, buffer, rng)),
-                    $(Self::$type_n(several) => several.on_enqueue(now, packet, buffer, lanes, rng),)*
-                }
+                match self { $(Self::$type_n(several) => several.on_enqueue(now, packet, buffer, lanes, rng)),* }
             }
 
-            /// See [`Discipline::make_room`]: the lane and the place in it.
+            /// See [`Discipline::make_room`].
             pub(crate) fn make_room<R: Uniform>(
                 &mut self,
                 now: Time,
@@ -272,32 +286,20 @@ macro_rules! aqms {
                 lanes: &[Lane],
                 rng: &mut R,
             ) -> Option<(usize, u32)> {
-                match self {
-                    Self::One(aqm) => aqm.make_room(now, packet, buffer, rng).map(|place| (0, place)),
-                    $(Self::$type_n(several) => several.make_room(now, packet, buffer, lanes, rng),)*
-                }
+                match self { $(Self::$type_n(several) => several.make_room(now, packet, buffer, lanes, rng)),* }
             }
 
             /// See [`Discipline::evict`].
-            #[inline]
             pub(crate) fn evict(&mut self, now: Time, lanes: &[Lane]) -> Option<(usize, u32)> {
-                match self {
-                    Self::One(_) => None,
-                    $(Self::$type_n(several) => several.evict(now, lanes),)*
-                }
+                match self { $(Self::$type_n(several) => several.evict(now, lanes)),* }
             }
 
             /// See [`Discipline::serve`].
-            #[inline]
             pub(crate) fn serve(&mut self, now: Time, lanes: &[Lane]) -> usize {
-                match self {
-                    Self::One(_) => 0,
-                    $(Self::$type_n(several) => several.serve(now, lanes),)*
-                }
+                match self { $(Self::$type_n(several) => several.serve(now, lanes)),* }
             }
 
             /// See [`Discipline::on_dequeue`].
-            #[inline]
             pub(crate) fn on_dequeue<R: Uniform>(
                 &mut self,
                 now: Time,
@@ -309,44 +311,30 @@ macro_rules! aqms {
                 rng: &mut R,
             ) -> Verdict {
                 match self {
-                    Self::One(aqm) => aqm.on_dequeue(now, packet, buffer, sojourn, rng),
                     $(Self::$type_n(several) => several.on_dequeue(now, lane, packet, buffer, lanes, sojourn, rng),)*
                 }
             }
 
             /// See [`Aqm::on_idle`].
-            #[inline]
             pub fn on_idle(&mut self, now: Time) {
-                match self {
-                    Self::One(aqm) => aqm.on_idle(now),
-                    $(Self::$type_n(several) => several.on_idle(now),)*
-                }
+                match self { $(Self::$type_n(several) => several.on_idle(now)),* }
             }
 
             /// See [`Aqm::period`].
             #[must_use]
             pub fn period(&self) -> Option<Span> {
-                match self {
-                    Self::One(aqm) => aqm.period(),
-                    $(Self::$type_n(several) => several.period(),)*
-                }
+                match self { $(Self::$type_n(several) => several.period()),* }
             }
 
             /// See [`Discipline::on_period`].
             pub(crate) fn on_period(&mut self, now: Time, buffer: &Backlog, lanes: &[Lane]) {
-                match self {
-                    Self::One(aqm) => aqm.on_period(now, buffer),
-                    $(Self::$type_n(several) => several.on_period(now, buffer, lanes),)*
-                }
+                match self { $(Self::$type_n(several) => several.on_period(now, buffer, lanes)),* }
             }
 
             /// See [`Aqm::signals`].
             #[inline]
             pub fn signals(&self, visit: impl FnMut(usize, f64)) {
-                match self {
-                    Self::One(aqm) => aqm.signals(visit),
-                    $(Self::$type_n(several) => several.signals(visit),)*
-                }
+                match self { $(Self::$type_n(several) => several.signals(visit)),* }
             }
         }
     };

@@ -1,6 +1,6 @@
 //! What an algorithm on one queue is, and the list of all algorithms.
 
-use crate::discipline::{Discipline, Lane};
+use crate::discipline::{AnyDiscipline, Discipline, Lane};
 use crate::params::{ParamError, Params, Spec, Value};
 use crate::unit::{Bytes, Limit, Rate, Span, Time};
 
@@ -172,6 +172,13 @@ pub trait Aqm: Sized {
         _rng: &mut R,
     ) -> Verdict {
         Verdict::Pass
+    }
+
+    /// Whether its decision on an arrival is final: neither [`Aqm::on_dequeue`] nor [`Aqm::make_room`] nor
+    /// [`Verdict::DropBoth`] ever does anything to what it has let in. A host may then work out at once when a packet
+    /// leaves, and call `on_dequeue` later, with the right times and in the right order.
+    fn is_final(&self) -> bool {
+        false
     }
 
     /// Names the place of a packet that waits, 0 for the first to leave, to be dropped because the buffer has no room

@@ -1,6 +1,6 @@
 //! What an algorithm is that keeps several queues in one buffer.
 
-use crate::aqm::{Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::aqm::{AnyAqm, AnySeveral, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Params};
 use crate::unit::{Span, Time};
 
@@ -139,4 +139,137 @@ pub trait Discipline: Sized {
 
     /// See [`Aqm::signals`](crate::Aqm::signals).
     fn signals(&self, visit: impl FnMut(usize, f64));
+}
+
+/// Any one algorithm. A link has one, so that its size does not matter.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)]
+pub enum AnyDiscipline {
+    /// On one queue: its only lane is number 0.
+    One(AnyAqm),
+    /// On several.
+    Several(AnySeveral),
+}
+
+// Inlined: where there is one queue, as mostly, there is one `match` over the algorithms a call, and for some calls none.
+#[allow(clippy::too_many_arguments)]
+impl AnyDiscipline {
+    /// See [`Discipline::lanes`].
+    #[must_use]
+    pub fn lanes(&self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Several(several) => several.lanes(),
+        }
+    }
+
+    /// See [`Discipline::on_enqueue`].
+    #[inline(always)]
+    pub(crate) fn on_enqueue<R: Uniform>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        buffer: &Backlog,
+        lanes: &[Lane],
+        rng: &mut R,
+    ) -> (usize, Verdict) {
+        match self {
+            Self::One(aqm) => (0, aqm.on_enqueue(now, packet, buffer, rng)),
+            Self::Several(several) => several.on_enqueue(now, packet, buffer, lanes, rng),
+        }
+    }
+
+    /// See [`Discipline::make_room`].
+    pub(crate) fn make_room<R: Uniform>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        buffer: &Backlog,
+        lanes: &[Lane],
+        rng: &mut R,
+    ) -> Option<(usize, u32)> {
+        match self {
+            Self::One(aqm) => aqm.make_room(now, packet, buffer, rng).map(|place| (0, place)),
+            Self::Several(several) => several.make_room(now, packet, buffer, lanes, rng),
+        }
+    }
+
+    /// See [`Discipline::evict`].
+    #[inline(always)]
+    pub(crate) fn evict(&mut self, now: Time, lanes: &[Lane]) -> Option<(usize, u32)> {
+        match self {
+            Self::One(_) => None,
+            Self::Several(several) => several.evict(now, lanes),
+        }
+    }
+
+    /// See [`Discipline::serve`].
+    #[inline(always)]
+    pub(crate) fn serve(&mut self, now: Time, lanes: &[Lane]) -> usize {
+        match self {
+            Self::One(_) => 0,
+            Self::Several(several) => several.serve(now, lanes),
+        }
+    }
+
+    /// See [`Discipline::on_dequeue`]; the packet and the buffer only for those who look at them.
+    #[inline(always)]
+    pub(crate) fn on_dequeue<R: Uniform>(
+        &mut self,
+        now: Time,
+        lane: usize,
+        state: impl FnOnce() -> (Packet, Backlog),
+        lanes: &[Lane],
+        sojourn: Span,
+        rng: &mut R,
+    ) -> Verdict {
+        match self {
+            Self::One(aqm) => aqm.on_dequeue_of(now, state, sojourn, rng),
+            Self::Several(several) => {
+                let (packet, buffer) = state();
+                several.on_dequeue(now, lane, &packet, &buffer, lanes, sojourn, rng)
+            }
+        }
+    }
+
+    /// See [`Aqm::on_idle`](crate::Aqm::on_idle).
+    #[inline]
+    pub(crate) fn on_idle(&mut self, now: Time) {
+        match self {
+            Self::One(aqm) => aqm.on_idle(now),
+            Self::Several(several) => several.on_idle(now),
+        }
+    }
+
+    /// See [`Aqm::is_final`](crate::Aqm::is_final); where there are several queues none is.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::One(aqm) if aqm.is_final())
+    }
+
+    /// See [`Aqm::period`](crate::Aqm::period).
+    #[must_use]
+    pub fn period(&self) -> Option<Span> {
+        match self {
+            Self::One(aqm) => aqm.period(),
+            Self::Several(several) => several.period(),
+        }
+    }
+
+    /// See [`Discipline::on_period`].
+    pub(crate) fn on_period(&mut self, now: Time, buffer: &Backlog, lanes: &[Lane]) {
+        match self {
+            Self::One(aqm) => aqm.on_period(now, buffer),
+            Self::Several(several) => several.on_period(now, buffer, lanes),
+        }
+    }
+
+    /// See [`Aqm::signals`](crate::Aqm::signals).
+    #[inline]
+    pub fn signals(&self, visit: impl FnMut(usize, f64)) {
+        match self {
+            Self::One(aqm) => aqm.signals(visit),
+            Self::Several(several) => several.signals(visit),
+        }
+    }
 }

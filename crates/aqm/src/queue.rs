@@ -1,12 +1,12 @@
 //! The queue in front of a link: storage, limit and counters, around one algorithm.
 
-use crate::aqm::{AnyDiscipline, Backlog, Packet, Port, Uniform, Verdict};
-use crate::discipline::{Head, Lane};
+use crate::aqm::{Backlog, Packet, Port, Uniform, Verdict};
+use crate::discipline::{AnyDiscipline, Head, Lane};
+use crate::ring::Ring;
 use crate::unit::{Limit, Span, Time};
-use std::collections::VecDeque;
 
 /// A packet as a host stores it.
-pub trait Frame {
+pub trait Frame: Copy {
     /// What the algorithm may know of it; the class of service is that of its row.
     fn packet(&self) -> Packet;
     /// Sets CE.
@@ -46,12 +46,18 @@ pub struct Counts {
 }
 
 /// A frame that waits.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Waiting<T> {
     arrived: Time,
     /// Which arrival it was.
     number: u64,
     frame: T,
+}
+
+impl<T: Frame> Waiting<T> {
+    fn head(&self) -> Head {
+        Head { arrived: self.arrived, size: self.frame.packet().size }
+    }
 }
 
 /// A frame that leaves the queue, for the link or dropped.
@@ -73,7 +79,7 @@ pub struct Sent<T> {
 pub struct Queue<T> {
     algorithm: AnyDiscipline,
     limit: Limit,
-    waiting: Vec<VecDeque<Waiting<T>>>,
+    waiting: Vec<Ring<Waiting<T>>>,
     packets: u32,
     bytes: u64,
     /// What the algorithm sees of the lanes; kept only where there are several.
@@ -95,7 +101,7 @@ impl<T: Frame> Queue<T> {
         Self {
             algorithm,
             limit: port.limit,
-            waiting: (0..lanes).map(|_| VecDeque::new()).collect(),
+            waiting: (0..lanes).map(|_| Ring::new()).collect(),
             packets: 0,
             bytes: 0,
             lanes: vec![Lane::default(); several],
@@ -164,7 +170,7 @@ impl<T: Frame> Queue<T> {
     pub fn enqueue_or<R: Uniform>(
         &mut self,
         now: Time,
-        mut frame: T,
+        frame: T,
         rng: &mut R,
         mut dropped: impl FnMut(&Sent<T>),
     ) -> (Outcome, usize) {
@@ -183,29 +189,24 @@ impl<T: Frame> Queue<T> {
             Verdict::Mark => Outcome::Marked,
             Verdict::Pass => Outcome::Queued,
         };
-        self.count(row, lane, |counts| {
-            counts.arrivals += 1;
-            match outcome {
-                Outcome::Queued => {}
-                Outcome::Marked => counts.marks += 1,
-                Outcome::DroppedEarly => counts.drops_early += 1,
-                Outcome::Overflowed => counts.drops_overflow += 1,
-            }
-        });
+        self.count(row, lane, |counts| counts.arrivals += 1);
+        if matches!(outcome, Outcome::Queued | Outcome::Marked) {
+            self.store(lane, Waiting { arrived: now, number, frame });
+        }
         match outcome {
-            Outcome::Overflowed => {}
+            Outcome::Queued => {}
+            Outcome::Marked => {
+                self.count(row, lane, |counts| counts.marks += 1);
+                self.waiting[lane].back_mut().expect("it has just been stored").frame.mark();
+            }
             Outcome::DroppedEarly => {
+                self.count(row, lane, |counts| counts.drops_early += 1);
                 if let Verdict::DropBoth(place) = verdict {
                     let sent = self.drop_at(now, lane, place, false);
                     dropped(&sent);
                 }
             }
-            Outcome::Queued | Outcome::Marked => {
-                if outcome == Outcome::Marked {
-                    frame.mark();
-                }
-                self.store(lane, Waiting { arrived: now, number, frame });
-            }
+            Outcome::Overflowed => self.count(row, lane, |counts| counts.drops_overflow += 1),
         }
         (self.evict(now, number, outcome, dropped), lane)
     }
@@ -219,7 +220,7 @@ impl<T: Frame> Queue<T> {
         if let Some(lane) = self.lanes.get_mut(lane) {
             lane.packets += 1;
             lane.bytes += u64::from(size);
-            lane.head.get_or_insert(Head { arrived: waiting.arrived, size });
+            lane.head.get_or_insert(waiting.head());
             lane.tail = size;
         }
         self.waiting[lane].push_back(waiting);
@@ -268,15 +269,23 @@ impl<T: Frame> Queue<T> {
 
     /// Drops a frame that waits.
     fn drop_at(&mut self, now: Time, lane: usize, place: u32, full: bool) -> Sent<T> {
-        let waiting =
-            self.waiting[lane].remove(place as usize).expect("the algorithm names a packet that waits");
-        let size = waiting.frame.packet().size;
-        let sent = self.taken(now, lane, waiting, size);
-        self.count(sent.frame.row(), lane, |counts| match full {
+        let ring = &mut self.waiting[lane];
+        let waiting = ring.remove(place as usize).expect("the algorithm names a packet that waits");
+        let Waiting { arrived, number, frame } = waiting;
+        let size = frame.packet().size;
+        self.packets -= 1;
+        self.bytes -= u64::from(size);
+        if let Some(view) = self.lanes.get_mut(lane) {
+            view.packets -= 1;
+            view.bytes -= u64::from(size);
+            view.head = ring.front().map(Waiting::head);
+            view.tail = ring.back().map_or(0, |last| last.frame.packet().size);
+        }
+        self.count(frame.row(), lane, |counts| match full {
             true => counts.drops_overflow += 1,
             false => counts.drops_early += 1,
         });
-        sent
+        Sent { frame, number, lane, sojourn: now - arrived }
     }
 
     /// Does to the counters of a row, and of a lane if there are several, what has to be done.
@@ -288,26 +297,9 @@ impl<T: Frame> Queue<T> {
         }
     }
 
-    /// Takes a frame that has been removed from its lane off the books.
-    #[inline]
-    fn taken(&mut self, now: Time, lane: usize, waiting: Waiting<T>, size: u32) -> Sent<T> {
-        let Waiting { arrived, number, frame } = waiting;
-        self.packets -= 1;
-        self.bytes -= u64::from(size);
-        if let Some(view) = self.lanes.get_mut(lane) {
-            view.packets -= 1;
-            view.bytes -= u64::from(size);
-            view.head = self.waiting[lane]
-                .front()
-                .map(|next| Head { arrived: next.arrived, size: next.frame.packet().size });
-            view.tail = self.waiting[lane].back().map_or(0, |last| last.frame.packet().size);
-        }
-        Sent { frame, number, lane, sojourn: now - arrived }
-    }
-
     /// The frames that wait with their numbers, lane by lane, the first to leave its lane first.
     pub fn waiting(&self) -> impl Iterator<Item = (u64, &T)> {
-        self.waiting.iter().flatten().map(|waiting| (waiting.number, &waiting.frame))
+        self.waiting.iter().flat_map(Ring::iter).map(|waiting| (waiting.number, &waiting.frame))
     }
 
     /// The next frame for the link; `None` if the link goes idle.
@@ -326,32 +318,48 @@ impl<T: Frame> Queue<T> {
     ) -> Option<Sent<T>> {
         while self.packets > 0 {
             let lane = self.algorithm.serve(now, &self.lanes);
-            let waiting =
-                self.waiting[lane].pop_front().expect("the algorithm serves a lane that is not empty");
-            let row = waiting.frame.row();
-            let packet = Packet { class: self.classes[row], ..waiting.frame.packet() };
-            let mut sent = self.taken(now, lane, waiting, packet.size);
-            let backlog = self.backlog(0);
-            let verdict =
-                self.algorithm.on_dequeue(now, lane, &packet, &backlog, &self.lanes, sent.sojourn, rng);
+            let ring = &mut self.waiting[lane];
+            if let Some(view) = self.lanes.get_mut(lane) {
+                let size = ring.front().map_or(0, |first| first.frame.packet().size);
+                view.packets -= 1;
+                view.bytes -= u64::from(size);
+                view.head = ring.get(1).map(Waiting::head);
+                if view.head.is_none() {
+                    view.tail = 0;
+                }
+            }
+            // It leaves its place when all is said: so it is copied once.
+            let waiting = ring.front_mut().expect("the algorithm serves a lane that is not empty");
+            let (row, size) = (waiting.frame.row(), waiting.frame.packet().size);
+            self.packets -= 1;
+            self.bytes -= u64::from(size);
+            let (packets, bytes) = (self.packets, self.bytes);
+            let state = || {
+                let packet = Packet { class: self.classes[row], ..waiting.frame.packet() };
+                let full = self.limit.refuses(packets, bytes, 0);
+                (packet, Backlog { packets, bytes, full })
+            };
+            let sojourn = now - waiting.arrived;
+            let verdict = self.algorithm.on_dequeue(now, lane, state, &self.lanes, sojourn, rng);
             let late = matches!(verdict, Verdict::Drop | Verdict::DropBoth(_));
+            if verdict == Verdict::Mark {
+                waiting.frame.mark();
+            }
+            let sent = Sent { frame: waiting.frame, number: waiting.number, lane, sojourn };
+            ring.pop_front();
             self.count(row, lane, |counts| {
                 counts.marks += u64::from(verdict == Verdict::Mark);
                 if late {
                     counts.drops_early += 1;
                 } else {
                     counts.departures += 1;
-                    counts.departed_bytes += u64::from(packet.size);
+                    counts.departed_bytes += u64::from(size);
                 }
             });
-            if late {
-                dropped(&sent);
-                continue;
+            if !late {
+                return Some(sent);
             }
-            if verdict == Verdict::Mark {
-                sent.frame.mark();
-            }
-            return Some(sent);
+            dropped(&sent);
         }
         self.algorithm.on_idle(now);
         None

@@ -234,7 +234,7 @@ fn an_empty_queue_is_never_punished_from_a_fresh_start() {
 }
 
 /// A packet that remembers what was done to it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Labelled {
     packet: Packet,
     row: usize,
@@ -383,7 +383,7 @@ impl Model {
         let sent = self.queue.dequeue_or(self.host.now, &mut self.random, |_| *late += 1);
         if let Some(sent) = &sent {
             assert_eq!(sent.number, sent.frame.number);
-            self.fates.push(Fate::Left(sent.frame.clone(), sent.lane, sent.sojourn));
+            self.fates.push(Fate::Left(sent.frame, sent.lane, sent.sojourn));
         }
         sent.is_some()
     }

@@ -69,7 +69,7 @@ const BOUNDS: [Bounds; 7] = [
 ];
 
 /// A packet that knows which arrival it was.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Numbered(Packet, u64);
 
 impl Frame for Numbered {

@@ -14,7 +14,7 @@ use support::{PORT, Random};
 
 const ARRIVALS: u64 = 60_000;
 
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 struct Numbered(Packet);
 
 impl Frame for Numbered {

@@ -14,6 +14,7 @@ use reference::{Arrival, Scheme, Sent};
 use support::{PORT, Random};
 
 /// A packet with its number, and whether it was marked.
+#[derive(Clone, Copy)]
 struct Numbered(Packet, u64, bool);
 
 impl Frame for Numbered {

@@ -9,6 +9,7 @@ use aqm::queue::Frame;
 use aqm::{AnyParams, Limit, Packet, Port, Queue, Rate, Span, Time};
 use support::{PORT, Random};
 
+#[derive(Clone, Copy)]
 struct Bare(Packet);
 
 impl Frame for Bare {

@@ -2,7 +2,7 @@
 
 use crate::arrivals::Amount;
 use crate::event::Event;
-use crate::flow::Flow;
+use crate::flow::{Application, Flow};
 use crate::probe::Probe;
 use crate::simulation::Simulation;
 use crate::slots::Tenant;
@@ -38,8 +38,8 @@ impl<P: Probe> Simulation<P> {
             Amount::Lifetime(_) => u64::MAX,
             Amount::Size(payload) => payload,
         };
-        let flow = Flow::new(class, profile, arrival.paths, payload, now, Tenant::Short);
-        let slot = self.endpoints.open(flow);
+        let application = Application::new(Tenant::Short, payload, now);
+        let slot = self.endpoints.open(Flow::new(class, profile, arrival.paths), application);
         self.start(slot);
         if let Amount::Lifetime(lifetime) = arrival.amount {
             // It cannot be over before, so the event needs no generation.
@@ -50,18 +50,19 @@ impl<P: Probe> Simulation<P> {
     /// All that a flow's application has handed over was acknowledged.
     pub(crate) fn on_through(&mut self, slot: u32) {
         let now = self.now();
-        let flow = &mut self.endpoints.flows[slot as usize];
-        match flow.tenant {
+        let flow = &self.endpoints.flows[slot as usize];
+        let Application { tenant, start, payload, .. } = self.endpoints.applications[slot as usize];
+        match tenant {
             Tenant::Transfer => {
-                let whole = self.endpoints.profiles[usize::from(flow.profile)].segments(flow.payload);
+                let whole = self.endpoints.profiles[usize::from(flow.profile)].segments(payload);
                 // Its application may have been stopped before.
                 if self.endpoints.senders[slot as usize].una() > whole {
-                    flow.tenant = Tenant::Resident;
-                    self.deliveries.on_completion(flow.class, now - flow.start);
+                    self.deliveries.on_completion(flow.class, now - start);
+                    self.endpoints.assign(slot as usize, Tenant::Resident);
                 }
             }
             Tenant::Short => {
-                self.deliveries.on_completion(flow.class, now - flow.start);
+                self.deliveries.on_completion(flow.class, now - start);
                 self.endpoints.close(slot);
             }
             Tenant::Requests { client, connection } => {
@@ -80,24 +81,25 @@ impl<P: Probe> Simulation<P> {
     pub(crate) fn on_delivery(&mut self, slot: u32) {
         let now = self.now();
         let arrived = self.endpoints.receivers[slot as usize].delivered();
-        match self.endpoints.flows[slot as usize].tenant {
+        match self.endpoints.applications[slot as usize].tenant {
             Tenant::Requests { client, connection } => {
                 let connection =
                     &mut self.endpoints.clients[client as usize].connections[usize::from(connection)];
                 let objects = connection.objects;
                 if let Some(object) = connection.serve(arrived) {
-                    let flow = &mut self.endpoints.flows[objects as usize];
-                    flow.payload = flow.payload.saturating_add(object.size);
+                    let payload = &mut self.endpoints.applications[objects as usize].payload;
+                    *payload = payload.saturating_add(object.size);
                     self.supply(objects, object.segments);
                 }
             }
             Tenant::Objects { client: number, connection } => {
                 let client = &mut self.endpoints.clients[number as usize];
                 let Some(arrived) = client.take(connection, arrived, now) else { return };
-                let flow = &mut self.endpoints.flows[slot as usize];
+                let flow = &self.endpoints.flows[slot as usize];
                 let full = self.endpoints.profiles[usize::from(flow.profile)].payload();
                 let segments = u64::from(arrived.object.segments) * u64::from(full);
-                flow.padding = flow.padding.saturating_add(segments.saturating_sub(arrived.object.size));
+                let padding = &mut self.endpoints.applications[slot as usize].padding;
+                *padding = padding.saturating_add(segments.saturating_sub(arrived.object.size));
                 let class = flow.class;
                 self.deliveries.on_completion(class, arrived.took);
                 if let Some(took) = arrived.session {
@@ -123,10 +125,10 @@ impl<P: Probe> Simulation<P> {
         let (class, requests, objects) = (site.class, site.requests, site.objects);
         let (up, down) = (client.up, client.down);
         for connection in 0..site.connections() {
-            let tenant = Tenant::Requests { client: number, connection };
-            let requests = self.endpoints.open(Flow::new(class, requests, (up, down), 0, Time::MAX, tenant));
-            let tenant = Tenant::Objects { client: number, connection };
-            let objects = self.endpoints.open(Flow::new(class, objects, (down, up), 0, Time::MAX, tenant));
+            let asks = Application::new(Tenant::Requests { client: number, connection }, 0, Time::MAX);
+            let requests = self.endpoints.open(Flow::new(class, requests, (up, down)), asks);
+            let answers = Application::new(Tenant::Objects { client: number, connection }, 0, Time::MAX);
+            let objects = self.endpoints.open(Flow::new(class, objects, (down, up)), answers);
             let client = &mut self.endpoints.clients[number as usize];
             client.connections.push(Connection::new(requests, objects));
             self.with_sender(requests, |sender, now, profile, out| sender.on_start(now, profile, out));
@@ -157,7 +159,7 @@ impl<P: Probe> Simulation<P> {
         for i in 0..self.endpoints.clients[number as usize].connections.len() {
             let Connection { requests, objects, .. } = self.endpoints.clients[number as usize].connections[i];
             for slot in [requests, objects] {
-                self.endpoints.flows[slot as usize].tenant = Tenant::Closing;
+                self.endpoints.assign(slot as usize, Tenant::Closing);
                 if self.endpoints.senders[slot as usize].is_through() {
                     self.endpoints.close(slot);
                 }

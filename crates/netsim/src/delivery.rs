@@ -11,6 +11,8 @@ pub(crate) struct Deliveries {
     pub(crate) classes: Vec<Delivery>,
     /// The last packet of each flow of TCP and of each of UDP.
     last: [Vec<Last>; 2],
+    /// From here on delays and jitter count.
+    pub(crate) warmup: Time,
 }
 
 /// A flow's last packet: which of the connections with its number it was of, and how long it took; [`NONE`] before
@@ -42,8 +44,9 @@ pub(crate) struct Jitter {
 const NONE: Span = Span::ns(u64::MAX);
 
 impl Deliveries {
-    pub(crate) fn new(classes: usize) -> Self {
-        Self { classes: (0..classes).map(|_| Delivery::new()).collect(), last: [Vec::new(), Vec::new()] }
+    pub(crate) fn new(classes: usize, warmup: Time) -> Self {
+        let classes = (0..classes).map(|_| Delivery::new()).collect();
+        Self { classes, last: [Vec::new(), Vec::new()], warmup }
     }
 
     /// A segment or datagram has reached its destination.
@@ -52,15 +55,18 @@ impl Deliveries {
         let delay = now - packet.stamp();
         let last = &mut self.last[usize::from(packet.kind == Kind::Datagram)];
         let flow = packet.flow as usize;
-        if last.len() <= flow {
-            last.resize(flow + 1, Last { generation: 0, delay: NONE });
-        }
         // A SYN carries no data.
         if packet.is_syn() {
             return;
         }
+        if last.len() <= flow {
+            grow(last, flow);
+        }
         let this = Last { generation: packet.generation, delay };
         let before = std::mem::replace(&mut last[flow], this);
+        if now < self.warmup {
+            return;
+        }
         let class = &mut self.classes[packet.class()];
         class.delays.record(delay);
         if before.generation == this.generation && before.delay != NONE {
@@ -73,14 +79,6 @@ impl Deliveries {
         self.classes[usize::from(class)].completions.record(took);
     }
 
-    /// From here on delays and jitter count.
-    pub(crate) fn end_warmup(&mut self) {
-        for class in &mut self.classes {
-            class.delays.reset();
-            class.jitter = Jitter::default();
-        }
-    }
-
     /// The delays and the jitter of all classes together.
     pub(crate) fn all(&self) -> (Delays, Jitter) {
         let (mut delays, mut jitter) = (Delays::new(), Jitter::default());
@@ -91,6 +89,11 @@ impl Deliveries {
         }
         (delays, jitter)
     }
+}
+
+#[cold]
+fn grow(last: &mut Vec<Last>, flow: usize) {
+    last.resize(flow + 1, Last { generation: 0, delay: NONE });
 }
 
 impl Delivery {
@@ -123,7 +126,7 @@ mod tests {
 
     #[test]
     fn jitter_is_the_mean_change_from_a_flows_packet_to_its_next() {
-        let mut deliveries = Deliveries::new(2);
+        let mut deliveries = Deliveries::new(2, Time::ZERO);
         // Flow 0 takes 10, 14 and 11 ms, flow 1, of the same class, 50 ms twice: (4 + 3 + 0) / 3.
         for (sent, flow, delay) in [(0, 0, 10), (5, 1, 50), (20, 0, 14), (30, 1, 50), (40, 0, 11)] {
             deliveries.on_packet(at(sent + delay), &Packet::datagram(at(sent), flow, 0, 1, 500));
@@ -133,7 +136,8 @@ mod tests {
         assert!((class.delays.mean().unwrap() - 0.027).abs() < 1e-12);
         assert_eq!((deliveries.classes[0].jitter.mean(), deliveries.classes[0].delays.mean()), (None, None));
         assert_eq!(deliveries.all().1.mean(), class.jitter.mean());
-        deliveries.end_warmup();
+        let mut deliveries = Deliveries::new(2, at(100));
+        deliveries.on_packet(at(51), &Packet::datagram(at(40), 0, 0, 1, 500));
         assert_eq!(deliveries.all().0.mean(), None);
         deliveries.on_packet(at(115), &Packet::datagram(at(100), 0, 0, 1, 500));
         let class = &deliveries.classes[1];
@@ -142,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_syn_has_no_delay_and_the_next_guest_of_a_slot_is_another_flow() {
-        let mut deliveries = Deliveries::new(1);
+        let mut deliveries = Deliveries::new(1, Time::ZERO);
         let segment = |generation, seq, sent| {
             let segment = Segment {
                 seq,

@@ -31,18 +31,11 @@ pub(crate) struct Class {
     pub(crate) at_warmup: Snapshot,
 }
 
-/// A TCP flow as the engine sees it: which class, which paths, which timers are pending.
+/// A TCP flow as the engine sees it: which class, which paths, which timers are pending. One cache line, for every
+/// segment and every ACK touches it.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct Flow {
-    pub(crate) class: u16,
-    /// Which of the profiles it has.
-    pub(crate) profile: u16,
-    /// Tells the connections apart that have this slot one after the other.
-    pub(crate) generation: u16,
-    /// To whom it belongs.
-    pub(crate) tenant: Tenant,
-    pub(crate) forth: u32,
-    pub(crate) back: u32,
     /// The retransmission timer's deadline.
     pub(crate) due: Key,
     /// The pending timer event, at or before that ([`NEVER`]: none pending).
@@ -51,8 +44,27 @@ pub(crate) struct Flow {
     pub(crate) pace: Time,
     /// The same for the receiver's delayed ACK.
     pub(crate) ack_timer: Time,
+    pub(crate) forth: u32,
+    pub(crate) back: u32,
+    pub(crate) class: u16,
+    /// Which of the profiles it has.
+    pub(crate) profile: u16,
+    /// Tells the connections apart that have this slot one after the other.
+    pub(crate) generation: u16,
+    /// Whether the application is to be told when data arrives.
+    pub(crate) listens: bool,
+}
+
+const _: () = assert!(size_of::<Flow>() == 64, "a flow is one cache line");
+
+/// What a flow is for, which is asked when it starts, when data arrives at an application that listens, and when all
+/// is through.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Application {
+    /// To whom the flow belongs.
+    pub(crate) tenant: Tenant,
     pub(crate) start: Time,
-    /// Payload bytes that the application has handed over; [`u64::MAX`] without an end, 0 if they are no goodput.
+    /// Payload bytes that were handed over; [`u64::MAX`] without an end, 0 if they are no goodput.
     pub(crate) payload: u64,
     /// Bytes that the last segments of earlier objects lack to be full.
     pub(crate) padding: u64,
@@ -82,6 +94,7 @@ pub(crate) struct Endpoints {
     /// The phases of the ticks of each profile's flows.
     pub(crate) phases: Vec<Stream>,
     pub(crate) flows: Vec<Flow>,
+    pub(crate) applications: Vec<Application>,
     pub(crate) senders: Vec<Sender>,
     pub(crate) receivers: Vec<Receiver>,
     pub(crate) sources: Vec<Source>,
@@ -104,31 +117,17 @@ pub(crate) struct Endpoints {
 
 impl Flow {
     /// A flow that has done nothing.
-    pub(crate) const fn new(
-        class: u16,
-        profile: u16,
-        (forth, back): (u32, u32),
-        payload: u64,
-        start: Time,
-        tenant: Tenant,
-    ) -> Self {
-        let (generation, padding) = (0, 0);
+    pub(crate) const fn new(class: u16, profile: u16, (forth, back): (u32, u32)) -> Self {
+        let (generation, listens) = (0, false);
         let (due, timer, pace, ack_timer) = (NEVER, NEVER, Time::MAX, Time::MAX);
-        Self {
-            class,
-            profile,
-            generation,
-            tenant,
-            forth,
-            back,
-            due,
-            timer,
-            pace,
-            ack_timer,
-            start,
-            payload,
-            padding,
-        }
+        Self { due, timer, pace, ack_timer, forth, back, class, profile, generation, listens }
+    }
+}
+
+impl Application {
+    /// One that has so many bytes to send from `start` on.
+    pub(crate) const fn new(tenant: Tenant, payload: u64, start: Time) -> Self {
+        Self { tenant, start, payload, padding: 0 }
     }
 }
 
@@ -198,19 +197,21 @@ impl Endpoints {
         let phases = |what: &str| Stream::new(seed, &format!("traffic.{}.{what}", entry.name));
         match &entry.kind {
             Kind::Ftp(tcp) => {
+                self.reserve(entry.count as usize);
                 let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
                 for (i, start) in starts.enumerate() {
-                    let flow = Flow::new(class, profile, paths(i), u64::MAX, start, Tenant::Resident);
-                    self.add_flow(flow, entry.stop);
+                    let application = Application::new(Tenant::Resident, u64::MAX, start);
+                    self.add_flow(Flow::new(class, profile, paths(i)), application, entry.stop);
                 }
             }
             Kind::Transfer(tcp, size) => {
+                self.reserve(entry.count as usize);
                 let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
                 let mut sizes = Stream::new(seed, &format!("traffic.{}.sizes", entry.name));
                 for (i, start) in starts.enumerate() {
                     let payload = draw_payload(size, &mut sizes);
-                    let flow = Flow::new(class, profile, paths(i), payload, start, Tenant::Transfer);
-                    self.add_flow(flow, entry.stop);
+                    let application = Application::new(Tenant::Transfer, payload, start);
+                    self.add_flow(Flow::new(class, profile, paths(i)), application, entry.stop);
                 }
             }
             Kind::Short(tcp, short) => {
@@ -259,40 +260,70 @@ impl Endpoints {
         Sender::new(profile, profile.segments(payload), Span::from_secs(profile.tick.secs() * part))
     }
 
-    fn add_flow(&mut self, mut flow: Flow, stop: Option<Span>) {
+    /// Makes room for so many flows, and for no more: there may be very many.
+    fn reserve(&mut self, flows: usize) {
+        self.flows.reserve_exact(flows);
+        self.applications.reserve_exact(flows);
+        self.senders.reserve_exact(flows);
+        self.receivers.reserve_exact(flows);
+    }
+
+    fn add_flow(&mut self, flow: Flow, mut application: Application, stop: Option<Span>) {
         if let Some(stop) = stop {
             // A flow that would start after its stop never starts.
-            let stop = Time::ZERO + stop;
-            flow.start = if flow.start < stop { flow.start } else { Time::MAX };
+            let (stop, start) = (Time::ZERO + stop, application.start);
+            application.start = if start < stop { start } else { Time::MAX };
             self.stops.push((stop, self.flows.len() as u32));
         }
-        let sender = self.sender(flow.profile, flow.payload);
+        self.push(flow, application);
+    }
+
+    /// Adds a flow and its ends.
+    pub(crate) fn push(&mut self, flow: Flow, application: Application) {
+        let sender = self.sender(flow.profile, application.payload);
         self.senders.push(sender);
         self.receivers.push(Receiver::new(self.profiles[usize::from(flow.profile)].first()));
-        self.flows.push(flow);
+        self.flows.push(Flow { listens: application.tenant.listens(), ..flow });
+        self.applications.push(application);
+    }
+
+    /// Gives a slot to another tenant.
+    pub(crate) fn assign(&mut self, slot: usize, tenant: Tenant) {
+        self.applications[slot].tenant = tenant;
+        self.flows[slot].listens = tenant.listens();
     }
 
     /// The counters of a flow since the start.
     pub(crate) fn snapshot(&self, index: usize) -> Snapshot {
-        let flow = &self.flows[index];
+        let (flow, application) = (&self.flows[index], &self.applications[index]);
         let full = u64::from(self.profiles[usize::from(flow.profile)].payload());
         let delivered = u64::from(self.receivers[index].delivered()) * full;
         Snapshot {
-            delivered: delivered.saturating_sub(flow.padding).min(flow.payload),
+            delivered: delivered.saturating_sub(application.padding).min(application.payload),
             retransmits: self.senders[index].retransmits(),
             timeouts: self.senders[index].timeouts(),
         }
     }
 
-    /// Remembers the counters of all flows as they are.
-    pub(crate) fn note_warmup(&mut self) {
+    /// Remembers what a flow has delivered so far, before the end of the warm-up.
+    pub(crate) fn note_delivered(&mut self, flow: usize) {
+        self.at_warmup[flow].delivered = self.snapshot(flow).delivered;
+    }
+
+    /// Remembers the counters of all flows at the end of the warm-up. Where packets are delivered before their time,
+    /// what had been delivered by now has been noted.
+    pub(crate) fn note_warmup(&mut self, ends_early: impl Fn(u32) -> bool) {
         for flow in 0..self.residents {
+            let noted = self.at_warmup[flow].delivered;
             self.at_warmup[flow] = self.snapshot(flow);
+            if ends_early(self.flows[flow].forth) {
+                self.at_warmup[flow].delivered = noted;
+            }
         }
         for class in 0..self.classes.len() {
             self.classes[class].at_warmup = self.guests(class as u16);
         }
-        for source in &mut self.sources {
+        for source in self.sources.iter_mut().filter(|source| !ends_early(source.forth)) {
             source.delivered_at_warmup = source.delivered;
         }
     }

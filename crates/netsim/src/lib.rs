@@ -1,9 +1,10 @@
 //! The packet engine: discrete events, integer nanoseconds, no globals.
 //!
-//! A [`Simulation`] runs one scenario with one seed on one thread. Events at equal times happen in the order in
-//! which they were scheduled, timers and departures first, and every component that draws random numbers has a
-//! stream of its own, so a run is the same on any machine.
+//! A [`Simulation`] runs one scenario with one seed on one thread. Events at equal times have an order of their own,
+//! timers and departures first, and every component that draws random numbers has a stream of its own, so a run is the
+//! same on any machine.
 
+mod ahead;
 mod application;
 mod arrivals;
 mod chance;

@@ -10,11 +10,21 @@ use crate::probe::Owner;
 use crate::rng::Stream;
 use crate::stats::{Delays, Occupancy, Settling};
 use aqm::queue::Counts;
+use aqm::ring::Ring;
 use aqm::unit::{Limit, Rate, Span, Time};
 use aqm::{Bytes, Port, Queue};
 use scenario::Scenario;
 use scenario::model;
-use std::collections::VecDeque;
+
+/// A packet in flight, and when it reaches the other end.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Flight {
+    pub(crate) arrival: Key,
+    pub(crate) packet: Packet,
+}
+
+/// What has no place on the event list.
+pub(crate) const NO_SLOT: usize = usize::MAX;
 
 #[derive(Debug)]
 pub(crate) struct Managed {
@@ -23,6 +33,8 @@ pub(crate) struct Managed {
     pub(crate) busy: bool,
     /// When the packet in transmission is sent completely.
     pub(crate) sent: Time,
+    /// Where the link works ahead, what is due next.
+    pub(crate) ahead: Option<Ahead>,
     /// What that packet belongs to.
     pub(crate) sending: Owner,
     /// Bits of the packet in transmission at the end of the warm-up that were still to be sent, and its owner.
@@ -31,15 +43,30 @@ pub(crate) struct Managed {
     pub(crate) number: usize,
     pub(crate) ready_slot: usize,
     pub(crate) period_slot: usize,
+    /// The counters at the end of the warm-up.
+    pub(crate) at_warmup: Vec<Counts>,
     /// Size of the usual packet, to tell whether there is room for another.
     pub(crate) packet: Bytes,
     pub(crate) occupancy: Occupancy,
-    pub(crate) settling: Option<Settling>,
+    pub(crate) settling: Settling,
     /// A row a class.
     pub(crate) delays: Vec<Delays>,
     pub(crate) losses: Losses,
     /// One for each queue that has a name; none where the algorithm names none.
     pub(crate) meters: Vec<Meter>,
+}
+
+/// What a queue that works ahead catches up with (see [`crate::ahead`]).
+#[derive(Debug)]
+pub(crate) struct Ahead {
+    /// The earliest of what is due: the transmitter's being free (`Managed::sent`) and these two.
+    pub(crate) due: Time,
+    /// The end of the algorithm's period, if it has one.
+    pub(crate) period: Time,
+    /// The end of the warm-up, until it is over.
+    pub(crate) warmup: Time,
+    /// When the wire is free of all that has been let in.
+    pub(crate) free: Instant,
 }
 
 /// What is measured at one of the queues that share a buffer.
@@ -73,14 +100,16 @@ pub(crate) struct Link {
     /// When the wire of a plain link is free, on the integer clock.
     free: Instant,
     /// When the transmission of each packet that waits at a plain link starts, with its size.
-    waiting: VecDeque<(Instant, u16)>,
+    waiting: Ring<(Instant, u16)>,
     waiting_bytes: u64,
     /// The same on the double clock.
     pub(crate) ordered: Ordered,
     /// Packets that a plain link had no room for.
     pub(crate) drops: u64,
-    /// When each packet in flight reaches the other end, with the event's number.
-    pub(crate) line: VecDeque<(Key, Packet)>,
+    /// The place on the event list of the first of these.
+    pub(crate) slot: usize,
+    /// The packets in flight.
+    pub(crate) line: Ring<Flight>,
     /// What is lost by chance, before it comes to the queue.
     pub(crate) lottery: Option<Box<Lottery>>,
     /// The queue of a link that is not plain.
@@ -91,16 +120,15 @@ pub(crate) struct Link {
 /// instant, ns-2's order is that of the beginnings.
 #[derive(Debug)]
 pub(crate) struct Ordered {
-    waiting: VecDeque<Packet>,
+    waiting: Ring<Packet>,
     waiting_bytes: u64,
     /// When the wire is free. The event is there only if a packet waits for it.
     pub(crate) ready: Key,
-    pub(crate) ready_slot: usize,
 }
 
 impl Ordered {
-    const fn new(ready_slot: usize) -> Self {
-        Self { waiting: VecDeque::new(), waiting_bytes: 0, ready: 0, ready_slot }
+    const fn new() -> Self {
+        Self { waiting: Ring::new(), waiting_bytes: 0, ready: 0 }
     }
 
     /// Whether a packet that comes now must wait.
@@ -129,7 +157,7 @@ impl Managed {
         aqm: &aqm::AnyParams,
         scenario: &Scenario,
         seed: u64,
-        (number, ready_slot, period_slot): (usize, usize, usize),
+        number: usize,
         delay: Span,
         observed: bool,
     ) -> Self {
@@ -137,19 +165,22 @@ impl Managed {
         let services: Vec<u8> = scenario.traffic.iter().map(|traffic| traffic.class).collect();
         let classes = services.len();
         let target = scenario.target().filter(|_| observed);
+        let queue = Queue::new(aqm.build(&port), &port, &services);
         Self {
-            queue: Queue::new(aqm.build(&port), &port, &services),
+            queue,
+            ahead: None,
             rng: Stream::new(seed, &format!("link.{}.aqm", link.name)),
             busy: false,
             sent: Time::ZERO,
             sending: Owner::default(),
             unsent_at_warmup: (0.0, Owner::default()),
             number,
-            ready_slot,
-            period_slot,
+            ready_slot: NO_SLOT,
+            period_slot: NO_SLOT,
+            at_warmup: vec![Counts::default(); classes],
             packet: link.packet,
-            occupancy: Occupancy::new(),
-            settling: target.map(|target| Settling::new(target, &scenario.response)),
+            occupancy: Occupancy::new(Some(link.buffer)),
+            settling: Settling::new(target, &scenario.response),
             delays: (0..classes).map(|_| Delays::new()).collect(),
             losses: Losses::new(classes, scenario.record.loss_event),
             meters: link.lanes().iter().map(|_| Meter::new()).collect(),
@@ -157,16 +188,35 @@ impl Managed {
     }
 
     /// Notes that the queue's length has changed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn note_length(&mut self, now: Time) {
-        let length = self.queue.len();
-        let full = self.queue.backlog(self.packet.0 as u32).full;
-        self.occupancy.change(now, length, full);
-        if let Some(settling) = &mut self.settling {
-            settling.change(now, length);
+        let (queue, usual) = (&self.queue, self.packet.0 as u32);
+        self.settling.roll(now, &self.occupancy);
+        self.occupancy.change(now, queue.len(), || queue.backlog(usual).full);
+        if !self.meters.is_empty() {
+            self.note_lanes(now);
         }
+    }
+
+    #[inline(never)]
+    fn note_lanes(&mut self, now: Time) {
         for (meter, lane) in self.meters.iter_mut().zip(self.queue.lanes()) {
-            meter.occupancy.change(now, lane.packets as usize, full);
+            meter.occupancy.change(now, lane.packets as usize, || false);
+        }
+    }
+
+    /// From the start on, the link works ahead.
+    pub(crate) fn work_ahead(&mut self, warmup: Time) {
+        let period = self.queue.period().map_or(Time::MAX, |period| Time::ZERO + period);
+        self.ahead = Some(Ahead { due: period.min(warmup), period, warmup, free: Instant::ZERO });
+    }
+
+    /// Notes what is due next where the link works ahead.
+    #[inline]
+    pub(crate) fn note_due(&mut self) {
+        if let Some(ahead) = &mut self.ahead {
+            let ready = if self.busy { self.sent } else { Time::MAX };
+            ahead.due = ahead.period.min(ready).min(ahead.warmup);
         }
     }
 
@@ -175,6 +225,7 @@ impl Managed {
         self.note_length(now);
         self.occupancy.reset(now);
         self.unsent_at_warmup = (unsent, self.sending);
+        self.at_warmup.copy_from_slice(self.queue.counts());
         self.delays.iter_mut().for_each(Delays::reset);
         self.losses.reset();
         for (meter, counts) in self.meters.iter_mut().zip(self.queue.lane_counts()) {
@@ -187,7 +238,7 @@ impl Managed {
 
 impl Meter {
     fn new() -> Self {
-        Self { occupancy: Occupancy::new(), delays: Delays::new(), at_warmup: Counts::default() }
+        Self { occupancy: Occupancy::new(None), delays: Delays::new(), at_warmup: Counts::default() }
     }
 }
 
@@ -203,13 +254,20 @@ impl Wire {
         span.secs() * self.sending.bits()
     }
 
+    /// Works out how long packets of another size take.
+    #[cold]
+    #[inline(never)]
+    fn measure(&mut self, size: u32) {
+        let transmission = self.clock.transmission(self.rate, size);
+        self.sending = self.rate;
+        self.last = (size, transmission, self.clock.sum(transmission, self.delay));
+    }
+
     /// When a packet of `size` bytes whose transmission starts at `start` is sent, and when it is at the other end.
     #[inline]
     pub(crate) fn send(&mut self, start: Instant, size: u32) -> (Instant, Instant) {
         if self.last.0 != size {
-            let transmission = self.clock.transmission(self.rate, size);
-            self.sending = self.rate;
-            self.last = (size, transmission, self.clock.sum(transmission, self.delay));
+            self.measure(size);
         }
         (self.clock.after(start, self.last.1), self.clock.after(start, self.last.2))
     }
@@ -221,7 +279,6 @@ impl Link {
         link: &model::Link,
         delay: Span,
         seed: u64,
-        ready_slot: usize,
         managed: Option<Box<Managed>>,
     ) -> Self {
         let nothing = clock.lapse(Span::ZERO);
@@ -235,11 +292,12 @@ impl Link {
             },
             limit: link.buffer,
             free: Instant::ZERO,
-            waiting: VecDeque::new(),
+            waiting: Ring::new(),
             waiting_bytes: 0,
-            ordered: Ordered::new(ready_slot),
+            ordered: Ordered::new(),
             drops: 0,
-            line: VecDeque::new(),
+            slot: NO_SLOT,
+            line: Ring::new(),
             lottery: link.loss.clone().map(|loss| {
                 Box::new(Lottery::new(loss, Stream::new(seed, &format!("link.{}.loss", link.name))))
             }),
@@ -247,9 +305,18 @@ impl Link {
         }
     }
 
+    /// Its queue and statistics.
+    ///
+    /// # Panics
+    /// If it is plain.
+    #[inline]
+    pub(crate) fn managed(&mut self) -> &mut Managed {
+        self.managed.as_deref_mut().expect("only managed links queue")
+    }
+
     /// A plain link takes in a packet at `at`, and tells when it reaches the other end; `None` if it is dropped.
     /// Packets are offered in the order of their times. A transmission that starts at `at` comes first.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn accept(&mut self, at: Instant, size: u16) -> Option<Instant> {
         if self.free <= at {
             self.waiting.clear();

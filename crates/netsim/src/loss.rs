@@ -1,8 +1,8 @@
 //! How losses at a queue come together: in runs of consecutive packets, and in events that hit many flows.
 
 use crate::packet::{Kind, Packet};
+use aqm::Ring;
 use aqm::unit::{Span, Time};
-use std::collections::VecDeque;
 
 /// Runs of this many losses or more share the last bin.
 pub(crate) const LONGEST_RUN: usize = 100;
@@ -11,17 +11,25 @@ pub(crate) const LONGEST_RUN: usize = 100;
 /// that lasts longer takes its own length instead.
 const ACTIVE: Span = Span::s(1);
 
+/// A packet that waits while the fates of so many later ones have become certain counts as sent: where one lane is
+/// served for ever and another starves, no more of them are kept.
+const MOST_FATES: usize = 1 << 20;
+
 /// What is measured of the losses at one queue.
 ///
-/// Runs are of packets in the order of their arrivals, whichever way they leave the queue: so each waits here, by its
-/// number, until its fate and that of all before it is certain.
+/// Runs are of packets in the order of their arrivals, whichever way they leave the queue: so a fate waits here until
+/// that of all that came before is certain.
 #[derive(Clone, Debug)]
 pub(crate) struct Losses {
     /// The flows of TCP and those of UDP, as far as a number has lost a packet or sent one.
     flows: [Vec<FlowLosses>; 2],
-    /// The number of the first arrival in `fates`.
+    /// How many packets have arrived.
+    arrivals: u64,
+    /// The number of the first arrival whose fate is not certain.
     first: u64,
-    fates: VecDeque<Fate>,
+    /// The fates of later ones, as far as they are certain, by their numbers. Where who comes first leaves first, most are
+    /// drops.
+    fates: Ring<(u64, Fate)>,
     /// The runs of each flow's own packets, a row a class.
     classes: Vec<Runs>,
     /// The runs of packets of any flow.
@@ -34,8 +42,6 @@ pub(crate) struct Losses {
 /// What has become of an arrival.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fate {
-    /// It waits.
-    Open,
     /// It was sent.
     Sent(Owner),
     /// It was dropped.
@@ -108,8 +114,9 @@ impl Losses {
     pub(crate) fn new(classes: usize, event: Span) -> Self {
         Self {
             flows: [Vec::new(), Vec::new()],
+            arrivals: 0,
             first: 0,
-            fates: VecDeque::new(),
+            fates: Ring::new(),
             classes: vec![Runs::new(); classes],
             bursts: Runs::new(),
             burst: 0,
@@ -120,15 +127,15 @@ impl Losses {
     /// An arrival joined the queue.
     #[inline]
     pub(crate) fn on_entry(&mut self) {
-        self.fates.push_back(Fate::Open);
+        self.arrivals += 1;
     }
 
     /// An arrival was dropped.
     pub(crate) fn on_refusal(&mut self, now: Time, packet: &Packet) {
         let owner = Owner::of(packet);
         self.note_loss(now, owner);
-        self.fates.push_back(Fate::Lost(owner));
-        self.settle();
+        self.arrivals += 1;
+        self.decide(self.arrivals - 1, Fate::Lost(owner));
     }
 
     /// A packet that waited, arrival number `number`, was dropped.
@@ -139,25 +146,30 @@ impl Losses {
     }
 
     /// A packet, arrival number `number`, was sent.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on_departure(&mut self, now: Time, number: u64, packet: &Packet) {
         let owner = Owner::of(packet);
         let flow = remembered(&mut self.flows, &mut self.classes, owner);
         self.events.active.note(now, &mut flow.period);
+        // First in, first out: its fate need not wait.
         if number != self.first {
             return self.decide(number, Fate::Sent(owner));
         }
-        // First in, first out: it need not be looked up again.
-        end_run(flow, &mut self.classes, &mut self.burst, &mut self.bursts, owner);
-        self.fates.pop_front();
+        if flow.run | self.burst > 0 {
+            end_run(flow, &mut self.classes, &mut self.burst, &mut self.bursts, owner);
+        }
         self.first += 1;
-        self.settle();
+        if self.is_next_certain() {
+            self.settle();
+        }
     }
 
     /// Starts over: what was dropped before counts no more.
     pub(crate) fn reset(&mut self) {
-        for fate in self.fates.iter_mut().filter(|fate| matches!(fate, Fate::Lost(_))) {
-            *fate = Fate::Forgotten;
+        for i in 0..self.fates.len() {
+            if let Some((_, fate @ Fate::Lost(_))) = self.fates.get_mut(i) {
+                *fate = Fate::Forgotten;
+            }
         }
         self.classes.iter_mut().for_each(Runs::reset);
         self.bursts.reset();
@@ -184,19 +196,34 @@ impl Losses {
         (all.classes, all.bursts)
     }
 
-    /// Notes the fate of a packet that waited.
-    #[inline]
+    /// Notes the fate of an arrival, and counts what is certain.
     fn decide(&mut self, number: u64, fate: Fate) {
-        self.fates[(number - self.first) as usize] = fate;
+        if number < self.first {
+            return;
+        }
+        if self.fates.len() == MOST_FATES {
+            self.first = self.fates.front().map_or(number, |&(certain, _)| certain.min(number));
+            self.settle();
+        }
+        let later = self.fates.back().is_none_or(|&(last, _)| last < number);
+        let place = if later { self.fates.len() } else { self.fates.partition_point(|&(n, _)| n < number) };
+        self.fates.insert(place, (number, fate));
         self.settle();
     }
 
-    /// Counts what is certain, in the order of arrivals.
+    /// Whether the fate of the first arrival that has not been counted is known.
     #[inline]
+    fn is_next_certain(&self) -> bool {
+        self.fates.front().is_some_and(|&(number, _)| number == self.first)
+    }
+
+    /// Counts what is certain, in the order of arrivals.
     fn settle(&mut self) {
-        while let Some(&fate) = self.fates.front() {
+        while self.is_next_certain()
+            && let Some((_, fate)) = self.fates.pop_front()
+        {
+            self.first += 1;
             match fate {
-                Fate::Open => return,
                 Fate::Sent(owner) => {
                     let flow = remembered(&mut self.flows, &mut self.classes, owner);
                     end_run(flow, &mut self.classes, &mut self.burst, &mut self.bursts, owner);
@@ -204,8 +231,6 @@ impl Losses {
                 Fate::Lost(owner) => self.lose(owner),
                 Fate::Forgotten => {}
             }
-            self.fates.pop_front();
-            self.first += 1;
         }
     }
 
@@ -242,7 +267,6 @@ fn remembered<'a>(
 }
 
 /// The next packet, in the order of arrivals, was sent: the runs of its flow and of all flows end.
-#[inline]
 fn end_run(flow: &mut FlowLosses, classes: &mut [Runs], burst: &mut u32, bursts: &mut Runs, owner: Owner) {
     if flow.run > 0 {
         classes[usize::from(owner.class)].add(&mut flow.run);
@@ -413,7 +437,7 @@ mod tests {
 
     /// A packet arrives at an empty queue and is sent.
     fn send(losses: &mut Losses, now: Time, packet: &Packet) {
-        let number = losses.first + losses.fates.len() as u64;
+        let number = losses.arrivals;
         losses.on_entry();
         losses.on_departure(now, number, packet);
     }
@@ -526,5 +550,22 @@ mod tests {
         assert_eq!(losses.events.synchronisation(), Some(1.0 / 3.0));
         losses.on_refusal(at(3500), &packet(0));
         assert_eq!(losses.events.synchronisation(), Some((1.0 / 3.0 + 1.0) / 2.0));
+    }
+
+    #[test]
+    fn a_packet_that_starves_does_not_keep_the_fates_of_all_others() {
+        let mut losses = losses();
+        losses.on_entry();
+        fates(&mut losses, "B");
+        for _ in 0..MOST_FATES {
+            send(&mut losses, at(0), &packet(2));
+        }
+        assert!(losses.fates.is_empty(), "{} are kept", losses.fates.len());
+        // Its own drop, so late, has no place among the others.
+        losses.on_late_drop(at(1), 0, &packet(0));
+        fates(&mut losses, "Cc");
+        let (classes, bursts) = losses.runs(at(1), std::iter::empty());
+        assert_eq!((classes[0].counts(), classes[1].counts()), (&[][..], &[1][..]));
+        assert_eq!((classes[2].counts(), bursts.counts()), (&[1][..], &[2][..]));
     }
 }

@@ -1,12 +1,12 @@
 //! How much memory a run needs, told before it is tried.
 
 use crate::delivery::Last;
-use crate::flow::Flow;
+use crate::flow::{Application, Flow, Snapshot};
 use crate::loss::{Fate, FlowLosses};
 use crate::packet::Packet;
 use crate::source::Source;
 use crate::tcp::congestion::Control;
-use crate::tcp::{Receiver, Sender};
+use crate::tcp::{Receiver, Sender, bytes_on_heap};
 use aqm::aqm::AnyAqm;
 use aqm::discipline::Lane;
 use aqm::queue::Counts;
@@ -47,12 +47,14 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
         let windows = flows.saturating_mul(u64::from(profile.max_window));
         outstanding = outstanding.saturating_add(windows);
         controls = controls.saturating_add(
-            flows * Control::bytes(profile)
+            flows * (Control::bytes(profile) + bytes_on_heap(profile))
                 + Control::bytes_a_segment(profile) * windows.min(room.saturating_mul(2)),
         );
     }
     let event = size_of::<(u128, u64)>();
-    let per_tcp = size_of::<Flow>() + size_of::<Sender>() + size_of::<Receiver>() + EVENTS_PER_FLOW * event;
+    let ends = size_of::<Sender>() + size_of::<Receiver>();
+    let per_flow = size_of::<Flow>() + size_of::<Application>() + size_of::<Snapshot>();
+    let per_tcp = ends + per_flow + EVENTS_PER_FLOW * event;
     let per_udp = size_of::<Source>() + event;
     let measured = scenario.links.iter().filter(|link| link.aqm.is_some()).count() as u64;
     // What is remembered of each flow where it arrives and at each measured queue; these grow by doubling too.
@@ -100,7 +102,7 @@ fn held(pattern: &Udp, count: u64, duration: Span) -> u64 {
 
 /// A place in a ring, and what is remembered of a packet until the fate of those before it is certain.
 const fn slot() -> usize {
-    size_of::<(u128, Packet, Fate)>()
+    size_of::<(u128, Packet, u64, Fate)>()
 }
 
 /// How many lanes share the buffer of a link.

@@ -1,15 +1,15 @@
 //! A packet on the wire: a small value, copied from ring to ring.
 
-use crate::tcp::receiver::MOST_BLOCKS;
-use crate::tcp::{Ack, Segment};
+use crate::tcp::{Ack, MOST_BLOCKS, Segment};
 use aqm::queue::Frame;
 use aqm::unit::{Span, Time};
 use scenario::model::HEADER;
 
 /// What a packet is to its endpoints.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Kind {
     /// A TCP segment with data, or a SYN.
+    #[default]
     Data,
     /// A TCP acknowledgement.
     Ack,
@@ -27,7 +27,7 @@ const DELAY: u8 = 64;
 const L4S: u8 = 128;
 
 /// A packet on the wire.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Packet {
     stamp: Time,
     /// The flow among those of its protocol.
@@ -55,6 +55,7 @@ const SACK_BLOCK: u16 = 8;
 
 impl Packet {
     /// A segment of `size` bytes.
+    #[inline]
     pub(crate) fn data(
         segment: &Segment,
         (flow, generation): (u32, u16),
@@ -82,10 +83,15 @@ impl Packet {
     }
 
     /// An acknowledgement.
+    #[inline]
     pub(crate) fn ack(ack: &Ack, (flow, generation): (u32, u16), hop: u32, class: u16) -> Self {
-        let near = |seq: u32| (seq - ack.next.min(seq)) as u16;
-        let sacked = ack.blocks.iter().filter(|&&(low, high)| low < high).count() as u16;
-        let mut blocks = ack.blocks.map(|(low, high)| (near(low), near(high)));
+        // Most have no block.
+        let (mut blocks, mut sacked) = ([(0, 0); MOST_BLOCKS], 0);
+        if ack.has_blocks() {
+            let near = |seq: u32| (seq - ack.next.min(seq)) as u16;
+            sacked = ack.blocks.iter().filter(|&&(low, high)| low < high).count() as u16;
+            blocks = ack.blocks.map(|(low, high)| (near(low), near(high)));
+        }
         if let Some(delay) = ack.delay {
             let us = u32::try_from(delay.nanos() / 1000).unwrap_or(u32::MAX);
             blocks[MOST_BLOCKS - 1] = (us as u16, (us >> 16) as u16);
@@ -111,6 +117,17 @@ impl Packet {
         Self { stamp: now, flow, hop, seq, blocks, size, class, generation, kind: Kind::Datagram, flags }
     }
 
+    /// The same packet at a later hop, perhaps marked on the way.
+    #[inline(always)]
+    pub(crate) const fn at_hop(&self, hop: u32, marked: bool) -> Self {
+        let mut packet = *self;
+        packet.hop = hop;
+        if marked {
+            packet.flags |= CE;
+        }
+        packet
+    }
+
     /// When the segment or datagram was sent; in an ACK, the time it echoes.
     pub(crate) const fn stamp(&self) -> Time {
         self.stamp
@@ -128,6 +145,7 @@ impl Packet {
     }
 
     /// The segment that this data packet carries, and whether it was marked.
+    #[inline]
     pub(crate) const fn segment(&self) -> (Segment, bool) {
         let segment = Segment {
             seq: self.seq,
@@ -142,11 +160,15 @@ impl Packet {
     }
 
     /// The acknowledgement that this packet is.
+    #[inline]
     pub(crate) fn acknowledgement(&self) -> Ack {
-        let mut blocks = self.blocks.map(|(low, high)| match high {
-            0 => (0, 0),
-            _ => (self.seq + u32::from(low), self.seq + u32::from(high)),
-        });
+        let mut blocks = [(0, 0); MOST_BLOCKS];
+        if self.blocks != [(0, 0); MOST_BLOCKS] {
+            blocks = self.blocks.map(|(low, high)| match high {
+                0 => (0, 0),
+                _ => (self.seq + u32::from(low), self.seq + u32::from(high)),
+            });
+        }
         let delay = (self.flags & DELAY != 0).then(|| {
             blocks[MOST_BLOCKS - 1] = (0, 0);
             let (low, high) = self.blocks[MOST_BLOCKS - 1];

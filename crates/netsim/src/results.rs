@@ -345,7 +345,7 @@ impl<P: Probe> Simulation<P> {
             link_distributions.insert(name.clone(), distributions);
         }
         let (link, managed, runs) = observed.expect("a checked scenario observes a measured link");
-        let response_time = managed.settling.as_ref().and_then(crate::stats::Settling::settled);
+        let response_time = managed.settling.settled();
         let (delays, jitter) = self.deliveries.all();
         let names = || self.scenario.traffic.iter().map(|traffic| traffic.name.clone()).enumerate();
         let classes = names().map(|(i, name)| (name, self.class_metrics(i, managed, &runs[i], seconds)));
@@ -380,7 +380,7 @@ impl<P: Probe> Simulation<P> {
         (runs, bursts): (&Runs, &Runs),
         seconds: f64,
     ) -> LinkMetrics {
-        let counts = difference(&sum(managed.queue.counts()), &sum(&self.at_warmup[managed.number]));
+        let counts = difference(&sum(managed.queue.counts()), &sum(&managed.at_warmup));
         let mut delays = Delays::new();
         managed.delays.iter().for_each(|class| delays.add(class));
         let occupancy = managed.occupancy.summary();
@@ -430,7 +430,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     fn class_metrics(&self, class: usize, managed: &Managed, runs: &Runs, seconds: f64) -> ClassMetrics {
-        let counts = difference(&managed.queue.counts()[class], &self.at_warmup[managed.number][class]);
+        let counts = difference(&managed.queue.counts()[class], &managed.at_warmup[class]);
         let link = &self.network.links[self.scenario.observed];
         let mut traffic = TrafficMetrics::new(&counts, &managed.delays[class], seconds);
         traffic.throughput += self.straddling(link, managed, |owner| owner.class == class) / seconds;

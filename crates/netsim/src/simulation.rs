@@ -1,15 +1,14 @@
 //! The run loop: takes the next event, does what it says.
 
-use crate::clock::{Clock, Counts as _};
+use crate::clock::Counts as _;
 use crate::delivery::Deliveries;
 use crate::event::{Event, Events, NEVER, instant};
 use crate::flow::Endpoints;
-use crate::network::Network;
+use crate::network::{Early, Network};
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
 use crate::route::Routes;
 use crate::tcp::{Ack, Outbox, Segment};
-use aqm::queue::Counts;
 use aqm::unit::{Span, Time};
 use cpu_time::ThreadTime;
 use scenario::Scenario;
@@ -39,8 +38,6 @@ pub struct Simulation<P> {
     pub(crate) endpoints: Endpoints,
     pub(crate) deliveries: Deliveries,
     pub(crate) end: Time,
-    /// The counters of every managed link at the end of the warm-up.
-    pub(crate) at_warmup: Vec<Vec<Counts>>,
     pub(crate) windows: Vec<WindowSample>,
     pub(crate) events: u64,
     pub(crate) cpu: Duration,
@@ -59,7 +56,8 @@ pub(crate) struct Wire<'a, P> {
 impl<P: Probe> Outbox for Wire<'_, P> {
     #[inline]
     fn send(&mut self, segment: Segment) {
-        self.network.forward(Packet::data(&segment, self.flow, self.forth, self.class, self.size));
+        let packet = Packet::data(&segment, self.flow, self.forth, self.class, self.size);
+        self.network.send(self.network.events.instant(), &packet);
     }
 }
 
@@ -67,17 +65,25 @@ impl<P: Probe> Simulation<P> {
     /// Sets up the network and schedules the traffic.
     #[must_use]
     pub fn new(scenario: Scenario, seed: u64, probe: P) -> Self {
+        Self::set_up(scenario, seed, probe, true)
+    }
+
+    /// The same with an event for every packet that comes to a managed link, leaves it or reaches a host, where
+    /// [`Simulation::new`] works ahead: slower, and only to hold the results of one against those of the other.
+    #[must_use]
+    pub fn step_by_step(scenario: Scenario, seed: u64, probe: P) -> Self {
+        Self::set_up(scenario, seed, probe, false)
+    }
+
+    fn set_up(scenario: Scenario, seed: u64, probe: P, ahead: bool) -> Self {
         let started = ThreadTime::now();
         let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
         let end = Time::ZERO + scenario.general.duration;
         let endpoints = Endpoints::new(&scenario.traffic, &mut routes, seed, end);
-        // On the double clock each hop has its place in the order of what happens at one instant.
-        let hops = routes.into_hops(scenario.clock == Clock::Integer);
-        let mut network = Network::new(&scenario, hops, seed, probe);
+        let mut network = Network::new(&scenario, routes, seed, probe, ahead);
         schedule(&mut network.events, &endpoints, &scenario);
         Self {
-            deliveries: Deliveries::new(scenario.traffic.len()),
-            at_warmup: Vec::new(),
+            deliveries: Deliveries::new(scenario.traffic.len(), Time::ZERO + scenario.general.warmup),
             windows: Vec::new(),
             events: 0,
             cpu: started.elapsed(),
@@ -132,10 +138,12 @@ impl<P: Probe> Simulation<P> {
         while let Some(event) = self.network.events.next(last) {
             self.events += 1;
             self.handle(event);
+            self.deliver_waiting();
         }
         if until == self.end && !self.finished {
             self.finished = true;
             let end = self.end;
+            self.network.catch_up_all(end);
             for managed in self.network.managed() {
                 managed.note_length(end);
             }
@@ -151,8 +159,8 @@ impl<P: Probe> Simulation<P> {
                 let packet = self.network.take(link as usize);
                 if self.network.arrived(&packet) {
                     self.deliver(&packet);
-                } else {
-                    self.network.forward(packet);
+                } else if let Some(early) = self.network.forward(&packet) {
+                    self.deliver_early(early, &packet);
                 }
             }
             Event::Ready(link) => self.network.transmit(link as usize),
@@ -171,6 +179,50 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
+    /// Delivers what could not be delivered at once when it was sent.
+    #[inline]
+    fn deliver_waiting(&mut self) {
+        let mut next = 0;
+        while let Some(&(early, packet)) = self.network.early.get(next) {
+            next += 1;
+            self.deliver_early(early, &packet);
+        }
+        if next > 0 {
+            self.network.early.clear();
+        }
+    }
+
+    /// A packet reaches, at a time to come, a receiver that answers at once.
+    fn deliver_early(&mut self, early: Early, packet: &Packet) {
+        if early.at > self.network.end {
+            return;
+        }
+        let now = self.network.events.clock.time(early.at);
+        self.deliveries.on_packet(now, packet);
+        let warming = now < self.deliveries.warmup;
+        let index = packet.flow as usize;
+        if packet.kind == Kind::Datagram {
+            return self.endpoints.sources[index].on_arrival(packet.size, warming);
+        }
+        let (segment, ce) = packet.segment();
+        let ce = ce || early.marked;
+        let flow = &self.endpoints.flows[index];
+        let profile = &self.endpoints.profiles[usize::from(flow.profile)];
+        let receiver = &mut self.endpoints.receivers[index];
+        let (generation, back, class) = (flow.generation, flow.back, flow.class);
+        let earlier = receiver.on_mark(profile, ce);
+        let ack = receiver.on_segment(now, profile, &segment, ce);
+        if let Some(ack) = earlier {
+            self.network.send(early.at, &Packet::ack(&ack, (packet.flow, generation), back, class));
+        }
+        if let Some(ack) = ack {
+            self.network.send(early.at, &Packet::ack(&ack, (packet.flow, generation), back, class));
+        }
+        if warming {
+            self.endpoints.note_delivered(index);
+        }
+    }
+
     /// A packet has reached its destination.
     #[inline]
     fn deliver(&mut self, packet: &Packet) {
@@ -184,7 +236,7 @@ impl<P: Probe> Simulation<P> {
                 if flow.generation != packet.generation {
                     return; // the connection is over
                 }
-                let listens = flow.tenant.listens();
+                let listens = flow.listens;
                 let profile = &self.endpoints.profiles[usize::from(flow.profile)];
                 let (segment, ce) = packet.segment();
                 let receiver = &mut self.endpoints.receivers[packet.flow as usize];
@@ -214,8 +266,7 @@ impl<P: Probe> Simulation<P> {
                 }
             }
             Kind::Datagram => {
-                let source = &mut self.endpoints.sources[packet.flow as usize];
-                source.delivered += u64::from(u32::from(packet.size).saturating_sub(crate::flow::UDP_HEADER));
+                self.endpoints.sources[packet.flow as usize].on_arrival(packet.size, false);
             }
         }
     }
@@ -316,7 +367,8 @@ impl<P: Probe> Simulation<P> {
     #[inline]
     fn acknowledge(&mut self, index: u32, ack: &Ack) {
         let flow = &self.endpoints.flows[index as usize];
-        self.network.forward(Packet::ack(ack, (index, flow.generation), flow.back, flow.class));
+        let ack = Packet::ack(ack, (index, flow.generation), flow.back, flow.class);
+        self.network.send(self.network.events.instant(), &ack);
     }
 
     fn send_datagram(&mut self, index: u32) {
@@ -330,12 +382,12 @@ impl<P: Probe> Simulation<P> {
             let sent = source.send();
             let packet = Packet::datagram(now, index, source.forth, source.class, sent.size);
             match sent.gap {
-                Some(Span::ZERO) => self.network.forward(packet),
+                Some(Span::ZERO) => self.network.send(self.network.events.instant(), &packet),
                 Some(gap) => {
                     self.network.events.push(now + gap, Event::Datagram(index));
-                    return self.network.forward(packet);
+                    return self.network.send(self.network.events.instant(), &packet);
                 }
-                None => return self.network.forward(packet),
+                None => return self.network.send(self.network.events.instant(), &packet),
             }
         }
     }
@@ -353,14 +405,12 @@ impl<P: Probe> Simulation<P> {
     /// From here on the summary metrics count.
     fn end_warmup(&mut self) {
         let now = self.now();
-        self.at_warmup.clear();
         for link in &mut self.network.links {
-            let Some(managed) = &mut link.managed else { continue };
-            managed.end_warmup(now, link.wire.bits(managed.sent.since(now)));
-            self.at_warmup.push(managed.queue.counts().to_vec());
+            if let Some(managed) = link.managed.as_deref_mut().filter(|managed| managed.ahead.is_none()) {
+                managed.end_warmup(now, link.wire.bits(managed.sent.since(now)));
+            }
         }
-        self.deliveries.end_warmup();
-        self.endpoints.note_warmup();
+        self.endpoints.note_warmup(|path| self.network.ends_early(path));
     }
 
     fn sample_windows(&mut self) {
@@ -390,8 +440,9 @@ fn schedule(events: &mut Events, endpoints: &Endpoints, scenario: &Scenario) {
         let first = link.changes[0].at;
         events.push_first(Time::ZERO + first, Event::Change(i as u32));
     }
-    for (i, flow) in endpoints.flows.iter().enumerate().filter(|(_, flow)| flow.start < Time::MAX) {
-        events.push(flow.start, Event::Start(i as u32));
+    let starts = endpoints.applications.iter().map(|application| application.start).enumerate();
+    for (i, start) in starts.filter(|&(_, start)| start < Time::MAX) {
+        events.push(start, Event::Start(i as u32));
     }
     for &(at, flow) in &endpoints.stops {
         events.push(at, Event::Stop(flow));

@@ -6,7 +6,7 @@
 //! guest's. Timer events need no such mark. They belong to the slot, say only "look at the deadline", and the
 //! deadline is that of the guest who is there; the next guest may even use the event that the last one left.
 
-use crate::flow::{Endpoints, Flow, Snapshot};
+use crate::flow::{Application, Endpoints, Flow, Snapshot};
 use crate::tcp::Receiver;
 use aqm::unit::Time;
 
@@ -39,19 +39,18 @@ impl Tenant {
 
 impl Endpoints {
     /// Gives a slot to a guest.
-    pub(crate) fn open(&mut self, flow: Flow) -> u32 {
-        let sender = self.sender(flow.profile, flow.payload);
-        let receiver = Receiver::new(self.profiles[usize::from(flow.profile)].first());
+    pub(crate) fn open(&mut self, flow: Flow, application: Application) -> u32 {
         let Some(slot) = self.free.pop() else {
-            self.senders.push(sender);
-            self.receivers.push(receiver);
-            self.flows.push(flow);
+            self.push(flow, application);
             return (self.flows.len() - 1) as u32;
         };
         let i = slot as usize;
+        self.senders[i] = self.sender(flow.profile, application.payload);
+        self.receivers[i] = Receiver::new(self.profiles[usize::from(flow.profile)].first());
         let Flow { generation, timer, pace, ack_timer, .. } = self.flows[i];
         self.flows[i] = Flow { generation, timer, pace, ack_timer, ..flow };
-        (self.senders[i], self.receivers[i]) = (sender, receiver);
+        self.applications[i] = application;
+        self.assign(i, application.tenant);
         slot
     }
 
@@ -63,8 +62,8 @@ impl Endpoints {
         let counters = self.snapshot(i);
         // An ACK that still waits would go out as the next guest's.
         self.receivers[i] = Receiver::new(0);
+        self.assign(i, Tenant::Nobody);
         let flow = &mut self.flows[i];
-        flow.tenant = Tenant::Nobody;
         flow.generation = flow.generation.wrapping_add(1);
         let class = &mut self.classes[usize::from(flow.class)];
         class.retired = class.retired + counters;
@@ -73,9 +72,8 @@ impl Endpoints {
 
     /// The counters of all guests that a class has and had.
     pub(crate) fn guests(&self, class: u16) -> Snapshot {
-        let here = |flow: &Flow| flow.class == class && flow.tenant != Tenant::Nobody;
         (self.residents..self.flows.len())
-            .filter(|&i| here(&self.flows[i]))
+            .filter(|&i| self.flows[i].class == class && self.applications[i].tenant != Tenant::Nobody)
             .fold(self.classes[usize::from(class)].retired, |sum, i| sum + self.snapshot(i))
     }
 }
@@ -94,8 +92,9 @@ mod tests {
         endpoints.classes.extend([Class::default(), Class::default()]);
         let tcp = Tcp { handshake: false, ..Tcp::default() };
         endpoints.add_profile(&tcp, Bytes(500), Stream::new(1, "tick"));
-        let guest = |class| Flow::new(class, 0, (0, 0), 0, Time::ZERO, Tenant::Short);
-        let (first, second) = (endpoints.open(guest(0)), endpoints.open(guest(1)));
+        let short = Application::new(Tenant::Short, 0, Time::ZERO);
+        let guest = |class| Flow::new(class, 0, (0, 0));
+        let (first, second) = (endpoints.open(guest(0), short), endpoints.open(guest(1), short));
         assert_eq!((first, second), (0, 1));
         endpoints.flows[0].timer = 5;
         let segment = crate::tcp::Segment {
@@ -108,15 +107,15 @@ mod tests {
             sent: Time::ZERO,
         };
         endpoints.receivers[0].on_segment(Time::ZERO, &endpoints.profiles[0], &segment, false);
-        endpoints.flows[0].payload = 460;
+        endpoints.applications[0].payload = 460;
         assert_eq!(endpoints.guests(0).delivered, 460);
         endpoints.close(0);
         assert_eq!(endpoints.guests(0).delivered, 460, "not twice");
-        assert_eq!(endpoints.open(guest(1)), 0);
+        assert_eq!(endpoints.open(guest(1), short), 0);
         let flow = &endpoints.flows[0];
         assert_eq!((flow.class, flow.generation, flow.timer), (1, 1, 5));
         assert_eq!((endpoints.guests(0).delivered, endpoints.guests(1).delivered), (460, 0));
-        assert_eq!((endpoints.open(guest(0)), endpoints.flows.len()), (2, 3));
+        assert_eq!((endpoints.open(guest(0), short), endpoints.flows.len()), (2, 3));
     }
 
     #[test]
@@ -125,7 +124,7 @@ mod tests {
         endpoints.classes.push(Class::default());
         let tcp = Tcp { handshake: false, delayed_ack_of_repeat: true, ..Tcp::default() };
         endpoints.add_profile(&tcp, Bytes(500), Stream::new(1, "tick"));
-        endpoints.open(Flow::new(0, 0, (0, 0), 0, Time::ZERO, Tenant::Short));
+        endpoints.open(Flow::new(0, 0, (0, 0)), Application::new(Tenant::Short, 0, Time::ZERO));
         let segment = crate::tcp::Segment {
             seq: 1,
             syn: false,

@@ -62,6 +62,15 @@ impl Source {
         Self { class, forth, start, stop, delivered: 0, delivered_at_warmup: 0, pattern }
     }
 
+    /// A packet of `size` bytes has reached the other end; whether this is before the end of the warm-up, where nobody
+    /// will ask then.
+    #[inline]
+    pub(crate) fn on_arrival(&mut self, size: u16, warming: bool) {
+        let payload = u64::from(u32::from(size).saturating_sub(crate::flow::UDP_HEADER));
+        self.delivered += payload;
+        self.delivered_at_warmup += if warming { payload } else { 0 };
+    }
+
     /// Sends a packet.
     #[inline]
     pub(crate) fn send(&mut self) -> Sent {

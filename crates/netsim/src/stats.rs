@@ -1,6 +1,6 @@
 //! What is always measured at a queue: exact, over time, without samples.
 
-use aqm::unit::{Span, Time};
+use aqm::unit::{Limit, Span, Time};
 
 /// The longest delay that is told apart, in nanoseconds: longer than any run.
 const LONGEST_DELAY: u64 = (1 << 54) - 1;
@@ -12,35 +12,72 @@ const BINS: usize = (54 - EXACT_BITS as usize + 2) << (EXACT_BITS - 1);
 #[derive(Clone, Debug)]
 pub(crate) struct Occupancy {
     length: usize,
-    full: bool,
     since: Time,
     /// Nanoseconds at each length.
     held: Vec<u64>,
-    /// Nanoseconds without room for another packet.
-    full_ns: u64,
+    /// Packet nanoseconds from the start to the last change. It may wrap: only differences count.
+    area: u64,
+    full: Full,
+}
+
+/// How it is known how long there was no room for another packet.
+#[derive(Clone, Copy, Debug)]
+enum Full {
+    /// That was whenever the queue had this length or a greater one.
+    From(usize),
+    /// It is told: whether there is none now, and for how many nanoseconds there was none before the last change.
+    Told { now: bool, ns: u64 },
 }
 
 impl Occupancy {
-    pub(crate) const fn new() -> Self {
-        Self { length: 0, full: false, since: Time::ZERO, held: Vec::new(), full_ns: 0 }
+    /// An empty queue with this limit, if there is one.
+    pub(crate) const fn new(limit: Option<Limit>) -> Self {
+        let full = match limit {
+            None => Full::From(usize::MAX),
+            Some(Limit::Packets(packets)) => Full::From(packets as usize),
+            Some(Limit::Bytes(_)) => Full::Told { now: false, ns: 0 },
+        };
+        Self { length: 0, since: Time::ZERO, held: Vec::new(), area: 0, full }
     }
 
-    /// The length is `length` from `now` on, and whether there is room for another packet.
+    /// The length is `length` from `now` on; `full` tells whether there is no room for another packet.
     #[inline]
-    pub(crate) fn change(&mut self, now: Time, length: usize, full: bool) {
+    pub(crate) fn change(&mut self, now: Time, length: usize, full: impl FnOnce() -> bool) {
         let held = (now - self.since).nanos();
-        if self.held.len() <= self.length {
-            self.held.resize(self.length + 1, 0);
+        match self.held.get_mut(self.length) {
+            Some(before) => *before += held,
+            None => self.hold(held),
         }
-        self.held[self.length] += held;
-        self.full_ns += if self.full { held } else { 0 };
-        (self.length, self.full, self.since) = (length, full, now);
+        self.area = self.area_until(now);
+        if let Full::Told { now, ns } = &mut self.full {
+            *ns += if *now { held } else { 0 };
+            *now = full();
+        }
+        (self.length, self.since) = (length, now);
+    }
+
+    /// The queue is longer than ever before.
+    #[cold]
+    fn hold(&mut self, held: u64) {
+        self.held.resize(self.length + 1, 0);
+        self.held[self.length] = held;
+    }
+
+    /// Packet nanoseconds from the start to `now`, not before the last change.
+    #[inline]
+    const fn area_until(&self, now: Time) -> u64 {
+        let held = now.nanos().wrapping_sub(self.since.nanos());
+        self.area.wrapping_add(held.wrapping_mul(self.length as u64))
     }
 
     /// Starts over at `now` with the length as it is.
     pub(crate) fn reset(&mut self, now: Time) {
         self.held.fill(0);
-        (self.full_ns, self.since) = (0, now);
+        self.area = self.area_until(now);
+        self.since = now;
+        if let Full::Told { ns, .. } = &mut self.full {
+            *ns = 0;
+        }
     }
 
     /// Summary up to `now`, which must be the last change.
@@ -50,6 +87,10 @@ impl Occupancy {
             return None;
         }
         let total = total as f64;
+        let full_ns = match self.full {
+            Full::From(limit) => self.held.iter().skip(limit).sum(),
+            Full::Told { ns, .. } => ns,
+        };
         let average = |f: &dyn Fn(f64) -> f64| -> f64 {
             self.held.iter().enumerate().map(|(length, &ns)| f(length as f64) * ns as f64).sum::<f64>()
                 / total
@@ -60,7 +101,7 @@ impl Occupancy {
             std: average(&|q| (q - mean) * (q - mean)).sqrt(),
             mad: average(&|q| (q - mean).abs()),
             empty: self.held[0] as f64 / total,
-            full: self.full_ns as f64 / total,
+            full: full_ns as f64 / total,
         })
     }
 }
@@ -90,10 +131,11 @@ impl Delays {
 
     #[inline]
     pub(crate) fn record(&mut self, delay: Span) {
-        let ns = delay.nanos().min(LONGEST_DELAY);
+        let ns = delay.nanos();
+        let Some(count) = self.bins.get_mut(bin(ns)) else { return self.record(Span::ns(LONGEST_DELAY)) };
+        *count += 1;
         self.sum_ns += u128::from(ns);
         self.max_ns = self.max_ns.max(ns);
-        self.bins[bin(ns)] += 1;
     }
 
     pub(crate) fn reset(&mut self) {
@@ -129,7 +171,8 @@ impl Delays {
         let count = self.count();
         let mut percentiles = Vec::with_capacity(101);
         let mut passed = 0;
-        for (bin, &held) in self.bins.iter().enumerate().filter(|&(_, &held)| held > 0) {
+        let used = &self.bins[..=bin(self.max_ns)];
+        for (bin, &held) in used.iter().enumerate().filter(|&(_, &held)| held > 0) {
             passed += held;
             let seconds = longest(bin).min(self.max_ns) as f64 * 1e-9;
             while percentiles.len() <= 100 && (percentiles.len() as u64 * count).div_ceil(100) <= passed {
@@ -167,51 +210,55 @@ pub(crate) struct Settling {
     bin: Span,
     /// How many bins in a row have to be near.
     hold: u64,
-    bin_start: Time,
-    /// Packet nanoseconds in this bin so far.
-    area: f64,
-    since: Time,
-    length: f64,
+    /// The end of this bin; never once it has settled, or where there is no target.
+    due: Time,
+    /// The queue's area at the start of this bin.
+    area: u64,
     /// Bins in a row that were near.
     near: u64,
     settled: Option<Time>,
 }
 
 impl Settling {
-    pub(crate) fn new(target: f64, response: &scenario::model::Response) -> Self {
+    /// Nothing to find where there is no target.
+    pub(crate) fn new(target: Option<f64>, response: &scenario::model::Response) -> Self {
+        let aim = target.unwrap_or_default();
         Self {
-            low: target * (1.0 - response.band),
-            high: target * (1.0 + response.band),
+            low: aim * (1.0 - response.band),
+            high: aim * (1.0 + response.band),
             bin: response.bin,
             hold: response.hold.nanos().div_ceil(response.bin.nanos()).max(1),
-            bin_start: Time::ZERO,
-            area: 0.0,
-            since: Time::ZERO,
-            length: 0.0,
+            due: if target.is_some() { Time::ZERO + response.bin } else { Time::MAX },
+            area: 0,
             near: 0,
             settled: None,
         }
     }
 
+    /// Closes the bins that have ended, before the change of the queue's length at `now` is noted.
     #[inline]
-    pub(crate) fn change(&mut self, now: Time, length: usize) {
-        if self.settled.is_some() {
-            return;
+    pub(crate) fn roll(&mut self, now: Time, queue: &Occupancy) {
+        if now >= self.due {
+            self.close_bins(now, queue);
         }
-        while now >= self.bin_start + self.bin {
-            self.close_bin();
-        }
-        self.area += self.length * (now - self.since).nanos() as f64;
-        (self.since, self.length) = (now, length as f64);
     }
 
-    fn close_bin(&mut self) {
-        let end = self.bin_start + self.bin;
-        let mean = (self.area + self.length * (end - self.since).nanos() as f64) / self.bin.nanos() as f64;
+    #[cold]
+    fn close_bins(&mut self, now: Time, queue: &Occupancy) {
+        while now >= self.due {
+            self.close_bin(queue.area_until(self.due));
+        }
+    }
+
+    fn close_bin(&mut self, area: u64) {
+        let mean = area.wrapping_sub(self.area) as f64 / self.bin.nanos() as f64;
         self.near = if (self.low..=self.high).contains(&mean) { self.near + 1 } else { 0 };
-        (self.bin_start, self.since, self.area) = (end, end, 0.0);
-        if self.near >= self.hold && self.settled.is_none() {
-            self.settled = Some(Time::from_nanos(end.nanos() - (self.bin * self.near).nanos()));
+        self.area = area;
+        if self.near >= self.hold {
+            self.settled = Some(Time::from_nanos(self.due.nanos() - (self.bin * self.near).nanos()));
+            self.due = Time::MAX;
+        } else {
+            self.due += self.bin;
         }
     }
 
@@ -233,15 +280,19 @@ mod tests {
     #[test]
     fn occupancy_is_weighted_by_time() {
         // 0 packets for 2 s, 1 for 1 s, 3 (full) for 1 s: mean 1, variance (2 + 0 + 4)/4, mad (2 + 0 + 2)/4.
-        let mut occupancy = Occupancy::new();
-        occupancy.change(at(2000), 1, false);
-        occupancy.change(at(3000), 3, true);
-        occupancy.change(at(4000), 0, false);
-        let summary = occupancy.summary().unwrap();
-        let expected = OccupancySummary { mean: 1.0, std: 1.5f64.sqrt(), mad: 1.0, empty: 0.5, full: 0.25 };
-        assert_eq!(summary, expected);
-        occupancy.reset(at(4000));
-        assert_eq!(occupancy.summary(), None);
+        for limit in [Limit::Packets(3), Limit::Bytes(1700)] {
+            let mut occupancy = Occupancy::new(Some(limit));
+            occupancy.change(at(2000), 1, || false);
+            occupancy.change(at(3000), 3, || true);
+            occupancy.change(at(4000), 0, || false);
+            let summary = occupancy.summary().unwrap();
+            let (mean, std, mad, empty, full) = (1.0, 1.5f64.sqrt(), 1.0, 0.5, 0.25);
+            assert_eq!(summary, OccupancySummary { mean, std, mad, empty, full }, "{limit:?}");
+            occupancy.reset(at(4000));
+            assert_eq!(occupancy.summary(), None);
+            occupancy.change(at(5000), 2, || false);
+            assert_eq!(occupancy.summary().unwrap().full, 0.0, "{limit:?}");
+        }
     }
 
     #[test]
@@ -279,16 +330,35 @@ mod tests {
     #[test]
     fn a_queue_settles_when_its_mean_stays_near() {
         let response = Response { hold: Span::s(3), ..Response::default() };
-        let mut settling = Settling::new(100.0, &response);
-        settling.change(at(500), 300); // bin 0: mean 150, too long
-        settling.change(at(1000), 90); // bins 1 and 2: 90
-        settling.change(at(3000), 10); // bin 3: 10
-        settling.change(at(4000), 81); // bins 4 to 6: 81, near enough
-        settling.change(at(6999), 81);
+        let (mut queue, mut settling) = (Occupancy::new(None), Settling::new(Some(100.0), &response));
+        let mut change = |ms, length| {
+            settling.roll(at(ms), &queue);
+            queue.change(at(ms), length, || false);
+            settling.settled()
+        };
+        change(500, 300); // bin 0: mean 150, too long
+        change(1000, 90); // bins 1 and 2: 90
+        change(3000, 10); // bin 3: 10
+        change(4000, 81); // bins 4 to 6: 81, near enough
+        assert_eq!(change(6999, 81), None);
+        assert_eq!(change(7000, 500), Some(4.0));
+        assert_eq!(change(20_000, 0), Some(4.0), "what comes after does not undo it");
+    }
+
+    #[test]
+    fn the_end_of_the_warm_up_does_not_disturb_the_search_for_the_response_time() {
+        let response = Response { hold: Span::s(1), ..Response::default() };
+        let (mut queue, mut settling) = (Occupancy::new(None), Settling::new(Some(100.0), &response));
+        queue.change(at(0), 100, || false);
+        queue.reset(at(700));
+        settling.roll(at(1500), &queue);
+        assert_eq!(settling.settled(), Some(0.0));
+    }
+
+    #[test]
+    fn a_queue_without_a_target_never_settles() {
+        let mut settling = Settling::new(None, &Response::default());
+        settling.roll(at(1_000_000), &Occupancy::new(None));
         assert_eq!(settling.settled(), None);
-        settling.change(at(7000), 500);
-        assert_eq!(settling.settled(), Some(4.0));
-        settling.change(at(20_000), 0);
-        assert_eq!(settling.settled(), Some(4.0), "what comes after does not undo it");
     }
 }

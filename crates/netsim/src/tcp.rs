@@ -9,7 +9,6 @@ pub mod scoreboard;
 pub mod sender;
 
 use aqm::unit::{Span, Time};
-use receiver::MOST_BLOCKS;
 use scenario::model::{Congestion, Flavour, HEADER, Halved, LimitedTransmit, SackRecovery, Tcp};
 
 pub use receiver::Receiver;
@@ -17,6 +16,14 @@ pub use sender::Sender;
 
 /// Duplicate ACKs, or segments SACKed above a hole, that count as a loss (RFC 5681, section 3.2; RFC 6675).
 const DUP_THRESH: u32 = 3;
+
+/// SACK blocks in one ACK at most (with timestamps there is room for three, RFC 2018, section 3).
+pub const MOST_BLOCKS: usize = 3;
+
+/// Runs `[low, high)` of segments; `(0, 0)` where there is none.
+pub type Blocks = [(u32, u32); MOST_BLOCKS];
+
+const NO_BLOCKS: Blocks = [(0, 0); MOST_BLOCKS];
 
 /// A segment on its way to the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,10 +53,30 @@ pub struct Ack {
     pub ece: bool,
     /// The sending time of a segment that this ACK covers (RFC 7323).
     pub echo: Time,
-    /// Runs `[low, high)` beyond `next` that have arrived, the latest first; `(0, 0)` where there is none.
-    pub blocks: [(u32, u32); MOST_BLOCKS],
+    /// What has arrived beyond `next`, the latest first.
+    pub blocks: Blocks,
     /// How long the latest segment took, for LEDBAT; such an ACK has a block less.
     pub delay: Option<Span>,
+}
+
+/// Bytes that the two ends of a connection have on the heap, without its control's: SACK's scoreboard, and what has
+/// arrived beyond a gap.
+#[must_use]
+pub const fn bytes_on_heap(tcp: &Tcp) -> u64 {
+    let board = match tcp.flavour {
+        Flavour::Sack => size_of::<scoreboard::Scoreboard>(),
+        Flavour::Tahoe | Flavour::Reno | Flavour::NewReno => 0,
+    };
+    (board + size_of::<receiver::Beyond>()) as u64
+}
+
+impl Ack {
+    /// Whether there is a block. They fill up from the first.
+    #[must_use]
+    #[inline]
+    pub const fn has_blocks(&self) -> bool {
+        self.blocks[0].1 != 0
+    }
 }
 
 /// Where a sender puts its segments.

@@ -174,6 +174,10 @@ impl Aqm for Avq {
         verdict
     }
 
+    fn is_final(&self) -> bool {
+        true
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         visit(0, self.vq / self.packet);
         visit(1, self.capacity / self.c);

@@ -165,6 +165,10 @@ impl Aqm for Blue {
         self.is_idle = self.lasting;
     }
 
+    fn is_final(&self) -> bool {
+        true
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         visit(0, self.p_m.p);
     }

@@ -34,5 +34,9 @@ impl Aqm for DropTail {
         Verdict::Pass
     }
 
+    fn is_final(&self) -> bool {
+        true
+    }
+
     fn signals(&self, _: impl FnMut(usize, f64)) {}
 }

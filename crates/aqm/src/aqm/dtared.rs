@@ -163,6 +163,10 @@ impl Aqm for Dtared {
         }
     }
 
+    fn is_final(&self) -> bool {
+        true
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         self.ared.signals(&mut visit);
         visit(3, self.mean_p);

@@ -163,6 +163,10 @@ impl Aqm for Feng {
         self.red.on_idle(now);
     }
 
+    fn is_final(&self) -> bool {
+        true
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         self.red.signals(&mut visit);
         visit(2, self.red.max_p);

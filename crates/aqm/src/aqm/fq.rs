@@ -171,6 +171,15 @@ impl Fq {
         &mut self.aqms[place.aqm as usize]
     }
 
+    /// The queues on the lists.
+    fn listed(&self) -> impl Iterator<Item = usize> {
+        let from = |first: u32| {
+            let there = |lane: u32| (lane != NONE).then_some(lane);
+            std::iter::successors(there(first), move |&lane| there(self.places[lane as usize].next))
+        };
+        from(self.new.first).chain(from(self.old.first)).map(|lane| lane as usize)
+    }
+
     /// Tells a queue's algorithm, once, that it is empty.
     fn rest(&mut self, now: Time, lane: u32) {
         let place = &mut self.places[lane as usize];
@@ -302,7 +311,9 @@ impl Discipline for Fq {
                 let own = self.lane(packet, rng);
                 let bytes =
                     |lane: usize| lanes[lane].bytes + if lane == own { u64::from(packet.size) } else { 0 };
-                let lane = (0..lanes.len()).max_by_key(|&lane| (bytes(lane), std::cmp::Reverse(lane)))?;
+                // Those on no list are empty.
+                let listed = self.listed().chain([own]);
+                let lane = listed.max_by_key(|&lane| (bytes(lane), std::cmp::Reverse(lane)))?;
                 Batch { lane, packets: self.drop_batch, bytes: bytes(lane) / 2 }
             }
         };

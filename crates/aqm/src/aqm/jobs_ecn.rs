@@ -80,6 +80,8 @@ const MEMORY: f64 = 1.0;
 struct Flow {
     /// R, once there has been a second flight.
     rtt: Option<f64>,
+    /// The same if it sent at the last projection.
+    active: Option<f64>,
     /// W.
     window: f64,
     /// Its largest packet.
@@ -103,6 +105,7 @@ impl Flow {
     const fn new(now: Time) -> Self {
         Self {
             rtt: None,
+            active: None,
             window: 0.0,
             mss: 0.0,
             slow_start: true,
@@ -172,19 +175,44 @@ impl Flow {
         now.since(self.last).secs()
     }
 
-    /// R, if it is known and the flow sends.
-    fn active(&self, now: Time) -> Option<f64> {
-        self.rtt.filter(|rtt| self.silent(now) <= 2.0 * rtt)
+    /// Whether it is still remembered; notes whether it sends.
+    fn stays(&mut self, now: Time) -> bool {
+        let silent = self.silent(now);
+        self.active = self.rtt.filter(|rtt| silent <= 2.0 * rtt);
+        silent <= self.rtt.map_or(MEMORY, |rtt| (4.0 * rtt).max(MEMORY))
+    }
+
+    /// What it will have sent after so many round-trip times of slow start.
+    fn doubles(&self, rounds: f64) -> f64 {
+        self.window * (libm::exp2(rounds.min(DOUBLINGS)) - 1.0) / std::f64::consts::LN_2
+    }
+
+    /// The same after slow start, from this window on.
+    fn grows(&self, window: f64, rounds: f64) -> f64 {
+        window * rounds + self.mss * rounds * rounds / 2.0
+    }
+
+    /// Its window; `halved` if it has been told of congestion.
+    fn window(&self, halved: bool) -> f64 {
+        if halved { self.window / 2.0 } else { self.window }
     }
 
     /// What it will have sent in `x` seconds; `halved` if it has been told of congestion.
     fn sends(&self, rtt: f64, x: f64, halved: bool) -> f64 {
-        let rounds = x / rtt;
+        match self.slow_start && !halved {
+            true => self.doubles(x / rtt),
+            false => self.grows(self.window(halved), x / rtt),
+        }
+    }
+
+    /// Adds what it will have sent at each of `times`: as [`Flow::sends`], but with one question for all.
+    fn add(&self, rtt: f64, times: &[f64; STEPS], input: &mut [f64; STEPS]) {
+        let halved = self.told.is_some();
         if self.slow_start && !halved {
-            self.window * (libm::exp2(rounds.min(DOUBLINGS)) - 1.0) / std::f64::consts::LN_2
+            input.iter_mut().zip(times).for_each(|(entered, x)| *entered += self.doubles(x / rtt));
         } else {
-            let window = if halved { self.window / 2.0 } else { self.window };
-            window * rounds + self.mss * rounds * rounds / 2.0
+            let window = self.window(halved);
+            input.iter_mut().zip(times).for_each(|(entered, x)| *entered += self.grows(window, x / rtt));
         }
     }
 }
@@ -247,19 +275,20 @@ impl JobsEcn {
             self.open_rate = self.alpha * self.open_rate + (1.0 - self.alpha) * rate;
             (self.open, self.projected_at) = (0.0, now);
         }
+        let mut horizon = 0.0_f64;
         self.flows.retain(|flow| {
             flow.due = false;
-            flow.silent(now) <= flow.rtt.map_or(MEMORY, |rtt| (4.0 * rtt).max(MEMORY))
+            let stays = flow.stays(now);
+            horizon = horizon.max(flow.active.unwrap_or(0.0));
+            stays
         });
-        let horizon = self.flows.iter().filter_map(|(_, flow)| flow.active(now)).fold(0.0, f64::max);
         let step = horizon / STEPS as f64;
+        let times: [f64; STEPS] = std::array::from_fn(|i| step * (i + 1) as f64);
         let mut input: [f64; STEPS] = std::array::from_fn(|i| self.open_rate * step * (i + 1) as f64);
         self.candidates.clear();
         for (key, flow) in self.flows.iter() {
-            let Some(rtt) = flow.active(now) else { continue };
-            for (i, entered) in input.iter_mut().enumerate() {
-                *entered += flow.sends(rtt, step * (i + 1) as f64, flow.told.is_some());
-            }
+            let Some(rtt) = flow.active else { continue };
+            flow.add(rtt, &times, &mut input);
             if flow.ect && flow.told.is_none() {
                 self.candidates.push((flow.window, *key));
             }
@@ -279,8 +308,7 @@ impl JobsEcn {
             let rtt = flow.rtt.expect("a candidate has sent more than one flight");
             flow.due = true;
             self.due += 1;
-            for (i, entered) in input.iter_mut().enumerate() {
-                let x = step * (i + 1) as f64;
+            for (entered, &x) in input.iter_mut().zip(&times) {
                 *entered += flow.sends(rtt, x, true) - flow.sends(rtt, x, false);
             }
             largest = self.largest(backlog, &input, step);
@@ -344,6 +372,10 @@ impl Aqm for JobsEcn {
             (flow.due, flow.told) = (false, Some(now));
         }
         if marks { Verdict::Mark } else { Verdict::Pass }
+    }
+
+    fn is_final(&self) -> bool {
+        true
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

@@ -196,6 +196,10 @@ impl Aqm for Lred {
         }
     }
 
+    fn is_final(&self) -> bool {
+        true
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         visit(0, self.p);
         visit(1, self.loss_ratio);

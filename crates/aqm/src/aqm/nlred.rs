@@ -70,6 +70,10 @@ impl Aqm for Nlred {
         self.0.on_idle(now);
     }
 
+    fn is_final(&self) -> bool {
+        true
+    }
+
     fn signals(&self, visit: impl FnMut(usize, f64)) {
         self.0.signals(visit);
     }

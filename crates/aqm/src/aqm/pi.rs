@@ -198,6 +198,10 @@ impl Aqm for Pi {
         self.q_old = q;
     }
 
+    fn is_final(&self) -> bool {
+        true
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         visit(0, self.p);
     }

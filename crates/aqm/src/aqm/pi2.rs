@@ -179,6 +179,10 @@ impl Aqm for Pi2 {
         self.pi.update(self.delay);
     }
 
+    fn is_final(&self) -> bool {
+        true
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         let p = self.pi.p();
         visit(0, p * p);

@@ -479,6 +479,10 @@ impl Aqm for Pie {
         }
     }
 
+    fn is_final(&self) -> bool {
+        true
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         visit(0, self.p.min(1.0));
         visit(1, self.delay.secs());

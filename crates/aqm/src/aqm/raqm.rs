@@ -258,6 +258,10 @@ impl Aqm for Raqm {
         }
     }
 
+    fn is_final(&self) -> bool {
+        true
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         visit(0, self.p);
         visit(1, self.aggregates.iter().map(|aggregate| aggregate.r).sum::<f64>() / self.c);

@@ -283,6 +283,10 @@ impl Aqm for Red {
         self.idle_since = Some(now);
     }
 
+    fn is_final(&self) -> bool {
+        true
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         visit(0, self.p_b);
         visit(1, self.avg);

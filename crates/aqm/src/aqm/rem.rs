@@ -205,6 +205,10 @@ impl Aqm for Rem {
         self.arrived = Backlog::default();
     }
 
+    fn is_final(&self) -> bool {
+        !self.decides_late()
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         visit(0, self.p);
         visit(1, self.u);

@@ -310,6 +310,10 @@ impl Aqm for Sfb {
         Verdict::Pass
     }
 
+    fn is_final(&self) -> bool {
+        true
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         visit(0, self.p_min);
     }

@@ -156,6 +156,10 @@ impl Aqm for Sred {
         Verdict::signal(self.ecn && packet.ect)
     }
 
+    fn is_final(&self) -> bool {
+        true
+    }
+
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         visit(0, self.p);
         visit(1, self.hit_rate);

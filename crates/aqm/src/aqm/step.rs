@@ -140,6 +140,10 @@ impl Aqm for Step {
         if above { self.above(packet) } else { Verdict::Pass }
     }
 
+    fn is_final(&self) -> bool {
+        self.by != By::Delay
+    }
+
     fn signals(&self, _: impl FnMut(usize, f64)) {}
 }
 

@@ -243,6 +243,10 @@ impl Aqm for Wred {
         }
     }
 
+    fn is_final(&self) -> bool {
+        true
+    }
+
     fn signals(&self, visit: impl FnMut(usize, f64)) {
         self.classes[self.last].signals(visit);
     }

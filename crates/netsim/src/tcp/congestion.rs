@@ -83,6 +83,7 @@ impl Control {
 
     /// Takes note of an acknowledgement before the sender acts on it; it has sent up to `next`, and `una` is the
     /// first segment that was not acknowledged before.
+    #[inline]
     pub fn on_ack(&mut self, now: Time, profile: &Profile, ack: &Ack, una: u32, next: u32) {
         match self {
             Self::Dctcp(dctcp) => dctcp.on_ack(profile.g, ack, una, next),
@@ -97,6 +98,7 @@ impl Control {
 
     /// The window after an acknowledgement outside recovery.
     #[must_use]
+    #[inline]
     pub fn grown(&mut self, profile: &Profile, cwnd: f64, ssthresh: f64, growth: &Growth) -> f64 {
         match self {
             Self::Ledbat(ledbat) => ledbat.grown(profile, cwnd, growth),
@@ -167,11 +169,13 @@ impl Control {
 
     /// Whether segments are sent at a pace, and the window is the control's own in every phase.
     #[must_use]
+    #[inline]
     pub const fn paced(&self) -> bool {
         matches!(self, Self::Bbr(_))
     }
 
     /// Whether the pace allows a segment now; if not, [`Control::due`] says when.
+    #[inline]
     pub fn may_send(&mut self, now: Time) -> bool {
         match self {
             Self::Bbr(bbr) => bbr.may_send(now),
@@ -180,6 +184,7 @@ impl Control {
     }
 
     /// A segment is sent; `idle` if nothing was outstanding.
+    #[inline]
     pub fn on_send(&mut self, now: Time, seq: u32, idle: bool) {
         if let Self::Bbr(bbr) = self {
             bbr.on_send(now, seq, idle);
@@ -188,6 +193,7 @@ impl Control {
 
     /// When the pace allows the segment that waits for it; [`Time::MAX`] if none does.
     #[must_use]
+    #[inline]
     pub const fn due(&self) -> Time {
         match self {
             Self::Bbr(bbr) => bbr.due(),

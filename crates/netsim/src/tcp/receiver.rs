@@ -1,34 +1,40 @@
 //! A TCP receiver: what has arrived, and when to acknowledge it (RFC 5681, section 4.2; RFC 2018; RFC 3168).
 
-use super::{Ack, Profile, Segment};
+use super::{Ack, Blocks, NO_BLOCKS, Profile, Segment};
 use aqm::unit::{Span, Time};
 use scenario::model::Congestion;
 
-/// SACK blocks in one ACK at most (with timestamps there is room for three, RFC 2018, section 3).
-pub const MOST_BLOCKS: usize = 3;
-
-/// The receiving end of a connection.
+/// The receiving end of a connection: one cache line, since those of a hundred thousand are not in the cache.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Receiver {
     /// The next segment in order: all below have arrived.
     next: u32,
-    /// Segments of data that were counted by [`Receiver::delivered`].
-    data: u32,
-    /// Whether an in-order segment waits for its ACK.
+    /// How long the latest segment took, in microseconds, for LEDBAT.
+    delay_us: u32,
+    /// The sending time of the segment that the next ACK echoes.
+    stamp: Time,
+    /// When a delayed ACK is due.
+    due: Time,
+    /// Whether an in-order segment waits for its ACK; then nothing has arrived beyond a gap.
     owed: bool,
     /// Whether CE arrived and the sender has not said CWR since.
     echo: bool,
-    /// The sending time of the segment that the next ACK echoes.
-    stamp: Time,
-    /// How long the latest segment took.
-    delay: Span,
-    /// When a delayed ACK is due.
-    due: Time,
-    /// Runs `[low, high)` that arrived beyond `next`, in order.
+    /// Whether something arrived beyond a gap.
+    gapped: bool,
+    /// What that is; made with the first gap, and left unread where there is none.
+    beyond: Option<Box<Beyond>>,
+}
+
+const _: () = assert!(size_of::<Receiver>() == 64, "a receiver is one cache line");
+
+/// What arrived beyond `next`.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Beyond {
+    /// In order, with gaps between.
     runs: Vec<(u32, u32)>,
-    /// The segment that arrived last, and the blocks of the last ACK.
-    latest: u32,
-    blocks: [(u32, u32); MOST_BLOCKS],
+    /// The blocks of the last ACK.
+    blocks: Blocks,
 }
 
 impl Receiver {
@@ -37,70 +43,74 @@ impl Receiver {
     pub const fn new(first: u32) -> Self {
         Self {
             next: first,
-            data: 0,
+            delay_us: 0,
+            stamp: Time::ZERO,
+            due: Time::MAX,
             owed: false,
             echo: false,
-            stamp: Time::ZERO,
-            delay: Span::ZERO,
-            due: Time::MAX,
-            runs: Vec::new(),
-            latest: 0,
-            blocks: [(0, 0); MOST_BLOCKS],
+            gapped: false,
+            beyond: None,
         }
     }
 
-    /// Data segments that arrived in order, without the SYN.
+    /// Data segments that arrived in order: all but segment 0, the SYN.
     #[must_use]
+    #[inline]
     pub const fn delivered(&self) -> u32 {
-        self.data
+        self.next.saturating_sub(1)
     }
 
     /// When a delayed ACK is due; [`Time::MAX`] if none.
     #[must_use]
+    #[inline]
     pub const fn deadline(&self) -> Time {
         self.due
     }
 
     /// A segment comes, marked or not: the ACK that has to go ahead of [`Receiver::on_segment`] so that DCTCP's
     /// sender can tell which segments were marked (RFC 8257, section 3.2).
+    #[inline]
     pub fn on_mark(&mut self, profile: &Profile, ce: bool) -> Option<Ack> {
-        (self.turns(profile, ce) && self.owed).then(|| self.acknowledge(profile))
+        (self.turns(profile, ce) && self.owed).then(|| self.acknowledge(profile, NO_BLOCKS))
     }
 
     /// Takes in a segment, and returns the ACK that it calls for at once.
+    // For every segment: an ACK that is returned from a call is written to memory and read again.
+    #[inline(always)]
     pub fn on_segment(&mut self, now: Time, profile: &Profile, segment: &Segment, ce: bool) -> Option<Ack> {
-        self.delay = now.since(segment.sent);
-        let turned = self.turns(profile, ce);
-        if turned || segment.cwr && profile.congestion != Congestion::Dctcp {
-            self.echo = false;
+        if profile.congestion == Congestion::Ledbat {
+            self.delay_us = u32::try_from(now.since(segment.sent).nanos() / 1000).unwrap_or(u32::MAX);
         }
-        // A CE mark is echoed at once (RFC 3168, section 6.1.3, leaves the delay open; RFC 8257 likewise).
-        let mut at_once = ce && !self.echo || turned || !profile.delayed_ack || segment.syn;
-        self.echo |= ce;
-        let gaps = !self.runs.is_empty();
-        self.latest = segment.seq;
+        let gapped = self.gapped;
+        let mut at_once = !profile.delayed_ack | segment.syn | gapped;
+        if ce != self.echo || segment.cwr {
+            at_once |= self.heed_mark(profile, segment.cwr, ce);
+        }
         if segment.seq == self.next {
             // The stamp to echo is that of the earliest segment not yet acknowledged (RFC 7323, section 4.3).
             if !self.owed {
                 self.stamp = segment.sent;
             }
             self.next += 1;
-            self.data += u32::from(!segment.syn);
-            if self.runs.first().is_some_and(|&(low, _)| low == self.next) {
-                let (low, high) = self.runs.remove(0);
-                self.next = high;
-                self.data += high - low;
+            if gapped {
+                self.close_gap();
             }
-            at_once |= gaps;
         } else {
-            let repeats_last = segment.seq + 1 == self.next && !gaps;
+            let repeats_last = segment.seq + 1 == self.next && !gapped;
             at_once |= !(profile.delayed_ack_of_repeat && repeats_last);
             if segment.seq > self.next {
-                self.insert(segment.seq);
+                self.beyond.get_or_insert_default().insert(segment.seq);
+                self.gapped = true;
             }
         }
         if at_once || self.owed {
-            return Some(self.acknowledge(profile));
+            let blocks = match self.beyond.as_deref_mut() {
+                Some(beyond) if profile.sack && (gapped || self.gapped) => {
+                    beyond.renew_blocks(self.next, segment.seq, profile.sack_blocks)
+                }
+                _ => NO_BLOCKS,
+            };
+            return Some(self.acknowledge(profile, blocks));
         }
         self.owed = true;
         self.due = now + profile.delayed_ack_timeout;
@@ -108,34 +118,58 @@ impl Receiver {
     }
 
     /// Whether a segment ends a run of marked or unmarked ones that DCTCP's sender has to hear of.
+    #[inline]
     fn turns(&self, profile: &Profile, ce: bool) -> bool {
-        profile.congestion == Congestion::Dctcp && ce != self.echo
+        ce != self.echo && profile.congestion == Congestion::Dctcp
+    }
+
+    /// Takes in a mark, or its absence, and returns whether the sender is to be told at once: of a CE mark it is
+    /// (RFC 3168, section 6.1.3, leaves the delay open; RFC 8257 likewise).
+    fn heed_mark(&mut self, profile: &Profile, cwr: bool, ce: bool) -> bool {
+        let turned = self.turns(profile, ce);
+        if turned || cwr && profile.congestion != Congestion::Dctcp {
+            self.echo = false;
+        }
+        let first = ce && !self.echo;
+        self.echo |= ce;
+        first || turned
     }
 
     /// The delayed ACK, now due.
     pub fn on_timer(&mut self, profile: &Profile) -> Option<Ack> {
-        self.owed.then(|| self.acknowledge(profile))
+        self.owed.then(|| self.acknowledge(profile, NO_BLOCKS))
     }
 
-    fn acknowledge(&mut self, profile: &Profile) -> Ack {
+    #[inline]
+    fn acknowledge(&mut self, profile: &Profile, blocks: Blocks) -> Ack {
         self.owed = false;
         self.due = Time::MAX;
-        if profile.sack {
-            self.renew_blocks(profile.sack_blocks);
-        }
-        let delay = (profile.congestion == Congestion::Ledbat).then_some(self.delay);
-        Ack { next: self.next, ece: self.echo, echo: self.stamp, blocks: self.blocks, delay }
+        let delay = (profile.congestion == Congestion::Ledbat).then(|| Span::us(u64::from(self.delay_us)));
+        Ack { next: self.next, ece: self.echo, echo: self.stamp, blocks, delay }
     }
 
+    /// The run that the segment before `next` has joined is in order now.
+    fn close_gap(&mut self) {
+        let Some(beyond) = self.beyond.as_deref_mut() else { return };
+        if beyond.runs.first().is_some_and(|&(low, _)| low == self.next) {
+            self.next = beyond.runs.remove(0).1;
+            self.gapped = !beyond.runs.is_empty();
+        }
+    }
+}
+
+impl Beyond {
     /// First the run with the latest segment, then the blocks of the last ACK again, the same run never twice
     /// (RFC 2018, section 4). A run that fell out for want of room stays out until a segment joins it.
-    fn renew_blocks(&mut self, room: usize) {
-        let latest = self.runs.iter().copied().find(|&(low, high)| (low..high).contains(&self.latest));
-        let covered = |low, high| latest.is_some_and(|(first, end)| first <= low && high <= end);
+    fn renew_blocks(&mut self, next: u32, latest: u32, room: usize) -> Blocks {
+        let at = self.runs.partition_point(|&(_, high)| high <= latest);
+        let run = self.runs.get(at).copied().filter(|&(low, _)| low <= latest);
+        let covered = |low, high| run.is_some_and(|(first, end)| first <= low && high <= end);
         let last = self.blocks;
-        let others = last.into_iter().filter(|&(low, high)| high > self.next && !covered(low, high));
-        let mut blocks = latest.into_iter().chain(others).take(room);
+        let others = last.into_iter().filter(|&(low, high)| high > next && !covered(low, high));
+        let mut blocks = run.into_iter().chain(others).take(room);
         self.blocks = std::array::from_fn(|_| blocks.next().unwrap_or_default());
+        self.blocks
     }
 
     /// Adds `seq` to the runs, joining neighbours.
@@ -276,10 +310,11 @@ mod tests {
             let mut arrived = [false; 61];
             for seq in arrivals {
                 arrived[seq as usize] = true;
-                let ack = receiver.on_segment(Time::ZERO, &profile, &segment(seq), false).unwrap();
+                let arriving = Segment { syn: seq == 0, ..segment(seq) };
+                let ack = receiver.on_segment(Time::ZERO, &profile, &arriving, false).unwrap();
                 let next = arrived.iter().position(|&a| !a).unwrap() as u32;
                 prop_assert_eq!(ack.next, next);
-                prop_assert_eq!(receiver.delivered(), next);
+                prop_assert_eq!(receiver.delivered(), next.saturating_sub(1));
                 for (low, high) in ack.blocks {
                     prop_assert!((low..high).all(|s| arrived[s as usize]));
                     prop_assert!(low == high || low > next && !arrived[high as usize] && !arrived[low as usize - 1]);

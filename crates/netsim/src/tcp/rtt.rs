@@ -10,9 +10,9 @@ use aqm::unit::{Span, Time};
 const SRTT_BITS: u32 = 3;
 const RTTVAR_BITS: u32 = 2;
 /// The time-out is doubled at most this often: by then it is beyond every `max_rto`.
-const MOST_BACKOFF: u32 = 30;
+const MOST_BACKOFF: u8 = 30;
 /// After more doublings than this the estimate is forgotten: it is likely wrong (RFC 6298, section 5).
-const FORGET_BACKOFF: u32 = 3;
+const FORGET_BACKOFF: u8 = 3;
 
 /// What a sender knows of its round trip.
 #[derive(Clone, Debug)]
@@ -23,21 +23,21 @@ pub struct RttEstimator {
     rttvar: u64,
     /// The time-out before `min_rto` and back-off.
     rto: Span,
-    /// How long before time zero the clock ticked last.
-    phase: Span,
-    backoff: u32,
+    /// How many ns before time zero the clock ticked last: a tick is a second at most.
+    phase: u32,
+    backoff: u8,
 }
 
 impl RttEstimator {
     /// Before any measurement.
     #[must_use]
     pub const fn new(initial_rto: Span, phase: Span) -> Self {
-        Self { srtt: 0, rttvar: 0, rto: initial_rto, phase, backoff: 0 }
+        Self { srtt: 0, rttvar: 0, rto: initial_rto, phase: phase.nanos() as u32, backoff: 0 }
     }
 
     /// Takes a measurement: a segment sent at `sent` was acknowledged at `now` (rules 2.2 and 2.3).
     pub fn measure(&mut self, profile: &Profile, sent: Time, now: Time) {
-        let ticks = |t: Time| (t + self.phase).nanos() / profile.tick.nanos();
+        let ticks = |t: Time| (t.nanos() + u64::from(self.phase)) / profile.tick.nanos();
         let rtt = (ticks(now) - ticks(sent)).max(1);
         if self.srtt == 0 {
             self.srtt = rtt << SRTT_BITS;
@@ -66,7 +66,7 @@ impl RttEstimator {
 
     /// Starts over with this time-out (rule 5.7).
     pub const fn restart(&mut self, rto: Span) {
-        *self = Self::new(rto, self.phase);
+        *self = Self::new(rto, Span::ns(self.phase as u64));
     }
 
     /// The smoothed round trip; zero before the first measurement.
@@ -77,6 +77,7 @@ impl RttEstimator {
 
     /// The time-out in force.
     #[must_use]
+    #[inline]
     pub fn timeout(&self, profile: &Profile) -> Span {
         let rto = self.rto.max(profile.min_rto).nanos();
         Span::ns(rto.saturating_mul(1 << self.backoff)).min(profile.max_rto)

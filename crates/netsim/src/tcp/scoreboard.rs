@@ -1,5 +1,6 @@
 //! Which outstanding segments the receiver has (SACK), which are lost, which were sent again (RFC 6675).
 
+use super::{Blocks, NO_BLOCKS};
 use std::collections::VecDeque;
 
 const SACKED: u8 = 1;
@@ -23,24 +24,36 @@ pub struct Scoreboard {
     next_lost: u32,
     /// Segments ever judged lost.
     losses: u32,
+    /// What ns-2's Sack1 takes to be in the network during recovery; the sender counts it.
+    pub(super) estimate: i64,
+    /// The blocks of the last ACK, the last first: of what they cover nothing is news.
+    known: Blocks,
 }
 
 impl Scoreboard {
+    /// Nothing is outstanding; `una` is the first segment.
+    #[must_use]
+    pub fn new(una: u32) -> Self {
+        let mut board = Self::default();
+        board.clear(una);
+        board
+    }
+
     /// Forgets everything (a time-out: the receiver may have reneged, RFC 2018, section 8).
     pub fn clear(&mut self, una: u32) {
         self.flags.clear();
+        self.known = NO_BLOCKS;
         (self.una, self.high_sacked, self.judged, self.next_lost) = (una, una, una, una);
         (self.sacked, self.lost, self.resent) = (0, 0, 0);
     }
 
     /// Moves the left edge to `una`.
     pub fn advance(&mut self, una: u32) {
-        while self.una < una {
-            if let Some(flags) = self.flags.pop_front() {
-                self.count(flags, 0);
-            }
-            self.una += 1;
+        for _ in self.una..una {
+            let Some(flags) = self.flags.pop_front() else { break };
+            self.count(flags, 0);
         }
+        self.una = self.una.max(una);
         self.high_sacked = self.high_sacked.max(una);
         self.judged = self.judged.max(una);
         self.next_lost = self.next_lost.max(una);
@@ -49,15 +62,23 @@ impl Scoreboard {
     /// Takes in that the receiver has `[low, high)`, and returns whether that was news.
     pub fn sack(&mut self, low: u32, high: u32) -> bool {
         let before = self.sacked;
-        for seq in low.max(self.una)..high {
+        // A block says again and again what it said before, and a little more: only that is to be noted.
+        let within = |&&(first, end): &&(u32, u32)| first < end && low <= first && end <= high;
+        let (first, end) = self.known.iter().find(within).copied().unwrap_or((high, high));
+        for seq in (low.max(self.una)..first).chain(end.max(self.una)..high) {
             self.put(seq, |_| SACKED);
         }
         self.high_sacked = self.high_sacked.max(high);
+        let [last, before_last, _] = self.known;
+        self.known = [(low, high), last, before_last];
         self.sacked > before
     }
 
     /// Judges every hole with `threshold` SACKed segments above it as lost (`IsLost`).
     pub fn judge(&mut self, threshold: u32) {
+        if self.sacked < threshold {
+            return;
+        }
         let (mut above, mut edge) = (0, self.high_sacked);
         while edge > self.judged && above < threshold {
             edge -= 1;
@@ -144,9 +165,7 @@ mod tests {
     use super::*;
 
     fn board(una: u32) -> Scoreboard {
-        let mut board = Scoreboard::default();
-        board.clear(una);
-        board
+        Scoreboard::new(una)
     }
 
     #[test]

@@ -1,4 +1,6 @@
 use super::*;
+use crate::aqm::AnySeveral;
+use crate::discipline::AnyDiscipline;
 use crate::fixture::{Draw, PORT};
 use crate::queue::{Frame, Outcome, Queue};
 use crate::unit::Limit;
@@ -326,9 +328,7 @@ fn each_queue_is_told_once_when_it_is_empty() {
     host.all('a', 500, 1);
     host.all('b', 500, 9);
     let idle = |host: &Host| match host.queue.algorithm() {
-        crate::AnyDiscipline::Fq(fq) => fq.places.iter().filter(|place| !place.idle).count(),
-        crate::AnyDiscipline::One(_) => unreachable!(),
-        #[allow(unreachable_patterns)]
+        AnyDiscipline::Several(AnySeveral::Fq(fq)) => fq.places.iter().filter(|place| !place.idle).count(),
         _ => unreachable!(),
     };
     assert_eq!(idle(&host), 2);

@@ -191,7 +191,7 @@ fn each_timer_keeps_its_period() {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 struct Of(u32);
 
 impl Frame for Of {

@@ -40,6 +40,7 @@ impl Default for Dctcp {
 
 impl Dctcp {
     /// Counts an acknowledgement; it is the window's last if it goes beyond what was sent when that began.
+    #[inline]
     pub fn on_ack(&mut self, g: f64, ack: &Ack, una: u32, next: u32) {
         // Not the SYN, which cannot be marked.
         let acked = ack.next.saturating_sub(una.max(1));

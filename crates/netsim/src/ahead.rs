@@ -1,0 +1,78 @@
+//! Working ahead: what can be worked out before its time needs no event of its own.
+//!
+//! An event list orders what depends on each other. Much does not: on the integer clock, a packet's way is settled as
+//! soon as nothing that happens later can come in between. So, when a packet enters
+//!
+//! * a *plain* link whose every packet comes from one link: the link takes it over when that one sends it;
+//! * a *managed* link whose algorithm decides finally on arrivals ([`aqm::Aqm::is_final`]): when the packet leaves is
+//!   known when it enters. The packet travels on at once; the queue catches up with the departures, periods and the end
+//!   of the warm-up that were due, each at its own time, before the next arrival (`Network::catch_up`);
+//! * the last link to a host where nothing but receivers live that answer every segment at once: the packet is
+//!   delivered now, with the time at which it arrives, and the acknowledgement sets out, from that time.
+//!
+//! Whatever is told the time is told its own, and of what arrives at one queue at one instant the order is that of the
+//! causes (see [`crate::event`]), so the results are those of an event for everything: `tests/ahead.rs` holds the two
+//! against each other. There is one exception. Acknowledgements that two hosts send at the same nanosecond, over ways
+//! equally long, meet in the order of these ways in the scenario, and not of the segments' departures. It takes hosts of
+//! one distance behind links slower than the bottleneck.
+//!
+//! The double clock has ns-2's order of scheduling, which needs every event.
+
+use crate::link::Link;
+use scenario::Scenario;
+use scenario::model::{self, Kind};
+
+/// Which links work ahead, and at which nodes packets may be delivered before their time.
+pub(crate) struct Plan {
+    pub(crate) links: Vec<bool>,
+    pub(crate) nodes: Vec<bool>,
+}
+
+impl Plan {
+    /// The plan for a scenario on the integer clock; `ways` has first and last link of every path.
+    pub(crate) fn new(scenario: &Scenario, links: &[Link], ways: impl Iterator<Item = (u32, u32)>) -> Self {
+        let works_ahead = |link: &Link| link.managed.as_ref().is_some_and(|managed| managed.ahead.is_some());
+        Self { links: links.iter().map(works_ahead).collect(), nodes: early_nodes(scenario, ways) }
+    }
+
+    /// The plan in which an event tells of every arrival at a managed link or at a host.
+    pub(crate) fn none(scenario: &Scenario) -> Self {
+        Self { links: vec![false; scenario.links.len()], nodes: vec![false; scenario.nodes.len()] }
+    }
+}
+
+/// Whether a managed link may work ahead.
+pub(crate) fn link_may(link: &model::Link, is_final: bool) -> bool {
+    is_final && link.changes.is_empty()
+}
+
+/// For each node, whether packets may be delivered there before their time.
+fn early_nodes(scenario: &Scenario, ways: impl Iterator<Item = (u32, u32)>) -> Vec<bool> {
+    let mut early = vec![false; scenario.nodes.len()];
+    for traffic in &scenario.traffic {
+        traffic.to.iter().for_each(|&node| early[node] = true);
+    }
+    for traffic in &scenario.traffic {
+        if !is_answered_at_once(&traffic.kind) {
+            traffic.to.iter().for_each(|&node| early[node] = false);
+        }
+        // What sets out at the present would come between acknowledgements that set out later.
+        traffic.from.iter().for_each(|&node| early[node] = false);
+    }
+    let mut entrance = vec![None; scenario.nodes.len()];
+    for (first, last) in ways {
+        let (first, to) = (&scenario.links[first as usize], scenario.links[last as usize].to);
+        early[first.from] &= first.aqm.is_none() && first.changes.is_empty();
+        early[to] &= *entrance[to].get_or_insert(last) == last;
+    }
+    early
+}
+
+/// Whether what arrives changes nothing but its own flow's books and the acknowledgements, and waits for no timer.
+fn is_answered_at_once(kind: &Kind) -> bool {
+    match kind {
+        Kind::Ftp(tcp) | Kind::Transfer(tcp, _) => !tcp.delayed_ack,
+        Kind::Udp(_) => true,
+        Kind::Short(..) | Kind::Web(..) => false,
+    }
+}
