@@ -29,8 +29,12 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The plan for a scenario on the integer clock; `ways` has first and last link of every path.
-    pub(crate) fn new(scenario: &Scenario, links: &[Link], ways: impl Iterator<Item = (u32, u32)>) -> Self {
+    /// The plan for a scenario on the integer clock; `ways` has the links of every path.
+    pub(crate) fn new<'a>(
+        scenario: &Scenario,
+        links: &[Link],
+        ways: impl Iterator<Item = &'a [u32]>,
+    ) -> Self {
         let works_ahead = |link: &Link| link.managed.as_ref().is_some_and(|managed| managed.ahead.is_some());
         Self { links: links.iter().map(works_ahead).collect(), nodes: early_nodes(scenario, ways) }
     }
@@ -47,7 +51,7 @@ pub(crate) fn link_may(link: &model::Link, is_final: bool) -> bool {
 }
 
 /// For each node, whether packets may be delivered there before their time.
-fn early_nodes(scenario: &Scenario, ways: impl Iterator<Item = (u32, u32)>) -> Vec<bool> {
+fn early_nodes<'a>(scenario: &Scenario, ways: impl Iterator<Item = &'a [u32]>) -> Vec<bool> {
     let mut early = vec![false; scenario.nodes.len()];
     for traffic in &scenario.traffic {
         traffic.to.iter().for_each(|&node| early[node] = true);
@@ -56,14 +60,17 @@ fn early_nodes(scenario: &Scenario, ways: impl Iterator<Item = (u32, u32)>) -> V
         if !is_answered_at_once(&traffic.kind) {
             traffic.to.iter().for_each(|&node| early[node] = false);
         }
-        // What sets out at the present would come between acknowledgements that set out later.
+        // What sets out or passes through at the present would come between acknowledgements that set out later.
         traffic.from.iter().for_each(|&node| early[node] = false);
     }
     let mut entrance = vec![None; scenario.nodes.len()];
-    for (first, last) in ways {
-        let (first, to) = (&scenario.links[first as usize], scenario.links[last as usize].to);
-        early[first.from] &= first.aqm.is_none() && first.changes.is_empty();
-        early[to] &= *entrance[to].get_or_insert(last) == last;
+    for way in ways {
+        let link = |i: usize| &scenario.links[way[i] as usize];
+        let last = way.len() - 1;
+        early[link(0).from] &= link(0).aqm.is_none() && link(0).changes.is_empty();
+        (1..=last).for_each(|i| early[link(i).from] = false);
+        let to = link(last).to;
+        early[to] &= *entrance[to].get_or_insert(way[last]) == way[last];
     }
     early
 }

@@ -124,9 +124,9 @@ impl<'a> Routes<'a> {
         start
     }
 
-    /// First and last link of every path.
-    pub(crate) fn ways(&self) -> impl Iterator<Item = (u32, u32)> {
-        self.hops.split(|&hop| hop == END).filter_map(|path| Some((*path.first()?, *path.last()?)))
+    /// The links of every path.
+    pub(crate) fn ways(&self) -> impl Iterator<Item = &[u32]> {
+        self.hops.split(|&hop| hop == END).filter(|path| !path.is_empty())
     }
 
     /// All hops of all paths, for an engine that works ahead as planned. On the double clock each hop has its place in

@@ -135,3 +135,79 @@ proptest! {
         compare(&text, seed);
     }
 }
+
+/// A cable between two of so many nodes, with what may make an engine err that works ahead.
+#[derive(Clone, Debug)]
+struct Cable {
+    ends: (usize, usize),
+    rate: u32,
+    delay: u32,
+    buffer: u32,
+    aqms: [Option<&'static str>; 2],
+    more: &'static str,
+}
+
+fn cable(nodes: usize) -> impl Strategy<Value = Cable> {
+    let finals = ["droptail", "pi", "red:ecn=true", "pie:ecn=true", "sfb", "avq", "codel", "fq_codel", "dualpi2"];
+    let aqm = || prop::option::weighted(0.4, prop::sample::select(finals.to_vec()));
+    let more = prop::sample::select(vec![
+        "", "", "", "loss = 0.01", "reverse_loss = 0.02", "changes = [\"1 s: 700 kbit/s\"]", "buffer = \"1 packets\"",
+    ]);
+    let ends = (0..nodes, 0..nodes);
+    // In bit/s and ns, so that hardly anything happens at the same nanosecond.
+    (ends, 300_000u32..20_000_000, prop_oneof![1 => Just(0u32), 4 => 1u32..30_000_000], 1u32..60, aqm(), aqm(), more)
+        .prop_map(|(ends, rate, delay, buffer, there, back, more)| Cable { ends, rate, delay, buffer, aqms: [there, back], more })
+}
+
+/// A scenario of these cables, after a chain of the first through all nodes, and of traffic between any nodes.
+fn graph(nodes: usize, cables: &[Cable], traffic: &[(usize, usize, &str, u32)], warmup: u32) -> String {
+    let mut text = format!("duration = \"3 s\"\nwarmup = \"{warmup} ms\"\nclock = \"integer\"\nrecord.step = \"100 ms\"\nrecord.cwnd = \"50 ms\"\n");
+    let mut taken = std::collections::BTreeSet::new();
+    for (i, cable) in cables.iter().enumerate() {
+        let (from, to) = if i + 1 < nodes { (i, i + 1) } else { cable.ends };
+        if from == to || !taken.insert((from.min(to), from.max(to))) {
+            continue;
+        }
+        let Cable { rate, delay, buffer, aqms: [there, back], more, .. } = cable;
+        let size = if more.starts_with("buffer") { String::new() } else { format!("buffer = \"{buffer} packets\"\n") };
+        let aqm = |key: &str, aqm: &Option<&str>| aqm.map_or(String::new(), |aqm| format!("{key} = \"{aqm}\"\n"));
+        text += &format!(
+            "[[link]]\nname = \"l{i}\"\nfrom = \"n{from}\"\nto = \"n{to}\"\nrate = \"{rate} bit/s\"\ndelay = \"{delay} ns\"\n{size}{more}\n{}{}",
+            aqm("aqm", there), aqm("reverse_aqm", back)
+        );
+    }
+    for (i, (from, to, kind, start)) in traffic.iter().enumerate().filter(|(_, (from, to, ..))| from != to) {
+        text += &format!("[[traffic]]\nname = \"t{i}\"\nfrom = \"n{from}\"\nto = \"n{to}\"\nstart = \"{start} us\"\n{kind}\n");
+    }
+    text
+}
+
+const KINDS: [&str; 9] = [
+    "kind = \"ftp\"\ncount = 3\ntcp = { preset = \"ns2.35\", flavour = \"newreno\" }\npacket_size = \"500 B\"",
+    "kind = \"ftp\"\ncount = 2\ntcp = { preset = \"ns2.35\", flavour = \"sack\" }\npacket_size = \"1000 B\"",
+    "kind = \"ftp\"\ncount = 2\ntcp = \"dctcp:delayed_ack=false\"\npacket_size = \"1000 B\"",
+    "kind = \"ftp\"\ncount = 2\ntcp = \"linux\"\npacket_size = \"1000 B\"\nstop = \"2 s\"",
+    "kind = \"transfer\"\ncount = 9\ntcp = { preset = \"ns2.35\", flavour = \"newreno\" }\nsize = \"exponential(20 kB)\"\npacket_size = \"500 B\"",
+    "kind = \"short\"\narrival_rate = \"20 /s\"\nsize = \"4 kB\"\npacket_size = \"500 B\"",
+    "kind = \"web\"\ncount = 3\npacket_size = \"500 B\"",
+    "kind = \"poisson\"\nrate = \"400 kbit/s\"\npacket_size = \"300 B\"",
+    "kind = \"video\"\nframe_rate = \"25 /s\"\nframe_size = \"5 kB\"",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn any_graph_has_the_same_results_step_by_step(
+        (nodes, cables, traffic) in (2usize..6).prop_flat_map(|nodes| {
+            let entry = (0..nodes, 0..nodes, prop::sample::select(KINDS.to_vec()), 0u32..500_000);
+            (Just(nodes), prop::collection::vec(cable(nodes), nodes - 1..nodes + 3), prop::collection::vec(entry, 1..5))
+        }),
+        warmup in prop_oneof![Just(0u32), 1u32..2900],
+        seed in 0u64..1000,
+    ) {
+        let text = graph(nodes, &cables, &traffic, warmup);
+        if text.contains("aqm = ") && text.contains("[[traffic]]") {
+            compare(&text, seed);
+        }
+    }
+}
