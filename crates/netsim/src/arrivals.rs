@@ -48,13 +48,12 @@ impl Arrivals {
         paths: impl FnMut(usize) -> (u32, u32),
     ) -> Self {
         let (from, to) = (entry.from.len(), entry.to.len());
-        let pairs = (1..).find(|i| i % from == 0 && i % to == 0).expect("at most the product");
         let stream = |what| Stream::new(seed, &format!("traffic.{}.{what}", entry.name));
         let (gaps, extents) = match law.extent {
             Extent::Lifetime(_) => (stream("arrivals"), stream("lifetimes")),
             Extent::Size(_) => (stream("arrivals"), stream("sizes")),
         };
-        let paths = (0..pairs).map(paths).collect();
+        let paths = (0..pairs(from, to)).map(paths).collect();
         let stop = entry.stop.map_or(Time::MAX, |stop| Time::ZERO + stop);
         Self { class, profile, law: law.clone(), stop, paths, number: 0, gaps, extents }
     }
@@ -77,6 +76,11 @@ impl Arrivals {
         };
         Some(Arrival { paths, amount })
     }
+}
+
+/// How many pairs there are of so many nodes and so many others that take turns.
+pub(crate) fn pairs(from: usize, to: usize) -> usize {
+    (1..).map(|i| i * from).find(|pairs| pairs.is_multiple_of(to)).expect("at most the product")
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ pub(crate) const END: u32 = u32::MAX;
 const EARLY_END: u32 = u32::MAX - 1;
 /// Set in a hop whose link has an algorithm, so that the link itself need not be asked.
 const MANAGED: u32 = 1 << 31;
-/// Set in a hop whose link takes its packets over from the link before it (see [`fed_by_one`]).
+/// Set in a hop whose link takes its packets over from the link before it (see [`Routes::feeders`]).
 const CHAINED: u32 = 1 << 30;
 /// Set in a hop whose link loses packets by chance.
 const LOSSY: u32 = 1 << 29;
@@ -124,15 +124,37 @@ impl<'a> Routes<'a> {
         start
     }
 
+    /// The links of the path that starts there.
+    pub(crate) fn way(&self, start: u32) -> &[u32] {
+        self.hops[start as usize..].split(|&hop| hop == END).next().unwrap_or_default()
+    }
+
     /// The links of every path.
     pub(crate) fn ways(&self) -> impl Iterator<Item = &[u32]> {
         self.hops.split(|&hop| hop == END).filter(|path| !path.is_empty())
     }
 
+    /// For every link, the link from which all comes that enters it, if that is one and the same.
+    pub(crate) fn feeders(&self) -> Vec<Option<u32>> {
+        const UNKNOWN: u32 = u32::MAX;
+        let mut feeders = vec![Some(UNKNOWN); self.links.len()];
+        let mut previous = END;
+        for &hop in &self.hops {
+            if hop != END {
+                let feeder = &mut feeders[hop as usize];
+                let is_same =
+                    previous != END && feeder.is_some_and(|link| link == UNKNOWN || link == previous);
+                *feeder = is_same.then_some(previous);
+            }
+            previous = hop;
+        }
+        feeders.into_iter().map(|feeder| feeder.filter(|&link| link != UNKNOWN)).collect()
+    }
+
     /// All hops of all paths, for an engine that works ahead as planned. On the double clock each hop has its place in
     /// the order of what happens at one instant, and no link takes packets over from another.
     pub(crate) fn into_hops(self, clock: Clock, plan: &Plan) -> Vec<Hop> {
-        let chained = fed_by_one(&self.hops, self.links.len());
+        let feeders = self.feeders();
         let mut node = 0;
         let mut hop = |number: u32| {
             if number == END {
@@ -142,11 +164,12 @@ impl<'a> Routes<'a> {
             let link = &self.links[i];
             node = link.to;
             let ahead = plan.links[i];
-            // A rate that changes is known at its time.
-            let may_chain = clock == Clock::Integer && link.changes.is_empty() && (ahead || link.aqm.is_none());
+            // What one link feeds takes packets over when that one sends them. A rate that changes is known at its time.
+            let may_chain =
+                clock == Clock::Integer && link.changes.is_empty() && (ahead || link.aqm.is_none());
             let flags = [
                 (MANAGED, link.aqm.is_some()),
-                (CHAINED, may_chain && chained[i]),
+                (CHAINED, may_chain && feeders[i].is_some()),
                 (LOSSY, link.loss.is_some()),
                 (AHEAD, ahead),
                 (ORDERED, clock == Clock::Double),
@@ -171,24 +194,6 @@ fn search(outgoing: &[Vec<u32>], links: &[Link], root: usize) -> Vec<u32> {
         }
     }
     via
-}
-
-/// For every link, whether all that enters it comes from one and the same link: then it can take its packets
-/// over when that link sends them, without an event of their own.
-fn fed_by_one(hops: &[u32], links: usize) -> Vec<bool> {
-    const UNKNOWN: u32 = u32::MAX;
-    let mut feeder = vec![UNKNOWN; links];
-    let mut single = vec![true; links];
-    let mut previous = END;
-    for &hop in hops {
-        if hop != END {
-            let link = hop as usize;
-            single[link] &= previous != END && (feeder[link] == UNKNOWN || feeder[link] == previous);
-            feeder[link] = previous;
-        }
-        previous = hop;
-    }
-    single
 }
 
 #[cfg(test)]
@@ -254,7 +259,7 @@ mod tests {
         let mut routes = Routes::new(5, &links);
         routes.path(0, 4);
         routes.path(1, 4);
-        assert_eq!(fed_by_one(&routes.hops, 4), [false, false, false, true]);
+        assert_eq!(routes.feeders(), [None, None, None, Some(2)]);
         let plan = Plan { links: vec![false; 4], nodes: vec![false; 5] };
         let hops = routes.into_hops(Clock::Integer, &plan);
         assert!(hops[2].is_chained() && hops[2].link() == 3 && hops[3].is_end());

@@ -148,20 +148,44 @@ struct Cable {
 }
 
 fn cable(nodes: usize) -> impl Strategy<Value = Cable> {
-    let finals = ["droptail", "pi", "red:ecn=true", "pie:ecn=true", "sfb", "avq", "codel", "fq_codel", "dualpi2"];
+    let finals =
+        ["droptail", "pi", "red:ecn=true", "pie:ecn=true", "sfb", "avq", "codel", "fq_codel", "dualpi2"];
     let aqm = || prop::option::weighted(0.4, prop::sample::select(finals.to_vec()));
     let more = prop::sample::select(vec![
-        "", "", "", "loss = 0.01", "reverse_loss = 0.02", "changes = [\"1 s: 700 kbit/s\"]", "buffer = \"1 packets\"",
+        "",
+        "",
+        "",
+        "loss = 0.01",
+        "reverse_loss = 0.02",
+        "changes = [\"1 s: 700 kbit/s\"]",
+        "buffer = \"1 packets\"",
     ]);
     let ends = (0..nodes, 0..nodes);
     // In bit/s and ns, so that hardly anything happens at the same nanosecond.
-    (ends, 300_000u32..20_000_000, prop_oneof![1 => Just(0u32), 4 => 1u32..30_000_000], 1u32..60, aqm(), aqm(), more)
-        .prop_map(|(ends, rate, delay, buffer, there, back, more)| Cable { ends, rate, delay, buffer, aqms: [there, back], more })
+    (
+        ends,
+        300_000u32..20_000_000,
+        prop_oneof![1 => Just(0u32), 4 => 1u32..30_000_000],
+        1u32..60,
+        aqm(),
+        aqm(),
+        more,
+    )
+        .prop_map(|(ends, rate, delay, buffer, there, back, more)| Cable {
+            ends,
+            rate,
+            delay,
+            buffer,
+            aqms: [there, back],
+            more,
+        })
 }
 
 /// A scenario of these cables, after a chain of the first through all nodes, and of traffic between any nodes.
 fn graph(nodes: usize, cables: &[Cable], traffic: &[(usize, usize, &str, u32)], warmup: u32) -> String {
-    let mut text = format!("duration = \"3 s\"\nwarmup = \"{warmup} ms\"\nclock = \"integer\"\nrecord.step = \"100 ms\"\nrecord.cwnd = \"50 ms\"\n");
+    let mut text = format!(
+        "duration = \"3 s\"\nwarmup = \"{warmup} ms\"\nclock = \"integer\"\nrecord.step = \"100 ms\"\nrecord.cwnd = \"50 ms\"\n"
+    );
     let mut taken = std::collections::BTreeSet::new();
     for (i, cable) in cables.iter().enumerate() {
         let (from, to) = if i + 1 < nodes { (i, i + 1) } else { cable.ends };
@@ -169,15 +193,23 @@ fn graph(nodes: usize, cables: &[Cable], traffic: &[(usize, usize, &str, u32)], 
             continue;
         }
         let Cable { rate, delay, buffer, aqms: [there, back], more, .. } = cable;
-        let size = if more.starts_with("buffer") { String::new() } else { format!("buffer = \"{buffer} packets\"\n") };
-        let aqm = |key: &str, aqm: &Option<&str>| aqm.map_or(String::new(), |aqm| format!("{key} = \"{aqm}\"\n"));
+        let size = if more.starts_with("buffer") {
+            String::new()
+        } else {
+            format!("buffer = \"{buffer} packets\"\n")
+        };
+        let aqm =
+            |key: &str, aqm: &Option<&str>| aqm.map_or(String::new(), |aqm| format!("{key} = \"{aqm}\"\n"));
         text += &format!(
             "[[link]]\nname = \"l{i}\"\nfrom = \"n{from}\"\nto = \"n{to}\"\nrate = \"{rate} bit/s\"\ndelay = \"{delay} ns\"\n{size}{more}\n{}{}",
-            aqm("aqm", there), aqm("reverse_aqm", back)
+            aqm("aqm", there),
+            aqm("reverse_aqm", back)
         );
     }
     for (i, (from, to, kind, start)) in traffic.iter().enumerate().filter(|(_, (from, to, ..))| from != to) {
-        text += &format!("[[traffic]]\nname = \"t{i}\"\nfrom = \"n{from}\"\nto = \"n{to}\"\nstart = \"{start} us\"\n{kind}\n");
+        text += &format!(
+            "[[traffic]]\nname = \"t{i}\"\nfrom = \"n{from}\"\nto = \"n{to}\"\nstart = \"{start} us\"\n{kind}\n"
+        );
     }
     text
 }

@@ -1,4 +1,4 @@
-//! A flow needs little memory, so that a hundred thousand stay near the processor.
+//! A flow needs little memory, so that a hundred thousand stay near the processor; and no run takes more than was said.
 
 use netsim::Simulation;
 use scenario::Document;
@@ -6,7 +6,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
+    /// The bytes that this thread holds, and the most that it has held.
     static BYTES: Cell<i64> = const { Cell::new(0) };
+    static MOST: Cell<i64> = const { Cell::new(0) };
 }
 
 /// The system's allocator, which counts the bytes that a thread holds.
@@ -14,7 +16,10 @@ struct Counting;
 
 fn count(bytes: i64) {
     // A thread that is ending counts no more.
-    let _ = BYTES.try_with(|held| held.set(held.get() + bytes));
+    let _ = BYTES.try_with(|held| {
+        held.set(held.get() + bytes);
+        MOST.with(|most| most.set(most.get().max(held.get())));
+    });
 }
 
 // SAFETY: all work is the system's allocator's.
@@ -57,5 +62,39 @@ fn a_flow_takes_less_than_500_bytes() {
         // What does not depend on the number of flows falls out of the difference.
         let a_flow = (bytes(100_000, tcp) - bytes(100, tcp)) / 99_900;
         assert!((300..500).contains(&a_flow), "{tcp}: {a_flow} bytes");
+    }
+}
+
+#[test]
+fn no_run_takes_more_than_was_estimated() {
+    let host = |hosts: usize| vec!["\"5 ms\""; hosts].join(", ");
+    let dumbbell = |hosts, aqm: &str, links: &str, traffic: &str| {
+        format!(
+            "duration = \"6 s\"\naqm = \"{aqm}\"\n[dumbbell]\nreceiver_delay = [{}]\nbuffer = \"500 packets\"\n{links}\n\
+             [[traffic]]\ncount = 2000\npacket_size = \"500 B\"\n{traffic}\n",
+            host(hosts)
+        )
+    };
+    let udp = "[[traffic]]\nkind = \"video\"\ncount = 20\nframe_rate = \"25 /s\"\nframe_size = \"20 kB\"";
+    for (text, largest) in [
+        (dumbbell(3, "droptail", "rate = \"100 Mbit/s\"", ""), 30_000_000),
+        (dumbbell(100, "droptail", "rate = \"100 Mbit/s\"\naccess_rate = \"1 Gbit/s\"", ""), 30_000_000),
+        (
+            dumbbell(20, "red", "rate = \"1 Gbit/s\"\naccess_rate = \"5 Mbit/s\"", "tcp = \"cubic\""),
+            100_000_000,
+        ),
+        (dumbbell(3, "fq_codel", "rate = \"50 Mbit/s\"", udp), 100_000_000),
+        (dumbbell(3, "pi", "rate = \"50 Mbit/s\"", "tcp = \"linux\""), 30_000_000),
+        (dumbbell(3, "pie", "rate = \"10 Mbit/s\"\nreverse_rate = \"100 kbit/s\"", udp), 40_000_000),
+    ] {
+        let scenario = Document::parse(&text, "estimate").unwrap().check().unwrap();
+        let estimate = netsim::memory_estimate(&scenario) as i64;
+        let before = BYTES.get();
+        MOST.set(before);
+        let mut run = Simulation::new(scenario, 1, ());
+        run.advance(aqm::unit::Time::MAX);
+        let most = MOST.get() - before;
+        println!("{most} of {estimate}");
+        assert!(most <= estimate && estimate <= largest, "{most} of {estimate}\n{text}");
     }
 }
