@@ -2,7 +2,7 @@
 //!
 //! On the integer clock events at equal times come in the order of their causes: what has been under way for longer
 //! comes first (see [`Events::key`]), then the timers, then the slots in their order. This does not depend on when the
-//! engine learns of an event, so that it may work ahead (see [`crate::network`]). Algorithms' timers come before all
+//! engine learns of an event, so that it may work ahead (see [`crate::ahead`]). Algorithms' timers come before all
 //! of them, and then transmitters that are free. On the double clock, as in ns-2, events at equal times come in the
 //! order in which they were scheduled: every event carries its number.
 //!
@@ -156,11 +156,12 @@ impl Events {
     #[inline]
     pub(crate) fn key(&mut self, at: Instant, since: Instant) -> Key {
         debug_assert!(at >= since && since >= self.instant(), "an event in the past: {at:?}, {since:?}");
-        self.number += 1;
+        let is_present = since == self.instant();
+        self.number += u64::from(is_present);
         match self.clock {
             Clock::Integer => {
                 let lead = (at.0 - since.0).min(LONGEST_LEAD);
-                let order = if since == self.instant() { self.number.min(LAST_ORDER) } else { 0 };
+                let order = if is_present { self.number.min(LAST_ORDER) } else { 0 };
                 key(at, (LONGEST_LEAD - lead) << ORDER_BITS | order)
             }
             Clock::Double => key(at, self.number),

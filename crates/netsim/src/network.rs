@@ -3,7 +3,7 @@
 use crate::ahead::Plan;
 use crate::clock::{Clock, Counts as _, Instant};
 use crate::event::{Event, Events, NEVER};
-use crate::link::{Flight, Link, Managed, NO_SLOT};
+use crate::link::{Flight, Link, Managed};
 use crate::packet::Packet;
 use crate::probe::{Owner, Probe};
 use crate::route::{Hop, Routes};
@@ -413,17 +413,19 @@ impl<P: Probe> Network<P> {
     }
 }
 
-/// Gives a slot on the event list to the head of each line that a packet may be on, then to the transmitters and timers of managed links;
-/// tells what the event of each is.
+/// Gives a slot on the event list to the head of each line that a packet may be on, then to the transmitters and timers
+/// of managed links; tells what the event of each is. All are in the order of the links: so of what two links send at one
+/// instant, the first link's comes first, whether they work ahead or not.
 fn assign_slots(links: &mut [Link], hops: &[Hop]) -> Vec<Event> {
-    let mut slots = Vec::new();
+    let mut has_line = vec![false; links.len()];
     for hop in hops.windows(2).filter(|hop| !hop[0].is_end()) {
         let stops = if hop[1].is_end() { !hop[1].is_early_end() } else { !hop[1].is_chained() };
-        let link = &mut links[hop[0].link()];
-        if stops && link.slot == NO_SLOT {
-            link.slot = slots.len();
-            slots.push(Event::Arrival(hop[0].link() as u32));
-        }
+        has_line[hop[0].link()] |= stops;
+    }
+    let mut slots = Vec::new();
+    for (i, link) in links.iter_mut().enumerate().filter(|&(i, _)| has_line[i]) {
+        link.slot = slots.len();
+        slots.push(Event::Arrival(i as u32));
     }
     for (i, link) in links.iter_mut().enumerate() {
         if let Some(managed) = link.managed.as_deref_mut().filter(|managed| managed.ahead.is_none()) {

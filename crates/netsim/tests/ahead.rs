@@ -243,3 +243,30 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_two_links_send_at_one_instant_meets_in_the_same_order_step_by_step() {
+    let link = |name: &str, from: &str, to: &str, more: &str| {
+        format!("[[link]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\ndelay = \"1 ms\"\n{more}\n")
+    };
+    let narrow = "rate = \"1 Mbit/s\"\naqm = \"droptail\"\nbuffer = \"9 packets\"";
+    let links = [
+        link("left", "a", "r", narrow),
+        link("right", "b", "r", narrow),
+        link("out", "r", "c", "rate = \"1500 kbit/s\"\naqm = \"droptail\"\nbuffer = \"3 packets\""),
+    ];
+    let traffic = |from: &str| {
+        format!(
+            "[[traffic]]\nname = \"of-{from}\"\nkind = \"cbr\"\nfrom = \"{from}\"\nto = \"c\"\ncount = 2\n\
+             rate = \"800 kbit/s\"\npacket_size = \"500 B\"\n"
+        )
+    };
+    for senders in [["a", "b"], ["b", "a"]] {
+        let text = format!(
+            "duration = \"5 s\"\nclock = \"integer\"\nobserve = \"out\"\nrecord.step = \"100 ms\"\n{}{}",
+            links.concat(),
+            senders.map(traffic).concat()
+        );
+        compare(&text, 1);
+    }
+}

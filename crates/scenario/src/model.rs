@@ -201,7 +201,7 @@ pub struct Arrival {
 choice! {
     /// How the engine keeps time.
     pub enum Clock {
-        /// In whole nanoseconds: what is due at one instant happens in the order in which it was scheduled.
+        /// In whole nanoseconds: of what is due at one instant, what has been under way for longer comes first.
         Integer = "integer",
         /// In seconds in floating point, as ns-2 does: its rounding orders what is due at one instant.
         Double = "double",
