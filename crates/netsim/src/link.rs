@@ -166,6 +166,7 @@ impl Managed {
         let classes = services.len();
         let target = scenario.target().filter(|_| observed);
         let queue = Queue::new(aqm.build(&port), &port, &services);
+        let lanes = queue.algorithm().lanes();
         Self {
             queue,
             ahead: None,
@@ -182,7 +183,7 @@ impl Managed {
             occupancy: Occupancy::new(Some(link.buffer)),
             settling: Settling::new(target, &scenario.response),
             delays: (0..classes).map(|_| Delays::new()).collect(),
-            losses: Losses::new(classes, scenario.record.loss_event),
+            losses: Losses::new(classes, lanes, scenario.record.loss_event),
             meters: link.lanes().iter().map(|_| Meter::new()).collect(),
         }
     }

@@ -1,8 +1,10 @@
 //! How losses at a queue come together: in runs of consecutive packets, and in events that hit many flows.
 
+mod fates;
+
 use crate::packet::{Kind, Packet};
-use aqm::Ring;
 use aqm::unit::{Span, Time};
+use fates::Fates;
 
 /// Runs of this many losses or more share the last bin.
 pub(crate) const LONGEST_RUN: usize = 100;
@@ -27,9 +29,8 @@ pub(crate) struct Losses {
     arrivals: u64,
     /// The number of the first arrival whose fate is not certain.
     first: u64,
-    /// The fates of later ones, as far as they are certain, by their numbers. Where who comes first leaves first, most are
-    /// drops.
-    fates: Ring<(u64, Fate)>,
+    /// The fates of later ones, as far as they are certain.
+    fates: Fates,
     /// The runs of each flow's own packets, a row a class.
     classes: Vec<Runs>,
     /// The runs of packets of any flow.
@@ -111,12 +112,12 @@ struct Active {
 }
 
 impl Losses {
-    pub(crate) fn new(classes: usize, event: Span) -> Self {
+    pub(crate) fn new(classes: usize, lanes: usize, event: Span) -> Self {
         Self {
             flows: [Vec::new(), Vec::new()],
             arrivals: 0,
             first: 0,
-            fates: Ring::new(),
+            fates: Fates::new(lanes),
             classes: vec![Runs::new(); classes],
             bursts: Runs::new(),
             burst: 0,
@@ -159,18 +160,14 @@ impl Losses {
             end_run(flow, &mut self.classes, &mut self.burst, &mut self.bursts, owner);
         }
         self.first += 1;
-        if self.is_next_certain() {
+        if self.fates.pass(self.first) {
             self.settle();
         }
     }
 
     /// Starts over: what was dropped before counts no more.
     pub(crate) fn reset(&mut self) {
-        for i in 0..self.fates.len() {
-            if let Some((_, fate @ Fate::Lost(_))) = self.fates.get_mut(i) {
-                *fate = Fate::Forgotten;
-            }
-        }
+        self.fates.forget_losses();
         self.classes.iter_mut().for_each(Runs::reset);
         self.bursts.reset();
         self.burst = 0;
@@ -201,27 +198,17 @@ impl Losses {
         if number < self.first {
             return;
         }
-        if self.fates.len() == MOST_FATES {
-            self.first = self.fates.front().map_or(number, |&(certain, _)| certain.min(number));
+        if self.fates.len() >= MOST_FATES {
+            self.first = self.fates.give_up(self.first, number);
             self.settle();
         }
-        let later = self.fates.back().is_none_or(|&(last, _)| last < number);
-        let place = if later { self.fates.len() } else { self.fates.partition_point(|&(n, _)| n < number) };
-        self.fates.insert(place, (number, fate));
+        self.fates.note(self.first, number, fate);
         self.settle();
-    }
-
-    /// Whether the fate of the first arrival that has not been counted is known.
-    #[inline]
-    fn is_next_certain(&self) -> bool {
-        self.fates.front().is_some_and(|&(number, _)| number == self.first)
     }
 
     /// Counts what is certain, in the order of arrivals.
     fn settle(&mut self) {
-        while self.is_next_certain()
-            && let Some((_, fate)) = self.fates.pop_front()
-        {
+        while let Some(fate) = self.fates.take(self.first) {
             self.first += 1;
             match fate {
                 Fate::Sent(owner) => {
@@ -418,154 +405,4 @@ impl Active {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tcp::Ack;
-
-    fn at(ms: u64) -> Time {
-        Time::ZERO + Span::ms(ms)
-    }
-
-    /// A datagram of flow `flow`, whose class is its number too.
-    fn packet(flow: u32) -> Packet {
-        Packet::datagram(Time::ZERO, flow, 0, flow as u16, 500)
-    }
-
-    fn losses() -> Losses {
-        Losses::new(3, Span::ms(100))
-    }
-
-    /// A packet arrives at an empty queue and is sent.
-    fn send(losses: &mut Losses, now: Time, packet: &Packet) {
-        let number = losses.arrivals;
-        losses.on_entry();
-        losses.on_departure(now, number, packet);
-    }
-
-    /// The fates of packets of these flows in the order of arrival, a capital for a loss, on an empty queue.
-    fn fates(losses: &mut Losses, fates: &str) {
-        for fate in fates.bytes() {
-            let flow = u32::from(fate.to_ascii_lowercase() - b'a');
-            if fate.is_ascii_uppercase() {
-                losses.on_refusal(at(0), &packet(flow));
-            } else {
-                send(losses, at(0), &packet(flow));
-            }
-        }
-    }
-
-    #[test]
-    fn runs_are_of_a_flows_own_packets_and_bursts_of_anyones() {
-        let mut losses = losses();
-        // Flow a: A, AA; flow b: BB, B; together: AB, B, AAB, the last still open.
-        fates(&mut losses, "aABaBabAAB");
-        let (classes, bursts) = losses.runs(at(9), std::iter::empty());
-        assert_eq!(classes[0].counts(), [1, 1]);
-        assert_eq!(classes[1].counts(), [1, 1]);
-        assert_eq!(classes[2].counts(), [0; 0]);
-        assert_eq!(bursts.counts(), [1, 1, 1]);
-        assert_eq!((bursts.mean(), classes[0].mean(), classes[2].mean()), (Some(2.0), Some(1.5), None));
-        assert_eq!(Runs::sum(&classes).counts(), [2, 2]);
-        losses.reset();
-        fates(&mut losses, "bC");
-        let (classes, bursts) = losses.runs(at(9), std::iter::empty());
-        assert_eq!(
-            (classes[1].counts(), classes[2].counts(), bursts.counts()),
-            (&[][..], &[1][..], &[1][..])
-        );
-    }
-
-    #[test]
-    fn flows_that_have_a_number_one_after_the_other_are_told_apart() {
-        let mut losses = losses();
-        let ack = Ack { next: 1, ece: false, echo: Time::ZERO, blocks: [(0, 0); 3], delay: None };
-        let guest = |generation| Packet::ack(&ack, (1, generation), 0, 1);
-        send(&mut losses, at(0), &guest(0));
-        for generation in [0, 0, 1] {
-            losses.on_refusal(at(1), &guest(generation));
-        }
-        let (classes, bursts) = losses.runs(at(9), std::iter::empty());
-        assert_eq!((classes[1].counts(), bursts.counts()), (&[1, 1][..], &[0, 0, 1][..]));
-        // Both are active, and both have lost.
-        assert_eq!(losses.events.synchronisation(), Some(1.0));
-        send(&mut losses, at(150), &guest(2));
-        losses.on_refusal(at(150), &guest(2));
-        assert_eq!(losses.events.synchronisation(), Some((1.0 + 1.0 / 3.0) / 2.0));
-    }
-
-    #[test]
-    fn the_longest_runs_share_a_bin_and_count_in_full() {
-        let mut losses = losses();
-        fates(&mut losses, &"A".repeat(250));
-        let (classes, _) = losses.runs(at(9), std::iter::empty());
-        assert_eq!(classes[0].counts().len(), LONGEST_RUN);
-        assert_eq!(classes[0].mean(), Some(250.0));
-    }
-
-    #[test]
-    fn runs_are_in_the_order_of_arrivals_whenever_packets_are_dropped() {
-        // Arrivals a b A c a: the capital is dropped at arrival; then a is sent, b dropped, the second a sent before c.
-        let mut losses = losses();
-        losses.on_entry();
-        losses.on_entry();
-        losses.on_refusal(at(0), &packet(0));
-        losses.on_entry();
-        losses.on_entry();
-        losses.on_departure(at(1), 0, &packet(0));
-        losses.on_late_drop(at(2), 1, &packet(1));
-        losses.on_departure(at(2), 4, &packet(0));
-        losses.on_departure(at(3), 3, &packet(2));
-        let (classes, bursts) = losses.runs(at(9), std::iter::empty());
-        assert_eq!(bursts.counts(), [0, 1], "b A");
-        assert_eq!((classes[0].counts(), classes[1].counts()), (&[1][..], &[1][..]), "A; b");
-    }
-
-    #[test]
-    fn what_waits_at_the_end_counts_as_sent() {
-        // Arrivals A b A, b still waiting.
-        let mut losses = losses();
-        losses.on_refusal(at(0), &packet(0));
-        losses.on_entry();
-        losses.on_refusal(at(0), &packet(0));
-        let (classes, bursts) = losses.runs(at(9), std::iter::once((1, &packet(1))));
-        assert_eq!((classes[0].counts(), bursts.counts()), (&[0, 1][..], &[2][..]));
-    }
-
-    #[test]
-    fn synchronisation_is_the_mean_share_of_active_flows_that_an_event_hits() {
-        let mut losses = losses();
-        for flow in 0..3 {
-            send(&mut losses, at(10), &packet(flow));
-        }
-        // An event of 100 ms hits two of three flows, the next one of three.
-        for (ms, flow) in [(100, 0), (150, 0), (199, 1), (200, 2)] {
-            losses.on_refusal(at(ms), &packet(flow));
-        }
-        assert_eq!(losses.events.count(), 2);
-        assert!((losses.events.synchronisation().unwrap() - 0.5).abs() < 1e-12);
-        losses.reset();
-        assert_eq!((losses.events.count(), losses.events.synchronisation()), (0, None));
-        // Flow 1 was last seen in the second before this one, flow 2 too: 1 of 3. Two seconds later, 1 of 1.
-        losses.on_refusal(at(1500), &packet(0));
-        assert_eq!(losses.events.synchronisation(), Some(1.0 / 3.0));
-        losses.on_refusal(at(3500), &packet(0));
-        assert_eq!(losses.events.synchronisation(), Some((1.0 / 3.0 + 1.0) / 2.0));
-    }
-
-    #[test]
-    fn a_packet_that_starves_does_not_keep_the_fates_of_all_others() {
-        let mut losses = losses();
-        losses.on_entry();
-        fates(&mut losses, "B");
-        for _ in 0..MOST_FATES {
-            send(&mut losses, at(0), &packet(2));
-        }
-        assert!(losses.fates.is_empty(), "{} are kept", losses.fates.len());
-        // Its own drop, so late, has no place among the others.
-        losses.on_late_drop(at(1), 0, &packet(0));
-        fates(&mut losses, "Cc");
-        let (classes, bursts) = losses.runs(at(1), std::iter::empty());
-        assert_eq!((classes[0].counts(), classes[1].counts()), (&[][..], &[1][..]));
-        assert_eq!((classes[2].counts(), bursts.counts()), (&[1][..], &[2][..]));
-    }
-}
+mod tests;
