@@ -7,16 +7,16 @@
 //! * a *managed* link whose algorithm decides finally on arrivals ([`aqm::Aqm::is_final`]): when the packet leaves is
 //!   known when it enters. The packet travels on at once; the queue catches up with the departures, periods and the end
 //!   of the warm-up that were due, each at its own time, before the next arrival (`Network::catch_up`);
-//! * the last link to a host that nothing passes through, and where nothing but receivers live that answer every segment
-//!   at once: the packet is delivered now, with the time at which it arrives, and the acknowledgement sets out, from
-//!   that time.
+//! * the last link to a host that nothing passes through, and where nothing but receivers live that answer every
+//!   segment at once: the packet is delivered now, with the time at which it arrives, and the acknowledgement sets out,
+//!   from that time.
 //!
 //! Whatever is told the time is told its own, and of what arrives at one queue at one instant the order is that of the
 //! causes (see [`crate::event`]), so the results are those of an event for everything: `tests/ahead.rs` holds the two
 //! against each other. There is one exception. What two links begin to send at the same nanosecond, over ways equally
 //! long, meets in the order of the links in the scenario where the engine knew of it ahead, and in the order of what
-//! caused the sending where it did not. It takes, for example, acknowledgements of two hosts at one distance, behind links
-//! slower than the bottleneck.
+//! caused the sending where it did not. It takes, for example, acknowledgements of two hosts at one distance, behind
+//! links slower than the bottleneck.
 //!
 //! The double clock has ns-2's order of scheduling, which needs every event.
 

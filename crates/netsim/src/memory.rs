@@ -20,7 +20,7 @@ use scenario::model::{Arrival, Extent, Kind, Link, Short, Tcp, Traffic, Udp};
 /// Events on the heap a flow: its timer, its delayed ACK, its start or stop.
 const EVENTS_PER_FLOW: usize = 3;
 /// What a flow may send at once before anything tells it how much gets through.
-const BURST: u64 = 16;
+const BURST: f64 = 16.0;
 /// A histogram of delays.
 const HISTOGRAM: u64 = 400_000;
 
@@ -64,8 +64,8 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
     // What is remembered of each flow where it arrives and at each measured queue; these grow by doubling too.
     let remembered = 2 * (size_of::<Last>() as u64 + measured * size_of::<FlowLosses>() as u64);
     let flows = tcp * (per_tcp as u64 + remembered) + udp * (per_udp as u64 + remembered);
-    // No link holds more than all windows together, nor do all links. Each lane of a buffer has a ring, which may once have
-    // held all that there is room for, if a flow is in it.
+    // No link holds more than all windows together, nor do all links. Each lane of a buffer has a ring, which may once
+    // have held all that there is room for, if a flow is in it.
     let (mut packets, mut beside, mut views) = (0u64, 0u64, 0u64);
     for link in &scenario.links {
         let lanes = lanes(link);
@@ -88,9 +88,9 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
 
 /// The most packets that are likely to be under way at once on all links, where there are so many TCP flows.
 ///
-/// TCP fills the narrowest links of its path and what is acknowledged from there, no more: a link hardly faster may have
-/// a queue too, since a sender in slow start sends twice what is acknowledged. A link that is fed by one that is no faster
-/// has none. Every flow may begin with a burst.
+/// TCP fills the narrowest links of its path and what is acknowledged from there, no more: a link hardly faster may
+/// have a queue too, since a sender in slow start sends twice what is acknowledged. A link that is fed by one that is
+/// no faster has none. Every flow may begin with a burst.
 fn under_way(scenario: &Scenario, tcp: u64) -> u64 {
     let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
     // The longest round trip over each link that may have a queue.
@@ -120,7 +120,7 @@ fn under_way(scenario: &Scenario, tcp: u64) -> u64 {
             // Nothing slows it down before it comes to the narrowest link.
             let flying =
                 4.0 * udp.mean_rate(traffic.packet_size) * longest / 8.0 / traffic.packet_size.0 as f64;
-            datagrams += f64::from(traffic.count) * (BURST as f64 + flying);
+            datagrams += f64::from(traffic.count) * (BURST + flying);
         }
     }
     let feeders = routes.feeders();
@@ -130,7 +130,7 @@ fn under_way(scenario: &Scenario, tcp: u64) -> u64 {
     };
     let queues = scenario.links.iter().zip(rounds).enumerate().filter(|&(i, _)| has_a_queue(i));
     let pipes: f64 = queues.filter_map(|(_, (link, round))| Some(holds(link, round?))).sum();
-    (pipes + datagrams + (BURST * tcp) as f64) as u64
+    (pipes + datagrams + BURST * tcp as f64) as u64
 }
 
 /// The most flows of an arrival process that are likely to be there at once: few outlive their application by

@@ -414,8 +414,8 @@ impl<P: Probe> Network<P> {
 }
 
 /// Gives a slot on the event list to the head of each line that a packet may be on, then to the transmitters and timers
-/// of managed links; tells what the event of each is. All are in the order of the links: so of what two links send at one
-/// instant, the first link's comes first, whether they work ahead or not.
+/// of managed links; tells what the event of each is. All are in the order of the links: so of what two links send at
+/// one instant, the first link's comes first, whether they work ahead or not.
 fn assign_slots(links: &mut [Link], hops: &[Hop]) -> Vec<Event> {
     let mut has_line = vec![false; links.len()];
     for hop in hops.windows(2).filter(|hop| !hop[0].is_end()) {

@@ -164,7 +164,7 @@ impl<'a> Routes<'a> {
             let link = &self.links[i];
             node = link.to;
             let ahead = plan.links[i];
-            // What one link feeds takes packets over when that one sends them. A rate that changes is known at its time.
+            // What one link feeds takes over what that one sends. A rate that changes is known at its time.
             let may_chain =
                 clock == Clock::Integer && link.changes.is_empty() && (ahead || link.aqm.is_none());
             let flags = [

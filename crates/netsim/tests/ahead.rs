@@ -22,6 +22,7 @@ fn told(mut run: Simulation<Series>) -> (serde_json::Value, u64) {
     run.probe_mut().finish(end);
     let mut results = serde_json::to_value(run.results()).unwrap();
     let engine = results.as_object_mut().unwrap().remove("engine").unwrap();
+    results["windows"] = format!("{:?}", run.windows()).into();
     let columns = run.probe_mut().take_columns();
     // As bits: not a number is not equal to itself.
     let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
@@ -184,7 +185,8 @@ fn cable(nodes: usize) -> impl Strategy<Value = Cable> {
 /// A scenario of these cables, after a chain of the first through all nodes, and of traffic between any nodes.
 fn graph(nodes: usize, cables: &[Cable], traffic: &[(usize, usize, &str, u32)], warmup: u32) -> String {
     let mut text = format!(
-        "duration = \"3 s\"\nwarmup = \"{warmup} ms\"\nclock = \"integer\"\nrecord.step = \"100 ms\"\nrecord.cwnd = \"50 ms\"\n"
+        "duration = \"3 s\"\nwarmup = \"{warmup} ms\"\nclock = \"integer\"\nrecord.step = \"100 ms\"\n\
+         record.cwnd = \"50 ms\"\n"
     );
     let mut taken = std::collections::BTreeSet::new();
     for (i, cable) in cables.iter().enumerate() {
@@ -201,7 +203,8 @@ fn graph(nodes: usize, cables: &[Cable], traffic: &[(usize, usize, &str, u32)], 
         let aqm =
             |key: &str, aqm: &Option<&str>| aqm.map_or(String::new(), |aqm| format!("{key} = \"{aqm}\"\n"));
         text += &format!(
-            "[[link]]\nname = \"l{i}\"\nfrom = \"n{from}\"\nto = \"n{to}\"\nrate = \"{rate} bit/s\"\ndelay = \"{delay} ns\"\n{size}{more}\n{}{}",
+            "[[link]]\nname = \"l{i}\"\nfrom = \"n{from}\"\nto = \"n{to}\"\nrate = \"{rate} bit/s\"\n\
+             delay = \"{delay} ns\"\n{size}{more}\n{}{}",
             aqm("aqm", there),
             aqm("reverse_aqm", back)
         );
@@ -219,7 +222,8 @@ const KINDS: [&str; 9] = [
     "kind = \"ftp\"\ncount = 2\ntcp = { preset = \"ns2.35\", flavour = \"sack\" }\npacket_size = \"1000 B\"",
     "kind = \"ftp\"\ncount = 2\ntcp = \"dctcp:delayed_ack=false\"\npacket_size = \"1000 B\"",
     "kind = \"ftp\"\ncount = 2\ntcp = \"linux\"\npacket_size = \"1000 B\"\nstop = \"2 s\"",
-    "kind = \"transfer\"\ncount = 9\ntcp = { preset = \"ns2.35\", flavour = \"newreno\" }\nsize = \"exponential(20 kB)\"\npacket_size = \"500 B\"",
+    "kind = \"transfer\"\ncount = 9\ntcp = { preset = \"ns2.35\", flavour = \"newreno\" }\npacket_size = \"500 B\"\n\
+     size = \"exponential(20 kB)\"",
     "kind = \"short\"\narrival_rate = \"20 /s\"\nsize = \"4 kB\"\npacket_size = \"500 B\"",
     "kind = \"web\"\ncount = 3\npacket_size = \"500 B\"",
     "kind = \"poisson\"\nrate = \"400 kbit/s\"\npacket_size = \"300 B\"",
@@ -269,4 +273,29 @@ fn what_two_links_send_at_one_instant_meets_in_the_same_order_step_by_step() {
         );
         compare(&text, 1);
     }
+}
+
+#[test]
+fn a_receiver_that_others_pass_through_answers_in_turn() {
+    let cable = |from: &str, to: &str, more: &str| {
+        format!("[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\ndelay = \"1234567 ns\"\n{more}\n")
+    };
+    let traffic = |to: &str| {
+        format!(
+            "[[traffic]]\nkind = \"ftp\"\nfrom = \"a\"\nto = \"{to}\"\ncount = 3\ntcp = {NS2}\npacket_size = \"500 B\"\n"
+        )
+    };
+    // On the way back the acknowledgements of both share a link.
+    let text = [
+        "duration = \"5 s\"\nclock = \"integer\"\nrecord.step = \"100 ms\"\n".to_owned(),
+        cable(
+            "a",
+            "b",
+            "rate = \"1 Mbit/s\"\nreverse_rate = \"53 kbit/s\"\naqm = \"pi\"\nbuffer = \"20 packets\"",
+        ),
+        cable("b", "c", "rate = \"700 kbit/s\""),
+        traffic("b"),
+        traffic("c"),
+    ];
+    compare(&text.concat(), 1);
 }

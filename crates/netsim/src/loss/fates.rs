@@ -110,7 +110,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whichever_way_they_are_kept_fates_come_out_in_the_order_of_arrivals(order in Just((0u64..60).collect::<Vec<_>>()).prop_shuffle()) {
+        fn whichever_way_they_are_kept_fates_come_out_in_the_order_of_arrivals(
+            order in Just((0u64..60).collect::<Vec<_>>()).prop_shuffle(),
+        ) {
             let mut kept = [Fates::new(1), Fates::new(2)];
             let mut first = [0; 2];
             for (i, &number) in order.iter().enumerate() {
