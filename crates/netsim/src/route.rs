@@ -143,7 +143,8 @@ impl<'a> Routes<'a> {
             node = link.to;
             let ahead = plan.links[i];
             // A rate that changes is known at its time.
-            let may_chain = clock == Clock::Integer && link.changes.is_empty() && (ahead || link.aqm.is_none());
+            let may_chain =
+                clock == Clock::Integer && link.changes.is_empty() && (ahead || link.aqm.is_none());
             let flags = [
                 (MANAGED, link.aqm.is_some()),
                 (CHAINED, may_chain && chained[i]),
