@@ -1,4 +1,4 @@
-"""How much faster replications are on several cores: ``python benches/replications.py``, on a machine with nothing else.
+"""How much faster replications are on several cores: ``python benches/replications.py``, while nothing else runs.
 
 Runs 16 seeds of LRED experiment 1 with one job and with one for each core, in turn, and prints the median ratio.
 """

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -160,7 +161,7 @@ def test_a_pair_counts_only_when_both_have_a_value(tiny: Scenario) -> None:
     swept = aqmlab.sweep(tiny, {}, ["lred", "pi"], 3)
     holed = polars.when(polars.col("seed") == 8, polars.col("aqm") == "pi").then(None)
     frame = swept.frame.with_columns(holed.otherwise(polars.col("queue_mean")).alias("queue_mean"))
-    holed_sweep = Sweep(**{**vars(swept), "frame": frame})
+    holed_sweep = replace(swept, frame=frame)
     (row,) = holed_sweep.differences("queue_mean").to_dicts()
     (whole,) = aqmlab.sweep(tiny, {}, ["lred", "pi"], [7, 9]).differences("queue_mean").to_dicts()
     assert (row["runs"], row["difference"], row["ci95"]) == (2, whole["difference"], whole["ci95"])
@@ -337,12 +338,28 @@ def test_an_engine_of_ones_own_does_the_tasks(tiny: Scenario) -> None:
     assert threads == {threading.current_thread()}
 
 
-def test_too_little_memory_is_refused(tiny: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_point_that_needs_too_much_memory_is_a_bad_point(tiny: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     import psutil
 
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Free", (), {"available": 1000})())
-    with pytest.raises(MemoryError, match="for the largest run"):
-        aqmlab.sweep(tiny, VARY)
+    free = tiny.with_({"traffic.long.count": 500, "record.series": False}).memory
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Free", (), {"available": free})())
+    swept = aqmlab.sweep(tiny, {"traffic.long.count": "3,50000"})
+    assert (swept.done, len(swept.failures)) == (1, 1)
+    assert "GB of memory needed" in swept.failures[0].error
+    with pytest.raises(MemoryError, match="fewer flows need less"):
+        aqmlab.sweep(tiny, {"traffic.long.count": "50000,60000"})
+
+
+def test_as_many_runs_meet_as_there_is_memory_for(tiny: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    import psutil
+
+    jobs: list[int] = []
+    engine = local.engine
+    monkeypatch.setattr(local, "engine", lambda count: jobs.append(count) or engine(count))
+    memory = tiny.with_({"record.series": False}).memory
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Free", (), {"available": 2 * memory + 1})())
+    aqmlab.sweep(tiny, seeds=4, jobs=4)
+    assert jobs == [2]
 
 
 STUDY = """
@@ -360,7 +377,7 @@ def recorded(folder: Path) -> int:
     return sum(file.stat().st_size for file in (folder / "store" / "journals").glob("*"))
 
 
-def test_kill_9_twice_and_completed_is_bit_for_bit_the_same(small: Scenario, tmp_path: Path, cli: Cli) -> None:
+def test_kill_9_twice_and_completed_is_bit_for_bit_the_same(small: Scenario, tmp_path: Path) -> None:
     study = tmp_path / "study.toml"
     study.write_text(small.with_(duration="20 s").to_toml() + STUDY, encoding="utf-8")
     command = [sys.executable, "-m", "aqmlab", "sweep", str(study), "--out", str(tmp_path / "killed")]
@@ -375,12 +392,11 @@ def test_kill_9_twice_and_completed_is_bit_for_bit_the_same(small: Scenario, tmp
         parts = (tmp_path / "killed" / "store" / "parts").glob("*.parquet")
         there = sum(int(part.name.split("-")[0]) for part in parts)
     assert there > 0, "the second call found what the first had done"
-    done = json.loads(cli("sweep", study, "--out", "killed", "--json").stdout)
-    assert 0 < done["simulated"] < done["wanted"] == done["done"] == 160
-    whole = json.loads(cli("sweep", study, "--out", "undisturbed", "--json").stdout)
-    assert whole["simulated"] == 160
+    done, whole = (aqmlab.sweep(Scenario.load(study), out=tmp_path / name) for name in ("killed", "undisturbed"))
+    assert 0 < done.simulated < done.wanted == done.done == 160
+    assert whole.simulated == 160
     assert data_set(tmp_path / "killed") == data_set(tmp_path / "undisturbed")
-    assert done["points"] == whole["points"]
+    assert done.document()["points"] == whole.document()["points"]
 
 
 def test_two_processes_share_a_store(small_file: Path, tmp_path: Path) -> None:
@@ -449,7 +465,7 @@ def test_a_failure_exits_1_and_is_listed_at_the_end(cli: Cli, small_file: Path, 
     assert len(polars.read_parquet(tmp_path / "out/small/results/*.parquet")) == 1
 
 
-def test_ctrl_c_exits_130_and_the_next_call_goes_on(cli: Cli, small_file: Path, tmp_path: Path) -> None:
+def test_ctrl_c_exits_130_and_the_next_call_goes_on(small_file: Path, tmp_path: Path) -> None:
     options = ["--vary", "aqm.q0=10,20..60", "--seeds", "40", "--set", "duration=20 s", "--out", "out"]
     command = [sys.executable, "-m", "aqmlab", "sweep", str(small_file), *options]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -461,13 +477,14 @@ def test_ctrl_c_exits_130_and_the_next_call_goes_on(cli: Cli, small_file: Path, 
     assert err.endswith("runs are there; the same again does the rest\n")
     there = Sweep.load(tmp_path / "out").done
     assert 0 < there < 240
-    again = json.loads(cli("sweep", small_file, *options, "--json").stdout)
-    assert again["simulated"] == 240 - there
+    scenario = Scenario.load(small_file).with_(duration="20 s")
+    again = aqmlab.sweep(scenario, {"aqm.q0": "10,20..60"}, seeds=40, out=tmp_path / "out")
+    assert again.simulated == 240 - there
 
 
 def test_a_corrupt_part_is_reported_and_done_again(cli: Cli, small_file: Path, tmp_path: Path) -> None:
     options = ["--vary", "aqm.q0=10,20", "--seeds", "2", "--out", "out"]
-    cli("sweep", small_file, *options)
+    aqmlab.sweep(Scenario.load(small_file), {"aqm.q0": "10,20"}, seeds=2, out=tmp_path / "out")
     before = data_set(tmp_path / "out")
     (part,) = (tmp_path / "out/store/parts").iterdir()
     data = bytearray(part.read_bytes())

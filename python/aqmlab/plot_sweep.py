@@ -294,6 +294,8 @@ def save(swept: Sweep, folder: Path) -> None:
     with warnings.catch_warnings(), mpl.rc_context(STYLE):
         warnings.simplefilter("ignore", UserWarning)  # a glyph that no font has, a panel without room
         figure = sweep(swept, figure=Figure())
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # what is laid out stays so: it is the longest part
         with replacing(folder / "figure.png") as file:
             figure.savefig(file, dpi=150)
         with replacing(folder / "figure.svg") as file:

@@ -229,8 +229,8 @@ class _Plan:
     failures: list[Failure] = field(default_factory=list)
 
     @classmethod
-    def of(cls, study: _Study) -> _Plan:
-        """Look at every point with every discipline."""
+    def of(cls, study: _Study, free: int | None = None) -> _Plan:
+        """Look at every point with every discipline; refuse those that need more than the memory that is free."""
         plan = cls(study)
         first: Exception | None = None
         for number, point in enumerate(study.design.points):
@@ -238,10 +238,13 @@ class _Plan:
                 try:
                     scenario = study.scenario_at(label, point).with_(_BARE)
                     name = digest(scenario)
+                    if free is not None and scenario.memory > free:
+                        need = f"about {scenario.memory / 1e9:.1f} GB of memory needed"
+                        raise MemoryError(f"{need}, and {free / 1e9:.1f} GB are free; fewer flows need less")
                     plan.costs[name] = max(scenario.packets, 1.0)
                     plan.memory = max(plan.memory, scenario.memory)
                     plan.digests[number, label] = name
-                except (_core.ScenarioError, OSError) as error:
+                except (_core.ScenarioError, OSError, MemoryError) as error:
                     first = first or error
                     plan.failures.append(plan.failure(number, label, None, str(error)))
         if first and not plan.digests:
@@ -279,7 +282,11 @@ class _Plan:
 
 def _run(study: _Study, store: Store, jobs: int | None, engine: Engine | None, progress: Progress | None) -> Sweep:
     """Do what is missing, and put together what is there."""
-    plan = _Plan.of(study)
+    import psutil
+
+    # Elsewhere there is other memory.
+    free = None if engine else psutil.virtual_memory().available
+    plan = _Plan.of(study, free)
     wanted = {own: plan.costs[plan.digests[number, label]] for number, label, _, own in plan.runs()}
     store.compact()
     there = store.finished(set(wanted))
@@ -287,7 +294,9 @@ def _run(study: _Study, store: Store, jobs: int | None, engine: Engine | None, p
     errors: dict[bytes, str] = {}
     interrupted = False
     if missing:
-        engine = engine or local.engine(_fitting(chosen_workers(jobs, len(missing)), plan.memory))
+        if engine is None:
+            fit = max(1, int((free or 0) // max(plan.memory, 1)))
+            engine = local.engine(min(chosen_workers(jobs, len(missing)), fit))
         try:
             _do(plan, missing, len(there), store, engine, errors, progress)
         except KeyboardInterrupt:
@@ -326,18 +335,6 @@ def _do(
 
     engine(plan.tasks(missing), on_done, watch)
     watch(0.0)
-
-
-def _fitting(workers: int, memory: int) -> int:
-    """Give as many workers as there is memory for, if the largest runs meet."""
-    import psutil
-
-    free = psutil.virtual_memory().available
-    if memory > free:
-        raise MemoryError(
-            f"about {memory / 1e9:.1f} GB of memory needed for the largest run, and {free / 1e9:.1f} GB are free"
-        )
-    return max(1, min(workers, int(free // max(memory, 1))))
 
 
 def _together(

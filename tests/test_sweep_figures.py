@@ -1,0 +1,87 @@
+"""The figure and the report of a sweep."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars
+import pytest
+from matplotlib.figure import Figure
+
+import aqmlab
+from aqmlab import Scenario, Sweep, plot_sweep, report_sweep
+
+
+@pytest.fixture(scope="module")
+def swept() -> Sweep:
+    text = (
+        "title = 'A <b>title</b>'\nduration = '2 s'\n[dumbbell]\nrate = '2 Mbit/s'\n[aqm]\nname = 'lred'\n[[traffic]]\n"
+    )
+    vary = {"aqm.q0": "10,20..40", "traffic.1.count": [2, 3]}
+    return aqmlab.sweep(Scenario.parse(text), vary, ["lred", "pi"], 2)
+
+
+def test_a_line_is_the_means_and_a_band_their_intervals(swept: Sweep) -> None:
+    figure = swept.plot(x="aqm.q0", y="goodput", figure=Figure())
+    (first, second) = figure.axes
+    assert [axes.get_title(loc="left") for axes in (first, second)] == ["traffic.1.count = 2", "traffic.1.count = 3"]
+    means = swept.summary.filter(polars.col("traffic.1.count") == 3, aqm="pi")
+    line = second.lines[1]
+    assert list(line.get_xdata()) == [10, 20, 30, 40]
+    assert list(line.get_ydata()) == pytest.approx(list(means["goodput"] * 1e-6))
+    top = max(y for _, y in second.collections[1].get_paths()[0].vertices)
+    assert top == pytest.approx(((means["goodput"] + means["goodput_ci95"]) * 1e-6).max())
+    assert first.get_xlabel() == "aqm.q0 (packets)"
+
+
+def test_one_parameter_has_a_panel_for_each_metric(swept: Sweep) -> None:
+    one = replace(swept, frame=swept.frame.filter(polars.col("traffic.1.count") == 2))
+    figure = one.plot(y=["queue_mean", "classes.1.goodput", "jain"], figure=Figure())
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles == ["Mean queue (packets)", "Goodput of 1 (Mbit/s)", "Jain index"]
+
+
+def test_texts_and_drawn_points_are_dots() -> None:
+    base = Scenario.parse("duration = '2 s'\n[dumbbell]\nrate = '2 Mbit/s'\n[aqm]\nname = 'lred'\n[[traffic]]\n")
+    texts = aqmlab.sweep(base, {"traffic.1.tcp": "rfc,linux"}).plot(y="goodput", figure=Figure())
+    assert [label.get_text() for label in texts.axes[0].get_xticklabels()] == ["rfc", "linux"]
+    vary = {"aqm.q0": "log(5.0, 200.0)", "dumbbell.buffer": "uniform(50 packets, 90 packets)"}
+    drawn = aqmlab.sweep(base, vary, method="latin", samples=8).plot(y="goodput", figure=Figure())
+    assert len(drawn.axes) == 1
+    assert drawn.axes[0].get_xscale() == "log"
+
+
+def test_what_cannot_be_drawn_is_refused(swept: Sweep) -> None:
+    with pytest.raises(LookupError, match=r"must be one of what varies: aqm\.q0, traffic\.1\.count"):
+        swept.plot(x="q0")
+    with pytest.raises(LookupError, match="no such metric"):
+        swept.plot(y="queue")
+    with pytest.raises(LookupError, match="nothing varies"):
+        aqmlab.sweep(swept.scenario.with_aqm("lred")).plot()
+
+
+def test_the_report_has_all_and_nothing_breaks_out(swept: Sweep, tmp_path: Path) -> None:
+    failed = (aqmlab.sweeps.Failure("pi", {"aqm.q0": -1}, None, "<script>alert(1)</script>"),)
+    report_sweep.save(replace(swept, failures=failed), tmp_path / "report.html", "aqmlab sweep x")
+    text = (tmp_path / "report.html").read_text()
+    page = text[text.rindex("<h1>") :]
+    assert "A &lt;b&gt;title&lt;/b&gt;" in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert page.count("<tr>") == 1 + 8 * 2 + 1 + 8, "means of both, differences of one"
+    assert 'id="lines-0"' in page
+    assert 'id="lines-1"' in page
+
+
+def test_the_same_results_give_the_same_files(swept: Sweep, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        plot_sweep.save(swept, tmp_path / name)
+        report_sweep.save(swept, tmp_path / name / "report.html", "aqmlab sweep x")
+    for file in ("figure.png", "figure.svg", "report.html"):
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+
+
+def test_a_table_is_cut_when_it_is_long(swept: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aqmlab.table_sweep.MOST_ROWS", 5)
+    assert "… 11 more rows: in results/*.parquet" in repr(swept)
+    assert "16 points" not in repr(swept)
+    assert "8 points, 2 queue disciplines, seeds 1, 2" in repr(swept)
