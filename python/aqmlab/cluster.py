@@ -106,7 +106,7 @@ def _connected(address: str) -> Client:
         raise ClusterError(f"{address}: not the address of a scheduler, such as tcp://host:8786: {error}") from error
     except OSError as error:
         raise ClusterError(
-            f"{address}: no Dask scheduler answers within {CONNECTING:.0f} s; `dask scheduler` starts one"
+            f"{address}: no Dask scheduler answers within {CONNECTING:g} s; `dask scheduler` starts one"
         ) from error
 
 
@@ -287,7 +287,7 @@ class _Drive:
             self._attended = now
         elif now - self._attended > PATIENCE:
             raise ClusterError(
-                f"{self._address}: the scheduler has had no worker for {PATIENCE:.0f} s; `dask worker {self._address}` "
+                f"{self._address}: the scheduler has had no worker for {PATIENCE:g} s; `dask worker {self._address}` "
                 "starts one; what had finished is kept, and the same again does the rest"
             )
 
