@@ -1,8 +1,10 @@
-"""What a run costs besides its simulation, on a Dask cluster and here: ``python benches/cluster.py [RUNS]``.
+"""What a run costs besides its simulation, on a Dask cluster and here.
 
-Does 10,000 tiny runs on a cluster of two workers on this machine, and on this machine's cores, and prints the CPU time of
-all processes together, scheduler and client among them; so it matters little what else the machine does. Then it does a
-hundred thousand runs that cost nothing, to see the client's memory.
+    MALLOC_TOP_PAD_=16777216 python benches/cluster.py [RUNS]
+
+Does 10,000 tiny runs on a cluster of two workers on this machine, and on this machine's cores, and prints the CPU time
+of all processes together, scheduler and client among them; so what else the machine does matters little. Then it does
+a hundred thousand runs that cost nothing, to see the client's memory.
 """
 
 from __future__ import annotations
@@ -73,9 +75,8 @@ def main() -> None:
         n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
     ) as workers:
         sweep(POINTS, cluster=workers.scheduler_address)  # what is imported once is not counted
-        sweep(POINTS)
         there = cost(runs, cluster=workers.scheduler_address)
-        here = cost(runs, jobs=2)
+    here = cost(runs, jobs=2)
     print(f"CPU time of all processes, {runs} tiny runs: cluster {there:.3f} ms a run, here {here:.3f} ms a run")
     print(f"the cluster costs {there - here:.3f} ms a run, {(there / here - 1) * 100:.1f} % of these")
     for count in (100_000, 200_000):

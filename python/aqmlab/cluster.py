@@ -56,7 +56,16 @@ _GLANCE = 0.02
 
 
 class ClusterError(ConnectionError):
-    """Raised when a cluster cannot do the runs: what it had finished is in the store."""
+    """Raised when a cluster cannot do the runs: what it had finished is in the store.
+
+    Parameters
+    ----------
+    message : str
+        Which, and why.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
 
 
 def engine(cluster: str) -> Engine:
