@@ -157,18 +157,21 @@ def perform(engine: str, seconds: float, batch: bytes) -> tuple[float, list[Outc
 
     began = time.monotonic()
     outcomes: list[Outcome] = []
+    refused: dict[str, Outcome | None] = {}
     for task in pickle.loads(batch):
         if outcomes and not (time.monotonic() - began < seconds and go_on()):
             break
-        outcome = _unreadable(task, worker.address) or simulate(task, go_on)
+        if task.scenario not in refused:
+            refused[task.scenario] = _refusal(task, worker.address)
+        outcome = refused[task.scenario] or simulate(task, go_on)
         if outcome is None:
             break
         outcomes.append(outcome)
     return time.monotonic() - began, outcomes
 
 
-def _unreadable(task: Task, worker: str) -> Outcome | None:
-    """Refuse a task that means something else here, such as a trace with another content."""
+def _refusal(task: Task, worker: str) -> Outcome | None:
+    """Refuse a scenario that means something else here, such as a trace with another content; none if it does not."""
     try:
         found = _digest(task.scenario)
     except (_core.ScenarioError, OSError) as error:
