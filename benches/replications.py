@@ -23,7 +23,7 @@ def seconds(scenario: aqmlab.Scenario, jobs: int) -> float:
 
 def main() -> None:
     """Time both in turn, and print."""
-    scenario = aqmlab.Scenario.load("lred/exp1").with_({"record.series": False}, duration="40 s")
+    scenario = aqmlab.Scenario.load("lred/exp1").with_({"record.series": False})
     pairs = [(seconds(scenario, 1), seconds(scenario, cores())) for _ in range(TIMES)]
     ratios = [one / all_ for one, all_ in pairs]
     for (one, all_), ratio in zip(pairs, ratios, strict=True):

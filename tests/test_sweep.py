@@ -260,11 +260,35 @@ def test_a_run_that_breaks_off_is_listed_and_not_kept(
     assert (again.simulated, again.failures) == (6, ())
 
 
+def test_a_sweep_of_which_every_run_fails_can_be_saved(
+    tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "simulate", lambda *_: Outcome(error="out of luck"))
+    swept = aqmlab.sweep(tiny, VARY, seeds=2, out=tmp_path)
+    assert (swept.done, len(swept.failures), len(swept.summary)) == (0, 6, 0)
+    loaded = Sweep.load(tmp_path)
+    assert (loaded.done, loaded.failures, repr(loaded)) == (0, swept.failures, "Small (no run of 6 is there)")
+
+
+def test_a_broken_sweep_is_refused(tiny: Scenario, tmp_path: Path) -> None:
+    aqmlab.sweep(tiny, VARY, out=tmp_path)
+    head = (tmp_path / "sweep.json").read_text()
+    (tmp_path / "sweep.json").write_text("{}")
+    with pytest.raises(ValueError, match="not a sweep"):
+        Sweep.load(tmp_path)
+    (tmp_path / "sweep.json").write_text(head)
+    (tmp_path / "results/00000.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(ValueError, match="results: cannot be read"):
+        Sweep.load(tmp_path)
+
+
 def test_nothing_valid_at_all_is_an_error(tiny: Scenario) -> None:
     with pytest.raises(aqmlab.ScenarioError, match=r'dumbbell.rat: unknown key; did you mean "rate"'):
         aqmlab.sweep(tiny, {"dumbbell.rat": "1,2"})
-    with pytest.raises(ValueError, match="none of lred, pi has q00"):
+    with pytest.raises(aqmlab.ScenarioError, match=r'q00: unknown key; did you mean "q0"'):
         aqmlab.sweep(tiny, {"aqm.q00": "1,2"}, ["lred", "pi"])
+    with pytest.raises(ValueError, match="none of pi, droptail has beta"):
+        aqmlab.sweep(tiny, {"aqm.beta": "1,2"}, ["pi", "droptail"])
 
 
 def test_a_study_says_what_a_call_does(tiny: Scenario) -> None:
@@ -437,7 +461,7 @@ def test_the_command_without_out_writes_into_out_and_the_name(cli: Cli, small_fi
         (["--vary", "aqm.q0"], "PATH=VALUES"),
         (["--vary", "aqm.q0=1", "--vary", "aqm.q0=2"], "given twice"),
         (["--vary", "aqm.q0=1..9"], "no step"),
-        (["--vary", "aqm.q00=1,9"], "none of lred has q00"),
+        (["--vary", "aqm.q00=1,9"], 'did you mean "q0"'),
         (["--vary", "dumbbell.rat=1,9"], 'did you mean "rate"'),
         (["--vary", "traffic.lng.count=1,9"], 'did you mean "long"'),
         (["--vary", "aqm=lred,pi"], "--aqm says"),
@@ -503,6 +527,17 @@ def test_the_shipped_study_is_experiment_3() -> None:
     assert [entry["value"] for entry in study["vary"]] == ["20,40..160"]
     assert [spec.partition(":")[0] for spec in study["aqm"]] == ["lred", "pi", "pistar", "rem"]
     assert math.isclose(Scenario.load("lred/exp3").with_aqm(study["aqm"][2]).duration, 200)
+
+
+def test_validate_reads_what_a_study_varies(cli: Cli, small: Scenario, tmp_path: Path) -> None:
+    study = tmp_path / "study.toml"
+    study.write_text(small.to_toml() + STUDY, encoding="utf-8")
+    assert cli("validate", study).stdout.endswith("; a sweep of it has 160 runs\n")
+    study.write_text(small.to_toml() + STUDY.replace("10,20..40", "10..40"), encoding="utf-8")
+    line = study.read_text().split('"aqm.q0"')[0].count("\n") + 1
+    done = cli("validate", study)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"{study}:{line}: sweep.vary.aqm.q0: 10..40 has no step")
 
 
 def test_the_journal_of_a_sweep_is_its_own(tiny: Scenario, tmp_path: Path) -> None:

@@ -214,18 +214,23 @@ def validate(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Scenarios to check.")],
 ) -> None:
     """Check scenarios without running them."""
-    from aqmlab import Scenario, ScenarioError
+    from aqmlab import Scenario
 
     sound = True
     for file in files:
         try:
             scenario = Scenario.load(file)
             scenario.check()
+            sweep = ""
+            if scenario.study:
+                from aqmlab.sweeping import asked_for
+
+                sweep = f"; a sweep of it has {asked_for(scenario)} runs"
             typer.echo(
                 f"{file}: valid: {scenario.aqm}, {scenario.duration:g} s, "
-                f"about {scenario.packets:.2g} packets and {scenario.memory / 1e6:.2g} MB"
+                f"about {scenario.packets:.2g} packets and {scenario.memory / 1e6:.2g} MB{sweep}"
             )
-        except ScenarioError as error:
+        except ValueError as error:
             sound = False
             typer.echo(str(error), err=True)
     if not sound:

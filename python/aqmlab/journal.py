@@ -27,6 +27,9 @@ _SYNC = 5.0
 _IDLE = 3600.0
 """Seconds without a change after which the journal of a process on another machine counts as left."""
 
+_SLACK = 2
+"""By how many seconds a system may be wrong about when a process was started, whenever its clock is set."""
+
 _NAME = re.compile(r"(?P<host>.+)-(?P<pid>\d+)-(?P<born>\d+)-[0-9a-f]+\.journal")
 
 OPEN, CLOSED = ".journal", ".closed"
@@ -225,7 +228,7 @@ def is_left(path: Path) -> bool:
     if not found:
         return False
     if found["host"] == _host():
-        return _born(int(found["pid"])) != int(found["born"])
+        return abs(_born(int(found["pid"])) - int(found["born"])) > _SLACK
     try:
         return time.time() - path.stat().st_mtime > _IDLE
     except FileNotFoundError:
@@ -241,6 +244,6 @@ def _born(pid: int) -> int:
     import psutil
 
     try:
-        return int(psutil.Process(pid).create_time() * 100)
+        return int(psutil.Process(pid).create_time())
     except psutil.Error:
         return 0

@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import io
+import itertools
 import json
 import os
 import re
@@ -110,15 +111,16 @@ class Store:
         import polars
 
         keys = polars.DataFrame({"key": list(wanted)}, schema={"key": polars.Binary}).unique()
-        frames = [rows([]).drop("distributions")]
-        for payloads in self._journalled():
+        frames = []
+        for payloads in itertools.chain([[]], self._journalled()):
             frames.append(rows(payloads).drop("distributions").join(keys, on="key", how="semi"))
         for part in self._read_parts(None):
             frames.append(part.join(keys, on="key", how="semi"))
-        # Of a run that is there twice, all but the time that it took is equal.
-        frame = polars.concat(frames, how="diagonal").unique("key", keep="first", maintain_order=True)
-        metrics = [name for name in frame.columns if name not in ("key", "seed", "engine.cpu_seconds")]
-        return frame.select("key", "seed", *sorted(metrics, key=place))
+        frame = polars.concat(frames, how="diagonal").drop("engine.cpu_seconds", strict=False)
+        if frame["key"].n_unique() < len(frame):
+            # Of a run that is there twice, all but the time that it took is equal.
+            frame = frame.unique("key", keep="first", maintain_order=True)
+        return frame.select("key", "seed", *sorted(frame.columns[2:], key=place))
 
     def compact(self) -> None:
         """Make parts of the journals that are done with, and of parts that are small; may be killed at any moment."""

@@ -17,7 +17,7 @@ from aqmlab.listing import parameter_names
 from aqmlab.replication import chosen_seeds, chosen_workers, spelled_out
 from aqmlab.scenario import Scenario, Settings
 from aqmlab.store import Store
-from aqmlab.sweeps import Failure, Sweep, framed, parameters
+from aqmlab.sweeps import Failure, Rows, Sweep, framed, parameters
 from aqmlab.task import Engine, Outcome, Task, digest, key
 
 _BARE: Settings = {"record.series": False, "record.cwnd": "auto"}
@@ -156,6 +156,28 @@ def sweep(
     return result
 
 
+def asked_for(scenario: Scenario) -> int:
+    """Count the runs that a study asks for.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The study.
+
+    Returns
+    -------
+    int
+        Every point with every discipline and every seed.
+
+    Raises
+    ------
+    ValueError
+        If what varies cannot be read.
+    """
+    study = _study(scenario, None, None, None, None, None, None)
+    return study.runs
+
+
 @dataclass(frozen=True)
 class _Study:
     """What to run: every point with every discipline and every seed."""
@@ -164,6 +186,11 @@ class _Study:
     variants: Mapping[str, Scenario]
     design: Design
     seeds: list[int]
+
+    @property
+    def runs(self) -> int:
+        """How many runs there shall be."""
+        return len(self.design.points) * len(self.variants) * len(self.seeds)
 
     def scenario_at(self, label: str, point: Point) -> Scenario:
         """Give the scenario of a point."""
@@ -200,8 +227,9 @@ def _study(
     base = scenario.base
     labels = aqms if aqms is not None else ([] if said["aqm"] == "auto" else said["aqm"])
     variants = {label: base.with_aqm(label) for label in spelled_out(labels)} or {base.aqm: base}
-    for path in points.paths:
+    for path, value in zip(points.paths, points.points[0], strict=True):
         if not any(_is_for(path, variant) for variant in variants.values()):
+            base.with_({path: value}).check()  # which suggests another name
             raise ValueError(f"--vary {path}: none of {', '.join(variants)} has {path.removeprefix('aqm.')}")
     return _Study(base, variants, points, chosen_seeds(base, said["seeds"] if seeds is None else seeds))
 
@@ -347,13 +375,14 @@ def _together(
 ) -> Sweep:
     """Put together what is there, in the order of points, disciplines and seeds, whatever was done first."""
     study = plan.study
-    runs: list[tuple[int, str, int, bytes]] = []
+    rows = Rows()
     failures = list(plan.failures)
     for number, label, seed, own in plan.runs():
-        runs.append((number, label, seed, own))
         if own in errors:
             failures.append(plan.failure(number, label, seed, errors[own]))
-    columns, units = parameters(study.design, [number for number, *_ in runs])
+        else:
+            rows.append(number, label, seed, own)
+    columns, units = parameters(study.design, rows.points)
     return Sweep(
         scenario=study.scenario,
         aqms=tuple(study.variants),
@@ -361,9 +390,9 @@ def _together(
         seeds=tuple(study.seeds),
         method=study.design.method,
         sample_seed=study.design.sample_seed,
-        frame=framed(columns, runs, store.frame(wanted)),
+        frame=framed(columns, rows, store.frame(wanted)),
         failures=tuple(failures),
-        wanted=len(study.design.points) * len(study.variants) * len(study.seeds),
+        wanted=study.runs,
         simulated=missing - len(errors),
         damage=dict(store.damage),
         interrupted=interrupted,

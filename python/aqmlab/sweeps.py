@@ -276,7 +276,8 @@ class Sweep:
         """
         folder = Path(folder)
         old = set((folder / "results").glob("*.parquet"))
-        for index, frame in enumerate(self.frame.iter_slices(FILE_RUNS)):
+        slices = self.frame.iter_slices(FILE_RUNS) if self.done else [self.frame]
+        for index, frame in enumerate(slices):
             file = folder / "results" / f"{index:05}.parquet"
             buffer = io.BytesIO()  # polars reports a full disk as one of its own errors
             frame.write_parquet(buffer)
@@ -348,6 +349,8 @@ class Sweep:
                 interrupted=head["interrupted"],
                 version=head["version"],
             )
+        except polars.exceptions.PolarsError as error:
+            raise ValueError(f"{folder / 'results'}: cannot be read: {error}") from error
         except (KeyError, TypeError) as error:
             raise ValueError(f"{folder / 'sweep.json'}: not a sweep that this version can read: {error}") from error
 
@@ -404,17 +407,56 @@ def parameters(design: Design, numbers: Sequence[int]) -> tuple[dict[str, list[A
     return columns, units
 
 
-def framed(
-    columns: Mapping[str, list[Any]], runs: Sequence[tuple[int, str, int, bytes]], metrics: polars.DataFrame
-) -> polars.DataFrame:
+@dataclass(frozen=True)
+class Rows:
+    """The runs of a sweep, column by column: there may be millions.
+
+    Parameters
+    ----------
+    points : list of int
+        The number of each run's point.
+    aqms : list of str
+        The label of its discipline.
+    seeds : list of int
+        Its seed.
+    keys : list of bytes
+        Its key.
+    """
+
+    points: list[int] = field(default_factory=list)
+    aqms: list[str] = field(default_factory=list)
+    seeds: list[int] = field(default_factory=list)
+    keys: list[bytes] = field(default_factory=list)
+
+    def append(self, point: int, aqm: str, seed: int, key: bytes) -> None:
+        """Add a run.
+
+        Parameters
+        ----------
+        point : int
+            The number of its point.
+        aqm : str
+            The label of its discipline.
+        seed : int
+            Its seed.
+        key : bytes
+            Its key.
+        """
+        self.points.append(point)
+        self.aqms.append(aqm)
+        self.seeds.append(seed)
+        self.keys.append(key)
+
+
+def framed(columns: Mapping[str, list[Any]], runs: Rows, metrics: polars.DataFrame) -> polars.DataFrame:
     """Put runs beside their metrics.
 
     Parameters
     ----------
     columns : mapping
         The columns of what varies.
-    runs : sequence of tuple
-        Number of the point, label, seed and key of each run.
+    runs : Rows
+        The runs.
     metrics : polars.DataFrame
         The metrics, by ``key``.
 
@@ -428,13 +470,12 @@ def framed(
 
     frame = polars.DataFrame(
         [
-            polars.Series("aqm", [label for _, label, *_ in runs], polars.String),
+            polars.Series("aqm", runs.aqms, polars.String),
             *(polars.Series(path, values) for path, values in columns.items()),
-            polars.Series("seed", [seed for *_, seed, _ in runs], polars.Int64),
-            polars.Series("key", [own for *_, own in runs], polars.Binary),
+            polars.Series("seed", runs.seeds, polars.Int64),
+            polars.Series("key", runs.keys, polars.Binary),
         ]
     )
-    joined = frame.join(metrics.drop("seed"), on="key", how="inner", maintain_order="left")
-    empty = [column.name for column in joined.iter_columns() if "." in column.name and column.is_null().all()]
-    kept = [name for name in joined.columns if name not in empty or name in columns]
-    return joined.select(kept).with_columns(polars.col("key").bin.encode("hex"))
+    empty = [column.name for column in metrics.iter_columns() if "." in column.name and column.is_null().all()]
+    joined = frame.join(metrics.drop("seed", *empty), on="key", how="inner", maintain_order="left")
+    return joined.with_columns(polars.col("key").bin.encode("hex"))

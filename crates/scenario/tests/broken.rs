@@ -70,7 +70,7 @@ fn the_files_that_are_broken_below_are_good() {
 fn every_broken_file_gets_its_message() {
     // Lists that grow with what there is.
     let names = |specs: &[Spec]| specs.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", ");
-    let sections = "dumbbell, link, aqm, reverse_aqm, traffic, response, record, observe";
+    let sections = "dumbbell, link, aqm, reverse_aqm, traffic, response, record, observe, sweep";
     let known = format!("known: {}, {sections}", names(General::specs()));
     let of_pi = names(AnyParams::of("pi").expect("there is PI").specs());
     let aqms = NAMES.join(", ");
