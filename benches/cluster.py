@@ -1,6 +1,4 @@
-"""What a run costs besides its simulation, on a Dask cluster and here.
-
-    MALLOC_TOP_PAD_=16777216 python benches/cluster.py [RUNS]
+"""What a run costs besides its simulation, on a Dask cluster and here: ``python benches/cluster.py [RUNS]``.
 
 Does 10,000 tiny runs on a cluster of two workers on this machine, and on this machine's cores, and prints the CPU time
 of all processes together, scheduler and client among them; so what else the machine does matters little. Then it does
@@ -79,7 +77,7 @@ def main() -> None:
     here = cost(runs, jobs=2)
     print(f"CPU time of all processes, {runs} tiny runs: cluster {there:.3f} ms a run, here {here:.3f} ms a run")
     print(f"the cluster costs {there - here:.3f} ms a run, {(there / here - 1) * 100:.1f} % of these")
-    for count in (100_000, 200_000):
+    for count in (100_000,):
         client = cost(count, engine=costless)
         memory = psutil.Process().memory_info()
         print(
