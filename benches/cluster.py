@@ -1,4 +1,6 @@
-"""What a run costs besides its simulation, on a Dask cluster and here: ``python benches/cluster.py [RUNS]``.
+"""What a run costs besides its simulation, on a Dask cluster and here.
+
+    MALLOC_TOP_PAD_=16777216 python benches/cluster.py [RUNS]
 
 Does 10,000 tiny runs on a cluster of two workers on this machine, and on this machine's cores, and prints the CPU time
 of all processes together, scheduler and client among them; so what else the machine does matters little. Then it does

@@ -6,14 +6,12 @@ place, so each outcome counts once. Only so many batches are with the scheduler 
 
 from __future__ import annotations
 
-import ctypes
 import pickle
 import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,9 +50,6 @@ CONNECTING = 5.0
 
 PATIENCE = 300.0
 """Seconds to wait for a worker when there is none."""
-
-_M_TOP_PAD, _TOP_PAD = -2, 16 << 20
-"""Of glibc's mallopt: how much free memory stays with a process."""
 
 _GLANCE = 0.02
 """Seconds between two looks at what has come back."""
@@ -160,7 +155,6 @@ def perform(engine: str, seconds: float, batch: bytes) -> tuple[float, list[Outc
         state = worker.state.tasks.get(own)
         return state is not None and state.state != "cancelled"
 
-    _keep_memory()
     began = time.monotonic()
     outcomes: list[Outcome] = []
     refused: dict[str, Outcome | None] = {}
@@ -174,13 +168,6 @@ def perform(engine: str, seconds: float, batch: bytes) -> tuple[float, list[Outc
             break
         outcomes.append(outcome)
     return time.monotonic() - began, outcomes
-
-
-@cache
-def _keep_memory() -> None:
-    """Let small runs have the memory of those before, where Dask has told malloc to give all back: half their time."""
-    with suppress(AttributeError, OSError, TypeError):  # no glibc, no need
-        ctypes.CDLL(None).mallopt(_M_TOP_PAD, _TOP_PAD)
 
 
 def _refusal(task: Task, worker: str) -> Outcome | None:
