@@ -214,7 +214,8 @@ class _Ahead:
         """Take a batch: of about a second, and at the end of a part of what is left for each thread."""
         whole = seconds(threads) * self._done / self._spent
         enough = DEPTH * threads * whole
-        while self._work < enough and self._count < MOST_AHEAD and (task := next(self._tasks, None)):
+        # At least as many as may go together, whatever they cost: small runs may stand between large ones.
+        while self._count < (MOST_AHEAD if self._work < enough else MOST_RUNS) and (task := next(self._tasks, None)):
             self.put(task)
         limit = max(min(whole, self._work / (DEPTH * threads)), SMALLEST * whole)
         taken: list[Task] = []
