@@ -55,7 +55,7 @@ docs: setup ## write the pages that are generated
 	$(BIN)/python -m aqmlab.pages docs
 
 lock: $(STAMPS)/uv ## choose the newest packages that pyproject.toml allows, and pin them
-	target/uv/bin/uv pip compile --quiet --universal --upgrade --generate-hashes --no-header --group dev \
+	target/uv/bin/uv pip compile --quiet --universal --upgrade --generate-hashes --no-header --all-extras --group dev \
 	  --output-file requirements.lock pyproject.toml
 
 clean: ## remove what was built and written

@@ -16,6 +16,7 @@ PACKAGE = Path(__file__).parents[1] / "python" / "aqmlab"
 MAY_IMPORT = {
     "__init__": {
         "_core",
+        "cluster",
         "comparison",
         "metrics",
         "replication",
@@ -39,6 +40,7 @@ MAY_IMPORT = {
         "terminal",
     },
     "cli_sweep": {"files", "plot_sweep", "report_sweep", "scenario", "sweeping", "sweeps", "terminal"},
+    "cluster": {"_core", "files", "local", "scenario", "task"},
     "comparison": {"files", "plot", "result", "table"},
     "design": {"_core", "scenario"},
     "distribution": {"metrics", "result"},
@@ -59,7 +61,18 @@ MAY_IMPORT = {
     "store": {"files", "journal", "metrics", "task"},
     "student": set(),
     "summary": {"student"},
-    "sweeping": {"_core", "design", "listing", "local", "replication", "scenario", "store", "sweeps", "task"},
+    "sweeping": {
+        "_core",
+        "cluster",
+        "design",
+        "listing",
+        "local",
+        "replication",
+        "scenario",
+        "store",
+        "sweeps",
+        "task",
+    },
     "sweeps": {"design", "files", "metrics", "plot_sweep", "scenario", "student", "table_sweep"},
     "table": {"metrics", "result", "summary"},
     "table_sweep": {"metrics", "summary", "sweeps", "table"},
@@ -67,12 +80,13 @@ MAY_IMPORT = {
     "terminal": {"scenario"},
 }
 ONLY_THERE = {
+    "distributed": {"cluster"},
     "typer": {"cli", "cli_sweep", "terminal"},
     "rich": {"terminal"},
     "matplotlib": {"comparison", "plot", "plot_sweep", "result", "sweeps"},
     "plotly": {"report", "report_sweep"},
 }
-HEAVY = {"matplotlib", "numpy", "pandas", "plotly", "polars", "pydantic", "rich", "scipy"}
+HEAVY = {"dask", "distributed", "matplotlib", "numpy", "pandas", "plotly", "polars", "pydantic", "rich", "scipy"}
 
 
 def imported(module: Path) -> Iterator[str]:

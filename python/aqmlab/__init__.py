@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from aqmlab._core import ScenarioError, __version__
+    from aqmlab.cluster import ClusterError
     from aqmlab.comparison import Comparison
     from aqmlab.metrics import DISTRIBUTIONS, METRICS, Distribution, Metric
     from aqmlab.replication import Interrupted, RunFailed, compare, run
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DISTRIBUTIONS",
     "METRICS",
+    "ClusterError",
     "Comparison",
     "Distribution",
     "Interrupted",
@@ -50,6 +52,7 @@ __all__ = [
 
 _HOME = {
     "_core": ("ScenarioError", "__version__"),
+    "cluster": ("ClusterError",),
     "comparison": ("Comparison",),
     "metrics": ("DISTRIBUTIONS", "METRICS", "Distribution", "Metric"),
     "replication": ("Interrupted", "RunFailed", "compare", "run"),

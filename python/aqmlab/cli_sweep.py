@@ -67,6 +67,10 @@ def sweep(
     jobs: Annotated[
         int | None, typer.Option("--jobs", metavar="N", min=1, help="Runs at a time; default: all cores.")
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option("--cluster", metavar="ADDRESS", help="A Dask scheduler: tcp://HOST:PORT, or the file it wrote."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")] = False,
     out: Annotated[
         Path | None,
@@ -85,6 +89,8 @@ def sweep(
     from aqmlab.sweeping import SweepInterrupted
     from aqmlab.sweeping import sweep as simulated
 
+    if cluster is not None and jobs is not None:
+        raise typer.BadParameter("the workers of --cluster say how many runs there are at a time", param_hint="--jobs")
     base = _set(Scenario.load(scenario), aqm, set_)
     folder = out or Path("out") / Path(scenario).stem
     refuse_bad_folder(folder)
@@ -103,6 +109,7 @@ def sweep(
                     sample_seed=sample_seed,
                     store=store or folder / "store",
                     jobs=jobs,
+                    cluster=cluster,
                     progress=standing.shown_by(show) if show else None,
                 )
         except SweepInterrupted as error:

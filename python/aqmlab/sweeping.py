@@ -78,6 +78,7 @@ def sweep(
     out: str | os.PathLike[str] | None = None,
     store: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
+    cluster: str | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> Sweep:
@@ -109,8 +110,11 @@ def sweep(
         Where to keep finished runs, if not in ``out/store``: sweeps may share it.
     jobs : int
         How many runs at a time; by default as many as there are cores.
+    cluster : str
+        The address of a Dask scheduler, whose workers are to do the runs: ``tcp://host:8786``, or the path of the file
+        that it wrote its address to. By default this machine's cores do them.
     engine : callable
-        What does the runs, if not this machine's cores.
+        What does the runs, if neither of them.
     progress : callable
         Called now and then, from the calling thread, with how far it is.
 
@@ -125,9 +129,19 @@ def sweep(
         If the scenario is valid at no point.
     ValueError
         If what varies cannot be read.
+    ClusterError
+        If the cluster cannot do them; what was finished is in the store.
     SweepInterrupted
         If the user presses Ctrl-C; it carries what was finished, which is also in the store.
     """
+    if cluster is not None:
+        if jobs is not None or engine is not None:
+            raise ValueError(
+                f"cluster = {cluster!r}: its workers say how many runs there are at a time, not jobs or engine"
+            )
+        from aqmlab.cluster import engine as cluster_engine
+
+        engine = cluster_engine(cluster)
     study = _study(scenario, vary, aqms, seeds, method, samples, sample_seed)
     with ExitStack() as stack:
         if store is None:

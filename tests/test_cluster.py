@@ -1,0 +1,270 @@
+"""Sweeps on a Dask cluster: a scheduler and two workers on this machine."""
+
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import SimpleNamespace
+
+import distributed
+import pytest
+
+import aqmlab
+from aqmlab import ClusterError, Scenario, Sweep, _core, cluster, task
+from aqmlab.store import Store, key_of
+from aqmlab.sweeping import Standing
+from aqmlab.task import Task
+
+VARY = {"aqm.q0": "10,20..30"}
+DEADLY = 666
+"""The seed whose run kills its worker."""
+
+PRELOAD = f"""
+import os, signal
+from aqmlab import cluster
+from aqmlab.task import simulate
+
+def deadly(task, watch):
+    if task.seed == {DEADLY}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return simulate(task, watch)
+
+cluster.simulate = deadly
+"""
+
+
+@pytest.fixture
+def tiny(small: Scenario) -> Scenario:
+    return small.with_({"traffic.long.count": 3}, duration="2 s", warmup="0.5 s")
+
+
+class Dask:
+    """Processes of Dask's command line, which end with the test."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self.folder = folder
+        self.stack = stack
+        self.file = folder / "scheduler.json"
+        self.scheduler = self.start("scheduler", "--port", "0")
+        while not self.file.exists():
+            assert self.scheduler.poll() is None
+            time.sleep(0.05)
+
+    def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
+        command = [sys.executable, "-m", "dask", *arguments, "--host", "127.0.0.1", "--no-dashboard"]
+        # A batch whose worker died twice counts as what killed it.
+        own = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1", "DASK_TEMPORARY_DIRECTORY": str(self.folder)}
+        with (self.folder / "log").open("ab") as log:
+            process = subprocess.Popen(
+                [*command, "--scheduler-file", str(self.file)], env=os.environ | own, stdout=log, stderr=log
+            )
+        self.stack.callback(process.wait)
+        self.stack.callback(process.terminate)
+        return process
+
+
+@pytest.fixture(scope="module")
+def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dask]:
+    folder = tmp_path_factory.mktemp("dask")
+    (folder / "deadly.py").write_text(PRELOAD)
+    with ExitStack() as stack:
+        dask = Dask(folder, stack)
+        for threads in ("1", "2"):
+            dask.start("worker", "--nthreads", threads, "--preload", str(folder / "deadly.py"))
+        yield dask
+
+
+@pytest.fixture
+def client(dask: Dask) -> "Iterator[distributed.Client]":
+    with distributed.Client(scheduler_file=str(dask.file), set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=30)
+        yield client
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Note the key of each run that is kept."""
+    keys: list[bytes] = []
+    add = Store.add
+
+    def noted(self: Store, payload: bytes) -> None:
+        keys.append(key_of(payload))
+        add(self, payload)
+
+    monkeypatch.setattr(Store, "add", noted)
+    return keys
+
+
+def test_every_result_is_there_once_when_a_worker_is_killed(
+    tiny: Scenario,
+    dask: Dask,
+    client: "distributed.Client",
+    kept: list[bytes],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setattr(cluster, "BATCH", 0.1)
+    pids = list(client.run(os.getpid).values())
+    killed: list[Standing] = []
+
+    def kill(standing: Standing) -> None:
+        if standing.done and not killed:
+            killed.append(standing)
+            os.kill(pids[0], signal.SIGKILL)
+
+    swept = aqmlab.sweep(tiny, VARY, ["lred", "pi"], 200, out=tmp_path, cluster=str(dask.file), progress=kill)
+    assert killed[0].done < swept.wanted == swept.done == 1200
+    assert swept.failures == ()
+    assert len(kept) == len(set(kept)) == 1200
+    alone = aqmlab.sweep(tiny, VARY, ["lred", "pi"], 200)
+    assert swept.frame.equals(alone.frame)
+    assert Sweep.load(tmp_path).summary.equals(alone.summary)
+    assert pids[0] not in client.run(os.getpid).values()
+
+
+def test_a_run_that_kills_its_workers_fails_alone(tiny: Scenario, dask: Dask, client: "distributed.Client") -> None:
+    swept = aqmlab.sweep(tiny, seeds=[1, 2, DEADLY, 3], cluster=client.scheduler.address)
+    assert swept.frame["seed"].to_list() == [1, 2, 3]
+    assert [str(failure) for failure in swept.failures] == [
+        f"lred, seed {DEADLY}: killed its worker 2 times: out of memory, or a crash"
+    ]
+
+
+def test_ctrl_c_keeps_what_came_back_and_stops_the_workers(
+    tiny: Scenario, dask: Dask, client: "distributed.Client", tmp_path: Path
+) -> None:
+    (tmp_path / "tiny.toml").write_text(tiny.to_toml())
+    command = [sys.executable, "-W", "error", "-m", "aqmlab", "sweep", "tiny.toml", "--seeds", "4", "--out", "out"]
+    command += ["--vary", "duration=2 s,1e6 s", "--cluster", str(dask.file)]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        while not list(tmp_path.glob("out/store/journals/*.journal")):
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.stderr
+        message = process.stderr.read()
+        assert process.wait() == 130
+    assert message.splitlines()[-1] == "interrupted: 4 of 8 runs are there; the same again does the rest"
+    assert Sweep.load(tmp_path / "out").done == 4
+    deadline = time.monotonic() + 20
+    while any(client.run(lambda dask_worker: dask_worker.state.executing_count).values()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_workers_of_another_engine_are_refused(
+    tiny: Scenario, client: "distributed.Client", kept: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = _core.engine_version
+    monkeypatch.setattr(_core, "engine_version", "0.0.1+old")
+    with pytest.raises(
+        ClusterError, match=r"^worker tcp://127.0.0.1:\d+ has engine (.*), and not 0.0.1\+old as"
+    ) as refused:
+        aqmlab.sweep(tiny, VARY, cluster=client.scheduler.address)
+    assert own in str(refused.value)
+    assert kept == []
+
+
+def test_no_scheduler_at_the_address_is_said(tiny: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "CONNECTING", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = "tcp://{}:{}".format(*server.getsockname())
+    with pytest.raises(ClusterError, match=f"^{address}: no Dask scheduler answers within 0.5 s"):
+        aqmlab.sweep(tiny, VARY, cluster=address)
+
+
+def test_a_scheduler_without_workers_is_left_after_a_while_and_one_that_goes_at_once(
+    tiny: Scenario, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    with ExitStack() as stack:
+        empty = Dask(tmp_path, stack)
+        with pytest.raises(ClusterError, match=r"^tcp://\S+: the scheduler has had no worker for 0.5 s"):
+            aqmlab.sweep(tiny, VARY, cluster=str(empty.file))
+        monkeypatch.setattr(cluster, "PATIENCE", 60.0)
+        with pytest.raises(ClusterError, match="the scheduler has gone; what had come back is kept"):
+            aqmlab.sweep(tiny, VARY, cluster=str(empty.file), progress=lambda _: empty.scheduler.kill())
+
+
+def test_without_dask_it_is_said_how_to_get_it(tiny: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ClusterError, match=r"pip install 'aqmlab\[cluster\]'"):
+        aqmlab.sweep(tiny, VARY, cluster="tcp://127.0.0.1:8786")
+
+
+def test_bad_addresses_and_jobs_are_refused(tiny: Scenario, tmp_path: Path) -> None:
+    with pytest.raises(ClusterError, match=r"^udp://there:1: not the address of a scheduler"):
+        aqmlab.sweep(tiny, VARY, cluster="udp://there:1")
+    with pytest.raises(FileNotFoundError):
+        aqmlab.sweep(tiny, VARY, cluster=str(tmp_path / "scheduler.json"))
+    with pytest.raises(ValueError, match="not jobs"):
+        aqmlab.sweep(tiny, VARY, cluster="tcp://127.0.0.1:8786", jobs=2)
+
+
+def tasks(scenario: Scenario, seeds: int, cost: float) -> Iterator[Task]:
+    """Give tasks of two points, which take turns."""
+    points = [scenario.with_({"aqm.q0": q0}) for q0 in (10, 20)]
+    told = [(point.to_toml(), task.digest(point)) for point in points]
+    for seed in range(seeds):
+        for text, digest in told:
+            yield Task(text, seed, task.key(digest, seed), f"seed {seed}", cost)
+
+
+def test_batches_take_as_long_as_they_should_and_less_at_the_end(tiny: Scenario) -> None:
+    ahead = cluster._Ahead(tasks(tiny, 500, 7000.0))
+    first = ahead.batch(2)
+    assert len(first) == 100  # at a guess of a million packets a second, each of 10,000 with what a run costs besides
+    ahead.learn(first, 2.0)
+    sizes = []
+    while batch := ahead.batch(2):
+        sizes.append(len(batch))
+    assert sum(sizes) == 900
+    assert set(sizes[:14]) == {50}
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-2] == 5
+
+
+def test_seeds_of_a_scenario_go_together_and_it_goes_with_them_once(tiny: Scenario) -> None:
+    batch = cluster._Ahead(tasks(tiny, 100, 7000.0)).batch(2)
+    assert len({one.scenario for one in batch}) == 1
+    assert pickle.dumps(batch).count(b"q0 = 10") == 1
+
+
+@pytest.fixture
+def on_worker(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """Be a worker, whose task may be cancelled."""
+    state = SimpleNamespace(state="executing")
+    here = SimpleNamespace(
+        address="tcp://here:1", get_current_task=lambda: "own", state=SimpleNamespace(tasks={"own": state})
+    )
+    monkeypatch.setattr(distributed, "get_worker", lambda: here)
+    return state
+
+
+def done(batch: list[Task], seconds: float = 60.0) -> int:
+    _, outcomes = cluster.perform(_core.engine_version, seconds, pickle.dumps(batch))
+    assert [outcome.payload[:32] for outcome in outcomes] == [one.key for one in batch[: len(outcomes)]]
+    return len(outcomes)
+
+
+def test_a_batch_that_takes_too_long_is_cut(tiny: Scenario, on_worker: SimpleNamespace) -> None:
+    batch = list(tasks(tiny, 3, 7000.0))
+    assert (done(batch), done(batch, 0.0)) == (6, 1)
+
+
+def test_a_batch_that_is_cancelled_ends(tiny: Scenario, on_worker: SimpleNamespace) -> None:
+    on_worker.state = "cancelled"
+    assert done(list(tasks(tiny, 3, 7000.0))) == 1
+    assert done(list(tasks(tiny.with_(duration="1e6 s"), 3, 1e9))) == 0
+
+
+def test_a_task_that_means_something_else_on_the_worker_is_refused(tiny: Scenario, on_worker: SimpleNamespace) -> None:
+    (one, other) = tasks(tiny, 1, 7000.0)
+    with pytest.raises(ClusterError, match="seed 0 is another run than on the client"):
+        done([Task(one.scenario, one.seed, other.key, one.label, one.cost)])
