@@ -142,6 +142,17 @@ def test_series_are_not_recorded_and_metrics_are_the_same_without(tiny: Scenario
     assert json.loads(bare.results())["metrics"] == aqmlab.run(tiny).runs[0].metrics
 
 
+def test_whole_numbers_and_others_are_one_column(tiny: Scenario) -> None:
+    swept = aqmlab.sweep(tiny, {"aqm.q0": "10,10.5..11"})
+    assert list(swept.frame["aqm.q0"]) == [10.0, 10.5, 11.0]
+
+
+def test_a_part_of_a_parameter_may_vary(tiny: Scenario) -> None:
+    swept = aqmlab.sweep(tiny, {"aqm.design.n": [100, 200]}, ["pistar", "droptail"])
+    assert (swept.done, swept.failures) == (4, ())
+    assert swept.frame["key"].n_unique() == 3
+
+
 def test_differences_are_paired_and_have_students_interval(tiny: Scenario) -> None:
     swept = aqmlab.sweep(tiny, {"aqm.q0": "10,30"}, ["lred", "pi", "red"], 4)
     found = swept.differences("queue_mean", to="lred")
@@ -287,6 +298,9 @@ def test_nothing_valid_at_all_is_an_error(tiny: Scenario) -> None:
         aqmlab.sweep(tiny, {"dumbbell.rat": "1,2"})
     with pytest.raises(aqmlab.ScenarioError, match=r'q00: unknown key; did you mean "q0"'):
         aqmlab.sweep(tiny, {"aqm.q00": "1,2"}, ["lred", "pi"])
+    # At once, and not after a look at each of a million points; some of which may be bad for another reason.
+    with pytest.raises(aqmlab.ScenarioError, match=r'lng: no such entry; did you mean "long"'):
+        aqmlab.sweep(tiny, {"aqm.q0": "0,1..999", "traffic.lng.count": "0,1..999"})
     with pytest.raises(ValueError, match="none of pi, droptail has beta"):
         aqmlab.sweep(tiny, {"aqm.beta": "1,2"}, ["pi", "droptail"])
 
@@ -538,6 +552,21 @@ def test_validate_reads_what_a_study_varies(cli: Cli, small: Scenario, tmp_path:
     done = cli("validate", study)
     assert done.returncode == 2
     assert done.stderr.startswith(f"{study}:{line}: sweep.vary.aqm.q0: 10..40 has no step")
+
+
+def test_a_study_with_typos_is_told_of_all_of_them_with_their_lines(cli: Cli, small: Scenario, tmp_path: Path) -> None:
+    study = tmp_path / "study.toml"
+    study.write_text("titel = 'x'\n" + small.to_toml() + STUDY.replace("seeds", "seds"), encoding="utf-8")
+    done = cli("sweep", study)
+    assert done.returncode == 2
+    assert f'{study}:1: titel: unknown key; did you mean "title"?' in done.stderr
+    assert 'sweep.seds: unknown key; did you mean "seeds"?' in done.stderr
+    study.write_text(small.to_toml() + STUDY.replace("aqm.q0", "dumbbell.rat"), encoding="utf-8")
+    line = study.read_text().split('"dumbbell.rat"')[0].count("\n") + 1
+    for command in ("sweep", "validate"):
+        done = cli(command, study)
+        assert done.returncode == 2
+        assert f'{study}:{line}: sweep.vary.dumbbell.rat: dumbbell.rat: unknown key; did you mean "rate"' in done.stderr
 
 
 def test_the_journal_of_a_sweep_is_its_own(tiny: Scenario, tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ def sweep(
         except ValueError as error:
             if type(error) is not ValueError:
                 raise  # a problem of the scenario
-            raise typer.BadParameter(str(error), param_hint="--vary") from None
+            raise typer.BadParameter(str(error)) from None
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # what took an hour is not thrown away
         _deliver(result, folder, json)
     if interrupted:

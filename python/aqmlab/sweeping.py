@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from aqmlab import _core, local
-from aqmlab.design import DRAWN, Design, Point, design
+from aqmlab.design import DRAWN, Design, Point, Scalar, design
 from aqmlab.listing import parameter_names
 from aqmlab.replication import chosen_seeds, chosen_workers, spelled_out
 from aqmlab.scenario import Scenario, Settings
@@ -196,6 +196,7 @@ def _study(
     samples: int | None,
     sample_seed: int | None,
 ) -> _Study:
+    scenario.check()  # which tells of the whole file, and not of its [sweep] alone
     said = scenario.study or {"vary": [], "aqm": "auto", "seeds": 1, "method": "grid", "samples": 100, "sample_seed": 1}
     written = {entry["path"]: entry for entry in said["vary"]}
     chosen = {path: entry["value"] for path, entry in written.items()} | dict(vary or {})
@@ -214,15 +215,32 @@ def _study(
     labels = aqms if aqms is not None else ([] if said["aqm"] == "auto" else said["aqm"])
     variants = {label: base.with_aqm(label) for label in spelled_out(labels)} or {base.aqm: base}
     for path, value in zip(points.paths, points.points[0], strict=True):
-        if not any(_is_for(path, variant) for variant in variants.values()):
-            base.with_({path: value}).check()  # which suggests another name
-            raise ValueError(f"--vary {path}: none of {', '.join(variants)} has {path.removeprefix('aqm.')}")
+        _refuse_unknown(path, value, own.get(path, f"--vary {path}"), base, variants)
     return _Study(base, variants, points, chosen_seeds(base, said["seeds"] if seeds is None else seeds))
+
+
+def _refuse_unknown(path: str, value: Scalar, where: str, base: Scenario, variants: Mapping[str, Scenario]) -> None:
+    """Refuse a path that is nowhere, at once: else it would be found at each of a million points."""
+    knowing = [variant for variant in variants.values() if _is_for(path, variant)]
+    for variant in knowing or [base]:
+        try:
+            variant.with_({path: value}).check()
+        except _core.ScenarioError as error:
+            _, _, problem = str(error).partition(": ")
+            if any(sign in problem for sign in _NOWHERE):
+                raise _core.ScenarioError(f"{where}: {problem}") from None
+    if not knowing:
+        raise ValueError(f"{where}: none of {', '.join(variants)} has {path.removeprefix('aqm.')}")
+
+
+_NOWHERE = (": unknown key", ": no such entry", ": name ")
+"""How messages begin that speak of a path, whatever the value."""
 
 
 def _is_for(path: str, variant: Scenario) -> bool:
     """Tell whether a parameter that varies is one of this discipline, or none of a discipline."""
-    return not path.startswith("aqm.") or path.removeprefix("aqm.") in _names(variant.aqm)
+    head, _, rest = path.partition(".")
+    return head != "aqm" or rest.partition(".")[0] in _names(variant.aqm)
 
 
 @cache
