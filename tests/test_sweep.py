@@ -357,6 +357,24 @@ def test_an_error_in_the_store_stops_the_sweep(tiny: Scenario, monkeypatch: pyte
         aqmlab.sweep(tiny, VARY, seeds=2)
 
 
+@pytest.mark.parametrize("change", ["rename", "replace"])
+def test_a_store_that_may_only_be_read_is_read(
+    tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    aqmlab.sweep(tiny, VARY, seeds=2, store=tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(sweeping.Store, "compact", lambda _: None)
+        aqmlab.sweep(tiny, VARY, seeds=3, store=tmp_path)
+    assert len(os.listdir(tmp_path / "journals")) == 1
+
+    def refused(self: Path, _: Path) -> None:
+        raise OSError(30, "Read-only file system", os.fspath(self))
+
+    monkeypatch.setattr(Path, change, refused)
+    swept = aqmlab.sweep(tiny, VARY, seeds=3, store=tmp_path)
+    assert (swept.done, swept.simulated, swept.damage) == (9, 0, {})
+
+
 def test_tasks_take_turns_so_that_an_interrupted_sweep_is_balanced(tiny: Scenario, simulated: list[Task]) -> None:
     aqmlab.sweep(tiny, VARY, ["lred", "pi"], 2, jobs=1)
     assert [one.seed for one in simulated] == [7] * 6 + [8] * 6
@@ -462,6 +480,18 @@ def test_the_command_prints_and_writes(cli: Cli, small_file: Path, tmp_path: Pat
     assert (tmp_path / "deep/out/figure.png").stat() == drawn, "nothing is drawn again"
 
 
+def test_results_are_written_though_nobody_reads_the_table(small_file: Path, tmp_path: Path) -> None:
+    options = ["--vary", "aqm.q0=10,20", "--out", "out"]
+    command = [sys.executable, "-m", "aqmlab", "sweep", str(small_file), *options]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert (tmp_path / "out/report.html").is_file()
+    assert Sweep.load(tmp_path / "out").done == 2
+
+
 def test_the_command_without_out_writes_into_out_and_the_name(cli: Cli, small_file: Path, tmp_path: Path) -> None:
     done = cli("sweep", small_file, "--vary", "aqm.q0=10,20", "--json")
     assert (done.returncode, done.stderr[:21]) == (0, "written to out/small:")
@@ -483,6 +513,7 @@ def test_the_command_without_out_writes_into_out_and_the_name(cli: Cli, small_fi
         (["--aqm", "lrd"], "lred"),
         (["--aqm", "lred", "--set", "aqm.q0=9"], "--vary aqm.q0=9"),
         (["--seeds", "0"], "--seeds"),
+        (["--store", "small.toml"], "small.toml: not a folder"),
         (["--method", "grid", "--samples", "9"], "the method is grid"),
     ],
 )

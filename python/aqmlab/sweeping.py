@@ -6,7 +6,7 @@ import itertools
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -320,7 +320,7 @@ def _run(study: _Study, store: Store, jobs: int | None, engine: Engine | None, p
     free = None if engine else psutil.virtual_memory().available
     plan = _Plan.of(study, free)
     wanted = {own: plan.costs[plan.digests[number, label]] for number, label, _, own in plan.runs()}
-    store.compact()
+    _tidy(store)
     there = store.finished(set(wanted))
     missing = {own: cost for own, cost in wanted.items() if own not in there}
     errors: dict[bytes, str] = {}
@@ -334,8 +334,14 @@ def _run(study: _Study, store: Store, jobs: int | None, engine: Engine | None, p
         except KeyboardInterrupt:
             interrupted = True
         store.close()
-        store.compact()
+        _tidy(store)
     return _together(plan, store, wanted, len(missing), errors, interrupted)
+
+
+def _tidy(store: Store) -> None:
+    """Make parts of journals, if that can be: on a full disk, or one that may only be read, all is there as it is."""
+    with suppress(OSError):
+        store.compact()
 
 
 def _do(
