@@ -364,6 +364,8 @@ def test_a_store_that_may_only_be_read_is_read(
     aqmlab.sweep(tiny, VARY, seeds=2, store=tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(sweeping.Store, "compact", lambda _: None)
+        if change == "rename":  # the journal of a process that was killed
+            patch.setattr(sweeping.Store, "close", lambda _: None)
         aqmlab.sweep(tiny, VARY, seeds=3, store=tmp_path)
     assert len(os.listdir(tmp_path / "journals")) == 1
 
@@ -371,6 +373,7 @@ def test_a_store_that_may_only_be_read_is_read(
         raise OSError(30, "Read-only file system", os.fspath(self))
 
     monkeypatch.setattr(Path, change, refused)
+    monkeypatch.setattr("aqmlab.store.is_left", lambda _: True)
     swept = aqmlab.sweep(tiny, VARY, seeds=3, store=tmp_path)
     assert (swept.done, swept.simulated, swept.damage) == (9, 0, {})
 
