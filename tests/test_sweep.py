@@ -301,6 +301,10 @@ def test_nothing_valid_at_all_is_an_error(tiny: Scenario) -> None:
     # At once, and not after a look at each of a million points; some of which may be bad for another reason.
     with pytest.raises(aqmlab.ScenarioError, match=r'lng: no such entry; did you mean "long"'):
         aqmlab.sweep(tiny, {"aqm.q0": "0,1..999", "traffic.lng.count": "0,1..999"})
+    with pytest.raises(ValueError, match=r"aqm\.q0 and aqm\.q_ref are one parameter"):
+        aqmlab.sweep(tiny, {"aqm.q0": "10,20", "aqm.q_ref": "30,40"}, ["droptail", "pi"])
+    with pytest.raises(ValueError, match=r"traffic\.1\.count and traffic\.long\.count are one parameter"):
+        aqmlab.sweep(tiny, {"traffic.1.count": 5, "dumbbell.delay": "1,2 ms", "traffic.long.count": "3,4"})
     with pytest.raises(ValueError, match="none of pi, droptail has beta"):
         aqmlab.sweep(tiny, {"aqm.beta": "1,2"}, ["pi", "droptail"])
 

@@ -216,6 +216,8 @@ def _study(
     variants = {label: base.with_aqm(label) for label in spelled_out(labels)} or {base.aqm: base}
     for path, value in zip(points.paths, points.points[0], strict=True):
         _refuse_unknown(path, value, own.get(path, f"--vary {path}"), base, variants)
+    for variant in variants.values():
+        _refuse_same(points, variant)
     return _Study(base, variants, points, chosen_seeds(base, said["seeds"] if seeds is None else seeds))
 
 
@@ -231,6 +233,32 @@ def _refuse_unknown(path: str, value: Scalar, where: str, base: Scenario, varian
                 raise _core.ScenarioError(f"{where}: {problem}") from None
     if not knowing:
         raise ValueError(f"{where}: none of {', '.join(variants)} has {path.removeprefix('aqm.')}")
+
+
+def _refuse_same(points: Design, variant: Scenario) -> None:
+    """Refuse two names of one parameter: the last would count, and points would be called what they are not."""
+    paths = [path for path in points.paths if _is_for(path, variant)]
+    changed: dict[frozenset[str], str] = {}
+    for path in paths if len(paths) > 1 else ():
+        index = points.paths.index(path)
+        own = dict.fromkeys(point[index] for point in points.points)
+        documents = [variant.resolved]
+        for value in list(own)[:2]:
+            with suppress(_core.ScenarioError):
+                documents.append(variant.with_({path: value}).resolved)
+        told = [frozenset(_leaves(document)) for document in documents]
+        places = frozenset(place for one in told for place, _ in one ^ told[0])
+        if places and changed.setdefault(places, path) != path:
+            raise ValueError(f"{changed[places]} and {path} are one parameter: let only one of them vary")
+
+
+def _leaves(document: object, place: str = "") -> Iterator[tuple[str, str]]:
+    """Give every value in a document, with its place."""
+    if isinstance(document, dict | list):
+        for key, inside in document.items() if isinstance(document, dict) else enumerate(document):
+            yield from _leaves(inside, f"{place}.{key}")
+    else:
+        yield place, repr(document)
 
 
 _NOWHERE = (": unknown key", ": no such entry", ": name ")
