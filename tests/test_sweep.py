@@ -310,6 +310,13 @@ def test_nothing_valid_at_all_is_an_error(tiny: Scenario) -> None:
         aqmlab.sweep(tiny, {"aqm.beta": "1,2"}, ["pi", "droptail"])
 
 
+def test_texts_in_the_place_of_a_scenario_or_a_list_are_refused_with_the_cure(tiny: Scenario) -> None:
+    with pytest.raises(TypeError, match=r"load it with Scenario\.load\('tiny\.toml'\)"):
+        aqmlab.sweep("tiny.toml", VARY)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"must be a list of texts: \['lred'\]"):
+        aqmlab.sweep(tiny, VARY, "lred")
+
+
 def test_a_study_says_what_a_call_does(tiny: Scenario) -> None:
     table = "[sweep]\naqm = ['lred', 'pi']\nseeds = 2\n[sweep.vary]\n'aqm.q0' = '10,20..30'\n"
     study = Scenario.parse(f"{tiny.to_toml()}\n{table}")

@@ -14,7 +14,7 @@ from pathlib import Path
 from aqmlab import _core, local
 from aqmlab.design import DRAWN, Design, Point, Scalar, design
 from aqmlab.listing import parameter_names
-from aqmlab.replication import chosen_seeds, chosen_workers, spelled_out
+from aqmlab.replication import chosen_seeds, chosen_workers, refuse_no_scenario, spelled_out
 from aqmlab.scenario import Scenario, Settings
 from aqmlab.store import Store
 from aqmlab.sweeps import Failure, Rows, Sweep, framed, parameters
@@ -196,6 +196,7 @@ def _study(
     samples: int | None,
     sample_seed: int | None,
 ) -> _Study:
+    refuse_no_scenario(scenario)
     scenario.check()  # which tells of the whole file, and not of its [sweep] alone
     said = scenario.study or {"vary": [], "aqm": "auto", "seeds": 1, "method": "grid", "samples": 100, "sample_seed": 1}
     written = {entry["path"]: entry for entry in said["vary"]}
