@@ -329,12 +329,19 @@ def test_a_record_written_while_the_journal_is_taken_away_is_not_lost(
 
 
 def test_a_full_disk_is_an_error_and_loses_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
     kept = Store(tmp_path)
     kept.add(payload(0))
     write = os.write
     with monkeypatch.context() as patch:
         patch.setattr(journal.os, "write", lambda handle, data: write(handle, data[:20]))
         with pytest.raises(OSError, match="No space left"):
+            kept.add(payload(1))
+    with monkeypatch.context() as patch:
+        patch.setattr(journal.os, "write", full)
+        with pytest.raises(OSError, match=r"No space left on device: '.*\.journal'"):
             kept.add(payload(1))
     kept.add(payload(2))
     assert numbers(kept) == [0, 2]

@@ -181,6 +181,9 @@ class Journal:
             if time.monotonic() - self._synced > _SYNC:
                 os.fsync(self._handle)
                 self._synced = time.monotonic()
+        except OSError as error:
+            error.filename = os.fspath(path)  # the system knows only its handle
+            raise
         finally:
             if written < len(data):
                 self._forget()  # what follows half a record would have to be found again
