@@ -88,3 +88,4 @@ def test_a_table_is_cut_when_it_is_long(swept: Sweep, monkeypatch: pytest.Monkey
     assert "… 11 more rows: in results/*.parquet" in repr(swept)
     assert "16 points" not in repr(swept)
     assert "8 points, 2 queue disciplines, seeds 1, 2" in repr(swept)
+    assert ", 1 run simulated now;" in repr(replace(swept, simulated=1))
