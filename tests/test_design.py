@@ -89,6 +89,12 @@ def test_paired_lists_go_side_by_side() -> None:
         design({"a": "1,2", "b": "x"}, "paired")
 
 
+def test_a_paired_list_may_repeat_a_value_but_no_point() -> None:
+    assert design({"a": "1,1,2", "b": "x,y,y"}, "paired").points == [(1, "x"), (1, "y"), (2, "y")]
+    with pytest.raises(ValueError, match="1, x given twice"):
+        design({"a": "1,2,1", "b": "x,x,x"}, "paired")
+
+
 def test_nothing_that_varies_is_one_point() -> None:
     assert design({}).points == [()]
     assert design({}, "paired").points == [()]
@@ -110,6 +116,12 @@ def test_drawn_points_are_in_their_laws_and_repeat(method: str) -> None:
     assert set(t) == {"rfc", "linux"}
 
 
+@pytest.mark.parametrize("method", DRAWN)
+def test_a_point_that_is_drawn_twice_counts_once(method: str) -> None:
+    points = design({"a": "uniform(1, 3)", "b": "x,y"}, method, 200).points
+    assert sorted(points) == [(a, b) for a in (1, 2, 3) for b in ("x", "y")]
+
+
 def test_a_latin_hypercube_has_one_point_in_each_slice() -> None:
     points = design({"a": "uniform(0.0, 1.0)", "b": "log(1.0, 1024.0)"}, "latin", 10)
     assert sorted(int(a * 10) for a, _ in points.points) == list(range(10))
@@ -129,6 +141,8 @@ def test_a_latin_hypercube_has_one_point_in_each_slice() -> None:
         ({"a": "uniform(x, 2)"}, "latin", "two numbers"),
         ({}, "latin", "nothing to draw"),
         ({"a": "1,1"}, "grid", "1 given twice"),
+        ({"a": "1 s,1000 ms"}, "grid", "1000 ms is 1 s, given twice"),
+        ({"a": [1, 1.0]}, "grid", "1 given twice"),
         ({"a": []}, "grid", "no values"),
         ({"a": [[1]]}, "grid", "is no value"),
         ({"a": "1"}, "gird", "must be one of grid"),

@@ -175,6 +175,41 @@ def test_a_part_that_is_done_again_heals_what_was_damaged(tmp_path: Path) -> Non
     assert [file.read_bytes() for file in parts(tmp_path)] == [sound]
 
 
+def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
+    Store(filled(tmp_path, range(3))).compact()
+    filled(tmp_path, range(3, 5))
+    strange = [tmp_path / "journals" / name for name in ("notes.journal", "notes.closed", ".DS_Store")]
+    strange.append(tmp_path / "parts" / "mine.parquet")
+    for file in strange:
+        file.write_bytes(b"not of the store")
+    (tmp_path / "parts" / "folder.parquet").mkdir()
+    (tmp_path / "parts" / "nowhere.parquet").symlink_to(tmp_path / "nowhere")
+    kept = Store(tmp_path)
+    kept.compact()
+    assert numbers(kept) == list(range(5))
+    assert kept.damage == {}
+    assert all(file.read_bytes() == b"not of the store" for file in strange)
+
+
+def test_a_part_that_is_listed_and_never_there_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Store(filled(tmp_path, range(3))).compact()
+    (part,) = parts(tmp_path)
+    part.unlink()
+    part.symlink_to(tmp_path / "nowhere")
+    monkeypatch.setattr(store, "_PATIENCE", 0.05)
+    with pytest.raises(OSError, match="is listed and cannot be opened") as raised:
+        numbers(Store(tmp_path))
+    assert raised.value.filename == os.fspath(part)
+
+
+def test_what_is_half_written_does_not_show_in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(Path, "replace", lambda source, _: seen.append(source.name))
+    files.write_whole(tmp_path / "00000.parquet", b"PAR1")
+    (name,) = seen
+    assert name.startswith("."), "pandas.read_parquet(folder) reads all others"
+
+
 class Killed(BaseException):
     """What stands for kill -9: nothing that follows is done."""
 
@@ -294,12 +329,19 @@ def test_a_record_written_while_the_journal_is_taken_away_is_not_lost(
 
 
 def test_a_full_disk_is_an_error_and_loses_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
     kept = Store(tmp_path)
     kept.add(payload(0))
     write = os.write
     with monkeypatch.context() as patch:
         patch.setattr(journal.os, "write", lambda handle, data: write(handle, data[:20]))
         with pytest.raises(OSError, match="No space left"):
+            kept.add(payload(1))
+    with monkeypatch.context() as patch:
+        patch.setattr(journal.os, "write", full)
+        with pytest.raises(OSError, match=r"No space left on device: '.*\.journal'"):
             kept.add(payload(1))
     kept.add(payload(2))
     assert numbers(kept) == [0, 2]

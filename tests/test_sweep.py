@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from conftest import Cli
 from scipy import stats
 
 import aqmlab
-from aqmlab import Scenario, Sweep, _core, local, sweeping, task
+from aqmlab import Scenario, Sweep, _core, cli_sweep, local, sweeping, task
 from aqmlab.sweeping import Standing
 from aqmlab.task import Outcome, Task
 
@@ -140,6 +141,17 @@ def test_series_are_not_recorded_and_metrics_are_the_same_without(tiny: Scenario
     bare = _core.Simulation(tiny.with_({"record.series": False}).core, 7)
     bare.advance(tiny.duration)
     assert json.loads(bare.results())["metrics"] == aqmlab.run(tiny).runs[0].metrics
+
+
+def test_whole_numbers_and_others_are_one_column(tiny: Scenario) -> None:
+    swept = aqmlab.sweep(tiny, {"aqm.q0": "10,10.5..11"})
+    assert list(swept.frame["aqm.q0"]) == [10.0, 10.5, 11.0]
+
+
+def test_a_part_of_a_parameter_may_vary(tiny: Scenario) -> None:
+    swept = aqmlab.sweep(tiny, {"aqm.design.n": [100, 200]}, ["pistar", "droptail"])
+    assert (swept.done, swept.failures) == (4, ())
+    assert swept.frame["key"].n_unique() == 3
 
 
 def test_differences_are_paired_and_have_students_interval(tiny: Scenario) -> None:
@@ -287,8 +299,22 @@ def test_nothing_valid_at_all_is_an_error(tiny: Scenario) -> None:
         aqmlab.sweep(tiny, {"dumbbell.rat": "1,2"})
     with pytest.raises(aqmlab.ScenarioError, match=r'q00: unknown key; did you mean "q0"'):
         aqmlab.sweep(tiny, {"aqm.q00": "1,2"}, ["lred", "pi"])
+    # At once, and not after a look at each of a million points; some of which may be bad for another reason.
+    with pytest.raises(aqmlab.ScenarioError, match=r'lng: no such entry; did you mean "long"'):
+        aqmlab.sweep(tiny, {"aqm.q0": "0,1..999", "traffic.lng.count": "0,1..999"})
+    with pytest.raises(ValueError, match=r"aqm\.q0 and aqm\.q_ref are one parameter"):
+        aqmlab.sweep(tiny, {"aqm.q0": "10,20", "aqm.q_ref": "30,40"}, ["droptail", "pi"])
+    with pytest.raises(ValueError, match=r"traffic\.1\.count and traffic\.long\.count are one parameter"):
+        aqmlab.sweep(tiny, {"traffic.1.count": 5, "dumbbell.delay": "1,2 ms", "traffic.long.count": "3,4"})
     with pytest.raises(ValueError, match="none of pi, droptail has beta"):
         aqmlab.sweep(tiny, {"aqm.beta": "1,2"}, ["pi", "droptail"])
+
+
+def test_texts_in_the_place_of_a_scenario_or_a_list_are_refused_with_the_cure(tiny: Scenario) -> None:
+    with pytest.raises(TypeError, match=r"load it with Scenario\.load\('tiny\.toml'\)"):
+        aqmlab.sweep("tiny.toml", VARY)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"must be a list of texts: \['lred'\]"):
+        aqmlab.sweep(tiny, VARY, "lred")
 
 
 def test_a_study_says_what_a_call_does(tiny: Scenario) -> None:
@@ -341,6 +367,27 @@ def test_an_error_in_the_store_stops_the_sweep(tiny: Scenario, monkeypatch: pyte
     monkeypatch.setattr(sweeping.Store, "add", full)
     with pytest.raises(OSError, match="No space left"):
         aqmlab.sweep(tiny, VARY, seeds=2)
+
+
+@pytest.mark.parametrize("change", ["rename", "replace"])
+def test_a_store_that_may_only_be_read_is_read(
+    tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    aqmlab.sweep(tiny, VARY, seeds=2, store=tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(sweeping.Store, "compact", lambda _: None)
+        if change == "rename":  # the journal of a process that was killed
+            patch.setattr(sweeping.Store, "close", lambda _: None)
+        aqmlab.sweep(tiny, VARY, seeds=3, store=tmp_path)
+    assert len(os.listdir(tmp_path / "journals")) == 1
+
+    def refused(self: Path, _: Path) -> None:
+        raise OSError(30, "Read-only file system", os.fspath(self))
+
+    monkeypatch.setattr(Path, change, refused)
+    monkeypatch.setattr("aqmlab.store.is_left", lambda _: True)
+    swept = aqmlab.sweep(tiny, VARY, seeds=3, store=tmp_path)
+    assert (swept.done, swept.simulated, swept.damage) == (9, 0, {})
 
 
 def test_tasks_take_turns_so_that_an_interrupted_sweep_is_balanced(tiny: Scenario, simulated: list[Task]) -> None:
@@ -398,7 +445,11 @@ seeds = 20
 
 def recorded(folder: Path) -> int:
     """Count the bytes of all journals."""
-    return sum(file.stat().st_size for file in (folder / "store" / "journals").glob("*"))
+    count = 0
+    for file in (folder / "store" / "journals").glob("*"):
+        with suppress(FileNotFoundError):  # it is a part now
+            count += file.stat().st_size
+    return count
 
 
 def test_kill_9_twice_and_completed_is_bit_for_bit_the_same(small: Scenario, tmp_path: Path) -> None:
@@ -423,11 +474,16 @@ def test_kill_9_twice_and_completed_is_bit_for_bit_the_same(small: Scenario, tmp
     assert done.document()["points"] == whole.document()["points"]
 
 
+SHARING = """
+import sys, aqmlab
+scenario = aqmlab.Scenario.load(sys.argv[1])
+aqmlab.sweep(scenario, {"aqm.q0": "10,20..40"}, seeds=5, store="shared", out=sys.argv[2])
+"""
+
+
 def test_two_processes_share_a_store(small_file: Path, tmp_path: Path) -> None:
     def start(name: str) -> "subprocess.Popen[bytes]":
-        options = ["--vary", "aqm.q0=10,20..40", "--seeds", "5", "--store", "shared", "--out", name]
-        command = [sys.executable, "-m", "aqmlab", "sweep", str(small_file), *options]
-        return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
+        return subprocess.Popen([sys.executable, "-c", SHARING, str(small_file), name], cwd=tmp_path)
 
     both = [start("a"), start("b")]
     assert [process.wait(60) for process in both] == [0, 0]
@@ -446,6 +502,19 @@ def test_the_command_prints_and_writes(cli: Cli, small_file: Path, tmp_path: Pat
     again = cli("sweep", small_file, *options)
     assert "nothing to do" in again.stdout
     assert (tmp_path / "deep/out/figure.png").stat() == drawn, "nothing is drawn again"
+
+
+def test_results_are_written_though_nobody_reads_the_table(
+    tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(*_: object, **__: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("typer.echo", closed)
+    with pytest.raises(BrokenPipeError):
+        cli_sweep._deliver(aqmlab.sweep(tiny, seeds=2), tmp_path, json=False)
+    assert (tmp_path / "report.html").is_file()
+    assert Sweep.load(tmp_path).done == 2
 
 
 def test_the_command_without_out_writes_into_out_and_the_name(cli: Cli, small_file: Path, tmp_path: Path) -> None:
@@ -469,6 +538,7 @@ def test_the_command_without_out_writes_into_out_and_the_name(cli: Cli, small_fi
         (["--aqm", "lrd"], "lred"),
         (["--aqm", "lred", "--set", "aqm.q0=9"], "--vary aqm.q0=9"),
         (["--seeds", "0"], "--seeds"),
+        (["--store", "small.toml"], "small.toml: not a folder"),
         (["--method", "grid", "--samples", "9"], "the method is grid"),
     ],
 )
@@ -538,6 +608,21 @@ def test_validate_reads_what_a_study_varies(cli: Cli, small: Scenario, tmp_path:
     done = cli("validate", study)
     assert done.returncode == 2
     assert done.stderr.startswith(f"{study}:{line}: sweep.vary.aqm.q0: 10..40 has no step")
+
+
+def test_a_study_with_typos_is_told_of_all_of_them_with_their_lines(cli: Cli, small: Scenario, tmp_path: Path) -> None:
+    study = tmp_path / "study.toml"
+    study.write_text("titel = 'x'\n" + small.to_toml() + STUDY.replace("seeds", "seds"), encoding="utf-8")
+    done = cli("sweep", study)
+    assert done.returncode == 2
+    assert f'{study}:1: titel: unknown key; did you mean "title"?' in done.stderr
+    assert 'sweep.seds: unknown key; did you mean "seeds"?' in done.stderr
+    study.write_text(small.to_toml() + STUDY.replace("aqm.q0", "dumbbell.rat"), encoding="utf-8")
+    line = study.read_text().split('"dumbbell.rat"')[0].count("\n") + 1
+    for command in ("sweep", "validate"):
+        done = cli(command, study)
+        assert done.returncode == 2
+        assert f'{study}:{line}: sweep.vary.dumbbell.rat: dumbbell.rat: unknown key; did you mean "rate"' in done.stderr
 
 
 def test_the_journal_of_a_sweep_is_its_own(tiny: Scenario, tmp_path: Path) -> None:

@@ -47,6 +47,8 @@ def test_texts_and_drawn_points_are_dots() -> None:
     vary = {"aqm.q0": "log(5.0, 200.0)", "dumbbell.buffer": "uniform(50 packets, 90 packets)"}
     drawn = aqmlab.sweep(base, vary, method="latin", samples=8).plot(y="goodput", figure=Figure())
     assert len(drawn.axes) == 1
+    assert [line.get_linestyle() for line in (*texts.axes[0].lines, *drawn.axes[0].lines)] == ["None"] * 2
+    assert "dots differ in dumbbell.buffer too" in drawn.get_supxlabel()
     assert drawn.axes[0].get_xscale() == "log"
 
 
@@ -69,6 +71,7 @@ def test_the_report_has_all_and_nothing_breaks_out(swept: Sweep, tmp_path: Path)
     assert page.count("<tr>") == 1 + 8 * 2 + 1 + 8, "means of both, differences of one"
     assert 'id="lines-0"' in page
     assert 'id="lines-1"' in page
+    assert "Seeds 1, 2; means of 2 runs; bands: 95 % confidence intervals (Student)." in page
 
 
 def test_the_same_results_give_the_same_files(swept: Sweep, tmp_path: Path) -> None:
@@ -85,3 +88,4 @@ def test_a_table_is_cut_when_it_is_long(swept: Sweep, monkeypatch: pytest.Monkey
     assert "… 11 more rows: in results/*.parquet" in repr(swept)
     assert "16 points" not in repr(swept)
     assert "8 points, 2 queue disciplines, seeds 1, 2" in repr(swept)
+    assert ", 1 run simulated now;" in repr(replace(swept, simulated=1))

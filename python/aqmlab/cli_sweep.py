@@ -94,6 +94,8 @@ def sweep(
     base = _set(Scenario.load(scenario), aqm, set_)
     folder = out or Path("out") / Path(scenario).stem
     refuse_bad_folder(folder)
+    if store and store.exists() and not store.is_dir():
+        raise typer.BadParameter(f"{store}: not a folder", param_hint="--store")
     interrupted = False
     with one_interrupt():
         try:
@@ -117,7 +119,7 @@ def sweep(
         except ValueError as error:
             if type(error) is not ValueError:
                 raise  # a problem of the scenario
-            raise typer.BadParameter(str(error), param_hint="--vary") from None
+            raise typer.BadParameter(str(error)) from None
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # what took an hour is not thrown away
         _deliver(result, folder, json)
     if interrupted:
@@ -171,9 +173,17 @@ class _Standing:
 def _deliver(result: Sweep, folder: Path, json: bool) -> None:
     from aqmlab.files import json_text
 
-    typer.echo(json_text(result.document()) if json else repr(result), nl=not json)
+    try:
+        typer.echo(json_text(result.document()) if json else repr(result), nl=not json)
+    finally:  # whoever reads this may have enough before its end
+        files = _write(result, folder)
     for file, runs in result.damage.items():
         typer.echo(f"{file}: damaged; {runs} runs that it held are lost, those of this sweep were done again", err=True)
+    typer.echo(f"{'' if json else chr(10)}written to {folder}: {', '.join(files)}", err=json)
+
+
+def _write(result: Sweep, folder: Path) -> list[str]:
+    """Write all files, unless they are there already; tells which."""
     files = ["sweep.json", "results/*.parquet"]
     if result.done:
         files += [*(["figure.png", "figure.svg"] if result.parameters else []), "report.html"]
@@ -186,7 +196,7 @@ def _deliver(result: Sweep, folder: Path, json: bool) -> None:
             if result.parameters:
                 plot_sweep.save(result, folder)
             report_sweep.save(result, folder / "report.html", shlex.join(["aqmlab", *sys.argv[1:]]))
-    typer.echo(f"{'' if json else chr(10)}written to {folder}: {', '.join(files)}", err=json)
+    return files
 
 
 def _list_failures(result: Sweep, folder: Path) -> None:

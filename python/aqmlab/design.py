@@ -159,12 +159,16 @@ def design(
         where = (origins or {}).get(path, f"{path} = {given}")
         try:
             _refuse_what_varies_otherwise(path)
-            axes[path] = _axis(given, method)
+            axis = axes[path] = _axis(given, method)
+            if method != "paired" and not isinstance(axis, Law):
+                _refuse_repeated((value,) for value in axis)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
     paths = tuple(axes)
     if method in DRAWN:
-        return Design(paths, _drawn(list(axes.values()), method, samples, sample_seed), method, sample_seed)
+        drawn = _drawn(list(axes.values()), method, samples, sample_seed)
+        # All runs of a point that is drawn twice would be the same runs.
+        return Design(paths, list({_meaning(point): point for point in drawn}.values()), method, sample_seed)
     values = [axis for axis in axes.values() if not isinstance(axis, Law)]
     if method == "paired":
         lengths = {path: len(axis) for path, axis in zip(paths, values, strict=True)}
@@ -172,6 +176,7 @@ def design(
             told = ", ".join(f"{path} has {length}" for path, length in lengths.items())
             raise ValueError(f"paired lists must have as many values as each other: {told}")
         points = list(zip(*values, strict=True)) if values else [()]
+        _refuse_repeated(points)
     else:
         if math.prod(map(len, values)) > MOST_POINTS:
             raise ValueError(f"{math.prod(map(len, values))} points: at most {MOST_POINTS} may be")
@@ -203,7 +208,6 @@ def _axis(given: object, method: str) -> list[Scalar] | Law:
             raise ValueError("no values")
     else:
         values = [_plain(given)]
-    _refuse_repeated(values)
     return values
 
 
@@ -215,12 +219,19 @@ def _plain(value: Any) -> Scalar:
     return own
 
 
-def _refuse_repeated(values: Sequence[Scalar]) -> None:
-    seen = set()
-    for value in values:
-        if (type(value) is bool, value) in seen:
-            raise ValueError(f"{_shown(value)} given twice")
-        seen.add((type(value) is bool, value))
+def _refuse_repeated(points: Iterable[Point]) -> None:
+    """Refuse what would be counted twice."""
+    seen: dict[object, Point] = {}
+    for point in points:
+        first = seen.setdefault(_meaning(point), point)
+        if first is not point:
+            told, before = (", ".join(map(_shown, one)) for one in (point, first))
+            raise ValueError(f"{told} given twice" if told == before else f"{told} is {before}, given twice")
+
+
+def _meaning(point: Point) -> object:
+    """Tell a point from all others, however its numbers are written."""
+    return tuple((type(value) is bool, number(value) or value) for value in point)
 
 
 @dataclass

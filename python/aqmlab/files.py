@@ -58,18 +58,31 @@ def write_whole(path: Path, data: bytes) -> None:
         What it shall contain.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{uuid.uuid4().hex}{UNFINISHED}")
+    # Who reads a whole folder, as pandas does, leaves names with a dot out.
+    temporary = path.with_name(f".{uuid.uuid4().hex}{UNFINISHED}")
     try:
         with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+        _sync(path.parent)
     except BaseException as error:
         temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename is None:
             error.filename = os.fspath(path)
         raise
+
+
+def _sync(folder: Path) -> None:
+    """Force the names in a folder to the disk: what a file was made of may go only when the file cannot."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return  # a system that cannot open a folder
+    handle = os.open(folder, os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def write_text(path: Path, text: str) -> None:

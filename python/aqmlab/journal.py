@@ -30,10 +30,11 @@ _IDLE = 3600.0
 _SLACK = 2
 """By how many seconds a system may be wrong about when a process was started, whenever its clock is set."""
 
-_NAME = re.compile(r"(?P<host>.+)-(?P<pid>\d+)-(?P<born>\d+)-[0-9a-f]+\.journal")
-
 OPEN, CLOSED = ".journal", ".closed"
 """How the names of journals end: of one that its process may still write to, and of one that it does not."""
+
+NAME = re.compile(r"(?P<host>.+)-(?P<pid>\d+)-(?P<born>\d+)-[0-9a-f]+(\.journal|\.closed)")
+"""The name of a journal, of either kind."""
 
 
 def record(payload: bytes) -> bytes:
@@ -180,6 +181,9 @@ class Journal:
             if time.monotonic() - self._synced > _SYNC:
                 os.fsync(self._handle)
                 self._synced = time.monotonic()
+        except OSError as error:
+            error.filename = os.fspath(path)  # the system knows only its handle
+            raise
         finally:
             if written < len(data):
                 self._forget()  # what follows half a record would have to be found again
@@ -224,7 +228,7 @@ def is_left(path: Path) -> bool:
     bool
         Whether it has; of a process on another machine, whether it has written nothing for an hour.
     """
-    found = _NAME.fullmatch(path.name)
+    found = NAME.fullmatch(path.name)
     if not found:
         return False
     if found["host"] == _host():

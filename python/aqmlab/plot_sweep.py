@@ -89,19 +89,21 @@ def sweep(
         if square and len(drawn) < len(places):
             panels[-2][-1].tick_params(labelbottom=True)
         handles, labels = panels[0][0].get_legend_handles_labels()
-        figure.supxlabel(explained(swept), fontsize=7.5, color="#666666")
+        figure.supxlabel(explained(swept, x), fontsize=7.5, color="#666666")
         if len(labels) > 1:
             figure.legend(handles, labels, loc="outside right upper", fontsize=8.5, frameon=False)
     return figure
 
 
-def explained(swept: Sweep) -> str:
-    """Say what lines and bands are.
+def explained(swept: Sweep, x: str) -> str:
+    """Say what lines, dots and bands are.
 
     Parameters
     ----------
     swept : Sweep
         The sweep.
+    x : str
+        The parameter that it is drawn over.
 
     Returns
     -------
@@ -109,8 +111,38 @@ def explained(swept: Sweep) -> str:
         A line of small print.
     """
     runs = len(swept.seeds)
-    means = f"means of {runs} runs; bands: 95 % confidence intervals (Student)" if runs > 1 else "one run each"
-    return f"seed{'s' if runs > 1 else ''} {span(swept.seeds)}; {means}"
+    parts = [frame for _, frame in facets(swept, x)]
+    bands = "bands" if all(is_line(swept, frame, x) for frame in parts) else "bars"
+    means = f"means of {runs} runs; {bands}: 95 % confidence intervals (Student)" if runs > 1 else "one run each"
+    told = f"seed{'s' if runs > 1 else ''} {span(swept.seeds)}; {means}"
+    others = ", ".join(_others(swept, parts[0], x))
+    return f"{told}; dots differ in {others} too" if others else told
+
+
+def is_line(swept: Sweep, frame: polars.DataFrame, x: str) -> bool:
+    """Tell whether a line through points says what it seems to: that nothing else varies, unless it is paired.
+
+    Parameters
+    ----------
+    swept : Sweep
+        The sweep.
+    frame : polars.DataFrame
+        Rows of its summary.
+    x : str
+        The parameter that they are drawn over.
+
+    Returns
+    -------
+    bool
+        Whether to draw a line, and not dots.
+    """
+    apart = frame.select("aqm", x).n_unique() == len(frame)
+    return frame[x].dtype.is_numeric() and apart and (swept.method == "paired" or not _others(swept, frame, x))
+
+
+def _others(swept: Sweep, frame: polars.DataFrame, x: str) -> list[str]:
+    """Name what varies besides one parameter."""
+    return [path for path in swept.parameters if path != x and frame[path].n_unique() > 1]
 
 
 def abscissa(swept: Sweep) -> str:
@@ -152,7 +184,7 @@ def facets(swept: Sweep, x: str) -> list[tuple[str, polars.DataFrame]]:
     list of tuple
         What each part is called, and its rows. Where there are too many, or points are drawn, all rows are one part.
     """
-    others = [path for path in swept.parameters if path != x and swept.frame[path].n_unique() > 1]
+    others = _others(swept, swept.frame, x)
     values = swept.summary.select(others).unique(maintain_order=True) if others else None
     if values is None or swept.method != "grid" or not 1 < len(values) <= MOST_FACETS:
         return [("", swept.summary)]
@@ -213,6 +245,7 @@ def _panel(axes: Axes, swept: Sweep, frame: polars.DataFrame, x: str, name: str)
     """Draw a line for each discipline, with a band as wide as its interval; dots where it cannot be a line."""
     metric = described(name)
     numbers = frame[x].dtype.is_numeric()
+    line = is_line(swept, frame, x)
     categories = [] if numbers else list(swept.frame[x].unique(maintain_order=True))
     for label, colour, mark in zip(swept.aqms, shades(len(swept.aqms)), marks(len(swept.aqms)), strict=True):
         own = frame.filter(aqm=label).sort(x) if numbers else frame.filter(aqm=label)
@@ -220,7 +253,7 @@ def _panel(axes: Axes, swept: Sweep, frame: polars.DataFrame, x: str, name: str)
         mean = own[name].cast(float).to_numpy() * metric.scale
         half = own[f"{name}_ci95"].cast(float).fill_null(0.0).to_numpy() * metric.scale
         told = "\n".join(line.strip() for line in wrapped(label, _LEGEND_WIDTH))
-        if numbers and len(np.unique(at)) == len(at):
+        if line:
             axes.fill_between(at, mean - half, mean + half, color=colour, alpha=0.18, linewidth=0)
             axes.plot(at, mean, color=colour, marker=mark, markersize=4.5, linewidth=1.4, label=told)
         else:

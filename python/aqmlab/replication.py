@@ -92,7 +92,7 @@ def run(
     Interrupted
         If the user presses Ctrl-C; it carries the runs that were finished.
     """
-    _refuse_no_scenario(scenario)
+    refuse_no_scenario(scenario)
     return compare_scenarios({scenario.aqm: scenario}, seeds, jobs, progress)[scenario.aqm]
 
 
@@ -135,9 +135,7 @@ def compare(
     Interrupted
         If the user presses Ctrl-C; it carries the runs that were finished.
     """
-    _refuse_no_scenario(scenario)
-    if isinstance(aqms, str):
-        raise TypeError(f"aqms = {aqms!r}: must be a list of texts: [{aqms!r}]")
+    refuse_no_scenario(scenario)
     return compare_scenarios({spec: scenario.with_aqm(spec) for spec in spelled_out(aqms)}, seeds, jobs, progress)
 
 
@@ -156,9 +154,13 @@ def spelled_out(aqms: Iterable[str]) -> list[str]:
 
     Raises
     ------
+    TypeError
+        If they are one text.
     ValueError
         If one is given twice.
     """
+    if isinstance(aqms, str):
+        raise TypeError(f"aqms = {aqms!r}: must be a list of texts: [{aqms!r}]")
     given = list(aqms)
     if twice := sorted({spec for spec in given if given.count(spec) > 1}):
         raise ValueError(f"{', '.join(twice)} given twice")
@@ -301,7 +303,19 @@ def _finished(scenarios: Mapping[str, Scenario], tasks: Sequence[_Task]) -> Comp
     return Comparison(results)
 
 
-def _refuse_no_scenario(scenario: object) -> None:
+def refuse_no_scenario(scenario: object) -> None:
+    """Tell who gives the name of a scenario how to load it.
+
+    Parameters
+    ----------
+    scenario : object
+        What was given as a scenario.
+
+    Raises
+    ------
+    TypeError
+        If it is none.
+    """
     if not isinstance(scenario, Scenario):
         cure = f": load it with Scenario.load({scenario!r})" if isinstance(scenario, str) else ""
         raise TypeError(f"scenario = {scenario!r}: must be a Scenario{cure}")

@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 from aqmlab.files import write_text
 from aqmlab.metrics import METRICS
 from aqmlab.plot import BARS
-from aqmlab.plot_sweep import abscissa, axis, described, explained, facets, shades
+from aqmlab.plot_sweep import abscissa, axis, described, explained, facets, is_line, shades
 from aqmlab.report import LAYOUT, cell, embedded, page, pale
 from aqmlab.table import SHOWN, interval
 from aqmlab.table_sweep import COMPARED, place, signed, span, summary_of
@@ -42,7 +42,8 @@ def save(swept: Sweep, file: Path, command: str) -> None:
     parts = []
     if swept.parameters:
         x = abscissa(swept)
-        parts.append(f"<h2>Over {html.escape(x)}</h2><p>{explained(swept).capitalize()}.</p>")
+        told = explained(swept, x)
+        parts.append(f"<h2>Over {html.escape(x)}</h2><p>{html.escape(told[0].upper() + told[1:])}.</p>")
         for number, (told, frame) in enumerate(facets(swept, x)):
             parts.append(f"<h3>{html.escape(told)}</h3>" if told else "")
             parts.append(embedded(_lines(swept, frame, x), f"lines-{number}"))
@@ -72,6 +73,7 @@ def _lines(swept: Sweep, frame: polars.DataFrame, x: str) -> go.Figure:
     """Draw a panel for each of the main metrics, with a line and its band for each discipline."""
     metrics = [described(name) for name in BARS]
     figure = make_subplots(rows=2, cols=2, subplot_titles=[metric.axis for metric in metrics], vertical_spacing=0.14)
+    line = is_line(swept, frame, x)
     for index, (name, metric) in enumerate(zip(BARS, metrics, strict=True)):
         where = {"row": index // 2 + 1, "col": index % 2 + 1}
         for label, colour in zip(swept.aqms, shades(len(swept.aqms)), strict=True):
@@ -81,7 +83,7 @@ def _lines(swept: Sweep, frame: polars.DataFrame, x: str) -> go.Figure:
             mean = (own[name] * metric.scale).to_list()
             half = (own[f"{name}_ci95"] * metric.scale).to_list()
             group = {"legendgroup": label, "name": html.escape(label)}
-            if len(set(at)) == len(at) and any(half):
+            if line and any(half):
                 pairs = [(0.0 if m is None else m, h or 0.0) for m, h in zip(mean, half, strict=True)]
                 edges = {
                     "line": {"color": colour, "width": 0},
@@ -95,8 +97,9 @@ def _lines(swept: Sweep, frame: polars.DataFrame, x: str) -> go.Figure:
             figure.add_scatter(
                 x=at,
                 y=mean,
-                mode="lines+markers" if len(set(at)) == len(at) else "markers",
+                mode="lines+markers" if line else "markers",
                 line={"color": colour, "width": 1.6},
+                error_y={"array": half, "thickness": 1.2} if not line and any(half) else None,
                 showlegend=index == 0,
                 **group,
                 **where,

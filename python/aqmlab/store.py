@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from aqmlab.files import UNFINISHED, write_whole
-from aqmlab.journal import CLOSED, OPEN, Content, Journal, closed, is_left
+from aqmlab.journal import CLOSED, NAME, OPEN, Content, Journal, closed, is_left
 from aqmlab.metrics import METRICS
 from aqmlab.task import opened
 
@@ -38,6 +38,9 @@ SMALL_PARTS = 20
 """How many smaller parts there may be before they are put together."""
 
 _PART = re.compile(r"(?P<runs>\d+)-(?P<hash>[0-9a-f]{64})\.parquet")
+_PATIENCE = 60.0
+"""Seconds that a file may be listed and not there."""
+_UNFINISHED = re.compile(rf".+{re.escape(UNFINISHED)}")
 _STALE = 3600.0
 """Seconds after which a file that was being written counts as left by a process that was killed."""
 
@@ -124,12 +127,12 @@ class Store:
 
     def compact(self) -> None:
         """Make parts of the journals that are done with, and of parts that are small; may be killed at any moment."""
-        for path in _listed(self._journals, OPEN):
+        for path in _listed(self._journals, NAME, OPEN):
             if is_left(path):
                 closed(path)
         waiting: list[Path] = []
         runs: dict[bytes, bytes] = {}
-        for path in _listed(self._journals, CLOSED):
+        for path in _listed(self._journals, NAME, CLOSED):
             payloads = self._payloads(path)
             if payloads is None:
                 continue
@@ -146,7 +149,7 @@ class Store:
     def _join_small_parts(self) -> None:
         import polars
 
-        small = [path for path in _listed(self._parts, ".parquet") if _runs(path) < PART_RUNS]
+        small = [path for path in _listed(self._parts, _PART) if _runs(path) < PART_RUNS]
         if len(small) <= SMALL_PARTS:
             return
         waiting: list[Path] = []
@@ -179,7 +182,7 @@ class Store:
 
     def _journalled(self) -> Iterator[list[bytes]]:
         """Give the payloads of every journal."""
-        read = _each(lambda: _listed(self._journals, OPEN, CLOSED), lambda path: path.stem, self._payloads)
+        read = _each(lambda: _listed(self._journals, NAME), lambda path: path.stem, self._payloads)
         return (payloads for payloads in read if payloads)
 
     def _payloads(self, path: Path) -> list[bytes] | None:
@@ -195,7 +198,7 @@ class Store:
     def _read_parts(self, columns: Sequence[str] | None) -> Iterator[polars.DataFrame]:
         """Give every part: these columns, or all but the distributions."""
         read = _each(
-            lambda: _listed(self._parts, ".parquet"),
+            lambda: _listed(self._parts, _PART),
             lambda path: path.name,
             lambda path: self._read_part(path, columns),
         )
@@ -212,7 +215,7 @@ class Store:
         if path.name not in self._sound:
             if not named or hashlib.sha256(data).hexdigest() != named["hash"]:
                 self.damage[os.fspath(path)] = _runs(path)
-                with suppress(FileNotFoundError):  # somebody else found it too
+                with suppress(OSError):  # somebody else found it too, or it may only be read
                     path.replace(path.with_suffix(".damaged"))
                 return polars.DataFrame(schema={"key": polars.Binary})
             self._sound.add(path.name)
@@ -319,30 +322,33 @@ def _each(
 ) -> Iterator[T]:
     """Read files that others move meanwhile: looks again until each that is listed could be read."""
     seen: set[str] = set()
+    began = time.monotonic()
     while True:
-        missed = False
+        missed = None
         for path in listed():
             if name(path) in seen:
                 continue
             content = read(path)
             if content is None:
-                missed = True
+                missed = path
                 continue
             seen.add(name(path))
             yield content
-        if not missed:
+        if missed is None:
             return
+        if time.monotonic() - began > _PATIENCE:
+            raise OSError(errno.ESTALE, "is listed and cannot be opened", os.fspath(missed))
         time.sleep(0.01)  # a network file system may list for a while what is gone
 
 
-def _listed(folder: Path, *suffixes: str) -> list[Path]:
-    """List the files of a folder with these endings, sorted."""
+def _listed(folder: Path, name: re.Pattern[str], suffix: str = "") -> list[Path]:
+    """List the files of a folder that are called so, sorted; what somebody else put there is left alone."""
     try:
         with os.scandir(folder) as entries:
             names = sorted(entry.name for entry in entries)
     except FileNotFoundError:
         return []
-    return [folder / name for name in names if name.endswith(suffixes)]
+    return [folder / one for one in names if name.fullmatch(one) and one.endswith(suffix)]
 
 
 def _read(path: Path) -> bytes | None:
@@ -365,7 +371,7 @@ def _runs(part: Path) -> int:
 
 def _remove_stale(folder: Path) -> None:
     """Remove what processes were writing when they were killed."""
-    for path in _listed(folder, UNFINISHED):
+    for path in _listed(folder, _UNFINISHED):
         try:
             if time.time() - path.stat().st_mtime > _STALE:
                 path.unlink(missing_ok=True)

@@ -6,15 +6,15 @@ import itertools
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from aqmlab import _core, local
-from aqmlab.design import DRAWN, Design, Point, design
+from aqmlab.design import DRAWN, Design, Point, Scalar, design
 from aqmlab.listing import parameter_names
-from aqmlab.replication import chosen_seeds, chosen_workers, spelled_out
+from aqmlab.replication import chosen_seeds, chosen_workers, refuse_no_scenario, spelled_out
 from aqmlab.scenario import Scenario, Settings
 from aqmlab.store import Store
 from aqmlab.sweeps import Failure, Rows, Sweep, framed, parameters
@@ -210,6 +210,8 @@ def _study(
     samples: int | None,
     sample_seed: int | None,
 ) -> _Study:
+    refuse_no_scenario(scenario)
+    scenario.check()  # which tells of the whole file, and not of its [sweep] alone
     said = scenario.study or {"vary": [], "aqm": "auto", "seeds": 1, "method": "grid", "samples": 100, "sample_seed": 1}
     written = {entry["path"]: entry for entry in said["vary"]}
     chosen = {path: entry["value"] for path, entry in written.items()} | dict(vary or {})
@@ -228,15 +230,60 @@ def _study(
     labels = aqms if aqms is not None else ([] if said["aqm"] == "auto" else said["aqm"])
     variants = {label: base.with_aqm(label) for label in spelled_out(labels)} or {base.aqm: base}
     for path, value in zip(points.paths, points.points[0], strict=True):
-        if not any(_is_for(path, variant) for variant in variants.values()):
-            base.with_({path: value}).check()  # which suggests another name
-            raise ValueError(f"--vary {path}: none of {', '.join(variants)} has {path.removeprefix('aqm.')}")
+        _refuse_unknown(path, value, own.get(path, f"--vary {path}"), base, variants)
+    for variant in variants.values():
+        _refuse_same(points, variant)
     return _Study(base, variants, points, chosen_seeds(base, said["seeds"] if seeds is None else seeds))
+
+
+def _refuse_unknown(path: str, value: Scalar, where: str, base: Scenario, variants: Mapping[str, Scenario]) -> None:
+    """Refuse a path that is nowhere, at once: else it would be found at each of a million points."""
+    knowing = [variant for variant in variants.values() if _is_for(path, variant)]
+    for variant in knowing or [base]:
+        try:
+            variant.with_({path: value}).check()
+        except _core.ScenarioError as error:
+            _, _, problem = str(error).partition(": ")
+            if any(sign in problem for sign in _NOWHERE):
+                raise _core.ScenarioError(f"{where}: {problem}") from None
+    if not knowing:
+        raise ValueError(f"{where}: none of {', '.join(variants)} has {path.removeprefix('aqm.')}")
+
+
+def _refuse_same(points: Design, variant: Scenario) -> None:
+    """Refuse two names of one parameter: the last would count, and points would be called what they are not."""
+    paths = [path for path in points.paths if _is_for(path, variant)]
+    changed: dict[frozenset[str], str] = {}
+    for path in paths if len(paths) > 1 else ():
+        index = points.paths.index(path)
+        own = dict.fromkeys(point[index] for point in points.points)
+        documents = [variant.resolved]
+        for value in list(own)[:2]:
+            with suppress(_core.ScenarioError):
+                documents.append(variant.with_({path: value}).resolved)
+        told = [frozenset(_leaves(document)) for document in documents]
+        places = frozenset(place for one in told for place, _ in one ^ told[0])
+        if places and changed.setdefault(places, path) != path:
+            raise ValueError(f"{changed[places]} and {path} are one parameter: let only one of them vary")
+
+
+def _leaves(document: object, place: str = "") -> Iterator[tuple[str, str]]:
+    """Give every value in a document, with its place."""
+    if isinstance(document, dict | list):
+        for key, inside in document.items() if isinstance(document, dict) else enumerate(document):
+            yield from _leaves(inside, f"{place}.{key}")
+    else:
+        yield place, repr(document)
+
+
+_NOWHERE = (": unknown key", ": no such entry", ": name ")
+"""How messages begin that speak of a path, whatever the value."""
 
 
 def _is_for(path: str, variant: Scenario) -> bool:
     """Tell whether a parameter that varies is one of this discipline, or none of a discipline."""
-    return not path.startswith("aqm.") or path.removeprefix("aqm.") in _names(variant.aqm)
+    head, _, rest = path.partition(".")
+    return head != "aqm" or rest.partition(".")[0] in _names(variant.aqm)
 
 
 @cache
@@ -316,7 +363,7 @@ def _run(study: _Study, store: Store, jobs: int | None, engine: Engine | None, p
     free = None if engine else psutil.virtual_memory().available
     plan = _Plan.of(study, free)
     wanted = {own: plan.costs[plan.digests[number, label]] for number, label, _, own in plan.runs()}
-    store.compact()
+    _tidy(store)
     there = store.finished(set(wanted))
     missing = {own: cost for own, cost in wanted.items() if own not in there}
     errors: dict[bytes, str] = {}
@@ -330,8 +377,14 @@ def _run(study: _Study, store: Store, jobs: int | None, engine: Engine | None, p
         except KeyboardInterrupt:
             interrupted = True
         store.close()
-        store.compact()
+        _tidy(store)
     return _together(plan, store, wanted, len(missing), errors, interrupted)
+
+
+def _tidy(store: Store) -> None:
+    """Make parts of journals, if that can be: on a full disk, or one that may only be read, all is there as it is."""
+    with suppress(OSError):
+        store.compact()
 
 
 def _do(

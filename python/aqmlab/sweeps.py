@@ -402,6 +402,8 @@ def parameters(design: Design, numbers: Sequence[int]) -> tuple[dict[str, list[A
             units[path] = ""
         else:
             told = [one[0] for one in read if one]
+            if not all(isinstance(value, int) for value in told):
+                told = [float(value) for value in told]  # a column has one type
             units[path] = found.pop() or unit(path) if found else ""
         columns[path] = [told[number] for number in numbers]
     return columns, units

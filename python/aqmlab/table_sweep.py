@@ -40,7 +40,9 @@ def text(sweep: Sweep) -> str:
         f"{points} points" if points > 1 else "1 point",
         f"{len(sweep.aqms)} queue discipline{'s' if len(sweep.aqms) > 1 else ''}",
         f"seed{'s' if len(sweep.seeds) > 1 else ''} {span(sweep.seeds)}",
-        f"{sweep.simulated} runs simulated now" if sweep.simulated else "nothing to do, all runs were there",
+        f"{sweep.simulated} run{'s' if sweep.simulated > 1 else ''} simulated now"
+        if sweep.simulated
+        else "nothing to do, all runs were there",
     ]
     parts = [f"{title} ({', '.join(told)}; aqmlab {sweep.version})", _means(sweep)]
     if len(sweep.aqms) > 1 and len(sweep.seeds) > 1:
