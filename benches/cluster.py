@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import distributed
 import psutil
@@ -34,7 +35,7 @@ count = 3
 POINTS = 100
 
 
-def sweep(runs: int, **options: object) -> aqmlab.Sweep:
+def sweep(runs: int, **options: Any) -> aqmlab.Sweep:
     """Do so many runs at 100 points."""
     scenario = aqmlab.Scenario.parse(TINY)
     with tempfile.TemporaryDirectory() as folder:
@@ -48,7 +49,7 @@ def cpu_seconds() -> float:
     return sum(sum(one.cpu_times()[:2]) for one in (own, *own.children(recursive=True)))
 
 
-def cost(runs: int, **options: object) -> float:
+def cost(runs: int, **options: Any) -> float:
     """Give the CPU time of a sweep, in ms a run."""
     before = cpu_seconds()
     swept = sweep(runs, **options)
