@@ -28,6 +28,7 @@ MAY_IMPORT = {
     },
     "__main__": {"cli"},
     "cli": {
+        "cli_design",
         "cli_sweep",
         "comparison",
         "files",
@@ -39,6 +40,7 @@ MAY_IMPORT = {
         "sweeping",
         "terminal",
     },
+    "cli_design": {"_core", "files", "terminal", "theory"},
     "cli_sweep": {"files", "plot_sweep", "report_sweep", "scenario", "sweeping", "sweeps", "terminal"},
     "cluster": {"_core", "files", "local", "scenario", "task"},
     "comparison": {"files", "plot", "result", "table"},
@@ -81,12 +83,24 @@ MAY_IMPORT = {
 }
 ONLY_THERE = {
     "distributed": {"cluster"},
-    "typer": {"cli", "cli_sweep", "terminal"},
+    "typer": {"cli", "cli_design", "cli_sweep", "terminal"},
     "rich": {"terminal"},
     "matplotlib": {"comparison", "plot", "plot_sweep", "result", "sweeps"},
     "plotly": {"report", "report_sweep"},
 }
-HEAVY = {"dask", "distributed", "matplotlib", "numpy", "pandas", "plotly", "polars", "pydantic", "rich", "scipy"}
+HEAVY = set("control dask distributed matplotlib numpy pandas plotly polars pydantic rich scipy".split())
+    "control",
+    "dask",
+    "distributed",
+    "matplotlib",
+    "numpy",
+    "pandas",
+    "plotly",
+    "polars",
+    "pydantic",
+    "rich",
+    "scipy",
+}
 
 
 def imported(module: Path) -> Iterator[str]:
@@ -96,7 +110,9 @@ def imported(module: Path) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module == "aqmlab":
             # A name of the package itself is public; where it comes from is the package's affair.
             yield from (
-                f"aqmlab.{a.name}" for a in node.names if (PACKAGE / f"{a.name}.py").exists() or a.name == "_core"
+                f"aqmlab.{a.name}"
+                for a in node.names
+                if (PACKAGE / f"{a.name}.py").exists() or a.name in ("_core", "theory")
             )
         elif isinstance(node, ast.ImportFrom):
             assert node.module, f"relative import in {module.name}"
@@ -106,11 +122,19 @@ def imported(module: Path) -> Iterator[str]:
 @pytest.mark.parametrize("module", sorted(PACKAGE.glob("*.py")), ids=lambda file: file.stem)
 def test_modules_import_only_what_is_beneath_them(module: Path) -> None:
     names = set(imported(module))
-    own = {name.removeprefix("aqmlab.") for name in names if name.startswith("aqmlab.")}
+    own = {name.split(".")[1] for name in names if name.startswith("aqmlab.")}
     assert own <= MAY_IMPORT[module.stem]
     for library, homes in ONLY_THERE.items():
         if any(name.split(".")[0] == library for name in names):
             assert module.stem in homes
+
+
+@pytest.mark.parametrize("module", sorted((PACKAGE / "theory").glob("*.py")), ids=lambda file: file.stem)
+def test_theory_knows_numbers_only(module: Path) -> None:
+    roots = {
+        ".".join(name.split(".")[:2]) if name.startswith("aqmlab") else name.split(".")[0] for name in imported(module)
+    }
+    assert roots - set(sys.stdlib_module_names) <= {"aqmlab.theory", "numpy", "scipy", "control"}
 
 
 def modules_after(*arguments: str) -> set[str]:
@@ -134,6 +158,7 @@ def test_help_needs_no_more_than_typer() -> None:
     assert {name for name in modules if name.startswith("aqmlab")} == {
         "aqmlab",
         "aqmlab.cli",
+        "aqmlab.cli_design",
         "aqmlab.cli_sweep",
         "aqmlab.terminal",
     }

@@ -1,0 +1,83 @@
+"""``aqmlab design``: what the papers' theory says of parameters. It reads, calls, prints; `aqmlab.theory` decides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from aqmlab.terminal import BAD_USAGE, stop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from aqmlab.theory.answer import Answer
+
+design = typer.Typer(
+    name="design",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Say what theory asks of an algorithm's parameters: gains, bounds, margins, and where they hold.",
+)
+
+Rate = Annotated[str, typer.Option("--rate", metavar="RATE", help="Rate of the link: '10 Mbit/s'.")]
+Packet = Annotated[str, typer.Option("--packet", metavar="SIZE", help="Size of a packet: '500 B'.")]
+FewestFlows = Annotated[float, typer.Option("--n-min", metavar="N", help="The fewest long-lived flows.")]
+LongestRoundTrip = Annotated[
+    str, typer.Option("--rtt-max", metavar="TIME", help="The longest round-trip time, the queue included: '350 ms'.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
+
+
+@design.command()
+def lred(
+    rate: Rate,
+    packet: Packet,
+    n_min: FewestFlows,
+    rtt_max: LongestRoundTrip,
+    beta: Annotated[
+        float, typer.Option("--beta", metavar="BETA", help="The gain to judge, per packet; LRED's own by default.")
+    ] = 0.001,
+    json: Json = False,
+) -> None:
+    """LRED: beta0, the bound of Lemma 5, beta*, and the margins of a gain on both plants."""
+    from aqmlab.theory import lred
+
+    capacity = _packets("--rate", rate, packet)
+    longest = _base("--rtt-max", rtt_max, "s")
+    _answer(lambda: lred.design(N_min=n_min, R_max=longest, C=capacity, beta=beta), json)
+
+
+def _base(option: str, text: str, unit: str) -> float:
+    """Read a quantity."""
+    from aqmlab._core import in_base_unit
+
+    found = in_base_unit(text)
+    if found is None or found[1] != unit:
+        example = {"s": "350 ms", "bit/s": "10 Mbit/s", "bytes": "500 B"}[unit]
+        raise typer.BadParameter(f"{text}: must be a quantity like '{example}'", param_hint=option)
+    return found[0]
+
+
+def _packets(option: str, rate: str, packet: str) -> float:
+    """Read a rate in packets a second."""
+    size = _base("--packet", packet, "bytes")
+    if not size > 0:
+        raise typer.BadParameter(f"{packet}: must be positive", param_hint="--packet")
+    return _base(option, rate, "bit/s") / (8 * size)
+
+
+def _answer(ask: Callable[[], Answer], json: bool) -> None:
+    """Ask, and print the answer; what theory refuses is bad usage."""
+    from aqmlab.files import json_text
+
+    try:
+        answer = ask()
+    except ValueError as error:
+        stop(BAD_USAGE, str(error))
+    if json:
+        typer.echo(json_text(answer.document()), nl=False)
+        for text in answer.warnings:
+            typer.echo(f"warning: {text}", err=True)
+    else:
+        typer.echo(str(answer))

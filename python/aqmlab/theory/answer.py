@@ -1,0 +1,65 @@
+"""What a design rule answers: named numbers with their meaning, and remarks on their validity."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import dataclass, fields
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """Named numbers; each subclass documents its own, with units, and tables are made from that.
+
+    Parameters
+    ----------
+    warnings : tuple of str
+        Which conditions of the formulas fail here, and what that means.
+    """
+
+    warnings: tuple[str, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """Give the answer as JSON has it.
+
+        Returns
+        -------
+        dict
+            Every field by its name, in the order of declaration, ``warnings`` last.
+        """
+        return {name: getattr(self, name) for name in self.meanings()}
+
+    @classmethod
+    def meanings(cls) -> dict[str, str]:
+        """Say what each field is.
+
+        Returns
+        -------
+        dict
+            The documentation of each field by its name, ``warnings`` last.
+        """
+        found: dict[str, str] = {}
+        for one in reversed(cls.__mro__):
+            for name, text in re.findall(
+                r"^(\w+) : .+\n((?: {4}.+\n?)+)", inspect.cleandoc(one.__doc__ or ""), re.MULTILINE
+            ):
+                found[name] = " ".join(text.split())
+        names = [field.name for field in fields(cls) if field.name != "warnings"]
+        return {name: found[name] for name in [*names, "warnings"]}
+
+    def __str__(self) -> str:
+        meanings = self.meanings()
+        del meanings["warnings"]
+        values = {name: _text(getattr(self, name)) for name in meanings}
+        wide, deep = max(map(len, values)), max(map(len, values.values()))
+        rows = [f"{name:{wide}}  {values[name]:>{deep}}  {meaning}" for name, meaning in meanings.items()]
+        return "\n".join([*rows, *(f"warning: {text}" for text in self.warnings)])
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return "-"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

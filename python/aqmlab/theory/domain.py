@@ -1,0 +1,112 @@
+"""Where formulas hold: arguments without meaning are refused, results outside a formula's validity are remarked on."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+class ValidityWarning(UserWarning):
+    """Said of a number that a formula gives outside the region for which it was derived."""
+
+
+def positive(**values: ArrayLike) -> None:
+    """Refuse what is not positive and finite.
+
+    Parameters
+    ----------
+    **values : array_like
+        What to check, each by the name that the caller knows.
+
+    Raises
+    ------
+    ValueError
+        With name, value and what is allowed.
+    """
+    for name, value in values.items():
+        array = np.asarray(value, dtype=float)
+        if array.size == 0:
+            raise ValueError(f"{name} is empty: give at least one value")
+        if not np.all(np.isfinite(array) & (array > 0)):
+            raise ValueError(f"{name} = {_shown(value)}: must be positive and finite")
+
+
+def not_negative(**values: ArrayLike) -> None:
+    """Refuse what is negative or not finite.
+
+    Parameters
+    ----------
+    **values : array_like
+        What to check, each by the name that the caller knows.
+
+    Raises
+    ------
+    ValueError
+        With name, value and what is allowed.
+    """
+    for name, value in values.items():
+        array = np.asarray(value, dtype=float)
+        if array.size == 0:
+            raise ValueError(f"{name} is empty: give at least one value")
+        if not np.all(np.isfinite(array) & (array >= 0)):
+            raise ValueError(f"{name} = {_shown(value)}: must be finite and not negative")
+
+
+def probability(**values: ArrayLike) -> None:
+    """Refuse what is not in (0, 1).
+
+    Parameters
+    ----------
+    **values : array_like
+        What to check, each by the name that the caller knows.
+
+    Raises
+    ------
+    ValueError
+        With name, value and what is allowed.
+    """
+    for name, value in values.items():
+        array = np.asarray(value, dtype=float)
+        if array.size == 0:
+            raise ValueError(f"{name} is empty: give at least one value")
+        if not np.all((array > 0) & (array < 1)):
+            raise ValueError(f"{name} = {_shown(value)}: must be in (0, 1)")
+
+
+def caution(text: str) -> None:
+    """Remark that a result lies outside a formula's validity.
+
+    Parameters
+    ----------
+    text : str
+        Which condition fails, with its numbers.
+    """
+    warnings.warn(text, ValidityWarning, stacklevel=3)
+
+
+@contextmanager
+def remarks() -> Iterator[list[str]]:
+    """Collect the remarks of formulas that are called inside, for an `Answer` to carry.
+
+    Yields
+    ------
+    list of str
+        Empty inside; afterwards each remark once.
+    """
+    told: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ValidityWarning)
+        yield told
+    for one in caught:
+        if not issubclass(one.category, ValidityWarning):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        elif str(one.message) not in told:
+            told.append(str(one.message))
+
+
+def _shown(value: ArrayLike) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
