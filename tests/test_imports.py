@@ -88,7 +88,7 @@ ONLY_THERE = {
     "matplotlib": {"comparison", "plot", "plot_sweep", "result", "sweeps"},
     "plotly": {"report", "report_sweep"},
 }
-HEAVY = set("control dask distributed matplotlib numpy pandas plotly polars pydantic rich scipy".split())
+HEAVY = {
     "control",
     "dask",
     "distributed",
