@@ -283,13 +283,13 @@ class _Path:
         self.ends[place] = ends
         self.tags.append(tag)
 
-    def at(self, times: Array, side: int) -> tuple[Array, list[Any]]:
-        """Give the values at some times, of the pieces that begin there (side 1) or end there (side -1), and tags."""
-        place = np.searchsorted(self.start[: len(self.tags)], times + side * NEAR, side="right") - 1
+    def at(self, times: Array, low: Any = -inf, high: Any = inf) -> tuple[Array, list[Any]]:
+        """Give values and tags at some times, each continued smoothly from the pieces between a low and a high time."""
+        inside = np.clip(times, low + NEAR, high - NEAR)
+        place = np.searchsorted(self.start[: len(self.tags)], inside, side="right") - 1
         h, ends = self.width[place][:, None], self.ends[place]
-        return cubic((times - self.start[place])[:, None] / h, h, *np.moveaxis(ends, 1, 0)), [
-            self.tags[i] for i in place
-        ]
+        values = cubic((times - self.start[place])[:, None] / h, h, *np.moveaxis(ends, 1, 0))
+        return values, [self.tags[i] for i in place]
 
 
 def cubic(x: Any, h: Any, y0: Any, d0: Any, y1: Any, d1: Any) -> Any:
@@ -327,7 +327,7 @@ class Equation:
     f : callable
         ``f(t, y, past)`` gives the slopes, shape (d,), from values y of shape (d,); ``past(times)`` with times of
         shape (m,) gives the values at them, shape (m, d), and the `tag` of each. The times must be before t by at
-        least the step.
+        least the step. ``past(times, low, high)`` continues what was between two times, where there was a jump.
     """
 
     stop: float = inf
@@ -428,13 +428,8 @@ def integrate(equation: Equation, before: ArrayLike, end: float, step: float) ->
     positive(end=end, step=step)
     path = _Path(np.asarray(before, dtype=float))
 
-    def past(side: int) -> Callable[[Array], tuple[Array, list[Any]]]:
-        return lambda times: path.at(times, side)
-
-    sides = {side: past(side) for side in (-1, 0, 1)}
-
     def slope(t: float, y: Array, side: int) -> Array:
-        return equation.slope(t, y, sides[side], side)
+        return equation.slope(t, y, path.at, side)
 
     def ends(t: float, y: Array, d: Array, h: float) -> tuple[Array, Array, Array, Array]:
         k2 = slope(t + h / 2, y + h / 2 * d, 0)
@@ -490,9 +485,10 @@ class _Fluid(Equation):
         self.static = None if isinstance(law, Timed) else law
         self.fired = 0
         self.bound = 0  # 1: the queue is held at Q; -1: at 0
-        self.tag = (self.timed.start if self.timed else None, 0)
+        self.tag = self.first = (self.timed.start if self.timed else None, 0)
         self.jumps: list[tuple[float, int]] = []  # times of discontinuities, and how often they have gone round
         self.heard = [0] * len(Tp)  # how many of them the flows of each class have heard of
+        self.low, self.high = np.full(len(Tp), -inf), np.full(len(Tp), inf)  # the last and the next of them
 
     def law(self, state: Any, t: float, q: float) -> float:
         p = self.timed.probability(state, q) if self.timed else self.static(t, q) if self.static else 0.0
@@ -509,7 +505,7 @@ class _Fluid(Equation):
 
     def loss(self, tag: Any, t: float, y: Array) -> float:
         """The share that is dropped, by the law or by the full buffer."""
-        state, bound = tag or (self.tag[0], 0)
+        state, bound = tag or self.first
         p = self.law(state, t, y[-3])
         if bound > 0 and (excess := self.excess(state, t, y)) > 0:
             return 1 - (1 - p) * self.C / (self.C + excess)
@@ -524,13 +520,14 @@ class _Fluid(Equation):
         now = self.within(t, side)
         w, q = y[:-3], y[-3]
         R = self.Tp + self.per_packet * q
-        then, tags = past(t - R)
+        then, tags = past(t - R, self.low, self.high)
+        times = np.clip(t - R, self.low + 2 * NEAR, self.high - 2 * NEAR)
+        here = self.N(now)
         d = np.empty_like(y)
-        for i, (tag, values) in enumerate(zip(tags, then, strict=True)):
-            N = self.N(self.within(t - R[i], side))
-            sent = (w[i] / R[i] if self.merged else values[i] / (self.Tp[i] + self.per_packet * values[-3])) * (N[i] > 0)
-            lost = self.loss(tag, self.within(t - R[i], side), values)
-            d[i] = 1 / R[i] - w[i] * sent * lost / self.eta if self.N(now)[i] > 0 else 0.0
+        for i, (time, tag, values) in enumerate(zip(times, tags, then, strict=True)):
+            rate = w[i] / R[i] if self.merged else values[i] / (self.Tp[i] + self.per_packet * values[-3])
+            lost = self.loss(tag, time, values) if self.N(time)[i] > 0 else 0.0
+            d[i] = 1 / R[i] - w[i] * rate * lost / self.eta if here[i] > 0 else 0.0
         d[-3] = 0.0 if self.bound else self.excess(self.tag[0], now, y)
         d[-2] = self.arrivals(now, y)
         d[-1] = d[-2] * self.loss(self.tag, now, y)
@@ -559,7 +556,7 @@ class _Fluid(Equation):
                     break
                 self.heard[i] += 1
                 jumped = min(jumped, level + 1)
-        if any(abs(t - one) <= NEAR for one in self.breaks):
+        if t == 0 or any(abs(t - one) <= NEAR for one in self.breaks):
             jumped = 0
         if self.timed and t >= (self.fired + 1) * self.timed.period - NEAR:
             self.fired += 1
@@ -577,6 +574,8 @@ class _Fluid(Equation):
             jumped = 0
         if jumped <= self.images:
             self.jumps.append((t, int(jumped)))
+        self.low = np.array([self.jumps[i - 1][0] if i else -inf for i in self.heard])
+        self.high = np.array([self.jumps[i][0] if i < len(self.jumps) else inf for i in self.heard])
         self.bound, self.tag = bound, (state, bound)
         timer = (self.fired + 1) * self.timed.period if self.timed else inf
         self.stop = min(timer, next((one for one in self.breaks if one > t + NEAR), inf))
