@@ -288,7 +288,9 @@ class _Path:
         inside = np.clip(times, low + NEAR, high - NEAR)
         place = np.searchsorted(self.start[: len(self.tags)], inside, side="right") - 1
         h, ends = self.width[place][:, None], self.ends[place]
-        values = cubic((times - self.start[place])[:, None] / h, h, *np.moveaxis(ends, 1, 0))
+        # A short piece says nothing of what is far from it.
+        x = np.clip((times - self.start[place])[:, None] / h, -1, 2)
+        values = cubic(x, h, *np.moveaxis(ends, 1, 0))
         return values, [self.tags[i] for i in place]
 
 
