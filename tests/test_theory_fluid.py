@@ -48,7 +48,7 @@ def test_merged_windows_under_a_fixed_probability_follow_a_hyperbolic_tangent() 
     p = 0.01
     path = dde.trajectory(1, 0.1, 1e9, lambda t, q: p, Q=10, end=5, step=0.0125, constant=True, merged=True)
     scale = sqrt(ETA / p)
-    expected = scale * np.tanh(np.arctanh(1 / scale) + path.t / (R * 0 + 0.1) / scale)
+    expected = scale * np.tanh(np.arctanh(1 / scale) + path.t / 0.1 / scale)
     np.testing.assert_allclose(path.w[0], expected, rtol=1e-9)
 
 
@@ -107,3 +107,138 @@ def swinging(gain: float, merged: bool) -> dde.Trajectory:
 
 def swing(path: dde.Trajectory, start: float) -> float:
     return float(np.ptp(path.q[(path.t >= start) & (path.t < start + 4)]))
+
+
+@pytest.mark.parametrize(
+    ("law", "ratios"),
+    [
+        (dde.static(0.03, 100), (12, 20)),
+        (dde.Timed(1.0, (0.03, ((0.0, 0.0),)), dde.lred(100).update, dde.lred(100).probability), (12, 20)),
+        (dde.pi(100, a=2e-4, b=1.98e-4, period=0.1), (8, 20)),
+    ],
+    ids=["static", "lred", "pi"],
+)
+def test_jumps_of_timers_cost_no_order(law: dde.Law, ratios: tuple[float, float]) -> None:
+    def final(step: float) -> float:
+        path = dde.trajectory(100, 0.21, C, law, Q=400, end=4, step=step, w=6.0, q=100.0, images=2)
+        return float(path.q[-1])
+
+    exact = final(0.0025)
+    coarse, fine = (abs(final(step) - exact) for step in (0.02, 0.01))
+    assert ratios[0] < coarse / fine < ratios[1]
+    assert fine < 1e-6
+
+
+def test_jumps_that_are_not_met_cost_it() -> None:
+    law = dde.pi(100, a=2e-4, b=1.98e-4, period=0.1)
+
+    def final(step: float, images: int) -> float:
+        path = dde.trajectory(100, 0.21, C, law, Q=400, end=4, step=step, w=6.0, q=100.0, images=images)
+        return float(path.q[-1])
+
+    exact = final(0.005, 2)
+    assert abs(final(0.02, 0) - exact) > 10 * abs(final(0.02, 2) - exact)
+
+
+# models.md, section 2, without saying how flows begin and what a full buffer does to them: 6.1, 7.8, 9.6, 12.7, 17.6
+# and 67 s. Here every flow begins with one packet and hears of all losses, and drops thin the arrivals.
+COLD = [
+    (300, 0.20, 6.1, 7),
+    (400, 0.25, 7.8, 6),
+    (300, 0.35, 9.6, 5),
+    (200, 0.45, 12.7, 8),
+    (100, 0.45, 17.6, 13),
+    (80, 0.55, 67.0, 32),
+]
+
+
+def test_lred_settles_from_a_cold_start_later_the_lighter_the_load() -> None:
+    times = []
+    for flows, rtt, printed, ours in COLD:
+        path = dde.trajectory(flows, rtt - 0.04, C, dde.lred(100), Q=200, end=60, step=0.04, thinned=True)
+        settled = path.settled(100, 20)
+        assert settled == ours, (flows, rtt)
+        # Above a loss of some 5 % in a few seconds, and nearly independent of it; not below.
+        assert printed / 2.2 < settled < 1.2 * printed
+        times.append(settled)
+    assert max(times[:4]) < 10
+    assert times[5] > 2 * times[4] > 3 * times[3] * 1.05
+
+
+@pytest.mark.parametrize(
+    ("law", "end"),
+    [
+        (dde.pi(100, a=2e-4, b=1.98e-4, period=0.05), 60),
+        (dde.rem(100, gamma=0.02, period=0.02), 60),
+        (dde.lred(100), 60),
+    ],
+    ids=["pi", "rem", "lred"],
+)
+@pytest.mark.parametrize("thinned", [False, True])
+def test_laws_that_integrate_bring_the_queue_to_its_target_and_p_to_its_equilibrium(
+    law: dde.Law, end: float, thinned: bool
+) -> None:
+    flows, prop = 100, 0.2
+    path = dde.trajectory(flows, prop, C, law, Q=400, end=end, step=0.02, w=5.0, thinned=thinned)
+    rtt = prop + 100 / C
+
+    def unbalanced(p: float) -> float:
+        return (1 - p if thinned else 1) * flows * sqrt(ETA / p) / rtt - C
+
+    p = brentq(unbalanced, 1e-6, 0.9)
+    last = path.t > end - 10
+    assert path.q[last].mean() == pytest.approx(100, abs=1.0)
+    assert path.p[last].mean() == pytest.approx(p, rel=0.01)
+    assert path.w[0, last].mean() == pytest.approx(sqrt(ETA / p), rel=0.01)
+
+
+def test_equal_classes_are_one() -> None:
+    law = dde.static(0.03, 100)
+    one = dde.trajectory(100, 0.2, C, law, Q=400, end=10, step=0.02)
+    two = dde.trajectory([30, 70], 0.2, C, law, Q=400, end=10, step=0.02)
+    np.testing.assert_allclose(two.q, one.q, atol=1e-9)
+    np.testing.assert_allclose(two.w, np.vstack([one.w, one.w]), atol=1e-9)
+
+
+def test_a_longer_way_has_the_same_window_and_a_lower_rate() -> None:
+    path = dde.trajectory([50, 50], [0.1, 0.3], C, dde.static(0.01, 100), Q=400, end=60, step=0.05, w=10.0)
+    short, long = path.w[:, -1]
+    assert short == pytest.approx(long, rel=1e-6)
+    assert short == pytest.approx(sqrt(ETA / path.p[-1]), rel=1e-6)
+
+
+def test_newcomers_begin_with_their_first_window_and_hear_of_no_loss_before_theirs() -> None:
+    def flows(t: float) -> list[float]:
+        return [50.0, 50.0 if t >= 20 else 0.0]
+
+    path = dde.trajectory(flows, 0.2, C, dde.lred(100), Q=400, end=60, step=0.05, w=[5.0, 1.0], breaks=[20])
+    assert np.all(path.w[1, path.t < 20] == 1)
+    first = (path.t > 20) & (path.t < 20.2)
+    assert np.all(np.diff(path.w[1, first]) > 0)
+    assert path.w[1, -1] == pytest.approx(path.w[0, -1], rel=0.02)
+    assert path.p[-1] > 1.5 * path.p[np.searchsorted(path.t, 19.9)]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"N": 0}, "N = 0: must be positive"),
+        ({"N": [1, float("nan")]}, "N = "),
+        ({"Tp": -0.1}, "Tp = -0.1: must be positive"),
+        ({"Tp": []}, "Tp is empty"),
+        ({"C": 0}, "C = 0"),
+        ({"step": 0.3}, r"step = 0.3: must be at most the least Tp = 0.2 s"),
+        ({"q": 500.0}, "q = 500: must be at most Q = 400"),
+        ({"law": dde.lred(100, period=0)}, "period = 0"),
+    ],
+)
+def test_what_has_no_meaning_is_refused(wrong: dict[str, object], message: str) -> None:
+    arguments: dict[str, object] = {"N": 10, "Tp": 0.2, "C": C, "law": dde.lred(100), "Q": 400, "end": 1.0, "step": 0.1}
+    with pytest.raises(ValueError, match=message):
+        dde.trajectory(**{**arguments, **wrong})  # type: ignore[arg-type]
+
+
+def test_a_bin_longer_than_the_trajectory_is_refused() -> None:
+    path = dde.trajectory(10, 0.2, C, dde.lred(100), Q=400, end=1, step=0.1)
+    with pytest.raises(ValueError, match="width = 2: must be at most the 1 s"):
+        path.bin_means(2.0)
