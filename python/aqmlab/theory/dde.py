@@ -285,12 +285,12 @@ class _Path:
 
     def at(self, times: Array, low: Any = -inf, high: Any = inf) -> tuple[Array, list[Any]]:
         """Give values and tags at some times, each continued smoothly from the pieces between a low and a high time."""
-        inside = np.clip(times, low + NEAR, high - NEAR)
-        place = np.searchsorted(self.start[: len(self.tags)], inside, side="right") - 1
+        inside = np.minimum(np.maximum(times, low + NEAR), high - NEAR)
+        place = self.start[: len(self.tags)].searchsorted(inside, side="right") - 1
         h, ends = self.width[place][:, None], self.ends[place]
         # A short piece says nothing of what is far from it.
-        x = np.clip((times - self.start[place])[:, None] / h, -1, 2)
-        values = cubic(x, h, *np.moveaxis(ends, 1, 0))
+        x = np.minimum(np.maximum((times - self.start[place])[:, None] / h, -1), 2)
+        values = cubic(x, h, ends[:, 0], ends[:, 1], ends[:, 2], ends[:, 3])
         return values, [self.tags[i] for i in place]
 
 
@@ -515,6 +515,8 @@ class _Fluid(Equation):
 
     def within(self, t: float, side: int) -> float:
         """A time on the right side of what breaks there."""
+        if not self.breaks:
+            return t
         near = bisect_left(self.breaks, t - NEAR)
         return t + 2 * side * NEAR if near < len(self.breaks) and self.breaks[near] <= t + NEAR else t
 
@@ -523,7 +525,7 @@ class _Fluid(Equation):
         w, q = y[:-3], y[-3]
         R = self.Tp + self.per_packet * q
         then, tags = past(t - R, self.low, self.high)
-        times = np.clip(t - R, self.low + 2 * NEAR, self.high - 2 * NEAR)
+        times = np.minimum(np.maximum(t - R, self.low + 2 * NEAR), self.high - 2 * NEAR)
         here = self.N(now)
         d = np.empty_like(y)
         for i, (time, tag, values) in enumerate(zip(times, tags, then, strict=True)):
