@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from aqmlab.theory import dde
+from aqmlab.theory import dde, delay
 
 Array = NDArray[np.float64]
 
@@ -22,14 +22,14 @@ BETA0 = OMEGA * sqrt(OMEGA**2 + K11**2) * sqrt(ETA) * R / C
 
 def shrinking(step: float) -> tuple[Array, Array]:
     """Integrate x' = -x(t - 1) with x = 1 up to t = 0."""
-    equation = dde.Equation(lambda t, y, past: -past(np.array([t - 1]))[0][0])
-    t, x = dde.integrate(equation, [1.0], 6.0, step)
+    equation = delay.Equation(lambda t, y, past: -past(np.array([t - 1]))[0][0])
+    t, x = delay.integrate(equation, [1.0], 6.0, step)
     return t, x[:, 0]
 
 
 def by_steps(t: float) -> float:
     """Solve it by the method of steps: a polynomial in each interval."""
-    return sum((-1) ** k * (t - k + 1) ** k / factorial(k) for k in range(int(t) + 2))
+    return float(sum((-1) ** k * (t - k + 1) ** k / factorial(k) for k in range(int(t) + 2)))
 
 
 def test_a_linear_equation_has_its_known_solution() -> None:

@@ -19,6 +19,7 @@ import typer
 from typer.core import TyperGroup
 
 from aqmlab.cli_design import design
+from aqmlab.cli_fluid import fluid
 from aqmlab.cli_sweep import sweep
 from aqmlab.terminal import (
     BAD_USAGE,
@@ -178,6 +179,7 @@ def compare(
     _simulate(chosen, seeds, jobs, json, out, alone=False)
 
 
+app.command()(fluid)
 app.command()(sweep)
 app.add_typer(design)
 

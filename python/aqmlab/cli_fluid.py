@@ -23,7 +23,9 @@ _SOON = 2.0
 
 
 def fluid(
-    scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="A TOML file, or the name of a shipped scenario.")],
+    scenario: Annotated[
+        str, typer.Argument(metavar="SCENARIO", help="A TOML file, or the name of a shipped scenario.")
+    ],
     aqm: Annotated[
         str | None,
         typer.Option("--aqm", metavar="SPEC", help="NAME or NAME:KEY=VALUE,… instead of the file's."),

@@ -78,6 +78,7 @@ def integrate(
         return True
 
     advance(model, scenario.duration, watch)
+    left_out = json.loads(scenario.core.fluid_model())["not_modelled"]
     run = Run(**json.loads(model.results()))
     recordings = {run.seed: Recording(model.series(), None)}
-    return Result(scenario, [run], recordings, _core.__version__, tuple(model.not_modelled))
+    return Result(scenario, [run], recordings, _core.__version__, tuple(left_out))

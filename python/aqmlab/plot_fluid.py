@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from aqmlab.result import Result
 
     Array = NDArray[np.float64]
+    Whole = NDArray[np.intp]
 
 BINS = 500
 """How many bins a curve has at most: of packets, more would be a thicket."""
@@ -98,10 +99,11 @@ def _course(result: Result, quantity: str) -> tuple[Array, Array]:
     firsts = np.arange(0, len(t), -(-len(t) // BINS))
     counts = np.diff(firsts, append=len(t))
     step = result.scenario.duration / len(t)
-    return t[firsts] + step * counts / 2, np.array([_means(one, result.link, quantity, firsts, counts) for one in series])
+    runs = [_means(one, result.link, quantity, firsts, counts) for one in series]
+    return t[firsts] + step * counts / 2, np.array(runs)
 
 
-def _means(series: polars.DataFrame, link: str, quantity: str, firsts: Array, counts: Array) -> Array:
+def _means(series: polars.DataFrame, link: str, quantity: str, firsts: Whole, counts: Whole) -> Array:
     """Give the mean of each bin: of the queue, of a probability in %, or of neither the share of arrivals dropped."""
 
     def sums(name: str) -> Array:
