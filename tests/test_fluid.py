@@ -15,45 +15,9 @@ from aqmlab.theory import dde
 
 Array = NDArray[np.float64]
 
-# A hundred flows with four round trips, whose windows are 6 packets; a Poisson process takes a fifth of the link from
-# 60 s on.
-STEP = """\
-title = "A load step"
-duration = "100 s"
-warmup = "30 s"
-
-[dumbbell]
-rate = "10 Mbit/s"
-delay = "2.5 ms"
-buffer = "250 packets"
-access_rate = "1 Gbit/s"
-access_buffer = "10000 packets"
-sender_delay = "2.5 ms"
-receiver_delay = ["50 ms", "100 ms", "150 ms", "200 ms"]
-
-[aqm]
-name = "lred"
-q0 = 100
-
-[[traffic]]
-name = "long"
-kind = "ftp"
-count = 100
-tcp = { preset = "ns2.35", flavour = "newreno" }
-packet_size = "500 B"
-start = "uniform(0 s, 1 s)"
-
-[[traffic]]
-name = "udp"
-kind = "poisson"
-rate = "2 Mbit/s"
-packet_size = "500 B"
-active = ["60 s", "100 s"]
-"""
-
 
 def scenario(aqm: str = "lred:q0=100") -> Scenario:
-    return Scenario.parse(STEP, "step.toml").with_aqm(aqm)
+    return Scenario.load("load-step").with_aqm(aqm)
 
 
 def seconds(result: Result, quantity: str) -> Array:
@@ -98,16 +62,19 @@ def test_the_engine_and_the_reference_agree(aqm: str, law: dde.Timed, thinned: b
     assert difference[10:].max() < 0.01
 
 
-# With a mean window of 6 packets Padhye's law is right to some 10 % in p: NewReno times out more seldom than his Reno,
-# and one flow's losses are not those of the mean window. The mean of 20 runs has a standard error of 4 packets in a bin of
-# one second, because LRED leaves the queue free to wander: 16 packets are four of them. Slow start, in the first 40 s,
-# is left out: the equations know no bursts.
+# With windows of 6 packets Padhye's law is right to some 10 % in p: NewReno times out more seldom than his Reno. The
+# mean of 20 runs has a standard error of 3 to 5 packets in a bin of one second, so that 16 packets are four of them. In the
+# two seconds after the step, packets' losses come in clumps, first too late and then too many. The slow starts of the
+# first 40 s, which are clumps as well, are left out.
 def test_lred_meets_a_load_step_as_twenty_packet_runs_do_in_the_mean() -> None:
-    fluid, packet = (seconds(aqmlab.fluid(scenario()), name)[0] for name in ("queue", "p")), aqmlab.run(scenario(), 20)
-    queue, p = fluid
-    queues, ps = seconds(packet, "queue").mean(axis=0), seconds(packet, "p").mean(axis=0)
-    assert np.abs(queue - queues)[40:].max() < 16
-    assert np.abs(queue - queues)[40:].mean() < 5
+    fluid, packet = aqmlab.fluid(scenario()), aqmlab.run(scenario(), 20)
+    (queue, queues), (p, ps) = (
+        (seconds(fluid, name)[0], seconds(packet, name).mean(axis=0)) for name in ("queue", "p")
+    )
+    off = np.abs(queue - queues)
+    assert max(off[40:60].max(), off[62:].max()) < 16
+    assert off[60:62].max() < 30
+    assert off[40:].mean() < 5
     np.testing.assert_allclose(p[40:], ps[40:], rtol=0.2)
     for start, end in ((40, 60), (70, 100)):
         assert queue[start:end].mean() == pytest.approx(queues[start:end].mean(), abs=4)
@@ -181,7 +148,7 @@ def test_what_the_equations_cannot_say_is_refused_with_the_reason(
 ) -> None:
     with pytest.raises(ScenarioError, match=message):
         aqmlab.fluid(small.with_(settings), **options)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="load it with Scenario.load"):
+    with pytest.raises(TypeError, match=r"load it with Scenario\.load"):
         aqmlab.fluid("lred/exp1")  # type: ignore[arg-type]
 
 

@@ -314,7 +314,7 @@ class Result:
             runs=runs,
             recordings={run.seed: Recording.load(folder, run.seed) for run in runs},
             version=version,
-            not_modelled=document.get("not_modelled"),
+            not_modelled=tuple(document["not_modelled"]) if "not_modelled" in document else None,
         )
 
     def __repr__(self) -> str:
