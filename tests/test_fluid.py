@@ -63,7 +63,7 @@ def test_the_engine_and_the_reference_agree(aqm: str, law: dde.Timed, thinned: b
 
 
 # With windows of 6 packets Padhye's law is right to some 10 % in p: NewReno times out more seldom than his Reno. The
-# mean of 20 runs has a standard error of 3 to 5 packets in a bin of one second, so that 16 packets are four of them. In the
+# mean of 20 runs has a standard error of 3 to 5 packets in a bin of one second: 16 packets are four of them. In the
 # two seconds after the step, packets' losses come in clumps, first too late and then too many. The slow starts of the
 # first 40 s, which are clumps as well, are left out.
 def test_lred_meets_a_load_step_as_twenty_packet_runs_do_in_the_mean() -> None:
