@@ -4,18 +4,21 @@
 //! was a round trip ago the index R:
 //!
 //! ```text
-//! w' = s ln(1 + 1/b) w/R + (1 - s)/(b R) - w w_R S(p_R)^2 n / (b R_R) + (w0 - w) J/N
-//! s' = -s w_R p_R n / R_R + (1 - s) J/N
+//! w' = s ln(1 + 1/b) w/R + (1 - s) a(p_R)/(b R) - (2/3) w n e/R_R + (w0 - w) J/N,   e = min(1, w_R p_R)
+//! s' = -s n e/R_R + (1 - s) J/N
 //! q' = (1 - p_o)(1 - p)(sum of N w/R + load) - C
 //! ```
 //!
-//! s is the share of the flows that have not seen a loss yet and are in slow start, S(p) = 1/w the inverse of the window
-//! at which a flow with the loss ratio p neither grows nor shrinks, J the flows that join a second, each with the
-//! window w0, and n = min(1, N_R/N) keeps losses from those who were not there yet. p_o is what the full buffer refuses,
-//! and the loss ratio that flows see is 1 - (1 - p)(1 - p_o). By the square-root law S^2 = 2 b p / 3, and with s = 0,
-//! J = 0 and b = 1 this is equation (4) of the LRED paper, w' = 1/R - w w_R p_R / (1.5 R_R): a flow whose window in the
-//! mean is w loses 2/3 of it at a loss, for the window of a sawtooth is then at 4/3 w. With b = 2 it grows half as fast
-//! and forgets as fast; equation (4) has the same equilibrium there, and reaches it twice as fast.
+//! e is the number of losses a round trip, of which a sender answers one. s is the share of the flows that have not seen
+//! a loss yet and are in slow start, J the flows that join a second, each with the window w0, and n = min(1, N_R/N) keeps
+//! losses from those who were not there yet. p_o is what the full buffer refuses, and the loss ratio that flows see is
+//! 1 - (1 - p)(1 - p_o). A loss takes 2/3 of the mean window, for the window of a sawtooth is then at 4/3 of its mean.
+//!
+//! By the square-root law a = 1, and with s = 0, J = 0, b = 1 and e < 1 this is equation (4) of the LRED paper,
+//! w' = 1/R - w w_R p_R / (1.5 R_R). With b = 2 a window grows half as fast and shrinks as fast; equation (4) has the same
+//! equilibrium there, and reaches it twice as fast. By Padhye's law a flow that waits for a time-out does not grow
+//! either: a is the square of the ratio of Padhye's approximate rate to the square-root law's, so that the equilibrium
+//! is Padhye's.
 //!
 //! Steps are Runge and Kutta's of the fourth order, cut at every instant at which a timer goes off, flows come or go, or a
 //! bin of the series ends; the classical method's middle gives the loss ratio's history its parabola. The step is never
@@ -31,6 +34,9 @@ use aqm::unit::{Span, Time};
 use cpu_time::ThreadTime;
 use netsim::probe::Column;
 use std::time::Duration;
+
+/// So many losses a round trip ruin a window as well as any more would; what the step has to be short against.
+const RUIN: f64 = 10.0;
 
 // Where in the state what stands.
 pub(crate) const QUEUE: usize = 0;
@@ -187,7 +193,7 @@ impl Fluid {
         let shortest = flows.iter().map(|flows| flows.constant.unwrap_or(flows.tp)).fold(1.0, f64::min);
         let stiffness = rule.stiffness(1.5 * capacity);
         let auto = (shortest / 4.0).min(0.5 / stiffness.max(1e-9)).min(0.01);
-        let step = options.step.unwrap_or(auto).min(shortest).max(1e-7);
+        let step = options.step.unwrap_or(auto).min(shortest / 4.0).max(1e-7);
         let slowest = slowest(&model);
         let longest = flows.iter().map(|flows| flows.tp).fold(0.0, f64::max) + buffer / slowest;
         let queue = options.initial.map_or(0.0, |initial| initial.queue);
@@ -449,23 +455,24 @@ impl Fluid {
                 continue;
             }
             let past = history.look(class, t - rtt);
-            let (mut losses, mut shrinks) = (0.0, 0.0);
+            let (mut losses, mut grows) = (0.0, 1.0);
             if let Some(past) = past {
                 let then = flows.constant.unwrap_or(flows.tp + past.q.clamp(0.0, buffer) / past.capacity);
                 let p = 1.0 - (1.0 - past.p) * flows.kept[0] * flows.kept[1];
                 let (before, _) = flows.population.at(t - rtt);
                 let there = if before < present { before / present } else { 1.0 };
-                let rate = if options.merged { window / rtt } else { past.w / then } * there;
-                losses = rate * p;
-                shrinks = window * rate * squeeze(p, flows, then, options.tcp) / flows.b;
+                let (before, round) = if options.merged { (window, rtt) } else { (past.w, then) };
+                losses = (before * p).min(RUIN) * there / round;
+                grows = awake(p, flows, then, options.tcp);
             }
+            let steady = grows / flows.b;
             let grows = if slow > 0.0 && window < flows.ssthresh {
-                (slow * flows.slow_start * window + (1.0 - slow) / flows.b) / rtt
+                slow * flows.slow_start * window + (1.0 - slow) * steady
             } else {
-                1.0 / (flows.b * rtt)
+                steady
             };
             let joins = joining / present;
-            let moves = grows - shrinks + (flows.initial - window) * joins;
+            let moves = grows / rtt - window * losses / 1.5 + (flows.initial - window) * joins;
             slope[at] = if window >= flows.greatest { moves.min(0.0) } else { moves };
             slope[at + 1] = if flows.slow_start > 0.0 { (1.0 - slow) * joins - slow * losses } else { 0.0 };
         }
@@ -558,18 +565,17 @@ fn slowest(model: &Model) -> f64 {
     rates.map(|rate| rate.packets(model.port.packet)).fold(f64::INFINITY, f64::min)
 }
 
-/// S(p)^2, the inverse square of the window at which a flow with the loss ratio `p` neither grows nor shrinks.
+/// The part of the time in which a flow with the loss ratio `p` does not wait for a time-out: what brings the square-root
+/// law's window down to Padhye's.
 #[inline]
-fn squeeze(p: f64, flows: &Flows, rtt: f64, law: TcpLaw) -> f64 {
-    let smooth = 2.0 * flows.b * p / 3.0;
-    match law {
-        TcpLaw::SquareRoot => smooth,
-        TcpLaw::Padhye => {
-            // The first time-out is at least a round trip.
-            let late = flows.min_rto.max(rtt) / rtt;
-            let times_out = (3.0 * (0.375 * flows.b * p).sqrt()).min(1.0);
-            let inverse = smooth.sqrt() + late * times_out * p * (1.0 + 32.0 * p * p);
-            inverse * inverse
-        }
+fn awake(p: f64, flows: &Flows, rtt: f64, law: TcpLaw) -> f64 {
+    if law == TcpLaw::SquareRoot || p <= 0.0 {
+        return 1.0;
     }
+    let smooth = (2.0 * flows.b * p / 3.0).sqrt();
+    // The first time-out is at least a round trip.
+    let late = flows.min_rto.max(rtt) / rtt;
+    let times_out = (3.0 * (0.375 * flows.b * p).sqrt()).min(1.0);
+    let part = smooth / (smooth + late * times_out * p * (1.0 + 32.0 * p * p));
+    part * part
 }

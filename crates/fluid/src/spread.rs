@@ -6,7 +6,8 @@ const BINS: usize = 8192;
 /// A weighted histogram of values that are not negative; its bins grow with them.
 #[derive(Clone, Debug)]
 pub(crate) struct Spread {
-    weights: Box<[f64]>,
+    /// The weight in each bin, and the mean of its values times that.
+    bins: Box<[[f64; 2]]>,
     width: f64,
     total: f64,
     sum: f64,
@@ -17,7 +18,7 @@ pub(crate) struct Spread {
 impl Spread {
     /// Empty, with bins of this width at first.
     pub(crate) fn new(width: f64) -> Self {
-        Self { weights: vec![0.0; BINS].into(), width, total: 0.0, sum: 0.0, squares: 0.0, max: 0.0 }
+        Self { bins: vec![[0.0; 2]; BINS].into(), width, total: 0.0, sum: 0.0, squares: 0.0, max: 0.0 }
     }
 
     #[inline]
@@ -25,7 +26,8 @@ impl Spread {
         while value >= self.width * BINS as f64 {
             self.widen();
         }
-        self.weights[(value / self.width) as usize] += weight;
+        let [held, sum] = &mut self.bins[(value / self.width) as usize];
+        (*held, *sum) = (*held + weight, *sum + weight * value);
         self.total += weight;
         self.sum += weight * value;
         self.squares += weight * value * value;
@@ -36,8 +38,8 @@ impl Spread {
     #[cold]
     fn widen(&mut self) {
         for i in 0..BINS {
-            let pair = self.weights.get(2 * i..2 * i + 2).map_or(0.0, |pair| pair.iter().sum());
-            self.weights[i] = pair;
+            let pair = self.bins.get(2 * i..2 * i + 2);
+            self.bins[i] = pair.map_or([0.0; 2], |pair| [pair[0][0] + pair[1][0], pair[0][1] + pair[1][1]]);
         }
         self.width *= 2.0;
     }
@@ -55,22 +57,22 @@ impl Spread {
         self.mean().map(|mean| (self.squares / self.total - mean * mean).max(0.0).sqrt())
     }
 
-    /// The mean absolute deviation from the mean, to half a bin.
+    /// The mean absolute deviation from the mean.
     pub(crate) fn mad(&self) -> Option<f64> {
         let mean = self.mean()?;
-        let off = |bin: usize| ((bin as f64 + 0.5) * self.width - mean).abs();
-        Some(self.weights.iter().enumerate().map(|(bin, weight)| weight * off(bin)).sum::<f64>() / self.total)
+        Some(self.bins.iter().map(|[weight, sum]| (sum - weight * mean).abs()).sum::<f64>() / self.total)
     }
 
     /// The value that a part `u` falls short of, to a bin.
     pub(crate) fn quantile(&self, u: f64) -> Option<f64> {
         let (mut passed, wanted) = (0.0, u * self.total);
-        let bin = self.weights.iter().position(|weight| {
+        let bin = self.bins.iter().position(|[weight, _]| {
             passed += weight;
-            passed >= wanted && passed > 0.0
+            passed >= wanted && *weight > 0.0
         });
         let bin = bin.filter(|_| self.total > 0.0)?;
-        Some(((bin as f64 + 0.5) * self.width).min(self.max))
+        let [weight, sum] = self.bins[bin];
+        Some(sum / weight)
     }
 }
 
