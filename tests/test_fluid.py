@@ -27,21 +27,23 @@ def seconds(result: Result, quantity: str) -> Array:
     return np.array([one.reshape(count, -1).mean(axis=1) for one in series])
 
 
-# The reference has no slow start, and its flows begin at once. What is left between the two comes from the first
-# overflow, where the engine takes a step over the moment at which the buffer is full; it shrinks with the step.
+# The reference has no slow start, and its flows begin at once. The engine meets the moments at which the queue leaves
+# zero or its limit by the end of a step only to the first order: where the buffer fills, half a packet may be left at
+# steps of 5 ms (a fiftieth at 0.05 ms), where the queue only begins to build up a tenth. Later they agree to 0.01.
 @pytest.mark.parametrize(
-    ("aqm", "law", "thinned"),
+    ("aqm", "law", "thinned", "buffer"),
     [
-        ("lred:q0=100", dde.lred(100), True),
-        ("lred:q0=100", dde.lred(100), False),
-        ("pi:q_ref=100,a=2e-4,b=1.96e-4,frequency='10 Hz'", dde.pi(100, 2e-4, 1.96e-4, 0.1), True),
-        ("rem:b_star=100,gamma=0.2,alpha=0.02,interval='100 ms'", dde.rem(100, 1.001, 0.2, 0.02, 0.1), True),
+        ("lred:q0=100", dde.lred(100), True, 250),
+        ("lred:q0=100", dde.lred(100), False, 250),
+        ("pi:q_ref=100,a=2e-4,b=1.96e-4,frequency='10 Hz'", dde.pi(100, 2e-4, 1.96e-4, 0.1), True, 2000),
+        ("rem:b_star=100,gamma=0.2,alpha=0.02,interval='100 ms'", dde.rem(100, 1.001, 0.2, 0.02, 0.1), True, 2000),
     ],
     ids=["lred", "lred-not-thinned", "pi", "rem"],
 )
-def test_the_engine_and_the_reference_agree(aqm: str, law: dde.Timed, thinned: bool) -> None:
+def test_the_engine_and_the_reference_agree(aqm: str, law: dde.Timed, thinned: bool, buffer: int) -> None:
     settings = {"duration": "20 s", "warmup": "1 s", "record.step": "20 ms", "traffic.long.start": "0 s"}
     chosen = scenario(aqm).with_({**settings, "traffic.udp.count": 0, "traffic.udp.active": ["5 s", "20 s"]})
+    chosen = chosen.with_({"dumbbell.buffer": f"{buffer} packets"})
     model = json.loads(chosen.core.fluid_model())
     result = aqmlab.fluid(chosen, tcp="square-root", slow_start=False, thinned=thinned, step=0.005)
     classes = model["classes"]
@@ -58,7 +60,8 @@ def test_the_engine_and_the_reference_agree(aqm: str, law: dde.Timed, thinned: b
     )
     difference = np.abs(seconds(result, "queue")[0] - path.bin_means())
     assert path.q.max() > 150
-    assert difference.max() < 0.1
+    assert (path.q.max() == buffer) == (buffer == 250)
+    assert difference.max() < (0.5 if buffer == 250 else 0.1)
     assert difference[10:].max() < 0.01
 
 
