@@ -1,0 +1,169 @@
+"""TCP and an AQM as a control loop: the plant times the law, its margins, and the boundary of stability.
+
+>>> round(float(critical_gain(N=300, R=0.35, C=2500)), 9)  # the largest gain Hc that LRED's equation (25) allows
+0.000442808
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aqmlab.theory.domain import positive
+from aqmlab.theory.margins import Margins, margins
+from aqmlab.theory.plant import Equilibrium, OperatingPoint, Plant, equilibrium, operating_point
+
+__all__ = [
+    "Equilibrium",
+    "Loop",
+    "Margins",
+    "OperatingPoint",
+    "Plant",
+    "boundary",
+    "critical_gain",
+    "equilibrium",
+    "operating_point",
+]
+
+Array = NDArray[np.float64]
+
+
+class Loop:
+    """A plant and the law that turns its queue into a drop probability, closed with negative feedback.
+
+    Parameters
+    ----------
+    plant : callable
+        From dp to dq, its negative sign left out, of an array of complex s: a `Plant`. Its ``delay`` is heeded.
+    controller : callable or float
+        From dq to dp, of an array of complex s; a number is a static gain (1/packet).
+    """
+
+    def __init__(self, plant: Callable[[Any], Any], controller: Callable[[Any], Any] | float) -> None:
+        self.plant, self.controller = plant, controller
+        if not callable(controller):
+            positive(controller=controller)
+        self.delay = float(getattr(plant, "delay", 0.0)) + float(getattr(controller, "delay", 0.0))
+
+    def __call__(self, s: Any) -> Any:
+        law = self.controller
+        return self.plant(s) * (law(s) if callable(law) else law)
+
+    def response(self, frequencies: ArrayLike) -> NDArray[np.complex128]:
+        """Give the open loop's response.
+
+        Parameters
+        ----------
+        frequencies : array_like
+            Where (rad/s).
+
+        Returns
+        -------
+        ndarray
+            T(jw), complex, of the same shape.
+
+        Raises
+        ------
+        ValueError
+            If a frequency is not positive.
+        """
+        positive(frequencies=frequencies)
+        return np.asarray(self(1j * np.asarray(frequencies, dtype=float)), dtype=complex)
+
+    def margins(self) -> Margins:
+        """Give gain, phase and delay margin, and whether the closed loop is stable.
+
+        Returns
+        -------
+        Margins
+            See there; exact with the delay.
+        """
+        return margins(self, self.delay)
+
+
+def boundary(N: ArrayLike, R: ArrayLike, C: ArrayLike, merged: bool = True) -> Any:
+    """Give the frequency at which a static gain on LRED's plant loses stability.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows.
+    R : array_like
+        Round-trip time (s).
+    C : array_like
+        Capacity (packets/s).
+    merged : bool
+        Whether w(t-R) is taken for w(t) in the product of both.
+
+    Returns
+    -------
+    float or ndarray
+        w (rad/s).
+
+    Raises
+    ------
+    ValueError
+        If an argument is not positive and finite.
+
+    Notes
+    -----
+    LRED, eq. (25), w R + arctan(w / K11) = pi/2, which is x tan x = K11 R with x = w R. Without merging it is
+    x tan(x/2) = K11 R / 2, derived in docs/theory/loop.md.
+    """
+    positive(N=N, R=R, C=C)
+    n, r, c = (np.asarray(value, dtype=float) for value in (N, R, C))
+    turned = 2 * n / (r * c)  # K11 R
+    x = _x_tan_x(turned) if merged else 2 * _x_tan_x(turned / 4)
+    return (x / r)[()]
+
+
+def critical_gain(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: ArrayLike = 1.5, merged: bool = True) -> Any:
+    """Give the largest static gain that LRED's plant bears.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows.
+    R : array_like
+        Round-trip time (s).
+    C : array_like
+        Capacity (packets/s).
+    eta : array_like
+        3/(2b), b packets per ACK.
+    merged : bool
+        Whether w(t-R) is taken for w(t) in the product of both.
+
+    Returns
+    -------
+    float or ndarray
+        Hc (1/packet) at the boundary of stability; LRED's own is beta sqrt(p0).
+
+    Raises
+    ------
+    ValueError
+        If an argument is not positive and finite.
+
+    Notes
+    -----
+    LRED, eqs. (18) and (25): Kc Hc = w sqrt(w^2 + K11^2) at the frequency of `boundary`.
+    """
+    positive(eta=eta)
+    w = boundary(N, R, C, merged)
+    n, r, c, e = (np.asarray(value, dtype=float) for value in (N, R, C, eta))
+    K11 = 2 * n / (r**2 * c)
+    window = 1j * w + (K11 if merged else K11 / 2 * (1 + np.exp(-1j * w * r)))
+    return (w * np.abs(window) * e * n / c**2)[()]
+
+
+def _x_tan_x(a: Array) -> Array:
+    """Solve x tan x = a on (0, pi/2) by Newton's method on x + arctan(x/a) - pi/2, from the left, where it is concave."""
+    x = np.zeros_like(a)
+    for _ in range(100):
+        step = (np.pi / 2 - x - np.arctan2(x, a)) / (1 + a / (a**2 + x**2))
+        x = x + step
+        if np.all(np.abs(step) <= 4e-16 * x):
+            break
+    return np.asarray(x)
