@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from aqmlab.theory import closed
 from aqmlab.theory.domain import positive
 from aqmlab.theory.margins import Margins, margins
 from aqmlab.theory.plant import Equilibrium, OperatingPoint, Plant, equilibrium, operating_point
@@ -49,6 +50,18 @@ class Loop:
         self.delay = float(getattr(plant, "delay", 0.0)) + float(getattr(controller, "delay", 0.0))
 
     def __call__(self, s: Any) -> Any:
+        """Give the open loop's response T, negative feedback understood: 1 + T = 0.
+
+        Parameters
+        ----------
+        s : complex or array_like
+            Where (rad/s).
+
+        Returns
+        -------
+        complex or ndarray
+            T(s), of the same shape.
+        """
         law = self.controller
         return self.plant(s) * (law(s) if callable(law) else law)
 
@@ -82,6 +95,72 @@ class Loop:
             See there; exact with the delay.
         """
         return margins(self, self.delay)
+
+    def bandwidth(self) -> float:
+        """Give the frequency at which the closed loop is 3 dB below its value at low frequencies.
+
+        Returns
+        -------
+        float
+            The first such frequency (rad/s).
+        """
+        return closed.bandwidth(self, self.delay)
+
+    def sensitivity_peak(self) -> float:
+        """Give the greatest |1 / (1 + T)|, one over how near the Nyquist curve comes to -1.
+
+        Returns
+        -------
+        float
+            The peak; it says something of loops that are stable only.
+        """
+        return closed.sensitivity_peak(self, self.delay)[0]
+
+    def poles(self, count: int = 10) -> NDArray[np.complex128]:
+        """Find the closed loop's poles nearest to the right.
+
+        Parameters
+        ----------
+        count : int
+            How many at most.
+
+        Returns
+        -------
+        ndarray
+            Poles with an imaginary part that is not negative, the rightmost first; complex.
+        """
+        return closed.poles(self, self.delay, count)
+
+    def response_time(self, band: float = 0.02) -> float:
+        """Predict how long a small deviation takes to shrink to a part of itself, by the rightmost pole.
+
+        Parameters
+        ----------
+        band : float
+            That part, in (0, 1): 0.02 for 2 %, 0.2 for the LRED paper's q0 +- 20 of 100.
+
+        Returns
+        -------
+        float
+            ln(1 / band) / -Re s1 (s); infinite if the loop is not stable.
+        """
+        return closed.response_time(self, self.delay, band)
+
+    def step(self, times: ArrayLike) -> Array:
+        """Give the queue's answer to a step of its target by one packet.
+
+        Parameters
+        ----------
+        times : array_like
+            When (s), from 0; shape (times,).
+
+        Returns
+        -------
+        ndarray
+            Packets.
+        """
+        first = self.poles(1)
+        return closed.step(self, times, float(first[0].real) if len(first) else 0.0)
 
 
 def boundary(N: ArrayLike, R: ArrayLike, C: ArrayLike, merged: bool = True) -> Any:
@@ -159,7 +238,7 @@ def critical_gain(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: ArrayLike = 1.5
 
 
 def _x_tan_x(a: Array) -> Array:
-    """Solve x tan x = a on (0, pi/2) by Newton's method on x + arctan(x/a) - pi/2, from the left, where it is concave."""
+    """Solve x tan x = a on (0, pi/2) by Newton's method on x + arctan(x/a) - pi/2: concave, so from the left."""
     x = np.zeros_like(a)
     for _ in range(100):
         step = (np.pi / 2 - x - np.arctan2(x, a)) / (1 + a / (a**2 + x**2))

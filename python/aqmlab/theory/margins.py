@@ -27,12 +27,12 @@ class Margins:
     Parameters
     ----------
     gain_margin : float
-        Of a stable loop, the least factor on its gain that makes it unstable, infinite if none does; of an unstable
+        Of a stable loop, the least factor above 1 on its gain that makes it unstable, infinite if none; of an unstable
         one the factor, below 1, down to which its gain must come; 0 if no gain makes it stable.
     phase_margin_deg : float
-        Of a stable loop, the phase lag (degrees) that it bears where its gain is 1, the least of all such crossings;
-        infinite if there is none. Of an unstable one, 180 plus the phase at the crossing that lags most, not
-        wrapped: -200 is a lag of 380.
+        Of a stable loop, the phase lag (degrees) that it bears where its gain is 1, at the crossing nearest to
+        instability; negative if that is nearer by a lead; infinite if there is no crossing. Of an unstable one, 180
+        plus the phase at the crossing that lags most, not wrapped: -200 is a lag of 380.
     delay_margin : float
         The extra delay (s) that it bears; of an unstable loop, negative, how much must go.
     crossover : float
@@ -120,14 +120,14 @@ def sampled(response: Response, delay: float = 0.0) -> Sampled:
         if settled or low < 1e-13 * scale:
             break
         low /= 10
-    # The last crossing: from there down, a coarse look is enough, for the gain of what is physical falls without ripples.
+    # The last crossing: a coarse look finds it, for the gain of what is physical falls without ripples.
     coarse = np.geomspace(low, 1e9 * scale, 4000)
-    loud = np.flatnonzero(np.abs(response(1j * coarse)) >= 0.5)
-    last = float(coarse[min(loud[-1] + 1, len(coarse) - 1)]) if len(loud) else scale
-    if len(loud) and loud[-1] == len(coarse) - 1:
+    loud = np.flatnonzero(np.abs(response(1j * coarse)) >= min(0.5, 0.1 * gain(low)))
+    last = float(coarse[min(loud[-1] + 1, len(coarse) - 1)])
+    if loud[-1] == len(coarse) - 1:
         raise ValueError("the open loop's gain does not fall at high frequencies: it must be strictly proper")
     # Beyond, the phase turns on: two turns of the delay, or three decades of what has none.
-    high = max(last, scale) + 4 * pi / delay if delay > 0 else 1e3 * max(last, scale)
+    high = max(last, scale) + 4 * pi / delay if delay > 0 else 1e3 * last
     w = np.geomspace(low, high, int(_A_DECADE * np.log10(high / low)))
     if delay > 0:
         step = 2 * pi / (_A_TURN * delay)
@@ -178,15 +178,15 @@ def margins(response: Response, delay: float = 0.0) -> Margins:
 
     def continuous(w: float, k: int) -> float:
         raw = float(np.angle(at(w)))
-        return raw + 2 * pi * round((on.phase[k] - raw) / (2 * pi))
+        return raw + 2 * pi * round(float(on.phase[k] - raw) / (2 * pi))
 
     turns = np.floor((on.phase + pi) / (2 * pi)).astype(int)  # how many of the lines -pi, -3 pi, … are above: -turns
     right = -int(turns[0])
     most, phase_crossover, hopeless = 0.0, nan, turns[0] < 0
     quietest, quiet_crossover = inf, nan
-    for k in np.flatnonzero(np.diff(turns)):
+    for k in map(int, np.flatnonzero(np.diff(turns))):
         line = -pi + 2 * pi * max(turns[k], turns[k + 1])
-        w = _root(lambda x, k=k, line=line: continuous(x, k) - line, on.w[k], on.w[k + 1])
+        w = _root(lambda x: continuous(x, k) - line, on.w[k], on.w[k + 1])  # noqa: B023, called at once
         gain = abs(at(w))
         if gain > 1:
             right -= int(turns[k + 1] - turns[k])
@@ -202,7 +202,7 @@ def margins(response: Response, delay: float = 0.0) -> Margins:
 
     phase_margin, delay_margin, crossover = inf, inf, nan
     loud = np.log(np.abs(on.T))
-    for k in np.flatnonzero(np.diff(loud >= 0)):
+    for k in map(int, np.flatnonzero(np.diff(loud >= 0))):
         w = _root(lambda x: float(np.log(abs(at(x)))), on.w[k], on.w[k + 1])
         distance = continuous(w, k) + pi
         if stable:

@@ -164,7 +164,7 @@ def equilibrium(
         wanted = C * np.sqrt(p)
         if unit(0.0) < wanted:
             raise ValueError(
-                f"p = {p:g}: the flows leave the link idle even without a queue; must be at most {(unit(0.0) / C) ** 2:.3g}"
+                f"p = {p:g}: the link is idle at times even without a queue; at most {(unit(0.0) / C) ** 2:.3g}"
             )
         most = float(np.sum(n * np.sqrt(e))) / np.sqrt(p)  # where R = q / C alone
         q = float(brentq(lambda queue: unit(queue) - wanted, 0.0, most * (1 + 1e-9), xtol=1e-12, rtol=1e-14))
@@ -235,6 +235,18 @@ class Plant:
         return float(self.R.max())
 
     def __call__(self, s: Any) -> Any:
+        """Give the response from dp to dq, the negative sign left out.
+
+        Parameters
+        ----------
+        s : complex or array_like
+            Where (rad/s).
+
+        Returns
+        -------
+        complex or ndarray
+            Packets, of the same shape.
+        """
         s = np.asarray(s, dtype=complex)
         total: Complex = np.zeros(s.shape, dtype=complex)
         for K, K11, R in zip(self.K, self.K11, self.R, strict=True):
