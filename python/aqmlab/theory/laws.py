@@ -422,9 +422,9 @@ def raqm(p0: float, C: float, m: float = 2.0, period: float = 1.0, f: float = 0.
 
     Notes
     -----
-    RAQM, eqs. (2), (3) and (12); ours. While the link is busy and drops do not count, C T + q(k) - q(k-1) packets come in
-    a period, and the sum of such errors is the queue's. Drops do count in RAQM: an equilibrium at q0 is none as long as
-    the expected rate is the link's; see the page on RAQM.
+    RAQM, eqs. (2), (3) and (12); ours. While the link is busy and drops do not count, C T + q(k) - q(k-1) packets
+    arrive in a period, and the sum of such errors is the queue's. Drops do count in RAQM: an equilibrium at q0 is none
+    as long as the expected rate is the link's; see the page on RAQM.
     """
     positive(p0=p0, C=C, m=m, period=period)
     not_negative(f=f)

@@ -112,7 +112,13 @@ class Equilibrium:
 
 
 def equilibrium(
-    N: ArrayLike, Tp: ArrayLike, C: float, eta: ArrayLike = 1.5, q: float | None = None, p: float | None = None
+    N: ArrayLike,
+    Tp: ArrayLike,
+    C: float,
+    eta: ArrayLike = 1.5,
+    q: float | None = None,
+    p: float | None = None,
+    load: float = 0.0,
 ) -> Equilibrium:
     """Give the equilibrium of classes of flows at a given queue, or at a given drop probability.
 
@@ -130,6 +136,8 @@ def equilibrium(
         The queue (packets); this or ``p``.
     p : float
         The drop probability; this or ``q``.
+    load : float
+        What does not heed drops (packets/s), below ``C``; the flows have the rest.
 
     Returns
     -------
@@ -143,9 +151,10 @@ def equilibrium(
 
     Notes
     -----
-    LRED's (6) for several classes: w_i = sqrt(eta_i / p), sum of N_i w_i / R_i = C, R_i = Tp_i + q / C.
+    LRED's (6) for several classes: w_i = sqrt(eta_i / p), sum of N_i w_i / R_i = C - load, R_i = Tp_i + q / C.
     """
     positive(N=N, Tp=Tp, C=C, eta=eta)
+    left = _left(C, load)
     n, tp, e = np.broadcast_arrays(*(np.atleast_1d(np.asarray(value, dtype=float)) for value in (N, Tp, eta)))
     if (q is None) == (p is None):
         raise ValueError("give q or p, not both" if q is not None else "give q or p")
@@ -156,17 +165,17 @@ def equilibrium(
 
     if q is not None:
         not_negative(q=q)
-        p = (unit(q) / C) ** 2
+        p = (unit(q) / left) ** 2
     else:
         assert p is not None
         if not 0 < p <= 1:
             raise ValueError(f"p = {p:g}: must be in (0, 1]")
-        wanted = C * np.sqrt(p)
+        wanted = left * np.sqrt(p)
         if unit(0.0) < wanted:
             raise ValueError(
-                f"p = {p:g}: the link is idle at times even without a queue; at most {(unit(0.0) / C) ** 2:.3g}"
+                f"p = {p:g}: the link is idle at times even without a queue; at most {(unit(0.0) / left) ** 2:.3g}"
             )
-        most = float(np.sum(n * np.sqrt(e))) / np.sqrt(p)  # where R = q / C alone
+        most = float(np.sum(n * np.sqrt(e))) * C / wanted  # where R = q / C alone
         q = float(brentq(lambda queue: unit(queue) - wanted, 0.0, most * (1 + 1e-9), xtol=1e-12, rtol=1e-14))
     R, w = tp + q / C, np.sqrt(e / p)
     _judge(w, np.asarray(p))
@@ -181,7 +190,7 @@ class Plant:
         K12 K21 e^(-sR) / ((s + K11) (s + 1/R))
 
     with the queue's pole at -1/R, or at 0 without it; without merging w(t) and w(t-R), (K11/2) (1 + e^(-sR)) takes the
-    place of K11. For several classes it is the sum, with the queue's pole at the mean of 1/R_i by rates.
+    place of K11. For several classes it is the sum, with the queue's pole at the sum of x_i / R_i over C, x_i the rates.
 
     Parameters
     ----------
@@ -197,6 +206,8 @@ class Plant:
         With the queue's pole, R = Tp + q/C (Hollot); or R constant and the queue an integrator (LRED).
     merged : bool
         Whether w(t-R) is taken for w(t) in the product of both, as LRED and Hollot do.
+    load : float
+        What does not heed drops (packets/s), below ``C``; the flows have the rest.
 
     Raises
     ------
@@ -209,7 +220,14 @@ class Plant:
     """
 
     def __init__(
-        self, N: ArrayLike, R: ArrayLike, C: float, eta: ArrayLike = 1.5, queue_pole: bool = False, merged: bool = True
+        self,
+        N: ArrayLike,
+        R: ArrayLike,
+        C: float,
+        eta: ArrayLike = 1.5,
+        queue_pole: bool = False,
+        merged: bool = True,
+        load: float = 0.0,
     ) -> None:
         positive(N=N, R=R, C=C, eta=eta)
         self.N, self.R, self.eta = np.broadcast_arrays(
@@ -220,7 +238,7 @@ class Plant:
         self.C = float(C)
         self.queue_pole, self.merged = queue_pole, merged
         unit = float(np.sum(self.N * np.sqrt(self.eta) / self.R))
-        self.p0 = (unit / self.C) ** 2
+        self.p0 = (unit / _left(C, load)) ** 2
         self.w = np.sqrt(self.eta / self.p0)
         _judge(self.w, np.asarray(self.p0))
         self.K11 = 2 / (self.R * self.w)
@@ -287,6 +305,14 @@ class Plant:
                 window = np.polyadd(np.polymul([1.0, K11 / 2], below), K11 / 2 * above)
             total = total + control.tf(K * above, window)
         return total * control.tf([1.0], [1.0, self.pole])
+
+
+def _left(C: float, load: float) -> float:
+    """Give what unresponsive traffic leaves of a link."""
+    not_negative(load=load)
+    if load >= C:
+        raise ValueError(f"load = {load:g} packets/s: must be below C = {C:g} packets/s, or flows have nothing left")
+    return float(C) - load
 
 
 def _judge(w: Array, p: Array) -> None:
