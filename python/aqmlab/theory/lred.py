@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from aqmlab.theory import loop, proportional
 from aqmlab.theory.answer import Answer
-from aqmlab.theory.domain import caution, not_negative, positive, remarks
+from aqmlab.theory.domain import caution, not_negative, positive, remarks, window
 from aqmlab.theory.proportional import Account
 
 Array = NDArray[np.float64]
@@ -352,7 +352,7 @@ class Design(Answer):
     beta : float
         The gain that is judged.
     guaranteed : bool
-        Whether it is at most beta_star.
+        Whether Theorem 2 covers it: it is at most beta_star, and p0 is a probability.
     w0 : float
         Window (packets) at which N flows fill the link.
     p0 : float
@@ -418,6 +418,7 @@ def design(*, N_min: float, R_max: float, C: float, beta: float = 0.001, eta: fl
     """
     positive(N_min=N_min, R_max=R_max, C=C, beta=beta, eta=eta)
     N, R = N_min, R_max
+    window(N, R, C)
     with remarks() as told:
         point = loop.operating_point(N, R, C, eta)
         limit, bound = float(beta0(N, R, C, eta)), float(beta_bound(N, R, C, eta))
@@ -428,18 +429,15 @@ def design(*, N_min: float, R_max: float, C: float, beta: float = 0.001, eta: fl
         )
         if beta > star:
             caution(
-                f"beta = {beta:g} is {beta / star:.3g} times beta* = {star:.4g}: Theorem 2 guarantees nothing; the loop is "
-                + ("stable" if at_beta.stable else "unstable")
-                + " on LRED's plant, "
-                + ("stable" if at_beta_pole.stable else "unstable")
-                + " with the queue's pole"
+                f"beta = {beta:g} is {beta / star:.3g} times beta* = {star:.4g}: Theorem 2 guarantees nothing; "
+                f"{_verdict(at_beta)} on LRED's plant, {_verdict(at_beta_pole)} with the queue's pole"
             )
     return Design(
         beta0=limit,
         beta_bound=bound,
         beta_star=star,
         beta=float(beta),
-        guaranteed=beta <= star,
+        guaranteed=bool(beta <= star and point.p0 < 1),
         w0=float(point.w0),
         p0=float(point.p0),
         crossover=at_beta.crossover,
@@ -471,8 +469,8 @@ def check_lemma5(N: ArrayLike, R: ArrayLike, C: float, beta: ArrayLike, eta: flo
     Returns
     -------
     Account
-        Its slack is the least change of ln y in the right sense from a point to its next in N and beta and to
-        1.000001 R.
+        Its slack is the least change of ln y in the right sense from a point to its next in N and beta and from
+        (1 - 1e-6) R to (1 + 1e-6) R.
 
     Raises
     ------
@@ -483,7 +481,6 @@ def check_lemma5(N: ArrayLike, R: ArrayLike, C: float, beta: ArrayLike, eta: flo
     values = y(**region, C=C, eta=eta)
     claim = "y falls with N and rises with beta, and rises with R just where beta < beta_bound"
     along = proportional.monotony(claim, values, region, {"N": -1, "R": 0})
-    # Central, so that at a point the difference has the derivative's sign up to third order.
     step = 1e-6
     change = np.log(y(region["N"], region["R"] * (1 + step), C, region["beta"], eta)) - np.log(
         y(region["N"], region["R"] * (1 - step), C, region["beta"], eta)
@@ -522,7 +519,9 @@ def check_corner(N: ArrayLike, R: ArrayLike, C: float, eta: float = 1.5) -> Acco
     Not in the paper: where it holds, beta <= beta0 at the corner is enough for the whole region, without Lemma 5.
     """
     region = proportional.grid({"N": N, "R": R})
-    return proportional.monotony("beta0 rises with N and falls with R", beta0(**region, C=C, eta=eta), region, {"R": -1})
+    return proportional.monotony(
+        "beta0 rises with N and falls with R", beta0(region["N"], region["R"], C, eta), region, {"R": -1}
+    )
 
 
 def check_theorem2(N: ArrayLike, R: ArrayLike, C: float, beta: ArrayLike, eta: float = 1.5) -> Account:
@@ -556,6 +555,12 @@ def check_theorem2(N: ArrayLike, R: ArrayLike, C: float, beta: ArrayLike, eta: f
     Hc = gain(**region, C=C, eta=eta)
     root = proportional.rightmost_root(region["N"], region["R"], C, Hc, eta)
     return proportional.account("LRED's loop is stable", -root.real * region["R"], region)
+
+
+def _verdict(found: loop.Margins) -> str:
+    margin = found.phase_margin_deg
+    said = f"phase margin {margin:.3g} degrees" if np.isfinite(margin) else "gain below 1"
+    return f"{'stable' if found.stable else 'unstable'} ({said})"
 
 
 def _or_none(value: float) -> float | None:

@@ -1,8 +1,9 @@
 """How long LRED takes to bring the queue to its target: its estimator's recursion with TCP in equilibrium throughout.
 
-TCP that fills the link needs the loss ratio p0, whatever the queue. While the estimate is L, the queue that gives it is
-q = q0 + (p0 - L) / (beta sqrt(L)). Above the buffer, overflow supplies what the law does not; below 0 the link idles, and
-what is dropped is L - beta sqrt(L) q0 > p0. The loss ratio that results enters L over the next M periods, and so on.
+TCP that fills the link needs the loss ratio p0, whatever the queue. While the estimate is L, the queue that gives it
+is q = q0 + (p0 - L) / (beta sqrt(L)). Above the buffer, overflow supplies what the law does not; below 0 the link
+idles, and what is dropped is L - beta sqrt(L) q0 > p0. The loss ratio that results enters L over the next M periods,
+and so on.
 
 >>> response_time(0.0165, 0.193)  # 50 flows of experiment 1, after their slow starts
 17.0
@@ -128,7 +129,7 @@ def trajectory(
     filled = M if filled is None else filled
     if not 0 <= filled <= M:
         raise ValueError(f"filled = {filled}: must be from 0 to M = {M}")
-    found = np.empty((3, periods))
+    found: Array = np.empty((3, periods))
     window, L = deque([L0] * filled, maxlen=M), L0
     for k in range(periods):
         gain = beta * sqrt(L)
@@ -387,7 +388,7 @@ def _check(p0: float, L0: float, q0: float, Q: float, beta: float, M: int, m_w: 
     for name, value in (("L0", L0), ("m_w", m_w)):
         if value >= 1:
             raise ValueError(f"{name} = {value:g}: must be below 1")
-    if Q <= q0:
+    if q0 >= Q:
         raise ValueError(f"Q = {Q:g}: must be above q0 = {q0:g}")
     if M < 1:
         raise ValueError(f"M = {M}: must be at least 1")

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import hypot
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aqmlab.theory import loop
+from aqmlab.theory import laws, loop
 from aqmlab.theory.answer import Answer
-from aqmlab.theory.domain import caution, positive, probability, remarks
+from aqmlab.theory.domain import caution, positive, probability, remarks, window
 
 Array = NDArray[np.float64]
 
@@ -24,87 +23,7 @@ HOLLOT_ETA = 2.0
 """eta of Hollot's plant: a loss halves the window at w^2/2 (no 3/(2b))."""
 
 
-class Controller:
-    """PI in continuous time: K (s/z + 1)/s, from the queue to the drop probability.
-
-    Parameters
-    ----------
-    K : float
-        Gain of the integrator (1/(packet s)).
-    z : float
-        Zero (rad/s).
-
-    Raises
-    ------
-    ValueError
-        If an argument is not positive and finite.
-    """
-
-    def __init__(self, K: float, z: float) -> None:
-        positive(K=K, z=z)
-        self.K, self.z = K, z
-
-    def __call__(self, s: Any) -> Any:
-        return self.K * (s / self.z + 1) / s
-
-    def gains(self, frequency: float = 170.0) -> tuple[float, float]:
-        """Give the gains of the difference equation p(k) = p(k-1) + a (q(k) - q0) - b (q(k-1) - q0).
-
-        Parameters
-        ----------
-        frequency : float
-            Updates a second.
-
-        Returns
-        -------
-        tuple of float
-            a = K (1/z + 1/(2 f)) and b = K (1/z - 1/(2 f)), per packet, by Tustin's rule.
-
-        Raises
-        ------
-        ValueError
-            If the frequency is not positive and finite.
-        """
-        positive(frequency=frequency)
-        half = 1 / (2 * frequency)
-        return self.K * (1 / self.z + half), self.K * (1 / self.z - half)
-
-
-class Sampled:
-    """PI as it runs: updated f times a second, the probability held from one update to the next.
-
-    Parameters
-    ----------
-    a : float
-        Gain on the present error (per packet).
-    b : float
-        Gain on the error one period ago, less than ``a``.
-    frequency : float
-        Updates a second.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range or b is not less than a.
-
-    Notes
-    -----
-    (a - b e^(-s/f)) / (1 - e^(-s/f)), times (1 - e^(-s/f)) / (s/f) of the hold: f (a - b e^(-s/f)) / s. Below f it is
-    `Controller` with K = (a - b) f and z = 2 f (a - b)/(a + b), half a period late.
-    """
-
-    def __init__(self, a: float, b: float, frequency: float = 170.0) -> None:
-        positive(a=a, b=b, frequency=frequency)
-        if b >= a:
-            raise ValueError(f"b = {b:g}: must be below a = {a:g}, or there is no integral action")
-        self.a, self.b, self.frequency = a, b, frequency
-        self.delay = 1 / frequency
-
-    def __call__(self, s: Any) -> Any:
-        return self.frequency * (self.a - self.b * np.exp(-s / self.frequency)) / s
-
-
-def rule(N_min: float, R_max: float, C: float) -> Controller:
+def rule(N_min: float, R_max: float, C: float) -> tuple[float, float]:
     """Give the controller that Hollot's rule asks for.
 
     Parameters
@@ -118,8 +37,9 @@ def rule(N_min: float, R_max: float, C: float) -> Controller:
 
     Returns
     -------
-    Controller
-        z = 2 N/(R^2 C), TCP's pole, at which the loop gain is to be 1: K = z |1 + j z R| (2 N)^2/(R C)^3.
+    tuple of float
+        K (1/(packet s)) and z (rad/s) of K (s/z + 1)/s: z = 2 N/(R^2 C) is TCP's pole, and there the loop gain is to be
+        1, K = z |1 + j z R| (2 N)^2/(R C)^3.
 
     Raises
     ------
@@ -132,7 +52,36 @@ def rule(N_min: float, R_max: float, C: float) -> Controller:
     """
     positive(N_min=N_min, R_max=R_max, C=C)
     z = 2 * N_min / (R_max**2 * C)
-    return Controller(z * hypot(1, z * R_max) * (2 * N_min) ** 2 / (R_max * C) ** 3, z)
+    return z * hypot(1, z * R_max) * (2 * N_min) ** 2 / (R_max * C) ** 3, z
+
+
+def tustin(K: float, z: float, frequency: float = 170.0) -> tuple[float, float]:
+    """Give the gains with which PI runs, p(k) = p(k-1) + a (q(k) - q0) - b (q(k-1) - q0).
+
+    Parameters
+    ----------
+    K : float
+        Gain of the integrator (1/(packet s)).
+    z : float
+        Zero (rad/s), below twice the frequency.
+    frequency : float
+        Updates a second.
+
+    Returns
+    -------
+    tuple of float
+        a = K (1/z + 1/(2 f)) and b = K (1/z - 1/(2 f)), per packet; a - b = K/f, (a + b)/2 = K/z.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not positive and finite, or the updates are so rare that b is not positive.
+    """
+    positive(K=K, z=z, frequency=frequency)
+    if z >= 2 * frequency:
+        raise ValueError(f"frequency = {frequency:g}: must be above z/2 = {z / 2:g} Hz, or b is not positive")
+    half = 1 / (2 * frequency)
+    return K * (1 / z + half), K * (1 / z - half)
 
 
 def corner_phase_margin_deg(N_min: ArrayLike, R_max: ArrayLike, C: ArrayLike) -> Array:
@@ -235,14 +184,14 @@ def response_bound(
 
     Notes
     -----
-    LRED paper, eqs. (32) to (34): the buffer is full all along. With PI*'s gains the queue is not, and the bound is loose.
+    LRED paper, eqs. (32) to (34): the buffer is full all along. With PI*'s gains it is not, and the bound is loose.
     """
     probability(p0=p0)
     positive(a=a, b=b, frequency=frequency, q0=q0, Q=Q)
     p0, a, b = (np.asarray(value, dtype=float) for value in (p0, a, b))
     if np.any(b >= a):
         raise ValueError(f"b = {b}: must be below a = {a}, or there is no integral action")
-    if Q <= q0:
+    if q0 >= Q:
         raise ValueError(f"Q = {Q:g}: must be above q0 = {q0:g}")
     return np.asarray(p0 / ((a - b) * (Q - q0) * frequency))
 
@@ -327,42 +276,40 @@ def design(*, N_min: float, R_max: float, C: float, frequency: float = 170.0) ->
 
     Notes
     -----
-    `rule`, then Tustin's rule at ``frequency``. The margins are those of `Sampled`.
+    `rule`, then Tustin's rule at ``frequency``. The margins are those of `laws.pi`, sampled and held.
     """
     positive(N_min=N_min, R_max=R_max, C=C, frequency=frequency)
     N, R = N_min, R_max
-    controller = rule(N, R, C)
-    if controller.z >= 2 * frequency:
-        raise ValueError(f"frequency = {frequency:g}: must be above z/2 = {controller.z / 2:g} Hz, or b is not positive")
-    a, b = controller.gains(frequency)
+    filling = window(N, R, C)
+    K, z = rule(N, R, C)
+    a, b = tustin(K, z, frequency)
     with remarks() as told:
         point = loop.operating_point(N, R, C, HOLLOT_ETA)
-        found = loop.Loop(loop.Plant(N, R, C, HOLLOT_ETA, queue_pole=True), Sampled(a, b, frequency)).margins()
-        window = R * C / N
-        if window < 2:
+        found = loop.Loop(loop.Plant(N, R, C, HOLLOT_ETA, queue_pole=True), laws.pi(a, b, frequency)).margins()
+        if filling < 2:
             caution(
-                f"R C/N = {window:.3g} is below 2: the rule is not valid and its gains make no sense; "
+                f"R C/N = {filling:.3g} is below 2: the rule is not valid and its gains make no sense; "
                 f"from R = {2 * N / C:.3g} s on it is"
             )
         elif not found.stable:
             caution(
-                f"R C/N = {window:.3g}: the rule is valid from 2 on but its loop is stable only above 2.325; here the "
+                f"R C/N = {filling:.3g}: the rule is valid from 2 on but its loop is stable only above 2.325; here the "
                 f"phase margin is {found.phase_margin_deg:.2g} degrees"
             )
     return Design(
         a=a,
         b=b,
-        z=controller.z,
-        K=controller.K,
+        z=z,
+        K=K,
         frequency=float(frequency),
         w0=float(point.w0),
         p0=float(point.p0),
-        valid=bool(window >= 2),
+        valid=filling >= 2,
         stable=found.stable,
         gain_margin=found.gain_margin,
         phase_margin_deg=found.phase_margin_deg,
         phase_margin_continuous_deg=float(corner_phase_margin_deg(N, R, C)),
         delay_margin=found.delay_margin,
-        response_slope=1 / (100 * controller.K),
+        response_slope=1 / (100 * K),
         warnings=tuple(told),
     )

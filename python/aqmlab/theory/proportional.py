@@ -1,4 +1,4 @@
-"""Proportional control of TCP by its queue, as in the LRED paper's section 4: where the loop is stable, and scans of it.
+"""Proportional control of TCP by its queue, section 4 of the LRED paper: where the loop is stable, and scans of it.
 
 The loop is the plant without the queue's pole, eq. (13): s^2 + K11 s + Kc Hc exp(-s R) = 0, K11 = 2 N/(R^2 C),
 Kc = C^2/(eta N); Hc is what a packet in the queue adds to the drop probability.
@@ -311,7 +311,7 @@ def check_monotony(N: ArrayLike, R: ArrayLike, C: float, Hc: ArrayLike, eta: flo
     Returns
     -------
     Account
-        Its slack is the least change of ln y from a point to its next in one of the three directions, in the right sense.
+        Its slack is the least change of ln y, in the right sense, from a point to its next in one of the directions.
 
     Raises
     ------

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aqmlab.theory import loop
+from aqmlab.theory import laws, loop
 from aqmlab.theory.answer import Answer
-from aqmlab.theory.domain import caution, not_negative, positive, probability, remarks
-from aqmlab.theory.pi import HOLLOT_ETA, Sampled
+from aqmlab.theory.domain import caution, not_negative, positive, probability, remarks, window
+from aqmlab.theory.pi import HOLLOT_ETA
 
 Array = NDArray[np.float64]
 
@@ -142,46 +142,6 @@ def rate_form_queue(
     return np.asarray(np.maximum(0, q0 - C / frequency / alpha * loss / (1 - loss)))
 
 
-def controller(
-    p0: float, phi: float = 1.001, gamma: float = 0.001, alpha: float = 0.1, frequency: float = 500.0
-) -> Sampled:
-    """Give REM's law, linear around a drop probability: it is PI's.
-
-    Parameters
-    ----------
-    p0 : float
-        Drop probability around which it is linearised, in (0, 1).
-    phi : float
-        Base of the exponential, above 1.
-    gamma : float
-        Step of the price (per packet).
-    alpha : float
-        Weight of the queue's error, in (0, 1).
-    frequency : float
-        Updates a second.
-
-    Returns
-    -------
-    Sampled
-        With a = gamma ln(phi) (1 - p0) and b = (1 - alpha) a.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    dp = phi^-u ln(phi) du, phi^-u = 1 - p0, in eq. (36).
-    """
-    _check(phi, gamma, alpha, frequency, 1, 2)
-    probability(p0=p0)
-    if alpha == 1:
-        raise ValueError("alpha = 1: must be below 1, or the law has no proportional part")
-    a = gamma * float(np.log(phi)) * (1 - p0)
-    return Sampled(a, (1 - alpha) * a, frequency)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Design(Answer):
     """How fast REM can be at the fewest flows and the longest round trip, and what loop it makes there.
@@ -271,15 +231,20 @@ def design(
     ------
     ValueError
         If an argument is out of its range.
+
+    Notes
+    -----
+    The law is `laws.rem`: PI's, with the gains gamma ln(phi) (1 - p0) and (1 - alpha) of that.
     """
     positive(N_min=N_min, R_max=R_max, C=C)
+    window(N_min, R_max, C)
     _check(phi, gamma, alpha, frequency, q0, Q)
     with remarks() as told:
         point = loop.operating_point(N_min, R_max, C, HOLLOT_ETA)
         p0 = float(point.p0)
         of_p0: dict[str, float | bool] = {}
         if p0 < 1:
-            law = controller(p0, phi, gamma, alpha, frequency)
+            law = laws.rem(gamma, alpha, phi, 1 / frequency, p0)
             found = loop.Loop(loop.Plant(N_min, R_max, C, HOLLOT_ETA, queue_pole=True), law).margins()
             of_p0 = {
                 "response_bound": float(response_bound(p0, phi, gamma, alpha, frequency, q0, Q)),
@@ -311,5 +276,5 @@ def _check(phi: float, gamma: float, alpha: float, frequency: float, q0: float, 
         raise ValueError(f"phi = {phi:g}: must be above 1")
     if alpha > 1:
         raise ValueError(f"alpha = {alpha:g}: must be at most 1")
-    if Q <= q0:
+    if q0 >= Q:
         raise ValueError(f"Q = {Q:g}: must be above q0 = {q0:g}")
