@@ -138,7 +138,7 @@ def trajectory(
         found[:, k] = L, min(max(wanted, 0), Q), loss
         window.append(loss)
         L = m_w * L + (1 - m_w) * sum(window) / len(window)
-    return Trajectory(t_m * np.arange(periods), *found)
+    return Trajectory(t_m * np.arange(periods), found[0], found[1], found[2])
 
 
 def response_time(
