@@ -6,7 +6,7 @@ idles, and what is dropped is L - beta sqrt(L) q0 > p0. The loss ratio that resu
 and so on.
 
 >>> response_time(0.0165, 0.193)  # 50 flows of experiment 1, after their slow starts
-17.0
+16.0
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def trajectory(
         found[:, k] = L, min(max(wanted, 0), Q), loss
         window.append(loss)
         L = m_w * L + (1 - m_w) * sum(window) / len(window)
-    return Trajectory(t_m * np.arange(periods), found[0], found[1], found[2])
+    return Trajectory(t_m * np.arange(periods, dtype=float), found[0], found[1], found[2])
 
 
 def response_time(
