@@ -1,4 +1,4 @@
-"""LRED's theory: print beside ours, the scans that bear the lemmas out, and the response time beside the packet engine."""
+"""LRED's theory: print beside ours, scans that bear the lemmas out, the response time beside the packet engine."""
 
 import math
 from pathlib import Path
@@ -370,9 +370,9 @@ def measured(result: aqmlab.Result) -> float:
     return float(np.mean([run.metrics["response_time"] for run in result.runs]))
 
 
-# Predicted from what the flows' slow starts left after two seconds, plus TCP's own time constant, plus the wait for five
-# seconds in a row. Of 12 seeds the mean has a standard error of 5 to 10 %. The prediction is low by up to a quarter at 400
-# flows: after the overload many wait for time-outs that have doubled, and the link needs less loss for a while.
+# Predicted from what the flows' slow starts left after two seconds, plus TCP's own time constant, plus the wait for
+# five seconds in a row. Of 12 seeds the mean has a standard error of 5 to 10 %. The prediction is low by up to a quarter
+# at 400 flows: after the overload many wait for time-outs that have doubled, and the link needs less loss for a while.
 @pytest.mark.parametrize("count", [50, 100, 200, 400])
 def test_the_response_time_of_a_cold_start_is_as_predicted(count: int) -> None:
     result, queue, estimate = simulated(count, 12, 60)
