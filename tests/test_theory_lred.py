@@ -1,5 +1,6 @@
 """LRED's theory: print beside ours, scans that bear the lemmas out, the response time beside the packet engine."""
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -278,14 +279,18 @@ def test_a_remark_says_where_the_square_root_law_ends() -> None:
 
 
 def test_the_command_prints_what_the_function_gives(cli: Cli) -> None:
-    import json
-
     options = ["design", "lred", "--rate", "10 Mbit/s", "--packet", "500 B", "--n-min", "300", "--rtt-max", "350 ms"]
     done = cli(*options, "--json")
     assert done.returncode == 0
     found = json.loads(done.stdout)
-    assert found == json.loads(json.dumps(lred.design(N_min=300, R_max=0.35, C=C).document()))
+    expected = lred.design(N_min=300, R_max=0.35, C=C).document()
+    assert list(found) == list(expected)
     assert {"beta0", "beta_bound", "beta_star", "phase_margin_deg", "phase_margin_queue_pole_deg"} <= set(found)
+    # Units are converted in floating point.
+    for name, value in expected.items():
+        if isinstance(value, float):
+            assert found[name] == pytest.approx(value, rel=1e-12), name
+    assert (found["guaranteed"], found["phase_margin_queue_pole_star_deg"]) == (False, None)
     assert done.stderr.startswith("warning: beta = 0.001 is 1.07 times")
     for wrong in (
         ["--n-min", "0"],
@@ -321,13 +326,15 @@ def test_the_estimate_lags_a_ramp_by_its_windows_mean() -> None:
 
 
 @given(st.floats(0.004, 0.3), st.floats(0.05, 0.5), st.sampled_from([5e-4, 1e-3, 2e-3]), st.sampled_from([2, 4, 8]))
-def test_the_closed_form_is_the_recursion_within_two_periods(p0: float, L0: float, beta: float, M: int) -> None:
+def test_the_closed_form_exceeds_the_recursion_by_half_a_window_at_most(
+    p0: float, L0: float, beta: float, M: int
+) -> None:
     law = lred.response_law(p0, L0, beta=beta, M=M)
     found = lred.response_time(p0, L0, beta=beta, M=M)
     if law.empty > 0:
-        assert found == pytest.approx(law.total, abs=2, rel=0.1)
+        assert found - 1 <= law.total <= found + M / 2 + 1
     else:
-        assert found <= M
+        assert found <= M + 2
 
 
 def test_chance_puts_a_run_off_as_a_simulation_says() -> None:
@@ -371,8 +378,8 @@ def measured(result: aqmlab.Result) -> float:
 
 
 # Predicted from what the flows' slow starts left after two seconds, plus TCP's own time constant, plus the wait for
-# five seconds in a row. Of 12 seeds the mean has a standard error of 5 to 10 %. The prediction is low by up to a quarter
-# at 400 flows: after the overload many wait for time-outs that have doubled, and the link needs less loss for a while.
+# five seconds in a row. Of 12 seeds the mean has a standard error of 5 to 10 %. At 400 flows the prediction is low by a
+# quarter: after the overload many wait for time-outs that have doubled, and the link needs less loss for a while.
 @pytest.mark.parametrize("count", [50, 100, 200, 400])
 def test_the_response_time_of_a_cold_start_is_as_predicted(count: int) -> None:
     result, queue, estimate = simulated(count, 12, 60)
@@ -381,7 +388,7 @@ def test_the_response_time_of_a_cold_start_is_as_predicted(count: int) -> None:
     chance = lred.chance_delay(float(np.mean(np.abs(settled - 100) <= 20)))
     own = 0.245**2 * C / (2 * count)  # R^2 C/(2 N), the mean round trip being 245 ms
     predicted = lred.cold_start(p0, float(np.mean(estimate[:, 2])) / (1 - 0.1**2))
-    assert found == pytest.approx(predicted + own + chance, rel=0.3)
+    assert predicted + own + chance == pytest.approx(found, rel=0.3)
     assert predicted <= found
     # What needs no measurement of the start: slow start loses a half at most.
     assert found < lred.cold_start(p0) + own + chance
@@ -402,7 +409,8 @@ def test_the_response_time_depends_on_beta_and_m_as_predicted() -> None:
         assert predicted[1] / predicted[0] > 2
 
 
-# When 100 flows join 100, their start takes up to a second, and their slow starts add to the loss for some.
+# When 100 flows join 100, their start takes up to a second, and the loss of their slow starts is more than they need
+# later. Of 12 seeds the mean has a standard error of 0.6 s.
 def test_a_load_step_is_answered_in_the_four_seconds_of_the_window() -> None:
     text = EXPERIMENT.read_text(encoding="utf-8").replace("count = 400", "count = 100")
     entry = (
@@ -413,13 +421,13 @@ def test_a_load_step_is_answered_in_the_four_seconds_of_the_window() -> None:
     scenario = Scenario.parse(f"{text}\n{entry}", "step.toml").with_(
         {"record.series": True, "duration": "100 s", "warmup": "30 s"}
     )
-    _, queue, estimate = summed_up(scenario, 8, 100)
+    _, queue, estimate = summed_up(scenario, 12, 100)
     p1, p2 = estimate[:, 30:40].mean(), estimate[:, 60:].mean()
     assert p2 > 2 * p1
     near = np.abs(queue[:, 40:] - 100) <= 20
     first = [next(t for t in range(50) if seed[t : t + 5].all()) for seed in near]
-    predicted = lred.response_time(p2, p1)
-    assert np.mean(first) == pytest.approx(predicted, abs=1)
+    predicted = lred.response_time(p2, p1) + lred.chance_delay(float(np.mean(near[:, 20:])))
+    assert np.mean(first) == pytest.approx(predicted, abs=2)
     # The window fills evenly, between the half second that the joining takes and the excess of the slow starts.
     steps = lred.smoothed(lred.loss_ratio(np.r_[np.full(4, p1), p2 / 2 + p1 / 2, np.full(6, p2)], np.ones(11)), L0=p1)
     assert estimate.mean(axis=0)[41:46] == pytest.approx(steps[4:9], rel=0.12)
