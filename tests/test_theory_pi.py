@@ -160,13 +160,12 @@ def test_the_loop_agrees_that_it_is() -> None:
 def test_the_response_times_bound(gains: tuple[float, float], printed: tuple[float, ...]) -> None:
     a, b = gains if gains[0] < 1 else pi.tustin(*pi.rule(*gains, C))
     found = pi.response_bound(np.arange(1, 11) / 50, a, b)
-    assert [float(f"{value:.3g}") for value in found] == pytest.approx(
-        printed, abs=0.051 if gains[0] <= 100 else 5.1e-3
-    )
+    for value, digits in zip(found, printed, strict=True):
+        assert value == pytest.approx(digits, abs=0.51 * 10 ** min(-1, math.floor(math.log10(digits)) - 2))
     assert float(pi.response_bound(0.5, A, B)) / 0.5 == pytest.approx(980.4, abs=0.05)
 
 
-# Of each second group's delay: 2 (d + 2.5 + 2.5) ms, and 40 ms of queue.
+# Of each fifth of the flows: 2 (d + 2.5 + 2.5) ms, and 40 ms of queue.
 ROUND_TRIPS = 2 * (np.array([10, 50, 100, 150, 200]) + 5) / 1000 + 0.04
 
 
@@ -186,8 +185,8 @@ def test_experiment_1_s_losses_and_the_bounds_that_follow() -> None:
 
 def test_experiment_2_s_losses() -> None:
     # Printed 0.0025 and 0.165. The light one asks for delayed ACKs, the heavy one for a least time-out of 1 s.
-    assert 1.5 * (80 / (0.55 * C)) ** 2 == pytest.approx(0.00508, abs=5e-6)
-    assert 0.75 * (80 / (0.55 * C)) ** 2 == pytest.approx(0.00254, abs=5e-6)
+    light = {b: loop.operating_point(80, 0.55, C, 1.5 / b).p0 for b in (1, 2)}
+    assert light == pytest.approx({1: 0.00508, 2: 0.00254}, abs=5e-6)
     light = {b: tcp.equilibrium_loss(80, 0.55, C, lambda p, R, b=b: tcp.padhye(p, R, b=b)) for b in (1, 2)}
     assert light == pytest.approx({1: 0.0048, 2: 0.00248}, rel=0.01)
     heavy = {
@@ -229,10 +228,11 @@ def test_the_command_prints_what_the_function_gives(cli: Cli) -> None:
     assert {"a", "b", "z", "K", "valid", "phase_margin_deg"} <= set(found)
     for name in ("a", "b", "z", "K", "phase_margin_deg"):
         assert found[name] == pytest.approx(expected[name], rel=1e-12)
-    slower = json.loads(cli(*options, "--frequency", "160", "--json").stdout)
-    assert slower["a"] - slower["b"] == pytest.approx(found["K"] / 160, rel=1e-9)
-    assert "warning: R C/N = 0.312" in cli(*options, "--n-min", "800", "--rtt-max", "100 ms").stdout
-    assert cli(*options, "--n-min", "0").returncode == 2
+    heavy = cli(*options, "--n-min", "800", "--rtt-max", "100 ms", "--frequency", "160")
+    assert heavy.returncode == 0
+    assert "warning: R C/N = 0.312" in heavy.stdout
+    assert "\nfrequency" in heavy.stdout
+    assert " 160 " in heavy.stdout
 
 
 def settled(spec: str, count: int, duration: int, **aqm: float) -> tuple[float, float]:
@@ -254,8 +254,8 @@ def test_pi_takes_longer_than_its_bound_and_not_much(count: int, duration: int) 
     assert bound < found < 1.4 * bound
 
 
-# With gains for 400 flows the queue leaves the full buffer at once, and the bound says little: the metric's whole
-# seconds alone are as long. PI* is faster than PI by a factor of 40.
+# With gains for 400 flows the queue leaves the full buffer at once and the bound of 2 s says little; the metric counts
+# whole seconds. PI takes 40 times as long.
 def test_pi_star_is_faster_than_pi_by_far() -> None:
     a, b = pi.tustin(*pi.rule(400, 0.45, C))
     found, loss = settled("pi", 400, 60, q_ref=100, a=a, b=b)

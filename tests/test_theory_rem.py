@@ -30,7 +30,7 @@ def test_the_sharper_form_is_where_the_price_arrives() -> None:
     for p in (0.02, 0.2, 0.6):
         u = float(rem.price(p))
         assert 1 - 1.001**-u == pytest.approx(p, rel=1e-9)
-        # A full buffer raises the price by gamma alpha (Q - q0) a step, its first by gamma (Q - alpha q0).
+        # A full buffer raises the price by gamma alpha (Q - q0) a step.
         assert float(rem.response_bound(p, exact=True)) == pytest.approx(u / (0.001 * 0.1 * 100 * 500), rel=1e-9)
         assert float(rem.response_bound(p)) < float(rem.response_bound(p, exact=True))
 
@@ -43,7 +43,7 @@ def test_experiment_1_s_bounds() -> None:
 
 def test_the_rate_form_settles_below_its_target() -> None:
     assert np.round(rem.rate_form_queue([0, 0.1, 0.17], C), 1) == pytest.approx([100, 94.4, 89.8])
-    assert rem.rate_form_queue(0.9, C) == 100 - 50 * 9 or rem.rate_form_queue(0.9, C) == 0
+    assert rem.rate_form_queue(0.9, C) == 0
 
 
 @pytest.mark.parametrize(("N", "R", "stable"), [(80, 0.55, False), (100, 0.45, False), (400, 0.45, True)])
@@ -98,14 +98,14 @@ def test_the_command_prints_what_the_function_gives(cli: Cli) -> None:
     assert list(found) == list(expected)
     assert found["gamma_max"] == pytest.approx(expected["gamma_max"], rel=1e-9)
     assert "unstable" in done.stderr
-    other = json.loads(cli(*options, "--gamma", "0.0001", "--target", "50", "--buffer", "100", "--json").stdout)
-    assert other["stable"]
-    assert other["response_slope"] == pytest.approx(expected["response_slope"] * 20, rel=1e-9)
+    other = cli(*options, "--gamma", "0.0001", "--target", "50", "--buffer", "100")
+    assert other.returncode == 0
+    assert "unstable" not in other.stdout
+    assert f"{expected['response_slope'] * 20:.6g}" in other.stdout
 
 
-# The price rises at the bound's rate while the buffer is full, and more slowly from when the queue comes down towards
-# the target, over some ln(5) / (K sensitivity) more; then the mean of five seconds has to be near by chance. Of 3 seeds
-# that makes 1.3 to 1.7 of the bound.
+# The price rises at the bound's rate while the buffer is full, and more slowly from when the queue comes down; then the
+# means of five seconds in a row have to be near the target, by chance. Of 3 seeds that makes 1.3 to 1.7 of the bound.
 @pytest.mark.parametrize("count", [400, 800])
 def test_rem_takes_longer_than_its_bound_and_not_twice_as_long(count: int) -> None:
     settings = {"traffic.long.count": count, "duration": "200 s", "warmup": "160 s", "aqm.b_star": 100}
@@ -115,7 +115,8 @@ def test_rem_takes_longer_than_its_bound_and_not_twice_as_long(count: int) -> No
     assert bound < found < 2 * bound
 
 
-# ns-2's form with the packets counted that it drops. 10 % of the shortfall is the queue's own variation.
+# ns-2's form counts the packets that it drops. A mean over 100 s of a queue that varies by 10 packets from second to
+# second has a standard error of 1 packet; three seeds make it 0.6.
 def test_the_rate_form_s_queue_is_as_far_below_the_target_as_predicted() -> None:
     settings = {"traffic.long.count": 400, "duration": "300 s", "warmup": "200 s", "aqm.b_star": 100, "aqm.form": "ns2"}
     result = aqmlab.run(Scenario.load(EXPERIMENT).with_aqm("rem").with_(settings), seeds=3)
