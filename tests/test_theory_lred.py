@@ -197,6 +197,9 @@ def test_lemmas_1_to_4_hold_for_gains_that_do_not_depend_on_the_network() -> Non
     for N in (30.0, 300.0):
         first = [float(proportional.longest_delay(N, C, 4e-4, k=k)) for k in range(4)]
         assert first == sorted(first)
+        for R in first:  # at each of them a root is on the axis
+            w = math.sqrt(float(proportional.y(N, R, C, 4e-4)) / 2)
+            assert abs(-(w**2) + 2j * w * N / (R**2 * C) + C**2 / (1.5 * N) * 4e-4 * np.exp(-1j * w * R)) < 1e-9 * w**2
     # Each bound is the same boundary, met along another axis.
     Hc0 = float(loop.critical_gain(300, 0.35, C))
     assert proportional.longest_delay(300, C, Hc0) == pytest.approx(0.35, rel=1e-9)

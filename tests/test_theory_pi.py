@@ -121,7 +121,9 @@ def test_at_the_margin_s_zero_the_rule_s_own_condition_is_met_and_the_loop_is_no
         assert found.stable == stable
     with pytest.warns(ValidityWarning, match="window"):
         assert loop.operating_point(C / 1.99, 1.0, C, 2).w0 == pytest.approx(1.99)
-    assert not pi.design(N_min=C / 1.99, R_max=1.0, C=C).valid
+    beyond = pi.design(N_min=C / 1.99, R_max=1.0, C=C)
+    assert not beyond.valid
+    assert any("R C/N = 1.99 is below 2" in text for text in beyond.warnings)
 
 
 @given(st.floats(50, 600), st.floats(0.1, 1), st.floats(-8, 0))
