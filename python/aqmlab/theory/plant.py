@@ -190,7 +190,7 @@ class Plant:
         K12 K21 e^(-sR) / ((s + K11) (s + 1/R))
 
     with the queue's pole at -1/R, or at 0 without it; without merging w(t) and w(t-R), (K11/2) (1 + e^(-sR)) takes the
-    place of K11. For several classes it is the sum, with the queue's pole at the sum of x_i / R_i over C, x_i the rates.
+    place of K11. For several classes it is the sum, with the queue's pole at sum of x_i / R_i over C, x_i their rates.
 
     Parameters
     ----------
