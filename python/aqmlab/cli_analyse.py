@@ -38,14 +38,17 @@ def analyse(
     The loop of flows, queue and the observed link's AQM, around the queue's target, with and without the
     queue's own pole. No packet is simulated.
     """
-    from aqmlab import Scenario, ScenarioError, analysis
+    from aqmlab import Scenario, ScenarioError
     from aqmlab.files import json_text
 
     moment = None if at is None else _seconds(at)
     base = Scenario.load(scenario)
     chosen = with_settings(base if aqm is None else base.with_aqm(aqm), set_)
+    chosen.check()
     if out:
         refuse_bad_folder(out)
+    from aqmlab import analysis  # numpy and scipy, after whatever can be refused without them
+
     try:
         found = analysis.analyse(chosen, moment)
     except ScenarioError:
