@@ -73,10 +73,12 @@ def test_where_the_square_root_law_fails_the_law_is_linearised_at_padhye_s_loss_
     found = analyse(Scenario.load(EXP1).with_aqm("rem"))
     assert found.point.p_square_root > 1
     assert found.point.p == found.point.p_padhye
+    assert found.plants["lred"].p0 == found.point.p_padhye
     assert found.law is not None
     assert found.law.values["a"] == pytest.approx(1e-3 * np.log(1.001) * (1 - found.point.p_padhye))
     assert any("below 2, time-outs rule" in text for text in found.warnings)
     assert any("is no probability" in text for text in found.warnings)
+    assert found.document()["operating_point"]["p_square_root"] == found.point.p_square_root
 
 
 def test_red_settles_where_its_ramp_and_the_flows_agree() -> None:
@@ -171,6 +173,27 @@ def test_packets_swing_where_the_plant_with_queue_pole_says_and_not_where_lred_s
     assert peak == pytest.approx(after["queue_pole"].margins.phase_crossover, rel=0.25)
 
 
+# Experiment 1 with 400 flows: windows of one packet. At Padhye's loss the loop bears 13 times these gains (10 without
+# merging) and then swings at 16 rad/s; by (6), whose loss is above 1, it would bear 100. At 16 times there is a line
+# (share 0.5, noise has 0.1 to 0.3), again a little slower: each class of flows has less than a packet of window.
+def test_where_time_outs_rule_packets_swing_where_the_plant_at_padhye_s_loss_says() -> None:
+    base = Scenario.load(EXP1).with_({"dumbbell.buffer": "800 packets", "duration": "200 s", "warmup": "80 s"})
+    quiet, loud = (base.with_aqm(f"pi:q_ref=100,a={5e-4 * k},b={4.95e-4 * k}") for k in (1, 16))
+    found = analyse(loud)
+    assert found.law is not None
+    by_windows = Plant(
+        found.point.flows.count, found.point.rtt, 2500, queue_pole=True, p0=min(found.point.p_square_root, 1 - 1e-9)
+    )
+    assert Loop(by_windows, found.law).margins().stable
+    assert analyse(quiet).loops["queue_pole"].margins.gain_margin > 8
+    margins = found.loops["queue_pole"].margins
+    assert not margins.stable
+    assert swing(quiet)[1] < 0.35
+    peak, share = swing(loud)
+    assert share > 0.42
+    assert peak == pytest.approx(margins.phase_crossover, rel=0.25)
+
+
 def test_the_command_prints_a_table_with_margins_and_warnings(cli: Cli) -> None:
     done = cli("analyse", EXP1, "--aqm", "pi")
     assert done.returncode == 0, done.stderr
@@ -183,7 +206,7 @@ def test_the_command_writes_a_document_and_a_figure(cli: Cli, tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert json.loads((tmp_path / "out" / "analysis.json").read_text()) == document
-    assert document["law"]["values"]["Hc"] == pytest.approx(1e-3 * document["operating_point"]["p_law"] ** 0.5)
+    assert document["law"]["values"]["Hc"] == pytest.approx(1e-3 * document["operating_point"]["p0"] ** 0.5)
     assert (tmp_path / "out" / "figure.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (tmp_path / "out" / "figure.svg").read_text()
     assert "warning: LRED: L is held at p0" in done.stderr

@@ -287,6 +287,13 @@ def test_a_conditionally_stable_loop_is_known_as_stable() -> None:
     assert Loop(response, 0.01).margins().unstable_poles == 2
 
 
+def test_a_known_loss_takes_the_place_of_that_by_windows_and_scales_the_plant() -> None:
+    given = Plant(300, 0.35, C, p0=0.05)
+    assert given(1j) == pytest.approx(Plant(300, 0.35, C)(1j) * operating_point(300, 0.35, C).p0 / 0.05, **EXACT)
+    with pytest.raises(ValueError, match=r"p0 = 1.5: must be in \(0, 1\)"):
+        Plant(300, 0.35, C, p0=1.5)
+
+
 def test_equal_classes_are_one_class() -> None:
     one, split = Plant(90, 0.2, C, queue_pole=True), Plant([30, 60], [0.2, 0.2], C, queue_pole=True)
     s = np.array([0.1j, 1 + 3j, 30j])

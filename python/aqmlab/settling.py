@@ -142,9 +142,9 @@ class Settled:
     q : float
         The queue (packets).
     p : float
-        The drop probability at which the law is linearised.
+        The drop probability at which plant and law are linearised.
     p_square_root : float
-        The drop probability by LRED's (6), for several classes; the plants are those around it.
+        The drop probability by LRED's (6), for several classes.
     p_padhye : float
         The drop probability with time-outs; not a number if the flows cannot fill the link.
     ramp : Ramp or None
@@ -181,12 +181,12 @@ class Settled:
         Returns
         -------
         Plant
-            The plant around (6).
+            The plant around (6); where time-outs rule, around Padhye's loss.
         """
-        flows = self.flows
-        return Plant(
-            flows.count * flows.size, self.rtt, flows.capacity, 1.5 / flows.acked, queue_pole, merged, flows.load
-        )
+        flows, rtt = self.flows, self.rtt
+        p = None if self.p == self.p_square_root else self.p
+        number, eta = flows.count * flows.size, 1.5 / flows.acked
+        return Plant(number, rtt, flows.capacity, eta, queue_pole, merged, flows.load, p)
 
     def document(self) -> dict[str, Any]:
         """Give it as JSON has it.
@@ -210,7 +210,7 @@ class Settled:
                 "window_mean": float(np.sum(flows.count * windows) / flows.count.sum()),
                 "p_square_root": self.p_square_root,
                 "p_padhye": self.p_padhye if np.isfinite(self.p_padhye) else None,
-                "p_law": self.p,
+                "p0": self.p,
             },
             "classes": [
                 {"entry": entry, "flows": float(n), "rtt": float(r), "window": float(w), "rate": float(x)}
@@ -244,7 +244,7 @@ class Settled:
         return [
             f"Queue {point['queue']:.4g} packets before {point['capacity']:.5g} packets/s{taken}",
             f"Drop probability {point['p_square_root']:.4g} by the square-root law (6), {padhye} by Padhye's; "
-            f"the law is linearised at {point['p_law']:.4g}",
+            f"linearised at {point['p0']:.4g}",
             "",
             columns(rows),
         ]
@@ -276,8 +276,8 @@ def settled(facts: dict[str, Any], at: float) -> Settled:
     believed = flows.believed(q)
     if believed != p:
         caution(
-            f"windows of {flows.windows(q).min():.3g} packets: below {LEAST_WINDOW:g}, time-outs rule, which the model "
-            f"of the plant leaves out; the law is linearised at Padhye's loss {believed:.3g}"
+            f"windows of {flows.windows(q).min():.3g} packets: below {LEAST_WINDOW:g}, time-outs rule, which (6) "
+            f"leaves out; plant and law are linearised at Padhye's loss {believed:.3g}, the plant by rule of thumb"
         )
     # Says what else is beyond the model.
     equilibrium(flows.count * flows.size, flows.propagation, flows.capacity, 1.5 / flows.acked, q=q, load=flows.load)

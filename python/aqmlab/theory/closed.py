@@ -43,7 +43,8 @@ def poles(response: Response, delay: float = 0.0, count: int = 10) -> Complex:
     -----
     Newton's method on 1 + 1/T, which has the same zeros as 1 + T and none of the open loop's poles, from a polar grid
     of starts. A loop with delay has infinitely many poles, farther and farther to the left; those with a modulus of
-    some 50 over the delay, and those near the crossings, are found. How many are on the right, Nyquist's count tells independently.
+    some 50 over the delay, and those near the crossings, are found. How many are on the right, Nyquist's count tells
+    independently.
     """
     on = sampled(response, delay)
     low, high = on.w[0], max(50 / delay, 2 * on.w[-1]) if delay > 0 else on.w[-1]
