@@ -76,8 +76,9 @@ def test_where_the_square_root_law_fails_the_law_is_linearised_at_padhye_s_loss_
     assert found.plants["lred"].p0 == found.point.p_padhye
     assert found.law is not None
     assert found.law.values["a"] == pytest.approx(1e-3 * np.log(1.001) * (1 - found.point.p_padhye))
-    assert any("below 2, time-outs rule" in text for text in found.warnings)
-    assert any("is no probability" in text for text in found.warnings)
+    (told,) = found.warnings
+    assert "windows of 1.05 packets: below 2, time-outs rule" in told
+    assert "gives p0 = 1.37" in told
     assert found.document()["operating_point"]["p_square_root"] == found.point.p_square_root
 
 

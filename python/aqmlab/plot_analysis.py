@@ -80,6 +80,8 @@ def save(found: Analysis, folder: Path) -> None:
     with warnings.catch_warnings(), mpl.rc_context(STYLE):
         warnings.simplefilter("ignore", UserWarning)  # a glyph that no font has
         figure = analysis(found, Figure())
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # what is laid out stays so: it is the longest part
         with replacing(folder / "figure.png") as file:
             figure.savefig(file, dpi=150)
         with replacing(folder / "figure.svg") as file:
@@ -150,7 +152,15 @@ def _mark(gain: Axes, phase: Axes, judged: Judged, w: Any, angle: Any, colour: s
         gain.plot(margins.crossover, 1, "o", **dot)
         phase.plot(margins.crossover, there, "o", **dot)
         phase.plot([margins.crossover] * 2, [-180, there], color=colour, linewidth=2.5, alpha=0.45)
-        _say(phase, f"{margins.phase_margin_deg:.3g}°", margins.crossover, (there - 180) / 2, colour, left)
+        _say(
+            phase,
+            f"{margins.phase_margin_deg:.3g}°",
+            margins.crossover,
+            (there - 180) / 2,
+            colour,
+            left,
+            abs(there + 180) < 25,
+        )
         lowest = there
     if np.isfinite(margins.phase_crossover):
         height = float(np.abs(judged.loop(1j * margins.phase_crossover)))
@@ -158,14 +168,25 @@ def _mark(gain: Axes, phase: Axes, judged: Judged, w: Any, angle: Any, colour: s
         gain.plot([margins.phase_crossover] * 2, [height, 1], color=colour, linewidth=2.5, alpha=0.45)
         phase.plot(margins.phase_crossover, -180, "o", **ring)
         factor = f"{margins.gain_margin:.3g}" if margins.gain_margin < 999.5 else f"{margins.gain_margin:.0f}"
-        _say(gain, f"x {factor}", margins.phase_crossover, max(float(np.sqrt(height)), 3e-4), colour, left)
+        _say(
+            gain,
+            f"x {factor}",
+            margins.phase_crossover,
+            max(float(np.sqrt(height)), 3e-4),
+            colour,
+            left,
+            0.4 < height < 2.5,
+        )
     return lowest
 
 
-def _say(axes: Axes, text: str, x: float, y: float, colour: str, left: bool) -> None:
+def _say(axes: Axes, text: str, x: float, y: float, colour: str, left: bool, thin: bool) -> None:
+    """Write beside a margin; of a thin one beneath it, where no line is."""
     box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.8}
     style: Any = {"va": "center", "ha": "right" if left else "left", "fontsize": 8.5, "bbox": box, "zorder": 6}
-    axes.annotate(text, (x, y), (-7 if left else 7, 0), textcoords="offset points", color=colour, **style)
+    axes.annotate(
+        text, (x, y), (-7 if left else 7, -13 if thin else 0), textcoords="offset points", color=colour, **style
+    )
 
 
 def _nyquist(axes: Axes, found: Analysis) -> None:

@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from aqmlab.table import columns, printable
 from aqmlab.theory.domain import caution
 from aqmlab.theory.laws import Ramp
-from aqmlab.theory.loop import Plant, equilibrium
+from aqmlab.theory.loop import Plant
 from aqmlab.theory.tcp import equilibrium_loss, padhye
 
 Array = NDArray[np.float64]
@@ -276,11 +276,10 @@ def settled(facts: dict[str, Any], at: float) -> Settled:
     believed = flows.believed(q)
     if believed != p:
         caution(
-            f"windows of {flows.windows(q).min():.3g} packets: below {LEAST_WINDOW:g}, time-outs rule, which (6) "
-            f"leaves out; plant and law are linearised at Padhye's loss {believed:.3g}, the plant by rule of thumb"
+            f"windows of {flows.windows(q).min():.3g} packets: below {LEAST_WINDOW:g}, time-outs rule; (6) leaves them out "
+            f"and gives p0 = {p:.3g}; plant and law are linearised at Padhye's loss {believed:.3g}, the plant by rule of "
+            "thumb"
         )
-    # Says what else is beyond the model.
-    equilibrium(flows.count * flows.size, flows.propagation, flows.capacity, 1.5 / flows.acked, q=q, load=flows.load)
     if np.isnan(with_time_outs):
         caution("by Padhye's model, with time-outs, these flows cannot fill the link: the queue stays below its target")
     for one in facts["classes"]:
