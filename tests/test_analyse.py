@@ -93,6 +93,13 @@ def test_red_settles_where_its_ramp_and_the_flows_agree() -> None:
     assert found.law.values["K"] == pytest.approx(-2500 / (1 - found.point.p) * np.log(0.998))
 
 
+def test_where_time_outs_rule_red_settles_at_padhye_s_loss() -> None:
+    found = analyse(Scenario.load(EXP1).with_aqm("red:min_th=20,max_th=150,max_p=0.3,w_q=0.002,spacing=none"))
+    assert found.point.flows.windows(found.point.q).max() < 2
+    assert found.point.p == found.point.p_padhye
+    assert laws.Ramp(20, 150, 0.3, spacing="none").ratio(found.point.q) == pytest.approx(found.point.p, rel=1e-8)
+
+
 def test_adaptive_red_settles_half_way_between_its_thresholds() -> None:
     found = one_round_trip(aqm="ared:min_th=30,max_th=90")
     assert found.point.q == pytest.approx(60, rel=1e-6)

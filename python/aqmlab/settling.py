@@ -275,10 +275,10 @@ def settled(facts: dict[str, Any], at: float) -> Settled:
     p, with_time_outs = flows.square_root(q), flows.padhye(q)
     believed = flows.believed(q)
     if believed != p:
+        least = f"windows of {flows.windows(q).min():.3g} packets: below {LEAST_WINDOW:g}, time-outs rule"
         caution(
-            f"windows of {flows.windows(q).min():.3g} packets: below {LEAST_WINDOW:g}, time-outs rule; (6) leaves them out "
-            f"and gives p0 = {p:.3g}; plant and law are linearised at Padhye's loss {believed:.3g}, the plant by rule of "
-            "thumb"
+            f"{least}; (6) leaves them out and gives p0 = {p:.3g}; plant and law are linearised at Padhye's loss "
+            f"{believed:.3g}, the plant by rule of thumb"
         )
     if np.isnan(with_time_outs):
         caution("by Padhye's model, with time-outs, these flows cannot fill the link: the queue stays below its target")
@@ -358,9 +358,9 @@ def _on_ramp(name: str, given: dict[str, Any], flows: Flows, full: float) -> tup
     if name == "ared":
         ramp = _adapted(ramp, given, flows)
     top = min(2 * ramp.max_th if ramp.gentle else ramp.max_th, full)
-    for loss in (flows.square_root, flows.padhye):
+    for loss, least in ((flows.square_root, LEAST_WINDOW), (flows.padhye, 0.0)):
         q = _meeting(loss, ramp, top)
-        if q is not None and (loss is not flows.square_root or flows.windows(q).min() >= LEAST_WINDOW):
+        if q is not None and flows.windows(q).min() >= least:
             return q, ramp
     caution(
         f"{name}: up to {top:.4g} packets it drops less than the flows need; the buffer, {full:.4g}, limits the queue"
