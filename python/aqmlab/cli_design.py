@@ -48,6 +48,58 @@ def lred(
     _answer(lambda: lred.design(N_min=n_min, R_max=longest, C=capacity, beta=beta), json)
 
 
+@design.command()
+def pi(
+    rate: Rate,
+    packet: Packet,
+    n_min: FewestFlows,
+    rtt_max: LongestRoundTrip,
+    frequency: Annotated[float, typer.Option("--frequency", metavar="HZ", help="Updates a second.")] = 170.0,
+    json: Json = False,
+) -> None:
+    """PI: the gains a and b by Hollot's rule (PI*), where the rule holds, and the margins that it leaves."""
+    from aqmlab.theory import pi
+
+    capacity = _packets("--rate", rate, packet)
+    longest = _base("--rtt-max", rtt_max, "s")
+    _answer(lambda: pi.design(N_min=n_min, R_max=longest, C=capacity, frequency=frequency), json)
+
+
+@design.command()
+def rem(
+    rate: Rate,
+    packet: Packet,
+    n_min: FewestFlows,
+    rtt_max: LongestRoundTrip,
+    phi: Annotated[float, typer.Option("--phi", metavar="PHI", help="Base of the exponential.")] = 1.001,
+    gamma: Annotated[float, typer.Option("--gamma", metavar="GAMMA", help="Step of the price, per packet.")] = 0.001,
+    alpha: Annotated[float, typer.Option("--alpha", metavar="ALPHA", help="Weight of the queue's error.")] = 0.1,
+    frequency: Annotated[float, typer.Option("--frequency", metavar="HZ", help="Updates a second.")] = 500.0,
+    target: Annotated[float, typer.Option("--target", metavar="PACKETS", help="Target queue.")] = 100.0,
+    buffer: Annotated[float, typer.Option("--buffer", metavar="PACKETS", help="Buffer, above the target.")] = 200.0,
+    json: Json = False,
+) -> None:
+    """REM: its least response time, where its queue settles, its margins, and the largest stable gamma."""
+    from aqmlab.theory import rem
+
+    capacity = _packets("--rate", rate, packet)
+    longest = _base("--rtt-max", rtt_max, "s")
+    _answer(
+        lambda: rem.design(
+            N_min=n_min,
+            R_max=longest,
+            C=capacity,
+            phi=phi,
+            gamma=gamma,
+            alpha=alpha,
+            frequency=frequency,
+            q0=target,
+            Q=buffer,
+        ),
+        json,
+    )
+
+
 def _base(option: str, text: str, unit: str) -> float:
     """Read a quantity."""
     from aqmlab._core import in_base_unit
