@@ -1,4 +1,4 @@
-"""RAQM's law, the bound on its gain, and the gains that the paper's model asks for; equation numbers are the paper's."""
+"""RAQM's law, the bound on its gain, and what to choose below it; equation numbers are the paper's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from aqmlab.theory.answer import Answer
 from aqmlab.theory.domain import caution, not_negative, positive, probability, remarks
-from aqmlab.theory.raqm_map import c, factor, smoothed_radius
+from aqmlab.theory.raqm_map import c, factor
+from aqmlab.theory.raqm_smoothed import smoothed_radius
 
 Array = NDArray[np.float64]
 

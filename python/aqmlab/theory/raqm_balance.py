@@ -198,8 +198,8 @@ def rate_for_queue(
     Notes
     -----
     It needs the number of flows and their round trips, which the algorithm does not know, and to a fraction of a
-    per cent: what flows send hardly depends on the queue. A measured l in its place, r0 = C / (1 - l), leaves every queue
-    from l q0 on in balance, p_k being l q0 / q.
+    per cent: what flows send hardly depends on the queue. A measured l in its place, r0 = C / (1 - l), leaves every
+    queue from l q0 on in balance, p_k being l q0 / q.
     """
     positive(N=N, Tp=Tp, C=C, q0=q0, Q=Q)
     at_rest = _at_rest(N, Tp, C, q0, Q, rate)

@@ -1,17 +1,14 @@
-"""RAQM's loop as a map of x = r / r0: its orbits, cycles and chaos, and what is left of Theorems 1 and 2."""
+"""RAQM's loop as a map of x = r / r0, the rate not smoothed: the bound on its gain, orbits, cycles, chaos."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import combinations
-from math import isfinite, sqrt
+from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from aqmlab.theory.domain import caution, positive, probability
+from aqmlab.theory.domain import positive, probability
 
 Array = NDArray[np.float64]
 
@@ -243,7 +240,7 @@ def orbit(m: float, x: float = 0.5, periods: int = 100) -> Array:
         If an argument is out of its range.
     """
     positive(m=m, x=x)
-    found = np.empty(_count("periods", periods) + 1)
+    found = np.empty(counted("periods", periods) + 1)
     found[0] = x
     for k in range(periods):
         found[k + 1] = x = x * np.exp(-m / 2 * (x - 1))
@@ -277,9 +274,9 @@ def bifurcation(m: ArrayLike, x: float = 0.5, transient: int = 2000, kept: int =
     positive(m=m, x=x)
     half = np.atleast_1d(np.asarray(m, dtype=float)) / 2
     now = np.full_like(half, x)
-    for _ in range(_count("transient", transient)):
+    for _ in range(counted("transient", transient)):
         now = now * np.exp(-half * (now - 1))
-    found = np.empty((len(half), _count("kept", kept)))
+    found = np.empty((len(half), counted("kept", kept)))
     for k in range(kept):
         found[:, k] = now = now * np.exp(-half * (now - 1))
     return found
@@ -315,367 +312,26 @@ def lyapunov_exponent(m: ArrayLike, x: float = 0.5, transient: int = 2000, kept:
     return np.asarray(np.mean(np.log(slope) - half * (visited - 1), axis=1))
 
 
-def smoothed_roots(m: float, weight: float) -> tuple[complex, complex]:
-    """Give the loop's two eigenvalues at r0 with the rate smoothed.
+def counted(name: str, value: int) -> int:
+    """Refuse a number of steps below 1.
 
     Parameters
     ----------
-    m : float
-        alpha r0; 4 eps for the adaptive gain.
-    weight : float
-        f', in (0, 1).
+    name : str
+        What the caller calls it.
+    value : int
+        The number.
 
     Returns
     -------
-    tuple of complex
-        Roots of z^2 - (1 + f' - (m/2)(1 - f')) z + f' = 0, the greater magnitude first.
+    int
+        The number.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    (2), (3) and (5) linearised; the paper leaves (2) out of its analysis. Our derivation.
+        With name and value.
     """
-    positive(m=m)
-    probability(weight=weight)
-    found = np.roots([1, -(1 + weight - m / 2 * (1 - weight)), weight])
-    first, second = sorted((complex(z) for z in found), key=abs, reverse=True)
-    return first, second
-
-
-def smoothed_radius(m: float, weight: float) -> float:
-    """Give what the distance to r0 shrinks by, each period near it, with the rate smoothed.
-
-    Parameters
-    ----------
-    m : float
-        alpha r0; 4 eps for the adaptive gain.
-    weight : float
-        f', in (0, 1).
-
-    Returns
-    -------
-    float
-        The greater magnitude of `smoothed_roots`: sqrt(f') for every gain within `smoothed_plateau`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-    """
-    return abs(smoothed_roots(m, weight)[0])
-
-
-def smoothed_limit(weight: float) -> float:
-    """Give the gain from which the smoothed loop is unstable.
-
-    Parameters
-    ----------
-    weight : float
-        f', in (0, 1).
-
-    Returns
-    -------
-    float
-        alpha r0 = 4 (1 + f') / (1 - f').
-
-    Raises
-    ------
-    ValueError
-        If f' is out of its range.
-
-    Notes
-    -----
-    A root of `smoothed_roots` at -1. Smoothing slows the measurement and yet allows more gain.
-    """
-    probability(weight=weight)
-    return 4 * (1 + weight) / (1 - weight)
-
-
-def smoothed_plateau(weight: float) -> tuple[float, float]:
-    """Give the gains between which the smoothed loop is as fast as it can be, and equally fast.
-
-    Parameters
-    ----------
-    weight : float
-        f', in (0, 1).
-
-    Returns
-    -------
-    tuple of float
-        alpha r0 = 2 (1 - s)/(1 + s) and 2 (1 + s)/(1 - s), s = sqrt(f').
-
-    Raises
-    ------
-    ValueError
-        If f' is out of its range.
-
-    Notes
-    -----
-    Between them the two roots are a pair of magnitude sqrt(f'), their product being f'.
-    """
-    probability(weight=weight)
-    s = sqrt(weight)
-    return 2 * (1 - s) / (1 + s), 2 * (1 + s) / (1 - s)
-
-
-def smoothed_orbit(
-    *, m: float | None = None, eps: float | None = None, weight: float = 0.0, x: float = 0.5, periods: int = 100
-) -> Array:
-    """Follow the smoothed rate at a constant or at the adaptive gain.
-
-    Parameters
-    ----------
-    m : float or None
-        alpha r0, for a constant gain.
-    eps : float or None
-        For the adaptive gain eps c(x) instead; from x = 2 on eps times its lower bound 4.
-    weight : float
-        f', in [0, 1).
-    x : float
-        r / r0 at the start, smoothed or not.
-    periods : int
-        How many steps.
-
-    Returns
-    -------
-    ndarray
-        Smoothed r / r0, the start first; shape (periods + 1,).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range, or not one of m and eps is given.
-
-    Notes
-    -----
-    (2), (3), (5), nothing linearised or clipped.
-    """
-    gain = _gain(m, eps)
-    positive(x=x)
-    if not (isfinite(weight) and 0 <= weight < 1):
-        raise ValueError(f"weight = {weight:g}: must be in [0, 1)")
-    found = np.empty(_count("periods", periods) + 1)
-    found[0] = arriving = x
-    for k in range(periods):
-        arriving *= float(np.exp(-gain(x) / 2 * (x - 1)))
-        found[k + 1] = x = (1 - weight) * arriving + weight * x
-    return found
-
-
-def steps_to_settle(
-    *,
-    m: float | None = None,
-    eps: float | None = None,
-    weight: float = 0.0,
-    x: float = 0.5,
-    tolerance: float = 0.01,
-    most: int = 1000,
-) -> int | None:
-    """Count the periods until the rate stays within a tolerance of r0.
-
-    Parameters
-    ----------
-    m : float or None
-        alpha r0, for a constant gain.
-    eps : float or None
-        For the adaptive gain instead.
-    weight : float
-        f', in [0, 1); the paper's analysis has 0, its simulations 0.1.
-    x : float
-        r / r0 at the start.
-    tolerance : float
-        Distance of r / r0 from 1, in (0, 1).
-    most : int
-        Periods to follow.
-
-    Returns
-    -------
-    int or None
-        The first period from which on to ``most`` the rate is within the tolerance; none if there is no such.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range, or not one of m and eps is given.
-    """
-    probability(tolerance=tolerance)
-    outside = np.abs(smoothed_orbit(m=m, eps=eps, weight=weight, x=x, periods=most) - 1) > tolerance
-    late = np.flatnonzero(outside)
-    first = int(late[-1]) + 1 if late.size else 0
-    return first if first <= most else None
-
-
-def v_difference(x: ArrayLike, m: ArrayLike) -> Array:
-    """Give how much Theorem 1's V changes in a step.
-
-    Parameters
-    ----------
-    x : array_like
-        r_k / r0.
-    m : array_like
-        alpha r0.
-
-    Returns
-    -------
-    ndarray
-        (V_(k+1) - V_k) / r0^2 = (x' - x)(x' + x - 2); the arguments' broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    (7), (8), (10).
-    """
-    after = step(x, m)
-    x = np.asarray(x, dtype=float)
-    return np.asarray((after - x) * (after + x - 2))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Theorem1:
-    """What a scan of rates and gains says of Theorem 1.
-
-    Parameters
-    ----------
-    decreases : ndarray of bool
-        Whether V falls in the next step; shape (gains, rates).
-    below : ndarray of bool
-        Whether the gain is below the bound at the rate, c(x); the same shape. The theorem holds where the two agree.
-    misled : ndarray of bool
-        Where V falls now although r0 is unstable at this gain, 4 < m < c(x); the same shape.
-    """
-
-    decreases: NDArray[np.bool_]
-    below: NDArray[np.bool_]
-    misled: NDArray[np.bool_]
-
-    @property
-    def holds(self) -> bool:
-        """Whether V falls wherever, and only where, the gain is below the bound."""
-        return bool(np.all(self.decreases == self.below))
-
-
-def theorem_1(m: ArrayLike, x: ArrayLike | None = None) -> Theorem1:
-    """Scan whether V falls just where the gain is below the bound.
-
-    Parameters
-    ----------
-    m : array_like
-        Gains, alpha r0; shape (gains,).
-    x : array_like or None
-        Rates, r / r0, in (0, 2) but not 1; shape (rates,). By default 98 of them.
-
-    Returns
-    -------
-    Theorem1
-        The scan. Remarks on gains from 4 on, for which r0 is unstable wherever V may fall at first.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Theorem 1: stable iff 0 < alpha < alpha^. With its lower bound 4/r0 that is right, and global: m <= 4 < c(x) lets V
-    fall from every rate, those above 2 r0 included. With alpha^ at the present rate it speaks of the next step only.
-    """
-    x = np.delete(np.linspace(0.02, 1.98, 99), 49) if x is None else np.asarray(x, dtype=float)
-    positive(m=m)
-    gains = np.atleast_1d(np.asarray(m, dtype=float))[:, None]
-    bound = c(x)[None, :]
-    if np.any(x == 1):
-        raise ValueError(f"x = {x}: must not be 1, where V is 0")
-    falls = v_difference(x[None, :], gains) < 0
-    misled = falls & (gains > 4)
-    if misled.any():
-        caution("V falls now at some rates although alpha r0 > 4: the rate ends in a cycle, not at r0")
-    return Theorem1(decreases=falls, below=gains < bound, misled=misled)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Counterexample:
-    """Two gains of which the bigger converges more slowly.
-
-    Parameters
-    ----------
-    smaller : float
-        alpha r0 of the smaller gain.
-    bigger : float
-        alpha r0 of the bigger gain.
-    smaller_steps : int
-        Periods that the smaller takes.
-    bigger_steps : int or None
-        Periods that the bigger takes, more; none if it does not converge in those that were followed.
-    """
-
-    smaller: float
-    bigger: float
-    smaller_steps: int
-    bigger_steps: int | None
-
-
-def theorem_2(
-    m: Sequence[float] = (0.5, 1.0, 2.0, 3.0, 3.8, 3.99), x: float = 0.5, tolerance: float = 0.01, most: int = 1000
-) -> list[Counterexample]:
-    """Give the pairs of gains that contradict Theorem 2.
-
-    Parameters
-    ----------
-    m : sequence of float
-        Gains, alpha r0.
-    x : float
-        r / r0 at the start.
-    tolerance : float
-        Distance of r / r0 from 1 that counts as there.
-    most : int
-        Periods to follow.
-
-    Returns
-    -------
-    list of Counterexample
-        Every pair of which the bigger takes more periods. Empty if the theorem holds for them.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Theorem 2: the bigger alpha, the faster. True up to m = 2, where `factor` is 0; beyond, |1 - m/2| grows again.
-    """
-    gains = sorted(set(m))
-    steps = {one: steps_to_settle(m=one, x=x, tolerance=tolerance, most=most) for one in gains}
-    found = []
-    for smaller, bigger in combinations(gains, 2):
-        quick, slow = steps[smaller], steps[bigger]
-        if quick is not None and (slow is None or slow > quick):
-            found.append(Counterexample(smaller=smaller, bigger=bigger, smaller_steps=quick, bigger_steps=slow))
-    return found
-
-
-def _gain(m: float | None, eps: float | None) -> Callable[[float], float]:
-    """Give alpha r0 by the rate."""
-    if m is not None and eps is None:
-        positive(m=m)
-        constant = m
-        return lambda _: constant
-    if eps is not None and m is None:
-        positive(eps=eps)
-        part = eps
-        return lambda x: part * (float(c(x)) if x < 2 else 4)
-    raise ValueError(f"m = {m}, eps = {eps}: give one of them")
-
-
-def _count(name: str, value: int) -> int:
     if value < 1:
         raise ValueError(f"{name} = {value}: must be at least 1")
     return value
