@@ -212,6 +212,8 @@ class Design(Answer):
 
     Parameters
     ----------
+    warnings : tuple of str
+        Which conditions of the formulas fail here, and what that means.
     alpha_max : float
         The working rule N / (gamma C d^2) (1/s): inferred from one printed number, no theorem.
     alpha : float

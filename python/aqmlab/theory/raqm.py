@@ -310,6 +310,8 @@ class Design(Answer):
 
     Parameters
     ----------
+    warnings : tuple of str
+        Which conditions of the formulas fail here, and what that means.
     alpha_min : float
         Least bound on alpha over all rates, 4/r0 (s/byte); below it the model is stable from every rate.
     alpha_hat : float or None
