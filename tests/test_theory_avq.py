@@ -257,7 +257,7 @@ def test_the_design_judges_an_alpha() -> None:
     assert found.buffer_alpha is not None
     assert "alpha = 1.5 is above alpha_max = 1.008" in found.warnings
     assert "alpha = 1.5 is unstable: the critical one is 1.258" in found.warnings[2]
-    assert avq.design(N_min=1, R_max=1, C=5, gamma=1, alpha=1e6).buffer_alpha == 0
+    assert avq.design(N_min=1, R_max=1, C=2, gamma=1, alpha=1e6).buffer_alpha == 0
 
 
 def test_with_windows_of_a_packet_there_is_a_rule_and_no_model() -> None:
@@ -285,7 +285,7 @@ def test_a_virtual_capacity_beyond_the_link_s_is_remarked_on() -> None:
         (lambda: avq_loop.elasticity(0.9), "or the fluid marks nothing"),
         (lambda: avq_loop.rightmost(0.1, loop(), nodes=2), "nodes = 2"),
         (lambda: avq.least_critical_alpha(N, D, C, points=1), "points = 1"),
-        (lambda: avq.buffer_limit(1, 1, 5, 1, alpha=1e6), "unstable even with a virtual buffer"),
+        (lambda: avq.buffer_limit(1, 1, 2, 1, alpha=1e6), "unstable even with a virtual buffer"),
     ],
 )
 def test_what_has_no_meaning_is_refused(call: object, said: str) -> None:
