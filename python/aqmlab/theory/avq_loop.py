@@ -117,7 +117,6 @@ class Loop:
 def derivatives(
     rate: float,
     delayed: float,
-    capacity: float,
     delayed_capacity: float,
     *,
     N: float,
@@ -136,8 +135,6 @@ def derivatives(
         lambda(t), packets a second.
     delayed : float
         lambda(t - d).
-    capacity : float
-        C~(t), packets a second; it does not enter, but for the shape of the argument list.
     delayed_capacity : float
         C~(t - d).
     N : float
@@ -170,7 +167,7 @@ def derivatives(
     -----
     The sum over N equal flows, lambda = N x. The paper's virtual capacity also stays in [0, C].
     """
-    positive(rate=rate, delayed=delayed, capacity=capacity, delayed_capacity=delayed_capacity, N=N, d=d, C=C, beta=beta)
+    positive(rate=rate, delayed=delayed, delayed_capacity=delayed_capacity, N=N, d=d, C=C, beta=beta)
     utilisation(gamma)
     not_negative(alpha=alpha)
     marked = marking(delayed / delayed_capacity, B)

@@ -299,17 +299,20 @@ def lyapunov_exponent(m: ArrayLike, x: float = 0.5, transient: int = 2000, kept:
     Returns
     -------
     ndarray
-        Mean of ln |dx'/dx| = ln |1 - (m/2) x| - (m/2)(x - 1), a period; shape (gains,).
+        Mean of ln |1 - (m/2) x|, a period; shape (gains,).
 
     Raises
     ------
     ValueError
         If an argument is out of its range.
+
+    Notes
+    -----
+    dx'/dx is x'/x times 1 - (m/2) x, and the mean of ln(x'/x) along an orbit that stays bounded is 0.
     """
     half = np.atleast_1d(np.asarray(m, dtype=float))[:, None] / 2
-    visited = bifurcation(m, x, transient, kept)
-    slope = np.maximum(np.abs(1 - half * visited), np.finfo(float).tiny)
-    return np.asarray(np.mean(np.log(slope) - half * (visited - 1), axis=1))
+    slope = np.abs(1 - half * bifurcation(m, x, transient, kept))
+    return np.asarray(np.mean(np.log(np.maximum(slope, np.finfo(float).tiny)), axis=1))
 
 
 def counted(name: str, value: int) -> int:
