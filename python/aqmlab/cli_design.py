@@ -30,6 +30,27 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 
 
 @design.command()
+def avq(
+    rate: Rate,
+    packet: Packet,
+    n_min: FewestFlows,
+    rtt_max: LongestRoundTrip,
+    gamma: Annotated[float, typer.Option("--gamma", metavar="GAMMA", help="The desired utilisation.")] = 0.98,
+    alpha: Annotated[
+        float | None,
+        typer.Option("--alpha", metavar="ALPHA", help="The alpha to judge, per second; the rule's own by default."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """AVQ: a working limit on alpha, and what is stable by how the virtual queue marks."""
+    from aqmlab.theory import avq
+
+    capacity = _packets("--rate", rate, packet)
+    longest = _base("--rtt-max", rtt_max, "s")
+    _answer(lambda: avq.design(N_min=n_min, R_max=longest, C=capacity, gamma=gamma, alpha=alpha), json)
+
+
+@design.command()
 def lred(
     rate: Rate,
     packet: Packet,
@@ -98,6 +119,26 @@ def rem(
         ),
         json,
     )
+
+
+@design.command()
+def raqm(
+    rate: Rate,
+    at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="RATE", help="Rate of arrivals at which to take the gain; the link's by default."),
+    ] = None,
+    eps: Annotated[
+        float, typer.Option("--eps", metavar="EPS", help="The adaptive gain as a part of the bound alpha^.")
+    ] = 0.9,
+    json: Json = False,
+) -> None:
+    """RAQM: the bound alpha^ and its least, 4/r0, the gains below it, and how fast they converge."""
+    from aqmlab.theory import raqm
+
+    expected = _base("--rate", rate, "bit/s") / 8
+    found = None if at is None else _base("--at", at, "bit/s") / 8
+    _answer(lambda: raqm.design(r0=expected, r=found, eps=eps), json)
 
 
 def _base(option: str, text: str, unit: str) -> float:
