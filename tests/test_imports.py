@@ -54,6 +54,7 @@ MAY_IMPORT = {
     "pages": {"files", "listing", "metrics", "scenario"},
     "plot": {"distribution", "files", "metrics", "result", "table"},
     "plot_sweep": {"files", "metrics", "plot", "sweeps", "table", "table_sweep"},
+    "plot_theory": {"plot"},
     "recording": {"_core", "files"},
     "replication": {"_core", "comparison", "local", "recording", "result", "scenario", "task"},
     "report": {"distribution", "files", "metrics", "plot", "result", "table"},
@@ -85,7 +86,7 @@ ONLY_THERE = {
     "distributed": {"cluster"},
     "typer": {"cli", "cli_design", "cli_sweep", "terminal"},
     "rich": {"terminal"},
-    "matplotlib": {"comparison", "plot", "plot_sweep", "result", "sweeps"},
+    "matplotlib": {"comparison", "plot", "plot_sweep", "plot_theory", "result", "sweeps"},
     "plotly": {"report", "report_sweep"},
 }
 HEAVY = {

@@ -81,7 +81,7 @@ class Stationary:
         probability(p=p)
         edges = np.append(self.q, self.q[-1] + 1) - (0 if self.printed else 0.5)
         below = np.concatenate([[0.0], np.cumsum(self.probability)])
-        return np.asarray(np.clip(np.interp(p, below, edges), 0, self.q[-1]))
+        return np.asarray(np.clip(np.interp(np.asarray(p, dtype=float), below, edges), 0, self.q[-1]))
 
 
 def transitions(mean: ArrayLike, sd: float, printed: bool = False) -> csr_array:
@@ -215,7 +215,12 @@ def settled(mean: ArrayLike, sd: float, printed: bool = False) -> Stationary:
     """
     positive(sd=sd)
     if sd < 0.3:
-        raise ValueError(f"sd = {sd:g} packets a step: must be at least 0.3, or states of a packet do not resolve it")
+        raise ValueError(
+            f"sd = {sd:g} packets a step: must be at least 0.3, or whole packets do not resolve it; "
+            "take a longer slot or more noise"
+        )
     if sd < 2:
-        caution(f"steps of sd {sd:.3g} packets are rounded to whole ones: the chain's sd is some {4.2 / sd**2:.2g} % large")
+        caution(
+            f"steps of sd {sd:.3g} packets are rounded to whole ones: the chain's sd is some {4.2 / sd**2:.2g} % large"
+        )
     return stationary(transitions(mean, sd, printed), printed)

@@ -59,7 +59,7 @@ class Slots:
     def flows(self) -> Array:
         """How many flows have each of them; shape (groups,)."""
         d = np.atleast_1d(np.asarray(self.d, dtype=float))
-        return np.unique(d, return_counts=True)[1] * (self.N / d.size)
+        return np.asarray(np.unique(d, return_counts=True)[1] * (self.N / d.size), dtype=float)
 
     @property
     def demand(self) -> float:
@@ -400,8 +400,8 @@ class Slots:
         left = 1 - float(self.slope(self.q_e)) ** 2
         if left < 1e-12:
             caution(
-                f"S = {self.slot:.4g} s is not below {2 * self.monotone_limit():.4g} s: |f'(q_e)| >= 1, the equilibrium "
-                "is not stable, and the linear approximation has no stationary distribution"
+                f"S = {self.slot:.4g} s is not below {2 * self.monotone_limit():.4g} s: |f'(q_e)| >= 1, the "
+                "equilibrium is not stable, and the linear approximation has no stationary distribution"
             )
             return float(np.inf)
         return self.noise(sigma) / float(np.sqrt(left))
