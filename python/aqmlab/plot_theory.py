@@ -51,8 +51,12 @@ def queue_distribution(
 
             figure = pyplot.figure()
         figure.set_layout_engine("constrained")
-        figure.set_size_inches(1 + 4.5 * len(seen), 3.8)
-        for axes, (title, values) in zip(np.atleast_1d(figure.subplots(1, len(seen))), seen.items(), strict=True):
+        across, deep = min(2, len(seen)), -(-len(seen) // 2)
+        figure.set_size_inches(1 + 4.5 * across, 0.6 + 3.2 * deep)
+        panels = figure.subplots(deep, across, squeeze=False).ravel()
+        for axes in panels[len(seen) :]:
+            axes.remove()
+        for axes, (title, values) in zip(panels, seen.items(), strict=False):
             queue = np.asarray(values, dtype=float)
             spread = float(queue.std())
             axes.hist(
@@ -82,7 +86,7 @@ def queue_distribution(
             axes.set_title(title, loc="left", fontsize=9, fontweight="bold", parse_math=False)
             axes.set_xlabel("Queue (packets)")
             axes.legend(fontsize=7, loc="upper left", frameon=False)
-        figure.axes[0].set_ylabel("Probability per packet")
+        figure.supylabel("Probability per packet", fontsize=9)
     return figure
 
 

@@ -498,6 +498,44 @@ class Slots:
         return total
 
 
+def rate_deviation(arrivals: ArrayLike, step: float, S: float) -> float:
+    """Measure sigma: by how much a flow's rate varies from slot to slot.
+
+    Parameters
+    ----------
+    arrivals : array_like
+        How many packets of each flow arrived at the queue in each bin; shape (flows, bins).
+    step : float
+        The width of a bin, s.
+    S : float
+        The slot (s): rounded to whole bins, at least one.
+
+    Returns
+    -------
+    float
+        The root of the mean over flows of the variance over slots, packets a second.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or there are fewer than two slots.
+
+    Notes
+    -----
+    What E is in eq. (3), of which the model assumes that flows are independent and slots too. The swing of
+    W / R with the queue is in it; of N = 20 and 40 flows it is 1 % of the whole.
+    """
+    not_negative(arrivals=arrivals)
+    positive(step=step, S=S)
+    counts = np.atleast_2d(np.asarray(arrivals, dtype=float))
+    bins = max(1, round(S / step))
+    slots = counts.shape[1] // bins
+    if slots < 2:
+        raise ValueError(f"arrivals of {counts.shape[1]} bins of {step:g} s: must be at least two slots of {S:g} s")
+    rates = counts[:, : slots * bins].reshape(len(counts), slots, bins).sum(axis=2) / (bins * step)
+    return float(np.sqrt(rates.var(axis=1).mean()))
+
+
 def _buffer(B: float) -> float:
     positive(B=B)
     if B < 1:
