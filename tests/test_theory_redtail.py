@@ -1,7 +1,6 @@
 """RED+Tail, section VI: the paper's numbers, its propositions, and its model beside the packet engine."""
 
 import json
-import time
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -83,10 +82,11 @@ def test_quantiles_in_whole_packets_are_those_of_the_table(N: int, expected: lis
     assert [int(one) for one in quantiles] == expected
 
 
-@pytest.mark.parametrize(("N", "least", "most"), [(20, 14.1, 9.97), (40, 67.9, 48.0)])
-def test_at_the_band_s_ends_the_spread_is_that_of_the_table(N: int, least: float, most: float) -> None:
-    assert paper(N, 0.01).linear_sd(SIGMA[N]) == pytest.approx(least, rel=0.005)
-    assert paper(N, 0.02).linear_sd(SIGMA[N]) == pytest.approx(most, rel=0.005)
+# By a simulation of eq. (15), which errs by 0.2 %; the chain, exact, differs by no more.
+@pytest.mark.parametrize(("N", "low", "high"), [(20, 14.1, 9.97), (40, 67.9, 48.0)])
+def test_at_the_band_s_ends_the_spread_is_that_of_the_table(N: int, low: float, high: float) -> None:
+    assert paper(N, 0.01).chain(SIGMA[N], BUFFER).sd == pytest.approx(low, rel=0.003)
+    assert paper(N, 0.02).chain(SIGMA[N], BUFFER).sd == pytest.approx(high, rel=0.002)
 
 
 def test_the_noise_s_mean_shift_is_what_the_gaussian_misses() -> None:
@@ -127,7 +127,7 @@ def test_the_linear_variance_is_that_of_the_linear_recursion() -> None:
     assert np.trapezoid(density * (q - slots.q_e) ** 2, q) == pytest.approx(variance, rel=1e-9)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     st.lists(st.floats(0.01, 0.5), min_size=2, max_size=30),
     st.floats(100, 10_000),
@@ -215,7 +215,7 @@ def dense(T: np.ndarray) -> np.ndarray:
     return np.linalg.lstsq(system, np.append(np.zeros(n), 1.0), rcond=None)[0]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     st.integers(10, 60),
     st.floats(4, 20),
@@ -294,7 +294,7 @@ def test_files_are_as_long_as_the_paper_has_them() -> None:
     assert redtail.longer_than(46e3) > 0.02 > redtail.longer_than(47e3)
 
 
-# 40 flows at the middle of the fixed band: the paper reads 0.05 off its figure. The link carries (1 - p) of what is sent.
+# At the middle of the fixed band; the paper reads 0.05 off its figure. The link carries 1 - p of what is sent.
 def test_fixed_thresholds_lose_what_padhye_says() -> None:
     R = 0.064 + 50 / C
     assert tcp.equilibrium_loss(40, R, C) == pytest.approx(0.0544, abs=5e-5)
@@ -433,3 +433,138 @@ def test_the_command_answers_as_the_function_does(cli: Cli) -> None:
     assert refused.returncode == 2
     assert "eq. (8) fails" in refused.stderr
     assert "--buffer" in cli(*COMMAND, "--flows", "40", "--loss", "0.1", "--buffer", "much").stderr
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the engine gave: the queue in bins of 10 ms, each flow's arrivals in them, and the loss ratio."""
+
+    queue: np.ndarray
+    arrivals: np.ndarray
+    loss: float
+
+    @property
+    def rtt(self) -> float:
+        return float(self.queue.mean()) / C + DELAY
+
+    def slots(self, factor: float = 1.0) -> Slots:
+        """Give the model at the measured loss, with slots of so many measured round-trip times."""
+        N = len(self.arrivals)
+        return Slots(C=C, d=DELAY, N=N, W=float(redtail.window(self.loss)), S=factor * self.rtt)
+
+    def sigma(self, factor: float = 1.0) -> float:
+        return rate_deviation(self.arrivals, 0.01, factor * self.rtt)
+
+
+SHIPPED = Path(aqmlab.__file__).parent / "scenarios" / "redtail" / "dynamic.toml"
+
+
+@cache
+def engine(N: int, loss: float | None = None) -> Seen:
+    """Run the shipped experiment with N flows all along, each an entry of its own; or the same at a fixed loss."""
+    head, ftp, _ = SHIPPED.read_text(encoding="utf-8").split("[[traffic]]")
+    each = "".join("[[traffic]]" + ftp.replace('"ftp"\nkind', f'"f{k}"\nkind').replace("= 20", "= 1") for k in range(N))
+    scenario = Scenario.parse(head + each, "dynamic.toml")
+    scenario = scenario.with_({"duration": "650 s", "warmup": "50 s", "record.step": "10 ms"})
+    if loss is not None:
+        scenario = scenario.with_(aqm="droptail").with_({"dumbbell.loss": loss})
+    series = aqmlab.run(scenario).series
+    series = series.filter(series["t"] >= 50)
+    arrivals = np.array([series[f"bottleneck.f{k}.arrivals"].to_numpy() for k in range(N)])
+    dropped = float(series["bottleneck.drops"].to_numpy().sum() / arrivals.sum())
+    return Seen(series["bottleneck.queue.mean"].to_numpy(), arrivals, dropped if loss is None else loss)
+
+
+# Losses by chance at a fixed probability are what the model assumes. Its mean is 9 to 11 % high, as the square-root law
+# is without time-outs (irregular teeth, which raise it by 7 %, and what recoveries cost included); its sd 10 to 12 %
+# high, since of a flow's rate a part varies within the round trip and never reaches the queue. Seeds differ by 2 %.
+@pytest.mark.parametrize("N", [20, 40])
+def test_at_a_fixed_loss_the_engine_s_queue_is_the_model_s(N: int) -> None:
+    seen = engine(N, 0.014)
+    chain = seen.slots().chain(seen.sigma(), BUFFER)
+    assert 1.04 < chain.mean / seen.queue.mean() < 1.15
+    assert 1.02 < chain.sd / seen.queue.std() < 1.2
+    # Between Padhye's windows, which time out on every second loss of a round, and the square root's.
+    timing_out = N * redtail.padhye_window(0.014, N, C) - DELAY * C
+    assert 0.97 * timing_out < seen.queue.mean() * (1.08 if N == 40 else 1) < 1.02 * seen.slots().q_e
+
+
+# The noise is not white but as slow as windows are, and flows do not send independently of each other: what all of them
+# send is what the link lets through. With S = RTT, f' = 0, and q+ is the sum of windows less what the wire holds,
+# which is true of any noise; with other slots it counts that the model is wrong.
+def test_only_with_slots_of_a_round_trip_is_the_spread_the_engine_s() -> None:
+    seen = engine(20, 0.014)
+    ratios = {
+        factor: seen.slots(factor).linear_sd(seen.sigma(factor)) / seen.queue.std() for factor in (0.25, 0.5, 1.0)
+    }
+    assert ratios[1.0] < 1.2
+    assert ratios[0.5] > 1.3
+    assert ratios[0.25] > 1.4
+    erratic = seen.slots(1.95)
+    assert erratic.chain(seen.sigma(1.95), BUFFER).sd > 2.5 * seen.queue.std()
+    bins = round(seen.rtt / 0.01)
+    slots = seen.arrivals.shape[1] // bins
+    rates = seen.arrivals[:, : slots * bins].reshape(20, slots, bins).sum(axis=2)
+    assert rates.sum(axis=0).var() < 0.3 * rates.var(axis=1).sum()
+    later = [np.corrcoef(flow[:-1], flow[1:])[0, 1] for flow in rates]
+    assert np.mean(later) > 0.5
+
+
+# The dynamic thresholds do not keep the loss fixed within a round trip: the average queue is RED's feedback. With 20
+# flows it holds the queue tighter than losses by chance do (model 25 % high), with 40 the loop swings with a period of
+# some 7 round trips (model 20 % low). Three seeds differ by 3 % of either, hence 10 %.
+@pytest.mark.parametrize(("N", "mean", "spread"), [(20, 1.095, 1.25), (40, 1.065, 0.81)])
+def test_red_s_own_feedback_is_what_the_model_lacks(N: int, mean: float, spread: float) -> None:
+    seen = engine(N)
+    assert 0.007 < seen.loss < 2 / 3 * 0.02  # p_b in (0.01, 0.02), the gaps uniform on [1/p_b, 2/p_b]
+    chain = seen.slots().chain(seen.sigma(), BUFFER)
+    assert chain.mean / seen.queue.mean() == pytest.approx(mean, rel=0.04)
+    assert chain.sd / seen.queue.std() == pytest.approx(spread, rel=0.1)
+
+
+# The paper says 77021 bit/s of 20 flows and 128490 of 40, of which the latter is 0.86 of a flow's mean rate. In the
+# engine it is 0.48 of it with either, as teeth between W/2 and W with time-outs have it; so it is if the two change
+# places, 0.43 and 0.51.
+def test_the_paper_s_deviations_look_interchanged() -> None:
+    share = {N: engine(N).sigma() / (C / N) for N in (20, 40)}
+    assert share[20] == pytest.approx(0.48, abs=0.03)
+    assert share[40] == pytest.approx(0.48, abs=0.03)
+    printed = {N: redtail.paper_sigma(N) / (C / N) for N in (20, 40)}
+    assert (round(printed[20], 2), round(printed[40], 2)) == (0.26, 0.86)
+    swapped = {20: redtail.paper_sigma(40) / (C / 20), 40: redtail.paper_sigma(20) / (C / 40)}
+    assert (round(swapped[20], 2), round(swapped[40], 2)) == (0.43, 0.51)
+
+
+def test_model_and_engine_are_on_one_figure(tmp_path: Path) -> None:
+    from matplotlib import pyplot
+
+    from aqmlab.plot_theory import queue_distribution
+
+    titles = {
+        f"{N} flows, {what}": engine(N, loss)
+        for loss, what in ((None, "dynamic thresholds"), (0.014, "fixed loss 0.014"))
+        for N in (20, 40)
+    }
+    q = np.arange(BUFFER + 1.0)
+    models = {
+        title: {
+            "chain": seen.slots().chain(seen.sigma(), BUFFER).probability,
+            "Gaussian": seen.slots().density(q, seen.sigma()),
+        }
+        for title, seen in titles.items()
+    }
+    figure = queue_distribution({title: seen.queue for title, seen in titles.items()}, models)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == list(titles)
+    for axes, (title, seen) in zip(figure.axes, titles.items(), strict=True):
+        chain, gaussian = axes.lines
+        assert np.array_equal(chain.get_ydata(), models[title]["chain"])
+        assert np.trapezoid(gaussian.get_ydata(), gaussian.get_xdata()) == pytest.approx(1, abs=1e-6)
+        labels = [text.get_text() for text in axes.get_legend().get_texts()]
+        assert f"packets: {seen.queue.mean():.0f} ± {seen.queue.std():.0f}" in labels
+    figure.savefig(tmp_path / "redtail.png", dpi=110)
+    pyplot.close(figure)
+    assert (tmp_path / "redtail.png").stat().st_size > 10_000
+    with pytest.raises(ValueError, match="same titles"):
+        queue_distribution({}, {})
+    with pytest.raises(ValueError, match="same titles"):
+        queue_distribution({"a": [1]}, {"b": {}})
