@@ -34,6 +34,8 @@ class Design(Answer):
 
     Parameters
     ----------
+    warnings : tuple of str
+        Which conditions of the formulas fail here, and what that means.
     window : float
         Mean window of a flow, packets.
     q_e : float
