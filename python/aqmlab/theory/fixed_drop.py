@@ -1,4 +1,4 @@
-"""Flows whose packets are dropped with a fixed probability: the queue that they keep, or what they leave of the link."""
+"""Flows whose packets are dropped with a fixed probability: the queue that they keep, or what they use of the link."""
 
 from __future__ import annotations
 

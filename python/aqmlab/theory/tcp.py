@@ -294,7 +294,7 @@ def padhye(
 
 
 def delivered(p: ArrayLike, R: ArrayLike, T0: ArrayLike = 1.0, b: ArrayLike = 1, W_max: ArrayLike = inf) -> Array:
-    """Give the rate at which packets of Padhye's flow arrive: half of a last round and all but one of a series are lost.
+    """Give the rate at which packets of Padhye's flow arrive: half a last round and all but one of a series are lost.
 
     Parameters
     ----------
@@ -341,7 +341,7 @@ def _period(p: Array, b: Array, W_max: Array) -> tuple[Array, Array]:
 
 def _limit(W_max: ArrayLike) -> ArrayLike:
     if not np.all(np.asarray(W_max, dtype=float) > 0):
-        raise ValueError(f"W_max = {W_max}: must be positive, or infinite for no limit")
+        raise ValueError(f"W_max = {W_max!r}: must be positive, or infinite for no limit")
     return W_max
 
 

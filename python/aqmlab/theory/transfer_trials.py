@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aqmlab.theory.domain import not_negative, positive
+from aqmlab.theory.transfers import whole
 
 Array = NDArray[np.float64]
 
@@ -133,13 +134,13 @@ def trials(
     ValueError
         If an argument is out of its range.
     """
-    packets, p = np.broadcast_arrays(np.asarray(packets), np.asarray(p, dtype=float))
-    found = [
-        times(int(size), float(loss), R, tau, n, seed, sender)
-        for size, loss in zip(packets.ravel(), p.ravel(), strict=True)
-    ]
     if n < 2:
         raise ValueError(f"n = {n}: must be at least 2, for a standard deviation")
+    sizes, p = np.broadcast_arrays(whole(packets), np.asarray(p, dtype=float))
+    found = [
+        times(int(size), float(loss), R, tau, n, seed, sender)
+        for size, loss in zip(sizes.ravel(), p.ravel(), strict=True)
+    ]
     mean = np.array([np.mean(one) for one in found]).reshape(p.shape)
     sd = np.array([np.std(one, ddof=1) for one in found]).reshape(p.shape)
     return Trials(mean=mean, sd=sd, se=sd / sqrt(n), n=n)
@@ -177,7 +178,8 @@ def times(
     ValueError
         If an argument is out of its range.
     """
-    positive(packets=packets, R=R, tau=tau, n=n)
+    whole(packets)
+    positive(R=R, tau=tau, n=n)
     not_negative(seed=seed)
     if not 0 <= p < 1:
         raise ValueError(f"p = {p:g}: must be in [0, 1), or no packet ever arrives")
@@ -329,10 +331,10 @@ class _Transfer:
         elif self.duplicates == DUPLICATES and self.una > self.recover:
             self._retransmit(now)
         elif self.duplicates < DUPLICATES:
-            if self.sender.limited_transmit and self.nxt == self.max < self.end:
-                if self.nxt < self.una + floor(self.cwnd) + self.duplicates:
-                    self._send(now, self.nxt)
-                    self.nxt += 1
+            room = self.nxt < self.una + floor(self.cwnd) + self.duplicates
+            if room and self.sender.limited_transmit and self.nxt == self.max < self.end:
+                self._send(now, self.nxt)
+                self.nxt += 1
             return
         self._fill(now)
 
@@ -348,7 +350,7 @@ class _Transfer:
         self._send(now, self.una)
 
     def _on_partial(self, now: float, acked: int) -> None:
-        """The packet after a hole that was filled is lost as well (RFC 6582); only the first restarts the timer."""
+        """Send the packet after a hole that was filled: lost as well (RFC 6582). Only the first restarts the timer."""
         if not self.partial:
             self._restart(now)
         self.partial = True

@@ -14,6 +14,31 @@ from aqmlab.theory.tcp import backed_off, delivered, times_out
 Array = NDArray[np.float64]
 
 
+def whole(packets: ArrayLike) -> NDArray[np.int64]:
+    """Refuse files that are not of whole packets.
+
+    Parameters
+    ----------
+    packets : array_like
+        Packets of a file.
+
+    Returns
+    -------
+    ndarray
+        The same as whole numbers.
+
+    Raises
+    ------
+    ValueError
+        If one is not a positive whole number.
+    """
+    positive(packets=packets)
+    found = np.asarray(packets, dtype=float)
+    if np.any(found % 1):
+        raise ValueError(f"packets = {packets!r}: must be whole numbers")
+    return found.astype(np.int64)
+
+
 def slow_start(packets: int, R: float, tau: float, w1: int = 1, W_max: float = inf) -> Array:
     """Give when each packet of a transfer has left the link, if none is lost and every ACK lets two follow.
 
@@ -45,7 +70,8 @@ def slow_start(packets: int, R: float, tau: float, w1: int = 1, W_max: float = i
     With w1 = 1 packet j of round r leaves at (r - 1)(R + tau) + j tau as long as a round is shorter than R + tau; from
     then on the pipe is full, and one leaves every tau.
     """
-    positive(packets=packets, R=R, tau=tau, w1=w1, W_max=W_max if np.isfinite(W_max) else 1)
+    whole(packets)
+    positive(R=R, tau=tau, w1=w1, W_max=W_max if np.isfinite(W_max) else 1)
     left = np.empty(packets)
     busy, acked = 0.0, 0
     for k in range(packets):
@@ -89,11 +115,10 @@ def loss_free(packets: ArrayLike, R: float, tau: float, round_trips: float = 2.0
     -----
     `slow_start`'s last packet, half a round trip to arrive, and ``round_trips``. RED+Tail's Table I, first column.
     """
-    positive(packets=packets)
     not_negative(round_trips=round_trips)
-    packets = np.asarray(packets)
-    left = slow_start(int(packets.max()), R, tau, w1)
-    return np.asarray(left[packets.astype(int) - 1] + (0.5 + round_trips) * R)
+    sizes = whole(packets)
+    left = slow_start(int(sizes.max()), R, tau, w1)
+    return np.asarray(left[sizes - 1] + (0.5 + round_trips) * R)
 
 
 def any_lost(packets: ArrayLike, p: ArrayLike) -> Array:
