@@ -294,6 +294,8 @@ def test_what_cannot_be_is_refused(call: Callable[[], object], reason: str) -> N
 def test_a_loss_beyond_use_is_remarked_on() -> None:
     with pytest.warns(ValidityWarning, match=r"above 0\.4"):
         tcp.loss(0.05, 1)
+    assert "above 0.4" in fixed_drop.equilibrium(10, 0.5, 10, 0.1).warnings[0]
+    assert fixed_drop.equilibrium(10, 0.3, 10, 0.1).warnings == ()
 
 
 # The packet engine: many flows. One flow alone is in test_theory.py.

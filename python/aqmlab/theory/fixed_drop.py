@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from aqmlab.theory.answer import Answer
-from aqmlab.theory.domain import positive, probability
-from aqmlab.theory.tcp import Law, padhye
+from aqmlab.theory.domain import positive, probability, remarks
+from aqmlab.theory.tcp import Law, meant_for, padhye
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +19,8 @@ class FixedDrop(Answer):
 
     Parameters
     ----------
+    warnings : tuple of str
+        Which conditions of the formulas fail here, and what that means.
     queue : float
         Packets waiting; 0 if the flows do not fill the link.
     utilisation : float
@@ -58,7 +60,7 @@ def equilibrium(
     Returns
     -------
     FixedDrop
-        Queue, utilisation, window and round-trip time.
+        Queue, utilisation, window and round-trip time; a remark where formulas of TCP's rate are not meant for p.
 
     Raises
     ------
@@ -88,7 +90,10 @@ def equilibrium(
                 raise ValueError(f"p = {p:g}: the flows send more than C = {C:g} packets/s however long the queue")
         queue = float(brentq(lambda q: carried(q) - 1, 0, most, xtol=1e-12, rtol=1e-14))
     R = Tp + queue / C
+    with remarks() as told:
+        meant_for(p)
     return FixedDrop(
+        warnings=tuple(told),
         queue=queue,
         utilisation=min(1.0, idle),
         window=float(np.average(np.asarray(rate(p, R)) * R, weights=N)),

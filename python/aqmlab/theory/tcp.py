@@ -376,7 +376,7 @@ def loss(rate: ArrayLike, R: ArrayLike, law: Law = padhye) -> Array:
         )
 
     found = np.asarray(np.vectorize(one, otypes=[float])(rate, R))
-    _beyond_use(float(found.max()))
+    meant_for(float(found.max()))
     return found
 
 
@@ -415,7 +415,7 @@ def equilibrium_loss(N: ArrayLike, R: ArrayLike, C: float, rate: Law = padhye, l
         lambda p: (1 - p) * (float(np.sum(N * np.asarray(rate(p, R)))) + load) - C,
         f"C = {C:g} packets/s and N = {N.sum():g} flows",
     )
-    _beyond_use(p)
+    meant_for(p)
     return p
 
 
@@ -429,6 +429,13 @@ def _crossing(excess: Callable[[float], float], asked: str) -> float:
     return float(brentq(excess, least, most, xtol=1e-15, rtol=1e-12))
 
 
-def _beyond_use(p: float) -> None:
+def meant_for(p: float) -> None:
+    """Remark on a loss that formulas of TCP's rate are not meant for.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a packet is lost.
+    """
     if p > 0.4:
         caution(f"p = {p:.3g}: formulas of TCP's rate are not meant for losses above 0.4")
