@@ -115,13 +115,25 @@ def test_a_window_that_does_not_bind_changes_nothing(p: float, R: float, b: int,
     assert tcp.padhye(p, R, 1, b, full, W_max=float(tcp.peak_window(p, b)) + 1) == free
 
 
+@given(losses, round_trips, st.floats(0.1, 5), acked)
+def test_a_limited_window_rises_and_stays(p: float, R: float, T0: float, b: int) -> None:
+    W = 0.7 * float(tcp.peak_window(p, b))
+    packets = (1 - p) / p + W
+    rising = 3 / 8 * b * W**2
+    rounds = b / 2 * W + (packets - rising) / W
+    Q = float(tcp.times_out(p, W))
+    series = T0 * float(tcp.backed_off(p)) / (1 - p)
+    expected = (packets + Q / (1 - p)) / (R * (rounds + 1) + Q * series)
+    assert tcp.padhye(p, R, T0, b, full=True, W_max=W) == pytest.approx(expected, rel=1e-9)
+    arrived = (packets - W / 2 + Q) / (R * (rounds + 1) + Q * series)
+    assert tcp.delivered(p, R, T0, b, W) == pytest.approx(arrived, rel=1e-9)
+
+
 @pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("W", [4, 20, 100])
 def test_without_loss_the_receiver_s_window_is_the_rate(full: bool, W: float) -> None:
     assert tcp.padhye(1e-9, 0.1, full=full, W_max=W) == pytest.approx(W / 0.1, rel=1e-5)
-    # Where the two branches of the full model meet the limit counts a round more, of which there are some W.
-    p = tcp.loss(0.6 * W, 1, partial(tcp.square_root, b=1))
-    assert tcp.padhye(p, 1, full=full, W_max=W) <= W
+    assert tcp.padhye(tcp.window_loss(0.6 * max(W, 8)), 1, full=full, W_max=W) <= W
 
 
 def test_rare_losses_make_the_square_root_law_of_both_models() -> None:
@@ -410,3 +422,15 @@ def test_a_queue_at_its_target_loses_what_padhye_s_flows_need(
         assert low < found / full - 1 < high, N
         if found > 0.19:
             assert 1.1 < found / approximate < 1.5, N
+
+
+# Poisson packets that mind no losses take a share of the link: the flows beside them are as far from the model as alone.
+@pytest.mark.parametrize(("flavour", "low", "high"), [("reno", -0.12, 0.0), ("newreno", 0.0, 0.20)])
+def test_flows_beside_a_load_lose_what_the_rest_of_the_link_needs(flavour: str, low: float, high: float) -> None:
+    for share in (0.2, 0.5):
+        text = STEERED.format(N=100, aqm="lred:q0=100", T0=1.0, flavour=flavour)
+        text += f'[[traffic]]\nkind = "poisson"\nrate = "{10 * share} Mbit/s"\npacket_size = "500 B"\n'
+        metrics = aqmlab.run(Scenario.parse(text, "beside.toml")).metrics
+        R = EXP1 - 0.04 + (metrics["queue_mean"] or 0.0) / C
+        model = tcp.equilibrium_loss(N=20, R=R, C=C, rate=partial(tcp.padhye, full=True), load=share * C)
+        assert low < (metrics["loss_ratio"] or 0.0) / model - 1 < high, share
