@@ -292,12 +292,7 @@ def runs(rho: float, d: ArrayLike, longest: int, flows: float = 1, service: str 
     dropped, kept, lost = _chain(rho, d, _followed(rho, service))
     size = dropped.size
     step = kept + lost
-    # Left eigenvector for 1, the last equation replaced by the sum.
-    balance = (step.T - eye_array(size)).tolil()
-    balance[[size - 1], :] = np.ones((1, size))
-    right = np.zeros(size)
-    right[-1] = 1
-    found = splu(csc_array(balance)).solve(right)
+    found = stationary(rho, d) if service == "exponential" else _balanced(step)
     others = splu(csc_array(eye_array(size) - (1 - 1 / flows) * step.T))
 
     def next_of_flow(start: Array) -> Array:
@@ -309,8 +304,9 @@ def runs(rho: float, d: ArrayLike, longest: int, flows: float = 1, service: str 
     for n in range(longest):
         alive[n] = state @ dropped
         state = next_of_flow(lost.T @ state)
-    if alive[0] < 1e-300:
-        raise ValueError(f"rho = {rho:g}: nothing is lost, and there are no runs")
+    # The constant services' chain is solved to the last digit of its likeliest states.
+    if alive[0] < (1e-300 if service == "exponential" else 1e-12):
+        raise ValueError(f"rho = {rho:g}: nothing is lost, or too little to tell how")
     return alive / alive[0]
 
 
@@ -563,6 +559,16 @@ def _followed(rho: float, service: str) -> Array:
     beyond = gammainc(np.arange(1, longest + 1), rho)
     beyond = beyond[beyond > _RARE]
     return np.asarray(beyond / np.concatenate([[1.0], beyond[:-1]]))
+
+
+def _balanced(step: csc_array) -> Array:
+    """Give the stationary distribution of a chain: balance, the last equation replaced by the sum."""
+    size = step.shape[0]
+    balance = (step.T - eye_array(size)).tolil()
+    balance[[size - 1], :] = np.ones((1, size))
+    right = np.zeros(size)
+    right[-1] = 1
+    return np.asarray(splu(csc_array(balance)).solve(right))
 
 
 def _chain(rho: float, d: Array, followed: Array) -> tuple[Array, csc_array, csc_array]:
