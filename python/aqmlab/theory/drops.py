@@ -129,7 +129,7 @@ class Queue(Answer):
     queue_sd : float
         Their standard deviation, packets.
     delay : float
-        Mean time of an accepted packet in the queue and in service, in mean services.
+        Mean time of an accepted packet in the queue and in service, in mean services; 0 if none is.
     """
 
     loss: float
@@ -191,12 +191,12 @@ def mm1k(rho: float, d: ArrayLike) -> Queue:
     """
     pi, d = stationary(rho, d), _drops(d)
     k = np.arange(pi.size)
-    mean = float(pi @ k)
+    mean, accepted = float(pi @ k), float(pi @ (1 - d))
     return Queue(
         loss=float(pi @ d),
         queue_mean=mean,
         queue_sd=float(np.sqrt(pi @ (k - mean) ** 2)),
-        delay=mean / (rho * float(pi @ (1 - d))),
+        delay=mean / (rho * accepted) if accepted > 0 else 0.0,
     )
 
 
