@@ -11,6 +11,7 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from scipy.stats import binom
 
 from aqmlab.theory.domain import caution, positive, probability
@@ -158,9 +159,9 @@ def life(p: float, R: float, age: float, sender: Sender | None = None) -> Life:
         caution(f"p = {p:.3g}: the model of a flow's life is not meant for losses above 0.4")
     step = R / _STEPS
     last = int(np.ceil(age / step)) + 1
-    # Windows beyond are reached by one flow in 100,000, or not at all in this time.
+    # Windows beyond are reached by one flow in 20,000, or not at all in this time.
     growth = sender.IW * 2 ** min(age / R + 1, 30.0)
-    widest = int(max(4, min(sender.W, np.ceil(12 / p), growth)))
+    widest = int(max(4, min(sender.W, np.ceil(5 / p), growth)))
     chain = _Chain(p, R, widest, last, sender)
     for t in range(last):
         chain.advance(t)
@@ -188,7 +189,7 @@ class _Chain:
         self.waiting = np.zeros((depth, _BACKOFFS, widest + 1))
         self.new, self.twice, self.expired = np.zeros(depth), np.zeros(depth), np.zeros(depth)
         self.clean = self.q**self.window
-        self.rounds = [self._round(2**k) for k in range(self.doublings + 1)]
+        self.slow_round = cache(self._slow_round)
         self.repair = cache(self._repair)
         self._open(last)
 
@@ -233,9 +234,8 @@ class _Chain:
         for at, which in ((t, soon), (t + _STEPS, ~soon)):
             self.found[at] += np.bincount(out[which], lost[which], self.widest + 1)
 
-    def _round(self, w: int) -> tuple[Array, Array, float]:
+    def _slow_round(self, w: int) -> tuple[csr_array, csr_array, float]:
         """Give how losses in a round of w packets of slow start lead from thresholds to packets out, at once or later."""
-        w = min(w, self.widest)
         at_once, later = (np.zeros((self.widest + 1, self.widest + 1)) for _ in range(2))
         released = 0.0
         for i in range(1, w + 1):
@@ -243,19 +243,19 @@ class _Chain:
             out = np.minimum(np.minimum(w + i - 1, np.maximum(self.window, w)), self.widest)
             (at_once if w - i >= 4 else later)[self.window, out] += lost
             released += lost * 2 * (i - 1)
-        return at_once, later, released
+        return csr_array(at_once.T), csr_array(later.T), released
 
     def _grow_slow(self, t: int, k: int) -> None:
         share, w = self.slow[t, k], min(2**k, self.widest)
-        at_once, later, released = self.rounds[k]
+        at_once, later, released = self.slow_round(w)
         self.new[t] += share.sum() * w
         self.new[t + _STEPS] += share.sum() * released
         passed = share * self.q**w
         below = self.window > 2 * w
         self.slow[t + _STEPS, min(k + 1, self.doublings)] += np.where(below, passed, 0)
         self.avoid[t + _STEPS] += np.where(below, 0, passed)
-        self.found[t] += share @ at_once
-        self.found[t + _STEPS] += share @ later
+        self.found[t] += at_once @ share
+        self.found[t + _STEPS] += later @ share
 
     def _grow_avoiding(self, t: int) -> None:
         share, w = self.avoid[t], self.window
