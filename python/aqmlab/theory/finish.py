@@ -54,11 +54,50 @@ def completion(p: float, R: float, size: int, sender: Sender | None = None) -> f
     return _Rest(p, R, int(size), sender).whole()
 
 
-class _Rest:
-    """The mean time left, by the state at the start of a round."""
+def tail(p: float, R: float, age: float, window: int, waiting: float, sender: Sender) -> float:
+    """Give how long a flow takes to deliver what it has sent when its application has no more.
 
-    def __init__(self, p: float, R: float, size: int, sender: Sender) -> None:
+    Parameters
+    ----------
+    p : float
+        Probability that a packet is lost, in (0, 1).
+    R : float
+        Round-trip time (s).
+    age : float
+        Seconds since its SYN, by which its time-out has come down.
+    window : int
+        Packets that it has sent in the last round, at most 100, if it does not wait for a timer.
+    waiting : float
+        The probability that it does.
+    sender : Sender
+        How its TCP is set.
+
+    Returns
+    -------
+    float
+        Mean seconds. The last round began half a round trip ago, and the timer half its time.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+    probability(p=p)
+    positive(R=R, window=window)
+    size = min(int(window), LONGEST)
+    rest = _Rest(p, R, max(size, 2), sender, age / R)
+    moving = rest.round(size, size, size, 0) - R / 2
+    # What it waits with is a lost packet and, as a rule, another; the timer may be a doubled one.
+    late = sender.timeout(age, R) / (1 - 2 * p) if p < 0.5 else float("inf")
+    return (1 - waiting) * moving + waiting * (late / 2 + rest.round(1, 2, 2, 1))
+
+
+class _Rest:
+    """The mean time left, by the state at the start of a round; ``measured`` so many round trips before the first."""
+
+    def __init__(self, p: float, R: float, size: int, sender: Sender, measured: float = 0) -> None:
         self.p, self.q, self.R, self.size, self.sender = p, 1 - p, R, size, sender
+        self.measured = measured
         # One flow in 10,000 comes to a wider window without a loss.
         self.widest = min(sender.W, max(8, ceil(log(1e4) / (2 * p))))
         self.round = cache(self._round)
@@ -70,23 +109,23 @@ class _Rest:
         for left in range(1, self.size):
             for window in (1, 2, 3, 4):
                 self.round(window, window, left, 0)
-        opened = self.round(self.sender.IW, self.widest, self.size, 0)
         if self.sender.syn == 0:
-            return opened
+            return self.round(self.sender.IW, self.widest, self.size, -1)
+        opened = self.round(self.sender.IW, self.widest, self.size, 0)
         # A lost SYN leaves a window of one, a threshold of two, and no round trip measured: its timer stays doubled.
         total = self.R + self.q * opened
         for k in range(1, _BACKOFFS + 1):
-            rest = self.sender.T_syn * (2**k - 1) + self.round(1, 2, self.size, -k)
+            rest = self.sender.T_syn * (2**k - 1) + self.round(1, 2, self.size, -k - 1)
             total += self.p**k * (self.q if k < _BACKOFFS else 1) * rest
         return total
 
     def _timeout(self, window: int, left: int, backoff: int) -> float:
-        """Give the timer, doubled so often; if negative, the SYN's, of which no round trip was measured."""
+        """Give the timer, doubled so often; if below 0, and counted from -1 on, before any round trip was measured."""
         if backoff < 0:
-            return self.sender.T_syn * 2.0**-backoff
+            return self.sender.T_syn * 2.0 ** (-backoff - 1)
         # Rounds that it has measured: at least those of slow start, at most as if the window had always been this.
         sent = self.size - left
-        rounds = max(log2(1 + sent / self.sender.IW), sent / window)
+        rounds = self.measured + max(log2(1 + sent / self.sender.IW), sent / window)
         return max(self.sender.T_min, self.R * (1 + 2 * 0.75**rounds)) * 2.0**backoff
 
     def _round(self, window: int, threshold: int, left: int, backoff: int) -> float:
@@ -138,7 +177,7 @@ class _Rest:
             time = 0.0
             for k in range(_BACKOFFS):
                 wait = timeout * (2 ** (k + 1) - 1) + R
-                doubled = min(backoff + k + 1, _BACKOFFS) if backoff >= 0 else max(backoff - k - 1, -_BACKOFFS)
+                doubled = min(backoff + k + 1, _BACKOFFS) if backoff >= 0 else max(backoff - k - 1, -_BACKOFFS - 1)
                 rest = self.round(2, threshold, left + missing, doubled)
                 time += p**k * (q if k + 1 < _BACKOFFS else 1) * (wait + rest)
             return time

@@ -95,12 +95,15 @@ class Life:
         Packets that arrive twice, because after a time-out all is sent again, of losses by then.
     timeouts : ndarray
         Time-outs by then, the SYN's left out.
+    waiting : ndarray
+        Share of the flows that then wait for that timer, and nothing else can help them.
     """
 
     step: float
     sent: Array
     repeated: Array
     timeouts: Array
+    waiting: Array
 
     def at(self, age: float) -> int:
         """Give the entry of an age.
@@ -165,7 +168,7 @@ def life(p: float, R: float, age: float, sender: Sender | None = None) -> Life:
     chain = _Chain(p, R, widest, last, sender)
     for t in range(last):
         chain.advance(t)
-    total = (np.cumsum(x[:last]) for x in (chain.new, chain.twice, chain.expired))
+    total = (np.cumsum(x[:last]) for x in (chain.new, chain.twice, chain.expired, chain.idle))
     return Life(step, *total)
 
 
@@ -187,7 +190,7 @@ class _Chain:
         self.avoid = np.zeros((depth, widest + 1))
         self.found = np.zeros((depth, widest + 1))
         self.waiting = np.zeros((depth, _BACKOFFS, widest + 1))
-        self.new, self.twice, self.expired = np.zeros(depth), np.zeros(depth), np.zeros(depth)
+        self.new, self.twice, self.expired, self.idle = (np.zeros(depth) for _ in range(4))
         self.clean = self.q**self.window
         self.slow_round = cache(self._slow_round)
         self.repair = cache(self._repair)
@@ -290,6 +293,7 @@ class _Chain:
             self.twice[t] += share @ repair.twice[late]
             at = (now + late * self.R + timeout) / self.step
             whole = int(at)
+            self._wait(t + _STEPS * (1 + late), round(at), float((share * repair.failed[late]).sum()))
             out = np.bincount(self.threshold, share * repair.failed[late], self.widest + 1)
             for step, part in ((whole, whole + 1 - at), (whole + 1, at - whole)):
                 if step + _STEPS < self.new.size:
@@ -308,6 +312,12 @@ class _Chain:
         again = t + round(self.sender.timeout(now, self.R) * 2 ** (k + 1) / self.step)
         if k + 1 < _BACKOFFS and again < self.new.size:
             self.waiting[again, k + 1, 2] += share.sum() * self.p
+        self._wait(t, again, share.sum() * self.p)
+
+    def _wait(self, since: int, until: int, share: float) -> None:
+        if until > since:
+            self.idle[since] += share
+            self.idle[min(until, self.idle.size - 1)] -= share
 
 
 @dataclass(frozen=True)

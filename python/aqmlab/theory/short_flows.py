@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 
 from aqmlab.theory.answer import Answer
 from aqmlab.theory.domain import caution, not_negative, positive, probability, remarks
-from aqmlab.theory.finish import LONGEST, completion
+from aqmlab.theory.finish import LONGEST, completion, tail
 from aqmlab.theory.lives import Sender, life
 from aqmlab.theory.tcp import padhye
 
@@ -138,11 +138,11 @@ class Shorts:
         opened = 1 - p if self.sender.syn else 1.0
         total = 0.0
         for age in self.ages():
-            # What its last round has sent is delivered after it has ended; that round began half a round trip ago.
-            last = (lived.sent[lived.at(age)] - lived.sent[lived.at(max(0.0, age - R))]) / opened
-            window = min(LONGEST, max(1, round(float(last))))
-            rest = completion(p, R, window, Sender(window, max(window, 2), self.sender.T_syn, self.sender.T_min, 0))
-            total += opened * (age + rest - R / 2) / _PARTS
+            now = lived.at(age)
+            waits = min(1.0, float(lived.waiting[now]) / opened)
+            # Those that do not wait have sent this in the last round trip.
+            last = (lived.sent[now] - lived.sent[lived.at(max(0.0, age - R))]) / opened / max(1 - waits, 1e-9)
+            total += opened * (age + tail(p, R, age, max(1, round(float(last))), waits, self.sender)) / _PARTS
         # Whose SYN was lost finds its time over when it is sent again, and is done with the ACK of that.
         late = sum(p**k * (1 - p) * self.sender.T_syn * (2**k - 1) for k in range(1, 7))
         return total + (late + (1 - opened) * R if self.sender.syn else 0.0)
