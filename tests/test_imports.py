@@ -58,6 +58,7 @@ MAY_IMPORT = {
     "plot": {"distribution", "files", "metrics", "result", "table"},
     "plot_analysis": {"analysis", "files", "plot", "table", "theory"},
     "plot_sweep": {"files", "metrics", "plot", "sweeps", "table", "table_sweep"},
+    "plot_theory": {"plot"},
     "recording": {"_core", "files"},
     "replication": {"_core", "comparison", "local", "recording", "result", "scenario", "task"},
     "report": {"distribution", "files", "metrics", "plot", "result", "table"},
@@ -90,7 +91,7 @@ ONLY_THERE = {
     "distributed": {"cluster"},
     "typer": {"cli", "cli_analyse", "cli_design", "cli_sweep", "terminal"},
     "rich": {"terminal"},
-    "matplotlib": {"analysis", "comparison", "plot", "plot_analysis", "plot_sweep", "result", "sweeps"},
+    "matplotlib": {"analysis", "comparison", "plot", "plot_analysis", "plot_sweep", "plot_theory", "result", "sweeps"},
     "plotly": {"report", "report_sweep"},
 }
 HEAVY = {
