@@ -43,22 +43,32 @@ def poles(response: Response, delay: float = 0.0, count: int = 10) -> Complex:
     -----
     Newton's method on 1 + 1/T, which has the same zeros as 1 + T and none of the open loop's poles, from a polar grid
     of starts. A loop with delay has infinitely many poles, farther and farther to the left; those with a modulus of
-    some 50 over the delay are found. How many are on the right, Nyquist's count tells independently.
+    some 50 over the delay, and those near the crossings, are found. How many are on the right, Nyquist's count tells
+    independently.
     """
     on = sampled(response, delay)
-    low, high = on.w[0], 50 / delay if delay > 0 else on.w[-1]
-    radius = np.geomspace(max(low, 1e-8 * high), high, 120)
-    start = (radius[:, None] * np.exp(1j * np.linspace(0.25 * pi, pi, 28))).ravel()
-    s = np.concatenate([start, np.linspace(0, 40 / delay, 400) * 1j - 1 / delay]) if delay > 0 else start
+    low, high = on.w[0], max(50 / delay, 2 * on.w[-1]) if delay > 0 else on.w[-1]
+    radius = np.geomspace(max(low, 1e-8 * high), high, 80)
+    start = (radius[:, None] * np.exp(1j * np.linspace(0.25 * pi, pi, 16))).ravel()
+    s = np.concatenate([start, np.linspace(0, 40 / delay, 160) * 1j - 1 / delay]) if delay > 0 else start
+    found = np.empty(0, dtype=complex)
     with np.errstate(all="ignore"):
-        for _ in range(80):
+        for _ in range(60):
             h = 1e-6 * np.abs(s)
-            here = 1 + 1 / response(s)
-            slope = (1 / response(s + h) - 1 / response(s - h)) / (2 * h)
-            step = here / slope
-            reach = np.abs(step) / np.abs(s)
-            s = s - step / np.maximum(1, 2 * reach)
-        found = s[np.isfinite(s) & (reach < 1e-9) & (np.abs(s) < 1.2 * high)]
+            ahead, behind = 1 / response(s + h), 1 / response(s - h)
+            newton = (1 + (ahead + behind) / 2) * 2 * h / (ahead - behind)
+            reach = np.abs(newton) / np.abs(s)
+            s = s - newton / np.maximum(1, 2 * reach)
+            done = reach < 1e-9
+            found = np.concatenate([found, s[done]])
+            s = s[~done & np.isfinite(s) & (np.abs(s) < 3 * high)]
+            if not len(s):
+                break
+        for _ in range(2):
+            h = 1e-6 * np.abs(found)
+            slope = (1 / response(found + h) - 1 / response(found - h)) / (2 * h)
+            found = found - (1 + 1 / response(found)) / slope
+    found = found[np.isfinite(found) & (np.abs(found) < 1.2 * high)]
     found = np.where(np.abs(found.imag) < 1e-9 * np.abs(found), found.real + 0j, found)
     found = found[(found.imag >= 0) & (np.abs(found) > low / 10)]
     kept: list[complex] = []

@@ -1,8 +1,8 @@
 """What AQMs make of small changes of the queue: their laws, linearised at an equilibrium.
 
 >>> law = pi(a=1.822e-5, b=1.816e-5, frequency=170)
->>> abs(law(1e-3j))  # nearly K / s with K = (a - b) frequency
-0.0102...
+>>> round(float(abs(law(1e-3j))), 6)  # nearly K / w with K = (a - b) frequency
+0.0102
 """
 
 from __future__ import annotations

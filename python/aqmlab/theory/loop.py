@@ -1,7 +1,7 @@
 """TCP and an AQM as a control loop: the plant times the law, its margins, and the boundary of stability.
 
 >>> round(float(critical_gain(N=300, R=0.35, C=2500)), 9)  # the largest gain Hc that LRED's equation (25) allows
-0.000442808
+0.000442809
 """
 
 from __future__ import annotations

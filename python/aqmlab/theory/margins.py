@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from math import inf, isfinite, nan, pi
 from typing import Any
 
@@ -87,6 +88,7 @@ class Sampled:
     integrators: int
 
 
+@lru_cache(maxsize=16)  # margins, bandwidth, poles of one loop ask for the same
 def sampled(response: Response, delay: float = 0.0) -> Sampled:
     """Evaluate a loop from where it is a mere integrator, or constant, to well past its last crossings.
 

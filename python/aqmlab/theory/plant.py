@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from aqmlab.theory.domain import caution, not_negative, positive
+from aqmlab.theory.domain import caution, not_negative, positive, probability
 
 if TYPE_CHECKING:
     from control import TransferFunction
@@ -190,7 +190,7 @@ class Plant:
         K12 K21 e^(-sR) / ((s + K11) (s + 1/R))
 
     with the queue's pole at -1/R, or at 0 without it; without merging w(t) and w(t-R), (K11/2) (1 + e^(-sR)) takes the
-    place of K11. For several classes it is the sum, with the queue's pole at the sum of x_i / R_i over C, x_i the rates.
+    place of K11. For several classes it is the sum, with the queue's pole at sum of x_i / R_i over C, x_i their rates.
 
     Parameters
     ----------
@@ -208,6 +208,9 @@ class Plant:
         Whether w(t-R) is taken for w(t) in the product of both, as LRED and Hollot do.
     load : float
         What does not heed drops (packets/s), below ``C``; the flows have the rest.
+    p0 : float
+        The drop probability at the equilibrium, if it is known better than by (6): where time-outs make it smaller,
+        flows answer to a change of it more, K12 = 1 / (p0 R).
 
     Raises
     ------
@@ -216,7 +219,8 @@ class Plant:
 
     Notes
     -----
-    LRED, eqs. (7) to (13); Hollot, Misra, Towsley and Gong 2001, eq. (6).
+    LRED, eqs. (7) to (13); Hollot, Misra, Towsley and Gong 2001, eq. (6). A given ``p0`` is ours, a rule of thumb: a
+    relative change of it has the effect that it has by (6).
     """
 
     def __init__(
@@ -228,6 +232,7 @@ class Plant:
         queue_pole: bool = False,
         merged: bool = True,
         load: float = 0.0,
+        p0: float | None = None,
     ) -> None:
         positive(N=N, R=R, C=C, eta=eta)
         self.N, self.R, self.eta = np.broadcast_arrays(
@@ -238,9 +243,13 @@ class Plant:
         self.C = float(C)
         self.queue_pole, self.merged = queue_pole, merged
         unit = float(np.sum(self.N * np.sqrt(self.eta) / self.R))
-        self.p0 = (unit / _left(C, load)) ** 2
-        self.w = np.sqrt(self.eta / self.p0)
-        _judge(self.w, np.asarray(self.p0))
+        by_windows = (unit / _left(C, load)) ** 2
+        self.w = np.sqrt(self.eta / by_windows)
+        if p0 is None:
+            _judge(self.w, np.asarray(by_windows))
+        else:
+            probability(p0=p0)
+        self.p0 = by_windows if p0 is None else float(p0)
         self.K11 = 2 / (self.R * self.w)
         self.K = self.N / (self.R**2 * self.p0)
         """Of each class K12 K21."""
