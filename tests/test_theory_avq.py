@@ -3,6 +3,7 @@
 import cmath
 import json
 import math
+from dataclasses import replace
 from functools import cache
 from math import inf
 
@@ -196,6 +197,13 @@ def test_the_buffer_that_gives_a_fifth_is_found() -> None:
     assert avq.buffer_limit(N, D, C, beta=1 / 2, alpha=0.2) == pytest.approx(26.3, abs=0.05)
     assert avq.buffer_limit(N, D, C) == pytest.approx(25.657, abs=1e-3)
     assert avq.buffer_limit(500, D, C) == inf
+
+
+def test_marks_by_the_virtual_capacity_alone_do_not_give_a_fifth_either() -> None:
+    blind = replace(loop(), K12=loop().K11)  # dp/d lambda left out
+    pole = avq_loop.rightmost(0.0540, blind)
+    assert pole.real == pytest.approx(0, abs=5e-4)
+    assert avq_loop.rightmost(0.2, blind).real > 0.1
 
 
 # --- what can be derived -------------------------------------------------------------------------------------------
