@@ -3,6 +3,7 @@
 import cmath
 import json
 import math
+from dataclasses import replace
 from functools import cache
 from math import inf
 
@@ -17,6 +18,8 @@ from aqmlab import Scenario
 from aqmlab.theory import avq, avq_loop
 from aqmlab.theory.domain import ValidityWarning, remarks
 
+RELAXED = settings(deadline=None)
+
 # The LRED paper's: 100 flows, 450 ms, 2500 packets/s, gamma 0.98.
 N, D, C, GAMMA = 100.0, 0.45, 2500.0, 0.98
 
@@ -29,6 +32,7 @@ def loop(B: float = inf, beta: float = 2 / 3, flows: float = N, d: float = D) ->
 # --- the marking ---------------------------------------------------------------------------------------------------
 
 
+@RELAXED
 @given(st.floats(0.2, 3), st.integers(1, 60))
 def test_a_finite_virtual_queue_marks_what_m_m_1_b_loses(rho: float, B: int) -> None:
     shares = rho ** np.arange(B + 1)
@@ -42,6 +46,7 @@ def test_the_fluid_is_the_limit_of_large_buffers() -> None:
     assert avq_loop.elasticity(1.05, 5000) == pytest.approx(avq_loop.elasticity(1.05), rel=1e-9)
 
 
+@RELAXED
 @given(st.floats(0.5, 2), st.floats(0.5, 100))
 def test_the_elasticity_is_the_marking_s_logarithmic_slope(rho: float, B: float) -> None:
     h = 1e-5
@@ -194,9 +199,17 @@ def test_the_buffer_that_gives_a_fifth_is_found() -> None:
     assert avq.buffer_limit(500, D, C) == inf
 
 
+def test_marks_by_the_virtual_capacity_alone_do_not_give_a_fifth_either() -> None:
+    blind = replace(loop(), K12=loop().K11)  # dp/d lambda left out
+    pole = avq_loop.rightmost(0.0540, blind)
+    assert pole.real == pytest.approx(0, abs=5e-4)
+    assert avq_loop.rightmost(0.2, blind).real > 0.1
+
+
 # --- what can be derived -------------------------------------------------------------------------------------------
 
 
+@RELAXED
 @given(st.floats(0.1, 200))
 def test_the_elasticity_limit_puts_a_pole_of_the_flows_alone_on_the_axis(W: float) -> None:
     e = avq.elasticity_limit(W)
@@ -218,6 +231,7 @@ def test_the_fluid_is_stable_for_windows_below_three_packets_only() -> None:
         assert (avq_loop.critical_alpha(loop(flows=GAMMA * C * D / (part * W))) > 0) == stable
 
 
+@RELAXED
 @given(st.floats(1.3, 20), st.floats(2, 30), st.floats(0.5, 3))
 def test_alpha_times_the_round_trip_depends_on_the_window_alone(W: float, B: float, stretch: float) -> None:
     short, long = (avq_loop.critical_alpha(loop(B, flows=GAMMA * C * d / W, d=d)) * d for d in (0.2, 0.2 * stretch))

@@ -7,13 +7,15 @@ from functools import cache
 import numpy as np
 import pytest
 from conftest import Cli
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aqmlab
 from aqmlab import Scenario
 from aqmlab.theory import raqm, raqm_balance, raqm_map, raqm_smoothed, raqm_theorems, tcp
 from aqmlab.theory.domain import ValidityWarning
+
+RELAXED = settings(deadline=None)
 
 R0 = 1.25e6  # bytes/s of 10 Mbit/s
 
@@ -75,6 +77,7 @@ def test_the_bound_is_the_printed_one_and_even_about_one(x: float) -> None:
     assert float(raqm_map.c(2 - x)) == pytest.approx(float(raqm_map.c(x)), rel=1e-12)
 
 
+@RELAXED
 @given(st.floats(1e-6, 2 - 1e-6))
 def test_the_bound_is_equation_13_and_never_below_four(x: float) -> None:
     found = float(raqm_map.c(x))
@@ -101,6 +104,7 @@ def test_gains_of_a_link_of_10_mbit_s() -> None:
     assert (half.m, half.factor_adaptive, half.stable) == (pytest.approx(2 * math.log(3)), 0, True)
 
 
+@RELAXED
 @given(st.floats(0.01, 5))
 def test_the_fastest_gain_is_there_in_a_step(x: float) -> None:
     m = float(raqm.alpha_fastest(x * R0, R0)) * R0
@@ -148,6 +152,7 @@ def test_theorem_1_speaks_of_the_next_step_only() -> None:
     assert sorted(raqm_map.orbit(4.5, 0.02, 5000)[-2:]) == pytest.approx([low, high], abs=1e-9)
 
 
+@RELAXED
 @given(st.floats(1e-3, 4), st.floats(2, 50))
 def test_from_twice_the_expected_rate_every_gain_brings_it_nearer(m: float, x: float) -> None:
     assert raqm_theorems.v_difference(x, m) < 0
@@ -179,6 +184,7 @@ def test_two_cycles_are_the_printed_ones(m: float, low: float, high: float) -> N
     assert sorted(raqm_map.orbit(m, 0.5, 5000)[-2:]) == pytest.approx(cycle, abs=1e-9)
 
 
+@RELAXED
 @given(st.floats(4.001, 60))
 def test_a_two_cycle_is_where_the_bound_is_the_gain(m: float) -> None:
     low, high = raqm_map.two_cycle(m) or (0, 0)
@@ -262,6 +268,7 @@ def test_smoothing_moves_the_limit_to_4_889() -> None:
     assert raqm_smoothed.steps_to_settle(m=5.2, weight=0.1, most=20000) is None
 
 
+@RELAXED
 @given(st.floats(0.1, 6), st.floats(0.01, 0.9))
 def test_the_smoothed_loop_s_roots_are_its_jacobian_s(m: float, weight: float) -> None:
     def periods(state: np.ndarray) -> np.ndarray:
