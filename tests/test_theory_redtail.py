@@ -158,6 +158,11 @@ def test_flows_of_any_round_trip_times_meet_at_the_equilibrium(
         assert slots.settles(np.linspace(0, 10 * q_e + 100, 500)).all()
 
 
+def test_flows_that_just_fill_the_link_have_no_queue() -> None:
+    assert Slots(C=1000, d=0.1, N=10, W=10).q_e == 0
+    assert Slots(C=1000, d=[0.1, 0.05], N=2, W=1000 / 30).q_e == pytest.approx(0, abs=1e-9)
+
+
 def test_with_equal_round_trips_the_sufficient_condition_is_the_round_trip_time() -> None:
     slots = paper(40)
     assert slots.sufficient_limit() == pytest.approx(slots.rtt, rel=1e-12)
@@ -277,6 +282,9 @@ def test_the_first_queue_s_delay_has_a_bound() -> None:
     q1 = np.array([0, 1e3, 2e3, 15e3, 30e3, 60e3])
     rates = redtail.first_rate(q1, 30e3, bytes_a_second, minth1=2e3, C1min=25e3, C1max=0.9 * bytes_a_second)
     assert rates == pytest.approx([0, 25e3, 25e3, 187.5e3, 337.5e3, 337.5e3])
+    # Below the lower threshold the least rate holds, whatever the share would be; without one the share does.
+    assert redtail.first_rate(1e3, 30e3, bytes_a_second, minth1=2e3, C1min=5e3) == 5e3
+    assert redtail.first_rate(1e3, 30e3, bytes_a_second) == 12.5e3
     # With C1min = 0, what is served at C1 waits q1 / C1 >= maxth1 / C.
     q1 = np.linspace(1, 160e3, 1000)
     assert (q1 / redtail.first_rate(q1, 30e3, bytes_a_second) >= 0.08 - 1e-12).all()

@@ -75,8 +75,8 @@ class Slots:
                 f"C = {self.C:g}: eq. (8) fails, there is no queue. Take more flows, a larger W (a lower P), or less C"
             )
         least, most = ((self.rtt - d) * self.C for d in (self.delays.max(), self.delays.min()))
-        if most - least < 1e-12 * most:
-            return float(most)
+        if most - least <= 1e-12 * abs(most):
+            return max(0.0, float(most))
         return float(brentq(lambda q: self._rate(q) - self.C, max(0.0, least), most, xtol=1e-12, rtol=1e-14))
 
     @property
