@@ -30,6 +30,27 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 
 
 @design.command()
+def avq(
+    rate: Rate,
+    packet: Packet,
+    n_min: FewestFlows,
+    rtt_max: LongestRoundTrip,
+    gamma: Annotated[float, typer.Option("--gamma", metavar="GAMMA", help="The desired utilisation.")] = 0.98,
+    alpha: Annotated[
+        float | None,
+        typer.Option("--alpha", metavar="ALPHA", help="The alpha to judge, per second; the rule's own by default."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """AVQ: a working limit on alpha, and what is stable by how the virtual queue marks."""
+    from aqmlab.theory import avq
+
+    capacity = _packets("--rate", rate, packet)
+    longest = _base("--rtt-max", rtt_max, "s")
+    _answer(lambda: avq.design(N_min=n_min, R_max=longest, C=capacity, gamma=gamma, alpha=alpha), json)
+
+
+@design.command()
 def lred(
     rate: Rate,
     packet: Packet,
@@ -46,6 +67,23 @@ def lred(
     capacity = _packets("--rate", rate, packet)
     longest = _base("--rtt-max", rtt_max, "s")
     _answer(lambda: lred.design(N_min=n_min, R_max=longest, C=capacity, beta=beta), json)
+
+
+@design.command()
+def pi(
+    rate: Rate,
+    packet: Packet,
+    n_min: FewestFlows,
+    rtt_max: LongestRoundTrip,
+    frequency: Annotated[float, typer.Option("--frequency", metavar="HZ", help="Updates a second.")] = 170.0,
+    json: Json = False,
+) -> None:
+    """PI: the gains a and b by Hollot's rule (PI*), where the rule holds, and the margins that it leaves."""
+    from aqmlab.theory import pi
+
+    capacity = _packets("--rate", rate, packet)
+    longest = _base("--rtt-max", rtt_max, "s")
+    _answer(lambda: pi.design(N_min=n_min, R_max=longest, C=capacity, frequency=frequency), json)
 
 
 @design.command()
@@ -94,6 +132,61 @@ def redtail(
         lambda: redtail.design(C=capacity, d=delay, N=n, P=loss, W=window, sigma=deviation, B=room, S=slot),
         json,
     )
+
+
+@design.command()
+def rem(
+    rate: Rate,
+    packet: Packet,
+    n_min: FewestFlows,
+    rtt_max: LongestRoundTrip,
+    phi: Annotated[float, typer.Option("--phi", metavar="PHI", help="Base of the exponential.")] = 1.001,
+    gamma: Annotated[float, typer.Option("--gamma", metavar="GAMMA", help="Step of the price, per packet.")] = 0.001,
+    alpha: Annotated[float, typer.Option("--alpha", metavar="ALPHA", help="Weight of the queue's error.")] = 0.1,
+    frequency: Annotated[float, typer.Option("--frequency", metavar="HZ", help="Updates a second.")] = 500.0,
+    target: Annotated[float, typer.Option("--target", metavar="PACKETS", help="Target queue.")] = 100.0,
+    buffer: Annotated[float, typer.Option("--buffer", metavar="PACKETS", help="Buffer, above the target.")] = 200.0,
+    json: Json = False,
+) -> None:
+    """REM: its least response time, where its queue settles, its margins, and the largest stable gamma."""
+    from aqmlab.theory import rem
+
+    capacity = _packets("--rate", rate, packet)
+    longest = _base("--rtt-max", rtt_max, "s")
+    _answer(
+        lambda: rem.design(
+            N_min=n_min,
+            R_max=longest,
+            C=capacity,
+            phi=phi,
+            gamma=gamma,
+            alpha=alpha,
+            frequency=frequency,
+            q0=target,
+            Q=buffer,
+        ),
+        json,
+    )
+
+
+@design.command()
+def raqm(
+    rate: Rate,
+    at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="RATE", help="Rate of arrivals at which to take the gain; the link's by default."),
+    ] = None,
+    eps: Annotated[
+        float, typer.Option("--eps", metavar="EPS", help="The adaptive gain as a part of the bound alpha^.")
+    ] = 0.9,
+    json: Json = False,
+) -> None:
+    """RAQM: the bound alpha^ and its least, 4/r0, the gains below it, and how fast they converge."""
+    from aqmlab.theory import raqm
+
+    expected = _base("--rate", rate, "bit/s") / 8
+    found = None if at is None else _base("--at", at, "bit/s") / 8
+    _answer(lambda: raqm.design(r0=expected, r=found, eps=eps), json)
 
 
 def _base(option: str, text: str, unit: str) -> float:
