@@ -26,7 +26,7 @@ SIGMA = {20: 77021 / 8000, 40: 128490 / 8000}
 
 def paper(N: int, P: float = 0.014, slots: float = 1.0) -> Slots:
     """Give section VI's queue with slots of so many round-trip times."""
-    W = float(redtail.window(P))
+    W = float(tcp.window(P))
     return Slots(C=C, d=DELAY, N=N, W=W, S=slots * N * W / C)
 
 
@@ -325,7 +325,7 @@ def test_tables_3_and_4_imply_losses(
 ) -> None:
     x, R = rate / 10, 0.064 + delay
     assert round(x * R, 2) == W
-    p = redtail.implied_loss(x, R)
+    p = float(tcp.loss(x, R))
     assert round(100 * p, 2) == percent
     assert float(tcp.padhye(p, R)) == pytest.approx(x, rel=1e-9)
     ratio = 100 * p / paper_percent
@@ -353,7 +353,7 @@ def test_padhye_s_windows_are_smaller() -> None:
         assert N * float(tcp.padhye(0.014, R)) == pytest.approx(C, rel=1e-9)
         assert round(N * W - DELAY * C) == queue
         assert int(N * 0.3 * float(tcp.padhye(0.014, 0.3)) - DELAY * C) == at_300_ms
-        assert 0.85 < W / redtail.window(0.014) < 0.95
+        assert 0.85 < W / tcp.window(0.014) < 0.95
 
 
 def test_design_says_it_all_at_once() -> None:
@@ -411,7 +411,6 @@ def test_design_refuses_what_has_no_meaning(change: dict[str, object], message: 
 
 def test_other_functions_refuse_what_has_no_meaning() -> None:
     for refuse in (
-        lambda: redtail.implied_loss(1e9, 0.1),
         lambda: redtail.padhye_window(0.9, 2, C),
         lambda: redtail.first_rate(1, 30, 10, C1min=20),
         lambda: rate_deviation(np.ones((2, 5)), 0.1, 0.4),
@@ -465,7 +464,7 @@ class Seen:
     def slots(self, factor: float = 1.0) -> Slots:
         """Give the model at the measured loss, with slots of so many measured round-trip times."""
         N = len(self.arrivals)
-        return Slots(C=C, d=DELAY, N=N, W=float(redtail.window(self.loss)), S=factor * self.rtt)
+        return Slots(C=C, d=DELAY, N=N, W=float(tcp.window(self.loss)), S=factor * self.rtt)
 
     def sigma(self, factor: float = 1.0) -> float:
         return rate_deviation(self.arrivals, 0.01, factor * self.rtt)
