@@ -26,7 +26,7 @@ SIGMA = {20: 77021 / 8000, 40: 128490 / 8000}
 
 def paper(N: int, P: float = 0.014, slots: float = 1.0) -> Slots:
     """Give section VI's queue with slots of so many round-trip times."""
-    W = float(redtail.window(P))
+    W = float(tcp.window(P))
     return Slots(C=C, d=DELAY, N=N, W=W, S=slots * N * W / C)
 
 
@@ -158,6 +158,11 @@ def test_flows_of_any_round_trip_times_meet_at_the_equilibrium(
         assert slots.settles(np.linspace(0, 10 * q_e + 100, 500)).all()
 
 
+def test_flows_that_just_fill_the_link_have_no_queue() -> None:
+    assert Slots(C=1000, d=0.1, N=10, W=10).q_e == 0
+    assert Slots(C=1000, d=[0.1, 0.05], N=2, W=1000 / 30).q_e == pytest.approx(0, abs=1e-9)
+
+
 def test_with_equal_round_trips_the_sufficient_condition_is_the_round_trip_time() -> None:
     slots = paper(40)
     assert slots.sufficient_limit() == pytest.approx(slots.rtt, rel=1e-12)
@@ -277,6 +282,9 @@ def test_the_first_queue_s_delay_has_a_bound() -> None:
     q1 = np.array([0, 1e3, 2e3, 15e3, 30e3, 60e3])
     rates = redtail.first_rate(q1, 30e3, bytes_a_second, minth1=2e3, C1min=25e3, C1max=0.9 * bytes_a_second)
     assert rates == pytest.approx([0, 25e3, 25e3, 187.5e3, 337.5e3, 337.5e3])
+    # Below the lower threshold the least rate holds, whatever the share would be; without one the share does.
+    assert redtail.first_rate(1e3, 30e3, bytes_a_second, minth1=2e3, C1min=5e3) == 5e3
+    assert redtail.first_rate(1e3, 30e3, bytes_a_second) == 12.5e3
     # With C1min = 0, what is served at C1 waits q1 / C1 >= maxth1 / C.
     q1 = np.linspace(1, 160e3, 1000)
     assert (q1 / redtail.first_rate(q1, 30e3, bytes_a_second) >= 0.08 - 1e-12).all()
@@ -317,7 +325,7 @@ def test_tables_3_and_4_imply_losses(
 ) -> None:
     x, R = rate / 10, 0.064 + delay
     assert round(x * R, 2) == W
-    p = redtail.implied_loss(x, R)
+    p = float(tcp.loss(x, R))
     assert round(100 * p, 2) == percent
     assert float(tcp.padhye(p, R)) == pytest.approx(x, rel=1e-9)
     ratio = 100 * p / paper_percent
@@ -345,7 +353,7 @@ def test_padhye_s_windows_are_smaller() -> None:
         assert N * float(tcp.padhye(0.014, R)) == pytest.approx(C, rel=1e-9)
         assert round(N * W - DELAY * C) == queue
         assert int(N * 0.3 * float(tcp.padhye(0.014, 0.3)) - DELAY * C) == at_300_ms
-        assert 0.85 < W / redtail.window(0.014) < 0.95
+        assert 0.85 < W / tcp.window(0.014) < 0.95
 
 
 def test_design_says_it_all_at_once() -> None:
@@ -403,7 +411,6 @@ def test_design_refuses_what_has_no_meaning(change: dict[str, object], message: 
 
 def test_other_functions_refuse_what_has_no_meaning() -> None:
     for refuse in (
-        lambda: redtail.implied_loss(1e9, 0.1),
         lambda: redtail.padhye_window(0.9, 2, C),
         lambda: redtail.first_rate(1, 30, 10, C1min=20),
         lambda: rate_deviation(np.ones((2, 5)), 0.1, 0.4),
@@ -457,7 +464,7 @@ class Seen:
     def slots(self, factor: float = 1.0) -> Slots:
         """Give the model at the measured loss, with slots of so many measured round-trip times."""
         N = len(self.arrivals)
-        return Slots(C=C, d=DELAY, N=N, W=float(redtail.window(self.loss)), S=factor * self.rtt)
+        return Slots(C=C, d=DELAY, N=N, W=float(tcp.window(self.loss)), S=factor * self.rtt)
 
     def sigma(self, factor: float = 1.0) -> float:
         return rate_deviation(self.arrivals, 0.01, factor * self.rtt)

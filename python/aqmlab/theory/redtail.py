@@ -1,4 +1,4 @@
-"""RED+Tail: the short flows' delay, windows and losses, and what to expect of the long flows' queue.
+"""RED+Tail: the short flows' delay, files and windows, and what to expect of the long flows' queue.
 
 >>> from aqmlab.theory import redtail
 >>> round(redtail.design(C=750, d=0.064, N=20, P=0.014).q_e, 1)
@@ -18,6 +18,7 @@ from aqmlab.theory.answer import Answer
 from aqmlab.theory.domain import caution, not_negative, positive, probability, remarks
 from aqmlab.theory.slots import Slots
 from aqmlab.theory.tcp import padhye
+from aqmlab.theory.tcp import window as tcp_window
 
 Array = NDArray[np.float64]
 
@@ -113,7 +114,7 @@ def design(
     N : float
         Flows.
     P : float or None
-        The drop probability that the thresholds keep, from which `window` has W.
+        The drop probability that the thresholds keep, from which the square-root law has W.
     W : float or None
         The mean window of a flow, packets; it takes the place of that from ``P``.
     sigma : float or None
@@ -144,7 +145,12 @@ def design(
         if W is None:
             if P is None:
                 raise ValueError("P and W are not given: give the drop probability P or the mean window W")
-            W = float(window(P))
+            W = float(tcp_window(P))
+            if P > 0.05:
+                caution(
+                    f"P = {P:.3g} is above 0.05: time-outs dominate, windows are smaller than by the square-root law; "
+                    "give W, as `padhye_window` has it"
+                )
         if sigma is None:
             positive(N=N)
             sigma = paper_sigma(N)
@@ -221,37 +227,6 @@ def paper_sigma(N: float) -> float:
     """
     positive(N=N)
     return (77021 if N <= 30 else 128490) / _SEGMENT
-
-
-def window(P: ArrayLike) -> Array:
-    """Give the mean window of a flow by the square-root law.
-
-    Parameters
-    ----------
-    P : array_like
-        Drop probability, in (0, 1).
-
-    Returns
-    -------
-    ndarray
-        sqrt(3 / (2 P)), packets; shape as ``P``.
-
-    Raises
-    ------
-    ValueError
-        If ``P`` is not in (0, 1).
-
-    Notes
-    -----
-    A sawtooth of equal teeth without time-outs: some 5 to 15 % more than flows have at P = 0.01, and worse above 0.05,
-    of which a remark warns.
-    """
-    probability(P=P)
-    if np.max(P) > 0.05:
-        caution(
-            f"P = {np.max(P):.3g} is above 0.05: time-outs dominate, windows are smaller than by the square-root law"
-        )
-    return np.asarray(np.sqrt(1.5 / np.asarray(P, dtype=float)))
 
 
 def padhye_window(P: float, N: float, C: float, T0: float = 1.0) -> float:
@@ -387,32 +362,3 @@ def longer_than(x: ArrayLike, K: float = 2300.0, a: float = 1.3) -> Array:
     """
     positive(x=x, K=K, a=a)
     return np.asarray(np.minimum(1.0, (K / np.asarray(x, dtype=float)) ** a))
-
-
-def implied_loss(rate: float, R: float, T0: float = 1.0) -> float:
-    """Give the loss at which a flow has a rate.
-
-    Parameters
-    ----------
-    rate : float
-        Packets a second.
-    R : float
-        Its round-trip time, s.
-    T0 : float
-        First time-out, s.
-
-    Returns
-    -------
-    float
-        p with padhye(p, R, T0) = rate.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range, or no loss in (0, 1) gives this rate.
-    """
-    positive(rate=rate, R=R, T0=T0)
-    least, most = (float(padhye(p, R, T0)) for p in (1 - 1e-9, 1e-12))
-    if not least < rate < most:
-        raise ValueError(f"rate = {rate:g} packets/s: at R = {R:g} s must be between {least:.3g} and {most:.3g}")
-    return float(brentq(lambda p: float(padhye(p, R, T0)) - rate, 1e-12, 1 - 1e-9, xtol=1e-15, rtol=1e-12))
