@@ -214,6 +214,8 @@ def test_what_a_cell_draws_does_not_depend_on_the_others(table: dict[str, Trials
     )
     assert alone.mean == np.mean(times(90, 0.04, R, TAU, sender=Sender(flavour="tahoe")))
     assert alone.mean != trials(90, 0.04, R, TAU, seed=2, sender=Sender(flavour="tahoe")).mean
+    # Nor is it the same chance for another loss, however near.
+    assert abs(alone.mean - trials(90, 0.04 + 1e-9, R, TAU, sender=Sender(flavour="tahoe")).mean) > 0.01
 
 
 # The packet engine.
