@@ -1,6 +1,7 @@
 """Short transfers: RED+Tail's Fig. 2 and Table I, from closed forms, from trials, and from the packet engine."""
 
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.theory import tcp, transfers
+from aqmlab.theory import tcp, transfer_trials, transfers
 from aqmlab.theory.transfer_trials import Sender, Trials, times, trials
 
 # A packet of 1000 bytes over 3 Mbit/s, and the round trip without it.
@@ -142,6 +143,16 @@ def test_a_lost_syn_waits_for_the_initial_time_out() -> None:
         first = (1 - p) * T0 + p * 6.0
         mean = 2 * R + TAU + p / (1 - 2 * p) * (6.0 + first)
         assert found.mean == pytest.approx(mean, rel=0.05)
+
+
+def test_newreno_fills_a_hole_a_round_trip(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Every second packet from the 33rd on is lost, so many in all; SYN and request come first.
+    def took(holes: int) -> float:
+        lost = {2 + 32 + 2 * k for k in range(holes)}
+        monkeypatch.setattr(transfer_trials, "_losses", lambda rng, p: (k in lost for k in count()))
+        return float(times(64, 0.0, R, TAU, 1, sender=Sender(flavour="newreno", handshake_measured=True))[0])
+
+    assert np.diff([took(holes) for holes in range(2, 9)]) == pytest.approx(R + TAU, abs=2.5 * TAU)
 
 
 # An independent simulation of the same: the means differ by what chance allows, less than three standard errors of the
