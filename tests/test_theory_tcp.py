@@ -424,7 +424,7 @@ def test_a_queue_at_its_target_loses_what_padhye_s_flows_need(
             assert 1.1 < found / approximate < 1.5, N
 
 
-# Poisson packets that mind no losses take a share of the link: the flows beside them are as far from the model as alone.
+# Poisson packets that mind no losses have a share of the link; flows beside them are as far from the model as alone.
 @pytest.mark.parametrize(("flavour", "low", "high"), [("reno", -0.12, 0.0), ("newreno", 0.0, 0.20)])
 def test_flows_beside_a_load_lose_what_the_rest_of_the_link_needs(flavour: str, low: float, high: float) -> None:
     for share in (0.2, 0.5):

@@ -1,6 +1,7 @@
 """Short transfers: RED+Tail's Fig. 2 and Table I, from closed forms, from trials, and from the packet engine."""
 
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.theory import tcp, transfers
+from aqmlab.theory import tcp, transfer_trials, transfers
 from aqmlab.theory.transfer_trials import Sender, Trials, times, trials
 
 # A packet of 1000 bytes over 3 Mbit/s, and the round trip without it.
@@ -144,6 +145,16 @@ def test_a_lost_syn_waits_for_the_initial_time_out() -> None:
         assert found.mean == pytest.approx(mean, rel=0.05)
 
 
+def test_newreno_fills_a_hole_a_round_trip(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Every second packet from the 33rd on is lost, so many in all; SYN and request come first.
+    def took(holes: int) -> float:
+        lost = {2 + 32 + 2 * k for k in range(holes)}
+        monkeypatch.setattr(transfer_trials, "_losses", lambda rng, p: (k in lost for k in count()))
+        return float(times(64, 0.0, R, TAU, 1, sender=Sender(flavour="newreno", handshake_measured=True))[0])
+
+    assert np.diff([took(holes) for holes in range(2, 9)]) == pytest.approx(R + TAU, abs=2.5 * TAU)
+
+
 # An independent simulation of the same: the means differ by what chance allows, less than three standard errors of the
 # difference in any cell and one in the mean square.
 @pytest.mark.parametrize(("flavour", "mean", "sd"), [("tahoe", TAHOE, TAHOE_SD), ("reno", RENO, RENO_SD)])
@@ -214,6 +225,8 @@ def test_what_a_cell_draws_does_not_depend_on_the_others(table: dict[str, Trials
     )
     assert alone.mean == np.mean(times(90, 0.04, R, TAU, sender=Sender(flavour="tahoe")))
     assert alone.mean != trials(90, 0.04, R, TAU, seed=2, sender=Sender(flavour="tahoe")).mean
+    # Nor is it the same chance for another loss, however near.
+    assert abs(alone.mean - trials(90, 0.04 + 1e-9, R, TAU, sender=Sender(flavour="tahoe")).mean) > 0.01
 
 
 # The packet engine.
