@@ -267,7 +267,7 @@ def _rem(given: dict[str, Any], point: Settled) -> Law:
 
 def _red(given: dict[str, Any], point: Settled) -> Law | None:
     if point.ramp is None:
-        caution("RED: the queue is not on its ramp but at the buffer's end; no loop is drawn")
+        caution("RED: the queue is not on its ramp, there is no slope to linearise; no loop is drawn")
         return None
     return red(point.ramp, point.q, given["w_q"], point.capacity / (1 - point.p))
 

@@ -362,10 +362,13 @@ def _on_ramp(name: str, given: dict[str, Any], flows: Flows, full: float) -> tup
         q = _meeting(loss, ramp, top)
         if q is not None and flows.windows(q).min() >= least:
             return q, ramp
-    caution(
-        f"{name}: up to {top:.4g} packets it drops less than the flows need; the buffer, {full:.4g}, limits the queue"
-    )
-    return full, None
+    if top < full:
+        caution(f"{name}: at {top:.4g} packets p jumps from less than the flows need to 1: the queue swings about that")
+    else:
+        caution(
+            f"{name}: up to the buffer, {full:.4g} packets, it drops less than the flows need: that limits the queue"
+        )
+    return top, None
 
 
 def _meeting(loss: Callable[[float], float], ramp: Ramp, top: float) -> float | None:
