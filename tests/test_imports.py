@@ -28,7 +28,9 @@ MAY_IMPORT = {
         "sweeps",
     },
     "__main__": {"cli"},
+    "analysis": {"files", "plot_analysis", "scenario", "settling", "table", "theory"},
     "cli": {
+        "cli_analyse",
         "cli_design",
         "cli_fluid",
         "cli_sweep",
@@ -42,6 +44,7 @@ MAY_IMPORT = {
         "sweeping",
         "terminal",
     },
+    "cli_analyse": {"_core", "analysis", "files", "scenario", "terminal"},
     "cli_design": {"_core", "files", "terminal", "theory"},
     "cli_fluid": {
         "comparison",
@@ -67,14 +70,17 @@ MAY_IMPORT = {
     "metrics": set(),
     "pages": {"files", "listing", "metrics", "scenario"},
     "plot": {"distribution", "files", "metrics", "result", "table"},
+    "plot_analysis": {"analysis", "files", "plot", "table", "theory"},
     "plot_fluid": {"plot", "result", "table"},
     "plot_sweep": {"files", "metrics", "plot", "sweeps", "table", "table_sweep"},
+    "plot_theory": {"plot"},
     "recording": {"_core", "files"},
     "replication": {"_core", "comparison", "local", "recording", "result", "scenario", "task"},
     "report": {"distribution", "files", "metrics", "plot", "result", "table"},
     "report_sweep": {"files", "metrics", "plot", "plot_sweep", "report", "sweeps", "table", "table_sweep"},
     "result": {"distribution", "files", "plot", "recording", "scenario", "summary", "table"},
     "scenario": {"_core"},
+    "settling": {"table", "theory"},
     "store": {"files", "journal", "metrics", "task"},
     "student": set(),
     "summary": {"student"},
@@ -98,9 +104,19 @@ MAY_IMPORT = {
 }
 ONLY_THERE = {
     "distributed": {"cluster"},
-    "typer": {"cli", "cli_design", "cli_fluid", "cli_sweep", "terminal"},
+    "typer": {"cli", "cli_analyse", "cli_design", "cli_fluid", "cli_sweep", "terminal"},
     "rich": {"terminal"},
-    "matplotlib": {"comparison", "plot", "plot_fluid", "plot_sweep", "result", "sweeps"},
+    "matplotlib": {
+        "analysis",
+        "comparison",
+        "plot",
+        "plot_analysis",
+        "plot_fluid",
+        "plot_sweep",
+        "plot_theory",
+        "result",
+        "sweeps",
+    },
     "plotly": {"report", "report_sweep"},
 }
 HEAVY = {
@@ -173,6 +189,7 @@ def test_help_needs_no_more_than_typer() -> None:
     assert {name for name in modules if name.startswith("aqmlab")} == {
         "aqmlab",
         "aqmlab.cli",
+        "aqmlab.cli_analyse",
         "aqmlab.cli_design",
         "aqmlab.cli_fluid",
         "aqmlab.cli_sweep",
