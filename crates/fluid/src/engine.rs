@@ -24,7 +24,7 @@
 //! bin of the series ends; the classical method's middle gives the loss ratio's history its parabola. The step is never
 //! longer than the shortest round trip, so that what is looked up has always been worked out.
 
-use crate::history::{History, Interval};
+use crate::history::{History, Interval, Origin};
 use crate::law::{FLOWING, Instant, Rule, SIGNALS, Tally};
 use crate::measure::{Ends, Measure};
 use crate::model::{Model, Unsupported};
@@ -216,6 +216,8 @@ impl Fluid {
             .collect();
         turns.sort_unstable_by(|a, b| b.cmp(a));
         turns.dedup();
+        let windows = flows.iter().map(|flows| flows.initial).collect();
+        let origin = Origin { q: queue, p: before, capacity, windows };
         let slopes = || vec![0.0; state.len()];
         let link = &model.scenario.links[model.scenario.observed];
         Ok(Self {
@@ -228,7 +230,7 @@ impl Fluid {
             trial: slopes(),
             seen: vec![Seen::default(); flows.len()],
             before: vec![[0.0; 2]; flows.len()],
-            history: History::new(flows.len(), longest + 2.0 * step, step, before),
+            history: History::new(longest + 2.0 * step, step, origin),
             measure: Measure::new(&model, &rule, &state),
             at_warmup: vec![0.0; flows.len()],
             steps: 0,
@@ -455,16 +457,13 @@ impl Fluid {
                 continue;
             }
             let past = history.look(class, t - rtt);
-            let (mut losses, mut grows) = (0.0, 1.0);
-            if let Some(past) = past {
-                let then = flows.constant.unwrap_or(flows.tp + past.q.clamp(0.0, buffer) / past.capacity);
-                let p = 1.0 - (1.0 - past.p) * flows.kept[0] * flows.kept[1];
-                let (before, _) = flows.population.at(t - rtt);
-                let there = if before < present { before / present } else { 1.0 };
-                let (before, round) = if options.merged { (window, rtt) } else { (past.w, then) };
-                losses = (before * p).min(RUIN) * there / round;
-                grows = awake(p, flows, then, options.tcp);
-            }
+            let then = flows.constant.unwrap_or(flows.tp + past.q.clamp(0.0, buffer) / past.capacity);
+            let p = 1.0 - (1.0 - past.p) * flows.kept[0] * flows.kept[1];
+            let (before, _) = flows.population.at(t - rtt);
+            let there = if before < present { before / present } else { 1.0 };
+            let (window_then, round) = if options.merged { (window, rtt) } else { (past.w, then) };
+            let losses = (window_then * p).min(RUIN) * there / round;
+            let grows = awake(p, flows, then, options.tcp);
             let steady = grows / flows.b;
             let grows = if slow > 0.0 && window < flows.ssthresh {
                 slow * flows.slow_start * window + (1.0 - slow) * steady
