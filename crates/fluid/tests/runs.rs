@@ -15,7 +15,7 @@ fn of(aqm: &str) -> Model {
         "gredi" => "aqm = { name = \"red\", preset = \"gred-i\" }".to_owned(),
         _ => format!("[aqm]\nname = \"{aqm}\""),
     };
-    let text = dumbbell(&format!("[x]\n"), 60, 60.0, "receiver_delay = [\"20 ms\", \"120 ms\"]\n");
+    let text = dumbbell("[x]\n", 60, 60.0, "receiver_delay = [\"20 ms\", \"120 ms\"]\n");
     let (head, tail) = text.split_once("[x]\n").unwrap();
     let top = if aqm.starts_with("aqm =") {
         format!("{aqm}\n{head}{tail}")
@@ -107,7 +107,8 @@ fn marks_are_signals_without_loss() {
         .results()["metrics"];
     let of = |metrics: &serde_json::Value, name: &str| metrics[name].as_f64().unwrap();
     assert!(of(metrics, "drops_early") == 0.0 && of(metrics, "marks") > 1000.0);
-    assert!(of(metrics, "mark_ratio") < of(plain, "loss_ratio"), "what is marked is not sent again");
+    // Nothing thins the arrivals: the flows have to send less, and to be told so more often.
+    assert!(of(metrics, "mark_ratio") > of(plain, "loss_ratio"));
     assert!((of(metrics, "goodput") / of(plain, "goodput") - 1.0).abs() < 0.01);
 }
 

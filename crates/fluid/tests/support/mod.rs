@@ -5,13 +5,13 @@ use fluid::{Fluid, Initial, Model, Options, Proportional, TcpLaw};
 use scenario::Document;
 
 /// The model of a scenario in TOML.
-pub fn model(text: &str) -> Model {
+pub(crate) fn model(text: &str) -> Model {
     let scenario = Document::parse(text, "test").unwrap().check().unwrap_or_else(|e| panic!("{e}"));
     Model::of(&scenario).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// A run to its end.
-pub fn run(model: &Model, options: &Options) -> Fluid {
+pub(crate) fn run(model: &Model, options: &Options) -> Fluid {
     let mut fluid = Fluid::new(model.clone(), options.clone()).unwrap();
     while !fluid.finished() {
         fluid.advance(aqm::Time::MAX);
@@ -20,7 +20,7 @@ pub fn run(model: &Model, options: &Options) -> Fluid {
 }
 
 /// `count` flows without delayed ACKs over 2500 packets a second, with a round trip of about 30.5 ms and a delay more.
-pub fn dumbbell(aqm: &str, count: u32, duration: f64, more: &str) -> String {
+pub(crate) fn dumbbell(aqm: &str, count: u32, duration: f64, more: &str) -> String {
     format!(
         "duration = \"{duration} s\"\n[dumbbell]\nrate = \"10 Mbit/s\"\nbuffer = \"200 packets\"\n\
          access_rate = \"100 Mbit/s\"\n{more}\n{aqm}\n\
@@ -30,16 +30,16 @@ pub fn dumbbell(aqm: &str, count: u32, duration: f64, more: &str) -> String {
 }
 
 /// The LRED paper's example: 300 flows, 350 ms at 100 packets waiting, 2500 packets a second.
-pub const N: f64 = 300.0;
-pub const R: f64 = 0.35;
-pub const C: f64 = 2500.0;
-pub const Q0: f64 = 100.0;
+pub(crate) const N: f64 = 300.0;
+pub(crate) const R: f64 = 0.35;
+pub(crate) const C: f64 = 2500.0;
+pub(crate) const Q0: f64 = 100.0;
 /// From the independent computation of section 2 of the model's notes: the gain at which (31) oscillates, and how fast.
-pub const BETA_0: f64 = 1.0545e-3;
-pub const OMEGA: f64 = 2.12683;
+pub(crate) const BETA_0: f64 = 1.0545e-3;
+pub(crate) const OMEGA: f64 = 2.12683;
 
 /// That example as the equations of the paper see it, with p = p0 + beta sqrt(p0) (q - q0), a little off its equilibrium.
-pub fn example(beta: f64, merged: bool, duration: f64, step: f64) -> Fluid {
+pub(crate) fn example(beta: f64, merged: bool, duration: f64, step: f64) -> Fluid {
     let p0 = 1.5 * (N / (R * C)).powi(2);
     let mut model = model(&dumbbell("[aqm]\nname = \"lred\"\nq0 = 100\n", 300, duration, ""));
     model.classes[0].rtt = R - Q0 / C;
