@@ -4,27 +4,27 @@
 //! was a round trip ago the index R:
 //!
 //! ```text
-//! w' = s ln(1 + 1/b) w/R + (1 - s) a(p_R)/(b R) - (2/3) w n e/R_R + (w0 - w) J/N,   e = min(1, w_R p_R)
+//! w' = s ln(1 + 1/b) w/R + (1 - s) a(p_R)/(b R) - (2/3) w n e/R_R + (w0 - w) J/N,   e = min(10, w_R p_R)
 //! s' = -s n e/R_R + (1 - s) J/N
 //! q' = (1 - p_o)(1 - p)(sum of N w/R + load) - C
 //! ```
 //!
-//! e is the number of losses a round trip, of which a sender answers one. s is the share of the flows that have not seen
+//! e is the number of losses a round trip; several leave a window to a time-out, and ten ruin it as well as any more. s is the share of the flows that have not seen
 //! a loss yet and are in slow start, J the flows that join a second, each with the window w0, and n = min(1, N_R/N) keeps
 //! losses from those who were not there yet. p_o is what the full buffer refuses, and the loss ratio that flows see is
 //! 1 - (1 - p)(1 - p_o). A loss takes 2/3 of the mean window, for the window of a sawtooth is then at 4/3 of its mean.
 //!
-//! By the square-root law a = 1, and with s = 0, J = 0, b = 1 and e < 1 this is equation (4) of the LRED paper,
+//! By the square-root law a = 1, and with s = 0, J = 0, b = 1 and e < 10 this is equation (4) of the LRED paper,
 //! w' = 1/R - w w_R p_R / (1.5 R_R). With b = 2 a window grows half as fast and shrinks as fast; equation (4) has the same
 //! equilibrium there, and reaches it twice as fast. By Padhye's law a flow that waits for a time-out does not grow
 //! either: a is the square of the ratio of Padhye's approximate rate to the square-root law's, so that the equilibrium
 //! is Padhye's.
 //!
 //! Steps are Runge and Kutta's of the fourth order, cut at every instant at which a timer goes off, flows come or go, or a
-//! bin of the series ends; the classical method's middle gives the loss ratio's history its parabola. The step is never
-//! longer than the shortest round trip, so that what is looked up has always been worked out.
+//! bin of the series ends. The step is at most a quarter of the shortest round trip, so that what is looked up has always
+//! been worked out, and ten losses a round trip do not make the method unstable.
 
-use crate::history::{History, Interval};
+use crate::history::{History, Interval, Origin};
 use crate::law::{FLOWING, Instant, Rule, SIGNALS, Tally};
 use crate::measure::{Ends, Measure};
 use crate::model::{Model, Unsupported};
@@ -89,6 +89,8 @@ struct Seen {
 struct Rates {
     /// Dropped or marked early.
     early: f64,
+    /// Refused by the full buffer, of what it is offered.
+    refused: f64,
     /// The loss ratio that flows see.
     p: f64,
     arriving: f64,
@@ -216,6 +218,8 @@ impl Fluid {
             .collect();
         turns.sort_unstable_by(|a, b| b.cmp(a));
         turns.dedup();
+        let windows = flows.iter().map(|flows| flows.initial).collect();
+        let origin = Origin { q: queue, p: before, capacity, windows };
         let slopes = || vec![0.0; state.len()];
         let link = &model.scenario.links[model.scenario.observed];
         Ok(Self {
@@ -228,7 +232,7 @@ impl Fluid {
             trial: slopes(),
             seen: vec![Seen::default(); flows.len()],
             before: vec![[0.0; 2]; flows.len()],
-            history: History::new(flows.len(), longest + 2.0 * step, step, before),
+            history: History::new(longest + 2.0 * step, step, origin),
             measure: Measure::new(&model, &rule, &state),
             at_warmup: vec![0.0; flows.len()],
             steps: 0,
@@ -455,16 +459,13 @@ impl Fluid {
                 continue;
             }
             let past = history.look(class, t - rtt);
-            let (mut losses, mut grows) = (0.0, 1.0);
-            if let Some(past) = past {
-                let then = flows.constant.unwrap_or(flows.tp + past.q.clamp(0.0, buffer) / past.capacity);
-                let p = 1.0 - (1.0 - past.p) * flows.kept[0] * flows.kept[1];
-                let (before, _) = flows.population.at(t - rtt);
-                let there = if before < present { before / present } else { 1.0 };
-                let (before, round) = if options.merged { (window, rtt) } else { (past.w, then) };
-                losses = (before * p).min(RUIN) * there / round;
-                grows = awake(p, flows, then, options.tcp);
-            }
+            let then = flows.constant.unwrap_or(flows.tp + past.q.clamp(0.0, buffer) / past.capacity);
+            let p = 1.0 - (1.0 - past.p) * flows.kept[0] * flows.kept[1];
+            let (before, _) = flows.population.at(t - rtt);
+            let there = if before < present { before / present } else { 1.0 };
+            let (window_then, round) = if options.merged { (window, rtt) } else { (past.w, then) };
+            let losses = (window_then * p).min(RUIN) * there / round;
+            let grows = awake(p, flows, then, options.tcp);
             let steady = grows / flows.b;
             let grows = if slow > 0.0 && window < flows.ssthresh {
                 slow * flows.slow_start * window + (1.0 - slow) * steady
@@ -480,7 +481,7 @@ impl Fluid {
             let at = after + 2 * number;
             slope[at + 1] = slope[at] * accepted[usize::from(!options.thinned)];
         }
-        Rates { early: p, p: total, arriving }
+        Rates { early: p, refused, p: total, arriving }
     }
 
     /// One step of length `h` from `t`, where the rates and the slopes in the first slot hold; gives those at its end.
@@ -490,19 +491,16 @@ impl Fluid {
             let at = STREAMS + 4 * class;
             *before = [self.state[at], self.slopes[0][at]];
         }
-        let dq = self.slopes[0][QUEUE];
+        let (dq, own) = (self.slopes[0][QUEUE], self.instant().own);
+        let down: [f64; FLOWING] = std::array::from_fn(|i| self.slopes[0][OWN + i]);
         // What changes at the end of the step does not concern it.
         let last = t + h * (1.0 - 1e-9);
-        let mut middle = (0.0, 0.0);
         for (stage, part, at) in [(1, 0.5, t + 0.5 * h), (2, 0.5, t + 0.5 * h), (3, 1.0, last)] {
             let slope = &self.slopes[stage - 1];
             for ((trial, y), slope) in self.trial.iter_mut().zip(&self.state).zip(slope) {
                 *trial = y + part * h * slope;
             }
-            let rates = self.derive(stage, at);
-            if stage == 2 {
-                middle = (self.trial[QUEUE].clamp(0.0, self.buffer), rates.p);
-            }
+            self.derive(stage, at);
         }
         let [a, b, c, d] = &self.slopes;
         for (i, y) in self.state.iter_mut().enumerate() {
@@ -511,11 +509,20 @@ impl Fluid {
         self.settle();
         let rates = self.derive(0, last);
         let end = self.ends(rates);
+        // The middle, by cubics: the stages' middles are not as good.
+        let slope = &self.slopes[0];
+        let half = |[a, b]: [f64; 2], [da, db]: [f64; 2]| f64::midpoint(a, b) + h / 8.0 * (da - db);
+        let q = half([begin.q, end.q], [dq, slope[QUEUE]]).clamp(0.0, self.buffer);
+        let mut own = std::array::from_fn(|i| half([own[i], self.state[OWN + i]], [down[i], slope[OWN + i]]));
+        self.rule.clip(&mut own);
+        let arriving = f64::midpoint(start.arriving, rates.arriving);
+        let early = self.rule.p(&Instant { q, arriving, own });
+        let middle = 1.0 - (1.0 - early) * (1.0 - f64::midpoint(start.refused, rates.refused));
         let interval = Interval {
             t: [t, t + h],
             q: [begin.q, end.q],
             dq: [dq, self.slopes[0][QUEUE]],
-            p: [start.p, middle.1, rates.p],
+            p: [start.p, middle, rates.p],
             capacity: self.capacity,
         };
         let (before, state, slope) = (&self.before, &self.state, &self.slopes[0]);
@@ -524,7 +531,7 @@ impl Fluid {
             let [w, dw] = before[class];
             [w, state[at], dw, slope[at]]
         });
-        self.measure.on_step(h, self.capacity, &begin, middle.0, &end, slope[SENT]);
+        self.measure.on_step(h, self.capacity, &begin, q, &end, slope[SENT]);
         rates
     }
 

@@ -23,8 +23,17 @@ pub(crate) struct History {
     cursors: Vec<usize>,
     /// How long to keep what was, s.
     memory: f64,
-    /// The loss ratio before the first interval.
-    before: f64,
+    /// What was before the first interval: the queue, the loss ratio, the link's rate, and the window of each class.
+    origin: Origin,
+}
+
+/// What was for ever before the start.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    pub(crate) q: f64,
+    pub(crate) p: f64,
+    pub(crate) capacity: f64,
+    pub(crate) windows: Vec<f64>,
 }
 
 /// One interval without the classes.
@@ -62,9 +71,10 @@ fn parabola(s: f64, [a, m, b]: [f64; 3]) -> f64 {
 }
 
 impl History {
-    pub(crate) fn new(classes: usize, memory: f64, step: f64, before: f64) -> Self {
+    pub(crate) fn new(memory: f64, step: f64, origin: Origin) -> Self {
+        let classes = origin.windows.len();
         let stride = SHARED + OWN * classes;
-        let room = ((2.0 * memory / step) as usize).clamp(64, 1 << 20).next_power_of_two();
+        let room = ((2.0 * memory / step) as usize).clamp(64, 1 << 16).next_power_of_two();
         Self {
             classes,
             stride,
@@ -74,7 +84,7 @@ impl History {
             next: 0,
             cursors: vec![0; classes],
             memory,
-            before,
+            origin,
         }
     }
 
@@ -116,11 +126,13 @@ impl History {
         self.room *= 2;
     }
 
-    /// What was at `t` for a class; nothing if nothing has been yet.
+    /// What was at `t` for a class.
     #[inline]
-    pub(crate) fn look(&mut self, class: usize, t: f64) -> Option<Past> {
-        if self.next == self.first {
-            return None;
+    pub(crate) fn look(&mut self, class: usize, t: f64) -> Past {
+        // The first interval starts at time 0, and as long as it is kept something before it may be asked for.
+        if t < 0.0 || self.next == self.first {
+            let Origin { q, p, capacity, windows } = &self.origin;
+            return Past { w: windows[class], q: *q, p: *p, capacity: *capacity };
         }
         let mut i = self.cursors[class].clamp(self.first, self.next - 1);
         while i + 1 < self.next && t >= self.at(i)[1] {
@@ -134,17 +146,13 @@ impl History {
         let own = &interval[SHARED + OWN * class..SHARED + OWN * (class + 1)];
         let capacity = interval[9];
         let (start, h) = (interval[0], interval[1] - interval[0]);
-        let s = (t - start) / h;
-        if s < 0.0 {
-            return Some(Past { w: own[0], q: interval[2], p: self.before, capacity });
-        }
-        let s = s.min(1.0);
-        Some(Past {
+        let s = ((t - start) / h).clamp(0.0, 1.0);
+        Past {
             w: cubic(s, h, [own[0], own[1]], [own[2], own[3]]),
             q: cubic(s, h, [interval[2], interval[3]], [interval[4], interval[5]]),
             p: parabola(s, [interval[6], interval[7], interval[8]]).clamp(0.0, 1.0),
             capacity,
-        })
+        }
     }
 }
 
@@ -157,7 +165,8 @@ mod tests {
         let q: fn(f64) -> f64 = |t| 1.0 + t - 2.0 * t * t + 0.5 * t * t * t;
         let dq = |t: f64| 1.0 - 4.0 * t + 1.5 * t * t;
         let p: fn(f64) -> f64 = |t| 0.1 + 0.02 * t * t;
-        let mut history = History::new(1, memory, 0.1, 0.0);
+        let origin = Origin { q: 7.0, p: 0.5, capacity: 1.0, windows: vec![3.0] };
+        let mut history = History::new(memory, 0.1, origin);
         for i in 0..intervals {
             let t = [i as f64 * 0.1, (i + 1) as f64 * 0.1];
             let interval = Interval {
@@ -180,21 +189,20 @@ mod tests {
     fn cubics_and_parabolas_come_back_as_they_were() {
         let (mut history, q, p) = history(10.0, 40);
         for t in [0.0, 0.05, 1.234, 3.999, 0.37, 2.5] {
-            let past = history.look(0, t).unwrap();
+            let past = history.look(0, t);
             assert!((past.q - q(t)).abs() < 1e-12 && (past.w - 0.5 * q(t)).abs() < 1e-12, "{t}");
             assert!((past.p - p(t)).abs() < 1e-12, "{t}");
         }
-        let before = history.look(0, -3.0).unwrap();
-        assert_eq!((before.w, before.p), (0.5, 0.0));
+        let before = history.look(0, -3.0);
+        assert_eq!((before.w, before.q, before.p), (3.0, 7.0, 0.5));
     }
 
     #[test]
     fn the_ring_keeps_what_it_has_to_and_grows_when_it_must() {
-        // Room for 64 intervals at first; 30 s are 300.
+        // 30 s are 300 intervals, for which there was room of half the number.
         let (mut history, q, _) = history(30.0, 1000);
-        history.room = history.room.max(64);
         for t in [70.5, 99.95] {
-            assert!((history.look(0, t).unwrap().q - q(t)).abs() < 1e-9 * q(t).abs());
+            assert!((history.look(0, t).q - q(t)).abs() < 1e-9 * q(t).abs());
         }
         assert!(history.next - history.first < 310);
     }

@@ -467,12 +467,13 @@ impl Red {
     /// The share of arrivals dropped at p_b: one over the mean gap from drop to drop.
     #[inline]
     fn ratio(&self, p_b: f64) -> f64 {
+        if p_b <= 0.0 {
+            return 0.0;
+        }
         match self.spacing {
             Spacing::None => p_b,
-            // Gaps of 1 to 1/p_b - 1 packets, equally likely.
-            Spacing::Uniform => (2.0 * p_b).min(1.0),
-            // Of 1/p_b to 2/p_b - 1.
-            Spacing::Wait => p_b / (1.5 - 0.5 * p_b),
+            Spacing::Uniform => 1.0 / mean_gap(p_b, 1.0, 1.0),
+            Spacing::Wait => 1.0 / mean_gap(p_b, (1.0 / p_b).ceil(), 2.0),
         }
     }
 
@@ -488,6 +489,16 @@ impl Red {
             self.gentle_p = self.max_p;
         }
     }
+}
+
+/// The mean gap where the k-th packet since the last drop is dropped with probability p / (end - k p), at most 1, from
+/// `first` on: a gap is longer than k with probability (end - (k + 1) p) / (end - first p).
+#[inline]
+fn mean_gap(p: f64, first: f64, end: f64) -> f64 {
+    let last = (end / p).ceil() - 1.0;
+    let terms = (last - first).max(0.0);
+    let longest = end - first * p;
+    if longest <= 0.0 { first } else { first + terms * (end - 0.5 * p * (first + 1.0 + last)) / longest }
 }
 
 impl Avq {
@@ -560,5 +571,165 @@ impl Blue {
             if congested { (self.p + self.params.d1).min(1.0) } else { (self.p - self.params.d2).max(0.0) };
         self.moved = Some(now);
         Some(due(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqm::aqm::{AnyAqm, Backlog, Packet, Uniform, Verdict};
+    use aqm::params::Value;
+    use aqm::{Bytes, Rate};
+
+    const PORT: Port = Port {
+        rate: Rate::mbit_per_s(10),
+        delay: Span::ms(3),
+        limit: Limit::Packets(200),
+        packet: Bytes(500),
+    };
+
+    /// The same number over and over, or for 0 numbers of a congruential generator.
+    struct Draw(f64, u64);
+
+    impl Uniform for Draw {
+        fn uniform(&mut self) -> f64 {
+            if self.0 > 0.0 {
+                return self.0;
+            }
+            self.1 = self.1.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.1 >> 11) as f64 / (1_u64 << 53) as f64
+        }
+    }
+
+    fn params(name: &str, settings: &[(&str, Value)]) -> AnyParams {
+        let mut params = AnyParams::of(name).unwrap();
+        for (key, value) in settings {
+            params.set(key, value).unwrap();
+        }
+        params
+    }
+
+    fn both(params: &AnyParams) -> (Rule, AnyAqm) {
+        (Rule::new(params, &PORT).unwrap(), params.on_one_queue(&PORT).unwrap())
+    }
+
+    const fn backlog(q: u32, full: bool) -> Backlog {
+        Backlog { packets: q, bytes: 500 * q as u64, full }
+    }
+
+    const fn instant(q: u32) -> Instant {
+        Instant { q: q as f64, arriving: 2500.0, own: [0.0; FLOWING] }
+    }
+
+    fn signals(aqm: &AnyAqm) -> Vec<f64> {
+        let mut values = Vec::new();
+        aqm.signals(|i, value| {
+            assert_eq!(i, values.len());
+            values.push(value);
+        });
+        values
+    }
+
+    #[test]
+    fn what_happens_on_a_timer_is_what_the_algorithm_itself_does() {
+        let text = |text: &str| Value::Text(text.to_owned());
+        for params in [
+            params("pi", &[("a", Value::Float(1e-3)), ("b", Value::Float(9e-4))]),
+            params("rem", &[]),
+            params("rem", &[("form", text("ns2")), ("inw", Value::Float(0.3))]),
+            params("lred", &[]),
+            params("raqm", &[]),
+            params(
+                "raqm",
+                &[
+                    ("mode", text("queue-independent")),
+                    ("r0", text("corrected")),
+                    ("lagged", Value::Bool(true)),
+                ],
+            ),
+        ] {
+            let (mut rule, mut aqm) = both(&params);
+            let period = rule.period().unwrap();
+            assert_eq!(Some(period), aqm.period());
+            for k in 0..60_u32 {
+                let q = (k * 37) % 190;
+                let (arrivals, refused) = (20 + k % 7, k % 5);
+                let mut tally = Tally { arrivals: f64::from(arrivals), ..Tally::default() };
+                for i in 0..arrivals {
+                    let full = i < refused;
+                    let packet = Packet::new(500, false);
+                    let draw = if i % 3 == 0 { 1e-9 } else { 1.0 - 1e-9 };
+                    let verdict = aqm.on_enqueue(Time::ZERO, &packet, &backlog(q, full), &mut Draw(draw, 0));
+                    tally.overflow += f64::from(u8::from(full));
+                    tally.early += f64::from(u8::from(verdict == Verdict::Drop));
+                }
+                aqm.on_period(Time::ZERO, &backlog(q, false));
+                rule.on_period(&instant(q), &tally);
+                // Some signals are those of the last arrival, which shall leave no trace.
+                let mut told = aqm.clone();
+                told.on_enqueue(Time::ZERO, &Packet::new(500, false), &backlog(q, true), &mut Draw(0.5, 0));
+                let mut values = [0.0; SIGNALS];
+                let number = rule.signals(&instant(q), rule.p(&instant(q)), &mut values);
+                let theirs = signals(&told);
+                assert_eq!(number, theirs.len());
+                for (ours, theirs) in values.iter().zip(&theirs) {
+                    assert!((ours - theirs).abs() < 1e-12, "{params:?} at {k}: {values:?} {theirs:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn reds_share_of_drops_is_what_its_spacing_makes_of_p_b() {
+        for (spacing, within) in [("none", 0.03), ("1993", 0.03), ("wait", 0.03)] {
+            let spacing = Value::Text(spacing.to_owned());
+            let params = params(
+                "red",
+                &[
+                    ("min_th", Value::Float(5.0)),
+                    ("max_th", Value::Float(15.0)),
+                    ("w_q", Value::Float(1.0)),
+                    ("spacing", spacing),
+                ],
+            );
+            for q in [6, 10, 14, 20, 28] {
+                let (rule, mut aqm) = both(&params);
+                let (mut draw, mut drops) = (Draw(0.0, 1), 0.0);
+                let number = 2_000_000;
+                for _ in 0..number {
+                    let verdict =
+                        aqm.on_enqueue(Time::ZERO, &Packet::new(500, false), &backlog(q, false), &mut draw);
+                    drops += f64::from(u8::from(verdict == Verdict::Drop));
+                }
+                let (found, ours) = (drops / f64::from(number), rule.p(&instant(q)));
+                assert!((found / ours - 1.0).abs() < within, "{params:?} at {q}: {found} {ours}");
+                let mut values = [0.0; SIGNALS];
+                rule.signals(&instant(q), ours, &mut values);
+                assert!((values[0] - signals(&aqm)[0]).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn reds_average_follows_as_fast_as_packet_by_packet() {
+        let params = params("red", &[("w_q", Value::Float(0.002))]);
+        let (rule, _) = both(&params);
+        let now = Instant { q: 100.0, arriving: 2500.0, own: [40.0, 0.0] };
+        // After 1/2500 s, one packet: the average is 40 + 0.002 x 60.
+        let slope = rule.flow(&now, 0.0, 0.0)[0] / 2500.0;
+        assert!((slope / (0.002 * 60.0) - 1.0).abs() < 0.002, "{slope}");
+    }
+
+    #[test]
+    fn blue_moves_once_a_freeze_time() {
+        let (mut rule, _) = both(&params("blue", &[]));
+        let at = |ms| Time::ZERO + Span::ms(ms);
+        assert_eq!(rule.watch(at(0), 200.0, true, false), Some(at(100)));
+        assert_eq!(rule.watch(at(50), 200.0, true, false), Some(at(100)));
+        assert_eq!(rule.watch(at(100), 200.0, true, false), Some(at(200)));
+        assert_eq!(rule.p(&instant(0)), 0.04);
+        assert_eq!(rule.watch(at(150), 100.0, false, false), None);
+        assert_eq!(rule.watch(at(250), 0.0, false, true), Some(at(350)));
+        assert!((rule.p(&instant(0)) - 0.038).abs() < 1e-15);
     }
 }

@@ -469,15 +469,15 @@ impl<'a> Builder<'a> {
 
     /// Whether another link on the way has an algorithm of its own.
     fn foreign(&self, way: &[usize], traffic: &Traffic) -> Result<(), Unsupported> {
-        let other = way.iter().filter(|&&i| i != self.scenario.observed);
-        for link in other.map(|&i| &self.scenario.links[i]).filter(|link| link.aqm.is_some()) {
-            return Err(Unsupported::new(format!(
+        let mut others = way.iter().filter(|&&i| i != self.scenario.observed);
+        let managed = others.find_map(|&i| Some(&self.scenario.links[i]).filter(|link| link.aqm.is_some()));
+        managed.map_or(Ok(()), |link| {
+            Err(Unsupported::new(format!(
                 "traffic.{}: its packets cross {} as well, which has an algorithm of its own, and the fluid model has \
                  one managed queue, that of {}; leave that algorithm out, or use `aqmlab run`",
                 traffic.name, link.name, self.observed.name
-            )));
-        }
-        Ok(())
+            )))
+        })
     }
 
     /// The first entry whose data crosses a link.
