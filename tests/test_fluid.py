@@ -28,8 +28,8 @@ def seconds(result: Result, quantity: str) -> Array:
 
 
 # The reference has no slow start, and its flows begin at once. The engine meets the moments at which the queue leaves
-# zero or its limit by the end of a step only to the first order: where the buffer fills, half a packet may be left at
-# steps of 5 ms (a fiftieth at 0.05 ms), where the queue only begins to build up a tenth. Later they agree to 0.01.
+# zero or its limit by the end of a step only to the first order: where the buffer fills, a fifth of a packet may be left
+# at steps of 1 ms (up to one at 5 ms), where the queue only begins to build up less. Later they agree to 0.01.
 @pytest.mark.parametrize(
     ("aqm", "law", "thinned", "buffer"),
     [
@@ -45,7 +45,7 @@ def test_the_engine_and_the_reference_agree(aqm: str, law: dde.Timed, thinned: b
     chosen = scenario(aqm).with_({**settings, "traffic.udp.count": 0, "traffic.udp.active": ["5 s", "20 s"]})
     chosen = chosen.with_({"dumbbell.buffer": f"{buffer} packets"})
     model = json.loads(chosen.core.fluid_model())
-    result = aqmlab.fluid(chosen, tcp="square-root", slow_start=False, thinned=thinned, step=0.005)
+    result = aqmlab.fluid(chosen, tcp="square-root", slow_start=False, thinned=thinned, step=0.001)
     classes = model["classes"]
     path = dde.trajectory(
         [one["flows"] for one in classes],
