@@ -28,8 +28,8 @@ def seconds(result: Result, quantity: str) -> Array:
 
 
 # The reference has no slow start, and its flows begin at once. The engine meets the moments at which the queue leaves
-# zero or its limit by the end of a step only to the first order: where the buffer fills, a fifth of a packet may be left
-# at steps of 1 ms (up to one at 5 ms), where the queue only begins to build up less. Later they agree to 0.01.
+# zero or its limit by the end of a step only to the first order: where the buffer fills, a fifth of a packet may be
+# left at steps of 1 ms (up to one at 5 ms), where the queue only begins to build up less. Later they agree to 0.01.
 @pytest.mark.parametrize(
     ("aqm", "law", "thinned", "buffer"),
     [
