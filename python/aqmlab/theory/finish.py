@@ -123,7 +123,7 @@ class _Rest:
         """Give the timer, doubled so often; if below 0, and counted from -1 on, before any round trip was measured."""
         if backoff < 0:
             return self.sender.T_syn * 2.0 ** (-backoff - 1)
-        # Rounds that it has measured: at least those of slow start, at most as if the window had always been this.
+        # Rounds that it has measured before: those of slow start, or more as if the window had always been this.
         sent = self.size - left
         rounds = self.measured + max(log2(1 + sent / self.sender.IW), sent / window)
         return max(self.sender.T_min, self.R * (1 + 2 * 0.75**rounds)) * 2.0**backoff
@@ -169,8 +169,8 @@ class _Rest:
             fast, delay = 1 - p**limited, 2 * R
         else:
             fast, delay = (q**2 if duplicates == 1 and left >= 2 else 0.0), 3 * R
+        timeout = self._timeout(window, left + duplicates + others + 1, backoff)
         left -= limited
-        timeout = self._timeout(window, left + others, backoff)
 
         def resumed(missing: int) -> float:
             """Wait for the timer, send the first missing packet until it arrives, then the rest in slow start."""

@@ -179,11 +179,9 @@ class _Chain:
         self.p, self.q, self.R, self.sender = p, 1 - p, R, sender
         self.widest, self.step = widest, R / _STEPS
         self.window = np.arange(widest + 1)
-        self.halved = np.maximum(self.window // 2, 1)
-        self.threshold = np.maximum(self.window // 2, 2)
         self.doublings = int(np.ceil(np.log2(max(2, widest)))) + 1
         # Others lost behind a lost packet: as many as are not too unlikely, the rest counted with the most.
-        self.most = int(min(widest, binom.isf(1e-4, max(1, min(widest, round(4 / p))), p) + 1))
+        self.most = int(min(widest, binom.isf(1e-4, max(1, min(widest, round(2 / p))), p) + 1))
         depth = last + _STEPS * (self.most + 4)
         self.first = np.zeros((depth, self.doublings + 1))
         self.slow = np.zeros((depth, self.doublings + 1, widest + 1))
@@ -282,23 +280,34 @@ class _Chain:
         timeout = self.sender.timeout(now, self.R)
         patience = int(timeout / self.R) + 1 if self.sender.impatient else self.most + 1
         repair = self.repair(min(patience, self.most + 1))
-        for r in range(self.most + 1):
-            self.new[t + _STEPS * (1 + r)] += share @ repair.new[r]
-            done = share * repair.done[r]
-            again = done * repair.again[r]
-            self.avoid[t + _STEPS * (2 + r)] += np.bincount(self.halved, done - again, self.widest + 1)
-            self.found[t + _STEPS * (1 + r)] += np.bincount(self.halved, again, self.widest + 1)
+        at = t + _STEPS * (1 + np.arange(self.most + 1))
+        self.new[at] += repair.new @ share
+        done = repair.done * share
+        again = done * repair.again
+        self.avoid[at + _STEPS] += self._halved(done - again, 1)
+        self.found[at] += self._halved(again, 1)
+        failed = self._halved(repair.failed * share, 2)
+        gone, twice, chance = repair.resent @ share, repair.twice @ share, repair.failed @ share
+        self.twice[t] += twice.sum()
         for late in range(3):
-            gone = share @ repair.resent[late]
-            self.twice[t] += share @ repair.twice[late]
-            at = (now + late * self.R + timeout) / self.step
-            whole = int(at)
-            self._wait(t + _STEPS * (1 + late), round(at), float((share * repair.failed[late]).sum()))
-            out = np.bincount(self.threshold, share * repair.failed[late], self.widest + 1)
-            for step, part in ((whole, whole + 1 - at), (whole + 1, at - whole)):
+            when = (now + late * self.R + timeout) / self.step
+            whole = int(when)
+            self._wait(t + _STEPS * (1 + late), round(when), float(chance[late]))
+            for step, part in ((whole, whole + 1 - when), (whole + 1, when - whole)):
                 if step + _STEPS < self.new.size:
-                    self.waiting[step, 0] += part * out
-                    self.new[step + _STEPS] -= part * gone
+                    self.waiting[step, 0] += part * failed[late]
+                    self.new[step + _STEPS] -= part * gone[late]
+
+    def _halved(self, share: Array, least: int) -> Array:
+        """Move each window's share to half the window, at least so much; the last axis is the window."""
+        even = np.zeros((share.shape[0], 2 * (self.widest // 2 + 1)))
+        even[:, : self.widest + 1] = share
+        half = even.reshape(share.shape[0], -1, 2).sum(axis=2)
+        half[:, least] += half[:, :least].sum(axis=1)
+        half[:, :least] = 0
+        out = np.zeros_like(share)
+        out[:, : half.shape[1]] = half
+        return out
 
     def _expire(self, t: int, k: int) -> None:
         """The timer goes off: one packet, then slow start, or twice the time."""

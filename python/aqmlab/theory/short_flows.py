@@ -108,7 +108,8 @@ class Shorts:
             return float(np.mean(lived.sent[at] + lived.repeated[at])) + self.sender.syn
         assert self.size is not None
         # Long enough for the mean flow to have sent it all; what arrives twice is little.
-        lived = life(p, R, R * (8 + self.size * np.sqrt(p) * (2 + 20 * p)), self.sender)
+        lost = self.size * p
+        lived = life(p, R, 6 * R + 4.5 * lost * (R + self.sender.T_min / 4), self.sender)
         return self.size + float(np.interp(self.size, lived.sent, lived.repeated)) + self.sender.syn
 
     def time(self, p: float, R: float) -> float:
@@ -328,7 +329,7 @@ def _at_queue(excess: Callable[[float], float], alone: Callable[[float], float])
         if high > _MOST:
             raise ValueError(f"the flows overload the link even at a loss of {_MOST:g}")
         low, high = high, 1.5 * high
-    return float(brentq(excess, low, high, xtol=1e-6, rtol=1e-5)) if high > low else low
+    return float(brentq(excess, low, high, xtol=1e-5, rtol=1e-4)) if high > low else low
 
 
 def _at_loss(excess: Callable[[float, float], float], p: float, C: float) -> tuple[float, float]:
