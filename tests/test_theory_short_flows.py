@@ -7,7 +7,7 @@ import pytest
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.theory import short_flows, tcp
+from aqmlab.theory import tcp
 from aqmlab.theory.domain import ValidityWarning
 from aqmlab.theory.finish import completion
 from aqmlab.theory.lives import Sender, life
@@ -75,7 +75,7 @@ def alone(p: float, what: str, tcp: str = "flavour = 'newreno'") -> tuple[float,
 
 # 20,000 flows: standard errors of 1 %. The model's rounds are of a whole round trip, its losses of a round are found
 # at once, and what a recovery sends is a mean: 8 % of the packets in a lifetime.
-@pytest.mark.parametrize("p", [0.05, 0.1, 0.175])
+@pytest.mark.parametrize("p", [0.05, 0.175])
 @pytest.mark.parametrize(
     ("tcp", "sender"),
     [
@@ -96,7 +96,7 @@ def test_a_life_brings_as_many_packets_as_in_the_engine(p: float, tcp: str, send
 
 
 # Of a size all arrives: only what arrives twice could differ. Time-outs are the greater part of the time at 0.175.
-@pytest.mark.parametrize("p", [0.05, 0.1, 0.175])
+@pytest.mark.parametrize("p", [0.05, 0.175])
 @pytest.mark.parametrize(
     ("tcp", "sender"),
     [
@@ -132,10 +132,11 @@ def test_syn_and_time_outs_have_their_part() -> None:
 
 # LRED's experiment 5. Over [55 s, 150 s], the first 5 s of the short flows left out. The queue is at its target, within
 # a packet; the loss 4 % too low, since Padhye's model of the 100 long flows is 5 % too slow near p = 0.1, less than
-# 5 %, and the short flows bring up to 5 % too few packets at 0.175 and too many at 0.07. Of two runs p has an error of 1 %.
+# 5 %, and the short flows bring up to 5 % too few packets at 0.175 and too many at 0.07. Of two runs
+# p has an error of 1 %.
 @pytest.mark.parametrize("lam", [10, 30, 60, 100])
 def test_loss_and_queue_of_experiment_5_are_predicted(lam: int) -> None:
-    changes = {
+    changes: dict[str, str | bool] = {
         "duration": "150 s",
         "warmup": "55 s",
         "record.series": False,
@@ -239,6 +240,8 @@ def test_what_has_no_meaning_is_refused() -> None:
 
 
 def test_what_is_beyond_the_models_is_remarked_on() -> None:
-    assert "not meant for losses above 0.4" in equilibrium(Shorts(lam=500, lifetime=(1, 2)), 20, TP, C, q0=100).warnings[0]
+    assert (
+        "not meant for losses above 0.4" in equilibrium(Shorts(lam=500, lifetime=(1, 2)), 20, TP, C, q0=100).warnings[0]
+    )
     with pytest.warns(ValidityWarning, match="not meant for losses above 0.4"):
         life(0.45, 0.1, 1)

@@ -40,9 +40,9 @@ def completion(p: float, R: float, size: int, sender: Sender | None = None) -> f
 
     Notes
     -----
-    First-step analysis: the time left from a round with window w and r packets to send is a round trip and the mean time
-    left after it. Every loss leaves less to send, so that the times follow from each other from r = 1 on. Near the end a
-    flow has nothing for duplicate ACKs to come of, and waits for its timer.
+    First-step analysis: the time left from a round with window w and r packets to send is a round trip and the mean
+    time left after it. Every loss leaves less to send, so that the times follow from each other from r = 1 on. Near the
+    end a flow has nothing for duplicate ACKs to come of, and waits for its timer.
     """
     probability(p=p)
     positive(R=R, size=size)
@@ -126,7 +126,7 @@ class _Rest:
         # Rounds that it has measured before: those of slow start, or more as if the window had always been this.
         sent = self.size - left
         rounds = self.measured + max(log2(1 + sent / self.sender.IW), sent / window)
-        return max(self.sender.T_min, self.R * (1 + 2 * 0.75**rounds)) * 2.0**backoff
+        return float(max(self.sender.T_min, self.R * (1 + 2 * 0.75**rounds)) * 2.0**backoff)
 
     def _round(self, window: int, threshold: int, left: int, backoff: int) -> float:
         """Time left with ``left`` packets to send at the start of a round."""

@@ -1,7 +1,7 @@
 """The life of a TCP flow that is short: what it has sent by any time, from its SYN through slow start and its losses.
 
-Packets are lost at random, each with probability p. Time goes in steps of a quarter of a round trip, and probability moves
-between the states that a NewReno sender may be in; nothing is drawn.
+Packets are lost at random, each with probability p. Time goes in steps of a quarter of a round trip, and probability
+moves between the states that a NewReno sender may be in; nothing is drawn.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Sender:
         float
             Seconds: the deviation starts with R/2 and loses a quarter with every measurement (RFC 6298), one a round.
         """
-        return max(self.T_min, R * (1 + 2 * 0.75 ** max(0.0, age / R - 1)))
+        return float(max(self.T_min, R * (1 + 2 * 0.75 ** max(0.0, age / R - 1))))
 
 
 @dataclass(frozen=True)
@@ -147,13 +147,13 @@ def life(p: float, R: float, age: float, sender: Sender | None = None) -> Life:
 
     Notes
     -----
-    States: first slow start (window IW 2^k), slow start after a time-out (window 2^k, threshold s), congestion avoidance
-    (window w), a loss found (F packets out from the first lost one on), a time-out (threshold s, doubled k times). A round
-    of w packets takes R and passes unharmed with (1-p)^w; the first loss of it at place i lets i - 1 ACKs pass, which
-    release packets before the loss is found. Of F - 1 packets behind a lost one M are lost too; the others' duplicate
+    States: first slow start (window IW 2^k), slow start after a time-out (window 2^k, threshold s), congestion
+    avoidance (window w), a loss found (F packets out from the first lost one on), a time-out (threshold s, doubled k
+    times). A round of w packets takes R and passes unharmed with (1-p)^w; the first loss of it at place i lets i - 1
+    ACKs pass, which release packets before the loss is found. Of F - 1 packets behind a lost one M are lost too; the others' duplicate
     ACKs, with those for the packets that the first two release (limited transmit), make a fast retransmit if they are
-    three. NewReno repairs one loss a round; each repair is lost with p, and a recovery that lasts longer than the timer,
-    which only the first partial ACK restarts, ends with a time-out as well. The window is halved once.
+    three. NewReno repairs one loss a round; each repair is lost with p, and a recovery that lasts longer than the
+    timer, which only the first partial ACK restarts, ends with a time-out as well. The window is halved once.
     """
     probability(p=p)
     positive(R=R, age=age)
@@ -195,7 +195,7 @@ class _Chain:
         self._open(last)
 
     def _open(self, last: int) -> None:
-        """The SYN, sent again after T_syn, 3 T_syn, ...; data after a lost one begins with a window of one."""
+        """Open the connection: the SYN is sent again after T_syn, 3 T_syn, ...; then data begins with a window of 1."""
         if self.sender.syn == 0:
             self.first[0, 0] = 1
             return
@@ -207,7 +207,7 @@ class _Chain:
             if t < last:
                 # Its threshold is two: congestion avoidance from there.
                 self.new[t] += self.q * self.p**k
-                self._lose(t, np.bincount([1], [self.q * self.p ** (k + 1)], self.widest + 1))
+                self._lose(t, np.where(self.window == 1, self.q * self.p ** (k + 1), 0.0))
                 self.avoid[t + _STEPS, 2] += self.q**2 * self.p**k
 
     def advance(self, t: int) -> None:
@@ -236,7 +236,7 @@ class _Chain:
             self.found[at] += np.bincount(out[which], lost[which], self.widest + 1)
 
     def _slow_round(self, w: int) -> tuple[csr_array, csr_array, float]:
-        """Give how losses in a round of w packets of slow start lead from thresholds to packets out, at once or later."""
+        """Give how losses in slow start lead from thresholds to packets out: found at once, or a round later."""
         at_once, later = (np.zeros((self.widest + 1, self.widest + 1)) for _ in range(2))
         released = 0.0
         for i in range(1, w + 1):
@@ -275,7 +275,7 @@ class _Chain:
         return _Repair.of(self.p, self.window, self.most, rounds)
 
     def _lose(self, t: int, share: Array) -> None:
-        """A loss is found, a round trip after the lost packet was sent."""
+        """Answer a loss, a round trip after the lost packet was sent."""
         now = t * self.step
         timeout = self.sender.timeout(now, self.R)
         patience = int(timeout / self.R) + 1 if self.sender.impatient else self.most + 1
@@ -310,7 +310,7 @@ class _Chain:
         return out
 
     def _expire(self, t: int, k: int) -> None:
-        """The timer goes off: one packet, then slow start, or twice the time."""
+        """Let the timer go off: one packet, then slow start, or twice the time."""
         share = self.waiting[t, k]
         self.expired[t] += share.sum()
         if t + _STEPS < self.new.size:

@@ -1,13 +1,13 @@
 """Short TCP flows beside long ones: the loss and the queue at which both together are what the link carries.
 
-Short flows come as a Poisson process, and each either has data for a time that is drawn evenly between two bounds or has
-so many packets to send. The LRED paper leaves their model to later work.
+Short flows come as a Poisson process, and each either has data for a time that is drawn evenly between two bounds or
+has so many packets to send. The LRED paper leaves their model to later work.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,7 +51,7 @@ class Shorts:
     lam: float
     lifetime: tuple[float, float] | None = None
     size: int | None = None
-    sender: Sender = Sender()
+    sender: Sender = field(default_factory=Sender)
 
     def __post_init__(self) -> None:
         not_negative(lam=self.lam)
@@ -210,7 +210,7 @@ def equilibrium(
         The loss, if that is given instead: the queue is looked for.
     rate : callable, optional
         ``rate(p, R)`` gives the packets a second that a long flow sends; by default `padhye`, the full model, with the
-        time-out of a round trip that does not vary.
+        time-out that the short flows' sender has when the round trip does not vary.
 
     Returns
     -------
