@@ -148,12 +148,13 @@ def life(p: float, R: float, age: float, sender: Sender | None = None) -> Life:
     Notes
     -----
     States: first slow start (window IW 2^k), slow start after a time-out (window 2^k, threshold s), congestion
-    avoidance (window w), a loss found (F packets out from the first lost one on), a time-out (threshold s, doubled k
-    times). A round of w packets takes R and passes unharmed with (1-p)^w; the first loss of it at place i lets i - 1
-    ACKs pass, which release packets before the loss is found. Of F - 1 packets behind a lost one M are lost too; the others' duplicate
-    ACKs, with those for the packets that the first two release (limited transmit), make a fast retransmit if they are
-    three. NewReno repairs one loss a round; each repair is lost with p, and a recovery that lasts longer than the
-    timer, which only the first partial ACK restarts, ends with a time-out as well. The window is halved once.
+    avoidance (window w), a loss found (F packets out from the first lost one on), a time-out (threshold s, doubled
+    k times). A round of w packets takes R and passes unharmed with (1-p)^w; the first loss of it at place i lets i
+    - 1 ACKs pass, which release packets before the loss is found. Of F - 1 packets behind a lost one M are lost
+    too; the others' duplicate ACKs, with those for the packets that the first two release (limited transmit), make
+    a fast retransmit if they are three. NewReno repairs one loss a round; each repair is lost with p, and a
+    recovery that lasts longer than the timer, which only the first partial ACK restarts, ends with a time-out as
+    well. The window is halved once.
     """
     probability(p=p)
     positive(R=R, age=age)
