@@ -27,7 +27,9 @@ MAY_IMPORT = {
         "sweeps",
     },
     "__main__": {"cli"},
+    "analysis": {"files", "plot_analysis", "scenario", "settling", "table", "theory"},
     "cli": {
+        "cli_analyse",
         "cli_design",
         "cli_sweep",
         "comparison",
@@ -40,6 +42,7 @@ MAY_IMPORT = {
         "sweeping",
         "terminal",
     },
+    "cli_analyse": {"_core", "analysis", "files", "scenario", "terminal"},
     "cli_design": {"_core", "files", "terminal", "theory"},
     "cli_sweep": {"files", "plot_sweep", "report_sweep", "scenario", "sweeping", "sweeps", "terminal"},
     "cluster": {"_core", "files", "local", "scenario", "task"},
@@ -53,13 +56,16 @@ MAY_IMPORT = {
     "metrics": set(),
     "pages": {"files", "listing", "metrics", "scenario"},
     "plot": {"distribution", "files", "metrics", "result", "table"},
+    "plot_analysis": {"analysis", "files", "plot", "table", "theory"},
     "plot_sweep": {"files", "metrics", "plot", "sweeps", "table", "table_sweep"},
+    "plot_theory": {"plot"},
     "recording": {"_core", "files"},
     "replication": {"_core", "comparison", "local", "recording", "result", "scenario", "task"},
     "report": {"distribution", "files", "metrics", "plot", "result", "table"},
     "report_sweep": {"files", "metrics", "plot", "plot_sweep", "report", "sweeps", "table", "table_sweep"},
     "result": {"distribution", "files", "plot", "recording", "scenario", "summary", "table"},
     "scenario": {"_core"},
+    "settling": {"table", "theory"},
     "store": {"files", "journal", "metrics", "task"},
     "student": set(),
     "summary": {"student"},
@@ -83,9 +89,9 @@ MAY_IMPORT = {
 }
 ONLY_THERE = {
     "distributed": {"cluster"},
-    "typer": {"cli", "cli_design", "cli_sweep", "terminal"},
+    "typer": {"cli", "cli_analyse", "cli_design", "cli_sweep", "terminal"},
     "rich": {"terminal"},
-    "matplotlib": {"comparison", "plot", "plot_sweep", "result", "sweeps"},
+    "matplotlib": {"analysis", "comparison", "plot", "plot_analysis", "plot_sweep", "plot_theory", "result", "sweeps"},
     "plotly": {"report", "report_sweep"},
 }
 HEAVY = {
@@ -158,6 +164,7 @@ def test_help_needs_no_more_than_typer() -> None:
     assert {name for name in modules if name.startswith("aqmlab")} == {
         "aqmlab",
         "aqmlab.cli",
+        "aqmlab.cli_analyse",
         "aqmlab.cli_design",
         "aqmlab.cli_sweep",
         "aqmlab.terminal",

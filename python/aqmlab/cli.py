@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from aqmlab.cli_analyse import analyse
 from aqmlab.cli_design import design
 from aqmlab.cli_sweep import sweep
 from aqmlab.terminal import (
@@ -179,6 +180,7 @@ def compare(
 
 
 app.command()(sweep)
+app.command()(analyse)
 app.add_typer(design)
 
 

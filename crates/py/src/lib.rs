@@ -125,6 +125,12 @@ impl Scenario {
         self.document.base().into()
     }
 
+    /// What the fluid model sees of it, as JSON.
+    fn fluid_model(&self) -> PyResult<String> {
+        let model = fluid::Model::of(self.checked()?).map_err(refused)?;
+        Ok(model.json().to_string())
+    }
+
     #[getter]
     fn title(&self) -> PyResult<String> {
         Ok(self.checked()?.general.title.clone())
@@ -198,4 +204,8 @@ mod _core {
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const engine_version: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("AQMLAB_SOURCES"));
+    /// The same of the fluid engine's results.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const fluid_version: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("AQMLAB_FLUID_SOURCES"));
 }

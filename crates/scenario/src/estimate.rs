@@ -2,8 +2,8 @@
 
 use crate::law::Law;
 use crate::model::{Extent, HEADER, Kind, Link, Scenario, Short, Tcp, Traffic};
+use crate::route::Routes;
 use aqm::unit::{Bytes, Span};
-use std::collections::VecDeque;
 
 /// Flows of one entry, and of all, whose paths are looked at; each stands for its share of the others.
 const SAMPLES: [u32; 2] = [64, 2000];
@@ -54,45 +54,20 @@ pub fn estimate(scenario: &Scenario) -> Estimate {
 
 /// The paths and demands of samples of all flows over links with these mean rates in bit/s.
 fn shares(scenario: &Scenario, rates: &[f64]) -> Vec<Share> {
-    let mut outgoing = vec![Vec::new(); scenario.nodes.len()];
-    for (i, link) in scenario.links.iter().enumerate() {
-        outgoing[link.from].push(i);
-    }
+    let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
     let each = (SAMPLES[1] / (scenario.traffic.len() as u32).max(1)).clamp(1, SAMPLES[0]);
     let mut shares = Vec::new();
     for (entry, traffic) in scenario.traffic.iter().enumerate() {
         let samples = traffic.count.min(each);
         for j in 0..samples as usize {
             let (from, to) = (traffic.from[j % traffic.from.len()], traffic.to[j % traffic.to.len()]);
-            let path = path(&scenario.links, &outgoing, from, to);
+            let path = routes.path(from, to);
             let flows = f64::from(traffic.count) / f64::from(samples);
             let demand = demand(traffic, &path, &scenario.links, rates);
             shares.push(Share { entry, flows, demand, path });
         }
     }
     shares
-}
-
-/// The links of a path with the fewest of them; none if there is no path.
-fn path(links: &[Link], outgoing: &[Vec<usize>], from: usize, to: usize) -> Vec<usize> {
-    let mut via = vec![None; outgoing.len()];
-    let mut frontier = VecDeque::from([from]);
-    while let Some(node) = frontier.pop_front().filter(|&node| node != to) {
-        for &link in &outgoing[node] {
-            let next = links[link].to;
-            if next != from && via[next].is_none() {
-                via[next] = Some(link);
-                frontier.push_back(next);
-            }
-        }
-    }
-    let mut path = Vec::new();
-    let mut node = to;
-    while let Some(link) = via[node] {
-        path.push(link);
-        node = links[link].from;
-    }
-    path
 }
 
 /// What one flow would send if it were alone, in bit/s.
@@ -131,7 +106,8 @@ fn segments(traffic: &Traffic, size: &Law<Bytes>) -> f64 {
 }
 
 /// What one flow of an entry is asked for, in bit/s, if anything bounds that.
-fn offered(traffic: &Traffic) -> f64 {
+#[must_use]
+pub fn offered(traffic: &Traffic) -> f64 {
     let bits = 8.0 * traffic.packet_size.0 as f64;
     match &traffic.kind {
         Kind::Short(_, Short { interarrival, extent: Extent::Size(size) }) => {

@@ -56,9 +56,12 @@ crate::params! {
     }
 }
 
-/// ns-2's lower bound of max_p.
-fn bottom(rate: Rate) -> f64 {
-    (80_000.0 / rate.bits()).min(0.01)
+impl Params {
+    /// The lower bound of `max_p` before a link of this rate; ns-2's unless given.
+    #[must_use]
+    pub fn least_max_p(&self, rate: Rate) -> f64 {
+        self.bottom.unwrap_or_else(|| (80_000.0 / rate.bits()).min(0.01))
+    }
 }
 
 /// The algorithm; see the module.
@@ -111,7 +114,7 @@ impl Aqm for Ared {
             alpha: params.alpha,
             beta: params.beta,
             top: params.top,
-            bottom: params.bottom.unwrap_or_else(|| bottom(port.rate)),
+            bottom: params.least_max_p(port.rate),
             frozen_gentle: params.frozen_gentle,
         }
     }

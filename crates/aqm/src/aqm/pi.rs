@@ -96,6 +96,15 @@ impl Design {
     }
 }
 
+impl Params {
+    /// The gains a and b that hold on this port: those of the `design`, if there is one.
+    #[must_use]
+    pub fn gains(&self, port: &Port) -> (f64, f64) {
+        let given = (self.a, self.b);
+        self.design.as_ref().map_or(given, |design| design.gains(self.frequency, port))
+    }
+}
+
 /// The algorithm; see the module.
 #[derive(Clone, Debug)]
 pub struct Pi {
@@ -126,8 +135,7 @@ impl Aqm for Pi {
     ];
 
     fn new(params: &Params, port: &Port) -> Self {
-        let given = (params.a, params.b);
-        let (a, b) = params.design.as_ref().map_or(given, |design| design.gains(params.frequency, port));
+        let (a, b) = params.gains(port);
         Self {
             q_ref: params.q_ref,
             a,

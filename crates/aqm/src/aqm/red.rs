@@ -58,8 +58,7 @@
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::ParamError;
 use crate::unit::{Bytes, Time};
-use params::Effective;
-pub use params::{Params, Rules};
+pub use params::{Effective, Params, Rules};
 
 mod params;
 mod presets;

@@ -121,22 +121,26 @@ impl Params {
 }
 
 /// What the parameters come to.
-pub(super) struct Effective {
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Effective {
     /// In packets.
-    pub(super) min_th: f64,
+    pub min_th: f64,
     /// In packets.
-    pub(super) max_th: f64,
-    pub(super) max_p: f64,
-    pub(super) w_q: f64,
+    pub max_th: f64,
+    /// p_b at `max_th`.
+    pub max_p: f64,
+    /// The weight of the present queue in the average.
+    pub w_q: f64,
     /// The mean packet.
-    pub(super) mean: Bytes,
+    pub mean: Bytes,
     /// Packets a second.
-    pub(super) c: f64,
+    pub c: f64,
 }
 
 impl Effective {
     /// What `params` come to on `port`.
-    pub(super) fn new(params: &Params, port: &Port) -> Self {
+    #[must_use]
+    pub fn new(params: &Params, port: &Port) -> Self {
         let mean = params.mean_packet.unwrap_or(port.packet);
         let c = params.pkrate.map_or_else(|| port.rate.packets(mean), |rate| rate.0);
         let (min_th, max_th) = thresholds(params, port, mean, c);

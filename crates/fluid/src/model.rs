@@ -1,0 +1,641 @@
+//! What the equations can say of a scenario, and what they leave out.
+
+use crate::law::Rule;
+use crate::population::Population;
+use aqm::aqm::{AnyParams, Port};
+use aqm::params::{Kind as ValueKind, Value};
+use aqm::unit::{Bytes, Span, in_base_unit};
+use netsim::tcp::Profile;
+use scenario::Law;
+use scenario::model::{
+    Congestion, Extent, HEADER, Kind, Link, Scenario, Short as Passing, Tcp, Traffic, Udp,
+};
+use scenario::route::Routes;
+use serde::Serialize;
+use serde_json::{Map, Value as Json, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// Delays that each host draws for itself are taken at so many quantiles of their law, dealt out to the hosts in turn.
+const STRATA: usize = 5;
+
+/// What the equations cannot say, and what to do about it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unsupported(String);
+
+impl Unsupported {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+impl std::error::Error for Unsupported {}
+
+/// A scenario as the equations see it.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// The scenario that it is of.
+    pub scenario: Scenario,
+    /// The managed link.
+    pub port: Port,
+    /// Its algorithm.
+    pub aqm: AnyParams,
+    /// Flows that share a round trip and a traffic entry.
+    pub classes: Vec<Class>,
+    /// What comes whatever the queue does.
+    pub load: Vec<Load>,
+    /// What of the scenario is left out, or put in a simpler way.
+    pub not_modelled: Vec<String>,
+}
+
+/// Flows of TCP with one round trip.
+#[derive(Clone, Debug)]
+pub struct Class {
+    /// The number of the traffic entry.
+    pub entry: usize,
+    /// How many there are when.
+    pub flows: Population,
+    /// There and back without any queue, s.
+    pub rtt: f64,
+    /// Size of a data packet in bytes.
+    pub packet: u64,
+    /// Packets that an ACK covers.
+    pub acked: f64,
+    /// The first window, the greatest, and the first slow-start threshold, in packets.
+    pub initial_window: f64,
+    /// See `initial_window`.
+    pub max_window: f64,
+    /// See `initial_window`.
+    pub initial_ssthresh: f64,
+    /// The least retransmission time-out, s.
+    pub min_rto: f64,
+    /// Whether its packets are marked where others are dropped early.
+    pub marked: bool,
+    /// The part of its packets lost by chance in front of the queue, and behind it.
+    pub lost: [f64; 2],
+}
+
+/// Traffic that does not heed losses, as a mean rate.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// The number of the traffic entry.
+    pub entry: usize,
+    /// What there is when, in bit/s.
+    pub rate: Population,
+    /// What it is.
+    pub kind: &'static str,
+    /// The part lost by chance in front of the queue.
+    pub lost: f64,
+}
+
+/// Flows that come and go, as the model's JSON shows them.
+#[derive(Clone, Debug, Serialize)]
+pub struct Short {
+    entry: String,
+    arrivals: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration: Option<[f64; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mean_duration: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<f64>,
+    rtt: f64,
+    from: f64,
+    to: f64,
+}
+
+/// What is worked out on the way.
+struct Builder<'a> {
+    scenario: &'a Scenario,
+    observed: &'a Link,
+    routes: Routes<'a>,
+    /// The delay of each link, s.
+    delays: Vec<f64>,
+    marks: bool,
+    classes: Vec<Class>,
+    load: Vec<Load>,
+    /// Told once each, in order.
+    not_modelled: Vec<String>,
+}
+
+impl Model {
+    /// What the equations see of `scenario`.
+    ///
+    /// # Errors
+    /// If they cannot say what it is about; the message names the key and what to do.
+    pub fn of(scenario: &Scenario) -> Result<Self, Unsupported> {
+        let observed = &scenario.links[scenario.observed];
+        let droptail = AnyParams::of("droptail").expect("there is such an algorithm");
+        let aqm = observed.aqm.clone().unwrap_or(droptail);
+        let delays = delays(scenario);
+        let delay = Span::from_secs(delays[scenario.observed]);
+        let port = Port { rate: observed.rate, delay, limit: observed.buffer, packet: observed.packet };
+        let rule = Rule::new(&aqm, &port)?;
+        let mut builder = Builder {
+            scenario,
+            observed,
+            routes: Routes::new(scenario.nodes.len(), &scenario.links),
+            delays,
+            marks: rule.marks,
+            classes: Vec::new(),
+            load: Vec::new(),
+            not_modelled: Vec::new(),
+        };
+        for (entry, traffic) in scenario.traffic.iter().enumerate().filter(|(_, traffic)| traffic.count > 0) {
+            builder.add(entry, traffic)?;
+        }
+        if builder.classes.is_empty() && builder.load.is_empty() {
+            let message = format!(
+                "no traffic crosses the link {}: observe another link (`observe`), or use `aqmlab run`",
+                observed.name
+            );
+            return Err(Unsupported::new(message));
+        }
+        builder.say_what_is_left_out();
+        builder.not_modelled.extend(rule.left_out);
+        let Builder { classes, load, not_modelled, .. } = builder;
+        Ok(Self { scenario: scenario.clone(), port, aqm, classes, load, not_modelled })
+    }
+
+    /// The link's rate in packets of the usual size a second.
+    #[must_use]
+    pub fn capacity(&self) -> f64 {
+        self.port.rate.packets(self.port.packet)
+    }
+
+    /// The buffer in packets of the usual size.
+    #[must_use]
+    pub fn buffer(&self) -> f64 {
+        self.port.limit.packets(self.port.packet)
+    }
+
+    /// The parameters as JSON, in base units, with what was left to the engine as it works it out.
+    fn parameters(&self) -> Map<String, Json> {
+        let kinds = self.aqm.specs().iter().map(|spec| (spec.name, spec.kind));
+        let kinds: BTreeMap<&str, ValueKind> = kinds.collect();
+        let mut map = Map::new();
+        for (name, value) in self.aqm.values() {
+            map.insert(name.to_owned(), plain(&value, kinds.get(name)));
+        }
+        for (name, value) in self.effective() {
+            map.insert(name.to_owned(), json!(value));
+        }
+        map.shift_remove("design");
+        map
+    }
+
+    /// What parameters come to that may be left to the engine, or follow from others.
+    fn effective(&self) -> Vec<(&'static str, f64)> {
+        let packet = |given: Option<Bytes>| ("mean_packet", given.unwrap_or(self.port.packet).0 as f64);
+        let red = |params: &aqm::aqm::red::Params| {
+            let red = aqm::aqm::red::Effective::new(params, &self.port);
+            vec![
+                ("min_th", red.min_th),
+                ("max_th", red.max_th),
+                ("max_p", red.max_p),
+                ("w_q", red.w_q),
+                ("mean_packet", red.mean.0 as f64),
+                ("pkrate", red.c),
+            ]
+        };
+        match &self.aqm {
+            AnyParams::Pi(params) => {
+                let (a, b) = params.gains(&self.port);
+                vec![("a", a), ("b", b), packet(params.mean_packet)]
+            }
+            AnyParams::Red(params) => red(params),
+            AnyParams::Ared(params) => {
+                let mut values = red(&params.red);
+                values.push(("bottom", params.least_max_p(self.port.rate)));
+                values
+            }
+            AnyParams::Lred(params) => vec![packet(params.mean_packet)],
+            AnyParams::Rem(params) => vec![packet(params.mean_packet)],
+            AnyParams::Avq(params) => vec![packet(params.mean_packet)],
+            AnyParams::Raqm(params) => vec![packet(params.mean_packet)],
+            _ => Vec::new(),
+        }
+    }
+
+    /// What the model is, for whoever works on it elsewhere.
+    #[must_use]
+    pub fn json(&self) -> Json {
+        let general = &self.scenario.general;
+        let name = |entry: usize| self.scenario.traffic[entry].name.clone();
+        let (mut classes, mut shorts) = (Vec::new(), Vec::new());
+        for class in &self.classes {
+            match &class.flows {
+                Population::Lasting { count, start, stop } => classes.push(json!({
+                    "entry": name(class.entry),
+                    "flows": count,
+                    "rtt": class.rtt,
+                    "packet": class.packet,
+                    "start": start,
+                    "stop": stop.is_finite().then_some(stop),
+                    "acked": class.acked,
+                    "max_window": class.max_window,
+                    "min_rto": class.min_rto,
+                    "initial_window": class.initial_window,
+                    "marked": class.marked,
+                    "lost": class.lost,
+                })),
+                Population::Passing { rate, arrive: [from, to], stay } => shorts.push(Short {
+                    entry: name(class.entry),
+                    arrivals: *rate,
+                    duration: Some(bounds(stay)),
+                    mean_duration: Some(stay.mean()),
+                    size: None,
+                    rtt: class.rtt,
+                    from: *from,
+                    to: to.min(general.duration.secs()),
+                }),
+            }
+        }
+        let load = self.load.iter().map(|load| {
+            let Population::Lasting { count, start, stop } = &load.rate else {
+                unreachable!("a load lasts");
+            };
+            json!({
+                "entry": name(load.entry),
+                "rate": count,
+                "from": f64::midpoint(start[0], start[1]),
+                "to": stop.min(general.duration.secs()),
+                "kind": load.kind,
+            })
+        });
+        json!({
+            "link": self.scenario.links[self.scenario.observed].name,
+            "capacity": self.capacity(),
+            "packet": self.port.packet.0,
+            "buffer": self.buffer(),
+            "aqm": self.aqm.name(),
+            "parameters": self.parameters(),
+            "duration": general.duration.secs(),
+            "warmup": general.warmup.secs(),
+            "target": self.scenario.target(),
+            "classes": classes,
+            "load": load.collect::<Json>(),
+            "short": shorts,
+            "not_modelled": self.not_modelled,
+        })
+    }
+}
+
+/// A value as JSON, a quantity as the number of its base units; what is left out as null.
+fn plain(value: &Value, kind: Option<&ValueKind>) -> Json {
+    match value {
+        Value::Bool(switch) => json!(switch),
+        Value::Integer(number) => json!(number),
+        Value::Float(number) => json!(number),
+        Value::Text(text) if text == "auto" => Json::Null,
+        Value::Text(text) => match (kind, in_base_unit(text)) {
+            (Some(ValueKind::Quantity(_)), Some((number, _))) => json!(number),
+            _ => json!(text),
+        },
+        Value::List(values) => values.iter().map(|value| plain(value, kind)).collect(),
+        Value::Table(entries) => {
+            Json::Object(entries.iter().map(|(key, value)| (key.clone(), plain(value, None))).collect())
+        }
+    }
+}
+
+/// The least and the greatest value of a law, its mean twice where it has no greatest.
+fn bounds(law: &Law<Span>) -> [f64; 2] {
+    law.greatest().map_or([law.mean(); 2], |greatest| [law.least().secs(), greatest.secs()])
+}
+
+/// Between which times flows start that start by this law, evenly: its bounds, or what has the same least and mean.
+fn spread(law: &Law<Span>) -> [f64; 2] {
+    let least = law.least().secs();
+    [least, law.greatest().map_or(2.0 * law.mean() - least, Span::secs)]
+}
+
+/// The value that a part `u` of what a law draws falls short of.
+fn quantile(law: &Law<Span>, u: f64) -> f64 {
+    match *law {
+        Law::Fixed(x) => x.secs(),
+        Law::Uniform(low, high) => low.secs() + (high.secs() - low.secs()) * u,
+        Law::Exponential(mean) => -mean.secs() * libm::log(1.0 - u),
+        Law::Pareto(mean, shape) => mean.secs() * (shape - 1.0) / shape * libm::pow(1.0 - u, -1.0 / shape),
+    }
+}
+
+/// The delay of each link: where several cables draw from one law, its quantiles in turn; a single one has the mean.
+fn delays(scenario: &Scenario) -> Vec<f64> {
+    let links = &scenario.links;
+    let mut delays: Vec<f64> = links.iter().map(|link| link.delay.mean()).collect();
+    // A cable is two links, one after the other, with one delay.
+    let mut laws: Vec<(Law<Span>, Vec<usize>)> = Vec::new();
+    for i in (0..links.len()).step_by(2) {
+        if matches!(links[i].delay, Law::Fixed(_)) {
+            continue;
+        }
+        match laws.iter_mut().find(|(law, _)| *law == links[i].delay) {
+            Some((_, cables)) => cables.push(i),
+            None => laws.push((links[i].delay, vec![i])),
+        }
+    }
+    for (number, (law, cables)) in laws.iter().enumerate().filter(|(_, (_, cables))| cables.len() > 1) {
+        let strata = cables.len().min(STRATA);
+        // Another stride for each law, lest a host with a short delay on one side always has one on the other.
+        let stride = 1 + number % (STRATA - 1);
+        for (turn, &i) in cables.iter().enumerate() {
+            let stratum = (turn * stride) % strata;
+            let delay = quantile(law, (stratum as f64 + 0.5) / strata as f64);
+            delays[i] = delay;
+            if let Some(back) = delays.get_mut(i + 1) {
+                *back = delay;
+            }
+        }
+    }
+    delays
+}
+
+/// The least common multiple.
+const fn turns(a: usize, b: usize) -> usize {
+    let (mut divisor, mut rest) = (a, b);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    a / divisor * b
+}
+
+impl<'a> Builder<'a> {
+    fn leave_out(&mut self, what: impl Into<String>) {
+        let what = what.into();
+        if !self.not_modelled.contains(&what) {
+            self.not_modelled.push(what);
+        }
+    }
+
+    /// How many of so many flows go which way: the ways there and back, and the flows of each.
+    fn ways(&mut self, traffic: &Traffic, flows: f64) -> Vec<(Vec<usize>, Vec<usize>, f64)> {
+        let turns = turns(traffic.from.len(), traffic.to.len());
+        let evenly = matches!(traffic.kind, Kind::Short(..));
+        let mut ways = Vec::new();
+        for j in 0..turns {
+            let (from, to) = (traffic.from[j % traffic.from.len()], traffic.to[j % traffic.to.len()]);
+            let share = if evenly {
+                flows / turns as f64
+            } else {
+                let rest = traffic.count as usize % turns;
+                let each = (traffic.count as usize / turns + usize::from(j < rest)) as f64;
+                each * flows / f64::from(traffic.count)
+            };
+            if share > 0.0 {
+                ways.push((self.routes.path(from, to), self.routes.path(to, from), share));
+            }
+        }
+        ways
+    }
+
+    /// Takes in a traffic entry.
+    fn add(&mut self, entry: usize, traffic: &Traffic) -> Result<(), Unsupported> {
+        let count = f64::from(traffic.count);
+        match &traffic.kind {
+            Kind::Ftp(tcp) => {
+                let start = spread(&traffic.start).map(|after| traffic.begin.secs() + after);
+                let stop = traffic.stop.map_or(f64::INFINITY, Span::secs);
+                self.say_start(traffic);
+                self.flows(entry, traffic, tcp, count, |count| Population::Lasting { count, start, stop })
+            }
+            Kind::Short(tcp, Passing { interarrival, extent: Extent::Lifetime(stay) }) => {
+                let rate = count / interarrival.mean();
+                let arrive = self.window(traffic);
+                let stay = *stay;
+                if traffic.count > 1 {
+                    self.say_start(traffic);
+                }
+                if !matches!(interarrival, Law::Exponential(_)) {
+                    self.leave_out("the law of arrivals of short flows, whose mean rate stands in");
+                }
+                self.flows(entry, traffic, tcp, rate, |rate| Population::Passing { rate, arrive, stay })
+            }
+            Kind::Short(_, Passing { extent: Extent::Size(_), .. }) => {
+                self.leave_out(format!(
+                    "that the flows of {} heed losses: what they have to send comes as a constant rate",
+                    traffic.name
+                ));
+                self.constant(entry, traffic, scenario::offered(traffic), "short")
+            }
+            Kind::Web(..) => {
+                self.leave_out(format!(
+                    "that the clients of {} heed losses and delays: the most that they ask for comes as a constant rate",
+                    traffic.name
+                ));
+                self.constant(entry, traffic, scenario::offered(traffic), "web")
+            }
+            Kind::Udp(udp) => {
+                let kind = match udp {
+                    Udp::Cbr(_) => "cbr",
+                    Udp::OnOff { .. } => "on-off",
+                    Udp::Poisson(_) => "poisson",
+                    Udp::Fgn { .. } => "fgn",
+                    Udp::Trace(_) => "trace",
+                    Udp::Frames { .. } => "frames",
+                };
+                if kind != "cbr" {
+                    let message = format!("how the rate of {} varies: its mean stands in", traffic.name);
+                    self.leave_out(message);
+                }
+                self.constant(entry, traffic, udp.mean_rate(traffic.packet_size), kind)
+            }
+            Kind::Transfer(..) => Err(Unsupported::new(format!(
+                "traffic.{}: transfers of a size end when they have sent it, of which the fluid model has no mean; give \
+                 a `stop` instead of the size, or use `aqmlab run`",
+                traffic.name
+            ))),
+        }
+    }
+
+    fn say_start(&mut self, traffic: &Traffic) {
+        if !matches!(traffic.start, Law::Fixed(_) | Law::Uniform(..)) {
+            let message =
+                format!("the law by which flows of {} start: evenly, with its mean, stands in", traffic.name);
+            self.leave_out(message);
+        }
+    }
+
+    /// From when to when an entry is active, with the mean of its start.
+    fn window(&self, traffic: &Traffic) -> [f64; 2] {
+        let from = traffic.begin.secs() + traffic.start.mean();
+        let to = traffic.stop.map_or(f64::INFINITY, Span::secs);
+        [from, to.max(from)]
+    }
+
+    /// The time that a way takes for a packet of `size` bytes when no queue is in it.
+    fn travel(&self, way: &[usize], size: u64) -> f64 {
+        way.iter().map(|&i| self.delays[i] + 1.0 / self.scenario.links[i].rate.packets(Bytes(size))).sum()
+    }
+
+    /// The part of packets lost by chance on some links.
+    fn lost(&self, way: &[usize]) -> f64 {
+        let losses = way.iter().filter_map(|&i| self.scenario.links[i].loss.as_ref());
+        1.0 - losses.map(|loss| 1.0 - loss.ratio()).product::<f64>()
+    }
+
+    /// Whether another link on the way has an algorithm of its own.
+    fn foreign(&self, way: &[usize], traffic: &Traffic) -> Result<(), Unsupported> {
+        let other = way.iter().filter(|&&i| i != self.scenario.observed);
+        for link in other.map(|&i| &self.scenario.links[i]).filter(|link| link.aqm.is_some()) {
+            return Err(Unsupported::new(format!(
+                "traffic.{}: its packets cross {} as well, which has an algorithm of its own, and the fluid model has \
+                 one managed queue, that of {}; leave that algorithm out, or use `aqmlab run`",
+                traffic.name, link.name, self.observed.name
+            )));
+        }
+        Ok(())
+    }
+
+    /// The first entry whose data crosses a link.
+    fn crossing(&mut self, link: usize) -> Option<&'a str> {
+        let scenario = self.scenario;
+        let entries = scenario.traffic.iter().filter(|traffic| traffic.count > 0);
+        for traffic in entries {
+            if self.ways(traffic, f64::from(traffic.count)).iter().any(|(there, ..)| there.contains(&link)) {
+                return Some(&traffic.name);
+            }
+        }
+        None
+    }
+
+    /// Adds flows of TCP, a class for each round trip.
+    fn flows(
+        &mut self,
+        entry: usize,
+        traffic: &Traffic,
+        tcp: &Tcp,
+        count: f64,
+        population: impl Fn(f64) -> Population,
+    ) -> Result<(), Unsupported> {
+        let observed = self.scenario.observed;
+        let mut crosses = false;
+        let mut behind = BTreeSet::new();
+        // By the round trip in whole nanoseconds and the losses on the way.
+        let mut groups: BTreeMap<(u64, [u64; 2]), (f64, [f64; 2])> = BTreeMap::new();
+        for (there, back, share) in self.ways(traffic, count) {
+            let Some(place) = there.iter().position(|&i| i == observed) else {
+                if back.contains(&observed) {
+                    self.leave_out(format!(
+                        "what the ACKs of {} take of {} and wait there",
+                        traffic.name, self.observed.name
+                    ));
+                }
+                continue;
+            };
+            crosses = true;
+            self.foreign(&there, traffic)?;
+            behind.extend(back.iter().copied().filter(|&i| self.scenario.links[i].aqm.is_some()));
+            let rtt = self.travel(&there, traffic.packet_size.0) + self.travel(&back, u64::from(HEADER));
+            let lost = [self.lost(&there[..=place]), self.lost(&there[place + 1..])];
+            let key = (Span::from_secs(rtt).nanos(), lost.map(f64::to_bits));
+            groups.entry(key).or_insert((0.0, lost)).0 += share;
+        }
+        if !crosses {
+            let message = format!("{}, which does not cross {}", traffic.name, self.observed.name);
+            self.leave_out(message);
+            return Ok(());
+        }
+        for i in behind {
+            if let Some(other) = self.crossing(i) {
+                return Err(Unsupported::new(format!(
+                    "traffic.{}: its ACKs wait behind the data of {other} on {}, and the fluid model has one queue, that \
+                     of {}; leave that traffic out, or use `aqmlab run`",
+                    traffic.name, self.scenario.links[i].name, self.observed.name
+                )));
+            }
+        }
+        if tcp.congestion != Congestion::Reno {
+            return Err(Unsupported::new(format!(
+                "traffic.{}.tcp.congestion: the fluid model's windows are Reno's; set it to \"reno\", or use `aqmlab run`",
+                traffic.name
+            )));
+        }
+        let profile = Profile::new(tcp, traffic.packet_size.0 as u32);
+        for ((nanos, _), (share, lost)) in groups {
+            self.classes.push(Class {
+                entry,
+                flows: population(share),
+                rtt: Span::ns(nanos).secs(),
+                packet: traffic.packet_size.0,
+                acked: if tcp.delayed_ack { 2.0 } else { 1.0 },
+                initial_window: f64::from(profile.initial_window),
+                max_window: f64::from(profile.max_window),
+                initial_ssthresh: f64::from(profile.initial_ssthresh),
+                min_rto: tcp.min_rto.secs(),
+                marked: tcp.ecn && self.marks,
+                lost,
+            });
+        }
+        Ok(())
+    }
+
+    /// Adds what comes at a constant rate, `each` bit/s a flow.
+    fn constant(
+        &mut self,
+        entry: usize,
+        traffic: &Traffic,
+        each: f64,
+        kind: &'static str,
+    ) -> Result<(), Unsupported> {
+        let observed = self.scenario.observed;
+        let (mut rate, mut kept) = (0.0, 0.0);
+        let mut flows = 0.0;
+        for (way, _, share) in self.ways(traffic, f64::from(traffic.count)) {
+            let Some(place) = way.iter().position(|&i| i == observed) else { continue };
+            self.foreign(&way, traffic)?;
+            flows += share;
+            rate += share * each;
+            kept += share * each * (1.0 - self.lost(&way[..=place]));
+        }
+        if flows == 0.0 {
+            let message = format!("{}, which does not cross {}", traffic.name, self.observed.name);
+            self.leave_out(message);
+            return Ok(());
+        }
+        if !each.is_finite() {
+            return Err(Unsupported::new(format!(
+                "traffic.{}: nothing bounds what it asks for, so that its mean rate is not known; use `aqmlab run`",
+                traffic.name
+            )));
+        }
+        let [_, mut stop] = self.window(traffic);
+        if let Kind::Udp(Udp::Trace(arrivals)) = &traffic.kind {
+            let length = arrivals.last().map_or(0.0, |last| last.at.secs());
+            stop = stop.min(traffic.begin.secs() + traffic.start.mean() + length);
+        }
+        self.say_start(traffic);
+        let start = spread(&traffic.start).map(|after| traffic.begin.secs() + after);
+        let lost = if rate > 0.0 { 1.0 - kept / rate } else { 0.0 };
+        let rate = Population::Lasting { count: rate, start, stop };
+        self.load.push(Load { entry, rate, kind, lost });
+        Ok(())
+    }
+
+    /// Notes what the equations leave out of any scenario, and of this one.
+    fn say_what_is_left_out(&mut self) {
+        if !self.classes.is_empty() {
+            self.leave_out("packets: windows and the queue are means, so that nothing is left to chance");
+            self.leave_out("the queues of all other links, and the handshake");
+        }
+        let packets: BTreeSet<u64> = self.classes.iter().map(|class| class.packet).collect();
+        if packets.iter().any(|&packet| packet != self.observed.packet.0) {
+            self.leave_out(format!(
+                "that a smaller packet takes a packet's room: the queue is in packets of {} bytes",
+                self.observed.packet.0
+            ));
+        }
+        let random = |link: &Link| !matches!(link.delay, Law::Fixed(_));
+        if self.scenario.links.iter().any(random) {
+            self.leave_out(format!(
+                "that delays are drawn anew for each run: {STRATA} quantiles of their law, or a single link's mean, stand in"
+            ));
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Which way packets go: over the fewest links, and among those the ones that come first in the scenario.
+
+use crate::model::Link;
+use std::collections::{HashMap, VecDeque};
+
+/// Trees are kept until they have so many entries together.
+const MOST_ENTRIES: usize = 1 << 24;
+
+/// Finds paths, and remembers what it has searched.
+#[derive(Clone, Debug)]
+pub struct Routes<'a> {
+    links: &'a [Link],
+    outgoing: Vec<Vec<usize>>,
+    /// For the nodes that were searched from, the link by which each other node is reached.
+    trees: HashMap<usize, Vec<Option<usize>>>,
+}
+
+impl<'a> Routes<'a> {
+    /// Over these links between so many nodes.
+    #[must_use]
+    pub fn new(nodes: usize, links: &'a [Link]) -> Self {
+        let mut outgoing = vec![Vec::new(); nodes];
+        for (i, link) in links.iter().enumerate() {
+            outgoing[link.from].push(i);
+        }
+        Self { links, outgoing, trees: HashMap::new() }
+    }
+
+    /// The links from one node to another; none if there is no path.
+    pub fn path(&mut self, from: usize, to: usize) -> Vec<usize> {
+        // A host with one link goes wherever its neighbour goes, so that a search a router serves all its hosts.
+        let (root, access) = match self.outgoing[from][..] {
+            [access] if from != to => (self.links[access].to, Some(access)),
+            _ => (from, None),
+        };
+        if self.trees.len() * self.outgoing.len() > MOST_ENTRIES {
+            self.trees.clear();
+        }
+        let via = self.trees.entry(root).or_insert_with(|| search(&self.outgoing, self.links, root));
+        let mut path = Vec::new();
+        let mut node = to;
+        while node != root {
+            let Some(link) = via[node] else { return Vec::new() };
+            path.push(link);
+            node = self.links[link].from;
+        }
+        path.extend(access);
+        path.reverse();
+        path
+    }
+}
+
+/// The link by which each node is reached first from `root`.
+fn search(outgoing: &[Vec<usize>], links: &[Link], root: usize) -> Vec<Option<usize>> {
+    let mut via = vec![None; outgoing.len()];
+    let mut frontier = VecDeque::from([root]);
+    while let Some(node) = frontier.pop_front() {
+        for &link in &outgoing[node] {
+            let next = links[link].to;
+            if next != root && via[next].is_none() {
+                via[next] = Some(link);
+                frontier.push_back(next);
+            }
+        }
+    }
+    via
+}
