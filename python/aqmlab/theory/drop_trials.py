@@ -78,6 +78,16 @@ class Simulated(Queue):
 
     Parameters
     ----------
+    warnings : tuple of str
+        Which conditions of the formulas fail here, and what that means.
+    loss : float
+        Share of the arrivals that are dropped.
+    queue_mean : float
+        Mean of the packets present, packets.
+    queue_sd : float
+        Their standard deviation, packets.
+    delay : float
+        Mean time of an accepted packet in the queue and in service, in mean services.
     runs : ndarray
         P(run >= 1), P(run >= 2), ... of one flow.
     loss_error : float

@@ -118,6 +118,8 @@ class Queue(Answer):
 
     Parameters
     ----------
+    warnings : tuple of str
+        Which conditions of the formulas fail here, and what that means.
     loss : float
         Share of the arrivals that are dropped.
     queue_mean : float

@@ -155,6 +155,8 @@ class Equilibrium(Answer):
 
     Parameters
     ----------
+    warnings : tuple of str
+        Which conditions of the formulas fail here, and what that means.
     p : float
         Probability that a packet is lost.
     q : float
