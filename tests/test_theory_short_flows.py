@@ -245,3 +245,18 @@ def test_what_is_beyond_the_models_is_remarked_on() -> None:
     )
     with pytest.warns(ValidityWarning, match="not meant for losses above 0.4"):
         life(0.45, 0.1, 1)
+
+
+# RFC 6298: 3 R after one sample, R + 4 x R/2 x 3/4 after two; and no less than the least.
+def test_the_time_out_comes_down_with_every_round_trip() -> None:
+    sender = Sender()
+    assert [sender.timeout(age, 0.4) for age in (0.4, 0.8, 1.2)] == pytest.approx([1.2, 1.0, 0.85])
+    assert sender.timeout(100, 0.4) == pytest.approx(0.4)
+    assert sender.timeout(100, 0.01) == 0.2
+
+
+# With a round trip of 70 ms and a timer of 200 ms, three losses in a window are enough.
+def test_an_impatient_timer_cuts_long_recoveries() -> None:
+    impatient, patient = (life(0.05, 0.07, 2, Sender(impatient=one)) for one in (True, False))
+    assert impatient.timeouts[-1] > 1.08 * patient.timeouts[-1]
+    assert impatient.sent[-1] < patient.sent[-1]
