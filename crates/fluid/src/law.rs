@@ -1,33 +1,277 @@
-//! The algorithms in the mean.
+//! The algorithms in the mean: what share of the arrivals each drops, as a function of the queue and of its own state.
+//!
+//! What an algorithm does at an arrival becomes a rate, what it does on a timer stays a step at that time. Queues are in
+//! packets of the link's usual size.
 
 use crate::model::Unsupported;
+use aqm::aqm::avq::Form as AvqForm;
+use aqm::aqm::raqm::{Alpha, Expected, Mode};
+use aqm::aqm::red::{Effective, Spacing};
+use aqm::aqm::rem::Form as RemForm;
 use aqm::aqm::{AnyParams, Port};
+use aqm::aqm::{ared, blue, lred, raqm, red, rem};
+use aqm::unit::{Limit, Span, Time};
 
 /// The algorithms that have a law.
 const KNOWN: &str = "droptail, lred, pi, rem, red, ared, avq, raqm, blue";
 
+/// No law has more numbers that move between its timer's instants.
+pub(crate) const FLOWING: usize = 2;
+
+/// No law has more signals.
+pub(crate) const SIGNALS: usize = 6;
+
+/// A weight of RED's average from which on it is the queue itself: it follows within a packet's time.
+const AT_ONCE: f64 = 0.5;
+
+/// What is there at one instant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instant {
+    /// The queue.
+    pub(crate) q: f64,
+    /// What arrives, packets a second.
+    pub(crate) arriving: f64,
+    /// The law's own numbers that move.
+    pub(crate) own: [f64; FLOWING],
+}
+
+/// What happened since the timer's last instant, packets.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Tally {
+    pub(crate) arrivals: f64,
+    /// Dropped or marked by the algorithm.
+    pub(crate) early: f64,
+    /// The part of it that was only marked.
+    pub(crate) marks: f64,
+    /// Dropped for want of room.
+    pub(crate) overflow: f64,
+}
+
 /// What an algorithm does in the mean.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
+    law: Law,
+    /// Packets in which the algorithm measures the queue, over packets of the usual size.
+    scale: f64,
     /// Whether it marks packets of ECN-capable transports.
     pub(crate) marks: bool,
     /// What of it is left out.
     pub(crate) left_out: Vec<String>,
 }
 
+#[derive(Clone, Debug)]
+enum Law {
+    Nothing,
+    /// p0 + gain (q - q0), for analysis.
+    Proportional {
+        p0: f64,
+        gain: f64,
+        q0: f64,
+    },
+    Lred(Lred),
+    Pi {
+        q_ref: f64,
+        a: f64,
+        b: f64,
+        period: Span,
+        p: f64,
+        q_old: f64,
+    },
+    Rem(Rem),
+    Red(Red),
+    Avq(Avq),
+    Raqm(Raqm),
+    Blue(Blue),
+}
+
+#[derive(Clone, Debug)]
+struct Lred {
+    params: lred::Params,
+    past: Box<[(f64, f64)]>,
+    oldest: usize,
+    loss_ratio: f64,
+}
+
+#[derive(Clone, Debug)]
+struct Rem {
+    params: rem::Params,
+    ln_phi: f64,
+    /// What the link sends in an interval.
+    c: f64,
+    u: f64,
+    p: f64,
+    q_old: f64,
+    input: f64,
+}
+
+#[derive(Clone, Debug)]
+struct Red {
+    min_th: f64,
+    max_th: f64,
+    max_p: f64,
+    gentle_p: f64,
+    gentle: bool,
+    spacing: Spacing,
+    /// -ln(1 - w_q): the average follows so fast, per arrival.
+    follows: f64,
+    /// Whether the average is the queue itself.
+    at_once: bool,
+    /// Packets a second by which an idle average ages.
+    c: f64,
+    adaptive: Option<ared::Params>,
+    bottom: f64,
+}
+
+#[derive(Clone, Debug)]
+struct Avq {
+    alpha: f64,
+    /// Whether C~ counts what the virtual queue lets through.
+    counts_accepted: bool,
+    buffer: f64,
+    c: f64,
+    desired: f64,
+    initial: f64,
+}
+
+#[derive(Clone, Debug)]
+struct Raqm {
+    params: raqm::Params,
+    expected: f64,
+    c: f64,
+    r: f64,
+    loss: f64,
+    m: Option<f64>,
+    p: f64,
+}
+
+#[derive(Clone, Debug)]
+struct Blue {
+    params: blue::Params,
+    l: f64,
+    p: f64,
+    moved: Option<Time>,
+    was_idle: bool,
+}
+
+fn refused(what: &str, message: &str) -> Unsupported {
+    Unsupported::new(format!("aqm.{what}: {message}; leave it out, or use `aqmlab run`"))
+}
+
 impl Rule {
-    /// The algorithm at its start.
-    pub(crate) fn new(params: &AnyParams, _port: &Port) -> Result<Self, Unsupported> {
-        let marks = match params {
-            AnyParams::DropTail(_) => false,
-            AnyParams::Lred(p) => p.ecn,
-            AnyParams::Pi(p) => p.ecn,
-            AnyParams::Rem(p) => p.ecn,
-            AnyParams::Red(p) => p.ecn,
-            AnyParams::Ared(p) => p.red.ecn,
-            AnyParams::Avq(p) => p.ecn,
-            AnyParams::Raqm(p) => p.ecn,
-            AnyParams::Blue(p) => p.ecn,
+    /// p0 + gain (q - q0), clipped.
+    pub(crate) const fn proportional(p0: f64, gain: f64, q0: f64) -> Self {
+        Self { law: Law::Proportional { p0, gain, q0 }, scale: 1.0, marks: false, left_out: Vec::new() }
+    }
+
+    /// The algorithm at its start on `port`.
+    pub(crate) fn new(params: &AnyParams, port: &Port) -> Result<Self, Unsupported> {
+        let c = port.rate.packets(port.packet);
+        let of_bytes = |bytes: bool, mean: Option<aqm::Bytes>| {
+            if bytes { port.packet.0 as f64 / mean.unwrap_or(port.packet).0 as f64 } else { 1.0 }
+        };
+        let mut left_out = Vec::new();
+        let mut by_size = |is: bool| {
+            if is {
+                left_out.push("that p is scaled by a packet's size".to_owned());
+            }
+        };
+        let (law, scale, marks) = match params {
+            AnyParams::DropTail(_) => (Law::Nothing, 1.0, false),
+            AnyParams::Lred(params) => {
+                if params.weights.iter().any(|weight| *weight != params.weights[0]) {
+                    return Err(refused("weights", "the fluid model does not tell classes of service apart"));
+                }
+                by_size(params.bytes);
+                let lred = Lred {
+                    params: params.clone(),
+                    past: vec![(0.0, 0.0); params.window as usize].into(),
+                    oldest: 0,
+                    loss_ratio: params.l_min,
+                };
+                (Law::Lred(lred), of_bytes(params.bytes, params.mean_packet), params.ecn)
+            }
+            AnyParams::Pi(params) => {
+                by_size(params.by_size);
+                let (a, b) = params.gains(port);
+                let period = Span::from_secs(1.0 / params.frequency.0);
+                let pi = Law::Pi { q_ref: params.q_ref, a, b, period, p: 0.0, q_old: 0.0 };
+                (pi, of_bytes(params.bytes, params.mean_packet), params.ecn)
+            }
+            AnyParams::Rem(params) => {
+                by_size(params.by_size.unwrap_or(params.bytes && params.form == RemForm::Ns2));
+                let mean = params.mean_packet.unwrap_or(port.packet);
+                let rem = Rem {
+                    params: params.clone(),
+                    ln_phi: libm::log(params.phi),
+                    c: params.interval.secs() * port.rate.packets(mean),
+                    u: 0.0,
+                    p: 0.0,
+                    q_old: 0.0,
+                    input: 0.0,
+                };
+                (Law::Rem(rem), of_bytes(params.bytes, params.mean_packet), params.ecn)
+            }
+            AnyParams::Red(params) => {
+                by_size(params.by_size.unwrap_or(params.bytes));
+                (Law::Red(Red::new(params, port)), of_bytes(params.bytes, params.mean_packet), params.ecn)
+            }
+            AnyParams::Ared(params) => {
+                by_size(params.red.by_size.unwrap_or(params.red.bytes));
+                let red = Red {
+                    adaptive: Some(params.clone()),
+                    bottom: params.least_max_p(port.rate),
+                    ..Red::new(&params.red, port)
+                };
+                (Law::Red(red), of_bytes(params.red.bytes, params.red.mean_packet), params.red.ecn)
+            }
+            AnyParams::Avq(params) => {
+                let mean = params.mean_packet.unwrap_or(port.packet);
+                let (rate, buffer) = if params.bytes {
+                    let limit = match port.limit {
+                        Limit::Bytes(limit) => limit as f64,
+                        limit @ Limit::Packets(_) => limit.packets(mean) * mean.0 as f64,
+                    };
+                    (c, limit / port.packet.0 as f64)
+                } else {
+                    (port.rate.packets(mean), port.limit.packets(mean))
+                };
+                let avq = Avq {
+                    alpha: params.alpha,
+                    counts_accepted: params.form == AvqForm::Ns2 && !params.ecn,
+                    buffer: params.buflim * buffer,
+                    c: rate,
+                    desired: params.gamma * rate,
+                    initial: params.initial * rate,
+                };
+                // What its signal calls a packet.
+                let scale = if params.bytes { port.packet.0 as f64 / mean.0 as f64 } else { 1.0 };
+                (Law::Avq(avq), scale, params.ecn)
+            }
+            AnyParams::Raqm(params) => {
+                if params.shares.len() > 1 {
+                    return Err(refused("shares", "the fluid model does not tell classes of service apart"));
+                }
+                let raqm = Raqm {
+                    params: params.clone(),
+                    expected: params.shares[0] * params.gamma * c,
+                    c,
+                    r: 0.0,
+                    loss: 0.0,
+                    m: None,
+                    p: params.p.max(params.p_min),
+                };
+                (Law::Raqm(raqm), of_bytes(params.bytes, params.mean_packet), params.ecn)
+            }
+            AnyParams::Blue(params) => {
+                let blue = Blue {
+                    l: params.l.unwrap_or(f64::INFINITY),
+                    params: params.clone(),
+                    p: 0.0,
+                    moved: None,
+                    was_idle: false,
+                };
+                (Law::Blue(blue), 1.0, params.ecn)
+            }
             other => {
                 return Err(Unsupported::new(format!(
                     "aqm.name = {:?}: the fluid model has laws for {KNOWN}; for others use `aqmlab run`",
@@ -35,6 +279,457 @@ impl Rule {
                 )));
             }
         };
-        Ok(Self { marks, left_out: Vec::new() })
+        Ok(Self { law, scale, marks, left_out })
+    }
+
+    /// Its own numbers at the start.
+    pub(crate) const fn start(&self) -> [f64; FLOWING] {
+        match &self.law {
+            Law::Avq(avq) => [0.0, avq.initial],
+            _ => [0.0; FLOWING],
+        }
+    }
+
+    /// The share of the arrivals that it drops or marks.
+    #[inline]
+    pub(crate) fn p(&self, now: &Instant) -> f64 {
+        let q = now.q * self.scale;
+        match &self.law {
+            Law::Nothing => 0.0,
+            Law::Proportional { p0, gain, q0 } => (p0 + gain * (q - q0)).clamp(0.0, 1.0),
+            Law::Lred(lred) => lred.p(q),
+            Law::Pi { p, .. } => *p,
+            Law::Rem(rem) => rem.p,
+            Law::Red(red) => red.ratio(red.p_b(red.avg(q, now.own[0]))),
+            Law::Avq(avq) => avq.p(now.arriving, now.own),
+            Law::Raqm(raqm) => raqm.p(q),
+            Law::Blue(blue) => blue.p,
+        }
+    }
+
+    /// How its own numbers move, while a share p of the arrivals is dropped early and the link rests for a part of
+    /// the time.
+    #[inline]
+    pub(crate) fn flow(&self, now: &Instant, p: f64, idle: f64) -> [f64; FLOWING] {
+        match &self.law {
+            Law::Red(red) if !red.at_once => {
+                // An idle average ages as if packets came, and each found the queue empty.
+                [red.follows * (now.arriving + idle * red.c) * (now.q * self.scale - now.own[0]), 0.0]
+            }
+            Law::Avq(avq) => avq.flow(now.arriving, now.own, p),
+            _ => [0.0; FLOWING],
+        }
+    }
+
+    /// Keeps its own numbers within their bounds.
+    #[inline]
+    pub(crate) fn clip(&self, own: &mut [f64; FLOWING]) {
+        if let Law::Avq(avq) = &self.law {
+            *own = [own[0].clamp(0.0, avq.buffer), own[1].clamp(0.0, avq.c)];
+        }
+    }
+
+    /// How fast its own numbers may move, 1/s, when so many packets arrive a second: steps have to be shorter.
+    pub(crate) fn stiffness(&self, arriving: f64) -> f64 {
+        match &self.law {
+            Law::Red(red) if !red.at_once => red.follows * (arriving + red.c),
+            Law::Avq(avq) => avq.alpha,
+            _ => 0.0,
+        }
+    }
+
+    /// How often its timer goes off.
+    pub(crate) fn period(&self) -> Option<Span> {
+        match &self.law {
+            Law::Lred(lred) => Some(lred.params.period),
+            Law::Pi { period, .. } => Some(*period),
+            Law::Rem(rem) => Some(rem.params.interval),
+            Law::Red(red) => red.adaptive.as_ref().map(|ared| ared.interval),
+            Law::Raqm(raqm) => Some(raqm.params.period),
+            Law::Nothing | Law::Proportional { .. } | Law::Avq(_) | Law::Blue(_) => None,
+        }
+    }
+
+    /// What it does when its timer goes off.
+    pub(crate) fn on_period(&mut self, now: &Instant, tally: &Tally) {
+        let q = now.q * self.scale;
+        match &mut self.law {
+            Law::Lred(lred) => lred.update(tally),
+            Law::Pi { q_ref, a, b, p, q_old, .. } => {
+                *p = (*p + *a * (q - *q_ref) - *b * (*q_old - *q_ref)).clamp(0.0, 1.0);
+                *q_old = q;
+            }
+            Law::Rem(rem) => rem.update(q, tally.arrivals * self.scale),
+            Law::Red(red) => red.adapt(red.avg(q, now.own[0])),
+            Law::Raqm(raqm) => raqm.update(tally),
+            Law::Nothing | Law::Proportional { .. } | Law::Avq(_) | Law::Blue(_) => {}
+        }
+    }
+
+    /// Tells it whether the buffer is full, or the link idle; gives the time from which on it wants to be told again,
+    /// if it heeds that at all.
+    pub(crate) fn watch(&mut self, now: Time, q: f64, full: bool, idle: bool) -> Option<Time> {
+        let Law::Blue(blue) = &mut self.law else { return None };
+        blue.watch(now, full || q > blue.l, idle)
+    }
+
+    /// The value of each of its signals; the number of them.
+    pub(crate) fn signals(&self, now: &Instant, p: f64, values: &mut [f64; SIGNALS]) -> usize {
+        let q = now.q * self.scale;
+        let told: &[f64] = match &self.law {
+            Law::Nothing => &[],
+            Law::Proportional { .. } | Law::Pi { .. } | Law::Blue(_) => &[p],
+            Law::Lred(lred) => &[p, lred.loss_ratio],
+            Law::Rem(rem) => &[p, rem.u],
+            Law::Red(red) => {
+                let avg = red.avg(q, now.own[0]);
+                let all = [red.p_b(avg), avg, red.max_p];
+                let number = if red.adaptive.is_some() { 3 } else { 2 };
+                values[..number].copy_from_slice(&all[..number]);
+                return number;
+            }
+            Law::Avq(avq) => &[now.own[0] * self.scale, now.own[1] / avq.c],
+            Law::Raqm(raqm) => &[p, raqm.r / raqm.c, raqm.p, raqm.p, raqm.p, raqm.p],
+        };
+        values[..told.len()].copy_from_slice(told);
+        told.len()
+    }
+}
+
+impl Lred {
+    #[inline]
+    fn p(&self, q: f64) -> f64 {
+        (self.loss_ratio + self.params.beta * self.loss_ratio.sqrt() * (q - self.params.q0)).clamp(0.0, 1.0)
+    }
+
+    fn update(&mut self, tally: &Tally) {
+        self.past[self.oldest] = (tally.early + tally.overflow, tally.arrivals);
+        self.oldest = (self.oldest + 1) % self.past.len();
+        let (drops, arrivals) = self.past.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        if arrivals > 0.0 {
+            let weight = self.params.weight;
+            let latest = weight * self.loss_ratio + (1.0 - weight) * drops / arrivals;
+            self.loss_ratio = latest.max(self.params.l_min);
+        }
+    }
+}
+
+impl Rem {
+    fn update(&mut self, q: f64, arrived: f64) {
+        let params = &self.params;
+        self.input = (1.0 - params.inw) * self.input + params.inw * arrived;
+        let excess = match params.form {
+            RemForm::Paper => q - (1.0 - params.alpha) * self.q_old - params.alpha * params.b_star,
+            RemForm::Ns2 => self.input + params.alpha * (q - params.b_star) - self.c,
+        };
+        self.u = (self.u + params.gamma * excess).max(0.0);
+        self.p = -libm::expm1(-self.u * self.ln_phi);
+        self.q_old = q;
+    }
+}
+
+impl Red {
+    fn new(params: &red::Params, port: &Port) -> Self {
+        let Effective { min_th, max_th, max_p, w_q, c, .. } = Effective::new(params, port);
+        Self {
+            min_th,
+            max_th,
+            max_p,
+            gentle_p: max_p,
+            gentle: params.gentle,
+            spacing: params.spacing,
+            follows: -libm::log1p(-w_q.min(AT_ONCE)),
+            at_once: w_q >= AT_ONCE,
+            c,
+            adaptive: None,
+            bottom: 0.0,
+        }
+    }
+
+    #[inline]
+    const fn avg(&self, q: f64, own: f64) -> f64 {
+        if self.at_once { q } else { own }
+    }
+
+    #[inline]
+    fn p_b(&self, avg: f64) -> f64 {
+        if avg < self.min_th {
+            0.0
+        } else if avg < self.max_th {
+            self.max_p * (avg - self.min_th) / (self.max_th - self.min_th)
+        } else if self.gentle {
+            (self.gentle_p + (1.0 - self.gentle_p) * (avg - self.max_th) / self.max_th).min(1.0)
+        } else {
+            1.0
+        }
+    }
+
+    /// The share of arrivals dropped at p_b: one over the mean gap from drop to drop.
+    #[inline]
+    fn ratio(&self, p_b: f64) -> f64 {
+        if p_b <= 0.0 {
+            return 0.0;
+        }
+        match self.spacing {
+            Spacing::None => p_b,
+            Spacing::Uniform => 1.0 / mean_gap(p_b, 1.0, 1.0),
+            Spacing::Wait => 1.0 / mean_gap(p_b, (1.0 / p_b).ceil(), 2.0),
+        }
+    }
+
+    fn adapt(&mut self, avg: f64) {
+        let Some(params) = &self.adaptive else { return };
+        let part = 0.4 * (self.max_th - self.min_th);
+        if avg > self.max_th - part && self.max_p < params.top {
+            self.max_p = (self.max_p + params.alpha.min(self.max_p / 4.0)).min(params.top);
+        } else if avg < self.min_th + part && self.max_p > self.bottom {
+            self.max_p = (self.max_p * params.beta).max(self.bottom);
+        }
+        if !params.frozen_gentle {
+            self.gentle_p = self.max_p;
+        }
+    }
+}
+
+/// The mean gap where the k-th packet since the last drop is dropped with probability p / (end - k p), at most 1, from
+/// `first` on: a gap is longer than k with probability (end - (k + 1) p) / (end - first p).
+#[inline]
+fn mean_gap(p: f64, first: f64, end: f64) -> f64 {
+    let last = (end / p).ceil() - 1.0;
+    let terms = (last - first).max(0.0);
+    let longest = end - first * p;
+    if longest <= 0.0 { first } else { first + terms * (end - 0.5 * p * (first + 1.0 + last)) / longest }
+}
+
+impl Avq {
+    /// What the virtual queue has no room for.
+    #[inline]
+    fn p(&self, arriving: f64, [vq, capacity]: [f64; FLOWING]) -> f64 {
+        if vq >= self.buffer && arriving > capacity { 1.0 - capacity.max(0.0) / arriving } else { 0.0 }
+    }
+
+    #[inline]
+    fn flow(&self, arriving: f64, [vq, capacity]: [f64; FLOWING], p: f64) -> [f64; FLOWING] {
+        let grows = arriving * (1.0 - p) - capacity;
+        let counted = if self.counts_accepted { arriving * (1.0 - p) } else { arriving };
+        let adapts = self.alpha * (self.desired - counted);
+        [
+            if vq <= 0.0 { grows.max(0.0) } else { grows },
+            if capacity <= 0.0 {
+                adapts.max(0.0)
+            } else if capacity >= self.c {
+                adapts.min(0.0)
+            } else {
+                adapts
+            },
+        ]
+    }
+}
+
+impl Raqm {
+    #[inline]
+    fn p(&self, q: f64) -> f64 {
+        match self.params.mode {
+            Mode::Rate => self.p,
+            Mode::Queue => (self.p * q / self.params.q0).min(1.0),
+        }
+    }
+
+    fn update(&mut self, tally: &Tally) {
+        let params = &self.params;
+        let smooth =
+            |old: f64, packets: f64| (1.0 - params.f) * packets / params.period.secs() + params.f * old;
+        self.r = smooth(self.r, tally.arrivals);
+        self.loss = smooth(self.loss, tally.early - tally.marks);
+        let x = match params.r0 {
+            Expected::Literal => self.r / self.expected,
+            Expected::Corrected => (self.r - self.loss).max(0.0) / self.expected,
+        };
+        let bounded = params.eps * raqm::bound(x);
+        let m = match (params.alpha, self.m) {
+            (Alpha::Static, _) | (_, None) => params.m,
+            (Alpha::Adaptive, Some(before)) if params.lagged => before,
+            (Alpha::Adaptive, Some(_)) => bounded,
+        };
+        self.m = Some(bounded);
+        self.p = (self.p * libm::exp((m * (x - 1.0)).min(50.0))).clamp(params.p_min, 1.0);
+    }
+}
+
+impl Blue {
+    fn watch(&mut self, now: Time, congested: bool, idle: bool) -> Option<Time> {
+        let lowers = idle && (self.params.idle == blue::Idle::Lasting || !self.was_idle);
+        self.was_idle = idle;
+        let due = |moved: Time| moved + self.params.freeze_time.max(Span::us(1));
+        if !congested && !lowers {
+            return None;
+        }
+        if let Some(due) = self.moved.map(due).filter(|due| *due > now) {
+            return Some(due);
+        }
+        self.p =
+            if congested { (self.p + self.params.d1).min(1.0) } else { (self.p - self.params.d2).max(0.0) };
+        self.moved = Some(now);
+        Some(due(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqm::aqm::{AnyAqm, Backlog, Packet, Uniform, Verdict};
+    use aqm::params::Value;
+    use aqm::{Bytes, Rate};
+
+    const PORT: Port = Port {
+        rate: Rate::mbit_per_s(10),
+        delay: Span::ms(3),
+        limit: Limit::Packets(200),
+        packet: Bytes(500),
+    };
+
+    /// The same number over and over, or for 0 numbers of a congruential generator.
+    struct Draw(f64, u64);
+
+    impl Uniform for Draw {
+        fn uniform(&mut self) -> f64 {
+            if self.0 > 0.0 {
+                return self.0;
+            }
+            self.1 = self.1.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.1 >> 11) as f64 / (1_u64 << 53) as f64
+        }
+    }
+
+    fn params(name: &str, settings: &[(&str, Value)]) -> AnyParams {
+        let mut params = AnyParams::of(name).unwrap();
+        for (key, value) in settings {
+            params.set(key, value).unwrap();
+        }
+        params
+    }
+
+    fn both(params: &AnyParams) -> (Rule, AnyAqm) {
+        (Rule::new(params, &PORT).unwrap(), params.on_one_queue(&PORT).unwrap())
+    }
+
+    const fn backlog(q: u32, full: bool) -> Backlog {
+        Backlog { packets: q, bytes: 500 * q as u64, full }
+    }
+
+    const fn instant(q: u32) -> Instant {
+        Instant { q: q as f64, arriving: 2500.0, own: [0.0; FLOWING] }
+    }
+
+    fn signals(aqm: &AnyAqm) -> Vec<f64> {
+        let mut values = Vec::new();
+        aqm.signals(|i, value| {
+            assert_eq!(i, values.len());
+            values.push(value);
+        });
+        values
+    }
+
+    #[test]
+    fn what_happens_on_a_timer_is_what_the_algorithm_itself_does() {
+        let text = |text: &str| Value::Text(text.to_owned());
+        for params in [
+            params("pi", &[("a", Value::Float(1e-3)), ("b", Value::Float(9e-4))]),
+            params("rem", &[]),
+            params("rem", &[("form", text("ns2")), ("inw", Value::Float(0.3))]),
+            params("lred", &[]),
+            params("raqm", &[]),
+            params(
+                "raqm",
+                &[
+                    ("mode", text("queue-independent")),
+                    ("r0", text("corrected")),
+                    ("lagged", Value::Bool(true)),
+                ],
+            ),
+        ] {
+            let (mut rule, mut aqm) = both(&params);
+            let period = rule.period().unwrap();
+            assert_eq!(Some(period), aqm.period());
+            for k in 0..60_u32 {
+                let q = (k * 37) % 190;
+                let (arrivals, refused) = (20 + k % 7, k % 5);
+                let mut tally = Tally { arrivals: f64::from(arrivals), ..Tally::default() };
+                for i in 0..arrivals {
+                    let full = i < refused;
+                    let packet = Packet::new(500, false);
+                    let draw = if i % 3 == 0 { 1e-9 } else { 1.0 - 1e-9 };
+                    let verdict = aqm.on_enqueue(Time::ZERO, &packet, &backlog(q, full), &mut Draw(draw, 0));
+                    tally.overflow += f64::from(u8::from(full));
+                    tally.early += f64::from(u8::from(verdict == Verdict::Drop));
+                }
+                aqm.on_period(Time::ZERO, &backlog(q, false));
+                rule.on_period(&instant(q), &tally);
+                // Some signals are those of the last arrival, which shall leave no trace.
+                let mut told = aqm.clone();
+                told.on_enqueue(Time::ZERO, &Packet::new(500, false), &backlog(q, true), &mut Draw(0.5, 0));
+                let mut values = [0.0; SIGNALS];
+                let number = rule.signals(&instant(q), rule.p(&instant(q)), &mut values);
+                let theirs = signals(&told);
+                assert_eq!(number, theirs.len());
+                for (ours, theirs) in values.iter().zip(&theirs) {
+                    assert!((ours - theirs).abs() < 1e-12, "{params:?} at {k}: {values:?} {theirs:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn reds_share_of_drops_is_what_its_spacing_makes_of_p_b() {
+        for (spacing, within) in [("none", 0.03), ("1993", 0.03), ("wait", 0.03)] {
+            let spacing = Value::Text(spacing.to_owned());
+            let params = params(
+                "red",
+                &[
+                    ("min_th", Value::Float(5.0)),
+                    ("max_th", Value::Float(15.0)),
+                    ("w_q", Value::Float(1.0)),
+                    ("spacing", spacing),
+                ],
+            );
+            for q in [6, 10, 14, 20, 28] {
+                let (rule, mut aqm) = both(&params);
+                let (mut draw, mut drops) = (Draw(0.0, 1), 0.0);
+                let number = 2_000_000;
+                for _ in 0..number {
+                    let verdict =
+                        aqm.on_enqueue(Time::ZERO, &Packet::new(500, false), &backlog(q, false), &mut draw);
+                    drops += f64::from(u8::from(verdict == Verdict::Drop));
+                }
+                let (found, ours) = (drops / f64::from(number), rule.p(&instant(q)));
+                assert!((found / ours - 1.0).abs() < within, "{params:?} at {q}: {found} {ours}");
+                let mut values = [0.0; SIGNALS];
+                rule.signals(&instant(q), ours, &mut values);
+                assert!((values[0] - signals(&aqm)[0]).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn reds_average_follows_as_fast_as_packet_by_packet() {
+        let params = params("red", &[("w_q", Value::Float(0.002))]);
+        let (rule, _) = both(&params);
+        let now = Instant { q: 100.0, arriving: 2500.0, own: [40.0, 0.0] };
+        // After 1/2500 s, one packet: the average is 40 + 0.002 x 60.
+        let slope = rule.flow(&now, 0.0, 0.0)[0] / 2500.0;
+        assert!((slope / (0.002 * 60.0) - 1.0).abs() < 0.002, "{slope}");
+    }
+
+    #[test]
+    fn blue_moves_once_a_freeze_time() {
+        let (mut rule, _) = both(&params("blue", &[]));
+        let at = |ms| Time::ZERO + Span::ms(ms);
+        assert_eq!(rule.watch(at(0), 200.0, true, false), Some(at(100)));
+        assert_eq!(rule.watch(at(50), 200.0, true, false), Some(at(100)));
+        assert_eq!(rule.watch(at(100), 200.0, true, false), Some(at(200)));
+        assert_eq!(rule.p(&instant(0)), 0.04);
+        assert_eq!(rule.watch(at(150), 100.0, false, false), None);
+        assert_eq!(rule.watch(at(250), 0.0, false, true), Some(at(350)));
+        assert!((rule.p(&instant(0)) - 0.038).abs() < 1e-15);
     }
 }

@@ -9,9 +9,17 @@
 //! and because the checked scenario and each algorithm's own parameters, defaults and rules for what is left out are
 //! here already.
 
+mod engine;
+mod history;
 mod law;
+mod measure;
 mod model;
+mod options;
 mod population;
+mod results;
+mod spread;
 
-pub use model::{Class, Load, Model, Short, Unsupported};
+pub use engine::Fluid;
+pub use model::{Class, Load, Model, Unsupported};
+pub use options::{Initial, Options, Proportional, TcpLaw};
 pub use population::Population;

@@ -11,7 +11,6 @@ use scenario::model::{
     Congestion, Extent, HEADER, Kind, Link, Scenario, Short as Passing, Tcp, Traffic, Udp,
 };
 use scenario::route::Routes;
-use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -92,22 +91,6 @@ pub struct Load {
     pub kind: &'static str,
     /// The part lost by chance in front of the queue.
     pub lost: f64,
-}
-
-/// Flows that come and go, as the model's JSON shows them.
-#[derive(Clone, Debug, Serialize)]
-pub struct Short {
-    entry: String,
-    arrivals: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    duration: Option<[f64; 2]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mean_duration: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    size: Option<f64>,
-    rtt: f64,
-    from: f64,
-    to: f64,
 }
 
 /// What is worked out on the way.
@@ -245,16 +228,20 @@ impl Model {
                     "marked": class.marked,
                     "lost": class.lost,
                 })),
-                Population::Passing { rate, arrive: [from, to], stay } => shorts.push(Short {
-                    entry: name(class.entry),
-                    arrivals: *rate,
-                    duration: Some(bounds(stay)),
-                    mean_duration: Some(stay.mean()),
-                    size: None,
-                    rtt: class.rtt,
-                    from: *from,
-                    to: to.min(general.duration.secs()),
-                }),
+                Population::Passing { rate, arrive: [from, to], stay } => shorts.push(json!({
+                    "entry": name(class.entry),
+                    "arrivals": rate,
+                    "duration": bounds(stay),
+                    "mean_duration": stay.mean(),
+                    "rtt": class.rtt,
+                    "packet": class.packet,
+                    "acked": class.acked,
+                    "max_window": class.max_window,
+                    "min_rto": class.min_rto,
+                    "initial_window": class.initial_window,
+                    "from": from,
+                    "to": to.min(general.duration.secs()),
+                })),
             }
         }
         let load = self.load.iter().map(|load| {
@@ -482,15 +469,15 @@ impl<'a> Builder<'a> {
 
     /// Whether another link on the way has an algorithm of its own.
     fn foreign(&self, way: &[usize], traffic: &Traffic) -> Result<(), Unsupported> {
-        let other = way.iter().filter(|&&i| i != self.scenario.observed);
-        for link in other.map(|&i| &self.scenario.links[i]).filter(|link| link.aqm.is_some()) {
-            return Err(Unsupported::new(format!(
+        let mut others = way.iter().filter(|&&i| i != self.scenario.observed);
+        let managed = others.find_map(|&i| Some(&self.scenario.links[i]).filter(|link| link.aqm.is_some()));
+        managed.map_or(Ok(()), |link| {
+            Err(Unsupported::new(format!(
                 "traffic.{}: its packets cross {} as well, which has an algorithm of its own, and the fluid model has \
                  one managed queue, that of {}; leave that algorithm out, or use `aqmlab run`",
                 traffic.name, link.name, self.observed.name
-            )));
-        }
-        Ok(())
+            )))
+        })
     }
 
     /// The first entry whose data crosses a link.

@@ -34,3 +34,4 @@ pub use probe::{Probe, Series};
 pub use results::Results;
 pub use rng::Stream;
 pub use simulation::{Simulation, WindowSample};
+pub use stats::Settling;

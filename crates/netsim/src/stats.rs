@@ -204,7 +204,7 @@ const fn longest(bin: usize) -> u64 {
 
 /// The first time from which the binned mean of a queue stays near its target for a while.
 #[derive(Clone, Debug)]
-pub(crate) struct Settling {
+pub struct Settling {
     low: f64,
     high: f64,
     bin: Span,
@@ -221,7 +221,8 @@ pub(crate) struct Settling {
 
 impl Settling {
     /// Nothing to find where there is no target.
-    pub(crate) fn new(target: Option<f64>, response: &scenario::model::Response) -> Self {
+    #[must_use]
+    pub fn new(target: Option<f64>, response: &scenario::model::Response) -> Self {
         let aim = target.unwrap_or_default();
         Self {
             low: aim * (1.0 - response.band),
@@ -252,8 +253,19 @@ impl Settling {
 
     fn close_bin(&mut self, area: u64) {
         let mean = area.wrapping_sub(self.area) as f64 / self.bin.nanos() as f64;
-        self.near = if (self.low..=self.high).contains(&mean) { self.near + 1 } else { 0 };
         self.area = area;
+        self.close(mean);
+    }
+
+    /// The end of the present bin; the end of time once it has settled, or where there is no target.
+    #[must_use]
+    pub const fn due(&self) -> Time {
+        self.due
+    }
+
+    /// Ends the present bin, over which the queue had this mean.
+    pub fn close(&mut self, mean: f64) {
+        self.near = if (self.low..=self.high).contains(&mean) { self.near + 1 } else { 0 };
         if self.near >= self.hold {
             self.settled = Some(Time::from_nanos(self.due.nanos() - (self.bin * self.near).nanos()));
             self.due = Time::MAX;
@@ -263,7 +275,8 @@ impl Settling {
     }
 
     /// Seconds from the start of the run; `None` if it never settled.
-    pub(crate) fn settled(&self) -> Option<f64> {
+    #[must_use]
+    pub fn settled(&self) -> Option<f64> {
         self.settled.map(Time::secs)
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Runs release the GIL. Results cross as JSON text, series as an Arrow stream without a copy.
 
+mod fluid;
 mod series;
 mod simulation;
 
@@ -127,7 +128,7 @@ impl Scenario {
 
     /// What the fluid model sees of it, as JSON.
     fn fluid_model(&self) -> PyResult<String> {
-        let model = fluid::Model::of(self.checked()?).map_err(refused)?;
+        let model = ::fluid::Model::of(self.checked()?).map_err(refused)?;
         Ok(model.json().to_string())
     }
 
@@ -193,6 +194,8 @@ fn in_base_unit(text: &str) -> Option<(f64, &'static str)> {
 
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use super::fluid::Fluid;
     #[pymodule_export]
     use super::simulation::Simulation;
     #[pymodule_export]

@@ -65,3 +65,36 @@ fn search(outgoing: &[Vec<usize>], links: &[Link], root: usize) -> Vec<Option<us
     }
     via
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::law::Law;
+    use aqm::unit::{Bytes, Limit, Rate, Span};
+
+    fn link(from: usize, to: usize) -> Link {
+        Link {
+            name: format!("{from}-{to}"),
+            from,
+            to,
+            rate: Rate::mbit_per_s(1),
+            changes: Vec::new(),
+            changes_period: None,
+            delay: Law::Fixed(Span::ZERO),
+            loss: None,
+            buffer: Limit::Packets(1),
+            aqm: None,
+            packet: Bytes(500),
+        }
+    }
+
+    #[test]
+    fn the_path_with_the_fewest_links_is_taken() {
+        let links = [link(0, 1), link(1, 2), link(2, 3), link(0, 3), link(3, 0)];
+        let mut routes = Routes::new(5, &links);
+        assert_eq!((routes.path(0, 2), routes.path(0, 3)), (vec![0, 1], vec![3]));
+        // 3 has one link, to 0, and goes wherever that goes; nothing leads to 4.
+        assert_eq!((routes.path(3, 2), routes.path(3, 0)), (vec![4, 0, 1], vec![4]));
+        assert_eq!((routes.path(0, 4), routes.path(3, 4)), (vec![], vec![]));
+    }
+}

@@ -114,7 +114,8 @@ crate::params! {
 }
 
 /// alpha^ r0 at r = x r0: the bound of equation (13).
-fn bound(x: f64) -> f64 {
+#[must_use]
+pub fn bound(x: f64) -> f64 {
     let d = x - 1.0;
     if !(0.0 < x && x < 2.0) {
         4.0

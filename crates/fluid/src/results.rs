@@ -1,0 +1,237 @@
+//! The summary of a run, in the shape of the packet engine's; what the equations do not say is null.
+
+use crate::engine::Fluid;
+use crate::measure::{Passed, Sums};
+use crate::model::Class;
+use crate::population::Population;
+use netsim::results::{
+    ClassDistributions, ClassMetrics, Distributions, Engine, FlowMetrics, LinkDistributions, LinkMetrics,
+    Metrics, Results, TrafficMetrics,
+};
+use scenario::model::{HEADER, Kind};
+use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
+
+/// Bytes of UDP and IP header in every datagram.
+const UDP_HEADER: u64 = 28;
+
+/// What the equations say nothing of.
+const UNKNOWN: [&str; 10] = [
+    "timeouts",
+    "retransmits",
+    "timeouts_total",
+    "retransmits_total",
+    "loss_events",
+    "random_losses",
+    "drops_elsewhere",
+    "started",
+    "completed",
+    "sessions",
+];
+
+/// A number of packets, as whole as the packet engine's.
+fn whole(packets: f64) -> u64 {
+    packets.round().max(0.0) as u64
+}
+
+/// Nulls what is unknown in a table of metrics.
+fn forget(metrics: &mut Json) {
+    for name in UNKNOWN {
+        if let Some(value) = metrics.get_mut(name) {
+            *value = Json::Null;
+        }
+    }
+}
+
+impl Fluid {
+    /// The summary of the run over `[warmup, duration]`, as JSON.
+    #[must_use]
+    pub fn results(&self) -> Json {
+        let scenario = &self.model().scenario;
+        let sums = self.measure().sums(self.state());
+        let link = self.link_metrics(&sums);
+        let all: Vec<usize> = (0..scenario.traffic.len()).collect();
+        let name = scenario.links[scenario.observed].name.clone();
+        let classes: BTreeMap<String, ClassMetrics> = all
+            .iter()
+            .map(|&entry| (scenario.traffic[entry].name.clone(), self.class_metrics(entry, &sums)))
+            .collect();
+        let empty = |name: &String| {
+            let none = ClassDistributions { loss_runs: vec![], delay: vec![], completion_time: vec![] };
+            (name.clone(), none)
+        };
+        let distributions = Distributions {
+            classes: classes.keys().map(empty).collect(),
+            links: BTreeMap::from([(
+                name.clone(),
+                LinkDistributions { loss_runs: vec![], loss_bursts: vec![] },
+            )]),
+        };
+        let results = Results {
+            seed: scenario.general.seed,
+            metrics: Metrics {
+                link: link.clone(),
+                flows: self.flow_metrics(&all, &sums),
+                response_time: self.measure().settling.settled(),
+                drops_elsewhere: 0,
+            },
+            classes,
+            links: BTreeMap::from([(name, link)]),
+            lanes: BTreeMap::new(),
+            distributions,
+            engine: Engine {
+                packets: whole(sums.sent),
+                events: self.steps(),
+                cpu_seconds: self.cpu().as_secs_f64(),
+            },
+        };
+        let mut results = json!(results);
+        forget(&mut results["metrics"]);
+        for table in ["classes", "links"] {
+            results[table].as_object_mut().into_iter().flatten().for_each(|(_, metrics)| forget(metrics));
+        }
+        results
+    }
+
+    /// Seconds that the summary speaks of.
+    fn seconds(&self) -> f64 {
+        let general = &self.model().scenario.general;
+        general.duration.secs() - general.warmup.secs()
+    }
+
+    /// Bits of a packet of the usual size.
+    fn bits(&self) -> f64 {
+        8.0 * self.model().port.packet.0 as f64
+    }
+
+    fn traffic(&self, arrivals: f64, early: f64, overflow: f64, marks: f64, bits: f64) -> TrafficMetrics {
+        let delay = &self.measure().delay;
+        let over = |packets: f64| (arrivals > 0.0).then(|| packets / arrivals);
+        TrafficMetrics {
+            queue_delay_mean: delay.mean(),
+            queue_delay_p50: delay.quantile(0.5),
+            queue_delay_p95: delay.quantile(0.95),
+            queue_delay_p99: delay.quantile(0.99),
+            queue_delay_max: delay.max(),
+            arrivals: whole(arrivals),
+            drops_early: whole(early),
+            drops_overflow: whole(overflow),
+            marks: whole(marks),
+            loss_ratio: over(early + overflow),
+            mark_ratio: over(marks),
+            throughput: bits / self.seconds(),
+        }
+    }
+
+    fn link_metrics(&self, sums: &Sums) -> LinkMetrics {
+        let (measure, model) = (self.measure(), self.model());
+        let then = &measure.at_warmup;
+        let general = &model.scenario.general;
+        let link = &model.scenario.links[model.scenario.observed];
+        let bits = (sums.sent - then.sent) * self.bits();
+        let marks = sums.marks - then.marks;
+        let early = sums.early - then.early - marks;
+        let overflow = sums.overflow - then.overflow;
+        let seconds = self.seconds();
+        LinkMetrics {
+            queue_mean: measure.queue.mean(),
+            queue_std: measure.queue.std(),
+            queue_mad: measure.queue.mad(),
+            queue_empty: Some(measure.empty / seconds),
+            queue_full: Some(measure.full / seconds),
+            traffic: self.traffic(sums.arrivals - then.arrivals, early, overflow, marks, bits),
+            utilisation: bits / link.capacity(general.warmup, general.duration),
+            random_losses: 0,
+            loss_run_mean: None,
+            loss_burst_mean: None,
+            loss_events: 0,
+            loss_synchronisation: None,
+        }
+    }
+
+    /// What an entry let into the queue after the warm-up, and what of its loss the full buffer caused.
+    fn passed(&self, entry: usize, sums: &Sums) -> Passed {
+        let (now, then) = (sums.entries[entry], self.measure().at_warmup.entries[entry]);
+        Passed { arrived: now.arrived - then.arrived, accepted: now.accepted - then.accepted }
+    }
+
+    fn class_metrics(&self, entry: usize, sums: &Sums) -> ClassMetrics {
+        let model = self.model();
+        let traffic = &model.scenario.traffic[entry];
+        let Passed { arrived, accepted } = self.passed(entry, sums);
+        let then = &self.measure().at_warmup;
+        // The full buffer refuses of all entries alike.
+        let (early, overflow) = (sums.early - then.early, sums.overflow - then.overflow);
+        let lost = arrived - accepted;
+        let refused = if early + overflow > 0.0 { lost * overflow / (early + overflow) } else { 0.0 };
+        let size = self.bits() / (8.0 * traffic.packet_size.0 as f64);
+        let marked = model.classes.iter().any(|class| class.entry == entry && class.marked);
+        let arrivals = sums.arrivals - then.arrivals;
+        let marks = if marked && arrivals > 0.0 { arrived * early / arrivals } else { 0.0 };
+        let bits = accepted * self.bits();
+        let packets = |packets: f64| packets * size;
+        ClassMetrics {
+            flows: traffic.count,
+            traffic: self.traffic(
+                packets(arrived),
+                packets(lost - refused),
+                packets(refused),
+                packets(marks),
+                bits,
+            ),
+            loss_run_mean: None,
+            totals: self.flow_metrics(&[entry], sums),
+            started: 0,
+            completed: 0,
+            completion_time_mean: None,
+            completion_time_p50: None,
+            completion_time_p95: None,
+            completion_time_p99: None,
+            completion_time_max: None,
+            sessions: 0,
+            session_time_mean: None,
+        }
+    }
+
+    /// What the flows of some entries delivered: what the queue let in, and was not lost behind it.
+    fn flow_metrics(&self, entries: &[usize], sums: &Sums) -> FlowMetrics {
+        let model = self.model();
+        let mut goodput = 0.0;
+        for &entry in entries {
+            let traffic = &model.scenario.traffic[entry];
+            let header = if matches!(traffic.kind, Kind::Udp(_)) { UDP_HEADER } else { u64::from(HEADER) };
+            let payload = traffic.packet_size.0.saturating_sub(header) as f64 / traffic.packet_size.0 as f64;
+            let kept = |class: &Class| 1.0 - class.lost[1];
+            let kept = model.classes.iter().find(|class| class.entry == entry).map_or(1.0, kept);
+            goodput += self.passed(entry, sums).accepted * self.bits() * payload * kept;
+        }
+        FlowMetrics {
+            goodput: goodput / self.seconds(),
+            jain: self.jain(entries),
+            timeouts: 0,
+            retransmits: 0,
+            timeouts_total: 0,
+            retransmits_total: 0,
+            delay_mean: None,
+            delay_p50: None,
+            delay_p95: None,
+            delay_p99: None,
+            delay_max: None,
+            jitter: None,
+        }
+    }
+
+    /// Jain's index of the lasting flows of some entries: flows of a class get the same.
+    fn jain(&self, entries: &[usize]) -> Option<f64> {
+        let (mut number, mut sum, mut squares) = (0.0, 0.0, 0.0);
+        for (class, accepted) in self.model().classes.iter().zip(self.accepted_by_class()) {
+            let Population::Lasting { count, .. } = class.flows else { continue };
+            if entries.contains(&class.entry) && count > 0.0 {
+                number += count;
+                sum += accepted;
+                squares += accepted * accepted / count;
+            }
+        }
+        (squares > 0.0).then(|| sum * sum / (number * squares))
+    }
+}

@@ -1,0 +1,164 @@
+//! What holds of every run.
+
+mod support;
+
+use aqm::{Span, Time};
+use fluid::{Fluid, Model, Options};
+use scenario::Document;
+use std::collections::BTreeSet;
+use support::{dumbbell, model, run};
+
+const AQMS: [&str; 10] = ["droptail", "lred", "pi", "rem", "red", "ared", "avq", "raqm", "blue", "gredi"];
+
+fn of(aqm: &str) -> Model {
+    let aqm = match aqm {
+        "gredi" => "aqm = { name = \"red\", preset = \"gred-i\" }".to_owned(),
+        _ => format!("[aqm]\nname = \"{aqm}\""),
+    };
+    let text = dumbbell("[x]\n", 60, 60.0, "receiver_delay = [\"20 ms\", \"120 ms\"]\n");
+    let (head, tail) = text.split_once("[x]\n").unwrap();
+    let top = if aqm.starts_with("aqm =") {
+        format!("{aqm}\n{head}{tail}")
+    } else {
+        format!("{head}{aqm}\n{tail}")
+    };
+    let udp = "[[traffic]]\nname = \"udp\"\nkind = \"cbr\"\nrate = \"2 Mbit/s\"\npacket_size = \"500 B\"\n\
+               active = [\"20 s\", \"40 s\"]\n\
+               [[traffic]]\nname = \"short\"\nkind = \"short\"\npacket_size = \"500 B\"\narrival_rate = \"20 /s\"\n\
+               lifetime = \"uniform(1 s, 2 s)\"\nactive = [\"30 s\", \"50 s\"]\n";
+    model(&format!("{top}{udp}"))
+}
+
+#[test]
+fn every_packet_that_arrives_is_dropped_sent_or_waits() {
+    for aqm in AQMS {
+        let fluid = run(&of(aqm), &Options::default());
+        let [arrivals, early, marks, overflow, sent] = fluid.sums();
+        let kept = early - marks + overflow + sent + fluid.queue();
+        assert!((arrivals - kept).abs() < 1e-9 * arrivals, "{aqm}: {arrivals} {kept}");
+        assert!(arrivals > 100_000.0 && fluid.queue() >= 0.0 && fluid.queue() <= 200.0, "{aqm}");
+    }
+}
+
+#[test]
+fn a_run_is_the_same_however_often_it_is_interrupted() {
+    for aqm in AQMS {
+        let model = of(aqm);
+        let once = run(&model, &Options::default());
+        let mut often = Fluid::new(model, Options::default()).unwrap();
+        for i in 1..=600 {
+            often.advance(Time::ZERO + Span::ms(97) * i);
+        }
+        often.advance(Time::MAX);
+        let bits = |fluid: &Fluid| fluid.sums().map(f64::to_bits);
+        assert_eq!(bits(&once), bits(&often), "{aqm}");
+    }
+}
+
+#[test]
+fn results_and_series_have_the_shape_of_the_packet_engines() {
+    fn keys(json: &serde_json::Value, path: &str, into: &mut BTreeSet<String>) {
+        for (key, value) in json.as_object().into_iter().flatten() {
+            let path = format!("{path}.{key}");
+            keys(value, &path, into);
+            into.insert(path);
+        }
+    }
+    for aqm in AQMS {
+        let model = of(aqm);
+        let mut fluid = run(&model, &Options::default());
+        let scenario = model.scenario.clone();
+        let series = netsim::Series::new(&scenario);
+        let mut packets = netsim::Simulation::new(scenario, 1, series);
+        packets.advance(Time::ZERO + Span::s(60));
+        let end = packets.end();
+        packets.probe_mut().finish(end);
+        let (mut ours, mut theirs) = (BTreeSet::new(), BTreeSet::new());
+        keys(&fluid.results(), "", &mut ours);
+        keys(&serde_json::to_value(packets.results()).unwrap(), "", &mut theirs);
+        assert_eq!(ours, theirs, "{aqm}");
+        let names = |columns: Vec<netsim::probe::Column>| -> Vec<(String, usize)> {
+            columns.into_iter().map(|column| (column.name, column.values.len())).collect()
+        };
+        assert_eq!(names(fluid.take_columns()), names(packets.probe_mut().take_columns()), "{aqm}");
+    }
+}
+
+#[test]
+fn load_takes_its_part_of_the_link() {
+    // 2 of 10 Mbit/s go to datagrams: the windows are those of a link of 8, but for what is dropped of the datagrams.
+    let load = "[[traffic]]\nname = \"udp\"\nkind = \"cbr\"\nrate = \"2 Mbit/s\"\npacket_size = \"500 B\"\n";
+    let fluid =
+        run(&model(&(dumbbell("[aqm]\nname = \"lred\"\n", 60, 100.0, "") + load)), &Options::default());
+    let results = fluid.results();
+    let of = |class: &str, name: &str| results["classes"][class][name].as_f64().unwrap();
+    let loss = results["metrics"]["loss_ratio"].as_f64().unwrap();
+    assert!((of("udp", "throughput") / 2e6 - (1.0 - loss)).abs() < 0.01);
+    assert!((of("udp", "throughput") + of("long", "throughput") - 1e7).abs() < 1e5);
+}
+
+#[test]
+fn marks_are_signals_without_loss() {
+    let aqm = "[aqm]\nname = \"lred\"\necn = true\n";
+    let text =
+        dumbbell(aqm, 60, 60.0, "").replace("flavour = \"newreno\"", "flavour = \"newreno\", ecn = true");
+    let metrics = &run(&model(&text), &Options::default()).results()["metrics"];
+    let plain = &run(&model(&dumbbell("[aqm]\nname = \"lred\"\n", 60, 60.0, "")), &Options::default())
+        .results()["metrics"];
+    let of = |metrics: &serde_json::Value, name: &str| metrics[name].as_f64().unwrap();
+    assert!(of(metrics, "drops_early") == 0.0 && of(metrics, "marks") > 1000.0);
+    // Nothing thins the arrivals: the flows have to send less, and to be told so more often.
+    assert!(of(metrics, "mark_ratio") > of(plain, "loss_ratio"));
+    assert!((of(metrics, "goodput") / of(plain, "goodput") - 1.0).abs() < 0.01);
+}
+
+#[test]
+fn a_link_that_changes_its_rate_is_followed() {
+    let text = dumbbell("[aqm]\nname = \"lred\"\n", 60, 100.0, "changes = [\"50 s: 5 Mbit/s\"]\n");
+    let mut fluid = run(&model(&text), &Options::default());
+    let columns = fluid.take_columns();
+    let throughput =
+        &columns.iter().find(|column| column.name == "bottleneck.long.throughput").unwrap().values;
+    let at = |t: f64| throughput[(t / 0.05) as usize];
+    assert!(
+        (at(49.0) / 1e7 - 1.0).abs() < 1e-6 && (at(99.0) / 5e6 - 1.0).abs() < 1e-6,
+        "{} {}",
+        at(49.0),
+        at(99.0)
+    );
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused_by_name() {
+    let refused = |text: &str| Options::read(text).unwrap_err();
+    assert!(refused("{\"steps\": 1}").contains("steps"));
+    assert_eq!(refused("{\"step\": 2.0}"), "fluid option step = 2: must be in [1e-7, 1] s");
+    assert!(refused("{\"initial\": {\"window\": 0, \"queue\": 1}}").contains("initial.window = 0"));
+    assert!(refused("{\"tcp\": \"cubic\"}").contains("padhye"));
+    assert_eq!(Options::read("{}").unwrap(), Options::default());
+    let droptail = of("droptail");
+    let options = Options { constant_rtt: true, ..Options::default() };
+    assert!(Fluid::new(droptail, options).unwrap_err().to_string().contains("response.target"));
+}
+
+/// Why a scenario has no model.
+fn unsupported(text: &str) -> String {
+    let scenario = Document::parse(text, "test").unwrap().check().unwrap_or_else(|e| panic!("{e}"));
+    Model::of(&scenario).unwrap_err().to_string()
+}
+
+#[test]
+fn what_the_equations_cannot_say_is_refused_with_a_way_out() {
+    let said = unsupported(&dumbbell("[aqm]\nname = \"codel\"\n", 10, 10.0, ""));
+    assert!(
+        said.starts_with("aqm.name = \"codel\"") && said.contains("lred, pi") && said.contains("aqmlab run"),
+        "{said}"
+    );
+    let cubic = dumbbell("", 10, 10.0, "")
+        .replace("preset = \"ns2.35\", flavour = \"newreno\"", "preset = \"cubic\"");
+    assert!(unsupported(&cubic).starts_with("traffic.long.tcp.congestion"));
+    let sized = dumbbell("", 10, 10.0, "") + "kind = \"transfer\"\nsize = \"1 MB\"\n";
+    assert!(unsupported(&sized).starts_with("traffic.long: transfers of a size"));
+    let weights = dumbbell("[aqm]\nname = \"lred\"\nweights = [1, 2]\n", 10, 10.0, "");
+    assert!(unsupported(&weights).starts_with("aqm.weights"));
+}
