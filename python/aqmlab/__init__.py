@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from aqmlab._core import ScenarioError, __version__
     from aqmlab.cluster import ClusterError
     from aqmlab.comparison import Comparison
+    from aqmlab.fluid_engine import integrate as fluid
     from aqmlab.metrics import DISTRIBUTIONS, METRICS, Distribution, Metric
     from aqmlab.replication import Interrupted, RunFailed, compare, run
     from aqmlab.result import Result, Run
@@ -44,6 +45,7 @@ __all__ = [
     "catalogue",
     "compare",
     "disciplines",
+    "fluid",
     "run",
     "schema",
     "shipped",
@@ -66,6 +68,8 @@ _HOME = {
 
 def __getattr__(name: str) -> object:
     # Nothing is imported before it is used (PEP 562): the command line starts in a tenth of a second.
+    if name == "fluid":
+        return import_module("aqmlab.fluid_engine").integrate
     for module, names in _HOME.items():
         if name in names:
             return getattr(import_module(f"aqmlab.{module}"), name)

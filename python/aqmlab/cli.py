@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from aqmlab.cli_analyse import analyse
 from aqmlab.cli_design import design
+from aqmlab.cli_fluid import fluid
 from aqmlab.cli_sweep import sweep
 from aqmlab.terminal import (
     BAD_USAGE,
@@ -178,7 +180,9 @@ def compare(
     _simulate(chosen, seeds, jobs, json, out, alone=False)
 
 
+app.command()(fluid)
 app.command()(sweep)
+app.command()(analyse)
 app.add_typer(design)
 
 

@@ -30,6 +30,27 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 
 
 @design.command()
+def avq(
+    rate: Rate,
+    packet: Packet,
+    n_min: FewestFlows,
+    rtt_max: LongestRoundTrip,
+    gamma: Annotated[float, typer.Option("--gamma", metavar="GAMMA", help="The desired utilisation.")] = 0.98,
+    alpha: Annotated[
+        float | None,
+        typer.Option("--alpha", metavar="ALPHA", help="The alpha to judge, per second; the rule's own by default."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """AVQ: a working limit on alpha, and what is stable by how the virtual queue marks."""
+    from aqmlab.theory import avq
+
+    capacity = _packets("--rate", rate, packet)
+    longest = _base("--rtt-max", rtt_max, "s")
+    _answer(lambda: avq.design(N_min=n_min, R_max=longest, C=capacity, gamma=gamma, alpha=alpha), json)
+
+
+@design.command()
 def lred(
     rate: Rate,
     packet: Packet,
@@ -46,6 +67,126 @@ def lred(
     capacity = _packets("--rate", rate, packet)
     longest = _base("--rtt-max", rtt_max, "s")
     _answer(lambda: lred.design(N_min=n_min, R_max=longest, C=capacity, beta=beta), json)
+
+
+@design.command()
+def pi(
+    rate: Rate,
+    packet: Packet,
+    n_min: FewestFlows,
+    rtt_max: LongestRoundTrip,
+    frequency: Annotated[float, typer.Option("--frequency", metavar="HZ", help="Updates a second.")] = 170.0,
+    json: Json = False,
+) -> None:
+    """PI: the gains a and b by Hollot's rule (PI*), where the rule holds, and the margins that it leaves."""
+    from aqmlab.theory import pi
+
+    capacity = _packets("--rate", rate, packet)
+    longest = _base("--rtt-max", rtt_max, "s")
+    _answer(lambda: pi.design(N_min=n_min, R_max=longest, C=capacity, frequency=frequency), json)
+
+
+@design.command()
+def redtail(
+    rate: Rate,
+    packet: Packet,
+    n: Annotated[float, typer.Option("--flows", "--n", metavar="N", help="Long-lived flows.")],
+    rtt: Annotated[
+        str, typer.Option("--rtt", metavar="TIME", help="Their round-trip time without the queue: '64 ms'.")
+    ],
+    loss: Annotated[
+        float | None,
+        typer.Option("--loss", metavar="P", help="The drop probability that the thresholds keep: 0.014."),
+    ] = None,
+    window: Annotated[
+        float | None,
+        typer.Option("--window", metavar="PACKETS", help="Their mean window, instead of sqrt(3 / (2 P))."),
+    ] = None,
+    sigma: Annotated[
+        str | None,
+        typer.Option(
+            "--sigma",
+            metavar="RATE",
+            help="Standard deviation of a flow's rate in a slot: '128490 bit/s', which the paper says of 40 flows and"
+            " is the default for more than 30; for fewer it is '77021 bit/s', said of 20 (packets of 1000 B).",
+        ),
+    ] = None,
+    buffer: Annotated[
+        str, typer.Option("--buffer", metavar="SIZE", help="The buffer: '800 packets', '800', '800 kB'.")
+    ] = "800 packets",
+    period: Annotated[
+        str | None,
+        typer.Option("--period", metavar="TIME", help="The model's slot S: '552 ms'; by default the round-trip time."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """RED+Tail: window, queue and round-trip time of the long flows' queue, its spread, and where it is stable."""
+    from aqmlab.theory import redtail
+
+    capacity = _packets("--rate", rate, packet)
+    delay = _base("--rtt", rtt, "s")
+    deviation = None if sigma is None else _packets("--sigma", sigma, packet)
+    slot = None if period is None else _base("--period", period, "s")
+    room = _buffer("--buffer", buffer, packet)
+    _answer(
+        lambda: redtail.design(C=capacity, d=delay, N=n, P=loss, W=window, sigma=deviation, B=room, S=slot),
+        json,
+    )
+
+
+@design.command()
+def rem(
+    rate: Rate,
+    packet: Packet,
+    n_min: FewestFlows,
+    rtt_max: LongestRoundTrip,
+    phi: Annotated[float, typer.Option("--phi", metavar="PHI", help="Base of the exponential.")] = 1.001,
+    gamma: Annotated[float, typer.Option("--gamma", metavar="GAMMA", help="Step of the price, per packet.")] = 0.001,
+    alpha: Annotated[float, typer.Option("--alpha", metavar="ALPHA", help="Weight of the queue's error.")] = 0.1,
+    frequency: Annotated[float, typer.Option("--frequency", metavar="HZ", help="Updates a second.")] = 500.0,
+    target: Annotated[float, typer.Option("--target", metavar="PACKETS", help="Target queue.")] = 100.0,
+    buffer: Annotated[float, typer.Option("--buffer", metavar="PACKETS", help="Buffer, above the target.")] = 200.0,
+    json: Json = False,
+) -> None:
+    """REM: its least response time, where its queue settles, its margins, and the largest stable gamma."""
+    from aqmlab.theory import rem
+
+    capacity = _packets("--rate", rate, packet)
+    longest = _base("--rtt-max", rtt_max, "s")
+    _answer(
+        lambda: rem.design(
+            N_min=n_min,
+            R_max=longest,
+            C=capacity,
+            phi=phi,
+            gamma=gamma,
+            alpha=alpha,
+            frequency=frequency,
+            q0=target,
+            Q=buffer,
+        ),
+        json,
+    )
+
+
+@design.command()
+def raqm(
+    rate: Rate,
+    at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="RATE", help="Rate of arrivals at which to take the gain; the link's by default."),
+    ] = None,
+    eps: Annotated[
+        float, typer.Option("--eps", metavar="EPS", help="The adaptive gain as a part of the bound alpha^.")
+    ] = 0.9,
+    json: Json = False,
+) -> None:
+    """RAQM: the bound alpha^ and its least, 4/r0, the gains below it, and how fast they converge."""
+    from aqmlab.theory import raqm
+
+    expected = _base("--rate", rate, "bit/s") / 8
+    found = None if at is None else _base("--at", at, "bit/s") / 8
+    _answer(lambda: raqm.design(r0=expected, r=found, eps=eps), json)
 
 
 def _base(option: str, text: str, unit: str) -> float:
@@ -65,6 +206,21 @@ def _packets(option: str, rate: str, packet: str) -> float:
     if not size > 0:
         raise typer.BadParameter(f"{packet}: must be positive", param_hint="--packet")
     return _base(option, rate, "bit/s") / (8 * size)
+
+
+def _buffer(option: str, buffer: str, packet: str) -> float:
+    """Read a buffer in packets."""
+    from aqmlab._core import in_base_unit
+
+    found = in_base_unit(buffer)
+    if found is not None and found[1] == "packets":
+        return found[0]
+    if found is not None and found[1] == "bytes":
+        return found[0] / _base("--packet", packet, "bytes")
+    try:
+        return float(buffer)
+    except ValueError:
+        raise typer.BadParameter(f"{buffer}: must be like '800 packets' or '800 kB'", param_hint=option) from None
 
 
 def _answer(ask: Callable[[], Answer], json: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -149,7 +149,7 @@ def comparison(results: Mapping[str, Result], figure: Figure | None = None) -> F
         else:
             right = cast("SubFigure", figure.subfigures(1, 1))
         for axes, name in zip(right.subplots(len(BARS), 1), BARS, strict=True):
-            _bars(axes, name, results)
+            bars(axes, name, results)
     return figure
 
 
@@ -225,7 +225,11 @@ def distribution(results: Mapping[str, Result], name: str, figure: Figure | None
     return figure
 
 
-def save(results: Mapping[str, Result], folder: Path) -> None:
+def save(
+    results: Mapping[str, Result],
+    folder: Path,
+    draw: Callable[[Mapping[str, Result], Figure], Figure] = comparison,
+) -> None:
     """Write the figure as figure.png and figure.svg.
 
     Parameters
@@ -234,10 +238,12 @@ def save(results: Mapping[str, Result], folder: Path) -> None:
         Results by label.
     folder : Path
         Where to.
+    draw : callable
+        ``draw(results, figure)`` draws in an empty figure.
     """
     with warnings.catch_warnings(), mpl.rc_context(STYLE):
         warnings.simplefilter("ignore", UserWarning)  # a glyph that no font has, a panel without room
-        figure = comparison(results, Figure())
+        figure = draw(results, Figure())
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # what is laid out stays so: it is the longest part
         with replacing(folder / "figure.png") as file:
@@ -368,7 +374,18 @@ def _queue(axes: Axes, title: str, result: Result, line: str, small: bool = Fals
     axes.set_title(title, loc="left", fontsize=size, fontweight="bold", color=line, pad=3, parse_math=False)
 
 
-def _bars(axes: Axes, name: str, results: Mapping[str, Result]) -> None:
+def bars(axes: Axes, name: str, results: Mapping[str, Result]) -> None:
+    """Draw a metric as a bar for each result, with its interval and its value.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Where to.
+    name : str
+        Which, of `aqmlab.METRICS`.
+    results : mapping
+        Results by label.
+    """
     metric = METRICS[name]
     labels = list(results)
     summaries = [result.summary[name] for result in results.values()]

@@ -160,11 +160,12 @@ def embedded(figure: go.Figure, name: str) -> str:
 def _table(results: Mapping[str, Result]) -> str:
     """Write all metrics, a row each; of many results, a row for each of them."""
     given = next(iter(results.values())).summary
-    unequal = len({tuple(result.seeds) for result in results.values()}) > 1
+    unequal = len({tuple(result.seeds) for result in results.values() if result.not_modelled is None}) > 1
     lines = [[("", ""), *((label, "") for label in results)]]
     if unequal:
         told = ("Seeds", "How many runs these are of.")
-        lines.append([told, *((str(len(result.seeds)), "") for result in results.values())])
+        counts = ("-" if result.not_modelled is not None else str(len(result.seeds)) for result in results.values())
+        lines.append([told, *((count, "") for count in counts)])
     for metric in (METRICS[name] for name in METRICS if name in given):
         texts = (interval(metric, result.summary[metric.name], len(result.runs)) for result in results.values())
         lines.append([(metric.axis, metric.definition), *((text, "") for text in texts)])

@@ -81,12 +81,15 @@ class Result:
         The series of each run, by its seed.
     version : str
         The version of aqmlab that made it.
+    not_modelled : sequence of str or None
+        Of `aqmlab.fluid`: what of the scenario its equations leave out or simplify. None if packets were simulated.
     """
 
     scenario: Scenario
     runs: Sequence[Run]
     recordings: Mapping[int, Recording] = field(compare=False)
     version: str
+    not_modelled: Sequence[str] | None = None
 
     @property
     def seeds(self) -> list[int]:
@@ -209,8 +212,9 @@ class Result:
         -------
         dict
             ``version``, ``scenario`` (every default filled in), ``seeds``, ``metrics``, ``classes``, ``links``,
-            ``lanes``, ``distributions``, ``engine``, ``summary`` and ``runs``.
+            ``lanes``, ``distributions``, ``engine``, ``summary`` and ``runs``; of `aqmlab.fluid` ``not_modelled`` too.
         """
+        left_out = {} if self.not_modelled is None else {"not_modelled": list(self.not_modelled)}
         return {
             "version": self.version,
             "scenario": self.scenario.resolved,
@@ -223,6 +227,7 @@ class Result:
             "engine": self.engine,
             "summary": {name: _fields(summary) for name, summary in self.summary.items()},
             "runs": [run.document() for run in self.runs],
+            **left_out,
         }
 
     def plot(self, figure: Figure | None = None) -> Figure:
@@ -309,6 +314,7 @@ class Result:
             runs=runs,
             recordings={run.seed: Recording.load(folder, run.seed) for run in runs},
             version=version,
+            not_modelled=tuple(document["not_modelled"]) if "not_modelled" in document else None,
         )
 
     def __repr__(self) -> str:

@@ -38,7 +38,7 @@ def text(results: Mapping[str, Result]) -> str:
     first = next(iter(results.values()))
     metrics = [METRICS[name] for name in SHOWN]
     title = printable(first.scenario.title) or "untitled"
-    unequal = len({tuple(result.seeds) for result in results.values()}) > 1
+    unequal = len({tuple(result.seeds) for result in results.values() if result.not_modelled is None}) > 1
     head = [
         ["", *(["Seeds"] if unequal else []), "Target", *(metric.label for metric in metrics)],
         ["", *([""] if unequal else []), "packets", *(metric.shown or metric.unit for metric in metrics)],
@@ -46,7 +46,7 @@ def text(results: Mapping[str, Result]) -> str:
     values = zip(*(_intervals(metric, results) for metric in metrics), strict=True)
     rows = [
         [
-            *([str(len(result.seeds))] if unequal else []),
+            *([str(len(result.seeds)) if result.not_modelled is None else "-"] if unequal else []),
             "-" if result.scenario.target is None else f"{result.scenario.target:g}",
             *cells,
         ]
@@ -81,10 +81,13 @@ def seeds(results: Mapping[str, Result]) -> str:
     Returns
     -------
     str
-        ``seeds 7, 8``, and whether some results lack some of them.
+        ``seeds 7, 8``, and whether some results lack some of them; ``fluid model`` if chance plays no part.
     """
-    every = list(dict.fromkeys(seed for result in results.values() for seed in result.seeds))
-    lacking = any(len(result.seeds) < len(every) for result in results.values())
+    drawn = [result.seeds for result in results.values() if result.not_modelled is None]
+    if not drawn:
+        return "fluid model"
+    every = list(dict.fromkeys(seed for seeds in drawn for seed in seeds))
+    lacking = any(len(seeds) < len(every) for seeds in drawn)
     named = f"seed{'s' if len(every) > 1 else ''} {', '.join(map(str, every))}"
     return f"{named}, not all in every row" if lacking else named
 
@@ -112,6 +115,7 @@ def notes(results: Mapping[str, Result]) -> list[str]:
             whose = f"{printable(label)}: " if len(results) > 1 else ""
             a_run = " a run" if len(result.runs) > 1 else ""
             told.append(f"{whose}{lost:g} packets{a_run} were lost in buffers without a queue discipline.")
+        told += [f"Not modelled: {printable(what)}." for what in result.not_modelled or ()]
     return told
 
 

@@ -185,12 +185,12 @@ def simulate(task: Task, watch: Callable[[float], bool] | None = None) -> Outcom
         return Outcome(error=f"{type(error).__name__}: {error}")
 
 
-def advance(simulation: _core.Simulation, duration: float, watch: Callable[[float], bool]) -> bool:
+def advance(simulation: _core.Simulation | _core.Fluid, duration: float, watch: Callable[[float], bool]) -> bool:
     """Simulate to the end, in slices, between which the engine looks up.
 
     Parameters
     ----------
-    simulation : Simulation
+    simulation : Simulation or Fluid
         The run.
     duration : float
         Its end, in simulated seconds.

@@ -77,6 +77,37 @@ def probability(**values: ArrayLike) -> None:
             raise ValueError(f"{name} = {_shown(value)}: must be in (0, 1)")
 
 
+def window(N: float, R: float, C: float) -> float:
+    """Give the window at which flows fill a link; refuse one that nothing could have.
+
+    Parameters
+    ----------
+    N : float
+        Flows, positive.
+    R : float
+        Round-trip time (s), positive.
+    C : float
+        Capacity (packets/s), positive.
+
+    Returns
+    -------
+    float
+        R C/N (packets).
+
+    Raises
+    ------
+    ValueError
+        If it is not in [1e-6, 1e6].
+    """
+    packets = R * C / N
+    if not 1e-6 <= packets <= 1e6:
+        raise ValueError(
+            f"N = {N:g}, R = {R:g} s, C = {C:g} packets/s: a flow's window R C/N is {packets:.3g} packets; "
+            "must be in [1e-6, 1e6]"
+        )
+    return packets
+
+
 def caution(text: str) -> None:
     """Remark that a result lies outside a formula's validity.
 

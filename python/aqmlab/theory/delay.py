@@ -1,0 +1,214 @@
+"""Delay differential equations: Runge-Kutta steps with a history of cubic pieces, cut at every discontinuity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aqmlab.theory.domain import positive
+
+Array = NDArray[np.float64]
+
+NEAR = 1e-9
+"""Times (s) that are closer together than this are one."""
+
+
+class _Path:
+    """Cubic pieces between knots: values and slopes at both ends of each, and a tag."""
+
+    def __init__(self, before: Array) -> None:
+        nothing = np.zeros_like(before)
+        self.start, self.width = np.full(1024, inf), np.ones(1024)
+        self.ends = np.zeros((1024, 4, len(before)))
+        self.tags: list[Any] = []
+        self.add(-1e9, 0.0, (before, nothing, before, nothing), None)
+
+    def add(self, start: float, end: float, ends: tuple[Array, Array, Array, Array], tag: Any) -> None:
+        place = len(self.tags)
+        if place == len(self.start):
+            self.start = np.concatenate([self.start, np.full(place, inf)])
+            self.width = np.concatenate([self.width, np.ones(place)])
+            self.ends = np.concatenate([self.ends, np.zeros_like(self.ends)])
+        self.start[place], self.width[place] = start, end - start
+        self.ends[place] = ends
+        self.tags.append(tag)
+
+    def at(self, times: Array, low: Any = -inf, high: Any = inf) -> tuple[Array, list[Any]]:
+        """Give values and tags at some times, each continued smoothly from the pieces between a low and a high time."""
+        inside = np.minimum(np.maximum(times, low + NEAR), high - NEAR)
+        place = self.start[: len(self.tags)].searchsorted(inside, side="right") - 1
+        h, ends = self.width[place][:, None], self.ends[place]
+        # A short piece says nothing of what is far from it.
+        x = np.minimum(np.maximum((times - self.start[place])[:, None] / h, -1), 2)
+        values = cubic(x, h, ends[:, 0], ends[:, 1], ends[:, 2], ends[:, 3])
+        return values, [self.tags[i] for i in place]
+
+
+def cubic(x: Any, h: Any, y0: Any, d0: Any, y1: Any, d1: Any) -> Any:
+    """Interpolate between two values with their slopes, after Hermite.
+
+    Parameters
+    ----------
+    x : float or ndarray
+        Where: 0 at the first value, 1 at the second.
+    h : float or ndarray
+        The distance of the two.
+    y0 : float or ndarray
+        The first value.
+    d0 : float or ndarray
+        Its slope.
+    y1 : float or ndarray
+        The second value.
+    d1 : float or ndarray
+        Its slope.
+
+    Returns
+    -------
+    float or ndarray
+        The value; exact for cubics.
+    """
+    rest = 1 - x
+    return rest * rest * ((1 + 2 * x) * y0 + x * h * d0) + x * x * ((1 + 2 * rest) * y1 - rest * h * d1)
+
+
+class Equation:
+    """A delay differential equation dy/dt = f(t, y, past); what a subclass does not say of events there is none of.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(t, y, past)`` gives the slopes, shape (d,), from values y of shape (d,); ``past(times)`` with times of
+        shape (m,) gives the values at them, shape (m, d), and the `tag` of each. The times must be before t by at
+        least the step. ``past(times, low, high)`` continues what was between two times, where there was a jump.
+    """
+
+    stop: float = inf
+    """The next time that a step must end at."""
+
+    tag: Any = None
+    """What the past remembers of a step besides its values."""
+
+    def __init__(self, f: Callable[[float, Array, Any], Array]) -> None:
+        self.f = f
+
+    def slope(self, t: float, y: Array, past: Any, side: int) -> Array:
+        """Give dy/dt.
+
+        Parameters
+        ----------
+        t : float
+            The time (s).
+        y : ndarray
+            The values, shape (d,).
+        past : callable
+            As for ``f``.
+        side : int
+            1 just after t, -1 just before it, 0 amid a step.
+
+        Returns
+        -------
+        ndarray
+            The slopes, shape (d,).
+        """
+        return self.f(t, y, past)
+
+    def event(self, t: float, h: float, ends: tuple[Array, Array, Array, Array]) -> float:
+        """Find what happens inside a step and must be met by its end.
+
+        Parameters
+        ----------
+        t : float
+            When the step begins (s).
+        h : float
+            Its length (s).
+        ends : tuple of four ndarray
+            Values and slopes at its beginning, values and slopes at its end.
+
+        Returns
+        -------
+        float
+            The time (s) of the first event; infinite if there is none.
+        """
+        return inf
+
+    def arrive(self, t: float, y: Array) -> Array:
+        """Act at the end of a step, and at t = 0.
+
+        Parameters
+        ----------
+        t : float
+            The time (s).
+        y : ndarray
+            The values, shape (d,).
+
+        Returns
+        -------
+        ndarray
+            The values to go on with.
+        """
+        return y
+
+
+def integrate(equation: Equation, before: ArrayLike, end: float, step: float) -> tuple[Array, Array]:
+    """Integrate from t = 0 with classical Runge-Kutta steps and a history of cubic pieces.
+
+    Parameters
+    ----------
+    equation : Equation
+        What to integrate.
+    before : array_like
+        The values up to t = 0, constant; shape (d,).
+    end : float
+        Until when (s).
+    step : float
+        The longest step (s); at most the least delay. Steps end at its multiples, and at stops and events.
+
+    Returns
+    -------
+    tuple of two ndarray
+        Times, shape (n,), and values, shape (n, d).
+
+    Raises
+    ------
+    ValueError
+        If end or step is not positive.
+
+    Notes
+    -----
+    Of fourth order where discontinuities are met by stops and events.
+    """
+    positive(end=end, step=step)
+    path = _Path(np.asarray(before, dtype=float))
+
+    def slope(t: float, y: Array, side: int) -> Array:
+        return equation.slope(t, y, path.at, side)
+
+    def ends(t: float, y: Array, d: Array, h: float) -> tuple[Array, Array, Array, Array]:
+        k2 = slope(t + h / 2, y + h / 2 * d, 0)
+        k3 = slope(t + h / 2, y + h / 2 * k2, 0)
+        k4 = slope(t + h, y + h * k3, -1)
+        after = y + h / 6 * (d + 2 * (k2 + k3) + k4)
+        return y, d, after, slope(t + h, after, -1)
+
+    t, grid = 0.0, 0
+    y = equation.arrive(t, path.ends[0, 2].copy())
+    times, values = [t], [y]
+    while t < end - NEAR:
+        while grid * step < t + NEAR:
+            grid += 1
+        stop = min(grid * step, equation.stop, end)
+        d = slope(t, y, 1)
+        trial = ends(t, y, d, stop - t)
+        when = equation.event(t, stop - t, trial)
+        if t + NEAR < when < stop - NEAR:
+            stop = when
+            trial = ends(t, y, d, stop - t)
+        path.add(t, stop, trial, equation.tag)
+        t, y = stop, equation.arrive(stop, trial[2])
+        times.append(t)
+        values.append(y)
+    return np.array(times), np.array(values)

@@ -1,0 +1,373 @@
+"""The life of a TCP flow that is short: what it has sent by any time, from its SYN through slow start and its losses.
+
+Packets are lost at random, each with probability p. Time goes in steps of a quarter of a round trip, and probability moves
+between the states that a NewReno sender may be in; nothing is drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.stats import binom
+
+from aqmlab.theory.domain import caution, positive, probability
+
+Array = NDArray[np.float64]
+
+# Steps in a round trip; probabilities not worth following; how often a time-out is doubled.
+_STEPS = 4
+_LITTLE = 1e-12
+_BACKOFFS = 6
+
+
+@dataclass(frozen=True)
+class Sender:
+    """How a flow's TCP is set; the values are those of ns-2, which the papers ran.
+
+    Parameters
+    ----------
+    IW : int
+        Window after the SYN's ACK, packets.
+    W : int
+        The greatest window, packets.
+    T_syn : float
+        Time-out of the SYN (s), which doubles.
+    T_min : float
+        The least time-out of data (s).
+    syn : float
+        Size of a SYN in packets of data; 0 if there is no SYN to send.
+    impatient : bool
+        Whether only the first partial ACK restarts the timer in fast recovery (RFC 6582).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+
+    IW: int = 2
+    W: int = 1000
+    T_syn: float = 3.0
+    T_min: float = 0.2
+    syn: float = 0.08
+    impatient: bool = True
+
+    def __post_init__(self) -> None:
+        positive(IW=self.IW, W=self.W, T_syn=self.T_syn, T_min=self.T_min)
+        if self.IW > self.W:
+            raise ValueError(f"IW = {self.IW:g}: must not be above W = {self.W:g}")
+        if not 0 <= self.syn <= 1:
+            raise ValueError(f"syn = {self.syn:g}: must be in [0, 1] packets")
+
+    def timeout(self, age: float, R: float) -> float:
+        """Give the time-out of a flow that has measured a round trip R for its whole life.
+
+        Parameters
+        ----------
+        age : float
+            Seconds since its SYN was sent.
+        R : float
+            Round-trip time (s).
+
+        Returns
+        -------
+        float
+            Seconds: the deviation starts with R/2 and loses a quarter with every measurement (RFC 6298), one a round.
+        """
+        return max(self.T_min, R * (1 + 2 * 0.75 ** max(0.0, age / R - 1)))
+
+
+@dataclass(frozen=True)
+class Life:
+    """What a flow does in the mean, by its age.
+
+    Parameters
+    ----------
+    step : float
+        Seconds from one entry of the arrays to the next; the first is of age 0.
+    sent : ndarray
+        Packets sent for the first time by then; each of them arrives in the end.
+    repeated : ndarray
+        Packets that arrive twice, because after a time-out all is sent again, of losses by then.
+    timeouts : ndarray
+        Time-outs by then, the SYN's left out.
+    waiting : ndarray
+        Share of the flows that then wait for that timer, and nothing else can help them.
+    """
+
+    step: float
+    sent: Array
+    repeated: Array
+    timeouts: Array
+    waiting: Array
+
+    def at(self, age: float) -> int:
+        """Give the entry of an age.
+
+        Parameters
+        ----------
+        age : float
+            Seconds, not beyond the last entry.
+
+        Returns
+        -------
+        int
+            The last entry that is not later.
+        """
+        return min(int(age / self.step + 1e-9), self.sent.size - 1)
+
+
+def life(p: float, R: float, age: float, sender: Sender | None = None) -> Life:
+    """Follow a flow that always has data until it reaches an age.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a packet is lost, in (0, 1).
+    R : float
+        Round-trip time (s), the queue included.
+    age : float
+        How far to follow it, seconds from its SYN.
+    sender : Sender, optional
+        How its TCP is set; ns-2's by default.
+
+    Returns
+    -------
+    Life
+        Arrays of shape (steps,).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    States: first slow start (window IW 2^k), slow start after a time-out (window 2^k, threshold s), congestion avoidance
+    (window w), a loss found (F packets out from the first lost one on), a time-out (threshold s, doubled k times). A round
+    of w packets takes R and passes unharmed with (1-p)^w; the first loss of it at place i lets i - 1 ACKs pass, which
+    release packets before the loss is found. Of F - 1 packets behind a lost one M are lost too; the others' duplicate
+    ACKs, with those for the packets that the first two release (limited transmit), make a fast retransmit if they are
+    three. NewReno repairs one loss a round; each repair is lost with p, and a recovery that lasts longer than the timer,
+    which only the first partial ACK restarts, ends with a time-out as well. The window is halved once.
+    """
+    probability(p=p)
+    positive(R=R, age=age)
+    sender = sender or Sender()
+    if p > 0.4:
+        caution(f"p = {p:.3g}: the model of a flow's life is not meant for losses above 0.4")
+    step = R / _STEPS
+    last = int(np.ceil(age / step)) + 1
+    # Windows beyond are reached by one flow in 20,000, or not at all in this time.
+    growth = sender.IW * 2 ** min(age / R + 1, 30.0)
+    widest = int(max(4, min(sender.W, np.ceil(5 / p), growth)))
+    chain = _Chain(p, R, widest, last, sender)
+    for t in range(last):
+        chain.advance(t)
+    total = (np.cumsum(x[:last]) for x in (chain.new, chain.twice, chain.expired, chain.idle))
+    return Life(step, *total)
+
+
+class _Chain:
+    """Probability of each state at each step, and what is sent; everything goes forwards in time."""
+
+    def __init__(self, p: float, R: float, widest: int, last: int, sender: Sender) -> None:
+        self.p, self.q, self.R, self.sender = p, 1 - p, R, sender
+        self.widest, self.step = widest, R / _STEPS
+        self.window = np.arange(widest + 1)
+        self.halved = np.maximum(self.window // 2, 1)
+        self.threshold = np.maximum(self.window // 2, 2)
+        self.doublings = int(np.ceil(np.log2(max(2, widest)))) + 1
+        # Others lost behind a lost packet: as many as are not too unlikely, the rest counted with the most.
+        self.most = int(min(widest, binom.isf(1e-4, max(1, min(widest, round(4 / p))), p) + 1))
+        depth = last + _STEPS * (self.most + 4)
+        self.first = np.zeros((depth, self.doublings + 1))
+        self.slow = np.zeros((depth, self.doublings + 1, widest + 1))
+        self.avoid = np.zeros((depth, widest + 1))
+        self.found = np.zeros((depth, widest + 1))
+        self.waiting = np.zeros((depth, _BACKOFFS, widest + 1))
+        self.new, self.twice, self.expired, self.idle = (np.zeros(depth) for _ in range(4))
+        self.clean = self.q**self.window
+        self.slow_round = cache(self._slow_round)
+        self.repair = cache(self._repair)
+        self._open(last)
+
+    def _open(self, last: int) -> None:
+        """The SYN, sent again after T_syn, 3 T_syn, ...; data after a lost one begins with a window of one."""
+        if self.sender.syn == 0:
+            self.first[0, 0] = 1
+            return
+        self.first[_STEPS, 0] = self.q
+        late = 0.0
+        for k in range(1, _BACKOFFS):
+            late += self.sender.T_syn * 2 ** (k - 1)
+            t = round(late / self.step) + _STEPS
+            if t < last:
+                # Its threshold is two: congestion avoidance from there.
+                self.new[t] += self.q * self.p**k
+                self._lose(t, np.bincount([1], [self.q * self.p ** (k + 1)], self.widest + 1))
+                self.avoid[t + _STEPS, 2] += self.q**2 * self.p**k
+
+    def advance(self, t: int) -> None:
+        """Spend the states of one step."""
+        for k in np.nonzero(self.first[t] > _LITTLE)[0]:
+            self._grow_first(t, int(k))
+        for k in np.nonzero(self.slow[t].sum(axis=1) > _LITTLE)[0]:
+            self._grow_slow(t, int(k))
+        if self.avoid[t].sum() > _LITTLE:
+            self._grow_avoiding(t)
+        if self.found[t].sum() > _LITTLE:
+            self._lose(t, self.found[t])
+        for k in np.nonzero(self.waiting[t].sum(axis=1) > _LITTLE)[0]:
+            self._expire(t, int(k))
+
+    def _grow_first(self, t: int, k: int) -> None:
+        share, w = self.first[t, k], min(self.sender.IW * 2**k, self.widest)
+        self.new[t] += share * w
+        self.first[t + _STEPS, min(k + 1, self.doublings)] += share * self.q**w
+        place = np.arange(1, w + 1)
+        lost = share * self.p * self.q ** (place - 1)
+        self.new[t + _STEPS] += float(lost @ (2 * (place - 1)))
+        out = np.minimum(w + place - 1, self.widest)
+        soon = w - place >= 4
+        for at, which in ((t, soon), (t + _STEPS, ~soon)):
+            self.found[at] += np.bincount(out[which], lost[which], self.widest + 1)
+
+    def _slow_round(self, w: int) -> tuple[csr_array, csr_array, float]:
+        """Give how losses in a round of w packets of slow start lead from thresholds to packets out, at once or later."""
+        at_once, later = (np.zeros((self.widest + 1, self.widest + 1)) for _ in range(2))
+        released = 0.0
+        for i in range(1, w + 1):
+            lost = self.p * self.q ** (i - 1)
+            out = np.minimum(np.minimum(w + i - 1, np.maximum(self.window, w)), self.widest)
+            (at_once if w - i >= 4 else later)[self.window, out] += lost
+            released += lost * 2 * (i - 1)
+        return csr_array(at_once.T), csr_array(later.T), released
+
+    def _grow_slow(self, t: int, k: int) -> None:
+        share, w = self.slow[t, k], min(2**k, self.widest)
+        at_once, later, released = self.slow_round(w)
+        self.new[t] += share.sum() * w
+        self.new[t + _STEPS] += share.sum() * released
+        passed = share * self.q**w
+        below = self.window > 2 * w
+        self.slow[t + _STEPS, min(k + 1, self.doublings)] += np.where(below, passed, 0)
+        self.avoid[t + _STEPS] += np.where(below, 0, passed)
+        self.found[t] += at_once @ share
+        self.found[t + _STEPS] += later @ share
+
+    def _grow_avoiding(self, t: int) -> None:
+        share, w = self.avoid[t], self.window
+        self.new[t] += share @ w
+        passed = share * self.clean
+        self.avoid[t + _STEPS, 1:] += passed[:-1]
+        self.avoid[t + _STEPS, -1] += passed[-1]
+        lossy = np.maximum(1 - self.clean, 1e-300)
+        ahead = np.where(w > 0, 1 / self.p - w * self.clean / lossy - 1, 0)
+        self.new[t + _STEPS] += (share - passed) @ ahead
+        soon = (1 - self.q ** np.maximum(w - 4, 0)) / lossy
+        self.found[t] += (share - passed) * soon
+        self.found[t + _STEPS] += (share - passed) * (1 - soon)
+
+    def _repair(self, rounds: int) -> _Repair:
+        return _Repair.of(self.p, self.window, self.most, rounds)
+
+    def _lose(self, t: int, share: Array) -> None:
+        """A loss is found, a round trip after the lost packet was sent."""
+        now = t * self.step
+        timeout = self.sender.timeout(now, self.R)
+        patience = int(timeout / self.R) + 1 if self.sender.impatient else self.most + 1
+        repair = self.repair(min(patience, self.most + 1))
+        for r in range(self.most + 1):
+            self.new[t + _STEPS * (1 + r)] += share @ repair.new[r]
+            done = share * repair.done[r]
+            again = done * repair.again[r]
+            self.avoid[t + _STEPS * (2 + r)] += np.bincount(self.halved, done - again, self.widest + 1)
+            self.found[t + _STEPS * (1 + r)] += np.bincount(self.halved, again, self.widest + 1)
+        for late in range(3):
+            gone = share @ repair.resent[late]
+            self.twice[t] += share @ repair.twice[late]
+            at = (now + late * self.R + timeout) / self.step
+            whole = int(at)
+            self._wait(t + _STEPS * (1 + late), round(at), float((share * repair.failed[late]).sum()))
+            out = np.bincount(self.threshold, share * repair.failed[late], self.widest + 1)
+            for step, part in ((whole, whole + 1 - at), (whole + 1, at - whole)):
+                if step + _STEPS < self.new.size:
+                    self.waiting[step, 0] += part * out
+                    self.new[step + _STEPS] -= part * gone
+
+    def _expire(self, t: int, k: int) -> None:
+        """The timer goes off: one packet, then slow start, or twice the time."""
+        share = self.waiting[t, k]
+        self.expired[t] += share.sum()
+        if t + _STEPS < self.new.size:
+            passed = share * self.q
+            self.slow[t + _STEPS, 1] += np.where(self.window > 2, passed, 0)
+            self.avoid[t + _STEPS, 2] += passed[:3].sum()
+        now = t * self.step
+        again = t + round(self.sender.timeout(now, self.R) * 2 ** (k + 1) / self.step)
+        if k + 1 < _BACKOFFS and again < self.new.size:
+            self.waiting[again, k + 1, 2] += share.sum() * self.p
+        self._wait(t, again, share.sum() * self.p)
+
+    def _wait(self, since: int, until: int, share: float) -> None:
+        if until > since:
+            self.idle[since] += share
+            self.idle[min(until, self.idle.size - 1)] -= share
+
+
+@dataclass(frozen=True)
+class _Repair:
+    """What becomes of a loss with F packets out, by F: in round r of the recovery, or by a time-out."""
+
+    new: Array  # packets sent for the first time in round r
+    done: Array  # chance that the recovery ends after round r
+    again: Array  # chance then that a packet sent in it was lost
+    # Time-outs by when the timer was started, in round trips from the lost packet's sending:
+    failed: Array  # their chance
+    resent: Array  # packets sent again, those that are missing and those that are not
+    twice: Array  # those that are not
+
+    @staticmethod
+    def of(p: float, window: NDArray[np.int64], most: int, patience: int) -> _Repair:
+        q = 1 - p
+        shape = (most + 1, window.size)
+        new, done, again = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        failed, resent, twice = (np.zeros((3, window.size)) for _ in range(3))
+
+        def give_up(late: int, share: Array, missing: int) -> None:
+            # From the first missing packet on all is sent again, until the ACKs have jumped over what had arrived: by
+            # then the window has sent 1, 2, ... packets behind each that was missing.
+            needless = missing * (missing + 1) / 2
+            failed[late] += share
+            resent[late] += share * (missing + needless)
+            twice[late] += share * needless
+
+        behind = np.maximum(window - 1, 0)
+        first = p / np.maximum(1 - q ** np.maximum(window, 1), 1e-300)
+        for others in range(most + 1):
+            share = binom.pmf(others, behind, p) if others < most else binom.sf(most - 1, behind, p)
+            duplicates = behind - others
+            fast = np.select([duplicates >= 3, duplicates == 2, duplicates == 1], [1.0, 1 - p**2, q**2], 0.0)
+            limited = np.clip(duplicates, 0, 2)
+            new[0] += share * limited
+            # The last new ACK came when the lost packet was sent, if that was its round's first, else a round later.
+            give_up(0, share * (1 - fast) * first, others)
+            give_up(1, share * (1 - fast) * (1 - first), others)
+            share = share * fast
+            released = np.maximum(window // 2 - 1 - others, 0)
+            for r in range(others + 1):
+                new[r] += share * released
+                give_up(1 if r == 0 else 2, share * p, others - r)
+                share = share * q
+                if r < others and r >= patience:
+                    give_up(2, share, others - r - 1)
+                    share = np.zeros_like(share)
+            tainted = 1 - q ** (released * (others + 1) + limited)
+            done[others] += share
+            again[others] = tainted
+        return _Repair(new, done, again, failed, resent, twice)

@@ -1,0 +1,128 @@
+"""LRED's law: the loss ratio that it measures, its estimate, and the drop probability that it makes of that.
+
+>>> smoothed(loss_ratio([100, 130], [2500, 2600]))
+array([0.036     , 0.04418824])
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aqmlab.theory.domain import not_negative, positive
+
+Array = NDArray[np.float64]
+
+
+def loss_ratio(drops: ArrayLike, arrivals: ArrayLike, M: int = 4) -> Array:
+    """Give the loss ratio of the last M periods, period by period.
+
+    Parameters
+    ----------
+    drops : array_like
+        Packets dropped in each period; shape (periods,).
+    arrivals : array_like
+        Packets that arrived in each period, the dropped ones included; shape (periods,).
+    M : int
+        Periods that the measurement covers; fewer at the start.
+
+    Returns
+    -------
+    ndarray
+        l(k), shape (periods,); NaN where nothing arrived in M periods.
+
+    Raises
+    ------
+    ValueError
+        If there are no periods, the shapes differ, M is less than 1, or more is dropped than arrives.
+
+    Notes
+    -----
+    Eq. (1), which print has lost: sum of N_d(k - i) over sum of N_a(k - i), i = 0..M - 1.
+    """
+    not_negative(drops=drops, arrivals=arrivals)
+    drops, arrivals = np.asarray(drops, dtype=float), np.asarray(arrivals, dtype=float)
+    if drops.ndim != 1 or drops.shape != arrivals.shape:
+        raise ValueError(f"drops of shape {drops.shape}, arrivals of {arrivals.shape}: must be lists of one length")
+    if M < 1:
+        raise ValueError(f"M = {M}: must be at least 1")
+    if np.any(drops > arrivals):
+        worst = int(np.argmax(drops - arrivals))
+        raise ValueError(f"drops = {drops[worst]:g} of {arrivals[worst]:g} arrivals in period {worst}: at most all")
+    dropped, arrived = (np.convolve(value, np.ones(M))[: len(drops)] for value in (drops, arrivals))
+    return np.asarray(np.divide(dropped, arrived, out=np.full(len(drops), np.nan), where=arrived > 0))
+
+
+def smoothed(ratios: ArrayLike, m_w: float = 0.1, L0: float = 0.0) -> Array:
+    """Give LRED's estimate of the loss ratio, period by period.
+
+    Parameters
+    ----------
+    ratios : array_like
+        l(k), shape (periods,); where NaN (no arrivals), the estimate stays.
+    m_w : float
+        Weight of the former estimate, in [0, 1).
+    L0 : float
+        Estimate at the start, in [0, 1].
+
+    Returns
+    -------
+    ndarray
+        L(k) after each period, shape (periods,).
+
+    Raises
+    ------
+    ValueError
+        If there are no periods or a number is out of its range.
+
+    Notes
+    -----
+    Eq. (2): L(k) = m_w L(k - 1) + (1 - m_w) l(k).
+    """
+    ratios = np.asarray(ratios, dtype=float)
+    not_negative(ratios=np.nan_to_num(ratios), m_w=m_w, L0=L0)
+    if m_w >= 1:
+        raise ValueError(f"m_w = {m_w:g}: must be below 1")
+    if L0 > 1 or np.any(ratios > 1):
+        raise ValueError("a loss ratio above 1: must be in [0, 1]")
+    found, L = np.empty(ratios.shape), L0
+    for k, ratio in enumerate(ratios):
+        L = L if np.isnan(ratio) else m_w * L + (1 - m_w) * ratio
+        found[k] = L
+    return found
+
+
+def drop_probability(L: ArrayLike, q: ArrayLike, q0: float = 100.0, beta: ArrayLike = 0.001) -> Array:
+    """Give the probability with which LRED drops an arrival.
+
+    Parameters
+    ----------
+    L : array_like
+        Estimate of the loss ratio, in [0, 1].
+    q : array_like
+        Queue (packets) that the arrival finds.
+    q0 : float
+        Target queue (packets).
+    beta : array_like
+        Gain (per packet).
+
+    Returns
+    -------
+    ndarray
+        L + beta sqrt(L) (q - q0), clipped to [0, 1], of the arguments' broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Eq. (3). The pseudocode's line has lost its root. At L = 0 no queue is dropped from.
+    """
+    not_negative(L=L, q=q, q0=q0)
+    positive(beta=beta)
+    L, q, beta = (np.asarray(value, dtype=float) for value in (L, q, beta))
+    if np.any(L > 1):
+        raise ValueError(f"L = {L.max():g}: must be in [0, 1]")
+    return np.asarray(np.clip(L + beta * np.sqrt(L) * (q - q0), 0, 1))

@@ -1,0 +1,232 @@
+"""How far a loop is from instability: crossings, margins, closed-loop poles, of any response with or without delay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from math import inf, isfinite, nan, pi
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+Response = Callable[[Any], Any]
+
+_A_DECADE = 400
+_A_TURN = 100
+_MOST = 2_000_000
+
+
+@dataclass(frozen=True)
+class Margins:
+    """What a loop can bear.
+
+    Parameters
+    ----------
+    gain_margin : float
+        Of a stable loop, the least factor above 1 on its gain that makes it unstable, infinite if none; of an unstable
+        one the factor, below 1, down to which its gain must come; 0 if no gain makes it stable.
+    phase_margin_deg : float
+        Of a stable loop, the phase lag (degrees) that it bears where its gain is 1, at the crossing nearest to
+        instability; negative if that is nearer by a lead; infinite if there is no crossing. Of an unstable one, 180
+        plus the phase at the crossing that lags most, not wrapped: -200 is a lag of 380.
+    delay_margin : float
+        The extra delay (s) that it bears; of an unstable loop, negative, how much must go.
+    crossover : float
+        Where the gain is 1 and the phase margin counted (rad/s); not a number if nowhere.
+    phase_crossover : float
+        Where the phase is -180 degrees and the gain margin counted (rad/s); not a number if nowhere.
+    stable : bool
+        Whether the closed loop is stable, by Nyquist's count.
+    unstable_poles : int
+        Poles of the closed loop in the right half-plane, by the same.
+    """
+
+    gain_margin: float
+    phase_margin_deg: float
+    delay_margin: float
+    crossover: float
+    phase_crossover: float
+    stable: bool
+    unstable_poles: int
+
+    def document(self) -> dict[str, Any]:
+        """Give the margins as JSON has them.
+
+        Returns
+        -------
+        dict
+            Each by its name; what is infinite or not a number is None.
+        """
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value if isfinite(value) else None for name, value in values.items()}
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A loop's response on a grid so dense that its phase cannot be mistaken.
+
+    Parameters
+    ----------
+    w : ndarray
+        Frequencies (rad/s), rising.
+    T : ndarray
+        The response there, complex.
+    phase : ndarray
+        Its phase (rad), continuous from -pi/2 times ``integrators`` at frequency 0.
+    integrators : int
+        Poles at 0.
+    """
+
+    w: Array
+    T: Complex
+    phase: Array
+    integrators: int
+
+
+@lru_cache(maxsize=16)  # margins, bandwidth, poles of one loop ask for the same
+def sampled(response: Response, delay: float = 0.0) -> Sampled:
+    """Evaluate a loop from where it is a mere integrator, or constant, to well past its last crossings.
+
+    Parameters
+    ----------
+    response : callable
+        The open loop, of an array of complex s; strictly proper, positive at low frequencies, no pole in the right
+        half-plane.
+    delay : float
+        The longest delay that it contains (s): it sets the grid.
+
+    Returns
+    -------
+    Sampled
+        Frequencies, responses, and the phase without jumps.
+
+    Raises
+    ------
+    ValueError
+        If the response does not fall at high frequencies, or turns more often than can be counted.
+    """
+
+    def gain(w: float) -> float:
+        return float(abs(response(complex(0, w))))
+
+    scale = 1 / delay if delay > 0 else 1.0
+    low = 1e-4 * scale
+    while True:
+        integrators = np.log(gain(low) / gain(3 * low)) / np.log(3)
+        settled = abs(integrators - round(integrators)) < 1e-5 and (round(integrators) == 0 or gain(low) > 100)
+        if settled or low < 1e-13 * scale:
+            break
+        low /= 10
+    # The last crossing: a coarse look finds it, for the gain of what is physical falls without ripples.
+    coarse = np.geomspace(low, 1e9 * scale, 4000)
+    loud = np.flatnonzero(np.abs(response(1j * coarse)) >= min(0.5, 0.1 * gain(low)))
+    last = float(coarse[min(loud[-1] + 1, len(coarse) - 1)])
+    if loud[-1] == len(coarse) - 1:
+        raise ValueError("the open loop's gain does not fall at high frequencies: it must be strictly proper")
+    # Beyond, the phase turns on: two turns of the delay, or three decades of what has none.
+    high = max(last, scale) + 4 * pi / delay if delay > 0 else 1e3 * last
+    w = np.geomspace(low, high, int(_A_DECADE * np.log10(high / low)))
+    if delay > 0:
+        step = 2 * pi / (_A_TURN * delay)
+        wide = step / (w[1] / w[0] - 1)
+        if wide < high:
+            if (high - wide) / step > _MOST:
+                raise ValueError(
+                    f"the loop's gain is 1 at {last:.3g} rad/s, thousands of turns of its delay {delay:g} s"
+                )
+            w = np.concatenate([w[w < wide], np.arange(wide, high + step, step)])
+    T = np.asarray(response(1j * w), dtype=complex)
+    phase = np.unwrap(np.angle(T))
+    start = -pi / 2 * round(integrators)
+    phase += 2 * pi * np.round((start - phase[0]) / (2 * pi))
+    return Sampled(w, T, phase, round(integrators))
+
+
+def margins(response: Response, delay: float = 0.0) -> Margins:
+    """Give the margins of a loop, every crossing considered.
+
+    Parameters
+    ----------
+    response : callable
+        The open loop T, of an array of complex s, negative feedback understood (1 + T = 0); strictly proper, positive
+        at low frequencies, no pole in the right half-plane.
+    delay : float
+        The longest delay that it contains (s).
+
+    Returns
+    -------
+    Margins
+        Margins, where they are counted, and whether the closed loop is stable.
+
+    Raises
+    ------
+    ValueError
+        If the response does not fall at high frequencies, or turns more often than can be counted.
+
+    Notes
+    -----
+    Nyquist's criterion as a count: each time the phase falls through an odd multiple of -180 degrees while the gain is
+    above 1, two poles go to the right half-plane; each time it rises through one, two come back.
+    """
+    on = sampled(response, delay)
+
+    def at(w: float) -> complex:
+        return complex(response(complex(0, w)))
+
+    def continuous(w: float, k: int) -> float:
+        raw = float(np.angle(at(w)))
+        return raw + 2 * pi * round(float(on.phase[k] - raw) / (2 * pi))
+
+    turns = np.floor((on.phase + pi) / (2 * pi)).astype(int)  # how many of the lines -pi, -3 pi, … are above: -turns
+    right = -int(turns[0])
+    most, phase_crossover, hopeless = 0.0, nan, turns[0] < 0
+    quietest, quiet_crossover = inf, nan
+    for k in map(int, np.flatnonzero(np.diff(turns))):
+        line = -pi + 2 * pi * max(turns[k], turns[k + 1])
+        w = _root(lambda x: continuous(x, k) - line, on.w[k], on.w[k + 1])  # noqa: B023, called at once
+        gain = abs(at(w))
+        if gain > 1:
+            right -= int(turns[k + 1] - turns[k])
+        if gain > most:
+            most, phase_crossover = gain, w
+        if gain <= 1 and 1 / gain < quietest:
+            quietest, quiet_crossover = 1 / gain, w
+    stable = right == 0
+    if stable:
+        gain_margin, phase_crossover = quietest, quiet_crossover
+    else:
+        gain_margin, phase_crossover = (0.0, nan) if hopeless else (1 / most, phase_crossover)
+
+    phase_margin, delay_margin, crossover = inf, inf, nan
+    loud = np.log(np.abs(on.T))
+    for k in map(int, np.flatnonzero(np.diff(loud >= 0))):
+        w = _root(lambda x: float(np.log(abs(at(x)))), on.w[k], on.w[k + 1])
+        distance = continuous(w, k) + pi
+        if stable:
+            wrapped = distance - 2 * pi * round(distance / (2 * pi))
+            delay_margin = min(delay_margin, distance % (2 * pi) / w)
+            closer = abs(wrapped) < abs(phase_margin)
+            distance = wrapped
+        else:
+            delay_margin = min(delay_margin, distance / w)
+            closer = distance < phase_margin
+        if closer:
+            phase_margin, crossover = distance, w
+    return Margins(
+        gain_margin=float(gain_margin),
+        phase_margin_deg=float(np.degrees(phase_margin)),
+        delay_margin=float(delay_margin),
+        crossover=float(crossover),
+        phase_crossover=float(phase_crossover),
+        stable=bool(stable),
+        unstable_poles=2 * right,
+    )
+
+
+def _root(f: Callable[[float], float], low: float, high: float) -> float:
+    return float(brentq(f, low, high, xtol=1e-15 * high, rtol=1e-14))

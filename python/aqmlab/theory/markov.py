@@ -1,0 +1,226 @@
+"""Where a queue of whole packets settles that moves by Gaussian steps: sparse transitions, stationary distribution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csc_array, csr_array, eye_array
+from scipy.sparse.linalg import eigs, splu
+from scipy.special import ndtr
+
+from aqmlab.theory.domain import caution, not_negative, positive, probability
+
+Array = NDArray[np.float64]
+
+REACH = 8.3
+"""How many standard deviations a step reaches: beyond it there is less than 1e-16."""
+
+_BLOCK = 512
+"""How many rows are made at a time: what they take besides the result."""
+
+_NARROW = 100
+"""Up to how many entries a row the system is solved by elimination."""
+
+_FIRST = 200
+"""After how many steps from anywhere the likeliest state is one to count on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stationary:
+    """The stationary distribution of a queue on {0, ..., B}.
+
+    Parameters
+    ----------
+    probability : ndarray
+        Of each state; shape (B + 1,), sum 1.
+    residual : float
+        The largest component of pi T - pi.
+    printed : bool
+        Whether state j stands for [j, j + 1) packets, as eq. (19) has it, and not for [j - 1/2, j + 1/2).
+    """
+
+    probability: Array
+    residual: float
+    printed: bool = False
+
+    @property
+    def q(self) -> Array:
+        """The states, packets; shape (B + 1,)."""
+        return np.arange(self.probability.size, dtype=float)
+
+    @property
+    def mean(self) -> float:
+        """The mean of the states, packets."""
+        return float(self.probability @ self.q)
+
+    @property
+    def sd(self) -> float:
+        """Their standard deviation, packets."""
+        return float(np.sqrt(self.probability @ (self.q - self.mean) ** 2))
+
+    def quantile(self, p: ArrayLike) -> Array:
+        """Give quantiles, as if a state's probability were spread evenly over what it stands for.
+
+        Parameters
+        ----------
+        p : array_like
+            Probabilities in (0, 1).
+
+        Returns
+        -------
+        ndarray
+            Packets, in [0, B]; shape as ``p``.
+
+        Raises
+        ------
+        ValueError
+            If ``p`` is not in (0, 1).
+        """
+        probability(p=p)
+        edges = np.append(self.q, self.q[-1] + 1) - (0 if self.printed else 0.5)
+        below = np.concatenate([[0.0], np.cumsum(self.probability)])
+        return np.asarray(np.clip(np.interp(np.asarray(p, dtype=float), below, edges), 0, self.q[-1]))
+
+
+def transitions(mean: ArrayLike, sd: float, printed: bool = False) -> csr_array:
+    """Give the transition matrix of z+ = the state of min(B, max(0, mean(z) + xi)), xi normal.
+
+    Parameters
+    ----------
+    mean : array_like
+        Where each state goes in the mean, packets; shape (B + 1,).
+    sd : float
+        Standard deviation of xi, packets.
+    printed : bool
+        Let state j be [j, j + 1) packets instead of [j - 1/2, j + 1/2).
+
+    Returns
+    -------
+    csr_array
+        Shape (B + 1, B + 1), rows with sum 1; each has some 17 ``sd`` entries, all that exceed 1e-16.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two states, one goes nowhere finite, or ``sd`` is not positive.
+
+    Notes
+    -----
+    RED+Tail, eq. (19). ``printed`` floors, and so does what follows: half a packet too little on average.
+    """
+    mean = np.asarray(mean, dtype=float)
+    positive(sd=sd)
+    if mean.ndim != 1 or mean.size < 2:
+        raise ValueError(f"mean of shape {mean.shape}: must be of one dimension, with at least two states")
+    if not np.all(np.isfinite(mean)):
+        raise ValueError("mean: must be finite")
+    top = mean.size - 1
+    offset = 0.0 if printed else 0.5
+    width = min(top + 1, int(np.ceil(2 * REACH * sd)) + 3)
+    first = np.clip(np.floor(mean + offset - REACH * sd), 0, top + 1 - width).astype(np.int32)
+    data = np.empty((top + 1, width))
+    columns = np.empty((top + 1, width), dtype=np.int32)
+    for start in range(0, top + 1, _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        columns[rows] = first[rows, None] + np.arange(width, dtype=np.int32)
+        # What lies beyond the first and the last edge belongs to the states there, and is nothing or the boundary's.
+        inner = ndtr((columns[rows, 1:] - offset - mean[rows, None]) / sd)
+        data[rows] = np.diff(inner, axis=1, prepend=0.0, append=1.0)
+    found = csr_array(
+        (data.ravel(), columns.ravel(), np.arange(0, data.size + 1, width)), shape=(top + 1, top + 1), copy=False
+    )
+    found.data[found.data < 1e-16] = 0
+    found.eliminate_zeros()
+    return found
+
+
+def stationary(T: csr_array, printed: bool = False) -> Stationary:
+    """Give the distribution pi with pi T = pi.
+
+    Parameters
+    ----------
+    T : csr_array
+        Transition matrix with one recurrent class, shape (B + 1, B + 1); as `transitions` gives it.
+    printed : bool
+        What its states stand for, for the quantiles.
+
+    Returns
+    -------
+    Stationary
+        The distribution with its residual.
+
+    Raises
+    ------
+    ValueError
+        If the rows of ``T`` are no distributions, or nothing stationary is found.
+
+    Notes
+    -----
+    RED+Tail, eq. (18). Narrow bands, of queues that move little in a step, are eliminated. Wide ones would fill in;
+    there the spectrum has a gap, and Arnoldi's method needs a few products of ``T`` with a vector.
+    """
+    n = T.shape[0]
+    not_negative(T=T.data)
+    if T.shape != (n, n) or np.max(np.abs(T.sum(axis=1) - 1)) > 1e-9:
+        raise ValueError(f"T of shape {T.shape}: must be square, with rows whose sum is 1")
+    pi = np.ones(n)
+    if T.nnz <= _NARROW * n:
+        # All in terms of one state, which is visited often.
+        for _ in range(_FIRST):
+            pi = T.T @ pi
+        often = int(np.argmax(pi))
+        pi[often] = 1
+        others = np.delete(np.arange(n), often)
+        rest = T[others]
+        system = csc_array((eye_array(len(others)) - rest[:, others]).T)
+        pi[others] = splu(system).solve(T[[often]].toarray()[0, others])
+    else:
+        # The greatest real part, not the greatest modulus: where S is long the queue alternates, and -1 is near.
+        _, vectors = eigs(T.T, k=1, which="LR", v0=T.T @ pi, maxiter=50 * n)
+        pi = vectors[:, 0].real / vectors[:, 0].real.sum()
+    pi = np.maximum(pi, 0) / np.maximum(pi, 0).sum()
+    residual = float(np.max(np.abs(T.T @ pi - pi)))
+    if residual > 1e-9:
+        raise ValueError(f"T: no distribution found that it leaves alone; the best changes by {residual:.2g}")
+    return Stationary(pi, residual, printed)
+
+
+def settled(mean: ArrayLike, sd: float, printed: bool = False) -> Stationary:
+    """Give the stationary distribution of z+ = the state of min(B, max(0, mean(z) + xi)), xi normal.
+
+    Parameters
+    ----------
+    mean : array_like
+        Where each state goes in the mean, packets; shape (B + 1,).
+    sd : float
+        Standard deviation of xi, packets; at least 0.3, or states of a packet do not resolve it.
+    printed : bool
+        Let state j be [j, j + 1) packets instead of [j - 1/2, j + 1/2).
+
+    Returns
+    -------
+    Stationary
+        The distribution with its residual.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    RED+Tail, eqs. (17) to (19). Rounding to whole packets adds a variance of 1/12 to that of each step.
+    """
+    positive(sd=sd)
+    if sd < 0.3:
+        raise ValueError(
+            f"sd = {sd:g} packets a step: must be at least 0.3, or whole packets do not resolve it; "
+            "take a longer slot or more noise"
+        )
+    if sd < 2:
+        caution(
+            f"steps of sd {sd:.3g} packets are rounded to whole ones: the chain's sd is some {4.2 / sd**2:.2g} % large"
+        )
+    return stationary(transitions(mean, sd, printed), printed)

@@ -1,0 +1,336 @@
+"""TCP flows and the queue that they share, as a linear plant from a drop probability to a queue length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+
+from aqmlab.theory.domain import caution, not_negative, positive, probability
+
+if TYPE_CHECKING:
+    from control import TransferFunction
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """Where equal flows settle, and the constants of the model that is linearised there.
+
+    Parameters
+    ----------
+    w0 : float or ndarray
+        Window of a flow (packets).
+    p0 : float or ndarray
+        Drop probability.
+    K11 : float or ndarray
+        How fast a window forgets, 1/s: 2 N / (R^2 C).
+    K12 : float or ndarray
+        By how much a drop probability slows a window down, packets/s: R C^2 / (eta N^2).
+    K21 : float or ndarray
+        Packets a second for each packet of a window: N / R.
+    Kc : float or ndarray
+        K12 K21 = C^2 / (eta N), packets/s^2.
+    """
+
+    w0: Any
+    p0: Any
+    K11: Any
+    K12: Any
+    K21: Any
+    Kc: Any
+
+
+def operating_point(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: ArrayLike = 1.5) -> OperatingPoint:
+    """Give the equilibrium of equal flows, and the constants of the linear model.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows.
+    R : array_like
+        Round-trip time (s), the queue included.
+    C : array_like
+        Capacity (packets/s).
+    eta : array_like
+        3/(2b), b packets per ACK.
+
+    Returns
+    -------
+    OperatingPoint
+        Numbers, or arrays of the shape to which the arguments broadcast.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not positive and finite.
+
+    Notes
+    -----
+    LRED, eqs. (6) to (8) and (13). w0 = R C / N, p0 = eta / w0^2. No time-outs: above p0 = 0.1 or so, that is for
+    windows below 4, p0 is too large; for windows below sqrt(eta) it is no probability. Both are remarked on.
+    """
+    positive(N=N, R=R, C=C, eta=eta)
+    n, r, c, e = (np.asarray(value, dtype=float) for value in (N, R, C, eta))
+    w0 = r * c / n
+    p0 = e / w0**2
+    _judge(w0, p0)
+    K12, K21 = r * c**2 / (e * n**2), n / r
+    return OperatingPoint(
+        *(_plain(value) for value in (w0, p0, 2 / (r * w0), K12 + 0 * w0, K21 + 0 * w0, c**2 / (e * n) + 0 * w0))
+    )
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """Where flows of several round-trip times settle.
+
+    Parameters
+    ----------
+    q : float
+        Queue (packets).
+    p : float
+        Drop probability, the same for all.
+    R : ndarray
+        Round-trip time (s) of each class, the queue included.
+    w : ndarray
+        Window (packets) of a flow of each class.
+    rate : ndarray
+        Packets a second of each class, all its flows.
+    """
+
+    q: float
+    p: float
+    R: Array
+    w: Array
+    rate: Array
+
+
+def equilibrium(
+    N: ArrayLike,
+    Tp: ArrayLike,
+    C: float,
+    eta: ArrayLike = 1.5,
+    q: float | None = None,
+    p: float | None = None,
+    load: float = 0.0,
+) -> Equilibrium:
+    """Give the equilibrium of classes of flows at a given queue, or at a given drop probability.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows of each class; shape (classes,).
+    Tp : array_like
+        Round-trip time (s) of each class without the queue; shape (classes,).
+    C : float
+        Capacity (packets/s).
+    eta : array_like
+        3/(2b) of each class, b packets per ACK; shape (classes,) or a number.
+    q : float
+        The queue (packets); this or ``p``.
+    p : float
+        The drop probability; this or ``q``.
+    load : float
+        What does not heed drops (packets/s), below ``C``; the flows have the rest.
+
+    Returns
+    -------
+    Equilibrium
+        Queue, drop probability, and the classes' round-trip times, windows and rates.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, not one of q and p is given, or p leaves the link idle even without a queue.
+
+    Notes
+    -----
+    LRED's (6) for several classes: w_i = sqrt(eta_i / p), sum of N_i w_i / R_i = C - load, R_i = Tp_i + q / C.
+    """
+    positive(N=N, Tp=Tp, C=C, eta=eta)
+    left = _left(C, load)
+    n, tp, e = np.broadcast_arrays(*(np.atleast_1d(np.asarray(value, dtype=float)) for value in (N, Tp, eta)))
+    if (q is None) == (p is None):
+        raise ValueError("give q or p, not both" if q is not None else "give q or p")
+
+    def unit(queue: float) -> float:
+        """Give the rate at p = 1."""
+        return float(np.sum(n * np.sqrt(e) / (tp + queue / C)))
+
+    if q is not None:
+        not_negative(q=q)
+        p = (unit(q) / left) ** 2
+    else:
+        assert p is not None
+        if not 0 < p <= 1:
+            raise ValueError(f"p = {p:g}: must be in (0, 1]")
+        wanted = left * np.sqrt(p)
+        if unit(0.0) < wanted:
+            raise ValueError(
+                f"p = {p:g}: the link is idle at times even without a queue; at most {(unit(0.0) / left) ** 2:.3g}"
+            )
+        most = float(np.sum(n * np.sqrt(e))) * C / wanted  # where R = q / C alone
+        q = float(brentq(lambda queue: unit(queue) - wanted, 0.0, most * (1 + 1e-9), xtol=1e-12, rtol=1e-14))
+    R, w = tp + q / C, np.sqrt(e / p)
+    _judge(w, np.asarray(p))
+    return Equilibrium(q=float(q), p=float(p), R=R, w=w, rate=n * w / R)
+
+
+class Plant:
+    """What a small change of the drop probability does to the queue, linearised: LRED's plant or Hollot's.
+
+    A call gives the response from dp to dq at s, its negative sign left out, its delay included: for equal flows
+
+        K12 K21 e^(-sR) / ((s + K11) (s + 1/R))
+
+    with the queue's pole at -1/R, or at 0 without it; without merging w(t) and w(t-R), (K11/2) (1 + e^(-sR)) takes the
+    place of K11. For several classes it is the sum, with the queue's pole at sum of x_i / R_i over C, x_i their rates.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows; of each class, if there are several; shape (classes,).
+    R : array_like
+        Round-trip time (s) with the queue, of each class; shape (classes,).
+    C : float
+        Capacity (packets/s).
+    eta : array_like
+        3/(2b) of each class, b packets per ACK.
+    queue_pole : bool
+        With the queue's pole, R = Tp + q/C (Hollot); or R constant and the queue an integrator (LRED).
+    merged : bool
+        Whether w(t-R) is taken for w(t) in the product of both, as LRED and Hollot do.
+    load : float
+        What does not heed drops (packets/s), below ``C``; the flows have the rest.
+    p0 : float
+        The drop probability at the equilibrium, if it is known better than by (6): where time-outs make it smaller,
+        flows answer to a change of it more, K12 = 1 / (p0 R).
+
+    Raises
+    ------
+    ValueError
+        If an argument is not positive and finite.
+
+    Notes
+    -----
+    LRED, eqs. (7) to (13); Hollot, Misra, Towsley and Gong 2001, eq. (6). A given ``p0`` is ours, a rule of thumb: a
+    relative change of it has the effect that it has by (6).
+    """
+
+    def __init__(
+        self,
+        N: ArrayLike,
+        R: ArrayLike,
+        C: float,
+        eta: ArrayLike = 1.5,
+        queue_pole: bool = False,
+        merged: bool = True,
+        load: float = 0.0,
+        p0: float | None = None,
+    ) -> None:
+        positive(N=N, R=R, C=C, eta=eta)
+        self.N, self.R, self.eta = np.broadcast_arrays(
+            *(np.atleast_1d(np.asarray(value, dtype=float)) for value in (N, R, eta))
+        )
+        if self.N.ndim > 1:
+            raise ValueError(f"N, R and eta have {self.N.ndim} dimensions: give a number for each class")
+        self.C = float(C)
+        self.queue_pole, self.merged = queue_pole, merged
+        unit = float(np.sum(self.N * np.sqrt(self.eta) / self.R))
+        by_windows = (unit / _left(C, load)) ** 2
+        self.w = np.sqrt(self.eta / by_windows)
+        if p0 is None:
+            _judge(self.w, np.asarray(by_windows))
+        else:
+            probability(p0=p0)
+        self.p0 = by_windows if p0 is None else float(p0)
+        self.K11 = 2 / (self.R * self.w)
+        self.K = self.N / (self.R**2 * self.p0)
+        """Of each class K12 K21."""
+        self.pole = float(np.sum(self.N * self.w / self.R**2)) / self.C if queue_pole else 0.0
+        """Where the queue's pole is, times -1 (1/s)."""
+
+    @property
+    def delay(self) -> float:
+        """The longest round-trip time (s)."""
+        return float(self.R.max())
+
+    def __call__(self, s: Any) -> Any:
+        """Give the response from dp to dq, the negative sign left out.
+
+        Parameters
+        ----------
+        s : complex or array_like
+            Where (rad/s).
+
+        Returns
+        -------
+        complex or ndarray
+            Packets, of the same shape.
+        """
+        s = np.asarray(s, dtype=complex)
+        total: Complex = np.zeros(s.shape, dtype=complex)
+        for K, K11, R in zip(self.K, self.K11, self.R, strict=True):
+            late = np.exp(-s * R)
+            total = total + K * late / (s + (K11 if self.merged else K11 / 2 * (1 + late)))
+        return (total / (s + self.pole))[()]
+
+    def transfer_function(self, pade: int | None = None) -> TransferFunction:
+        """Give the plant to python-control.
+
+        Parameters
+        ----------
+        pade : int
+            The order of the approximation of each delay by a rational function; if left out, the delay is.
+
+        Returns
+        -------
+        control.TransferFunction
+            From dp to dq, the negative sign left out.
+
+        Raises
+        ------
+        ValueError
+            If the order is not positive, or delays are left out of a plant that has several or is not merged.
+        """
+        import control
+
+        if pade is None and (len(self.R) > 1 or not self.merged):
+            raise ValueError("this plant is not a rational function times one delay: give the order of pade")
+        if pade is not None and pade < 1:
+            raise ValueError(f"pade = {pade}: must be at least 1")
+        total = control.tf([0.0], [1.0])
+        for K, K11, R in zip(self.K, self.K11, self.R, strict=True):
+            above, below = (np.ones(1), np.ones(1)) if pade is None else control.pade(R, pade)
+            above, below = np.asarray(above, dtype=float), np.asarray(below, dtype=float)
+            window = np.polymul([1.0, K11], below)
+            if not self.merged:
+                window = np.polyadd(np.polymul([1.0, K11 / 2], below), K11 / 2 * above)
+            total = total + control.tf(K * above, window)
+        return total * control.tf([1.0], [1.0, self.pole])
+
+
+def _left(C: float, load: float) -> float:
+    """Give what unresponsive traffic leaves of a link."""
+    not_negative(load=load)
+    if load >= C:
+        raise ValueError(f"load = {load:g} packets/s: must be below C = {C:g} packets/s, or flows have nothing left")
+    return float(C) - load
+
+
+def _judge(w: Array, p: Array) -> None:
+    """Remark on windows and losses for which the model is not meant."""
+    if np.any(p >= 1):
+        caution(f"p0 = {np.max(p):.3g} of eq. (6) is no probability: a window of {np.min(w):.3g} packets is too small")
+    elif np.any(w < 2):
+        caution(f"a window of {np.min(w):.3g} packets: below 2, flows time out more than they recover; eq. (6) fails")
+
+
+def _plain(value: Array) -> Any:
+    return float(value) if np.ndim(value) == 0 else value

@@ -1,0 +1,442 @@
+"""Proportional control of TCP by its queue, section 4 of the LRED paper: where the loop is stable, and scans of it.
+
+The loop is the plant without the queue's pole, eq. (13): s^2 + K11 s + Kc Hc exp(-s R) = 0, K11 = 2 N/(R^2 C),
+Kc = C^2/(eta N); Hc is what a packet in the queue adds to the drop probability.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aqmlab.theory.answer import Answer
+from aqmlab.theory.domain import not_negative, positive
+
+Array = NDArray[np.float64]
+Point = dict[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account(Answer):
+    """What a scan of a region found.
+
+    Parameters
+    ----------
+    warnings : tuple of str
+        Empty: a scan has no validity of its own.
+    claim : str
+        What was to hold at every point.
+    holds : bool
+        Whether it does.
+    points : int
+        How many points were looked at.
+    slack : float
+        The least by which a point satisfies the claim, in the claim's own terms; not positive where it fails.
+    worst : dict
+        Where that is: the values of N, R and what else was scanned.
+    counterexample : dict or None
+        The worst point if the claim fails there, else None.
+    """
+
+    claim: str
+    holds: bool
+    points: int
+    slack: float
+    worst: Point
+    counterexample: Point | None
+
+
+def account(claim: str, slack: ArrayLike, region: Mapping[str, ArrayLike]) -> Account:
+    """Sum up a scan.
+
+    Parameters
+    ----------
+    claim : str
+        What was to hold.
+    slack : array_like
+        By how much it holds at each point, not positive where it fails.
+    region : mapping of array_like
+        The coordinates by name, each broadcast against ``slack``.
+
+    Returns
+    -------
+    Account
+        Whether all slacks are positive, and where the least is.
+    """
+    slack = np.asarray(slack, dtype=float)
+    where = np.unravel_index(int(np.argmin(slack)), slack.shape)
+    worst = {name: float(np.broadcast_to(np.asarray(value), slack.shape)[where]) for name, value in region.items()}
+    least = float(slack[where])
+    holds = least > 0
+    return Account(
+        claim=claim, holds=holds, points=slack.size, slack=least, worst=worst, counterexample=None if holds else worst
+    )
+
+
+def grid(axes: Mapping[str, ArrayLike]) -> dict[str, Array]:
+    """Span a region by its axes.
+
+    Parameters
+    ----------
+    axes : mapping of array_like
+        The values of each coordinate by its name, one-dimensional, positive.
+
+    Returns
+    -------
+    dict of ndarray
+        Each coordinate by its name, sorted along its own dimension and of length 1 along the others.
+
+    Raises
+    ------
+    ValueError
+        If an axis is empty or a value is not positive.
+    """
+    positive(**axes)
+    lines = [np.unique(np.asarray(value, dtype=float)) for value in axes.values()]
+    return dict(zip(axes, np.meshgrid(*lines, indexing="ij", sparse=True), strict=True))
+
+
+def y(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5) -> Array:
+    """Give twice the square of the frequency at which the loop gain is 1.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows.
+    R : array_like
+        Round-trip time (s), the queue included.
+    C : array_like
+        Capacity (packets/s).
+    Hc : array_like
+        Gain of the controller (per packet), at least 0.
+    eta : float
+        3/(2b), b packets per ACK.
+
+    Returns
+    -------
+    ndarray
+        y (rad^2/s^2), of the arguments' broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Eq. (19): sqrt(K11^4 + 4 Kc^2 Hc^2) - K11^2, here as 4 Kc^2 Hc^2 / (sqrt(...) + K11^2), which does not cancel.
+    """
+    positive(N=N, R=R, C=C, eta=eta)
+    not_negative(Hc=Hc)
+    N, R, C, Hc = (np.asarray(value, dtype=float) for value in (N, R, C, Hc))
+    pole = (2 * N / (R**2 * C)) ** 2
+    gain = 2 * C**2 / (eta * N) * Hc
+    return np.asarray(gain**2 / (np.hypot(pole, gain) + pole))
+
+
+def lag(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5) -> Array:
+    """Give by what angle delay and TCP's pole lag where the loop gain is 1; the queue adds pi/2.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows.
+    R : array_like
+        Round-trip time (s), the queue included.
+    C : array_like
+        Capacity (packets/s).
+    Hc : array_like
+        Gain of the controller (per packet), at least 0.
+    eta : float
+        3/(2b), b packets per ACK.
+
+    Returns
+    -------
+    ndarray
+        w R + arctan(w/K11) (rad), w = sqrt(y/2); the loop is stable below pi/2, its phase margin is pi/2 less this.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Eqs. (18), (20), (21).
+    """
+    w = np.sqrt(y(N, R, C, Hc, eta) / 2)
+    N, R, C = (np.asarray(value, dtype=float) for value in (N, R, C))
+    return np.asarray(w * R + np.arctan(w * R**2 * C / (2 * N)))
+
+
+def longest_delay(N: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5, k: int = 0) -> Array:
+    """Give the round-trip time at which roots meet the imaginary axis for a gain that does not depend on it.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows.
+    C : array_like
+        Capacity (packets/s).
+    Hc : array_like
+        Gain of the controller (per packet), positive.
+    eta : float
+        3/(2b), b packets per ACK.
+    k : int
+        Which solution of eq. (20). By Lemma 1 the first is at 0, and the loop is stable below it (Lemma 2).
+
+    Returns
+    -------
+    ndarray
+        R (s) with w R + arctan(w/K11) = pi/2 + 2 pi k, of the arguments' broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+    positive(N=N, C=C, Hc=Hc, eta=eta)
+    if k < 0:
+        raise ValueError(f"k = {k}: must not be negative")
+    N, C, Hc = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (N, C, Hc)))
+    return _rising_root(lambda R: lag(N, R, C, Hc, eta) - np.pi / 2 - 2 * np.pi * k, N.shape)
+
+
+def fewest_flows(R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5) -> Array:
+    """Give the number of flows above which the loop is stable for a gain that does not depend on it.
+
+    Parameters
+    ----------
+    R : array_like
+        Round-trip time (s), the queue included.
+    C : array_like
+        Capacity (packets/s).
+    Hc : array_like
+        Gain of the controller (per packet), positive.
+    eta : float
+        3/(2b), b packets per ACK.
+
+    Returns
+    -------
+    ndarray
+        N, a real number, of the arguments' broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Lemma 3, eq. (23).
+    """
+    positive(R=R, C=C, Hc=Hc, eta=eta)
+    R, C, Hc = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (R, C, Hc)))
+    return 1 / _rising_root(lambda fewness: lag(1 / fewness, R, C, Hc, eta) - np.pi / 2, R.shape)
+
+
+def rightmost_root(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5) -> NDArray[np.complex128]:
+    """Give the characteristic equation's rightmost root: the loop is stable where its real part is negative.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows.
+    R : array_like
+        Round-trip time (s), the queue included.
+    C : array_like
+        Capacity (packets/s).
+    Hc : array_like
+        Gain of the controller (per packet), at least 0.
+    eta : float
+        3/(2b), b packets per ACK.
+
+    Returns
+    -------
+    ndarray of complex
+        s (1/s), of a pair the one above the real axis; of the arguments' broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Eq. (13) as a delay differential equation, its generator collocated at 25 Chebyshev points of [-R, 0]; the
+    eigenvalue is then polished by Newton's method on (13). No use is made of the frequency response.
+    """
+    positive(N=N, R=R, C=C, eta=eta)
+    not_negative(Hc=Hc)
+    N, R, C, Hc = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (N, R, C, Hc)))
+    pole = 2 * N / (R * C)
+    gain = C**2 / (eta * N) * Hc * R**2
+    # In z = s R: z^2 + pole z + gain exp(-z) = 0; the state is queue and its slope at each node.
+    nodes = 25
+    generator = np.zeros((*N.shape, 2 * nodes, 2 * nodes))
+    generator[..., 2:, :] = np.kron(2 * _chebyshev(nodes), np.eye(2))[2:]
+    generator[..., 0, 1] = 1
+    generator[..., 1, 1] = -pole
+    generator[..., 1, -2] = -gain
+    found = np.linalg.eigvals(generator)
+    z = np.take_along_axis(found, np.argmax(found.real, axis=-1)[..., None], axis=-1)[..., 0]
+    z = z.real + 1j * np.abs(z.imag)
+    for _ in range(3):
+        slope = 2 * z + pole - gain * np.exp(-z)
+        step = (z**2 + pole * z + gain * np.exp(-z)) / np.where(slope == 0, 1, slope)
+        z = z - np.where(np.abs(step) < 0.01, step, 0)  # a double root is left as it was found
+    return np.asarray(z / R)
+
+
+def check_monotony(N: ArrayLike, R: ArrayLike, C: float, Hc: ArrayLike, eta: float = 1.5) -> Account:
+    """Scan the premise of Theorem 1: y rises with R and Hc and falls with N.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows; shape (n,), as the following: the region is their product.
+    R : array_like
+        Round-trip times (s).
+    C : float
+        Capacity (packets/s).
+    Hc : array_like
+        Gains of the controller (per packet), the same for all N and R.
+    eta : float
+        3/(2b), b packets per ACK.
+
+    Returns
+    -------
+    Account
+        Its slack is the least change of ln y, in the right sense, from a point to its next in one of the directions.
+
+    Raises
+    ------
+    ValueError
+        If the region is empty, has fewer than two values along an axis, or leaves an argument's range.
+    """
+    region = grid({"N": N, "R": R, "Hc": Hc})
+    return monotony("y rises with R and Hc and falls with N", y(**region, C=C, eta=eta), region, {"N": -1})
+
+
+def monotony(claim: str, values: Array, region: dict[str, Array], sense: Mapping[str, int]) -> Account:
+    """Scan whether positive values rise, or fall, along each axis.
+
+    Parameters
+    ----------
+    claim : str
+        What is to hold.
+    values : ndarray
+        One for each point, positive.
+    region : dict of ndarray
+        The coordinates, from `grid`, in the order of the dimensions.
+    sense : mapping of int
+        -1 for each axis along which the values are to fall, 0 where nothing is asked; along others they are to rise.
+
+    Returns
+    -------
+    Account
+        Its slack is the least change of the values' logarithm from a point to its next, in the right sense.
+
+    Raises
+    ------
+    ValueError
+        If an axis that matters has a single value.
+    """
+    slack = np.full(values.shape, np.inf)
+    for axis, name in enumerate(region):
+        sign = sense.get(name, 1)
+        if sign == 0:
+            continue
+        if values.shape[axis] < 2:
+            raise ValueError(f"{name} = {region[name].item():g} alone: a scan along {name} takes at least two values")
+        change = sign * np.diff(np.log(values), axis=axis)
+        here = [slice(None)] * values.ndim
+        here[axis] = slice(0, -1)
+        slack[tuple(here)] = np.minimum(slack[tuple(here)], change)
+    return account(claim, slack, region)
+
+
+def check_boundary(N: ArrayLike, R: ArrayLike, C: float, Hc: ArrayLike, eta: float = 1.5) -> Account:
+    """Scan whether eq. (21) divides stable loops from others: Lemmas 1 to 4 for a gain that is the same for all.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows; shape (n,), as the following: the region is their product.
+    R : array_like
+        Round-trip times (s).
+    C : float
+        Capacity (packets/s).
+    Hc : array_like
+        Gains of the controller (per packet).
+    eta : float
+        3/(2b), b packets per ACK.
+
+    Returns
+    -------
+    Account
+        Its slack is |w R + arctan(w/K11) - pi/2| (rad), negative where the rightmost root is on the wrong side.
+
+    Raises
+    ------
+    ValueError
+        If the region is empty or leaves an argument's range.
+    """
+    region = grid({"N": N, "R": R, "Hc": Hc})
+    distance = np.pi / 2 - lag(**region, C=C, eta=eta)
+    root = rightmost_root(**region, C=C, eta=eta).real
+    return account("the loop is stable just where w R + arctan(w/K11) < pi/2", -distance * np.sign(root), region)
+
+
+def check_theorem1(N: ArrayLike, R: ArrayLike, C: float, Hc: ArrayLike, eta: float = 1.5) -> Account:
+    """Scan Theorem 1: what is stable at the fewest flows, the longest round trip and the largest gain is so everywhere.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows; shape (n,), as the following: the region is their product.
+    R : array_like
+        Round-trip times (s).
+    C : float
+        Capacity (packets/s).
+    Hc : array_like
+        Gains of the controller (per packet), the same for all N and R.
+    eta : float
+        3/(2b), b packets per ACK.
+
+    Returns
+    -------
+    Account
+        Its slack is how far left of the imaginary axis the rightmost root is (1/s). If the corner is not stable, the
+        theorem promises nothing, and the account tells where the loop is not stable.
+
+    Raises
+    ------
+    ValueError
+        If the region is empty or leaves an argument's range.
+    """
+    region = grid({"N": N, "R": R, "Hc": Hc})
+    return account("the loop is stable", -rightmost_root(**region, C=C, eta=eta).real, region)
+
+
+def _chebyshev(nodes: int) -> Array:
+    """Give the matrix that differentiates at Chebyshev points of [-1, 1], from 1 down to -1."""
+    i = np.arange(nodes)
+    x = np.cos(np.pi * i / (nodes - 1))
+    weight = np.where((i == 0) | (i == nodes - 1), 2.0, 1.0) * (-1.0) ** i
+    matrix = np.outer(weight, 1 / weight) / (x[:, None] - x + np.eye(nodes))
+    return np.asarray(matrix - np.diag(matrix.sum(axis=1)))
+
+
+def _rising_root(rising: Callable[[Array], Any], shape: tuple[int, ...]) -> Array:
+    """Give where a rising function of a positive number is 0, elementwise."""
+    low, high = np.full(shape, -40.0), np.full(shape, 40.0)
+    for _ in range(64):
+        middle = (low + high) / 2
+        above = rising(np.exp(middle)) > 0
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return np.asarray(np.exp((low + high) / 2))

@@ -1,0 +1,40 @@
+"""Queues of which the mean is known."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aqmlab.theory.domain import positive
+
+
+def waiting(load: ArrayLike, rate: float) -> float:
+    """Give the mean number of waiting packets of Poisson streams into one queue, the one in service left out.
+
+    Parameters
+    ----------
+    load : array_like
+        Of each stream its bit/s and its packets' bits; shape (streams, 2). One size is M/D/1, exponentially
+        distributed sizes are M/M/1.
+    rate : float
+        The server's bit/s.
+
+    Returns
+    -------
+    float
+        Pollaczek and Khinchine's L = lambda^2 E(S^2) / (2 (1 - rho)), packets.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or the load is not below the rate.
+    """
+    positive(load=load, rate=rate)
+    bits, size = np.asarray(load, dtype=float).T
+    if bits.sum() >= rate:
+        raise ValueError(
+            f"load = {bits.sum():g} bit/s: must be below rate = {rate:g} bit/s, or the queue grows for ever"
+        )
+    arrivals = float(np.sum(bits / size))
+    mean_square = float(np.sum(bits / size * (size / rate) ** 2)) / arrivals
+    return arrivals**2 * mean_square / (2 * (1 - float(bits.sum()) / rate))

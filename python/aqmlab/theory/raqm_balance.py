@@ -1,0 +1,235 @@
+"""Where RAQM comes to rest: bytes are conserved, so that a full link with losses cannot have the expected rate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import exp, log
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+
+from aqmlab.theory.domain import caution, positive
+from aqmlab.theory.tcp import padhye
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Balance:
+    """RAQM and many flows at rest.
+
+    Parameters
+    ----------
+    regime : str
+        ``unclipped``: p_k is between its bounds, and the flows send r0, so that U = (1 - l) r0 / C.
+        ``clipped``: p_k = 1 and the flows send more, so that q = l q0.
+        ``idle``: p_k is at its floor and the flows send less.
+    p_k : float
+        Drop probability of the rate's law.
+    q : float
+        Mean number of waiting packets that an arrival finds.
+    U : float
+        Utilisation.
+    loss : float
+        Loss ratio l, all drops by all arrivals.
+    load : float
+        What the flows send, by what the link carries: U = (1 - l) load.
+    """
+
+    regime: str
+    p_k: float
+    q: float
+    U: float
+    loss: float
+    load: float
+
+
+def stationary_queue(load: float, p_k: float, q0: float, Q: int) -> tuple[float, float, float]:
+    """Give loss, queue and utilisation under the queue-dependent mode with p_k held.
+
+    Parameters
+    ----------
+    load : float
+        Arrivals by what the link carries.
+    p_k : float
+        Drop probability of the rate's law, in [0, 1].
+    q0 : float
+        Expected queue (packets).
+    Q : int
+        Buffer: the packets that can wait.
+
+    Returns
+    -------
+    tuple of float
+        Loss ratio, mean of the waiting packets, utilisation.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    A birth-death chain: Poisson arrivals, exponential service, an arrival that finds q packets waiting is dropped with
+    probability min(1, p_k q / q0). So l = p_k q / q0 while q stays below q0 / p_k and Q, whatever the arrivals.
+    """
+    positive(load=load, q0=q0, Q=Q)
+    if not 0 <= p_k <= 1:
+        raise ValueError(f"p_k = {p_k:g}: must be in [0, 1]")
+    waiting = np.maximum(np.arange(-1, Q + 1, dtype=float), 0)
+    drop = np.minimum(1, p_k * waiting / q0)
+    drop[-1] = 1
+    with np.errstate(divide="ignore"):
+        weight = np.concatenate([[0.0], np.cumsum(np.log(load * (1 - drop[:-1])))])
+    share = np.exp(weight - weight.max())
+    share /= share.sum()
+    return float(share @ drop), float(share @ waiting), float(1 - share[0])
+
+
+def equilibrium(
+    N: ArrayLike,
+    Tp: ArrayLike,
+    C: float,
+    *,
+    q0: float = 50,
+    Q: int = 100,
+    r0: float | None = None,
+    p_min: float = 1e-6,
+    rate: Callable[[float, Array], ArrayLike] = padhye,
+) -> Balance:
+    """Give where RAQM's queue-dependent mode and long-lived flows come to rest.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows of each group; shape (groups,) or a number for all of them.
+    Tp : array_like
+        Round-trip time (s) of each group without the queue; shape (groups,).
+    C : float
+        What the link carries, packets a second.
+    q0 : float
+        Expected queue (packets).
+    Q : int
+        Buffer: the packets that can wait.
+    r0 : float or None
+        Expected rate, packets a second; C by default.
+    p_min : float
+        Floor of p_k, in (0, 1).
+    rate : callable
+        ``rate(p, R)`` gives the packets a second of one flow. By default `padhye` with T0 = 1 s.
+
+    Returns
+    -------
+    Balance
+        Regime, p_k, queue, utilisation, loss and load.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    p_k rests where the flows send r0, by (3), or at a bound; what they send is ``rate`` at the loss and the queue of
+    `stationary_queue`. Ours: the paper has the queue at q0. Synchronised flows are outside the model.
+    """
+    positive(N=N, Tp=Tp, C=C, q0=q0, Q=Q)
+    r0 = C if r0 is None else r0
+    positive(r0=r0)
+    if not 0 < p_min < 1:
+        raise ValueError(f"p_min = {p_min:g}: must be in (0, 1)")
+    at_rest = _at_rest(N, Tp, C, q0, Q, rate)
+
+    def drift(log_p: float) -> float:
+        return at_rest(exp(log_p))[0] - r0 / C
+
+    if drift(0.0) >= 0:
+        regime, p_k = "clipped", 1.0
+    elif drift(log(p_min)) <= 0:
+        regime, p_k = "idle", p_min
+        caution(
+            f"the flows send less than r0 even at p_k = {p_min:g}: RAQM is a drop-tail queue, whose flows lose packets "
+            "together, and the model of the queue is not meant for that"
+        )
+    else:
+        regime, p_k = "unclipped", exp(float(brentq(drift, log(p_min), 0.0, xtol=1e-12)))
+    load, loss, queue, used = at_rest(p_k)
+    return Balance(regime=regime, p_k=p_k, q=queue, U=used, loss=loss, load=load)
+
+
+def rate_for_queue(
+    N: ArrayLike,
+    Tp: ArrayLike,
+    C: float,
+    *,
+    q0: float = 50,
+    Q: int = 100,
+    rate: Callable[[float, Array], ArrayLike] = padhye,
+) -> float:
+    """Give the expected rate with which the queue does rest at q0.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows of each group; shape (groups,) or a number for all of them.
+    Tp : array_like
+        Round-trip time (s) of each group without the queue; shape (groups,).
+    C : float
+        What the link carries, packets a second.
+    q0 : float
+        Expected queue (packets).
+    Q : int
+        Buffer: the packets that can wait.
+    rate : callable
+        ``rate(p, R)`` gives the packets a second of one flow. By default `padhye` with T0 = 1 s.
+
+    Returns
+    -------
+    float
+        r0, packets a second: U C / (1 - l), with U next to 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or no rate does it.
+
+    Notes
+    -----
+    It needs the number of flows and their round trips, which the algorithm does not know, and to a fraction of a
+    per cent: what flows send hardly depends on the queue. A measured l in its place, r0 = C / (1 - l), leaves every
+    queue from l q0 on in balance, p_k being l q0 / q.
+    """
+    positive(N=N, Tp=Tp, C=C, q0=q0, Q=Q)
+    at_rest = _at_rest(N, Tp, C, q0, Q, rate)
+
+    def excess(log_p: float) -> float:
+        return at_rest(exp(log_p))[2] - q0
+
+    least = log(1e-9)
+    if excess(least) <= 0 or excess(0.0) >= 0:
+        raise ValueError(f"q0 = {q0:g}: the queue is not there with any p_k in [1e-9, 1]")
+    return C * at_rest(exp(float(brentq(excess, least, 0.0, xtol=1e-13))))[0]
+
+
+def _at_rest(
+    N: ArrayLike, Tp: ArrayLike, C: float, q0: float, Q: int, rate: Callable[[float, Array], ArrayLike]
+) -> Callable[[float], tuple[float, float, float, float]]:
+    """Give load, loss, queue and utilisation by p_k: where what the flows send is what makes the loss that they see."""
+    flows, round_trips = np.broadcast_arrays(np.asarray(N, dtype=float), np.asarray(Tp, dtype=float))
+
+    def sent(loss: float, queue: float) -> float:
+        R = round_trips + queue / C
+        return float(np.sum(flows * np.asarray(rate(min(max(loss, 1e-12), 1 - 1e-9), R)))) / C
+
+    def at_rest(p_k: float) -> tuple[float, float, float, float]:
+        def excess(load: float) -> float:
+            loss, queue, _ = stationary_queue(load, p_k, q0, Q)
+            return sent(loss, queue) - load
+
+        # More load is more loss and more queue, at which the flows send less: one crossing.
+        load = float(brentq(excess, 1e-6, max(2.0, 2 * sent(1e-12, 0.0)), xtol=1e-13))
+        return load, *stationary_queue(load, p_k, q0, Q)
+
+    return at_rest

@@ -1,0 +1,280 @@
+"""REM: the least time it takes to answer an overload, where its rate form settles, and its loop.
+
+>>> round(float(response_bound(0.1)), 2), round(float(response_bound(0.1, exact=True)), 2)
+(20.01, 21.08)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aqmlab.theory import laws, loop
+from aqmlab.theory.answer import Answer
+from aqmlab.theory.domain import caution, not_negative, positive, probability, remarks, window
+from aqmlab.theory.pi import HOLLOT_ETA
+
+Array = NDArray[np.float64]
+
+
+def response_bound(
+    p0: ArrayLike,
+    phi: float = 1.001,
+    gamma: float = 0.001,
+    alpha: float = 0.1,
+    frequency: float = 500.0,
+    q0: float = 100.0,
+    Q: float = 200.0,
+    exact: bool = False,
+) -> Array:
+    """Give the least time that REM takes from a price of 0 to a drop probability.
+
+    Parameters
+    ----------
+    p0 : array_like
+        Drop probability that the load needs, in (0, 1).
+    phi : float
+        Base of the exponential, above 1.
+    gamma : float
+        Step of the price (per packet).
+    alpha : float
+        Weight of the queue's error, in (0, 1].
+    frequency : float
+        Updates a second.
+    q0 : float
+        Target queue (packets).
+    Q : float
+        Buffer (packets), above ``q0``.
+    exact : bool
+        Without expanding the exponential: -ln(1 - p0) takes the place of p0, and the bound is sharper.
+
+    Returns
+    -------
+    ndarray
+        p0 / (gamma alpha (Q - q0) f ln(phi)) (s), of the shape of ``p0``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    LRED paper, eqs. (35) to (40): the buffer is full all along, u = k gamma alpha (Q - q0), p = 1 - phi^-u.
+    """
+    _check(phi, gamma, alpha, frequency, q0, Q)
+    probability(p0=p0)
+    p0 = np.asarray(p0, dtype=float)
+    wanted = -np.log1p(-p0) if exact else p0
+    return np.asarray(wanted / (gamma * alpha * (Q - q0) * frequency * np.log(phi)))
+
+
+def price(p: ArrayLike, phi: float = 1.001) -> Array:
+    """Give the price at which REM drops with a probability.
+
+    Parameters
+    ----------
+    p : array_like
+        Drop probability, in (0, 1).
+    phi : float
+        Base of the exponential, above 1.
+
+    Returns
+    -------
+    ndarray
+        u = -ln(1 - p)/ln(phi), of the shape of ``p``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Eq. (35), p = 1 - phi^-u, solved.
+    """
+    probability(p=p)
+    positive(phi=phi)
+    if phi <= 1:
+        raise ValueError(f"phi = {phi:g}: must be above 1")
+    return np.asarray(-np.log1p(-np.asarray(p, dtype=float)) / np.log(phi))
+
+
+def rate_form_queue(
+    loss: ArrayLike, C: float, q0: float = 100.0, alpha: float = 0.1, frequency: float = 500.0
+) -> Array:
+    """Give where the queue settles if the price sees the rate of arrivals, as in ns-2, and not the queue's change.
+
+    Parameters
+    ----------
+    loss : array_like
+        Part of the arrivals that is dropped, in [0, 1).
+    C : float
+        Capacity (packets/s).
+    q0 : float
+        Target queue (packets).
+    alpha : float
+        Weight of the queue's error, in (0, 1]; 0.1 in ns-2.
+    frequency : float
+        Updates a second.
+
+    Returns
+    -------
+    ndarray
+        q0 - (c/alpha) l/(1 - l) with c = C/f, or 0 if that is negative (packets), of the shape of ``loss``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Arrivals count dropped packets too: in - c = c l/(1 - l), which alpha (q - q0) has to offset.
+    """
+    not_negative(loss=loss, q0=q0)
+    positive(C=C, alpha=alpha, frequency=frequency)
+    loss = np.asarray(loss, dtype=float)
+    if np.any(loss >= 1):
+        raise ValueError(f"loss = {loss.max():g}: must be below 1")
+    return np.asarray(np.maximum(0, q0 - C / frequency / alpha * loss / (1 - loss)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design(Answer):
+    """How fast REM can be at the fewest flows and the longest round trip, and what loop it makes there.
+
+    Parameters
+    ----------
+    warnings : tuple of str
+        Which conditions of the formulas fail here, and what that means.
+    w0 : float
+        Window at which the flows fill the link (packets).
+    p0 : float
+        Drop probability there, 2/w0^2 on Hollot's plant.
+    response_slope : float
+        Least response time for each unit of drop probability (s).
+    response_bound : float or None
+        Least response time at p0, eq. (40) (s); None, as what follows from p0, where p0 is no probability.
+    response_bound_exact : float or None
+        The same without expanding the exponential.
+    rate_form_queue : float or None
+        Where the queue of ns-2's rate form settles at p0 (packets).
+    stable : bool or None
+        Whether the loop, linearised at p0, is stable on Hollot's plant.
+    gain_margin : float or None
+        By what factor the gain may grow; below 1 the factor to which it must shrink.
+    phase_margin_deg : float or None
+        Phase margin there.
+    delay_margin : float or None
+        By how much the delay may grow (s).
+    gamma_max : float or None
+        The largest gamma for which it is stable (per packet).
+    """
+
+    w0: float
+    p0: float
+    response_slope: float
+    response_bound: float | None = None
+    response_bound_exact: float | None = None
+    rate_form_queue: float | None = None
+    stable: bool | None = None
+    gain_margin: float | None = None
+    phase_margin_deg: float | None = None
+    delay_margin: float | None = None
+    gamma_max: float | None = None
+
+
+def design(
+    *,
+    N_min: float,
+    R_max: float,
+    C: float,
+    phi: float = 1.001,
+    gamma: float = 0.001,
+    alpha: float = 0.1,
+    frequency: float = 500.0,
+    q0: float = 100.0,
+    Q: float = 200.0,
+) -> Design:
+    """Judge REM's parameters at the fewest flows and the longest round trip.
+
+    Parameters
+    ----------
+    N_min : float
+        Fewest flows.
+    R_max : float
+        Longest round-trip time (s), the queue included.
+    C : float
+        Capacity (packets/s).
+    phi : float
+        Base of the exponential, above 1.
+    gamma : float
+        Step of the price (per packet).
+    alpha : float
+        Weight of the queue's error, in (0, 1).
+    frequency : float
+        Updates a second.
+    q0 : float
+        Target queue (packets).
+    Q : float
+        Buffer (packets), above ``q0``.
+
+    Returns
+    -------
+    Design
+        Response time, margins and the largest gamma, and in ``warnings`` what does not hold.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    The law is `laws.rem`: PI's, with the gains gamma ln(phi) (1 - p0) and (1 - alpha) of that.
+    """
+    positive(N_min=N_min, R_max=R_max, C=C)
+    window(N_min, R_max, C)
+    _check(phi, gamma, alpha, frequency, q0, Q)
+    with remarks() as told:
+        point = loop.operating_point(N_min, R_max, C, HOLLOT_ETA)
+        p0 = float(point.p0)
+        of_p0: dict[str, float | bool] = {}
+        if p0 < 1:
+            law = laws.rem(gamma, alpha, phi, 1 / frequency, p0)
+            found = loop.Loop(loop.Plant(N_min, R_max, C, HOLLOT_ETA, queue_pole=True), law).margins()
+            of_p0 = {
+                "response_bound": float(response_bound(p0, phi, gamma, alpha, frequency, q0, Q)),
+                "response_bound_exact": float(response_bound(p0, phi, gamma, alpha, frequency, q0, Q, exact=True)),
+                "rate_form_queue": float(rate_form_queue(p0, C, q0, alpha, frequency)),
+                "stable": found.stable,
+                "gain_margin": found.gain_margin,
+                "phase_margin_deg": found.phase_margin_deg,
+                "delay_margin": found.delay_margin,
+                "gamma_max": gamma * found.gain_margin,
+            }
+            if not found.stable:
+                caution(
+                    f"the loop is unstable at p0 = {p0:.3g} on Hollot's plant: gamma = {gamma:g} must be below "
+                    f"{of_p0['gamma_max']:.3g}"
+                )
+    return Design(
+        w0=float(point.w0),
+        p0=p0,
+        response_slope=float(1 / (gamma * alpha * (Q - q0) * frequency * np.log(phi))),
+        **of_p0,  # type: ignore[arg-type]
+        warnings=tuple(told),
+    )
+
+
+def _check(phi: float, gamma: float, alpha: float, frequency: float, q0: float, Q: float) -> None:
+    positive(phi=phi, gamma=gamma, alpha=alpha, frequency=frequency, q0=q0, Q=Q)
+    if phi <= 1:
+        raise ValueError(f"phi = {phi:g}: must be above 1")
+    if alpha > 1:
+        raise ValueError(f"alpha = {alpha:g}: must be at most 1")
+    if q0 >= Q:
+        raise ValueError(f"Q = {Q:g}: must be above q0 = {q0:g}")

@@ -1,0 +1,347 @@
+"""RED+Tail's queue of long flows at a constant drop probability: a map from slot to slot, and where it settles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+
+from aqmlab.theory.domain import not_negative, positive
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SlotMap:
+    """N flows of constant windows, W / (d_k + q/C) packets a second each, into one queue, seen every S seconds.
+
+    RED+Tail, eqs. (2) to (14). The queue moves by q+ = min(B, max(0, f(q))), with
+    f(q) = q + S (sum of W C / (q + d_k C) - C).
+
+    Parameters
+    ----------
+    C : float
+        The link's packets a second.
+    d : array_like
+        Round-trip time without the queue (s), of all flows; or of each, shape (N,).
+    N : float
+        Flows.
+    W : float
+        The mean window of a flow, packets.
+    S : float or None
+        The slot (s); None is the round-trip time at the equilibrium.
+    """
+
+    C: float
+    d: ArrayLike
+    N: float
+    W: float
+    S: float | None = None
+
+    def __post_init__(self) -> None:
+        positive(C=self.C, d=self.d, N=self.N, W=self.W)
+        if self.S is not None:
+            positive(S=self.S)
+        shape = np.shape(self.d)
+        if shape not in ((), (1,), (self.N,)):
+            raise ValueError(f"d of shape {shape}: must be one number, or N = {self.N:g} of them, one a flow")
+
+    @cached_property
+    def delays(self) -> Array:
+        """Round-trip times without the queue that differ, s; shape (groups,)."""
+        return np.unique(np.asarray(self.d, dtype=float))
+
+    @cached_property
+    def flows(self) -> Array:
+        """How many flows have each of them; shape (groups,)."""
+        d = np.atleast_1d(np.asarray(self.d, dtype=float))
+        return np.asarray(np.unique(d, return_counts=True)[1] * (self.N / d.size), dtype=float)
+
+    @property
+    def demand(self) -> float:
+        """What the flows send while the queue is empty, packets a second: eq. (8) asks for at least C."""
+        return float(np.sum(self.flows * self.W / self.delays))
+
+    @cached_property
+    def q_e(self) -> float:
+        """The queue at which the flows send what the link carries, packets: eq. (9); ValueError if (8) fails."""
+        if self.demand < self.C:
+            raise ValueError(
+                f"W = {self.W:g}: the flows send {self.demand:g} packets/s into an empty queue, less than "
+                f"C = {self.C:g}: eq. (8) fails, there is no queue. Take more flows, a larger W (a lower P), or less C"
+            )
+        least, most = ((self.rtt - d) * self.C for d in (self.delays.max(), self.delays.min()))
+        if most - least <= 1e-12 * abs(most):
+            return max(0.0, float(most))
+        return float(brentq(lambda q: self._rate(q) - self.C, max(0.0, least), most, xtol=1e-12, rtol=1e-14))
+
+    @property
+    def rtt(self) -> float:
+        """N W / C, s: the round-trip time at q_e, of flows that differ the harmonic mean."""
+        return self.N * self.W / self.C
+
+    @property
+    def slot(self) -> float:
+        """S, s."""
+        return self.rtt if self.S is None else self.S
+
+    def f(self, q: ArrayLike) -> Array:
+        """Give the queue a slot later, without noise and boundaries.
+
+        Parameters
+        ----------
+        q : array_like
+            The queue, packets.
+
+        Returns
+        -------
+        ndarray
+            Packets; shape as ``q``.
+
+        Raises
+        ------
+        ValueError
+            If ``q`` is negative.
+
+        Notes
+        -----
+        Eq. (6).
+        """
+        not_negative(q=q)
+        q = np.asarray(q, dtype=float)
+        return np.asarray(q + self.slot * (self._rate(q) - self.C))
+
+    def slope(self, q: ArrayLike) -> Array:
+        """Give f'.
+
+        Parameters
+        ----------
+        q : array_like
+            The queue, packets.
+
+        Returns
+        -------
+        ndarray
+            1 - S sum of W C / (q + d_k C)^2; shape as ``q``. At q_e with equal round-trip times 1 - S / RTT.
+
+        Raises
+        ------
+        ValueError
+            If ``q`` is negative.
+
+        Notes
+        -----
+        Eq. (13).
+        """
+        not_negative(q=q)
+        return np.asarray(1 - self.slot * self._sum(q, 2))
+
+    def curvature(self, q: ArrayLike) -> Array:
+        """Give f''.
+
+        Parameters
+        ----------
+        q : array_like
+            The queue, packets.
+
+        Returns
+        -------
+        ndarray
+            S sum of 2 W C / (q + d_k C)^3, per packet; shape as ``q``.
+
+        Raises
+        ------
+        ValueError
+            If ``q`` is negative.
+
+        Notes
+        -----
+        Eq. (11).
+        """
+        not_negative(q=q)
+        return np.asarray(2 * self.slot * self._sum(q, 3))
+
+    def contraction_limit(self) -> float:
+        """Give the S below which f contracts everywhere.
+
+        Returns
+        -------
+        float
+            2 C / (W sum of d_k^-2), s.
+
+        Notes
+        -----
+        Eq. (10), Propositions 6.1 and 6.3: the same as f'(0) > -1.
+        """
+        return float(2 / self._sum(0.0, 2))
+
+    def monotone_limit(self) -> float:
+        """Give the S up to which f'(q_e) is not negative, so that q_e is globally stable.
+
+        Returns
+        -------
+        float
+            1 / sum of W C / (q_e + d_k C)^2, s; the round-trip time if all have the same. Twice that is where q_e
+            ceases to be stable at all.
+
+        Notes
+        -----
+        Proposition 6.2.
+        """
+        return float(1 / self._sum(self.q_e, 2))
+
+    def sufficient_limit(self) -> float:
+        """Give an S that is at most `monotone_limit`, from the longest round-trip time alone.
+
+        Returns
+        -------
+        float
+            1 / (C/W - W C N (N - 1) / (q_e + C max d_k)^2), s.
+
+        Notes
+        -----
+        After Proposition 6.2, with the factors W C and C that print lost. From sum of R_k^-2 <=
+        (C/W)^2 - N (N - 1) / (max R_k)^2.
+        """
+        longest = self.q_e + self.C * float(self.delays.max())
+        return float(1 / (self.C / self.W - self.W * self.C * self.N * (self.N - 1) / longest**2))
+
+    def contraction(self, B: float) -> float:
+        """Give the greatest |f'| on [0, B], which is how much nearer to each other two queues are a slot later.
+
+        Parameters
+        ----------
+        B : float
+            The buffer, packets.
+
+        Returns
+        -------
+        float
+            rho of eqs. (14) and (16): below 1 where (10) holds, whatever B.
+
+        Raises
+        ------
+        ValueError
+            If ``B`` is not positive.
+        """
+        positive(B=B)
+        return float(np.max(np.abs(self.slope([0.0, B]))))
+
+    def nearer(self, q: ArrayLike) -> NDArray[np.bool_]:
+        """Check the inequality that the proof of Proposition 6.2 states: |f(q) - q_e| <= |q - q_e|.
+
+        Parameters
+        ----------
+        q : array_like
+            Queues to check it at, packets.
+
+        Returns
+        -------
+        ndarray of bool
+            Where it holds; shape as ``q``. It fails for short queues, which f throws far beyond q_e.
+
+        Raises
+        ------
+        ValueError
+            If ``q`` is negative.
+        """
+        q = np.asarray(q, dtype=float)
+        return np.asarray(np.abs(self.f(q) - self.q_e) <= np.abs(q - self.q_e))
+
+    def settles(self, q: ArrayLike) -> NDArray[np.bool_]:
+        """Check what proves Proposition 6.2: f(q) > q below q_e, and q_e <= f(q) < q above it.
+
+        Parameters
+        ----------
+        q : array_like
+            Queues to check it at, packets.
+
+        Returns
+        -------
+        ndarray of bool
+            Where it holds; shape as ``q``. Everywhere if f'(q_e) >= 0: an orbit rises until it is beyond q_e, and
+            from there falls to it.
+
+        Raises
+        ------
+        ValueError
+            If ``q`` is negative.
+        """
+        q, q_e = np.asarray(q, dtype=float), self.q_e
+        then = self.f(q)
+        # f is convex with f(q_e) = q_e: what falls short of either by rounding alone does not count.
+        slack = 1e-9 * (1 + q_e)
+        below, above = then > q - slack, (then >= q_e - slack) & (then < q + slack)
+        return np.asarray(np.where(q < q_e, below, above))
+
+    def orbit(self, q0: float, steps: int, B: float | None = None) -> Array:
+        """Follow the queue without noise.
+
+        Parameters
+        ----------
+        q0 : float
+            Where it starts, packets.
+        steps : int
+            Slots.
+        B : float or None
+            The buffer, packets; None is endless.
+
+        Returns
+        -------
+        ndarray
+            Packets, ``q0`` first; shape (steps + 1,).
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of its range.
+
+        Notes
+        -----
+        Eq. (4) without noise, eq. (5) with ``B`` None and as long as the queue is not empty.
+        """
+        not_negative(q0=q0, steps=steps)
+        most = np.inf if B is None else whole_buffer(B)
+        found = [float(q0)]
+        for _ in range(steps):
+            found.append(float(np.clip(self.f(found[-1]), 0, most)))
+        return np.array(found)
+
+    def _rate(self, q: ArrayLike) -> Array:
+        """Give the packets a second of all flows at a queue."""
+        return np.asarray(self._sum(q, 1))
+
+    def _sum(self, q: ArrayLike, power: int) -> Array:
+        """Give the sum of W C / (q + d_k C)^power."""
+        q = np.asarray(q, dtype=float)
+        total = np.zeros(q.shape)
+        for flows, d in zip(self.flows, self.delays, strict=True):
+            total += flows * self.W * self.C / (q + d * self.C) ** power
+        return total
+
+
+def whole_buffer(B: float) -> float:
+    """Refuse a buffer without room for a packet.
+
+    Parameters
+    ----------
+    B : float
+        The buffer, packets.
+
+    Returns
+    -------
+    float
+        The same.
+
+    Raises
+    ------
+    ValueError
+        If it is less than a packet.
+    """
+    positive(B=B)
+    if B < 1:
+        raise ValueError(f"B = {B:g}: must be at least one packet")
+    return float(B)

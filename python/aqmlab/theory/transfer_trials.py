@@ -1,0 +1,372 @@
+"""Short transfers tried: TCP packet by packet over a link that loses some by chance, often enough for a mean."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import floor, inf, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aqmlab.theory.domain import not_negative, positive
+from aqmlab.theory.transfers import whole
+
+Array = NDArray[np.float64]
+
+FLAVOURS = ("tahoe", "reno", "newreno")
+# Packets whose fate is drawn at once.
+DRAWN = 256
+DUPLICATES = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sender:
+    """The TCP of a transfer; by default that of ns-2 of about 2002.
+
+    Parameters
+    ----------
+    flavour : str
+        ``tahoe``, ``reno`` or ``newreno``.
+    initial_rto : float
+        Time-out (s) before a round trip is measured.
+    min_rto : float
+        The least time-out (s) afterwards.
+    max_rto : float
+        The greatest time-out (s), back-off included.
+    tick : float
+        The clock (s) that round trips are measured with.
+    ssthresh : float
+        Slow-start threshold at the start, packets.
+    initial_window : float
+        Window at the start, packets.
+    requests : int
+        Packets of half a round trip each between the handshake and the data, which may be lost too and then wait for
+        the initial time-out.
+    handshake_measured : bool
+        Whether the exchange of SYNs counts as a round trip measured, so that ``min_rto`` holds from the first packet of
+        data on; else a loss among the first packets waits for ``initial_rto``.
+    delayed_ack : float
+        How long (s) an ACK waits for a second packet; 0 for an ACK a packet.
+    limited_transmit : bool
+        Whether the first two duplicate ACKs release a new packet each (RFC 3042).
+    """
+
+    flavour: str = "reno"
+    initial_rto: float = 6.0
+    min_rto: float = 1.0
+    max_rto: float = 64.0
+    tick: float = 0.1
+    ssthresh: float = 64.0
+    initial_window: float = 1.0
+    requests: int = 1
+    handshake_measured: bool = False
+    delayed_ack: float = 0.0
+    limited_transmit: bool = False
+
+    def __post_init__(self) -> None:
+        if self.flavour not in FLAVOURS:
+            raise ValueError(f"flavour = {self.flavour!r}: must be one of {', '.join(FLAVOURS)}")
+        positive(initial_rto=self.initial_rto, min_rto=self.min_rto, max_rto=self.max_rto, tick=self.tick)
+        positive(ssthresh=self.ssthresh, initial_window=self.initial_window)
+        not_negative(requests=self.requests, delayed_ack=self.delayed_ack)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trials:
+    """What many transfers took.
+
+    Parameters
+    ----------
+    mean : ndarray
+        Seconds; of the shape to which sizes and losses broadcast, as the next two.
+    sd : ndarray
+        Standard deviation of a transfer's time, s.
+    se : ndarray
+        Standard error of the mean: sd/sqrt(n), s.
+    n : int
+        Transfers tried of each.
+    """
+
+    mean: Array
+    sd: Array
+    se: Array
+    n: int
+
+
+def trials(
+    packets: ArrayLike,
+    p: ArrayLike,
+    R: float,
+    tau: float,
+    n: int = 600,
+    seed: int = 1,
+    sender: Sender | None = None,
+) -> Trials:
+    """Try transfers over one link that loses every packet with the same probability.
+
+    Parameters
+    ----------
+    packets : array_like
+        Packets of a file, whole numbers.
+    p : array_like
+        Probability that a packet is lost on its way to the receiver, in [0, 1), broadcast against ``packets``. It holds
+        for the SYN and the requests too; ACKs arrive.
+    R : float
+        Round-trip time (s) without transmission.
+    tau : float
+        Time (s) to transmit a packet; SYN, requests and ACKs take none.
+    n : int
+        Transfers of each size and loss, at least 2.
+    seed : int
+        Where randomness starts from; what is drawn for a size and a loss does not depend on the others.
+    sender : Sender
+        The flows' TCP, by default ``Sender()``.
+
+    Returns
+    -------
+    Trials
+        Means, standard deviations and standard errors.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+    if n < 2:
+        raise ValueError(f"n = {n}: must be at least 2, for a standard deviation")
+    sizes, p = np.broadcast_arrays(whole(packets), np.asarray(p, dtype=float))
+    found = [
+        times(int(size), float(loss), R, tau, n, seed, sender)
+        for size, loss in zip(sizes.ravel(), p.ravel(), strict=True)
+    ]
+    mean = np.array([np.mean(one) for one in found]).reshape(p.shape)
+    sd = np.array([np.std(one, ddof=1) for one in found]).reshape(p.shape)
+    return Trials(mean=mean, sd=sd, se=sd / sqrt(n), n=n)
+
+
+def times(
+    packets: int, p: float, R: float, tau: float, n: int = 600, seed: int = 1, sender: Sender | None = None
+) -> Array:
+    """Give how long each of n transfers took, from its first SYN to the ACK of its last packet.
+
+    Parameters
+    ----------
+    packets : int
+        Packets of the file.
+    p : float
+        Probability that a packet is lost, in [0, 1).
+    R : float
+        Round-trip time (s) without transmission.
+    tau : float
+        Time (s) to transmit a packet.
+    n : int
+        Transfers.
+    seed : int
+        Where randomness starts from.
+    sender : Sender
+        The flows' TCP, by default ``Sender()``.
+
+    Returns
+    -------
+    ndarray
+        Seconds, shape (n,).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+    whole(packets)
+    positive(R=R, tau=tau, n=n)
+    not_negative(seed=seed)
+    if not 0 <= p < 1:
+        raise ValueError(f"p = {p:g}: must be in [0, 1), or no packet ever arrives")
+    sender = sender or Sender()
+    rng = np.random.default_rng([seed, packets, round(p * 1e12)])
+    lost = _losses(rng, p)
+    phases = rng.uniform(0, sender.tick, n)
+    return np.array([_Transfer(packets, R, tau, sender, lost, float(phase)).run() for phase in phases])
+
+
+def _losses(rng: np.random.Generator, p: float) -> Iterator[bool]:
+    while True:
+        yield from (rng.random(DRAWN) < p).tolist()
+
+
+class _Transfer:
+    """One transfer. Nothing overtakes on one link: ACKs come in the order in which they were caused."""
+
+    def __init__(self, packets: int, R: float, tau: float, sender: Sender, lost: Iterator[bool], phase: float) -> None:
+        self.end, self.R, self.tau, self.sender, self.lost, self.phase = packets, R, tau, sender, lost, phase
+        self.newreno, self.tahoe = sender.flavour == "newreno", sender.flavour == "tahoe"
+        self.cwnd, self.ssthresh = sender.initial_window, sender.ssthresh
+        self.una = self.nxt = self.max = 0  # the first not acknowledged, the next to send, one past the highest sent
+        self.recover = -1  # the highest sent when the last loss was found
+        self.duplicates = self.inflation = 0
+        self.recovering = self.partial = False
+        self.timed, self.timed_at = -1, 0.0
+        self.srtt = self.rttvar = 0.0
+        self.rto, self.backoff = sender.initial_rto, 1.0
+        self.deadline = inf
+        # Of the link and the receiver.
+        self.busy = 0.0
+        self.expected = 0
+        self.early: set[int] = set()
+        self.acks: deque[tuple[float, int]] = deque()
+        self.waiting = inf  # when the ACK that waits for a second packet goes
+
+    def run(self) -> float:
+        """Give the time at which the last packet is acknowledged."""
+        now = self._open()
+        self._fill(now)
+        while self.una < self.end:
+            first = self.acks[0][0] if self.acks else inf
+            alone = self.waiting + self.R / 2
+            if min(first, alone) > self.deadline:
+                now = self.deadline
+                self._time_out(now)
+            elif first <= alone:
+                now, ack = self.acks.popleft()
+                self._on_ack(now, ack)
+            else:
+                self.acks.append((alone, self.expected))
+                self.waiting = inf
+        return now
+
+    def _open(self) -> float:
+        """Exchange SYNs, send the requests: each waits for the initial time-out, doubled every time, if it is lost."""
+        now = 0.0
+        for request in range(1 + self.sender.requests):
+            wait = self.sender.initial_rto
+            alone = True
+            while next(self.lost):
+                now += wait
+                wait = min(2 * wait, self.sender.max_rto)
+                alone = False
+            now += self.R / 2 if request else self.R
+            if not request and alone and self.sender.handshake_measured:
+                self._measure(now - self.R, now)
+        return now
+
+    def _send(self, now: float, seq: int) -> None:
+        if seq == self.max:
+            self.max = seq + 1
+            if self.timed < 0:
+                self.timed, self.timed_at = seq, now
+        if self.deadline == inf:
+            self._restart(now)
+        if next(self.lost):
+            return
+        self.busy = max(self.busy, now) + self.tau
+        arrived = self.busy + self.R / 2
+        wait = self.sender.delayed_ack
+        if self.waiting <= arrived:
+            self.acks.append((self.waiting + self.R / 2, self.expected))
+            self.waiting = inf
+        in_order = seq == self.expected and not self.early
+        if seq == self.expected:
+            self.expected += 1
+            while self.expected in self.early:
+                self.early.remove(self.expected)
+                self.expected += 1
+        elif seq > self.expected:
+            self.early.add(seq)
+        if wait and in_order and self.waiting == inf:
+            self.waiting = arrived + wait
+        else:
+            self.waiting = inf
+            self.acks.append((arrived + self.R / 2, self.expected))
+
+    def _fill(self, now: float) -> None:
+        edge = min(self.end, self.una + floor(self.cwnd) + self.inflation)
+        while self.nxt < edge:
+            self._send(now, self.nxt)
+            self.nxt += 1
+
+    def _restart(self, now: float) -> None:
+        self.deadline = now + min(self.rto * self.backoff, self.sender.max_rto)
+
+    def _measure(self, sent: float, now: float) -> None:
+        """Take in a round trip, in ticks of the clock (RFC 6298, with its least and first values)."""
+        tick = self.sender.tick
+        took = tick * max(1, floor((now + self.phase) / tick) - floor((sent + self.phase) / tick))
+        if self.srtt:
+            self.rttvar += (abs(took - self.srtt) - self.rttvar) / 4
+            self.srtt += (took - self.srtt) / 8
+        else:
+            self.srtt, self.rttvar = took, took / 2
+        self.rto = max(self.sender.min_rto, self.srtt + max(tick, 4 * self.rttvar))
+        self.backoff = 1.0
+
+    def _on_ack(self, now: float, ack: int) -> None:
+        if ack <= self.una:
+            if ack == self.una and self.una < self.max:
+                self._on_duplicate(now)
+            return
+        if 0 <= self.timed < ack:
+            self._measure(self.timed_at, now)
+            self.timed = -1
+        acked = ack - self.una
+        self.una = ack
+        self.nxt = max(self.nxt, ack)
+        if self.recovering and self.newreno and ack <= self.recover:
+            self._on_partial(now, acked)
+            self._fill(now)
+            return
+        if not self.recovering:
+            self.cwnd += 1 if self.cwnd < self.ssthresh else 1 / self.cwnd
+        self.recovering = self.partial = False
+        self.duplicates = self.inflation = 0
+        self.deadline = inf
+        if self.una < self.max:
+            self._restart(now)
+        self._fill(now)
+
+    def _on_duplicate(self, now: float) -> None:
+        self.duplicates += 1
+        if self.recovering:
+            self.inflation += 1
+        elif self.duplicates == DUPLICATES and self.una > self.recover:
+            self._retransmit(now)
+        elif self.duplicates < DUPLICATES:
+            room = self.nxt < self.una + floor(self.cwnd) + self.duplicates
+            if room and self.sender.limited_transmit and self.nxt == self.max < self.end:
+                self._send(now, self.nxt)
+                self.nxt += 1
+            return
+        self._fill(now)
+
+    def _retransmit(self, now: float) -> None:
+        self.ssthresh = max(2.0, floor(self.cwnd / 2))
+        self.recover = self.max - 1
+        self.timed = -1
+        self._restart(now)
+        if self.tahoe:
+            self.cwnd, self.nxt = 1.0, self.una
+            return
+        self.recovering, self.cwnd, self.inflation = True, self.ssthresh, DUPLICATES
+        self._send(now, self.una)
+
+    def _on_partial(self, now: float, acked: int) -> None:
+        """Send the packet after a hole that was filled: lost as well (RFC 6582). Only the first restarts the timer."""
+        if not self.partial:
+            self._restart(now)
+        self.partial = True
+        if self.inflation > acked:
+            self.inflation -= acked - 1
+        else:
+            self.cwnd, self.inflation = max(1.0, self.cwnd - (acked - self.inflation)), 1
+        self._send(now, self.una)
+
+    def _time_out(self, now: float) -> None:
+        self.ssthresh = max(2.0, floor(self.cwnd / 2))
+        self.cwnd, self.nxt = 1.0, self.una
+        self.recover = self.max - 1
+        self.recovering = self.partial = False
+        self.duplicates = self.inflation = 0
+        self.timed = -1
+        self.backoff *= 2
+        self._restart(now)
+        self._fill(now)

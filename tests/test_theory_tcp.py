@@ -1,0 +1,436 @@
+"""The rate of TCP: closed forms, the losses that the papers' scenarios need, and flows of the packet engine."""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import aqmlab
+from aqmlab import Scenario
+from aqmlab.theory import fixed_drop, tcp
+from aqmlab.theory.domain import ValidityWarning
+
+losses = st.floats(1e-6, 0.39)
+round_trips = st.floats(0.001, 10)
+acked = st.sampled_from([1, 2])
+
+
+# The square-root law.
+
+
+@pytest.mark.parametrize(("p", "printed"), [(0.010, 12.25), (0.014, 10.35), (0.020, 8.66)])
+def test_the_window_at_a_loss_is_red_tail_s(p: float, printed: float) -> None:
+    assert round(float(tcp.window(p)), 2) == printed
+
+
+@given(losses, acked)
+def test_the_loss_at_a_window_is_the_inverse_of_the_window_at_a_loss(p: float, b: int) -> None:
+    if p < 0.09:
+        assert tcp.window_loss(tcp.window(p, b), b) == pytest.approx(p, rel=1e-12)
+    assert tcp.square_root(p, 0.3, b) * 0.3 == pytest.approx(tcp.window(p, b), rel=1e-12)
+
+
+def test_a_window_too_small_for_the_square_root_law_is_remarked_on() -> None:
+    # LRED, experiment 2: light load with b = 1 and with b = 2, which is the paper's .0025; and heavy load.
+    light = 2500 * 0.55 / 80
+    assert round(float(tcp.window_loss(light)), 5) == 0.00508
+    assert round(float(tcp.window_loss(light, 2)), 5) == 0.00254
+    with pytest.warns(ValidityWarning, match="Padhye"):
+        assert round(float(tcp.window_loss(2500 * 0.07 / 800)), 1) == 31.3
+
+
+@given(losses, acked)
+def test_a_receiver_s_window_cuts_the_teeth(p: float, b: int) -> None:
+    peak = np.sqrt(8 / (3 * b * p))
+    for W in (0.3 * peak, 0.9 * peak):
+        # From W/2 up to W a packet in b rounds, then level, until 1/p packets are sent.
+        rising = 3 / 8 * b * W**2
+        rounds = b * W / 2 + (1 / p - rising) / W
+        assert tcp.square_root(p, 0.1, b, W) == pytest.approx(1 / p / rounds / 0.1, rel=1e-9)
+    assert tcp.square_root(p, 0.1, b, 1.1 * peak) == pytest.approx(tcp.square_root(p, 0.1, b), rel=1e-12)
+
+
+def test_unequal_teeth_carry_more() -> None:
+    # X = sum of 4^-k E_k, drawn a million times: the standard error of the mean is 0.03 %.
+    rng = np.random.default_rng(1)
+    X = sum(0.25**k * rng.exponential(size=1_000_000) for k in range(15))
+    constant = float(tcp.irregular_square_root(0.01, 1.0)) * 0.1
+    assert constant == pytest.approx(np.sqrt(2) / np.mean(X**-0.5), rel=2e-3)
+    assert round(constant, 2) == 1.31
+
+
+# Padhye's model, each part from its definition.
+
+
+@given(st.floats(0.001, 0.6), st.integers(3, 60))
+def test_a_time_out_is_a_loss_without_three_duplicates(p: float, w: int) -> None:
+    # Of the last but one round k packets arrive, of the next that k release m; fewer than three give too few ACKs.
+    def first_lost(k: int) -> float:
+        return (1 - p) ** k * p / (1 - (1 - p) ** w)
+
+    def few(n: int) -> float:
+        return 1.0 if n < 3 else sum((1 - p) ** m * p for m in range(3))
+
+    assert tcp.times_out(p, w) == pytest.approx(sum(first_lost(k) * few(k) for k in range(w)), rel=1e-9)
+
+
+@pytest.mark.parametrize("w", [1, 2, 3])
+def test_three_packets_cannot_cause_three_duplicates(w: int) -> None:
+    assert tcp.times_out([1e-6, 0.1, 0.9], w) == pytest.approx(1, rel=1e-9)
+    assert tcp.times_out(1e-6, 30) == pytest.approx(0.1, rel=1e-3)
+
+
+@given(st.floats(1e-6, 0.9))
+def test_a_series_of_time_outs_doubles_six_times(p: float) -> None:
+    # The series has k time-outs with probability p^(k-1) (1-p), the k-th of 2^(k-1), from the seventh on of 64.
+    wait = total = 0.0
+    for k in range(1, 500):
+        wait += 2.0 ** min(k - 1, 6)
+        total += p ** (k - 1) * (1 - p) * wait
+    assert tcp.backed_off(p) / (1 - p) == pytest.approx(total, rel=1e-9)
+
+
+@given(losses, round_trips, st.floats(0.1, 5), acked)
+def test_the_full_model_is_packets_between_losses_over_time_between_losses(
+    p: float, R: float, T0: float, b: int
+) -> None:
+    c = (2 + b) / 6
+    rounds = c + np.sqrt(2 * b * (1 - p) / (3 * p) + c**2)
+    last = 2 / b * rounds
+    assert tcp.peak_window(p, b) == pytest.approx(last, rel=1e-9)
+    Q = float(tcp.times_out(p, last))
+    series = T0 * float(tcp.backed_off(p)) / (1 - p)
+    expected = ((1 - p) / p + last + Q / (1 - p)) / (R * (rounds + 1) + Q * series)
+    assert tcp.padhye(p, R, T0, b, full=True) == pytest.approx(expected, rel=1e-9)
+    arrived = ((1 - p) / p + last / 2 + Q) / (R * (rounds + 1) + Q * series)
+    assert tcp.delivered(p, R, T0, b) == pytest.approx(arrived, rel=1e-9)
+
+
+@given(losses, round_trips, acked, st.booleans())
+def test_a_window_that_does_not_bind_changes_nothing(p: float, R: float, b: int, full: bool) -> None:
+    free = tcp.padhye(p, R, 1, b, full)
+    assert tcp.padhye(p, R, 1, b, full, W_max=float(tcp.peak_window(p, b)) + 1) == free
+
+
+@given(losses, round_trips, st.floats(0.1, 5), acked)
+def test_a_limited_window_rises_and_stays(p: float, R: float, T0: float, b: int) -> None:
+    W = 0.7 * float(tcp.peak_window(p, b))
+    packets = (1 - p) / p + W
+    rising = 3 / 8 * b * W**2
+    rounds = b / 2 * W + (packets - rising) / W
+    Q = float(tcp.times_out(p, W))
+    series = T0 * float(tcp.backed_off(p)) / (1 - p)
+    expected = (packets + Q / (1 - p)) / (R * (rounds + 1) + Q * series)
+    assert tcp.padhye(p, R, T0, b, full=True, W_max=W) == pytest.approx(expected, rel=1e-9)
+    arrived = (packets - W / 2 + Q) / (R * (rounds + 1) + Q * series)
+    assert tcp.delivered(p, R, T0, b, W) == pytest.approx(arrived, rel=1e-9)
+
+
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize("W", [4, 20, 100])
+def test_without_loss_the_receiver_s_window_is_the_rate(full: bool, W: float) -> None:
+    assert tcp.padhye(1e-9, 0.1, full=full, W_max=W) == pytest.approx(W / 0.1, rel=1e-5)
+    assert tcp.padhye(tcp.window_loss(0.6 * max(W, 8)), 1, full=full, W_max=W) <= W
+
+
+def test_rare_losses_make_the_square_root_law_of_both_models() -> None:
+    for full in (False, True):
+        assert tcp.padhye(1e-8, 0.1, full=full) == pytest.approx(tcp.square_root(1e-8, 0.1), rel=1e-3)
+
+
+@given(losses, round_trips)
+def test_a_loss_is_found_from_the_rate(p: float, R: float) -> None:
+    assert tcp.loss(tcp.padhye(p, R), R) == pytest.approx(p, rel=1e-9)
+
+
+def test_arrays_broadcast() -> None:
+    found = tcp.loss(tcp.padhye([[0.01], [0.1]], [0.1, 0.2, 0.3]), [0.1, 0.2, 0.3])
+    assert found.shape == (2, 3)
+    assert found == pytest.approx(np.broadcast_to([[0.01], [0.1]], (2, 3)), rel=1e-9)
+
+
+# The losses that the papers' scenarios need.
+
+# LRED, experiment 1: five round-trip times, 40 ms of them the queue, over 2500 packets/s.
+EXP1 = np.array([0.07, 0.15, 0.25, 0.35, 0.45])
+C = 2500
+
+
+def needed(N: float, T0: float = 1.0, b: float = 1) -> float:
+    return tcp.equilibrium_loss(N / 5, EXP1, C, partial(tcp.padhye, T0=T0, b=b))
+
+
+def test_experiment_1_of_lred_needs_these_losses() -> None:
+    printed = [0.032, 0.063, 0.086, 0.105, 0.120, 0.133, 0.144, 0.154, 0.163, 0.171]
+    assert [round(needed(N), 3) for N in range(100, 1001, 100)] == printed
+    assert [round(needed(N, b=2), 3) for N in (100, 1000)] == [0.021, 0.145]
+    assert [round(needed(N, T0=0.5), 3) for N in (100, 1000)] == [0.041, 0.215]
+
+
+def test_experiment_2_of_lred_needs_these_losses() -> None:
+    light = [tcp.equilibrium_loss(80, 0.55, C, partial(tcp.padhye, b=b)) for b in (1, 2)]
+    assert [round(p, 5) for p in light] == [0.00484, 0.00248]  # printed in the paper: .0025
+    # With ns-2's window of 20 a flow that never times out needs .0033; one that does, .0022.
+    limited = tcp.loss(C / 80, 0.55, partial(tcp.square_root, W_max=20))
+    assert round(float(limited), 4) == 0.0033
+    assert round(tcp.equilibrium_loss(80, 0.55, C, partial(tcp.padhye, full=True, W_max=20)), 4) == 0.0022
+    heavy = [(1, 1.0, 0.1685), (2, 1.0, 0.146), (1, 0.2, 0.28)]  # printed in the paper: .165
+    for b, T0, expected in heavy:
+        digits = len(str(expected)) - 2
+        assert round(tcp.equilibrium_loss(800, 0.07, C, partial(tcp.padhye, b=b, T0=T0)), digits) == expected
+
+
+@pytest.mark.parametrize(
+    ("N", "R", "expected"),
+    [
+        (40, [0.05], 0.028),
+        (400, [0.05], 0.127),
+        (40, [0.23], 0.0064),
+        (400, [0.23], 0.104),
+        (40, EXP1 - 0.02, 0.012),
+        (100, EXP1 - 0.02, 0.035),
+        (400, EXP1 - 0.02, 0.108),
+    ],
+)
+def test_raqm_s_cases_need_these_losses(N: float, R: np.ndarray, expected: float) -> None:
+    digits = 4 if expected < 0.01 else 3
+    assert tcp.equilibrium_loss(N / len(R), R, C) == pytest.approx(expected, abs=0.6 * 10**-digits)
+
+
+@pytest.mark.parametrize(
+    ("rate", "delay", "percent", "measured"),
+    [
+        (209.465, 0.184, 3.26, 2.747),  # RED+Tail
+        (217.531, 0.143, 3.68, 4.149),  # Adaptive RED
+        (215.243, 0.349, 1.60, 1.916),  # DropTail
+        (209.455, 0.318, 1.89, 0.899),  # dynamic thresholds
+    ],
+)
+def test_red_tail_s_tables_imply_these_losses(rate: float, delay: float, percent: float, measured: float) -> None:
+    # Ten flows share rate kB/s of packets of 1 kB. All but the last are within a fifth of what the paper measured.
+    p = 100 * float(tcp.loss(rate / 10, 0.064 + delay))
+    assert round(p, 2) == percent
+    assert (abs(p / measured - 1) < 0.2) == (percent != 1.89)
+
+
+@pytest.mark.parametrize(("N", "expected"), [(40, 0.0544), (20, 0.0271)])
+def test_red_tail_s_fixed_thresholds_need_these_losses(N: float, expected: float) -> None:
+    assert round(tcp.equilibrium_loss(N, 0.064 + 50 / 750, 750), 4) == expected
+
+
+@given(st.floats(1, 1000), round_trips, st.floats(0, 1000), st.booleans())
+def test_what_is_sent_less_what_is_dropped_is_what_the_link_carries(
+    N: float, R: float, load: float, full: bool
+) -> None:
+    law = partial(tcp.padhye, full=full)
+    link = (1 - 0.2) * (N * float(law(0.2, R)) + load)
+    assert tcp.equilibrium_loss(N, R, link, law, load) == pytest.approx(0.2, rel=1e-9)
+
+
+def test_a_load_that_minds_no_losses_leaves_less() -> None:
+    alone, beside = needed(100), tcp.equilibrium_loss(20, EXP1, C, load=1000)
+    assert alone < beside
+    # Few losses: what others send is as good as gone.
+    few = tcp.equilibrium_loss(20, 10 * EXP1, C, load=2000)
+    assert few == pytest.approx(tcp.equilibrium_loss(20, 10 * EXP1, C - 2000), rel=0.6)
+
+
+# A fixed drop probability.
+
+
+@pytest.mark.parametrize(
+    ("p", "queues", "trips"),
+    [
+        (0.010, (197, 442), (0.327, 0.653)),
+        (0.014, (159, 366), (0.276, 0.552)),
+        (0.020, (125, 298), (0.231, 0.462)),
+    ],
+)
+def test_red_tail_s_queues_under_a_fixed_drop_probability(
+    p: float, queues: tuple[int, int], trips: tuple[float, float]
+) -> None:
+    for N, queue, R in zip((20, 40), queues, trips, strict=True):
+        found = fixed_drop.equilibrium(N, p, 750, 0.064, tcp.square_root, drops_carried=True)
+        assert (round(found.queue), round(found.rtt, 3), found.utilisation) == (queue, R, 1)
+        assert found.queue == pytest.approx(N * float(tcp.window(p)) - 750 * 0.064, rel=1e-9)
+
+
+def test_a_window_with_time_outs_leaves_less_of_a_queue() -> None:
+    found = [fixed_drop.equilibrium(N, 0.014, 750, 0.064, drops_carried=True) for N in (20, 40)]
+    assert [round(one.queue, 1) for one in found] == [135.2, 342.3]
+
+
+@given(st.floats(1, 200), losses, st.floats(10, 1e5), st.floats(0.001, 1))
+def test_the_queue_is_what_the_windows_have_beyond_the_pipe(N: float, p: float, link: float, Tp: float) -> None:
+    found = fixed_drop.equilibrium(N, p, link, Tp)
+    if found.queue > 0:
+        assert found.utilisation == 1
+        assert found.queue == pytest.approx((1 - p) * N * found.window - link * Tp, rel=1e-9, abs=1e-6 * link * Tp)
+    else:
+        assert found.utilisation == pytest.approx((1 - p) * N * found.window / Tp / link, rel=1e-9)
+        assert found.rtt == pytest.approx(Tp, rel=1e-12)
+
+
+# What cannot be.
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (lambda: tcp.padhye(0, 1), "p = 0: must be in"),
+        (lambda: tcp.padhye(0.1, -1), "R = -1: must be positive"),
+        (lambda: tcp.padhye(0.1, 1, W_max=0), "W_max = 0: must be positive"),
+        (lambda: tcp.square_root(np.nan, 1), "p = nan"),
+        (lambda: tcp.window_loss([]), "W is empty"),
+        (lambda: tcp.equilibrium_loss(0, 1, 1), "N = 0: must be positive"),
+        (lambda: tcp.equilibrium_loss(1, 1, 1, load=-1), "load = -1: must be finite and not negative"),
+        (lambda: tcp.equilibrium_loss(1, 1, 1e9), "the loss is nil"),
+        (lambda: tcp.equilibrium_loss(80, 0.55, 3000, partial(tcp.padhye, W_max=20)), "the loss is nil"),
+        (lambda: tcp.loss(1e-9, 0.1), "whatever the loss"),
+        (lambda: fixed_drop.equilibrium(1, 1, 1, 1), "p = 1: must be in"),
+        (lambda: fixed_drop.equilibrium(1, 0.1, 1, 0), "Tp = 0: must be positive"),
+        (
+            lambda: fixed_drop.equilibrium(1, 0.1, 1, 1, lambda p, R: 2.0),
+            "however long the queue",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused(call: Callable[[], object], reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        call()
+
+
+def test_a_loss_beyond_use_is_remarked_on() -> None:
+    with pytest.warns(ValidityWarning, match=r"above 0\.4"):
+        tcp.loss(0.05, 1)
+    assert "above 0.4" in fixed_drop.equilibrium(10, 0.5, 10, 0.1).warnings[0]
+    assert fixed_drop.equilibrium(10, 0.3, 10, 0.1).warnings == ()
+
+
+# The packet engine: many flows. One flow alone is in test_theory.py.
+
+DROPPED = """\
+duration = "220 s"
+warmup = "20 s"
+record = {{ series = false }}
+aqm = "droptail"
+[dumbbell]
+rate = "{rate} Mbit/s"
+delay = "{delay:.6f} ms"
+sender_delay = "0 s"
+receiver_delay = "0 s"
+access_rate = "10 Gbit/s"
+buffer = "100000 packets"
+loss = {p}
+[[traffic]]
+count = {N}
+start = "uniform(0 s, 1 s)"
+packet_size = "1000 B"
+tcp = {{ max_window = 65535, min_rto = "1 s", flavour = "{flavour}", {more} }}
+"""
+
+# RED+Tail's two numbers of flows over 6 Mbit/s; windows of 5 and 4 packets; long round trips; a link that stays empty.
+MANY = [(20, 0.014, 0.064, 6.0), (40, 0.014, 0.064, 6.0), (40, 0.03, 0.1, 10.0), (20, 0.05, 0.064, 2.4)]
+MANY += [(10, 0.003, 0.2, 6.0), (10, 0.014, 0.1, 24.0)]
+FLAVOURS = [
+    ("reno", 'limited_transmit = "off", delayed_ack = false', 1),
+    ("newreno", 'limited_transmit = "off", delayed_ack = false', 1),
+    ("newreno", 'limited_transmit = "new", delayed_ack = false', 1),
+    ("sack", 'limited_transmit = "new", delayed_ack = false', 1),
+    ("reno", 'limited_transmit = "off", delayed_ack = true', 2),
+    ("sack", 'limited_transmit = "new", delayed_ack = true', 2),
+]
+
+
+# Padhye's model is of Reno, and takes losses to come in runs to the end of a round. Here each is by chance: a second
+# one in a window costs Reno another halving or a time-out, with windows of 4 to 10 packets up to a sixth, and a quarter
+# with delayed ACKs, which with so few packets wait for their timer. NewReno and SACK repair what Reno waits for: they
+# are 3 to 8 % above the model with 10 packets, a fifth with 5. Two runs of 200 s: the standard error is below 1 %.
+@pytest.mark.parametrize(("flavour", "more", "b"), FLAVOURS)
+def test_flows_under_a_fixed_drop_probability_have_padhye_s_window(flavour: str, more: str, b: int) -> None:
+    low, high = {
+        ("reno", 1): (-0.18, 0.03),
+        ("newreno", 1): (-0.05, 0.23),
+        ("sack", 1): (-0.05, 0.25),
+        ("reno", 2): (-0.28, 0.0),
+        ("sack", 2): (-0.06, 0.28),
+    }[flavour, b]
+    for N, p, Tp, rate in MANY:
+        text = DROPPED.format(N=N, p=p, rate=rate, delay=500 * Tp, flavour=flavour, more=more)
+        metrics = aqmlab.run(Scenario.parse(text, "dropped.toml"), seeds=2).metrics
+        link = rate * 1e6 / 8000
+        R = Tp + 1 / link  # with the packet that is being sent
+        queue, goodput = metrics["queue_mean"] or 0.0, (metrics["goodput"] or 0.0) / (8 * 960)
+        window = goodput / (1 - p) / N * (R + queue / link)
+        model = fixed_drop.equilibrium(N, p, link, R, partial(tcp.padhye, b=b, full=True))
+        assert low < window / model.window - 1 < high, (N, p)
+        # Whatever the window, the queue is what the fluid makes of it, and the link is full if there is one. What is
+        # sent twice counts in the queue and not as goodput.
+        if model.queue > 30:
+            assert metrics["utilisation"] == pytest.approx(1, abs=0.02)
+            assert queue == pytest.approx((1 - p) * N * window - link * R, abs=0.04 * link * R + 0.01 * queue)
+        if (N, rate) == (10, 24.0):
+            assert (metrics["utilisation"] or 0.0) / model.utilisation - 1 > low
+            assert (metrics["utilisation"] or 0.0) / model.utilisation - 1 < high
+            assert model.queue == 0
+            assert queue < 1
+
+
+STEERED = """\
+duration = "160 s"
+warmup = "60 s"
+record = {{ series = false }}
+aqm = "{aqm}"
+[dumbbell]
+rate = "10 Mbit/s"
+delay = "2.5 ms"
+sender_delay = ["10 ms", "50 ms", "100 ms", "150 ms", "200 ms"]
+receiver_delay = "2.5 ms"
+access_rate = "100 Mbit/s"
+buffer = "200 packets"
+[[traffic]]
+count = {N}
+start = "uniform(0 s, 1 s)"
+packet_size = "500 B"
+tcp = {{ max_window = 65535, min_rto = "{T0} s", flavour = "{flavour}", limited_transmit = "off", delayed_ack = false }}
+"""
+
+
+# The loss that a steered queue needs, with the mean queue that it then has (PI's with 400 and more flows is above its
+# target). Reno's is up to a fifth below the full model's, because it is slower than the model (see above): most
+# where time-outs are short. NewReno's is up to a fifth above with 100 flows. The approximation falls behind from
+# p = 0.1 on, up to a third too low. A time-out is at least a round trip. 100 s of 250,000 packets: some 2 %.
+@pytest.mark.parametrize("aqm", ["lred:q0=100", "pi:preset=pi-star,q_ref=100"])
+@pytest.mark.parametrize("T0", [1.0, 0.2])
+@pytest.mark.parametrize(("flavour", "low", "high"), [("reno", -0.24, -0.03), ("newreno", -0.14, 0.20)])
+def test_a_queue_at_its_target_loses_what_padhye_s_flows_need(
+    flavour: str, low: float, high: float, T0: float, aqm: str
+) -> None:
+    for N in (100, 200, 400, 800):
+        text = STEERED.format(N=N, aqm=aqm, T0=T0, flavour=flavour)
+        metrics = aqmlab.run(Scenario.parse(text, "steered.toml")).metrics
+        R = EXP1 - 0.04 + (metrics["queue_mean"] or 0.0) / C
+        full, approximate = (
+            tcp.equilibrium_loss(N / 5, R, C, partial(tcp.padhye, T0=np.maximum(T0, R), full=full))
+            for full in (True, False)
+        )
+        found = metrics["loss_ratio"]
+        assert found is not None
+        assert low < found / full - 1 < high, N
+        if found > 0.19:
+            assert 1.1 < found / approximate < 1.5, N
+
+
+# Poisson packets that mind no losses have a share of the link; flows beside them are as far from the model as alone.
+@pytest.mark.parametrize(("flavour", "low", "high"), [("reno", -0.12, 0.0), ("newreno", 0.0, 0.20)])
+def test_flows_beside_a_load_lose_what_the_rest_of_the_link_needs(flavour: str, low: float, high: float) -> None:
+    for share in (0.2, 0.5):
+        text = STEERED.format(N=100, aqm="lred:q0=100", T0=1.0, flavour=flavour)
+        text += f'[[traffic]]\nkind = "poisson"\nrate = "{10 * share} Mbit/s"\npacket_size = "500 B"\n'
+        metrics = aqmlab.run(Scenario.parse(text, "beside.toml")).metrics
+        R = EXP1 - 0.04 + (metrics["queue_mean"] or 0.0) / C
+        model = tcp.equilibrium_loss(N=20, R=R, C=C, rate=partial(tcp.padhye, full=True), load=share * C)
+        assert low < (metrics["loss_ratio"] or 0.0) / model - 1 < high, share
