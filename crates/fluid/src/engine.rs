@@ -9,10 +9,11 @@
 //! q' = (1 - p_o)(1 - p)(sum of N w/R + load) - C
 //! ```
 //!
-//! e is the number of losses a round trip; several leave a window to a time-out, and ten ruin it as well as any more. s is the share of the flows that have not seen
-//! a loss yet and are in slow start, J the flows that join a second, each with the window w0, and n = min(1, N_R/N) keeps
-//! losses from those who were not there yet. p_o is what the full buffer refuses, and the loss ratio that flows see is
-//! 1 - (1 - p)(1 - p_o). A loss takes 2/3 of the mean window, for the window of a sawtooth is then at 4/3 of its mean.
+//! e is the number of losses a round trip; several leave a window to a time-out, and ten ruin it as well as any more. s
+//! is the share of the flows that have not seen a loss yet and are in slow start, J the flows that join a second, each
+//! with the window w0, and n = min(1, N_R/N) keeps losses from those who were not there yet. p_o is what the full buffer
+//! refuses, and the loss ratio that flows see is 1 - (1 - p)(1 - p_o). A loss takes 2/3 of the mean window, for the
+//! window of a sawtooth is then at 4/3 of its mean.
 //!
 //! By the square-root law a = 1, and with s = 0, J = 0, b = 1 and e < 10 this is equation (4) of the LRED paper,
 //! w' = 1/R - w w_R p_R / (1.5 R_R). With b = 2 a window grows half as fast and shrinks as fast; equation (4) has the same

@@ -160,11 +160,17 @@ impl History {
 mod tests {
     use super::*;
 
+    fn q(t: f64) -> f64 {
+        1.0 + t - 2.0 * t * t + 0.5 * t * t * t
+    }
+
+    fn p(t: f64) -> f64 {
+        0.1 + 0.02 * t * t
+    }
+
     /// Intervals of 0.1 s in which the queue is a cubic in time, the window half of it, and p a parabola.
-    fn history(memory: f64, intervals: usize) -> (History, fn(f64) -> f64, fn(f64) -> f64) {
-        let q: fn(f64) -> f64 = |t| 1.0 + t - 2.0 * t * t + 0.5 * t * t * t;
+    fn history(memory: f64, intervals: usize) -> History {
         let dq = |t: f64| 1.0 - 4.0 * t + 1.5 * t * t;
-        let p: fn(f64) -> f64 = |t| 0.1 + 0.02 * t * t;
         let origin = Origin { q: 7.0, p: 0.5, capacity: 1.0, windows: vec![3.0] };
         let mut history = History::new(memory, 0.1, origin);
         for i in 0..intervals {
@@ -182,12 +188,12 @@ mod tests {
                 [a, b, da, db]
             });
         }
-        (history, q, p)
+        history
     }
 
     #[test]
     fn cubics_and_parabolas_come_back_as_they_were() {
-        let (mut history, q, p) = history(10.0, 40);
+        let mut history = history(10.0, 40);
         for t in [0.0, 0.05, 1.234, 3.999, 0.37, 2.5] {
             let past = history.look(0, t);
             assert!((past.q - q(t)).abs() < 1e-12 && (past.w - 0.5 * q(t)).abs() < 1e-12, "{t}");
@@ -200,7 +206,7 @@ mod tests {
     #[test]
     fn the_ring_keeps_what_it_has_to_and_grows_when_it_must() {
         // 30 s are 300 intervals, for which there was room of half the number.
-        let (mut history, q, _) = history(30.0, 1000);
+        let mut history = history(30.0, 1000);
         for t in [70.5, 99.95] {
             assert!((history.look(0, t).q - q(t)).abs() < 1e-9 * q(t).abs());
         }

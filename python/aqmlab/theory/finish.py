@@ -40,9 +40,9 @@ def completion(p: float, R: float, size: int, sender: Sender | None = None) -> f
 
     Notes
     -----
-    First-step analysis: the time left from a round with window w and r packets to send is a round trip and the mean time
-    left after it. Every loss leaves less to send, so that the times follow from each other from r = 1 on. Near the end a
-    flow has nothing for duplicate ACKs to come of, and waits for its timer.
+    First-step analysis: the time left from a round with window w and r packets to send is a round trip and the mean
+    time left after it. Every loss leaves less to send, so that the times follow from each other from r = 1 on. Near the
+    end a flow has nothing for duplicate ACKs to come of, and waits for its timer.
     """
     probability(p=p)
     positive(R=R, size=size)
@@ -123,10 +123,10 @@ class _Rest:
         """Give the timer, doubled so often; if below 0, and counted from -1 on, before any round trip was measured."""
         if backoff < 0:
             return self.sender.T_syn * 2.0 ** (-backoff - 1)
-        # Rounds that it has measured: at least those of slow start, at most as if the window had always been this.
+        # Rounds that it has measured before: those of slow start, or more as if the window had always been this.
         sent = self.size - left
         rounds = self.measured + max(log2(1 + sent / self.sender.IW), sent / window)
-        return max(self.sender.T_min, self.R * (1 + 2 * 0.75**rounds)) * 2.0**backoff
+        return float(max(self.sender.T_min, self.R * (1 + 2 * 0.75**rounds)) * 2.0**backoff)
 
     def _round(self, window: int, threshold: int, left: int, backoff: int) -> float:
         """Time left with ``left`` packets to send at the start of a round."""
@@ -169,8 +169,8 @@ class _Rest:
             fast, delay = 1 - p**limited, 2 * R
         else:
             fast, delay = (q**2 if duplicates == 1 and left >= 2 else 0.0), 3 * R
+        timeout = self._timeout(window, left + duplicates + others + 1, backoff)
         left -= limited
-        timeout = self._timeout(window, left + others, backoff)
 
         def resumed(missing: int) -> float:
             """Wait for the timer, send the first missing packet until it arrives, then the rest in slow start."""

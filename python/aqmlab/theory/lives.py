@@ -1,7 +1,7 @@
 """The life of a TCP flow that is short: what it has sent by any time, from its SYN through slow start and its losses.
 
-Packets are lost at random, each with probability p. Time goes in steps of a quarter of a round trip, and probability moves
-between the states that a NewReno sender may be in; nothing is drawn.
+Packets are lost at random, each with probability p. Time goes in steps of a quarter of a round trip, and probability
+moves between the states that a NewReno sender may be in; nothing is drawn.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Sender:
         float
             Seconds: the deviation starts with R/2 and loses a quarter with every measurement (RFC 6298), one a round.
         """
-        return max(self.T_min, R * (1 + 2 * 0.75 ** max(0.0, age / R - 1)))
+        return float(max(self.T_min, R * (1 + 2 * 0.75 ** max(0.0, age / R - 1))))
 
 
 @dataclass(frozen=True)
@@ -147,13 +147,14 @@ def life(p: float, R: float, age: float, sender: Sender | None = None) -> Life:
 
     Notes
     -----
-    States: first slow start (window IW 2^k), slow start after a time-out (window 2^k, threshold s), congestion avoidance
-    (window w), a loss found (F packets out from the first lost one on), a time-out (threshold s, doubled k times). A round
-    of w packets takes R and passes unharmed with (1-p)^w; the first loss of it at place i lets i - 1 ACKs pass, which
-    release packets before the loss is found. Of F - 1 packets behind a lost one M are lost too; the others' duplicate
-    ACKs, with those for the packets that the first two release (limited transmit), make a fast retransmit if they are
-    three. NewReno repairs one loss a round; each repair is lost with p, and a recovery that lasts longer than the timer,
-    which only the first partial ACK restarts, ends with a time-out as well. The window is halved once.
+    States: first slow start (window IW 2^k), slow start after a time-out (window 2^k, threshold s), congestion
+    avoidance (window w), a loss found (F packets out from the first lost one on), a time-out (threshold s, doubled
+    k times). A round of w packets takes R and passes unharmed with (1-p)^w; the first loss of it at place i lets i
+    - 1 ACKs pass, which release packets before the loss is found. Of F - 1 packets behind a lost one M are lost
+    too; the others' duplicate ACKs, with those for the packets that the first two release (limited transmit), make
+    a fast retransmit if they are three. NewReno repairs one loss a round; each repair is lost with p, and a
+    recovery that lasts longer than the timer, which only the first partial ACK restarts, ends with a time-out as
+    well. The window is halved once.
     """
     probability(p=p)
     positive(R=R, age=age)
@@ -179,11 +180,9 @@ class _Chain:
         self.p, self.q, self.R, self.sender = p, 1 - p, R, sender
         self.widest, self.step = widest, R / _STEPS
         self.window = np.arange(widest + 1)
-        self.halved = np.maximum(self.window // 2, 1)
-        self.threshold = np.maximum(self.window // 2, 2)
         self.doublings = int(np.ceil(np.log2(max(2, widest)))) + 1
         # Others lost behind a lost packet: as many as are not too unlikely, the rest counted with the most.
-        self.most = int(min(widest, binom.isf(1e-4, max(1, min(widest, round(4 / p))), p) + 1))
+        self.most = int(min(widest, binom.isf(1e-4, max(1, min(widest, round(2 / p))), p) + 1))
         depth = last + _STEPS * (self.most + 4)
         self.first = np.zeros((depth, self.doublings + 1))
         self.slow = np.zeros((depth, self.doublings + 1, widest + 1))
@@ -197,7 +196,7 @@ class _Chain:
         self._open(last)
 
     def _open(self, last: int) -> None:
-        """The SYN, sent again after T_syn, 3 T_syn, ...; data after a lost one begins with a window of one."""
+        """Open the connection: the SYN is sent again after T_syn, 3 T_syn, ...; then data begins with a window of 1."""
         if self.sender.syn == 0:
             self.first[0, 0] = 1
             return
@@ -209,7 +208,7 @@ class _Chain:
             if t < last:
                 # Its threshold is two: congestion avoidance from there.
                 self.new[t] += self.q * self.p**k
-                self._lose(t, np.bincount([1], [self.q * self.p ** (k + 1)], self.widest + 1))
+                self._lose(t, np.where(self.window == 1, self.q * self.p ** (k + 1), 0.0))
                 self.avoid[t + _STEPS, 2] += self.q**2 * self.p**k
 
     def advance(self, t: int) -> None:
@@ -238,7 +237,7 @@ class _Chain:
             self.found[at] += np.bincount(out[which], lost[which], self.widest + 1)
 
     def _slow_round(self, w: int) -> tuple[csr_array, csr_array, float]:
-        """Give how losses in a round of w packets of slow start lead from thresholds to packets out, at once or later."""
+        """Give how losses in slow start lead from thresholds to packets out: found at once, or a round later."""
         at_once, later = (np.zeros((self.widest + 1, self.widest + 1)) for _ in range(2))
         released = 0.0
         for i in range(1, w + 1):
@@ -277,31 +276,42 @@ class _Chain:
         return _Repair.of(self.p, self.window, self.most, rounds)
 
     def _lose(self, t: int, share: Array) -> None:
-        """A loss is found, a round trip after the lost packet was sent."""
+        """Answer a loss, a round trip after the lost packet was sent."""
         now = t * self.step
         timeout = self.sender.timeout(now, self.R)
         patience = int(timeout / self.R) + 1 if self.sender.impatient else self.most + 1
         repair = self.repair(min(patience, self.most + 1))
-        for r in range(self.most + 1):
-            self.new[t + _STEPS * (1 + r)] += share @ repair.new[r]
-            done = share * repair.done[r]
-            again = done * repair.again[r]
-            self.avoid[t + _STEPS * (2 + r)] += np.bincount(self.halved, done - again, self.widest + 1)
-            self.found[t + _STEPS * (1 + r)] += np.bincount(self.halved, again, self.widest + 1)
+        at = t + _STEPS * (1 + np.arange(self.most + 1))
+        self.new[at] += repair.new @ share
+        done = repair.done * share
+        again = done * repair.again
+        self.avoid[at + _STEPS] += self._halved(done - again, 1)
+        self.found[at] += self._halved(again, 1)
+        failed = self._halved(repair.failed * share, 2)
+        gone, twice, chance = repair.resent @ share, repair.twice @ share, repair.failed @ share
+        self.twice[t] += twice.sum()
         for late in range(3):
-            gone = share @ repair.resent[late]
-            self.twice[t] += share @ repair.twice[late]
-            at = (now + late * self.R + timeout) / self.step
-            whole = int(at)
-            self._wait(t + _STEPS * (1 + late), round(at), float((share * repair.failed[late]).sum()))
-            out = np.bincount(self.threshold, share * repair.failed[late], self.widest + 1)
-            for step, part in ((whole, whole + 1 - at), (whole + 1, at - whole)):
+            when = (now + late * self.R + timeout) / self.step
+            whole = int(when)
+            self._wait(t + _STEPS * (1 + late), round(when), float(chance[late]))
+            for step, part in ((whole, whole + 1 - when), (whole + 1, when - whole)):
                 if step + _STEPS < self.new.size:
-                    self.waiting[step, 0] += part * out
-                    self.new[step + _STEPS] -= part * gone
+                    self.waiting[step, 0] += part * failed[late]
+                    self.new[step + _STEPS] -= part * gone[late]
+
+    def _halved(self, share: Array, least: int) -> Array:
+        """Move each window's share to half the window, at least so much; the last axis is the window."""
+        even = np.zeros((share.shape[0], 2 * (self.widest // 2 + 1)))
+        even[:, : self.widest + 1] = share
+        half = even.reshape(share.shape[0], -1, 2).sum(axis=2)
+        half[:, least] += half[:, :least].sum(axis=1)
+        half[:, :least] = 0
+        out = np.zeros_like(share)
+        out[:, : half.shape[1]] = half
+        return out
 
     def _expire(self, t: int, k: int) -> None:
-        """The timer goes off: one packet, then slow start, or twice the time."""
+        """Let the timer go off: one packet, then slow start, or twice the time."""
         share = self.waiting[t, k]
         self.expired[t] += share.sum()
         if t + _STEPS < self.new.size:

@@ -1,13 +1,13 @@
 """Short TCP flows beside long ones: the loss and the queue at which both together are what the link carries.
 
-Short flows come as a Poisson process, and each either has data for a time that is drawn evenly between two bounds or has
-so many packets to send. The LRED paper leaves their model to later work.
+Short flows come as a Poisson process, and each either has data for a time that is drawn evenly between two bounds or
+has so many packets to send. The LRED paper leaves their model to later work.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,7 +51,7 @@ class Shorts:
     lam: float
     lifetime: tuple[float, float] | None = None
     size: int | None = None
-    sender: Sender = Sender()
+    sender: Sender = field(default_factory=Sender)
 
     def __post_init__(self) -> None:
         not_negative(lam=self.lam)
@@ -108,7 +108,8 @@ class Shorts:
             return float(np.mean(lived.sent[at] + lived.repeated[at])) + self.sender.syn
         assert self.size is not None
         # Long enough for the mean flow to have sent it all; what arrives twice is little.
-        lived = life(p, R, R * (8 + self.size * np.sqrt(p) * (2 + 20 * p)), self.sender)
+        lost = self.size * p
+        lived = life(p, R, 6 * R + 4.5 * lost * (R + self.sender.T_min / 4), self.sender)
         return self.size + float(np.interp(self.size, lived.sent, lived.repeated)) + self.sender.syn
 
     def time(self, p: float, R: float) -> float:
@@ -154,6 +155,8 @@ class Equilibrium(Answer):
 
     Parameters
     ----------
+    warnings : tuple of str
+        Which conditions of the formulas fail here, and what that means.
     p : float
         Probability that a packet is lost.
     q : float
@@ -209,7 +212,7 @@ def equilibrium(
         The loss, if that is given instead: the queue is looked for.
     rate : callable, optional
         ``rate(p, R)`` gives the packets a second that a long flow sends; by default `padhye`, the full model, with the
-        time-out of a round trip that does not vary.
+        time-out that the short flows' sender has when the round trip does not vary.
 
     Returns
     -------
@@ -328,7 +331,7 @@ def _at_queue(excess: Callable[[float], float], alone: Callable[[float], float])
         if high > _MOST:
             raise ValueError(f"the flows overload the link even at a loss of {_MOST:g}")
         low, high = high, 1.5 * high
-    return float(brentq(excess, low, high, xtol=1e-6, rtol=1e-5)) if high > low else low
+    return float(brentq(excess, low, high, xtol=1e-5, rtol=1e-4)) if high > low else low
 
 
 def _at_loss(excess: Callable[[float, float], float], p: float, C: float) -> tuple[float, float]:
