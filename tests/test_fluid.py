@@ -131,11 +131,12 @@ def test_results_do_not_depend_on_how_often_it_looks_up(small: Scenario) -> None
     assert first.series.equals(again.series)
 
 
+# The first overflow is met to the first order: its moment is known to a step, in which 2 packets come.
 def test_half_the_step_changes_next_to_nothing(small: Scenario) -> None:
-    coarse, fine = (
-        seconds(aqmlab.fluid(small.with_({"duration": "20 s"}), step=step), "queue") for step in (0.004, 0.002)
-    )
-    assert np.abs(coarse - fine).max() < 0.2
+    longer = small.with_({"duration": "20 s"})
+    coarse, fine = (seconds(aqmlab.fluid(longer, step=step), "queue")[0] for step in (0.004, 0.002))
+    assert np.abs(coarse - fine).max() < 1
+    assert np.abs(coarse - fine)[10:].max() < 0.001
 
 
 @pytest.mark.parametrize(
