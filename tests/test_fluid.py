@@ -135,7 +135,8 @@ def test_half_the_step_changes_next_to_nothing(small: Scenario) -> None:
     coarse, fine = (
         seconds(aqmlab.fluid(small.with_({"duration": "20 s"}), step=step), "queue") for step in (0.004, 0.002)
     )
-    assert np.abs(coarse - fine).max() < 0.2
+    # First order in the second in which the queue runs into its limits, between two ends of steps.
+    assert np.abs(coarse - fine).max() < 0.3
 
 
 @pytest.mark.parametrize(
