@@ -190,7 +190,9 @@ class Plant:
         K12 K21 e^(-sR) / ((s + K11) (s + 1/R))
 
     with the queue's pole at -1/R, or at 0 without it; without merging w(t) and w(t-R), (K11/2) (1 + e^(-sR)) takes the
-    place of K11. For several classes it is the sum, with the queue's pole at sum of x_i / R_i over C, x_i their rates.
+    place of K11, and with the queue's pole K11/(2R) (1 - e^(-sR)) is added to the denominator: a queue that grows slows
+    windows down at once, and drops with them a round trip later. For several classes it is the sum, with the queue's
+    pole at sum of x_i / R_i over C, x_i their rates.
 
     Parameters
     ----------
@@ -205,7 +207,8 @@ class Plant:
     queue_pole : bool
         With the queue's pole, R = Tp + q/C (Hollot); or R constant and the queue an integrator (LRED).
     merged : bool
-        Whether w(t-R) is taken for w(t) in the product of both, as LRED and Hollot do.
+        Whether w(t-R) is taken for w(t), and R(t-R) for R(t), as LRED and Hollot do. Without, it is all of the fluid
+        model's linear part.
     load : float
         What does not heed drops (packets/s), below ``C``; the flows have the rest.
     p0 : float
@@ -255,6 +258,8 @@ class Plant:
         """Of each class K12 K21."""
         self.pole = float(np.sum(self.N * self.w / self.R**2)) / self.C if queue_pole else 0.0
         """Where the queue's pole is, times -1 (1/s)."""
+        self.heard = self.N / (self.R**3 * self.C) * (queue_pole and not merged)
+        """By how much windows of each class feel that R(t) is not R(t-R) (1/s^2)."""
 
     @property
     def delay(self) -> float:
@@ -276,10 +281,13 @@ class Plant:
         """
         s = np.asarray(s, dtype=complex)
         total: Complex = np.zeros(s.shape, dtype=complex)
-        for K, K11, R in zip(self.K, self.K11, self.R, strict=True):
+        queue = s + self.pole
+        for K, K11, R, heard in zip(self.K, self.K11, self.R, self.heard, strict=True):
             late = np.exp(-s * R)
-            total = total + K * late / (s + (K11 if self.merged else K11 / 2 * (1 + late)))
-        return (total / (s + self.pole))[()]
+            window = s + (K11 if self.merged else K11 / 2 * (1 + late))
+            total = total + K * late / window
+            queue = queue + heard * (1 - late) / window
+        return (total / queue)[()]
 
     def transfer_function(self, pade: int | None = None) -> TransferFunction:
         """Give the plant to python-control.
@@ -305,15 +313,17 @@ class Plant:
             raise ValueError("this plant is not a rational function times one delay: give the order of pade")
         if pade is not None and pade < 1:
             raise ValueError(f"pade = {pade}: must be at least 1")
-        total = control.tf([0.0], [1.0])
-        for K, K11, R in zip(self.K, self.K11, self.R, strict=True):
+        total, slowed, windows = np.zeros(1), np.zeros(1), np.ones(1)  # over the product of the classes' windows
+        for K, K11, R, heard in zip(self.K, self.K11, self.R, self.heard, strict=True):
             above, below = (np.ones(1), np.ones(1)) if pade is None else control.pade(R, pade)
             above, below = np.asarray(above, dtype=float), np.asarray(below, dtype=float)
             window = np.polymul([1.0, K11], below)
             if not self.merged:
                 window = np.polyadd(np.polymul([1.0, K11 / 2], below), K11 / 2 * above)
-            total = total + control.tf(K * above, window)
-        return total * control.tf([1.0], [1.0, self.pole])
+            total = np.polyadd(np.polymul(total, window), np.polymul(K * above, windows))
+            slowed = np.polyadd(np.polymul(slowed, window), np.polymul(heard * np.polysub(below, above), windows))
+            windows = np.polymul(windows, window)
+        return control.tf(total, np.polyadd(np.polymul([1.0, self.pole], windows), slowed))
 
 
 def _left(C: float, load: float) -> float:
