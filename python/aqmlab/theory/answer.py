@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass, fields
+from math import isfinite
 from typing import Any
 
 
@@ -26,9 +27,13 @@ class Answer:
         Returns
         -------
         dict
-            Every field by its name, in the order of declaration, ``warnings`` last.
+            Every field by its name, in the order of declaration, ``warnings`` last; what is infinite or not a number
+            is None.
         """
-        return {name: getattr(self, name) for name in self.meanings()}
+        values = {name: getattr(self, name) for name in self.meanings()}
+        return {
+            name: None if isinstance(value, float) and not isfinite(value) else value for name, value in values.items()
+        }
 
     @classmethod
     def meanings(cls) -> dict[str, str]:

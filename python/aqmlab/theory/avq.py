@@ -8,6 +8,7 @@ from math import inf, isfinite, pi, sqrt
 import numpy as np
 from scipy.optimize import brentq
 
+from aqmlab.theory import domain
 from aqmlab.theory.answer import Answer
 from aqmlab.theory.avq_loop import SAWTOOTH, critical_alpha, delay_limit, linearise, utilisation
 from aqmlab.theory.domain import caution, not_negative, positive, remarks
@@ -284,7 +285,7 @@ def design(*, N_min: float, R_max: float, C: float, gamma: float = 0.98, alpha: 
     rule = working_rule(N_min, R_max, C, gamma)
     alpha = rule if alpha is None else alpha
     positive(alpha=alpha)
-    window = gamma * C * R_max / N_min
+    window = gamma * domain.window(N_min, R_max, C)
     loops: dict[str, float | None] = {}
     with remarks() as told:
         caution(

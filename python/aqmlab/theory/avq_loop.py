@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import atan2, inf, isinf, pi, sqrt
+from math import atan2, hypot, inf, isinf, pi, sqrt
 
 import numpy as np
 from scipy.optimize import brentq
@@ -273,7 +273,7 @@ def crossing_frequency(alpha: float, loop: Loop) -> float:
     """
     not_negative(alpha=alpha)
     spread = loop.K12**2 - loop.K11**2
-    return sqrt((spread + sqrt(spread**2 + 4 * (alpha * loop.K2) ** 2)) / 2)
+    return sqrt((spread + hypot(spread, 2 * alpha * loop.K2)) / 2)
 
 
 def delay_limit(alpha: float, loop: Loop) -> float:

@@ -150,7 +150,7 @@ def pi(a: float, b: float, frequency: float, sampled: bool = True) -> Law:
     a : float
         Gain on the error now (1/packet).
     b : float
-        Gain on the error a period ago (1/packet); below ``a``.
+        Gain on the error a period ago (1/packet); below ``a``, and above -``a``.
     frequency : float
         How often p is updated (Hz).
     sampled : bool
@@ -172,9 +172,8 @@ def pi(a: float, b: float, frequency: float, sampled: bool = True) -> Law:
     Tustin's zero and its denominator the integrator with the hold.
     """
     positive(a=a, frequency=frequency)
-    not_negative(b=b)
-    if not b < a:
-        raise ValueError(f"b = {b:g}: must be below a = {a:g}, or the law does not integrate the error")
+    if not -a < b < a:
+        raise ValueError(f"b = {b:g}: must be below a = {a:g}, or the law does not integrate the error, and above -a")
     T = 1 / frequency
     K = (a - b) * frequency
     z = K / ((a + b) / 2)

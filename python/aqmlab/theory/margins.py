@@ -128,23 +128,32 @@ def sampled(response: Response, delay: float = 0.0) -> Sampled:
     last = float(coarse[min(loud[-1] + 1, len(coarse) - 1)])
     if loud[-1] == len(coarse) - 1:
         raise ValueError("the open loop's gain does not fall at high frequencies: it must be strictly proper")
-    # Beyond, the phase turns on: two turns of the delay, or three decades of what has none.
+    # Beyond, the phase turns on: two turns of the delay, or three decades of what has none. If the longest delay is one
+    # of the law's memory, it turns by the others: on until it has passed -180 degrees.
     high = max(last, scale) + 4 * pi / delay if delay > 0 else 1e3 * last
+    while True:
+        w = _frequencies(low, high, last, delay)
+        T = np.asarray(response(1j * w), dtype=complex)
+        phase = np.unwrap(np.angle(T))
+        start = -pi / 2 * round(integrators)
+        phase += 2 * pi * np.round((start - phase[0]) / (2 * pi))
+        if delay == 0 or phase[-1] < -1.5 * pi or abs(T[-1]) < 1e-9 * min(1, gain(low)) or len(w) > _MOST / 4:
+            return Sampled(w, T, phase, round(integrators))
+        high *= 2
+
+
+def _frequencies(low: float, high: float, last: float, delay: float) -> Array:
+    """Give frequencies that are dense for a factor and for a turn of the delay."""
     w = np.geomspace(low, high, int(_A_DECADE * np.log10(high / low)))
-    if delay > 0:
-        step = 2 * pi / (_A_TURN * delay)
-        wide = step / (w[1] / w[0] - 1)
-        if wide < high:
-            if (high - wide) / step > _MOST:
-                raise ValueError(
-                    f"the loop's gain is 1 at {last:.3g} rad/s, thousands of turns of its delay {delay:g} s"
-                )
-            w = np.concatenate([w[w < wide], np.arange(wide, high + step, step)])
-    T = np.asarray(response(1j * w), dtype=complex)
-    phase = np.unwrap(np.angle(T))
-    start = -pi / 2 * round(integrators)
-    phase += 2 * pi * np.round((start - phase[0]) / (2 * pi))
-    return Sampled(w, T, phase, round(integrators))
+    if delay == 0:
+        return w
+    step = 2 * pi / (_A_TURN * delay)
+    wide = step / (w[1] / w[0] - 1)
+    if wide >= high:
+        return w
+    if (high - wide) / step > _MOST:
+        raise ValueError(f"the loop's gain is 1 at {last:.3g} rad/s, thousands of turns of its delay {delay:g} s")
+    return np.concatenate([w[w < wide], np.arange(wide, high + step, step)])
 
 
 def margins(response: Response, delay: float = 0.0) -> Margins:

@@ -63,23 +63,24 @@ def tustin(K: float, z: float, frequency: float = 170.0) -> tuple[float, float]:
     K : float
         Gain of the integrator (1/(packet s)).
     z : float
-        Zero (rad/s), below twice the frequency.
+        Zero (rad/s).
     frequency : float
         Updates a second.
 
     Returns
     -------
     tuple of float
-        a = K (1/z + 1/(2 f)) and b = K (1/z - 1/(2 f)), per packet; a - b = K/f, (a + b)/2 = K/z.
+        a = K (1/z + 1/(2 f)) and b = K (1/z - 1/(2 f)), per packet; a - b = K/f, (a + b)/2 = K/z. Updates so rare that b
+        is not positive are remarked on.
 
     Raises
     ------
     ValueError
-        If an argument is not positive and finite, or the updates are so rare that b is not positive.
+        If an argument is not positive and finite.
     """
     positive(K=K, z=z, frequency=frequency)
     if z >= 2 * frequency:
-        raise ValueError(f"frequency = {frequency:g}: must be above z/2 = {z / 2:g} Hz, or b is not positive")
+        caution(f"frequency = {frequency:g}: must be above z/2 = {z / 2:g} Hz, or b is not positive and PI no PI")
     half = 1 / (2 * frequency)
     return K * (1 / z + half), K * (1 / z - half)
 
@@ -100,7 +101,7 @@ def corner_phase_margin_deg(N_min: ArrayLike, R_max: ArrayLike, C: ArrayLike) ->
     -------
     ndarray
         90 - x - arctan(x) in degrees, x = 2 N/(R C), of the arguments' broadcast shape; positive just where R C/N is
-        above 2.3245, so that the rule's own condition is not enough.
+        above 2.3247, so that the rule's own condition is not enough.
 
     Raises
     ------
@@ -221,7 +222,7 @@ class Design(Answer):
     valid : bool
         Whether R C/N is at least 2, which the rule presumes: TCP's pole below the queue's.
     stable : bool
-        Whether the loop is stable there on Hollot's plant; it takes R C/N above 2.3245.
+        Whether the loop is stable there on Hollot's plant; it takes R C/N above 2.3247.
     gain_margin : float
         By what factor the gain may grow; below 1 the factor to which it must shrink.
     phase_margin_deg : float
@@ -272,7 +273,7 @@ def design(*, N_min: float, R_max: float, C: float, frequency: float = 170.0) ->
     Raises
     ------
     ValueError
-        If an argument is not positive and finite, or the updates are so rare that b is not positive.
+        If an argument is not positive and finite.
 
     Notes
     -----
@@ -282,8 +283,8 @@ def design(*, N_min: float, R_max: float, C: float, frequency: float = 170.0) ->
     N, R = N_min, R_max
     filling = window(N, R, C)
     K, z = rule(N, R, C)
-    a, b = tustin(K, z, frequency)
     with remarks() as told:
+        a, b = tustin(K, z, frequency)
         point = loop.operating_point(N, R, C, HOLLOT_ETA)
         found = loop.Loop(loop.Plant(N, R, C, HOLLOT_ETA, queue_pole=True), laws.pi(a, b, frequency)).margins()
         if filling < 2:

@@ -299,9 +299,9 @@ def alpha_fastest(r: ArrayLike, r0: float) -> Array:
     (9) with r_(k+1) = r0; our own, not the paper's. Defined for every rate, and never above `alpha_hat`.
     """
     positive(r=r, r0=r0)
-    off = np.asarray(r, dtype=float) / r0 - 1
-    safe = np.where(off == 0, 1e-9, off)
-    return np.asarray(np.where(off == 0, 2.0, 2 * np.log1p(safe) / safe) / r0)
+    x = np.asarray(r, dtype=float) / r0
+    off = x - 1
+    return np.asarray(np.where(off == 0, 2.0, 2 * np.log(x) / np.where(off == 0, 1, off)) / r0)
 
 
 @dataclass(frozen=True, kw_only=True)
