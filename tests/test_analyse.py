@@ -186,7 +186,7 @@ def test_packets_swing_where_the_plant_with_queue_pole_says_and_not_where_lred_s
     assert peak == pytest.approx(after["queue_pole"].margins.phase_crossover, rel=0.25)
 
 
-# Experiment 1 with 400 flows: windows of one packet. At Padhye's loss the loop bears 13 times these gains (10 without
+# Experiment 1 with 400 flows: windows of one packet. At Padhye's loss the loop bears 13 times these gains (12 without
 # merging) and then swings at 16 rad/s; by (6), whose loss is above 1, it would bear 100. At 16 times there is a line
 # (share 0.5, noise has 0.1 to 0.3), again a little slower: each class of flows has less than a packet of window.
 def test_where_time_outs_rule_packets_swing_where_the_plant_at_padhye_s_loss_says() -> None:

@@ -377,3 +377,12 @@ def test_engine_far_above_the_rule_the_mean_is_still_gamma_s() -> None:
     alpha = 10 * avq.working_rule(N, D, C)
     used, loss = packets("paper", alpha, GAMMA)
     assert used == pytest.approx(GAMMA * (1 - loss), rel=5e-3)
+
+
+def test_a_huge_alpha_is_judged_and_a_window_that_nothing_has_is_refused() -> None:
+    found = avq.design(N_min=100, R_max=0.45, C=C, alpha=1e300)
+    assert not found.within_rule
+    assert found.alpha_fluid == 0
+    for flows in (1e-6, 1e300):
+        with pytest.raises(ValueError, match=r"a flow's window R C/N is .* must be in"):
+            avq.design(N_min=flows, R_max=0.45, C=C)

@@ -434,3 +434,21 @@ def test_a_load_step_is_answered_in_the_four_seconds_of_the_window() -> None:
     # The window fills evenly, between the half second that the joining takes and the excess of the slow starts.
     steps = lred.smoothed(lred.loss_ratio(np.r_[np.full(4, p1), p2 / 2 + p1 / 2, np.full(6, p2)], np.ones(11)), L0=p1)
     assert estimate.mean(axis=0)[41:46] == pytest.approx(steps[4:9], rel=0.12)
+
+
+@pytest.mark.parametrize("beta", [1e-300, 1e-30, 1e-12])
+def test_a_gain_that_hardly_acts_has_all_of_its_margin(beta: float) -> None:
+    found = lred.design(N_min=100, R_max=0.45, C=C, beta=beta)
+    assert found.phase_margin_deg == pytest.approx(90, abs=1e-5)
+    assert found.phase_margin_queue_pole_deg is None
+    assert found.guaranteed
+    # Far below TCP's pole the plant is Kc/(K11 s).
+    Hc = float(lred.gain(100, 0.45, C, beta))
+    assert found.crossover == pytest.approx(C**2 / 150 * Hc * 0.45**2 * C / 200, rel=1e-6, abs=1e-250)
+    json.dumps(found.document(), allow_nan=False)
+
+
+def test_a_refusal_names_the_option(cli: Cli) -> None:
+    done = cli("design", "lred", "--rate", "10 Mbit/s", "--packet", "500 B", "--n-min", "0", "--rtt-max", "350 ms")
+    assert done.returncode == 2
+    assert done.stderr == "--n-min: N_min = 0: must be positive and finite\n"

@@ -507,3 +507,14 @@ def test_the_bifurcation_diagram_draws_what_it_is_given() -> None:
     assert np.array_equal(below.lines[1].get_ydata(), exponents)
     with pytest.raises(ValueError, match="shapes"):
         bifurcation(m, points.T, exponents)
+
+
+def test_gains_are_exact_next_to_0_and_2() -> None:
+    # c = 2 (ln(2 - x) - ln x)/(1 - x): for x = 2^-60 of 61 ln 2 and a part in 10^18.
+    x = 2.0**-60
+    assert float(raqm_map.c(x)) == pytest.approx(2 * 61 * math.log(2), rel=1e-14)
+    assert float(raqm_map.c(2 - 2.0**-50)) == pytest.approx(2 * 51 * math.log(2), rel=1e-14)
+    assert float(raqm.alpha_fastest(x * R0, R0)) == pytest.approx(2 * 60 * math.log(2) / R0, rel=1e-14)
+    near = 1 + 2.0**-40
+    assert float(raqm_map.c(near)) == pytest.approx(4, rel=1e-14)
+    assert float(raqm.alpha_fastest(near * R0, R0)) * R0 == pytest.approx(2 - 2.0**-40, rel=1e-14)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,6 +28,22 @@ LongestRoundTrip = Annotated[
     str, typer.Option("--rtt-max", metavar="TIME", help="The longest round-trip time, the queue included: '350 ms'.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
+
+OPTIONS = {
+    "N_min": "--n-min",
+    "R_max": "--rtt-max",
+    "C": "--rate",
+    "r0": "--rate",
+    "r": "--at",
+    "q0": "--target",
+    "Q": "--buffer",
+    "B": "--buffer",
+    "P": "--loss",
+    "W": "--window",
+    "d": "--rtt",
+    "S": "--period",
+}
+"""The option by which a command is told what theory calls so, where neither gives the other away."""
 
 
 @design.command()
@@ -230,7 +247,9 @@ def _answer(ask: Callable[[], Answer], json: bool) -> None:
     try:
         answer = ask()
     except ValueError as error:
-        stop(BAD_USAGE, str(error))
+        name = re.match(r"(\w+) = ", str(error))
+        option = OPTIONS.get(name[1]) if name else None
+        stop(BAD_USAGE, f"{option}: {error}" if option else str(error))
     if json:
         typer.echo(json_text(answer.document()), nl=False)
         for text in answer.warnings:

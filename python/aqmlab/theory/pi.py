@@ -80,7 +80,7 @@ def tustin(K: float, z: float, frequency: float = 170.0) -> tuple[float, float]:
     """
     positive(K=K, z=z, frequency=frequency)
     if z >= 2 * frequency:
-        caution(f"frequency = {frequency:g}: must be above z/2 = {z / 2:g} Hz, or b is not positive and PI no PI")
+        caution(f"frequency = {frequency:g}: must be above z/2 = {z / 2:g} Hz, or b is not positive")
     half = 1 / (2 * frequency)
     return K * (1 / z + half), K * (1 / z - half)
 
