@@ -156,6 +156,21 @@ def test_flows_and_load_of_the_moment_count() -> None:
     assert any("late: not there at 30 s" in text for text in before.warnings)
 
 
+def test_a_buffer_below_the_target_is_remarked_on() -> None:
+    told = one_round_trip(aqm="pi", **{"dumbbell.buffer": "50 packets", "aqm.q_ref": 100}).warnings
+    assert any("pi: its target, 100 packets, is not below the buffer's 50" in text for text in told)
+
+
+@pytest.mark.parametrize("beta", [1e-6, 1e-12])
+def test_a_slow_estimator_takes_as_long_as_its_integrator(beta: float) -> None:
+    # Far below 1/tau the loop is Hc P(0) / (tau s); P(0) is dq/dp.
+    found = one_round_trip(aqm=f"lred:q0=100,beta={beta}")
+    p, plant = found.point.p, found.plants["queue_pole"]
+    slow = laws.lred(beta, p, estimator=True)
+    expected = np.log(50) * slow.values["tau"] / (slow.values["Hc"] * abs(complex(plant(0j))))
+    assert Loop(plant, slow).response_time() == pytest.approx(expected, rel=0.01)
+
+
 def swing(scenario: Scenario) -> tuple[float, float]:
     """Give the strongest frequency of the packets' queue (rad/s), and the share of the variance within 30 % of it."""
     result = aqmlab.run(scenario, seeds=1)

@@ -288,10 +288,11 @@ def _with_estimator(facts: dict[str, Any], point: Settled, plant: Plant) -> None
     law = lred(given["beta"], point.p, True, given["period"], given["window"], given["weight"])
     loop = Loop(plant, law)
     margins = loop.margins()
+    time = loop.response_time(BANDS[0])
+    told = f"takes {time:.3g} s to shrink to {BANDS[0]:.0%}" if isfinite(time) else "never shrinks"
     caution(
         f"LRED: L is held at p0, as in the paper; with L following, the phase margin with queue pole is "
-        f"{margins.phase_margin_deg:.1f} deg, and a deviation takes {loop.response_time(BANDS[0]):.3g} s to shrink to "
-        f"{BANDS[0]:.0%}"
+        f"{margins.phase_margin_deg:.1f} deg, and a deviation {told}"
     )
 
 

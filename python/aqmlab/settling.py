@@ -342,6 +342,11 @@ def _queue(facts: dict[str, Any], flows: Flows) -> tuple[float, Ramp | None]:
     if name in ("red", "ared"):
         return _on_ramp(name, given, flows, full)
     if facts["target"] is not None:
+        if facts["target"] >= full:
+            caution(
+                f"{name}: its target, {facts['target']:.4g} packets, is not below the buffer's {full:.4g}: the queue "
+                "overflows before it is there; point and loop are those of a longer buffer"
+            )
         return float(facts["target"]), None
     if name == "avq":
         caution("avq: the real queue is short; the operating point is that of an empty one, at gamma of the capacity")

@@ -48,7 +48,7 @@ def poles(response: Response, delay: float = 0.0, count: int = 10) -> Complex:
     """
     on = sampled(response, delay)
     low, high = on.w[0], max(50 / delay, 2 * on.w[-1]) if delay > 0 else on.w[-1]
-    radius = np.geomspace(max(low, 1e-8 * high), high, 80)
+    radius = np.geomspace(low, high, max(80, int(8 * np.log10(high / low))))
     start = (radius[:, None] * np.exp(1j * np.linspace(0.25 * pi, pi, 16))).ravel()
     s = np.concatenate([start, np.linspace(0, 40 / delay, 160) * 1j - 1 / delay]) if delay > 0 else start
     found = np.empty(0, dtype=complex)

@@ -135,8 +135,11 @@ def lred(
         )
 
     def response(s: Any) -> Any:
-        smoothed = (1 - weight) / (1 - weight * np.exp(-s * period))
-        return Hc / (1 - smoothed * _mean(s * period) * _mean(s * period * window))
+        held, measured = _lack(s * period), _lack(s * period * window)
+        new = -np.expm1(-s * period)
+        smoothed = weight * new / (1 - weight + weight * new)
+        # 1 - E, of which every factor is 1 less one of these, without cancelling at low frequencies.
+        return Hc / (smoothed + (1 - smoothed) * (held + (1 - held) * measured))
 
     tau = (window / 2 + 0.5 + weight / (1 - weight)) * period
     return Law("Hc / (1 - E(s))", {"Hc": Hc, "tau": tau}, response, left_out, delay=(window + 1) * period)
@@ -453,6 +456,13 @@ WITHOUT = {
     "avq": "it steers the rate, not the queue: its own loop is that of `aqmlab design avq`",
 }
 """The algorithms without a law from the queue to the drop probability, and why."""
+
+
+def _lack(x: Any) -> Any:
+    """Give what `_mean` lacks of 1, exactly for small x too."""
+    small = np.abs(x) < 1e-3
+    safe = np.where(small, 1.0, x)
+    return np.where(small, x / 2 - x**2 / 6 + x**3 / 24 - x**4 / 120, 1 + np.expm1(-safe) / safe)
 
 
 def _mean(x: Any) -> Any:
