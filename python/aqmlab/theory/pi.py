@@ -70,8 +70,8 @@ def tustin(K: float, z: float, frequency: float = 170.0) -> tuple[float, float]:
     Returns
     -------
     tuple of float
-        a = K (1/z + 1/(2 f)) and b = K (1/z - 1/(2 f)), per packet; a - b = K/f, (a + b)/2 = K/z. Updates so rare that b
-        is not positive are remarked on.
+        a = K (1/z + 1/(2 f)) and b = K (1/z - 1/(2 f)), per packet; a - b = K/f, (a + b)/2 = K/z. If updates are so
+        rare that b is not positive, that is remarked on.
 
     Raises
     ------
