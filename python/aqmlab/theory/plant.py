@@ -313,9 +313,9 @@ class Plant:
             raise ValueError("this plant is not a rational function times one delay: give the order of pade")
         if pade is not None and pade < 1:
             raise ValueError(f"pade = {pade}: must be at least 1")
-        total: Array = np.zeros(1)
-        slowed: Array = np.zeros(1)
-        windows: Array = np.ones(1)  # the classes' denominators multiplied: what is below both sums
+        total: Any = np.zeros(1)
+        slowed: Any = np.zeros(1)
+        windows: Any = np.ones(1)  # the classes' denominators multiplied: what is below both sums
         for K, K11, R, heard in zip(self.K, self.K11, self.R, self.heard, strict=True):
             above, below = (np.ones(1), np.ones(1)) if pade is None else control.pade(R, pade)
             above, below = np.asarray(above, dtype=float), np.asarray(below, dtype=float)

@@ -69,7 +69,10 @@ def c(x: ArrayLike) -> Array:
     if not np.all(x < 2):
         raise ValueError(f"x = {x}: must be in (0, 2), the rate below twice the expected one")
     off = x - 1
-    return np.asarray(np.where(off == 0, 4.0, 2 * (np.log(x) - np.log(2 - x)) / np.where(off == 0, 1, off)))
+    # artanh is exact next to 1, where 2 - x is rounded; logarithms are next to 0, where x - 1 is.
+    near = np.where(off == 0, 1e-9, np.clip(off, -0.5, 0.5))
+    far = np.where(np.abs(off) < 0.5, 0.5, off)
+    return np.asarray(np.where(np.abs(off) < 0.5, 4 * np.arctanh(near) / near, 2 * (np.log(x) - np.log(2 - x)) / far))
 
 
 def c_curve(points: int = 199, edge: float = 0.01) -> tuple[Array, Array]:
