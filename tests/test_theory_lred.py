@@ -151,9 +151,9 @@ def test_what_beta_is_allowed_in_the_paper_s_experiments(
     else:
         assert found.phase_margin_queue_pole_deg == pytest.approx(with_pole, abs=0.55 if with_pole > 30 else 0.05)
     # The margin is what eq. (21) lacks to pi/2, and at beta_star it is positive, which is the theorem.
-    lag = float(proportional.lag(N, R, C, lred.gain(N, R, C)))
-    assert found.phase_margin_deg == pytest.approx(90 - math.degrees(lag), abs=1e-9)
-    assert found.crossover == pytest.approx(math.sqrt(float(lred.y(N, R, C)) / 2), rel=1e-9)
+    by_nyquist = loop.Loop(loop.Plant(N, R, C), float(lred.gain(N, R, C))).margins()
+    assert found.phase_margin_deg == pytest.approx(by_nyquist.phase_margin_deg, abs=1e-9)
+    assert found.crossover == pytest.approx(by_nyquist.crossover, rel=1e-9)
     assert found.phase_margin_star_deg >= -1e-9
 
 

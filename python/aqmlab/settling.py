@@ -391,7 +391,7 @@ def _meeting(loss: Callable[[float], float], ramp: Ramp, top: float) -> float | 
 def _adapted(ramp: Ramp, given: dict[str, Any], flows: Flows) -> Ramp:
     """Move max_p to where the queue is half-way between the thresholds, as far as its bounds allow."""
     wanted = flows.believed((ramp.min_th + ramp.max_th) / 2)
-    called_for = {"1993": wanted / (2 - wanted), "wait": 1.5 * wanted, "none": wanted}[ramp.spacing]
+    called_for = ramp.base(wanted)
     max_p = float(np.clip(2 * called_for, given["bottom"], given["top"]))
     if max_p != 2 * called_for:
         caution(f"ared: max_p would have to be {2 * called_for:.3g}, and is at its bound {max_p:g}")

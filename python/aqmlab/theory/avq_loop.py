@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import atan2, hypot, inf, isinf, pi, sqrt
+from math import atan2, hypot, inf, isinf, sqrt
 
 import numpy as np
 from scipy.optimize import brentq
 
 from aqmlab.theory.domain import caution, not_negative, positive
+from aqmlab.theory.proportional import chebyshev
 
 # 1/beta is the square of the constant of the square-root law: 3/2 for an ACK a packet; others take 2.
 SAWTOOTH = 2 / 3
@@ -331,7 +332,7 @@ def critical_alpha(loop: Loop) -> float:
     return float(brentq(lambda alpha: delay_limit(alpha, loop) - loop.d, 0.0, most, xtol=1e-15, rtol=1e-13))
 
 
-def rightmost(alpha: float, loop: Loop, nodes: int = 40) -> complex:
+def rightmost(alpha: float, loop: Loop, nodes: int = 41) -> complex:
     """Give the loop's rightmost pole.
 
     Parameters
@@ -361,13 +362,7 @@ def rightmost(alpha: float, loop: Loop, nodes: int = 40) -> complex:
     not_negative(alpha=alpha)
     if nodes < 4:
         raise ValueError(f"nodes = {nodes}: must be at least 4")
-    k = np.arange(nodes + 1)
-    x = np.cos(pi * k / nodes)
-    weight = np.where((k == 0) | (k == nodes), 2.0, 1.0) * (-1.0) ** k
-    spread = x[:, None] - x[None, :] + np.eye(nodes + 1)
-    D = np.outer(weight, 1 / weight) / spread
-    D -= np.diag(D.sum(axis=1))
-    generator = np.kron(D * 2 / loop.d, np.eye(2))
+    generator = np.kron(chebyshev(nodes) * 2 / loop.d, np.eye(2))
     generator[:2] = 0
     generator[:2, :2] = np.array([[-loop.K11, 0], [-alpha, 0]])
     generator[:2, -2:] = np.array([[-loop.K12, loop.K2], [0, 0]])

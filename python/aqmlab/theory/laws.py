@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aqmlab.theory.domain import caution, not_negative, positive
+from aqmlab.theory.lred_response import lag
 
 if TYPE_CHECKING:
     from control import TransferFunction
@@ -141,7 +142,7 @@ def lred(
         # 1 - E, of which every factor is 1 less one of these, without cancelling at low frequencies.
         return Hc / (smoothed + (1 - smoothed) * (held + (1 - held) * measured))
 
-    tau = (window / 2 + 0.5 + weight / (1 - weight)) * period
+    tau = lag(window, weight, period)
     return Law("Hc / (1 - E(s))", {"Hc": Hc, "tau": tau}, response, left_out, delay=(window + 1) * period)
 
 
@@ -327,12 +328,27 @@ class Ramp:
         float or None
             The average queue (packets); None where the ramp does not drop that many.
         """
-        p = {"1993": ratio / (2 - ratio), "wait": 1.5 * ratio, "none": ratio}[self.spacing]
+        p = self.base(ratio)
         if 0 < p <= self.max_p:
             return self.min_th + (self.max_th - self.min_th) * p / self.max_p
         if self.gentle and self.max_p < p < 1:
             return self.max_th * (1 + (p - self.max_p) / (1 - self.max_p))
         return None
+
+    def base(self, ratio: float) -> float:
+        """Give the p_b with which a part of the packets is dropped.
+
+        Parameters
+        ----------
+        ratio : float
+            That part.
+
+        Returns
+        -------
+        float
+            p_b: the inverse of what `ratio` says of the spacing.
+        """
+        return {"1993": ratio / (2 - ratio), "wait": 1.5 * ratio, "none": ratio}[self.spacing]
 
     def _called_for(self, average: float) -> tuple[float, float]:
         """Give p_b and its slope."""

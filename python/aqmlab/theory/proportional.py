@@ -278,7 +278,7 @@ def rightmost_root(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta:
     # In z = s R: z^2 + pole z + gain exp(-z) = 0; the state is queue and its slope at each node.
     nodes = 25
     generator = np.zeros((*N.shape, 2 * nodes, 2 * nodes))
-    generator[..., 2:, :] = np.kron(2 * _chebyshev(nodes), np.eye(2))[2:]
+    generator[..., 2:, :] = np.kron(2 * chebyshev(nodes), np.eye(2))[2:]
     generator[..., 0, 1] = 1
     generator[..., 1, 1] = -pole
     generator[..., 1, -2] = -gain
@@ -423,8 +423,19 @@ def check_theorem1(N: ArrayLike, R: ArrayLike, C: float, Hc: ArrayLike, eta: flo
     return account("the loop is stable", -rightmost_root(**region, C=C, eta=eta).real, region)
 
 
-def _chebyshev(nodes: int) -> Array:
-    """Give the matrix that differentiates at Chebyshev points of [-1, 1], from 1 down to -1."""
+def chebyshev(nodes: int) -> Array:
+    """Give the matrix that differentiates at Chebyshev points of [-1, 1], from 1 down to -1.
+
+    Parameters
+    ----------
+    nodes : int
+        How many points, at least 2.
+
+    Returns
+    -------
+    ndarray
+        Shape (nodes, nodes).
+    """
     i = np.arange(nodes)
     x = np.cos(np.pi * i / (nodes - 1))
     weight = np.where((i == 0) | (i == nodes - 1), 2.0, 1.0) * (-1.0) ** i
