@@ -395,11 +395,15 @@ def test_design_remarks_on_its_validity(change: dict[str, float], remark: str) -
         ({"N": 0}, "N = 0"),
         ({"d": -1}, "d = -1"),
         ({"P": 1.5}, "P = 1.5"),
+        ({"P": 0}, "P = 0"),
+        ({"P": 1}, "P = 1"),
         ({"P": None}, "give the drop probability P or the mean window W"),
         ({"N": 4}, r"eq. \(8\) fails"),
         ({"C": float("nan")}, "C = nan"),
         ({"d": [0.1, 0.2]}, "d of shape"),
         ({"B": 0.5}, "at least one packet"),
+        ({"B": 1e9}, "give a shorter buffer"),
+        ({"S": 1e300}, "take a shorter slot"),
         ({"S": 1e-4}, "longer slot"),
         ({"sigma": 0}, "sigma = 0"),
     ],
@@ -434,6 +438,9 @@ def test_the_command_answers_as_the_function_does(cli: Cli) -> None:
     refused = cli(*COMMAND, "--flows", "4", "--loss", "0.3")
     assert refused.returncode == 2
     assert "eq. (8) fails" in refused.stderr
+    neither = cli(*COMMAND, "--flows", "40")
+    assert neither.returncode == 2
+    assert "--loss, --window" in neither.stderr
 
 
 def test_the_command_s_other_options_are_read() -> None:
@@ -500,9 +507,10 @@ def test_at_a_fixed_loss_the_engine_s_queue_is_the_model_s(N: int) -> None:
     chain = seen.slots().chain(seen.sigma(), BUFFER)
     assert 1.04 < chain.mean / seen.queue.mean() < 1.15
     assert 1.02 < chain.sd / seen.queue.std() < 1.2
-    # Between Padhye's windows, which time out on every second loss of a round, and the square root's.
-    timing_out = N * redtail.padhye_window(0.014, N, C) - DELAY * C
-    assert 0.97 * timing_out < seen.queue.mean() * (1.08 if N == 40 else 1) < 1.02 * seen.slots().q_e
+    # The windows are Padhye's: as near as NewReno's of ten packets are in test_theory_tcp, 5 %, and 1 % for each of the
+    # queue's mean, what is dropped, and (30) in place of the full model.
+    window = (seen.queue.mean() + DELAY * C) / N
+    assert window == pytest.approx(redtail.padhye_window(0.014, N, C), rel=0.08)
 
 
 # The noise is not white but as slow as windows are, and flows do not send independently of each other: what all of them

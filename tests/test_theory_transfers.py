@@ -282,6 +282,12 @@ def test_the_engine_s_transfers_take_as_long_as_trials(flavour: str) -> None:
         (lambda: trials(30, 0.1, R, TAU, n=1), "n = 1: must be at least 2"),
         (lambda: trials([], 0.1, R, TAU), "packets is empty"),
         (lambda: Sender(flavour="vegas"), "flavour = 'vegas': must be one of tahoe, reno, newreno"),
+        (lambda: transfers.slow_start(3, R, TAU, w1=1.5), r"w1 = 1\.5: must be whole"),  # type: ignore[arg-type]
+        (lambda: transfers.slow_start(3, R, TAU, W_max=np.nan), "W_max = nan: must be positive, or infinite"),
+        (lambda: transfers.cardwell(30, 0.1, R, W_max=0), "W_max = 0: must be positive, or infinite"),
+        (lambda: trials(30, [], R, TAU), "p is empty"),
+        (lambda: Sender(initial_window=0.5), r"initial_window = 0\.5: must be at least 1"),
+        (lambda: Sender(requests=1.5), r"requests = 1\.5: must be a whole number"),  # type: ignore[arg-type]
         (lambda: Sender(tick=0), "tick = 0: must be positive"),
     ],
 )
