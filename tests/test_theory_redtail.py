@@ -371,6 +371,15 @@ def test_design_says_it_all_at_once() -> None:
     assert mixed.S_monotone < mixed.rtt
 
 
+# Twice the round-trip time is marginal, f' = -1: the straight line's variance is infinite, and JSON has no such number.
+def test_design_has_no_linear_spread_where_there_is_none() -> None:
+    for N in (20, 40):
+        answer = redtail.design(C=C, d=DELAY, N=N, P=0.02, S=2 * paper(N, 0.02).rtt)
+        assert (answer.sd_linear, answer.mean_shift, answer.stable) == (None, None, False)
+        assert answer.sd_chain == pytest.approx(paper(N, 0.02, slots=2).chain(SIGMA[N], BUFFER).sd, rel=1e-9)
+        assert json.loads(json.dumps(answer.document(), allow_nan=False))["sd_linear"] is None
+
+
 @pytest.mark.parametrize(
     ("change", "remark"),
     [
@@ -417,13 +426,15 @@ def test_other_functions_refuse_what_has_no_meaning() -> None:
     for refuse in (
         lambda: redtail.padhye_window(0.9, 2, C),
         lambda: redtail.first_rate(1, 30, 10, C1min=20),
+        lambda: redtail.first_rate(1, 30, 10, minth1=31),
+        lambda: paper(20).simulate(10, 800, 2.5, seed=1),  # type: ignore[arg-type]
         lambda: rate_deviation(np.ones((2, 5)), 0.1, 0.4),
         lambda: transitions([1.0], 1.0),
         lambda: transitions([1.0, np.inf], 1.0),
         lambda: stationary(transitions([0.0, 1.0], 1.0) * 2),
         lambda: paper(20).f(-1),
     ):
-        with pytest.raises(ValueError, match=r"must be|never fill"):
+        with pytest.raises(ValueError, match=r"must (not )?be|never fill"):
             refuse()
 
 

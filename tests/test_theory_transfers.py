@@ -288,6 +288,7 @@ def test_the_engine_s_transfers_take_as_long_as_trials(flavour: str) -> None:
         (lambda: trials(30, [], R, TAU), "p is empty"),
         (lambda: Sender(initial_window=0.5), r"initial_window = 0\.5: must be at least 1"),
         (lambda: Sender(requests=1.5), r"requests = 1\.5: must be a whole number"),  # type: ignore[arg-type]
+        (lambda: Sender(max_rto=0.5), r"max_rto = 0\.5: must not be below min_rto = 1"),
         (lambda: Sender(tick=0), "tick = 0: must be positive"),
     ],
 )

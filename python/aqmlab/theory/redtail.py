@@ -325,6 +325,8 @@ def first_rate(
     """
     not_negative(q1=q1, minth1=minth1, C1min=C1min)
     positive(maxth1=maxth1, C=C)
+    if minth1 > maxth1:
+        raise ValueError(f"minth1 = {minth1:g}: must not be above maxth1 = {maxth1:g}")
     most = C if C1max is None else C1max
     if not C1min <= most <= C:
         raise ValueError(f"C1min = {C1min:g}, C1max = {most:g}: must be in order, and at most C = {C:g}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aqmlab.theory.domain import caution, not_negative, positive
+from aqmlab.theory.domain import caution, not_negative, positive, whole
 from aqmlab.theory.markov import Stationary, band, settled
 from aqmlab.theory.slot_map import SlotMap, whole_buffer
 
@@ -61,7 +61,7 @@ class Slots(SlotMap):
         -----
         Eq. (15).
         """
-        positive(steps=steps, queues=queues)
+        whole(steps=steps, queues=queues)
         noise = np.random.default_rng(seed).normal(0, self.noise(sigma), (steps, queues))
         most = whole_buffer(B)
         q = np.full(queues, min(self.q_e, most))

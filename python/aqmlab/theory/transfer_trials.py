@@ -68,6 +68,8 @@ class Sender:
         if self.flavour not in FLAVOURS:
             raise ValueError(f"flavour = {self.flavour!r}: must be one of {', '.join(FLAVOURS)}")
         positive(initial_rto=self.initial_rto, min_rto=self.min_rto, max_rto=self.max_rto, tick=self.tick)
+        if self.max_rto < self.min_rto:
+            raise ValueError(f"max_rto = {self.max_rto:g}: must not be below min_rto = {self.min_rto:g}")
         positive(ssthresh=self.ssthresh)
         not_negative(requests=self.requests, delayed_ack=self.delayed_ack)
         if self.requests % 1:
