@@ -28,8 +28,8 @@ def seconds(result: Result, quantity: str) -> Array:
 
 
 # The reference has no slow start, and its flows begin at once. The engine meets the moments at which the queue leaves
-# zero or its limit by the end of a step only to the first order: where the buffer fills, a fifth of a packet may be left
-# at steps of 1 ms (up to one at 5 ms), where the queue only begins to build up less. Later they agree to 0.01.
+# zero or its limit by the end of a step only to the first order: where the buffer fills, a fifth of a packet may be
+# left at steps of 1 ms (up to one at 5 ms), where the queue only begins to build up less. Later they agree to 0.01.
 @pytest.mark.parametrize(
     ("aqm", "law", "thinned", "buffer"),
     [
@@ -131,11 +131,12 @@ def test_results_do_not_depend_on_how_often_it_looks_up(small: Scenario) -> None
     assert first.series.equals(again.series)
 
 
+# The first overflow is met to the first order: its moment is known to a step, in which 2 packets come.
 def test_half_the_step_changes_next_to_nothing(small: Scenario) -> None:
-    coarse, fine = (
-        seconds(aqmlab.fluid(small.with_({"duration": "20 s"}), step=step), "queue") for step in (0.004, 0.002)
-    )
-    assert np.abs(coarse - fine).max() < 0.2
+    longer = small.with_({"duration": "20 s"})
+    coarse, fine = (seconds(aqmlab.fluid(longer, step=step), "queue")[0] for step in (0.004, 0.002))
+    assert np.abs(coarse - fine).max() < 1
+    assert np.abs(coarse - fine)[10:].max() < 0.001
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ PACKAGE = Path(__file__).parents[1] / "python" / "aqmlab"
 MAY_IMPORT = {
     "__init__": {
         "_core",
+        "analysis",
         "cluster",
         "comparison",
         "fluid_engine",

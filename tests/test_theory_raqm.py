@@ -492,3 +492,18 @@ def test_the_command_prints_gains_as_json(cli: Cli) -> None:
     assert found["alpha_hat"] == pytest.approx(4.39445 / R0, rel=1e-6)
     assert found["warnings"][0] in done.stderr
     assert cli("design", "raqm", "--rate", "10 Mbit/s", "--eps", "2").returncode == 2
+
+
+def test_the_bifurcation_diagram_draws_what_it_is_given() -> None:
+    from matplotlib.figure import Figure
+
+    from aqmlab.plot_theory import bifurcation
+
+    m = np.linspace(1, 7, 13)
+    points, exponents = raqm_map.bifurcation(m, kept=20), raqm_map.lyapunov_exponent(m, kept=200)
+    figure = bifurcation(m, points, exponents, Figure())
+    above, below = figure.axes
+    assert np.array_equal(above.lines[0].get_ydata(), points.ravel())
+    assert np.array_equal(below.lines[1].get_ydata(), exponents)
+    with pytest.raises(ValueError, match="shapes"):
+        bifurcation(m, points.T, exponents)

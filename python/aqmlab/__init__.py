@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from aqmlab._core import ScenarioError, __version__
+    from aqmlab.analysis import Analysis, analyse
     from aqmlab.cluster import ClusterError
     from aqmlab.comparison import Comparison
     from aqmlab.fluid_engine import integrate as fluid
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DISTRIBUTIONS",
     "METRICS",
+    "Analysis",
     "ClusterError",
     "Comparison",
     "Distribution",
@@ -42,6 +44,7 @@ __all__ = [
     "Sweep",
     "SweepInterrupted",
     "__version__",
+    "analyse",
     "catalogue",
     "compare",
     "disciplines",
@@ -54,6 +57,7 @@ __all__ = [
 
 _HOME = {
     "_core": ("ScenarioError", "__version__"),
+    "analysis": ("Analysis", "analyse"),
     "cluster": ("ClusterError",),
     "comparison": ("Comparison",),
     "metrics": ("DISTRIBUTIONS", "METRICS", "Distribution", "Metric"),

@@ -90,5 +90,52 @@ def queue_distribution(
     return figure
 
 
+def bifurcation(gains: ArrayLike, points: ArrayLike, exponents: ArrayLike, figure: Figure | None = None) -> Figure:
+    """Draw where a map's orbits stay and how fast neighbours part, by its gain.
+
+    Parameters
+    ----------
+    gains : array_like
+        The gains, for RAQM alpha r0; shape (gains,).
+    points : array_like
+        Where an orbit stays, for RAQM r / r0; shape (gains, kept).
+    exponents : array_like
+        Lyapunov's exponents; shape (gains,).
+    figure : matplotlib.figure.Figure
+        An empty figure to draw in; by default a new one of pyplot's.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure, two panels above each other.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+    """
+    m, x, rate = (np.asarray(one, dtype=float) for one in (gains, points, exponents))
+    if m.ndim != 1 or x.ndim != 2 or len(x) != len(m) or rate.shape != m.shape:
+        raise ValueError(f"shapes {m.shape}, {x.shape}, {rate.shape}: must be (gains,), (gains, kept), (gains,)")
+    with mpl.rc_context(STYLE):
+        if figure is None:
+            from matplotlib import pyplot
+
+            figure = pyplot.figure()
+        figure.set_layout_engine("constrained")
+        figure.set_size_inches(8, 5.5)
+        above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
+        dots: Any = {"linestyle": "", "marker": ",", "color": COLOURS[0], "rasterized": True}
+        above.plot(np.repeat(m, x.shape[1]), x.ravel(), **dots)
+        above.set_ylabel("$r / r_0$")
+        below.axhline(0, color="#666666", linewidth=0.8)
+        below.plot(m, rate, color=COLOURS[1], linewidth=0.9)
+        below.set_ylim(bottom=max(-3.0, float(np.min(rate))))
+        below.set_ylabel("Lyapunov's exponent")
+        below.set_xlabel("$m = \\alpha r_0$")
+        below.set_xlim(m.min(), m.max())
+    return figure
+
+
 def _named(label: str, mean: float, sd: float) -> str:
     return f"{label}: {mean:.0f} ± {sd:.0f}"

@@ -516,13 +516,24 @@ impl Fluid {
         let q = half([begin.q, end.q], [dq, slope[QUEUE]]).clamp(0.0, self.buffer);
         let mut own = std::array::from_fn(|i| half([own[i], self.state[OWN + i]], [down[i], slope[OWN + i]]));
         self.rule.clip(&mut own);
-        let arriving = f64::midpoint(start.arriving, rates.arriving);
-        let early = self.rule.p(&Instant { q, arriving, own });
-        let middle = 1.0 - (1.0 - early) * (1.0 - f64::midpoint(start.refused, rates.refused));
+        let ends_slope = slope[QUEUE];
+        let middle = if start.refused > 0.0 || rates.refused > 0.0 {
+            self.trial.copy_from_slice(&self.state);
+            self.trial[QUEUE] = q;
+            self.trial[OWN..OWN + FLOWING].copy_from_slice(&own);
+            for (class, &[w, dw]) in self.before.iter().enumerate() {
+                let at = STREAMS + 4 * class;
+                self.trial[at] = half([w, self.state[at]], [dw, slope[at]]);
+            }
+            self.derive(1, t + 0.5 * h).p
+        } else {
+            let arriving = f64::midpoint(start.arriving, rates.arriving);
+            self.rule.p(&Instant { q, arriving, own })
+        };
         let interval = Interval {
             t: [t, t + h],
             q: [begin.q, end.q],
-            dq: [dq, self.slopes[0][QUEUE]],
+            dq: [dq, ends_slope],
             p: [start.p, middle, rates.p],
             capacity: self.capacity,
         };
