@@ -120,8 +120,8 @@ def test_twenty_packets_take_as_long_as_in_the_engine(p: float, tcp: str, sender
     assert shorts.time(p, 0.15) == pytest.approx(time, rel=0.13)
 
 
-# Of so many the window after a recovery counts: not halved, the model were 11 % fast. Its recoveries take whole rounds, and
-# it is 7 % slow; 10,000 flows have a standard error of 1 %.
+# Of so many the window after a recovery counts: not halved, the model were 11 % fast. Its recoveries take whole rounds,
+# and it is 7 % slow; 10,000 flows have a standard error of 1 %.
 def test_a_hundred_packets_take_as_long_as_in_the_engine() -> None:
     _, time = alone(0.03, 'size = "46000 B"')
     assert time < completion(0.03, 0.15, 100) < 1.12 * time

@@ -145,6 +145,13 @@ def test_a_lost_syn_waits_for_the_initial_time_out() -> None:
         assert found.mean == pytest.approx(mean, rel=0.05)
 
 
+def test_after_one_round_trip_a_time_out_is_three(monkeypatch: pytest.MonkeyPatch) -> None:
+    # RFC 6298: R + 4 R/2, to a tick of the clock; with a least time-out below. The second draw is the only packet's.
+    monkeypatch.setattr(transfer_trials, "_losses", lambda rng, p: (k == 1 for k in count()))
+    sender = Sender(requests=0, handshake_measured=True, min_rto=0.2, tick=1e-3)
+    assert times(1, 0.0, 1.0, TAU, 1, sender=sender)[0] == pytest.approx(1 + 3 + TAU + 1, abs=4e-3)
+
+
 def test_newreno_fills_a_hole_a_round_trip(monkeypatch: pytest.MonkeyPatch) -> None:
     # Every second packet from the 33rd on is lost, so many in all; SYN and request come first.
     def took(holes: int) -> float:
