@@ -98,7 +98,7 @@ def test_no_function_swallows_an_unknown_keyword() -> None:
         if not plain_exception(item)
         and any(p.kind is p.VAR_KEYWORD for p in inspect.signature(item).parameters.values())
     }
-    checks = {f"aqmlab.theory.domain.{name}" for name in ("positive", "not_negative", "probability")}
+    checks = {f"aqmlab.theory.domain.{name}" for name in ("limit", "not_negative", "positive", "probability", "whole")}
     assert takes_any == {"aqmlab.scenario.Scenario.with_"} | checks
     with pytest.raises(aqmlab.ScenarioError):
         aqmlab.Scenario.parse("").with_(no_such_thing=1).check()

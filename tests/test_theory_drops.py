@@ -265,7 +265,7 @@ def test_what_has_no_meaning_is_refused() -> None:
         Policy(30, 20)
     with pytest.raises(ValueError, match=r"w = 2: must be in \(0, 1\]"):
         Policy(30, 90, w=2)
-    with pytest.raises(ValueError, match="K = 0: must be a whole number"):
+    with pytest.raises(ValueError, match="K = 0: must be positive"):
         POLICIES["RED"].of(0)
     with pytest.raises(ValueError, match=r"flows = 0\.5: must be at least 1"):
         drops.runs(1.2, TAIL, 5, flows=0.5)
@@ -273,6 +273,16 @@ def test_what_has_no_meaning_is_refused() -> None:
         drops.runs(1.2, TAIL, 5, service="erlang")
     with pytest.raises(ValueError, match=r"rho = 0\.9: must be above 1"):
         drops.independent_runs(0.9, 2)
+    with pytest.raises(ValueError, match=r"rho = 1e\+06, K = 20: .* states"):
+        drops.runs(1e6, Policy(20, 20).of(20), 5, service="constant")
+    with pytest.raises(ValueError, match=r"longest = 2\.5: must be whole"):
+        drops.runs(1.2, TAIL, 2.5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"n = 0\.5: must be whole"):
+        drops.tail_drop_runs(1.2, 0.5)
+    with pytest.raises(ValueError, match="q = nan: must be finite"):
+        POLICIES["RED"].drop(float("nan"))
+    with pytest.raises(ValueError, match="lost: must be 0 or 1"):
+        drop_trials.run_lengths([0.3, 2], 3)
     with pytest.raises(ValueError, match="number = 7: must be one of 6, 9, 11"):
         drop_trials.figure(7)
     with pytest.raises(ValueError, match="replicas = 1"):

@@ -371,6 +371,15 @@ def test_design_says_it_all_at_once() -> None:
     assert mixed.S_monotone < mixed.rtt
 
 
+# Twice the round-trip time is marginal, f' = -1: the straight line's variance is infinite, and JSON has no such number.
+def test_design_has_no_linear_spread_where_there_is_none() -> None:
+    for N in (20, 40):
+        answer = redtail.design(C=C, d=DELAY, N=N, P=0.02, S=2 * paper(N, 0.02).rtt)
+        assert (answer.sd_linear, answer.mean_shift, answer.stable) == (None, None, False)
+        assert answer.sd_chain == pytest.approx(paper(N, 0.02, slots=2).chain(SIGMA[N], BUFFER).sd, rel=1e-9)
+        assert json.loads(json.dumps(answer.document(), allow_nan=False))["sd_linear"] is None
+
+
 @pytest.mark.parametrize(
     ("change", "remark"),
     [
@@ -395,11 +404,15 @@ def test_design_remarks_on_its_validity(change: dict[str, float], remark: str) -
         ({"N": 0}, "N = 0"),
         ({"d": -1}, "d = -1"),
         ({"P": 1.5}, "P = 1.5"),
+        ({"P": 0}, "P = 0"),
+        ({"P": 1}, "P = 1"),
         ({"P": None}, "give the drop probability P or the mean window W"),
         ({"N": 4}, r"eq. \(8\) fails"),
         ({"C": float("nan")}, "C = nan"),
         ({"d": [0.1, 0.2]}, "d of shape"),
         ({"B": 0.5}, "at least one packet"),
+        ({"B": 1e9}, "give a shorter buffer"),
+        ({"S": 1e300}, "take a shorter slot"),
         ({"S": 1e-4}, "longer slot"),
         ({"sigma": 0}, "sigma = 0"),
     ],
@@ -413,13 +426,15 @@ def test_other_functions_refuse_what_has_no_meaning() -> None:
     for refuse in (
         lambda: redtail.padhye_window(0.9, 2, C),
         lambda: redtail.first_rate(1, 30, 10, C1min=20),
+        lambda: redtail.first_rate(1, 30, 10, minth1=31),
+        lambda: paper(20).simulate(10, 800, 2.5, seed=1),  # type: ignore[arg-type]
         lambda: rate_deviation(np.ones((2, 5)), 0.1, 0.4),
         lambda: transitions([1.0], 1.0),
         lambda: transitions([1.0, np.inf], 1.0),
         lambda: stationary(transitions([0.0, 1.0], 1.0) * 2),
         lambda: paper(20).f(-1),
     ):
-        with pytest.raises(ValueError, match=r"must be|never fill"):
+        with pytest.raises(ValueError, match=r"must (not )?be|never fill"):
             refuse()
 
 
@@ -444,6 +459,9 @@ def test_the_command_s_other_options_are_read() -> None:
     assert [round(json.loads(text)["q_e"]) for text in by_default] == [159, 132]
     for buffer in ("500", "500 kB", "500 packets"):
         assert "above B = 500" in ask("--flows", "40", "--loss", "0.014", "--buffer", buffer).stdout
+    neither = ask("--flows", "40")
+    assert neither.exit_code == 2
+    assert "--loss, --window" in neither.output
     nonsense = ask("--flows", "40", "--loss", "0.1", "--buffer", "much")
     assert nonsense.exit_code == 2
     assert "800 packets" in nonsense.output
@@ -491,8 +509,8 @@ def engine(N: int, loss: float | None = None, w_q: float | None = None) -> Seen:
     return Seen(series["bottleneck.queue.mean"].to_numpy(), arrivals, dropped if loss is None else loss)
 
 
-# Losses by chance at a fixed probability are what the model assumes. Its mean is 9 to 11 % high, as the square-root law
-# is without time-outs (irregular teeth, which raise it by 7 %, and what recoveries cost included); its sd 10 to 12 %
+# Losses by chance at a fixed probability are what the model assumes. Its mean is 8 to 11 % high, as the square-root law
+# is without time-outs (irregular teeth, which raise it by 7 %, and what recoveries cost included); its sd 6 to 12 %
 # high, since of a flow's rate a part varies within the round trip and never reaches the queue. Seeds differ by 2 %.
 @pytest.mark.parametrize("N", [20, 40])
 def test_at_a_fixed_loss_the_engine_s_queue_is_the_model_s(N: int) -> None:
@@ -500,9 +518,10 @@ def test_at_a_fixed_loss_the_engine_s_queue_is_the_model_s(N: int) -> None:
     chain = seen.slots().chain(seen.sigma(), BUFFER)
     assert 1.04 < chain.mean / seen.queue.mean() < 1.15
     assert 1.02 < chain.sd / seen.queue.std() < 1.2
-    # Between Padhye's windows, which time out on every second loss of a round, and the square root's.
-    timing_out = N * redtail.padhye_window(0.014, N, C) - DELAY * C
-    assert 0.97 * timing_out < seen.queue.mean() * (1.08 if N == 40 else 1) < 1.02 * seen.slots().q_e
+    # The windows are Padhye's: as near as NewReno's of ten packets are in test_theory_tcp, 5 %, and 1 % for each of the
+    # queue's mean, what is dropped, and (30) in place of the full model.
+    window = (seen.queue.mean() + DELAY * C) / N
+    assert window == pytest.approx(redtail.padhye_window(0.014, N, C), rel=0.08)
 
 
 # The noise is not white but as slow as windows are, and flows do not send independently of each other: what all of them
@@ -586,7 +605,7 @@ def test_model_and_engine_are_on_one_figure(tmp_path: Path) -> None:
         assert np.array_equal(chain.get_ydata(), models[title]["chain"])
         assert np.trapezoid(gaussian.get_ydata(), gaussian.get_xdata()) == pytest.approx(1, abs=1e-6)
         labels = [text.get_text() for text in axes.get_legend().get_texts()]
-        assert f"packets: {seen.queue.mean():.0f} ± {seen.queue.std():.0f}" in labels
+        assert f"packet engine: {seen.queue.mean():.0f} ± {seen.queue.std():.0f}" in labels
     figure.savefig(tmp_path / "redtail.png", dpi=85)
     pyplot.close(figure)
     assert (tmp_path / "redtail.png").stat().st_size > 10_000

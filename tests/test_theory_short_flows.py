@@ -1,5 +1,6 @@
 """Short TCP flows: one flow's life and finish, and many of them beside long ones, against the packet engine."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import aqmlab
 from aqmlab import Scenario
 from aqmlab.theory import tcp
 from aqmlab.theory.domain import ValidityWarning
-from aqmlab.theory.finish import completion
+from aqmlab.theory.finish import completion, tail
 from aqmlab.theory.lives import Sender, life
 from aqmlab.theory.short_flows import Shorts, equilibrium, transient
 
@@ -66,14 +67,17 @@ tcp = {{ preset = "ns2.35", {tcp} }}
 LIFETIME, SIZE = 'lifetime = "uniform(1 s, 2 s)"', 'size = "9200 B"'
 
 
+@cache
 def alone(p: float, what: str, tcp: str = "flavour = 'newreno'") -> tuple[float, float]:
     """Give the packets that arrive of a flow, and its time, under random loss and a round trip of 150 ms."""
-    text = ALONE.format(duration=220, warmup=20, p=p, rate=100, what=what, tcp=tcp)
+    # No arrivals in the last hundred seconds: of flows that are cut off there is no time, and they take the longest.
+    text = ALONE.format(duration=200, warmup=0, p=p, rate=100, what=what + '\nactive = ["0 s", "100 s"]', tcp=tcp)
     found = aqmlab.run(Scenario.parse(text, "alone.toml")).classes["short"]
-    return (found["throughput"] or 0) / 4000 / 100, found["completion_time_mean"] or 0
+    assert (found["completed"] or 0) > 0.998 * (found["started"] or 0)
+    return (found["throughput"] or 0) * 200 / 4000 / (found["started"] or 0), found["completion_time_mean"] or 0
 
 
-# 20,000 flows: standard errors of 1 %. The model's rounds are of a whole round trip, its losses of a round are found
+# 10,000 flows: standard errors of 1 %. The model's rounds are of a whole round trip, its losses of a round are found
 # at once, and what a recovery sends is a mean: 8 % of the packets in a lifetime.
 @pytest.mark.parametrize("p", [0.05, 0.175])
 @pytest.mark.parametrize(
@@ -91,11 +95,13 @@ def test_a_life_brings_as_many_packets_as_in_the_engine(p: float, tcp: str, send
     packets, time = alone(p, LIFETIME, tcp)
     assert shorts.load(p, 0.15) == pytest.approx(packets, rel=0.1)
     if sender == Sender():
-        # The model has no flow that is in the midst of a recovery when its time is over.
-        assert 0.86 * time < shorts.time(p, 0.15) < time
+        # The model has no flow that is in the midst of a recovery when its time is over: 4 % too fast at 0.05, 14 % at
+        # 0.175. The standard error is 1 %.
+        assert 0.83 * time < (shorts.time(p, 0.15) or 0) < time
 
 
-# Of a size all arrives: only what arrives twice could differ. Time-outs are the greater part of the time at 0.175.
+# Of a size all arrives: only what arrives twice could differ. Time-outs are the greater part of the time at 0.175. Of
+# 20,000 flows the model is 2 to 4 % slow at 0.05 and 1 to 9 % fast at 0.175; 10,000 have standard errors of 2 %.
 @pytest.mark.parametrize("p", [0.05, 0.175])
 @pytest.mark.parametrize(
     ("tcp", "sender"),
@@ -111,7 +117,14 @@ def test_twenty_packets_take_as_long_as_in_the_engine(p: float, tcp: str, sender
     shorts = Shorts(lam=100, size=20, sender=sender)
     packets, time = alone(p, SIZE, tcp)
     assert shorts.load(p, 0.15) == pytest.approx(packets, rel=0.03)
-    assert shorts.time(p, 0.15) == pytest.approx(time, rel=0.1)
+    assert shorts.time(p, 0.15) == pytest.approx(time, rel=0.13)
+
+
+# Of so many the window after a recovery counts: not halved, the model were 11 % fast. Its recoveries take whole rounds,
+# and it is 7 % slow; 10,000 flows have a standard error of 1 %.
+def test_a_hundred_packets_take_as_long_as_in_the_engine() -> None:
+    _, time = alone(0.03, 'size = "46000 B"')
+    assert time < completion(0.03, 0.15, 100) < 1.12 * time
 
 
 # The part of the SYN and the timers: without them the model is far off.
@@ -174,13 +187,14 @@ def test_both_classes_fill_the_link() -> None:
     assert (1 - model.p) * rate == pytest.approx(model.long, rel=1e-3)
     assert model.short + model.long == pytest.approx(C)
     assert model.short == pytest.approx(30 * model.packets)
-    assert model.active == pytest.approx(30 * model.completion)
+    assert model.active == pytest.approx(30 * (model.completion or 0))
 
 
 def test_the_queue_of_that_loss_is_that_of_the_loss_of_that_queue() -> None:
     shorts = Shorts(lam=30, lifetime=(1, 2))
-    p = equilibrium(shorts, 20, TP, C, q0=100).p
-    assert equilibrium(shorts, 20, TP, C, p=p).q == pytest.approx(100, rel=0.01)
+    p = equilibrium(shorts, 50, 0.2, C, q0=100).p
+    # The loss is found to 1e-4 of itself, 0.2 packets/s of a thousand.
+    assert equilibrium(shorts, 50, 0.2, C, p=p).q == pytest.approx(100, rel=0.01)
 
 
 def test_without_short_flows_it_is_the_loss_of_long_ones() -> None:
@@ -190,8 +204,14 @@ def test_without_short_flows_it_is_the_loss_of_long_ones() -> None:
 
 
 def test_more_short_flows_lose_more() -> None:
-    losses = [equilibrium(Shorts(lam=lam, size=20), 20, TP, C, q0=100).p for lam in (0, 40, 80)]
-    assert losses == sorted(losses)
+    losses = [equilibrium(Shorts(lam=lam, size=20), 20, 0.2, C, q0=100).p for lam in (0, 40, 80)]
+    assert 1.2 * losses[0] < losses[1] < losses[2] / 1.2
+
+
+def test_longer_flows_have_an_equilibrium_but_no_time() -> None:
+    model = equilibrium(Shorts(lam=4, size=200), 20, 0.2, C, q0=100)
+    assert 800 < model.short < 820
+    assert (model.completion, model.active) == (None, None)
 
 
 # 8 runs of 200 flows a second, from the start: 1600 flows in each second. Bins of 50 ms would show the rounds.
@@ -216,6 +236,8 @@ def test_what_has_no_meaning_is_refused() -> None:
         ({"lifetime": (2, 1)}, "the greater bound must come second"),
         ({"lifetime": (0, 1)}, "lifetime = .*: must be positive"),
         ({"size": 0}, "size = 0: must be positive"),
+        ({"size": 2.5}, r"size = 2\.5: must be whole"),
+        ({"lifetime": (1,)}, "must be two bounds"),
     ):
         with pytest.raises(ValueError, match=text):
             Shorts(lam=30, **options)
@@ -233,8 +255,10 @@ def test_what_has_no_meaning_is_refused() -> None:
         equilibrium(Shorts(lam=1, size=20), 20, TP, C, p=0.3)
     with pytest.raises(ValueError, match=r"p = 1: must be in \(0, 1\)"):
         life(1, 0.1, 1)
-    with pytest.raises(ValueError, match="size = 101: must be a whole number of packets, at most 100"):
+    with pytest.raises(ValueError, match="size = 101: must be at most 100"):
         completion(0.1, 0.1, 101)
+    with pytest.raises(ValueError, match=r"waiting = 1\.5: must be a probability"):
+        tail(0.1, 0.1, 1, 3, 1.5, Sender())
     with pytest.raises(ValueError, match="only flows with a lifetime"):
         transient(Shorts(lam=1, size=20), 0.1, 0.1, 1)
 

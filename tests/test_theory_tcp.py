@@ -200,27 +200,6 @@ def test_raqm_s_cases_need_these_losses(N: float, R: np.ndarray, expected: float
     assert tcp.equilibrium_loss(N / len(R), R, C) == pytest.approx(expected, abs=0.6 * 10**-digits)
 
 
-@pytest.mark.parametrize(
-    ("rate", "delay", "percent", "measured"),
-    [
-        (209.465, 0.184, 3.26, 2.747),  # RED+Tail
-        (217.531, 0.143, 3.68, 4.149),  # Adaptive RED
-        (215.243, 0.349, 1.60, 1.916),  # DropTail
-        (209.455, 0.318, 1.89, 0.899),  # dynamic thresholds
-    ],
-)
-def test_red_tail_s_tables_imply_these_losses(rate: float, delay: float, percent: float, measured: float) -> None:
-    # Ten flows share rate kB/s of packets of 1 kB. All but the last are within a fifth of what the paper measured.
-    p = 100 * float(tcp.loss(rate / 10, 0.064 + delay))
-    assert round(p, 2) == percent
-    assert (abs(p / measured - 1) < 0.2) == (percent != 1.89)
-
-
-@pytest.mark.parametrize(("N", "expected"), [(40, 0.0544), (20, 0.0271)])
-def test_red_tail_s_fixed_thresholds_need_these_losses(N: float, expected: float) -> None:
-    assert round(tcp.equilibrium_loss(N, 0.064 + 50 / 750, 750), 4) == expected
-
-
 @given(st.floats(1, 1000), round_trips, st.floats(0, 1000), st.booleans())
 def test_what_is_sent_less_what_is_dropped_is_what_the_link_carries(
     N: float, R: float, load: float, full: bool

@@ -145,6 +145,13 @@ def test_a_lost_syn_waits_for_the_initial_time_out() -> None:
         assert found.mean == pytest.approx(mean, rel=0.05)
 
 
+def test_after_one_round_trip_a_time_out_is_three(monkeypatch: pytest.MonkeyPatch) -> None:
+    # RFC 6298: R + 4 R/2, to a tick of the clock; with a least time-out below. The second draw is the only packet's.
+    monkeypatch.setattr(transfer_trials, "_losses", lambda rng, p: (k == 1 for k in count()))
+    sender = Sender(requests=0, handshake_measured=True, min_rto=0.2, tick=1e-3)
+    assert times(1, 0.0, 1.0, TAU, 1, sender=sender)[0] == pytest.approx(1 + 3 + TAU + 1, abs=4e-3)
+
+
 def test_newreno_fills_a_hole_a_round_trip(monkeypatch: pytest.MonkeyPatch) -> None:
     # Every second packet from the 33rd on is lost, so many in all; SYN and request come first.
     def took(holes: int) -> float:
@@ -282,6 +289,13 @@ def test_the_engine_s_transfers_take_as_long_as_trials(flavour: str) -> None:
         (lambda: trials(30, 0.1, R, TAU, n=1), "n = 1: must be at least 2"),
         (lambda: trials([], 0.1, R, TAU), "packets is empty"),
         (lambda: Sender(flavour="vegas"), "flavour = 'vegas': must be one of tahoe, reno, newreno"),
+        (lambda: transfers.slow_start(3, R, TAU, w1=1.5), r"w1 = 1\.5: must be whole"),  # type: ignore[arg-type]
+        (lambda: transfers.slow_start(3, R, TAU, W_max=np.nan), "W_max = nan: must be positive, or infinite"),
+        (lambda: transfers.cardwell(30, 0.1, R, W_max=0), "W_max = 0: must be positive, or infinite"),
+        (lambda: trials(30, [], R, TAU), "p is empty"),
+        (lambda: Sender(initial_window=0.5), r"initial_window = 0\.5: must be at least 1"),
+        (lambda: Sender(requests=1.5), r"requests = 1\.5: must be a whole number"),  # type: ignore[arg-type]
+        (lambda: Sender(max_rto=0.5), r"max_rto = 0\.5: must not be below min_rto = 1"),
         (lambda: Sender(tick=0), "tick = 0: must be positive"),
     ],
 )

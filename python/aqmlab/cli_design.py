@@ -117,7 +117,7 @@ def redtail(
     ] = None,
     window: Annotated[
         float | None,
-        typer.Option("--window", metavar="PACKETS", help="Their mean window, instead of sqrt(3 / (2 P))."),
+        typer.Option("--window", metavar="PACKETS", help="Their mean window W, instead of sqrt(3 / (2 P))."),
     ] = None,
     sigma: Annotated[
         str | None,
@@ -129,7 +129,7 @@ def redtail(
         ),
     ] = None,
     buffer: Annotated[
-        str, typer.Option("--buffer", metavar="SIZE", help="The buffer: '800 packets', '800', '800 kB'.")
+        str, typer.Option("--buffer", metavar="SIZE", help="The buffer B: '800 packets', '800', '800 kB'.")
     ] = "800 packets",
     period: Annotated[
         str | None,
@@ -142,6 +142,8 @@ def redtail(
 
     capacity = _packets("--rate", rate, packet)
     delay = _base("--rtt", rtt, "s")
+    if loss is None and window is None:
+        raise typer.BadParameter("give the drop probability or the mean window", param_hint="--loss, --window")
     deviation = None if sigma is None else _packets("--sigma", sigma, packet)
     slot = None if period is None else _base("--period", period, "s")
     room = _buffer("--buffer", buffer, packet)

@@ -64,7 +64,7 @@ def queue_distribution(
                 bins=max(10, int(np.ceil(12 * np.ptp(queue) / (4 * spread)))) if spread else 10,
                 density=True,
                 color="#c8ccd0",
-                label=_named("packets", float(queue.mean()), spread),
+                label=_named("packet engine", float(queue.mean()), spread),
             )
             shown = [queue.min(), queue.max()]
             for place, (label, given) in enumerate(models[title].items()):

@@ -77,6 +77,46 @@ def probability(**values: ArrayLike) -> None:
             raise ValueError(f"{name} = {_shown(value)}: must be in (0, 1)")
 
 
+def limit(**values: ArrayLike) -> None:
+    """Refuse what is neither positive nor infinite.
+
+    Parameters
+    ----------
+    **values : array_like
+        What to check, each by the name that the caller knows; infinite where nothing limits.
+
+    Raises
+    ------
+    ValueError
+        With name, value and what is allowed.
+    """
+    for name, value in values.items():
+        array = np.asarray(value, dtype=float)
+        if array.size == 0:
+            raise ValueError(f"{name} is empty: give at least one value")
+        if not np.all(array > 0):
+            raise ValueError(f"{name} = {_shown(value)}: must be positive, or infinite for no limit")
+
+
+def whole(**values: ArrayLike) -> None:
+    """Refuse what is no whole number from 1 on.
+
+    Parameters
+    ----------
+    **values : array_like
+        What to check, each by the name that the caller knows.
+
+    Raises
+    ------
+    ValueError
+        With name, value and what is allowed.
+    """
+    positive(**values)
+    for name, value in values.items():
+        if np.any(np.asarray(value, dtype=float) % 1):
+            raise ValueError(f"{name} = {_shown(value)}: must be whole")
+
+
 def window(N: float, R: float, C: float) -> float:
     """Give the window at which flows fill a link; refuse one that nothing could have.
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.signal import lfilter
 
-from aqmlab.theory.domain import positive
-from aqmlab.theory.drops import POLICIES, Policy, Queue, followed_by, places, runs
+from aqmlab.theory.domain import positive, whole
+from aqmlab.theory.drops import POLICIES, Policy, Queue, followed_by, runs
 
 Array = NDArray[np.float64]
 
@@ -54,12 +54,14 @@ def run_lengths(lost: ArrayLike, longest: int, flows: float = 1, ahead: int = 0)
     Of the packets from i on, let a_n(i) be the chance that a flow's next n are lost: with s = 1/flows,
     a_n(i) = s x_i a_(n-1)(i+1) + (1-s) a_n(i+1), a recursive filter backwards in time.
     """
-    positive(longest=longest)
+    whole(longest=longest)
     if not (np.isfinite(flows) and flows >= 1):
         raise ValueError(f"flows = {flows:g}: must be at least 1")
     x = np.asarray(lost, dtype=float)
     if x.size == 0:
         raise ValueError("lost is empty: give at least one packet")
+    if not np.all((x == 0) | (x == 1)):
+        raise ValueError("lost: must be 0 or 1 for each packet")
     share = 1 / flows
     before = 1 - x[..., ::-1]
     chance = np.ones_like(x)
@@ -157,9 +159,9 @@ def simulate(
     first and the average has its length. It does not age while the queue is empty, which at loads that lose packets it
     hardly is.
     """
-    positive(rho=rho, longest=longest, arrivals=arrivals, replicas=replicas)
+    positive(rho=rho)
+    whole(K=K, longest=longest, arrivals=arrivals, replicas=replicas)
     followed_by(rho, service)
-    places(K)
     if replicas < 2:
         raise ValueError(f"replicas = {replicas}: must be at least 2, or there are no standard errors")
     random = np.random.default_rng(seed)
@@ -179,7 +181,7 @@ def simulate(
         work = np.maximum(work - served[i], 0)
         present[i] = found = work if exponential else np.ceil(work)
         average = average + policy.w * (found - average)
-        lost[i] = drop = (draws[i] < policy.drop(average)) | (found >= K)
+        lost[i] = drop = (draws[i] < policy.chance(average)) | (found >= K)
         work = work + ~drop
     counts = run_lengths(lost[skipped:].T, longest, flows, ahead)
     present, lost = present[skipped : skipped + counted], lost[skipped : skipped + counted]

@@ -16,12 +16,14 @@ from scipy.sparse.linalg import splu
 from scipy.special import gammainc, logsumexp
 
 from aqmlab.theory.answer import Answer
-from aqmlab.theory.domain import positive
+from aqmlab.theory.domain import not_negative, positive, whole
 
 Array = NDArray[np.float64]
 
 # Arrivals in one constant service beyond which there are no more, as a probability.
 _RARE = 1e-14
+# States beyond which the chain is not solved: it takes some seconds.
+_STATES = 15_000
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,28 @@ class Policy:
         -------
         ndarray
             Probabilities, in the shape of ``q``.
+
+        Raises
+        ------
+        ValueError
+            If ``q`` is negative or not finite.
         """
-        q = np.asarray(q, dtype=float)
+        not_negative(q=q)
+        return self.chance(np.asarray(q, dtype=float))
+
+    def chance(self, q: Array) -> Array:
+        """Give the same of queues that need no check.
+
+        Parameters
+        ----------
+        q : ndarray
+            Packets, or their average; of any shape.
+
+        Returns
+        -------
+        ndarray
+            Probabilities, in the shape of ``q``.
+        """
         wide = self.max_th - self.min_th
         rising = self.max_p * (q - self.min_th) / wide if wide > 0 else np.zeros_like(q)
         above = self.max_p + (1 - self.max_p) * (q - self.max_th) / self.max_th if self.gentle else np.ones_like(q)
@@ -96,7 +118,8 @@ class Policy:
         ndarray
             d(0), ..., d(K); shape (K + 1,). A full buffer drops: d(K) = 1.
         """
-        d = self.drop(np.arange(places(K) + 1))
+        whole(K=K)
+        d = self.drop(np.arange(int(K) + 1))
         d[-1] = 1
         return d
 
@@ -218,7 +241,8 @@ def tail_drop_runs(rho: float, n: ArrayLike) -> Array:
     ValueError
         If an argument is out of its range.
     """
-    positive(rho=rho, n=n)
+    positive(rho=rho)
+    whole(n=n)
     return np.asarray((rho / (1 + rho)) ** (np.asarray(n, dtype=float) - 1))
 
 
@@ -242,7 +266,8 @@ def independent_runs(rho: float, n: ArrayLike) -> Array:
     ValueError
         If an argument is out of its range.
     """
-    positive(rho=rho, n=n)
+    positive(rho=rho)
+    whole(n=n)
     if rho <= 1:
         raise ValueError(f"rho = {rho:g}: must be above 1, or nothing is dropped")
     return np.asarray((1 - 1 / rho) ** (np.asarray(n, dtype=float) - 1))
@@ -283,11 +308,18 @@ def runs(rho: float, d: ArrayLike, longest: int, flows: float = 1, service: str 
     departure with probability P(A > j | A >= j), A Poisson with mean rho. From one packet of a flow to its next the
     chain makes a geometric number of steps.
     """
-    positive(rho=rho, longest=longest)
+    positive(rho=rho)
+    whole(longest=longest)
     d = _drops(d)
     if not (np.isfinite(flows) and flows >= 1):
         raise ValueError(f"flows = {flows:g}: must be at least 1")
-    dropped, kept, lost = _chain(rho, d, followed_by(rho, service))
+    followed = followed_by(rho, service)
+    if d.size * followed.size > _STATES:
+        raise ValueError(
+            f"rho = {rho:g}, K = {d.size - 1}: {d.size * followed.size} states by {service} services, must be at most "
+            f"{_STATES}; take fewer places or exponential services, or simulate"
+        )
+    dropped, kept, lost = _chain(rho, d, followed)
     size = dropped.size
     step = kept + lost
     found = stationary(rho, d) if service == "exponential" else _balanced(step)
@@ -306,29 +338,6 @@ def runs(rho: float, d: ArrayLike, longest: int, flows: float = 1, service: str 
     if alive[0] < (1e-300 if service == "exponential" else 1e-12):
         raise ValueError(f"rho = {rho:g}: nothing is lost, or too little to tell how")
     return np.asarray(alive / alive[0])
-
-
-def places(K: int) -> int:
-    """Refuse what is no number of places.
-
-    Parameters
-    ----------
-    K : int
-        Places in a buffer.
-
-    Returns
-    -------
-    int
-        The same.
-
-    Raises
-    ------
-    ValueError
-        If it is not a whole number, at least 1.
-    """
-    if not (np.isfinite(K) and K >= 1 and int(K) == K):
-        raise ValueError(f"K = {K:g}: must be a whole number, at least 1")
-    return int(K)
 
 
 def _drops(d: ArrayLike) -> Array:
@@ -367,7 +376,7 @@ def followed_by(rho: float, service: str) -> Array:
     if service != "constant":
         raise ValueError(f"service = {service!r}: must be 'exponential' or 'constant'")
     # P(A > j) of a Poisson count is the incomplete gamma function; j = 0 is the service's start.
-    longest = int(rho + 12 * np.sqrt(rho) + 30)
+    longest = int(min(rho + 12 * np.sqrt(rho) + 30, 1e6))
     beyond = gammainc(np.arange(1, longest + 1), rho)
     beyond = beyond[beyond > _RARE]
     return np.asarray(beyond / np.concatenate([[1.0], beyond[:-1]]))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from math import ceil, comb, log, log2
 
-from aqmlab.theory.domain import caution, positive, probability
-from aqmlab.theory.lives import Sender
+from aqmlab.theory.domain import not_negative, positive, probability, whole
+from aqmlab.theory.lives import Sender, meant_for
 
 # The longest transfer that is followed packet by packet, and probabilities not worth following.
 LONGEST = 100
@@ -45,11 +45,11 @@ def completion(p: float, R: float, size: int, sender: Sender | None = None) -> f
     end a flow has nothing for duplicate ACKs to come of, and waits for its timer.
     """
     probability(p=p)
-    positive(R=R, size=size)
-    if size != int(size) or size > LONGEST:
-        raise ValueError(f"size = {size:g}: must be a whole number of packets, at most {LONGEST}")
-    if p > 0.4:
-        caution(f"p = {p:.3g}: the model of a flow's life is not meant for losses above 0.4")
+    positive(R=R)
+    whole(size=size)
+    if size > LONGEST:
+        raise ValueError(f"size = {size:g}: must be at most {LONGEST} packets")
+    meant_for(p)
     sender = sender or Sender()
     return _Rest(p, R, int(size), sender).whole()
 
@@ -84,11 +84,14 @@ def tail(p: float, R: float, age: float, window: int, waiting: float, sender: Se
     """
     probability(p=p)
     positive(R=R, window=window)
+    not_negative(age=age)
+    if not 0 <= waiting <= 1:
+        raise ValueError(f"waiting = {waiting:g}: must be a probability")
     size = min(int(window), LONGEST)
     rest = _Rest(p, R, max(size, 2), sender, age / R)
     moving = rest.round(size, size, size, 0) - R / 2
     # What it waits with is a lost packet and, as a rule, another; the timer may be a doubled one.
-    late = sender.timeout(age, R) / (1 - 2 * p) if p < 0.5 else float("inf")
+    late = sender.timeout(age, R) * sum((2 * p) ** k for k in range(_BACKOFFS + 1))
     return (1 - waiting) * moving + waiting * (late / 2 + rest.round(1, 2, 2, 1))
 
 

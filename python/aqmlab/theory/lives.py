@@ -7,12 +7,13 @@ moves between the states that a NewReno sender may be in; nothing is drawn.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.stats import binom
+from scipy.special import binom
+from scipy.stats import binom as binomial
 
 from aqmlab.theory.domain import caution, positive, probability
 
@@ -159,8 +160,24 @@ def life(p: float, R: float, age: float, sender: Sender | None = None) -> Life:
     probability(p=p)
     positive(R=R, age=age)
     sender = sender or Sender()
+    meant_for(p)
+    return _followed(float(p), float(R), float(age), sender)
+
+
+def meant_for(p: float) -> None:
+    """Remark on a loss that the model of a flow's life is not meant for.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a packet is lost.
+    """
     if p > 0.4:
         caution(f"p = {p:.3g}: the model of a flow's life is not meant for losses above 0.4")
+
+
+@lru_cache(maxsize=64)
+def _followed(p: float, R: float, age: float, sender: Sender) -> Life:
     step = R / _STEPS
     last = int(np.ceil(age / step)) + 1
     # Windows beyond are reached by one flow in 20,000, or not at all in this time.
@@ -169,7 +186,9 @@ def life(p: float, R: float, age: float, sender: Sender | None = None) -> Life:
     chain = _Chain(p, R, widest, last, sender)
     for t in range(last):
         chain.advance(t)
-    total = (np.cumsum(x[:last]) for x in (chain.new, chain.twice, chain.expired, chain.idle))
+    total = [np.cumsum(x[:last]) for x in (chain.new, chain.twice, chain.expired, chain.idle)]
+    for each in total:
+        each.flags.writeable = False  # others will be given the same
     return Life(step, *total)
 
 
@@ -182,7 +201,7 @@ class _Chain:
         self.window = np.arange(widest + 1)
         self.doublings = int(np.ceil(np.log2(max(2, widest)))) + 1
         # Others lost behind a lost packet: as many as are not too unlikely, the rest counted with the most.
-        self.most = int(min(widest, binom.isf(1e-4, max(1, min(widest, round(2 / p))), p) + 1))
+        self.most = int(min(widest, binomial.isf(1e-4, max(1, min(widest, round(2 / p))), p) + 1))
         depth = last + _STEPS * (self.most + 4)
         self.first = np.zeros((depth, self.doublings + 1))
         self.slow = np.zeros((depth, self.doublings + 1, widest + 1))
@@ -359,8 +378,10 @@ class _Repair:
 
         behind = np.maximum(window - 1, 0)
         first = p / np.maximum(1 - q ** np.maximum(window, 1), 1e-300)
+        rest = np.ones(window.size)
         for others in range(most + 1):
-            share = binom.pmf(others, behind, p) if others < most else binom.sf(most - 1, behind, p)
+            share = binom(behind, others) * p**others * q ** np.maximum(behind - others, 0) if others < most else rest
+            rest = rest - share
             duplicates = behind - others
             fast = np.select([duplicates >= 3, duplicates == 2, duplicates == 1], [1.0, 1 - p**2, q**2], 0.0)
             limited = np.clip(duplicates, 0, 2)

@@ -20,6 +20,9 @@ REACH = 8.3
 _BLOCK = 512
 """How many rows are made at a time: what they take besides the result."""
 
+_MOST = 50_000_000
+"""How many entries a matrix may have: some 1.3 GB while it is made."""
+
 _NARROW = 100
 """Up to how many entries a row the system is solved by elimination."""
 
@@ -104,21 +107,20 @@ def transitions(mean: ArrayLike, sd: float, printed: bool = False) -> csr_array:
     Raises
     ------
     ValueError
-        If there are fewer than two states, one goes nowhere finite, or ``sd`` is not positive.
+        If there are fewer than two states, too many, one goes nowhere finite, or ``sd`` is not positive.
 
     Notes
     -----
     RED+Tail, eq. (19). ``printed`` floors, and so does what follows: half a packet too little on average.
     """
     mean = np.asarray(mean, dtype=float)
-    positive(sd=sd)
     if mean.ndim != 1 or mean.size < 2:
         raise ValueError(f"mean of shape {mean.shape}: must be of one dimension, with at least two states")
     if not np.all(np.isfinite(mean)):
         raise ValueError("mean: must be finite")
     top = mean.size - 1
     offset = 0.0 if printed else 0.5
-    width = min(top + 1, int(np.ceil(2 * REACH * sd)) + 3)
+    width = band(top + 1, sd)
     first = np.clip(np.floor(mean + offset - REACH * sd), 0, top + 1 - width).astype(np.int32)
     data = np.empty((top + 1, width))
     columns = np.empty((top + 1, width), dtype=np.int32)
@@ -134,6 +136,36 @@ def transitions(mean: ArrayLike, sd: float, printed: bool = False) -> csr_array:
     found.data[found.data < 1e-16] = 0
     found.eliminate_zeros()
     return found
+
+
+def band(states: float, sd: float) -> int:
+    """Give how many states a step may lead to.
+
+    Parameters
+    ----------
+    states : float
+        How many there are.
+    sd : float
+        Standard deviation of a step, packets.
+
+    Returns
+    -------
+    int
+        Entries of a row.
+
+    Raises
+    ------
+    ValueError
+        If ``sd`` is not positive, or all rows together have more than 5e7.
+    """
+    positive(sd=sd)
+    width = min(states, np.ceil(2 * REACH * sd) + 3)
+    if states * width > _MOST:
+        raise ValueError(
+            f"B = {states - 1:g}: of {states:g} states each leads to {width:g}, must be at most {_MOST:g} together; "
+            "give a shorter buffer"
+        )
+    return int(width)
 
 
 def stationary(T: csr_array, printed: bool = False) -> Stationary:

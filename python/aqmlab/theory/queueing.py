@@ -30,6 +30,8 @@ def waiting(load: ArrayLike, rate: float) -> float:
         If an argument is out of its range, or the load is not below the rate.
     """
     positive(load=load, rate=rate)
+    if np.ndim(load) != 2 or np.shape(load)[1] != 2:
+        raise ValueError(f"load of shape {np.shape(load)}: must be (streams, 2), each of bit/s and bits a packet")
     bits, size = np.asarray(load, dtype=float).T
     if bits.sum() >= rate:
         raise ValueError(

@@ -8,11 +8,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite, sqrt
+from math import isfinite
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 
 from aqmlab.theory.answer import Answer
 from aqmlab.theory.domain import caution, not_negative, positive, probability, remarks
@@ -171,13 +170,13 @@ def design(
             )
         if slots.q_e + 4 * spread > B:
             caution(
-                f"q_e + 4 sd = {slots.q_e + 4 * spread:.4g} packets is above B = {B:g}: the buffer overflows, drops "
-                "are no longer the algorithm's alone, and the linear approximation is off; give a longer buffer"
+                f"q_e + 4 sd = {slots.q_e + 4 * spread:.4g} packets is above B = {B:g}: the buffer overflows, and "
+                "drops are no longer the algorithm's alone; the chain knows B, the linear approximation does not"
             )
         if slots.q_e < 4 * spread:
             caution(
-                f"q_e - 4 sd = {slots.q_e - 4 * spread:.4g} packets is below 0: the queue runs empty at times, and the "
-                "linear approximation does not know"
+                f"q_e - 4 sd = {slots.q_e - 4 * spread:.4g} packets is below 0: the queue runs empty at times; the "
+                "chain knows that, the linear approximation does not"
             )
     low, middle, high = chain.quantile([0.05, 0.5, 0.95])
     return Design(
@@ -254,11 +253,12 @@ def padhye_window(P: float, N: float, C: float, T0: float = 1.0) -> float:
         If an argument is out of its range, or time-outs alone keep the flows from filling the link.
     """
     positive(N=N, C=C)
-    ideal = N * sqrt(1.5 / P) / C if 0 < P < 1 else 1.0
-    if N * float(padhye(P, 1e-9, T0)) < C:
+    # A packet takes R / W and its part of the time-outs, which does not depend on R.
+    ideal = float(tcp_window(P))
+    late = 1 / float(padhye(P, 1.0, T0)) - 1 / ideal
+    if C * late >= N:
         raise ValueError(f"P = {P:g}: with time-outs of T0 = {T0:g} s, N = {N:g} flows never fill C = {C:g} packets/s")
-    R = float(brentq(lambda R: N * float(padhye(P, R, T0)) - C, 1e-9, 1.001 * ideal, xtol=1e-15, rtol=1e-13))
-    return C * R / N
+    return ideal * (1 - C * late / N)
 
 
 def delay_bound(maxth1: ArrayLike, C: ArrayLike) -> Array:
@@ -325,6 +325,8 @@ def first_rate(
     """
     not_negative(q1=q1, minth1=minth1, C1min=C1min)
     positive(maxth1=maxth1, C=C)
+    if minth1 > maxth1:
+        raise ValueError(f"minth1 = {minth1:g}: must not be above maxth1 = {maxth1:g}")
     most = C if C1max is None else C1max
     if not C1min <= most <= C:
         raise ValueError(f"C1min = {C1min:g}, C1max = {most:g}: must be in order, and at most C = {C:g}")

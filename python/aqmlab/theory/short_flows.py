@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
 from aqmlab.theory.answer import Answer
-from aqmlab.theory.domain import caution, not_negative, positive, probability, remarks
+from aqmlab.theory.domain import caution, not_negative, positive, probability, remarks, whole
 from aqmlab.theory.finish import LONGEST, completion, tail
 from aqmlab.theory.lives import Sender, life
-from aqmlab.theory.tcp import padhye
+from aqmlab.theory.tcp import meant_for, padhye
 
 Array = NDArray[np.float64]
 
@@ -59,10 +59,12 @@ class Shorts:
             raise ValueError(f"lifetime = {self.lifetime}, size = {self.size}: give one of the two")
         if self.lifetime is not None:
             positive(lifetime=self.lifetime)
+            if len(self.lifetime) != 2:
+                raise ValueError(f"lifetime = {self.lifetime}: must be two bounds")
             if self.lifetime[1] < self.lifetime[0]:
                 raise ValueError(f"lifetime = {self.lifetime}: the greater bound must come second")
         if self.size is not None:
-            positive(size=self.size)
+            whole(size=self.size)
 
     def ages(self) -> Array:
         """Give lifetimes that stand for all, as likely each.
@@ -112,7 +114,7 @@ class Shorts:
         lived = life(p, R, 6 * R + 4.5 * lost * (R + self.sender.T_min / 4), self.sender)
         return self.size + float(np.interp(self.size, lived.sent, lived.repeated)) + self.sender.syn
 
-    def time(self, p: float, R: float) -> float:
+    def time(self, p: float, R: float) -> float | None:
         """Give how long a flow is there, from its SYN to its last ACK.
 
         Parameters
@@ -124,8 +126,8 @@ class Shorts:
 
         Returns
         -------
-        float
-            Mean time (s); nan of more than 100 packets.
+        float or None
+            Mean time (s); none of more than 100 packets.
 
         Raises
         ------
@@ -133,7 +135,7 @@ class Shorts:
             If an argument is out of its range.
         """
         if self.size is not None:
-            return completion(p, R, self.size, self.sender) if self.size <= LONGEST else float("nan")
+            return completion(p, R, self.size, self.sender) if self.size <= LONGEST else None
         assert self.lifetime is not None
         lived = life(p, R, self.lifetime[1], self.sender)
         opened = 1 - p if self.sender.syn else 1.0
@@ -167,10 +169,10 @@ class Equilibrium(Answer):
         What long flows bring to the link, packets a second.
     packets : float
         What one short flow brings to the link, packets.
-    completion : float
-        Mean time of a short flow from its SYN to its last ACK (s).
-    active : float
-        Mean number of short flows that are there.
+    completion : float or None
+        Mean time of a short flow from its SYN to its last ACK (s); none of more than 100 packets.
+    active : float or None
+        Mean number of short flows that are there; none likewise.
     unopened : float
         Share of the short flows whose first SYN is lost.
     """
@@ -180,8 +182,8 @@ class Equilibrium(Answer):
     short: float
     long: float
     packets: float
-    completion: float
-    active: float
+    completion: float | None
+    active: float | None
     unopened: float
 
 
@@ -263,13 +265,13 @@ def equilibrium(
             else:
                 not_negative(q0=q0)
                 p, q = _at_queue(lambda p: excess(p, q0), lambda p: long(p, q0) - C), q0
-        if p > 0.4:
-            caution(f"p = {p:.3g}: formulas of TCP's rate are not meant for losses above 0.4")
+        meant_for(p)
         if q < 1:
             caution(f"q = {q:.3g}: the link is hardly busy all the time")
         with remarks():
             brought = short(p, q)
-            time = float(np.mean([shorts.time(p, r) for r in Tp + q / C]))
+            times = [time for r in Tp + q / C if (time := shorts.time(p, r)) is not None]
+    time = float(np.mean(times)) if times else None
     return Equilibrium(
         p=p,
         q=q,
@@ -277,7 +279,7 @@ def equilibrium(
         long=C - brought,
         packets=brought / shorts.lam if shorts.lam else 0.0,
         completion=time,
-        active=shorts.lam * time,
+        active=None if time is None else shorts.lam * time,
         unopened=p if sender.syn else 0.0,
         warnings=tuple(told),
     )

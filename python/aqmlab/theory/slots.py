@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aqmlab.theory.domain import caution, not_negative, positive
-from aqmlab.theory.markov import Stationary, settled
+from aqmlab.theory.domain import caution, not_negative, positive, whole
+from aqmlab.theory.markov import Stationary, band, settled
 from aqmlab.theory.slot_map import SlotMap, whole_buffer
 
 Array = NDArray[np.float64]
@@ -61,7 +61,7 @@ class Slots(SlotMap):
         -----
         Eq. (15).
         """
-        positive(steps=steps, queues=queues)
+        whole(steps=steps, queues=queues)
         noise = np.random.default_rng(seed).normal(0, self.noise(sigma), (steps, queues))
         most = whole_buffer(B)
         q = np.full(queues, min(self.q_e, most))
@@ -86,14 +86,20 @@ class Slots(SlotMap):
         Raises
         ------
         ValueError
-            If ``sigma`` is not positive.
+            If ``sigma`` is not positive, or the result is beyond 1e9 packets.
 
         Notes
         -----
         Eq. (7). The text's variance N S sigma^2 lacks an S, with which alone (21) follows.
         """
         positive(sigma=sigma)
-        return float(np.sqrt(self.N) * self.slot * sigma)
+        packets = float(np.sqrt(self.N)) * self.slot * sigma
+        if packets > 1e9:
+            raise ValueError(
+                f"S = {self.slot:g} s, sigma = {sigma:g} packets/s: noise of {packets:.3g} packets a slot, must be at "
+                "most 1e9; take a shorter slot or less noise"
+            )
+        return packets
 
     def linear_sd(self, sigma: float) -> float:
         """Give the standard deviation of the queue about q_e if f were a straight line.
@@ -202,8 +208,9 @@ class Slots(SlotMap):
         -----
         Eqs. (17) to (19).
         """
-        states = np.arange(int(whole_buffer(B)) + 1, dtype=float)
-        return settled(self.f(states), self.noise(sigma), printed)
+        noise, states = self.noise(sigma), whole_buffer(B) // 1 + 1
+        band(states, noise)
+        return settled(self.f(np.arange(states)), noise, printed)
 
 
 def rate_deviation(arrivals: ArrayLike, step: float, S: float) -> float:

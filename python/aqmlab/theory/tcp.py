@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from aqmlab.theory.domain import caution, not_negative, positive, probability
+from aqmlab.theory.domain import caution, limit, not_negative, positive, probability
 
 Array = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ def square_root(p: ArrayLike, R: ArrayLike, b: ArrayLike = 1, W_max: ArrayLike =
     b : array_like
         Packets per ACK.
     W_max : array_like
-        The receiver's window (packets), infinite for none: a sawtooth with flat tops.
+        The receiver's window (packets), at least 1; infinite for none: a sawtooth with flat tops.
 
     Returns
     -------
@@ -50,7 +50,8 @@ def square_root(p: ArrayLike, R: ArrayLike, b: ArrayLike = 1, W_max: ArrayLike =
     """
     probability(p=p)
     positive(R=R, b=b)
-    p, R, b, W_max = (np.asarray(value, dtype=float) for value in (p, R, b, _limit(W_max)))
+    limit(W_max=W_max)
+    p, R, b, W_max = (np.asarray(value, dtype=float) for value in (p, R, b, W_max))
     peak = np.sqrt(8 / (3 * b * p))
     w = np.minimum(W_max, peak)
     return np.asarray(np.where(W_max < peak, w / (1 + b * p * w**2 / 8), 0.75 * peak) / R)
@@ -266,7 +267,7 @@ def padhye(
     full : bool
         The full model, eqs. (28) and (32), instead of the approximation that papers use, eqs. (30) and (33).
     W_max : array_like
-        The receiver's window (packets), infinite for none.
+        The receiver's window (packets), at least 1; infinite for none.
 
     Returns
     -------
@@ -284,7 +285,8 @@ def padhye(
     """
     probability(p=p)
     positive(R=R, T0=T0, b=b)
-    p, R, T0, b, W_max = (np.asarray(value, dtype=float) for value in (p, R, T0, b, _limit(W_max)))
+    limit(W_max=W_max)
+    p, R, T0, b, W_max = (np.asarray(value, dtype=float) for value in (p, R, T0, b, W_max))
     if not full:
         late = T0 * np.minimum(1, 3 * np.sqrt(3 * b * p / 8)) * p * (1 + 32 * p**2)
         return np.asarray(np.minimum(W_max / R, 1 / (R * np.sqrt(2 * b * p / 3) + late)))
@@ -307,7 +309,7 @@ def delivered(p: ArrayLike, R: ArrayLike, T0: ArrayLike = 1.0, b: ArrayLike = 1,
     b : array_like
         Packets per ACK.
     W_max : array_like
-        The receiver's window (packets), infinite for none.
+        The receiver's window (packets), at least 1; infinite for none.
 
     Returns
     -------
@@ -325,7 +327,8 @@ def delivered(p: ArrayLike, R: ArrayLike, T0: ArrayLike = 1.0, b: ArrayLike = 1,
     """
     probability(p=p)
     positive(R=R, T0=T0, b=b)
-    p, R, T0, b, W_max = (np.asarray(value, dtype=float) for value in (p, R, T0, b, _limit(W_max)))
+    limit(W_max=W_max)
+    p, R, T0, b, W_max = (np.asarray(value, dtype=float) for value in (p, R, T0, b, W_max))
     w, rounds = _period(p, b, W_max)
     late = times_out(p, w)
     return np.asarray(((1 - p) / p + w / 2 + late) / (R * rounds + late / (1 - p) * T0 * backed_off(p)))
@@ -337,12 +340,6 @@ def _period(p: Array, b: Array, W_max: Array) -> tuple[Array, Array]:
     w = np.minimum(free, W_max)
     rounds = np.where(free < W_max, b / 2 * w + 1, b / 8 * w + (1 - p) / (p * w) + 2)
     return w, rounds
-
-
-def _limit(W_max: ArrayLike) -> ArrayLike:
-    if not np.all(np.asarray(W_max, dtype=float) > 0):
-        raise ValueError(f"W_max = {W_max!r}: must be positive, or infinite for no limit")
-    return W_max
 
 
 def loss(rate: ArrayLike, R: ArrayLike, law: Law = padhye) -> Array:

@@ -10,8 +10,7 @@ from math import floor, inf, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aqmlab.theory.domain import not_negative, positive
-from aqmlab.theory.transfers import whole
+from aqmlab.theory.domain import not_negative, positive, whole
 
 Array = NDArray[np.float64]
 
@@ -69,8 +68,14 @@ class Sender:
         if self.flavour not in FLAVOURS:
             raise ValueError(f"flavour = {self.flavour!r}: must be one of {', '.join(FLAVOURS)}")
         positive(initial_rto=self.initial_rto, min_rto=self.min_rto, max_rto=self.max_rto, tick=self.tick)
-        positive(ssthresh=self.ssthresh, initial_window=self.initial_window)
+        if self.max_rto < self.min_rto:
+            raise ValueError(f"max_rto = {self.max_rto:g}: must not be below min_rto = {self.min_rto:g}")
+        positive(ssthresh=self.ssthresh)
         not_negative(requests=self.requests, delayed_ack=self.delayed_ack)
+        if self.requests % 1:
+            raise ValueError(f"requests = {self.requests:g}: must be a whole number")
+        if not self.initial_window >= 1:
+            raise ValueError(f"initial_window = {self.initial_window:g}: must be at least 1, or nothing is sent")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +141,10 @@ def trials(
     """
     if n < 2:
         raise ValueError(f"n = {n}: must be at least 2, for a standard deviation")
-    sizes, p = np.broadcast_arrays(whole(packets), np.asarray(p, dtype=float))
+    if np.size(p) == 0:
+        raise ValueError("p is empty: give at least one value")
+    whole(packets=packets)
+    sizes, p = np.broadcast_arrays(np.asarray(packets, dtype=int), np.asarray(p, dtype=float))
     found = [
         times(int(size), float(loss), R, tau, n, seed, sender)
         for size, loss in zip(sizes.ravel(), p.ravel(), strict=True)
@@ -178,8 +186,8 @@ def times(
     ValueError
         If an argument is out of its range.
     """
-    whole(packets)
-    positive(R=R, tau=tau, n=n)
+    whole(packets=packets, n=n)
+    positive(R=R, tau=tau)
     not_negative(seed=seed)
     if not 0 <= p < 1:
         raise ValueError(f"p = {p:g}: must be in [0, 1), or no packet ever arrives")

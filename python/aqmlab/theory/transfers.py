@@ -8,35 +8,10 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aqmlab.theory.domain import not_negative, positive, probability
+from aqmlab.theory.domain import limit, not_negative, positive, probability, whole
 from aqmlab.theory.tcp import backed_off, delivered, times_out
 
 Array = NDArray[np.float64]
-
-
-def whole(packets: ArrayLike) -> NDArray[np.int64]:
-    """Refuse files that are not of whole packets.
-
-    Parameters
-    ----------
-    packets : array_like
-        Packets of a file.
-
-    Returns
-    -------
-    ndarray
-        The same as whole numbers.
-
-    Raises
-    ------
-    ValueError
-        If one is not a positive whole number.
-    """
-    positive(packets=packets)
-    found = np.asarray(packets, dtype=float)
-    if np.any(found % 1):
-        raise ValueError(f"packets = {packets!r}: must be whole numbers")
-    return found.astype(np.int64)
 
 
 def slow_start(packets: int, R: float, tau: float, w1: int = 1, W_max: float = inf) -> Array:
@@ -53,7 +28,7 @@ def slow_start(packets: int, R: float, tau: float, w1: int = 1, W_max: float = i
     w1 : int
         Window at the start, packets.
     W_max : float
-        The most that may be outstanding, packets.
+        The most that may be outstanding, packets; infinite for no limit.
 
     Returns
     -------
@@ -70,8 +45,9 @@ def slow_start(packets: int, R: float, tau: float, w1: int = 1, W_max: float = i
     With w1 = 1 packet j of round r leaves at (r - 1)(R + tau) + j tau as long as a round is shorter than R + tau; from
     then on the pipe is full, and one leaves every tau.
     """
-    whole(packets)
-    positive(R=R, tau=tau, w1=w1, W_max=W_max if np.isfinite(W_max) else 1)
+    whole(packets=packets, w1=w1)
+    positive(R=R, tau=tau)
+    limit(W_max=W_max)
     left = np.empty(packets)
     busy, acked = 0.0, 0
     for k in range(packets):
@@ -116,7 +92,8 @@ def loss_free(packets: ArrayLike, R: float, tau: float, round_trips: float = 2.0
     `slow_start`'s last packet, half a round trip to arrive, and ``round_trips``. RED+Tail's Table I, first column.
     """
     not_negative(round_trips=round_trips)
-    sizes = whole(packets)
+    whole(packets=packets)
+    sizes = np.asarray(packets, dtype=int)
     left = slow_start(int(sizes.max()), R, tau, w1)
     return np.asarray(left[sizes - 1] + (0.5 + round_trips) * R)
 
@@ -218,7 +195,7 @@ def cardwell(
     w1 : float
         Window at the start, packets.
     W_max : float
-        The receiver's window (packets), infinite for none.
+        The receiver's window (packets), at least 1; infinite for none.
     p_back : array_like
         Probability that a SYN's answer is lost, in [0, 1/2).
     round_trips : float
@@ -240,7 +217,8 @@ def cardwell(
     to (20), the rest (21) to (24); without the wait for a delayed first ACK of (25). It takes the mean of what follows
     for what follows a mean slow start; links have no rate, a window costs a round trip however large.
     """
-    positive(packets=packets, R=R, Ts=Ts, T0=T0, b=b, w1=w1, W_max=W_max if np.isfinite(W_max) else 1)
+    positive(packets=packets, R=R, Ts=Ts, T0=T0, b=b, w1=w1)
+    limit(W_max=W_max)
     not_negative(p_back=p_back, round_trips=round_trips)
     probability(p=p)
     d, p, R, back = np.broadcast_arrays(
