@@ -139,7 +139,7 @@ impl Fluid {
     /// # Errors
     /// If the options do not fit the model.
     pub fn new(model: Model, options: Options) -> Result<Self, Unsupported> {
-        let rule = match options.proportional {
+        let mut rule = match options.proportional {
             Some(law) => Rule::proportional(law.p0, law.gain, law.q0),
             None => Rule::new(&model.aqm, &model.port)?,
         };
@@ -197,6 +197,7 @@ impl Fluid {
         let stiffness = rule.stiffness(1.5 * capacity);
         let auto = (shortest / 4.0).min(0.5 / stiffness.max(1e-9)).min(0.01);
         let step = options.step.unwrap_or(auto).min(shortest / 4.0).max(1e-7);
+        rule.limit(step);
         let slowest = slowest(&model);
         let longest = flows.iter().map(|flows| flows.tp).fold(0.0, f64::max) + buffer / slowest;
         let queue = options.initial.map_or(0.0, |initial| initial.queue);

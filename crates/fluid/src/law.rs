@@ -116,6 +116,8 @@ struct Red {
     follows: f64,
     /// Whether the average is the queue itself.
     at_once: bool,
+    /// The fastest that the average follows, 1/s.
+    fastest: f64,
     /// Packets a second by which an idle average ages.
     c: f64,
     adaptive: Option<ared::Params>,
@@ -314,7 +316,8 @@ impl Rule {
         match &self.law {
             Law::Red(red) if !red.at_once => {
                 // An idle average ages as if packets came, and each found the queue empty.
-                [red.follows * (now.arriving + idle * red.c) * (now.q * self.scale - now.own[0]), 0.0]
+                let follows = (red.follows * (now.arriving + idle * red.c)).min(red.fastest);
+                [follows * (now.q * self.scale - now.own[0]), 0.0]
             }
             Law::Avq(avq) => avq.flow(now.arriving, now.own, p),
             _ => [0.0; FLOWING],
@@ -335,6 +338,14 @@ impl Rule {
             Law::Red(red) if !red.at_once => red.follows * (arriving + red.c),
             Law::Avq(avq) => avq.alpha,
             _ => 0.0,
+        }
+    }
+
+    /// Lets nothing of its own move faster than a step can follow, however much arrives: an average that would is the
+    /// queue a step ago.
+    pub(crate) const fn limit(&mut self, step: f64) {
+        if let Law::Red(red) = &mut self.law {
+            red.fastest = 1.0 / step;
         }
     }
 
@@ -440,6 +451,7 @@ impl Red {
             spacing: params.spacing,
             follows: -libm::log1p(-w_q.min(AT_ONCE)),
             at_once: w_q >= AT_ONCE,
+            fastest: f64::INFINITY,
             c,
             adaptive: None,
             bottom: 0.0,
