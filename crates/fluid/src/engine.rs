@@ -348,7 +348,7 @@ impl Fluid {
             let p = 1.0 - (1.0 - past.p) * flows.kept[0] * flows.kept[1];
             let (before, _) = flows.population.at(t - rtt);
             let there = if before < present { before / present } else { 1.0 };
-            let (window_then, round) = if options.merged { (window, rtt) } else { (past.w, then) };
+            let (window_then, round) = if options.merged { (window, rtt) } else { (past.w.max(0.0), then) };
             let losses = (window_then * p).min(RUIN) * there / round;
             let grows = awake(p, flows, then, options.tcp);
             let steady = grows / flows.b;

@@ -148,7 +148,7 @@ impl History {
         let (start, h) = (interval[0], interval[1] - interval[0]);
         let s = ((t - start) / h).clamp(0.0, 1.0);
         Past {
-            w: cubic(s, h, [own[0], own[1]], [own[2], own[3]]).max(0.0),
+            w: cubic(s, h, [own[0], own[1]], [own[2], own[3]]),
             q: cubic(s, h, [interval[2], interval[3]], [interval[4], interval[5]]),
             p: parabola(s, [interval[6], interval[7], interval[8]]).clamp(0.0, 1.0),
             capacity,

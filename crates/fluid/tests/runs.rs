@@ -138,7 +138,7 @@ fn a_run_tells_what_chance_would_matter() {
     assert!(remarks("[aqm]\nname = \"droptail\"\n", 30).contains("a full buffer"));
     assert!(remarks("[aqm]\nname = \"red\"\n", 30).contains("the queue is empty"));
     assert!(remarks("[aqm]\nname = \"blue\"\n", 50).contains("BLUE"));
-    assert!(remarks(&lred.replace("100", "10"), 50).contains("a short queue"));
+    assert!(remarks("[aqm]\nname = \"pi\"\nq_ref = 10\n", 50).contains("a short queue"));
 }
 
 #[test]
