@@ -131,6 +131,23 @@ def test_results_do_not_depend_on_how_often_it_looks_up(small: Scenario) -> None
     assert first.series.equals(again.series)
 
 
+# Where the equations part from packets, the user is told beneath the table.
+def test_what_chance_does_is_told_where_it_matters(small: Scenario) -> None:
+    assert "whom a full buffer hits" in repr(aqmlab.fluid(small.with_aqm("droptail")))
+
+
+# All flows that last share one index, as in a run: datagrams' flows get less than TCP's here. The bounds are loose
+# because packets spread the goodputs of TCP's own flows by some 0.05.
+def test_fairness_is_between_all_flows() -> None:
+    chosen = scenario().with_({"traffic.udp.count": 50, "traffic.udp.rate": "40 kbit/s", "duration": "70 s"})
+    fluid, packet = (run.metrics["jain"] for run in (aqmlab.fluid(chosen), aqmlab.run(chosen)))
+    long = aqmlab.fluid(chosen).runs[0].classes["long"]["jain"]
+    assert fluid is not None
+    assert long is not None
+    assert fluid == pytest.approx(packet, abs=0.06)
+    assert fluid < long - 0.1
+
+
 # The first overflow is met to the first order: its moment is known to a step, in which 2 packets come.
 def test_half_the_step_changes_next_to_nothing(small: Scenario) -> None:
     longer = small.with_({"duration": "20 s"})
@@ -144,6 +161,7 @@ def test_half_the_step_changes_next_to_nothing(small: Scenario) -> None:
     [
         ({"aqm": "codel"}, {}, 'aqm.name = "codel": the fluid model has laws for droptail, lred'),
         ({}, {"step": -1.0}, "step = -1: must be in"),
+        ({}, {"step": float("nan")}, "step = nan: must be in"),
         ({}, {"tcp": "guess"}, "guess"),
     ],
 )

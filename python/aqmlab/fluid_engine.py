@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -45,15 +46,15 @@ def integrate(
     constant_rtt : bool
         Keep the round-trip times as they are at the target, instead of letting them follow the queue.
     step : float
-        The longest step in seconds; by default a quarter of the shortest round trip or less.
+        The longest step in seconds, at most a quarter of the shortest round trip; by default that, 10 ms, or less.
     progress : callable
         Called now and then with the fraction of the work that is done.
 
     Returns
     -------
     Result
-        Metrics and series as of `run`, one run of them; ``not_modelled`` says what the equations leave out. What they
-        say nothing of (time-outs, percentiles of delays) is None.
+        Metrics and series as of `run`, one run of them; ``not_modelled`` says what the equations leave out, and what of
+        it matters for this run. What they say nothing of (time-outs, percentiles of delays) is None.
 
     Raises
     ------
@@ -69,6 +70,8 @@ def integrate(
         "constant_rtt": constant_rtt,
     }
     if step is not None:
+        if not math.isfinite(step):
+            raise _core.ScenarioError(f"fluid option step = {step}: must be in [1e-7, 1] s")
         options["step"] = step
     model = _core.Fluid(scenario.core, json.dumps(options))
 
@@ -78,7 +81,7 @@ def integrate(
         return True
 
     advance(model, scenario.duration, watch)
-    left_out = json.loads(scenario.core.fluid_model())["not_modelled"]
+    left_out = json.loads(scenario.core.fluid_model())["not_modelled"] + model.remarks()
     run = Run(**json.loads(model.results()))
     recordings = {run.seed: Recording(model.series(), None)}
     return Result(scenario, [run], recordings, _core.__version__, tuple(left_out))

@@ -52,7 +52,7 @@ several seeds they are means, number by number. `Result.plot_distribution(NAME)`
 | `summary.METRIC` | `mean`, `std`, `ci95` and `n` over the runs in which it is defined (below) |
 | `runs` | each run's `seed`, `metrics`, `classes`, `links`, `lanes`, `distributions` and `engine` |
 | `engine` | `packets` and `events` simulated and `cpu_seconds` used, set-up included; added up over the runs |
-| `not_modelled` | of `aqmlab fluid` only: what of the scenario its equations leave out |
+| `not_modelled` | of `aqmlab fluid` only: what its equations leave out, and what of it matters here |
 
 `std` divides by n - 1, `ci95` is half the width of the 95 % confidence interval of the mean (Student t); both are
 `null` for n < 2.

@@ -3,13 +3,20 @@
 //! What an algorithm does at an arrival becomes a rate, what it does on a timer stays a step at that time. Queues are in
 //! packets of the link's usual size.
 
+mod avq;
+mod blue;
+mod red;
+mod timed;
+
+use avq::Avq;
+use blue::Blue;
+use red::Red;
+use timed::{Lred, Raqm, Rem};
+
 use crate::model::Unsupported;
 use aqm::aqm::avq::Form as AvqForm;
-use aqm::aqm::raqm::{Alpha, Expected, Mode};
-use aqm::aqm::red::{Effective, Spacing};
 use aqm::aqm::rem::Form as RemForm;
 use aqm::aqm::{AnyParams, Port};
-use aqm::aqm::{ared, blue, lred, raqm, red, rem};
 use aqm::unit::{Limit, Span, Time};
 
 /// The algorithms that have a law.
@@ -20,9 +27,6 @@ pub(crate) const FLOWING: usize = 2;
 
 /// No law has more signals.
 pub(crate) const SIGNALS: usize = 6;
-
-/// A weight of RED's average from which on it is the queue itself: it follows within a packet's time.
-const AT_ONCE: f64 = 0.5;
 
 /// What is there at one instant.
 #[derive(Clone, Copy, Debug)]
@@ -82,75 +86,6 @@ enum Law {
     Avq(Avq),
     Raqm(Raqm),
     Blue(Blue),
-}
-
-#[derive(Clone, Debug)]
-struct Lred {
-    params: lred::Params,
-    past: Box<[(f64, f64)]>,
-    oldest: usize,
-    loss_ratio: f64,
-}
-
-#[derive(Clone, Debug)]
-struct Rem {
-    params: rem::Params,
-    ln_phi: f64,
-    /// What the link sends in an interval.
-    c: f64,
-    u: f64,
-    p: f64,
-    q_old: f64,
-    input: f64,
-}
-
-#[derive(Clone, Debug)]
-struct Red {
-    min_th: f64,
-    max_th: f64,
-    max_p: f64,
-    gentle_p: f64,
-    gentle: bool,
-    spacing: Spacing,
-    /// -ln(1 - w_q): the average follows so fast, per arrival.
-    follows: f64,
-    /// Whether the average is the queue itself.
-    at_once: bool,
-    /// Packets a second by which an idle average ages.
-    c: f64,
-    adaptive: Option<ared::Params>,
-    bottom: f64,
-}
-
-#[derive(Clone, Debug)]
-struct Avq {
-    alpha: f64,
-    /// Whether C~ counts what the virtual queue lets through.
-    counts_accepted: bool,
-    buffer: f64,
-    c: f64,
-    desired: f64,
-    initial: f64,
-}
-
-#[derive(Clone, Debug)]
-struct Raqm {
-    params: raqm::Params,
-    expected: f64,
-    c: f64,
-    r: f64,
-    loss: f64,
-    m: Option<f64>,
-    p: f64,
-}
-
-#[derive(Clone, Debug)]
-struct Blue {
-    params: blue::Params,
-    l: f64,
-    p: f64,
-    moved: Option<Time>,
-    was_idle: bool,
 }
 
 fn refused(what: &str, message: &str) -> Unsupported {
@@ -314,7 +249,8 @@ impl Rule {
         match &self.law {
             Law::Red(red) if !red.at_once => {
                 // An idle average ages as if packets came, and each found the queue empty.
-                [red.follows * (now.arriving + idle * red.c) * (now.q * self.scale - now.own[0]), 0.0]
+                let follows = (red.follows * (now.arriving + idle * red.c)).min(red.fastest);
+                [follows * (now.q * self.scale - now.own[0]), 0.0]
             }
             Law::Avq(avq) => avq.flow(now.arriving, now.own, p),
             _ => [0.0; FLOWING],
@@ -335,6 +271,14 @@ impl Rule {
             Law::Red(red) if !red.at_once => red.follows * (arriving + red.c),
             Law::Avq(avq) => avq.alpha,
             _ => 0.0,
+        }
+    }
+
+    /// Lets nothing of its own move faster than a step can follow, however much arrives: an average that would is the
+    /// queue a step ago.
+    pub(crate) const fn limit(&mut self, step: f64) {
+        if let Law::Red(red) = &mut self.law {
+            red.fastest = 1.0 / step;
         }
     }
 
@@ -393,184 +337,6 @@ impl Rule {
         };
         values[..told.len()].copy_from_slice(told);
         told.len()
-    }
-}
-
-impl Lred {
-    #[inline]
-    fn p(&self, q: f64) -> f64 {
-        (self.loss_ratio + self.params.beta * self.loss_ratio.sqrt() * (q - self.params.q0)).clamp(0.0, 1.0)
-    }
-
-    fn update(&mut self, tally: &Tally) {
-        self.past[self.oldest] = (tally.early + tally.overflow, tally.arrivals);
-        self.oldest = (self.oldest + 1) % self.past.len();
-        let (drops, arrivals) = self.past.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        if arrivals > 0.0 {
-            let weight = self.params.weight;
-            let latest = weight * self.loss_ratio + (1.0 - weight) * drops / arrivals;
-            self.loss_ratio = latest.max(self.params.l_min);
-        }
-    }
-}
-
-impl Rem {
-    fn update(&mut self, q: f64, arrived: f64) {
-        let params = &self.params;
-        self.input = (1.0 - params.inw) * self.input + params.inw * arrived;
-        let excess = match params.form {
-            RemForm::Paper => q - (1.0 - params.alpha) * self.q_old - params.alpha * params.b_star,
-            RemForm::Ns2 => self.input + params.alpha * (q - params.b_star) - self.c,
-        };
-        self.u = (self.u + params.gamma * excess).max(0.0);
-        self.p = -libm::expm1(-self.u * self.ln_phi);
-        self.q_old = q;
-    }
-}
-
-impl Red {
-    fn new(params: &red::Params, port: &Port) -> Self {
-        let Effective { min_th, max_th, max_p, w_q, c, .. } = Effective::new(params, port);
-        Self {
-            min_th,
-            max_th,
-            max_p,
-            gentle_p: max_p,
-            gentle: params.gentle,
-            spacing: params.spacing,
-            follows: -libm::log1p(-w_q.min(AT_ONCE)),
-            at_once: w_q >= AT_ONCE,
-            c,
-            adaptive: None,
-            bottom: 0.0,
-        }
-    }
-
-    #[inline]
-    const fn avg(&self, q: f64, own: f64) -> f64 {
-        if self.at_once { q } else { own }
-    }
-
-    #[inline]
-    fn p_b(&self, avg: f64) -> f64 {
-        if avg < self.min_th {
-            0.0
-        } else if avg < self.max_th {
-            self.max_p * (avg - self.min_th) / (self.max_th - self.min_th)
-        } else if self.gentle {
-            (self.gentle_p + (1.0 - self.gentle_p) * (avg - self.max_th) / self.max_th).min(1.0)
-        } else {
-            1.0
-        }
-    }
-
-    /// The share of arrivals dropped at p_b: one over the mean gap from drop to drop.
-    #[inline]
-    fn ratio(&self, p_b: f64) -> f64 {
-        if p_b <= 0.0 {
-            return 0.0;
-        }
-        match self.spacing {
-            Spacing::None => p_b,
-            Spacing::Uniform => 1.0 / mean_gap(p_b, 1.0, 1.0),
-            Spacing::Wait => 1.0 / mean_gap(p_b, (1.0 / p_b).ceil(), 2.0),
-        }
-    }
-
-    fn adapt(&mut self, avg: f64) {
-        let Some(params) = &self.adaptive else { return };
-        let part = 0.4 * (self.max_th - self.min_th);
-        if avg > self.max_th - part && self.max_p < params.top {
-            self.max_p = (self.max_p + params.alpha.min(self.max_p / 4.0)).min(params.top);
-        } else if avg < self.min_th + part && self.max_p > self.bottom {
-            self.max_p = (self.max_p * params.beta).max(self.bottom);
-        }
-        if !params.frozen_gentle {
-            self.gentle_p = self.max_p;
-        }
-    }
-}
-
-/// The mean gap where the k-th packet since the last drop is dropped with probability p / (end - k p), at most 1, from
-/// `first` on: a gap is longer than k with probability (end - (k + 1) p) / (end - first p).
-#[inline]
-fn mean_gap(p: f64, first: f64, end: f64) -> f64 {
-    let last = (end / p).ceil() - 1.0;
-    let terms = (last - first).max(0.0);
-    let longest = end - first * p;
-    if longest <= 0.0 { first } else { first + terms * (end - 0.5 * p * (first + 1.0 + last)) / longest }
-}
-
-impl Avq {
-    /// What the virtual queue has no room for.
-    #[inline]
-    fn p(&self, arriving: f64, [vq, capacity]: [f64; FLOWING]) -> f64 {
-        if vq >= self.buffer && arriving > capacity { 1.0 - capacity.max(0.0) / arriving } else { 0.0 }
-    }
-
-    #[inline]
-    fn flow(&self, arriving: f64, [vq, capacity]: [f64; FLOWING], p: f64) -> [f64; FLOWING] {
-        let grows = arriving * (1.0 - p) - capacity;
-        let counted = if self.counts_accepted { arriving * (1.0 - p) } else { arriving };
-        let adapts = self.alpha * (self.desired - counted);
-        [
-            if vq <= 0.0 { grows.max(0.0) } else { grows },
-            if capacity <= 0.0 {
-                adapts.max(0.0)
-            } else if capacity >= self.c {
-                adapts.min(0.0)
-            } else {
-                adapts
-            },
-        ]
-    }
-}
-
-impl Raqm {
-    #[inline]
-    fn p(&self, q: f64) -> f64 {
-        match self.params.mode {
-            Mode::Rate => self.p,
-            Mode::Queue => (self.p * q / self.params.q0).min(1.0),
-        }
-    }
-
-    fn update(&mut self, tally: &Tally) {
-        let params = &self.params;
-        let smooth =
-            |old: f64, packets: f64| (1.0 - params.f) * packets / params.period.secs() + params.f * old;
-        self.r = smooth(self.r, tally.arrivals);
-        self.loss = smooth(self.loss, tally.early - tally.marks);
-        let x = match params.r0 {
-            Expected::Literal => self.r / self.expected,
-            Expected::Corrected => (self.r - self.loss).max(0.0) / self.expected,
-        };
-        let bounded = params.eps * raqm::bound(x);
-        let m = match (params.alpha, self.m) {
-            (Alpha::Static, _) | (_, None) => params.m,
-            (Alpha::Adaptive, Some(before)) if params.lagged => before,
-            (Alpha::Adaptive, Some(_)) => bounded,
-        };
-        self.m = Some(bounded);
-        self.p = (self.p * libm::exp((m * (x - 1.0)).min(50.0))).clamp(params.p_min, 1.0);
-    }
-}
-
-impl Blue {
-    fn watch(&mut self, now: Time, congested: bool, idle: bool) -> Option<Time> {
-        let lowers = idle && (self.params.idle == blue::Idle::Lasting || !self.was_idle);
-        self.was_idle = idle;
-        let due = |moved: Time| moved + self.params.freeze_time.max(Span::us(1));
-        if !congested && !lowers {
-            return None;
-        }
-        if let Some(due) = self.moved.map(due).filter(|due| *due > now) {
-            return Some(due);
-        }
-        self.p =
-            if congested { (self.p + self.params.d1).min(1.0) } else { (self.p - self.params.d2).max(0.0) };
-        self.moved = Some(now);
-        Some(due(now))
     }
 }
 

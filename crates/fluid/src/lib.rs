@@ -16,6 +16,7 @@ mod measure;
 mod model;
 mod options;
 mod population;
+mod remarks;
 mod results;
 mod spread;
 

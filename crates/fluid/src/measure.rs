@@ -280,7 +280,12 @@ impl Sums {
         self.early - self.marks + self.overflow
     }
 
-    fn accepted(&self) -> f64 {
+    /// Packets that were dropped or marked.
+    pub(crate) fn lost(&self) -> f64 {
+        self.early + self.overflow
+    }
+
+    pub(crate) fn accepted(&self) -> f64 {
         self.entries.iter().map(|entry| entry.accepted).sum()
     }
 }

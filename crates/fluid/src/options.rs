@@ -6,8 +6,8 @@ use serde::Deserialize;
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
-    /// The longest step, s; auto is a quarter of the shortest round trip, or shorter where the algorithm's own average
-    /// asks for it. Never longer than the shortest round trip.
+    /// The longest step, s; auto is a quarter of the shortest round trip, 10 ms at most, or shorter where the algorithm's
+    /// own average asks for it. Never longer than a quarter of the shortest round trip.
     pub step: Option<f64>,
     /// Take the round trip as it is at the target queue, instead of with the queue of the time: the paper's equation.
     pub constant_rtt: bool,

@@ -149,7 +149,15 @@ impl Fluid {
         }
     }
 
-    /// What an entry let into the queue after the warm-up, and what of its loss the full buffer caused.
+    /// The packets sent after the warm-up, over those that the queue let in: what still waits in the end has not been
+    /// delivered, and what waited when the warm-up ended has.
+    fn sent(&self, sums: &Sums) -> f64 {
+        let then = &self.measure().at_warmup;
+        let accepted = sums.accepted() - then.accepted();
+        if accepted > 0.0 { (sums.sent - then.sent) / accepted } else { 0.0 }
+    }
+
+    /// What of an entry arrived and was let in after the warm-up.
     fn passed(&self, entry: usize, sums: &Sums) -> Passed {
         let (now, then) = (sums.entries[entry], self.measure().at_warmup.entries[entry]);
         Passed { arrived: now.arrived - then.arrived, accepted: now.accepted - then.accepted }
@@ -168,7 +176,7 @@ impl Fluid {
         let marked = model.classes.iter().any(|class| class.entry == entry && class.marked);
         let arrivals = sums.arrivals - then.arrivals;
         let marks = if marked && arrivals > 0.0 { arrived * early / arrivals } else { 0.0 };
-        let bits = accepted * self.bits();
+        let bits = accepted * self.sent(sums) * self.bits();
         let packets = |packets: f64| packets * size;
         ClassMetrics {
             flows: traffic.count,
@@ -193,21 +201,13 @@ impl Fluid {
         }
     }
 
-    /// What the flows of some entries delivered: what the queue let in, and was not lost behind it.
+    /// What the flows of some entries delivered: what the link sent, and was not lost behind it.
     fn flow_metrics(&self, entries: &[usize], sums: &Sums) -> FlowMetrics {
-        let model = self.model();
-        let mut goodput = 0.0;
-        for &entry in entries {
-            let traffic = &model.scenario.traffic[entry];
-            let header = if matches!(traffic.kind, Kind::Udp(_)) { UDP_HEADER } else { u64::from(HEADER) };
-            let payload = traffic.packet_size.0.saturating_sub(header) as f64 / traffic.packet_size.0 as f64;
-            let kept = |class: &Class| 1.0 - class.lost[1];
-            let kept = model.classes.iter().find(|class| class.entry == entry).map_or(1.0, kept);
-            goodput += self.passed(entry, sums).accepted * self.bits() * payload * kept;
-        }
+        let delivered = |&entry: &usize| self.passed(entry, sums).accepted * self.payload(entry);
+        let goodput = entries.iter().map(delivered).sum::<f64>() * self.sent(sums);
         FlowMetrics {
             goodput: goodput / self.seconds(),
-            jain: self.jain(entries),
+            jain: self.jain(entries, sums),
             timeouts: 0,
             retransmits: 0,
             timeouts_total: 0,
@@ -221,15 +221,38 @@ impl Fluid {
         }
     }
 
-    /// Jain's index of the lasting flows of some entries: flows of a class get the same.
-    fn jain(&self, entries: &[usize]) -> Option<f64> {
+    /// Bits of payload that arrive for a packet that an entry got into the queue.
+    fn payload(&self, entry: usize) -> f64 {
+        let model = self.model();
+        let traffic = &model.scenario.traffic[entry];
+        let header = if matches!(traffic.kind, Kind::Udp(_)) { UDP_HEADER } else { u64::from(HEADER) };
+        let payload = traffic.packet_size.0.saturating_sub(header) as f64 / traffic.packet_size.0 as f64;
+        let kept = |class: &Class| 1.0 - class.lost[1];
+        let kept = model.classes.iter().find(|class| class.entry == entry).map_or(1.0, kept);
+        self.bits() * payload * kept
+    }
+
+    /// Jain's index of the goodputs of the lasting flows of some entries: those of a class, or of a load, get the same.
+    fn jain(&self, entries: &[usize], sums: &Sums) -> Option<f64> {
+        let model = self.model();
         let (mut number, mut sum, mut squares) = (0.0, 0.0, 0.0);
-        for (class, accepted) in self.model().classes.iter().zip(self.accepted_by_class()) {
-            let Population::Lasting { count, .. } = class.flows else { continue };
-            if entries.contains(&class.entry) && count > 0.0 {
+        let mut add = |entry: usize, count: f64, accepted: f64| {
+            if entries.contains(&entry) && count > 0.0 {
+                let goodput = accepted * self.payload(entry);
                 number += count;
-                sum += accepted;
-                squares += accepted * accepted / count;
+                sum += goodput;
+                squares += goodput * goodput / count;
+            }
+        };
+        for (class, accepted) in model.classes.iter().zip(self.accepted_by_class()) {
+            if let Population::Lasting { count, .. } = class.flows {
+                add(class.entry, count, accepted);
+            }
+        }
+        for load in &model.load {
+            let traffic = &model.scenario.traffic[load.entry];
+            if matches!(traffic.kind, Kind::Udp(_)) {
+                add(load.entry, f64::from(traffic.count), self.passed(load.entry, sums).accepted);
             }
         }
         (squares > 0.0).then(|| sum * sum / (number * squares))

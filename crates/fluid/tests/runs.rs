@@ -98,6 +98,50 @@ fn load_takes_its_part_of_the_link() {
 }
 
 #[test]
+fn what_still_waits_has_not_been_delivered() {
+    // Nothing is lost in so large a buffer, which fills until the end.
+    let text =
+        dumbbell("[aqm]\nname = \"droptail\"\n", 60, 60.0, "").replace("200 packets", "1000000 packets");
+    let fluid = run(&model(&text), &Options::default());
+    assert!(fluid.queue() > 10_000.0, "{}", fluid.queue());
+    let results = fluid.results();
+    let link = results["metrics"]["throughput"].as_f64().unwrap();
+    let class = results["classes"]["long"]["throughput"].as_f64().unwrap();
+    assert!((class / link - 1.0).abs() < 1e-9, "{class} {link}");
+    assert!((results["metrics"]["goodput"].as_f64().unwrap() / link - 460.0 / 500.0).abs() < 1e-9);
+}
+
+#[test]
+fn an_average_faster_than_a_step_is_the_queue() {
+    // Weight 0.4: the average follows within a millisecond, where Runge and Kutta's steps of 10 ms would blow up.
+    let aqm = "[aqm]\nname = \"red\"\nmin_th = 50\nmax_th = 150\nw_q = 0.4\n";
+    let model = model(&dumbbell(aqm, 60, 60.0, "sender_delay = \"50 ms\"\n"));
+    let metrics = |step: f64| {
+        let results = run(&model, &Options { step: Some(step), ..Options::default() }).results();
+        ["queue_mean", "loss_ratio"].map(|name| results["metrics"][name].as_f64().unwrap())
+    };
+    let (coarse, fine) = (metrics(0.01), metrics(0.0005));
+    for (coarse, fine) in coarse.iter().zip(fine) {
+        assert!((coarse / fine - 1.0).abs() < 0.1, "{coarse} {fine}");
+    }
+}
+
+#[test]
+fn a_run_tells_what_chance_would_matter() {
+    let remarks = |aqm: &str, flows: u32| {
+        let text = dumbbell(aqm, flows, 60.0, "receiver_delay = [\"50 ms\", \"100 ms\"]\n");
+        run(&model(&format!("warmup = \"30 s\"\n{text}")), &Options::default()).remarks().join("; ")
+    };
+    let lred = "[aqm]\nname = \"lred\"\nq0 = 100\n";
+    assert_eq!(remarks(lred, 50), "");
+    assert!(remarks(lred, 400).starts_with("what windows of"));
+    assert!(remarks("[aqm]\nname = \"droptail\"\n", 30).contains("a full buffer"));
+    assert!(remarks("[aqm]\nname = \"red\"\n", 30).contains("the queue is empty"));
+    assert!(remarks("[aqm]\nname = \"blue\"\n", 50).contains("BLUE"));
+    assert!(remarks("[aqm]\nname = \"pi\"\nq_ref = 10\n", 50).contains("a short queue"));
+}
+
+#[test]
 fn marks_are_signals_without_loss() {
     let aqm = "[aqm]\nname = \"lred\"\necn = true\n";
     let text =

@@ -1,9 +1,9 @@
-//! Static shortest-path routes: fewest links, and among those the links that come first in the scenario.
+//! The paths in use, as the engine goes along them; [`scenario::route`] finds them.
 
 use crate::ahead::Plan;
 use crate::clock::Clock;
 use scenario::model::Link;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 /// Marks the end of a path among the hops.
 pub(crate) const END: u32 = u32::MAX;
@@ -70,27 +70,19 @@ impl Hop {
     }
 }
 
-/// Trees are kept until they have so many entries together, 64 MB.
-const MOST_ENTRIES: usize = 1 << 24;
-
 /// All paths in use, one after the other, each ended by [`END`].
 #[derive(Debug)]
 pub(crate) struct Routes<'a> {
     links: &'a [Link],
-    outgoing: Vec<Vec<u32>>,
+    shortest: scenario::route::Routes<'a>,
     hops: Vec<u32>,
     known: HashMap<(usize, usize), u32>,
-    /// For the nodes that were searched from, the link by which each other node is reached.
-    trees: HashMap<usize, Vec<u32>>,
 }
 
 impl<'a> Routes<'a> {
     pub(crate) fn new(nodes: usize, links: &'a [Link]) -> Self {
-        let mut outgoing = vec![Vec::new(); nodes];
-        for (i, link) in links.iter().enumerate() {
-            outgoing[link.from].push(i as u32);
-        }
-        Self { links, outgoing, hops: Vec::new(), known: HashMap::new(), trees: HashMap::new() }
+        let shortest = scenario::route::Routes::new(nodes, links);
+        Self { links, shortest, hops: Vec::new(), known: HashMap::new() }
     }
 
     /// Where the path between two nodes starts among the hops.
@@ -102,23 +94,9 @@ impl<'a> Routes<'a> {
             return start;
         }
         let start = self.hops.len() as u32;
-        // A host with one link goes wherever its neighbour goes, so that a search a router serves all its hosts.
-        let (root, access) = match self.outgoing[from][..] {
-            [access] if from != to => (self.links[access as usize].to, Some(access)),
-            _ => (from, None),
-        };
-        if self.trees.len() * self.outgoing.len() > MOST_ENTRIES {
-            self.trees.clear();
-        }
-        let via = self.trees.entry(root).or_insert_with(|| search(&self.outgoing, self.links, root));
-        let mut node = to;
-        while node != root {
-            assert!(via[node] != END, "the scenario was checked: every pair has a path");
-            self.hops.push(via[node]);
-            node = self.links[via[node] as usize].from;
-        }
-        self.hops.extend(access);
-        self.hops[start as usize..].reverse();
+        let path = self.shortest.path(from, to);
+        assert!(from == to || !path.is_empty(), "the scenario was checked: every pair has a path");
+        self.hops.extend(path.into_iter().map(|link| link as u32));
         self.hops.push(END);
         self.known.insert((from, to), start);
         start
@@ -180,22 +158,6 @@ impl<'a> Routes<'a> {
     }
 }
 
-/// The link by which each node is reached first from `root`.
-fn search(outgoing: &[Vec<u32>], links: &[Link], root: usize) -> Vec<u32> {
-    let mut via = vec![END; outgoing.len()];
-    let mut frontier = VecDeque::from([root]);
-    while let Some(node) = frontier.pop_front() {
-        for &link in &outgoing[node] {
-            let next = links[link as usize].to;
-            if next != root && via[next] == END {
-                via[next] = link;
-                frontier.push_back(next);
-            }
-        }
-    }
-    via
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,31 +187,6 @@ mod tests {
         let (long, short, again) = (routes.path(0, 2), routes.path(0, 3), routes.path(0, 2));
         assert_eq!((long, short, again), (0, 3, 0));
         assert_eq!(routes.hops, [0, 1, END, 3, END]);
-    }
-
-    #[test]
-    fn a_host_with_one_link_goes_the_way_that_a_search_from_it_finds() {
-        // A square of routers 0 to 3, with two ways across, and a host at each: 4 to 7.
-        let cables = [(0, 1), (0, 2), (1, 3), (2, 3), (0, 4), (1, 5), (2, 6), (3, 7)];
-        let links: Vec<Link> = cables.into_iter().flat_map(|(a, b)| [link(a, b), link(b, a)]).collect();
-        let mut routes = Routes::new(8, &links);
-        for from in 0..8 {
-            let via = search(&routes.outgoing, &links, from);
-            for to in (0..8).filter(|&to| to != from) {
-                let start = routes.path(from, to) as usize;
-                let path = routes.hops[start..].split(|&hop| hop == END).next().unwrap().to_vec();
-                let mut node = to;
-                for &hop in path.iter().rev() {
-                    assert_eq!(hop, via[node], "{from} to {to}");
-                    node = links[hop as usize].from;
-                }
-                assert_eq!(node, from);
-            }
-        }
-        // 4 to 7 by 1, whose link comes first; a search from each router serves all.
-        assert_eq!((routes.path(4, 7), routes.trees.len()), (routes.known[&(4, 7)], 4));
-        let start = routes.known[&(4, 7)] as usize;
-        assert_eq!(routes.hops[start..start + 5], [9, 0, 4, 14, END]);
     }
 
     #[test]

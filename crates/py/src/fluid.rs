@@ -47,6 +47,11 @@ impl Fluid {
         Ok(self.0.results().to_string())
     }
 
+    /// Why this run may be far from what packets do.
+    fn remarks(&self) -> Vec<String> {
+        self.0.remarks()
+    }
+
     /// The recorded series, once; `None` if none were recorded.
     fn series(&mut self) -> Option<Stream> {
         let columns = self.0.take_columns();

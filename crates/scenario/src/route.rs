@@ -3,16 +3,18 @@
 use crate::model::Link;
 use std::collections::{HashMap, VecDeque};
 
-/// Trees are kept until they have so many entries together.
+/// No link.
+const NONE: u32 = u32::MAX;
+/// Trees are kept until they have so many entries together, 64 MB.
 const MOST_ENTRIES: usize = 1 << 24;
 
 /// Finds paths, and remembers what it has searched.
 #[derive(Clone, Debug)]
 pub struct Routes<'a> {
     links: &'a [Link],
-    outgoing: Vec<Vec<usize>>,
+    outgoing: Vec<Vec<u32>>,
     /// For the nodes that were searched from, the link by which each other node is reached.
-    trees: HashMap<usize, Vec<Option<usize>>>,
+    trees: HashMap<usize, Vec<u32>>,
 }
 
 impl<'a> Routes<'a> {
@@ -21,7 +23,7 @@ impl<'a> Routes<'a> {
     pub fn new(nodes: usize, links: &'a [Link]) -> Self {
         let mut outgoing = vec![Vec::new(); nodes];
         for (i, link) in links.iter().enumerate() {
-            outgoing[link.from].push(i);
+            outgoing[link.from].push(i as u32);
         }
         Self { links, outgoing, trees: HashMap::new() }
     }
@@ -30,7 +32,7 @@ impl<'a> Routes<'a> {
     pub fn path(&mut self, from: usize, to: usize) -> Vec<usize> {
         // A host with one link goes wherever its neighbour goes, so that a search a router serves all its hosts.
         let (root, access) = match self.outgoing[from][..] {
-            [access] if from != to => (self.links[access].to, Some(access)),
+            [access] if from != to => (self.links[access as usize].to, Some(access as usize)),
             _ => (from, None),
         };
         if self.trees.len() * self.outgoing.len() > MOST_ENTRIES {
@@ -40,7 +42,10 @@ impl<'a> Routes<'a> {
         let mut path = Vec::new();
         let mut node = to;
         while node != root {
-            let Some(link) = via[node] else { return Vec::new() };
+            if via[node] == NONE {
+                return Vec::new();
+            }
+            let link = via[node] as usize;
             path.push(link);
             node = self.links[link].from;
         }
@@ -51,14 +56,14 @@ impl<'a> Routes<'a> {
 }
 
 /// The link by which each node is reached first from `root`.
-fn search(outgoing: &[Vec<usize>], links: &[Link], root: usize) -> Vec<Option<usize>> {
-    let mut via = vec![None; outgoing.len()];
+fn search(outgoing: &[Vec<u32>], links: &[Link], root: usize) -> Vec<u32> {
+    let mut via = vec![NONE; outgoing.len()];
     let mut frontier = VecDeque::from([root]);
     while let Some(node) = frontier.pop_front() {
         for &link in &outgoing[node] {
-            let next = links[link].to;
-            if next != root && via[next].is_none() {
-                via[next] = Some(link);
+            let next = links[link as usize].to;
+            if next != root && via[next] == NONE {
+                via[next] = link;
                 frontier.push_back(next);
             }
         }
@@ -96,5 +101,26 @@ mod tests {
         // 3 has one link, to 0, and goes wherever that goes; nothing leads to 4.
         assert_eq!((routes.path(3, 2), routes.path(3, 0)), (vec![4, 0, 1], vec![4]));
         assert_eq!((routes.path(0, 4), routes.path(3, 4)), (vec![], vec![]));
+    }
+
+    #[test]
+    fn a_host_with_one_link_goes_the_way_that_a_search_from_it_finds() {
+        // A square of routers 0 to 3, with two ways across, and a host at each: 4 to 7.
+        let cables = [(0, 1), (0, 2), (1, 3), (2, 3), (0, 4), (1, 5), (2, 6), (3, 7)];
+        let links: Vec<Link> = cables.into_iter().flat_map(|(a, b)| [link(a, b), link(b, a)]).collect();
+        let mut routes = Routes::new(8, &links);
+        for from in 0..8 {
+            let via = search(&routes.outgoing, &links, from);
+            for to in (0..8).filter(|&to| to != from) {
+                let mut node = to;
+                for &hop in routes.path(from, to).iter().rev() {
+                    assert_eq!(hop, via[node] as usize, "{from} to {to}");
+                    node = links[hop].from;
+                }
+                assert_eq!(node, from);
+            }
+        }
+        // 4 to 7 by 1, whose link comes first; a search from each router serves all.
+        assert_eq!((routes.path(4, 7), routes.trees.len()), (vec![9, 0, 4, 14], 4));
     }
 }

@@ -1,4 +1,4 @@
-//! Runs a scenario: `cargo run --release -p fluid --example run -- FILE [AQM] [OPTIONS]`, options as JSON.
+//! Runs a scenario: `cargo run --release -p fluid --example integrate -- FILE [AQM] [OPTIONS]`, options as JSON.
 
 use aqm::unit::Time;
 use fluid::{Fluid, Model, Options};

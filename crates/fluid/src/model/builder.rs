@@ -1,0 +1,373 @@
+//! How a scenario becomes classes of flows and a load.
+
+use super::{Class, Load, Unsupported};
+use crate::population::Population;
+use aqm::unit::{Bytes, Span};
+use netsim::tcp::Profile;
+use scenario::Law;
+use scenario::model::{
+    Congestion, Extent, HEADER, Kind, Link, Scenario, Short as Passing, Tcp, Traffic, Udp,
+};
+use scenario::route::Routes;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Delays that each host draws for itself are taken at so many quantiles of their law, dealt out to the hosts in turn.
+const STRATA: usize = 5;
+
+/// What is worked out on the way.
+pub(super) struct Builder<'a> {
+    scenario: &'a Scenario,
+    observed: &'a Link,
+    routes: Routes<'a>,
+    /// The delay of each link, s.
+    delays: Vec<f64>,
+    marks: bool,
+    pub(super) classes: Vec<Class>,
+    pub(super) load: Vec<Load>,
+    /// Told once each, in order.
+    pub(super) not_modelled: Vec<String>,
+}
+
+/// Between which times flows start that start by this law, evenly: its bounds, or what has the same least and mean.
+fn spread(law: &Law<Span>) -> [f64; 2] {
+    let least = law.least().secs();
+    [least, law.greatest().map_or(2.0 * law.mean() - least, Span::secs)]
+}
+
+/// The value that a part `u` of what a law draws falls short of.
+fn quantile(law: &Law<Span>, u: f64) -> f64 {
+    match *law {
+        Law::Fixed(x) => x.secs(),
+        Law::Uniform(low, high) => low.secs() + (high.secs() - low.secs()) * u,
+        Law::Exponential(mean) => -mean.secs() * libm::log(1.0 - u),
+        Law::Pareto(mean, shape) => mean.secs() * (shape - 1.0) / shape * libm::pow(1.0 - u, -1.0 / shape),
+    }
+}
+
+/// The delay of each link: where several cables draw from one law, its quantiles in turn; a single one has the mean.
+pub(super) fn delays(scenario: &Scenario) -> Vec<f64> {
+    let links = &scenario.links;
+    let mut delays: Vec<f64> = links.iter().map(|link| link.delay.mean()).collect();
+    // A cable is two links, one after the other, with one delay.
+    let mut laws: Vec<(Law<Span>, Vec<usize>)> = Vec::new();
+    for i in (0..links.len()).step_by(2) {
+        if matches!(links[i].delay, Law::Fixed(_)) {
+            continue;
+        }
+        match laws.iter_mut().find(|(law, _)| *law == links[i].delay) {
+            Some((_, cables)) => cables.push(i),
+            None => laws.push((links[i].delay, vec![i])),
+        }
+    }
+    for (number, (law, cables)) in laws.iter().enumerate().filter(|(_, (_, cables))| cables.len() > 1) {
+        let strata = cables.len().min(STRATA);
+        // Another stride for each law, lest a host with a short delay on one side always has one on the other.
+        let stride = 1 + number % (STRATA - 1);
+        for (turn, &i) in cables.iter().enumerate() {
+            let stratum = (turn * stride) % strata;
+            let delay = quantile(law, (stratum as f64 + 0.5) / strata as f64);
+            delays[i] = delay;
+            if let Some(back) = delays.get_mut(i + 1) {
+                *back = delay;
+            }
+        }
+    }
+    delays
+}
+
+/// The least common multiple.
+const fn turns(a: usize, b: usize) -> usize {
+    let (mut divisor, mut rest) = (a, b);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    a / divisor * b
+}
+
+impl<'a> Builder<'a> {
+    /// Nothing yet.
+    pub(super) fn new(scenario: &'a Scenario, observed: &'a Link, delays: Vec<f64>, marks: bool) -> Self {
+        Self {
+            scenario,
+            observed,
+            routes: Routes::new(scenario.nodes.len(), &scenario.links),
+            delays,
+            marks,
+            classes: Vec::new(),
+            load: Vec::new(),
+            not_modelled: Vec::new(),
+        }
+    }
+
+    fn leave_out(&mut self, what: impl Into<String>) {
+        let what = what.into();
+        if !self.not_modelled.contains(&what) {
+            self.not_modelled.push(what);
+        }
+    }
+
+    /// How many of so many flows go which way: the ways there and back, and the flows of each.
+    fn ways(&mut self, traffic: &Traffic, flows: f64) -> Vec<(Vec<usize>, Vec<usize>, f64)> {
+        let turns = turns(traffic.from.len(), traffic.to.len());
+        let evenly = matches!(traffic.kind, Kind::Short(..));
+        let mut ways = Vec::new();
+        for j in 0..turns {
+            let (from, to) = (traffic.from[j % traffic.from.len()], traffic.to[j % traffic.to.len()]);
+            let share = if evenly {
+                flows / turns as f64
+            } else {
+                let rest = traffic.count as usize % turns;
+                let each = (traffic.count as usize / turns + usize::from(j < rest)) as f64;
+                each * flows / f64::from(traffic.count)
+            };
+            if share > 0.0 {
+                ways.push((self.routes.path(from, to), self.routes.path(to, from), share));
+            }
+        }
+        ways
+    }
+
+    /// Takes in a traffic entry.
+    pub(super) fn add(&mut self, entry: usize, traffic: &Traffic) -> Result<(), Unsupported> {
+        let count = f64::from(traffic.count);
+        match &traffic.kind {
+            Kind::Ftp(tcp) => {
+                let start = spread(&traffic.start).map(|after| traffic.begin.secs() + after);
+                let stop = traffic.stop.map_or(f64::INFINITY, Span::secs);
+                self.say_start(traffic);
+                self.flows(entry, traffic, tcp, count, |count| Population::Lasting { count, start, stop })
+            }
+            Kind::Short(tcp, Passing { interarrival, extent: Extent::Lifetime(stay) }) => {
+                let rate = count / interarrival.mean();
+                let arrive = self.window(traffic);
+                let stay = *stay;
+                if traffic.count > 1 {
+                    self.say_start(traffic);
+                }
+                if !matches!(interarrival, Law::Exponential(_)) {
+                    self.leave_out("the law of arrivals of short flows, whose mean rate stands in");
+                }
+                self.flows(entry, traffic, tcp, rate, |rate| Population::Passing { rate, arrive, stay })
+            }
+            Kind::Short(_, Passing { extent: Extent::Size(_), .. }) => {
+                self.leave_out(format!(
+                    "that the flows of {} heed losses: what they have to send comes as a constant rate",
+                    traffic.name
+                ));
+                self.constant(entry, traffic, scenario::offered(traffic), "short")
+            }
+            Kind::Web(..) => {
+                self.leave_out(format!(
+                    "that the clients of {} heed losses and delays: the most that they ask for comes as a constant rate",
+                    traffic.name
+                ));
+                self.constant(entry, traffic, scenario::offered(traffic), "web")
+            }
+            Kind::Udp(udp) => {
+                let kind = match udp {
+                    Udp::Cbr(_) => "cbr",
+                    Udp::OnOff { .. } => "on-off",
+                    Udp::Poisson(_) => "poisson",
+                    Udp::Fgn { .. } => "fgn",
+                    Udp::Trace(_) => "trace",
+                    Udp::Frames { .. } => "frames",
+                };
+                if kind != "cbr" {
+                    let message = format!("how the rate of {} varies: its mean stands in", traffic.name);
+                    self.leave_out(message);
+                }
+                self.constant(entry, traffic, udp.mean_rate(traffic.packet_size), kind)
+            }
+            Kind::Transfer(..) => Err(Unsupported::new(format!(
+                "traffic.{}: transfers of a size end when they have sent it, of which the fluid model has no mean; give \
+                 a `stop` instead of the size, or use `aqmlab run`",
+                traffic.name
+            ))),
+        }
+    }
+
+    fn say_start(&mut self, traffic: &Traffic) {
+        if !matches!(traffic.start, Law::Fixed(_) | Law::Uniform(..)) {
+            let message =
+                format!("the law by which flows of {} start: evenly, with its mean, stands in", traffic.name);
+            self.leave_out(message);
+        }
+    }
+
+    /// From when to when an entry is active, with the mean of its start.
+    fn window(&self, traffic: &Traffic) -> [f64; 2] {
+        let from = traffic.begin.secs() + traffic.start.mean();
+        let to = traffic.stop.map_or(f64::INFINITY, Span::secs);
+        [from, to.max(from)]
+    }
+
+    /// The time that a way takes for a packet of `size` bytes when no queue is in it.
+    fn travel(&self, way: &[usize], size: u64) -> f64 {
+        way.iter().map(|&i| self.delays[i] + 1.0 / self.scenario.links[i].rate.packets(Bytes(size))).sum()
+    }
+
+    /// The part of packets lost by chance on some links.
+    fn lost(&self, way: &[usize]) -> f64 {
+        let losses = way.iter().filter_map(|&i| self.scenario.links[i].loss.as_ref());
+        1.0 - losses.map(|loss| 1.0 - loss.ratio()).product::<f64>()
+    }
+
+    /// Whether another link on the way has an algorithm of its own.
+    fn foreign(&self, way: &[usize], traffic: &Traffic) -> Result<(), Unsupported> {
+        let mut others = way.iter().filter(|&&i| i != self.scenario.observed);
+        let managed = others.find_map(|&i| Some(&self.scenario.links[i]).filter(|link| link.aqm.is_some()));
+        managed.map_or(Ok(()), |link| {
+            Err(Unsupported::new(format!(
+                "traffic.{}: its packets cross {} as well, which has an algorithm of its own, and the fluid model has \
+                 one managed queue, that of {}; leave that algorithm out, or use `aqmlab run`",
+                traffic.name, link.name, self.observed.name
+            )))
+        })
+    }
+
+    /// The first entry whose data crosses a link.
+    fn crossing(&mut self, link: usize) -> Option<&'a str> {
+        let scenario = self.scenario;
+        let entries = scenario.traffic.iter().filter(|traffic| traffic.count > 0);
+        for traffic in entries {
+            if self.ways(traffic, f64::from(traffic.count)).iter().any(|(there, ..)| there.contains(&link)) {
+                return Some(&traffic.name);
+            }
+        }
+        None
+    }
+
+    /// Adds flows of TCP, a class for each round trip.
+    fn flows(
+        &mut self,
+        entry: usize,
+        traffic: &Traffic,
+        tcp: &Tcp,
+        count: f64,
+        population: impl Fn(f64) -> Population,
+    ) -> Result<(), Unsupported> {
+        let observed = self.scenario.observed;
+        let mut crosses = false;
+        let mut behind = BTreeSet::new();
+        // By the round trip in whole nanoseconds and the losses on the way.
+        let mut groups: BTreeMap<(u64, [u64; 2]), (f64, [f64; 2])> = BTreeMap::new();
+        for (there, back, share) in self.ways(traffic, count) {
+            let Some(place) = there.iter().position(|&i| i == observed) else {
+                if back.contains(&observed) {
+                    self.leave_out(format!(
+                        "what the ACKs of {} take of {} and wait there",
+                        traffic.name, self.observed.name
+                    ));
+                }
+                continue;
+            };
+            crosses = true;
+            self.foreign(&there, traffic)?;
+            behind.extend(back.iter().copied().filter(|&i| self.scenario.links[i].aqm.is_some()));
+            let rtt = self.travel(&there, traffic.packet_size.0) + self.travel(&back, u64::from(HEADER));
+            let lost = [self.lost(&there[..=place]), self.lost(&there[place + 1..])];
+            let key = (Span::from_secs(rtt).nanos(), lost.map(f64::to_bits));
+            groups.entry(key).or_insert((0.0, lost)).0 += share;
+        }
+        if !crosses {
+            let message = format!("{}, which does not cross {}", traffic.name, self.observed.name);
+            self.leave_out(message);
+            return Ok(());
+        }
+        for i in behind {
+            if let Some(other) = self.crossing(i) {
+                return Err(Unsupported::new(format!(
+                    "traffic.{}: its ACKs wait behind the data of {other} on {}, and the fluid model has one queue, that \
+                     of {}; leave that traffic out, or use `aqmlab run`",
+                    traffic.name, self.scenario.links[i].name, self.observed.name
+                )));
+            }
+        }
+        if tcp.congestion != Congestion::Reno {
+            return Err(Unsupported::new(format!(
+                "traffic.{}.tcp.congestion: the fluid model's windows are Reno's; set it to \"reno\", or use `aqmlab run`",
+                traffic.name
+            )));
+        }
+        let profile = Profile::new(tcp, traffic.packet_size.0 as u32);
+        for ((nanos, _), (share, lost)) in groups {
+            self.classes.push(Class {
+                entry,
+                flows: population(share),
+                rtt: Span::ns(nanos).secs(),
+                packet: traffic.packet_size.0,
+                acked: if tcp.delayed_ack { 2.0 } else { 1.0 },
+                initial_window: f64::from(profile.initial_window),
+                max_window: f64::from(profile.max_window),
+                initial_ssthresh: f64::from(profile.initial_ssthresh),
+                min_rto: tcp.min_rto.secs(),
+                marked: tcp.ecn && self.marks,
+                lost,
+            });
+        }
+        Ok(())
+    }
+
+    /// Adds what comes at a constant rate, `each` bit/s a flow.
+    fn constant(
+        &mut self,
+        entry: usize,
+        traffic: &Traffic,
+        each: f64,
+        kind: &'static str,
+    ) -> Result<(), Unsupported> {
+        let observed = self.scenario.observed;
+        let (mut rate, mut kept) = (0.0, 0.0);
+        let mut flows = 0.0;
+        for (way, _, share) in self.ways(traffic, f64::from(traffic.count)) {
+            let Some(place) = way.iter().position(|&i| i == observed) else { continue };
+            self.foreign(&way, traffic)?;
+            flows += share;
+            rate += share * each;
+            kept += share * each * (1.0 - self.lost(&way[..=place]));
+        }
+        if flows == 0.0 {
+            let message = format!("{}, which does not cross {}", traffic.name, self.observed.name);
+            self.leave_out(message);
+            return Ok(());
+        }
+        if !each.is_finite() {
+            return Err(Unsupported::new(format!(
+                "traffic.{}: nothing bounds what it asks for, so that its mean rate is not known; use `aqmlab run`",
+                traffic.name
+            )));
+        }
+        let [_, mut stop] = self.window(traffic);
+        if let Kind::Udp(Udp::Trace(arrivals)) = &traffic.kind {
+            let length = arrivals.last().map_or(0.0, |last| last.at.secs());
+            stop = stop.min(traffic.begin.secs() + traffic.start.mean() + length);
+        }
+        self.say_start(traffic);
+        let start = spread(&traffic.start).map(|after| traffic.begin.secs() + after);
+        let lost = if rate > 0.0 { 1.0 - kept / rate } else { 0.0 };
+        let rate = Population::Lasting { count: rate, start, stop };
+        self.load.push(Load { entry, rate, kind, lost });
+        Ok(())
+    }
+
+    /// Notes what the equations leave out of any scenario, and of this one.
+    pub(super) fn say_what_is_left_out(&mut self) {
+        if !self.classes.is_empty() {
+            self.leave_out("packets: windows and the queue are means, so that nothing is left to chance");
+            self.leave_out("the queues of all other links, and the handshake");
+        }
+        let packets: BTreeSet<u64> = self.classes.iter().map(|class| class.packet).collect();
+        if packets.iter().any(|&packet| packet != self.observed.packet.0) {
+            self.leave_out(format!(
+                "that a smaller packet takes a packet's room: the queue is in packets of {} bytes",
+                self.observed.packet.0
+            ));
+        }
+        let random = |link: &Link| !matches!(link.delay, Law::Fixed(_));
+        if self.scenario.links.iter().any(random) {
+            self.leave_out(format!(
+                "that delays are drawn anew for each run: {STRATA} quantiles of their law, or a single link's mean, stand in"
+            ));
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What a run left to chance that matters for it: where means and packets part.
+
+use crate::engine::Fluid;
+use crate::population::Population;
+use aqm::aqm::AnyParams;
+
+/// Below this mean window a flow is ruled by single packets and time-outs.
+const SMALL: f64 = 4.0;
+/// The standard deviation of a sawtooth between two thirds and four thirds of its mean, over the mean.
+const SAWTOOTH: f64 = 0.19;
+/// A queue of fewer of its own standard deviations is often empty.
+const SHORT: f64 = 3.0;
+/// A part of the time, or of the losses, that is worth a word.
+const NOTED: [f64; 2] = [0.02, 0.1];
+
+impl Fluid {
+    /// Why this run, which is over, may be far from what packets do; empty if nothing speaks for it.
+    #[must_use]
+    pub fn remarks(&self) -> Vec<String> {
+        let measure = self.measure();
+        let (sums, then) = (measure.sums(self.state()), &measure.at_warmup);
+        let (lost, overflow) = (sums.lost() - then.lost(), sums.overflow - then.overflow);
+        if self.model().classes.is_empty() || lost < 1.0 {
+            return Vec::new();
+        }
+        let mut told = Vec::new();
+        if let AnyParams::Blue(_) = &self.model().aqm {
+            told.push("the chance that fills and empties the queue, which alone moves BLUE's p".to_owned());
+        }
+        let general = &self.model().scenario.general;
+        let empty = measure.empty / (general.duration.secs() - general.warmup.secs());
+        if empty > NOTED[0] {
+            told.push(format!(
+                "that chance keeps flows out of step: the queue is empty for {:.0} % of the time here, and would be for \
+                 less with packets",
+                100.0 * empty
+            ));
+        }
+        if overflow > NOTED[1] * lost {
+            told.push(format!(
+                "whom a full buffer hits by chance, {:.0} % of the losses here: packets lose more and keep it fuller",
+                100.0 * overflow / lost
+            ));
+        }
+        let (mut flows, mut sum, mut squares) = (0.0, 0.0, 0.0);
+        for (class, window) in self.model().classes.iter().zip(self.windows()) {
+            if let Population::Lasting { count, .. } = class.flows {
+                flows += count;
+                sum += count * window;
+                squares += count * window * window;
+            }
+        }
+        if flows > 0.0 && sum < SMALL * flows {
+            told.push(format!(
+                "what windows of {:.1} packets have of their own (above some {SMALL} the equations hold)",
+                sum / flows
+            ));
+        }
+        let (queue, swing) = (measure.queue.mean().unwrap_or(0.0), SAWTOOTH * squares.sqrt());
+        if empty <= NOTED[0] && queue < SHORT * swing {
+            told.push(format!(
+                "chance at a short queue: beside one of {queue:.0} packets, windows alone make it swing by some {swing:.0}, so \
+                 that with packets the link rests at times and more is lost"
+            ));
+        }
+        told
+    }
+}
