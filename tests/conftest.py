@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from aqmlab import Scenario
 
@@ -56,5 +57,20 @@ def cli(tmp_path: Path) -> Cli:
         return subprocess.run(
             command, cwd=tmp_path, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, check=False
         )
+
+    return call
+
+
+@pytest.fixture
+def quick_cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Call aqmlab within this process: what its libraries take to be imported is paid once."""
+
+    def call(*arguments: str | os.PathLike[str]) -> "subprocess.CompletedProcess[str]":
+        from aqmlab.cli import app
+
+        monkeypatch.chdir(tmp_path)
+        command = [os.fspath(argument) for argument in arguments]
+        done = CliRunner().invoke(app, command, prog_name="aqmlab", catch_exceptions=False)
+        return subprocess.CompletedProcess(command, done.exit_code, done.stdout, done.stderr)
 
     return call

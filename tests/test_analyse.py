@@ -258,8 +258,8 @@ def test_an_analysis_without_a_law_has_a_figure_of_its_plants(tmp_path: Path) ->
         ([EXP1, "--aqm", "pi:a=1e-5,b=1e-5"], "b = 1e-05: must be below a"),
     ],
 )
-def test_bad_usage_names_the_key_the_value_and_what_is_allowed(cli: Cli, arguments: list[str], told: str) -> None:
-    done = cli("analyse", *arguments)
+def test_bad_usage_names_the_key_the_value_and_what_is_allowed(quick_cli: Cli, arguments: list[str], told: str) -> None:
+    done = quick_cli("analyse", *arguments)
     assert done.returncode == 2
     assert told in done.stderr
     assert "Traceback" not in done.stderr

@@ -313,15 +313,15 @@ def test_what_has_no_meaning_is_refused(call: object, said: str) -> None:
         call()
 
 
-def test_the_command_prints_the_rule_as_json(cli: Cli) -> None:
+def test_the_command_prints_the_rule_as_json(quick_cli: Cli) -> None:
     size = ("--rate", "10 Mbit/s", "--packet", "500 B")
-    done = cli("design", "avq", *size, "--n-min", "100", "--rtt-max", "450 ms", "--alpha", "0.15", "--json")
+    done = quick_cli("design", "avq", *size, "--n-min", "100", "--rtt-max", "450 ms", "--alpha", "0.15", "--json")
     found = json.loads(done.stdout)
     assert done.returncode == 0
     assert found["alpha_max"] == pytest.approx(0.20156, abs=5e-6)
     assert found["alpha"] == 0.15
     assert found["warnings"][0] in done.stderr
-    bad = cli("design", "avq", *size, "--n-min", "100", "--rtt-max", "450 ms", "--gamma", "1.2")
+    bad = quick_cli("design", "avq", *size, "--n-min", "100", "--rtt-max", "450 ms", "--gamma", "1.2")
     assert (bad.returncode, "gamma = 1.2" in bad.stderr) == (2, True)
 
 

@@ -281,9 +281,9 @@ def test_a_remark_says_where_the_square_root_law_ends() -> None:
     assert any("no probability" in text for text in none.warnings)
 
 
-def test_the_command_prints_what_the_function_gives(cli: Cli) -> None:
+def test_the_command_prints_what_the_function_gives(quick_cli: Cli) -> None:
     options = ["design", "lred", "--rate", "10 Mbit/s", "--packet", "500 B", "--n-min", "300", "--rtt-max", "350 ms"]
-    done = cli(*options, "--json")
+    done = quick_cli(*options, "--json")
     assert done.returncode == 0
     found = json.loads(done.stdout)
     expected = lred.design(N_min=300, R_max=0.35, C=C).document()
@@ -302,7 +302,7 @@ def test_the_command_prints_what_the_function_gives(cli: Cli) -> None:
         ["--rtt-max", "350"],
         ["--n-min", "1e300"],
     ):
-        refused = cli(*options, *wrong)
+        refused = quick_cli(*options, *wrong)
         assert refused.returncode == 2
         assert "must be" in refused.stderr
 
@@ -450,7 +450,9 @@ def test_a_gain_that_hardly_acts_has_all_of_its_margin(beta: float) -> None:
     json.dumps(found.document(), allow_nan=False)
 
 
-def test_a_refusal_names_the_option(cli: Cli) -> None:
-    done = cli("design", "lred", "--rate", "10 Mbit/s", "--packet", "500 B", "--n-min", "0", "--rtt-max", "350 ms")
+def test_a_refusal_names_the_option(quick_cli: Cli) -> None:
+    done = quick_cli(
+        "design", "lred", "--rate", "10 Mbit/s", "--packet", "500 B", "--n-min", "0", "--rtt-max", "350 ms"
+    )
     assert done.returncode == 2
     assert done.stderr == "--n-min: N_min = 0: must be positive and finite\n"

@@ -221,16 +221,16 @@ def test_what_has_no_meaning_is_refused(call: Any) -> None:
         call()
 
 
-def test_the_command_prints_what_the_function_gives(cli: Cli) -> None:
+def test_the_command_prints_what_the_function_gives(quick_cli: Cli) -> None:
     options = ["design", "pi", "--rate", "10 Mbit/s", "--packet", "500 B", "--n-min", "400", "--rtt-max", "450 ms"]
-    done = cli(*options, "--json")
+    done = quick_cli(*options, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     found, expected = json.loads(done.stdout), pi.design(N_min=400, R_max=0.45, C=C).document()
     assert list(found) == list(expected)
     assert {"a", "b", "z", "K", "valid", "phase_margin_deg"} <= set(found)
     for name in ("a", "b", "z", "K", "phase_margin_deg"):
         assert found[name] == pytest.approx(expected[name], rel=1e-12)
-    heavy = cli(*options, "--n-min", "800", "--rtt-max", "100 ms", "--frequency", "160")
+    heavy = quick_cli(*options, "--n-min", "800", "--rtt-max", "100 ms", "--frequency", "160")
     assert heavy.returncode == 0
     assert "warning: R C/N = 0.312" in heavy.stdout
     assert "\nfrequency" in heavy.stdout

@@ -441,12 +441,12 @@ def test_other_functions_refuse_what_has_no_meaning() -> None:
 COMMAND = ("design", "redtail", "--rate", "6 Mbit/s", "--packet", "1000 B", "--rtt", "64 ms")
 
 
-def test_the_command_answers_as_the_function_does(cli: Cli) -> None:
+def test_the_command_answers_as_the_function_does(quick_cli: Cli) -> None:
     given = ("--loss", "0.014", "--sigma", "128490 bit/s", "--buffer", "800 packets", "--period", "552 ms", "--json")
-    answer = json.loads(cli(*COMMAND, "--flows", "40", *given).stdout)
+    answer = json.loads(quick_cli(*COMMAND, "--flows", "40", *given).stdout)
     expected = redtail.design(C=C, d=DELAY, N=40, P=0.014, sigma=SIGMA[40], S=0.552).document()
     assert answer == json.loads(json.dumps(expected))
-    refused = cli(*COMMAND, "--flows", "4", "--loss", "0.3")
+    refused = quick_cli(*COMMAND, "--flows", "4", "--loss", "0.3")
     assert refused.returncode == 2
     assert "eq. (8) fails" in refused.stderr
 

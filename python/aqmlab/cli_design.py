@@ -1,4 +1,7 @@
-"""``aqmlab design``: what the papers' theory says of parameters. It reads, calls, prints; `aqmlab.theory` decides."""
+"""``aqmlab design``: what the papers' theory says of parameters. It reads, calls, prints; `aqmlab.theory` decides.
+
+Options are read before theory is imported, so that a wrong one is refused at once: scipy takes a second.
+"""
 
 from __future__ import annotations
 
@@ -60,10 +63,11 @@ def avq(
     json: Json = False,
 ) -> None:
     """AVQ: a working limit on alpha, and what is stable by how the virtual queue marks."""
-    from aqmlab.theory import avq
-
     capacity = _packets("--rate", rate, packet)
     longest = _base("--rtt-max", rtt_max, "s")
+
+    from aqmlab.theory import avq
+
     _answer(lambda: avq.design(N_min=n_min, R_max=longest, C=capacity, gamma=gamma, alpha=alpha), json)
 
 
@@ -79,10 +83,11 @@ def lred(
     json: Json = False,
 ) -> None:
     """LRED: beta0, the bound of Lemma 5, beta*, and the margins of a gain on both plants."""
-    from aqmlab.theory import lred
-
     capacity = _packets("--rate", rate, packet)
     longest = _base("--rtt-max", rtt_max, "s")
+
+    from aqmlab.theory import lred
+
     _answer(lambda: lred.design(N_min=n_min, R_max=longest, C=capacity, beta=beta), json)
 
 
@@ -96,10 +101,11 @@ def pi(
     json: Json = False,
 ) -> None:
     """PI: the gains a and b by Hollot's rule (PI*), where the rule holds, and the margins that it leaves."""
-    from aqmlab.theory import pi
-
     capacity = _packets("--rate", rate, packet)
     longest = _base("--rtt-max", rtt_max, "s")
+
+    from aqmlab.theory import pi
+
     _answer(lambda: pi.design(N_min=n_min, R_max=longest, C=capacity, frequency=frequency), json)
 
 
@@ -138,8 +144,6 @@ def redtail(
     json: Json = False,
 ) -> None:
     """RED+Tail: window, queue and round-trip time of the long flows' queue, its spread, and where it is stable."""
-    from aqmlab.theory import redtail
-
     capacity = _packets("--rate", rate, packet)
     delay = _base("--rtt", rtt, "s")
     if loss is None and window is None:
@@ -147,6 +151,9 @@ def redtail(
     deviation = None if sigma is None else _packets("--sigma", sigma, packet)
     slot = None if period is None else _base("--period", period, "s")
     room = _buffer("--buffer", buffer, packet)
+
+    from aqmlab.theory import redtail
+
     _answer(
         lambda: redtail.design(C=capacity, d=delay, N=n, P=loss, W=window, sigma=deviation, B=room, S=slot),
         json,
@@ -168,10 +175,11 @@ def rem(
     json: Json = False,
 ) -> None:
     """REM: its least response time, where its queue settles, its margins, and the largest stable gamma."""
-    from aqmlab.theory import rem
-
     capacity = _packets("--rate", rate, packet)
     longest = _base("--rtt-max", rtt_max, "s")
+
+    from aqmlab.theory import rem
+
     _answer(
         lambda: rem.design(
             N_min=n_min,
@@ -201,10 +209,11 @@ def raqm(
     json: Json = False,
 ) -> None:
     """RAQM: the bound alpha^ and its least, 4/r0, the gains below it, and how fast they converge."""
-    from aqmlab.theory import raqm
-
     expected = _base("--rate", rate, "bit/s") / 8
     found = None if at is None else _base("--at", at, "bit/s") / 8
+
+    from aqmlab.theory import raqm
+
     _answer(lambda: raqm.design(r0=expected, r=found, eps=eps), json)
 
 
