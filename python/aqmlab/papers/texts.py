@@ -108,6 +108,23 @@ def told(check: Mapping[str, Any]) -> str:
     return f"{check['effect']}: {estimate(check)} (claimed: {check['wanted']}): {check['outcome']}"
 
 
+def lasted(seconds: float) -> str:
+    """Write how long something took.
+
+    Parameters
+    ----------
+    seconds : float
+        How long, in s.
+
+    Returns
+    -------
+    str
+        ``4.2 s``, ``3 min 20 s``.
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{seconds:.1f} s"
+
+
 PRINTED, SPREAD = " (paper)", " ±"
 """How the names of columns end that are printed in the paper, and that are half of an interval."""
 
