@@ -198,6 +198,37 @@ def settings(paper: Paper, effort: Effort) -> list[Setting]:
     return found
 
 
+def studies(paper: Paper, effort: Effort) -> list[tuple[Setting, str, Study]]:
+    """Say what to run for a paper.
+
+    Parameters
+    ----------
+    paper : Paper
+        The paper.
+    effort : Effort
+        How much to do.
+
+    Returns
+    -------
+    list of tuple
+        The setting, the experiment's name, and what to run of it there.
+
+    Raises
+    ------
+    ScenarioError
+        If a scenario is not valid.
+    ValueError
+        If a figure is asked for that the paper does not have, or what varies cannot be read.
+    """
+    found = []
+    for setting in settings(paper, effort):
+        for experiment in paper.experiments:
+            wanted = setting.study(paper, experiment) if experiment.name in setting.needs else None
+            if wanted:
+                found.append((setting, experiment.name, wanted))
+    return found
+
+
 @dataclass(frozen=True)
 class Findings:
     """What was run for a paper.
@@ -271,25 +302,17 @@ def run(
     ClusterError
         If the cluster cannot do the runs.
     """
-    experiments = {experiment.name: experiment for experiment in paper.experiments}
-    chosen = settings(paper, effort)
-    pairs: list[tuple[Setting, str]] = []
-    studies: list[Study] = []
-    for setting in chosen:
-        for name in experiments:
-            wanted = setting.study(paper, experiments[name]) if name in setting.needs else None
-            if wanted:
-                pairs.append((setting, name))
-                studies.append(wanted)
-    sweeps = run_all(studies, store, jobs, cluster, progress=progress)
+    asked = studies(paper, effort)
+    sweeps = run_all([one for _, _, one in asked], store, jobs, cluster, progress=progress)
     kept = Store(store)
-    found: dict[str, dict[str, Runs]] = {setting.name: {} for setting in chosen}
-    for (setting, name), asked, sweep in zip(pairs, studies, sweeps, strict=True):
-        found[setting.name][name] = Runs(asked, sweep, kept, paper.hero)
+    found: dict[str, dict[str, Runs]] = {setting.name: {} for setting in settings(paper, effort)}
+    for (setting, name, wanted), sweep in zip(asked, sweeps, strict=True):
+        found[setting.name][name] = Runs(wanted, sweep, kept, paper.hero)
+    quick = {setting.name: setting.quick for setting in settings(paper, effort)}
     return Findings(
         paper,
         effort,
-        {setting.name: Evidence(found[setting.name], paper.hero, setting.quick) for setting in chosen},
+        {name: Evidence(own, paper.hero, quick[name]) for name, own in found.items()},
         wanted=sum(sweep.wanted for sweep in sweeps),
         done=sum(sweep.done for sweep in sweeps),
         simulated=sum(sweep.simulated for sweep in sweeps),
