@@ -56,6 +56,11 @@ class Runs:
         return self.sweep.frame
 
     @property
+    def whole(self) -> bool:
+        """Whether all runs that were asked for are there."""
+        return self.sweep.done == self.sweep.wanted
+
+    @property
     def duration(self) -> float:
         """How long a run is, in simulated seconds."""
         return self.study.scenario.duration
@@ -357,6 +362,7 @@ class Runs:
             label if name is None else name,
             (told["t"] + step / 2).to_numpy(),
             told["value"].fill_null(float("nan")).to_numpy() * scale,
+            run=self.study.seeds[0] if seed is None else seed,
         )
 
     def distribution(
@@ -428,6 +434,6 @@ class Evidence(Mapping[str, Runs]):
         Returns
         -------
         bool
-            Whether each has a run.
+            Whether each has all its runs: what is drawn or judged from some of them would say something else.
         """
-        return all(name in self._runs and self._runs[name].sweep.done for name in names)
+        return all(name in self._runs and self._runs[name].whole for name in names)
