@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from aqmlab import _core
 from aqmlab.papers.description import Paper
@@ -44,6 +45,28 @@ class Estimate:
     seconds: float
     items: Mapping[str, float]
     claims: Mapping[str, float]
+
+    def document(self, cores: int) -> dict[str, Any]:
+        """Give it as JSON has it.
+
+        Parameters
+        ----------
+        cores : int
+            How many runs there are at a time.
+
+        Returns
+        -------
+        dict
+            ``title``, ``runs``, ``missing``, ``seconds``, and of ``items`` and ``claims`` each its seconds.
+        """
+        return {
+            "title": self.paper.title,
+            "runs": self.runs,
+            "missing": self.missing,
+            "seconds": self.seconds / cores,
+            "items": {name: seconds / cores for name, seconds in self.items.items()},
+            "claims": {name: seconds / cores for name, seconds in self.claims.items()},
+        }
 
 
 def estimates(papers: Sequence[Paper], effort: Effort, store: Path, speed: float) -> list[Estimate]:

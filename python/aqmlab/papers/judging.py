@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -64,14 +65,24 @@ class Ruling:
         Returns
         -------
         dict
-            ``claim`` (its name), ``text``, ``where``, ``beyond``, ``verdict``, ``checks`` and ``why``.
+            ``claim`` (its name), ``text``, ``where``, ``beyond``, ``verdict``, ``checks`` and ``why``; what is no finite
+            number is none.
         """
         claim = self.claim
         checks = [
-            {**asdict(check), "wanted": check.wanted, "outcome": check.outcome} for check in self.judgement.checks
+            {
+                **{key: None if _is_endless(value) else value for key, value in asdict(check).items()},
+                "wanted": check.wanted,
+                "outcome": check.outcome,
+            }
+            for check in self.judgement.checks
         ]
         head = {name: getattr(claim, name) for name in ("text", "where", "beyond")}
         return {"claim": claim.name, **head, "verdict": self.verdict, "checks": checks, "why": self.judgement.why}
+
+
+def _is_endless(value: object) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 @dataclass(frozen=True, eq=False)
