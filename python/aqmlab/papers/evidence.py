@@ -317,6 +317,7 @@ class Runs:
         scale: float = 1.0,
         seed: int | None = None,
         name: str | None = None,
+        link: str | None = None,
     ) -> Curve:
         """Draw a queue or a signal of one run over time.
 
@@ -327,7 +328,7 @@ class Runs:
         label : str
             Of which discipline.
         quantity : str
-            What of the observed link: ``queue.mean``, ``queue.max``, ``p.mean``, ``web.throughput``, ``drops``; see
+            What of the link: ``queue.mean``, ``queue.max``, ``p.mean``, ``web.throughput``, ``drops``; see
             `Result.series_of`.
         at : mapping
             At which point.
@@ -339,6 +340,8 @@ class Runs:
             Of which seed; by default of the first.
         name : str
             What the legend says; by default the label.
+        link : str
+            Of which link; by default of the observed one.
 
         Returns
         -------
@@ -348,7 +351,7 @@ class Runs:
         import polars
 
         frame = self.series(label, at, seed)
-        link = self.study.scenario.resolved["observe"]
+        link = link or self.study.scenario.resolved["observe"]
         step = frame["t"][1] - frame["t"][0]
         told = frame.select("t", value=polars.col(f"{link}.{quantity}").cast(polars.Float64))
         if bin > step:
