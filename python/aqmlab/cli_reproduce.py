@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,11 +16,12 @@ from aqmlab.terminal import FAILED, INTERRUPTED, one_interrupt, progress_bar, re
 
 if TYPE_CHECKING:
     from aqmlab.papers import Paper
-    from aqmlab.papers.reproducing import Reproduction, Watch
+    from aqmlab.papers.reproducing import Reproduction
     from aqmlab.papers.running import Effort
 
 _ALL = "all"
 _OUT = Path("out/reproduce")
+_INDEX = "index.html"
 _SEEDS, _QUICK_SEEDS = 5, 1
 _MOST_FAILURES = 20
 """How many failed runs of a paper are listed; all are in findings.json."""
@@ -49,7 +50,9 @@ def reproduce(
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help=f"Write the report there; default: {_OUT}, of one paper {_OUT}/NAME."),
+        typer.Option(
+            "--out", metavar="DIR", help=f"Write the report there; default: {_OUT}, of one paper {_OUT}/NAME."
+        ),
     ] = None,
     store: Annotated[
         Path | None,
@@ -94,7 +97,7 @@ def reproduce(
         if paper == _ALL and not work.interrupted:
             work.summarise(out)
         if json:
-            _print_documents(work.done, alone=paper != _ALL)
+            _print(work.done, alone=paper != _ALL)
     if work.interrupted:
         told = "; ".join(
             f"{name}: {one.findings.done} of {one.findings.wanted} runs are there" for name, one in work.done.items()
@@ -137,9 +140,10 @@ def _list(effort: Effort, store: Path, jobs: int | None, json: bool) -> None:
     typer.echo(printing.listed(found, quick, cores))
     typer.echo(
         f"\nTimes are estimates for the runs that are not in {store}, with {effort.seeds} "
-        f"seed{'s' if effort.seeds > 1 else ''} on {cores} core{'s' if cores > 1 else ''}, of a figure or table with the "
-        "claims that it shows; drawing comes on top.\n"
-        "aqmlab reproduce PAPER does all of one, aqmlab reproduce PAPER --only fig7 a part, aqmlab reproduce all them all."
+        f"seed{'s' if effort.seeds > 1 else ''} on {cores} core{'s' if cores > 1 else ''};\n"
+        "that of a figure or table has the claims that it shows in it; drawing comes on top.\n"
+        "aqmlab reproduce NAME does all of a paper, aqmlab reproduce NAME --only fig7 a part, aqmlab reproduce all "
+        "does them all."
     )
 
 
@@ -152,13 +156,23 @@ def _told(paper: Paper, one: Reproduction, folder: Path) -> str:
     if claims:
         parts += [printing.verdicts(claims), printing.counted(claims)]
     parts.append(printing.runs(one))
-    if one.files:
-        parts.append(f"written to {folder}: {printing.files(one.files)}" if one.drawing else f"all there in {folder}: nothing to do")
+    if one.written:
+        there = f"written to {folder}: " if one.drawing else f"nothing to do; in {folder}: "
+        parts.append(there + printing.files(one.document))
     damage = [
         f"{file}: damaged; {runs} runs that it held are lost, those of this paper were done again"
         for file, runs in found.damage.items()
     ]
     return "\n".join([*parts, *damage])
+
+
+def _print(done: Mapping[str, Reproduction], alone: bool) -> None:
+    from aqmlab.files import json_text
+
+    for one in done.values() if alone else ():
+        typer.echo(json_text(one.document), nl=False)
+    if not alone:
+        typer.echo(json_text({name: one.document for name, one in done.items()}), nl=False)
 
 
 class _Work:
@@ -230,3 +244,18 @@ class _Work:
         self.errors += [f"{paper.name}: {failure}" for failure in failures[:_MOST_FAILURES]]
         if len(failures) > _MOST_FAILURES:
             self.errors.append(f"{paper.name}: … {len(failures) - _MOST_FAILURES} more runs failed")
+
+    def summarise(self, out: Path) -> None:
+        """Write a page over all that were done, and say how long all took."""
+        from aqmlab.papers import overview, printing
+        from aqmlab.papers.texts import lasted
+
+        if not self.done:
+            return
+        found = {name: one.document for name, one in self.done.items()}
+        seconds = sum(one.running + one.drawing for one in self.done.values())
+        if any(one.drawing for one in self.done.values()) or not (out / _INDEX).is_file():
+            overview.save(found, out / _INDEX, shlex.join(["aqmlab", *sys.argv[1:]]), seconds)
+        claims = [claim for document in found.values() for claim in document["claims"]]
+        told = f"{len(found)} papers in {lasted(seconds)}: {printing.counted(claims)}\nwritten to {out}: {_INDEX}"
+        typer.echo(told, err=self._quiet)

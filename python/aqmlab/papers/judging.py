@@ -65,8 +65,8 @@ class Ruling:
         Returns
         -------
         dict
-            ``claim`` (its name), ``text``, ``where``, ``beyond``, ``verdict``, ``checks`` and ``why``; what is no finite
-            number is none.
+            ``claim`` (its name), ``text``, ``where``, ``beyond``, ``verdict``, ``checks`` and ``why``; none stands
+            for what is not finite.
         """
         claim = self.claim
         checks = [
@@ -130,7 +130,7 @@ class Assessment:
 
 
 Watch = Callable[[str, float], None]
-"""Told what is being done, and which fraction of all is done."""
+"""Told what is being done, and which fraction of it is done."""
 
 
 def assess(findings: Findings, watch: Watch | None = None) -> Assessment:

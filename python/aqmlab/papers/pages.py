@@ -12,8 +12,8 @@ from aqmlab.files import read_json, write_text
 from aqmlab.pages import table
 from aqmlab.papers import texts
 from aqmlab.papers.printing import counted, decisive
+from aqmlab.papers.texts import FINDINGS
 from aqmlab.papers.verdict import Verdict
-from aqmlab.papers.writing import FINDINGS
 from aqmlab.table_sweep import span
 
 Document = Mapping[str, Any]
@@ -38,10 +38,10 @@ _MEANS = {
 }
 
 _VERDICTS = (
-    "A claim is put as numbers with bounds. A number *holds* when its whole 95 % confidence "
-    "interval is within the bounds, *fails* when none of it is, and is *open* otherwise. A claim is *reproduced* when all "
-    "its numbers hold, *contradicted* when some fail and none holds, *partly* reproduced when only some hold, and *not "
-    "testable* when there are none or all are open. Differences between disciplines are paired by seed."
+    "A claim is put as numbers with bounds. A number *holds* when its whole 95 % confidence interval is within the "
+    "bounds, *fails* when none of it is, and is *open* otherwise. A claim is *reproduced* when all its numbers hold, "
+    "*contradicted* when some fail and none holds, *partly* reproduced when only some hold, and *not testable* when "
+    "there are none or all are open. Differences between disciplines are paired by seed."
 )
 
 
@@ -83,9 +83,7 @@ def write(folder: Path, docs: Path) -> list[str]:
 
 def _chosen(document: Document, folder: Path) -> list[Document]:
     """Choose figures: those of claims that do not hold, then the first ones."""
-    figures = {
-        item["name"]: item for item in document["items"] if item["kind"] == "figure" and _smallest(item, folder)
-    }
+    figures = {item["name"]: item for item in document["items"] if item["kind"] == "figure" and _smallest(item, folder)}
     told: list[str] = []
     for verdict in (Verdict.CONTRADICTED, Verdict.PARTLY):
         for claim in document["claims"]:
@@ -132,8 +130,8 @@ def index(documents: Sequence[Document]) -> str:
     parts = [
         "# Papers",
         "*Generated from findings by `make reproduce`.*",
-        "Every figure, table and claim of these papers, run again. `aqmlab reproduce` lists them, `aqmlab reproduce NAME` "
-        "does one: a report with all figures, data, parameters and verdicts.",
+        "Every figure, table and claim of these papers, run again. `aqmlab reproduce` lists them, "
+        "`aqmlab reproduce NAME` does one: a report with all figures, data, parameters and verdicts.",
         _VERDICTS,
         table(["paper", "claims", *Verdict, "ours beyond"], rows),
     ]
@@ -247,8 +245,8 @@ def _settings(document: Document) -> list[str]:
         rows = [[claim["claim"], claim["verdict"], decisive(claim["checks"])] for claim in later["claims"]]
         parts += [
             "## Later disciplines",
-            f"The claims that compare, with {', '.join(later['rivals'])} in place of those that the paper compares with. "
-            f"{_extent(later)}",
+            f"The claims that compare, with {', '.join(later['rivals'])} in place of those that the paper compares "
+            f"with. {_extent(later)}",
             table(["claim", "verdict", "what decides it"], rows),
         ]
     return parts

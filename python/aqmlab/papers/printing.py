@@ -8,7 +8,7 @@ from typing import Any
 
 from aqmlab.papers.estimate import Estimate
 from aqmlab.papers.reproducing import Reproduction
-from aqmlab.papers.texts import estimate
+from aqmlab.papers.texts import estimate, lasted
 from aqmlab.papers.verdict import Outcome, Verdict
 
 _WIDTH = 110
@@ -43,7 +43,11 @@ def listed(estimates: Sequence[Estimate], quick: Sequence[Estimate], cores: int)
         head = textwrap.wrap(f"{paper.name}: {paper.title}", _WIDTH, subsequent_indent=_TOP)
         rows = [(item.name, _time(one.items[item.name] / cores), item.title) for item in paper.items]
         claims = [(claim.name, _time(one.claims[claim.name] / cores), claim.text) for claim in paper.claims]
-        parts.append("\n".join([*head, f"{_TOP}{told}", "", *_laid(rows, _TOP, True), "", f"{_TOP}claims", *_laid(claims, _TOP, True)]))
+        parts.append(
+            "\n".join(
+                [*head, f"{_TOP}{told}", "", *_laid(rows, _TOP, True), "", f"{_TOP}claims", *_laid(claims, _TOP, True)]
+            )
+        )
     return "\n\n".join(parts)
 
 
@@ -67,25 +71,6 @@ def _time(seconds: float) -> str:
     if seconds < 99.5:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5970 else f"{seconds / 3600:.1f} h"
-
-
-def took(seconds: float) -> str:
-    """Say how long something took.
-
-    Parameters
-    ----------
-    seconds : float
-        The time.
-
-    Returns
-    -------
-    str
-        ``0.42 s``, ``12 s``, ``4 min 2 s``.
-    """
-    if seconds < 9.95:
-        return f"{seconds:.2g} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
@@ -173,27 +158,31 @@ def runs(one: Reproduction) -> str:
     found = one.findings
     parts = [f"{found.done} runs" if found.done == found.wanted else f"{found.done} of {found.wanted} runs"]
     if found.simulated:
-        parts.append(f"simulated in {took(one.running)} ({took(one.working)} of CPU time)")
+        parts.append(f"simulated in {lasted(one.running)} ({lasted(one.working)} of CPU time)")
     else:
-        parts.append(f"all in the store, found in {took(one.running)}")
+        parts.append(f"all in the store, found in {lasted(one.running)}")
     if one.drawing:
-        parts.append(f"judged and drawn in {took(one.drawing)}")
+        parts.append(f"judged and drawn in {lasted(one.drawing)}")
     return ", ".join(parts)
 
 
-def files(names: Sequence[str]) -> str:
-    """Name the files of a report, those of a folder together.
+def files(document: Mapping[str, Any]) -> str:
+    """Say what is in the folder of a report.
 
     Parameters
     ----------
-    names : sequence of str
-        Their paths in the report's folder.
+    document : mapping
+        What was found; see `aqmlab.papers.document.document`.
 
     Returns
     -------
     str
-        ``report.html, findings.json, figures (28 files)``.
+        ``report.html, findings.json, 14 figures, 3 tables``.
     """
-    heads = [name.partition("/")[0] for name in names]
-    counts = {head: heads.count(head) for head in heads}
-    return ", ".join(head if head in names else f"{head} ({many} files)" for head, many in counts.items())
+    kinds = [item["kind"] for item in document["items"]]
+    counts = [
+        f"{kinds.count(kind)} {kind}{'s' if kinds.count(kind) > 1 else ''}"
+        for kind in ("figure", "table")
+        if kind in kinds
+    ]
+    return ", ".join(["report.html", "findings.json", *counts])

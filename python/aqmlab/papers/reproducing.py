@@ -5,24 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from aqmlab import _core
-from aqmlab.files import json_text, read_json, write_text
-from aqmlab.papers import writing
+from aqmlab import _core, local
+from aqmlab.files import read_json
 from aqmlab.papers.description import Paper
-from aqmlab.papers.judging import assess
+from aqmlab.papers.judging import Watch, assess
 from aqmlab.papers.running import Effort, Findings, run
+from aqmlab.papers.texts import FINDINGS
 from aqmlab.sweeping import Standing
 
-Watch = Callable[[str, float], None]
-"""Told what is being done, and which fraction of it is done."""
-
-_MADE = "made.json"
-"""The file that is written last: what the report was made from, and which files it has."""
+if TYPE_CHECKING:
+    from aqmlab.papers.document import Document
 
 
 @dataclass(frozen=True)
@@ -35,8 +32,8 @@ class Reproduction:
         What was run.
     document : mapping
         What ``findings.json`` says.
-    files : sequence of str
-        What is in the folder; none after Ctrl-C.
+    written : bool
+        Whether the folder has it: not after Ctrl-C.
     errors : mapping
         What could not be drawn or judged, and the error.
     running : float
@@ -48,8 +45,8 @@ class Reproduction:
     """
 
     findings: Findings
-    document: Mapping[str, Any]
-    files: tuple[str, ...]
+    document: Document
+    written: bool
     errors: Mapping[str, str] = field(default_factory=dict)
     running: float = 0.0
     working: float = 0.0
@@ -107,29 +104,32 @@ def reproduce(
     findings = run(paper, effort, store, jobs, cluster, progress)
     running, working = time.monotonic() - began, time.process_time() - worked
     made_from = _fingerprint(findings, sources)
-    known = _made(folder)
-    if known.get("from") == made_from and all((folder / name).is_file() for name in known["files"]):
-        document = read_json(folder / writing.FINDINGS)
-        return Reproduction(findings, document, tuple(known["files"]), {}, running, working)
+    if known := _made(folder, made_from):
+        return Reproduction(findings, known, True, {}, running, working)
+    # These import all that draws, which takes longer than a call that has nothing to do.
+    from aqmlab.papers import writing
+    from aqmlab.papers.document import document
+
     began = time.monotonic()
     assessment = assess(findings, watch)
+    errors = assessment.errors
     if findings.interrupted:
-        return Reproduction(findings, writing.document(assessment), (), assessment.errors, running, working)
-    (folder / _MADE).unlink(missing_ok=True)
-    files = tuple(writing.write(assessment, folder, command, watch))
-    if not assessment.errors:
-        write_text(folder / _MADE, json_text({"from": made_from, "files": files}))
-    document = read_json(folder / writing.FINDINGS)
-    return Reproduction(
-        findings, document, files, assessment.errors, running, working, drawing=time.monotonic() - began
-    )
+        return Reproduction(findings, document(assessment, {}, command), False, errors, running, working)
+    at_once = jobs or local.cores()
+    writing.write(assessment, folder, command, running, at_once, "" if errors else made_from, watch)
+    written = read_json(folder / FINDINGS)
+    return Reproduction(findings, written, True, errors, running, working, drawing=time.monotonic() - began)
 
 
-def _made(folder: Path) -> dict[str, Any]:
+def _made(folder: Path, made_from: str) -> Document | None:
+    """Read what was found before, if it was from the same and its files are there."""
     try:
-        return read_json(folder / _MADE)
+        found = read_json(folder / FINDINGS)
     except (FileNotFoundError, ValueError):
-        return {}
+        return None
+    files = ["report.html", *(file for item in found["items"] for file in item["files"])]
+    same = found.get("made_from") == made_from and all((folder / name).is_file() for name in files)
+    return found if same else None
 
 
 def _fingerprint(findings: Findings, sources: Path | None) -> str:
