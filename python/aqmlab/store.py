@@ -3,7 +3,8 @@
 Each process appends to a journal of its own (`journals`); journals that are done with become Parquet parts (`parts`).
 There are no locks: a part is put in its place in one step, under a name that has the hash of its content, before what
 it was made of is taken away. Whoever reads begins with the journals, so that nothing is missed that moves meanwhile; a
-run that is found twice is the same run, for runs are deterministic.
+run that is found twice is the same run, for runs are deterministic. Series, where they are wanted, have a file each
+(`series`).
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ SMALL_PARTS = 20
 """How many smaller parts there may be before they are put together."""
 
 _PART = re.compile(r"(?P<runs>\d+)-(?P<hash>[0-9a-f]{64})\.parquet")
+_SERIES = re.compile(r"[0-9a-f]{64}-[0-9a-f]{8}\.parquet")
 _PATIENCE = 60.0
 """Seconds that a file may be listed and not there."""
 _UNFINISHED = re.compile(rf".+{re.escape(UNFINISHED)}")
@@ -57,6 +59,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self._journals = folder / "journals"
         self._parts = folder / "parts"
+        self._series = folder / "series"
         self._journal = Journal(self._journals)
         self._sound: set[str] = set()
         self.damage: dict[str, int] = {}
@@ -73,6 +76,75 @@ class Store:
         self._journal.append(payload)
         if self._journal.records >= PART_RUNS:
             self._journal.close()
+
+    def add_series(self, name: str, data: bytes) -> None:
+        """Keep the series of a run.
+
+        Parameters
+        ----------
+        name : str
+            What they are called; see `series_name`.
+        data : bytes
+            Of its `Outcome`.
+        """
+        write_whole(self._series / f"{name}.parquet", data)
+
+    def recorded(self) -> set[str]:
+        """Find the series that are there.
+
+        Returns
+        -------
+        set of str
+            Their names.
+        """
+        return {path.stem for path in _listed(self._series, _SERIES)}
+
+    def series(self, name: str) -> polars.DataFrame:
+        """Read the series of a run.
+
+        Parameters
+        ----------
+        name : str
+            What they are called.
+
+        Returns
+        -------
+        polars.DataFrame
+            As of `Result.series_of`.
+
+        Raises
+        ------
+        OSError
+            If they are not there.
+        """
+        import polars
+
+        return polars.read_parquet(io.BytesIO((self._series / f"{name}.parquet").read_bytes()))
+
+    def distributions(self, wanted: Iterable[bytes]) -> dict[bytes, dict[str, Any]]:
+        """Give the distributions of runs.
+
+        Parameters
+        ----------
+        wanted : iterable of bytes
+            Their keys.
+
+        Returns
+        -------
+        dict
+            Of each that is there, by its key; see `Run`.
+        """
+        import polars
+
+        keys = set(wanted)
+        found: dict[bytes, dict[str, Any]] = {}
+        for payloads in self._journalled():
+            read = (opened(payload) for payload in payloads if key_of(payload) in keys)
+            found.update((key, document["distributions"]) for key, document in read)
+        for part in self._read_parts(["key", "distributions"]):
+            own = part.filter(polars.col("key").is_in(list(keys)))
+            found.update((key, json.loads(text)) for key, text in own.iter_rows())
+        return found
 
     def close(self) -> None:
         """End this process's journal."""
@@ -222,6 +294,25 @@ class Store:
         if columns is None and not whole:
             columns = [name for name in polars.read_parquet_schema(io.BytesIO(data)) if name != "distributions"]
         return polars.read_parquet(io.BytesIO(data), columns=None if columns is None else list(columns))
+
+
+def series_name(key: bytes, record: Mapping[str, Any]) -> str:
+    """Name the series of a run.
+
+    Parameters
+    ----------
+    key : bytes
+        Of the run.
+    record : mapping
+        What its scenario's `[record]` says, every default filled in: results do not depend on it, series do.
+
+    Returns
+    -------
+    str
+        Its name in the store.
+    """
+    text = json.dumps(record, sort_keys=True)
+    return f"{key.hex()}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def key_of(payload: bytes) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import threading
 import time
@@ -45,6 +46,8 @@ class Task:
         What messages call it.
     cost : float
         How much work it is: packets, estimated.
+    series : bool
+        Whether its series are wanted too; the scenario then has them recorded.
     """
 
     scenario: str
@@ -52,6 +55,7 @@ class Task:
     key: bytes
     label: str
     cost: float
+    series: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +68,13 @@ class Outcome:
         The key and the compressed results, as the store keeps them; empty if the run failed.
     error : str
         Why it failed; empty if it did not.
+    series : bytes
+        Queues and signals over time as a Parquet file, if the task wants them; see `Result.series_of`.
     """
 
     payload: bytes = b""
     error: str = ""
+    series: bytes = b""
 
 
 Engine = Callable[[Iterator[Task], Callable[[Task, Outcome], None], Callable[[float], None]], None]
@@ -178,11 +185,20 @@ def simulate(task: Task, watch: Callable[[float], bool] | None = None) -> Outcom
             _LAST.simulation = simulation
         elif not advance(simulation, scenario.duration, watch or (lambda _: True)):
             return None
-        return Outcome(payload=task.key + zlib.compress(simulation.results().encode(), 1))
+        payload = task.key + zlib.compress(simulation.results().encode(), 1)
+        return Outcome(payload, series=_parquet(simulation.series()) if task.series else b"")
     except (KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # a panic of the engine is no Exception
         return Outcome(error=f"{type(error).__name__}: {error}")
+
+
+def _parquet(columns: _core.ArrowStream | None) -> bytes:
+    import polars
+
+    buffer = io.BytesIO()
+    polars.DataFrame(columns).write_parquet(buffer)
+    return buffer.getvalue()
 
 
 def advance(simulation: _core.Simulation | _core.Fluid, duration: float, watch: Callable[[float], bool]) -> bool:

@@ -1,0 +1,49 @@
+"""Papers: every figure, table and claim of theirs, from one description each.
+
+A paper is a folder of scenarios with a ``paper.py`` that says what is run, drawn and claimed, in the words of
+`aqmlab.papers.description`. The five that the laboratory is for are under ``scenarios/``; ``aqmlab reproduce`` takes
+them by name, and any other folder by its path.
+"""
+
+from aqmlab.papers.description import (
+    RIVALS,
+    Aqms,
+    Axis,
+    Choice,
+    Claim,
+    Curve,
+    Experiment,
+    Figure,
+    Item,
+    Judgement,
+    Panel,
+    Paper,
+    Table,
+    Variant,
+)
+from aqmlab.papers.evidence import At, Evidence, Runs
+from aqmlab.papers.verdict import Check, Outcome, Verdict, verdict
+
+__all__ = [
+    "RIVALS",
+    "Aqms",
+    "At",
+    "Axis",
+    "Check",
+    "Choice",
+    "Claim",
+    "Curve",
+    "Evidence",
+    "Experiment",
+    "Figure",
+    "Item",
+    "Judgement",
+    "Outcome",
+    "Panel",
+    "Paper",
+    "Runs",
+    "Table",
+    "Variant",
+    "Verdict",
+    "verdict",
+]
