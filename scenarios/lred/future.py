@@ -4,8 +4,7 @@ import math
 from collections.abc import Iterator
 
 from aqmlab.papers import At, Axis, Check, Claim, Curve, Evidence, Experiment, Figure, Judgement, Panel, Runs
-from aqmlab.papers.sketch import over
-from aqmlab.summary import Summary
+from aqmlab.papers.sketch import bars, over
 
 _Q0 = 100.0
 """The target queue, in packets."""
@@ -58,18 +57,9 @@ def _of_classes(evidence: Evidence) -> Iterator[Curve]:
     for panel, metric, scale in (("a", "loss_ratio", 100.0), ("b", "throughput", 1e-6)):
         for label in runs.labels:
             told = [runs.mean(f"classes.{one}.{metric}", label, scale=scale) for one in _CLASSES]
-            yield _bars(panel, label, _CLASSES, told)
+            yield bars(panel, label, _CLASSES, told)
     for panel, metric, scale in (("c", "queue_mean", 1.0), ("d", "loss_ratio", 100.0)):
-        yield _bars(panel, "all", runs.labels, [runs.mean(metric, label, scale=scale) for label in runs.labels])
-
-
-def _bars(panel: str, name: str, places: tuple[str, ...], told: list[Summary]) -> Curve:
-    means = [math.nan if one.mean is None else one.mean for one in told]
-    if any(one.ci95 is None for one in told):
-        return Curve(panel, name, places, means, style="bars")
-    halves = [one.ci95 or 0.0 for one in told]
-    low, high = ([mean + sign * half for mean, half in zip(means, halves, strict=True)] for sign in (-1, 1))
-    return Curve(panel, name, places, means, low, high, "bars")
+        yield bars(panel, "all", runs.labels, [runs.mean(metric, label, scale=scale) for label in runs.labels])
 
 
 _FLOWS = Axis("Number of flows", 0, 800)
@@ -203,8 +193,8 @@ def _marks_respond(evidence: Evidence) -> Judgement:
     return Judgement(
         checks,
         "As fast is taken as within 5 s, for which a queue has to stay near its target to count as settled, faster as "
-        "by the second that it is averaged over; a queue that never settles has the run's length. The loss ratio that LRED measures has marks in it, so its loop is the same "
-        "until windows of one segment answer no more.",
+        "by the second that it is averaged over; a queue that never settles has the run's length. The loss ratio that "
+        "LRED measures has marks in it, so its loop is the same until windows of one segment answer no more.",
     )
 
 
@@ -298,7 +288,7 @@ def _fgn_memory(evidence: Evidence) -> Judgement:
     return Judgement(
         checks,
         f"LRED's own deviation is {own[0]:.1f} packets at H = {points[0]:g} and {own[1]:.1f} at {points[-1]:g}. With "
-        "memory the load stays high or low for seconds: as long as LRED's window, and shorter than an integrator needs.",
+        "memory the load stays high or low for seconds: LRED's window is as long, and an integrator needs longer.",
     )
 
 
