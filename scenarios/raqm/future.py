@@ -186,7 +186,7 @@ def _closer_than_others(evidence: Evidence) -> Judgement:
     )
     return Judgement(
         checks,
-        f"Means of the three bottlenecks from 20 s to 100 s, in packets: {queues}. PI and REM integrate the error of "
+        f"Means of the three bottlenecks from 20 s to 80 s, in packets: {queues}. PI and REM integrate the error of "
         "the queue and come to rest at the target alone, however long it takes; RAQM integrates the error of the rate.",
     )
 
