@@ -34,6 +34,7 @@ MAY_IMPORT = {
         "cli_analyse",
         "cli_design",
         "cli_fluid",
+        "cli_reproduce",
         "cli_sweep",
         "comparison",
         "files",
@@ -58,6 +59,7 @@ MAY_IMPORT = {
         "scenario",
         "terminal",
     },
+    "cli_reproduce": {"files", "local", "papers", "replication", "terminal"},
     "cli_sweep": {"files", "plot_sweep", "report_sweep", "scenario", "sweeping", "sweeps", "terminal"},
     "cluster": {"_core", "files", "local", "scenario", "task"},
     "comparison": {"files", "plot", "result", "table"},
@@ -124,7 +126,7 @@ PAPERS_MAY_IMPORT = {
 }
 ONLY_THERE = {
     "distributed": {"cluster"},
-    "typer": {"cli", "cli_analyse", "cli_design", "cli_fluid", "cli_sweep", "terminal"},
+    "typer": {"cli", "cli_analyse", "cli_design", "cli_fluid", "cli_reproduce", "cli_sweep", "terminal"},
     "rich": {"terminal"},
     "matplotlib": {
         "analysis",
@@ -226,6 +228,7 @@ def test_help_needs_no_more_than_typer() -> None:
         "aqmlab.cli_analyse",
         "aqmlab.cli_design",
         "aqmlab.cli_fluid",
+        "aqmlab.cli_reproduce",
         "aqmlab.cli_sweep",
         "aqmlab.terminal",
     }

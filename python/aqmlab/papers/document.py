@@ -39,12 +39,14 @@ def document(
     -------
     dict
         Fit for JSON: none stands for a number that is not finite. ``items`` are the figures and tables, each with its
-        title, caption, files, the claims that it shows, and a table's rows; ``left_out`` those that lack runs;
-        ``claims`` the verdicts as `Ruling.document` has them; ``not_judged`` those that lack runs; ``sensitivity`` and
-        ``later`` the verdicts in other settings; ``choices``; ``experiments`` with every parameter; ``failures``.
+        title, caption, files, the claims that it shows, and a table's rows; ``left_out`` those that lack runs
+        or raise an error;
+        ``claims`` the verdicts as `Ruling.document` has them; ``not_judged`` the others; ``sensitivity`` and
+        ``later`` the verdicts in other settings; ``choices``; ``experiments`` with every parameter; ``failures``;
+        ``errors`` of what could not be drawn or judged.
     """
     findings = assessment.findings
-    paper, effort = findings.paper, findings.effort
+    paper, effort, errors = findings.paper, findings.effort, assessment.errors
     main = findings.evidence["paper"]
     drawn = {one.item.name: one for one in assessment.drawn}
     judged = {ruling.claim.name for ruling in assessment.rulings}
@@ -71,13 +73,23 @@ def document(
             if one.name in drawn
         ],
         "left_out": [
-            {"name": one.name, "heading": heading(one), "title": one.title, "missing": _missing(one, main)}
+            {
+                "name": one.name,
+                "heading": heading(one),
+                "title": one.title,
+                "missing": errors.get(one.name) or _missing(one, main),
+            }
             for one in effort.items(paper)
             if one.name not in drawn
         ],
         "claims": [_ruling(ruling) for ruling in assessment.rulings],
         "not_judged": [
-            {"claim": claim.name, "text": claim.text, "where": claim.where, "missing": _missing(claim, main)}
+            {
+                "claim": claim.name,
+                "text": claim.text,
+                "where": claim.where,
+                "missing": errors.get(f"claim {claim.name}") or _missing(claim, main),
+            }
             for claim in effort.claims(paper)
             if claim.name not in judged
         ],
@@ -92,6 +104,7 @@ def document(
         },
         "choices": [asdict(choice) for choice in paper.choices],
         "experiments": [_experiment(one, main[one.name]) for one in paper.experiments if one.name in main],
+        "errors": dict(errors),
         "failures": [str(failure) for failure in findings.failures],
         "elsewhere": paper.later,
     }

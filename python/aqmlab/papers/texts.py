@@ -12,6 +12,10 @@ from aqmlab.papers.evidence import Evidence
 from aqmlab.table_sweep import span
 
 
+FINDINGS = "findings.json"
+"""The file of the document, which is written last: the sign that all other files are there."""
+
+
 def heading(item: Item) -> str:
     """Call a figure or table what the paper calls it.
 

@@ -18,20 +18,26 @@ from aqmlab.papers import plot, report, showing
 from aqmlab.papers.description import Figure
 from aqmlab.papers.document import Document, document
 from aqmlab.papers.interactive import specification
-from aqmlab.papers.judging import Assessment
+from aqmlab.papers.judging import Assessment, Watch
 from aqmlab.papers.showing import Sheet, colours, sheet
+from aqmlab.papers.texts import FINDINGS
 
 if TYPE_CHECKING:
     import polars
-
-FINDINGS = "findings.json"
-"""The document that is written last: the sign that all other files are there."""
 
 _WORTH = 8
 """From how many figures on another process is sooner done, for all that it has to import first."""
 
 
-def write(assessment: Assessment, folder: Path, command: str, seconds: float | None = None, jobs: int = 1) -> list[str]:
+def write(
+    assessment: Assessment,
+    folder: Path,
+    command: str,
+    seconds: float | None = None,
+    jobs: int = 1,
+    made_from: str = "",
+    watch: Watch | None = None,
+) -> list[str]:
     """Write all that was found, but for what is there already.
 
     Parameters
@@ -46,6 +52,10 @@ def write(assessment: Assessment, folder: Path, command: str, seconds: float | N
         How long it took to run.
     jobs : int
         How many figures to draw at a time. More than one takes processes that import the calling program anew.
+    made_from : str
+        What tells whether all this is to be made again: the findings keep it.
+    watch : callable
+        Called after each figure.
 
     Returns
     -------
@@ -57,7 +67,7 @@ def write(assessment: Assessment, folder: Path, command: str, seconds: float | N
     colour = colours(assessment.findings.paper, figures)
     main = assessment.findings.evidence["paper"]
     sheets = {one.item.name: sheet(one, colour, main) for one in figures}
-    found = document(assessment, sheets, command, seconds)
+    found = document(assessment, sheets, command, seconds) | {"made_from": made_from}
     for item in found["items"]:
         if item["kind"] == "figure":
             item["drawn_from"] = _digest(sheets[item["name"]])
@@ -72,7 +82,10 @@ def write(assessment: Assessment, folder: Path, command: str, seconds: float | N
     for one in assessment.drawn:
         for form, data in _data(one.frame).items():
             _write(folder / f"{one.item.name}.{form}", data)
-    for name, images in _images({name: sheets[name] for name in _changed(found, before, folder)}, jobs):
+    changed = {name: sheets[name] for name in _changed(found, before, folder)}
+    for number, (name, images) in enumerate(_images(changed, jobs), 1):
+        if watch:
+            watch(f"{number} of {len(changed)} figures drawn", number / len(changed))
         for form, data in images.items():
             _write(folder / f"{name}.{form}", data)
     _write(folder / "report.html", report.text(found, sheets).encode())
