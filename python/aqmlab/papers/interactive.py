@@ -1,4 +1,4 @@
-"""A paper's figures for a web page: drawn by plotly when the reader comes near."""
+"""A paper's figures for a web page: drawn by plotly when the reader comes near, and the rest one after the other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ SYMBOLS = dict(
 """What plotly calls the marks that matplotlib has."""
 
 STYLE = """
-.plot { min-height: 200px; }
 .legend { display: flex; flex-wrap: wrap; gap: .1rem .9rem; margin: .3rem 0; }
 .legend button { font: inherit; font-size: 13px; background: none; border: 0; padding: .15rem .1rem; cursor: pointer; }
 .legend button.off { opacity: .35; }
@@ -33,21 +32,26 @@ STYLE = """
 """
 
 SCRIPT = """
-const OPTIONS = {displaylogo: false, modeBarButtonsToRemove: ['lasso2d', 'select2d', 'autoScale2d']};
+const OPTIONS = {displaylogo: false, displayModeBar: matchMedia('(hover: none)').matches ? false : 'hover',
+  modeBarButtonsToRemove: ['lasso2d', 'select2d', 'autoScale2d']};
 const AXIS = {gridcolor: '#e5e5e5', zeroline: false, showline: true, linecolor: '#444', ticks: 'outside', ticklen: 4,
   tickfont: {size: 11}};
+const ABOVE = 30, BELOW = 50, LEFT = 64, BETWEEN = 72, RIGHT = 12;
+function sizes(panels, wanted, width) {
+  const across = width < 640 ? 1 : wanted, deep = Math.ceil(panels / across);
+  const each = panels === 1 ? 340 : wanted === 1 && deep > 2 ? 140 : 240;
+  return {across, each, height: deep * (ABOVE + each + BELOW)};
+}
 function layout(f, width) {
-  const across = width < 640 ? 1 : f.across, deep = Math.ceil(f.panels.length / across);
-  const above = 30, below = 50, left = 64, between = 72, right = 12;
-  const each = f.panels.length === 1 ? 340 : f.across === 1 && deep > 2 ? 140 : 240;
-  const height = deep * (above + each + below), inner = (width - left - right - (across - 1) * between) / across;
+  const {across, each, height} = sizes(f.panels.length, f.across, width);
+  const inner = (width - LEFT - RIGHT - (across - 1) * BETWEEN) / across;
   const made = {height, width, margin: {l: 0, r: 0, t: 0, b: 0, autoexpand: false}, showlegend: false,
     hovermode: 'closest', dragmode: width < 640 ? false : 'zoom', annotations: [], font: {size: 12, color: '#222',
     family: 'system-ui, sans-serif'}, hoverlabel: {align: 'left'}};
   f.panels.forEach((panel, index) => {
     const number = index ? index + 1 : '', row = Math.floor(index / across);
-    const from = (left + index % across * (inner + between)) / width;
-    const top = 1 - (row * (above + each + below) + above) / height;
+    const from = (LEFT + index % across * (inner + BETWEEN)) / width;
+    const top = 1 - (row * (ABOVE + each + BELOW) + ABOVE) / height;
     made['xaxis' + number] = {...AXIS, ...panel.x, anchor: 'y' + number, domain: [from, from + inner / width]};
     made['yaxis' + number] = {...AXIS, ...panel.y, anchor: 'x' + number, domain: [top - each / height, top]};
     made.annotations.push({text: '<b>' + panel.title + '</b>', x: 0, y: 1, xref: 'x' + number + ' domain',
@@ -63,7 +67,7 @@ function draw(place) {
   show();
   let width = place.clientWidth;
   new ResizeObserver(() => {
-    if (place.clientWidth !== width) { width = place.clientWidth; show(); }
+    if (place.clientWidth !== width) { width = place.clientWidth; place.style.minHeight = 0; show(); }
   }).observe(place);
   const buttons = document.querySelectorAll('[data-of="' + place.id + '"] button');
   buttons.forEach(button => button.addEventListener('click', () => {
@@ -77,8 +81,17 @@ const plots = document.querySelectorAll('.plot');
 const near = new IntersectionObserver(
   seen => seen.forEach(one => { if (one.isIntersecting) { near.unobserve(one.target); draw(one.target); } }),
   {rootMargin: '800px'});
-plots.forEach(place => near.observe(place));
+plots.forEach(place => {
+  const {panels, across} = place.dataset;
+  place.style.minHeight = sizes(+panels, +across, place.clientWidth).height + 'px';
+  near.observe(place);
+});
 addEventListener('beforeprint', () => plots.forEach(draw));
+function rest() {
+  const place = [...plots].find(one => !one.drawn);
+  if (place) { draw(place); setTimeout(rest, 50); }
+}
+addEventListener('load', () => setTimeout(rest, 200));
 """
 
 
@@ -104,7 +117,8 @@ def embedded(sheet: Sheet) -> str:
     )
     legend = f'<div class="legend" data-of="{name}">{buttons}</div>' if buttons else ""
     data = f'<script type="application/json" id="data-{name}">{in_script(specification(sheet))}</script>'
-    return f'{legend}<div class="plot" id="{name}"></div>{data}'
+    told = f'data-panels="{len(sheet.plots)}" data-across="{sheet.across}"'
+    return f'{legend}<div class="plot" id="{name}" {told}></div>{data}'
 
 
 def specification(sheet: Sheet) -> dict[str, Any]:
