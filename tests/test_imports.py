@@ -108,7 +108,7 @@ PAPERS_MAY_IMPORT = {
     "plot": {".description", ".showing", "plot", "table"},
     "report": {".document", ".interactive", ".showing", ".texts", ".verdict", "files", "report", "table_sweep"},
     "running": {".description", ".evidence", "scenario", "store", "study", "sweeping", "sweeps"},
-    "showing": {".description", ".evidence", ".judging", ".texts", "plot", "plot_sweep", "table_sweep"},
+    "showing": {".description", ".evidence", ".judging", ".texts", "plot", "plot_sweep", "table", "table_sweep"},
     "sketch": {".description", ".evidence"},
     "texts": {".description", ".evidence", "table_sweep"},
     "verdict": {"summary"},

@@ -319,7 +319,7 @@ def test_the_small_print_says_what_is_drawn(assessment: Assessment, folder: Path
     (small, *_) = [item["small"] for item in read_json(folder / "findings.json")["items"] if item["name"] == "fig7"]
     assert small.startswith("seeds 1, 2; bands: 95 % confidence intervals")
     assert "one run, of seed 1" in small
-    assert small.endswith("some points are outside the printed range of a")
+    assert small.endswith("some points are outside the axes of a")
     assert "beyond" not in small
 
 

@@ -36,14 +36,16 @@ const OPTIONS = {displaylogo: false, displayModeBar: matchMedia('(hover: none)')
   modeBarButtonsToRemove: ['lasso2d', 'select2d', 'autoScale2d']};
 const AXIS = {gridcolor: '#e5e5e5', zeroline: false, showline: true, linecolor: '#444', ticks: 'outside', ticklen: 4,
   tickfont: {size: 11}};
-const ABOVE = 30, BELOW = 50, LEFT = 64, BETWEEN = 72, RIGHT = 12;
-function sizes(panels, wanted, width) {
-  const across = width < 640 ? 1 : wanted, deep = Math.ceil(panels / across);
+const ABOVE = 30, LEFT = 64, BETWEEN = 72, RIGHT = 12, LEAST = 260;
+function sizes(panels, wanted, lines, width) {
+  let across = wanted;
+  while (across > 1 && (wanted % across || width / across < LEAST)) across--;
+  const deep = Math.ceil(panels / across), below = 36 + 14 * lines;
   const each = panels === 1 ? 340 : wanted === 1 && deep > 2 ? 140 : 240;
-  return {across, each, height: deep * (ABOVE + each + BELOW)};
+  return {across, each, below, height: deep * (ABOVE + each + below)};
 }
 function layout(f, width) {
-  const {across, each, height} = sizes(f.panels.length, f.across, width);
+  const {across, each, below, height} = sizes(f.panels.length, f.across, f.lines, width);
   const inner = (width - LEFT - RIGHT - (across - 1) * BETWEEN) / across;
   const made = {height, width, margin: {l: 0, r: 0, t: 0, b: 0, autoexpand: false}, showlegend: false,
     hovermode: 'closest', dragmode: width < 640 ? false : 'zoom', annotations: [], font: {size: 12, color: '#222',
@@ -51,7 +53,7 @@ function layout(f, width) {
   f.panels.forEach((panel, index) => {
     const number = index ? index + 1 : '', row = Math.floor(index / across);
     const from = (LEFT + index % across * (inner + BETWEEN)) / width;
-    const top = 1 - (row * (ABOVE + each + BELOW) + ABOVE) / height;
+    const top = 1 - (row * (ABOVE + each + below) + ABOVE) / height;
     made['xaxis' + number] = {...AXIS, ...panel.x, anchor: 'y' + number, domain: [from, from + inner / width]};
     made['yaxis' + number] = {...AXIS, ...panel.y, anchor: 'x' + number, domain: [top - each / height, top]};
     made.annotations.push({text: '<b>' + panel.title + '</b>', x: 0, y: 1, xref: 'x' + number + ' domain',
@@ -82,8 +84,8 @@ const near = new IntersectionObserver(
   seen => seen.forEach(one => { if (one.isIntersecting) { near.unobserve(one.target); draw(one.target); } }),
   {rootMargin: '800px'});
 plots.forEach(place => {
-  const {panels, across} = place.dataset;
-  place.style.minHeight = sizes(+panels, +across, place.clientWidth).height + 'px';
+  const {panels, across, lines} = place.dataset;
+  place.style.minHeight = sizes(+panels, +across, +lines, place.clientWidth).height + 'px';
   near.observe(place);
 });
 addEventListener('beforeprint', () => plots.forEach(draw));
@@ -117,7 +119,7 @@ def embedded(sheet: Sheet) -> str:
     )
     legend = f'<div class="legend" data-of="{name}">{buttons}</div>' if buttons else ""
     data = f'<script type="application/json" id="data-{name}">{in_script(specification(sheet))}</script>'
-    told = f'data-panels="{len(sheet.plots)}" data-across="{sheet.across}"'
+    told = f'data-panels="{len(sheet.plots)}" data-across="{sheet.across}" data-lines="{_lines(sheet)}"'
     return f'{legend}<div class="plot" id="{name}" {told}></div>{data}'
 
 
@@ -132,7 +134,8 @@ def specification(sheet: Sheet) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``data``, the traces; ``panels``, each with its title and axes; ``across``.
+        ``data``, the traces; ``panels``, each with its title and axes; ``across``; and how many ``lines`` the texts
+        along the x axes have.
     """
     data = [
         trace
@@ -141,10 +144,22 @@ def specification(sheet: Sheet) -> dict[str, Any]:
         for trace in _traces(line, plot, sheet, "" if number == 1 else str(number))
     ]
     panels = [
-        {"title": html.escape(plot.title), "x": _along(plot), "y": _axis(plot.panel.y) | _upright(plot)}
+        {
+            "title": html.escape(plot.title if plot.lines else f"{plot.title}: no data"),
+            "x": _along(plot),
+            "y": _axis(plot.panel.y) | _upright(plot),
+        }
         for plot in sheet.plots
     ]
-    return {"across": sheet.across, "panels": panels, "data": data}
+    return {"across": sheet.across, "lines": _lines(sheet), "panels": panels, "data": data}
+
+
+def _lines(sheet: Sheet) -> int:
+    return max((len(text) for plot in sheet.plots for text in plot.texts(_WRAP)), default=1)
+
+
+_WRAP = 14
+"""How many characters of a category go in a line."""
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
@@ -162,7 +177,7 @@ def _along(plot: Plot) -> dict[str, Any]:
     found = _axis(plot.panel.x)
     if plot.categories:
         places = list(range(len(plot.categories)))
-        texts = [html.escape(text) for text in plot.categories]
+        texts = ["<br>".join(html.escape(line) for line in text) for text in plot.texts(_WRAP)]
         found |= {"tickvals": places, "ticktext": texts, "range": [-0.6, len(texts) - 0.4], "showgrid": False}
     return found
 
