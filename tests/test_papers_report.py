@@ -1,6 +1,7 @@
 """How a reproduction is shown: the figures, the report, the page over all papers, and the findings."""
 
 import json
+import math
 import pickle
 import re
 from collections.abc import Iterator
@@ -72,7 +73,7 @@ def rows(evidence: Evidence) -> polars.DataFrame:
     return polars.DataFrame(
         {
             "Discipline": list(runs.labels),
-            "Queue (paper)": [12.0, None],
+            "Queue (paper)": [12.0, math.nan],
             "Queue": [mean.mean for mean in means],
             "Queue ±": [mean.ci95 for mean in means],
         }
@@ -198,7 +199,7 @@ def test_what_is_there_is_not_written_again(
 
     writing.write(assessment, tmp_path, "aqmlab", 3.0)
     before = times()
-    nothing_left = Assessment(**{**vars(assessment), "findings": replace(assessment.findings, simulated=0)})
+    nothing_left = replace(assessment, findings=replace(assessment.findings, simulated=0))
     writing.write(nothing_left, tmp_path, "aqmlab", 0.1)  # and the time that it took stays what it was
     assert times() == before
     (tmp_path / "more.png").unlink()
@@ -213,6 +214,20 @@ def test_what_is_there_is_not_written_again(
     writing.write(assessment, tmp_path, "aqmlab", 3.0)
     assert drawn == ["more"]
     assert times() | {"more.png": 0, "findings.json": 0} == before | {"more.png": 0, "findings.json": 0}
+
+
+def test_a_figure_is_drawn_again_when_its_data_change(assessment: Assessment, tmp_path: Path) -> None:
+    def images() -> list[bytes]:
+        return [(tmp_path / name).read_bytes() for name in ("fig7.png", "more.png")]
+
+    writing.write(assessment, tmp_path, "aqmlab")
+    before = images()
+    first, *rest = assessment.drawn
+    other = replace(first, curves=first.curves[:-1])
+    writing.write(replace(assessment, drawn=[other, *rest]), tmp_path, "aqmlab")
+    after = images()
+    assert after[0] != before[0]
+    assert after[1] == before[1]
 
 
 def test_findings_are_there_only_when_all_else_is(
@@ -251,7 +266,8 @@ def test_the_report_has_all_and_takes_no_text_for_html(folder: Path, paper: Pape
     assert "it &lt;must&gt; be something" in html
     assert html.count("The testbed &lt;script&gt;") == 1
     for item in paper.items:
-        assert f'<section id="item-{item.name}">' in html
+        place = html.index(f'<section id="item-{item.name}">')
+        assert (place > html.index('<section id="beyond">')) == item.beyond
     assert re.search(r"<td class=\"printed\">12</td><td>\d+(\.\d+)? ± \d", html)
     assert "Table 3: A table" in html
     assert "smaller &lt;buffer&gt;" in html
@@ -279,8 +295,10 @@ def test_pages_are_made_from_the_findings_alone(assessment: Assessment, folder: 
 
 def test_the_overview_counts_and_links_each_claim(folder: Path) -> None:
     found = read_json(folder / "findings.json")
-    html = overview.text({"one": found, "two": found | {"paper": "two"}}, "aqmlab reproduce all")
-    assert "<tr><td><b>All</b></td>" + "<td><b>2</b></td>" * 4 in html
+    other = found | {"paper": "two", "counts": dict(zip(found["counts"], (3, 5, 7, 9), strict=True))}
+    html = overview.text({"one": found, "two": other}, "aqmlab reproduce all")
+    assert re.findall(r"<b>(\d+)</b>", html) == ["4", "6", "8", "10"]
+    assert list(other["counts"]) == re.findall(r'<th><span class="badge [\w-]+">([\w ]+)</span></th>', html)
     assert html.count('href="two/report.html#claim-') == 5
     assert html.count('data-verdict="contradicted"') == 2
     assert '<option value="two">two</option>' in html
@@ -301,8 +319,9 @@ def test_what_lacks_runs_is_left_out_and_said_to_be(findings: Findings, tmp_path
     assert not re.search(r'id="claim-', html)
 
 
-def test_an_infinite_bound_is_null_in_the_findings(folder: Path) -> None:
+def test_what_is_not_finite_is_null_in_the_findings(folder: Path) -> None:
     found = json.loads((folder / "findings.json").read_text(), parse_constant=pytest.fail)
+    assert [row[1] for item in found["items"] if item["kind"] == "table" for row in item["rows"]] == [12.0, None]
     checks = [check for one in found["later"]["claims"] for check in one["checks"]]
     assert [check["most"] for check in checks if check["effect"] == "PIE less LRED"] == [None]
     assert found["later"]["rivals"] == ["PIE"]

@@ -192,18 +192,26 @@ def _traces(line: Line, plot: Plot, sheet: Sheet, number: str) -> list[dict[str,
     common: dict[str, Any] = {"legendgroup": line.name, "xaxis": f"x{number}", "yaxis": f"y{number}"}
     x, y = _numbers(line.x), _numbers(line.y)
     shape = {"shape": "hv"} if line.style == "steps" else {}
-    told: dict[str, Any] = {
-        "name": html.escape(line.name),
-        "hovertemplate": "%{x}: %{y}<extra>%{fullData.name}</extra>",
-    }
+    told: dict[str, Any] = {"name": html.escape(line.name)}
+    place, interval = "%{x}", ""
+    if plot.categories:
+        told["text"] = [html.escape(plot.categories[int(number)]) for number in line.x]
+        place = "%{text}"
     if line.low is not None and line.high is not None and len(x) <= _TOLD:
         pairs = zip(_numbers(line.low), _numbers(line.high), strict=True)
         told["customdata"] = ["" if None in pair else f"{pair[0]:.4g} to {pair[1]:.4g}" for pair in pairs]
-        told["hovertemplate"] = "%{x}: %{y}<br>%{customdata}<extra>%{fullData.name}</extra>"
+        interval = "<br>%{customdata}"
+    told["hovertemplate"] = f"{place}: %{{y}}{interval}<extra>%{{fullData.name}}</extra>"
     if line.style == "bars":
         width = 0.8 / len(plot.bars)
         offset = (plot.bars.index(line.name) - len(plot.bars) / 2) * width
-        look = {"type": "bar", "marker": {"color": colour}, "width": 0.92 * width, "offset": offset + 0.04 * width}
+        look = {
+            "type": "bar",
+            "marker": {"color": colour},
+            "width": 0.92 * width,
+            "offset": offset + 0.04 * width,
+            "textposition": "none",
+        }
         return [{**common, **told, **look, "x": x, "y": y, **_reach(line, "#333333")}]
     traces = []
     if line.banded and line.low is not None and line.high is not None:
