@@ -373,6 +373,19 @@ def test_a_name_has_one_colour_and_no_other_in_its_figure_has_it(paper: Paper) -
         assert len({colours[name] for name in names}) == len(names)
 
 
+def test_there_is_no_legend_where_the_panels_say_what_they_show() -> None:
+    def legend(*letters: str, others: bool = False) -> list[str]:
+        panels = [Panel(letter, "light", Axis("x"), Axis("y")) for letter in letters]
+        curves = [Curve(letter, name, [1.0], [1.0]) for letter, name in zip(letters, ("LRED", "PI"), strict=True)]
+        curves += [Curve(letters[0], "PI", [1.0], [1.0])] * others
+        figure = Figure(name="fig1", title="", panels=panels, curves=lambda _: [])
+        return showing.legend(showing.plots(Drawn(figure, polars.DataFrame(), curves)))
+
+    assert legend("a, LRED", "a, PI") == []
+    assert legend("a", "b") == ["LRED", "PI"]
+    assert legend("a, LRED", "a, PI", others=True) == ["LRED", "PI"]
+
+
 def test_a_long_curve_keeps_its_peaks_and_its_gaps(paper: Paper) -> None:
     y = np.zeros(100_000)
     y[12_345], y[54_321], y[70_000:80_000] = 9.0, -9.0, np.nan

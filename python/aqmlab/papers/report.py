@@ -42,7 +42,8 @@ STYLE = """
 .printed { background: #f3f5f7; }
 .warning { background: #fff0c7; border-left: 4px solid #e69f00; padding: .5rem .8rem; }
 nav ul { columns: 18rem; padding-left: 1.1rem; }
-nav li { break-inside: avoid; }
+nav li li { break-inside: avoid; }
+nav li ul { columns: auto; }
 details { margin: .4rem 0; }
 summary { cursor: pointer; }
 section { margin-bottom: 2.4rem; }

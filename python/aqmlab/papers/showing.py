@@ -315,7 +315,7 @@ def legend(figure: Sequence[Plot]) -> list[str]:
     """
     names = list(dict.fromkeys(line.name for plot in figure for line in plot.lines))
     told = all(len({line.name for line in plot.lines}) <= 1 for plot in figure) and all(
-        line.name in plot.panel.title for plot in figure for line in plot.lines
+        line.name in plot.title for plot in figure for line in plot.lines
     )
     alone = len(names) == 1 and all(len(plot.lines) <= 1 for plot in figure)
     return [] if told or alone else names
