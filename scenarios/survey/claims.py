@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 from collections.abc import Mapping
 from itertools import pairwise
 
@@ -40,8 +41,8 @@ def almost_full(evidence: Evidence) -> Judgement:
             checks.append(Check.of(f"mean wait of DropTail less that of {other}", found, unit="ms", least=0))
     return Judgement(
         checks,
-        f"The mean backlog is {checks[0].value:.0%} of the buffer: windows that halve leave some of it, and UDP's bursts "
-        "of 20 ms come and go. Nothing but the buffer bounds drop tail's queue.",
+        f"The mean backlog is {checks[0].value:.0%} of the buffer: windows that halve leave some of it, and UDP's "
+        "bursts of 20 ms come and go. Nothing but the buffer bounds drop tail's queue.",
     )
 
 
@@ -58,9 +59,10 @@ def red_at_maxth(evidence: Evidence) -> Judgement:
     ]
     return Judgement(
         checks,
-        f"RED keeps {checks[0].value * 80:.0f} kB. With maxp = 1 everything is marked at maxth; TCP rests where {told:.0%} of "
-        f"its packets are marked or dropped, which RED's line and spacing give at {20 + 60 * 1.5 * told:.0f} kB. At maxth "
-        "the queue could rest only if senders heeded neither marks nor losses.",
+        f"RED keeps {checks[0].value * 80:.0f} kB. With maxp = 1 everything is marked at maxth; TCP rests where "
+        f"{told:.0%} of its packets are marked or dropped, which RED's line and spacing give at "
+        f"{20 + 60 * 1.5 * told:.0f} kB. At maxth the queue could rest only if senders heeded neither marks nor "
+        "losses.",
     )
 
 
@@ -77,9 +79,9 @@ def red_incipient(evidence: Evidence) -> Judgement:
     ]
     return Judgement(
         checks,
-        f"A weight of 0.002 averages over 500 packets, {500 / rate:.2f} s of what arrives: the average sees a burst soon, but "
-        f"who is marked obeys a round trip of {theory.PROPAGATION:.2f} s later and UDP never. The queue deviates by "
-        f"{checks[1].value:.0%} of its mean.",
+        f"A weight of 0.002 averages over 500 packets, {500 / rate:.2f} s of what arrives: the average sees a burst "
+        f"soon, but who is marked obeys a round trip of {theory.PROPAGATION:.2f} s later and UDP never. The queue "
+        f"deviates by {checks[1].value:.0%} of its mean.",
     )
 
 
@@ -98,9 +100,10 @@ def best_maxp(evidence: Evidence) -> Judgement:
             checks.append(Check.of(f"{name}: at maxp = {other:g} less that at {own:g}", found, least=0))
     return Judgement(
         checks,
-        "A steeper slope keeps a shorter queue, and what TCP loses less by overflow it is told by marks. UDP cannot be marked "
-        f"and is dropped instead: at maxp = {own:g} {_named(measures.LOST_OF_ALL, runs, 'RED', {'aqm.max_p': own}):.1%} of "
-        f"all packets are lost, at {values[0]:g} {_named(measures.LOST_OF_ALL, runs, 'RED', {'aqm.max_p': values[0]}):.1%}.",
+        "A steeper slope keeps a shorter queue, and what TCP loses less by overflow it is told by marks. UDP cannot be "
+        f"marked and is dropped instead: at maxp = {own:g} "
+        f"{_named(measures.LOST_OF_ALL, runs, 'RED', {'aqm.max_p': own}):.1%} of all packets are lost, at "
+        f"{values[0]:g} {_named(measures.LOST_OF_ALL, runs, 'RED', {'aqm.max_p': values[0]}):.1%}.",
     )
 
 
@@ -108,8 +111,8 @@ def only_if_full(_: Evidence) -> Judgement:
     """Compare the threshold from which RED drops everything with the buffer, both as printed."""
     return Judgement(
         [Check.exact("maxth over the buffer", 80_000 / measures.BUFFER, least=1)],
-        "RED that is not gentle drops all from an average of 80 000 bytes on, when a fifth of the buffer is free; gentle "
-        "RED would do so from 160 000 on, which no buffer of 100 000 reaches.",
+        "RED that is not gentle drops all from an average of 80 000 bytes on, when a fifth of the buffer is free; "
+        "gentle RED would do so from 160 000 on, which no buffer of 100 000 reaches.",
     )
 
 
@@ -124,8 +127,8 @@ def blue_steps(evidence: Evidence) -> Judgement:
     worst = max((_named(measures.LOST, runs, label), label) for label in runs.labels)
     return Judgement(
         checks,
-        f"A probability that falls as fast as it rises, or faster, has to be learnt anew by overflows: {worst[1]} loses "
-        f"{worst[0]:.1%} of TCP's packets, the printed steps {_named(measures.LOST, runs, own):.1%}.",
+        f"A probability that falls as fast as it rises, or faster, has to be learnt anew by overflows: {worst[1]} "
+        f"loses {worst[0]:.1%} of TCP's packets, the printed steps {_named(measures.LOST, runs, own):.1%}.",
     )
 
 
@@ -148,9 +151,10 @@ def pi_like_droptail(evidence: Evidence) -> Judgement:
             checks.append(Check.of(f"loss of TCP packets, PI less {other}", found, least=0))
     return Judgement(
         checks,
-        "PI's probability moves by (a - b)(q - q_ref) 160 times a second, and q exceeds its target by 30 packets at most: at "
-        f"best by {(theory.A - theory.B) * 30 * theory.FREQUENCY:.3f} a second. Until it is where the load wants it the "
-        f"buffer overflows as drop tail's does; PI keeps {_named(BACKLOG, runs, 'PI') / 1e3:.0f} kB instead of 70.",
+        "PI's probability moves by (a - b)(q - q_ref) 160 times a second, and q exceeds its target by 30 packets at "
+        f"most: at best by {(theory.A - theory.B) * 30 * theory.FREQUENCY:.3f} a second. Until it is where the load "
+        f"wants it the buffer overflows as drop tail's does; PI keeps {_named(BACKLOG, runs, 'PI') / 1e3:.0f} kB "
+        "instead of 70.",
     )
 
 
@@ -194,9 +198,10 @@ def jobs_loses_nothing(evidence: Evidence) -> Judgement:
     ]
     return Judgement(
         checks,
-        f"Of the {checks[0].value:.0f} packets {1 - later / max(checks[0].value, 1.0):.0%} are lost in the first 5 s: the "
-        "projection needs two flights of a flow to know its round trip, and until then slow start is unseen. A mark takes a "
-        "round trip to be obeyed, and bursts of UDP in that time are not foreseen. Our JoBS is a reconstruction.",
+        f"Of the {checks[0].value:.0f} packets {1 - later / max(checks[0].value, 1.0):.0%} are lost in the first 5 s: "
+        "the projection needs two flights of a flow to know its round trip, and until then slow start is unseen. A "
+        "mark takes a round trip to be obeyed, and bursts of UDP in that time are not foreseen. Our JoBS is a "
+        "reconstruction.",
     )
 
 
@@ -216,8 +221,8 @@ def jobs_shortest(evidence: Evidence) -> Judgement:
     own = _named(measures.WAIT * 1e3, runs, runs.hero)
     return Judgement(
         checks,
-        f"JoBS waits {own:.1f} ms on average: it lets the queue grow to wherever the projection stays within the buffer. "
-        + (f"{' and '.join(shorter)} steer lower." if shorter else "No other has less."),
+        f"JoBS waits {own:.1f} ms on average: it lets the queue grow to wherever the projection stays within the "
+        "buffer. " + (f"{' and '.join(shorter)} steer lower." if shorter else "No other has less."),
     )
 
 
@@ -231,9 +236,10 @@ def jobs_utilisation(evidence: Evidence) -> Judgement:
     ]
     return Judgement(
         checks,
-        f"JoBS uses {_named(used, runs, runs.hero):.1%} of the link. With some {theory.CAPACITY / 3 / measures.NODES:.0f} "
-        "packets a second of the link for each of some 210 flows, windows are about two packets, and hardly anything leaves the "
-        "link idle. With 20 nodes JoBS does, as the figure over their number shows.",
+        f"JoBS uses {_named(used, runs, runs.hero):.1%} of the link. With some "
+        f"{theory.CAPACITY / 3 / measures.NODES:.0f} packets a second of the link for each of some 210 flows, windows "
+        "are about two packets, and hardly anything leaves the link idle. With 20 nodes JoBS does, as the figure over "
+        "their number shows.",
     )
 
 
@@ -270,8 +276,8 @@ def red_synchronisation(evidence: Evidence) -> Judgement:
     return Judgement(
         checks,
         f"In a loss event of 0.1 s {_named(together, runs, 'DropTail'):.1%} of the flows lose packets with drop tail, "
-        f"{_named(together, runs, 'RED'):.1%} with RED, which marks most of TCP's and drops UDP's (a mark is no loss). With so "
-        "many flows of so small windows there is little to synchronise.",
+        f"{_named(together, runs, 'RED'):.1%} with RED, which marks most of TCP's and drops UDP's (a mark is no loss). "
+        "With so many flows of so small windows there is little to synchronise.",
     )
 
 
@@ -287,8 +293,8 @@ def red_proportional(evidence: Evidence) -> Judgement:
     )
     return Judgement(
         [check],
-        "RED asks no packet whose it is: what is dropped or marked of a flow is in proportion to its packets. In bytes it "
-        "is not in proportion, for small packets are dropped as often as large ones.",
+        "RED asks no packet whose it is: what is dropped or marked of a flow is in proportion to its packets. In bytes "
+        "it is not in proportion, for small packets are dropped as often as large ones.",
     )
 
 
@@ -303,8 +309,8 @@ def gains_hot(_: Evidence) -> Judgement:
     ]
     return Judgement(
         checks,
-        f"The printed gains are the rule's for 2500 packets a second ({origin[0]:.4g}, {origin[1]:.4g}); the link carries "
-        f"5625 of 1000 bytes, for which it has {a:.3g} and {b:.3g}.",
+        f"The printed gains are the rule's for 2500 packets a second ({origin[0]:.4g}, {origin[1]:.4g}); the link "
+        f"carries 5625 of 1000 bytes, for which it has {a:.3g} and {b:.3g}.",
     )
 
 
@@ -335,39 +341,33 @@ def gains_slow(evidence: Evidence) -> Judgement:
     ]
     return Judgement(
         checks,
-        f"REM, which keeps {_named(BACKLOG, runs, 'REM') / 1e3:.0f} kB, marks or drops {needed[0]:.0%} of TCP's packets. From "
-        f"0 to there PI takes p / ((a - b)(Q - q_ref) f) = {bound[0]:.0f} s even if its buffer is full all the time, and with "
-        "its rule's gains twelve times as long: too large for a stable loop, the printed ones are too small for 20 s.",
+        f"REM, which keeps {_named(BACKLOG, runs, 'REM') / 1e3:.0f} kB, marks or drops {needed[0]:.0%} of TCP's "
+        f"packets. From 0 to there PI takes p / ((a - b)(Q - q_ref) f) = {bound[0]:.0f} s even if its buffer is full "
+        "all the time, and with its rule's gains twelve times as long: too large for a stable loop, the printed ones "
+        "are too small for 20 s.",
     )
 
 
 def plant(_: Evidence) -> Judgement:
     """Compare the plant (1) with Hollot's."""
-    N, R, C = theory.FLOWS_MIN, theory.RTT_MAX, theory.CAPACITY
-    at = 1j * 2.0
-    printed, own = theory.printed_plant(at, N, R, C), theory.hollot(N, R, C)(at)
+    where = (theory.FLOWS_MIN, theory.RTT_MAX, theory.CAPACITY)
+    printed, own = theory.printed_plant(2j, *where), theory.hollot(*where)(2j)
     checks = [
         Check.exact(
             "gain of (1) over that of Hollot's plant, at 2 rad/s", abs(printed) / abs(own), least=0.999, most=1.001
         ),
         Check.exact(
             "delay that (1) leaves out, at 2 rad/s over the round trip",
-            float(_phase_lag(printed, own)) / (2.0 * R),
+            cmath.phase(printed / own) / (2.0 * theory.RTT_MAX),
             least=-0.001,
             most=0.001,
         ),
     ]
     return Judgement(
         checks,
-        "The glyphs of (1) are garbled; put together they are the plant of Hollot et al. but for e^(-s R0), without which "
-        "continuous PI's loop is stable with any gain.",
+        "The glyphs of (1) are garbled; put together they are the plant of Hollot et al. but for e^(-s R0), without "
+        "which continuous PI's loop is stable with any gain.",
     )
-
-
-def _phase_lag(first: complex, second: complex) -> float:
-    import cmath
-
-    return cmath.phase(first / second)
 
 
 def fewer_nodes(evidence: Evidence) -> Judgement:

@@ -158,9 +158,9 @@ PAPER = Paper(
     name="survey",
     title="Performance Analysis of Active Queue Management Schemes for IP Network",
     source="J. Koo, S. Ahn, J. Chung; ICCS 2004, LNCS 3036, pp. 349-356",
-    about="A survey that classifies drop tail, RED, BLUE, REM, PI and JoBS, and runs them at one core router of 45 Mbit/s "
-    "with ECN for 20 s. It speaks for JoBS, which estimates the windows and round trips of TCP flows and marks before the "
-    "buffer would overflow.",
+    about="A survey that classifies drop tail, RED, BLUE, REM, PI and JoBS, and runs them at one core router of 45 "
+    "Mbit/s with ECN for 20 s. It speaks for JoBS, which estimates the windows and round trips of TCP flows and marks "
+    "before the buffer would overflow.",
     hero="JoBS",
     experiments=[
         Experiment(
@@ -224,11 +224,12 @@ PAPER = Paper(
             title="Classification of the schemes, by their definitions",
             rows=table_1,
             needs=["schemes"],
-            caption="The printed table has dots in seven columns. Our copy's text keeps the dots and loses where they were: "
-            "18 of them, three a row for BLUE, REM, PI and JoBS, and six in the rows of drop tail and RED together. That is "
-            "one for each of congestion, thresholds and state, as here. Control: it acts when the buffer is full; "
-            "avoidance: before. A threshold is a length of the queue at which a packet begins to be treated otherwise; a "
-            "target that enters an equation is none. BLUE listens to overflows alone, and could stand under control.",
+            caption="The printed table has dots in seven columns. Our copy's text keeps the dots and loses where they "
+            "were: 18 of them, three a row for BLUE, REM, PI and JoBS, and six in the rows of drop tail and RED "
+            "together. That is one for each of congestion, thresholds and state, as here. Control: it acts when the "
+            "buffer is full; avoidance: before. A threshold is a length of the queue at which a packet begins to be "
+            "treated otherwise; a target that enters an equation is none. BLUE listens to overflows alone, and could "
+            "stand under control.",
         ),
         Figure(
             name="fig2",
@@ -245,9 +246,9 @@ PAPER = Paper(
             ],
             curves=figure_2,
             across=3,
-            caption="Means of 0.5 s. The paper says that it monitors the delay at the core router, where 100 000 bytes take "
-            "17.8 ms at most; its axis to 80 ms suits the way from sender to receiver. Losses are drawn as TCP suffers them, "
-            "for which the 12 % of drop tail hold, and of all packets.",
+            caption="Means of 0.5 s. The paper says that it monitors the delay at the core router, where 100 000 bytes "
+            "take 17.8 ms at most; its axis to 80 ms suits the way from sender to receiver. Losses are drawn as TCP "
+            "suffers them, for which the 12 % of drop tail hold, and of all packets.",
         ),
         Table(
             name="schemes",
@@ -268,8 +269,8 @@ PAPER = Paper(
             ],
             curves=nodes.curves,
             across=3,
-            caption="What is a loss of 12 %? Of TCP's packets, some 70 nodes make it. Of all packets, no number does unless "
-            "the buffer counts packets. Dashed: Padhye's model of TCP with what UDP leaves of the link.",
+            caption="What is a loss of 12 %? Of TCP's packets, some 70 nodes make it. Of all packets, no number does "
+            "unless the buffer counts packets. Dashed: Padhye's model of TCP with what UDP leaves of the link.",
             beyond=True,
         ),
         Table(
@@ -505,15 +506,15 @@ PAPER = Paper(
             "Edge nodes",
             "",
             "70 on each side: 210 FTP flows, 70 UDP sources",
-            "Drop tail loses some 12 %. Of TCP's packets it does at 70 nodes if a time-out is at least 1 s, at some 55 if "
-            "0.2 s. Frozen for all six.",
+            "Drop tail loses some 12 %. Of TCP's packets it does at 70 nodes if a time-out is at least 1 s, at some 55 "
+            "if 0.2 s. Frozen for all six.",
         ),
         Choice(
             "What a loss rate counts",
             "",
             "TCP's packets",
-            "It speaks of TCP's reaction to losses. Of all packets no number of nodes makes drop tail lose 12 % of them in a "
-            "buffer of bytes. Both are shown.",
+            "It speaks of TCP's reaction to losses. Of all packets no number of nodes makes drop tail lose 12 % of "
+            "them in a buffer of bytes. Both are shown.",
         ),
         Choice(
             "Delay",

@@ -49,12 +49,12 @@ def predicted_loss(nodes: float, min_rto: float, backlog: float = measures.BUFFE
     return tcp.equilibrium_loss(3 * nodes, rtt, CAPACITY - nodes * UDP, law)
 
 
-def rule_gains(C: float = CAPACITY) -> tuple[float, float]:
+def rule_gains(capacity: float = CAPACITY) -> tuple[float, float]:
     """Give the gains that PI's rule has.
 
     Parameters
     ----------
-    C : float
+    capacity : float
         Packets a second; by default those of the survey's link.
 
     Returns
@@ -62,21 +62,21 @@ def rule_gains(C: float = CAPACITY) -> tuple[float, float]:
     tuple of float
         a and b, per packet, for 60 flows of 180 ms at 160 Hz.
     """
-    return pi.tustin(*pi.rule(FLOWS_MIN, RTT_MAX, C), FREQUENCY)
+    return pi.tustin(*pi.rule(FLOWS_MIN, RTT_MAX, capacity), FREQUENCY)
 
 
-def printed_plant(s: complex, N: float, R: float, C: float) -> complex:
+def printed_plant(s: complex, flows: float, rtt: float, capacity: float) -> complex:
     """Give the plant (1), as the survey prints it.
 
     Parameters
     ----------
     s : complex
-        Where, rad/s; or an array.
-    N : float
+        Where, rad/s.
+    flows : float
         Flows.
-    R : float
+    rtt : float
         Round-trip time, s.
-    C : float
+    capacity : float
         Packets a second.
 
     Returns
@@ -84,19 +84,20 @@ def printed_plant(s: complex, N: float, R: float, C: float) -> complex:
     complex
         Packets: R C^2/(2 N^2) / (s + 2 N/(R^2 C)) times (N/R) / (s + 1/R).
     """
-    return R * C**2 / (2 * N**2) / (s + 2 * N / (R**2 * C)) * (N / R) / (s + 1 / R)
+    windows = rtt * capacity**2 / (2 * flows**2) / (s + 2 * flows / (rtt**2 * capacity))
+    return windows * (flows / rtt) / (s + 1 / rtt)
 
 
-def hollot(N: float, R: float, C: float) -> loop.Plant:
+def hollot(flows: float, rtt: float, capacity: float) -> loop.Plant:
     """Give the plant that (1) is taken from.
 
     Parameters
     ----------
-    N : float
+    flows : float
         Flows.
-    R : float
+    rtt : float
         Round-trip time, s.
-    C : float
+    capacity : float
         Packets a second.
 
     Returns
@@ -104,11 +105,11 @@ def hollot(N: float, R: float, C: float) -> loop.Plant:
     Plant
         Hollot's, with its delay.
     """
-    return loop.Plant(N, R, C, eta=2.0, queue_pole=True)
+    return loop.Plant(flows, rtt, capacity, eta=2.0, queue_pole=True)
 
 
-def margin(a: float, b: float, C: float = CAPACITY) -> float:
-    """Give the phase margin of PI on Hollot's plant of 60 flows and 180 ms.
+def margin(a: float, b: float) -> float:
+    """Give the phase margin of PI on Hollot's plant of 60 flows and 180 ms at the survey's link.
 
     Parameters
     ----------
@@ -116,15 +117,13 @@ def margin(a: float, b: float, C: float = CAPACITY) -> float:
         Gain, per packet.
     b : float
         Gain, per packet.
-    C : float
-        Packets a second.
 
     Returns
     -------
     float
         Degrees; negative if the loop is unstable.
     """
-    return loop.Loop(hollot(FLOWS_MIN, RTT_MAX, C), laws.pi(a, b, FREQUENCY)).margins().phase_margin_deg
+    return loop.Loop(hollot(FLOWS_MIN, RTT_MAX, CAPACITY), laws.pi(a, b, FREQUENCY)).margins().phase_margin_deg
 
 
 def bode(evidence: Evidence) -> Iterator[Curve]:
@@ -134,7 +133,8 @@ def bode(evidence: Evidence) -> Iterator[Curve]:
     plant = hollot(FLOWS_MIN, RTT_MAX, CAPACITY)
     printed = laws.pi(A, B, FREQUENCY)
     cases = {
-        "(1) as printed, printed gains": np.asarray(printed_plant(s, FLOWS_MIN, RTT_MAX, CAPACITY)) * printed(s),
+        "(1) as printed, printed gains": np.array([printed_plant(one, FLOWS_MIN, RTT_MAX, CAPACITY) for one in s])
+        * printed(s),
         "with its delay, printed gains": plant(s) * printed(s),
         "with its delay, the rule's gains": plant(s) * laws.pi(*rule_gains(), FREQUENCY)(s),
     }
