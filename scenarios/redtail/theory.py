@@ -340,8 +340,8 @@ FIGURES: tuple[Figure | Table, ...] = (
         panels=[Panel("", "30 to 210 KB, 3 Mbit/s, 128 ms", Axis("Pd", 0, 0.08), Axis("Delivery delay (s)", 0, 20))],
         curves=figure_2,
         needs=["table1"],
-        caption="600 transfers of each size a run, by Reno. Half a round trip is added for the request, which the runs do "
-        "without. Dots: the means of Table I.",
+        caption="600 transfers of each size a run, by Reno. Half a round trip is added for the request, which the "
+        "runs do without. Dots: the means of Table I.",
     ),
     Table(
         name="table1",
@@ -349,8 +349,8 @@ FIGURES: tuple[Figure | Table, ...] = (
         rows=table_1,
         needs=["table1"],
         digits=3,
-        caption="The packet engine's transfers have no request: half a round trip is added, and what its loss would cost is "
-        "not. Trials: TCP packet by packet, with a request that can be lost. Formula: slow start without loss; else "
+        caption="The packet engine's transfers have no request: half a round trip is added, what its loss would cost "
+        "is not. Trials: TCP packet by packet, with a request that can be lost. Formula: slow start without loss; else "
         "Cardwell, Savage and Anderson.",
     ),
     Figure(

@@ -162,8 +162,8 @@ def distributions_agree(evidence: Evidence) -> Judgement:
     return Judgement(
         checks,
         "Chain and Gaussian are one model, and agree but for the map's curvature, which lifts the mean of 40 flows "
-        "by 8 packets. The engine's deviation is not the model's with the printed sigma: moving thresholds are a "
-        "loop of their own, and the two sigmas look interchanged (see there).",
+        f"by {lift:.0f} packets. The engine's deviation is not the model's with the printed sigma: moving thresholds are "
+        "a loop of their own, and the two sigmas look interchanged (see there).",
     )
 
 

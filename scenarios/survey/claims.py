@@ -13,8 +13,6 @@ from aqmlab.scenarios.survey import measures, theory
 from aqmlab.summary import Summary
 from aqmlab.theory import pi
 
-BACKLOG = measures.RATE / 8 * measures.WAIT
-"""The mean backlog, bytes: what a packet waits for in a queue without priorities."""
 TOLD = polars.col("classes.ftp.loss_ratio") + polars.col("classes.ftp.mark_ratio")
 """The share of TCP's packets that are marked or dropped."""
 START = "the start, 5 s of slow start, left out"
@@ -28,7 +26,7 @@ def _named(value: polars.Expr, runs: Runs, label: str, at: Mapping[str, float | 
 def almost_full(evidence: Evidence) -> Judgement:
     """Check how full drop tail's buffer is."""
     runs = evidence["schemes"]
-    full = list(measures.each(runs, BACKLOG / measures.BUFFER, "DropTail").values())
+    full = list(measures.each(runs, measures.BACKLOG / measures.BUFFER, "DropTail").values())
     median = list(measures.each(runs, polars.col("queue_delay_p50") / measures.FULL, "DropTail").values())
     # "almost always full": nine tenths of it, on average and for at least half of the packets
     checks = [
@@ -49,8 +47,8 @@ def almost_full(evidence: Evidence) -> Judgement:
 def red_at_maxth(evidence: Evidence) -> Judgement:
     """Compare RED's backlog with its upper threshold."""
     runs = evidence["schemes"]
-    found = list(measures.each(runs, BACKLOG / 80_000, "RED").values())
-    settled = list(measures.each(evidence["settled"], BACKLOG / 80_000, "RED").values())
+    found = list(measures.each(runs, measures.BACKLOG / 80_000, "RED").values())
+    settled = list(measures.each(evidence["settled"], measures.BACKLOG / 80_000, "RED").values())
     told = _named(TOLD, runs, "RED")
     # "around": within a fifth of it
     checks = [
@@ -145,6 +143,7 @@ def pi_like_droptail(evidence: Evidence) -> Judgement:
         )
         for name, value in (("TCP packets", measures.LOST), ("bytes", measures.LOST_BYTES))
     ]
+    kept = _named(measures.BACKLOG, runs, "PI") / 1e3
     for other in runs.labels:
         if other not in ("PI", "DropTail"):
             found = measures.less(runs, measures.LOST, "PI", other)
@@ -153,8 +152,7 @@ def pi_like_droptail(evidence: Evidence) -> Judgement:
         checks,
         "PI's probability moves by (a - b)(q - q_ref) 160 times a second, and q exceeds its target by 30 packets at "
         f"most: at best by {(theory.A - theory.B) * 30 * theory.FREQUENCY:.3f} a second. Until it is where the load "
-        f"wants it the buffer overflows as drop tail's does; PI keeps {_named(BACKLOG, runs, 'PI') / 1e3:.0f} kB "
-        "instead of 70.",
+        f"wants it the buffer overflows as drop tail's does; PI keeps {kept:.0f} kB instead of 70.",
     )
 
 
@@ -181,6 +179,7 @@ def jobs_loses_nothing(evidence: Evidence) -> Judgement:
     runs, settled = evidence["schemes"], evidence["settled"]
     dropped = polars.col("drops_overflow") + polars.col("drops_early")
     later = _named(dropped, settled, settled.hero)
+    beaten = [measures.less(runs, measures.LOST_OF_ALL, other, runs.hero) for other in runs.others]
     checks = [
         Check.of("packets dropped in 20 s", measures.each(runs, dropped, runs.hero).values(), unit="packets", most=0),
         # half a hundredth is the width of a line on the axis of Fig. 2c
@@ -194,6 +193,11 @@ def jobs_loses_nothing(evidence: Evidence) -> Judgement:
                 least=0,
             )
             for other in runs.others
+        ),
+        Check.of(
+            f"loss of all packets, the least of the others less {runs.hero}",
+            [min(column) for column in zip(*beaten, strict=True)],
+            least=0,
         ),
     ]
     return Judgement(
@@ -319,6 +323,7 @@ def gains_slow(evidence: Evidence) -> Judgement:
     runs = evidence["schemes"]
     # REM's backlog is near PI's target: what it tells TCP is what holds the queue there
     needed = list(measures.each(runs, TOLD, "REM").values())
+    kept = _named(measures.BACKLOG, runs, "REM") / 1e3
     room = measures.BUFFER / measures.TCP_SIZE
     bound = [float(pi.response_bound(p, theory.A, theory.B, theory.FREQUENCY, theory.TARGET, room)) for p in needed]
     growth = []
@@ -341,7 +346,7 @@ def gains_slow(evidence: Evidence) -> Judgement:
     ]
     return Judgement(
         checks,
-        f"REM, which keeps {_named(BACKLOG, runs, 'REM') / 1e3:.0f} kB, marks or drops {needed[0]:.0%} of TCP's "
+        f"REM, which keeps {kept:.0f} kB, marks or drops {needed[0]:.0%} of TCP's "
         f"packets. From 0 to there PI takes p / ((a - b)(Q - q_ref) f) = {bound[0]:.0f} s even if its buffer is full "
         "all the time, and with its rule's gains twelve times as long: too large for a stable loop, the printed ones "
         "are too small for 20 s.",

@@ -28,6 +28,9 @@ LOST = polars.col("classes.ftp.loss_ratio")
 LOST_OF_ALL = polars.col("loss_ratio")
 """The same of all packets."""
 WAIT = polars.col("queue_delay_mean")
+"""The mean wait of a packet, s."""
+BACKLOG = RATE / 8 * WAIT
+"""The mean backlog, bytes: what a packet waits for in a queue without priorities."""
 
 
 def _bytes(ratio: str) -> polars.Expr:
