@@ -127,7 +127,7 @@ def consistent(evidence: Evidence) -> Judgement:
     """Compare the model's steady state with that of the packet engine."""
     checks = []
     for flows in theory.FLOWS:
-        chain = theory.model(flows).chain(redtail.paper_sigma(flows), theory.BUFFER)
+        chain = theory.chain(flows)
         seen = theory.steady(evidence, theory.MOVING, flows)
         means = [chain.mean / float(one.queue.mean()) for one in seen]
         # "consistent": a tenth
@@ -145,7 +145,7 @@ def distributions_agree(evidence: Evidence) -> Judgement:
     checks, lift = [], 0.0
     for flows in theory.FLOWS:
         own, sigma = theory.model(flows), redtail.paper_sigma(flows)
-        chain = own.chain(sigma, theory.BUFFER)
+        chain = theory.chain(flows)
         linear, lift = own.linear_sd(sigma), chain.mean - own.q_e
         checks += [
             Check.exact(
@@ -162,15 +162,14 @@ def distributions_agree(evidence: Evidence) -> Judgement:
     return Judgement(
         checks,
         "Chain and Gaussian are one model, and agree but for the map's curvature, which lifts the mean of 40 flows "
-        f"by {lift:.0f} packets. The engine's deviation is not the model's with the printed sigma: moving thresholds are "
-        "a loop of their own, and the two sigmas look interchanged (see there).",
+        f"by {lift:.0f} packets. The engine's deviation is not the model's with the printed sigma: moving thresholds "
+        "are a loop of their own, and the two sigmas look interchanged (see there).",
     )
 
 
 def chaotic(_: Evidence) -> Judgement:
     """Compare the queue's deviation with slots of two round trips and of one."""
-    sigma = redtail.paper_sigma(40)
-    one, two = (theory.model(40, slots).chain(sigma, theory.BUFFER) for slots in (1.0, 2.0))
+    one, two = theory.chain(40), theory.chain(40, 2.0)
     checks = [
         # "small variation": a fifth of the mean; "much more chaotic": twice as much
         Check.exact("deviation over the mean, S = RTT", one.sd / one.mean, most=0.2),

@@ -15,7 +15,8 @@ from aqmlab.theory import pi
 
 TOLD = polars.col("classes.ftp.loss_ratio") + polars.col("classes.ftp.mark_ratio")
 """The share of TCP's packets that are marked or dropped."""
-START = "the start, 5 s of slow start, left out"
+METRICS = ("queue_delay_mean", "utilisation")
+START = "after the first 5 s"
 
 
 def _named(value: polars.Expr, runs: Runs, label: str, at: Mapping[str, float | str] | None = None) -> float:
@@ -242,7 +243,7 @@ def jobs_utilisation(evidence: Evidence) -> Judgement:
         checks,
         f"JoBS uses {_named(used, runs, runs.hero):.1%} of the link. With some "
         f"{theory.CAPACITY / 3 / measures.NODES:.0f} packets a second of the link for each of some 210 flows, windows "
-        "are about two packets, and hardly anything leaves the link idle. With 20 nodes JoBS does, as the figure over "
+        "are about two packets, and hardly anything leaves the link idle. With 40 nodes JoBS does, as the figure over "
         "their number shows.",
     )
 
@@ -376,33 +377,28 @@ def plant(_: Evidence) -> Judgement:
 
 
 def fewer_nodes(evidence: Evidence) -> Judgement:
-    """Compare JoBS with the others at a third of the nodes."""
+    """Compare JoBS with the others at 40 nodes."""
     runs = evidence["load"]
-    least = {"dumbbell.hosts": runs.points("dumbbell.hosts")[0]}
-    own = runs.values("utilisation", "JoBS", least)
-    told = [runs.values("utilisation", label, least) for label in ("DropTail", "PI")]
-    better = [
-        max(one for one in column if one is not None) - mine
-        for mine, *column in zip(own, *told, strict=True)
-        if mine is not None
-    ]
-    shorter = [
-        number - other
-        for number, other in zip(
-            runs.values("queue_delay_mean", "DropTail", least, scale=1e3),
-            runs.values("queue_delay_mean", "JoBS", least, scale=1e3),
-            strict=True,
-        )
-        if number is not None and other is not None
-    ]
-    nodes = least["dumbbell.hosts"]
+    at = {"dumbbell.hosts": 40}
+    wait, used = ({label: runs.values(metric, label, at) for label in runs.labels} for metric in METRICS)
+
+    def gaps(told: Mapping[str, list[float | None]], label: str) -> list[float]:
+        pairs = zip(told[label], told["JoBS"], strict=True)
+        return [one - own for one, own in pairs if one is not None and own is not None]
+
     checks = [
-        Check.of(f"utilisation, the better of DropTail and PI less JoBS, {nodes} nodes", better, least=0.01),
-        Check.of(f"mean wait, DropTail less JoBS, {nodes} nodes", shorter, unit="ms", least=0),
+        Check.of(f"mean wait, {label} less JoBS", [1e3 * gap for gap in gaps(wait, label)], unit="ms", least=0)
+        for label in runs.labels
+        if label != "JoBS"
     ]
+    # a lower utilisation that one sees in Fig. 2a: by a fiftieth
+    checks.append(Check.of("utilisation, DropTail less JoBS", gaps(used, "DropTail"), least=0.02))
+    lost = runs.mean("classes.ftp.loss_ratio", "DropTail", at).mean or 0.0
     return Judgement(
         checks,
-        f"JoBS uses {Summary.of(own).mean or 0.0:.1%} of the link there: windows that are marked early leave gaps.",
+        f"JoBS uses {Summary.of(used['JoBS']).mean or 0.0:.1%} of the link there and drop tail loses {lost:.1%} of "
+        "TCP's packets. A flow of larger windows has gaps between its flights that JoBS can measure; with windows of two "
+        "packets its estimates are worth little, and the figure over the nodes shows its advantage fade.",
     )
 
 

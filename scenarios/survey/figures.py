@@ -143,9 +143,9 @@ ITEMS: tuple[Figure | Table, ...] = (
         needs=["schemes"],
         panels=[
             Panel("a", "Link utilisation", TIME, Axis("Link utilisation", 0, 1.2)),
-            Panel("b", "Average delay, in the core's queue", TIME, Axis("Average delay (ms)", 0, 80)),
+            Panel("b", "Average delay, core queue", TIME, Axis("Average delay (ms)", 0, 80)),
             Panel("c", "Loss rate, TCP's packets", TIME, LOSS),
-            Panel("b, end to end", "Average delay from sender to receiver", TIME, Axis("Average delay (ms)", 0, 80)),
+            Panel("b, end to end", "Average delay", TIME, Axis("Average delay (ms)", 0, 80)),
             Panel("c, all", "Loss rate, all packets", TIME, LOSS),
         ],
         curves=figure_2,

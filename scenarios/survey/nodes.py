@@ -121,7 +121,7 @@ def curves(evidence: Evidence) -> Iterator[Curve]:
         points = [float(point) for point in runs.points(HOSTS)]
         # In a buffer of packets UDP's are lost like TCP's and wait as long: Padhye's flows need another law there.
         if experiment != "calibration-packets":
-            valid = [point for point in points if point <= 120]  # beyond, losses are too high for it
+            valid = [point for point in points if point <= 100]  # beyond, losses are too high for it
             model = [theory.predicted_loss(point, MIN_RTO[experiment]) for point in valid]
             yield Curve(panel, "Padhye, TCP packets", valid, model, style="dashed")
         yield Curve(panel, "12 %", [points[0], points[-1]], [measures.LOSS] * 2, style="dashed")
