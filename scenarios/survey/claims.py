@@ -397,8 +397,8 @@ def fewer_nodes(evidence: Evidence) -> Judgement:
     return Judgement(
         checks,
         f"JoBS uses {Summary.of(used['JoBS']).mean or 0.0:.1%} of the link there and drop tail loses {lost:.1%} of "
-        "TCP's packets. A flow of larger windows has gaps between its flights that JoBS can measure; with windows of two "
-        "packets its estimates are worth little, and the figure over the nodes shows its advantage fade.",
+        "TCP's packets. A flow of larger windows has gaps between its flights that JoBS can measure; with windows of "
+        "two packets its estimates are worth little, and the figure over the nodes shows its advantage fade.",
     )
 
 

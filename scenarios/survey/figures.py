@@ -202,8 +202,8 @@ ITEMS: tuple[Figure | Table, ...] = (
         name="plant",
         title="PI's open loop on the plant (1)",
         panels=[
-            Panel("gain", "Gain", Axis("Frequency (rad/s)", 0.1, 30, log=True), Axis("Gain (dB)", -60, 60)),
-            Panel("phase", "Phase", Axis("Frequency (rad/s)", 0.1, 30, log=True), Axis("Phase (degrees)", -540, 0)),
+            Panel("a", "Gain", Axis("Frequency (rad/s)", 0.1, 30, log=True), Axis("Gain (dB)", -60, 60)),
+            Panel("b", "Phase", Axis("Frequency (rad/s)", 0.1, 30, log=True), Axis("Phase (degrees)", -540, 0)),
         ],
         curves=theory.bode,
         caption="60 flows, 180 ms, 5625 packets/s. The survey prints the plant without its delay.",

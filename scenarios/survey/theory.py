@@ -139,5 +139,5 @@ def bode(evidence: Evidence) -> Iterator[Curve]:
         "with its delay, the rule's gains": plant(s) * laws.pi(*rule_gains(), FREQUENCY)(s),
     }
     for name, response in cases.items():
-        yield Curve("gain", name, w, 20 * np.log10(np.abs(response)))
-        yield Curve("phase", name, w, np.degrees(np.unwrap(np.angle(response))))
+        yield Curve("a", name, w, 20 * np.log10(np.abs(response)))
+        yield Curve("b", name, w, np.degrees(np.unwrap(np.angle(response))))
