@@ -35,7 +35,7 @@ def test_figure_and_tables_of_short_runs_say_what_the_runs_do(tmp_path: Path) ->
     run = aqmlab.run(Scenario.load("survey/core").with_aqm("jobs_ecn:preset=survey").with_({"duration": "3 s"}))
     jobs = table["JoBS"]
     assert jobs["utilisation"] == pytest.approx(run.metrics["utilisation"])
-    assert jobs["backlog (kB)"] == pytest.approx(45e3 / 8 * run.metrics["queue_delay_mean"])
+    assert jobs["backlog (kB)"] == pytest.approx(45e3 / 8 * float(run.metrics["queue_delay_mean"] or 0))
     lost, offered = 0.0, 0.0
     for name, size in (("ftp", 1000), ("udp", 100)):
         told = run.classes[name]

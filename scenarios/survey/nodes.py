@@ -158,7 +158,7 @@ def predicted(min_rto: float) -> float:
     float
         Nodes.
     """
-    return float(brentq(lambda count: theory.predicted_loss(count, min_rto) - measures.LOSS, 5, 130, xtol=0.01))
+    return float(brentq(lambda count: theory.predicted_loss(count, min_rto) - measures.LOSS, 5, 115, xtol=0.01))
 
 
 def of_the_order(evidence: Evidence) -> Judgement:
