@@ -104,8 +104,8 @@ def most_lose(_: Evidence) -> Judgement:
     few = float(share @ transfers.any_lost(packets, 0.04))
     return Judgement(
         [Check.exact("share of web files that lose a packet at 0.04", few, least=0.5)],
-        f"A slow start up to 64 packets takes a file of 64 KB, and {float(redtail.longer_than(64e3)):.1%} of the "
-        "files are longer; half of them are four packets or fewer. It is true of the files of 30 KB and more in "
+        f"A slow start up to 64 packets takes a file of 64 KB, and {100 * float(redtail.longer_than(64e3)):.1f} % of "
+        "the files are longer; half of them are four packets or fewer. It is true of the files of 30 KB and more in "
         "Table I.",
     )
 
@@ -278,8 +278,8 @@ def interchanged(evidence: Evidence) -> Judgement:
     ]
     return Judgement(
         checks,
-        f"It is {shares[0]:.0%} of a flow's mean rate with 20 flows and {shares[1]:.0%} with 40, as windows that "
-        "halve have it; the printed are 26 and 86 %, and 43 and 51 % if they change places.",
+        f"It is {100 * shares[0]:.0f} % of a flow's mean rate with 20 flows and {100 * shares[1]:.0f} % with 40, as "
+        "windows that halve have it; the printed are 26 and 86 %, and 43 and 51 % if they change places.",
     )
 
 

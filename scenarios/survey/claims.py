@@ -40,8 +40,8 @@ def almost_full(evidence: Evidence) -> Judgement:
             checks.append(Check.of(f"mean wait of DropTail less that of {other}", found, unit="ms", least=0))
     return Judgement(
         checks,
-        f"The mean backlog is {checks[0].value:.0%} of the buffer: windows that halve leave some of it, and UDP's "
-        "bursts of 20 ms come and go. Nothing but the buffer bounds drop tail's queue.",
+        f"The mean backlog is {100 * checks[0].value:.0f} % of the buffer: windows that halve leave some of it, and "
+        "UDP's bursts of 20 ms come and go. Nothing but the buffer bounds drop tail's queue.",
     )
 
 
@@ -59,7 +59,7 @@ def red_at_maxth(evidence: Evidence) -> Judgement:
     return Judgement(
         checks,
         f"RED keeps {checks[0].value * 80:.0f} kB. With maxp = 1 everything is marked at maxth; TCP rests where "
-        f"{told:.0%} of its packets are marked or dropped, which RED's line and spacing give at "
+        f"{100 * told:.0f} % of its packets are marked or dropped, which RED's line and spacing give at "
         f"{20 + 60 * 1.5 * told:.0f} kB. At maxth the queue could rest only if senders heeded neither marks nor "
         "losses.",
     )
@@ -80,7 +80,7 @@ def red_incipient(evidence: Evidence) -> Judgement:
         checks,
         f"A weight of 0.002 averages over 500 packets, {500 / rate:.2f} s of what arrives: the average sees a burst "
         f"soon, but who is marked obeys a round trip of {theory.PROPAGATION:.2f} s later and UDP never. The queue "
-        f"deviates by {checks[1].value:.0%} of its mean.",
+        f"deviates by {100 * checks[1].value:.0f} % of its mean.",
     )
 
 
@@ -89,6 +89,7 @@ def best_maxp(evidence: Evidence) -> Judgement:
     runs = evidence["maxp"]
     values = runs.points("aqm.max_p")
     own = values[-1]
+    lost = [_named(measures.LOST_OF_ALL, runs, "RED", {"aqm.max_p": value}) for value in (values[0], own)]
     checks = []
     measured = (("mean wait, ms", measures.WAIT * 1e3), ("loss of TCP packets", measures.LOST))
     for name, value in (*measured, ("loss of all packets", measures.LOST_OF_ALL)):
@@ -99,10 +100,9 @@ def best_maxp(evidence: Evidence) -> Judgement:
             checks.append(Check.of(f"{name}: at maxp = {other:g} less that at {own:g}", found, least=0))
     return Judgement(
         checks,
-        "A steeper slope keeps a shorter queue, and what TCP loses less by overflow it is told by marks. UDP cannot be "
-        f"marked and is dropped instead: at maxp = {own:g} "
-        f"{_named(measures.LOST_OF_ALL, runs, 'RED', {'aqm.max_p': own}):.1%} of all packets are lost, at "
-        f"{values[0]:g} {_named(measures.LOST_OF_ALL, runs, 'RED', {'aqm.max_p': values[0]}):.1%}.",
+        "A steeper slope keeps a shorter queue, and what TCP loses less by overflow it is told by marks. UDP cannot "
+        f"be marked and is dropped instead: at maxp = {own:g} "
+        f"{100 * lost[1]:.1f} % of all packets are lost, at {values[0]:g} {100 * lost[0]:.1f} %.",
     )
 
 
@@ -127,7 +127,8 @@ def blue_steps(evidence: Evidence) -> Judgement:
     return Judgement(
         checks,
         f"A probability that falls as fast as it rises, or faster, has to be learnt anew by overflows: {worst[1]} "
-        f"loses {worst[0]:.1%} of TCP's packets, the printed steps {_named(measures.LOST, runs, own):.1%}.",
+        f"loses {100 * worst[0]:.1f} % of TCP's packets, the printed steps "
+        f"{100 * _named(measures.LOST, runs, own):.1f} %.",
     )
 
 
@@ -170,7 +171,8 @@ def pi_sensitive(evidence: Evidence) -> Judgement:
     falls = all(one >= other for one, other in pairwise(means))
     return Judgement(
         [check],
-        f"TCP's packets are lost {means[0]:.1%} at a = {points[0]:.3g} and {means[-1]:.1%} at {points[-1]:.3g}: "
+        f"{100 * means[0]:.1f} % of TCP's packets are lost at a = {points[0]:.3g}, {100 * means[-1]:.1f} % at "
+        f"{points[-1]:.3g}: "
         + ("the larger the gains the fewer, since the sooner the probability is there." if falls else "not in order."),
     )
 
@@ -203,10 +205,10 @@ def jobs_loses_nothing(evidence: Evidence) -> Judgement:
     ]
     return Judgement(
         checks,
-        f"Of the {checks[0].value:.0f} packets {1 - later / max(checks[0].value, 1.0):.0%} are lost in the first 5 s: "
-        "the projection needs two flights of a flow to know its round trip, and until then slow start is unseen. A "
-        "mark takes a round trip to be obeyed, and bursts of UDP in that time are not foreseen. Our JoBS is a "
-        "reconstruction.",
+        f"Of the {checks[0].value:.0f} packets {100 * (1 - later / max(checks[0].value, 1.0)):.0f} % are lost in the "
+        "first 5 s: the projection needs two flights of a flow to know its round trip, and until then slow start is "
+        "unseen. A mark takes a round trip to be obeyed, and bursts of UDP in that time are not foreseen. Our JoBS "
+        "is a reconstruction.",
     )
 
 
@@ -235,16 +237,16 @@ def jobs_utilisation(evidence: Evidence) -> Judgement:
     """Compare JoBS's utilisation with the others'."""
     runs = evidence["schemes"]
     used = polars.col("utilisation")
+    flows = _named(polars.col("classes.ftp.flows"), runs, runs.hero)
     checks = [
         Check.of(f"utilisation, {other} less {runs.hero}", measures.less(runs, used, other, runs.hero), least=0)
         for other in runs.others
     ]
     return Judgement(
         checks,
-        f"JoBS uses {_named(used, runs, runs.hero):.1%} of the link. With some "
-        f"{theory.CAPACITY / 3 / measures.NODES:.0f} packets a second of the link for each of some 210 flows, windows "
-        "are about two packets, and hardly anything leaves the link idle. With 40 nodes JoBS does, as the figure over "
-        "their number shows.",
+        f"JoBS uses {100 * _named(used, runs, runs.hero):.1f} % of the link, which has {theory.CAPACITY / flows:.0f} "
+        f"packets a second for each of {flows:.0f} flows. The more flows, the less it takes to keep it busy, as the "
+        "figure over the nodes has it.",
     )
 
 
@@ -280,9 +282,9 @@ def red_synchronisation(evidence: Evidence) -> Judgement:
     ]
     return Judgement(
         checks,
-        f"In a loss event of 0.1 s {_named(together, runs, 'DropTail'):.1%} of the flows lose packets with drop tail, "
-        f"{_named(together, runs, 'RED'):.1%} with RED, which marks most of TCP's and drops UDP's (a mark is no loss). "
-        "With so many flows of so small windows there is little to synchronise.",
+        f"In a loss event of 0.1 s {100 * _named(together, runs, 'DropTail'):.1f} % of the flows lose packets with "
+        f"drop tail, {100 * _named(together, runs, 'RED'):.1f} % with RED, which marks most of TCP's and drops UDP's "
+        "(a mark is no loss). With so many flows of so small windows there is little to synchronise.",
     )
 
 
@@ -298,8 +300,8 @@ def red_proportional(evidence: Evidence) -> Judgement:
     )
     return Judgement(
         [check],
-        "RED asks no packet whose it is: what is dropped or marked of a flow is in proportion to its packets. In bytes "
-        "it is not in proportion, for small packets are dropped as often as large ones.",
+        "RED asks no packet whose it is: what is dropped or marked of a flow is in proportion to its packets. In "
+        "bytes it is not in proportion, for small packets are dropped as often as large ones.",
     )
 
 
@@ -347,10 +349,9 @@ def gains_slow(evidence: Evidence) -> Judgement:
     ]
     return Judgement(
         checks,
-        f"REM, which keeps {kept:.0f} kB, marks or drops {needed[0]:.0%} of TCP's "
-        f"packets. From 0 to there PI takes p / ((a - b)(Q - q_ref) f) = {bound[0]:.0f} s even if its buffer is full "
-        "all the time, and with its rule's gains twelve times as long: too large for a stable loop, the printed ones "
-        "are too small for 20 s.",
+        f"REM, which keeps {kept:.0f} kB, marks or drops {100 * needed[0]:.0f} % of TCP's packets. From 0 to there PI "
+        f"takes p / ((a - b)(Q - q_ref) f) = {bound[0]:.0f} s even if its buffer is full all the time, and with its "
+        "rule's gains twelve times as long: too large for a stable loop, the printed ones are too small for 20 s.",
     )
 
 
@@ -396,9 +397,10 @@ def fewer_nodes(evidence: Evidence) -> Judgement:
     lost = runs.mean("classes.ftp.loss_ratio", "DropTail", at).mean or 0.0
     return Judgement(
         checks,
-        f"JoBS uses {Summary.of(used['JoBS']).mean or 0.0:.1%} of the link there and drop tail loses {lost:.1%} of "
-        "TCP's packets. A flow of larger windows has gaps between its flights that JoBS can measure; with windows of "
-        "two packets its estimates are worth little, and the figure over the nodes shows its advantage fade.",
+        f"JoBS uses {100 * (Summary.of(used['JoBS']).mean or 0.0):.1f} % of the link there and drop tail loses "
+        f"{100 * lost:.1f} % of TCP's packets. A flow of larger windows has gaps between its flights that JoBS can "
+        "measure; with windows of two packets its estimates are worth little, and the figure over the nodes shows "
+        "its advantage fade.",
     )
 
 

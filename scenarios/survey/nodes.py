@@ -175,8 +175,8 @@ def of_the_order(evidence: Evidence) -> Judgement:
     return Judgement(
         checks,
         "The number of nodes was chosen for TCP's 12 %, so the first check tells only that some number gives it. "
-        f"Counted in all packets the loss is at most {share:.1%} at any number of nodes: where a buffer of bytes has "
-        "no room for 1000 it mostly has room for a UDP packet of 100, and these are the majority.",
+        f"Counted in all packets the loss is at most {100 * share:.1f} % at any number of nodes: where a buffer of "
+        "bytes has no room for 1000 it mostly has room for a UDP packet of 100, and these are the majority.",
     )
 
 
