@@ -52,9 +52,7 @@ def test_figure_and_tables_of_short_runs_say_what_the_runs_do(tmp_path: Path) ->
 
     verdicts = {ruling.claim.name: ruling.verdict for ruling in found.rulings}
     assert verdicts["avoidance"] == Verdict.REPRODUCED
-    acted = dict(
-        zip(*(frames["table1"][name] for name in ("scheme", "dropped or marked with room (run)")), strict=True)
-    )
+    acted = dict(zip(*(frames["table1"][name] for name in ("scheme", "early (packets)")), strict=True))
     assert acted.pop("DropTail") == 0
     assert min(acted.values()) > 0
 

@@ -60,22 +60,12 @@ def table_schemes(evidence: Evidence) -> polars.DataFrame:
 
 
 DEFINITIONS = {
-    "DropTail": (
-        "control",
-        "none",
-        "global",
-        "no parameter; acts when the buffer is full, on the queue's length alone",
-    ),
-    "RED": ("avoidance", "global", "global", "two thresholds on the average of the one queue"),
-    "BLUE": ("avoidance", "none", "global", "one probability, moved by overflows and idle times; L is an option"),
-    "REM": ("avoidance", "none", "global", "a price; b* is where it rests, and nothing changes there at a stroke"),
-    "PI": ("avoidance", "none", "global", "one probability; Q_ref is a target, as b* is"),
-    "JoBS": (
-        "avoidance",
-        "global",
-        "per connection",
-        "windows and round trips of each flow; B_lim bounds the projection",
-    ),
+    "DropTail": ("control", "none", "global", "acts on a full buffer alone"),
+    "RED": ("avoidance", "global", "global", "two thresholds on an average"),
+    "BLUE": ("avoidance", "none", "global", "one probability"),
+    "REM": ("avoidance", "none", "global", "a price; b* is a target"),
+    "PI": ("avoidance", "none", "global", "one probability; Q_ref is a target"),
+    "JoBS": ("avoidance", "global", "per connection", "B_lim; each flow's window"),
 }
 """Of every scheme congestion, thresholds and state, by its definition."""
 
@@ -93,7 +83,7 @@ def table_1(evidence: Evidence) -> polars.DataFrame:
                 "congestion": congestion,
                 "thresholds": thresholds,
                 "state": state,
-                "dropped or marked with room (run)": Summary.of(list(measures.each(runs, early, label).values())).mean,
+                "early (packets)": Summary.of(list(measures.each(runs, early, label).values())).mean,
                 "why": why,
             }
         )
