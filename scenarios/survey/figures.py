@@ -125,7 +125,8 @@ ITEMS: tuple[Figure | Table, ...] = (
         "together. That is one for each of congestion, thresholds and state, as here. Control: it acts when the "
         "buffer is full; avoidance: before. A threshold is a length of the queue at which a packet begins to be "
         "treated otherwise; a target that enters an equation is none. BLUE listens to overflows alone, and could "
-        "stand under control.",
+        "stand under control. "
+        "Early: what a run drops or marks while there is room.",
     ),
     Figure(
         name="fig2",
