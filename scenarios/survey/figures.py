@@ -124,7 +124,7 @@ ITEMS: tuple[Figure | Table, ...] = (
         "were: 18 of them, three a row for BLUE, REM, PI and JoBS, and six in the rows of drop tail and RED "
         "together. That is one for each of congestion, thresholds and state, as here. Control: it acts when the "
         "buffer is full; avoidance: before. A threshold is a length of the queue at which a packet begins to be "
-        "treated otherwise; a target that enters an equation is none. BLUE listens to overflows alone, and could "
+        "treated otherwise; a target that enters an equation is none. BLUE rises by overflows alone, and could "
         "stand under control. "
         "Early: what a run drops or marks while there is room.",
     ),
