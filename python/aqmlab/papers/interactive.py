@@ -33,6 +33,7 @@ STYLE = """
 """
 
 SCRIPT = """
+const OPTIONS = {displaylogo: false, modeBarButtonsToRemove: ['lasso2d', 'select2d', 'autoScale2d']};
 const AXIS = {gridcolor: '#e5e5e5', zeroline: false, showline: true, linecolor: '#444', ticks: 'outside', ticklen: 4,
   tickfont: {size: 11}};
 function layout(f, width) {
@@ -58,7 +59,7 @@ function draw(place) {
   if (place.drawn) return;
   place.drawn = true;
   const f = JSON.parse(document.getElementById('data-' + place.id).textContent);
-  const show = () => Plotly.react(place, f.data, layout(f, place.clientWidth), {displaylogo: false});
+  const show = () => Plotly.react(place, f.data, layout(f, place.clientWidth), OPTIONS);
   show();
   let width = place.clientWidth;
   new ResizeObserver(() => {

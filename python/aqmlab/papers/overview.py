@@ -140,8 +140,9 @@ def _claim(folder: str, one: Document, claim: Document) -> str:
     link = html.escape(f"{folder}/report.html#claim-{claim['claim']}")
     whose = "ours" if claim["beyond"] else "the papers'"
     chosen = {"paper": one["paper"], "verdict": claim["verdict"], "whose": whose}
+    data = " ".join(f'data-{key}="{html.escape(value)}"' for key, value in chosen.items())
     return (
-        f"<tr {' '.join(f'data-{key}="{html.escape(value)}"' for key, value in chosen.items())}>"
+        f"<tr {data}>"
         f'<td><a class="name" href="{link}">{html.escape(one["paper"])}: {html.escape(claim["claim"])}</a><br>'
         f'{badge(claim["verdict"])}<br><span class="where">{html.escape(claim["where"])}</span></td>'
         f'<td>{html.escape(claim["text"])}</td><td class="why">{html.escape(claim["why"])}</td></tr>'

@@ -36,9 +36,9 @@ STYLE = """
 .checks { margin: 0; padding-left: 0; list-style: none; font-size: 13.5px; }
 .checks li { margin-bottom: .3rem; }
 .checks b { white-space: nowrap; }
-.holds::before { content: "\\2713 "; color: #0f5b2a; font-weight: 700; }
-.fails::before { content: "\\2717 "; color: #8f1313; font-weight: 700; }
-.open::before { content: "? "; color: #6b4a00; font-weight: 700; }
+.holds::before { content: "\\2713\\00a0"; color: #0f5b2a; font-weight: 700; }
+.fails::before { content: "\\2717\\00a0"; color: #8f1313; font-weight: 700; }
+.open::before { content: "?\\00a0"; color: #6b4a00; font-weight: 700; }
 .printed { background: #f3f5f7; }
 .warning { background: #fff0c7; border-left: 4px solid #e69f00; padding: .5rem .8rem; }
 nav ul { columns: 18rem; padding-left: 1.1rem; }
@@ -173,7 +173,7 @@ def _head(found: Document) -> str:
         told = "It was interrupted. " if found["interrupted"] else ""
         parts.append(
             f'<p class="warning">{told}{len(found["left_out"])} figures and tables and {len(found["not_judged"])} '
-            'claims are <a href="#missing">left out</a>, as they lack runs.</p>'
+            'claims are <a href="#missing">left out</a>: here is why.</p>'
         )
     return "".join(parts)
 
