@@ -459,16 +459,16 @@ def test_the_same_again_has_nothing_to_do(bloat: Path, quick_cli: Cli, tmp_path:
 def test_all_of_a_paper_has_its_settings_and_a_page(
     bloat: Path, quick_cli: Cli, tmp_path: Path, simulated: list[Task]
 ) -> None:
-    done = quick_cli("reproduce", bloat, "--seeds", "2", "--out", "all", "--json")
+    done = quick_cli("reproduce", bloat, "--seeds", "3", "--out", "all", "--json")
     document = json.loads(done.stdout)
-    assert len(simulated) == 16 + 4 + 4, "four buffers; two later disciplines; the variant"
-    assert (document["wanted"], document["done"], document["seeds"]) == (24, 24, [1, 2])
+    assert len(simulated) == 24 + 6 + 6, "four buffers; two later disciplines; the variant"
+    assert (document["wanted"], document["done"], document["seeds"]) == (36, 36, [1, 2, 3])
     assert document["later"]["rivals"] == ["PIE", "DualPI2"]
     assert [one["variant"] for one in document["sensitivity"]] == ["minimum RTO 200 ms"]
     simulated.clear()
-    part = quick_cli("reproduce", bloat, "--seeds", "2", "--out", "part", "--store", "all/store", "--only", "fig1")
+    part = quick_cli("reproduce", bloat, "--seeds", "3", "--out", "part", "--store", "all/store", "--only", "fig1")
     assert part.returncode == 0
-    assert "16 runs, all in the store" in part.stdout
+    assert "24 runs, all in the store" in part.stdout
     assert simulated == []
 
     assert pages.write(tmp_path / "all", tmp_path / "docs") == ["bloat"]
@@ -477,12 +477,20 @@ def test_all_of_a_paper_has_its_settings_and_a_page(
     assert "\n## What holds\n\n**shorter** (Section 2, Fig. 1). With CoDel packets wait for less time" in page
     assert "\n| as chosen | reproduced |\n| minimum RTO 200 ms | " in page
     assert "\n| minimum RTO | nothing | 1 s | what RFC 6298 says |\n" in page
+    assert "claimed >= 0 ms" in page
     (image,) = re.findall(r"!\[.*\]\((.*)\)", page)
     assert (tmp_path / "docs" / image).stat().st_size < 100_000
     index = (tmp_path / "docs/README.md").read_text(encoding="utf-8")
     assert "| [On long queues](bloat.md) | 1 | 1 | 0 | 0 | 0 | 0 |" in index
     with pytest.raises(ValueError, match=r"nothing: no findings\.json there"):
         pages.write(tmp_path / "nothing", tmp_path / "docs")
+
+
+def test_signs_of_markdown_are_taken_as_they_are(bloat: Path, quick_cli: Cli, tmp_path: Path) -> None:
+    change(bloat, "CoDel drops as long as", "PI* and PI* < CoDel drops as long as")
+    quick_cli("reproduce", bloat, "--quick", "--out", "out")
+    pages.write(tmp_path / "out", tmp_path / "docs")
+    assert r"PI\* and PI\* \< CoDel drops" in (tmp_path / "docs/bloat.md").read_text(encoding="utf-8")
 
 
 def test_a_page_is_of_a_whole_paper(bloat: Path, quick_cli: Cli, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -108,6 +109,15 @@ def _copied(item: Document, folder: Path, to: Path) -> str:
     return image.name
 
 
+def _escaped(found: Any) -> Any:
+    """Take the meaning from what Markdown would read as a sign: two PI* in a line are not emphasis between them."""
+    if isinstance(found, str):
+        return re.sub(r"[*<~]", r"\\\g<0>", found)
+    if isinstance(found, Mapping):
+        return {key: _escaped(value) for key, value in found.items()}
+    return [_escaped(value) for value in found] if isinstance(found, list) else found
+
+
 def index(documents: Sequence[Document]) -> str:
     """Write the page over all papers.
 
@@ -121,6 +131,7 @@ def index(documents: Sequence[Document]) -> str:
     str
         Markdown.
     """
+    documents = [_escaped(document) for document in documents]
     rows = []
     for document in documents:
         own = [claim["verdict"] for claim in document["claims"] if not claim["beyond"]]
@@ -162,6 +173,7 @@ def page(document: Document, images: Mapping[str, str]) -> str:
     str
         Markdown.
     """
+    document = _escaped(document)
     claims = document["claims"]
     seeds = span(tuple(document["seeds"]))
     parts = [
@@ -236,7 +248,8 @@ def _settings(document: Document) -> list[str]:
             rows.append([one["variant"], *(told.get(name, "") for name in names)])
         parts += [
             "## Sensitivity",
-            f"The same claims with other values of what the paper does not say. {_extent(varied[0])}",
+            f"The same claims with other values of what the paper does not say. {_extent(varied[0])} The first row "
+            "is that of all runs.",
             table(["", *names], rows),
             _moved(rows, names),
         ]
