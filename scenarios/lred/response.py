@@ -32,7 +32,7 @@ ROUND_TRIPS = {n: 0.45 if n <= 500 else n / 1000 - 0.1 for n in range(100, 1001,
 
 PI_GAINS = 1.822e-5, 1.816e-5
 SETTLED = 20.0  # s: the estimate of figure 2 is looked at from here on, as all metrics are
-PERIOD = "aqm.t_m"
+PERIOD = "aqm.period"
 
 
 def _designs(counts: Sequence[int]) -> dict[str, Sequence[object]]:
