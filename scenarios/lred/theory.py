@@ -132,8 +132,8 @@ def rule(_: Evidence) -> Judgement:
     a, b = pi.tustin(*pi.rule(800, 0.1, C), FREQUENCY)
     why = (
         "Below 2 TCP's pole is not below the queue's, on which the rule rests. Where it is printed for 800 flows of "
-        f"100 ms it gives a = {a:.3g} and b = {b:.3g}, a probability that jumps between 0 and 1; the paper plots a PI* "
-        "that works there, so that it cannot have used these gains."
+        f"100 ms it gives a = {a:.3g} and b = {b:.3g}: p is 0 or 1 by the sign of the error, which is no control of a "
+        "probability but a drop-tail buffer that ends at the target."
     )
     return Judgement(checks, why)
 
