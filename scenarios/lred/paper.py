@@ -14,8 +14,8 @@ CHOICES = (
         "Least time-out",
         "",
         "0.2 s",
-        "ns-2's default now. It was 1 s until 2004, and the printed loss of experiment 2's heavy load, 0.165, is that of 1 s; "
-        "the sensitivity table has it.",
+        "ns-2's default now. It was 1 s until 2004, and the printed loss of experiment 2's heavy load, 0.165, is "
+        "that of 1 s; the sensitivity table has it.",
     ),
     Choice(
         "Window limit",
@@ -33,15 +33,15 @@ CHOICES = (
         "Delay between the routers",
         "",
         "2.5 ms",
-        "It gives both longest round trips that the paper designs PI* for: 450 ms with 200 ms to the farthest client, 550 ms "
-        "with 250 ms, a queue of 100 packets included.",
+        "It gives both longest round trips that the paper designs PI* for: 450 ms with 200 ms to the farthest "
+        "client, 550 ms with 250 ms, a queue of 100 packets included.",
     ),
     Choice(
         "Access links",
         "10 Mbit/s each, as the bottleneck",
         "100 Mbit/s",
-        "So that the queue under study is the only one: a fifth of the load on each of five links hardly ever fills one "
-        "of 10 Mbit/s. The sensitivity table has them as printed.",
+        "So that the queue under study is the only one: a fifth of the load on each of five links hardly ever fills "
+        "one of 10 Mbit/s. The sensitivity table has them as printed.",
     ),
     Choice("Start of the flows", "", "uniform in the first second", "All at once would have them slow-start in step."),
     Choice(
@@ -54,7 +54,8 @@ CHOICES = (
         "Duration of experiment 1",
         "200 s",
         "200 s, for PI 400 s",
-        "PI's own bound exceeds 200 s where the loss ratio exceeds 0.2: in 200 s its times would be cut off, not measured.",
+        "PI's own bound exceeds 200 s where the loss ratio exceeds 0.2: in 200 s its times would be cut off, not "
+        "measured.",
     ),
     Choice(
         "Line for p in the pseudocode",
@@ -66,8 +67,8 @@ CHOICES = (
         "PI* under experiment 2's heavy load",
         "designed for 800 flows and 100 ms",
         "that, and 700 ms beside it",
-        "The rule asks for R+ C / N- of at least 2, and this is 0.31; 700 ms is what the paper itself takes for 800 flows in "
-        "experiment 1.",
+        "The rule asks for R+ C / N- of at least 2, and this is 0.31; 700 ms is what the paper itself takes for 800 "
+        "flows in experiment 1.",
     ),
     Choice(
         "Condition on R+ in experiment 1",
@@ -75,7 +76,12 @@ CHOICES = (
         "R+ C / N- >= 2",
         "The only reading by which 450 ms does for 500 flows and not for 600.",
     ),
-    Choice("REM", "(36)", "(36), the queue sampled every 2 ms", "ns-2's own code counts arrivals instead, which biases the queue."),
+    Choice(
+        "REM",
+        "(36)",
+        "(36), the queue sampled every 2 ms",
+        "ns-2's own code counts arrivals instead, which biases the queue.",
+    ),
     Choice(
         "Load of figure 2",
         "",
@@ -108,10 +114,11 @@ VARIANTS = (
 PAPER = Paper(
     name="lred",
     title="LRED: A Robust and Responsive AQM Algorithm Using Packet Loss Ratio Measurement",
-    source="C. Wang, J. Liu, B. Li, K. Sohraby, Y. T. Hou, IEEE Transactions on Parallel and Distributed Systems 18(1), 2007",
-    about="LRED drops with the loss ratio that it has measured lately, corrected in proportion to the queue's distance from a "
-    "target and to the root of that ratio. The measurement takes the place of PI's and REM's integrators, so that a new "
-    "load's drop probability is there after a few measurement periods, whatever it is.",
+    source="C. Wang, J. Liu, B. Li, K. Sohraby, Y. T. Hou, IEEE Transactions on Parallel and Distributed Systems "
+    "18(1), 2007",
+    about="LRED drops with the loss ratio that it has measured lately, corrected in proportion to the queue's "
+    "distance from a target and to the root of that ratio. The measurement takes the place of PI's and REM's "
+    "integrators, so that a new load's drop probability is there after a few measurement periods, whatever it is.",
     hero="LRED",
     experiments=[
         *response.EXPERIMENTS,

@@ -198,11 +198,13 @@ def fastest(evidence: Evidence) -> Judgement:
             gap = averaged(_less(_times(source, label, count), _times(runs, runs.hero, count)) for count in counts)
             effect = f"response time of {label} less that of {runs.hero}, {where}"
             checks.append(Check.of(effect, gap, unit="s", least=0))
-    means = ", ".join(f"{label} {source.mean('response_time', label).mean or np.nan:.3g} s" for source, label in sources)
+    means = ", ".join(
+        f"{label} {source.mean('response_time', label).mean or np.nan:.3g} s" for source, label in sources
+    )
     why = (
-        f"In the mean LRED takes {told(runs, 'response_time', runs.hero)} s where it settles ({means}): its estimate of "
-        "the loss is right after a few periods of 1 s, whatever the loss, while an integrator of small gain has to climb "
-        "to it. One whose gain is designed for the very load, as that of PI*, climbs in seconds too."
+        f"In the mean LRED takes {told(runs, 'response_time', runs.hero)} s where it settles ({means}): its estimate "
+        "of the loss is right after a few periods of 1 s, whatever the loss, while an integrator of small gain has "
+        "to climb to it. One whose gain is designed for the very load, as that of PI*, climbs in seconds too."
     )
     return Judgement(checks, why)
 
@@ -226,10 +228,10 @@ def flat(evidence: Evidence) -> Judgement:
     ]
     why = (
         f"The slope of PI's bound is 980 s per unit of loss, of REM's 200 s. LRED takes "
-        f"{told(runs, 'response_time', runs.hero, at={FLOWS: light})} s at the lightest load, where the estimate that slow "
-        f"start leaves is too high and falls slowly while the queue is empty, and "
-        f"{told(runs, 'response_time', runs.hero, at={FLOWS: heavy})} s at the heaviest, where time-outs and chance decide, "
-        "as five seconds in a row have to be within the band."
+        f"{told(runs, 'response_time', runs.hero, at={FLOWS: light})} s at the lightest load, where the estimate "
+        f"that slow start leaves is too high and falls slowly while the queue is empty, and "
+        f"{told(runs, 'response_time', runs.hero, at={FLOWS: heavy})} s at the heaviest, where time-outs and chance "
+        "decide, as five seconds in a row have to be within the band."
     )
     return Judgement(checks, why)
 
@@ -239,12 +241,17 @@ def growing(evidence: Evidence) -> Judgement:
     runs = evidence["exp1"]
     slopes = {"PI": 1 / ((PI_GAINS[0] - PI_GAINS[1]) * 100 * FREQUENCY), "REM": float(rem.response_bound(0.5)) * 2}
     checks = [
-        Check.of(f"slope of {label}'s response time over the loss ratio", _slopes(runs, label), unit="s a unit", least=slope / 2)
+        Check.of(
+            f"slope of {label}'s response time over the loss ratio",
+            _slopes(runs, label),
+            unit="s a unit",
+            least=slope / 2,
+        )
         for label, slope in slopes.items()
     ]
     why = (
-        "With the buffer full, p climbs at a constant rate, so that it takes p0 / (gain x 100 packets x frequency): 980 s "
-        "per unit of p0 for PI, 200 s for REM. The claim is taken to hold from half these slopes on."
+        "With the buffer full, p climbs at a constant rate, so that it takes p0 / (gain x 100 packets x frequency): "
+        "980 s per unit of p0 for PI, 200 s for REM. The claim is taken to hold from half these slopes on."
     )
     return Judgement(checks, why)
 
@@ -255,7 +262,9 @@ def bounds_hold(evidence: Evidence) -> Judgement:
     for label in ("PI", "REM", "PI*"):
         ratios = [_ratios(evidence, label, count) for count in _loads(evidence)]
         least = [min((one for one in seed if one is not None), default=None) for seed in zip(*ratios, strict=True)]
-        checks.append(Check.of(f"response time of {label} over its bound, at the load where it is least", least, least=1))
+        checks.append(
+            Check.of(f"response time of {label} over its bound, at the load where it is least", least, least=1)
+        )
     why = (
         "The bounds are worked out for the loss ratio that holds the queue at its target, as measured with LRED. They "
         "take the buffer to be full until p is there; any other queue drives PI and REM more slowly."
@@ -274,9 +283,9 @@ def bounds_close(evidence: Evidence) -> Judgement:
         checks.append(Check.of(f"response time of {label} over its bound, 600 flows and more", above, most=1.5))
         checks.append(Check.of(f"the same of {label} with {low} flows, less that", _less(below, above), least=0))
     why = (
-        "What takes longer than the bound is the last part, in which the buffer is no longer full, and the wait for five "
-        "seconds near the target: a constant that weighs less the longer the climb is. REM's price has to climb by "
-        "-ln(1 - p0), not p0, which alone is an eighth more at a loss of 0.22."
+        "What takes longer than the bound is the last part, in which the buffer is no longer full, and the wait for "
+        "five seconds near the target: a constant that weighs less the longer the climb is. REM's price has to climb "
+        "by -ln(1 - p0), not p0, which alone is an eighth more at a loss of 0.22."
     )
     return Judgement(checks, why)
 
@@ -293,9 +302,9 @@ def pistar(evidence: Evidence) -> Judgement:
         Check.of("response time of PI* over its bound, 600 flows and more", gap, least=2),
     ]
     why = (
-        "Designed for the load, PI* has up to thirty times the gain: the queue leaves the full buffer before p is at p0, "
-        "and what is left is the damped approach, of which a bound by a full buffer says nothing. At 100 flows its gain "
-        "is nearly ns-2's, and so is its time."
+        "Designed for the load, PI* has up to thirty times the gain: the queue leaves the full buffer before p is at "
+        "p0, and what is left is the damped approach, of which a bound by a full buffer says nothing. At 100 flows "
+        "its gain is nearly ns-2's, and so is its time."
     )
     return Judgement(checks, why)
 
@@ -304,7 +313,13 @@ def integral(evidence: Evidence) -> Judgement:
     """Compare LRED's mean queues at all loads with the target."""
     runs = evidence["exp1"]
     checks = [
-        Check.of(f"mean queue with {count} flows", runs.values("queue_mean", "LRED", {FLOWS: count}), unit="packets", least=95, most=105)
+        Check.of(
+            f"mean queue with {count} flows",
+            runs.values("queue_mean", "LRED", {FLOWS: count}),
+            unit="packets",
+            least=95,
+            most=105,
+        )
         for count in _loads(evidence)
     ]
     why = (
@@ -316,7 +331,10 @@ def integral(evidence: Evidence) -> Judgement:
 
 def complexity(_: Evidence) -> Judgement:
     """Leave the cost in a router to those who have one."""
-    return Judgement([], "What an algorithm costs a router is not in a simulation. LRED draws one number and takes one root an arrival.")
+    return Judgement(
+        [],
+        "What an algorithm costs a router is not in a simulation. LRED draws one number and takes one root an arrival.",
+    )
 
 
 TIME = Axis("Time (s)", 0, 200)
@@ -332,8 +350,8 @@ FIGURES = (
             Panel("b", "40 to 43 s", Axis("Time (s)", 40, 43), Axis("Probability", 0.05, 0.2)),
         ],
         curves=figure2,
-        caption="200 flows, which lose 12 % as in the paper's example; the paper does not say how many it has. In (a) p is "
-        "averaged over 0.2 s, in (b) over 20 ms.",
+        caption="200 flows, which lose 12 % as in the paper's example; the paper does not say how many it has. In "
+        "(a) p is averaged over 0.2 s, in (b) over 20 ms.",
     ),
     Figure(
         name="fig5",
@@ -341,15 +359,16 @@ FIGURES = (
         needs=["exp1", "exp1-pistar"],
         panels=[Panel("", "Response time", Axis("Packet loss ratio", 0, 0.3), Axis("Response time (s)", 0, 400))],
         curves=figure5,
-        caption="A point for 100, 200, ... 1000 flows. A queue that never settled stands at the end of its run, 200 s, of "
-        "PI 400 s. The paper has no bound for LRED; ours is for a start that loses half of all packets.",
+        caption="A point for 100, 200, ... 1000 flows. A queue that never settled stands at the end of its run, 200 "
+        "s, of PI 400 s. The paper has no bound for LRED; ours is for a start that loses half of all packets.",
     ),
 )
 
 CLAIMS = (
     Claim(
         name="estimate-settles",
-        text="In a steady state the estimated loss ratio is close to constant, and the drop probability fluctuates around it.",
+        text="In a steady state the estimated loss ratio is close to constant, and the drop probability fluctuates "
+        "around it.",
         where="Section 3, Fig. 2",
         judge=settles,
         needs=["fig2"],
@@ -418,8 +437,8 @@ CLAIMS = (
 BEYOND = (
     Claim(
         name="integral",
-        text="LRED is not a proportional controller but, slower than 2.6 s, an integrating one: at rest the queue is at its "
-        "target whatever the load.",
+        text="LRED is not a proportional controller but, slower than 2.6 s, an integrating one: at rest the queue is "
+        "at its target whatever the load.",
         where="Section 3",
         judge=integral,
         needs=["exp1"],

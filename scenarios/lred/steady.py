@@ -8,8 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from aqmlab.papers import At, Axis, Check, Claim, Evidence, Experiment, Figure, Judgement, Panel, Runs
-from aqmlab.papers.sketch import over, over_time
+from aqmlab.papers.sketch import over
+from aqmlab.scenarios.lred import queues
 from aqmlab.scenarios.lred.beside import Values, averaged, beside, told
+from aqmlab.scenarios.lred.queues import Column
 from aqmlab.scenarios.lred.response import RIVALS
 
 TARGET = "aqm.q0"
@@ -48,9 +50,9 @@ def pi_goodput(evidence: Evidence) -> Judgement:
         checks.append(Check.of(f"loss ratio of {other} less that of PI", loss, least=0))
     why = (
         f"PI's goodput is {told(runs, 'goodput', 'PI', 4, scale=1e-6)} Mbit/s, LRED's "
-        f"{told(runs, 'goodput', 'LRED', 4, scale=1e-6)}. A longer queue means longer round trips, of which fewer losses "
-        "are needed; the link is full with either, so that goodput differs by what is sent twice and by what arrives "
-        "after the run has ended."
+        f"{told(runs, 'goodput', 'LRED', 4, scale=1e-6)}. A longer queue means longer round trips, of which fewer "
+        "losses are needed; the link is full with either, so that goodput differs by what is sent twice and by what "
+        "arrives after the run has ended."
     )
     return Judgement(checks, why)
 
@@ -65,13 +67,16 @@ def pi_queue(evidence: Evidence) -> Judgement:
     checks = [Check.of("mean queue of PI less its target", above, unit="packets", least=0)]
     checks += [
         Check.of(
-            f"mean queue of PI less that of {other}", runs.differences("queue_mean", "PI", other), unit="packets", least=0
+            f"mean queue of PI less that of {other}",
+            runs.differences("queue_mean", "PI", other),
+            unit="packets",
+            least=0,
         )
         for other in FOLLOWING
     ]
     why = (
-        "PI starts at p = 0 and climbs by 0.001 in a second while the buffer is full: 0.2 is there after 200 s, the end of "
-        "the run. Its queue is a transient, and its mean one of how long the run is."
+        "PI starts at p = 0 and climbs by 0.001 in a second while the buffer is full: 0.2 is there after 200 s, the "
+        "end of the run. Its queue is a transient, and its mean one of how long the run is."
     )
     return Judgement(checks, why)
 
@@ -89,7 +94,12 @@ def on_target(evidence: Evidence) -> Judgement:
         checks.append(Check.of(f"distance of the mean queue of {label} from its target, over it", away, most=0.1))
     checks += [
         # What a reader cannot tell apart on an axis that reaches to 0.3.
-        Check.of(f"loss ratio of {label} less that of LRED", runs.differences("loss_ratio", label, "LRED"), least=-0.01, most=0.01)
+        Check.of(
+            f"loss ratio of {label} less that of LRED",
+            runs.differences("loss_ratio", label, "LRED"),
+            least=-0.01,
+            most=0.01,
+        )
         for label in FOLLOWING
         if label != "LRED"
     ]
@@ -107,8 +117,8 @@ def small_targets(evidence: Evidence) -> Judgement:
     checks = beside(runs, "goodput", "goodput", more=True, unit="Mbit/s", scale=1e-6, at=small, others=["PI*", "REM"])
     empty = ", ".join(f"{label} {told(runs, 'queue_empty', label, 2, at=small[0])}" for label in FOLLOWING)
     why = (
-        f"Goodput is lost where the queue runs empty; with the least target it is so for these shares of the time: {empty}. "
-        "REM starts with a full buffer for tens of seconds, in which nothing is lost."
+        "Goodput is lost where the queue runs empty; with the least target it is so for these shares of the time: "
+        f"{empty}. REM starts with a full buffer for tens of seconds, in which nothing is lost."
     )
     return Judgement(checks, why)
 
@@ -120,7 +130,8 @@ def steadiest(evidence: Evidence) -> Judgement:
     means = ", ".join(f"{label} {told(runs, 'queue_mad', label)}" for label in runs.labels)
     why = (
         f"Mean deviations over all targets: {means} packets. They have two parts: noise around the target, and the "
-        "way there, which weighs most where a response takes tens of seconds."
+        "way there, which weighs most where a response takes tens of seconds. A buffer that stays full hardly "
+        "deviates, so that a low number is no merit where the mean is far from its target."
     )
     return Judgement(checks, why)
 
@@ -151,8 +162,8 @@ def tradeoff(evidence: Evidence) -> Judgement:
         )
         checks.append(Check.of(f"loss ratio of {other} less that of {runs.hero} at the same queue", loss, least=0))
     why = (
-        "LRED's values are interpolated at the mean queue of each point of the others. Loss follows from the round trip, "
-        "and so from the mean queue, whatever brings it about; with the link full goodput follows from loss."
+        "LRED's values are interpolated at the mean queue of each point of the others. Loss follows from the round "
+        "trip, and so from the mean queue, whatever brings it about; with the link full goodput follows from loss."
     )
     return Judgement(checks, why)
 
@@ -170,27 +181,13 @@ FIGURES = (
             Panel("c", "Average queue deviation", Q0, Axis("Average queue deviation (packets)", 0)),
             Panel("d", "Packet loss ratio", Q0, Axis("Packet loss ratio")),
         ],
-        curves=over(
-            "exp3", TARGET, {"a": ("goodput", 1e-6), "b": "queue_mean", "c": "queue_mad", "d": "loss_ratio"}
-        ),
+        curves=over("exp3", TARGET, {"a": ("goodput", 1e-6), "b": "queue_mean", "c": "queue_mad", "d": "loss_ratio"}),
         caption="From 20 s to 200 s; bands are 95 % intervals.",
     ),
-    Figure(
-        name="fig8",
-        title="Experiment 3: queue length over time",
-        needs=["exp3-time"],
-        panels=[
-            Panel(letter, f"q0 = {q0}", Axis("Time (s)", 0, 200), Axis("Queue length (packets)", 0, 200))
-            for letter, q0 in (("a", 20), ("b", 160))
-        ],
-        curves=lambda evidence: [
-            curve
-            for panel, q0 in (("a", 20), ("b", 160))
-            for label in FOUR
-            for curve in over_time("exp3-time", {panel: (label, {TARGET: q0})}, bin=0.5)(evidence)
-        ],
-        across=1,
-        caption="Means over 0.5 s of one run.",
+    queues.over_time(
+        "fig8",
+        "Experiment 3: queue length over time",
+        [Column(letter, f"q0 = {q0}", "exp3-time", {TARGET: q0}) for letter, q0 in (("a", 20), ("b", 160))],
     ),
 )
 

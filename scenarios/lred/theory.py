@@ -44,7 +44,9 @@ def root(_: Evidence) -> Judgement:
         "queue above its target meets the same relative answer at any load. A gain without the root of L would "
         "make the loop's gain ten times less at 1000 flows than at 100, one proportional to L ten times more."
     )
-    return Judgement([Check.exact("gain of the loop at 1000 flows over that at 100", change, least=0.99, most=1.01)], why)
+    return Judgement(
+        [Check.exact("gain of the loop at 1000 flows over that at 100", change, least=0.99, most=1.01)], why
+    )
 
 
 def lemmas(_: Evidence) -> Judgement:
@@ -98,7 +100,9 @@ def example(_: Evidence) -> Judgement:
     return Judgement(
         [
             Check.exact("beta* of the example", found.beta_star, unit="1/packet", least=BETA),
-            Check.exact("phase margin with 0.001 on the paper's plant", found.phase_margin_deg, unit="degrees", least=0),
+            Check.exact(
+                "phase margin with 0.001 on the paper's plant", found.phase_margin_deg, unit="degrees", least=0
+            ),
             Check.exact(
                 "beta_0 without taking w(t - R) for w(t)", found.beta0_without_merging, unit="1/packet", least=BETA
             ),
@@ -126,9 +130,7 @@ def guaranteed(_: Evidence) -> Judgement:
 
 def rule(_: Evidence) -> Judgement:
     """Look where PI*'s design rule is valid: R+ C / N- of at least 2."""
-    checks = [
-        Check.exact(f"R+ C / N- of PI*: {load.name}", load.R * C / load.N, least=2) for load in LOADS
-    ]
+    checks = [Check.exact(f"R+ C / N- of PI*: {load.name}", load.R * C / load.N, least=2) for load in LOADS]
     a, b = pi.tustin(*pi.rule(800, 0.1, C), FREQUENCY)
     why = (
         "Below 2 TCP's pole is not below the queue's, on which the rule rests. Where it is printed for 800 flows of "
@@ -150,8 +152,8 @@ def needless(_: Evidence) -> Judgement:
         checks.append(Check.exact(effect, found.slack, least=0))
     return Judgement(
         checks,
-        "beta_0 itself is least at the corner, so that beta <= beta_0 there is enough: Lemma 5's bound is of the proof, "
-        "and for large windows costs a factor 2 sqrt(2) / w0.",
+        "beta_0 itself is least at the corner, so that beta <= beta_0 there is enough: Lemma 5's bound is of the "
+        "proof, and for large windows costs a factor 2 sqrt(2) / w0.",
     )
 
 
@@ -187,8 +189,8 @@ ITEMS = (
         rows=gains,
         digits=3,
         beyond=True,
-        caption="Margins of the paper's plant, and of Hollot's with the queue's pole. Where p0 by (6) is above 1, it is no "
-        "probability, and what follows from it says nothing.",
+        caption="Margins of the paper's plant, and of Hollot's with the queue's pole. Where p0 by (6) is above 1, it "
+        "is no probability, and what follows from it says nothing.",
     ),
 )
 
