@@ -37,7 +37,7 @@ def beside(
     more: bool = False,
     unit: str = "",
     scale: float = 1.0,
-    at: At | Sequence[At] = (),
+    at: Sequence[At] = (),
     fill: float | None = None,
     others: Sequence[str] | None = None,
 ) -> list[Check]:
@@ -57,7 +57,7 @@ def beside(
         The unit of the difference.
     scale : float
         What to multiply values with.
-    at : mapping or sequence of mapping
+    at : sequence of mapping
         At which points; the differences there are averaged. By default at all.
     fill : float
         What stands for a run without a value.
@@ -69,7 +69,7 @@ def beside(
     list of Check
         Of each other the difference, which is claimed not to be negative.
     """
-    points = (at,) if isinstance(at, dict) else tuple(at) or (None,)
+    points: Sequence[At | None] = at or (None,)
     checks = []
     for other in runs.others if others is None else others:
         pair = (runs.hero, other) if more else (other, runs.hero)

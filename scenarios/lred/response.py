@@ -83,7 +83,7 @@ def _longest(runs: Runs, label: str) -> float:
 
 def _times(runs: Runs, label: str, count: int | None = None) -> Values:
     """Give the response time of each seed (s), at a load or in the mean over all."""
-    return runs.values("response_time", label, count and {FLOWS: count}, fill=_longest(runs, label))
+    return runs.values("response_time", label, None if count is None else {FLOWS: count}, fill=_longest(runs, label))
 
 
 def _less(one: Values, other: Values) -> Values:
@@ -169,10 +169,10 @@ def settles(evidence: Evidence) -> Judgement:
     for seed in runs.study.seeds:
         frame = runs.series("LRED", seed=seed).filter(polars.col("t") >= SETTLED)
         link = runs.study.scenario.resolved["observe"]
-        L, p = (frame[f"{link}.{name}.mean"].drop_nulls().to_numpy() for name in ("loss_ratio", "p"))
-        bias.append(float(p.mean() / L.mean() - 1))
-        spread.append(float(L.std() / L.mean()))
-        swing.append(float(p.std() / L.std()))
+        estimate, p = (frame[f"{link}.{name}.mean"].drop_nulls().to_numpy() for name in ("loss_ratio", "p"))
+        bias.append(float(p.mean() / estimate.mean() - 1))
+        spread.append(float(estimate.std() / estimate.mean()))
+        swing.append(float(p.std() / estimate.std()))
     checks = [
         # A tenth is the precision to which the paper reads its figure, 0.12.
         Check.of("mean of p over that of the estimate, less 1", bias, least=-0.1, most=0.1),

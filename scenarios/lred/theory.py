@@ -36,8 +36,8 @@ EXAMPLE = Load("Example of section 5.1", 300, 0.35)
 
 def root(_: Evidence) -> Judgement:
     """Compare the loop's gain at few and many flows, with the root of the loss ratio."""
-    N = np.array([100.0, 1000.0])
-    few, many = C**2 / (1.5 * N) * lred.gain(N, 0.35, C, BETA)
+    flows = np.array([100.0, 1000.0])
+    few, many = C**2 / (1.5 * flows) * lred.gain(flows, 0.35, C, BETA)
     change = float(many / few)
     why = (
         "Kc Hc = beta C / (sqrt(eta) R) by (6), (13) and (29): with the root the number of flows drops out, so that a "
@@ -51,8 +51,8 @@ def root(_: Evidence) -> Judgement:
 
 def lemmas(_: Evidence) -> Judgement:
     """Scan Lemmas 1 to 4 and Theorem 1 by the roots of (13) themselves."""
-    N, R = np.geomspace(20, 2000, 8), np.geomspace(0.02, 1, 8)
-    boundary = proportional.check_boundary(N, R, C, np.geomspace(1e-6, 1e-2, 5))
+    flows, trips = np.geomspace(20, 2000, 8), np.geomspace(0.02, 1, 8)
+    boundary = proportional.check_boundary(flows, trips, C, np.geomspace(1e-6, 1e-2, 5))
     limit = float(loop.critical_gain(EXAMPLE.N, EXAMPLE.R, C))
     region = np.geomspace(EXAMPLE.N, 3000, 5), np.geomspace(0.02, EXAMPLE.R, 5)
     theorem = proportional.check_theorem1(*region, C, limit * np.array([0.01, 0.5, 0.999]))
@@ -72,8 +72,8 @@ def lemmas(_: Evidence) -> Judgement:
 
 def theorem2(_: Evidence) -> Judgement:
     """Scan Lemma 5 and Theorem 2."""
-    N, R = np.geomspace(20, 2000, 10), np.geomspace(0.02, 1, 10)
-    lemma = lred.check_lemma5(N, R, C, np.geomspace(1e-6, 1e-1, 10))
+    flows, trips = np.geomspace(20, 2000, 10), np.geomspace(0.02, 1, 10)
+    lemma = lred.check_lemma5(flows, trips, C, np.geomspace(1e-6, 1e-1, 10))
     checks = [Check.exact(f"least slack of Lemma 5 at {lemma.points} points", lemma.slack, least=0)]
     for load in (EXAMPLE, LOADS[0], LOADS[3]):
         star = float(lred.beta_star(load.N, load.R, C))

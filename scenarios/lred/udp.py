@@ -122,15 +122,12 @@ def rem_over_pi(evidence: Evidence) -> Judgement:
         ),
         Check.of("loss ratio of PI less that of REM", runs.differences("loss_ratio", "PI", "REM"), least=0),
     ]
-    why = "REM's price climbs five times as fast as PI's probability (200 s and 980 s per unit), so that it is "
-    "settled sooner."
+    why = "REM's probability climbs five times as fast as PI's (200 s and 980 s per unit), and is there so much sooner."
     return Judgement(checks, why)
 
 
 def _stuck(runs: Runs, label: str, rate: float) -> Values:
-    """Give of each seed for how long the queue is within a tenth of the buffer of full while UDP is there, or of empty
-    after it has gone (s).
-    """
+    """Give of each seed for how long (s) the queue is in the buffer's last tenth during UDP, or in its first after."""
     found: Values = []
     link = runs.study.scenario.resolved["observe"]
     for seed in runs.study.seeds:
