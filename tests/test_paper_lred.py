@@ -34,7 +34,7 @@ def shortened(names: Iterable[str], duration: str, store: Path) -> Evidence:
         replace(
             one,
             settings={**one.settings, **settings},
-            aqms={label: aqm if isinstance(aqm, str) else aqm["aqm"] for label, aqm in one.aqms.items()},
+            aqms={label: aqm if isinstance(aqm, str) else str(aqm["aqm"]) for label, aqm in one.aqms.items()},
         )
         for one in PAPER.experiments
         if one.name in names

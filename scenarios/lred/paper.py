@@ -135,6 +135,7 @@ PAPER = Paper(
         *udp.FIGURES,
         *short.FIGURES,
         *two_way.FIGURES,
+        *extreme.TABLES,
         *theory.ITEMS,
     ],
     claims=[
