@@ -183,9 +183,9 @@ def like_pistar(evidence: Evidence) -> Judgement:
     runs = evidence["exp2-heavy"]
     why = (
         "PI*'s gains for 800 flows of 100 ms are outside their rule: a = 1.26, so that p is 0 or 1 by the sign of the "
-        "error, a drop-tail buffer that ends at the target. Its mean queue is "
-        f"{told(runs, 'queue_mean', LITERAL)} packets with a deviation of {told(runs, 'queue_mad', LITERAL)}, LRED's "
-        f"{told(runs, 'queue_mad', 'LRED')}; with 0.7 s, inside the rule, {told(runs, 'queue_mad', CORRECTED)}."
+        f"error, a drop-tail buffer that ends at the target. Its mean queue is {told(runs, 'queue_mean', LITERAL)} "
+        f"packets with a deviation of {told(runs, 'queue_mad', LITERAL)}, LRED's {told(runs, 'queue_mad', 'LRED')}; "
+        f"with 0.7 s, inside the rule, {told(runs, 'queue_mad', CORRECTED)}."
     )
     return Judgement(checks, why)
 

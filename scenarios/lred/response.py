@@ -203,8 +203,9 @@ def fastest(evidence: Evidence) -> Judgement:
     )
     why = (
         f"In the mean LRED takes {told(runs, 'response_time', runs.hero)} s where it settles ({means}): its estimate "
-        "of the loss is right after a few periods of 1 s, whatever the loss, while an integrator of small gain has "
-        "to climb to it. One whose gain is designed for the very load, as that of PI*, climbs in seconds too."
+        "of the loss is right after a few periods of 1 s, whatever the loss, while an integrator of small gain has to "
+        "climb to it. One whose gain is designed for the very load, as that of PI*, climbs in seconds too where the "
+        "load is heavy."
     )
     return Judgement(checks, why)
 
@@ -227,9 +228,9 @@ def flat(evidence: Evidence) -> Judgement:
         Check.of("change from the lightest load to the heaviest, LRED's over PI's", part, least=-0.1, most=0.1),
     ]
     why = (
-        f"The slope of PI's bound is 980 s per unit of loss, of REM's 200 s. LRED takes "
-        f"{told(runs, 'response_time', runs.hero, at={FLOWS: light})} s at the lightest load, where the estimate "
-        f"that slow start leaves is too high and falls slowly while the queue is empty, and "
+        "The slope of PI's bound is 980 s per unit of loss, of REM's 200 s. LRED takes "
+        f"{told(runs, 'response_time', runs.hero, at={FLOWS: light})} s at the lightest load, where the estimate that "
+        "slow start leaves is too high and falls slowly while the queue is empty, and "
         f"{told(runs, 'response_time', runs.hero, at={FLOWS: heavy})} s at the heaviest, where time-outs and chance "
         "decide, as five seconds in a row have to be within the band."
     )
@@ -323,8 +324,8 @@ def integral(evidence: Evidence) -> Judgement:
         for count in _loads(evidence)
     ]
     why = (
-        "dL/dt = (p - L)/T = beta sqrt(L) (q - q0)/T with T = 2.6 s: only q = q0 is at rest. A proportional controller "
-        "without it would need the queue to differ by hundreds of packets between these loads."
+        "dL/dt = (p - L)/T = beta sqrt(L) (q - q0)/T with T = 2.6 s: only q = q0 is at rest. A proportional "
+        "controller without it would need the queue to differ by hundreds of packets between these loads."
     )
     return Judgement(checks, why)
 
