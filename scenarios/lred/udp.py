@@ -206,7 +206,6 @@ CLAIMS = (
         judge=best,
         needs=["exp4"],
         shown=["fig9"],
-        sensitive=True,
         comparative=True,
     ),
     Claim(
