@@ -1,7 +1,7 @@
 """LRED, an AQM by measured loss ratio: what its paper shows and claims."""
 
 from aqmlab.papers import Choice, Paper, Variant
-from aqmlab.scenarios.lred import extreme, response, short, steady, theory, two_way, udp
+from aqmlab.scenarios.lred import extreme, future, response, short, steady, theory, two_way, udp
 
 CHOICES = (
     Choice(
@@ -127,6 +127,7 @@ PAPER = Paper(
         *udp.EXPERIMENTS,
         *short.EXPERIMENTS,
         *two_way.EXPERIMENTS,
+        *future.EXPERIMENTS,
     ],
     items=[
         *response.FIGURES,
@@ -137,6 +138,7 @@ PAPER = Paper(
         *two_way.FIGURES,
         *extreme.TABLES,
         *theory.ITEMS,
+        *future.FIGURES,
     ],
     claims=[
         *theory.CLAIMS,
@@ -148,6 +150,7 @@ PAPER = Paper(
         *two_way.CLAIMS,
         *theory.BEYOND,
         *response.BEYOND,
+        *future.CLAIMS,
     ],
     choices=CHOICES,
     variants=VARIANTS,
