@@ -117,8 +117,9 @@ def small_targets(evidence: Evidence) -> Judgement:
     checks = beside(runs, "goodput", "goodput", more=True, unit="Mbit/s", scale=1e-6, at=small, others=["PI*", "REM"])
     empty = ", ".join(f"{label} {told(runs, 'queue_empty', label, 2, at=small[0])}" for label in FOLLOWING)
     why = (
-        "Goodput is lost where the queue runs empty; with the least target it is so for these shares of the time: "
-        f"{empty}. REM starts with a full buffer for tens of seconds, in which nothing is lost."
+        "Goodput is lost where the queue runs empty; with the least target it does for these shares of the time: "
+        f"{empty}. REM starts with a full buffer, so that its link is not idle for tens of seconds; LRED starts with "
+        "an empty one, for as long as its estimate falls, by beta sqrt(L) q0 / T: the shorter the target, the longer."
     )
     return Judgement(checks, why)
 
@@ -129,9 +130,9 @@ def steadiest(evidence: Evidence) -> Judgement:
     checks = beside(runs, "deviation", "queue_mad", unit="packets", at=_fair(runs))
     means = ", ".join(f"{label} {told(runs, 'queue_mad', label)}" for label in runs.labels)
     why = (
-        f"Mean deviations over all targets: {means} packets. They have two parts: noise around the target, and the "
-        "way there, which weighs most where a response takes tens of seconds. A buffer that stays full hardly "
-        "deviates, so that a low number is no merit where the mean is far from its target."
+        f"Mean deviations over all targets: {means} packets. They have two parts: noise around the target, and the way "
+        "there, which weighs most where a response takes tens of seconds. A buffer that stays full hardly deviates, "
+        "so that a low number is no merit where the mean is far from its target."
     )
     return Judgement(checks, why)
 
