@@ -30,6 +30,7 @@ def _case(number: int, title: str) -> Experiment:
         title=f"Case {number}: {title}",
         scenario=f"raqm/case{number}",
         aqms={label: f"{name}:q0=50" for label, name in THREE.items()},
+        settings={"response.target": 50},  # of PIE and CoDel too, whose own is a delay
         vary=BOTH,
         series=True,
         rivals=RIVALS,
@@ -79,9 +80,9 @@ PAPER = Paper(
     name="raqm",
     title="Design and Analysis of a Rate-based Algorithm for Active Queue Management",
     source="C. Wang, B. Li, Y. T. Hou, K. Sohraby, W. Tang; the print at hand has neither venue nor year",
-    about="RAQM measures the rate of arrivals once a second and multiplies its drop probability by an exponential of the "
-    "rate's excess over an expected rate; the queue over its target enters as a factor. The paper bounds the gain by a "
-    "Lyapunov function and compares RAQM with PI and REM in four cases.",
+    about="RAQM measures the rate of arrivals once a second and multiplies its drop probability by an exponential of "
+    "the rate's excess over an expected rate; the queue over its target enters as a factor. The paper bounds the gain by "
+    "a Lyapunov function and compares RAQM with PI and REM in four cases.",
     hero="RAQM",
     experiments=[
         _case(1, "short round trips"),
@@ -154,8 +155,8 @@ PAPER = Paper(
             ],
             curves=_against_queue,
             needs=["case3b", "case3b-low"],
-            caption="A point for each target from 20 to 90 packets, at its mean queue; the dots are targets that the paper "
-            "does not have, for a comparison where RAQM's queue is. The last 100 s.",
+            caption="A point for each target from 20 to 90 packets, at its mean queue; the dots are targets that the "
+            "paper does not have, for a comparison where RAQM's queue is. The last 100 s.",
         ),
         _queues(
             "fig8",
@@ -183,13 +184,14 @@ PAPER = Paper(
             "Rate of the access links",
             "10 Mbit/s on every link, and one congested link only",
             "100 Mbit/s",
-            "Both cannot be: a host that sends 10 Mbit/s keeps its windows in front of its own link, without losses. With "
-            "it case 3 with 40 flows has a queue pinned at the buffer's end for 100 s. A variant has 10 Mbit/s.",
+            "Both cannot be: a host that sends 10 Mbit/s keeps its windows in front of its own link, without losses if the "
+            "buffer there is long: case 3 with 40 flows then has a queue at the bottleneck's full buffer for 100 s. A "
+            "variant has 10 Mbit/s, and 100 packets.",
         ),
-        Choice("Buffers beside the bottleneck", "100 packets everywhere", "5000 packets", "No loss but at the bottleneck."),
         Choice(
-            "TCP flavour", "", "Reno", "What ns-2 scripts of the time mostly took; NewReno and SACK are variants."
+            "Buffers beside the bottleneck", "100 packets everywhere", "5000 packets", "No loss but at the bottleneck."
         ),
+        Choice("TCP flavour", "", "Reno", "What ns-2 scripts of the time mostly took; NewReno and SACK are variants."),
         Choice(
             "Least time-out and clock of TCP",
             "",
@@ -204,8 +206,7 @@ PAPER = Paper(
             "What is averaged",
             "",
             "the last 100 s; in case 4 from 50 s on",
-            "RAQM takes up to 70 s from p(0) = .0002 to its place, PI and REM similarly. Figure 7 over the run from 20 s is "
-            "a variant.",
+            "RAQM takes up to 70 s from p(0) = .0002 to its place, PI and REM similarly. A variant averages from 20 s on.",
         ),
         Choice(
             "Goodput's unit",
@@ -246,7 +247,7 @@ PAPER = Paper(
             "Response time, overshoot",
             "",
             "four means of 5 s within 20 % of q0; time until the first overshoot is back in that band",
-            "The queue varies by half of its target: shorter means would be noise, and a queue that passes is not there.",
+            "The queue varies by half its target: shorter means would be noise, and a queue that passes is not there.",
         ),
     ],
     variants=[

@@ -132,6 +132,36 @@ def overshoot(runs: Runs, label: str, where: At, start: float = 0.0) -> dict[int
     return found
 
 
+def outside(runs: Runs, label: str, where: At, start: float, end: float) -> dict[int, float]:
+    """Give how long the queue is away from the target.
+
+    Parameters
+    ----------
+    runs : Runs
+        The runs, with series.
+    label : str
+        Of which discipline.
+    where : mapping
+        At which point.
+    start : float
+        From when on (s).
+    end : float
+        Until when (s).
+
+    Returns
+    -------
+    dict
+        By seed the seconds in which the mean of `BIN` seconds is outside the target's band.
+    """
+    found = {}
+    for seed in runs.of(label, where)["seed"].to_list():
+        curve = runs.over_time("", label, at=where, bin=BIN, seed=seed)
+        times, queue = np.asarray(curve.x), np.asarray(curve.y)
+        away = np.abs(queue[(times >= start) & (times < end)] - Q0) > BAND * Q0
+        found[seed] = BIN * float(np.count_nonzero(away))
+    return found
+
+
 def first_overshoot(queue: Sequence[float] | np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> tuple[float, float]:
     """Give length and height of the first time above the target's band.
 

@@ -47,7 +47,7 @@ def _periods(*, m: float | None = None, eps: float | None = None, weight: float 
 
 def numbers(_: Evidence) -> polars.DataFrame:
     """Set the paper's numbers of section 2 beside ours."""
-    printed = raqm.design(R0)
+    printed = raqm.design(r0=R0)
     rows = [
         ("least c(x)", 4.0, float(np.min(raqm_map.c_curve()[1]))),
         ("x of the least c(x)", 1.0, float(raqm_map.c_curve()[0][int(np.argmin(raqm_map.c_curve()[1]))])),
@@ -113,15 +113,13 @@ def theorem_1(_: Evidence) -> Judgement:
     checks = [
         Check.exact("share of rates and gains at which V falls just if alpha < alpha^", agree, least=1),
         Check.exact("share of gains below 4 / r0 that reach r0", float(np.mean(below)), least=1),
-        Check.exact(
-            "share of those with 4 / r0 < alpha < alpha^(r_k) that reach r0", float(np.mean(settled)), least=1
-        ),
+        Check.exact("share of those with 4 / r0 < alpha < alpha^(r_k) that reach r0", float(np.mean(settled)), least=1),
     ]
     return Judgement(
         checks,
         f"V falls in the next step just where alpha < alpha^(r_k), but alpha^ depends on the rate. Of "
-        f"{len(misled)} pairs above its lower bound 4 / r0, {sum(settled)} come to r0: the others end in a cycle about it. "
-        "Stable are the gains below 4 / r0.",
+        f"{len(misled)} pairs above its lower bound 4 / r0, {sum(settled)} come to r0: the others end in a cycle about "
+        "it. Stable are the gains below 4 / r0.",
     )
 
 
@@ -169,7 +167,8 @@ def adaptive(_: Evidence) -> Judgement:
         checks,
         f"In the paper's analysis a period leaves |1 - 2 eps| of the distance: eps = .5 settles in "
         f"{taken[half, 0.0]} periods, .95 in {taken[near, 0.0]}. The smoothing of the simulations, which the analysis "
-        f"leaves out, makes all eps from .26 to .96 alike near r0 ({taken[half, weight]} and {taken[near, weight]} periods).",
+        f"leaves out, makes all eps from .26 to .96 alike near r0 ({taken[half, weight]} and {taken[near, weight]} "
+        "periods).",
     )
 
 
@@ -190,8 +189,8 @@ CONVERGENCE = Figure(
         Panel("b", "Adaptive gain", Axis("eps", 0, 1), Axis("Periods to 1 % of r0", 1, 200, log=True)),
     ],
     curves=convergence,
-    caption=f"The paper's model, (3) and (5), from half the expected rate; no point where it takes over {STEPS} periods. "
-    "The analysis leaves out the smoothing (2) that the algorithm has.",
+    caption=f"The paper's model, (3) and (5), from half the expected rate; no point where it takes over {STEPS} "
+    "periods. The analysis leaves out the smoothing (2) that the algorithm has.",
     beyond=True,
 )
 
