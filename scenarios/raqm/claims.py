@@ -24,6 +24,7 @@ from aqmlab.scenarios.raqm.reading import (
     slope,
     told,
 )
+from aqmlab.summary import Summary
 
 Judge = Callable[[Evidence], Judgement]
 
@@ -128,7 +129,7 @@ def shorter(case: str) -> Judge:
     """Make a judge of whether RAQM's overshoot is the shortest in a case."""
 
     def judge(evidence: Evidence) -> Judgement:
-        """Compare how long the queue first is above the target's band, and see how far RAQM's is."""
+        """Compare how long the queue is above the target's band, and see how far RAQM's is."""
         runs = evidence[case]
         checks, means = [], []
         for flows in runs.points(FLOWS):
@@ -136,7 +137,7 @@ def shorter(case: str) -> Judge:
             long = {label: {seed: length for seed, (length, _) in one.items()} for label, one in found.items()}
             checks += [
                 Check.of(
-                    f"overshoot of {runs.hero} less that of {other}, {flows:g} flows",
+                    f"time above the target, {runs.hero} less {other}, {flows:g} flows",
                     less(long[runs.hero], long[other]),
                     unit="s",
                     most=-BIN,
@@ -156,8 +157,8 @@ def shorter(case: str) -> Judge:
         return Judgement(
             checks,
             f"{'; '.join(means)}. Until p_k counts the buffer overflows, arrivals exceed the link by the part "
-            "l / (1 - l), and ln p_k grows by 4 eps times that a period: fast where many flows lose much, slowly where few "
-            "lose little.",
+            "l / (1 - l), and ln p_k grows by 4 eps times that a period: fast where many flows lose much, slowly where "
+            "few lose little.",
         )
 
     return judge
@@ -174,7 +175,7 @@ def back_soonest(evidence: Evidence) -> Judgement:
             for label in runs.labels
         }
         away = {label: outside(runs, label, at(flows), come, go) for label in runs.labels}
-        for effect, found in (("overshoot after 50 s", long), ("time off the target", away)):
+        for effect, found in (("time above the target after 50 s", long), ("time off the target", away)):
             checks += [
                 Check.of(
                     f"{effect} of {runs.hero} less that of {other}, {flows:g} flows",
@@ -205,7 +206,7 @@ def worse_with_many(evidence: Evidence) -> Judgement:
         }
         checks.append(
             Check.of(
-                f"overshoot of {other} at {many:g} flows less that at {few:g}",
+                f"time above the target, {other}, at {many:g} flows less at {few:g}",
                 less(lengths[many], lengths[few]),
                 unit="s",
                 least=BIN,
@@ -263,11 +264,13 @@ def best_at_equal_queue(metric: str, what: str, sign: int) -> Judge:
                 Check.of(f"{what} of {runs.hero} less that of {other}, same mean queue", found, unit="%", **bounds)
             )
         queues = ", ".join(f"{label} {_span(runs, label)}" for label in runs.labels)
+        spreads = {other: at_equal_queue(runs, further, "queue_std", other) for other in runs.others}
+        spread = ", ".join(f"{other} {told(Summary.of(one).mean)}" for other, one in spreads.items())
         return Judgement(
             checks,
-            f"Mean queues over the targets, in packets: {queues}. {runs.hero} at a queue of "
-            f"{told(runs.mean('queue_mean', runs.hero).mean)} loses "
-            f"{told(runs.mean('loss_ratio', runs.hero, scale=100).mean)} % and uses {told(runs.mean('utilisation', runs.hero, scale=100).mean)} % of the link.",
+            f"Mean queues over the targets, in packets: {queues}. At the same queue the standard deviation of "
+            f"{runs.hero}'s less the other's is, in packets: {spread}. Its p follows every packet of the queue, and a "
+            "short queue that varies less is empty more rarely.",
         )
 
     return judge
@@ -302,16 +305,16 @@ def goodput_at_twenty(evidence: Evidence) -> Judgement:
 def falls(evidence: Evidence) -> Judgement:
     """Compare PI's and REM's goodput at the longest target with that at 60 packets."""
     runs = evidence["case3b"]
-    return _beyond_sixty(runs, runs.others, "They", least=None)
+    return _beyond_sixty(runs, runs.others, least=None)
 
 
 def falls_not(evidence: Evidence) -> Judgement:
     """Compare RAQM's goodput at the longest target with that at 60 packets."""
     runs = evidence["case3b"]
-    return _beyond_sixty(runs, [runs.hero], runs.hero, least=-0.2)
+    return _beyond_sixty(runs, [runs.hero], least=-0.2)
 
 
-def _beyond_sixty(runs: Runs, labels: Sequence[str], who: str, least: float | None) -> Judgement:
+def _beyond_sixty(runs: Runs, labels: Sequence[str], least: float | None) -> Judgement:
     top, knee = runs.points(TARGET)[-1], 60
     checks, means = [], []
     for label in labels:
@@ -323,14 +326,18 @@ def _beyond_sixty(runs: Runs, labels: Sequence[str], who: str, least: float | No
         # "Not observed": a fall of up to .2 % of the link, a fraction of what PI's and REM's is, counts as none.
         bounds = {"most": 0.0} if least is None else {"least": least}
         checks.append(Check.of(effect, found, unit="%", **bounds))
-        full = runs.mean("queue_full", label, {TARGET: top}, scale=100).mean
+        full, used, good = (
+            [runs.mean(metric, label, {TARGET: q0}, scale=scale).mean for q0 in (knee, top)]
+            for metric, scale in (("queue_full", 100), ("utilisation", 100), ("goodput", 100 / FULL))
+        )
         means.append(
-            f"{label} {told(runs.mean('queue_mean', label, {TARGET: top}).mean)} packets, full for {told(full)} %"
+            f"{label}: full for {told(full[0])} and {told(full[1])} % of the time, utilisation {told(used[0], 4)} and "
+            f"{told(used[1], 4)} %, goodput {told(good[0], 4)} and {told(good[1], 4)} %"
         )
     return Judgement(
         checks,
-        f"At q0 = {top:g}: {'; '.join(means)}. A queue at the edge of the buffer overflows, and losses in bursts cost "
-        "time-outs; one far below the target does not.",
+        f"At q0 = {knee} and {top:g}: {'; '.join(means)}. An overflow takes packets in bursts; what goodput loses and "
+        "utilisation does not was sent twice.",
     )
 
 
@@ -405,7 +412,7 @@ def period(evidence: Evidence) -> Judgement:
 
 
 def complexity(_: Evidence) -> Judgement:
-    """Leave it: a count of operations, which no run shows."""
+    """Leave it: no run counts operations."""
     return Judgement([], "A count of operations, plain from the pseudocode: one rate and one p_k, whatever the flows.")
 
 

@@ -69,7 +69,7 @@ def _against_queue(evidence: Evidence) -> Iterator[Curve]:
     for panel, metric, scale in (("a", "goodput", 1 / FULL), ("b", "loss_ratio", 1.0)):
         for label in runs.labels:
             yield runs.curve(panel, metric, label, "queue_mean", scale=scale)
-        for label in low.labels:
+        for label in low.others:
             name = f"{label}, q0 = 5 to 15"
             yield low.curve(panel, metric, label, "queue_mean", scale=scale, name=name, style="points")
 
@@ -81,8 +81,8 @@ PAPER = Paper(
     title="Design and Analysis of a Rate-based Algorithm for Active Queue Management",
     source="C. Wang, B. Li, Y. T. Hou, K. Sohraby, W. Tang; the print at hand has neither venue nor year",
     about="RAQM measures the rate of arrivals once a second and multiplies its drop probability by an exponential of "
-    "the rate's excess over an expected rate; the queue over its target enters as a factor. The paper bounds the gain by "
-    "a Lyapunov function and compares RAQM with PI and REM in four cases.",
+    "the rate's excess over an expected rate; the queue over its target enters as a factor. The paper bounds the gain "
+    "by a Lyapunov function and compares RAQM with PI and REM in four cases.",
     hero="RAQM",
     experiments=[
         _case(1, "short round trips"),
@@ -150,7 +150,7 @@ PAPER = Paper(
             name="fig7",
             title="Goodput and packet drop ratio in case 3 with diverse RTT",
             panels=[
-                Panel("a", "Goodput vs. average queue length", AVERAGE, Axis("Goodput (of a full link's)", 0.9, 1)),
+                Panel("a", "Goodput vs. average queue length", AVERAGE, Axis("Goodput (of a full link's)", 0.8, 1)),
                 Panel("b", "Packet drop ratio vs. average queue length", AVERAGE, Axis("Packet drop ratio", 0, 0.06)),
             ],
             curves=_against_queue,
@@ -184,9 +184,9 @@ PAPER = Paper(
             "Rate of the access links",
             "10 Mbit/s on every link, and one congested link only",
             "100 Mbit/s",
-            "Both cannot be: a host that sends 10 Mbit/s keeps its windows in front of its own link, without losses if the "
-            "buffer there is long: case 3 with 40 flows then has a queue at the bottleneck's full buffer for 100 s. A "
-            "variant has 10 Mbit/s, and 100 packets.",
+            "Both cannot be: a host that sends 10 Mbit/s keeps its windows in front of its own link, without losses if "
+            "the buffer there is long: case 3 with 40 flows then has the bottleneck's buffer full for 100 s. A variant "
+            "has 10 Mbit/s, and 100 packets.",
         ),
         Choice(
             "Buffers beside the bottleneck", "100 packets everywhere", "5000 packets", "No loss but at the bottleneck."
@@ -206,7 +206,7 @@ PAPER = Paper(
             "What is averaged",
             "",
             "the last 100 s; in case 4 from 50 s on",
-            "RAQM takes up to 70 s from p(0) = .0002 to its place, PI and REM similarly. A variant averages from 20 s on.",
+            "RAQM takes up to 70 s from p(0) = .0002 to its place, PI and REM similarly. A variant has 20 s on.",
         ),
         Choice(
             "Goodput's unit",
@@ -246,7 +246,7 @@ PAPER = Paper(
         Choice(
             "Response time, overshoot",
             "",
-            "four means of 5 s within 20 % of q0; time until the first overshoot is back in that band",
+            "four means of 5 s within 20 % of q0; the time that such means are above that band",
             "The queue varies by half its target: shorter means would be noise, and a queue that passes is not there.",
         ),
     ],

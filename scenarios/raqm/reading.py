@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aqmlab.papers.evidence import At, Runs
 
 if TYPE_CHECKING:
     import polars
+
+Array = NDArray[np.float64]
 
 FLOWS = "traffic.long.count"
 TARGET = "aqm.q0"
@@ -105,7 +107,7 @@ def distance(q0: float = Q0) -> polars.Expr:
 
 
 def overshoot(runs: Runs, label: str, where: At, start: float = 0.0) -> dict[int, tuple[float, float]]:
-    """Give how long and how far the queue first is above the target.
+    """Give how long and how far the queue is above the target's band.
 
     Parameters
     ----------
@@ -121,14 +123,14 @@ def overshoot(runs: Runs, label: str, where: At, start: float = 0.0) -> dict[int
     Returns
     -------
     dict
-        By seed the seconds from the first mean of `BIN` seconds above the target's band to the next that is not; and by
-        how many packets the highest of these means is above the target.
+        By seed the seconds in which the mean of `BIN` seconds is above the band, and by how many packets the highest of
+        them is above the target, 0 if none is.
     """
     found = {}
-    for seed in runs.of(label, where)["seed"].to_list():
-        curve = runs.over_time("", label, at=where, bin=BIN, seed=seed)
-        times, queue = np.asarray(curve.x), np.asarray(curve.y)
-        found[seed] = first_overshoot(queue[times >= start])
+    for seed, (times, queue) in _binned(runs, label, where).items():
+        late = queue[times >= start]
+        above = late[late > Q0 * (1 + BAND)]
+        found[seed] = (BIN * len(above), float(np.max(above, initial=Q0)) - Q0)
     return found
 
 
@@ -154,34 +156,19 @@ def outside(runs: Runs, label: str, where: At, start: float, end: float) -> dict
         By seed the seconds in which the mean of `BIN` seconds is outside the target's band.
     """
     found = {}
-    for seed in runs.of(label, where)["seed"].to_list():
-        curve = runs.over_time("", label, at=where, bin=BIN, seed=seed)
-        times, queue = np.asarray(curve.x), np.asarray(curve.y)
+    for seed, (times, queue) in _binned(runs, label, where).items():
         away = np.abs(queue[(times >= start) & (times < end)] - Q0) > BAND * Q0
         found[seed] = BIN * float(np.count_nonzero(away))
     return found
 
 
-def first_overshoot(queue: Sequence[float] | np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> tuple[float, float]:
-    """Give length and height of the first time above the target's band.
-
-    Parameters
-    ----------
-    queue : sequence of float
-        Means of `BIN` seconds (packets).
-
-    Returns
-    -------
-    tuple of float
-        Seconds and packets; 0 of either if it never is above.
-    """
-    above = np.asarray(queue) > Q0 * (1 + BAND)
-    if not above.any():
-        return 0.0, 0.0
-    first = int(np.argmax(above))
-    back = np.flatnonzero(~above[first:])
-    length = int(back[0]) if back.size else len(above) - first
-    return BIN * length, float(np.max(np.asarray(queue)[first : first + length])) - Q0
+def _binned(runs: Runs, label: str, where: At) -> dict[int, tuple[Array, Array]]:
+    """Give times and means of `BIN` seconds of the queue, by seed."""
+    found = {}
+    for seed in runs.of(label, where)["seed"].to_list():
+        curve = runs.over_time("", label, at=where, bin=BIN, seed=seed)
+        found[seed] = np.asarray(curve.x, dtype=float), np.asarray(curve.y, dtype=float)
+    return found
 
 
 def at_equal_queue(runs: Runs, further: Runs | None, metric: str, other: str, reach: float = 5.0) -> list[float | None]:
