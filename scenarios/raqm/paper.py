@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from aqmlab.papers import Axis, Choice, Curve, Evidence, Experiment, Figure, Panel, Paper, Variant
 from aqmlab.papers.sketch import Curves
-from aqmlab.scenarios.raqm import balance, claims, theory
+from aqmlab.scenarios.raqm import balance, cases, future, targets, theory
 from aqmlab.scenarios.raqm.reading import FLOWS, FULL, TARGET, at
 
 THREE = {"RAQM": "raqm", "PI": "pi", "REM": "rem"}
@@ -140,6 +140,7 @@ PAPER = Paper(
             quick={"aqm.period": "100 ms,1 s"},
             rivals={},
         ),
+        *future.EXPERIMENTS,
     ],
     items=[
         theory.FIGURE_2,
@@ -170,9 +171,9 @@ PAPER = Paper(
         balance.BALANCE,
         balance.START,
         balance.PERIODS,
-        # The authors' future work: *future.ITEMS, with its experiments and claims at the same place.
+        *future.FIGURES,
     ],
-    claims=[*theory.CLAIMS, *claims.CLAIMS, *balance.CLAIMS],
+    claims=[*theory.CLAIMS, *cases.CLAIMS, *targets.CLAIMS, *balance.CLAIMS, *future.CLAIMS],
     choices=[
         Choice(
             "Delays of R1-R2 and of the servers' links",

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
-import polars
 
 from aqmlab.papers import Axis, Check, Claim, Curve, Evidence, Figure, Judgement, Panel, Table
 from aqmlab.scenarios.raqm.reading import told
-from aqmlab.theory import raqm, raqm_map, raqm_smoothed, raqm_theorems
-from aqmlab.theory.domain import ValidityWarning
+
+if TYPE_CHECKING:
+    import polars
 
 GAINS = (0.5, 1.0, 2.0, 3.0, 3.8, 3.99)
 """Gains alpha r0 in the paper's range, 0 to 4."""
@@ -25,6 +26,8 @@ STEPS = 200
 
 def c_curve(_: Evidence) -> Iterator[Curve]:
     """Draw the bound on the gain."""
+    from aqmlab.theory import raqm_map
+
     x, c = raqm_map.c_curve()
     yield Curve("", "c(x)", x, c)
     yield Curve("", "4", [0.0, 2.0], [4.0, 4.0], style="dashed")
@@ -32,6 +35,8 @@ def c_curve(_: Evidence) -> Iterator[Curve]:
 
 def convergence(_: Evidence) -> Iterator[Curve]:
     """Draw how many periods the rate takes, by the gain."""
+    from aqmlab.theory import raqm
+
     for name, weight in (("as analysed", 0.0), ("rate smoothed, f' = 0.1", raqm.PAPER_WEIGHT)):
         gains = np.round(np.arange(0.2, 5.01, 0.1), 3)
         parts = np.round(np.arange(0.05, 1.001, 0.05), 3)
@@ -41,12 +46,18 @@ def convergence(_: Evidence) -> Iterator[Curve]:
 
 def _periods(*, m: float | None = None, eps: float | None = None, weight: float = 0.0) -> float:
     """Give the periods to 1 % of r0 from half of it, NaN if that takes more than `STEPS`."""
+    from aqmlab.theory import raqm_smoothed
+
     taken = raqm_smoothed.steps_to_settle(m=m, eps=eps, weight=weight, most=STEPS)
     return float("nan") if taken is None else float(taken)
 
 
 def numbers(_: Evidence) -> polars.DataFrame:
     """Set the paper's numbers of section 2 beside ours."""
+    import polars
+
+    from aqmlab.theory import raqm, raqm_map, raqm_smoothed
+
     printed = raqm.design(r0=R0)
     rows = [
         ("least c(x)", 4.0, float(np.min(raqm_map.c_curve()[1]))),
@@ -68,18 +79,24 @@ def numbers(_: Evidence) -> polars.DataFrame:
 
 def _limit() -> float:
     """Give the least gain, to 0.01, from which a small distance to r0 no longer shrinks."""
+    from aqmlab.theory import raqm_map
+
     gains = np.arange(0.01, 8, 0.01)
     return float(gains[np.argmax([abs(raqm_map.factor(m)) >= 1 - 1e-9 for m in gains.tolist()])])
 
 
 def _fastest() -> float:
     """Give the gain, to 0.01, that leaves least of a small distance to r0."""
+    from aqmlab.theory import raqm_map
+
     gains = np.arange(0.01, 4, 0.01)
     return float(gains[np.argmin([abs(raqm_map.factor(m)) for m in gains.tolist()])])
 
 
 def bound(_: Evidence) -> Judgement:
     """Look for the least bound, and for limits at the ends."""
+    from aqmlab.theory import raqm_map
+
     x, c = raqm_map.c_curve()
     ends = [float(raqm_map.c(edge)) for edge in (1e-3, 1e-6, 1e-12)]
     checks = [
@@ -94,6 +111,8 @@ def bound(_: Evidence) -> Judgement:
 
 def lemmas(_: Evidence) -> Judgement:
     """Start from many rates, and see whether all end at the expected one."""
+    from aqmlab.theory import raqm_map
+
     ends = [abs(float(raqm_map.orbit(2.0, x, STEPS)[-1]) - 1) for x in np.linspace(0.05, 4, 80)]
     check = Check.exact("greatest |r / r0 - 1| after 200 periods, from 80 rates, alpha = 2 / r0", max(ends), most=1e-6)
     return Judgement([check], "The law (3) rests only where its exponent is 0, and that is r0 alone.")
@@ -101,6 +120,9 @@ def lemmas(_: Evidence) -> Judgement:
 
 def theorem_1(_: Evidence) -> Judgement:
     """Scan rates and gains for a falling V, and follow those above 4 / r0."""
+    from aqmlab.theory import raqm_smoothed, raqm_theorems
+    from aqmlab.theory.domain import ValidityWarning
+
     gains = np.arange(0.25, 8.01, 0.25)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ValidityWarning)  # gains above 4 are what is asked for
@@ -125,6 +147,8 @@ def theorem_1(_: Evidence) -> Judgement:
 
 def theorem_2(_: Evidence) -> Judgement:
     """Look for two gains of which the bigger is slower."""
+    from aqmlab.theory import raqm_theorems
+
     pairs = raqm_theorems.theorem_2(GAINS)
     steps = ", ".join(f"{m:g}: {told(_periods(m=m), 4)}" for m in GAINS)
     fine = raqm_theorems.theorem_2([0.25, 0.5, 1.0, 1.5, 2.0])
@@ -141,6 +165,8 @@ def theorem_2(_: Evidence) -> Judgement:
 
 def adaptive(_: Evidence) -> Judgement:
     """Compare gains close to the bound with half of it."""
+    from aqmlab.theory import raqm, raqm_smoothed
+
     near, half = 0.95, 0.5
     weight = raqm.PAPER_WEIGHT
     taken = {
