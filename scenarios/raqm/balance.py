@@ -314,14 +314,12 @@ def corrected(evidence: Evidence) -> Judgement:
     """See whether the corrected rate fills the link, and whether the queue then follows the target."""
     runs = evidence["corrected"]
     label = runs.labels[0]
-    top = runs.points(TARGET)[-1]
     checks = [
         Check.of("utilisation, mean over the targets", runs.values("utilisation", label), least=0.995),
         Check.of("packets of queue for each packet of target", slope(runs, label), least=1 - BAND, most=1 + BAND),
     ]
     queues = ", ".join(
-        f"{told(runs.mean('queue_mean', label, {TARGET: q0}).mean)} at {q0:g}"
-        for q0 in (runs.points(TARGET)[0], 60, top)
+        f"{told(runs.mean('queue_mean', label, {TARGET: q0}).mean)} at {q0:g}" for q0 in runs.points(TARGET)
     )
     return Judgement(
         checks,
