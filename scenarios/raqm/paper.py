@@ -192,12 +192,12 @@ PAPER = Paper(
         Choice(
             "Buffers beside the bottleneck", "100 packets everywhere", "5000 packets", "No loss but at the bottleneck."
         ),
-        Choice("TCP flavour", "", "Reno", "What ns-2 scripts of the time mostly took; NewReno and SACK are variants."),
+        Choice("TCP flavour", "", "Reno", "That of the paper's model of TCP; NewReno and SACK are variants."),
         Choice(
             "Least time-out and clock of TCP",
             "",
             "1 s and 100 ms",
-            "ns-2's until 2004; the paper's latest reference is of October 2003. ns-2.35's 0.2 s is a variant.",
+            "The preset of the ns-2 of its time: its latest reference is of October 2003. ns-2.35's 0.2 s is a variant.",
         ),
         Choice("Window limit", "", "1000 segments", "None that binds; ns-2's default of 20 is a variant."),
         Choice("Delayed ACKs", "", "none", "ns-2's default sink; a variant has them."),
