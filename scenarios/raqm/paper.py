@@ -197,7 +197,7 @@ PAPER = Paper(
             "Least time-out and clock of TCP",
             "",
             "1 s and 100 ms",
-            "The preset of the ns-2 of its time: its latest reference is of October 2003. ns-2.35's 0.2 s is a variant.",
+            "ns-2's of its time: its latest reference is of October 2003. ns-2.35's 0.2 s is a variant.",
         ),
         Choice("Window limit", "", "1000 segments", "None that binds; ns-2's default of 20 is a variant."),
         Choice("Delayed ACKs", "", "none", "ns-2's default sink; a variant has them."),
