@@ -232,7 +232,7 @@ NUMBERS = Table(
     title="The numbers that the paper's text gives",
     rows=numbers,
     needs=["case3b"],
-    caption="The paper has no table. Its `about 20` and `about 0.96` are of one point of figure 7; with us the queue hardly "
+    caption="The paper has no table. Its `about 20` and `about 0.96` are of one point of figure 7; our queue hardly "
     "depends on the target, and the mean is over all.",
 )
 
