@@ -52,7 +52,10 @@ def many_sources(evidence: Evidence) -> Judgement:
         for name, at in points.items()
     ]
     sent = {
-        label: 100 * mean(over(tcp_goodput(runs, label, points["Exp1"]), runs.values("throughput", label, points["Exp1"], scale=1e-6)))
+        label: 100
+        * mean(
+            over(tcp_goodput(runs, label, points["Exp1"]), runs.values("throughput", label, points["Exp1"], scale=1e-6))
+        )
         for label in (TD, RED)
     }
     use = {label: 100 * mean(runs.values("utilisation", label, list(points.values())[-1])) for label in (TD, RED)}
@@ -75,8 +78,8 @@ def few_sources(evidence: Evidence) -> Judgement:
                 "Exp5: goodput of RED less tail drop's", gap(runs, [at], tcp_goodput, RED, TD), unit="Mbit/s", least=0
             )
         ],
-        f"The link is {use[RED]:.1f} % busy with RED and {use[TD]:.1f} % with tail drop: what 16 sources reach depends on "
-        "whether the queue outlasts the windows' cuts, for which RED keeps fewer packets in store.",
+        f"The link is {use[RED]:.1f} % busy with RED and {use[TD]:.1f} % with tail drop: what 16 sources reach depends "
+        "on whether the queue outlasts the windows' cuts, for which RED keeps fewer packets in store.",
     )
 
 
@@ -111,9 +114,9 @@ def udp_loses_more(evidence: Evidence) -> Judgement:
     }
     return Judgement(
         checks,
-        f"UDP loses {ratio[TD]:.2f} times what all lose with tail drop and {ratio[RED]:.2f} times with RED (greedy TCP): a "
-        "full buffer cuts off bursts of TCP and lets evenly spaced packets slip in, while RED drops whoever comes; and "
-        "its shorter round trips make TCP lose more.",
+        f"UDP loses {ratio[TD]:.2f} times what all lose with tail drop and {ratio[RED]:.2f} times with RED (greedy "
+        "TCP): a full buffer cuts off bursts of TCP and lets evenly spaced packets slip in, while RED drops whoever "
+        "comes; and its shorter round trips make TCP lose more.",
     )
 
 
@@ -157,8 +160,8 @@ def at_max_threshold(evidence: Evidence) -> Judgement:
     loss = {name: f"{100 * mean(runs.values('loss_ratio', RED, at)):.0f} % ({name})" for name, at in points.items()}
     return Judgement(
         checks,
-        f"To share the link TCP must lose {', '.join(loss.values())}; evenly spaced drops at max_p = 0.1 are up to 18 % "
-        "of the packets, so that the average need not come to max_th unless more than that are to go.",
+        f"To share the link TCP must lose {', '.join(loss.values())}. What RED can drop below max_th, 10 % if drops "
+        "are independent and up to 18 % if spaced as in 1993, decides whether the average is pushed against the step.",
     )
 
 
@@ -201,7 +204,13 @@ def more_than_five(evidence: Evidence) -> Judgement:
     runs = evidence["mixed"]
     at = MIXED["Exp6"]
     checks = [
-        orders("simulated, Exp6: P(> 5 in a row) of RED over tail drop's", counted(runs, RED, at), counted(runs, TD, at), 6, least=ORDER)
+        orders(
+            "simulated, Exp6: P(> 5 in a row) of RED over tail drop's",
+            counted(runs, RED, at),
+            counted(runs, TD, at),
+            6,
+            least=ORDER,
+        )
     ]
     model = {label: float(modelled(label, FLOWS, evidence.quick)[0][5]) for label in (RED, TD)}
     checks.append(
@@ -244,7 +253,9 @@ def alike(evidence: Evidence) -> Judgement:
     checks = [
         Check.of(
             f"{label}: mean run of losses of FTP over UDP's",
-            over(runs.values("classes.ftp.loss_run_mean", label, at), runs.values("classes.udp.loss_run_mean", label, at)),
+            over(
+                runs.values("classes.ftp.loss_run_mean", label, at), runs.values("classes.udp.loss_run_mean", label, at)
+            ),
             least=1 - CLOSE,
             most=1 + CLOSE,
         )
@@ -252,7 +263,7 @@ def alike(evidence: Evidence) -> Judgement:
     ]
     return Judgement(
         checks,
-        "TCP's packets come in bursts, which a full buffer cuts off together and random drops do not; UDP's come alone.",
+        "TCP's packets come in bursts that a full buffer cuts off together and random drops do not; UDP's come singly.",
     )
 
 
@@ -276,7 +287,9 @@ def falling_loss(evidence: Evidence) -> Judgement:
     weights = runs.points("aqm.w_q")
     loss = {w: udp_loss(runs, RED, {"aqm.w_q": w}) for w in weights}
     checks = [
-        Check.of(f"UDP loss with w = {w:g} less that of w = 1", less(loss[w], loss[weights[-1]]), unit="points", least=0)
+        Check.of(
+            f"UDP loss with w = {w:g} less that of w = 1", less(loss[w], loss[weights[-1]]), unit="points", least=0
+        )
         for w in weights[:-1]
     ]
     spread = {w: mean(swing(runs, RED, {"aqm.w_q": w})) for w in (weights[0], weights[-1])}
@@ -293,8 +306,8 @@ def levels(evidence: Evidence) -> Judgement:
     del evidence
     return Judgement(
         [],
-        "UDP losses of 29 to 38 % at 10 Mbit/s come from Chariot's scripts on those PCs, which are not described; greedy "
-        "TCP cannot push the loss so far, so that levels are not to be compared, only differences between disciplines.",
+        "UDP losses of 29 to 38 % at 10 Mbit/s come from Chariot's scripts on those PCs, which are not described; "
+        "greedy TCP cannot push the loss so far, so that only differences between disciplines are to be compared.",
     )
 
 
@@ -302,21 +315,15 @@ def split_matters(evidence: Evidence) -> Judgement:
     """Tell how the longest runs depend on how fast a UDP flow is."""
     runs = evidence["split"]
     points = present_splits(runs)
-    one, many = points[min(points)], points[max(points)]
-    checks = [
-        orders(
-            f"{label}: P(> 5 in a row) of {min(points)} flows over that of {max(points)}",
-            counted(runs, label, one),
-            counted(runs, label, many),
-            6,
-            least=ORDER,
-        )
-        for label in (RED, TD)
-    ]
-    top = {label: max(longest(runs, label, one)) for label in (RED, TD)}
+    few, many = min(points), max(points)
+    fast, slow = ({label: counted(runs, label, points[flows]) for label in (RED, TD)} for flows in (few, many))
+    top = {label: max(longest(runs, label, points[few])) for label in (RED, TD)}
     return Judgement(
-        checks,
-        "The paper does not say into how many flows its UDP is split. A flow of 1 Mbit/s has a packet every 8 ms, and the "
-        f"time that RED drops everything covers several: the longest run is {top[RED]:.0f} packets with RED, "
-        f"{top[TD]:.0f} with tail drop.",
+        [
+            orders(f"RED: P(> 5 in a row) in {few} flow over that in {many}", fast[RED], slow[RED], 6, least=ORDER),
+            orders(f"{few} flow: P(> 5 in a row) of RED over tail drop's", fast[RED], fast[TD], 6, least=ORDER),
+        ],
+        "The paper does not say into how many flows its UDP is split. A flow of 1 Mbit/s has a packet every 8 ms, of "
+        f"which several fall into the time in which RED drops everything: its longest run is {top[RED]:.0f} packets, "
+        f"and {top[TD]:.0f} with tail drop.",
     )

@@ -47,8 +47,8 @@ def gred_loses_less(evidence: Evidence) -> Judgement:
             # "About 10 %": half as much to half as much again.
             Check.of("the same: about as claimed", more, unit="%", least=-15, most=-5),
         ],
-        f"GRED reaches the drops that TCP needs at {queue[APPROXIMATED]:.0f} packets, RED at {queue[RED]:.0f}; the shorter "
-        "queue makes round trips shorter and TCP's loss higher, and UDP, drawn from the same lot, shares it.",
+        f"GRED reaches the drops that TCP needs at {queue[APPROXIMATED]:.0f} packets, RED at {queue[RED]:.0f}; the "
+        "shorter queue makes round trips shorter and TCP's loss higher, and UDP, drawn from the same lot, shares it.",
     )
 
 
@@ -63,8 +63,8 @@ def gred_delivers_less(evidence: Evidence) -> Judgement:
             # "About 3 %": 2 to 4.
             Check.of("the same: about as claimed", gain, unit="%", least=2, most=4),
         ],
-        f"The link is {use[RED]:.1f} % busy with RED and {use[APPROXIMATED]:.1f} % with GRED: a discipline takes much from "
-        "TCP only by letting the queue run empty.",
+        f"The link is {use[RED]:.1f} % busy with RED and {use[APPROXIMATED]:.1f} % with GRED: a discipline takes much "
+        "from TCP only by letting the queue run empty.",
     )
 
 
@@ -109,8 +109,8 @@ def gred_synchronises(evidence: Evidence) -> Judgement:
     )
     return Judgement(
         checks,
-        f"An event of 100 ms hits so many of the flows: {hit}. Divided by the loss, which hits more flows by itself, the "
-        "rest is how much losses are of different flows at once: a full buffer drops bursts of the same flow.",
+        f"An event of 100 ms hits so many of the flows: {hit}. Divided by the loss, which hits more flows by itself, "
+        "the rest is how much losses are of different flows at once: a full buffer drops bursts of the same flow.",
     )
 
 
@@ -164,8 +164,8 @@ def gred_no_better(evidence: Evidence) -> Judgement:
         ]
     return Judgement(
         checks,
-        "The paper is at odds with its own Fig. 8 here, in which GRED loses a tenth less of UDP than RED. In simulation "
-        "the three differ in where they hold the queue, which decides loss and swing more than the edge does.",
+        "The paper is at odds with its own Fig. 8 here, in which GRED loses a tenth less of UDP than RED. In "
+        "simulation the three differ in where they hold the queue, which decides loss more than the edge does.",
     )
 
 
@@ -186,8 +186,8 @@ def best_goodput(evidence: Evidence) -> Judgement:
     told = [mean(averaged(runs, points, tcp_goodput, label)) for label in runs.labels]
     return Judgement(
         checks,
-        f"All keep the link busy, and best and worst are {max(told) - min(told):.2f} Mbit/s apart: TCP gets what UDP loses, "
-        "so that whoever drops more of UDP has the better TCP goodput.",
+        f"All keep the link busy, and best and worst are {max(told) - min(told):.2f} Mbit/s apart: TCP gets what UDP "
+        "loses, so that whoever drops more of UDP has the better TCP goodput.",
     )
 
 
@@ -205,8 +205,8 @@ def better_than_gred(evidence: Evidence) -> Judgement:
     queue = ", ".join(f"{mean(runs.values('queue_mean', label)):.0f} ({label})" for label in (HERO, *GREDS))
     return Judgement(
         checks,
-        f"Loss goes by the length of the round trip, hence of the queue: mean packets {queue}. On a full link TCP has what "
-        "UDP loses, so that to be better in both at once is hardly possible.",
+        f"Loss goes by the length of the round trip, hence of the queue: mean packets {queue}. On a full link TCP has "
+        "what UDP loses, so that to be better in both at once is hardly possible.",
     )
 
 
@@ -259,8 +259,8 @@ def half_the_delay(evidence: Evidence) -> Judgement:
             # "50 %", read off a curve: within ten points.
             Check.of("delay saved by GRED-I: about as claimed", saved, unit="%", least=40, most=60),
         ],
-        f"Tail drop holds {queue[TD]:.0f} packets, a full buffer; GRED-I {queue[HERO]:.0f}, where its function gives the "
-        "loss that TCP needs. The saving grows with the buffer and shrinks with the load, as the paper warns.",
+        f"Tail drop holds {queue[TD]:.0f} packets, a full buffer; GRED-I {queue[HERO]:.0f}, where its function gives "
+        "the loss that TCP needs. The saving grows with the buffer and shrinks with the load, as the paper warns.",
     )
 
 
@@ -283,8 +283,8 @@ def gredi_runs(evidence: Evidence) -> Judgement:
     ]
     return Judgement(
         checks,
-        "Drawn by chance, a loss is followed by another about as often as any packet is lost; at a full buffer the next "
-        "arrival is lost if it comes before a packet has left, which with bursts is often.",
+        "Drawn by chance, a loss is followed by another about as often as any packet is lost; at a full buffer the "
+        "next arrival is lost if it comes before a packet has left, which with bursts is often.",
     )
 
 
@@ -295,8 +295,8 @@ def small_gain(evidence: Evidence) -> Judgement:
     fair = {label: mean(runs.values("classes.tcp.jain", label)) for label in (HERO, TD)}
     return Judgement(
         [Check.of("TCP goodput of GRED-I over tail drop's", gain, unit="%", least=0, most=SAME)],
-        "The link is full with both, so that there is little to gain in sum. What the paper did not measure is who gets "
-        f"it: Jain's index of the TCP flows is {fair[HERO]:.2f} with GRED-I and {fair[TD]:.2f} with tail drop.",
+        "The link is full with both, so that there is little to gain in sum. What the paper did not measure is who "
+        f"gets it: Jain's index of the TCP flows is {fair[HERO]:.2f} with GRED-I and {fair[TD]:.2f} with tail drop.",
     )
 
 
@@ -307,19 +307,23 @@ def recommended(evidence: Evidence) -> Judgement:
     hero = runs.hero
 
     def gain(measure: Measure, most: bool) -> Each:
-        """The hero's of each seed less the best other's."""
+        """Take the best other's of each seed from the hero's."""
         others = [averaged(runs, points, measure, other) for other in runs.others if other != TD]
         known = [[one for one in seed if one is not None] for seed in zip(*others, strict=True)]
-        return less(averaged(runs, points, measure, hero), [(max if most else min)(seed, default=None) for seed in known])
+        return less(
+            averaged(runs, points, measure, hero), [(max if most else min)(seed, default=None) for seed in known]
+        )
 
     checks = [
         Check.of(f"TCP goodput of {hero} less the best other's", gain(tcp_goodput, True), unit="Mbit/s", least=0),
         Check.of(f"UDP loss of {hero} less the best other's", gain(udp_loss, False), unit="points", most=0),
         Check.of(f"delay of {hero} less the best other's", gain(delay, False), unit="ms", most=0),
-        Check.of(f"standard deviation of {hero}'s queue less the best other's", gain(swing, False), unit="packets", most=0),
+        Check.of(
+            f"standard deviation of {hero}'s queue less the best other's", gain(swing, False), unit="packets", most=0
+        ),
     ]
     return Judgement(
         checks,
-        "Goodput, delay and UDP's loss go by the length of the queue that a discipline holds, short for one and long for "
-        "the others; how steady it is goes by the design.",
+        "Goodput, delay and UDP's loss go by the length of the queue that a discipline holds, short for one and long "
+        "for the others; how steady it is goes by the design.",
     )

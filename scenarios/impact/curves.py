@@ -12,8 +12,8 @@ from aqmlab.papers import At, Curve, Evidence, Runs
 from aqmlab.scenarios.impact.measures import (
     APPROXIMATED,
     GENTLE,
-    GREEDY,
     GREDS,
+    GREEDY,
     HERO,
     LONGEST,
     MIXED,

@@ -125,7 +125,7 @@ def tcp_goodput(runs: Runs, label: str, at: At | None = None) -> Each:
         In Mbit/s, of each seed: what all flows deliver less what UDP does.
     """
     everything = runs.values("goodput", label, at, scale=1e-6)
-    if "classes.udp.goodput" not in runs.frame.columns:
+    if not any(entry["name"] == "udp" for entry in runs.study.scenario.resolved["traffic"]):
         return everything
     return less(everything, runs.values("classes.udp.goodput", label, at, scale=1e-6))
 
@@ -311,7 +311,9 @@ def at_least(counts: Array) -> Array:
     return np.where(tail > 0, tail / max(counts.sum(), 1), np.nan)
 
 
-def orders(effect: str, some: Array, others: Array, n: int, *, least: float = -math.inf, most: float = math.inf) -> Check:
+def orders(
+    effect: str, some: Array, others: Array, n: int, *, least: float = -math.inf, most: float = math.inf
+) -> Check:
     """Compare how often runs of losses are long, in orders of magnitude.
 
     Parameters
