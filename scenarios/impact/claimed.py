@@ -275,7 +275,7 @@ CHOICES = [
         "",
         "none: drops are independent",
         "Cisco documents max_p as the share of packets that is dropped at max_th, and the paper's model drops "
-        "independently. Spaced as in 1993 RED drops up to 18 % below max_th, in ns-2 of 2000 at most 7 %. Varied below.",
+        "independently. Spaced as in 1993 RED drops 18 % before max_th, as in ns-2 of 2000 7 %. Varied below.",
     ),
     Choice(
         "sources of the testbed",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from aqmlab.papers import At, Check, Evidence, Judgement, Runs
-from aqmlab.scenarios.impact.curves import FLOWS, modelled, present_splits
+from aqmlab.scenarios.impact.curves import FLOWS, LOAD, in_model, present_splits
 from aqmlab.scenarios.impact.measures import (
     BUFFER,
     GREEDY,
@@ -15,6 +17,7 @@ from aqmlab.scenarios.impact.measures import (
     TCP_ONLY,
     TD,
     Each,
+    at_least,
     counted,
     delay,
     excess,
@@ -63,7 +66,7 @@ def many_sources(evidence: Evidence) -> Judgement:
         checks,
         f"256 sources keep the link busy with either, and goodput is what is not sent in vain ({sent[TD]:.1f} % of the "
         f"bits with tail drop, {sent[RED]:.1f} % with RED, 96 % if nothing comes twice); with 32 the link is busy for "
-        f"{use[TD]:.1f} and {use[RED]:.1f} %, for RED's short queue runs empty.",
+        f"{use[TD]:.1f} and {use[RED]:.1f} %: a queue that runs empty costs more than that.",
     )
 
 
@@ -170,9 +173,10 @@ def red_oscillates(evidence: Evidence) -> Judgement:
     runs = evidence["simulation"]
     checks = [
         Check.of(
-            f"{name}: standard deviation of RED's queue over tail drop's",
-            over(swing(runs, RED, at), swing(runs, TD, at)),
-            least=1,
+            f"{name}: standard deviation of the queue, RED less tail drop",
+            gap(runs, [at], swing, RED, TD),
+            unit="packets",
+            least=0,
         )
         for name, at in present(runs, GREEDY).items()
     ]
@@ -203,31 +207,24 @@ def more_than_five(evidence: Evidence) -> Judgement:
     """Compare how often a UDP flow loses more than 5 in a row."""
     runs = evidence["mixed"]
     at = MIXED["Exp6"]
-    checks = [
-        orders(
-            "simulated, Exp6: P(> 5 in a row) of RED over tail drop's",
-            counted(runs, RED, at),
-            counted(runs, TD, at),
-            6,
-            least=ORDER,
-        )
-    ]
-    model = {label: float(modelled(label, FLOWS, evidence.quick)[0][5]) for label in (RED, TD)}
-    checks.append(
-        Check.exact(
-            f"open-loop model, load 1.2, a flow of {FLOWS}: the same",
-            math.log10(model[RED] / model[TD]),
-            unit="orders of magnitude",
-            least=ORDER,
-        )
+    own = {label: counted(runs, label, at) for label in (RED, TD)}
+    simulated = orders("simulated, Exp6: P(> 5 in a row) of RED over tail drop's", own[RED], own[TD], 6, least=ORDER)
+    modelled = in_model(
+        f"open-loop model, load {LOAD}, a flow of {FLOWS}: the same", RED, TD, 6, FLOWS, evidence.quick, least=ORDER
     )
     loss = {label: mean(udp_loss(runs, label, at)) for label in (RED, TD)}
     alone = 5 * math.log10(loss[RED] / loss[TD])
+    whole = 100 * float(np.nan_to_num(at_least(counted(runs, RED, at, "bottleneck"))[14]))
+    seen = (
+        "shorter than the 80 ms between two packets of this flow"
+        if simulated.value < ORDER
+        else "as long as several packets of this flow"
+    )
     return Judgement(
-        checks,
-        f"Losses independent of each other at the simulated {loss[RED]:.0f} and {loss[TD]:.0f} % would make "
-        f"{alone:.1f} orders of magnitude; in the model, where no source slows down, the average swings across the "
-        "step, in simulation TCP's reaction holds it back.",
+        [simulated, modelled],
+        f"RED drops everything at times: {whole:.1f} % of the runs of all packets are of 15 and more; but where TCP "
+        f"reacts such times are {seen}. Losses of {loss[RED]:.0f} and {loss[TD]:.0f} % that knew nothing of each other "
+        f"would make {alone:.1f} orders of magnitude; the model's sources never slow down.",
     )
 
 
@@ -263,7 +260,7 @@ def alike(evidence: Evidence) -> Judgement:
     ]
     return Judgement(
         checks,
-        "TCP's packets come in bursts that a full buffer cuts off together and random drops do not; UDP's come singly.",
+        "Of TCP's bursts a full buffer, or RED above max_th, takes several packets at once; UDP's come singly.",
     )
 
 

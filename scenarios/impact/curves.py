@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aqmlab.papers import At, Curve, Evidence, Runs
+from aqmlab.papers import At, Check, Curve, Evidence, Runs
 from aqmlab.scenarios.impact.measures import (
     APPROXIMATED,
     GENTLE,
@@ -95,6 +96,52 @@ def modelled(label: str, flows: float, quick: bool) -> tuple[Array, Array]:
     """
     number, name = MODELLED[label]
     return model(number, flows, quick)[name]
+
+
+def in_model(
+    effect: str,
+    one: str,
+    other: str,
+    n: int,
+    flows: float,
+    quick: bool,
+    *,
+    least: float = -math.inf,
+    most: float = math.inf,
+) -> Check:
+    """Compare how often the open-loop model makes long runs of losses, in orders of magnitude.
+
+    Parameters
+    ----------
+    effect : str
+        What the number is.
+    one : str
+        A discipline.
+    other : str
+        The one to compare with.
+    n : int
+        Long are runs of at least so many packets.
+    flows : float
+        As for `model`.
+    quick : bool
+        As for `model`.
+    least : float
+        The claim holds if the logarithm is not below.
+    most : float
+        The claim holds if it is not above.
+
+    Returns
+    -------
+    Check
+        log10 of the ratio of P(run >= n), with the 95 % interval that the model's simulation leaves; none where the
+        chain gives both.
+    """
+    (p, error), (q, other_error) = (
+        (float(own[n - 1]) for own in modelled(label, flows, quick)) for label in (one, other)
+    )
+    half = 1.96 * math.hypot(error / p, other_error / q) / math.log(10)
+    value = math.log10(p / q)
+    return Check(effect=effect, value=value, ci95=half, unit="orders of magnitude", least=least, most=most)
 
 
 def bar(panel: str, label: str, runs: Runs, experiment: str, measure: Measure) -> Curve:

@@ -16,7 +16,7 @@ MODEL = (
     "print), buffer 200; the band is its simulation's error."
 )
 
-ITEMS = [
+ITEMS: list[Figure | Table] = [
     Figure(
         name="fig1",
         title="The evolution of the RED dropping functions",

@@ -104,6 +104,7 @@ EXPERIMENTS = [
         quick={"traffic.udp.count": [1, 40], "traffic.udp.rate": ["1000 kbit/s", "25 kbit/s"]},
         method="paired",
         rivals={},
+        most_seeds=3,
     ),
 ]
 
