@@ -55,6 +55,9 @@ SPLITS: dict[int, At] = {
 }
 """Into how many flows 1 Mbit/s of UDP is split, beyond the paper."""
 
+MEASURES: dict[str, Measure] = {"left": tcp_goodput, "right": udp_loss}
+"""What the printed charts have on their axes."""
+
 
 @lru_cache
 def model(number: int, flows: float, quick: bool) -> dict[str, tuple[Array, Array]]:
@@ -191,12 +194,12 @@ def goodput_and_loss(experiment: str, labels: Sequence[str], loss: bool = True) 
     Returns
     -------
     callable
-        For `Figure`: panels ``TCP`` and ``UDP``.
+        For `Figure`: panels ``left`` and ``right``, or one alone.
     """
 
     def curves(evidence: Evidence) -> Iterator[Curve]:
         runs = evidence[experiment]
-        for panel, measure in {"TCP": tcp_goodput, "UDP": udp_loss}.items() if loss else (("TCP", tcp_goodput),):
+        for panel, measure in MEASURES.items() if loss else (("", tcp_goodput),):
             for label in labels:
                 yield bar(panel, label, runs, experiment, measure)
 
@@ -207,7 +210,7 @@ def averaging(evidence: Evidence) -> Iterator[Curve]:
     """Draw goodput and loss over the averaging weight."""
     runs = evidence["averaging"]
     weights = runs.points("aqm.w_q")
-    for panel, measure in {"TCP": tcp_goodput, "UDP": udp_loss}.items():
+    for panel, measure in MEASURES.items():
         told = [Summary.of(measure(runs, RED, {"aqm.w_q": w})) for w in weights]
         means = [np.nan if one.mean is None else one.mean for one in told]
         halves = [one.ci95 or 0.0 for one in told]

@@ -36,7 +36,7 @@ ITEMS: list[Figure | Table] = [
         name="fig4",
         title="Aggregate goodput with RED and tail drop, experiments 1 to 5",
         needs=["tcp"],
-        panels=[Panel("TCP", "Goodput", Axis("Experiment"), Axis("Throughput (Mbit/s)", 9.0, 9.6))],
+        panels=[Panel("", "Goodput", Axis("Experiment"), Axis("Throughput (Mbit/s)", 9.0, 9.6))],
         curves=curves.goodput_and_loss("tcp", (TD, RED), loss=False),
         caption="The printed axis begins at 9.15. Most that there can be is 9.6: 40 of 1000 bytes are headers.",
         across=1,
@@ -46,12 +46,12 @@ ITEMS: list[Figure | Table] = [
         title="TCP goodput and UDP loss with RED and tail drop, experiments 6 to 8",
         needs=["mixed"],
         panels=[
-            Panel("TCP", "TCP goodput", Axis("Experiment"), Axis(GOODPUT, 7, 8.6)),
-            Panel("UDP", "UDP loss", Axis("Experiment"), Axis(UDP, 0, 38)),
+            Panel("left", "TCP goodput", Axis("Experiment"), Axis(GOODPUT, 7, 8.6)),
+            Panel("right", "UDP loss", Axis("Experiment"), Axis(UDP, 0, 38)),
         ],
         curves=curves.goodput_and_loss("mixed", (RED, TD)),
-        caption="One chart with two axes in print: 7 to 8.4 Mbit/s, and 29 to 38 %. The testbed's level of loss is "
-        "that of its own traffic and is not reached here: compare differences.",
+        caption="One chart with two axes in print, left and right: 7 to 8.4 Mbit/s, and 29 to 38 %. The testbed's "
+        "level of loss is that of its own traffic and is not reached here: compare differences.",
     ),
     Figure(
         name="fig6",
@@ -70,19 +70,19 @@ ITEMS: list[Figure | Table] = [
         title="Impact of the averaging parameter on TCP goodput and UDP loss",
         needs=["averaging"],
         panels=[
-            Panel("TCP", "TCP goodput", WEIGHT, Axis(GOODPUT, 8, 9)),
-            Panel("UDP", "UDP loss", WEIGHT, Axis(UDP, 0, 20)),
+            Panel("left", "TCP goodput", WEIGHT, Axis(GOODPUT, 8, 9)),
+            Panel("right", "UDP loss", WEIGHT, Axis(UDP, 0, 20)),
         ],
         curves=curves.averaging,
-        caption="The printed chart has no numbers on its vertical axes.",
+        caption="One chart with two axes in print, which have no numbers.",
     ),
     Figure(
         name="fig8",
         title="TCP goodput and UDP loss with tail drop, RED and gentle RED, experiments 6 to 8",
         needs=["mixed"],
         panels=[
-            Panel("TCP", "TCP goodput", Axis("Experiment"), Axis(GOODPUT, 7, 8.6)),
-            Panel("UDP", "UDP loss", Axis("Experiment"), Axis(UDP, 0, 38)),
+            Panel("left", "TCP goodput", Axis("Experiment"), Axis(GOODPUT, 7, 8.6)),
+            Panel("right", "UDP loss", Axis("Experiment"), Axis(UDP, 0, 38)),
         ],
         curves=curves.goodput_and_loss("mixed", (TD, RED, *GREDS)),
         caption="Printed is the testbed's GRED: sharp RED from 0 at 30 packets to 1 at 130. Beside it true gentle RED.",
@@ -103,8 +103,8 @@ ITEMS: list[Figure | Table] = [
         title="TCP goodput and UDP loss with tail drop, RED, GRED and GRED-I, simulation",
         needs=["simulation"],
         panels=[
-            Panel("TCP", "TCP goodput", Axis("Experiment"), Axis(GOODPUT, 8, 9.4)),
-            Panel("UDP", "UDP loss", Axis("Experiment"), Axis(UDP, 0, 30)),
+            Panel("left", "TCP goodput", Axis("Experiment"), Axis(GOODPUT, 8, 9.4)),
+            Panel("right", "UDP loss", Axis("Experiment"), Axis(UDP, 0, 30)),
         ],
         curves=curves.goodput_and_loss("simulation", (TD, RED, *GREDS, HERO)),
         caption="The paper does not say which GRED it simulated: both are here.",
