@@ -25,7 +25,7 @@ demo: setup ## run LRED experiment 1 (N = 400) for five AQMs: table, figure, rep
 
 test: setup ## run every test
 	cargo test --workspace --quiet
-	$(BIN)/pytest
+	$(BIN)/pytest -n logical --dist worksteal
 
 lint: setup ## check format, lints and types; warnings are errors
 	rustfmt --check --edition 2024 $$(git ls-files '*.rs')

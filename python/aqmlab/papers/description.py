@@ -134,6 +134,8 @@ class Curve:
         Where they end.
     style : str
         ``line`` (with dots if there are few points), ``dashed`` (theory and bounds), ``points``, ``steps`` or ``bars``.
+    run : int or None
+        The seed of the one run that it is of; none if it is of all.
     """
 
     panel: str
@@ -143,6 +145,7 @@ class Curve:
     low: Numbers | None = None
     high: Numbers | None = None
     style: str = "line"
+    run: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

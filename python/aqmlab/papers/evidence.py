@@ -56,6 +56,11 @@ class Runs:
         return self.sweep.frame
 
     @property
+    def whole(self) -> bool:
+        """Whether all runs that were asked for are there."""
+        return self.sweep.done == self.sweep.wanted
+
+    @property
     def duration(self) -> float:
         """How long a run is, in simulated seconds."""
         return self.study.scenario.duration
@@ -312,6 +317,7 @@ class Runs:
         scale: float = 1.0,
         seed: int | None = None,
         name: str | None = None,
+        link: str | None = None,
     ) -> Curve:
         """Draw a queue or a signal of one run over time.
 
@@ -322,7 +328,7 @@ class Runs:
         label : str
             Of which discipline.
         quantity : str
-            What of the observed link: ``queue.mean``, ``queue.max``, ``p.mean``, ``web.throughput``, ``drops``; see
+            What of the link: ``queue.mean``, ``queue.max``, ``p.mean``, ``web.throughput``, ``drops``; see
             `Result.series_of`.
         at : mapping
             At which point.
@@ -334,6 +340,8 @@ class Runs:
             Of which seed; by default of the first.
         name : str
             What the legend says; by default the label.
+        link : str
+            Of which link; by default of the observed one.
 
         Returns
         -------
@@ -343,7 +351,7 @@ class Runs:
         import polars
 
         frame = self.series(label, at, seed)
-        link = self.study.scenario.resolved["observe"]
+        link = link or self.study.scenario.resolved["observe"]
         step = frame["t"][1] - frame["t"][0]
         told = frame.select("t", value=polars.col(f"{link}.{quantity}").cast(polars.Float64))
         if bin > step:
@@ -357,6 +365,7 @@ class Runs:
             label if name is None else name,
             (told["t"] + step / 2).to_numpy(),
             told["value"].fill_null(float("nan")).to_numpy() * scale,
+            run=self.study.seeds[0] if seed is None else seed,
         )
 
     def distribution(
@@ -428,6 +437,6 @@ class Evidence(Mapping[str, Runs]):
         Returns
         -------
         bool
-            Whether each has a run.
+            Whether each has all its runs: what is drawn or judged from some of them would say something else.
         """
-        return all(name in self._runs and self._runs[name].sweep.done for name in names)
+        return all(name in self._runs and self._runs[name].whole for name in names)

@@ -1,0 +1,300 @@
+"""LRED, experiment 6 and what its summary says: congestion both ways, the measurement, the virtual drop-tail."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aqmlab.papers import Axis, Check, Claim, Curve, Evidence, Experiment, Figure, Judgement, Panel, Runs
+from aqmlab.scenarios.lred.short import Q0, distance
+
+if TYPE_CHECKING:
+    import polars
+    from numpy.typing import NDArray
+
+_LABELS = ("LRED", "PI", "PI*", "REM")
+
+EXPERIMENTS = [
+    Experiment(
+        name="exp6",
+        title="Experiment 6: congestion both ways",
+        scenario="lred/exp6",
+        aqms={
+            label: {"aqm": spec, "reverse_aqm": spec}
+            for label, spec in {
+                "LRED": "lred",
+                "PI": "pi:q_ref=100",
+                "PI*": "pistar:q_ref=100,design={n=200, rtt='600 ms'}",
+                "REM": "rem:b_star=100",
+            }.items()
+        },
+        vary={"dumbbell.buffer": ["200 packets", "400 packets"]},
+        series=True,
+    ),
+    Experiment(
+        name="beta10",
+        title="LRED with beta = 10, a virtual drop-tail buffer",
+        scenario="lred/exp1",
+        settings={"duration": "60 s", "record.step": "1 ms"},
+        aqms={"LRED": "lred:beta=10"},
+        series=True,
+        most_seeds=1,
+    ),
+    Experiment(
+        name="measurement",
+        title="LRED's measurement: its period and its weight, with short flows that come and go",
+        scenario="lred/exp5",
+        settings={"traffic.short.arrival_rate": "100 /s"},
+        aqms={
+            "m_t = 0.1 s": "lred:period=100 ms",
+            "m_t = 1 s": "lred",
+            "m_t = 5 s": "lred:period=5 s",
+            "m_w = 0.9": "lred:weight=0.9",
+        },
+        rivals={},
+    ),
+]
+
+
+def _two_way(evidence: Evidence, buffer: str) -> Iterator[Curve]:
+    runs = evidence["exp6"]
+    for label in runs.labels:
+        at = {"dumbbell.buffer": float(buffer)}
+        yield runs.over_time(f"a, {label}", label, at=at, link="bottleneck:reverse")
+        yield runs.over_time(f"b, {label}", label, at=at)
+
+
+def _two_way_figure(name: str, buffer: str) -> Figure:
+    time, queue = Axis("Time (s)", 0, 100), Axis("Queue length (packets)", 0, float(buffer))
+    return Figure(
+        name=name,
+        title=f"Experiment 6: queue lengths with congestion both ways, q0 = 100, Q = {buffer}",
+        panels=[
+            Panel(f"{letter}, {label}", told, time, queue)
+            for label in _LABELS
+            for letter, told in (("a", "reverse direction, short flows"), ("b", "forward direction, long flows"))
+        ],
+        curves=lambda evidence: _two_way(evidence, buffer),
+        needs=["exp6"],
+        caption="Averages over 50 ms of the first seed.",
+    )
+
+
+def _virtual_drop_tail(evidence: Evidence) -> Iterator[Curve]:
+    runs = evidence["beta10"]
+    yield runs.over_time("a", "LRED", name="queue", bin=0.02)
+    frame = runs.series("LRED").filter(_between(40.0, 40.2))
+    for name, quantity in (("highest p", "max"), ("lowest p", "min")):
+        p = frame[f"bottleneck.p.{quantity}"].to_numpy()
+        yield Curve("b", name, frame["t"].to_numpy(), p, style="points")
+
+
+def _between(begin: float, end: float) -> "polars.Expr":
+    import polars
+
+    return (polars.col("t") >= begin) & (polars.col("t") < end)
+
+
+FIGURES = [
+    _two_way_figure("fig15", "200"),
+    _two_way_figure("fig16", "400"),
+    Figure(
+        name="fig17",
+        title="LRED with beta = 10: a virtual drop-tail buffer of q0",
+        panels=[
+            Panel("a", "Queue length", Axis("Time (s)", 0, 60), Axis("Queue length (packets)", 0, 120)),
+            Panel("b", "Drop probability, 200 ms of it", Axis("Time (s)", 40, 40.2), Axis("Drop probability", 0, 1)),
+        ],
+        curves=_virtual_drop_tail,
+        needs=["beta10"],
+        caption="Experiment 1 with 400 flows: the paper does not say with which. In (b) the highest and "
+        "the lowest p of each millisecond, in which some three packets arrive.",
+    ),
+]
+
+_DIRECTIONS = {"forward": None, "reverse": "bottleneck:reverse"}
+
+
+def _two_way_best(evidence: Evidence) -> Judgement:
+    """Compare how far both queues are from their target over the whole run."""
+    runs = evidence["exp6"]
+    checks = []
+    for buffer in runs.points("dumbbell.buffer"):
+        for direction, link in _DIRECTIONS.items():
+            own = distance(runs, runs.hero, 0, runs.duration, {"dumbbell.buffer": buffer}, link)
+            for other in runs.others:
+                theirs = distance(runs, other, 0, runs.duration, {"dumbbell.buffer": buffer}, link)
+                checks.append(
+                    Check.of(
+                        f"|queue - q0|, {direction}, Q = {buffer:g}: {other} less {runs.hero}",
+                        [other - mine for other, mine in zip(theirs, own, strict=True)],
+                        unit="packets",
+                        least=0,
+                    )
+                )
+    return Judgement(
+        checks,
+        "The slower a scheme finds its drop probability, the longer the start's overload fills the buffer; in 100 s it "
+        "weighs more than in the other experiments.",
+    )
+
+
+def _all_overshoot(evidence: Evidence) -> Judgement:
+    """Measure the highest 1 s mean of the forward queue above its target."""
+    runs = evidence["exp6"]
+    checks = []
+    for label in runs.labels:
+        peaks = _peaks(runs, label, {"dumbbell.buffer": 200.0})
+        checks.append(Check.of(f"overshoot of {label}, Q = 200", peaks, unit="packets", least=20))
+    return Judgement(checks, "Noticeable is taken as a fifth of the target. All flows start within a second, at p = 0.")
+
+
+def _slow_with_room(evidence: Evidence) -> Judgement:
+    """Compare the start of PI and PI* with LRED's, with 400 packets of room."""
+    runs = evidence["exp6"]
+    at = {"dumbbell.buffer": 400.0}
+    checks = []
+    for other in ("PI", "PI*"):
+        late = [a - b for a, b in zip(_calm(runs, other, at), _calm(runs, "LRED", at), strict=True)]
+        checks.append(
+            Check.of(f"first time within 20 packets of q0 after the peak, {other} less LRED", late, unit="s", least=0.5)
+        )
+        higher = [a - b for a, b in zip(_peaks(runs, other, at), _peaks(runs, "LRED", at), strict=True)]
+        checks.append(Check.of(f"overshoot, {other} less LRED", higher, unit="packets", least=0))
+    return Judgement(
+        checks,
+        "Forward direction, 1 s means. Every scheme starts at p = 0; with twice the room the flows' slow start fills "
+        "more of it before an integrator has found its drop probability.",
+    )
+
+
+def _one_second_means(runs: Runs, label: str, at: dict[str, float], seed: int) -> "NDArray[np.float64]":
+    return np.asarray(runs.over_time("", label, at=at, bin=1.0, seed=seed).y, dtype=float)
+
+
+def _peaks(runs: Runs, label: str, at: dict[str, float]) -> list[float]:
+    """Give the highest 1 s mean less q0, of each seed."""
+    return [float(np.nanmax(_one_second_means(runs, label, at, seed))) - Q0 for seed in runs.study.seeds]
+
+
+def _calm(runs: Runs, label: str, at: dict[str, float]) -> list[float]:
+    """Give the first second after the highest one that is within 20 packets of q0, of each seed."""
+    found = []
+    for seed in runs.study.seeds:
+        means = _one_second_means(runs, label, at, seed)
+        peak = int(np.nanargmax(means))
+        near = np.flatnonzero(np.abs(means[peak:] - Q0) <= 20)
+        found.append(float(peak + near[0]) if near.size else runs.duration)
+    return found
+
+
+def _rem_below(evidence: Evidence) -> Judgement:
+    """Measure how often REM's forward queue is below its target, and its goodput."""
+    runs = evidence["exp6"]
+    at = {"dumbbell.buffer": 400.0}
+    below = []
+    for seed in runs.study.seeds:
+        curve = runs.over_time("", "REM", at=at, bin=1.0, seed=seed)
+        y = np.asarray(curve.y)[np.asarray(curve.x) > 20]
+        below.append(100 * float((y < Q0).mean()))
+    return Judgement(
+        [
+            Check.of("share of seconds with REM's queue below 100, from 20 s on", below, unit="%", least=50),
+            Check.of(
+                "goodput, LRED less REM",
+                runs.differences("goodput", "LRED", "REM", at, scale=1e-6),
+                unit="Mbit/s",
+                least=0,
+            ),
+        ],
+        "ns-2's REM counts offered packets, of which it drops some: its queue then sits 10 c l / (1 - l) below the "
+        "target. Ours has the published law, with the queue itself, which has no such bias.",
+    )
+
+
+def _virtual(evidence: Evidence) -> Judgement:
+    """Measure how steep p is, and the longest queue."""
+    frame = evidence["beta10"].series("LRED").filter(_between(20.0, 60.0))
+    least = frame["bottleneck.loss_ratio.min"].drop_nulls().to_numpy().min()
+    longest = float(frame["bottleneck.queue.max"].to_numpy().max())
+    return Judgement(
+        [
+            Check.exact("10 sqrt(L), the least: from 1 on p is 0 or 1 but for q = q0", 10 * least**0.5, least=1),
+            Check.exact("longest queue", longest, unit="packets", most=Q0 + 1),
+        ],
+        "From 20 s on. One packet beside q0 takes p beyond 0 or 1 where beta sqrt(L) is above 1. An arrival that finds "
+        "q0 packets is dropped with L only, so the queue may have one more.",
+    )
+
+
+def _measured_well(evidence: Evidence) -> Judgement:
+    """Compare the paper's measurement with shorter and longer ones."""
+    runs = evidence["measurement"]
+    usual = "m_t = 1 s"
+    checks = [
+        Check.of(
+            f"queue deviation, {label} less {usual}, m_w = 0.1",
+            runs.differences("queue_mad", label, usual),
+            unit="packets",
+            least=0,
+        )
+        for label in runs.labels
+        if label != usual
+    ]
+    return Judgement(
+        checks,
+        "A short period follows the loss of single bursts, a long one is late when the load changes; both show in the "
+        "queue's deviation.",
+    )
+
+
+CLAIMS = [
+    Claim(
+        name="two-way-overshoot",
+        text="With congestion both ways every scheme overshoots noticeably.",
+        where="Section 6.3, experiment 6, Fig. 15",
+        judge=_all_overshoot,
+        needs=["exp6"],
+        shown=["fig15"],
+    ),
+    Claim(
+        name="two-way-best",
+        text="With congestion both ways LRED controls the queues better than PI, PI* and REM.",
+        where="Section 6.3, experiment 6, Figs. 15 and 16",
+        judge=_two_way_best,
+        needs=["exp6"],
+        shown=["fig15", "fig16"],
+    ),
+    Claim(
+        name="two-way-slow",
+        text="With a buffer of 400 packets PI and PI* respond more slowly and overshoot more.",
+        where="Section 6.3, experiment 6, Fig. 16",
+        judge=_slow_with_room,
+        needs=["exp6"],
+        shown=["fig16"],
+    ),
+    Claim(
+        name="two-way-rem-below",
+        text="With a buffer of 400 packets REM's queue is often below its target, which costs goodput.",
+        where="Section 6.3, experiment 6, Fig. 16",
+        judge=_rem_below,
+        needs=["exp6"],
+        shown=["fig16"],
+    ),
+    Claim(
+        name="measurement",
+        text="A measurement period of 1 s and a weight of .1 are reasonable: a shorter period is inaccurate, a longer "
+        "one slow, a small weight captures the latest loss.",
+        where="Section 6.4",
+        judge=_measured_well,
+        needs=["measurement"],
+    ),
+    Claim(
+        name="virtual-drop-tail",
+        text="With beta = 10, p is nearly always 0 or 1, and the queue stays below q0 as in a buffer of that length.",
+        where="Section 6.4, Fig. 17",
+        judge=_virtual,
+        needs=["beta10"],
+        shown=["fig17"],
+    ),
+]
