@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from aqmlab.papers import Axis, Curve, Evidence, Figure, Item, Panel, Runs, Table
 from aqmlab.papers.sketch import Curves
 from aqmlab.scenarios.redtail.readings import (
@@ -111,8 +113,8 @@ def throughputs(label: str) -> Curves:
             for name, entry in CLASSES.items()
         ]
         yield from drawn
-        total = sum(curve.y for curve in drawn)  # type: ignore[misc, arg-type]
-        yield Curve("", "All", drawn[0].x, total, style="dashed")  # type: ignore[arg-type]
+        total = np.sum([np.asarray(curve.y) for curve in drawn], axis=0)
+        yield Curve("", "All", drawn[0].x, total, style="dashed")
 
     return curves
 
@@ -150,8 +152,6 @@ AVERAGE = 2.0
 
 
 def _averaged(curve: Curve, constant: float) -> Curve:
-    import numpy as np
-
     x, y = np.asarray(curve.x, float), np.asarray(curve.y, float)
     keep = float(np.exp(-(x[1] - x[0]) / constant))
     average, smooth = 0.0, np.empty_like(y)
@@ -344,7 +344,7 @@ WEB_FIGURES: tuple[Item, ...] = (
         ],
         curves=drop_probability,
         needs=["dynamic"],
-        caption=f"Before drops are spaced; the average is exponential, with a time constant of {AVERAGE:.0f} s. {ONE_SEED}",
+        caption=f"Before drops are spaced; the average is exponential, of {AVERAGE:.0f} s. {ONE_SEED}",
     ),
     Figure(
         name="fig12",

@@ -45,6 +45,9 @@ FULL = 1000.0
 BAND = (20.0, 80.0)
 """The thresholds of Table II, in packets of 1000 bytes."""
 
+DEFAULT_N = 64.0
+"""After how many packets a pair is long here, in packets; the paper does not say."""
+
 LONG = "lanes.bottleneck.long."
 """Metrics of RED+Tail's queue of long flows; a column of `Runs.frame` begins so."""
 
@@ -175,3 +178,13 @@ def mean(read: PerSeed) -> float:
         Its mean; NaN if there is none.
     """
     return sum(read.values()) / len(read) if read else float("nan")
+
+
+def less(one: float, other: float) -> float:
+    """Subtract, for `together`."""
+    return one - other
+
+
+def ratio(one: float, other: float) -> float:
+    """Divide, for `together`."""
+    return one / other
