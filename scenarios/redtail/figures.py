@@ -10,8 +10,10 @@ import numpy as np
 from aqmlab.papers import Axis, Curve, Evidence, Figure, Item, Panel, Runs, Table
 from aqmlab.papers.sketch import Curves
 from aqmlab.scenarios.redtail.readings import (
+    ALONE_BAND,
     ARED,
     BAND,
+    BESIDE_BAND,
     CLASSES,
     COLUMNS,
     DELAY,
@@ -43,6 +45,11 @@ def _band(panel: str, end: float = WEB_RUN) -> Iterator[Curve]:
         yield Curve(panel, name, [0.0, end], [value, value], style="dashed")
 
 
+def _wanted(panel: str, band: tuple[float, float], end: float) -> Iterator[Curve]:
+    for name, value in zip(("P_L", "P_U"), band, strict=True):
+        yield Curve(panel, name, [0.0, end], [value, value], style="dashed")
+
+
 def _step(runs: Runs, label: str) -> float:
     t = runs.series(label)["t"]
     return float(t[1] - t[0])
@@ -57,9 +64,9 @@ def queue_of_ared(evidence: Evidence) -> Iterator[Curve]:
 def two_queues(evidence: Evidence) -> Iterator[Curve]:
     """Draw RED+Tail's queues, for Fig. 4."""
     runs = evidence["time"]
-    yield runs.over_time("q1", HERO, quantity="lane.short.queue.mean", name="Queue")
-    yield runs.over_time("q2", HERO, quantity="lane.long.queue.mean", name="Queue")
-    yield from _band("q2")
+    yield runs.over_time("a", HERO, quantity="lane.short.queue.mean", name="Queue")
+    yield runs.over_time("b", HERO, quantity="lane.long.queue.mean", name="Queue")
+    yield from _band("b")
 
 
 def by_class(quantity: str, labels: tuple[str, ...], scale: float = 1.0, per_bin: bool = False) -> Curves:
@@ -84,10 +91,10 @@ def by_class(quantity: str, labels: tuple[str, ...], scale: float = 1.0, per_bin
 
     def curves(evidence: Evidence) -> Iterator[Curve]:
         runs = evidence["time"]
-        for panel, entry in CLASSES.items():
+        for name, entry in CLASSES.items():
             for label in labels:
                 factor = scale / _step(runs, label) if per_bin else scale
-                yield runs.over_time(panel, label, quantity=f"{entry}.{quantity}", bin=BIN, scale=factor)
+                yield runs.over_time(LETTERS[name], label, quantity=f"{entry}.{quantity}", bin=BIN, scale=factor)
 
     return curves
 
@@ -132,19 +139,19 @@ def delivery(evidence: Evidence) -> Iterator[Curve]:
 def flows_come_and_go(evidence: Evidence) -> Iterator[Curve]:
     """Draw queues, and the rate of a connection, with fixed and moving thresholds, for Fig. 10."""
     runs = evidence["dynamic"]
-    for panel, label in (("fixed", FIXED), ("dynamic", DYNAMIC)):
+    for panel, label in (("a", FIXED), ("b", DYNAMIC)):
         yield runs.over_time(panel, label, name="Queue")
-        rate = runs.over_time("rate", label, quantity="ftp.throughput", bin=BIN, scale=1 / 20 / 8000)
-        yield rate
-    yield from _band("fixed", DYNAMIC_RUN)
+        yield runs.over_time("c", label, quantity="ftp.throughput", bin=BIN, scale=1 / 20 / 8000)
+    yield from _band("a", DYNAMIC_RUN)
 
 
 def drop_probability(evidence: Evidence) -> Iterator[Curve]:
     """Draw the drop probability and its average with fixed and moving thresholds, for Fig. 11."""
     runs = evidence["dynamic"]
-    for panel, label in (("fixed", FIXED), ("dynamic", DYNAMIC)):
+    for panel, label in (("a", FIXED), ("b", DYNAMIC)):
         yield runs.over_time(panel, label, quantity="p.mean", name="Inst. P")
         yield _averaged(runs.over_time(panel, label, quantity="p.mean", name="Avg. P"), AVERAGE)
+    yield from _wanted("b", ALONE_BAND, DYNAMIC_RUN)
 
 
 AVERAGE = 2.0
@@ -164,23 +171,24 @@ def _averaged(curve: Curve, constant: float) -> Curve:
 def moving_beside_web(evidence: Evidence) -> Iterator[Curve]:
     """Draw both queues and the drop probability of RED+Tail with moving thresholds, for Fig. 12."""
     runs = evidence["time"]
-    yield runs.over_time("q1", DYNAMIC, quantity="lane.short.queue.mean", name="Queue")
-    yield runs.over_time("q2", DYNAMIC, quantity="lane.long.queue.mean", name="Queue")
-    yield runs.over_time("P", DYNAMIC, quantity="p.mean", name="Inst. P")
-    yield _averaged(runs.over_time("P", DYNAMIC, quantity="p.mean", name="Avg. P"), AVERAGE)
+    yield runs.over_time("a", DYNAMIC, quantity="lane.short.queue.mean", name="Queue")
+    yield runs.over_time("b", DYNAMIC, quantity="lane.long.queue.mean", name="Queue")
+    yield runs.over_time("c", DYNAMIC, quantity="p.mean", name="Inst. P")
+    yield _averaged(runs.over_time("c", DYNAMIC, quantity="p.mean", name="Avg. P"), AVERAGE)
+    yield from _wanted("c", BESIDE_BAND, WEB_RUN)
 
 
 def delays_over_maxth1(evidence: Evidence) -> Iterator[Curve]:
     """Draw mean delays, and how they spread, over max_th1, for Fig. 16."""
     runs, path = evidence["maxth1"], "aqm.max_th1"
     for name in ("CBR", "WEB", "FTP"):
-        yield runs.curve("mean", of(name, DELAY), HERO, path, x_scale=1e-3, name=name)
+        yield runs.curve("a", of(name, DELAY), HERO, path, x_scale=1e-3, name=name)
         for quantile, style in (("p50", "dashed"), ("p95", "line")):
             metric = of(name, f"queue_delay_{quantile}")
-            yield runs.curve("spread", metric, HERO, path, x_scale=1e-3, name=f"{name}, {quantile}", style=style)
+            yield runs.curve("b", metric, HERO, path, x_scale=1e-3, name=f"{name}, {quantile}", style=style)
     points = runs.points(path)
     bound = [float(redtail.delay_bound(one, RATE_BYTES)) for one in points]
-    yield Curve("mean", "max_th1 / C", [one / 1000 for one in points], bound, style="dashed")
+    yield Curve("a", "max_th1 / C", [one / 1000 for one in points], bound, style="dashed")
 
 
 def table(experiment: str, printed: Mapping[str, Printed]) -> Callable[[Evidence], polars.DataFrame]:
@@ -239,13 +247,16 @@ def later_rows(evidence: Evidence) -> polars.DataFrame:
     )
 
 
+LETTERS = dict(zip(CLASSES, "abc", strict=True))
+LOSSES = [Axis("Losses (packets/s)", 0, high) for high in (20, 30, 5)]
+START = "At the start slow start overshoots, and FTP loses more than the axis has."
 PACKETS = Axis("Queue length (packets of 1000 B)", 0, 160)
 BOTH = (ARED, HERO)
 ONE_SEED = "One run. The paper's curves are of another random sequence: what counts is their level and swing."
 
 
-def _three(y: Axis) -> list[Panel]:
-    return [Panel(name, name, TIME, y) for name in CLASSES]
+def _three(*y: Axis) -> list[Panel]:
+    return [Panel(letter, name, TIME, own) for (name, letter), own in zip(LETTERS.items(), y, strict=True)]
 
 
 FIG1 = Figure(
@@ -263,8 +274,8 @@ WEB_FIGURES: tuple[Item, ...] = (
         name="fig4",
         title="Queue lengths of RED+Tail",
         panels=[
-            Panel("q1", "Short flows (drop-tail)", TIME, PACKETS),
-            Panel("q2", "Long flows (Adaptive RED)", TIME, PACKETS),
+            Panel("a", "Short flows (drop-tail)", TIME, PACKETS),
+            Panel("b", "Long flows (Adaptive RED)", TIME, PACKETS),
         ],
         curves=two_queues,
         needs=["time"],
@@ -273,16 +284,16 @@ WEB_FIGURES: tuple[Item, ...] = (
     Figure(
         name="fig5",
         title="Packet losses of Adaptive RED and RED+Tail",
-        panels=_three(Axis("Losses (packets/s)", 0)),
+        panels=_three(*LOSSES),
         curves=by_class("drops", BOTH, per_bin=True),
         needs=["time"],
-        caption=f"Means over {BIN:.0f} s. {ONE_SEED}",
+        caption=f"Means over {BIN:.0f} s. {START} {ONE_SEED}",
         across=3,
     ),
     Figure(
         name="fig6",
         title="Packet delays of Adaptive RED and RED+Tail",
-        panels=_three(Axis("Queueing delay (s)", 0, 0.6)),
+        panels=_three(*[Axis("Queueing delay (s)", 0, 0.6)] * 3),
         curves=by_class("delay", BOTH),
         needs=["time"],
         caption=f"Means over {BIN:.0f} s of the time in the router. {ONE_SEED}",
@@ -326,9 +337,9 @@ WEB_FIGURES: tuple[Item, ...] = (
         name="fig10",
         title="Fixed and moving thresholds: 20 FTP, and 20 more from 100 to 300 s",
         panels=[
-            Panel("fixed", FIXED, Axis("Time (s)", 0, DYNAMIC_RUN), Axis("Queue length (packets)", 0, 600)),
-            Panel("dynamic", DYNAMIC, Axis("Time (s)", 0, DYNAMIC_RUN), Axis("Queue length (packets)", 0, 600)),
-            Panel("rate", "Rate of a connection", Axis("Time (s)", 0, DYNAMIC_RUN), Axis("Throughput (kB/s)", 0, 50)),
+            Panel("a", FIXED, Axis("Time (s)", 0, DYNAMIC_RUN), Axis("Queue length (packets)", 0, 600)),
+            Panel("b", DYNAMIC, Axis("Time (s)", 0, DYNAMIC_RUN), Axis("Queue length (packets)", 0, 600)),
+            Panel("c", "Rate of a connection", Axis("Time (s)", 0, DYNAMIC_RUN), Axis("Throughput (kB/s)", 0, 50)),
         ],
         curves=flows_come_and_go,
         needs=["dynamic"],
@@ -339,8 +350,8 @@ WEB_FIGURES: tuple[Item, ...] = (
         name="fig11",
         title="Drop probability with fixed and moving thresholds",
         panels=[
-            Panel("fixed", FIXED, Axis("Time (s)", 0, DYNAMIC_RUN), Axis("Drop probability", 0, 0.3)),
-            Panel("dynamic", DYNAMIC, Axis("Time (s)", 0, DYNAMIC_RUN), Axis("Drop probability", 0, 0.06)),
+            Panel("a", FIXED, Axis("Time (s)", 0, DYNAMIC_RUN), Axis("Drop probability", 0, 0.3)),
+            Panel("b", DYNAMIC, Axis("Time (s)", 0, DYNAMIC_RUN), Axis("Drop probability", 0, 0.06)),
         ],
         curves=drop_probability,
         needs=["dynamic"],
@@ -350,9 +361,9 @@ WEB_FIGURES: tuple[Item, ...] = (
         name="fig12",
         title="RED+Tail with moving thresholds: queues and drop probability",
         panels=[
-            Panel("q1", "Short flows (drop-tail)", TIME, PACKETS),
-            Panel("q2", "Long flows (moving thresholds)", TIME, PACKETS),
-            Panel("P", "Drop probability of the long queue", TIME, Axis("Drop probability", 0, 0.06)),
+            Panel("a", "Short flows (drop-tail)", TIME, PACKETS),
+            Panel("b", "Long flows (moving thresholds)", TIME, PACKETS),
+            Panel("c", "Drop probability of the long queue", TIME, Axis("Drop probability", 0, 0.06)),
         ],
         curves=moving_beside_web,
         needs=["time"],
@@ -362,16 +373,16 @@ WEB_FIGURES: tuple[Item, ...] = (
     Figure(
         name="fig13",
         title="Packet losses of RED+Tail with moving thresholds",
-        panels=_three(Axis("Losses (packets/s)", 0)),
+        panels=_three(*LOSSES),
         curves=by_class("drops", (DYNAMIC,), per_bin=True),
         needs=["time"],
-        caption=f"Means over {BIN:.0f} s. {ONE_SEED}",
+        caption=f"Means over {BIN:.0f} s. {START} {ONE_SEED}",
         across=3,
     ),
     Figure(
         name="fig14",
         title="Packet delays of RED+Tail with moving thresholds",
-        panels=_three(Axis("Queueing delay (s)", 0, 0.8)),
+        panels=_three(*[Axis("Queueing delay (s)", 0, 0.8)] * 3),
         curves=by_class("delay", (DYNAMIC,)),
         needs=["time"],
         caption=f"Means over {BIN:.0f} s of the time in the router. {ONE_SEED}",
@@ -388,8 +399,8 @@ WEB_FIGURES: tuple[Item, ...] = (
         name="fig16",
         title="Delays over max_th1",
         panels=[
-            Panel("mean", "Mean delays", Axis("max_th1 (kB)", 0, 90), Axis("Queueing delay (s)", 0, 0.4)),
-            Panel("spread", "Medians and 95th percentiles", Axis("max_th1 (kB)", 0, 90), Axis("Queueing delay (s)", 0)),
+            Panel("a", "Mean delays", Axis("max_th1 (kB)", 0, 90), Axis("Queueing delay (s)", 0, 0.4)),
+            Panel("b", "Medians and 95th percentiles", Axis("max_th1 (kB)", 0, 90), Axis("Queueing delay (s)", 0)),
         ],
         curves=delays_over_maxth1,
         needs=["maxth1"],

@@ -45,6 +45,10 @@ FULL = 1000.0
 BAND = (20.0, 80.0)
 """The thresholds of Table II, in packets of 1000 bytes."""
 
+ALONE_BAND = (0.01, 0.02)
+BESIDE_BAND = (0.005, 0.01)
+"""P_L and P_U of thresholds that move, alone and in RED+Tail."""
+
 DEFAULT_N = 64.0
 """After how many packets a pair is long here, in packets; the paper does not say."""
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from aqmlab.papers import Check, Claim, Evidence, Judgement
 from aqmlab.scenarios.redtail.readings import (
+    ALONE_BAND,
     BAND,
+    BESIDE_BAND,
     DELAY,
     DYNAMIC,
     FIXED,
@@ -30,10 +32,6 @@ from aqmlab.theory import tcp
 
 if TYPE_CHECKING:
     import polars
-
-ALONE_BAND = (0.01, 0.02)
-BESIDE_BAND = (0.005, 0.01)
-"""P_L and P_U of the two experiments."""
 
 PROPAGATION = 0.064
 """The round trip of FTP without queues, in s."""
