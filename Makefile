@@ -13,10 +13,10 @@ unexport VIRTUAL_ENV
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench counts oracle docs lock clean
+.PHONY: help setup demo test lint format bench counts oracle docs reproduce lock clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(STAMPS)/engine ## make .venv with aqmlab and its tools in it; seconds when nothing changed
 
@@ -53,6 +53,11 @@ oracle: setup ## compare with stored ns-2 runs, or with ns-2 itself
 
 docs: setup ## write the pages that are generated
 	$(BIN)/python -m aqmlab.pages docs
+
+# What is done is kept in out/reproduce/store: interrupted, it goes on.
+reproduce: setup ## reproduce the papers, five seeds, in out/reproduce, and write docs/papers from it
+	$(BIN)/aqmlab reproduce all --out out/reproduce
+	$(BIN)/python -m aqmlab.papers.pages out/reproduce docs/papers
 
 lock: $(STAMPS)/uv ## choose the newest packages that pyproject.toml allows, and pin them
 	target/uv/bin/uv pip compile --quiet --universal --upgrade --generate-hashes --no-header --all-extras --group dev \

@@ -34,6 +34,7 @@ MAY_IMPORT = {
         "cli_analyse",
         "cli_design",
         "cli_fluid",
+        "cli_reproduce",
         "cli_sweep",
         "comparison",
         "files",
@@ -58,6 +59,7 @@ MAY_IMPORT = {
         "scenario",
         "terminal",
     },
+    "cli_reproduce": {"files", "local", "papers", "replication", "terminal"},
     "cli_sweep": {"files", "plot_sweep", "report_sweep", "scenario", "sweeping", "sweeps", "terminal"},
     "cluster": {"_core", "files", "local", "scenario", "task"},
     "comparison": {"files", "plot", "result", "table"},
@@ -103,9 +105,38 @@ MAY_IMPORT = {
     "task": {"_core", "scenario"},
     "terminal": {"scenario"},
 }
+# Of the modules of aqmlab.papers, what each may import of aqmlab's others and, after a dot, of its own.
+PAPERS_MAY_IMPORT = {
+    "__init__": {".description", ".evidence", ".verdict"},
+    "description": {".evidence", ".verdict", "scenario"},
+    "document": {"_core", ".description", ".evidence", ".judging", ".showing", ".texts", "study"},
+    "evidence": {".description", "store", "study", "summary", "sweeps"},
+    "interactive": {".description", ".showing", "report"},
+    "judging": {".description", ".evidence", ".running", ".verdict"},
+    "library": {".description"},
+    "overview": {".document", ".report", ".texts", ".verdict", "files", "report"},
+    "plot": {".description", ".showing", "plot", "table"},
+    "report": {".document", ".interactive", ".showing", ".texts", ".verdict", "files", "report", "table_sweep"},
+    "running": {".description", ".evidence", "scenario", "store", "study", "sweeping", "sweeps"},
+    "showing": {".description", ".evidence", ".judging", ".texts", "plot", "plot_sweep", "table_sweep"},
+    "sketch": {".description", ".evidence"},
+    "texts": {".description", ".evidence", "table_sweep"},
+    "verdict": {"summary"},
+    "writing": {
+        ".description",
+        ".document",
+        ".interactive",
+        ".judging",
+        ".plot",
+        ".report",
+        ".showing",
+        "files",
+        "plot",
+    },
+}
 ONLY_THERE = {
     "distributed": {"cluster"},
-    "typer": {"cli", "cli_analyse", "cli_design", "cli_fluid", "cli_sweep", "terminal"},
+    "typer": {"cli", "cli_analyse", "cli_design", "cli_fluid", "cli_reproduce", "cli_sweep", "terminal"},
     "rich": {"terminal"},
     "matplotlib": {
         "analysis",
@@ -146,6 +177,8 @@ def imported(module: Path) -> Iterator[str]:
                 for a in node.names
                 if (PACKAGE / f"{a.name}.py").exists() or a.name in ("_core", "theory")
             )
+        elif isinstance(node, ast.ImportFrom) and node.module == "aqmlab.papers":
+            yield from (f"aqmlab.papers.{a.name}" for a in node.names if (PACKAGE / f"papers/{a.name}.py").exists())
         elif isinstance(node, ast.ImportFrom):
             assert node.module, f"relative import in {module.name}"
             yield node.module
@@ -167,6 +200,18 @@ def test_theory_knows_numbers_only(module: Path) -> None:
         ".".join(name.split(".")[:2]) if name.startswith("aqmlab") else name.split(".")[0] for name in imported(module)
     }
     assert roots - set(sys.stdlib_module_names) <= {"aqmlab.theory", "numpy", "scipy", "control"}
+
+
+@pytest.mark.parametrize("module", sorted((PACKAGE / "papers").glob("*.py")), ids=lambda file: file.stem)
+def test_papers_import_only_what_is_beneath_them(module: Path) -> None:
+    names = set(imported(module))
+    parts = [name.removeprefix("aqmlab.papers").split(".") for name in names if name.startswith("aqmlab.papers.")]
+    own = {f".{part[1]}" for part in parts}
+    own |= {name.split(".")[1] for name in names if name.startswith("aqmlab.") and name.split(".")[1] != "papers"}
+    assert own <= PAPERS_MAY_IMPORT[module.stem]
+    roots = {name.split(".")[0] for name in names}
+    assert "plotly" not in roots
+    assert "matplotlib" not in roots or module.stem == "plot"
 
 
 def modules_after(*arguments: str) -> set[str]:
@@ -193,6 +238,7 @@ def test_help_needs_no_more_than_typer() -> None:
         "aqmlab.cli_analyse",
         "aqmlab.cli_design",
         "aqmlab.cli_fluid",
+        "aqmlab.cli_reproduce",
         "aqmlab.cli_sweep",
         "aqmlab.terminal",
     }

@@ -21,6 +21,7 @@ from typer.core import TyperGroup
 from aqmlab.cli_analyse import analyse
 from aqmlab.cli_design import design
 from aqmlab.cli_fluid import fluid
+from aqmlab.cli_reproduce import reproduce
 from aqmlab.cli_sweep import sweep
 from aqmlab.terminal import (
     BAD_USAGE,
@@ -182,6 +183,7 @@ def compare(
 
 app.command()(fluid)
 app.command()(sweep)
+app.command()(reproduce)
 app.command()(analyse)
 app.add_typer(design)
 

@@ -267,7 +267,21 @@ def _rows(metrics: Mapping[str, Metric]) -> str:
     return "\n".join(f"| `{one.name}` | {one.unit or '1'} | {one.definition} |" for one in metrics.values())
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Write a table in Markdown.
+
+    Parameters
+    ----------
+    head : sequence of str
+        What stands above the columns.
+    rows : iterable of sequence of str
+        The cells.
+
+    Returns
+    -------
+    str
+        The table, without an end of line.
+    """
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
@@ -287,7 +301,7 @@ def _keys(parameters: Sequence[Mapping[str, Any]], properties: Mapping[str, Any]
     declared = {name for one in parameters for name in (one["name"], *one["aliases"])}
     others = {name: form for name, form in (properties or {}).items() if name not in declared}
     rows += [[f"`{name}`", "", _form(form), form["description"]] for name, form in others.items()]
-    return _table(["key", "default", "allowed", "meaning"], rows)
+    return table(["key", "default", "allowed", "meaning"], rows)
 
 
 def _form(form: Mapping[str, Any]) -> str:
@@ -302,11 +316,11 @@ def _kinds(kinds: Sequence[Mapping[str, Any]]) -> str:
     for kind in kinds:
         own = [f"`{one['name']}`" for one in kind["parameters"] if one["name"] not in shared]
         rows.append([f"`{kind['name']}`", kind["summary"], ", ".join(own), f"`{EXAMPLES[kind['name']]}`"])
-    return _table(["kind", "what its flows do", "keys of its own", "example"], rows)
+    return table(["kind", "what its flows do", "keys of its own", "example"], rows)
 
 
 def _named(entries: Iterable[Mapping[str, Any]]) -> str:
-    return _table(["name", "what it is"], [[f"`{entry['name']}`", entry["summary"]] for entry in entries])
+    return table(["name", "what it is"], [[f"`{entry['name']}`", entry["summary"]] for entry in entries])
 
 
 def _tcp(tcps: Sequence[Mapping[str, Any]], presets: Sequence[str]) -> str:
@@ -323,7 +337,7 @@ def _tcp(tcps: Sequence[Mapping[str, Any]], presets: Sequence[str]) -> str:
         ]
         for name, one in every.items()
     ]
-    return _table(["key", *(f"`{name}`" for name in presets), "allowed", "meaning"], rows)
+    return table(["key", *(f"`{name}`" for name in presets), "allowed", "meaning"], rows)
 
 
 def _groups(listed: Mapping[str, Any], page: str) -> str:
@@ -332,7 +346,7 @@ def _groups(listed: Mapping[str, Any], page: str) -> str:
         [[f"**{title}**", ""], *([f"[`{name}`]({page}#{name})", summary] for name, summary in group)]
         for title, group in grouped(listed).items()
     )
-    return _table(["name", "what it does"], [row for group in rows for row in group])
+    return table(["name", "what it does"], [row for group in rows for row in group])
 
 
 def _aqm(entry: Mapping[str, Any]) -> str:
@@ -342,10 +356,10 @@ def _aqm(entry: Mapping[str, Any]) -> str:
         parts.append(_keys(entry["parameters"]))
     if presets := entry["presets"]:
         rows = [[f"`{one['name']}`", one["summary"], _set(one["values"])] for one in presets]
-        parts.append(_table(["preset", "what it is", "sets"], rows))
+        parts.append(table(["preset", "what it is", "sets"], rows))
     if signals := entry["signals"]:
         rows = [[f"`{one['name']}`", one["unit"], one["doc"]] for one in signals]
-        parts.append(_table(["signal", "unit", "what it is"], rows))
+        parts.append(table(["signal", "unit", "what it is"], rows))
     return "\n\n".join([*parts, *(f"### {title}\n\n{text}" for title, text in told)])
 
 

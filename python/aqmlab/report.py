@@ -42,7 +42,7 @@ tr:hover td {{ background: #f3f5f7; }}
 [title] {{ cursor: help; }}
 pre {{ background: #f6f6f6; padding: .8rem; overflow-x: auto; font-size: 13px; }}
 </style>
-<script>{plotly}</script>
+{head}
 </head>
 <body>
 <h1>{title}</h1>
@@ -61,7 +61,7 @@ _BODY = """{figures}
 {scenarios}"""
 
 
-def page(title: str, made: str, command: str, body: str) -> str:
+def page(title: str, made: str, command: str, body: str, style: str = "", figures: bool = True) -> str:
     """Write a report's page.
 
     Parameters
@@ -74,15 +74,20 @@ def page(title: str, made: str, command: str, body: str) -> str:
         The command line that made it, for the reader to repeat.
     body : str
         All else, as HTML.
+    style : str
+        CSS after that of all reports.
+    figures : bool
+        Whether there are figures in it, which takes plotly.
 
     Returns
     -------
     str
-        HTML, with plotly in it.
+        HTML that needs no other file.
     """
     texts = {"title": title or "aqmlab", "made": made, "command": command}
     escaped = {name: html.escape(text) for name, text in texts.items()}
-    return _PAGE.format(**escaped, plotly=get_plotlyjs(), body=body)
+    head = (f"<style>{style}</style>\n" if style else "") + (f"<script>{get_plotlyjs()}</script>" if figures else "")
+    return _PAGE.format(**escaped, head=head, body=body)
 
 
 def save(results: Mapping[str, Result], file: Path, command: str) -> None:
@@ -150,11 +155,27 @@ def embedded(figure: go.Figure, name: str) -> str:
         HTML.
     """
     # plotly's own writer names the element at random; ours makes the same file from the same results.
-    data = json.dumps(json.loads(figure.to_json())).replace("</", "<\\/")
+    data = in_script(json.loads(figure.to_json()))
     draw = (
         f"{{const f = {data}; Plotly.newPlot('{name}', f.data, f.layout, {{responsive: true, displaylogo: false}});}}"
     )
     return f'<div id="{name}"></div><script>{draw}</script>'
+
+
+def in_script(data: Any) -> str:
+    """Write data as JSON within a page's script.
+
+    Parameters
+    ----------
+    data : any
+        What JSON can hold.
+
+    Returns
+    -------
+    str
+        JSON in which no text ends the script.
+    """
+    return json.dumps(data, allow_nan=False).replace("</", "<\\/").replace("<!--", "\\u003c!--")
 
 
 def _table(results: Mapping[str, Result]) -> str:

@@ -17,7 +17,12 @@ fn defaults() -> impl Iterator<Item = AnyParams> {
 /// as have a timer.
 const INSIDE: [&str; 6] = ["droptail", "red", "pi", "pie", "codel", "choke"];
 
-/// Every algorithm with its defaults, with each preset, and with each switch and choice turned every way.
+/// Parameters with a value for each class of service that their defaults have not.
+const BY_CLASS: [(&str, &str, [f64; 3]); 2] =
+    [("lred", "weights", [0.0, 1.0, 3.0]), ("raqm", "shares", [0.5, 0.3, 0.2])];
+
+/// Every algorithm with its defaults, with each preset, with each switch and choice turned every way, and with values by
+/// class.
 fn variations() -> Vec<(String, AnyParams)> {
     let mut found = Vec::new();
     for name in NAMES {
@@ -39,6 +44,11 @@ fn variations() -> Vec<(String, AnyParams)> {
             }
         }
         found.push(((*name).to_owned(), defaults));
+    }
+    for (name, key, values) in BY_CLASS {
+        let mut params = AnyParams::of(name).expect("a listed algorithm");
+        params.set(key, &Value::List(values.map(Value::Float).into())).expect("an allowed value");
+        found.push((format!("{name} {key}"), params));
     }
     found
 }
@@ -360,6 +370,7 @@ impl Model {
             pair: u32::from(flow % 10),
             udp: flow.is_multiple_of(5),
             l4s: ect && flow.is_multiple_of(2),
+            class: 1 + flow % 4,
             ..Packet::new(size, ect)
         };
         let row = usize::from(flow % 4);

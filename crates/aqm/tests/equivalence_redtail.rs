@@ -8,11 +8,13 @@ mod support;
 use aqm::params::Value;
 use aqm::queue::Frame;
 use aqm::{AnyParams, Limit, Outcome, Packet, Port, Queue, Rate, Span, Time, Uniform};
-use reference::RedTail;
+use reference::{Prediction, RedTail};
 use std::collections::{HashMap, VecDeque};
 use support::{PORT, Random};
 
 const ARRIVALS: u64 = 60_000;
+/// The link's rate in bytes a second.
+const C: f64 = 1e6;
 
 #[derive(Clone, Copy)]
 struct Numbered(Packet);
@@ -67,9 +69,16 @@ fn compare(params: &AnyParams, mut reference: RedTail) -> Tally {
     let mut random = Random(7);
     let mut tally = Tally::default();
     let (mut next_arrival, mut free) = (Time::ZERO, Time::MAX);
+    let mut next_timer = queue.period().map_or(Time::MAX, |period| Time::ZERO + period);
     let (mut arrivals, mut load) = (0, 1.0);
     while arrivals < ARRIVALS {
-        let now = next_arrival.min(free);
+        let now = next_arrival.min(free).min(next_timer);
+        if now == next_timer {
+            queue.on_period(now);
+            reference.timer(now.secs());
+            next_timer += queue.period().expect("a timer");
+            continue;
+        }
         if now == next_arrival {
             if arrivals % 2000 == 0 {
                 load = [0.7, 1.2, 1.7, 0.4, 1.05][(arrivals / 2000) as usize % 5];
@@ -111,56 +120,94 @@ fn compare(params: &AnyParams, mut reference: RedTail) -> Tally {
     tally
 }
 
-#[test]
-fn redtail_equals_the_rules_of_the_paper() {
+/// RED+Tail and its transcription, with the switches of these bits.
+fn both(switches: u32) -> (AnyParams, RedTail) {
     let number = Value::Float;
     let text = |text: &str| Value::Text(text.to_owned());
+    let [by_connection, udp_counts, wide, deep] = [1, 2, 4, 8].map(|bit| switches & bit != 0);
+    let (c1_min, c1_max) = if wide { (Some(0.31), 1.0) } else { (None, 0.87) };
+    let buffer = if deep { 160_000 } else { 25_000 };
+    let mut params = AnyParams::of("redtail").unwrap();
+    let red = [("name", text("red")), ("min_th", number(4.0)), ("max_th", number(60.0))];
+    let red = [&red[..], &[("w_q", number(1.0)), ("spacing", text("none")), ("gentle", Value::Bool(false))]];
+    let red = red.concat().into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    for (key, value) in [
+        ("long", Value::Table(red)),
+        ("n", Value::Integer(9)),
+        ("t", text("210 ms")),
+        ("key", text(if by_connection { "flow" } else { "pair" })),
+        ("udp_short", Value::Bool(!udp_counts)),
+        ("min_th1", text("2100 B")),
+        ("max_th1", text("31013 B")),
+        ("c1_min", c1_min.map_or(text("auto"), number)),
+        ("c1_max", number(c1_max)),
+    ] {
+        params.set(key, &value).unwrap();
+    }
+    let reference = RedTail {
+        c: C,
+        minth1: 2100.0,
+        maxth1: 31_013.0,
+        c1min: c1_min.map_or(C * 2100.0 / 31_013.0, |c1_min| C * c1_min),
+        c1max: C * c1_max,
+        prediction: None,
+        threshold_n: 9,
+        silence_t: 0.21,
+        by_connection,
+        udp_counts,
+        buffer: f64::from(buffer),
+        red: (4.0, 60.0, 0.1),
+        counters: HashMap::new(),
+        q: [VecDeque::new(), VecDeque::new()],
+        credit: [0.0, 0.0],
+        accounting: false,
+        now: 0.0,
+        red_was_on: false,
+        predicted: 0.0,
+    };
+    (params, reference)
+}
+
+/// What the traffic must have tested.
+#[track_caller]
+fn assert_lively(tally: &Tally, deep: bool) {
+    let least = |counts: [u32; 2], least: u32| counts.iter().all(|&count| count > least);
+    assert!(least(tally.queued, 5000) && least(tally.contested, 3000), "{tally:?}");
+    assert!(tally.early > 150 && tally.idle > 300, "{tally:?}");
+    assert!(deep || least(tally.overflows, 300), "{tally:?}");
+}
+
+#[test]
+fn redtail_equals_the_rules_of_the_paper() {
     for switches in 0..16 {
-        let [by_connection, udp_counts, wide, deep] = [1, 2, 4, 8].map(|bit| switches & bit != 0);
-        let (c1_min, c1_max) = if wide { (Some(0.31), 1.0) } else { (None, 0.87) };
-        let buffer = if deep { 160_000 } else { 25_000 };
-        let mut params = AnyParams::of("redtail").unwrap();
-        let red = [("name", text("red")), ("min_th", number(4.0)), ("max_th", number(60.0))];
-        let red =
-            [&red[..], &[("w_q", number(1.0)), ("spacing", text("none")), ("gentle", Value::Bool(false))]];
-        let red = red.concat().into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+        let (params, reference) = both(switches);
+        assert_lively(&compare(&params, reference), switches & 8 != 0);
+    }
+}
+
+#[test]
+fn redtail_with_prediction_equals_holts_formulas() {
+    for (switches, alpha, beta, ms, horizon) in [
+        (0, 0.3, 0.1, 100, None),
+        (5, 0.9, 0.0, 37, None),
+        (8, 0.05, 1.0, 523, Some(29)),
+        (15, 1.0, 0.4, 100, Some(900)),
+    ] {
+        let (mut params, mut reference) = both(switches);
+        let span = |ms: u32| Value::Text(format!("{ms} ms"));
         for (key, value) in [
-            ("long", Value::Table(red)),
-            ("n", Value::Integer(9)),
-            ("t", text("210 ms")),
-            ("key", text(if by_connection { "flow" } else { "pair" })),
-            ("udp_short", Value::Bool(!udp_counts)),
-            ("min_th1", text("2100 B")),
-            ("max_th1", text("31013 B")),
-            ("c1_min", c1_min.map_or(text("auto"), number)),
-            ("c1_max", number(c1_max)),
+            ("allocation", Value::Text("prediction".to_owned())),
+            ("alpha", Value::Float(alpha)),
+            ("beta", Value::Float(beta)),
+            ("interval", span(ms)),
+            ("horizon", horizon.map_or(Value::Text("auto".to_owned()), span)),
         ] {
             params.set(key, &value).unwrap();
         }
-        let c = 1e6;
-        let reference = RedTail {
-            c,
-            minth1: 2100.0,
-            maxth1: 31_013.0,
-            c1min: c1_min.map_or(c * 2100.0 / 31_013.0, |c1_min| c * c1_min),
-            c1max: c * c1_max,
-            threshold_n: 9,
-            silence_t: 0.21,
-            by_connection,
-            udp_counts,
-            buffer: f64::from(buffer),
-            red: (4.0, 60.0, 0.1),
-            counters: HashMap::new(),
-            q: [VecDeque::new(), VecDeque::new()],
-            credit: [0.0, 0.0],
-            accounting: false,
-            now: 0.0,
-            red_was_on: false,
-        };
+        let horizon = horizon.map_or(31_013.0 / C, |ms| f64::from(ms) / 1e3);
+        let (interval, bytes) = (f64::from(ms) / 1e3, vec![0.0]);
+        reference.prediction = Some(Prediction { alpha, beta, interval, horizon, bytes });
         let tally = compare(&params, reference);
-        let least = |counts: [u32; 2], least: u32| counts.iter().all(|&count| count > least);
-        assert!(least(tally.queued, 5000) && least(tally.contested, 3000), "{tally:?}");
-        assert!(tally.early > 150 && tally.idle > 300, "{tally:?}");
-        assert!(deep || least(tally.overflows, 300), "{tally:?}");
+        assert_lively(&tally, switches & 8 != 0);
     }
 }

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+import math
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from aqmlab.papers.description import Claim, Curve, Figure, Item, Judgement, Table
 from aqmlab.papers.evidence import Evidence
@@ -13,6 +17,8 @@ from aqmlab.papers.verdict import Verdict, verdict
 
 if TYPE_CHECKING:
     import polars
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +65,24 @@ class Ruling:
         Returns
         -------
         dict
-            ``claim`` (its name), ``text``, ``where``, ``beyond``, ``verdict``, ``checks`` and ``why``.
+            ``claim`` (its name), ``text``, ``where``, ``beyond``, ``verdict``, ``checks`` and ``why``; none stands
+            for what is not finite.
         """
         claim = self.claim
         checks = [
-            {**asdict(check), "wanted": check.wanted, "outcome": check.outcome} for check in self.judgement.checks
+            {
+                **{key: None if _is_endless(value) else value for key, value in asdict(check).items()},
+                "wanted": check.wanted,
+                "outcome": check.outcome,
+            }
+            for check in self.judgement.checks
         ]
         head = {name: getattr(claim, name) for name in ("text", "where", "beyond")}
         return {"claim": claim.name, **head, "verdict": self.verdict, "checks": checks, "why": self.judgement.why}
+
+
+def _is_endless(value: object) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +101,8 @@ class Assessment:
         The claims that compare, against later disciplines.
     variants : mapping
         By the name of a variant the claims of the sensitivity table.
+    errors : mapping
+        What could not be drawn or judged though its runs are there, and the error: all else is.
     """
 
     findings: Findings
@@ -92,6 +110,7 @@ class Assessment:
     rulings: Sequence[Ruling]
     later: Sequence[Ruling]
     variants: Mapping[str, Sequence[Ruling]]
+    errors: Mapping[str, str] = field(default_factory=dict)
 
     def counts(self, beyond: bool = False) -> dict[Verdict, int]:
         """Count the verdicts.
@@ -110,39 +129,69 @@ class Assessment:
         return {one: found.count(one) for one in Verdict}
 
 
-def assess(findings: Findings) -> Assessment:
+Watch = Callable[[str, float], None]
+"""Told what is being done, and which fraction of it is done."""
+
+
+def assess(findings: Findings, watch: Watch | None = None) -> Assessment:
     """Draw and judge whatever the runs that are there allow.
 
     Parameters
     ----------
     findings : Findings
         What was run.
+    watch : callable
+        Called before each figure, table and claim.
 
     Returns
     -------
     Assessment
-        Figures, tables and verdicts. What needs an experiment that has no runs is left out.
+        Figures, tables and verdicts. What needs an experiment that has no runs is left out; what raises an error is
+        among its errors.
     """
     paper, effort = findings.paper, findings.effort
-    main = findings.evidence["paper"]
-    claims = effort.claims(paper)
-    variants = {
-        variant.name: _rulings((claim for claim in claims if claim.sensitive), findings.evidence[variant.name])
-        for variant in paper.variants
-        if variant.name in findings.evidence
-    }
-    later = findings.evidence.get("later")
+    main, later = findings.evidence["paper"], findings.evidence.get("later")
+    items, claims = effort.items(paper), effort.claims(paper)
+    varied = {variant.name for variant in paper.variants}
+    total = len(items) + len(findings.evidence) * len(claims)
+    errors: dict[str, str] = {}
+    begun = 0
+
+    def attempt(what: str, make: Callable[[], T]) -> Iterator[T]:
+        nonlocal begun
+        if watch:
+            watch(what, begun / total)
+        begun += 1
+        try:
+            yield make()
+        except Exception as error:  # of the paper's own code: one figure's must not cost all others
+            # Of the frames the third is the paper's: this one calls drawn or rule, which calls it.
+            place = traceback.extract_tb(error.__traceback__)[:3][-1]
+            where = f"{Path(place.filename).name}:{place.lineno}"
+            errors[what] = f"{type(error).__name__}: {error} ({where})"
+
+    def rulings(own: Iterable[Claim], evidence: Evidence, setting: str = "") -> list[Ruling]:
+        return [
+            ruling
+            for claim in own
+            if evidence.has(claim.needs)
+            for ruling in attempt(f"claim {claim.name}{setting}", partial(rule, claim, evidence))
+        ]
+
+    made = [one for item in items if main.has(item.needs) for one in attempt(item.name, partial(drawn, item, main))]
+    sensitive = [claim for claim in claims if claim.sensitive]
     return Assessment(
         findings,
-        [drawn(item, main) for item in effort.items(paper) if main.has(item.needs)],
-        _rulings(claims, main),
-        _rulings((claim for claim in claims if claim.comparative), later) if later else [],
-        variants,
+        made,
+        rulings(claims, main),
+        rulings([claim for claim in claims if claim.comparative], later, ", later disciplines") if later else [],
+        {
+            name: rulings(sensitive, evidence, f", {name}")
+            for name, evidence in findings.evidence.items()
+            if name in varied
+        },
+        errors,
     )
-
-
-def _rulings(claims: Iterable[Claim], evidence: Evidence) -> list[Ruling]:
-    return [rule(claim, evidence) for claim in claims if evidence.has(claim.needs)]
 
 
 def rule(claim: Claim, evidence: Evidence) -> Ruling:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import textwrap
 import warnings
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -15,11 +14,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from aqmlab.papers.description import Axis
-from aqmlab.papers.description import Figure as PaperFigure
-from aqmlab.papers.judging import Drawn
-from aqmlab.papers.showing import Line, Plot, heading, legend, plots
+from aqmlab.papers.showing import Line, Plot, Sheet
 from aqmlab.plot import STYLE
-from aqmlab.plot_sweep import marks
 from aqmlab.table import printable
 
 if TYPE_CHECKING:
@@ -28,39 +24,31 @@ if TYPE_CHECKING:
 _WIDTHS = {1: 7.4, 2: 9.6, 3: 12.0}
 """How wide a figure is in inches, by how many panels are beside each other; more take as much as three."""
 
-_LEFT, _RIGHT, _BETWEEN, _ABOVE, _BELOW, _TITLE, _SMALL = 0.72, 0.15, 0.75, 0.3, 0.5, 0.34, 0.17
-"""Room in inches: left and right of all, between panels, above and below each, for the title, for a line of text."""
+_LEFT, _RIGHT, _BETWEEN, _ABOVE, _BELOW, _SMALL = 0.72, 0.15, 0.75, 0.3, 0.5, 0.17
+"""Room in inches: left and right of all, between panels, above and below each, for a line of small print."""
 
 _DPI = 110
 
 
-def figure(drawn: Drawn, colours: Mapping[str, str], small_print: str = "") -> Figure:
+def figure(sheet: Sheet) -> Figure:
     """Draw a figure.
 
     Parameters
     ----------
-    drawn : Drawn
-        It, with its data.
-    colours : mapping
-        The colour of each curve, by its name; see `aqmlab.papers.showing.colours`.
-    small_print : str
-        What stands at its foot: seeds, what the bands are.
+    sheet : Sheet
+        What it shows.
 
     Returns
     -------
     matplotlib.figure.Figure
         The figure.
     """
-    assert isinstance(drawn.item, PaperFigure)
-    shown = plots(drawn)
-    mark = dict(zip(colours, marks(len(colours)), strict=True))
-    names = legend(shown)
-    across = max(1, min(drawn.item.across, len(shown)))
+    shown, names, across = sheet.plots, sheet.names, sheet.across
     deep = -(-len(shown) // across)
     width = _WIDTHS.get(across, _WIDTHS[3])
     columns = max(1, min(len(names), int((width - _LEFT) / (0.55 + 0.075 * max(map(len, names), default=1)))))
-    foot = textwrap.wrap(printable(small_print), int(width * 17))
-    head = textwrap.wrap(printable(f"{heading(drawn.item)}: {drawn.item.title}"), int(width * 11))
+    foot = textwrap.wrap(printable(sheet.small_print), int(width * 17))
+    head = textwrap.wrap(printable(sheet.title), int(width * 11))
     beneath = 0.06 + _SMALL * len(foot) + (0.1 + 0.2 * -(-len(names) // columns) if names else 0.0)
     above = 0.1 + 0.21 * len(head)
     each = 3.4 if deep == across == 1 else 1.45 if across == 1 and deep > 2 else 2.35
@@ -73,9 +61,9 @@ def figure(drawn: Drawn, colours: Mapping[str, str], small_print: str = "") -> F
             left = _LEFT + place % across * (inner + _BETWEEN)
             top = above + _ABOVE + place // across * (each + _ABOVE + _BELOW)
             box = (left / width, 1 - (top + each) / height, inner / width, each / height)
-            _panel(made.add_axes(box), plot, colours, mark, len(shown) > 1 or plot.panel.title != drawn.item.title)
+            _panel(made.add_axes(box), plot, sheet, titled=not sheet.title.endswith(f": {plot.title}"))
         if names:
-            handles = [_handle(name, shown, colours, mark) for name in names]
+            handles = [_handle(name, sheet) for name in names]
             made.legend(
                 handles,
                 ["\n".join(textwrap.wrap(printable(name), 60)) for name in names],
@@ -94,13 +82,13 @@ def figure(drawn: Drawn, colours: Mapping[str, str], small_print: str = "") -> F
     return made
 
 
-def _panel(axes: Axes, plot: Plot, colours: Mapping[str, str], mark: Mapping[str, str], titled: bool = True) -> None:
+def _panel(axes: Axes, plot: Plot, sheet: Sheet, titled: bool) -> None:
     panel, bars = plot.panel, plot.bars
     for line in plot.lines:
         if line.style == "bars":
-            _bars(axes, line, bars.index(line.name), len(bars), colours[line.name])
+            _bars(axes, line, bars.index(line.name), len(bars), sheet.colours[line.name])
         else:
-            _line(axes, line, colours[line.name], mark[line.name])
+            _line(axes, line, sheet.colours[line.name], sheet.marks[line.name])
     if not plot.lines:
         axes.text(0.5, 0.5, "no data", ha="center", va="center", color="#666666", transform=axes.transAxes)
     if titled:
@@ -164,26 +152,22 @@ def _reach(line: Line) -> np.ndarray[Any, Any]:
     return np.maximum(np.stack([line.y - line.low, line.high - line.y]), 0.0)
 
 
-def _handle(name: str, shown: Sequence[Plot], colours: Mapping[str, str], mark: Mapping[str, str]) -> Line2D | Patch:
-    lines = [line for plot in shown for line in plot.lines if line.name == name]
+def _handle(name: str, sheet: Sheet) -> Line2D | Patch:
+    lines = [line for plot in sheet.plots for line in plot.lines if line.name == name]
     if lines[0].style == "bars":
-        return Patch(color=colours[name])
+        return Patch(color=sheet.colours[name])
     dashes: Any = {"dashed": (0, (5, 2.5)), "points": "none"}.get(lines[0].style, "-")
-    marker = mark[name] if any(line.marked for line in lines) else None
-    return Line2D([], [], color=colours[name], linestyle=dashes, marker=marker, markersize=4.5, linewidth=1.5)
+    marker = sheet.marks[name] if any(line.marked for line in lines) else None
+    return Line2D([], [], color=sheet.colours[name], linestyle=dashes, marker=marker, markersize=4.5, linewidth=1.5)
 
 
-def images(drawn: Drawn, colours: Mapping[str, str], small_print: str = "") -> dict[str, bytes]:
+def images(sheet: Sheet) -> dict[str, bytes]:
     """Draw a figure for files.
 
     Parameters
     ----------
-    drawn : Drawn
-        It, with its data.
-    colours : mapping
-        As for `figure`.
-    small_print : str
-        As for `figure`.
+    sheet : Sheet
+        What it shows.
 
     Returns
     -------
@@ -193,7 +177,7 @@ def images(drawn: Drawn, colours: Mapping[str, str], small_print: str = "") -> d
     found = {}
     with warnings.catch_warnings(), mpl.rc_context(STYLE):
         warnings.simplefilter("ignore", UserWarning)  # a glyph that no font has, an interval below a logarithmic axis
-        made = figure(drawn, colours, small_print)
+        made = figure(sheet)
         forms: dict[str, dict[str, Any]] = {"svg": {"metadata": {"Date": None}}, "png": {"dpi": _DPI}}
         for form, options in forms.items():
             file = io.BytesIO()

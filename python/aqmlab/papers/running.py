@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from aqmlab.papers.evidence import Evidence, Runs
 from aqmlab.scenario import Scenario, Settings
 from aqmlab.store import Store
 from aqmlab.study import Study, study
-from aqmlab.sweeping import Progress, run_all
+from aqmlab.sweeping import Progress, Standing, run_all
 from aqmlab.sweeps import Failure
 
 FEW_SEEDS = 3
@@ -198,6 +198,37 @@ def settings(paper: Paper, effort: Effort) -> list[Setting]:
     return found
 
 
+def studies(paper: Paper, effort: Effort) -> list[tuple[Setting, str, Study]]:
+    """Say what to run for a paper.
+
+    Parameters
+    ----------
+    paper : Paper
+        The paper.
+    effort : Effort
+        How much to do.
+
+    Returns
+    -------
+    list of tuple
+        The setting, the experiment's name, and what to run of it there.
+
+    Raises
+    ------
+    ScenarioError
+        If a scenario is not valid.
+    ValueError
+        If a figure is asked for that the paper does not have, or what varies cannot be read.
+    """
+    found = []
+    for setting in settings(paper, effort):
+        for experiment in paper.experiments:
+            wanted = setting.study(paper, experiment) if experiment.name in setting.needs else None
+            if wanted:
+                found.append((setting, experiment.name, wanted))
+    return found
+
+
 @dataclass(frozen=True)
 class Findings:
     """What was run for a paper.
@@ -211,15 +242,17 @@ class Findings:
     evidence : mapping
         By the setting's name.
     wanted : int
-        How many runs were asked for.
+        How many runs were asked for; one that several experiments mean counts once.
     done : int
-        How many there are.
+        How many there are, counted so.
     simulated : int
-        How many of them were not in the store.
+        How many were not in the store; one that several experiments mean counts in each.
     failures : sequence of Failure
         What could not be done.
     interrupted : bool
         Whether the user stopped it.
+    damage : mapping
+        How many runs could not be read, by the file of the store that they were in.
     """
 
     paper: Paper
@@ -230,6 +263,7 @@ class Findings:
     simulated: int
     failures: Sequence[Failure]
     interrupted: bool
+    damage: Mapping[str, int] = field(default_factory=dict)
 
 
 def run(
@@ -271,28 +305,31 @@ def run(
     ClusterError
         If the cluster cannot do the runs.
     """
-    experiments = {experiment.name: experiment for experiment in paper.experiments}
-    chosen = settings(paper, effort)
-    pairs: list[tuple[Setting, str]] = []
-    studies: list[Study] = []
-    for setting in chosen:
-        for name in experiments:
-            wanted = setting.study(paper, experiments[name]) if name in setting.needs else None
-            if wanted:
-                pairs.append((setting, name))
-                studies.append(wanted)
-    sweeps = run_all(studies, store, jobs, cluster, progress=progress)
+    last: Standing | None = None
+
+    def noted(standing: Standing) -> None:
+        nonlocal last
+        last = standing
+        if progress:
+            progress(standing)
+
+    asked = studies(paper, effort)
+    sweeps = run_all([one for _, _, one in asked], store, jobs, cluster, progress=noted)
     kept = Store(store)
-    found: dict[str, dict[str, Runs]] = {setting.name: {} for setting in chosen}
-    for (setting, name), asked, sweep in zip(pairs, studies, sweeps, strict=True):
-        found[setting.name][name] = Runs(asked, sweep, kept, paper.hero)
+    found: dict[str, dict[str, Runs]] = {setting.name: {} for setting in settings(paper, effort)}
+    for (setting, name, wanted), sweep in zip(asked, sweeps, strict=True):
+        found[setting.name][name] = Runs(wanted, sweep, kept, paper.hero)
+    quick = {setting.name: setting.quick for setting in settings(paper, effort)}
+    done = len({key for sweep in sweeps for key in sweep.frame["key"]})
+    failures = [failure for sweep in sweeps for failure in sweep.failures]
     return Findings(
         paper,
         effort,
-        {setting.name: Evidence(found[setting.name], paper.hero, setting.quick) for setting in chosen},
-        wanted=sum(sweep.wanted for sweep in sweeps),
-        done=sum(sweep.done for sweep in sweeps),
+        {name: Evidence(own, paper.hero, quick[name]) for name, own in found.items()},
+        wanted=last.wanted if last else done,
+        done=done,
         simulated=sum(sweep.simulated for sweep in sweeps),
-        failures=[failure for sweep in sweeps for failure in sweep.failures],
+        failures=failures,
         interrupted=any(sweep.interrupted for sweep in sweeps),
+        damage={file: runs for sweep in sweeps for file, runs in sweep.damage.items()},
     )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aqmlab.papers.description import Axis, Curve, Figure, Item, Panel, Paper
+from aqmlab.papers.description import Axis, Curve, Figure, Panel, Paper
 from aqmlab.papers.evidence import Evidence
 from aqmlab.papers.judging import Drawn
+from aqmlab.papers.texts import heading, seeds
 from aqmlab.plot import COLOURS
+from aqmlab.plot_sweep import marks
 from aqmlab.table_sweep import span
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 FEW = 30
 """Of how many points at most a line has a mark at each."""
+
+MARKS = marks(len(COLOURS))
+"""For whoever cannot see the colours, in the order of use."""
 
 MOST = 1000
 """How many points of a curve are drawn: more than any figure is wide in pixels."""
@@ -180,6 +184,74 @@ def _extremes(y: NDArray[np.float64]) -> NDArray[np.int_]:
     return np.array(sorted(kept))
 
 
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """All that a figure shows: what draws it needs nothing else.
+
+    Parameters
+    ----------
+    name : str
+        The figure's name.
+    title : str
+        Its number and title.
+    plots : sequence of Plot
+        Its panels.
+    across : int
+        How many panels are beside each other.
+    names : sequence of str
+        What the legend has; nothing if there is none.
+    colours : mapping
+        The colour of each curve, by its name.
+    marks : mapping
+        The mark of each curve, by its name, one of `MARKS`.
+    small_print : str
+        What stands at its foot: seeds, what the bands are.
+    """
+
+    name: str
+    title: str
+    plots: Sequence[Plot]
+    across: int
+    names: Sequence[str]
+    colours: Mapping[str, str]
+    marks: Mapping[str, str]
+    small_print: str
+
+
+def sheet(drawn: Drawn, colours: Mapping[str, str], evidence: Evidence) -> Sheet:
+    """Lay out a figure.
+
+    Parameters
+    ----------
+    drawn : Drawn
+        A figure with its data.
+    colours : mapping
+        Of the paper; see `colours`.
+    evidence : Evidence
+        What it is drawn from.
+
+    Returns
+    -------
+    Sheet
+        What it shows.
+    """
+    figure = drawn.item
+    assert isinstance(figure, Figure)
+    panels = plots(drawn)
+    order = list(colours)
+    own = list(dict.fromkeys(line.name for plot in panels for line in plot.lines))
+    return Sheet(
+        figure.name,
+        f"{heading(figure)}: {figure.title}",
+        panels,
+        max(1, min(figure.across, len(panels))),
+        legend(panels),
+        {name: colours[name] for name in own},
+        {name: MARKS[order.index(name) % len(MARKS)] for name in own},
+        explained(drawn, panels, evidence),
+    )
+
+
 def colours(paper: Paper, drawn: Iterable[Drawn]) -> dict[str, str]:
     """Give each curve a colour, the same in all figures of a paper.
 
@@ -232,30 +304,15 @@ def legend(figure: Sequence[Plot]) -> list[str]:
     return [] if told or alone else names
 
 
-def heading(item: Item) -> str:
-    """Call a figure or table what the paper calls it.
-
-    Parameters
-    ----------
-    item : Figure or Table
-        Which.
-
-    Returns
-    -------
-    str
-        ``Figure 7``, ``Table 3``; of what has no number in the paper its name.
-    """
-    match = re.fullmatch(r"(fig|table)(\d+\w*)", item.name)
-    return item.name if match is None else f"{'Figure' if match[1] == 'fig' else 'Table'} {match[2]}"
-
-
-def explained(drawn: Drawn, evidence: Evidence) -> str:
+def explained(drawn: Drawn, panels: Sequence[Plot], evidence: Evidence) -> str:
     """Say what a figure is of and what its bands are.
 
     Parameters
     ----------
     drawn : Drawn
         The figure.
+    panels : sequence of Plot
+        Its panels.
     evidence : Evidence
         What it is drawn from.
 
@@ -264,7 +321,7 @@ def explained(drawn: Drawn, evidence: Evidence) -> str:
     str
         A line of small print.
     """
-    lines = [line for plot in plots(drawn) for line in plot.lines]
+    lines = [line for plot in panels for line in plot.lines]
     told = [seeds(drawn.item.needs, evidence)]
     kinds = ["bands"] * any(line.banded for line in lines)
     kinds += ["error bars"] * any(line.low is not None and not line.banded for line in lines)
@@ -275,29 +332,10 @@ def explained(drawn: Drawn, evidence: Evidence) -> str:
         told.append(f"curves over time: one run, of seed {span(tuple(runs))}")
     if evidence.quick:
         told.append("quick: fewer points")
-    cut = [plot.panel.letter for plot in plots(drawn) if plot.cut]
+    cut = [plot.panel.letter for plot in panels if plot.cut]
     if cut:
         where = f" of {', '.join(cut)}" if any(cut) else ""
         told.append(f"some points are outside the printed range{where}")
     if drawn.item.beyond:
         told.append("beyond the paper")
     return "; ".join(part for part in told if part)
-
-
-def seeds(needs: Sequence[str], evidence: Evidence) -> str:
-    """Name the seeds of some experiments.
-
-    Parameters
-    ----------
-    needs : sequence of str
-        The experiments.
-    evidence : Evidence
-        Their runs.
-
-    Returns
-    -------
-    str
-        ``seeds 1 to 5``; nothing if nothing was run.
-    """
-    every = sorted({seed for name in needs for seed in evidence[name].study.seeds})
-    return f"seed{'s' if len(every) > 1 else ''} {span(tuple(every))}" if every else ""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from aqmlab.papers.description import Curve
 from aqmlab.papers.evidence import At, Evidence
+from aqmlab.summary import Summary
 
 Curves = Callable[[Evidence], Iterator[Curve]]
 
@@ -93,3 +95,32 @@ def over_time(
             yield runs.over_time(panel, label, quantity=quantity, at=at, bin=bin, scale=scale, name=name)
 
     return curves
+
+
+def bars(panel: str, name: str, places: Sequence[str], told: Sequence[Summary], scale: float = 1.0) -> Curve:
+    """Draw means and their 95 % intervals as bars.
+
+    Parameters
+    ----------
+    panel : str
+        The letter of the panel.
+    name : str
+        What the legend says.
+    places : sequence of str
+        The category of each bar.
+    told : sequence of Summary
+        How high each is.
+    scale : float
+        What to multiply values with.
+
+    Returns
+    -------
+    Curve
+        NaN where there is no value, and no intervals if there is none of some bar.
+    """
+    means = [math.nan if one.mean is None else one.mean * scale for one in told]
+    if any(one.ci95 is None for one in told):
+        return Curve(panel, name, places, means, style="bars")
+    halves = [(one.ci95 or 0.0) * scale for one in told]
+    low, high = ([mean + sign * half for mean, half in zip(means, halves, strict=True)] for sign in (-1, 1))
+    return Curve(panel, name, places, means, low, high, "bars")

@@ -10,7 +10,22 @@
 //!    = min(q1 / max_th1, c1_max) C          min_th1 <= q1                     (section III)
 //! ```
 //!
-//! and the long one at C2 = C - C1. One link that serves packets keeps to these rates by an account: with B the bytes
+//! or, with `allocation = "prediction"`, at what is to come as well:
+//!
+//! ```text
+//! C1 = 0                                    q1 = 0
+//!    = r^ + q1 / horizon, clipped to [c1_min C, c1_max C]      0 < q1
+//! m(k) = alpha r(k) + (1 - alpha) (m(k-1) + b(k-1)),  m(1) = r(1)
+//! b(k) = beta (m(k) - m(k-1)) + (1 - beta) b(k-1),    b(1) = 0
+//! r^ = max(m(k) + b(k), 0)
+//! ```
+//!
+//! with r(k) the rate at which short packets came in the k-th `interval`, dropped ones included, and r^ what Holt's
+//! smoothing of level m and trend b expects of the next. By default `horizon` is max_th1 / C: q1 / horizon is then the
+//! rule of section III, which is that of an r^ of 0. It needs a queue of r max_th1 / C to serve a steady rate r, a delay
+//! of max_th1 / C whatever r is; a true r^ serves the rate itself, and leaves to the queue what r^ missed.
+//!
+//! The long queue has C2 = C - C1. One link that serves packets keeps to these rates by an account: with B the bytes
 //! that the short queue has been allotted and has not sent,
 //!
 //! ```text
@@ -22,8 +37,9 @@
 //! What one queue sends while the other is empty does not count, so that neither saves up service, and B stays within
 //! one packet. When both are empty, B is 0.
 //!
-//! Decides at: enqueue; else as the algorithms inside. Timer: those of the algorithms inside. Randomness: that of the
-//! algorithms inside. State: B, C1; of each of `table` pairs a count and the time of its last packet.
+//! Decides at: enqueue; else as the algorithms inside. Timer: those of the algorithms inside; `interval`, if it predicts.
+//! Randomness: that of the algorithms inside. State: B, C1; m, b and the bytes of the interval, if it predicts; of each
+//! of `table` pairs a count and the time of its last packet.
 //!
 //! A full table forgets the pair silent longest to take in a new one. Hence a flood of new pairs costs no memory:
 //! they are short, as all that is new, and share the short queue; a long flow is forgotten, and short for its next
@@ -35,18 +51,36 @@
 //! slow start, which 1.3 % of its files exceed where it says less than 2 %; 10 s, less than a reader thinks; the C1
 //! at `min_th1`, so that C1 has no step there, and 0.9 C. q1 does not count the packet in transmission.
 //!
+//! Prediction the paper leaves to the future, and names no predictor. Holt's is the plainest that follows a level and a
+//! trend; its weights and its interval are ours. Dropped packets are demand too: they are sent again.
+//!
 //! The algorithms inside are any that work on one queue; each believes that it has the whole link. An arrival
-//! that finds the buffer full is dropped, whatever they would rather drop. Where both have timers, the slower one is
-//! served when the faster one is.
+//! that finds the buffer full is dropped, whatever they would rather drop. Where there are several timers, the slower
+//! ones are served when the fastest is.
 //!
 //! # Sources
-//! The RED+Tail paper, sections III to V. Tested against these rules with an account of two, and without bounds.
+//! The RED+Tail paper, sections III to V and, on prediction, VII. Holt, "Forecasting seasonals and trends by
+//! exponentially weighted moving averages", ONR memorandum 52, 1957. Tested against these rules with an account of
+//! two, and without bounds.
 
 use crate::aqm::{AnyAqm, AnyParams, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Lane};
 use crate::flows::Classifier;
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Span, Time};
+use forecast::Forecast;
+
+mod forecast;
+
+crate::choice! {
+    /// What the short queue's rate depends on.
+    pub enum Allocation {
+        /// Its length.
+        Queue = "queue",
+        /// Its length and the rate of arrivals that is expected.
+        Prediction = "prediction",
+    }
+}
 
 crate::choice! {
     /// What packets are counted together.
@@ -92,17 +126,34 @@ crate::params! {
         c1_min: Option<f64> = None, "of C", Range::new(0.0, 1.0), ["C1min"];
         /// The greatest share of the link for the short queue while the long one waits.
         c1_max: f64 = 0.9, "of C", Range::new(0.0, 1.0), ["C1max"];
+        /// What the short queue's rate depends on: `queue`, its length (paper); `prediction`, its length and the rate of
+        /// arrivals that is expected.
+        allocation: Allocation = Allocation::Queue, "";
+        /// How often the short queue's rate of arrivals is measured and predicted.
+        interval: Span = Span::ms(100), "s", Range::new(1e-3, 1e3);
+        /// Weight of the last interval's rate in the level.
+        alpha: f64 = 0.3, "", Range::above(0.0, 1.0);
+        /// Weight of the level's last step in the trend; at 0 there is no trend, and the prediction is the level.
+        beta: f64 = 0.1, "", Range::new(0.0, 1.0);
+        /// The time in which the short queue is to be served beside what arrives, with prediction; auto is
+        /// max_th1 / C.
+        horizon: Option<Span> = None, "s", Range::new(1e-3, 1e3);
     }
 }
 
 const SHORT: usize = 0;
 const LONG: usize = 1;
+/// The place of the prediction's timer, after those of the algorithms inside.
+const PREDICTION: usize = 2;
 
 /// How the link is divided.
 #[derive(Clone, Debug)]
 struct Split {
     min_th1: f64,
-    max_th1: f64,
+    /// Bytes in the short queue for which it would get the whole link.
+    full: f64,
+    /// What is known of the arrivals in the short queue, if C1 depends on it.
+    forecast: Option<Forecast>,
     /// Shares of the link.
     c1_min: f64,
     c1_max: f64,
@@ -119,11 +170,18 @@ struct Split {
 }
 
 impl Split {
-    fn new(params: &Params) -> Self {
+    /// On a link that sends `c` bytes a second.
+    fn new(params: &Params, c: f64) -> Self {
         let (min_th1, max_th1) = (params.min_th1.0 as f64, params.max_th1.0 as f64);
+        let forecast = (params.allocation == Allocation::Prediction)
+            .then(|| Forecast::new(params.alpha, params.beta, c * params.interval.secs()));
         Self {
             min_th1,
-            max_th1,
+            full: match (&forecast, params.horizon) {
+                (Some(_), Some(horizon)) => c * horizon.secs(),
+                _ => max_th1,
+            },
+            forecast,
             c1_min: params.c1_min.unwrap_or_else(|| (min_th1 / max_th1).min(params.c1_max)),
             c1_max: params.c1_max,
             share: 0.0,
@@ -138,12 +196,12 @@ impl Split {
     /// C1 / C with so many bytes in the short queue.
     #[inline]
     fn share(&self, q1: u64) -> f64 {
-        if q1 == 0 {
-            0.0
-        } else if (q1 as f64) < self.min_th1 {
-            self.c1_min
-        } else {
-            (q1 as f64 / self.max_th1).min(self.c1_max)
+        let by_queue = q1 as f64 / self.full;
+        match &self.forecast {
+            _ if q1 == 0 => 0.0,
+            Some(forecast) => (forecast.demand() + by_queue).clamp(self.c1_min, self.c1_max),
+            None if (q1 as f64) < self.min_th1 => self.c1_min,
+            None => by_queue.min(self.c1_max),
         }
     }
 
@@ -152,6 +210,14 @@ impl Split {
     fn change(&mut self, now: Time, q1: u64) {
         self.area += self.share * now.since(self.since).nanos() as f64;
         (self.since, self.share) = (now, self.share(q1));
+    }
+
+    /// An interval has ended: from `now` on another rate of arrivals is expected.
+    fn predict(&mut self, now: Time, q1: u64) {
+        if let Some(forecast) = &mut self.forecast {
+            forecast.update();
+            self.change(now, q1);
+        }
     }
 
     /// The last packet is sent: allots the short queue its part of it.
@@ -176,8 +242,9 @@ pub struct Redtail {
     aqms: Box<[AnyAqm; 2]>,
     /// Whether each has been told that its queue is idle.
     idle: [bool; 2],
-    /// When the timer of each goes off next.
-    due: [Time; 2],
+    /// The timers of each and of the prediction, and when they go off next.
+    periods: [Option<Span>; 3],
+    due: [Time; 3],
     /// bit/s.
     c: f64,
     /// Whether the algorithm of the long queue has a probability to tell.
@@ -208,6 +275,11 @@ impl Discipline for Redtail {
     const SIGNALS: &'static [Signal] = &[
         Signal { name: "p", unit: "", doc: "That of the algorithm on the long queue." },
         Signal { name: "c1", unit: "bit/s", doc: "The short queue's rate C1." },
+        Signal {
+            name: "demand",
+            unit: "bit/s",
+            doc: "The rate of arrivals in the short queue that is expected of this interval; 0 without prediction.",
+        },
     ];
     const LANES: &'static [&'static str] = &["short", "long"];
     const PRESETS: &'static [(&'static str, &'static str)] = &[(
@@ -218,15 +290,17 @@ impl Discipline for Redtail {
     fn new(params: &Params, port: &Port) -> Self {
         let aqms = [&params.short, &params.long]
             .map(|inside| inside.on_one_queue(port).expect("the parameter's type sees to it"));
-        let due = [SHORT, LONG].map(|i| aqms[i].period().map_or(Time::MAX, |period| Time::ZERO + period));
+        let predicts = params.allocation == Allocation::Prediction;
+        let periods = [aqms[SHORT].period(), aqms[LONG].period(), predicts.then_some(params.interval)];
         Self {
             key: params.key,
             udp_short: params.udp_short,
             classifier: Classifier::new(params.table, params.n, params.t),
-            split: Split::new(params),
+            split: Split::new(params, port.rate.bits() / 8.0),
             aqms: Box::new(aqms),
             idle: [true; 2],
-            due,
+            due: periods.map(|period| period.map_or(Time::MAX, |period| Time::ZERO + period)),
+            periods,
             c: port.rate.bits(),
             has_p: params.long.signals().first().is_some_and(|signal| signal.name == "p"),
         }
@@ -267,6 +341,9 @@ impl Discipline for Redtail {
     ) -> (usize, Verdict) {
         let lane = self.lane(now, packet);
         let verdict = self.aqms[lane].on_enqueue(now, packet, &lanes[lane].backlog(buffer.full), rng);
+        if let (SHORT, Some(forecast)) = (lane, &mut self.split.forecast) {
+            forecast.count(packet.size);
+        }
         let mut q1 = lanes[SHORT].bytes;
         if !buffer.full && matches!(verdict, Verdict::Pass | Verdict::Mark) {
             self.idle[lane] = false;
@@ -328,14 +405,17 @@ impl Discipline for Redtail {
     }
 
     fn period(&self) -> Option<Span> {
-        self.aqms.iter().filter_map(AnyAqm::period).min()
+        self.periods.into_iter().flatten().min()
     }
 
     fn on_period(&mut self, now: Time, buffer: &Backlog, lanes: &[Lane]) {
-        for ((aqm, due), lane) in self.aqms.iter_mut().zip(&mut self.due).zip(lanes) {
-            if let Some(period) = aqm.period().filter(|_| *due <= now) {
-                *due += period;
-                aqm.on_period(now, &lane.backlog(buffer.full));
+        for (timer, due) in self.due.iter_mut().enumerate() {
+            let Some(period) = self.periods[timer].filter(|_| *due <= now) else { continue };
+            *due += period;
+            if timer == PREDICTION {
+                self.split.predict(now, lanes[SHORT].bytes);
+            } else {
+                self.aqms[timer].on_period(now, &lanes[timer].backlog(buffer.full));
             }
         }
     }
@@ -351,6 +431,7 @@ impl Discipline for Redtail {
         }
         visit(0, p);
         visit(1, self.split.share * self.c);
+        visit(2, self.split.forecast.as_ref().map_or(0.0, Forecast::demand) * self.c);
     }
 }
 

@@ -1,5 +1,6 @@
 //! RED+Tail, sections III and IV of the paper, transcribed plainly: seconds and bytes as floats, a list of all counters
-//! ever set, an account for each of the two queues. A simple RED serves as the algorithm of the second.
+//! ever set, an account for each of the two queues; the rate of arrivals predicted, if it is, by Holt's formulas from
+//! the whole of the past. A simple RED serves as the algorithm of the second.
 
 use aqm::Packet;
 use std::collections::{HashMap, VecDeque};
@@ -10,6 +11,7 @@ pub(crate) struct RedTail {
     pub(crate) maxth1: f64,
     pub(crate) c1min: f64,
     pub(crate) c1max: f64,
+    pub(crate) prediction: Option<Prediction>,
     pub(crate) threshold_n: u32,
     pub(crate) silence_t: f64,
     pub(crate) by_connection: bool,
@@ -23,6 +25,33 @@ pub(crate) struct RedTail {
     pub(crate) accounting: bool,
     pub(crate) now: f64,
     pub(crate) red_was_on: bool,
+    /// The rate that is expected.
+    pub(crate) predicted: f64,
+}
+
+/// What Holt's smoothing needs, and the bytes of every interval so far.
+pub(crate) struct Prediction {
+    pub(crate) alpha: f64,
+    pub(crate) beta: f64,
+    pub(crate) interval: f64,
+    pub(crate) horizon: f64,
+    pub(crate) bytes: Vec<f64>,
+}
+
+impl Prediction {
+    /// What is expected of the present interval, in bytes a second.
+    fn rate(&self) -> f64 {
+        let past = &self.bytes[..self.bytes.len() - 1];
+        let mut rates = past.iter().map(|bytes| bytes / self.interval);
+        let Some(mut level) = rates.next() else { return 0.0 };
+        let mut trend = 0.0;
+        for rate in rates {
+            let old = level;
+            level = self.alpha * rate + (1.0 - self.alpha) * (old + trend);
+            trend = self.beta * (level - old) + (1.0 - self.beta) * trend;
+        }
+        if level + trend > 0.0 { level + trend } else { 0.0 }
+    }
 }
 
 /// What becomes of an arrival: `None` if it is dropped for want of room, else whether it is dropped by chance.
@@ -37,6 +66,16 @@ impl RedTail {
         let q1 = self.bytes(0);
         if q1 == 0.0 {
             return 0.0;
+        }
+        if let Some(prediction) = &self.prediction {
+            let c1 = self.predicted + q1 / prediction.horizon;
+            return if c1 < self.c1min {
+                self.c1min
+            } else if c1 > self.c1max {
+                self.c1max
+            } else {
+                c1
+            };
         }
         if q1 < self.minth1 {
             return self.c1min;
@@ -71,6 +110,9 @@ impl RedTail {
     pub(crate) fn arrival(&mut self, now: f64, number: u64, packet: &Packet, u: f64) -> (usize, Fate) {
         self.pass(now);
         let queue = self.queue_of(packet);
+        if let (0, Some(prediction)) = (queue, &mut self.prediction) {
+            *prediction.bytes.last_mut().unwrap() += f64::from(packet.size);
+        }
         let full = self.bytes(0) + self.bytes(1) + f64::from(packet.size) > self.buffer;
         let mut dropped = false;
         if queue == 1 {
@@ -88,6 +130,15 @@ impl RedTail {
             self.q[queue].push_back((number, packet.size));
         }
         (queue, Some(dropped))
+    }
+
+    /// An interval is over.
+    pub(crate) fn timer(&mut self, now: f64) {
+        self.pass(now);
+        if let Some(prediction) = &mut self.prediction {
+            prediction.bytes.push(0.0);
+            self.predicted = prediction.rate();
+        }
     }
 
     pub(crate) fn departure(&mut self, now: f64) -> Option<(usize, u64, u32)> {

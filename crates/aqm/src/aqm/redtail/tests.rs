@@ -187,7 +187,97 @@ fn each_timer_keeps_its_period() {
     assert_eq!(redtail.period(), Some(Span::ms(10)));
     for tick in 1..=149 {
         redtail.on_period(at(10 * tick), &ROOM, &lanes(0, 0));
-        assert_eq!(redtail.due, [at(10 * tick + 10), at((tick / 50 + 1) * 500)]);
+        assert_eq!(redtail.due, [at(10 * tick + 10), at((tick / 50 + 1) * 500), Time::MAX]);
+    }
+}
+
+/// Whose C1 looks ahead: the link sends 1250 bytes a millisecond, and in every 10 ms so many packets come.
+fn predicting(change: impl Fn(&mut Params), arrivals: &[u64]) -> Redtail {
+    let mut redtail = redtail(|p| {
+        (p.allocation, p.interval, p.min_th1, p.max_th1) =
+            (Allocation::Prediction, Span::ms(10), Bytes(2_000), Bytes(25_000));
+        change(p);
+    });
+    for (k, packets) in (1..).zip(arrivals) {
+        for _ in 0..*packets {
+            // Half of them find no room.
+            let buffer = Backlog { full: packets % 2 == 0, ..ROOM };
+            redtail.on_enqueue(at(10 * k - 1), &packet(1), &buffer, &lanes(0, 0), &mut Draw(0.5));
+        }
+        redtail.on_period(at(10 * k), &ROOM, &lanes(0, 0));
+    }
+    redtail
+}
+
+#[test]
+fn what_is_expected_is_served_beside_the_queue() {
+    // Of the 12 500 bytes of an interval 2000 came, then 4000, half of the step in the level and no trend: 0.24.
+    let half = |p: &mut Params| (p.alpha, p.beta) = (0.5, 0.0);
+    let split = predicting(half, &[2, 4]).split;
+    for (q1, share) in [(0, 0.0), (1, 0.24 + 4e-5), (1_000, 0.28), (12_500, 0.74), (20_000, 0.9)] {
+        assert_close(split.share(q1), share);
+    }
+    // In half a second the link sends 625 000 bytes.
+    let patient = |p: &mut Params| (p.alpha, p.beta, p.horizon) = (0.5, 0.0, Some(Span::ms(500)));
+    assert_close(predicting(patient, &[2, 4]).split.share(125_000), 0.24 + 0.2);
+}
+
+#[test]
+fn until_something_is_expected_the_queue_alone_decides() {
+    let rule = redtail(|p| p.max_th1 = Bytes(25_000)).split;
+    for split in [predicting(|_| {}, &[]).split, predicting(|_| {}, &[0, 0, 0]).split] {
+        for q1 in [0, 1, 2_000, 2_001, 12_500, 24_000, 160_000] {
+            assert_close(split.share(q1), rule.share(q1));
+        }
+    }
+}
+
+#[test]
+fn what_is_expected_keeps_to_the_bounds() {
+    let bounds = |p: &mut Params| (p.c1_min, p.c1_max) = (Some(0.3), 0.6);
+    assert_close(predicting(bounds, &[0, 0]).split.share(1_000), 0.3);
+    assert_close(predicting(bounds, &[12, 12]).split.share(1_000), 0.6);
+    assert_eq!(predicting(bounds, &[12, 12]).split.share(0), 0.0);
+}
+
+#[test]
+fn long_packets_are_not_expected() {
+    let mut redtail = predicting(|p| p.n = 2, &[9]);
+    let mut told = vec![];
+    redtail.signals(|_, value| told.push(value));
+    // 2000 bytes in 10 ms.
+    assert_close(told[2], 1.6e6);
+    redtail.on_period(at(20), &ROOM, &lanes(0, 0));
+    redtail.signals(|i, value| assert!(i < 2 || value < 1.6e6));
+}
+
+#[test]
+fn a_forecast_that_changes_during_a_packet_counts_by_its_time() {
+    let mut redtail = predicting(|p| p.beta = 0.0, &[1]);
+    redtail.split.change(at(10), 2_500);
+    let both = lanes(2_500, 9_000);
+    // 0.08 are expected, and 0.1 for the queue; at 20 ms 0.3 times 0.16 and 0.7 times 0.08.
+    assert_eq!(sends(&mut redtail, at(15), &both, 1000), SHORT);
+    for _ in 0..2 {
+        redtail.on_enqueue(at(19), &packet(1), &Backlog { full: true, ..ROOM }, &both, &mut Draw(0.5));
+    }
+    redtail.on_period(at(20), &ROOM, &both);
+    redtail.serve(at(23), &both);
+    assert_close(redtail.split.balance, -1000.0 + 1000.0 * (5.0 * 0.18 + 3.0 * (0.1 + 0.048 + 0.056)) / 8.0);
+}
+
+#[test]
+fn the_forecast_has_a_timer_beside_the_others() {
+    let predict = |p: &mut Params| p.allocation = Allocation::Prediction;
+    assert_eq!(redtail(predict).period(), Some(Span::ms(100)));
+    let mut redtail = redtail(|p| {
+        predict(p);
+        p.long = inside("ared", None);
+    });
+    assert_eq!(redtail.period(), Some(Span::ms(100)));
+    for tick in 1..=14 {
+        redtail.on_period(at(100 * tick), &ROOM, &lanes(0, 0));
+        assert_eq!(redtail.due, [Time::MAX, at((tick / 5 + 1) * 500), at(100 * tick + 100)]);
     }
 }
 

@@ -1,0 +1,353 @@
+"""Papers: what a claim's verdict is, what evidence says, what is run and kept, what the shipped papers refer to."""
+
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import polars
+import pytest
+from conftest import SMALL, Cli
+from hypothesis import given
+from hypothesis import strategies as some
+from polars.testing import assert_frame_equal
+from scipy import stats
+
+import aqmlab
+from aqmlab import Scenario, Sweep, local
+from aqmlab.papers import (
+    Axis,
+    Check,
+    Choice,
+    Claim,
+    Curve,
+    Evidence,
+    Experiment,
+    Figure,
+    Judgement,
+    Outcome,
+    Panel,
+    Paper,
+    Runs,
+    Table,
+    Variant,
+    Verdict,
+    judging,
+    library,
+    running,
+    sketch,
+    verdict,
+)
+from aqmlab.papers.running import Effort, spread
+from aqmlab.store import Store
+from aqmlab.study import Study, study
+from aqmlab.sweeping import run_all
+from aqmlab.task import Outcome as Done
+from aqmlab.task import Task
+
+ROOT = Path(__file__).parents[1]
+NUMBER = some.floats(-1e6, 1e6)
+HALF = some.floats(0, 1e6)
+PAPERS = library.names()
+
+TINY = SMALL.replace("5 s", "2 s").replace('"1 s"', '"0.5 s"').replace("count = 10", "count = 3")
+
+
+# Verdicts
+
+
+@given(value=NUMBER, half=HALF, edge=NUMBER)
+def test_a_check_holds_only_when_the_whole_interval_is_inside(value: float, half: float, edge: float) -> None:
+    least = Check(effect="x", value=value, ci95=half, least=edge).outcome
+    if value - half >= edge:
+        assert least == Outcome.HOLDS
+    elif value + half < edge:
+        assert least == Outcome.FAILS
+    else:
+        assert least == Outcome.OPEN
+
+
+@given(value=NUMBER, half=HALF, edge=NUMBER)
+def test_at_most_is_at_least_seen_in_a_mirror(value: float, half: float, edge: float) -> None:
+    most = Check(effect="x", value=value, ci95=half, most=edge).outcome
+    assert most == Check(effect="x", value=-value, ci95=half, least=-edge).outcome
+
+
+@given(value=NUMBER, half=HALF, low=NUMBER, width=HALF)
+def test_an_interval_is_at_least_and_at_most_together(value: float, half: float, low: float, width: float) -> None:
+    def outcome(least: float, most: float) -> Outcome:
+        return Check(effect="x", value=value, ci95=half, least=least, most=most).outcome
+
+    both = {outcome(low, math.inf), outcome(-math.inf, low + width)}
+    expected = Outcome.FAILS if Outcome.FAILS in both else Outcome.OPEN if Outcome.OPEN in both else Outcome.HOLDS
+    assert outcome(low, low + width) == expected
+
+
+def test_a_number_on_the_edge_holds() -> None:
+    assert Check.exact("x", 3.0, least=3, most=3).outcome == Outcome.HOLDS
+    assert Check(effect="x", value=4.0, ci95=1.0, least=3, most=5).outcome == Outcome.HOLDS
+    assert Check(effect="x", value=2.0, ci95=1.0, least=3).outcome == Outcome.OPEN  # it may be 3
+
+
+def test_the_interval_of_a_check_is_students() -> None:
+    values = [1.0, 2.0, 4.0, 8.0]
+    check = Check.of("x", [*values, None], least=0)
+    assert check.value == pytest.approx(3.75)
+    assert check.ci95 == pytest.approx(stats.sem(values) * stats.t.ppf(0.975, 3))
+
+
+def test_one_run_has_no_interval_and_still_a_verdict() -> None:
+    check = Check.of("x", [1.0], least=0)
+    assert (check.ci95, check.outcome) == (None, Outcome.HOLDS)
+
+
+def test_a_number_that_no_run_has_is_open() -> None:
+    assert Check.of("x", [None, None], least=0).outcome == Outcome.OPEN
+
+
+@pytest.mark.parametrize("bounds", [{}, {"least": 2, "most": 1}, {"least": math.nan}])
+def test_a_check_must_be_able_to_fail(bounds: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="x: "):
+        Check.exact("x", 1.0, **bounds)
+
+
+@given(some.lists(some.sampled_from(Outcome), max_size=6))
+def test_a_verdict_is_that_of_all_checks(outcomes: list[Outcome]) -> None:
+    numbers = {Outcome.HOLDS: (1.0, 0.0), Outcome.FAILS: (-1.0, 0.0), Outcome.OPEN: (0.0, 1.0)}
+    checks = [Check(effect="x", value=numbers[one][0], ci95=numbers[one][1], least=0) for one in outcomes]
+    assert [check.outcome for check in checks] == outcomes
+    count = Counter(outcomes)
+    if count[Outcome.HOLDS]:
+        assert verdict(checks) == (Verdict.REPRODUCED if count[Outcome.HOLDS] == len(outcomes) else Verdict.PARTLY)
+    else:
+        assert verdict(checks) == (Verdict.CONTRADICTED if count[Outcome.FAILS] else Verdict.NOT_TESTABLE)
+
+
+def test_a_check_says_what_it_is() -> None:
+    check = Check(effect="goodput", value=8.12345, ci95=0.0123, unit="Mbit/s", least=8, most=9)
+    assert str(check) == "goodput: 8.123 ± 0.012 Mbit/s (claimed: 8 to 9 Mbit/s): holds"
+
+
+# Evidence
+
+
+@pytest.fixture
+def tiny() -> Scenario:
+    return Scenario.parse(TINY, "tiny.toml")
+
+
+@pytest.fixture
+def simulated(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
+    """Note every task that is done."""
+    done: list[Task] = []
+    simulate = local.simulate
+
+    def noted(one: Task, watch: Callable[[float], bool] | None = None) -> Done | None:
+        done.append(one)
+        return simulate(one, watch)
+
+    monkeypatch.setattr(local, "simulate", noted)
+    return done
+
+
+def runs_of(frame: polars.DataFrame, parameters: Sequence[str] = (), scenario: Scenario | None = None) -> Runs:
+    """Give runs with these metrics, of which none was done."""
+    scenario = scenario or Scenario.parse(TINY)
+    labels = tuple(frame["aqm"].unique(maintain_order=True))
+    asked = study(scenario, {}, dict.fromkeys(labels, "lred"), sorted(frame["seed"].unique()))
+    sweep = Sweep(
+        scenario=scenario,
+        aqms=labels,
+        parameters=dict.fromkeys(parameters, ""),
+        seeds=tuple(asked.seeds),
+        method="grid",
+        sample_seed=None,
+        frame=frame,
+        failures=(),
+        wanted=len(frame),
+        simulated=0,
+        damage={},
+        interrupted=False,
+        version="",
+    )
+    return Runs(asked, sweep, Store(Path("nowhere")), "ours")
+
+
+def table(rows: Iterable[tuple[str, int, int, float | None]]) -> polars.DataFrame:
+    return polars.DataFrame(list(rows), schema=["aqm", "n", "seed", "m"], orient="row")
+
+
+FRAME = table(
+    [
+        ("ours", 1, 1, 1.0),
+        ("ours", 1, 2, 2.0),
+        ("ours", 2, 1, 3.0),
+        ("ours", 2, 2, None),
+        ("theirs", 1, 2, 7.0),
+        ("theirs", 1, 1, 5.0),
+        ("theirs", 2, 2, 8.0),
+        ("theirs", 2, 1, 6.0),
+    ]
+)
+
+
+def test_values_are_means_over_points_in_the_order_of_the_seeds() -> None:
+    runs = runs_of(FRAME, ["n"])
+    assert runs.values("m", "theirs") == [5.5, 7.5]
+    assert runs.values("m", "theirs", {"n": 2}, scale=10) == [60, 80]
+    assert (runs.labels, runs.others, runs.points("n")) == (("ours", "theirs"), ("theirs",), [1, 2])
+
+
+def test_a_run_without_a_value_is_left_out_or_filled_in() -> None:
+    runs = runs_of(FRAME, ["n"])
+    assert runs.values("m", "ours") == [2.0, 2.0]
+    assert runs.values("m", "ours", fill=10) == [2.0, 6.0]
+    assert runs.values("m", "ours", {"n": 2}) == [3.0, None]
+
+
+def test_differences_are_of_equal_seeds() -> None:
+    runs = runs_of(FRAME, ["n"])
+    assert runs.differences("m", "theirs", "ours", {"n": 1}) == [4.0, 5.0]
+    assert runs.differences("m", "theirs", "ours", {"n": 2}, scale=2) == [6.0, None]
+
+
+def test_what_was_not_run_is_no_empty_answer() -> None:
+    runs = runs_of(FRAME, ["n"])
+    with pytest.raises(LookupError, match=r"no runs with \{'aqm': 'ours', 'n': 3\}; labels \('ours', 'theirs'\)"):
+        runs.values("m", "ours", {"n": 3})
+
+
+def test_a_curve_has_means_and_students_intervals_over_seeds() -> None:
+    curve = runs_of(FRAME, ["n"]).curve("a", "m", "theirs", "n", scale=0.1, x_scale=100)
+    half = stats.sem([5.0, 7.0]) * stats.t.ppf(0.975, 1)
+    assert (curve.panel, curve.name, list(curve.x)) == ("a", "theirs", [100, 200])
+    assert list(curve.y) == pytest.approx([0.6, 0.7])
+    assert curve.low is not None
+    assert curve.high is not None
+    assert list(curve.low) == pytest.approx([0.6 - half * 0.1, 0.7 - half * 0.1])
+    assert list(curve.high) == pytest.approx([0.6 + half * 0.1, 0.7 + half * 0.1])
+
+
+def test_a_curve_with_a_point_of_one_run_has_no_band() -> None:
+    curve = runs_of(FRAME, ["n"]).curve("a", "m", "ours", "n")
+    assert list(curve.y) == [1.5, 3.0]
+    assert curve.low is None
+
+
+def test_a_curve_over_a_metric_stands_at_its_means() -> None:
+    frame = FRAME.with_columns(load=polars.col("n") * 10 + polars.col("seed"))
+    curve = runs_of(frame, ["n"]).curve("a", "m", "theirs", "load")
+    assert list(curve.x) == [11.5, 21.5]
+
+
+def test_over_draws_each_discipline_in_each_panel() -> None:
+    runs = runs_of(FRAME, ["n"])
+    evidence = Evidence({"e": runs}, "ours", quick=False)
+    curves = list(sketch.over("e", "n", {"a": "m", "b": ("m", 2)})(evidence))
+    assert [(curve.panel, curve.name) for curve in curves] == [
+        ("a", "ours"),
+        ("a", "theirs"),
+        ("b", "ours"),
+        ("b", "theirs"),
+    ]
+    assert list(curves[3].y) == [12.0, 14.0]
+
+
+# Running several studies
+
+
+def test_what_two_studies_mean_is_done_once(tiny: Scenario, tmp_path: Path, simulated: list[Task]) -> None:
+    wide = study(tiny, {"aqm.q0": [10, 20]}, ["lred", "droptail"], 2)
+    narrow = study(tiny.with_({"aqm.q0": 20}), {}, {"other name": "lred:q0=20"}, 1)
+    first, second = run_all([wide, narrow], tmp_path)
+    assert len(simulated) == 6  # drop-tail has no q0
+    assert (len(first.frame), len(second.frame)) == (8, 1)
+    assert second.frame["aqm"].to_list() == ["other name"]
+    same = first.frame.filter(polars.col("aqm") == "lred", polars.col("aqm.q0") == 20, polars.col("seed") == 7)
+    assert same["key"].to_list() == second.frame["key"].to_list()
+    assert same["queue_mean"].to_list() == second.frame["queue_mean"].to_list()
+
+
+def test_series_are_kept_and_are_those_of_a_run(tiny: Scenario, tmp_path: Path) -> None:
+    asked = study(tiny, {"aqm.q0": [10, 20]}, ["lred"], 2, series=True)
+    (sweep,) = run_all([asked], tmp_path)
+    runs = Runs(asked, sweep, Store(tmp_path), "lred")
+    for seed in (7, 8):
+        alone = aqmlab.run(tiny.with_({"aqm.q0": 20}, seed=seed)).series_of(seed)
+        assert_frame_equal(runs.series("lred", {"aqm.q0": 20}, seed), alone)
+    with pytest.raises(LookupError, match="2 runs of lred at None: say which point"):
+        runs.series("lred")
+
+
+def test_over_time_is_the_series_at_the_middle_of_its_bins(tiny: Scenario, tmp_path: Path) -> None:
+    asked = study(tiny, {}, ["lred"], 1, series=True)
+    runs = Runs(asked, run_all([asked], tmp_path)[0], Store(tmp_path), "lred")
+    series = runs.series("lred")
+    step = series["t"][1]
+    curve = runs.over_time("a", "lred", quantity="queue.max", scale=2)
+    assert list(curve.x) == pytest.approx([t + step / 2 for t in series["t"]])
+    link = tiny.resolved["observe"]
+    assert list(curve.y) == [2 * value for value in series[f"{link}.queue.max"]]
+    coarse = runs.over_time("a", "lred", bin=0.5)
+    assert list(coarse.x) == pytest.approx([0.25, 0.75, 1.25, 1.75])
+    first = series.filter(polars.col("t") < 0.5 - step / 2)[f"{link}.queue.mean"]
+    assert coarse.y[0] == pytest.approx(first.mean())
+
+
+def test_only_what_lacks_series_is_done_again_for_them(tiny: Scenario, tmp_path: Path, simulated: list[Task]) -> None:
+    def asked(series: bool, q0: list[int]) -> Study:
+        return study(tiny, {"aqm.q0": q0}, ["lred"], 1, series=series)
+
+    run_all([asked(False, [10, 20])], tmp_path)
+    run_all([asked(True, [20, 30])], tmp_path)
+    assert Counter(one.series for one in simulated) == {False: 2, True: 2}
+    run_all([asked(True, [20]), asked(False, [10, 20, 30])], tmp_path)
+    assert len(simulated) == 4
+
+
+def test_a_run_that_is_wanted_with_and_without_series_is_done_once(
+    tiny: Scenario, tmp_path: Path, simulated: list[Task]
+) -> None:
+    run_all([study(tiny, {}, ["lred"], 2), study(tiny, {}, ["lred"], 1, series=True)], tmp_path)
+    assert Counter(one.series for one in simulated) == {False: 1, True: 1}
+
+
+def test_an_interrupt_keeps_the_runs_of_every_study(tiny: Scenario, tmp_path: Path, simulated: list[Task]) -> None:
+    long = tiny.with_(duration="60 s")
+    asked = [study(long, {"aqm.q0": [q0]}, ["lred"], 10, series=q0 == 20) for q0 in (10, 20)]
+
+    def progress(standing: aqmlab.sweeping.Standing) -> None:
+        if standing.done >= 3:
+            raise KeyboardInterrupt
+
+    stopped = run_all(asked, tmp_path, jobs=1, progress=progress)
+    there = sum(len(sweep.frame) for sweep in stopped)
+    assert all(sweep.interrupted for sweep in stopped)
+    assert 3 <= there < 20
+    before = len(simulated)
+    finished = run_all(asked, tmp_path)
+    assert len(simulated) - before == 20 - there
+    assert [len(sweep.frame) for sweep in finished] == [10, 10]
+
+
+def test_a_star_stands_for_all_traffic_that_has_the_setting() -> None:
+    mixed = Scenario.parse(TINY + '\n[[traffic]]\nname = "noise"\nkind = "cbr"\nrate = "10 kbit/s"\n')
+    assert spread({"traffic.*.tcp.min_rto": "1 s", "aqm.q0": 10}, mixed) == {
+        "traffic.long.tcp.min_rto": "1 s",
+        "aqm.q0": 10,
+    }
+    changed = mixed.with_(spread({"traffic.*.tcp.min_rto": "1 s"}, mixed)).resolved
+    assert [entry["tcp"]["min_rto"] for entry in changed["traffic"] if "tcp" in entry] == ["1 s"]
+    assert set(spread({"traffic.*.packet_size": "1 kB"}, mixed)) == {
+        "traffic.long.packet_size",
+        "traffic.noise.packet_size",
+    }
