@@ -11,10 +11,10 @@ from aqmlab.scenarios.redtail.readings import (
     BAND,
     DEFAULT_N,
     DELAY,
-    FULL,
     HERO,
     LONG,
     LOSS,
+    PAYLOAD,
     RATE,
     TAIL,
     between,
@@ -35,9 +35,8 @@ FLOWS_ALONE = (20.0, 100.0)
 ALL_TRAFFIC = (100.0, 500.0)
 """When the long flows are alone, and when there is web traffic too, in s."""
 
-PAYLOAD = FULL - 40
 SMALLEST, SHAPE = 2300.0, 1.3
-"""What a full packet carries, and the law of the files, in bytes."""
+"""The law of the files, in bytes."""
 
 
 def queue_over(name: str, start: float, end: float, read: Callable[[polars.Series], float]) -> Callable[..., float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -121,7 +122,7 @@ def throughputs(label: str) -> Curves:
         ]
         yield from drawn
         total = np.sum([np.asarray(curve.y) for curve in drawn], axis=0)
-        yield Curve("", "All", drawn[0].x, total, style="dashed")
+        yield replace(drawn[0], name="All", y=total, style="dashed")
 
     return curves
 
@@ -165,7 +166,7 @@ def _averaged(curve: Curve, constant: float) -> Curve:
     for place, value in enumerate(y):
         average = average if np.isnan(value) else keep * average + (1 - keep) * value
         smooth[place] = average
-    return Curve(curve.panel, curve.name, x, smooth)
+    return replace(curve, y=smooth)
 
 
 def moving_beside_web(evidence: Evidence) -> Iterator[Curve]:
@@ -259,17 +260,16 @@ def _three(*y: Axis) -> list[Panel]:
     return [Panel(letter, name, TIME, own) for (name, letter), own in zip(LETTERS.items(), y, strict=True)]
 
 
-FIG1 = Figure(
-    name="fig1",
-    title="Queue length of Adaptive RED: 10 FTP from the start, 800 web clients and CBR from 100 s",
-    panels=[Panel("", "Adaptive RED", TIME, PACKETS)],
-    curves=queue_of_ared,
-    needs=["time"],
-    caption=ONE_SEED,
-    across=1,
-)
-
-WEB_FIGURES: tuple[Item, ...] = (
+FIGURES: tuple[Item, ...] = (
+    Figure(
+        name="fig1",
+        title="Queue length of Adaptive RED: 10 FTP from the start, 800 web clients and CBR from 100 s",
+        panels=[Panel("", "Adaptive RED", TIME, PACKETS)],
+        curves=queue_of_ared,
+        needs=["time"],
+        caption=ONE_SEED,
+        across=1,
+    ),
     Figure(
         name="fig4",
         title="Queue lengths of RED+Tail",

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from aqmlab.papers import Aqms, Choice, Experiment, Paper, Variant
+from aqmlab.papers import Aqms, Choice, Experiment, Item, Paper, Variant
 from aqmlab.scenario import Settings
-from aqmlab.scenarios.redtail import claims, figures, files, short_queue, thresholds
+from aqmlab.scenarios.redtail import claims, figures, files, future, short_queue, thresholds
 from aqmlab.scenarios.redtail.readings import ARED, DYNAMIC, FIXED, HERO, TAIL
 
 RED_TAIL: Aqms = {HERO: {}}
@@ -235,6 +235,17 @@ VARIANTS = (
     Variant("C1 at most C/2", {"aqm.c1_max": 0.5}, NOT_DYNAMIC),
 )
 
+IN_PRINT = (
+    *("fig1", "fig2", "table1", "fig4", "fig5", "fig6", "fig7", "fig8", "table3", "fig9", "fig10", "fig11"),
+    *("fig12", "fig13", "fig14", "table4", "fig16", "fig17", "fig18", "fig19", "fig20", "fig21"),
+)
+"""Figures and tables in the paper's order; what is not among them goes beyond it."""
+
+
+def _place(item: Item) -> int:
+    return IN_PRINT.index(item.name) if item.name in IN_PRINT else len(IN_PRINT)
+
+
 PAPER = Paper(
     name="redtail",
     title="RED+Tail: parallel virtual queues for active queue management",
@@ -245,9 +256,9 @@ PAPER = Paper(
         "the drop probability stays in a band and the queue takes up the load."
     ),
     hero=HERO,
-    experiments=EXPERIMENTS,
-    items=(figures.FIG1, *figures.WEB_FIGURES, *figures.BEYOND),
-    claims=(*claims.CLAIMS, *files.CLAIMS, *thresholds.CLAIMS, *short_queue.CLAIMS, *claims.BEYOND),
+    experiments=(*EXPERIMENTS, *future.EXPERIMENTS),
+    items=sorted((*figures.FIGURES, *figures.BEYOND, *future.FIGURES), key=_place),
+    claims=(*claims.CLAIMS, *files.CLAIMS, *thresholds.CLAIMS, *short_queue.CLAIMS, *claims.BEYOND, *future.CLAIMS),
     choices=CHOICES,
     variants=VARIANTS,
 )

@@ -40,7 +40,8 @@ RATE_BYTES = 375e3
 """The bottleneck of the web scenario, in bytes/s."""
 
 FULL = 1000.0
-"""A full packet, in bytes."""
+PAYLOAD = FULL - 40
+"""A full packet, and what it carries, in bytes."""
 
 BAND = (20.0, 80.0)
 """The thresholds of Table II, in packets of 1000 bytes."""
