@@ -1,6 +1,7 @@
 """RED+Tail: a queue for short flows beside Adaptive RED for long ones; what the paper shows and claims."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from aqmlab.papers import Aqms, Choice, Experiment, Item, Paper, Variant
 from aqmlab.scenario import Settings
@@ -102,6 +103,9 @@ EXPERIMENTS = (
         rivals={},
     ),
 )
+
+FUTURE = [replace(one, settings={**TCP, **one.settings}) for one in future.EXPERIMENTS]
+"""What goes beyond the paper, with the same TCP."""
 
 CHOICES = (
     Choice(
@@ -256,7 +260,7 @@ PAPER = Paper(
         "the drop probability stays in a band and the queue takes up the load."
     ),
     hero=HERO,
-    experiments=(*EXPERIMENTS, *future.EXPERIMENTS),
+    experiments=(*EXPERIMENTS, *FUTURE),
     items=sorted((*figures.FIGURES, *figures.BEYOND, *future.FIGURES), key=_place),
     claims=(*claims.CLAIMS, *files.CLAIMS, *thresholds.CLAIMS, *short_queue.CLAIMS, *claims.BEYOND, *future.CLAIMS),
     choices=CHOICES,
