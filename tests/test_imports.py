@@ -119,7 +119,7 @@ PAPERS_MAY_IMPORT = {
     "report": {".document", ".interactive", ".showing", ".texts", ".verdict", "files", "report", "table_sweep"},
     "running": {".description", ".evidence", "scenario", "store", "study", "sweeping", "sweeps"},
     "showing": {".description", ".evidence", ".judging", ".texts", "plot", "plot_sweep", "table_sweep"},
-    "sketch": {".description", ".evidence"},
+    "sketch": {".description", ".evidence", "summary"},
     "texts": {".description", ".evidence", "table_sweep"},
     "verdict": {"summary"},
     "writing": {
