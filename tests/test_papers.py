@@ -39,6 +39,7 @@ from aqmlab.papers.estimate import estimates, measured_speed
 from aqmlab.papers.running import Effort, spread
 from aqmlab.store import Store
 from aqmlab.study import Plan, Study, study
+from aqmlab.summary import Summary
 from aqmlab.sweeping import run_all
 from aqmlab.task import Outcome as Done
 from aqmlab.task import Task
@@ -249,6 +250,20 @@ def test_over_draws_each_discipline_in_each_panel() -> None:
         ("b", "theirs"),
     ]
     assert list(curves[3].y) == [12.0, 14.0]
+
+
+def test_bars_have_intervals_only_if_all_of_them_do() -> None:
+    told = [Summary.of([1.0, 2.0, 3.0]), Summary.of([4.0, 4.0])]
+    curve = sketch.bars("a", "x", ["one", "two"], told, scale=10)
+    assert list(curve.y) == [20.0, 40.0]
+    assert curve.low is not None
+    assert curve.high is not None
+    half = 10 * stats.t.ppf(0.975, 2) / math.sqrt(3)
+    assert list(curve.low) == pytest.approx([20 - half, 40])
+    assert list(curve.high) == pytest.approx([20 + half, 40])
+    curve = sketch.bars("a", "x", ["one", "two"], [told[0], Summary.of([None])])
+    assert (curve.low, curve.high) == (None, None)
+    assert math.isnan(curve.y[1])
 
 
 # Running several studies
