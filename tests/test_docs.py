@@ -1,6 +1,7 @@
 """Everything public is documented, and nothing swallows a keyword that it does not know."""
 
 import doctest
+import enum
 import importlib
 import inspect
 import pkgutil
@@ -64,12 +65,17 @@ def plain_exception(item: Any) -> bool:
     return inspect.isclass(item) and issubclass(item, Exception) and "__init__" not in vars(item)
 
 
+def is_enumeration(item: Any) -> bool:
+    """Tell whether it has members that are documented together, and takes nothing."""
+    return inspect.isclass(item) and issubclass(item, enum.Enum)
+
+
 @pytest.mark.parametrize("name", PUBLIC)
 def test_every_parameter_is_documented(name: str) -> None:
     item = PUBLIC[name]
     doc = inspect.getdoc(item) or ""
     assert doc, f"{name} has no documentation"
-    if not plain_exception(item):
+    if not plain_exception(item) and not is_enumeration(item):
         assert documented(doc) == parameters(item)
 
 
@@ -96,6 +102,7 @@ def test_no_function_swallows_an_unknown_keyword() -> None:
         name
         for name, item in PUBLIC.items()
         if not plain_exception(item)
+        and not is_enumeration(item)
         and any(p.kind is p.VAR_KEYWORD for p in inspect.signature(item).parameters.values())
     }
     checks = {f"aqmlab.theory.domain.{name}" for name in ("limit", "not_negative", "positive", "probability", "whole")}

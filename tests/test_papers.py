@@ -618,7 +618,7 @@ def test_an_error_in_one_paper_does_not_lose_the_others(
     done = quick_cli("reproduce", "all", "--quick", "--out", "both")
     assert done.returncode == 1
     assert done.stderr.startswith("broken: ScenarioError: nowhere")
-    assert "1 papers in " in done.stdout
+    assert "1 paper in " in done.stdout
     assert (tmp_path / "both/bloat/report.html").is_file()
     assert "On long queues" in (tmp_path / "both/index.html").read_text(encoding="utf-8")
     assert not (tmp_path / "both/broken/report.html").exists()

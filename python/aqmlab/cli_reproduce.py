@@ -257,5 +257,6 @@ class _Work:
         if any(one.drawing for one in self.done.values()) or not (out / _INDEX).is_file():
             overview.save(found, out / _INDEX, shlex.join(["aqmlab", *sys.argv[1:]]), seconds)
         claims = [claim for document in found.values() for claim in document["claims"]]
-        told = f"{len(found)} papers in {lasted(seconds)}: {printing.counted(claims)}\nwritten to {out}: {_INDEX}"
+        count = f"{len(found)} paper{'s' if len(found) > 1 else ''}"
+        told = f"{count} in {lasted(seconds)}: {printing.counted(claims)}\nwritten to {out}: {_INDEX}"
         typer.echo(told, err=self._quiet)
