@@ -58,9 +58,10 @@ def printed(evidence: Evidence) -> Judgement:
     ]
     light, heavy = (told(evidence[name], "loss_ratio", "LRED") for name in PRINTED)
     why = (
-        f"Measured are {light} and {heavy}. (6) gives 0.0051 for the light load, and half of it if each ACK is for two "
-        "packets. For the heavy one (6) gives no probability; flows live on time-outs there, and Padhye's rate gives "
-        "0.28 with a least time-out of 0.2 s, 0.17 with 1 s, the default of ns-2 until 2004."
+        f"Measured are {light} and {heavy}. For the light load (6) gives 0.0051, and half of it if each ACK is for two "
+        "packets; ns-2's window limit of 20, little above the 17 that fill the link, would cut it too. For the heavy "
+        "one (6) gives no probability: flows live on time-outs there, and Padhye's rate gives 0.28 with a least "
+        "time-out of 0.2 s, 0.17 with 1 s, the default of ns-2 until October 2004."
     )
     return Judgement(checks, why)
 

@@ -260,7 +260,7 @@ def growing(evidence: Evidence) -> Judgement:
 def bounds_hold(evidence: Evidence) -> Judgement:
     """Look for a response time below its bound."""
     checks = []
-    for label in ("PI", "REM", "PI*"):
+    for label in ("PI", "REM"):
         ratios = [_ratios(evidence, label, count) for count in _loads(evidence)]
         least = [min((one for one in seed if one is not None), default=None) for seed in zip(*ratios, strict=True)]
         checks.append(
@@ -414,7 +414,7 @@ CLAIMS = (
         text="(34) and (40) are lower bounds of the response times of PI and REM.",
         where="Section 5.2, (34), (40)",
         judge=bounds_hold,
-        needs=["exp1", "exp1-pistar"],
+        needs=["exp1"],
         shown=["fig5"],
     ),
     Claim(

@@ -51,8 +51,8 @@ def pi_goodput(evidence: Evidence) -> Judgement:
     why = (
         f"PI's goodput is {told(runs, 'goodput', 'PI', 4, scale=1e-6)} Mbit/s, LRED's "
         f"{told(runs, 'goodput', 'LRED', 4, scale=1e-6)}. A longer queue means longer round trips, of which fewer "
-        "losses are needed; the link is full with either, so that goodput differs by what is sent twice and by what "
-        "arrives after the run has ended."
+        "losses are needed. Losses come before the link, so that they cost it nothing: while it is never idle, goodput "
+        "differs only by what crosses it twice, sent again by a time-out that came too early."
     )
     return Judgement(checks, why)
 
