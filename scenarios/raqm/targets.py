@@ -120,8 +120,8 @@ def _at_the_edge(runs: Runs, labels: Sequence[str]) -> str:
             f"{told(used[1], 4)} %, goodput {told(good[0], 4)} and {told(good[1], 4)} %"
         )
     return (
-        f"At q0 = {KNEE:g} and {top:g}: {'; '.join(means)}. An overflow takes packets in bursts; what goodput loses and "
-        "utilisation does not was sent twice."
+        f"At q0 = {KNEE:g} and {top:g}: {'; '.join(means)}. An overflow takes packets in bursts; what goodput loses "
+        "and utilisation does not was sent twice."
     )
 
 
