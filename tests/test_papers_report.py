@@ -1,6 +1,8 @@
 """How a reproduction is shown: the figures, the report, the page over all papers, and the findings."""
 
 import json
+import math
+import pickle
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -71,7 +73,7 @@ def rows(evidence: Evidence) -> polars.DataFrame:
     return polars.DataFrame(
         {
             "Discipline": list(runs.labels),
-            "Queue (paper)": [12.0, None],
+            "Queue (paper)": [12.0, math.nan],
             "Queue": [mean.mean for mean in means],
             "Queue ±": [mean.ci95 for mean in means],
         }
@@ -197,16 +199,35 @@ def test_what_is_there_is_not_written_again(
 
     writing.write(assessment, tmp_path, "aqmlab", 3.0)
     before = times()
-    nothing_left = Assessment(**{**vars(assessment), "findings": replace(assessment.findings, simulated=0)})
+    nothing_left = replace(assessment, findings=replace(assessment.findings, simulated=0))
     writing.write(nothing_left, tmp_path, "aqmlab", 0.1)  # and the time that it took stays what it was
     assert times() == before
     (tmp_path / "more.png").unlink()
     drawn: list[str] = []
     images = plot.images
-    monkeypatch.setattr(plot, "images", lambda sheet: drawn.append(sheet.name) or images(sheet))
+
+    def noted(sheet: showing.Sheet) -> dict[str, bytes]:
+        drawn.append(sheet.name)
+        return images(sheet)
+
+    monkeypatch.setattr(plot, "images", noted)
     writing.write(assessment, tmp_path, "aqmlab", 3.0)
     assert drawn == ["more"]
     assert times() | {"more.png": 0, "findings.json": 0} == before | {"more.png": 0, "findings.json": 0}
+
+
+def test_a_figure_is_drawn_again_when_its_data_change(assessment: Assessment, tmp_path: Path) -> None:
+    def images() -> list[bytes]:
+        return [(tmp_path / name).read_bytes() for name in ("fig7.png", "more.png")]
+
+    writing.write(assessment, tmp_path, "aqmlab")
+    before = images()
+    first, *rest = assessment.drawn
+    other = replace(first, curves=first.curves[:-1])
+    writing.write(replace(assessment, drawn=[other, *rest]), tmp_path, "aqmlab")
+    after = images()
+    assert after[0] != before[0]
+    assert after[1] == before[1]
 
 
 def test_findings_are_there_only_when_all_else_is(
@@ -245,7 +266,8 @@ def test_the_report_has_all_and_takes_no_text_for_html(folder: Path, paper: Pape
     assert "it &lt;must&gt; be something" in html
     assert html.count("The testbed &lt;script&gt;") == 1
     for item in paper.items:
-        assert f'<section id="item-{item.name}">' in html
+        place = html.index(f'<section id="item-{item.name}">')
+        assert (place > html.index('<section id="beyond">')) == item.beyond
     assert re.search(r"<td class=\"printed\">12</td><td>\d+(\.\d+)? ± \d", html)
     assert "Table 3: A table" in html
     assert "smaller &lt;buffer&gt;" in html
@@ -273,8 +295,10 @@ def test_pages_are_made_from_the_findings_alone(assessment: Assessment, folder: 
 
 def test_the_overview_counts_and_links_each_claim(folder: Path) -> None:
     found = read_json(folder / "findings.json")
-    html = overview.text({"one": found, "two": found | {"paper": "two"}}, "aqmlab reproduce all")
-    assert "<tr><td><b>All</b></td>" + "<td><b>2</b></td>" * 4 in html
+    other = found | {"paper": "two", "counts": dict(zip(found["counts"], (3, 5, 7, 9), strict=True))}
+    html = overview.text({"one": found, "two": other}, "aqmlab reproduce all")
+    assert re.findall(r"<b>(\d+)</b>", html) == ["4", "6", "8", "10"]
+    assert list(other["counts"]) == re.findall(r'<th><span class="badge [\w-]+">([\w ]+)</span></th>', html)
     assert html.count('href="two/report.html#claim-') == 5
     assert html.count('data-verdict="contradicted"') == 2
     assert '<option value="two">two</option>' in html
@@ -295,8 +319,9 @@ def test_what_lacks_runs_is_left_out_and_said_to_be(findings: Findings, tmp_path
     assert not re.search(r'id="claim-', html)
 
 
-def test_an_infinite_bound_is_null_in_the_findings(folder: Path) -> None:
+def test_what_is_not_finite_is_null_in_the_findings(folder: Path) -> None:
     found = json.loads((folder / "findings.json").read_text(), parse_constant=pytest.fail)
+    assert [row[1] for item in found["items"] if item["kind"] == "table" for row in item["rows"]] == [12.0, None]
     checks = [check for one in found["later"]["claims"] for check in one["checks"]]
     assert [check["most"] for check in checks if check["effect"] == "PIE less LRED"] == [None]
     assert found["later"]["rivals"] == ["PIE"]
@@ -313,7 +338,7 @@ def test_the_small_print_says_what_is_drawn(assessment: Assessment, folder: Path
     (small, *_) = [item["small"] for item in read_json(folder / "findings.json")["items"] if item["name"] == "fig7"]
     assert small.startswith("seeds 1, 2; bands: 95 % confidence intervals")
     assert "one run, of seed 1" in small
-    assert small.endswith("some points are outside the printed range of a")
+    assert small.endswith("some points are outside the axes of a")
     assert "beyond" not in small
 
 
@@ -327,12 +352,13 @@ def test_matplotlib_draws_the_panels_as_they_are_described(assessment: Assessmen
     assert second.get_xlim() == (0, 2)
     mean, *_ = [curve for curve in drawn.curves if curve.panel == "a"]
     line = first.lines[0]
-    assert list(line.get_ydata()) == pytest.approx(list(mean.y))
+    assert np.asarray(line.get_ydata()) == pytest.approx(np.asarray(mean.y))
     assert line.get_color() == colours["LRED"] == COLOURS[0]
     assert first.lines[-1].get_linestyle() == "--"
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["LRED", "PI", "bound & <b>"]
     assert mean.high is not None
-    top = max(y for _, y in first.collections[0].get_paths()[0].vertices)
+    vertices = np.asarray(first.collections[0].get_paths()[0].vertices)
+    top = float(vertices[:, 1].max())
     assert top == pytest.approx(max(mean.high))
 
 
@@ -350,13 +376,13 @@ def test_a_name_has_one_colour_and_no_other_in_its_figure_has_it(paper: Paper) -
 def test_a_long_curve_keeps_its_peaks_and_its_gaps(paper: Paper) -> None:
     y = np.zeros(100_000)
     y[12_345], y[54_321], y[70_000:80_000] = 9.0, -9.0, np.nan
-    curve = Curve("b", "LRED", np.arange(len(y)) * 0.001, y)
+    curve = Curve("b", "LRED", np.linspace(0, 100, len(y), endpoint=False), y)
     (_, panel) = showing.plots(Drawn(paper.items[0], polars.DataFrame(), [curve]))
     (line,) = panel.lines
     assert len(line.x) <= 2 * showing.MOST
     assert np.nanmax(line.y) == 9.0
     assert np.nanmin(line.y) == -9.0
-    assert list(line.x[line.y == 9.0]) == [12.345]
+    assert list(line.x[line.y == 9.0]) == pytest.approx([12.345])
     assert np.isnan(line.y[(line.x > 70) & (line.x < 80)]).all()
 
 
@@ -364,8 +390,8 @@ def test_numbers_have_no_exponent_where_people_write_none() -> None:
     assert [number(value, 3) for value in (123456.7, 0.012345, None, float("nan"), 7, True, "x")] == [
         "123457",
         "0.0123",
-        "–",
-        "–",
+        "\N{EN DASH}",
+        "\N{EN DASH}",
         "7",
         "yes",
         "x",
@@ -374,12 +400,11 @@ def test_numbers_have_no_exponent_where_people_write_none() -> None:
     assert (head, row) == (["Name", "A (paper)", "A"], ["x", "1", "1.23 ± 0.012"])
 
 
-def test_figures_are_drawn_alike_in_other_processes(assessment: Assessment, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_process_can_draw_a_figure(assessment: Assessment) -> None:
+    (drawn, *_) = assessment.drawn
     colours = showing.colours(assessment.findings.paper, assessment.drawn)
-    main = assessment.findings.evidence["paper"]
-    sheets = {one.item.name: showing.sheet(one, colours, main) for one in assessment.drawn if one.curves}
-    monkeypatch.setattr(writing, "_WORTH", 1)
-    assert dict(writing._images(sheets, jobs=2)) == dict(writing._images(sheets, jobs=1))
+    sheet = showing.sheet(drawn, colours, assessment.findings.evidence["paper"])
+    assert plot.images(pickle.loads(pickle.dumps(sheet))) == plot.images(sheet)
 
 
 def test_a_document_needs_no_figures(assessment: Assessment) -> None:

@@ -1,4 +1,4 @@
-"""A paper's figures for a web page: drawn by plotly when the reader comes near."""
+"""A paper's figures for a web page: drawn by plotly when the reader comes near, and the rest one after the other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ SYMBOLS = dict(
 """What plotly calls the marks that matplotlib has."""
 
 STYLE = """
-.plot { min-height: 200px; }
 .legend { display: flex; flex-wrap: wrap; gap: .1rem .9rem; margin: .3rem 0; }
 .legend button { font: inherit; font-size: 13px; background: none; border: 0; padding: .15rem .1rem; cursor: pointer; }
 .legend button.off { opacity: .35; }
@@ -33,21 +32,28 @@ STYLE = """
 """
 
 SCRIPT = """
-const OPTIONS = {displaylogo: false, modeBarButtonsToRemove: ['lasso2d', 'select2d', 'autoScale2d']};
+const OPTIONS = {displaylogo: false, displayModeBar: matchMedia('(hover: none)').matches ? false : 'hover',
+  modeBarButtonsToRemove: ['lasso2d', 'select2d', 'autoScale2d']};
 const AXIS = {gridcolor: '#e5e5e5', zeroline: false, showline: true, linecolor: '#444', ticks: 'outside', ticklen: 4,
   tickfont: {size: 11}};
+const ABOVE = 30, LEFT = 64, BETWEEN = 72, RIGHT = 12, LEAST = 260;
+function sizes(panels, wanted, lines, width) {
+  let across = wanted;
+  while (across > 1 && (wanted % across || width / across < LEAST)) across--;
+  const deep = Math.ceil(panels / across), below = 36 + 14 * lines;
+  const each = panels === 1 ? 340 : wanted === 1 && deep > 2 ? 140 : 240;
+  return {across, each, below, height: deep * (ABOVE + each + below)};
+}
 function layout(f, width) {
-  const across = width < 640 ? 1 : f.across, deep = Math.ceil(f.panels.length / across);
-  const above = 30, below = 50, left = 64, between = 72, right = 12;
-  const each = f.panels.length === 1 ? 340 : f.across === 1 && deep > 2 ? 140 : 240;
-  const height = deep * (above + each + below), inner = (width - left - right - (across - 1) * between) / across;
+  const {across, each, below, height} = sizes(f.panels.length, f.across, f.lines, width);
+  const inner = (width - LEFT - RIGHT - (across - 1) * BETWEEN) / across;
   const made = {height, width, margin: {l: 0, r: 0, t: 0, b: 0, autoexpand: false}, showlegend: false,
     hovermode: 'closest', dragmode: width < 640 ? false : 'zoom', annotations: [], font: {size: 12, color: '#222',
     family: 'system-ui, sans-serif'}, hoverlabel: {align: 'left'}};
   f.panels.forEach((panel, index) => {
     const number = index ? index + 1 : '', row = Math.floor(index / across);
-    const from = (left + index % across * (inner + between)) / width;
-    const top = 1 - (row * (above + each + below) + above) / height;
+    const from = (LEFT + index % across * (inner + BETWEEN)) / width;
+    const top = 1 - (row * (ABOVE + each + below) + ABOVE) / height;
     made['xaxis' + number] = {...AXIS, ...panel.x, anchor: 'y' + number, domain: [from, from + inner / width]};
     made['yaxis' + number] = {...AXIS, ...panel.y, anchor: 'x' + number, domain: [top - each / height, top]};
     made.annotations.push({text: '<b>' + panel.title + '</b>', x: 0, y: 1, xref: 'x' + number + ' domain',
@@ -63,7 +69,7 @@ function draw(place) {
   show();
   let width = place.clientWidth;
   new ResizeObserver(() => {
-    if (place.clientWidth !== width) { width = place.clientWidth; show(); }
+    if (place.clientWidth !== width) { width = place.clientWidth; place.style.minHeight = 0; show(); }
   }).observe(place);
   const buttons = document.querySelectorAll('[data-of="' + place.id + '"] button');
   buttons.forEach(button => button.addEventListener('click', () => {
@@ -77,8 +83,17 @@ const plots = document.querySelectorAll('.plot');
 const near = new IntersectionObserver(
   seen => seen.forEach(one => { if (one.isIntersecting) { near.unobserve(one.target); draw(one.target); } }),
   {rootMargin: '800px'});
-plots.forEach(place => near.observe(place));
+plots.forEach(place => {
+  const {panels, across, lines} = place.dataset;
+  place.style.minHeight = sizes(+panels, +across, +lines, place.clientWidth).height + 'px';
+  near.observe(place);
+});
 addEventListener('beforeprint', () => plots.forEach(draw));
+function rest() {
+  const place = [...plots].find(one => !one.drawn);
+  if (place) { draw(place); setTimeout(rest, 50); }
+}
+addEventListener('load', () => setTimeout(rest, 200));
 """
 
 
@@ -104,7 +119,8 @@ def embedded(sheet: Sheet) -> str:
     )
     legend = f'<div class="legend" data-of="{name}">{buttons}</div>' if buttons else ""
     data = f'<script type="application/json" id="data-{name}">{in_script(specification(sheet))}</script>'
-    return f'{legend}<div class="plot" id="{name}"></div>{data}'
+    told = f'data-panels="{len(sheet.plots)}" data-across="{sheet.across}" data-lines="{_lines(sheet)}"'
+    return f'{legend}<div class="plot" id="{name}" {told}></div>{data}'
 
 
 def specification(sheet: Sheet) -> dict[str, Any]:
@@ -118,7 +134,8 @@ def specification(sheet: Sheet) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``data``, the traces; ``panels``, each with its title and axes; ``across``.
+        ``data``, the traces; ``panels``, each with its title and axes; ``across``; and how many ``lines`` the texts
+        along the x axes have.
     """
     data = [
         trace
@@ -127,10 +144,22 @@ def specification(sheet: Sheet) -> dict[str, Any]:
         for trace in _traces(line, plot, sheet, "" if number == 1 else str(number))
     ]
     panels = [
-        {"title": html.escape(plot.title), "x": _along(plot), "y": _axis(plot.panel.y) | _upright(plot)}
+        {
+            "title": html.escape(plot.title if plot.lines else f"{plot.title}: no data"),
+            "x": _along(plot),
+            "y": _axis(plot.panel.y) | _upright(plot),
+        }
         for plot in sheet.plots
     ]
-    return {"across": sheet.across, "panels": panels, "data": data}
+    return {"across": sheet.across, "lines": _lines(sheet), "panels": panels, "data": data}
+
+
+def _lines(sheet: Sheet) -> int:
+    return max((len(text) for plot in sheet.plots for text in plot.texts(_WRAP)), default=1)
+
+
+_WRAP = 14
+"""How many characters of a category go in a line."""
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
@@ -148,7 +177,7 @@ def _along(plot: Plot) -> dict[str, Any]:
     found = _axis(plot.panel.x)
     if plot.categories:
         places = list(range(len(plot.categories)))
-        texts = [html.escape(text) for text in plot.categories]
+        texts = ["<br>".join(html.escape(line) for line in text) for text in plot.texts(_WRAP)]
         found |= {"tickvals": places, "ticktext": texts, "range": [-0.6, len(texts) - 0.4], "showgrid": False}
     return found
 
@@ -163,18 +192,26 @@ def _traces(line: Line, plot: Plot, sheet: Sheet, number: str) -> list[dict[str,
     common: dict[str, Any] = {"legendgroup": line.name, "xaxis": f"x{number}", "yaxis": f"y{number}"}
     x, y = _numbers(line.x), _numbers(line.y)
     shape = {"shape": "hv"} if line.style == "steps" else {}
-    told: dict[str, Any] = {
-        "name": html.escape(line.name),
-        "hovertemplate": "%{x}: %{y}<extra>%{fullData.name}</extra>",
-    }
+    told: dict[str, Any] = {"name": html.escape(line.name)}
+    place, interval = "%{x}", ""
+    if plot.categories:
+        told["text"] = [html.escape(plot.categories[int(number)]) for number in line.x]
+        place = "%{text}"
     if line.low is not None and line.high is not None and len(x) <= _TOLD:
         pairs = zip(_numbers(line.low), _numbers(line.high), strict=True)
         told["customdata"] = ["" if None in pair else f"{pair[0]:.4g} to {pair[1]:.4g}" for pair in pairs]
-        told["hovertemplate"] = "%{x}: %{y}<br>%{customdata}<extra>%{fullData.name}</extra>"
+        interval = "<br>%{customdata}"
+    told["hovertemplate"] = f"{place}: %{{y}}{interval}<extra>%{{fullData.name}}</extra>"
     if line.style == "bars":
         width = 0.8 / len(plot.bars)
         offset = (plot.bars.index(line.name) - len(plot.bars) / 2) * width
-        look = {"type": "bar", "marker": {"color": colour}, "width": 0.92 * width, "offset": offset + 0.04 * width}
+        look = {
+            "type": "bar",
+            "marker": {"color": colour},
+            "width": 0.92 * width,
+            "offset": offset + 0.04 * width,
+            "textposition": "none",
+        }
         return [{**common, **told, **look, "x": x, "y": y, **_reach(line, "#333333")}]
     traces = []
     if line.banded and line.low is not None and line.high is not None:

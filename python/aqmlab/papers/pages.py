@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aqmlab.files import read_json, write_text
+from PIL import Image  # matplotlib needs it, too
+
+from aqmlab.files import read_json, replacing, write_text
 from aqmlab.pages import table
 from aqmlab.papers import texts
 from aqmlab.papers.printing import counted, decisive
@@ -24,8 +27,8 @@ _FIRST = 2
 _MOST = 8
 """How many figures a page has at most."""
 
-_LARGEST = 100_000
-"""How many bytes a figure may have: these files are in the repository."""
+_COLOURS = 64
+"""How many colours a figure has."""
 
 _ROWS = 20
 """How many rows a table may have."""
@@ -75,15 +78,15 @@ def write(folder: Path, docs: Path) -> list[str]:
     for own, document in found:
         name = document["paper"]
         shutil.rmtree(docs / name, ignore_errors=True)
-        images = {item["name"]: f"{name}/{_copied(item, own, docs / name)}" for item in _chosen(document, own)}
+        images = {item["name"]: f"{name}/{_copied(item, own, docs / name)}" for item in _chosen(document)}
         write_text(docs / f"{name}.md", page(document, images))
     write_text(docs / "README.md", index([document for _, document in found]))
     return [document["paper"] for _, document in found]
 
 
-def _chosen(document: Document, folder: Path) -> list[Document]:
+def _chosen(document: Document) -> list[Document]:
     """Choose figures: those of claims that do not hold, then the first ones."""
-    figures = {item["name"]: item for item in document["items"] if item["kind"] == "figure" and _smallest(item, folder)}
+    figures = {item["name"]: item for item in document["items"] if item["kind"] == "figure"}
     told: list[str] = []
     for verdict in (Verdict.CONTRADICTED, Verdict.PARTLY):
         for claim in document["claims"]:
@@ -93,19 +96,23 @@ def _chosen(document: Document, folder: Path) -> list[Document]:
     return [item for name, item in figures.items() if name in chosen]
 
 
-def _smallest(item: Document, folder: Path) -> Path | None:
-    """Find the smallest image of a figure, if it is small."""
-    images = [folder / name for name in item["files"] if name.endswith((".svg", ".png"))]
-    small = [(image.stat().st_size, image) for image in images if image.is_file()]
-    return min(small)[1] if small and min(small)[0] <= _LARGEST else None
-
-
 def _copied(item: Document, folder: Path, to: Path) -> str:
-    image = _smallest(item, folder)
-    assert image is not None
-    to.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(image, to / image.name)
-    return image.name
+    """Copy the image of a figure with a palette, which takes a third of the room: it is for the repository."""
+    name = f"{item['name']}.png"
+    with Image.open(folder / name) as image:
+        small = image.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
+    with replacing(to / name) as temporary:
+        small.save(temporary, format="PNG", optimize=True)
+    return name
+
+
+def _escaped(found: Any) -> Any:
+    """Take the meaning from what Markdown would read as a sign: two PI* in a line are not emphasis between them."""
+    if isinstance(found, str):
+        return re.sub(r"[*<~]", r"\\\g<0>", found)
+    if isinstance(found, Mapping):
+        return {key: _escaped(value) for key, value in found.items()}
+    return [_escaped(value) for value in found] if isinstance(found, list) else found
 
 
 def index(documents: Sequence[Document]) -> str:
@@ -121,6 +128,7 @@ def index(documents: Sequence[Document]) -> str:
     str
         Markdown.
     """
+    documents = [_escaped(document) for document in documents]
     rows = []
     for document in documents:
         own = [claim["verdict"] for claim in document["claims"] if not claim["beyond"]]
@@ -162,6 +170,7 @@ def page(document: Document, images: Mapping[str, str]) -> str:
     str
         Markdown.
     """
+    document = _escaped(document)
     claims = document["claims"]
     seeds = span(tuple(document["seeds"]))
     parts = [
@@ -207,7 +216,8 @@ def _ours(claim: Document) -> str:
 
 
 def _claim(claim: Document) -> str:
-    head = f"**{_ours(claim)}** ({claim['where']}). {claim['text']} {claim['why']}"
+    where = "" if claim["where"] == "ours" else f" ({claim['where']})"
+    head = f"**{_ours(claim)}**{where}. {claim['text']} {claim['why']}"
     if claim["verdict"] == Verdict.REPRODUCED:
         return head
     return "\n".join([head, "", *(f"- {texts.told(check)}" for check in claim["checks"])]).rstrip()
@@ -236,7 +246,8 @@ def _settings(document: Document) -> list[str]:
             rows.append([one["variant"], *(told.get(name, "") for name in names)])
         parts += [
             "## Sensitivity",
-            f"The same claims with other values of what the paper does not say. {_extent(varied[0])}",
+            f"The same claims with other values of what the paper does not say. {_extent(varied[0])} The first row "
+            "is that of all runs.",
             table(["", *names], rows),
             _moved(rows, names),
         ]

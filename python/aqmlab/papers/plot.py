@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import textwrap
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -21,8 +22,10 @@ from aqmlab.table import printable
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_WIDTHS = {1: 7.4, 2: 9.6, 3: 12.0}
-"""How wide a figure is in inches, by how many panels are beside each other; more take as much as three."""
+_WIDTHS = {1: 7.4, 2: 9.6, 3: 12.0, 4: 13.0}
+"""How wide a figure is in inches, by how many panels are beside each other; more are `_NARROW` each."""
+
+_NARROW = 3.0
 
 _LEFT, _RIGHT, _BETWEEN, _ABOVE, _BELOW, _SMALL = 0.72, 0.15, 0.75, 0.3, 0.5, 0.17
 """Room in inches: left and right of all, between panels, above and below each, for a line of small print."""
@@ -45,23 +48,25 @@ def figure(sheet: Sheet) -> Figure:
     """
     shown, names, across = sheet.plots, sheet.names, sheet.across
     deep = -(-len(shown) // across)
-    width = _WIDTHS.get(across, _WIDTHS[3])
+    width = _WIDTHS.get(across, _NARROW * across)
     columns = max(1, min(len(names), int((width - _LEFT) / (0.55 + 0.075 * max(map(len, names), default=1)))))
     foot = textwrap.wrap(printable(sheet.small_print), int(width * 17))
     head = textwrap.wrap(printable(sheet.title), int(width * 11))
     beneath = 0.06 + _SMALL * len(foot) + (0.1 + 0.2 * -(-len(names) // columns) if names else 0.0)
     above = 0.1 + 0.21 * len(head)
     each = 3.4 if deep == across == 1 else 1.45 if across == 1 and deep > 2 else 2.35
-    height = above + beneath + deep * (each + _ABOVE + _BELOW)
+    inner = (width - _LEFT - _RIGHT - (across - 1) * _BETWEEN) / across
+    texts = [plot.texts(max(6, int(inner / (0.08 * max(1, len(plot.categories)))))) for plot in shown]
+    below = _BELOW + 0.14 * (max((len(text) for own in texts for text in own), default=1) - 1)
+    height = above + beneath + deep * (each + _ABOVE + below)
     with mpl.rc_context(STYLE):
         made = Figure(figsize=(width, height))
         made.text(0.12 / width, 1 - 0.08 / height, "\n".join(head), va="top", fontsize=11, parse_math=False)
-        inner = (width - _LEFT - _RIGHT - (across - 1) * _BETWEEN) / across
-        for place, plot in enumerate(shown):
+        for place, (plot, along) in enumerate(zip(shown, texts, strict=True)):
             left = _LEFT + place % across * (inner + _BETWEEN)
-            top = above + _ABOVE + place // across * (each + _ABOVE + _BELOW)
+            top = above + _ABOVE + place // across * (each + _ABOVE + below)
             box = (left / width, 1 - (top + each) / height, inner / width, each / height)
-            _panel(made.add_axes(box), plot, sheet, titled=not sheet.title.endswith(f": {plot.title}"))
+            _panel(made.add_axes(box), plot, along, sheet, titled=not sheet.title.endswith(f": {plot.title}"))
         if names:
             handles = [_handle(name, sheet) for name in names]
             made.legend(
@@ -82,7 +87,7 @@ def figure(sheet: Sheet) -> Figure:
     return made
 
 
-def _panel(axes: Axes, plot: Plot, sheet: Sheet, titled: bool) -> None:
+def _panel(axes: Axes, plot: Plot, along: Sequence[Sequence[str]], sheet: Sheet, titled: bool) -> None:
     panel, bars = plot.panel, plot.bars
     for line in plot.lines:
         if line.style == "bars":
@@ -98,9 +103,8 @@ def _panel(axes: Axes, plot: Plot, sheet: Sheet, titled: bool) -> None:
     height = axes.get_position().height * axes.figure.get_figure(root=True).get_figheight()
     axes.set_ylabel("\n".join(textwrap.wrap(label, max(12, int(height * 15)))), labelpad=3, parse_math=False)
     if plot.categories:
-        texts = ["\n".join(textwrap.wrap(printable(text), 16)) for text in plot.categories]
-        axes.set_xticks(range(len(texts)), texts, parse_math=False)
-        axes.set_xlim(-0.6, len(texts) - 0.4)
+        axes.set_xticks(range(len(along)), ["\n".join(lines) for lines in along], parse_math=False)
+        axes.set_xlim(-0.6, len(along) - 0.4)
         axes.grid(axis="x", visible=False)
     else:
         _scale(axes, "x", panel.x)

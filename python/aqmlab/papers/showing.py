@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -15,6 +16,7 @@ from aqmlab.papers.judging import Drawn
 from aqmlab.papers.texts import heading, seeds
 from aqmlab.plot import COLOURS
 from aqmlab.plot_sweep import marks
+from aqmlab.table import printable
 from aqmlab.table_sweep import span
 
 if TYPE_CHECKING:
@@ -92,6 +94,21 @@ class Plot:
         letter = f"({self.panel.letter})" if self.panel.letter else ""
         return " ".join(part for part in (letter, self.panel.title) if part)
 
+    def texts(self, width: int) -> list[list[str]]:
+        """Break what stands along the x axis in place of numbers.
+
+        Parameters
+        ----------
+        width : int
+            How many characters go in a line.
+
+        Returns
+        -------
+        list of list of str
+            Of each category its lines.
+        """
+        return [textwrap.wrap(printable(text), width) or [""] for text in self.categories]
+
     @property
     def bars(self) -> list[str]:
         """The names of those of its curves that are bars."""
@@ -105,7 +122,7 @@ class Plot:
 
     @property
     def cut(self) -> bool:
-        """Whether a point is outside the range that the paper's axes have."""
+        """Whether a point is outside the axes, as the paper's ranges are kept."""
         return any(
             _outside(line.y, self.panel.y) or (not self.categories and _outside(line.x, self.panel.x))
             for line in self.lines
@@ -326,7 +343,7 @@ def explained(drawn: Drawn, panels: Sequence[Plot], evidence: Evidence) -> str:
     kinds = ["bands"] * any(line.banded for line in lines)
     kinds += ["error bars"] * any(line.low is not None and not line.banded for line in lines)
     if kinds:
-        told.append(f"{' and '.join(kinds)}: 95 % confidence intervals if the caption says no other")
+        told.append(f"{' and '.join(kinds)}: 95 % confidence intervals unless the caption says otherwise")
     runs = sorted({curve.run for curve in drawn.curves if curve.run is not None})
     if runs:
         told.append(f"curves over time: one run, of seed {span(tuple(runs))}")
@@ -335,7 +352,7 @@ def explained(drawn: Drawn, panels: Sequence[Plot], evidence: Evidence) -> str:
     cut = [plot.panel.letter for plot in panels if plot.cut]
     if cut:
         where = f" of {', '.join(cut)}" if any(cut) else ""
-        told.append(f"some points are outside the printed range{where}")
+        told.append(f"some points are outside the axes{where}")
     if drawn.item.beyond:
         told.append("beyond the paper")
     return "; ".join(part for part in told if part)

@@ -11,7 +11,6 @@ from aqmlab.papers.description import Item
 from aqmlab.papers.evidence import Evidence
 from aqmlab.table_sweep import span
 
-
 FINDINGS = "findings.json"
 """The file of the document, which is written last: the sign that all other files are there."""
 

@@ -8,6 +8,7 @@ import multiprocessing
 import signal
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,10 +130,14 @@ def _images(sheets: Mapping[str, Sheet], jobs: int) -> Iterator[tuple[str, dict[
         for name, one in sheets.items():
             yield name, plot.images(one)
         return
+    yield from zip(sheets, _pool(jobs).map(plot.images, sheets.values()), strict=True)
+
+
+@cache
+def _pool(jobs: int) -> ProcessPoolExecutor:
+    """Give processes to draw in; kept for the next paper, as what they import takes as long as several figures."""
     # Not a fork: the threads of polars would not be in it, but their locks.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_let_be) as pool:
-        yield from zip(sheets, pool.map(plot.images, sheets.values()), strict=True)
+    return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_let_be)
 
 
 def _let_be() -> None:

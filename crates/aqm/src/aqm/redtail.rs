@@ -280,6 +280,11 @@ impl Discipline for Redtail {
             unit: "bit/s",
             doc: "The rate of arrivals in the short queue that is expected of this interval; 0 without prediction.",
         },
+        Signal {
+            name: "r",
+            unit: "bit/s",
+            doc: "The rate of arrivals in the short queue in the last interval; 0 without prediction.",
+        },
     ];
     const LANES: &'static [&'static str] = &["short", "long"];
     const PRESETS: &'static [(&'static str, &'static str)] = &[(
@@ -432,6 +437,7 @@ impl Discipline for Redtail {
         visit(0, p);
         visit(1, self.split.share * self.c);
         visit(2, self.split.forecast.as_ref().map_or(0.0, Forecast::demand) * self.c);
+        visit(3, self.split.forecast.as_ref().map_or(0.0, Forecast::rate) * self.c);
     }
 }
 

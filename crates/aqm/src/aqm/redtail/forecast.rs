@@ -11,13 +11,14 @@ pub(super) struct Forecast {
     arrived: u64,
     /// Level and trend; `None` before the first interval is over.
     state: Option<(f64, f64)>,
+    rate: f64,
     demand: f64,
 }
 
 impl Forecast {
     /// With these weights of what is new, for intervals in which the link sends `capacity` bytes.
     pub(super) fn new(alpha: f64, beta: f64, capacity: f64) -> Self {
-        Self { alpha, beta, capacity, arrived: 0, state: None, demand: 0.0 }
+        Self { alpha, beta, capacity, arrived: 0, state: None, rate: 0.0, demand: 0.0 }
     }
 
     /// A packet came.
@@ -28,16 +29,21 @@ impl Forecast {
 
     /// The interval is over.
     pub(super) fn update(&mut self) {
-        let rate = std::mem::take(&mut self.arrived) as f64 / self.capacity;
+        self.rate = std::mem::take(&mut self.arrived) as f64 / self.capacity;
         let (level, trend) = match self.state {
-            None => (rate, 0.0),
+            None => (self.rate, 0.0),
             Some((before, trend)) => {
-                let level = self.alpha * rate + (1.0 - self.alpha) * (before + trend);
+                let level = self.alpha * self.rate + (1.0 - self.alpha) * (before + trend);
                 (level, self.beta * (level - before) + (1.0 - self.beta) * trend)
             }
         };
         self.state = Some((level, trend));
         self.demand = (level + trend).max(0.0);
+    }
+
+    /// The rate of the last interval; 0 in the first one.
+    pub(super) fn rate(&self) -> f64 {
+        self.rate
     }
 
     /// The rate expected of this interval; 0 in the first one.
@@ -69,6 +75,16 @@ mod tests {
         // m = 0.1; m = 0.25 + 0.05 = 0.3, b = 0.2 * 0.2 = 0.04; m = 0.25 + 0.17 = 0.42, b = 0.024 + 0.032 = 0.056.
         for (found, by_hand) in expected(0.5, 0.2, &[100, 500, 500]).iter().zip([0.1, 0.34, 0.476]) {
             assert_close(*found, by_hand);
+        }
+    }
+
+    #[test]
+    fn the_last_rate_is_what_came_and_not_what_was_expected() {
+        let mut forecast = Forecast::new(0.5, 0.2, 1000.0);
+        for bytes in [100, 0, 700] {
+            forecast.count(bytes);
+            forecast.update();
+            assert_close(forecast.rate(), f64::from(bytes) / 1000.0);
         }
     }
 

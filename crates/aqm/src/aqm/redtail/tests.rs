@@ -249,6 +249,7 @@ fn long_packets_are_not_expected() {
     assert_close(told[2], 1.6e6);
     redtail.on_period(at(20), &ROOM, &lanes(0, 0));
     redtail.signals(|i, value| assert!(i < 2 || value < 1.6e6));
+    assert_eq!(told[2], told[3]);
 }
 
 #[test]

@@ -1,0 +1,105 @@
+"""LRED beside other disciplines: a check for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from aqmlab.papers import At, Check, Runs
+
+Values = list[float | None]
+
+
+def averaged(lists: Iterable[Values]) -> Values:
+    """Average several quantities seed by seed.
+
+    Parameters
+    ----------
+    lists : iterable of list
+        Of each quantity its value for each seed.
+
+    Returns
+    -------
+    list of float or None
+        Of each seed the mean of those that it has.
+    """
+    found: Values = []
+    for seed in zip(*lists, strict=True):
+        told = [value for value in seed if value is not None]
+        found.append(sum(told) / len(told) if told else None)
+    return found
+
+
+def beside(
+    runs: Runs,
+    what: str,
+    metric: str,
+    *,
+    more: bool = False,
+    unit: str = "",
+    scale: float = 1.0,
+    at: Sequence[At] = (),
+    fill: float | None = None,
+    others: Sequence[str] | None = None,
+) -> list[Check]:
+    """Check that LRED has less of a metric than each other discipline, or more.
+
+    Parameters
+    ----------
+    runs : Runs
+        Of the experiment.
+    what : str
+        The metric in words: ``deviation``.
+    metric : str
+        Which.
+    more : bool
+        Whether LRED is to have more.
+    unit : str
+        The unit of the difference.
+    scale : float
+        What to multiply values with.
+    at : sequence of mapping
+        At which points; the differences there are averaged. By default at all.
+    fill : float
+        What stands for a run without a value.
+    others : sequence of str
+        Beside which; by default all.
+
+    Returns
+    -------
+    list of Check
+        Of each other the difference, which is claimed not to be negative.
+    """
+    points: Sequence[At | None] = at or (None,)
+    checks = []
+    for other in runs.others if others is None else others:
+        pair = (runs.hero, other) if more else (other, runs.hero)
+        found = averaged(runs.differences(metric, *pair, point, fill, scale) for point in points)
+        checks.append(Check.of(f"{what} of {pair[0]} less that of {pair[1]}", found, unit=unit, least=0))
+    return checks
+
+
+def told(runs: Runs, metric: str, label: str, digits: int = 3, *, at: At | None = None, scale: float = 1.0) -> str:
+    """Say the mean of a metric in a sentence.
+
+    Parameters
+    ----------
+    runs : Runs
+        Of the experiment.
+    metric : str
+        Which.
+    label : str
+        Of which discipline.
+    digits : int
+        Significant digits.
+    at : mapping
+        At which points; by default at all.
+    scale : float
+        What to multiply it with.
+
+    Returns
+    -------
+    str
+        It, or a dash where no run has one.
+    """
+    mean = runs.mean(metric, label, at, scale=scale).mean
+    return "-" if mean is None else f"{mean:.{digits}g}"

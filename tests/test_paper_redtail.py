@@ -1,0 +1,101 @@
+"""The RED+Tail paper's runs, tables and claims, from few real runs."""
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from aqmlab.papers import Curve, Evidence, Experiment, Figure, Verdict
+from aqmlab.papers.judging import Assessment, assess, rule
+from aqmlab.papers.running import Effort, Setting, run
+from aqmlab.scenario import Scenario
+from aqmlab.scenarios.redtail.paper import PAPER
+from aqmlab.scenarios.redtail.readings import ARED, DYNAMIC, HERO, per_seed, together
+
+EXPERIMENTS = {experiment.name: experiment for experiment in PAPER.experiments}
+
+
+@cache
+def assessed(*only: str) -> Assessment:
+    """Run what a figure or table needs, in half the time: what web traffic does is seen by then."""
+    shorter = {"duration": "300 s"}
+    paper = replace(
+        PAPER,
+        experiments=[replace(one, settings={**one.settings, **shorter}) for one in PAPER.experiments],
+    )
+    with TemporaryDirectory() as folder:
+        return assess(run(paper, Effort(seeds=1, quick=True, only=frozenset(only)), Path(folder), jobs=1))
+
+
+def evidence(*only: str) -> Evidence:
+    return assessed(*only).findings.evidence["paper"]
+
+
+def variants(experiment: Experiment, name: str) -> dict[str, Scenario]:
+    chosen = next(variant for variant in PAPER.variants if variant.name == name)
+    told = Setting(name, True, 1, frozenset(), chosen).study(PAPER, experiment)
+    return {} if told is None else dict(told.variants)
+
+
+def test_the_short_queue_waits_max_th1_over_c_and_ftp_its_own_time() -> None:
+    (drawn,) = assessed("fig16").drawn
+    assert isinstance(drawn.item, Figure)
+    curves: dict[str, Curve] = {curve.name: curve for curve in drawn.curves}
+    assert list(curves["max_th1 / C"].x) == [10, 30, 80]
+    assert list(curves["max_th1 / C"].y) == pytest.approx([0.0266667, 0.08, 0.213333], rel=1e-5)
+    assert list(curves["CBR"].y) == pytest.approx(list(curves["max_th1 / C"].y), rel=0.1)
+    assert list(curves["FTP"].y) == pytest.approx([0.2] * 3, abs=0.05)
+    verdicts = {ruling.claim.name: ruling.verdict for ruling in assessed("fig16").rulings}
+    assert verdicts["long-delay-flat"] == Verdict.REPRODUCED
+
+
+def test_table_4_has_the_printed_numbers_beside_ours() -> None:
+    (drawn,) = assessed("table4").drawn
+    rows = {row["Policy"].partition(": ")[2]: row for row in drawn.frame.iter_rows(named=True)}
+    assert [rows[name]["Loss (%) (paper)"] for name in ("FTP", "WEB", "CBR")] == [0.899, 2.306, 0.519]
+    assert sum(row["Rate (kB/s)"] for row in rows.values()) == pytest.approx(375, rel=0.002)
+    assert 0.5 < rows["FTP"]["Loss (%)"] < 2
+    assert 0.08 < rows["CBR"]["Delay (s)"] < 0.09
+    rulings = {ruling.claim.name: ruling for ruling in assessed("table4").rulings}
+    assert rulings["printed-loss"].judgement.checks[0].value == 0.899
+    assert rulings["short-loses-more"].verdict == Verdict.REPRODUCED
+
+
+def test_a_claim_is_contradicted_by_the_runs_the_other_way_round() -> None:
+    found = evidence("table4")["dynamic-web"]
+    rows = found.frame
+    swapped = rows.with_columns(aqm=rows["aqm"].replace_strict({HERO: DYNAMIC, DYNAMIC: HERO}))
+    found.sweep = replace(found.sweep, frame=swapped)
+    claim = next(claim for claim in PAPER.claims if claim.name == "short-loses-more")
+    try:
+        assert rule(claim, evidence("table4")).verdict == Verdict.CONTRADICTED
+    finally:
+        found.sweep = replace(found.sweep, frame=rows)
+
+
+def test_a_variant_of_red_tail_s_parameters_reaches_it_and_none_of_the_others() -> None:
+    few = variants(EXPERIMENTS["web"], "N = 20 packets")
+    assert few[HERO].resolved["aqm"]["n"] == 20
+    assert few[ARED].resolved["aqm"]["name"] == "ared"
+    moving = variants(EXPERIMENTS["dynamic-web"], "N = 20 packets")[DYNAMIC].resolved["aqm"]
+    assert (moving["n"], moving["long"]["name"]) == (20, "dtared")
+    assert variants(EXPERIMENTS["dynamic"], "N = 20 packets") == {}
+
+
+def test_all_flows_have_the_tcp_of_table_1_and_the_files_scenario_alone_too() -> None:
+    shipped = Scenario.load("redtail/table1").resolved["traffic"][0]["tcp"]
+    for experiment in PAPER.experiments:
+        told = Setting("paper", True, 1, frozenset()).study(PAPER, experiment)
+        assert told is not None
+        for entry in told.scenario.resolved["traffic"]:
+            assert entry.get("tcp", shipped) == shipped, (experiment.name, entry["name"])
+    assert Scenario.load("redtail/files").resolved["traffic"][3]["tcp"] == shipped
+
+
+def test_what_is_read_of_one_seed_is_combined_with_the_same_seed_only() -> None:
+    assert together(lambda a, b: a - b, {1: 5.0, 2: 7.0, 4: 1.0}, {2: 3.0, 3: 9.0, 4: 2.0}) == [4.0, -1.0]
+    runs = evidence("table4")["dynamic-web"]
+    loss = per_seed(runs, "classes.ftp.loss_ratio", HERO, scale=100)
+    assert loss == {1: pytest.approx(100 * runs.of(HERO)["classes.ftp.loss_ratio"][0])}
