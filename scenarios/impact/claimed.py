@@ -119,6 +119,14 @@ CLAIMS = [
         shown=["fig7"],
     ),
     Claim(
+        name="drops-after-the-peak",
+        text="After a peak RED goes on dropping though the queue is short again; without averaging it would not.",
+        where="Section III-B; V",
+        judge=claims.after_the_peak,
+        needs=["surge"],
+        shown=["surge"],
+    ),
+    Claim(
         name="gred-spares-udp",
         text="UDP loses about 10 % less with GRED than with RED.",
         where="Section IV, Fig. 8",
@@ -334,6 +342,12 @@ CHOICES = [
     ),
     Choice(
         "the model's offered load", "lost in our copy", "1.2", "the lightest load at which RED's step makes itself felt"
+    ),
+    Choice(
+        "the peak after which RED is said to go on dropping",
+        "a link failure, described without numbers",
+        "UDP of 5 Mbit/s for 10 s beside 50 greedy TCP sources",
+        "a load that doubles, and goes",
     ),
     Choice(
         "length of runs",

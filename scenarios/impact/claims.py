@@ -11,9 +11,13 @@ from aqmlab.scenarios.impact.curves import FLOWS, LOAD, in_model, present_splits
 from aqmlab.scenarios.impact.measures import (
     BUFFER,
     GREEDY,
+    HERO,
+    MIN_TH,
     MIXED,
+    PACKET_TIME,
     POINTS,
     RED,
+    SURGE_END,
     TCP_ONLY,
     TD,
     Each,
@@ -289,13 +293,46 @@ def falling_loss(evidence: Evidence) -> Judgement:
         )
         for w in weights[:-1]
     ]
-    spread = {w: mean(swing(runs, RED, {"aqm.w_q": w})) for w in (weights[0], weights[-1])}
+    first, last = weights[0], weights[-1]
+    unrest, lost = (
+        {w: mean(measure(runs, RED, {"aqm.w_q": w})) for w in (first, last)} for measure in (swing, udp_loss)
+    )
     return Judgement(
         checks,
-        f"The average only makes the queue swing (its standard deviation is {spread[weights[0]]:.0f} packets with w = "
-        f"{weights[0]:g}, {spread[weights[-1]]:.0f} with w = {weights[-1]:g}): TCP settles at the same loss, and UDP, "
-        "which random drops hit like TCP, has that loss too.",
+        f"From w = {first:g} to {last:g} the queue's standard deviation goes from {unrest[first]:.0f} to "
+        f"{unrest[last]:.0f} packets and UDP's loss from {lost[first]:.1f} to {lost[last]:.1f} %: TCP settles at the "
+        "loss that it needs whatever the average does, and UDP gets about the same.",
     )
+
+
+def after_the_peak(evidence: Evidence) -> Judgement:
+    """Count what is dropped from a short queue after a surge of UDP has ended."""
+    runs = evidence["surge"]
+    checks = []
+    for label, bound in ((RED, {"least": 1.0}), (HERO, {"most": 0.0})):
+        checks.append(
+            Check.of(
+                f"{label}: packets dropped in the 2 s after the surge while fewer than {MIN_TH} wait",
+                [_spared(runs, label, seed) for seed in runs.study.seeds],
+                unit="packets",
+                **bound,
+            )
+        )
+    lag = math.log(3) / 0.002 * PACKET_TIME
+    return Judgement(
+        checks,
+        f"RED's average takes {lag:.2f} s of full load from max_th to min_th after the queue has gone, longer if fewer "
+        "packets come, and drops until then; GRED-I looks at the queue and drops nothing below min_th.",
+    )
+
+
+def _spared(runs: Runs, label: str, seed: int) -> float:
+    """Count drops in the bins in which the queue was never as long as min_th."""
+    import polars
+
+    begin, end = SURGE_END, SURGE_END + 2
+    short = polars.col("t").is_between(begin, end, closed="left") & (polars.col("bottleneck.queue.max") < MIN_TH)
+    return float(runs.series(label, seed=seed).filter(short)["bottleneck.drops"].sum())
 
 
 def levels(evidence: Evidence) -> Judgement:

@@ -172,7 +172,7 @@ def gred_no_better(evidence: Evidence) -> Judgement:
     return Judgement(
         checks,
         "The paper is at odds with its own Fig. 8 here, in which GRED loses a tenth less of UDP than RED. A late "
-        f"signal and a steep function make it swing, which costs goodput where it is empty: {_idle(runs)} of the time.",
+        f"signal and a steep function make its queue swing, and goodput is lost while it is empty: {_idle(runs)}.",
     )
 
 

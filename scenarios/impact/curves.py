@@ -21,6 +21,7 @@ from aqmlab.scenarios.impact.measures import (
     PACKET_TIME,
     POINTS,
     RED,
+    SURGE_END,
     TD,
     Array,
     Measure,
@@ -308,6 +309,17 @@ def present_splits(runs: Runs) -> dict[int, At]:
     """
     known = set(runs.points("traffic.udp.count"))
     return {flows: at for flows, at in SPLITS.items() if flows in known}
+
+
+def surge(evidence: Evidence) -> Iterator[Curve]:
+    """Draw queue and drops about the end of a surge of UDP."""
+    runs = evidence["surge"]
+    for panel, quantity in (("left", "queue.mean"), ("right", "drops")):
+        for label in runs.labels:
+            whole = runs.over_time(panel, label, quantity=quantity)
+            t, told = np.asarray(whole.x, dtype=float), np.asarray(whole.y)
+            shown = (t >= SURGE_END - 2) & (t < SURGE_END + 4)
+            yield Curve(panel, label, t[shown], told[shown])
 
 
 def functions(evidence: Evidence) -> Iterator[Curve]:

@@ -2,7 +2,7 @@
 
 from aqmlab.papers import Axis, Figure, Panel, Table
 from aqmlab.scenarios.impact import curves
-from aqmlab.scenarios.impact.measures import GREDS, HERO, LONGEST, RED, TD
+from aqmlab.scenarios.impact.measures import GREDS, HERO, LONGEST, RED, SURGE_END, TD
 
 GOODPUT = "TCP goodput (Mbit/s)"
 UDP = "UDP loss probability (%)"
@@ -119,6 +119,20 @@ ITEMS: list[Figure | Table] = [
         ],
         curves=curves.runs_of_all((HERO,)),
         caption=MODEL,
+    ),
+    Figure(
+        name="surge",
+        title="The end of a surge of UDP",
+        needs=["surge"],
+        panels=[
+            Panel("left", "Queue", Axis("Time (s)", SURGE_END - 2, SURGE_END + 4), Axis("Queue (packets)", 0, 200)),
+            Panel(
+                "right", "Drops", Axis("Time (s)", SURGE_END - 2, SURGE_END + 4), Axis("Drops (packets in 50 ms)", 0)
+            ),
+        ],
+        curves=curves.surge,
+        caption=f"UDP of 5 Mbit/s ends at {SURGE_END} s. The paper argues it without a figure.",
+        beyond=True,
     ),
     Table(
         name="metrics",

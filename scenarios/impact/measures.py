@@ -44,6 +44,10 @@ POINTS: Mapping[str, Mapping[str, At]] = {"tcp": TCP_ONLY, "mixed": MIXED, "simu
 PACKET_TIME = 0.8e-3
 """How long the link takes for a packet of 1000 B, in s: what each in the queue adds to the delay."""
 BUFFER = 200
+MIN_TH = 30
+"""Packets: where RED, GRED and GRED-I begin to drop."""
+SURGE_END = 80
+"""When a surge of UDP ends, in s."""
 LONGEST = 20
 """Packets: up to here runs of losses are drawn."""
 

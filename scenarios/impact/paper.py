@@ -4,7 +4,7 @@ from aqmlab.papers import Aqms, Experiment, Paper, Variant
 from aqmlab.scenarios.impact.claimed import CHOICES, CLAIMS
 from aqmlab.scenarios.impact.curves import SPLITS
 from aqmlab.scenarios.impact.drawing import ITEMS
-from aqmlab.scenarios.impact.measures import APPROXIMATED, GENTLE, HERO, RED, TD
+from aqmlab.scenarios.impact.measures import APPROXIMATED, GENTLE, HERO, RED, SURGE_END, TD
 
 # RED is what the scenarios have, so that a variant can move its thresholds.
 SHARP: Aqms = {TD: "droptail", RED: {}}
@@ -89,6 +89,21 @@ EXPERIMENTS = [
         title="RED beside tail drop with a buffer of max_th packets",
         scenario="impact/simulation",
         aqms={RED: {}, "tail drop of 90 packets": {"aqm": "droptail", "dumbbell.buffer": "90 packets"}},
+        rivals={},
+    ),
+    Experiment(
+        name="surge",
+        title="A surge: 5 Mbit/s of UDP for 10 s beside 50 greedy TCP sources",
+        scenario="impact/simulation",
+        aqms={RED: {}, HERO: "gredi"},
+        settings={
+            "duration": "100 s",
+            "traffic.tcp.count": 50,
+            "traffic.udp.rate": "500 kbit/s",
+            "traffic.udp.active": [f"{SURGE_END - 10} s", f"{SURGE_END} s"],
+        },
+        series=True,
+        most_seeds=5,
         rivals={},
     ),
     Experiment(
