@@ -5,7 +5,16 @@ from dataclasses import replace
 
 from aqmlab.papers import Aqms, Choice, Experiment, Item, Paper, Variant
 from aqmlab.scenario import Settings
-from aqmlab.scenarios.redtail import claims, figures, files, future, short_queue, thresholds
+from aqmlab.scenarios.redtail import (
+    claims,
+    figures,
+    files,
+    future,
+    short_queue,
+    theory,
+    theory_claims,
+    thresholds,
+)
 from aqmlab.scenarios.redtail.readings import ARED, DYNAMIC, FIXED, HERO, TAIL
 
 RED_TAIL: Aqms = {HERO: {}}
@@ -239,6 +248,17 @@ VARIANTS = (
     Variant("C1 at most C/2", {"aqm.c1_max": 0.5}, NOT_DYNAMIC),
 )
 
+EVERY = (
+    *claims.CLAIMS,
+    *files.CLAIMS,
+    *thresholds.CLAIMS,
+    *short_queue.CLAIMS,
+    *theory_claims.CLAIMS,
+    *claims.BEYOND,
+    *future.CLAIMS,
+)
+"""All claims, by what they are about."""
+
 IN_PRINT = (
     *("fig1", "fig2", "table1", "fig4", "fig5", "fig6", "fig7", "fig8", "table3", "fig9", "fig10", "fig11"),
     *("fig12", "fig13", "fig14", "table4", "fig16", "fig17", "fig18", "fig19", "fig20", "fig21"),
@@ -260,9 +280,12 @@ PAPER = Paper(
         "the drop probability stays in a band and the queue takes up the load."
     ),
     hero=HERO,
-    experiments=(*EXPERIMENTS, *FUTURE),
-    items=sorted((*figures.FIGURES, *figures.BEYOND, *future.FIGURES), key=_place),
-    claims=(*claims.CLAIMS, *files.CLAIMS, *thresholds.CLAIMS, *short_queue.CLAIMS, *claims.BEYOND, *future.CLAIMS),
-    choices=CHOICES,
+    experiments=(*EXPERIMENTS, *theory.EXPERIMENTS, *FUTURE),
+    items=sorted((*figures.FIGURES, *theory.FIGURES, *figures.BEYOND, *future.FIGURES), key=_place),
+    claims=(
+        *(claim for claim in EVERY if not claim.beyond),
+        *(claim for claim in EVERY if claim.beyond),
+    ),
+    choices=(*CHOICES, *theory.CHOICES),
     variants=VARIANTS,
 )
