@@ -180,8 +180,15 @@ def _experiment(experiment: Experiment, runs: Runs) -> Document:
         "varies": _varies(study),
         "first": label,
         "toml": toml(first.resolved),
-        "aqms": {label: one.resolved["aqm"] for label, one in study.variants.items()},
+        "aqms": {label: _observed(one.resolved) for label, one in study.variants.items()},
     }
+
+
+def _observed(resolved: Mapping[str, Any]) -> Document:
+    """Give the queue discipline of the link that the metrics speak of."""
+    if "aqm" in resolved:
+        return dict(resolved["aqm"])
+    return next(dict(link["aqm"]) for link in resolved["link"] if link["name"] == resolved["observe"])
 
 
 def _varies(study: Study) -> Document:
