@@ -103,7 +103,7 @@ FIGURES = [
                 "c",
                 "How the 20 long flows fare",
                 Axis("Flows that cross only one"),
-                Axis("Goodput of a flow over three / over one", 0),
+                Axis("Goodput, over three / over one", 0),
             ),
         ],
         curves=_at_bottlenecks,
