@@ -191,7 +191,7 @@ PAPER = Paper(
         Choice(
             "Buffers beside the bottleneck", "100 packets everywhere", "5000 packets", "No loss but at the bottleneck."
         ),
-        Choice("TCP flavour", "", "Reno", "That of the paper's model of TCP; NewReno is a variant."),
+        Choice("TCP flavour", "", "Reno", "That of the paper's model of TCP; NewReno and SACK are variants."),
         Choice(
             "Least time-out and clock of TCP",
             "",
@@ -253,6 +253,7 @@ PAPER = Paper(
     variants=[
         Variant("min RTO 0.2 s", {"traffic.*.tcp.min_rto": "200 ms", "traffic.*.tcp.tick": "10 ms"}),
         Variant("NewReno", {"traffic.*.tcp.flavour": "newreno"}),
+        Variant("SACK", {"traffic.*.tcp.flavour": "sack"}),
         Variant("window limit 20", {"traffic.*.tcp.max_window": 20}),
         Variant("delayed ACKs", {"traffic.*.tcp.delayed_ack": True}),
         Variant("access 10 Mbit/s", {"dumbbell.access_rate": "10 Mbit/s", "dumbbell.access_buffer": "100 packets"}),
