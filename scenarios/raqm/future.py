@@ -108,8 +108,8 @@ FIGURES = [
         ],
         curves=_at_bottlenecks,
         needs=["bottlenecks"],
-        caption="The last 100 s. All round trips are 100 ms beside the queues; q0 = 50. NewReno with time-outs of at least "
-        "0.2 s, unlike the paper's cases.",
+        caption="The last 100 s. All round trips are 100 ms beside the queues; q0 = 50. NewReno with time-outs of at "
+        "least 0.2 s, unlike the paper's cases.",
         beyond=True,
     ),
     Figure(
@@ -121,8 +121,8 @@ FIGURES = [
         ],
         curves=_with_shares,
         needs=["sub-aggregates"],
-        caption="The last 100 s. 20, 20 and 40 long flows; the third aggregate has the flood, UDP that reacts to nothing. "
-        "NewReno with time-outs of at least 0.2 s, unlike the paper's cases.",
+        caption="The last 100 s. 20, 20 and 40 long flows; the third aggregate has the flood, UDP that reacts to "
+        "nothing. NewReno with time-outs of at least 0.2 s, unlike the paper's cases.",
         beyond=True,
     ),
 ]
