@@ -39,7 +39,7 @@ def counts(nodes: list[int]) -> dict[str, list[int]]:
     return {HOSTS: nodes, "traffic.ftp.count": [3 * count for count in nodes], "traffic.udp.count": nodes}
 
 
-def _experiment(name: str, title: str, settings: dict[str, str], seeds: int | None = None) -> Experiment:
+def _experiment(name: str, title: str, settings: dict[str, str]) -> Experiment:
     return Experiment(
         name=name,
         title=title,
@@ -50,14 +50,13 @@ def _experiment(name: str, title: str, settings: dict[str, str], seeds: int | No
         quick=counts([40, 70, 100]),
         method="paired",
         rivals={},
-        most_seeds=seeds,
     )
 
 
 EXPERIMENTS = (
     _experiment("calibration", "Drop tail over the number of edge nodes", {}),
-    _experiment("calibration-fast", "The same, time-outs of 0.2 s", {"traffic.*.tcp.min_rto": "200 ms"}, 3),
-    _experiment("calibration-packets", "The same, a buffer of 100 packets", {"dumbbell.buffer": "100 packets"}, 3),
+    _experiment("calibration-fast", "The same, time-outs of 0.2 s", {"traffic.*.tcp.min_rto": "200 ms"}),
+    _experiment("calibration-packets", "The same, a buffer of 100 packets", {"dumbbell.buffer": "100 packets"}),
 )
 
 
