@@ -33,6 +33,15 @@ def balance(runs: Runs, flows: float) -> str:
     return f"{flows:g} flows: {told(queue)} packets, l q0 = {told(loss * Q0)}, U + l = {used + loss:.3f}"
 
 
+def _bound(runs: Runs, flows: float) -> str:
+    """Tell p_k in the two quarters of a run that are averaged."""
+    before, last = (
+        Summary.of(list(p_k(runs, at(flows), start * runs.duration, (start + 0.25) * runs.duration).values())).mean
+        for start in (0.5, 0.75)
+    )
+    return f"p_k = {told(before)} in the third quarter and {told(last)} in the fourth"
+
+
 def regulated(case: str) -> Judge:
     """Make a judge of whether the queue is held at the target in a case."""
 
@@ -49,15 +58,12 @@ def regulated(case: str) -> Judge:
             )
             for flows in runs.points(FLOWS)
         ]
-        states = "; ".join(
-            f"{balance(runs, flows)}, p_k = {told(Summary.of(list(p_k(runs, at(flows)).values())).mean)}"
-            for flows in runs.points(FLOWS)
-        )
+        states = "; ".join(f"{balance(runs, flows)}, {_bound(runs, flows)}" for flows in runs.points(FLOWS))
         return Judgement(
             checks,
             "The law rests where arrivals, lost ones included, have the link's rate, whatever the queue: with losses "
-            "that is U + l = 1. Else p_k comes to a bound: to 1, with q = l q0, or to its floor where the flows in the "
-            f"mean never send that much. {states}.",
+            "that is U + l = 1. Above 1 p_k climbs, to 1 if need be, where q = l q0; below it falls, to its floor "
+            f"where the flows in the mean never send that much. {states}.",
         )
 
     return judge

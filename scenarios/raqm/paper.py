@@ -206,7 +206,8 @@ PAPER = Paper(
             "What is averaged",
             "",
             "the last 100 s; in case 4 from 50 s on",
-            "RAQM takes up to 70 s from p(0) = .0002 to its place, PI and REM similarly. A variant has 20 s on.",
+            "RAQM takes some 70 s from p(0) = .0002 to its place in case 1 with 40 flows, most of the run in case 3; "
+            "PI and REM similarly. A variant has 20 s on.",
         ),
         Choice(
             "Goodput's unit",

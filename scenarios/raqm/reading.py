@@ -206,8 +206,8 @@ def _binned(runs: Runs, label: str, where: At) -> dict[int, tuple[Array, Array]]
     return found
 
 
-def p_k(runs: Runs, where: At) -> dict[int, float]:
-    """Give the mean of RAQM's p_k over the second half of a run.
+def p_k(runs: Runs, where: At, start: float | None = None, end: float = math.inf) -> dict[int, float]:
+    """Give the mean of RAQM's p_k over a part of a run.
 
     Parameters
     ----------
@@ -215,6 +215,10 @@ def p_k(runs: Runs, where: At) -> dict[int, float]:
         The runs, with series.
     where : mapping
         At which point.
+    start : float
+        From when on (s); by default from the middle of the run on.
+    end : float
+        Until when (s).
 
     Returns
     -------
@@ -222,9 +226,11 @@ def p_k(runs: Runs, where: At) -> dict[int, float]:
         It by seed.
     """
     found = {}
+    begin = runs.duration / 2 if start is None else start
     for seed in runs.of(runs.hero, where)["seed"].to_list():
         curve = runs.over_time("", runs.hero, quantity="p_1.mean", at=where, seed=seed)
-        found[seed] = float(np.mean(np.asarray(curve.y)[np.asarray(curve.x) >= runs.duration / 2]))
+        times = np.asarray(curve.x)
+        found[seed] = float(np.mean(np.asarray(curve.y)[(times >= begin) & (times < end)]))
     return found
 
 

@@ -409,8 +409,8 @@ def gains_slow(evidence: Evidence) -> Judgement:
         f"there PI takes p / ((a - b)(Q - q_ref) f) = {_average(bound):.0f} s even if its buffer is full all the time, "
         f"and {(theory.A - theory.B) / (a - b):.0f} times as long with its rule's gains. In the last quarter of the "
         f"run its mean is {100 * _average(last):.1f} %, at a backlog of {_average(late):.0f} kB. By Padhye's losses "
-        f"alone, {100 * padhye:.0f} % at 70 kB, it would take {_climb(padhye):.0f} s: but a mark costs no time-out, and "
-        "more are needed.",
+        f"alone, {100 * padhye:.0f} % at 70 kB, it would take {_climb(padhye):.0f} s: but a mark costs no time-out, "
+        "and more are needed.",
     )
 
 
