@@ -152,7 +152,8 @@ def _queues_at_target(evidence: Evidence) -> Judgement:
         checks,
         "RAQM steers the rate of arrivals to C, not the queue. A link that loses l and is busy all the time has "
         "arrivals of C / (1 - l): the greater l, the harder p(k) climbs until the queue is short enough for the link "
-        f"to idle; with a small l it climbs slowly from .0002. At these bottlenecks {rates} flows more.",
+        "to idle, or p(k) is 1 and the queue at l q0; with a small l it climbs slowly from .0002. At these "
+        f"bottlenecks {rates} flows more.",
     )
 
 
