@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aqmlab.papers import Axis, Check, Claim, Curve, Evidence, Figure, Judgement, Panel, Table
-from aqmlab.scenarios.raqm.reading import BAND, FLOWS, Q0, TARGET, at, by_seed, p_k, slope, told
+from aqmlab.scenarios.raqm.reading import BAND, FLOWS, Q0, TARGET, at, p_k, slope, told
 from aqmlab.summary import Summary
 
 if TYPE_CHECKING:
@@ -127,8 +127,7 @@ def regulation(evidence: Evidence) -> Iterator[Curve]:
         runs = evidence[name]
         for label in runs.labels:
             points = [
-                (q0, np.mean(list(by_seed(runs, label, _balance(), {TARGET: q0}).values())))
-                for q0 in runs.points(TARGET)
+                (q0, np.mean(list(runs.each(_balance(), label, {TARGET: q0}).values()))) for q0 in runs.points(TARGET)
             ]
             yield Curve("b", label, [q0 for q0, _ in points], [float(one) for _, one in points])
     yield Curve("b", "U + l = 1", [20.0, 90.0], [1.0, 1.0], style="dashed")
@@ -147,13 +146,13 @@ def unclipped(evidence: Evidence) -> Judgement:
     checks = [
         Check.of(
             "U + l, 100 flows, mean over the targets",
-            by_seed(runs, runs.hero, _balance()).values(),
+            runs.each(_balance(), runs.hero).values(),
             least=LEAST,
             most=MOST,
         ),
         Check.of(
             f"U + l, case 1, {few:g} flows",
-            by_seed(first, first.hero, _balance(), at(few)).values(),
+            first.each(_balance(), first.hero, at(few)).values(),
             least=LEAST,
             most=MOST,
         ),
@@ -182,7 +181,7 @@ def clipped(evidence: Evidence) -> Judgement:
         checks.append(
             Check.of(
                 f"q / (l q0), case {case[-1]}, {many:g} flows",
-                by_seed(runs, runs.hero, ratio, at(many)).values(),
+                runs.each(ratio, runs.hero, at(many)).values(),
                 # Arrivals find a queue other than its mean over time: bursts find it longer, departures let it empty.
                 least=0.88,
                 most=1.12,
@@ -204,7 +203,7 @@ def idle(evidence: Evidence) -> Judgement:
             [held / P_FLOOR for held in p_k(runs, at(few)).values()],
             most=10,
         ),
-        Check.of(f"U + l, case 2, {few:g} flows", by_seed(runs, runs.hero, _balance(), at(few)).values(), most=0.997),
+        Check.of(f"U + l, case 2, {few:g} flows", runs.each(_balance(), runs.hero, at(few)).values(), most=0.997),
     ]
     overflow = runs.mean("drops_overflow", runs.hero, at(few)).mean
     early = runs.mean("drops_early", runs.hero, at(few)).mean

@@ -11,7 +11,6 @@ from aqmlab.scenarios.raqm.reading import (
     FLOWS,
     Q0,
     at,
-    by_seed,
     distance,
     less,
     outside,
@@ -114,7 +113,7 @@ def steadier(case: str) -> Judge:
         checks = [
             Check.of(
                 f"{kind} of {runs.hero} less that of {other}, {flows:g} flows",
-                less(by_seed(runs, runs.hero, value, at(flows)), by_seed(runs, other, value, at(flows))),
+                less(runs.each(value, runs.hero, at(flows)), runs.each(value, other, at(flows))),
                 unit="packets",
                 most=0,
             )

@@ -48,29 +48,6 @@ def at(flows: float) -> At:
     return {FLOWS: flows}
 
 
-def by_seed(runs: Runs, label: str, value: polars.Expr, where: At | None = None) -> dict[int, float]:
-    """Give a number of each seed that is made of several metrics.
-
-    Parameters
-    ----------
-    runs : Runs
-        The runs.
-    label : str
-        Of which discipline.
-    value : polars.Expr
-        What to make of a run's metrics.
-    where : mapping
-        At which points; by default the mean over all.
-
-    Returns
-    -------
-    dict
-        The number by seed.
-    """
-    found = runs.of(label, where).group_by("seed").agg(value.mean().alias("value")).sort("seed")
-    return dict(zip(found["seed"].to_list(), found["value"].to_list(), strict=True))
-
-
 def less(one: dict[int, float], other: dict[int, float]) -> list[float]:
     """Subtract seed by seed.
 

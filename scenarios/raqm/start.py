@@ -9,7 +9,7 @@ import numpy as np
 
 from aqmlab.papers import At, Axis, Check, Claim, Curve, Evidence, Figure, Judgement, Panel, Runs
 from aqmlab.scenarios.raqm.balance import GROUPS
-from aqmlab.scenarios.raqm.reading import BAND, FLOWS, at, by_seed, less, told
+from aqmlab.scenarios.raqm.reading import BAND, FLOWS, at, less, told
 
 EPS, PERIOD = 0.9, 1.0
 """What the scenarios leave as `aqmlab show raqm` has it: the gain, T (s)."""
@@ -130,7 +130,7 @@ def gain(evidence: Evidence) -> Judgement:
         Check.of("time of p_k with eps = .5 over that with .9", ratios, least=1.8 * (1 - BAND), most=1.8 * (1 + BAND)),
         Check.of(
             "standard deviation of the queue with eps = .9 less that with .5",
-            less(by_seed(runs, runs.hero, spread, near), by_seed(runs, runs.hero, spread, half)),
+            less(runs.each(spread, runs.hero, near), runs.each(spread, runs.hero, half)),
             unit="packets",
             most=1.0,
         ),

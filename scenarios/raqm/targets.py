@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from aqmlab.papers import Check, Claim, Evidence, Judgement, Runs
-from aqmlab.scenarios.raqm.reading import BAND, FULL, TARGET, at_equal_queue, by_seed, less, slope, told
+from aqmlab.scenarios.raqm.reading import BAND, FULL, TARGET, at_equal_queue, less, slope, told
 from aqmlab.summary import Summary
 
 Judge = Callable[[Evidence], Judgement]
@@ -89,7 +89,7 @@ def _beyond(runs: Runs, label: str, **bounds: float) -> Check:
 
     top = runs.points(TARGET)[-1]
     good = polars.col("goodput") * (100 / FULL)
-    at_top, at_knee = (by_seed(runs, label, good, {TARGET: q0}) for q0 in (top, KNEE))
+    at_top, at_knee = (runs.each(good, label, {TARGET: q0}) for q0 in (top, KNEE))
     effect = f"goodput of {label} at q0 = {top:g} less that at {KNEE:g}"
     return Check.of(effect, less(at_top, at_knee), unit="%", **bounds)
 
@@ -174,17 +174,15 @@ def period(evidence: Evidence) -> Judgement:
         Check.of(
             f"standard deviation of the queue at T = 1 s less that at {short:g} s",
             less(
-                by_seed(runs, runs.hero, polars.col("queue_std"), {"aqm.period": one}),
-                by_seed(runs, runs.hero, polars.col("queue_std"), {"aqm.period": short}),
+                runs.each(polars.col("queue_std"), runs.hero, {"aqm.period": one}),
+                runs.each(polars.col("queue_std"), runs.hero, {"aqm.period": short}),
             ),
             unit="packets",
             most=0,
         ),
         Check.of(
             "utilisation + loss ratio at T = 1 s",
-            by_seed(
-                runs, runs.hero, polars.col("utilisation") + polars.col("loss_ratio"), {"aqm.period": one}
-            ).values(),
+            runs.each(polars.col("utilisation") + polars.col("loss_ratio"), runs.hero, {"aqm.period": one}).values(),
             least=0.997,
             most=1.003,
         ),

@@ -22,15 +22,15 @@ VISIBLE = 0.02
 
 
 def _named(value: polars.Expr, runs: Runs, label: str, at: Mapping[str, float | str] | None = None) -> float:
-    found = list(measures.each(runs, value, label, at).values())
+    found = list(runs.each(value, label, at).values())
     return sum(found) / len(found)
 
 
 def almost_full(evidence: Evidence) -> Judgement:
     """Check how full drop tail's buffer is."""
     runs = evidence["schemes"]
-    full = list(measures.each(runs, measures.BACKLOG / measures.BUFFER, "DropTail").values())
-    median = list(measures.each(runs, polars.col("queue_delay_p50") / measures.FULL, "DropTail").values())
+    full = list(runs.each(measures.BACKLOG / measures.BUFFER, "DropTail").values())
+    median = list(runs.each(polars.col("queue_delay_p50") / measures.FULL, "DropTail").values())
     # "almost always full": nine tenths of it, on average and for at least half of the packets
     checks = [
         Check.of("mean backlog over the buffer", full, least=0.9),
@@ -50,8 +50,8 @@ def almost_full(evidence: Evidence) -> Judgement:
 def red_at_maxth(evidence: Evidence) -> Judgement:
     """Compare RED's backlog with its upper threshold."""
     runs = evidence["schemes"]
-    found = list(measures.each(runs, measures.BACKLOG / 80_000, "RED").values())
-    settled = list(measures.each(evidence["settled"], measures.BACKLOG / 80_000, "RED").values())
+    found = list(runs.each(measures.BACKLOG / 80_000, "RED").values())
+    settled = list(evidence["settled"].each(measures.BACKLOG / 80_000, "RED").values())
     told = _named(TOLD, runs, "RED")
     flows = _named(polars.col("classes.ftp.flows"), runs, "RED")
     least = flows / (theory.PROPAGATION + 0.8 * measures.FULL) / (theory.CAPACITY - measures.NODES * theory.UDP)
@@ -73,9 +73,9 @@ def red_at_maxth(evidence: Evidence) -> Judgement:
 def red_incipient(evidence: Evidence) -> Judgement:
     """Check that RED's average does not see bursts come: it drops what it could have marked, and its queue swings."""
     runs = evidence["settled"]
-    lost = list(measures.each(runs, measures.LOST, "RED").values())
+    lost = list(runs.each(measures.LOST, "RED").values())
     full = _named(polars.col("classes.ftp.drops_overflow"), runs, "RED")
-    spread = list(measures.each(runs, polars.col("queue_std") / polars.col("queue_mean"), "RED").values())
+    spread = list(runs.each(polars.col("queue_std") / polars.col("queue_mean"), "RED").values())
     rate = _named(polars.col("arrivals"), runs, "RED") / 15
     checks = [
         # RED marks TCP's packets while there is time: what it drops of them came too late to be told.
@@ -101,9 +101,9 @@ def best_maxp(evidence: Evidence) -> Judgement:
     checks = []
     measured = (("mean wait, ms", measures.WAIT * 1e3), ("loss of TCP packets", measures.LOST))
     for name, value in (*measured, ("loss of all packets", measures.LOST_OF_ALL)):
-        at_one = measures.each(runs, value, "RED", {"aqm.max_p": own})
+        at_one = runs.each(value, "RED", {"aqm.max_p": own})
         for other in values[:-1]:
-            told = measures.each(runs, value, "RED", {"aqm.max_p": other})
+            told = runs.each(value, "RED", {"aqm.max_p": other})
             found = [told[seed] - number for seed, number in at_one.items() if seed in told]
             checks.append(Check.of(f"{name}: at maxp = {other:g} less that at {own:g}", found, least=0))
     return Judgement(
@@ -175,7 +175,7 @@ def pi_sensitive(evidence: Evidence) -> Judgement:
     """Compare PI's loss with gains a twelfth to ten times the printed ones."""
     runs = evidence["gains"]
     points = runs.points("aqm.a")
-    told = [measures.each(runs, measures.LOST, "PI", {"aqm.a": point}) for point in points]
+    told = [runs.each(measures.LOST, "PI", {"aqm.a": point}) for point in points]
     seeds = sorted(set.intersection(*(set(one) for one in told)))
     spread = [max(one[seed] for one in told) / min(one[seed] for one in told) for seed in seeds]
     # "very sensitive": twice as much and more
@@ -197,10 +197,10 @@ def jobs_loses_nothing(evidence: Evidence) -> Judgement:
     later = _named(dropped, settled, settled.hero)
     beaten = [measures.less(runs, measures.LOST_OF_ALL, other, runs.hero) for other in runs.others]
     checks = [
-        Check.of("packets dropped in 20 s", measures.each(runs, dropped, runs.hero).values(), unit="packets", most=0),
+        Check.of("packets dropped in 20 s", runs.each(dropped, runs.hero).values(), unit="packets", most=0),
         Check.of(
             f"loss of TCP packets, {START}",
-            measures.each(settled, measures.LOST, runs.hero).values(),
+            settled.each(measures.LOST, runs.hero).values(),
             most=VISIBLE_LOSS,
         ),
         *(
@@ -271,7 +271,7 @@ def avoidance(evidence: Evidence) -> Judgement:
     acts = polars.col("drops_early") + polars.col("marks")
     checks = []
     for label in runs.labels:
-        found = measures.each(runs, acts, label).values()
+        found = runs.each(acts, label).values()
         bound = {"most": 0.0} if label == "DropTail" else {"least": 1.0}
         checks.append(
             Check.of(f"packets that {label} drops or marks while there is room", found, unit="packets", **bound)
@@ -339,7 +339,7 @@ def red_proportional(evidence: Evidence) -> Judgement:
     tcp, udp = (
         polars.col(f"classes.{name}.loss_ratio") + polars.col(f"classes.{name}.mark_ratio") for name in ("ftp", "udp")
     )
-    found = list(measures.each(runs, tcp / udp, "RED").values())
+    found = list(runs.each(tcp / udp, "RED").values())
     check = Check.of(
         f"share of TCP's packets dropped or marked over that of UDP's, {START}", found, least=0.8, most=1.25
     )
@@ -376,7 +376,7 @@ def gains_slow(evidence: Evidence) -> Judgement:
     runs = evidence["schemes"]
     # What PI needs is read off REM, whose backlog is near PI's target, and not taken from Padhye's model, which was
     # tried first: that tells the losses, and more marks than losses are needed, for a mark costs no time-out.
-    needed = list(measures.each(runs, TOLD, "REM").values())
+    needed = list(runs.each(TOLD, "REM").values())
     kept = _named(measures.BACKLOG, runs, "REM") / 1e3
     bound = [_climb(p) for p in needed]
     quarter = runs.duration / 4
@@ -388,8 +388,8 @@ def gains_slow(evidence: Evidence) -> Judgement:
     late = [measures.RATE / 8e3 * wait[3] for wait in waits]
     gains = evidence["gains"]
     rule, printed = gains.points("aqm.a")[0], min(gains.points("aqm.a"), key=lambda one: abs(one - theory.A))
-    slow = measures.each(gains, measures.LOST, "PI", {"aqm.a": rule})
-    own = measures.each(gains, measures.LOST, "PI", {"aqm.a": printed})
+    slow = gains.each(measures.LOST, "PI", {"aqm.a": rule})
+    own = gains.each(measures.LOST, "PI", {"aqm.a": printed})
     a, b = theory.rule_gains()
     checks = [
         Check.of(
@@ -455,7 +455,7 @@ def fewer_nodes(evidence: Evidence) -> Judgement:
             continue
         at = {"dumbbell.hosts": nodes}
         wait, used = (
-            {label: measures.each(runs, value, label, at) for label in runs.labels}
+            {label: runs.each(value, label, at) for label in runs.labels}
             for value in (1e3 * measures.WAIT, polars.col("utilisation"))
         )
 

@@ -75,9 +75,7 @@ def losses(runs: Runs, value: polars.Expr) -> dict[int, list[float]]:
     dict
         Of each number of nodes, ascending, that of every seed.
     """
-    return {
-        count: list(measures.each(runs, value, "DropTail", {HOSTS: count}).values()) for count in runs.points(HOSTS)
-    }
+    return {count: list(runs.each(value, "DropTail", {HOSTS: count}).values()) for count in runs.points(HOSTS)}
 
 
 def reached(runs: Runs, value: polars.Expr) -> list[float | None]:
@@ -97,7 +95,7 @@ def reached(runs: Runs, value: polars.Expr) -> list[float | None]:
         before the first.
     """
     points = [float(point) for point in runs.points(HOSTS)]
-    by_seed = [measures.each(runs, value, "DropTail", {HOSTS: point}) for point in points]
+    by_seed = [runs.each(value, "DropTail", {HOSTS: point}) for point in points]
     found: list[float | None] = []
     for seed in sorted(set.intersection(*(set(one) for one in by_seed))):
         y = [one[seed] for one in by_seed]
