@@ -179,7 +179,9 @@ def pi_sensitive(evidence: Evidence) -> Judgement:
     seeds = sorted(set.intersection(*(set(one) for one in told)))
     spread = [max(one[seed] for one in told) / min(one[seed] for one in told) for seed in seeds]
     # "very sensitive": twice as much and more
-    check = Check.of("greatest loss of TCP packets over the least, of gains a decade up and down", spread, least=2)
+    check = Check.of(
+        "greatest loss of TCP packets over the least, of gains from a twelfth to ten times the printed", spread, least=2
+    )
     means = [sum(one.values()) / len(one) for one in told]
     falls = all(one >= other for one, other in pairwise(means))
     return Judgement(
