@@ -125,7 +125,7 @@ def held(evidence: Evidence) -> Judgement:
         "LRED's gain is 59 times what its theorem allows here and its margin, with the queue's pole, 9 degrees: it "
         f"swings, with a deviation of {told(runs, 'queue_mad', 'LRED')} packets around a mean of "
         f"{told(runs, 'queue_mean', 'LRED')}; PI with one of {told(runs, 'queue_mad', 'PI')} around "
-        f"{told(runs, 'queue_mean', 'PI')}. Both lose some 0.005, which takes PI 5 s of a full buffer, so that its slow "
+        f"{told(runs, 'queue_mean', 'PI')}. The load loses 0.005, for which PI takes 5 s of a full buffer: its slow "
         "integrator is no drawback."
     )
     return Judgement(checks, why)

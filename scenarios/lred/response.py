@@ -209,14 +209,14 @@ def as_designed(evidence: Evidence) -> Judgement:
     designed = evidence["exp1-pistar"]
     checks = _sooner(evidence, designed, "PI*")
     light, *_, heavy = _loads(evidence)
-    ends = " and ".join(
-        f"{count} flows PI* takes {told(designed, 'response_time', 'PI*', at={FLOWS: count})} s and LRED "
+    ends = "; ".join(
+        f"with {count} flows PI* takes {told(designed, 'response_time', 'PI*', at={FLOWS: count})} s, LRED "
         f"{told(evidence['exp1'], 'response_time', 'LRED', at={FLOWS: count})} s"
         for count in (light, heavy)
     )
     why = (
-        f"With {ends}. PI*'s gain follows the load that it is told: near ns-2's for 100 flows, tens of times as high "
-        "for 400 and more, with which an integrator climbs in seconds too. LRED is told nothing."
+        f"Where they settle: {ends}. PI*'s gain follows the load that it is told: near ns-2's for 100 flows, tens of "
+        "times as high for 400 and more, with which an integrator climbs in seconds too. LRED is told nothing."
     )
     return Judgement(checks, why)
 
@@ -450,7 +450,7 @@ CLAIMS = (
     ),
     Claim(
         name="pistar-gap",
-        text="PI* responds faster than PI, and takes far longer than its bound.",
+        text="PI* responds faster than PI, and is farther from its bound than PI and REM are from theirs.",
         where="Section 6.1, Experiment 1, Fig. 5",
         judge=pistar,
         needs=["exp1", "exp1-pistar"],

@@ -166,8 +166,10 @@ def _forward_more(evidence: Evidence) -> Judgement:
         )
     return Judgement(
         checks,
-        "In the reverse direction 200 flows come in a second, each with a slow start of its own and gone within 2 s, "
-        "so that they offer more than the long ones however many are dropped: an integrator is there later.",
+        f"The forward direction loses {told(runs, 'links.bottleneck.loss_ratio', 'LRED', at=at)} with LRED, the "
+        f"reverse one {told(runs, 'links.bottleneck:reverse.loss_ratio', 'LRED', at=at)}: 200 flows come in there each "
+        "second, each with a slow start of its own. The higher the loss ratio that holds the queue, the later an "
+        "integrator is there.",
     )
 
 
