@@ -151,7 +151,9 @@ def figure5(evidence: Evidence) -> Iterator[Curve]:
     places = [designed.mean("loss_ratio", "PI*", {FLOWS: count}).mean or float("nan") for count in _loads(evidence)]
     bounds = [_bound("PI*", loss, count) for loss, count in zip(places, _loads(evidence), strict=True)]
     yield Curve("", "PI*, bound (34)", places, bounds, style="dashed")
-    yield Curve("", "LRED, at most (ours)", losses, [lred.cold_start(loss) for loss in losses], style="dashed")
+    yield Curve(
+        "", "LRED, after a bad start (ours)", losses, [lred.cold_start(loss) for loss in losses], style="dashed"
+    )
 
 
 def settles(evidence: Evidence) -> Judgement:
@@ -376,7 +378,8 @@ FIGURES = (
         panels=[Panel("", "Response time", Axis("Packet loss ratio", 0, 0.3), Axis("Response time (s)", 0, 400))],
         curves=figure5,
         caption="A point for 100, 200, ... 1000 flows. A queue that never settled stands at the end of its run, 200 "
-        "s, of PI 400 s. The paper has no bound for LRED; ours is for a start that loses half of all packets.",
+        "s, of PI 400 s. The paper has no bound for LRED; ours is the time that its estimate takes to come back from "
+        "a start that loses half of all packets, chance left out.",
     ),
 )
 
