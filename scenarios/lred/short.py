@@ -205,13 +205,14 @@ def _best_with_short_flows(evidence: Evidence) -> Judgement:
         effect = f"reduction of |mean queue - q0|, {runs.hero} over {other}"
         checks.append(Check.of(effect, less(off_target(runs, other), own), unit="packets", least=0))
         checks += [advantage(runs, metric, runs.hero, other) for metric in _BETTER]
-    long = [other for other in runs.others if (runs.mean("queue_mean", other).mean or 0) > Q0 + 10]
-    longer = f" {' and '.join(long)} keep{'s' if len(long) == 1 else ''} a queue above the target," if long else ""
+    queues = ", ".join(
+        f"{one} {told(runs, 'queue_mean', one)} and {told(runs, 'queue_empty', one, 2)}" for one in runs.labels
+    )
     return Judgement(
         checks,
-        f"Means over all arrival rates.{longer or ' No other keeps a queue far above the target,'} and a longer queue "
-        "means a longer round trip, hence less loss and more goodput of the same flows: they are comparable only at "
-        "equal queues.",
+        "Means over all arrival rates. Mean queues in packets, and shares of the time in which no packet waits: "
+        f"{queues}. An integrator that is late has the buffer full while the short flows are there, and drops too much "
+        "for as long after they have gone: that empties the queue and costs goodput.",
     )
 
 

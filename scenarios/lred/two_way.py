@@ -31,7 +31,7 @@ EXPERIMENTS = [
         },
         vary={"dumbbell.buffer": ["200 packets", "400 packets"]},
         series=True,
-        most_seeds=3,  # a run has two congested links, and effects are ten times their spread
+        most_seeds=3,  # a run has two congested links and costs twice as much
         rivals={},
     ),
     Experiment(
