@@ -102,6 +102,7 @@ def oscillates(evidence: Evidence) -> Judgement:
         for rem, own in zip(runs.values("queue_mad", "REM"), runs.values("queue_mad", "LRED"), strict=True)
     ]
     checks = [
+        # Half as much again as LRED's, which swings too, and empty often enough to be seen at once in the figure.
         Check.of("REM's deviation over LRED's", swing, least=1.5),
         Check.of("share of the time in which REM's queue is empty", runs.values("queue_empty", "REM"), least=0.1),
     ]
