@@ -29,6 +29,49 @@ def averaged(lists: Iterable[Values]) -> Values:
     return found
 
 
+def less(one: Values, other: Values) -> Values:
+    """Take a quantity from another, seed by seed.
+
+    Parameters
+    ----------
+    one : list
+        Of each seed.
+    other : list
+        What is taken from it.
+
+    Returns
+    -------
+    list of float or None
+        Of each seed the difference; none where either is not there.
+    """
+    return [
+        None if first is None or second is None else first - second for first, second in zip(one, other, strict=True)
+    ]
+
+
+def off_target(runs: Runs, label: str, target: float = 100.0) -> Values:
+    """Give how far mean queues are from their target.
+
+    Parameters
+    ----------
+    runs : Runs
+        Of the experiment.
+    label : str
+        Of which discipline.
+    target : float
+        The target, in packets.
+
+    Returns
+    -------
+    list of float or None
+        Of each seed the mean over the points, in packets.
+    """
+    import polars
+
+    off = (polars.col("queue_mean") - target).abs().mean().alias("off")
+    return runs.of(label).group_by("seed").agg(off).sort("seed")["off"].to_list()
+
+
 def beside(
     runs: Runs,
     what: str,

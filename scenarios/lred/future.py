@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from aqmlab.papers import At, Axis, Check, Claim, Curve, Evidence, Experiment, Figure, Judgement, Panel, Runs
 from aqmlab.papers.sketch import bars, over
+from aqmlab.scenarios.lred.beside import less, off_target
 
 _Q0 = 100.0
 """The target queue, in packets."""
@@ -225,14 +226,6 @@ def _marks_are_fair(evidence: Evidence) -> Judgement:
     )
 
 
-def _off(runs: Runs, label: str, at: At | None = None) -> list[float]:
-    """Give how far the mean queue is from its target, of each seed: the mean over the points."""
-    import polars
-
-    off = (polars.col("queue_mean") - _Q0).abs().mean().alias("off")
-    return [float(one) for one in runs.of(label, at).group_by("seed").agg(off).sort("seed")["off"]]
-
-
 def _fgn_target(evidence: Evidence) -> Judgement:
     """Check LRED's mean queue, and compare its distance from the target with that of others."""
     runs = evidence["fgn"]
@@ -240,9 +233,9 @@ def _fgn_target(evidence: Evidence) -> Judgement:
         _near(f"mean queue, H = {hurst:g}", runs.values("queue_mean", runs.hero, {_HURST: hurst}))
         for hurst in runs.points(_HURST)
     ]
-    own = _off(runs, runs.hero)
+    own = off_target(runs, runs.hero)
     for other in runs.others:
-        farther = [theirs - ours for theirs, ours in zip(_off(runs, other), own, strict=True)]
+        farther = less(off_target(runs, other), own)
         checks.append(Check.of(f"|mean queue - q0|, {other} less {runs.hero}", farther, unit="packets", least=0))
     queues = ", ".join(f"{one} {runs.mean('queue_mean', one).mean:.0f}" for one in runs.labels)
     return Judgement(

@@ -13,6 +13,7 @@ from aqmlab.scenarios.lred import queues
 from aqmlab.scenarios.lred.beside import Values, averaged, beside, told
 from aqmlab.scenarios.lred.queues import Column
 from aqmlab.scenarios.lred.response import RIVALS
+from aqmlab.summary import Summary
 
 TARGET = "aqm.q0"
 FOUR = {"LRED": "lred", "PI": "pi", "PI*": "pistar:design={n=400, rtt='450 ms'}", "REM": "rem"}
@@ -48,9 +49,15 @@ def pi_goodput(evidence: Evidence) -> Judgement:
         loss = runs.differences("loss_ratio", other, "PI")
         checks.append(Check.of(f"goodput of PI less that of {other}", goodput, unit="Mbit/s", least=0))
         checks.append(Check.of(f"loss ratio of {other} less that of PI", loss, least=0))
+    more = [
+        f"{q0:g}"
+        for q0 in runs.points(TARGET)
+        if (Summary.of(runs.differences("goodput", "PI", "LRED", {TARGET: q0})).mean or 0) > 0
+    ]
     why = (
-        f"PI's goodput is {told(runs, 'goodput', 'PI', 4, scale=1e-6)} Mbit/s, LRED's "
-        f"{told(runs, 'goodput', 'LRED', 4, scale=1e-6)}. A longer queue means longer round trips, of which fewer "
+        f"Over all targets PI's goodput is {told(runs, 'goodput', 'PI', 4, scale=1e-6)} Mbit/s, LRED's "
+        f"{told(runs, 'goodput', 'LRED', 4, scale=1e-6)}; it is more than LRED's at targets of "
+        f"{', '.join(more) or 'no number of'} packets. A longer queue means longer round trips, of which fewer "
         "losses are needed. Losses come before the link, so that they cost it nothing: while it is never idle, goodput "
         "differs only by what crosses it twice, sent again by a time-out that came too early."
     )
