@@ -22,6 +22,7 @@ from aqmlab.scenarios.redtail.readings import (
     FIXED,
     HERO,
     RATE_BYTES,
+    SHORT,
     TABLE_3,
     TABLE_4,
     Printed,
@@ -187,6 +188,7 @@ def delays_over_maxth1(evidence: Evidence) -> Iterator[Curve]:
         for quantile, style in (("p50", "dashed"), ("p95", "line")):
             metric = of(name, f"queue_delay_{quantile}")
             yield runs.curve("b", metric, HERO, path, x_scale=1e-3, name=f"{name}, {quantile}", style=style)
+    yield runs.curve("a", SHORT + DELAY, HERO, path, x_scale=1e-3, name="All in the short queue")
     points = runs.points(path)
     bound = [float(redtail.delay_bound(one, RATE_BYTES)) for one in points]
     yield Curve("a", "max_th1 / C", [one / 1000 for one in points], bound, style="dashed")
@@ -251,6 +253,7 @@ def later_rows(evidence: Evidence) -> polars.DataFrame:
 LETTERS = dict(zip(CLASSES, "abc", strict=True))
 LOSSES = [Axis("Losses (packets/s)", 0, high) for high in (20, 30, 5)]
 START = "At the start slow start overshoots, and FTP loses more than the axis has."
+AT_FIRST = "At the start the first 64 packets of each FTP are in the short queue."
 PACKETS = Axis("Queue length (packets of 1000 B)", 0, 160)
 BOTH = (ARED, HERO)
 ONE_SEED = "One run. The paper's curves are of another random sequence: what counts is their level and swing."
@@ -279,7 +282,7 @@ FIGURES: tuple[Item, ...] = (
         ],
         curves=two_queues,
         needs=["time"],
-        caption=ONE_SEED,
+        caption=f"{AT_FIRST} {ONE_SEED}",
     ),
     Figure(
         name="fig5",
@@ -367,7 +370,7 @@ FIGURES: tuple[Item, ...] = (
         ],
         curves=moving_beside_web,
         needs=["time"],
-        caption=ONE_SEED,
+        caption=f"P before drops are spaced. {AT_FIRST} {ONE_SEED}",
         across=3,
     ),
     Figure(
@@ -404,6 +407,7 @@ FIGURES: tuple[Item, ...] = (
         ],
         curves=delays_over_maxth1,
         needs=["maxth1"],
+        caption="WEB: all packets of the web, those of large files in the long queue too.",
     ),
 )
 

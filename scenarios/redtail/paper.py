@@ -7,6 +7,7 @@ from aqmlab.papers import Aqms, Choice, Experiment, Item, Paper, Variant
 from aqmlab.scenario import Settings
 from aqmlab.scenarios.redtail import (
     claims,
+    classifier,
     figures,
     files,
     future,
@@ -121,7 +122,8 @@ CHOICES = (
         "N, packets after which a connection is long",
         "",
         "64",
-        "The initial slow-start threshold; 1.3 % of the files are longer, where the paper says less than 2 %.",
+        "The initial slow-start threshold; with this T the smallest that takes fewer than 2 % of the connections for "
+        "long ones, which the paper reports.",
     ),
     Choice(
         "T, silence after which it is new", "", "10 s", "Less than a reader thinks (50 s), more than a time-out takes."
@@ -157,6 +159,13 @@ CHOICES = (
         "transmit",
         "That of Fig. 2 and Table I, whose delays tell it: with a least time-out of 0.2 s, delayed ACKs or NewReno "
         "they do not come out. NewReno of ns-2.35 is in the sensitivity table.",
+    ),
+    Choice(
+        "KB",
+        "Kbytes, KB",
+        "1000 bytes",
+        "The rates of each policy in Table III add up to 373.8 KB/s: of 375 with 1000 bytes, while 1024 leave 366.2. "
+        "30 Kbytes at 3 Mbit/s are the paper's 80 ms so, too.",
     ),
     Choice(
         "Web sessions",
@@ -250,11 +259,12 @@ VARIANTS = (
 
 EVERY = (
     *claims.CLAIMS,
+    *classifier.CLAIMS,
     *files.CLAIMS,
     *thresholds.CLAIMS,
     *short_queue.CLAIMS,
     *theory_claims.CLAIMS,
-    *claims.BEYOND,
+    *classifier.BEYOND,
     *future.CLAIMS,
 )
 """All claims, by what they are about."""

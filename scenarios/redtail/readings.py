@@ -53,8 +53,8 @@ BESIDE_BAND = (0.005, 0.01)
 DEFAULT_N = 64.0
 """After how many packets a pair is long here, in packets; the paper does not say."""
 
-LONG = "lanes.bottleneck.long."
-"""Metrics of RED+Tail's queue of long flows; a column of `Runs.frame` begins so."""
+LONG, SHORT = "lanes.bottleneck.long.", "lanes.bottleneck.short."
+"""Metrics of RED+Tail's queues of long and of short flows; a column of `Runs.frame` begins so."""
 
 PerSeed = dict[int, float]
 
