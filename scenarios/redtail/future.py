@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aqmlab.papers import At, Axis, Check, Claim, Curve, Evidence, Experiment, Figure, Judgement, Panel, Runs
+from aqmlab.scenarios.redtail.readings import per_seed, together
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -160,10 +161,9 @@ def _better_than_a_mean(evidence: Evidence) -> Judgement:
     runs = evidence["prediction"]
     checks, shares = [], []
     for at, told in _points(runs):
-        rule, ours, mean = (runs.values(_SHORT, label, at, scale=1e3) for label in (_RULE, _PREDICTION, _MEAN))
-        seeds = [one for one in zip(rule, ours, mean, strict=True) if None not in one]
-        less = [c - b for _, b, c in seeds if b is not None and c is not None]
-        share = [100 * (a - c) / (a - b) for a, b, c in seeds if a is not None and b is not None and c is not None]
+        rule, ours, mean = (per_seed(runs, _SHORT, label, at, 1e3) for label in (_RULE, _PREDICTION, _MEAN))
+        less = together(lambda prediction, mean: mean - prediction, ours, mean)
+        share = together(lambda a, b, c: 100 * (a - c) / (a - b), rule, ours, mean)
         shares += share
         checks += [
             Check.of(f"short queue's mean delay, long mean less prediction, {told}", less, unit="ms", least=0),
