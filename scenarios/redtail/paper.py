@@ -16,12 +16,16 @@ from aqmlab.scenarios.redtail import (
     theory_claims,
     thresholds,
 )
-from aqmlab.scenarios.redtail.readings import ARED, DYNAMIC, FIXED, HERO, TAIL
+from aqmlab.scenarios.redtail.readings import ARED, DYNAMIC, FIXED, FREE, HERO, TAIL
 
 RED_TAIL: Aqms = {HERO: {}}
 """What the scenario has, so that the sensitivity table can change its parameters."""
 THREE: Aqms = {**RED_TAIL, ARED: "ared:preset=redtail", TAIL: "droptail"}
-MOVING: Aqms = {DYNAMIC: {"aqm.long": "dtared:preset=redtail"}}
+MOVING: Aqms = {
+    DYNAMIC: {"aqm.long": "dtared:preset=redtail"},
+    # Far beyond the buffer of 160 packets.
+    FREE: {"aqm.long": "dtared:preset=redtail,ceiling=1000"},
+}
 
 LATER: Aqms = {
     "PIE": "pie:target=80 ms",
@@ -114,8 +118,8 @@ EXPERIMENTS = (
     ),
 )
 
-FUTURE = [replace(one, settings={**TCP, **one.settings}) for one in future.EXPERIMENTS]
-"""What goes beyond the paper, with the same TCP."""
+REST = [replace(one, settings={**TCP, **one.settings}) for one in (*theory.EXPERIMENTS, *future.EXPERIMENTS)]
+"""What is beside theory and what goes beyond the paper, with the same TCP."""
 
 CHOICES = (
     Choice(
@@ -214,8 +218,10 @@ CHOICES = (
     Choice(
         "How far they move",
         "",
-        "min_th from 1 packet, max_th to 10 packets short of the buffer; in RED+Tail to 0.8 of it, Pmax from 0.005",
-        "The short queue needs room; with Pmax above 0.01 P cannot be brought below P_U.",
+        "min_th from 1 packet, max_th to 10 packets short of the buffer; in RED+Tail to 0.8 of it, or as far as the "
+        "buffer lets it (no bound); Pmax from 0.005",
+        "The short queue needs room, but whether P comes into its band depends on this bound: Table IV has both. With "
+        "Pmax above 0.01 P cannot be brought below P_U.",
     ),
     Choice(
         "FTP's loss with moving thresholds",
@@ -290,7 +296,7 @@ PAPER = Paper(
         "the drop probability stays in a band and the queue takes up the load."
     ),
     hero=HERO,
-    experiments=(*EXPERIMENTS, *theory.EXPERIMENTS, *FUTURE),
+    experiments=(*EXPERIMENTS, *REST),
     items=sorted((*figures.FIGURES, *theory.FIGURES, *figures.BEYOND, *future.FIGURES), key=_place),
     claims=(
         *(claim for claim in EVERY if not claim.beyond),

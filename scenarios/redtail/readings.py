@@ -14,6 +14,8 @@ HERO = "RED+Tail"
 ARED = "Adaptive RED"
 TAIL = "DropTail"
 DYNAMIC = "Dynamic thresholds"
+FREE = "Dynamic, no bound"
+"""Thresholds that move as far as the buffer lets them, in RED+Tail; those of `DYNAMIC` have a bound of ours."""
 FIXED = "Fixed thresholds"
 
 CLASSES: Mapping[str, str] = {"FTP": "ftp", "WEB": "web", "CBR": "cbr"}
