@@ -185,10 +185,8 @@ def delays_over_maxth1(evidence: Evidence) -> Iterator[Curve]:
     """Draw mean delays, and how they spread, over max_th1, for Fig. 16."""
     runs, path = evidence["maxth1"], "aqm.max_th1"
     for name in ("CBR", "WEB", "FTP"):
-        yield runs.curve("a", of(name, DELAY), HERO, path, x_scale=1e-3, name=name)
-        for quantile, style in (("p50", "dashed"), ("p95", "line")):
-            metric = of(name, f"queue_delay_{quantile}")
-            yield runs.curve("b", metric, HERO, path, x_scale=1e-3, name=f"{name}, {quantile}", style=style)
+        for panel, metric in (("a", DELAY), ("b", "queue_delay_p50"), ("c", "queue_delay_p95")):
+            yield runs.curve(panel, of(name, metric), HERO, path, x_scale=1e-3, name=name)
     yield runs.curve("a", SHORT + DELAY, HERO, path, x_scale=1e-3, name="All in the short queue")
     points = runs.points(path)
     bound = [float(redtail.delay_bound(one, RATE_BYTES)) for one in points]
@@ -404,12 +402,13 @@ FIGURES: tuple[Item, ...] = (
         name="fig16",
         title="Delays over max_th1",
         panels=[
-            Panel("a", "Mean delays", Axis("max_th1 (kB)", 0, 90), Axis("Queueing delay (s)", 0, 0.4)),
-            Panel("b", "Medians and 95th percentiles", Axis("max_th1 (kB)", 0, 90), Axis("Queueing delay (s)", 0)),
+            Panel(letter, title, Axis("max_th1 (kB)", 0, 90), Axis("Queueing delay (s)", 0, high))
+            for letter, title, high in (("a", "Means", 0.4), ("b", "Medians", 0.4), ("c", "95th percentiles", 0.6))
         ],
         curves=delays_over_maxth1,
         needs=["maxth1"],
         caption="WEB: all packets of the web, those of large files in the long queue too.",
+        across=3,
     ),
 )
 
