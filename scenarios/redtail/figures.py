@@ -324,9 +324,9 @@ FIGURES: tuple[Item, ...] = (
         title="Table III: loss, delay and rate of RED+Tail, Adaptive RED and DropTail",
         rows=table("web", TABLE_3),
         needs=["web"],
-        caption="From 100 to 500 s. Delay is the time in the router. Rates have a common part: what the web asks for in a "
-        "run hangs on its few largest files (shape 1.3), so that for it five runs make an interval that is rather too "
-        "narrow; claims compare runs of one seed.",
+        caption="From 100 to 500 s. Delay is the time in the router. What the web asks for in a run hangs on its few "
+        "largest files (shape 1.3), so that for rates five runs make an interval that is rather too narrow; claims "
+        "compare runs of one seed.",
     ),
     Figure(
         name="fig9",

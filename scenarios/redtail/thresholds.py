@@ -178,8 +178,9 @@ def long_loses_less(evidence: Evidence) -> Judgement:
         ]
         told.append(f"{100 * mean(loss):.2f} % and {1000 * mean(delay):.0f} ms with {bound}")
     why = (
-        f"{' and '.join(told)}, instead of {mean(fixed[0]):.2f} % and {mean(fixed[1]):.0f} ms. What ten flows lose "
-        f"follows from their rate and round trip: by Padhye's law {printed_law():.1f} % with those that Table IV prints."
+        f"{' and '.join(told)}, instead of {mean(fixed[0]):.2f} % and {mean(fixed[1]):.0f} ms. What ten flows "
+        f"lose follows from their rate and round trip: by Padhye's law {printed_law():.1f} % with those that Table IV "
+        "prints."
     )
     return Judgement(checks, why)
 
