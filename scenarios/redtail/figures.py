@@ -371,7 +371,7 @@ FIGURES: tuple[Item, ...] = (
         ],
         curves=moving_beside_web,
         needs=["time"],
-        caption=f"P before drops are spaced. {AT_FIRST} {ONE_SEED}",
+        caption=f"With our bound: max_th at most 0.8 of the buffer. P before drops are spaced. {AT_FIRST} {ONE_SEED}",
         across=3,
     ),
     Figure(
