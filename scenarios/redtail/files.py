@@ -6,7 +6,9 @@ from aqmlab.papers import Check, Claim, Evidence, Judgement
 from aqmlab.scenarios.redtail.readings import (
     ARED,
     DEFAULT_N,
+    DELAY,
     HERO,
+    LOSS,
     PAYLOAD,
     TABLE_3,
     TAIL,
@@ -72,9 +74,14 @@ def files_against_the_old(evidence: Evidence) -> Judgement:
             most=10 / 3,
         ),
     ]
+    runs, told = evidence["files"], []
+    for label in (HERO, ARED, TAIL):
+        loss = mean(per_seed(runs, of("file", LOSS), label, scale=100))
+        delay = mean(per_seed(runs, of("file", DELAY), label, scale=1000))
+        told.append(f"{loss:.1f} % and {delay:.0f} ms with {label}")
     why = (
-        "A packet lost early in a transfer is a time-out, or a small window; drop-tail has as many of them and a "
-        "queue of more than twice the length."
+        f"The files lose and wait {', '.join(told)}. A packet lost early in a transfer is a time-out, or a small "
+        "window; and every round trip takes the queue."
     )
     return Judgement(checks, why)
 

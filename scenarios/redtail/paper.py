@@ -7,6 +7,7 @@ from aqmlab.papers import Aqms, Choice, Experiment, Item, Paper, Variant
 from aqmlab.scenario import Settings
 from aqmlab.scenarios.redtail import (
     claims,
+    classifier,
     figures,
     files,
     future,
@@ -15,12 +16,16 @@ from aqmlab.scenarios.redtail import (
     theory_claims,
     thresholds,
 )
-from aqmlab.scenarios.redtail.readings import ARED, DYNAMIC, FIXED, HERO, TAIL
+from aqmlab.scenarios.redtail.readings import ARED, DYNAMIC, FIXED, FREE, HERO, TAIL
 
 RED_TAIL: Aqms = {HERO: {}}
 """What the scenario has, so that the sensitivity table can change its parameters."""
 THREE: Aqms = {**RED_TAIL, ARED: "ared:preset=redtail", TAIL: "droptail"}
-MOVING: Aqms = {DYNAMIC: {"aqm.long": "dtared:preset=redtail"}}
+MOVING: Aqms = {
+    DYNAMIC: {"aqm.long": "dtared:preset=redtail"},
+    # Far beyond the buffer of 160 packets.
+    FREE: {"aqm.long": "dtared:preset=redtail,ceiling=1000"},
+}
 
 LATER: Aqms = {
     "PIE": "pie:target=80 ms",
@@ -113,15 +118,16 @@ EXPERIMENTS = (
     ),
 )
 
-FUTURE = [replace(one, settings={**TCP, **one.settings}) for one in future.EXPERIMENTS]
-"""What goes beyond the paper, with the same TCP."""
+REST = [replace(one, settings={**TCP, **one.settings}) for one in (*theory.EXPERIMENTS, *future.EXPERIMENTS)]
+"""What is beside theory and what goes beyond the paper, with the same TCP."""
 
 CHOICES = (
     Choice(
         "N, packets after which a connection is long",
         "",
         "64",
-        "The initial slow-start threshold; 1.3 % of the files are longer, where the paper says less than 2 %.",
+        "The initial slow-start threshold; with this T the smallest that takes fewer than 2 % of the connections for "
+        "long ones, which the paper reports.",
     ),
     Choice(
         "T, silence after which it is new", "", "10 s", "Less than a reader thinks (50 s), more than a time-out takes."
@@ -157,6 +163,13 @@ CHOICES = (
         "transmit",
         "That of Fig. 2 and Table I, whose delays tell it: with a least time-out of 0.2 s, delayed ACKs or NewReno "
         "they do not come out. NewReno of ns-2.35 is in the sensitivity table.",
+    ),
+    Choice(
+        "KB",
+        "Kbytes, KB",
+        "1000 bytes",
+        "The rates of each policy in Table III add up to 373.8 KB/s: of 375 with 1000 bytes, while 1024 leave 366.2. "
+        "30 Kbytes at 3 Mbit/s are the paper's 80 ms so, too.",
     ),
     Choice(
         "Web sessions",
@@ -205,8 +218,10 @@ CHOICES = (
     Choice(
         "How far they move",
         "",
-        "min_th from 1 packet, max_th to 10 packets short of the buffer; in RED+Tail to 0.8 of it, Pmax from 0.005",
-        "The short queue needs room; with Pmax above 0.01 P cannot be brought below P_U.",
+        "min_th from 1 packet, max_th to 10 packets short of the buffer; in RED+Tail to 0.8 of it, or as far as the "
+        "buffer lets it (no bound); Pmax from 0.005",
+        "The short queue needs room, but whether P comes into its band depends on this bound: Table IV has both. With "
+        "Pmax above 0.01 P cannot be brought below P_U.",
     ),
     Choice(
         "FTP's loss with moving thresholds",
@@ -250,11 +265,12 @@ VARIANTS = (
 
 EVERY = (
     *claims.CLAIMS,
+    *classifier.CLAIMS,
     *files.CLAIMS,
     *thresholds.CLAIMS,
     *short_queue.CLAIMS,
     *theory_claims.CLAIMS,
-    *claims.BEYOND,
+    *classifier.BEYOND,
     *future.CLAIMS,
 )
 """All claims, by what they are about."""
@@ -280,7 +296,7 @@ PAPER = Paper(
         "the drop probability stays in a band and the queue takes up the load."
     ),
     hero=HERO,
-    experiments=(*EXPERIMENTS, *theory.EXPERIMENTS, *FUTURE),
+    experiments=(*EXPERIMENTS, *REST),
     items=sorted((*figures.FIGURES, *theory.FIGURES, *figures.BEYOND, *future.FIGURES), key=_place),
     claims=(
         *(claim for claim in EVERY if not claim.beyond),

@@ -14,6 +14,8 @@ HERO = "RED+Tail"
 ARED = "Adaptive RED"
 TAIL = "DropTail"
 DYNAMIC = "Dynamic thresholds"
+FREE = "Dynamic, no bound"
+"""Thresholds that move as far as the buffer lets them, in RED+Tail; those of `DYNAMIC` have a bound of ours."""
 FIXED = "Fixed thresholds"
 
 CLASSES: Mapping[str, str] = {"FTP": "ftp", "WEB": "web", "CBR": "cbr"}
@@ -53,8 +55,8 @@ BESIDE_BAND = (0.005, 0.01)
 DEFAULT_N = 64.0
 """After how many packets a pair is long here, in packets; the paper does not say."""
 
-LONG = "lanes.bottleneck.long."
-"""Metrics of RED+Tail's queue of long flows; a column of `Runs.frame` begins so."""
+LONG, SHORT = "lanes.bottleneck.long.", "lanes.bottleneck.short."
+"""Metrics of RED+Tail's queues of long and of short flows; a column of `Runs.frame` begins so."""
 
 PerSeed = dict[int, float]
 
