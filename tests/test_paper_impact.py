@@ -64,14 +64,14 @@ def test_orders_of_magnitude_have_an_interval_that_covers_the_truth() -> None:
     runs, chance, other = 20_000, 1e-3, 1e-4
     inside = 0
     for _ in range(400):
-        some, less = (np.zeros(measures.LONGEST) for _ in range(2))
+        some, less = (np.zeros(losses.LONGEST) for _ in range(2))
         for counts, p in ((some, chance), (less, other)):
             counts[5] = random.binomial(runs, p)
             counts[0] = runs - counts[5]
         found = measures.orders("x", some, less, 6, least=0)
         inside += abs(found.value - 1) <= (found.ci95 or 0)
     assert 0.92 < inside / 400 < 0.99
-    nothing = np.zeros(measures.LONGEST)
+    nothing = np.zeros(losses.LONGEST)
     assert measures.orders("x", nothing, nothing, 6, least=0).outcome == Outcome.OPEN
 
 

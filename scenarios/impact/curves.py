@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aqmlab.papers import At, Check, Curve, Evidence, Runs
+from aqmlab.scenarios.impact.losses import LONGEST, at_least, counted
 from aqmlab.scenarios.impact.measures import (
     APPROXIMATED,
     GENTLE,
     GREDS,
     GREEDY,
     HERO,
-    LONGEST,
     MIXED,
     PACKET_TIME,
     POINTS,
@@ -25,8 +25,6 @@ from aqmlab.scenarios.impact.measures import (
     TD,
     Array,
     Measure,
-    at_least,
-    counted,
     delay,
     mean,
     present,
@@ -51,9 +49,7 @@ WINDOW = (100.0, 115.0)
 """The 15 s of the queue that are drawn, in s."""
 MODELLED = {RED: (6, "RED"), APPROXIMATED: (9, "GRED"), HERO: (11, "GRED-I"), TD: (6, "Tail Drop")}
 """By our label the figure of the theory that has its curve, and how it is called there."""
-SPLITS: dict[int, At] = {
-    flows: {"traffic.udp.count": flows, "traffic.udp.rate": 1e6 / flows} for flows in (1, 2, 4, 10, 40)
-}
+SPLITS: dict[int, At] = {flows: {"traffic.udp.count": flows} for flows in (1, 2, 4, 10, 40)}
 """Into how many flows 1 Mbit/s of UDP is split, beyond the paper."""
 
 MEASURES: dict[str, Measure] = {"left": tcp_goodput, "right": udp_loss}

@@ -2,7 +2,8 @@
 
 from aqmlab.papers import Axis, Figure, Panel, Table
 from aqmlab.scenarios.impact import curves
-from aqmlab.scenarios.impact.measures import GREDS, HERO, LONGEST, RED, SURGE_END, TD
+from aqmlab.scenarios.impact.losses import LONGEST
+from aqmlab.scenarios.impact.measures import GREDS, HERO, RED, SURGE_END, TD
 
 GOODPUT = "TCP goodput (Mbit/s)"
 UDP = "UDP loss probability (%)"
