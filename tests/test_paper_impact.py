@@ -9,7 +9,7 @@ import pytest
 from aqmlab import Scenario
 from aqmlab.papers import Evidence, Outcome, Verdict, judging, library, running
 from aqmlab.papers.running import Effort, Findings
-from aqmlab.scenarios.impact import curves, measures
+from aqmlab.scenarios.impact import curves, losses, measures
 from aqmlab.scenarios.impact.measures import APPROXIMATED, HERO, RED, TD
 
 PAPER = library.load("impact")
@@ -30,7 +30,7 @@ def test_the_averaging_weight_moves_the_queue_and_not_the_goodput(averaging: Fin
     # 960 of 1000 bytes are payload; UDP offers 1 Mbit/s and loses some.
     assert all(9.6 * 0.88 < told < 9.6 - 0.96 * 0.7 for told in goodput.y)
     rulings = {ruling.claim.name: ruling for ruling in assessed.rulings}
-    assert set(rulings) == {"goodput-whatever-w", "udp-loss-falls-with-w"}
+    assert set(rulings) == {"goodput-whatever-w", "udp-loss-falls-with-w", "averaging-lengthens"}
     assert rulings["goodput-whatever-w"].verdict == Verdict.REPRODUCED
     swing = [
         measures.mean(measures.swing(averaging.evidence["paper"]["averaging"], RED, {"aqm.w_q": w})) for w in goodput.x
@@ -42,7 +42,7 @@ def test_counted_runs_of_losses_have_the_mean_that_the_run_says(averaging: Findi
     runs = averaging.evidence["paper"]["averaging"]
     for owner, metric in (("udp", "classes.udp.loss_run_mean"), ("bottleneck", "links.bottleneck.loss_burst_mean")):
         at = {"aqm.w_q": 1.0}
-        counts = measures.counted(runs, RED, at, owner)
+        counts = losses.counted(runs, RED, at, owner)
         assert counts @ np.arange(1, len(counts) + 1) / counts.sum() == pytest.approx(runs.values(metric, RED, at)[0])
 
 
@@ -68,11 +68,11 @@ def test_orders_of_magnitude_have_an_interval_that_covers_the_truth() -> None:
         for counts, p in ((some, chance), (less, other)):
             counts[5] = random.binomial(runs, p)
             counts[0] = runs - counts[5]
-        found = measures.orders("x", some, less, 6, least=0)
+        found = losses.orders("x", some, less, 6, least=0)
         inside += abs(found.value - 1) <= (found.ci95 or 0)
     assert 0.92 < inside / 400 < 0.99
     nothing = np.zeros(losses.LONGEST)
-    assert measures.orders("x", nothing, nothing, 6, least=0).outcome == Outcome.OPEN
+    assert losses.orders("x", nothing, nothing, 6, least=0).outcome == Outcome.OPEN
 
 
 def test_the_experiments_have_the_paper_s_sources_and_delays() -> None:

@@ -257,6 +257,7 @@ CLAIMS = [
         judge=claims_gentle.better_than_gred,
         needs=["simulation"],
         shown=["fig10", "metrics"],
+        sensitive=True,
     ),
     Claim(
         name="tail-drop-spares-udp",
@@ -292,6 +293,7 @@ CLAIMS = [
         judge=claims_gentle.gredi_runs,
         needs=["simulation"],
         shown=["fig11", "runs"],
+        sensitive=True,
     ),
     Claim(
         name="small-gain",

@@ -118,7 +118,7 @@ def udp_loses_more(evidence: Evidence) -> Judgement:
     return Judgement(
         checks,
         f"UDP loses {ratio[TD]:.2f} times what all lose with tail drop and {ratio[RED]:.2f} times with RED (greedy "
-        "TCP): a full buffer cuts off bursts of TCP and lets evenly spaced packets slip in, while RED drops whoever "
+        "TCP): a full buffer cuts off bursts of TCP and lets packets that come singly slip in, while RED drops whoever "
         "comes; and its shorter round trips make TCP lose more.",
     )
 
@@ -149,8 +149,8 @@ def tcp_loses_as_much(evidence: Evidence) -> Judgement:
     return Judgement(
         checks,
         f"The paper calls {MUCH:g} % more loss of UDP significant. TCP's loss and its round trip fix its rate: with a "
-        f"queue of {_waits(evidence, TD)} with tail drop and {_waits(evidence, RED)} with RED it takes more loss to "
-        "keep the same sources to the same link.",
+        f"queue of {_waits(evidence, TD)} with tail drop and {_waits(evidence, RED)} with RED (testbed's traffic and "
+        "greedy TCP) the same sources share the same link at another loss.",
     )
 
 
@@ -250,7 +250,7 @@ def as_short_tail_drop(evidence: Evidence) -> Judgement:
     return Judgement(
         checks,
         "Goodput is that of a full link for both. The delay tells where RED's average stays, and UDP's loss whether a "
-        "full buffer, which spares evenly spaced packets, or chance decides who is dropped.",
+        "full buffer, which spares packets that come singly, or chance decides who is dropped.",
     )
 
 

@@ -36,6 +36,11 @@ from aqmlab.scenarios.impact.measures import (
 HEAVY = 0.25
 # Far fewer: less than half as many, in orders of magnitude.
 FAR = 0.3
+SPACED = {
+    "1993": "GRED spaces its drops as RED of 1993 does, which makes runs short; GRED-I has no such rule.",
+    "wait": "GRED spaces its drops as in ns-2, which makes runs short; GRED-I has no such rule.",
+    "none": "GRED's drops are as independent as GRED-I's: what differs is how far its average swings up.",
+}
 
 
 def gred_loses_less(evidence: Evidence) -> Judgement:
@@ -304,7 +309,7 @@ def tail_drop_spares_udp(evidence: Evidence) -> Judgement:
     return Judgement(
         checks,
         "The longest queue makes the longest round trips and so the least loss, and a full buffer hits bursts of TCP "
-        "before it hits evenly spaced packets.",
+        "before it hits packets that come singly.",
     )
 
 
@@ -364,8 +369,9 @@ def gredi_runs(evidence: Evidence) -> Judgement:
         ]
     return Judgement(
         checks,
-        "Drawn by chance, a loss is followed by another about as often as any packet is lost; at a full buffer the "
-        "next arrival is lost if it comes before a packet has left, which with bursts is often.",
+        "Drawn by chance, a loss is followed by another about as often as any packet is lost, GRED-I's. At a full "
+        "buffer the next arrival is lost if it comes before a packet has left, which with bursts is often. "
+        f"{SPACED[str(runs.study.variants[APPROXIMATED].resolved['aqm']['spacing'])]}",
     )
 
 

@@ -73,8 +73,8 @@ def longest_runs(evidence: Evidence) -> Judgement:
             Check.exact(f"longest run of a UDP flow with tail drop, {seen}", found[TD], unit="packets", most=7),
         ],
         "The longer one looks the longer the longest. A UDP flow of 12.5 packets a second loses 16 in a row only if "
-        f"all is dropped for more than a second, or by chance; of all packets at most {_counted_up_to(every)} in a "
-        "row are lost with RED, in less than a second.",
+        f"all is dropped for more than a second, or by chance. The longest run of all packets with RED is "
+        f"{_counted_up_to(every)}; a hundred pass between two of a UDP flow.",
     )
 
 
@@ -95,7 +95,8 @@ def alike(evidence: Evidence) -> Judgement:
     ]
     return Judgement(
         checks,
-        "Of TCP's bursts a full buffer, or RED above max_th, takes several packets at once; UDP's come singly.",
+        "A full buffer takes several packets of a burst of TCP at once, and of UDP, whose packets come singly, one. "
+        "RED draws a packet here and there, unless its average is above max_th.",
     )
 
 
@@ -192,8 +193,9 @@ def after_the_peak(evidence: Evidence) -> Judgement:
     lag = math.log(3) / 0.002 * PACKET_TIME
     return Judgement(
         checks,
-        f"RED's average takes {lag:.2f} s of full load from max_th to min_th after the queue has gone, longer if fewer "
-        "packets come, and drops until then; GRED-I looks at the queue and drops nothing below min_th.",
+        f"From max_th RED's average takes {lag:.2f} s of full load to min_th after the queue has gone, longer if fewer "
+        "packets come and less from where it stood lower, and drops until then; GRED-I looks at the queue and drops "
+        "nothing below min_th.",
     )
 
 

@@ -21,6 +21,7 @@ from aqmlab.scenarios.impact.measures import (
     PACKET_TIME,
     POINTS,
     RED,
+    SURGE_BEGIN,
     SURGE_END,
     TD,
     Array,
@@ -30,6 +31,7 @@ from aqmlab.scenarios.impact.measures import (
     present,
     swing,
     tcp_goodput,
+    tcp_loss,
     udp_loss,
 )
 from aqmlab.summary import Summary
@@ -268,7 +270,7 @@ def runs_of_all(shown: Sequence[str]) -> Curves:
     def curves(evidence: Evidence) -> Iterator[Curve]:
         yield from delays(evidence, (*shown, TD))
         for label in (*shown, TD):
-            counts = counted(evidence["simulation"], label, GREEDY["Exp7"], "bottleneck")
+            counts = counted(evidence["simulation"], label, GREEDY["Exp6"], "bottleneck")
             yield _lengths("right", label, at_least(counts), "line")
         for label in (*shown, TD):
             if label in MODELLED:
@@ -308,13 +310,13 @@ def present_splits(runs: Runs) -> dict[int, At]:
 
 
 def surge(evidence: Evidence) -> Iterator[Curve]:
-    """Draw queue and drops about the end of a surge of UDP."""
+    """Draw queue and drops from before to after a surge of UDP."""
     runs = evidence["surge"]
     for panel, quantity in (("left", "queue.mean"), ("right", "drops")):
         for label in runs.labels:
             whole = runs.over_time(panel, label, quantity=quantity)
             t, told = np.asarray(whole.x, dtype=float), np.asarray(whole.y)
-            shown = (t >= SURGE_END - 2) & (t < SURGE_END + 4)
+            shown = (t >= SURGE_BEGIN - 2) & (t < SURGE_END + 4)
             yield Curve(panel, label, t[shown], told[shown])
 
 
@@ -390,10 +392,11 @@ def metrics(evidence: Evidence) -> polars.DataFrame:
     import polars
 
     runs = evidence["simulation"]
-    at = GREEDY["Exp7"] if "Exp7" in present(runs, GREEDY) else GREEDY["Exp8"]
+    at = GREEDY["Exp7"]
     columns: dict[str, Measure] = {
         "TCP goodput (Mbit/s)": tcp_goodput,
         "UDP loss (%)": udp_loss,
+        "TCP loss (%)": tcp_loss,
         "delay (ms)": delay,
         "queue, s.d. (packets)": swing,
         "fairness of TCP": lambda runs, label, at: runs.values("classes.tcp.jain", label, at),

@@ -156,7 +156,7 @@ VARIANTS = [
     Variant("independent drops", {"aqm.spacing": "none"}),
     Variant(
         "UDP at a strictly constant rate",
-        {"traffic.udp.kind": "cbr", "traffic.udp.rate": "100 kbit/s"},
+        {"traffic.udp.rate": "100 kbit/s", "traffic.udp.on": "80 ms", "traffic.udp.off": "0 s"},
         only={"tcp": {}},
     ),
     Variant("RED's thresholds 5 and 15", {"aqm.min_th": 5, "aqm.max_th": 15}),
