@@ -322,7 +322,7 @@ CLAIMS = [
     ),
     Claim(
         name="testbed-levels",
-        text="On the testbed UDP loses 29 to 38 %, and TCP delivers 7 to 8.4 Mbit/s.",
+        text="On the testbed UDP loses 29 to 38 %, and TCP delivers 7 to 8.4 Mbit/s (in the text about 8.7).",
         where="Section III-A.2, Fig. 5",
         judge=claims.levels,
         needs=["mixed"],
@@ -433,6 +433,24 @@ CHOICES = [
         "a link failure, described without numbers",
         "UDP of 5 Mbit/s for 10 s beside 50 greedy TCP sources",
         "a load that doubles, and goes",
+    ),
+    Choice(
+        "the target of PIE, CoDel and DualPI2",
+        "",
+        "45 ms",
+        "about the delay of GRED-I with 200 greedy sources: who holds a shorter queue loses more, by TCP's law alone",
+    ),
+    Choice(
+        "how synchronised flows are",
+        "seen in the queue",
+        "the share of active flows that lose packets within 0.3 s; synchronised is a half and more",
+        "0.3 s is a round trip with its queue; of flows in step most lose in the same one",
+    ),
+    Choice(
+        "which losses in a row are compared",
+        "more than 5 in Section III-A.4, elsewhere curves",
+        "more than one and more than 5",
+        "whether they are frequent, and whether they are long; the two may differ, and then a claim holds in part",
     ),
     Choice(
         "length of runs",

@@ -54,6 +54,9 @@ MODELLED = {RED: (6, "RED"), APPROXIMATED: (9, "GRED"), HERO: (11, "GRED-I"), TD
 SPLITS: dict[int, At] = {flows: {"traffic.udp.count": flows} for flows in (1, 2, 4, 10, 40)}
 """Into how many flows 1 Mbit/s of UDP is split, beyond the paper."""
 
+AXIS_END = 1e-9
+"""Where bands are cut off on a logarithmic axis."""
+
 MEASURES: dict[str, Measure] = {"left": tcp_goodput, "right": udp_loss}
 """What the printed charts have on their axes."""
 
@@ -234,16 +237,21 @@ def _lengths(panel: str, label: str, probability: Array, style: str, error: Arra
     probability = np.where(probability > 0, probability, np.nan)
     if error is None or not error.any():
         return Curve(panel, label, n, probability, style=style)
-    # Cut off where a logarithmic axis ends.
-    low, high = np.maximum(probability - 1.96 * error, 1e-9), probability + 1.96 * error
+    low, high = np.maximum(probability - 1.96 * error, AXIS_END), probability + 1.96 * error
     return Curve(panel, label, n, probability, low, high, style)
+
+
+def _counts(panel: str, label: str, counts: Array) -> Curve:
+    """Draw P(run >= n) of runs that were counted, with the standard error of Poisson counts."""
+    probability = at_least(counts)
+    return _lengths(panel, label, probability, "line", np.sqrt(probability / counts.sum()))
 
 
 def runs_of_a_flow(evidence: Evidence) -> Iterator[Curve]:
     """Draw figure 6: the queue, and the losses in a row of a UDP flow with 400 sources; the model's beside them."""
     yield from delays(evidence, (TD, RED))
     for label in (RED, TD):
-        yield _lengths("right", label, at_least(counted(evidence["mixed"], label, MIXED["Exp6"])), "line")
+        yield _counts("right", label, counted(evidence["mixed"], label, MIXED["Exp6"]))
     for label in (RED, TD):
         yield _lengths("right", f"{label}, model", *_styled(label, FLOWS, evidence.quick))
 
@@ -271,7 +279,7 @@ def runs_of_all(shown: Sequence[str]) -> Curves:
         yield from delays(evidence, (*shown, TD))
         for label in (*shown, TD):
             counts = counted(evidence["simulation"], label, GREEDY["Exp6"], "bottleneck")
-            yield _lengths("right", label, at_least(counts), "line")
+            yield _counts("right", label, counts)
         for label in (*shown, TD):
             if label in MODELLED:
                 yield _lengths("right", f"{label}, model", *_styled(label, 1, evidence.quick))
@@ -284,12 +292,10 @@ def split(evidence: Evidence) -> Iterator[Curve]:
     runs = evidence["split"]
     for label in runs.labels:
         points = present_splits(runs)
-        yield Curve(
-            "",
-            label,
-            [float(flows) for flows in points],
-            [at_least(counted(runs, label, at))[5] for at in points.values()],
-        )
+        counts = [counted(runs, label, at) for at in points.values()]
+        told = np.array([at_least(own)[5] for own in counts])
+        half = 1.96 * np.sqrt(told / [own.sum() for own in counts])
+        yield Curve("", label, [float(flows) for flows in points], told, np.maximum(told - half, AXIS_END), told + half)
 
 
 def present_splits(runs: Runs) -> dict[int, At]:

@@ -14,7 +14,7 @@ CHANCE = Axis("P(at least n)", 1e-6, 1, log=True)
 WEIGHT = Axis("Averaging w", 0.001, 1, log=True)
 MODEL = (
     f"Dashed is the open-loop model: Poisson arrivals at {curves.LOAD} times what the link serves (the load is lost in "
-    "print), buffer 200; the band is its simulation's error."
+    "print), buffer 200. Bands are of Poisson counts, and of the model's simulation."
 )
 
 ITEMS: list[Figure | Table] = [
@@ -165,7 +165,8 @@ ITEMS: list[Figure | Table] = [
             )
         ],
         curves=curves.split,
-        caption="The paper does not say how many there are; where a point is missing, no run was so long.",
+        caption="The paper does not say how many there are; where a point is missing, no run was so long. Bands are of "
+        "Poisson counts.",
         across=1,
         beyond=True,
     ),
