@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import polars
 import pytest
 
@@ -105,6 +106,13 @@ def test_the_slope_is_that_of_the_line_through_a_seed_s_points() -> None:
     assert reading.slope(runs_of(rows), "RAQM") == pytest.approx([1.0, 2.0])
 
 
+def test_the_first_overshoot_ends_with_the_first_dip_and_the_time_above_does_not() -> None:
+    queue = np.array([10.0, 70.0, 90.0, 50.0, 65.0, 60.0])
+    assert reading.above(queue) == reading.Overshoot(first=10.0, total=15.0, height=40.0)
+    assert reading.above(queue[1:3]) == reading.Overshoot(first=10.0, total=10.0, height=40.0)
+    assert reading.above(np.array([40.0, 60.0])) == reading.Overshoot(0.0, 0.0, 0.0)
+
+
 # --- runs ----------------------------------------------------------------------------------------------------------
 
 
@@ -152,7 +160,7 @@ def test_with_400_flows_the_overshoot_is_short_and_the_queue_ends_far_below_the_
     few = replace(few, settings={**few.settings, "warmup": "30 s"}, aqms={k: case1.aqms[k] for k in ("RAQM", "PI")})
     found = assessed(replace(RAQM, experiments=[few], items=items, claims=claims), "fig4", tmp_path)
     assert check(found, "case1-regulation", "400 flows").value == pytest.approx(8, abs=2)
-    assert check(found, "case1-overshoot", "RAQM less PI, 400 flows").outcome == Outcome.HOLDS
+    assert check(found, "case1-overshoot", "first overshoot, RAQM less PI, 400 flows").outcome == Outcome.HOLDS
     assert check(found, "case1-overshoot", "height of the overshoot of RAQM, 400").outcome == Outcome.FAILS
     panels = found.drawn[0].frame.group_by("panel", "curve").len()
     assert sorted(panels.iter_rows()) == [("a", "PI", 60), ("a", "RAQM", 60), ("b", "PI", 60), ("b", "RAQM", 60)]

@@ -3,13 +3,14 @@
 from dataclasses import replace
 from pathlib import Path
 
+import polars
 import pytest
 
 import aqmlab
 from aqmlab import Scenario
 from aqmlab.papers import Paper, Verdict, judging, library, running
 from aqmlab.papers.running import Effort
-from aqmlab.scenarios.survey import measures, nodes, theory
+from aqmlab.scenarios.survey import claims, measures, nodes, theory
 
 SURVEY = library.load("survey")
 
@@ -20,8 +21,8 @@ def shortened(name: str, **changes: object) -> Paper:
     # mypy cannot know what replace is given here
     short = replace(found, settings={**found.settings, "duration": "3 s"}, **changes)  # type: ignore[arg-type]
     items = [item for item in SURVEY.items if set(item.needs) == {name}]
-    claims = [replace(claim, comparative=False) for claim in SURVEY.claims if set(claim.needs) == {name}]
-    return replace(SURVEY, experiments=[short], items=items, claims=claims, variants=[])
+    needed = [replace(claim, comparative=False) for claim in SURVEY.claims if set(claim.needs) == {name}]
+    return replace(SURVEY, experiments=[short], items=items, claims=needed, variants=[])
 
 
 def test_figure_and_tables_of_short_runs_say_what_the_runs_do(tmp_path: Path) -> None:
@@ -49,6 +50,12 @@ def test_figure_and_tables_of_short_runs_say_what_the_runs_do(tmp_path: Path) ->
         assert over_time.mean() == pytest.approx(row["utilisation"], abs=0.003)
         core, whole = (fig2.filter(panel=panel, curve=label)["y"] for panel in ("b", "b, end to end"))
         assert (whole - core).min() == pytest.approx(row["end to end (ms)"] - row["wait (ms)"], abs=1.5)
+
+    # In step or not is told by TCP's sum, whose swing is what the series of the run has.
+    runs = found.findings.evidence["paper"]["schemes"]
+    arrivals = runs.series("RED").filter(polars.col("t") >= 0.999)["bottleneck.ftp.arrivals"].cast(polars.Float64)
+    swing = claims.swing(runs, "RED", 1.0)
+    assert swing == {1: pytest.approx(float(arrivals.std(ddof=0)) / float(arrivals.mean()))}  # type: ignore[arg-type]
 
     verdicts = {ruling.claim.name: ruling.verdict for ruling in found.rulings}
     assert verdicts["avoidance"] == Verdict.REPRODUCED
@@ -85,8 +92,8 @@ def test_padhye_needs_fewer_nodes_the_sooner_time_outs_are() -> None:
 
 
 def test_what_needs_no_run_has_its_verdict(tmp_path: Path) -> None:
-    claims = [claim for claim in SURVEY.claims if not claim.needs]
-    found = judging.assess(running.run(replace(SURVEY, claims=claims, items=[]), Effort(seeds=1, quick=True), tmp_path))
+    free = [claim for claim in SURVEY.claims if not claim.needs]
+    found = judging.assess(running.run(replace(SURVEY, claims=free, items=[]), Effort(seeds=1, quick=True), tmp_path))
     assert {ruling.claim.name: ruling.verdict for ruling in found.rulings} == {
         "red-full": Verdict.CONTRADICTED,
         "differentiation": Verdict.NOT_TESTABLE,

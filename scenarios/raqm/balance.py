@@ -1,24 +1,24 @@
-"""Where RAQM comes to rest and how it gets there: the balance of bytes, the corrected target, the start."""
+"""Where RAQM comes to rest: the balance of bytes, the corrected target, the period."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aqmlab.papers import At, Axis, Check, Claim, Curve, Evidence, Figure, Judgement, Panel, Runs, Table
-from aqmlab.scenarios.raqm.reading import BAND, FLOWS, Q0, TARGET, at, by_seed, less, slope, told
+from aqmlab.papers import Axis, Check, Claim, Curve, Evidence, Figure, Judgement, Panel, Table
+from aqmlab.scenarios.raqm.reading import BAND, FLOWS, Q0, TARGET, at, p_k, slope, told
+from aqmlab.summary import Summary
 
 if TYPE_CHECKING:
     import polars
 
     from aqmlab.theory.raqm_balance import Balance
 
-EPS, P_FLOOR, PERIOD = 0.9, 1e-6, 1.0
-"""What the scenarios leave as `aqmlab show raqm` has it: the gain, the floor of p_k, T (s)."""
+P_FLOOR = 1e-6
+"""What the scenarios leave as `aqmlab show raqm` has it: the floor of p_k."""
 
 GROUPS = {"case1": (30.0,), "case2": (210.0,), "case3": (30.0, 110.0, 210.0, 310.0, 410.0)}
 """Round-trip times without the queue (ms), of equally many flows each."""
@@ -54,89 +54,6 @@ def at_rest(case: str, flows: float) -> Balance:
         )
 
 
-def p_k(runs: Runs, where: At, start: float, seed: int | None = None) -> float:
-    """Give the mean of p_k from a time on.
-
-    Parameters
-    ----------
-    runs : Runs
-        The runs, with series.
-    where : mapping
-        At which point.
-    start : float
-        From when on (s).
-    seed : int
-        Of which seed; by default of the first.
-
-    Returns
-    -------
-    float
-        The mean.
-    """
-    curve = runs.over_time("", runs.hero, quantity="p_1.mean", at=where, seed=seed)
-    late = np.asarray(curve.x) >= start
-    return float(np.mean(np.asarray(curve.y)[late]))
-
-
-def starts(runs: Runs, where: At) -> dict[int, tuple[float, float]]:
-    """Give how long p_k takes to half of where it rests, and how long the losses let it take.
-
-    Parameters
-    ----------
-    runs : Runs
-        The runs, with series.
-    where : mapping
-        At which point.
-
-    Returns
-    -------
-    dict
-        By seed the seconds that it took, and the periods by (3): the logarithm by which p_k grew, over its mean
-        step eps c(x) (x - 1) at the rate x = 1 / (1 - l) of a link that is kept busy, with the loss ratio l until then.
-        Without seeds where p_k rests no higher than it starts.
-    """
-    from aqmlab.theory import raqm_map
-
-    found = {}
-    settling = 2.0  # the flows' slow starts
-    for seed in runs.of(runs.hero, where)["seed"].to_list():
-        frame = runs.series(runs.hero, where, seed)
-        times = frame["t"].to_numpy()
-        p = frame["bottleneck.p_1.mean"].to_numpy()
-        half = float(np.mean(p[times >= runs.duration - 50])) / 2
-        first = int(np.argmax(times >= settling))
-        if half <= 10 * p[first]:
-            continue
-        end = first + int(np.argmax(p[first:] >= half))
-        arrivals, drops = (
-            float(frame[f"bottleneck.{name}"].to_numpy()[first:end].sum()) for name in ("arrivals", "drops")
-        )
-        if not drops:
-            continue
-        x = 1 / (1 - drops / arrivals)
-        step = eps_of(runs, where) * float(raqm_map.c(x)) * (x - 1)
-        found[seed] = float(times[end]) - settling, PERIOD * math.log(half / float(p[first])) / step
-    return found
-
-
-def eps_of(runs: Runs, where: At) -> float:
-    """Give the gain at a point: where it varies that of the point, else the default.
-
-    Parameters
-    ----------
-    runs : Runs
-        The runs.
-    where : mapping
-        The point.
-
-    Returns
-    -------
-    float
-        eps.
-    """
-    return float(where.get("aqm.eps", EPS)) if "aqm.eps" in runs.frame.columns else EPS
-
-
 def table(evidence: Evidence) -> polars.DataFrame:
     """Set queue, loss and utilisation of each case beside where the model has them."""
     import polars
@@ -149,7 +66,7 @@ def table(evidence: Evidence) -> polars.DataFrame:
                 runs.mean(name, runs.hero, at(flows)) for name in ("queue_mean", "loss_ratio", "utilisation")
             )
             model = at_rest(case, flows)
-            held = p_k(runs, at(flows), runs.duration / 2)
+            held = Summary.of(list(p_k(runs, at(flows)).values())).mean or 0.0
             lost, busy = loss.mean or 0.0, used.mean or 0.0
             rows.append(
                 {
@@ -210,8 +127,7 @@ def regulation(evidence: Evidence) -> Iterator[Curve]:
         runs = evidence[name]
         for label in runs.labels:
             points = [
-                (q0, np.mean(list(by_seed(runs, label, _balance(), {TARGET: q0}).values())))
-                for q0 in runs.points(TARGET)
+                (q0, np.mean(list(runs.each(_balance(), label, {TARGET: q0}).values()))) for q0 in runs.points(TARGET)
             ]
             yield Curve("b", label, [q0 for q0, _ in points], [float(one) for _, one in points])
     yield Curve("b", "U + l = 1", [20.0, 90.0], [1.0, 1.0], style="dashed")
@@ -223,19 +139,6 @@ def _balance() -> polars.Expr:
     return polars.col("utilisation") + polars.col("loss_ratio")
 
 
-def start(evidence: Evidence) -> Iterator[Curve]:
-    """Draw how p_k grows from its start."""
-    for case in GROUPS:
-        runs = evidence[case]
-        for flows in runs.points(FLOWS):
-            name = f"case {case[-1]}, {flows:g} flows"
-            yield runs.over_time("a", runs.hero, quantity="p_1.mean", at=at(flows), bin=1.0, name=name)
-    runs = evidence["gain"]
-    for eps in runs.points("aqm.eps"):
-        where = {"aqm.eps": eps}
-        yield runs.over_time("b", runs.hero, quantity="p_1.mean", at=where, bin=1.0, name=f"eps = {eps:g}")
-
-
 def unclipped(evidence: Evidence) -> Judgement:
     """Add utilisation and loss where p_k is within its bounds."""
     runs, first = evidence["case3b"], evidence["case1"]
@@ -243,20 +146,21 @@ def unclipped(evidence: Evidence) -> Judgement:
     checks = [
         Check.of(
             "U + l, 100 flows, mean over the targets",
-            by_seed(runs, runs.hero, _balance()).values(),
+            runs.each(_balance(), runs.hero).values(),
             least=LEAST,
             most=MOST,
         ),
         Check.of(
             f"U + l, case 1, {few:g} flows",
-            by_seed(first, first.hero, _balance(), at(few)).values(),
+            first.each(_balance(), first.hero, at(few)).values(),
             least=LEAST,
             most=MOST,
         ),
     ]
+    held = Summary.of(list(p_k(first, at(few)).values())).mean
     return Judgement(
         checks,
-        f"p_k rests (at {told(p_k(first, at(few), first.duration / 2))} in case 1) where the arrivals, lost ones "
+        f"p_k rests (at {told(held)} in case 1) where the arrivals, lost ones "
         "included, have the link's rate; what is lost is not sent, and the link idles for as long.",
     )
 
@@ -277,13 +181,13 @@ def clipped(evidence: Evidence) -> Judgement:
         checks.append(
             Check.of(
                 f"q / (l q0), case {case[-1]}, {many:g} flows",
-                by_seed(runs, runs.hero, ratio, at(many)).values(),
+                runs.each(ratio, runs.hero, at(many)).values(),
                 # Arrivals find a queue other than its mean over time: bursts find it longer, departures let it empty.
                 least=0.88,
                 most=1.12,
             )
         )
-        means.append(f"case {case[-1]} {told(p_k(runs, at(many), runs.duration / 2))}")
+        means.append(f"case {case[-1]} {told(Summary.of(list(p_k(runs, at(many)).values())).mean)}")
     return Judgement(
         checks, f"p_k: {', '.join(means)}. At p_k = 1 an arrival is lost with probability q / q0, so that l = q / q0."
     )
@@ -296,10 +200,10 @@ def idle(evidence: Evidence) -> Judgement:
     checks = [
         Check.of(
             f"p_k over its floor, case 2, {few:g} flows",
-            [p_k(runs, at(few), runs.duration / 2, seed) / P_FLOOR for seed in runs.of(runs.hero, at(few))["seed"]],
+            [held / P_FLOOR for held in p_k(runs, at(few)).values()],
             most=10,
         ),
-        Check.of(f"U + l, case 2, {few:g} flows", by_seed(runs, runs.hero, _balance(), at(few)).values(), most=0.997),
+        Check.of(f"U + l, case 2, {few:g} flows", runs.each(_balance(), runs.hero, at(few)).values(), most=0.997),
     ]
     overflow = runs.mean("drops_overflow", runs.hero, at(few)).mean
     early = runs.mean("drops_early", runs.hero, at(few)).mean
@@ -324,7 +228,8 @@ def corrected(evidence: Evidence) -> Judgement:
     return Judgement(
         checks,
         "A full link then has U = 1 with any loss, but any queue that neither empties nor overflows is in balance, p_k "
-        f"being l q0 / q: the queue stays where it happens to be ({queues}).",
+        "being l q0 / q. The measured l is that of early drops, so that p_k climbs from the full buffer of the start "
+        f"until none overflow, and the queue stays where it then is ({queues}).",
     )
 
 
@@ -357,64 +262,6 @@ def modelled(evidence: Evidence) -> Judgement:
     )
 
 
-def started(evidence: Evidence) -> Judgement:
-    """Compare how long p_k takes with what the losses let it take."""
-    checks, means = [], []
-    for case in ("case1", "case3"):
-        runs = evidence[case]
-        for flows in runs.points(FLOWS):
-            found = starts(runs, at(flows))
-            if not found:
-                means.append(f"case {case[-1]} with {flows:g} flows: p_k does not rise")
-                continue
-            checks.append(
-                Check.of(
-                    f"time of p_k to half its rest over that by the losses, case {case[-1]}, {flows:g} flows",
-                    [taken / expected for taken, expected in found.values()],
-                    least=1 - BAND,
-                    most=1 + BAND,
-                )
-            )
-            means.append(
-                f"case {case[-1]} with {flows:g} flows: {told(sum(one for one, _ in found.values()) / len(found))} s"
-            )
-    return Judgement(
-        checks,
-        "Until p_k counts, losses are the buffer's overflows, and a busy link's arrivals exceed it by l / (1 - l): "
-        f"ln p_k grows by 4 eps l / (1 - l) a period, less where the link idles in between. {'; '.join(means)}.",
-    )
-
-
-def gain(evidence: Evidence) -> Judgement:
-    """Compare starts and steadiness by the gain."""
-    import polars
-
-    runs = evidence["gain"]
-    parts = runs.points("aqm.eps")
-    half, near = {"aqm.eps": 0.5}, {"aqm.eps": 0.9}
-    taken = {eps: {seed: one for seed, (one, _) in starts(runs, {"aqm.eps": eps}).items()} for eps in parts}
-    spread = polars.col("queue_std")
-    ratios = [taken[0.5][seed] / taken[0.9][seed] for seed in sorted(taken[0.5].keys() & taken[0.9].keys())]
-    checks = [
-        # As 1 / eps: 1.8 times, within a fifth.
-        Check.of("time of p_k with eps = .5 over that with .9", ratios, least=1.8 * (1 - BAND), most=1.8 * (1 + BAND)),
-        Check.of(
-            "standard deviation of the queue with eps = .9 less that with .5",
-            less(by_seed(runs, runs.hero, spread, near), by_seed(runs, runs.hero, spread, half)),
-            unit="packets",
-            most=1.0,
-        ),
-    ]
-    means = ", ".join(
-        f"eps = {eps:g} {told(sum(one.values()) / len(one)) if one else '-'} s" for eps, one in taken.items()
-    )
-    return Judgement(
-        checks,
-        f"{means}. The start is not the loop of the analysis: the buffer, not p_k, makes the losses, and p_k grows at "
-        "a rate in proportion to the gain. So a big gain pays there, not near r0.",
-    )
-
-
 REGULATION = Figure(
     name="regulation",
     title="What the target does, with the literal and the corrected rate",
@@ -427,19 +274,6 @@ REGULATION = Figure(
     curves=regulation,
     needs=["case3b", "corrected"],
     caption="Case 3 with 100 flows. The corrected rate is r0 = C / (1 - l) with the measured l of early drops.",
-    beyond=True,
-)
-
-START = Figure(
-    name="start",
-    title="How p_k comes to its place",
-    panels=[
-        Panel("a", "The cases", Axis("Time (s)", 0, 200), Axis("p_k", 1e-6, 1, log=True)),
-        Panel("b", "Case 1, 40 flows, by the gain", Axis("Time (s)", 0, 200), Axis("p_k", 1e-6, 1, log=True)),
-    ],
-    curves=start,
-    needs=[*GROUPS, "gain"],
-    caption="The first seed; p_k starts at 0.0002 and has a floor at 1e-6.",
     beyond=True,
 )
 
@@ -508,24 +342,6 @@ CLAIMS = [
         judge=modelled,
         needs=[*GROUPS],
         shown=["balance"],
-        beyond=True,
-    ),
-    Claim(
-        name="start",
-        text="RAQM's start takes as long as the overflows' loss ratio lets p_k grow.",
-        where="(3)",
-        judge=started,
-        needs=["case1", "case3"],
-        shown=["start"],
-        beyond=True,
-    ),
-    Claim(
-        name="gain",
-        text="A bigger gain makes the start shorter in proportion, and the queue no less steady.",
-        where="(3), Theorem 2",
-        judge=gain,
-        needs=["gain"],
-        shown=["start"],
         beyond=True,
     ),
 ]

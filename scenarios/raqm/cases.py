@@ -11,13 +11,14 @@ from aqmlab.scenarios.raqm.reading import (
     FLOWS,
     Q0,
     at,
-    by_seed,
     distance,
     less,
     outside,
     overshoot,
+    p_k,
     told,
 )
+from aqmlab.summary import Summary
 
 Judge = Callable[[Evidence], Judgement]
 
@@ -29,6 +30,15 @@ def balance(runs: Runs, flows: float) -> str:
     if queue is None or loss is None or used is None:
         return f"{flows:g} flows: -"
     return f"{flows:g} flows: {told(queue)} packets, l q0 = {told(loss * Q0)}, U + l = {used + loss:.3f}"
+
+
+def _bound(runs: Runs, flows: float) -> str:
+    """Tell p_k in the two quarters of a run that are averaged."""
+    before, last = (
+        Summary.of(list(p_k(runs, at(flows), start * runs.duration, (start + 0.25) * runs.duration).values())).mean
+        for start in (0.5, 0.75)
+    )
+    return f"p_k = {told(before)} in the third quarter and {told(last)} in the fourth"
 
 
 def regulated(case: str) -> Judge:
@@ -47,11 +57,12 @@ def regulated(case: str) -> Judge:
             )
             for flows in runs.points(FLOWS)
         ]
-        states = "; ".join(balance(runs, flows) for flows in runs.points(FLOWS))
+        states = "; ".join(f"{balance(runs, flows)}, {_bound(runs, flows)}" for flows in runs.points(FLOWS))
         return Judgement(
             checks,
             "The law rests where arrivals, lost ones included, have the link's rate, whatever the queue: with losses "
-            f"that is U + l = 1, or p_k = 1 with q = l q0. {states}.",
+            "that is U + l = 1. Above 1 p_k climbs, to 1 if need be, where q = l q0; below it falls, to its floor "
+            f"where the flows in the mean never send that much. {states}.",
         )
 
     return judge
@@ -102,7 +113,7 @@ def steadier(case: str) -> Judge:
         checks = [
             Check.of(
                 f"{kind} of {runs.hero} less that of {other}, {flows:g} flows",
-                less(by_seed(runs, runs.hero, value, at(flows)), by_seed(runs, other, value, at(flows))),
+                less(runs.each(value, runs.hero, at(flows)), runs.each(value, other, at(flows))),
                 unit="packets",
                 most=0,
             )
@@ -124,36 +135,41 @@ def shorter(case: str) -> Judge:
     """Make a judge of whether RAQM's overshoot is the shortest in a case."""
 
     def judge(evidence: Evidence) -> Judgement:
-        """Compare how long the queue is above the target's band, and see how far RAQM's is."""
+        """Compare how long the queue is above the target's band, at first and in all, and see how far RAQM's is."""
         runs = evidence[case]
         checks, means = [], []
         for flows in runs.points(FLOWS):
             found = {label: overshoot(runs, label, at(flows)) for label in runs.labels}
-            long = {label: {seed: length for seed, (length, _) in one.items()} for label, one in found.items()}
-            checks += [
-                Check.of(
-                    f"time above the target, {runs.hero} less {other}, {flows:g} flows",
-                    less(long[runs.hero], long[other]),
-                    unit="s",
-                    most=-BIN,
-                )
-                for other in runs.others
-            ]
+            # The paper does not say what an overshoot is. The first one ends with the first dip, though the queue be
+            # back above for a minute; all time above counts the oscillations of those who are at the target. So both.
+            for kind, effect in (("first", "length of the first overshoot"), ("total", "all time above the target")):
+                long = {
+                    label: {seed: getattr(each, kind) for seed, each in one.items()} for label, one in found.items()
+                }
+                checks += [
+                    Check.of(
+                        f"{effect}, {runs.hero} less {other}, {flows:g} flows",
+                        less(long[runs.hero], long[other]),
+                        unit="s",
+                        most=-BIN,
+                    )
+                    for other in runs.others
+                ]
+                lengths = ", ".join(f"{label} {told(sum(one.values()) / len(one))} s" for label, one in long.items())
+                means.append(f"{effect}, {flows:g} flows: {lengths}")
             checks.append(
                 Check.of(
                     f"height of the overshoot of {runs.hero}, {flows:g} flows",
-                    [height for _, height in found[runs.hero].values()],
+                    [one.height for one in found[runs.hero].values()],
                     unit="packets",
                     most=Q0 / 2,  # "small": no more than half of what the buffer leaves above the target
                 )
             )
-            lengths = ", ".join(f"{label} {told(sum(one.values()) / len(one))} s" for label, one in long.items() if one)
-            means.append(f"{flows:g} flows: {lengths}")
         return Judgement(
             checks,
-            f"{'; '.join(means)}. Until p_k counts the buffer overflows, arrivals exceed the link by the part "
-            "l / (1 - l), and ln p_k grows by 4 eps times that a period: fast where many flows lose much, slowly where "
-            "few lose little.",
+            f"By means of {BIN:g} s, of which faster oscillations leave nothing, {'; '.join(means)}. Until p_k counts "
+            "the buffer overflows, arrivals exceed the link by the part l / (1 - l), and ln p_k grows by 4 eps times "
+            "that a period: fast where many flows lose much, slowly where few lose little.",
         )
 
     return judge
@@ -166,11 +182,11 @@ def back_soonest(evidence: Evidence) -> Judgement:
     checks, means = [], []
     for flows in runs.points(FLOWS):
         long = {
-            label: {seed: length for seed, (length, _) in overshoot(runs, label, at(flows), come).items()}
+            label: {seed: one.first for seed, one in overshoot(runs, label, at(flows), come).items()}
             for label in runs.labels
         }
         away = {label: outside(runs, label, at(flows), come, go) for label in runs.labels}
-        for effect, found in (("time above the target after 50 s", long), ("time off the target", away)):
+        for effect, found in (("first overshoot after 50 s", long), ("time off the target", away)):
             checks += [
                 Check.of(
                     f"{effect} of {runs.hero} less that of {other}, {flows:g} flows",
@@ -196,12 +212,11 @@ def worse_with_many(evidence: Evidence) -> Judgement:
     checks, means = [], []
     for other in runs.others:
         lengths = {
-            flows: {seed: length for seed, (length, _) in overshoot(runs, other, at(flows)).items()}
-            for flows in (few, many)
+            flows: {seed: one.first for seed, one in overshoot(runs, other, at(flows)).items()} for flows in (few, many)
         }
         checks.append(
             Check.of(
-                f"time above the target, {other}, at {many:g} flows less at {few:g}",
+                f"length of the first overshoot, {other}, at {many:g} flows less at {few:g}",
                 less(lengths[many], lengths[few]),
                 unit="s",
                 least=BIN,

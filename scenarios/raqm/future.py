@@ -103,12 +103,13 @@ FIGURES = [
                 "c",
                 "How the 20 long flows fare",
                 Axis("Flows that cross only one"),
-                Axis("Goodput of a flow over three / over one", 0),
+                Axis("Goodput, over three / over one", 0),
             ),
         ],
         curves=_at_bottlenecks,
         needs=["bottlenecks"],
-        caption="All round trips are 100 ms beside the queues; q0 = 50.",
+        caption="The last 100 s. All round trips are 100 ms beside the queues; q0 = 50. NewReno with time-outs of at "
+        "least 0.2 s, unlike the paper's cases.",
         beyond=True,
     ),
     Figure(
@@ -120,7 +121,8 @@ FIGURES = [
         ],
         curves=_with_shares,
         needs=["sub-aggregates"],
-        caption="20, 20 and 40 long flows; the third aggregate has the flood, UDP that reacts to nothing.",
+        caption="The last 100 s. 20, 20 and 40 long flows; the third aggregate has the flood, UDP that reacts to "
+        "nothing. NewReno with time-outs of at least 0.2 s, unlike the paper's cases.",
         beyond=True,
     ),
 ]
@@ -150,7 +152,8 @@ def _queues_at_target(evidence: Evidence) -> Judgement:
         checks,
         "RAQM steers the rate of arrivals to C, not the queue. A link that loses l and is busy all the time has "
         "arrivals of C / (1 - l): the greater l, the harder p(k) climbs until the queue is short enough for the link "
-        f"to idle; with a small l it climbs slowly from .0002. At these bottlenecks {rates} flows more.",
+        "to idle, or p(k) is 1 and the queue at l q0; with a small l it climbs slowly from .0002. At these "
+        f"bottlenecks {rates} flows more.",
     )
 
 
@@ -186,7 +189,7 @@ def _closer_than_others(evidence: Evidence) -> Judgement:
     )
     return Judgement(
         checks,
-        f"Means of the three bottlenecks from 20 s to 80 s, in packets: {queues}. PI and REM integrate the error of "
+        f"Means of the three bottlenecks in the last 100 s, in packets: {queues}. PI and REM integrate the error of "
         "the queue and come to rest at the target alone, however long it takes; RAQM integrates the error of the rate.",
     )
 

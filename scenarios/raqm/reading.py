@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,29 +48,6 @@ def at(flows: float) -> At:
     return {FLOWS: flows}
 
 
-def by_seed(runs: Runs, label: str, value: polars.Expr, where: At | None = None) -> dict[int, float]:
-    """Give a number of each seed that is made of several metrics.
-
-    Parameters
-    ----------
-    runs : Runs
-        The runs.
-    label : str
-        Of which discipline.
-    value : polars.Expr
-        What to make of a run's metrics.
-    where : mapping
-        At which points; by default the mean over all.
-
-    Returns
-    -------
-    dict
-        The number by seed.
-    """
-    found = runs.of(label, where).group_by("seed").agg(value.mean().alias("value")).sort("seed")
-    return dict(zip(found["seed"].to_list(), found["value"].to_list(), strict=True))
-
-
 def less(one: dict[int, float], other: dict[int, float]) -> list[float]:
     """Subtract seed by seed.
 
@@ -106,7 +84,26 @@ def distance(q0: float = Q0) -> polars.Expr:
     return (polars.col("queue_std") ** 2 + (polars.col("queue_mean") - q0) ** 2).sqrt()
 
 
-def overshoot(runs: Runs, label: str, where: At, start: float = 0.0) -> dict[int, tuple[float, float]]:
+@dataclass(frozen=True)
+class Overshoot:
+    """How the queue of a run is above the target's band.
+
+    Parameters
+    ----------
+    first : float
+        Seconds from the first mean of `BIN` seconds above the band to the next that is not.
+    total : float
+        Seconds of all such means that are above it.
+    height : float
+        By how many packets the highest of them is above the target; 0 if none is above the band.
+    """
+
+    first: float
+    total: float
+    height: float
+
+
+def overshoot(runs: Runs, label: str, where: At, start: float = 0.0) -> dict[int, Overshoot]:
     """Give how long and how far the queue is above the target's band.
 
     Parameters
@@ -123,15 +120,30 @@ def overshoot(runs: Runs, label: str, where: At, start: float = 0.0) -> dict[int
     Returns
     -------
     dict
-        By seed the seconds in which the mean of `BIN` seconds is above the band, and by how many packets the highest of
-        them is above the target, 0 if none is.
+        By seed its overshoot.
     """
-    found = {}
-    for seed, (times, queue) in _binned(runs, label, where).items():
-        late = queue[times >= start]
-        above = late[late > Q0 * (1 + BAND)]
-        found[seed] = (BIN * len(above), float(np.max(above, initial=Q0)) - Q0)
-    return found
+    return {seed: above(queue[times >= start]) for seed, (times, queue) in _binned(runs, label, where).items()}
+
+
+def above(queue: Array) -> Overshoot:
+    """Give length and height of the times above the target's band.
+
+    Parameters
+    ----------
+    queue : array
+        Means of `BIN` seconds (packets).
+
+    Returns
+    -------
+    Overshoot
+        The first, and all.
+    """
+    high = queue > Q0 * (1 + BAND)
+    if not high.any():
+        return Overshoot(0.0, 0.0, 0.0)
+    begun = high[int(np.argmax(high)) :]
+    first = len(begun) if begun.all() else int(np.argmin(begun))
+    return Overshoot(BIN * first, BIN * int(np.count_nonzero(high)), float(queue.max()) - Q0)
 
 
 def outside(runs: Runs, label: str, where: At, start: float, end: float) -> dict[int, float]:
@@ -168,6 +180,34 @@ def _binned(runs: Runs, label: str, where: At) -> dict[int, tuple[Array, Array]]
     for seed in runs.of(label, where)["seed"].to_list():
         curve = runs.over_time("", label, at=where, bin=BIN, seed=seed)
         found[seed] = np.asarray(curve.x, dtype=float), np.asarray(curve.y, dtype=float)
+    return found
+
+
+def p_k(runs: Runs, where: At, start: float | None = None, end: float = math.inf) -> dict[int, float]:
+    """Give the mean of RAQM's p_k over a part of a run.
+
+    Parameters
+    ----------
+    runs : Runs
+        The runs, with series.
+    where : mapping
+        At which point.
+    start : float
+        From when on (s); by default from the middle of the run on.
+    end : float
+        Until when (s).
+
+    Returns
+    -------
+    dict
+        It by seed.
+    """
+    found = {}
+    begin = runs.duration / 2 if start is None else start
+    for seed in runs.of(runs.hero, where)["seed"].to_list():
+        curve = runs.over_time("", runs.hero, quantity="p_1.mean", at=where, seed=seed)
+        times = np.asarray(curve.x)
+        found[seed] = float(np.mean(np.asarray(curve.y)[(times >= begin) & (times < end)]))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from aqmlab.papers import Check, Claim, Evidence, Judgement, Runs
-from aqmlab.scenarios.raqm.reading import BAND, FULL, TARGET, at_equal_queue, by_seed, less, slope, told
+from aqmlab.scenarios.raqm.reading import BAND, FULL, TARGET, at_equal_queue, less, slope, told
 from aqmlab.summary import Summary
 
 Judge = Callable[[Evidence], Judgement]
@@ -18,7 +18,7 @@ def best_at_equal_queue(metric: str, what: str, sign: int) -> Judge:
         """Compare with each other at RAQM's mean queues, between the other's points."""
         runs = evidence["case3b"]
         further = evidence["case3b-low"] if evidence.has(["case3b-low"]) else None
-        scale = 100 / FULL if metric == "goodput" else 100
+        scale = 100 / FULL if metric == "goodput" else 100.0
         checks = []
         for other in runs.others:
             found = [None if one is None else one * scale for one in at_equal_queue(runs, further, metric, other)]
@@ -71,39 +71,45 @@ KNEE = 60.0
 
 def falls(evidence: Evidence) -> Judgement:
     """Compare PI's and REM's goodput at the longest target with that at 60 packets."""
-    import polars
-
     runs = evidence["case3b"]
-    top = runs.points(TARGET)[-1]
-    good = polars.col("goodput") * (100 / FULL)
-    checks = [
-        Check.of(
-            f"goodput of {other} at q0 = {top:g} less that at {KNEE:g}",
-            less(by_seed(runs, other, good, {TARGET: top}), by_seed(runs, other, good, {TARGET: KNEE})),
-            unit="%",
-            most=0.0,
-        )
-        for other in runs.others
-    ]
+    checks = [_beyond(runs, other, most=0.0) for other in runs.others]
     return Judgement(checks, _at_the_edge(runs, runs.others))
 
 
 def falls_not(evidence: Evidence) -> Judgement:
-    """Compare RAQM's goodput at the targets beyond 60 packets with that at the others."""
+    """Compare RAQM's goodput at the longest target with that at 60 packets, as PI's and REM's."""
     import polars
 
     runs = evidence["case3b"]
+    # "Not observed": a fall of up to .2 % of the link counts as none. Two targets leave a wide interval; all of them
+    # have a narrower one, but would not be judged as PI and REM are, whose goodput at short targets is low.
     good = polars.col("goodput") * (100 / FULL)
+    by_target = {q0: runs.each(good, runs.hero, {TARGET: q0}) for q0 in runs.points(TARGET)}
+    beyond, up_to = (
+        {seed: sum(one[seed] for one in found) / len(found) for seed in found[0]}
+        for found in (
+            [one for q0, one in by_target.items() if q0 > KNEE],
+            [one for q0, one in by_target.items() if q0 <= KNEE],
+        )
+    )
+    all_of_them = Summary.of(less(beyond, up_to))
+    half = "" if all_of_them.ci95 is None else f" ± {told(all_of_them.ci95, 2)}"
+    return Judgement(
+        [_beyond(runs, runs.hero, least=-0.2)],
+        f"{_at_the_edge(runs, [runs.hero])} The mean of all targets beyond {KNEE:g} less that of all up to it is "
+        f"{told(all_of_them.mean, 2)}{half} %.",
+    )
 
-    def mean(points: Sequence[float]) -> dict[int, float]:
-        found = [by_seed(runs, runs.hero, good, {TARGET: q0}) for q0 in points]
-        return {seed: sum(one[seed] for one in found) / len(found) for seed in found[0]}
 
-    points = runs.points(TARGET)
-    beyond, up_to = mean([q0 for q0 in points if q0 > KNEE]), mean([q0 for q0 in points if q0 <= KNEE])
-    # "Not observed": a fall of up to .2 % of the link, a fraction of what PI's and REM's is, counts as none.
-    effect = f"goodput of {runs.hero} at targets beyond {KNEE:g} less that at targets up to it"
-    return Judgement([Check.of(effect, less(beyond, up_to), unit="%", least=-0.2)], _at_the_edge(runs, [runs.hero]))
+def _beyond(runs: Runs, label: str, **bounds: float) -> Check:
+    """Check the goodput at the longest target less that at 60 packets, in percent of a full link's."""
+    import polars
+
+    top = runs.points(TARGET)[-1]
+    good = polars.col("goodput") * (100 / FULL)
+    at_top, at_knee = (runs.each(good, label, {TARGET: q0}) for q0 in (top, KNEE))
+    effect = f"goodput of {label} at q0 = {top:g} less that at {KNEE:g}"
+    return Check.of(effect, less(at_top, at_knee), unit="%", **bounds)
 
 
 def _at_the_edge(runs: Runs, labels: Sequence[str]) -> str:
@@ -160,7 +166,19 @@ def same_buffer(evidence: Evidence) -> Judgement:
         for other in runs.others
     ]
     empty = ", ".join(f"{label} {told(runs.mean('queue_empty', label, scale=100).mean)} %" for label in runs.labels)
-    return Judgement(checks, f"Nothing waits for this share of the time: {empty}. What idles is not made up for.")
+    ends = "; ".join(
+        f"q0 = {q0:g}: "
+        + ", ".join(
+            f"{label} {told(runs.mean('goodput', label, {TARGET: q0}, scale=100 / FULL).mean)} %"
+            for label in runs.labels
+        )
+        for q0 in (runs.points(TARGET)[0], runs.points(TARGET)[-1])
+    )
+    return Judgement(
+        checks,
+        f"Nothing waits for this share of the time: {empty}. What idles is not made up for. The mean over the targets "
+        f"is of queues of different lengths. {ends}.",
+    )
 
 
 def period(evidence: Evidence) -> Judgement:
@@ -174,17 +192,15 @@ def period(evidence: Evidence) -> Judgement:
         Check.of(
             f"standard deviation of the queue at T = 1 s less that at {short:g} s",
             less(
-                by_seed(runs, runs.hero, polars.col("queue_std"), {"aqm.period": one}),
-                by_seed(runs, runs.hero, polars.col("queue_std"), {"aqm.period": short}),
+                runs.each(polars.col("queue_std"), runs.hero, {"aqm.period": one}),
+                runs.each(polars.col("queue_std"), runs.hero, {"aqm.period": short}),
             ),
             unit="packets",
             most=0,
         ),
         Check.of(
             "utilisation + loss ratio at T = 1 s",
-            by_seed(
-                runs, runs.hero, polars.col("utilisation") + polars.col("loss_ratio"), {"aqm.period": one}
-            ).values(),
+            runs.each(polars.col("utilisation") + polars.col("loss_ratio"), runs.hero, {"aqm.period": one}).values(),
             least=0.997,
             most=1.003,
         ),
@@ -218,6 +234,15 @@ CLAIMS = [
         text="At the same average queue RAQM drops a smaller part of the packets.",
         where="Section 3.3, Fig. 7b",
         judge=best_at_equal_queue("loss_ratio", "drop ratio", -1),
+        needs=["case3b", "case3b-low"],
+        shown=["fig7"],
+        comparative=True,
+    ),
+    Claim(
+        name="utilisation-at-equal-queue",
+        text="RAQM trades utilisation better against queueing delay: at the same queue it uses more of the link.",
+        where="Abstract, Section 4",
+        judge=best_at_equal_queue("utilisation", "utilisation", 1),
         needs=["case3b", "case3b-low"],
         shown=["fig7"],
         comparative=True,

@@ -30,7 +30,7 @@ def figure_2(evidence: Evidence) -> Iterator[Curve]:
             times = [BIN * (index + 0.5) for index in range(min(len(one) for one in told.values()))]
             yield measures.banded(panel, label, times, list(zip(*told.values(), strict=False)))
             if panel == "b":
-                on_the_way = measures.each(runs, beyond, label)
+                on_the_way = runs.each(beyond, label)
                 whole = [[one + on_the_way[seed] for one in column] for seed, column in told.items()]
                 yield measures.banded("b, end to end", label, times, list(zip(*whole, strict=False)))
 
@@ -53,7 +53,7 @@ def table_schemes(evidence: Evidence) -> polars.DataFrame:
     for label in runs.labels:
         row: dict[str, str | float | None] = {"scheme": label}
         for name, value in columns.items():
-            told = Summary.of(list(measures.each(runs, value, label).values()))
+            told = Summary.of(list(runs.each(value, label).values()))
             row |= {name: told.mean, f"{name} ±": told.ci95}
         rows.append(row)
     return polars.DataFrame(rows)
@@ -83,7 +83,7 @@ def table_1(evidence: Evidence) -> polars.DataFrame:
                 "congestion": congestion,
                 "thresholds": thresholds,
                 "state": state,
-                "early (packets)": Summary.of(list(measures.each(runs, early, label).values())).mean,
+                "early (packets)": Summary.of(list(runs.each(early, label).values())).mean,
                 "why": why,
             }
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import polars
 
@@ -43,29 +43,6 @@ LOST_BYTES = _bytes("loss_ratio")
 """The same of all bytes."""
 
 
-def each(runs: Runs, value: polars.Expr, label: str, at: Mapping[str, float | str] | None = None) -> dict[int, float]:
-    """Give a number of each seed.
-
-    Parameters
-    ----------
-    runs : Runs
-        Of an experiment.
-    value : polars.Expr
-        What, of a run's metrics.
-    label : str
-        Of which discipline.
-    at : mapping
-        At which points; by default the mean over all.
-
-    Returns
-    -------
-    dict
-        By the seed.
-    """
-    rows = runs.of(label, at).group_by("seed").agg(value.mean().alias("value")).drop_nulls().sort("seed")
-    return dict(rows.iter_rows())
-
-
 def ratios(runs: Runs, value: polars.Expr, label: str, to: str) -> list[float]:
     """Give of each seed a discipline's number over another's.
 
@@ -85,7 +62,7 @@ def ratios(runs: Runs, value: polars.Expr, label: str, to: str) -> list[float]:
     list of float
         In the order of the seeds; without those in which the other has none.
     """
-    one, other = each(runs, value, label), each(runs, value, to)
+    one, other = runs.each(value, label), runs.each(value, to)
     return [number / other[seed] for seed, number in one.items() if other.get(seed)]
 
 
@@ -108,7 +85,7 @@ def less(runs: Runs, value: polars.Expr, label: str, to: str) -> list[float]:
     list of float
         In the order of the seeds.
     """
-    one, other = each(runs, value, label), each(runs, value, to)
+    one, other = runs.each(value, label), runs.each(value, to)
     return [number - other[seed] for seed, number in one.items() if seed in other]
 
 

@@ -39,7 +39,7 @@ def counts(nodes: list[int]) -> dict[str, list[int]]:
     return {HOSTS: nodes, "traffic.ftp.count": [3 * count for count in nodes], "traffic.udp.count": nodes}
 
 
-def _experiment(name: str, title: str, settings: dict[str, str], seeds: int | None = None) -> Experiment:
+def _experiment(name: str, title: str, settings: dict[str, str]) -> Experiment:
     return Experiment(
         name=name,
         title=title,
@@ -50,14 +50,13 @@ def _experiment(name: str, title: str, settings: dict[str, str], seeds: int | No
         quick=counts([40, 70, 100]),
         method="paired",
         rivals={},
-        most_seeds=seeds,
     )
 
 
 EXPERIMENTS = (
     _experiment("calibration", "Drop tail over the number of edge nodes", {}),
-    _experiment("calibration-fast", "The same, time-outs of 0.2 s", {"traffic.*.tcp.min_rto": "200 ms"}, 3),
-    _experiment("calibration-packets", "The same, a buffer of 100 packets", {"dumbbell.buffer": "100 packets"}, 3),
+    _experiment("calibration-fast", "The same, time-outs of 0.2 s", {"traffic.*.tcp.min_rto": "200 ms"}),
+    _experiment("calibration-packets", "The same, a buffer of 100 packets", {"dumbbell.buffer": "100 packets"}),
 )
 
 
@@ -76,9 +75,7 @@ def losses(runs: Runs, value: polars.Expr) -> dict[int, list[float]]:
     dict
         Of each number of nodes, ascending, that of every seed.
     """
-    return {
-        count: list(measures.each(runs, value, "DropTail", {HOSTS: count}).values()) for count in runs.points(HOSTS)
-    }
+    return {count: list(runs.each(value, "DropTail", {HOSTS: count}).values()) for count in runs.points(HOSTS)}
 
 
 def reached(runs: Runs, value: polars.Expr) -> list[float | None]:
@@ -98,7 +95,7 @@ def reached(runs: Runs, value: polars.Expr) -> list[float | None]:
         before the first.
     """
     points = [float(point) for point in runs.points(HOSTS)]
-    by_seed = [measures.each(runs, value, "DropTail", {HOSTS: point}) for point in points]
+    by_seed = [runs.each(value, "DropTail", {HOSTS: point}) for point in points]
     found: list[float | None] = []
     for seed in sorted(set.intersection(*(set(one) for one in by_seed))):
         y = [one[seed] for one in by_seed]

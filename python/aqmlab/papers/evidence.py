@@ -138,6 +138,26 @@ class Runs:
         found = self.of(label, at).group_by("seed").agg(value.mean().alias("value")).sort("seed")
         return [None if one is None else one * scale for one in found["value"].to_list()]
 
+    def each(self, value: polars.Expr, label: str, at: At | None = None) -> dict[int, float]:
+        """Give a number that is made of several metrics, of each seed: its mean over the points.
+
+        Parameters
+        ----------
+        value : polars.Expr
+            What to make of a run's metrics.
+        label : str
+            Of which discipline.
+        at : mapping
+            At which points; by default at all.
+
+        Returns
+        -------
+        dict
+            By the seed, ascending; without the seeds that have none.
+        """
+        found = self.of(label, at).group_by("seed").agg(value.mean().alias("value")).drop_nulls().sort("seed")
+        return dict(found.iter_rows())
+
     def mean(
         self, metric: str, label: str, at: At | None = None, fill: float | None = None, scale: float = 1.0
     ) -> Summary:
