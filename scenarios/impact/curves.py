@@ -10,28 +10,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aqmlab.papers import At, Check, Curve, Evidence, Runs
+from aqmlab.scenarios.impact.losses import LONGEST, at_least, counted
 from aqmlab.scenarios.impact.measures import (
     APPROXIMATED,
     GENTLE,
     GREDS,
     GREEDY,
     HERO,
-    LONGEST,
     MIXED,
     PACKET_TIME,
     POINTS,
     RED,
+    SURGE_BEGIN,
     SURGE_END,
     TD,
     Array,
     Measure,
-    at_least,
-    counted,
     delay,
     mean,
     present,
     swing,
     tcp_goodput,
+    tcp_loss,
     udp_loss,
 )
 from aqmlab.summary import Summary
@@ -51,10 +51,11 @@ WINDOW = (100.0, 115.0)
 """The 15 s of the queue that are drawn, in s."""
 MODELLED = {RED: (6, "RED"), APPROXIMATED: (9, "GRED"), HERO: (11, "GRED-I"), TD: (6, "Tail Drop")}
 """By our label the figure of the theory that has its curve, and how it is called there."""
-SPLITS: dict[int, At] = {
-    flows: {"traffic.udp.count": flows, "traffic.udp.rate": 1e6 / flows} for flows in (1, 2, 4, 10, 40)
-}
+SPLITS: dict[int, At] = {flows: {"traffic.udp.count": flows} for flows in (1, 2, 4, 10, 40)}
 """Into how many flows 1 Mbit/s of UDP is split, beyond the paper."""
+
+AXIS_END = 1e-9
+"""Where bands are cut off on a logarithmic axis."""
 
 MEASURES: dict[str, Measure] = {"left": tcp_goodput, "right": udp_loss}
 """What the printed charts have on their axes."""
@@ -236,16 +237,21 @@ def _lengths(panel: str, label: str, probability: Array, style: str, error: Arra
     probability = np.where(probability > 0, probability, np.nan)
     if error is None or not error.any():
         return Curve(panel, label, n, probability, style=style)
-    # Cut off where a logarithmic axis ends.
-    low, high = np.maximum(probability - 1.96 * error, 1e-9), probability + 1.96 * error
+    low, high = np.maximum(probability - 1.96 * error, AXIS_END), probability + 1.96 * error
     return Curve(panel, label, n, probability, low, high, style)
+
+
+def _counts(panel: str, label: str, counts: Array) -> Curve:
+    """Draw P(run >= n) of runs that were counted, with the standard error of Poisson counts."""
+    probability = at_least(counts)
+    return _lengths(panel, label, probability, "line", np.sqrt(probability / counts.sum()))
 
 
 def runs_of_a_flow(evidence: Evidence) -> Iterator[Curve]:
     """Draw figure 6: the queue, and the losses in a row of a UDP flow with 400 sources; the model's beside them."""
     yield from delays(evidence, (TD, RED))
     for label in (RED, TD):
-        yield _lengths("right", label, at_least(counted(evidence["mixed"], label, MIXED["Exp6"])), "line")
+        yield _counts("right", label, counted(evidence["mixed"], label, MIXED["Exp6"]))
     for label in (RED, TD):
         yield _lengths("right", f"{label}, model", *_styled(label, FLOWS, evidence.quick))
 
@@ -272,8 +278,8 @@ def runs_of_all(shown: Sequence[str]) -> Curves:
     def curves(evidence: Evidence) -> Iterator[Curve]:
         yield from delays(evidence, (*shown, TD))
         for label in (*shown, TD):
-            counts = counted(evidence["simulation"], label, GREEDY["Exp7"], "bottleneck")
-            yield _lengths("right", label, at_least(counts), "line")
+            counts = counted(evidence["simulation"], label, GREEDY["Exp6"], "bottleneck")
+            yield _counts("right", label, counts)
         for label in (*shown, TD):
             if label in MODELLED:
                 yield _lengths("right", f"{label}, model", *_styled(label, 1, evidence.quick))
@@ -286,12 +292,10 @@ def split(evidence: Evidence) -> Iterator[Curve]:
     runs = evidence["split"]
     for label in runs.labels:
         points = present_splits(runs)
-        yield Curve(
-            "",
-            label,
-            [float(flows) for flows in points],
-            [at_least(counted(runs, label, at))[5] for at in points.values()],
-        )
+        counts = [counted(runs, label, at) for at in points.values()]
+        told = np.array([at_least(own)[5] for own in counts])
+        half = 1.96 * np.sqrt(told / [own.sum() for own in counts])
+        yield Curve("", label, [float(flows) for flows in points], told, np.maximum(told - half, AXIS_END), told + half)
 
 
 def present_splits(runs: Runs) -> dict[int, At]:
@@ -312,13 +316,13 @@ def present_splits(runs: Runs) -> dict[int, At]:
 
 
 def surge(evidence: Evidence) -> Iterator[Curve]:
-    """Draw queue and drops about the end of a surge of UDP."""
+    """Draw queue and drops from before to after a surge of UDP."""
     runs = evidence["surge"]
     for panel, quantity in (("left", "queue.mean"), ("right", "drops")):
         for label in runs.labels:
             whole = runs.over_time(panel, label, quantity=quantity)
             t, told = np.asarray(whole.x, dtype=float), np.asarray(whole.y)
-            shown = (t >= SURGE_END - 2) & (t < SURGE_END + 4)
+            shown = (t >= SURGE_BEGIN - 2) & (t < SURGE_END + 4)
             yield Curve(panel, label, t[shown], told[shown])
 
 
@@ -394,10 +398,11 @@ def metrics(evidence: Evidence) -> polars.DataFrame:
     import polars
 
     runs = evidence["simulation"]
-    at = GREEDY["Exp7"] if "Exp7" in present(runs, GREEDY) else GREEDY["Exp8"]
+    at = GREEDY["Exp7"]
     columns: dict[str, Measure] = {
         "TCP goodput (Mbit/s)": tcp_goodput,
         "UDP loss (%)": udp_loss,
+        "TCP loss (%)": tcp_loss,
         "delay (ms)": delay,
         "queue, s.d. (packets)": swing,
         "fairness of TCP": lambda runs, label, at: runs.values("classes.tcp.jain", label, at),

@@ -2,7 +2,8 @@
 
 from aqmlab.papers import Axis, Figure, Panel, Table
 from aqmlab.scenarios.impact import curves
-from aqmlab.scenarios.impact.measures import GREDS, HERO, LONGEST, RED, SURGE_END, TD
+from aqmlab.scenarios.impact.losses import LONGEST
+from aqmlab.scenarios.impact.measures import GREDS, HERO, RED, SURGE_BEGIN, SURGE_END, TD
 
 GOODPUT = "TCP goodput (Mbit/s)"
 UDP = "UDP loss probability (%)"
@@ -13,7 +14,7 @@ CHANCE = Axis("P(at least n)", 1e-6, 1, log=True)
 WEIGHT = Axis("Averaging w", 0.001, 1, log=True)
 MODEL = (
     f"Dashed is the open-loop model: Poisson arrivals at {curves.LOAD} times what the link serves (the load is lost in "
-    "print), buffer 200; the band is its simulation's error."
+    "print), buffer 200. Bands are of Poisson counts, and of the model's simulation."
 )
 
 ITEMS: list[Figure | Table] = [
@@ -59,11 +60,11 @@ ITEMS: list[Figure | Table] = [
         needs=["queue", "mixed"],
         panels=[
             Panel("left", "Queueing delay, 200 greedy sources", TIME, DELAY),
-            Panel("right", "Consecutive losses of a UDP flow, 400 sources", LENGTH, CHANCE),
+            Panel("right", "Losses in a row of a UDP flow, 400 sources", LENGTH, CHANCE),
         ],
         curves=curves.runs_of_a_flow,
         caption=f"{MODEL} It deals packets out to {curves.FLOWS} flows at random; the simulated flow is one of ten, "
-        "and has a packet every 80 ms.",
+        "and has a packet every 40 to 120 ms.",
     ),
     Figure(
         name="fig7",
@@ -93,7 +94,7 @@ ITEMS: list[Figure | Table] = [
         needs=["queue", "simulation"],
         panels=[
             Panel("left", "Queueing delay, 200 greedy sources", TIME, DELAY),
-            Panel("right", "Consecutive losses of all flows, 200 greedy sources", LENGTH, CHANCE),
+            Panel("right", "Losses in a row of all, 400 greedy sources", LENGTH, CHANCE),
         ],
         curves=curves.runs_of_all(GREDS),
         caption=MODEL,
@@ -115,23 +116,23 @@ ITEMS: list[Figure | Table] = [
         needs=["queue", "simulation"],
         panels=[
             Panel("left", "Queueing delay, 200 greedy sources", TIME, DELAY),
-            Panel("right", "Consecutive losses of all flows, 200 greedy sources", LENGTH, CHANCE),
+            Panel("right", "Losses in a row of all, 400 greedy sources", LENGTH, CHANCE),
         ],
         curves=curves.runs_of_all((HERO,)),
         caption=MODEL,
     ),
     Figure(
         name="surge",
-        title="The end of a surge of UDP",
+        title="A surge of UDP",
         needs=["surge"],
         panels=[
-            Panel("left", "Queue", Axis("Time (s)", SURGE_END - 2, SURGE_END + 4), Axis("Queue (packets)", 0, 200)),
+            Panel("left", "Queue", Axis("Time (s)", SURGE_BEGIN - 2, SURGE_END + 4), Axis("Queue (packets)", 0, 200)),
             Panel(
-                "right", "Drops", Axis("Time (s)", SURGE_END - 2, SURGE_END + 4), Axis("Drops (packets in 50 ms)", 0)
+                "right", "Drops", Axis("Time (s)", SURGE_BEGIN - 2, SURGE_END + 4), Axis("Drops (packets in 50 ms)", 0)
             ),
         ],
         curves=curves.surge,
-        caption=f"UDP of 5 Mbit/s ends at {SURGE_END} s. The paper argues it without a figure.",
+        caption=f"UDP of 5 Mbit/s from {SURGE_BEGIN} to {SURGE_END} s. The paper argues it without a figure.",
         beyond=True,
     ),
     Table(
@@ -164,7 +165,8 @@ ITEMS: list[Figure | Table] = [
             )
         ],
         curves=curves.split,
-        caption="The paper does not say how many there are; where a point is missing, no run was so long.",
+        caption="The paper does not say how many there are; where a point is missing, no run was so long. Bands are of "
+        "Poisson counts.",
         across=1,
         beyond=True,
     ),

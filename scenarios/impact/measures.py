@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from aqmlab.papers import At, Check, Runs
+from aqmlab.papers import At, Runs
 
 Array = NDArray[np.float64]
 Each = list[float | None]
@@ -46,10 +46,10 @@ PACKET_TIME = 0.8e-3
 BUFFER = 200
 MIN_TH = 30
 """Packets: where RED, GRED and GRED-I begin to drop."""
-SURGE_END = 80
-"""When a surge of UDP ends, in s."""
-LONGEST = 20
-"""Packets: up to here runs of losses are drawn."""
+EVENT = 0.3
+"""How long a loss event lasts in simulation, in s."""
+SURGE_BEGIN, SURGE_END = 70, 80
+"""From when to when there is a surge of UDP, in s."""
 
 
 def present(runs: Runs, points: Mapping[str, At]) -> dict[str, At]:
@@ -73,6 +73,71 @@ def present(runs: Runs, points: Mapping[str, At]) -> dict[str, At]:
         return not runs.frame.filter(*(polars.col(path) == value for path, value in at.items())).is_empty()
 
     return {name: at for name, at in points.items() if there(at)}
+
+
+def hit(runs: Runs, label: str, at: At | None = None) -> Each:
+    """Give how many of the flows a loss event hits.
+
+    Parameters
+    ----------
+    runs : Runs
+        The runs of an experiment.
+    label : str
+        Of which discipline.
+    at : mapping
+        At which points; by default the mean over all.
+
+    Returns
+    -------
+    list of float or None
+        In per cent of the active flows, of each seed.
+    """
+    return runs.values("links.bottleneck.loss_synchronisation", label, at, scale=100)
+
+
+def lost(runs: Runs, label: str, at: At | None = None) -> Each:
+    """Give how much of all packets is lost.
+
+    Parameters
+    ----------
+    runs : Runs
+        The runs of an experiment.
+    label : str
+        Of which discipline.
+    at : mapping
+        At which points; by default the mean over all.
+
+    Returns
+    -------
+    list of float or None
+        In per cent, of each seed.
+    """
+    return runs.values("loss_ratio", label, at, scale=100)
+
+
+def tcp_loss(runs: Runs, label: str, at: At | None = None) -> Each:
+    """Give how much of TCP is lost.
+
+    Parameters
+    ----------
+    runs : Runs
+        The runs of an experiment with UDP beside TCP.
+    label : str
+        Of which discipline.
+    at : mapping
+        At which point.
+
+    Returns
+    -------
+    list of float or None
+        In per cent, of each seed: what all lose less what UDP does.
+    """
+    every, own = runs.values("arrivals", label, at), runs.values("classes.udp.arrivals", label, at)
+    drops, others = (
+        [None if share is None or count is None else share * count for share, count in zip(part, counts, strict=True)]
+        for part, counts in ((lost(runs, label, at), every), (udp_loss(runs, label, at), own))
+    )
+    return over(less(drops, others), less(every, own))
 
 
 def less(one: Sequence[float | None], other: Sequence[float | None]) -> Each:
@@ -152,6 +217,25 @@ def udp_loss(runs: Runs, label: str, at: At | None = None) -> Each:
         In per cent, of each seed.
     """
     return runs.values("classes.udp.loss_ratio", label, at, scale=100)
+
+
+def dropped_at(p: float, spacing: str) -> float:
+    """Give what share of packets RED drops.
+
+    Parameters
+    ----------
+    p : float
+        Its probability before drops are spaced.
+    spacing : str
+        ``1993``: the gaps from one drop to the next are uniform on 1 to 1/p packets; ``wait``, as in ns-2: on 1/p to
+        2/p; ``none``: drops are independent.
+
+    Returns
+    -------
+    float
+        One over the mean gap.
+    """
+    return {"1993": 2 * p / (1 + p), "wait": 2 * p / 3, "none": p}[spacing]
 
 
 def swing(runs: Runs, label: str, at: At | None = None) -> Each:
@@ -269,110 +353,33 @@ def excess(runs: Runs, points: Iterable[At], measure: Measure, one: str, other: 
     return averaged(runs, points, above, one)
 
 
-def counted(runs: Runs, label: str, at: At | None = None, owner: str = "udp") -> Array:
-    """Count the runs of losses in all runs together.
+def dropped(runs: Runs, label: str, seed: int, begin: float, end: float, below: float = math.inf) -> float:
+    """Count what is dropped in a time.
 
     Parameters
     ----------
     runs : Runs
-        The runs of an experiment.
+        The runs of an experiment with series.
     label : str
         Of which discipline.
-    at : mapping
-        At which point.
-    owner : str
-        A traffic entry: of each of its flows; ``bottleneck``: whatever their flow.
+    seed : int
+        Of which seed.
+    begin : float
+        From when, in s.
+    end : float
+        To when, in s.
+    below : float
+        Only in those bins of the series in which never so many packets wait.
 
     Returns
     -------
-    ndarray
-        How often 1, 2, ... packets were lost in a row; shape (longest,), at least `LONGEST`.
+    float
+        Packets.
     """
-    aggregate = owner == "bottleneck"
-    name, kind = ("loss_bursts", "links") if aggregate else ("loss_runs", "classes")
-    counts = runs.distribution(name, label, owner, at, kind)
-    total = np.zeros(max([LONGEST, *map(len, counts)]))
-    for own in counts:
-        total[: len(own)] += own
-    return total
+    import polars
 
-
-def at_least(counts: Array) -> Array:
-    """Give how many of the runs of losses are so long.
-
-    Parameters
-    ----------
-    counts : ndarray
-        How often 1, 2, ... packets were lost in a row.
-
-    Returns
-    -------
-    ndarray
-        P(run >= 1), ..., P(run >= `LONGEST`); shape (`LONGEST`,). NaN from where none is so long, so that a logarithmic
-        axis can be.
-    """
-    tail = np.cumsum(counts[::-1])[::-1][:LONGEST]
-    return np.where(tail > 0, tail / max(counts.sum(), 1), np.nan)
-
-
-def orders(
-    effect: str, some: Array, others: Array, n: int, *, least: float = -math.inf, most: float = math.inf
-) -> Check:
-    """Compare how often runs of losses are long, in orders of magnitude.
-
-    Parameters
-    ----------
-    effect : str
-        What the number is.
-    some : ndarray
-        Counts of runs of 1, 2, ... packets.
-    others : ndarray
-        Those to compare with.
-    n : int
-        Long are runs of at least so many packets.
-    least : float
-        The claim holds if the logarithm is not below.
-    most : float
-        The claim holds if it is not above.
-
-    Returns
-    -------
-    Check
-        log10 of the ratio of P(run >= n), with the 95 % interval that the two counts leave. NaN if there are no runs.
-
-    Notes
-    -----
-    Counts of rare runs are Poisson; half a run more on either side (Haldane, Anscombe) keeps the logarithm finite, and
-    its variance is the sum of the inverse counts.
-    """
-    if not (some.sum() and others.sum()):
-        return Check(effect=effect, value=math.nan, ci95=None, unit="orders of magnitude", least=least, most=most)
-    long, short = some[n - 1 :].sum() + 0.5, others[n - 1 :].sum() + 0.5
-    value = math.log10((long / some.sum()) / (short / others.sum()))
-    half = 1.96 * math.sqrt(1 / long + 1 / short) / math.log(10)
-    return Check(effect=effect, value=value, ci95=half, unit="orders of magnitude", least=least, most=most)
-
-
-def longest(runs: Runs, label: str, at: At | None = None, owner: str = "udp") -> list[float]:
-    """Give the longest run of losses.
-
-    Parameters
-    ----------
-    runs : Runs
-        The runs of an experiment.
-    label : str
-        Of which discipline.
-    at : mapping
-        At which point.
-    owner : str
-        A traffic entry.
-
-    Returns
-    -------
-    list of float
-        Packets, of each seed.
-    """
-    return [float(len(counts)) for counts in runs.distribution("loss_runs", label, owner, at)]
+    counts = polars.col("t").is_between(begin, end, closed="left") & (polars.col("bottleneck.queue.max") < below)
+    return float(runs.series(label, seed=seed).filter(counts)["bottleneck.drops"].sum())
 
 
 def mean(values: Iterable[float | None]) -> float:

@@ -1,10 +1,12 @@
 """The study of tail drop, RED, GRED and GRED-I: what it runs, draws and claims."""
 
+from collections.abc import Iterable
+
 from aqmlab.papers import Aqms, Experiment, Paper, Variant
 from aqmlab.scenarios.impact.claimed import CHOICES, CLAIMS
 from aqmlab.scenarios.impact.curves import SPLITS
 from aqmlab.scenarios.impact.drawing import ITEMS
-from aqmlab.scenarios.impact.measures import APPROXIMATED, GENTLE, HERO, RED, SURGE_END, TD
+from aqmlab.scenarios.impact.measures import APPROXIMATED, GENTLE, HERO, RED, SURGE_BEGIN, SURGE_END, TD
 
 # RED is what the scenarios have, so that a variant can move its thresholds.
 SHARP: Aqms = {TD: "droptail", RED: {}}
@@ -17,6 +19,18 @@ RIVALS: Aqms = {
     "CoDel": "codel:target=45 ms",
     "DualPI2": "dualpi2:target=45 ms",
 }
+
+
+def split(flows: Iterable[int]) -> dict[str, list[int] | list[str]]:
+    """Split 1 Mbit/s of UDP into so many flows, whose gaps vary by half."""
+    flows = list(flows)
+    return {
+        "traffic.udp.count": flows,
+        "traffic.udp.rate": [f"{2000 / count:g} kbit/s" for count in flows],
+        "traffic.udp.on": [f"{4 * count} ms" for count in flows],
+        "traffic.udp.off": [f"uniform(0 s, {8 * count} ms)" for count in flows],
+    }
+
 
 EXPERIMENTS = [
     Experiment(
@@ -99,8 +113,10 @@ EXPERIMENTS = [
         settings={
             "duration": "100 s",
             "traffic.tcp.count": 50,
-            "traffic.udp.rate": "500 kbit/s",
-            "traffic.udp.active": [f"{SURGE_END - 10} s", f"{SURGE_END} s"],
+            "traffic.udp.rate": "1 Mbit/s",
+            "traffic.udp.on": "8 ms",
+            "traffic.udp.off": "uniform(0 s, 16 ms)",
+            "traffic.udp.active": [f"{SURGE_BEGIN} s", f"{SURGE_END} s"],
         },
         series=True,
         most_seeds=5,
@@ -112,11 +128,8 @@ EXPERIMENTS = [
         scenario="impact/mixed",
         aqms=SHARP,
         settings={"duration": "300 s"},
-        vary={
-            "traffic.udp.count": list(SPLITS),
-            "traffic.udp.rate": [f"{1000 / flows:g} kbit/s" for flows in SPLITS],
-        },
-        quick={"traffic.udp.count": [1, 40], "traffic.udp.rate": ["1000 kbit/s", "25 kbit/s"]},
+        vary=split(SPLITS),
+        quick=split((1, 40)),
         method="paired",
         rivals={},
         most_seeds=3,
@@ -139,7 +152,13 @@ VARIANTS = [
         {"traffic.*.tcp.delayed_ack": True},
         only={name: {"traffic.*.tcp.delayed_ack": False} for name in BED},
     ),
-    Variant("drops spaced as in 1993", {"aqm.spacing": "1993"}),
+    Variant("drops spaced as in ns-2", {"aqm.spacing": "wait"}),
+    Variant("independent drops", {"aqm.spacing": "none"}),
+    Variant(
+        "UDP at a strictly constant rate",
+        {"traffic.udp.rate": "100 kbit/s", "traffic.udp.on": "80 ms", "traffic.udp.off": "0 s"},
+        only={"tcp": {}},
+    ),
     Variant("RED's thresholds 5 and 15", {"aqm.min_th": 5, "aqm.max_th": 15}),
     Variant(
         "delays of the testbed one way",
