@@ -125,7 +125,7 @@ PAPERS_MAY_IMPORT = {
     "running": {".description", ".evidence", "scenario", "store", "study", "sweeping", "sweeps"},
     "showing": {".description", ".evidence", ".judging", ".texts", "plot", "plot_sweep", "table", "table_sweep"},
     "sketch": {".description", ".evidence", "summary"},
-    "texts": {".description", ".evidence", "table_sweep"},
+    "texts": {".description", ".evidence", ".verdict", "table_sweep"},
     "verdict": {"summary"},
     "writing": {
         ".description",
