@@ -268,7 +268,7 @@ def test_the_report_has_all_and_takes_no_text_for_html(folder: Path, paper: Pape
     for item in paper.items:
         place = html.index(f'<section id="item-{item.name}">')
         assert (place > html.index('<section id="beyond">')) == item.beyond
-    assert re.search(r"<td class=\"printed\">12</td><td>\d+(\.\d+)? ± \d", html)
+    assert re.search(r"<td class=\"text\">LRED</td><td class=\"printed\">12</td><td>\d+(\.\d+)? ± \d", html)
     assert "Table 3: A table" in html
     assert "smaller &lt;buffer&gt;" in html
     assert "PIE less LRED" in html
