@@ -275,6 +275,22 @@ def test_the_report_has_all_and_takes_no_text_for_html(folder: Path, paper: Pape
     assert "flavour" in html.split('<section id="parameters">')[1]  # which the scenario itself does not say
 
 
+def test_a_number_stands_with_the_later_discipline_that_it_is_of(folder: Path) -> None:
+    found = read_json(folder / "findings.json") | {"items": []}
+    (first, *_) = found["later"]["claims"]
+    checks = [first["checks"][0] | {"effect": effect} for effect in ("loss with FQ-CoDel", "loss with CoDel", "both")]
+    told = {"rivals": ["CoDel", "FQ-CoDel"], "claims": [first | {"checks": checks}]}
+    html = report.text(found | {"later": found["later"] | told}, {})
+    later = html.split('<section id="later">')[1].split("</section>")[0]
+    assert "<th>CoDel</th><th>FQ-CoDel</th><th>Among all</th>" in later
+    _, *cells = later.split("<tbody>")[1].split("<td>")[1:]
+    assert [re.findall(r"loss with [\w-]+|both", cell) for cell in cells] == [
+        ["loss with CoDel"],
+        ["loss with FQ-CoDel"],
+        ["both"],
+    ]
+
+
 def test_pages_need_no_network(folder: Path, tmp_path: Path) -> None:
     overview.save({"tiny": read_json(folder / "findings.json")}, tmp_path / "index.html", "aqmlab reproduce all", 5.0)
     for html in (own_html(folder), own_html(tmp_path, "index.html")):

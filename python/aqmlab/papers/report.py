@@ -350,7 +350,8 @@ def _later(found: Document) -> str:
 
 
 def _mentions(effect: str, label: str) -> bool:
-    return re.search(rf"(?<![\w*]){re.escape(label)}(?![\w*])", effect) is not None
+    """Tell whether a discipline is spoken of, and not one whose name has its own in it: CoDel is not FQ-CoDel."""
+    return re.search(rf"(?<![\w*-]){re.escape(label)}(?![\w*-])", effect) is not None
 
 
 def _choices(choices: Sequence[Document]) -> str:
