@@ -105,7 +105,7 @@ PAPERS_MAY_IMPORT = {
     "interactive": {".description", ".showing", "report"},
     "judging": {".description", ".evidence", ".running", ".verdict"},
     "library": {".description"},
-    "overview": {".document", ".report", ".texts", ".verdict", "files", "report"},
+    "overview": {".document", ".printing", ".report", ".texts", ".verdict", "files", "report"},
     "pages": {".printing", ".texts", ".verdict", "files", "pages", "table_sweep"},
     "plot": {".description", ".showing", "plot", "table"},
     "printing": {".estimate", ".reproducing", ".texts", ".verdict"},

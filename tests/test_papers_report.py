@@ -317,6 +317,7 @@ def test_the_overview_counts_and_links_each_claim(folder: Path) -> None:
     assert list(other["counts"]) == re.findall(r'<th><span class="badge [\w-]+">([\w ]+)</span></th>', html)
     assert html.count('href="two/report.html#claim-') == 5
     assert html.count('data-verdict="contradicted"') == 2
+    assert html.count("<b>Decided by</b> queue of LRED &amp; others: ") == 2 * 4, "of five claims one has no number"
     assert '<option value="two">two</option>' in html
     assert EVIL not in html
 

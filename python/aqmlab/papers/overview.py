@@ -8,8 +8,9 @@ from pathlib import Path
 
 from aqmlab.files import write_text
 from aqmlab.papers.document import Document
+from aqmlab.papers.printing import decisive
 from aqmlab.papers.report import STYLE, badge, ruled
-from aqmlab.papers.texts import lasted
+from aqmlab.papers.texts import lasted, undecided
 from aqmlab.papers.verdict import Verdict
 from aqmlab.report import page
 
@@ -145,5 +146,10 @@ def _claim(folder: str, one: Document, claim: Document) -> str:
         f"<tr {data}>"
         f'<td><a class="name" href="{link}">{html.escape(one["paper"])}: {html.escape(claim["claim"])}</a><br>'
         f'{ruled(claim)}<br><span class="where">{html.escape(claim["where"])}</span></td>'
-        f'<td>{html.escape(claim["text"])}</td><td class="why">{html.escape(claim["why"])}</td></tr>'
+        f'<td>{html.escape(claim["text"])}</td><td class="why">{html.escape(claim["why"])}{_number(claim)}</td></tr>'
     )
+
+
+def _number(claim: Document) -> str:
+    told = decisive(claim["checks"])
+    return f'<p class="small"><b>Decided by</b> {html.escape(told)}</p>' if told and not undecided(claim) else ""
