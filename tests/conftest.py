@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from aqmlab import Scenario
+from aqmlab import Scenario, local
+from aqmlab.task import Outcome, Task
 
 SMALL = """\
 title = "Small"
@@ -32,6 +33,8 @@ count = 10
 packet_size = "500 B"
 start = "uniform(0 s, 1 s)"
 """
+
+TINY = SMALL.replace("5 s", "2 s").replace('"1 s"', '"0.5 s"').replace("count = 10", "count = 3")
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -74,3 +77,22 @@ def quick_cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
         return subprocess.CompletedProcess(command, done.exit_code, done.stdout, done.stderr)
 
     return call
+
+
+@pytest.fixture
+def tiny() -> Scenario:
+    return Scenario.parse(TINY, "tiny.toml")
+
+
+@pytest.fixture
+def simulated(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
+    """Note every task that is done."""
+    done: list[Task] = []
+    simulate = local.simulate
+
+    def noted(one: Task, watch: Callable[[float], bool] | None = None) -> Outcome | None:
+        done.append(one)
+        return simulate(one, watch)
+
+    monkeypatch.setattr(local, "simulate", noted)
+    return done

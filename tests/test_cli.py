@@ -194,7 +194,7 @@ def test_a_second_interrupt_does_not_lose_what_was_finished(small_file: Path, tm
 def test_interrupt_exits_130_and_says_so(small_file: Path) -> None:
     command = [sys.executable, "-m", "aqmlab", "run", str(small_file), "--set", "duration=1e6 s", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(2.0)
+        time.sleep(5.0)  # time to begin, beside other tests too
         process.send_signal(signal.SIGINT)
         try:
             out, err = process.communicate(timeout=20)

@@ -105,7 +105,7 @@ PAPERS_MAY_IMPORT = {
     "interactive": {".description", ".showing", "report"},
     "judging": {".description", ".evidence", ".running", ".verdict"},
     "library": {".description"},
-    "overview": {".document", ".report", ".texts", ".verdict", "files", "report"},
+    "overview": {".document", ".printing", ".report", ".texts", ".verdict", "files", "report"},
     "pages": {".printing", ".texts", ".verdict", "files", "pages", "table_sweep"},
     "plot": {".description", ".showing", "plot", "table"},
     "printing": {".estimate", ".reproducing", ".texts", ".verdict"},
@@ -125,7 +125,7 @@ PAPERS_MAY_IMPORT = {
     "running": {".description", ".evidence", "scenario", "store", "study", "sweeping", "sweeps"},
     "showing": {".description", ".evidence", ".judging", ".texts", "plot", "plot_sweep", "table", "table_sweep"},
     "sketch": {".description", ".evidence", "summary"},
-    "texts": {".description", ".evidence", "table_sweep"},
+    "texts": {".description", ".evidence", ".verdict", "table_sweep"},
     "verdict": {"summary"},
     "writing": {
         ".description",

@@ -268,11 +268,27 @@ def test_the_report_has_all_and_takes_no_text_for_html(folder: Path, paper: Pape
     for item in paper.items:
         place = html.index(f'<section id="item-{item.name}">')
         assert (place > html.index('<section id="beyond">')) == item.beyond
-    assert re.search(r"<td class=\"printed\">12</td><td>\d+(\.\d+)? ± \d", html)
+    assert re.search(r"<td class=\"text\">LRED</td><td class=\"printed\">12</td><td>\d+(\.\d+)? ± \d", html)
     assert "Table 3: A table" in html
     assert "smaller &lt;buffer&gt;" in html
     assert "PIE less LRED" in html
     assert "flavour" in html.split('<section id="parameters">')[1]  # which the scenario itself does not say
+
+
+def test_a_number_stands_with_the_later_discipline_that_it_is_of(folder: Path) -> None:
+    found = read_json(folder / "findings.json") | {"items": []}
+    (first, *_) = found["later"]["claims"]
+    checks = [first["checks"][0] | {"effect": effect} for effect in ("loss with FQ-CoDel", "loss with CoDel", "both")]
+    told = {"rivals": ["CoDel", "FQ-CoDel"], "claims": [first | {"checks": checks}]}
+    html = report.text(found | {"later": found["later"] | told}, {})
+    later = html.split('<section id="later">')[1].split("</section>")[0]
+    assert "<th>CoDel</th><th>FQ-CoDel</th><th>Among all</th>" in later
+    _, *cells = later.split("<tbody>")[1].split("<td>")[1:]
+    assert [re.findall(r"loss with [\w-]+|both", cell) for cell in cells] == [
+        ["loss with CoDel"],
+        ["loss with FQ-CoDel"],
+        ["both"],
+    ]
 
 
 def test_pages_need_no_network(folder: Path, tmp_path: Path) -> None:
@@ -301,6 +317,7 @@ def test_the_overview_counts_and_links_each_claim(folder: Path) -> None:
     assert list(other["counts"]) == re.findall(r'<th><span class="badge [\w-]+">([\w ]+)</span></th>', html)
     assert html.count('href="two/report.html#claim-') == 5
     assert html.count('data-verdict="contradicted"') == 2
+    assert html.count("<b>Decided by</b> queue of LRED &amp; others: ") == 2 * 4, "of five claims one has no number"
     assert '<option value="two">two</option>' in html
     assert EVIL not in html
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -175,6 +175,12 @@ def _print(done: Mapping[str, Reproduction], alone: bool) -> None:
         typer.echo(json_text({name: one.document for name, one in done.items()}), nl=False)
 
 
+def _is_older(file: Path, others: Iterable[Path]) -> bool:
+    """Tell whether a file is not there, or from before one of the others was written."""
+    made = [one.stat().st_mtime_ns for one in others if one.is_file()]
+    return not file.is_file() or file.stat().st_mtime_ns < max(made, default=0)
+
+
 class _Work:
     """Papers, one after the other: what came of them, and what went wrong."""
 
@@ -248,13 +254,13 @@ class _Work:
     def summarise(self, out: Path) -> None:
         """Write a page over all that were done, and say how long all took."""
         from aqmlab.papers import overview, printing
-        from aqmlab.papers.texts import lasted
+        from aqmlab.papers.texts import FINDINGS, lasted
 
         if not self.done:
             return
         found = {name: one.document for name, one in self.done.items()}
         seconds = sum(one.running + one.drawing for one in self.done.values())
-        if any(one.drawing for one in self.done.values()) or not (out / _INDEX).is_file():
+        if _is_older(out / _INDEX, [self._folders[told] / FINDINGS for told in self._papers]):
             overview.save(found, out / _INDEX, shlex.join(["aqmlab", *sys.argv[1:]]), seconds)
         claims = [claim for document in found.values() for claim in document["claims"]]
         count = f"{len(found)} paper{'s' if len(found) > 1 else ''}"

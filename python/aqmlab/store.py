@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from aqmlab.files import UNFINISHED, write_whole
 from aqmlab.journal import CLOSED, NAME, OPEN, Content, Journal, closed, is_left
 from aqmlab.metrics import METRICS
-from aqmlab.task import opened
+from aqmlab.task import opened, series_of
 
 if TYPE_CHECKING:
     import polars
@@ -115,11 +115,16 @@ class Store:
         Raises
         ------
         OSError
-            If they are not there.
+            If they are not there, or damaged: then they are put aside, and the run is to be done again for them.
         """
-        import polars
-
-        return polars.read_parquet(io.BytesIO((self._series / f"{name}.parquet").read_bytes()))
+        path = self._series / f"{name}.parquet"
+        try:
+            return series_of(path.read_bytes())
+        except ValueError as error:
+            with suppress(OSError):  # somebody else found it too, or it may only be read
+                path.replace(path.with_suffix(".damaged"))
+            told = f"damaged and put aside, the same again does its run again: {error}"
+            raise OSError(errno.EIO, told, os.fspath(path)) from error
 
     def distributions(self, wanted: Iterable[bytes]) -> dict[bytes, dict[str, Any]]:
         """Give the distributions of runs.

@@ -41,13 +41,14 @@ def document(
         Fit for JSON: none stands for a number that is not finite. ``items`` are the figures and tables, each with its
         title, caption, files, the claims that it shows, and a table's rows; ``left_out`` those that lack runs
         or raise an error;
-        ``claims`` the verdicts as `Ruling.document` has them; ``not_judged`` the others; ``sensitivity`` and
+        ``claims`` the verdicts as `Ruling.document` has them, with the figures that show each and the number of its
+        seeds; ``not_judged`` the others; ``sensitivity`` and
         ``later`` the verdicts in other settings; ``choices``; ``experiments`` with every parameter; ``failures``;
         ``errors`` of what could not be drawn or judged.
     """
     findings = assessment.findings
     paper, effort, errors = findings.paper, findings.effort, assessment.errors
-    main = findings.evidence["paper"]
+    main, later = findings.evidence["paper"], findings.evidence.get("later")
     drawn = {one.item.name: one for one in assessment.drawn}
     judged = {ruling.claim.name for ruling in assessment.rulings}
     head = {name: getattr(paper, name) for name in ("title", "source", "about", "hero")}
@@ -82,7 +83,7 @@ def document(
             for one in effort.items(paper)
             if one.name not in drawn
         ],
-        "claims": [_ruling(ruling) for ruling in assessment.rulings],
+        "claims": [_ruling(ruling, main) for ruling in assessment.rulings],
         "not_judged": [
             {
                 "claim": claim.name,
@@ -94,13 +95,14 @@ def document(
             if claim.name not in judged
         ],
         "sensitivity": [
-            {"variant": name, "claims": [_ruling(ruling) for ruling in rulings], **_extent(findings.evidence[name])}
+            {"variant": name, "claims": [_ruling(ruling, evidence) for ruling in rulings], **_extent(evidence)}
             for name, rulings in assessment.variants.items()
+            for evidence in [findings.evidence[name]]
         ],
         "later": {
-            "rivals": _rivals(findings.evidence.get("later")),
-            "claims": [_ruling(ruling) for ruling in assessment.later],
-            **_extent(findings.evidence.get("later")),
+            "rivals": _rivals(later),
+            "claims": [_ruling(ruling, later) for ruling in assessment.later] if later else [],
+            **_extent(later),
         },
         "choices": [asdict(choice) for choice in paper.choices],
         "experiments": [_experiment(one, main[one.name]) for one in paper.experiments if one.name in main],
@@ -152,8 +154,10 @@ def _missing(one: Item | Claim, evidence: Evidence) -> str:
     return ", ".join(lacking)
 
 
-def _ruling(ruling: Ruling) -> Document:
-    return {**ruling.document(), "shown": list(ruling.claim.shown)}
+def _ruling(ruling: Ruling, evidence: Evidence) -> Document:
+    claim = ruling.claim
+    seeds = max((len(evidence[name].study.seeds) for name in claim.needs), default=0)
+    return {**ruling.document(), "shown": list(claim.shown), "seeds": seeds}
 
 
 def _extent(evidence: Evidence | None) -> Document:

@@ -58,7 +58,7 @@ def load(name: str) -> Paper:
     sys.modules[spec.name] = module  # where dataclasses look for it
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
         where = f"{file}:{lines[-1]}" if lines else str(file)
         raise ValueError(f"{where}: {type(error).__name__}: {error}") from error

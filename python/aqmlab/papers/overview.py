@@ -8,15 +8,16 @@ from pathlib import Path
 
 from aqmlab.files import write_text
 from aqmlab.papers.document import Document
-from aqmlab.papers.report import STYLE, badge
-from aqmlab.papers.texts import lasted
+from aqmlab.papers.printing import decisive
+from aqmlab.papers.report import STYLE, badge, ruled
+from aqmlab.papers.texts import lasted, undecided
 from aqmlab.papers.verdict import Verdict
 from aqmlab.report import page
 
 _STYLE = """
 .choose { display: flex; flex-wrap: wrap; gap: .4rem 1rem; margin: .8rem 0; }
 tr[hidden] { display: none !important; }
-.summary th, .summary td { white-space: normal; }
+.summary th, .summary td:first-child { white-space: normal; }
 .summary td:first-child { min-width: 12rem; }
 """
 
@@ -144,6 +145,11 @@ def _claim(folder: str, one: Document, claim: Document) -> str:
     return (
         f"<tr {data}>"
         f'<td><a class="name" href="{link}">{html.escape(one["paper"])}: {html.escape(claim["claim"])}</a><br>'
-        f'{badge(claim["verdict"])}<br><span class="where">{html.escape(claim["where"])}</span></td>'
-        f'<td>{html.escape(claim["text"])}</td><td class="why">{html.escape(claim["why"])}</td></tr>'
+        f'{ruled(claim)}<br><span class="where">{html.escape(claim["where"])}</span></td>'
+        f'<td>{html.escape(claim["text"])}</td><td class="why">{html.escape(claim["why"])}{_number(claim)}</td></tr>'
     )
+
+
+def _number(claim: Document) -> str:
+    told = decisive(claim["checks"])
+    return f'<p class="small"><b>Decided by</b> {html.escape(told)}</p>' if told and not undecided(claim) else ""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from PIL import Image  # matplotlib needs it, too
+from PIL import Image
 
 from aqmlab.files import read_json, replacing, write_text
 from aqmlab.pages import table
@@ -184,7 +184,7 @@ def page(document: Document, images: Mapping[str, str]) -> str:
         table(
             ["claim", "where", "verdict", "what decides it"],
             [
-                [_ours(claim), claim["where"], f"**{claim['verdict']}**", decisive(claim["checks"]) or "no number"]
+                [_ours(claim), claim["where"], _ruled(claim), decisive(claim["checks"]) or "no number"]
                 for claim in claims
             ],
         ),
@@ -215,11 +215,17 @@ def _ours(claim: Document) -> str:
     return f"{claim['claim']} (ours)" if claim["beyond"] else str(claim["claim"])
 
 
+def _ruled(claim: Document) -> str:
+    return ": ".join(part for part in (f"**{claim['verdict']}**", texts.undecided(claim)) if part)
+
+
 def _claim(claim: Document) -> str:
     where = "" if claim["where"] == "ours" else f" ({claim['where']})"
     head = f"**{_ours(claim)}**{where}. {claim['text']} {claim['why']}"
     if claim["verdict"] == Verdict.REPRODUCED:
         return head
+    if open_still := texts.undecided(claim):
+        head += f" It is {open_still}."
     return "\n".join([head, "", *(f"- {texts.told(check)}" for check in claim["checks"])]).rstrip()
 
 
@@ -253,7 +259,7 @@ def _settings(document: Document) -> list[str]:
         ]
     later = document["later"]
     if later["claims"]:
-        rows = [[claim["claim"], claim["verdict"], decisive(claim["checks"])] for claim in later["claims"]]
+        rows = [[claim["claim"], _ruled(claim), decisive(claim["checks"])] for claim in later["claims"]]
         parts += [
             "## Later disciplines",
             f"The claims that compare, with {', '.join(later['rivals'])} in place of those that the paper compares "

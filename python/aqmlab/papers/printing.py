@@ -8,7 +8,7 @@ from typing import Any
 
 from aqmlab.papers.estimate import Estimate
 from aqmlab.papers.reproducing import Reproduction
-from aqmlab.papers.texts import estimate, lasted
+from aqmlab.papers.texts import estimate, lasted, undecided
 from aqmlab.papers.verdict import Outcome, Verdict
 
 _WIDTH = 110
@@ -79,17 +79,18 @@ def verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
     Parameters
     ----------
     claims : sequence of mapping
-        As `Ruling.document` gives them.
+        As in `aqmlab.papers.document.document`.
 
     Returns
     -------
     str
-        A claim each: name (with a star if the claim is ours), verdict, what decides it.
+        A claim each: name (with a star if the claim is ours), verdict, what decides it or that nothing does.
     """
     rows = []
     for claim in claims:
         name = claim["claim"] + ("*" if claim["beyond"] else "")
-        rows.append((name, claim["verdict"], decisive(claim["checks"]) or claim["why"]))
+        told = ": ".join(part for part in (undecided(claim), decisive(claim["checks"])) if part)
+        rows.append((name, claim["verdict"], told or claim["why"]))
     return "\n".join(_laid(rows))
 
 

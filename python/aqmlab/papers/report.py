@@ -12,7 +12,7 @@ from aqmlab.files import write_text
 from aqmlab.papers import interactive
 from aqmlab.papers.document import Document
 from aqmlab.papers.showing import Sheet
-from aqmlab.papers.texts import PRINTED, estimate, lasted, number, table, told
+from aqmlab.papers.texts import PRINTED, estimate, lasted, number, table, told, undecided
 from aqmlab.papers.verdict import Verdict
 from aqmlab.report import page
 from aqmlab.table_sweep import span
@@ -40,6 +40,7 @@ STYLE = """
 .fails::before { content: "\\2717\\00a0"; color: #8f1313; font-weight: 700; }
 .open::before { content: "?\\00a0"; color: #6b4a00; font-weight: 700; }
 .printed { background: #f3f5f7; }
+.tall .text { text-align: left; white-space: normal; min-width: 7rem; max-width: 24rem; }
 .warning { background: #fff0c7; border-left: 4px solid #e69f00; padding: .5rem .8rem; }
 nav ul { columns: 18rem; padding-left: 1.1rem; }
 nav li li { break-inside: avoid; }
@@ -148,6 +149,25 @@ def badge(verdict: str, count: int | None = None, tip: str = "") -> str:
     return f'<span class="badge {kind}"{title}>{"" if count is None else f"{count} "}{html.escape(verdict)}</span>'
 
 
+def ruled(claim: Document, tip: str = "") -> str:
+    """Write the verdict on a claim; if nothing decides it, that this is so.
+
+    Parameters
+    ----------
+    claim : dict
+        The claim, of `aqmlab.papers.document.document`.
+    tip : str
+        As of `badge`.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    open_still = undecided(claim)
+    return badge(claim["verdict"], tip=tip) + (f'<br><span class="small">{open_still}</span>' if open_still else "")
+
+
 def badges(counts: Mapping[str, int]) -> str:
     """Write how many verdicts there are of each kind.
 
@@ -202,7 +222,8 @@ def _claims(claims: Sequence[Document], names: Mapping[str, str], found: Documen
         '<p class="small">Of each number that a claim is about: the mean and its 95 % confidence interval (Student), '
         "and what is claimed. It holds if the whole interval is where the claim has it, fails if none of it is, and is "
         "open otherwise. A claim is reproduced if all its numbers hold, partly so if only some hold, contradicted if "
-        f"some fail and none holds, and not testable if all are open.{few}</p>"
+        f"some fail and none holds, and not testable if it has none, or all are open: more seeds may decide "
+        f"it then.{few}</p>"
         f'<table class="said"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
     )
 
@@ -214,7 +235,7 @@ def _claim(one: Document, names: Mapping[str, str]) -> str:
     )
     shown = f' <span class="small">Shown in {links}.</span>' if links else ""
     return (
-        f'<tr id="claim-{name}"><td><span class="name">{name}</span><br>{badge(one["verdict"])}'
+        f'<tr id="claim-{name}"><td><span class="name">{name}</span><br>{ruled(one)}'
         f'<br><span class="where">{html.escape(one["where"])}</span></td>'
         f'<td>{html.escape(one["text"])}{shown}<p class="why">{html.escape(one["why"])}</p></td>'
         f"<td>{_checks(one['checks'])}</td></tr>"
@@ -262,12 +283,18 @@ def _item(one: Document, sheets: Mapping[str, Sheet]) -> str:
 
 def _table(one: Document) -> str:
     head, rows = table(one["columns"], one["rows"], one["digits"])
-    kinds = [' class="printed"' if name.endswith(PRINTED) else "" for name in head]
+    texts = [any(isinstance(row[one["columns"].index(name)], str) for row in one["rows"]) for name in head]
+    kinds = [_class(printed=name.endswith(PRINTED), text=text) for name, text in zip(head, texts, strict=True)]
     lines = ["".join(f"<th{kind}>{html.escape(name)}</th>" for kind, name in zip(kinds, head, strict=True))]
     lines += [
         "".join(f"<td{kind}>{html.escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True)) for row in rows
     ]
     return f'<div class="wide"><table class="tall">{"".join(f"<tr>{line}</tr>" for line in lines)}</table></div>'
+
+
+def _class(**wanted: bool) -> str:
+    names = " ".join(name for name, is_so in wanted.items() if is_so)
+    return f' class="{names}"' if names else ""
 
 
 def _tip(one: Document) -> str:
@@ -284,9 +311,7 @@ def _sensitivity(found: Document) -> str:
     head = "".join(f"<th>{html.escape(name)}</th>" for name in ("", "As above", *(one["variant"] for one in variants)))
     rows = []
     for claim in claims:
-        cells = [
-            badge(each[claim]["verdict"], tip=_tip(each[claim])) if claim in each else "" for each in [base, *rulings]
-        ]
+        cells = [ruled(each[claim], _tip(each[claim])) if claim in each else "" for each in [base, *rulings]]
         link = f'<a href="#claim-{html.escape(claim)}">{html.escape(claim)}</a>'
         rows.append(f"<td>{link}</td>" + "".join(f"<td>{cell}</td>" for cell in cells))
     lines = "".join(f"<tr>{row}</tr>" for row in (head, *rows))
@@ -311,7 +336,7 @@ def _later(found: Document) -> str:
         every = every or bool(rest)
         cells = [_checks(checks) if checks else "" for checks in (*by.values(), rest)]
         name = html.escape(one["claim"])
-        first = f'<a class="name" href="#claim-{name}">{name}</a><br>{badge(one["verdict"])}'
+        first = f'<a class="name" href="#claim-{name}">{name}</a><br>{ruled(one)}'
         rows.append([f"{first}<p class='why'>{html.escape(one['why'])}</p>", *cells])
     head = ["Claim", *(html.escape(rival) for rival in rivals), "Among all"]
     count = len(head) if every else len(head) - 1
@@ -325,7 +350,8 @@ def _later(found: Document) -> str:
 
 
 def _mentions(effect: str, label: str) -> bool:
-    return re.search(rf"(?<![\w*]){re.escape(label)}(?![\w*])", effect) is not None
+    """Tell whether a discipline is spoken of, and not one whose name has its own in it: CoDel is not FQ-CoDel."""
+    return re.search(rf"(?<![\w*-]){re.escape(label)}(?![\w*-])", effect) is not None
 
 
 def _choices(choices: Sequence[Document]) -> str:

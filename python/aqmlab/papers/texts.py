@@ -9,6 +9,7 @@ from typing import Any
 
 from aqmlab.papers.description import Item
 from aqmlab.papers.evidence import Evidence
+from aqmlab.papers.verdict import Verdict
 from aqmlab.table_sweep import span
 
 FINDINGS = "findings.json"
@@ -109,6 +110,27 @@ def told(check: Mapping[str, Any]) -> str:
         What it is, its number, what is claimed, and the outcome.
     """
     return f"{check['effect']}: {estimate(check)} (claimed: {check['wanted']}): {check['outcome']}"
+
+
+def undecided(claim: Mapping[str, Any]) -> str:
+    """Tell a claim that is tested and stays open from one that cannot be tested: both have one verdict.
+
+    Parameters
+    ----------
+    claim : mapping
+        As in `aqmlab.papers.document.document`.
+
+    Returns
+    -------
+    str
+        ``undecided with 5 seeds``; nothing if it is decided, or has no number.
+    """
+    if claim["verdict"] != Verdict.NOT_TESTABLE or not claim["checks"]:
+        return ""
+    if all(check["value"] is None for check in claim["checks"]):
+        return "undecided: no run gives a number"
+    count = claim["seeds"]
+    return f"undecided with {count} seed{'s' if count != 1 else ''}" if count else "undecided"
 
 
 def lasted(seconds: float) -> str:

@@ -39,7 +39,7 @@ class Check:
     value : float
         It.
     ci95 : float or None
-        Half its 95 % confidence interval; 0 if it is exact, none if one run does not tell.
+        Half its 95 % confidence interval; 0 if it is exact, none of one run: then the number alone decides.
     unit : str
         Its unit; empty for a pure number.
     least : float
@@ -89,11 +89,17 @@ class Check:
         Returns
         -------
         Check
-            Mean and Student's 95 % interval; NaN if no run has a value.
+            Mean and Student's 95 % interval; NaN if no run has a value. If only some have one the effect says so, and
+            one among several decides nothing: its interval is endless.
         """
-        summary = Summary.of(list(values))
+        every = list(values)
+        summary = Summary.of(every)
         mean = math.nan if summary.mean is None else summary.mean
-        return cls(effect=effect, value=mean, ci95=summary.ci95, unit=unit, least=least, most=most)
+        half = summary.ci95
+        if 0 < summary.n < len(every):
+            effect = f"{effect} ({summary.n} of {len(every)} seeds have it)"
+            half = math.inf if half is None else half
+        return cls(effect=effect, value=mean, ci95=half, unit=unit, least=least, most=most)
 
     @classmethod
     def exact(
@@ -123,8 +129,8 @@ class Check:
 
     @property
     def outcome(self) -> Outcome:
-        """Whether the whole interval is where the claim has it, or none of it; else it is open."""
-        if math.isnan(self.value):
+        """Whether the whole interval is where the claim has it, or none of it; else it is open, as without a number."""
+        if not math.isfinite(self.value):
             return Outcome.OPEN
         half = self.ci95 or 0.0
         low, high = self.value - half, self.value + half

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.signal import lfilter
 
 from aqmlab.theory.domain import positive, whole
 from aqmlab.theory.drops import POLICIES, Policy, Queue, followed_by, runs
@@ -54,6 +53,8 @@ def run_lengths(lost: ArrayLike, longest: int, flows: float = 1, ahead: int = 0)
     Of the packets from i on, let a_n(i) be the chance that a flow's next n are lost: with s = 1/flows,
     a_n(i) = s x_i a_(n-1)(i+1) + (1-s) a_n(i+1), a recursive filter backwards in time.
     """
+    from scipy.signal import lfilter  # takes a second to import: who only lists papers does not need it
+
     whole(longest=longest)
     if not (np.isfinite(flows) and flows >= 1):
         raise ValueError(f"flows = {flows:g}: must be at least 1")

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import binom
-from scipy.stats import binom as binomial
 
 from aqmlab.theory.domain import caution, positive, probability
 
@@ -196,6 +195,8 @@ class _Chain:
     """Probability of each state at each step, and what is sent; everything goes forwards in time."""
 
     def __init__(self, p: float, R: float, widest: int, last: int, sender: Sender) -> None:
+        from scipy.stats import binom as binomial  # takes a second to import: who only lists papers does not need it
+
         self.p, self.q, self.R, self.sender = p, 1 - p, R, sender
         self.widest, self.step = widest, R / _STEPS
         self.window = np.arange(widest + 1)

@@ -1,0 +1,246 @@
+"""Evidence: what the runs of an experiment give, and that they are done once and kept."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import polars
+import pytest
+from conftest import TINY
+from polars.testing import assert_frame_equal
+from scipy import stats
+
+import aqmlab
+from aqmlab import Scenario, Sweep
+from aqmlab.papers import Evidence, Runs, sketch
+from aqmlab.papers.running import spread
+from aqmlab.store import Store
+from aqmlab.study import Study, study
+from aqmlab.summary import Summary
+from aqmlab.sweeping import run_all
+from aqmlab.task import Task
+
+
+def runs_of(frame: polars.DataFrame, parameters: Sequence[str] = (), scenario: Scenario | None = None) -> Runs:
+    """Give runs with these metrics, of which none was done."""
+    scenario = scenario or Scenario.parse(TINY)
+    labels = tuple(frame["aqm"].unique(maintain_order=True))
+    asked = study(scenario, {}, dict.fromkeys(labels, "lred"), sorted(frame["seed"].unique()))
+    sweep = Sweep(
+        scenario=scenario,
+        aqms=labels,
+        parameters=dict.fromkeys(parameters, ""),
+        seeds=tuple(asked.seeds),
+        method="grid",
+        sample_seed=None,
+        frame=frame,
+        failures=(),
+        wanted=len(frame),
+        simulated=0,
+        damage={},
+        interrupted=False,
+        version="",
+    )
+    return Runs(asked, sweep, Store(Path("nowhere")), "ours")
+
+
+def table(rows: Iterable[tuple[str, int, int, float | None]]) -> polars.DataFrame:
+    return polars.DataFrame(list(rows), schema=["aqm", "n", "seed", "m"], orient="row")
+
+
+FRAME = table(
+    [
+        ("ours", 1, 1, 1.0),
+        ("ours", 1, 2, 2.0),
+        ("ours", 2, 1, 3.0),
+        ("ours", 2, 2, None),
+        ("theirs", 1, 2, 7.0),
+        ("theirs", 1, 1, 5.0),
+        ("theirs", 2, 2, 8.0),
+        ("theirs", 2, 1, 6.0),
+    ]
+)
+
+
+def test_values_are_means_over_points_in_the_order_of_the_seeds() -> None:
+    runs = runs_of(FRAME, ["n"])
+    assert runs.values("m", "theirs") == [5.5, 7.5]
+    assert runs.values("m", "theirs", {"n": 2}, scale=10) == [60, 80]
+    assert (runs.labels, runs.others, runs.points("n")) == (("ours", "theirs"), ("theirs",), [1, 2])
+
+
+def test_a_run_without_a_value_is_left_out_or_filled_in() -> None:
+    runs = runs_of(FRAME, ["n"])
+    assert runs.values("m", "ours") == [2.0, 2.0]
+    assert runs.values("m", "ours", fill=10) == [2.0, 6.0]
+    assert runs.values("m", "ours", {"n": 2}) == [3.0, None]
+
+
+def test_differences_are_of_equal_seeds() -> None:
+    runs = runs_of(FRAME, ["n"])
+    assert runs.differences("m", "theirs", "ours", {"n": 1}) == [4.0, 5.0]
+    assert runs.differences("m", "theirs", "ours", {"n": 2}, scale=2) == [6.0, None]
+
+
+def test_what_was_not_run_is_no_empty_answer() -> None:
+    runs = runs_of(FRAME, ["n"])
+    with pytest.raises(LookupError, match=r"no runs with \{'aqm': 'ours', 'n': 3\}; labels \('ours', 'theirs'\)"):
+        runs.values("m", "ours", {"n": 3})
+
+
+def test_a_curve_has_means_and_students_intervals_over_seeds() -> None:
+    curve = runs_of(FRAME, ["n"]).curve("a", "m", "theirs", "n", scale=0.1, x_scale=100)
+    half = stats.sem([5.0, 7.0]) * stats.t.ppf(0.975, 1)
+    assert (curve.panel, curve.name, list(curve.x)) == ("a", "theirs", [100, 200])
+    assert list(curve.y) == pytest.approx([0.6, 0.7])
+    assert curve.low is not None
+    assert curve.high is not None
+    assert list(curve.low) == pytest.approx([0.6 - half * 0.1, 0.7 - half * 0.1])
+    assert list(curve.high) == pytest.approx([0.6 + half * 0.1, 0.7 + half * 0.1])
+
+
+def test_a_curve_with_a_point_of_one_run_has_no_band() -> None:
+    curve = runs_of(FRAME, ["n"]).curve("a", "m", "ours", "n")
+    assert list(curve.y) == [1.5, 3.0]
+    assert curve.low is None
+
+
+def test_a_curve_over_a_metric_stands_at_its_means() -> None:
+    frame = FRAME.with_columns(load=polars.col("n") * 10 + polars.col("seed"))
+    curve = runs_of(frame, ["n"]).curve("a", "m", "theirs", "load")
+    assert list(curve.x) == [11.5, 21.5]
+
+
+def test_over_draws_each_discipline_in_each_panel() -> None:
+    runs = runs_of(FRAME, ["n"])
+    evidence = Evidence({"e": runs}, "ours", quick=False)
+    curves = list(sketch.over("e", "n", {"a": "m", "b": ("m", 2)})(evidence))
+    assert [(curve.panel, curve.name) for curve in curves] == [
+        ("a", "ours"),
+        ("a", "theirs"),
+        ("b", "ours"),
+        ("b", "theirs"),
+    ]
+    assert list(curves[3].y) == [12.0, 14.0]
+
+
+def test_bars_have_intervals_only_if_all_of_them_do() -> None:
+    told = [Summary.of([1.0, 2.0, 3.0]), Summary.of([4.0, 4.0])]
+    curve = sketch.bars("a", "x", ["one", "two"], told, scale=10)
+    assert list(curve.y) == [20.0, 40.0]
+    assert curve.low is not None
+    assert curve.high is not None
+    half = 10 * stats.t.ppf(0.975, 2) / math.sqrt(3)
+    assert list(curve.low) == pytest.approx([20 - half, 40])
+    assert list(curve.high) == pytest.approx([20 + half, 40])
+    curve = sketch.bars("a", "x", ["one", "two"], [told[0], Summary.of([None])])
+    assert (curve.low, curve.high) == (None, None)
+    assert math.isnan(curve.y[1])
+
+
+def test_what_two_studies_mean_is_done_once(tiny: Scenario, tmp_path: Path, simulated: list[Task]) -> None:
+    wide = study(tiny, {"aqm.q0": [10, 20]}, ["lred", "droptail"], 2)
+    narrow = study(tiny.with_({"aqm.q0": 20}), {}, {"other name": "lred:q0=20"}, 1)
+    first, second = run_all([wide, narrow], tmp_path)
+    assert len(simulated) == 6  # drop-tail has no q0
+    assert (len(first.frame), len(second.frame)) == (8, 1)
+    assert second.frame["aqm"].to_list() == ["other name"]
+    same = first.frame.filter(polars.col("aqm") == "lred", polars.col("aqm.q0") == 20, polars.col("seed") == 7)
+    assert same["key"].to_list() == second.frame["key"].to_list()
+    assert same["queue_mean"].to_list() == second.frame["queue_mean"].to_list()
+
+
+def test_series_are_kept_and_are_those_of_a_run(tiny: Scenario, tmp_path: Path) -> None:
+    asked = study(tiny, {"aqm.q0": [10, 20]}, ["lred"], 2, series=True)
+    (sweep,) = run_all([asked], tmp_path)
+    runs = Runs(asked, sweep, Store(tmp_path), "lred")
+    for seed in (7, 8):
+        alone = aqmlab.run(tiny.with_({"aqm.q0": 20}, seed=seed)).series_of(seed)
+        assert_frame_equal(runs.series("lred", {"aqm.q0": 20}, seed), alone)
+    with pytest.raises(LookupError, match="2 runs of lred at None: say which point"):
+        runs.series("lred")
+
+
+def test_over_time_is_the_series_at_the_middle_of_its_bins(tiny: Scenario, tmp_path: Path) -> None:
+    asked = study(tiny, {}, ["lred"], 1, series=True)
+    runs = Runs(asked, run_all([asked], tmp_path)[0], Store(tmp_path), "lred")
+    series = runs.series("lred")
+    step = series["t"][1]
+    curve = runs.over_time("a", "lred", quantity="queue.max", scale=2)
+    assert list(curve.x) == pytest.approx([t + step / 2 for t in series["t"]])
+    link = tiny.resolved["observe"]
+    assert list(curve.y) == [2 * value for value in series[f"{link}.queue.max"]]
+    coarse = runs.over_time("a", "lred", bin=0.5)
+    assert list(coarse.x) == pytest.approx([0.25, 0.75, 1.25, 1.75])
+    first = series.filter(polars.col("t") < 0.5 - step / 2)[f"{link}.queue.mean"]
+    assert coarse.y[0] == pytest.approx(first.mean())
+
+
+def test_only_what_lacks_series_is_done_again_for_them(tiny: Scenario, tmp_path: Path, simulated: list[Task]) -> None:
+    def asked(series: bool, q0: list[int]) -> Study:
+        return study(tiny, {"aqm.q0": q0}, ["lred"], 1, series=series)
+
+    run_all([asked(False, [10, 20])], tmp_path)
+    run_all([asked(True, [20, 30])], tmp_path)
+    assert Counter(one.series for one in simulated) == {False: 2, True: 2}
+    run_all([asked(True, [20]), asked(False, [10, 20, 30])], tmp_path)
+    assert len(simulated) == 4
+
+
+@pytest.mark.parametrize("place", [0.02, 0.3, 0.6, 0.9])
+def test_damaged_series_are_found_and_done_again(
+    tiny: Scenario, tmp_path: Path, simulated: list[Task], place: float
+) -> None:
+    asked = study(tiny, {}, ["lred"], 1, series=True)
+    runs = Runs(asked, run_all([asked], tmp_path)[0], Store(tmp_path), "lred")
+    before = runs.series("lred")
+    (file,) = (tmp_path / "series").iterdir()
+    data = bytearray(file.read_bytes())
+    data[int(place * len(data))] ^= 0xFF
+    file.write_bytes(data)
+    with pytest.raises(OSError, match="damaged and put aside, the same again does its run again"):
+        runs.series("lred")
+    assert [one.suffix for one in (tmp_path / "series").iterdir()] == [".damaged"]
+    run_all([asked], tmp_path)
+    assert len(simulated) == 2
+    assert_frame_equal(runs.series("lred"), before)
+
+
+def test_a_run_that_is_wanted_with_and_without_series_is_done_once(
+    tiny: Scenario, tmp_path: Path, simulated: list[Task]
+) -> None:
+    run_all([study(tiny, {}, ["lred"], 2), study(tiny, {}, ["lred"], 1, series=True)], tmp_path)
+    assert Counter(one.series for one in simulated) == {False: 1, True: 1}
+
+
+def test_an_interrupt_keeps_the_runs_of_every_study(tiny: Scenario, tmp_path: Path, simulated: list[Task]) -> None:
+    long = tiny.with_(duration="60 s")
+    asked = [study(long, {"aqm.q0": [q0]}, ["lred"], 10, series=q0 == 20) for q0 in (10, 20)]
+
+    def progress(standing: aqmlab.sweeping.Standing) -> None:
+        if standing.done >= 3:
+            raise KeyboardInterrupt
+
+    stopped = run_all(asked, tmp_path, jobs=1, progress=progress)
+    there = sum(len(sweep.frame) for sweep in stopped)
+    assert all(sweep.interrupted for sweep in stopped)
+    assert 3 <= there < 20
+    before = len(simulated)
+    finished = run_all(asked, tmp_path)
+    assert len(simulated) - before == 20 - there
+    assert [len(sweep.frame) for sweep in finished] == [10, 10]
+
+
+def test_a_star_stands_for_all_traffic_that_has_the_setting() -> None:
+    mixed = Scenario.parse(TINY + '\n[[traffic]]\nname = "noise"\nkind = "cbr"\nrate = "10 kbit/s"\n')
+    assert spread({"traffic.*.tcp.min_rto": "1 s", "aqm.q0": 10}, mixed) == {
+        "traffic.long.tcp.min_rto": "1 s",
+        "aqm.q0": 10,
+    }
+    changed = mixed.with_(spread({"traffic.*.tcp.min_rto": "1 s"}, mixed)).resolved
+    assert [entry["tcp"]["min_rto"] for entry in changed["traffic"] if "tcp" in entry] == ["1 s"]
+    assert set(spread({"traffic.*.packet_size": "1 kB"}, mixed)) == {
+        "traffic.long.packet_size",
+        "traffic.noise.packet_size",
+    }

@@ -1,0 +1,291 @@
+"""The command ``aqmlab reproduce``, with the paper of CONTRIBUTING.md."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import polars
+import pytest
+from conftest import Cli
+
+from aqmlab import local
+from aqmlab.files import read_json
+from aqmlab.papers import library, pages, running, writing
+from aqmlab.papers.estimate import estimates, measured_speed
+from aqmlab.papers.running import Effort
+from aqmlab.task import Outcome as Done
+from aqmlab.task import Task
+
+ROOT = Path(__file__).parents[1]
+PAPERS = library.names()
+
+
+@pytest.fixture
+def bloat(tmp_path: Path) -> Path:
+    """Give the folder of the example of a new paper, to the letter."""
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = page[page.index("## Adding a paper") :].partition("\n## ")[0]
+    files = {"toml": "base.toml", "python": "paper.py"}
+    folder = tmp_path / "mine" / "bloat"
+    folder.mkdir(parents=True)
+    for language, name in files.items():
+        assert f"`bloat/{name}`" in section
+        (content,) = re.findall(rf"^```{language}\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
+        (folder / name).write_text(content, encoding="utf-8")
+    return folder
+
+
+def change(folder: Path, before: str, after: str) -> None:
+    file = folder / "paper.py"
+    text = file.read_text(encoding="utf-8")
+    assert before in text
+    file.write_text(text.replace(before, after), encoding="utf-8")
+
+
+def test_the_example_of_a_new_paper_works_to_the_letter(
+    bloat: Path, quick_cli: Cli, tmp_path: Path, simulated: list[Task]
+) -> None:
+    done = quick_cli("reproduce", bloat, "--quick")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(simulated) == 2 + 2, "the paper's, and PIE and DualPI2 beside CoDel"
+    assert re.search(r"^shorter +reproduced +mean wait with drop tail less that with CoDel: \d+", done.stdout, re.M)
+    assert "1 claim of the paper: 1 reproduced\n4 runs, simulated in " in done.stdout
+    assert "written to out/reproduce/bloat: report.html, findings.json, 1 figure\n" in done.stdout
+    folder = tmp_path / "out/reproduce/bloat"
+    assert {file.name for file in folder.iterdir()} == {
+        *(f"fig1.{form}" for form in ("svg", "png", "parquet", "csv")),
+        "report.html",
+        "findings.json",
+    }
+    data = polars.read_csv(folder / "fig1.csv")
+    assert data.select("curve", "x").rows() == [("CoDel", 200.0), ("drop tail", 200.0)]
+    assert data["y"][0] < data["y"][1]
+
+
+def test_the_same_again_has_nothing_to_do(bloat: Path, quick_cli: Cli, tmp_path: Path, simulated: list[Task]) -> None:
+    quick_cli("reproduce", bloat, "--quick")
+    files = {file: file.stat().st_mtime_ns for file in (tmp_path / "out/reproduce/bloat").iterdir()}
+    simulated.clear()
+    again = quick_cli("reproduce", bloat, "--quick")
+    assert "nothing to do; in out/reproduce/bloat: " in again.stdout
+    assert {file: file.stat().st_mtime_ns for file in files} == files
+    (tmp_path / "out/reproduce/bloat/fig1.png").unlink()
+    assert "written to out/reproduce/bloat: " in quick_cli("reproduce", bloat, "--quick").stdout
+    assert (tmp_path / "out/reproduce/bloat/fig1.png").is_file()
+    change(bloat, "CoDel drops as long as", "It drops as long as")
+    assert "written to out/reproduce/bloat: " in quick_cli("reproduce", bloat, "--quick").stdout
+    assert "It drops as long as" in (tmp_path / "out/reproduce/bloat/report.html").read_text(encoding="utf-8")
+    assert simulated == []
+
+
+def test_all_of_a_paper_has_its_settings_and_a_page(
+    bloat: Path, quick_cli: Cli, tmp_path: Path, simulated: list[Task]
+) -> None:
+    done = quick_cli("reproduce", bloat, "--seeds", "3", "--out", "all", "--json")
+    document = json.loads(done.stdout)
+    assert len(simulated) == 24 + 6 + 6, "four buffers; two later disciplines; the variant"
+    assert (document["wanted"], document["done"], document["seeds"]) == (36, 36, [1, 2, 3])
+    assert document["later"]["rivals"] == ["PIE", "DualPI2"]
+    assert [one["variant"] for one in document["sensitivity"]] == ["minimum RTO 200 ms"]
+    simulated.clear()
+    part = quick_cli("reproduce", bloat, "--seeds", "3", "--out", "part", "--store", "all/store", "--only", "fig1")
+    assert part.returncode == 0
+    assert "24 runs, all in the store" in part.stdout
+    assert simulated == []
+
+    assert pages.write(tmp_path / "all", tmp_path / "docs") == ["bloat"]
+    page = (tmp_path / "docs/bloat.md").read_text(encoding="utf-8")
+    assert "| shorter | Section 2, Fig. 1 | **reproduced** | mean wait with drop tail less that with CoDel: " in page
+    assert "\n## What holds\n\n**shorter** (Section 2, Fig. 1). With CoDel packets wait for less time" in page
+    assert "\n| as chosen | reproduced |\n| minimum RTO 200 ms | " in page
+    assert "\n| minimum RTO | nothing | 1 s | what RFC 6298 says |\n" in page
+    assert "claimed >= 0 ms" in page
+    (image,) = re.findall(r"!\[.*\]\((.*)\)", page)
+    assert (tmp_path / "docs" / image).stat().st_size < (tmp_path / "all/fig1.png").stat().st_size * 0.7
+    index = (tmp_path / "docs/README.md").read_text(encoding="utf-8")
+    assert "| [On long queues](bloat.md) | 1 | 1 | 0 | 0 | 0 | 0 |" in index
+    with pytest.raises(ValueError, match=r"nothing: no findings\.json there"):
+        pages.write(tmp_path / "nothing", tmp_path / "docs")
+
+
+def test_signs_of_markdown_are_taken_as_they_are(bloat: Path, quick_cli: Cli, tmp_path: Path) -> None:
+    change(bloat, "CoDel drops as long as", "PI* and PI* < CoDel drops as long as")
+    quick_cli("reproduce", bloat, "--quick", "--out", "out")
+    pages.write(tmp_path / "out", tmp_path / "docs")
+    assert r"PI\* and PI\* \< CoDel drops" in (tmp_path / "docs/bloat.md").read_text(encoding="utf-8")
+
+
+def test_a_page_is_of_a_whole_paper(bloat: Path, quick_cli: Cli, tmp_path: Path) -> None:
+    quick_cli("reproduce", bloat, "--quick", "--only", "fig1", "--out", "part")
+    with pytest.raises(ValueError, match="part: not all of bloat was done"):
+        pages.write(tmp_path / "part", tmp_path / "docs")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nonsense"], "nonsense: no such paper; there is "),
+        (["all", "--only", "fig99"], "fig99: "),
+        (["mine/bloat", "--only", "fig2"], "fig2: bloat has fig1"),
+        (["--only", "fig1"], "say of which paper"),
+        (["mine/bloat", "--cluster", "tcp://x:1", "--jobs", "2"], "the workers of --cluster say"),
+        (["mine/bloat", "--out", "mine/bloat/paper.py"], "mine/bloat/paper.py: not a folder"),
+        (["mine/bloat", "--store", "mine/bloat/paper.py"], "mine/bloat/paper.py: not a folder"),
+        (["mine/bloat", "--seeds", "0"], "--seeds"),
+    ],
+)
+def test_bad_usage_exits_2_and_runs_nothing(
+    arguments: list[str], said: str, bloat: Path, quick_cli: Cli, tmp_path: Path
+) -> None:
+    done = quick_cli("reproduce", *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert bloat.is_dir()
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_that_cannot_be_read_is_told_with_its_line(bloat: Path, quick_cli: Cli) -> None:
+    change(bloat, "BUFFER = ", "BUFFER = 1 / 0  # ")
+    done = quick_cli("reproduce", bloat)
+    assert done.returncode == 2
+    assert re.search(r"bloat/paper\.py:\d+: ZeroDivisionError: division by zero", done.stderr)
+
+
+def test_an_interrupted_reproduction_goes_on(
+    bloat: Path, quick_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulate, calls = local.simulate, []
+
+    def stopped(one: Task, watch: Callable[[float], bool] | None = None) -> Done | None:
+        calls.append(one)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return simulate(one, watch)
+
+    monkeypatch.setattr(local, "simulate", stopped)
+    done = quick_cli("reproduce", bloat, "--quick", "--jobs", "1")
+    assert done.returncode == 130
+    assert done.stderr == "interrupted: bloat: 3 of 4 runs are there; the same again does the rest\n"
+    assert not (tmp_path / "out/reproduce/bloat/report.html").exists()
+    again = quick_cli("reproduce", bloat, "--quick", "--jobs", "1")
+    assert (again.returncode, len(calls)) == (0, 4 + 1)
+    assert "1 claim of the paper: 1 reproduced" in again.stdout
+
+
+def test_ctrl_c_while_it_draws_keeps_the_runs(
+    bloat: Path, quick_cli: Cli, monkeypatch: pytest.MonkeyPatch, simulated: list[Task]
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(writing, "write", stopped)
+        done = quick_cli("reproduce", bloat, "--quick")
+    assert (done.returncode, done.stderr) == (130, "interrupted; the same again does the rest\n")
+    simulated.clear()
+    assert quick_cli("reproduce", bloat, "--quick").returncode == 0
+    assert simulated == []
+
+
+def test_a_figure_that_cannot_be_drawn_costs_no_claim(bloat: Path, quick_cli: Cli, tmp_path: Path) -> None:
+    drawn = 'curves=over("buffers", "dumbbell.buffer", {"": ("delay_mean", 1e3)})'
+    change(bloat, drawn, "curves=lambda evidence: [1 / 0]")
+    done = quick_cli("reproduce", bloat, "--quick")
+    assert done.returncode == 1
+    assert re.fullmatch(r"bloat: fig1: ZeroDivisionError: division by zero \(paper\.py:\d+\)\n", done.stderr)
+    assert "1 claim of the paper: 1 reproduced" in done.stdout
+    document = read_json(tmp_path / "out/reproduce/bloat/findings.json")
+    assert "ZeroDivisionError" in document["left_out"][0]["missing"]
+    again = quick_cli("reproduce", bloat, "--quick")
+    assert again.returncode == 1, "an error is no less one when it is repeated"
+    assert again.stderr == done.stderr
+
+
+def test_a_run_that_fails_is_listed_and_costs_what_needs_it(bloat: Path, quick_cli: Cli, tmp_path: Path) -> None:
+    change(bloat, 'quick={"dumbbell.buffer": "200 packets"}', 'quick={"dumbbell.buffer": ["200 packets", "0 packets"]}')
+    done = quick_cli("reproduce", bloat, "--quick", "--out", "out")
+    assert done.returncode == 1
+    assert done.stderr.startswith("bloat: CoDel, dumbbell.buffer = 0")
+    document = read_json(tmp_path / "out/findings.json")
+    assert [one["claim"] for one in document["not_judged"]] == ["shorter"]
+
+
+def test_an_error_in_one_paper_does_not_lose_the_others(
+    bloat: Path, quick_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = bloat.with_name("broken")
+    shutil.copytree(bloat, broken)
+    change(broken, 'name="bloat"', 'name="broken"')
+    change(broken, 'scenario="bloat/base"', 'scenario="nowhere"')
+    load = library.load
+    monkeypatch.setattr(library, "names", lambda: [])
+    papers = {"broken": load(str(broken)), "bloat": load(str(bloat))}
+    monkeypatch.setattr(library, "names", lambda: list(papers))
+    monkeypatch.setattr(library, "load", lambda name: papers[name])
+    done = quick_cli("reproduce", "all", "--quick", "--out", "both")
+    assert done.returncode == 1
+    assert done.stderr.startswith("broken: ScenarioError: nowhere")
+    assert "1 paper in " in done.stdout
+    assert (tmp_path / "both/bloat/report.html").is_file()
+    assert "On long queues" in (tmp_path / "both/index.html").read_text(encoding="utf-8")
+    assert not (tmp_path / "both/broken/report.html").exists()
+
+
+def test_a_claim_that_stays_open_is_said_to_be_undecided(bloat: Path, quick_cli: Cli, tmp_path: Path) -> None:
+    change(bloat, "checks = [", "checks = [replace(one, ci95=1e6) for one in [")
+    change(bloat, "for other in runs.others\n    ]", "for other in runs.others\n    ]]")
+    change(bloat, "from aqmlab.papers.sketch", "from dataclasses import replace\nfrom aqmlab.papers.sketch")
+    done = quick_cli("reproduce", bloat, "--seeds", "2", "--quick", "--out", "out")
+    assert re.search(
+        r"^shorter +not testable +undecided with 2 seeds: mean wait with drop tail less", done.stdout, re.M
+    )
+    html = (tmp_path / "out/report.html").read_text(encoding="utf-8")
+    assert html.count('not testable</span><br><span class="small">undecided with 2 seeds</span>') == 2
+    pages.write(tmp_path / "out", tmp_path / "docs")
+    page = (tmp_path / "docs/bloat.md").read_text(encoding="utf-8")
+    assert "| **not testable**: undecided with 2 seeds | mean wait with drop tail less" in page
+    assert "It is undecided with 2 seeds.\n\n- mean wait" in page
+
+
+def test_the_page_over_all_is_never_older_than_what_it_is_of(
+    bloat: Path, quick_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load = library.load
+    monkeypatch.setattr(library, "names", lambda: ["bloat"])
+    monkeypatch.setattr(library, "load", lambda _: load(str(bloat)))
+    monkeypatch.setattr(library, "folder", lambda _: bloat)
+    quick_cli("reproduce", "all", "--quick", "--out", "both")
+    change(bloat, "CoDel drops as long as", "It drops as long as")
+    quick_cli("reproduce", "bloat", "--quick", "--out", "both/bloat", "--store", "both/store")
+    assert "nothing to do" in quick_cli("reproduce", "all", "--quick", "--out", "both").stdout
+    assert "It drops as long as" in (tmp_path / "both/index.html").read_text(encoding="utf-8")
+
+
+def test_the_list_has_every_item_and_claim_with_a_time(quick_cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = PAPERS[0]
+    monkeypatch.setattr(library, "names", lambda: [name])
+    listed = quick_cli("reproduce").stdout
+    assert listed.startswith(f"{name}: ")
+    for one in (*library.load(name).items, *library.load(name).claims):
+        assert re.search(rf"^  {one.name} +(< )?[\d.]+ (s|min|h)  \S", listed, re.M), one.name
+
+
+def test_an_estimate_is_of_what_is_missing(bloat: Path, tmp_path: Path) -> None:
+    paper, effort, store = library.load(str(bloat)), Effort(seeds=1, quick=True), tmp_path / "store"
+    (before,) = estimates([paper], effort, store, 1e6)
+    assert (before.runs, before.missing) == (4, 4)
+    assert before.items == {"fig1": before.claims["shorter"]}
+    assert 0 < before.items["fig1"] < before.seconds
+    (slow,) = estimates([paper], effort, store, 5e5)
+    assert slow.seconds == pytest.approx(2 * before.seconds)
+    running.run(paper, replace(effort, only=frozenset(["fig1"])), store)
+    (after,) = estimates([paper], effort, store, 1e6)
+    assert (after.runs, after.missing, after.items["fig1"]) == (4, 2, 0)
+    assert after.seconds == pytest.approx(before.seconds - before.items["fig1"])
+
+
+def test_a_machines_speed_is_that_of_some_simulation() -> None:
+    assert 1e4 < measured_speed() < 1e10
