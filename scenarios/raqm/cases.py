@@ -57,7 +57,11 @@ def regulated(case: str) -> Judge:
             )
             for flows in runs.points(FLOWS)
         ]
-        states = "; ".join(f"{balance(runs, flows)}, {_bound(runs, flows)}" for flows in runs.points(FLOWS))
+        # Variants keep no series to read p_k from.
+        states = "; ".join(
+            balance(runs, flows) + (f", {_bound(runs, flows)}" if runs.study.series else "")
+            for flows in runs.points(FLOWS)
+        )
         return Judgement(
             checks,
             "The law rests where arrivals, lost ones included, have the link's rate, whatever the queue: with losses "
