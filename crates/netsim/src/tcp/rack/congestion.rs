@@ -4,6 +4,7 @@
 //! retransmissions are the sender's; a control says how far the window grows and what is left of it. One more is a
 //! file, a line here, and its name in `scenario::model::Congestion`.
 
+pub mod bbr;
 pub mod cubic;
 pub mod dctcp;
 pub mod reno;
@@ -137,4 +138,5 @@ controls! {
     Reno(reno::Reno),
     Cubic(cubic::Cubic),
     Dctcp(dctcp::Dctcp),
+    Bbr(bbr::Bbr),
 }
