@@ -62,16 +62,28 @@ pub struct Ack {
     pub delay: Option<Span>,
 }
 
-/// Bytes that the two ends of a connection have on the heap, without its control's: SACK's scoreboard, and what has
-/// arrived beyond a gap.
+/// Bytes that the two ends of a connection have on the heap, however little is outstanding.
 #[must_use]
-pub const fn bytes_on_heap(tcp: &Tcp) -> u64 {
-    let board = match tcp.flavour {
-        Flavour::Sack => size_of::<scoreboard::Scoreboard>(),
-        Flavour::Tahoe | Flavour::Reno | Flavour::NewReno => 0,
-        Flavour::Rack => return (size_of::<rack::Sender>() + size_of::<rack::receiver::Receiver>()) as u64,
+pub fn bytes_on_heap(tcp: &Tcp) -> u64 {
+    let ends = match tcp.flavour {
+        Flavour::Rack => {
+            let ends = size_of::<rack::Sender>() + size_of::<rack::receiver::Receiver>();
+            ends + rack::congestion::Control::bytes(tcp.congestion)
+        }
+        Flavour::Sack => size_of::<scoreboard::Scoreboard>() + size_of::<receiver::Beyond>(),
+        Flavour::Tahoe | Flavour::Reno | Flavour::NewReno => size_of::<receiver::Beyond>(),
     };
-    (board + size_of::<receiver::Beyond>()) as u64
+    let control = if tcp.flavour == Flavour::Rack { 0 } else { congestion::Control::bytes(tcp) };
+    ends as u64 + control
+}
+
+/// Bytes for every outstanding segment. Rings grow by doubling.
+#[must_use]
+pub fn bytes_a_segment(tcp: &Tcp) -> u64 {
+    match tcp.flavour {
+        Flavour::Rack => 2 * rack::board::BYTES as u64,
+        _ => congestion::Control::bytes_a_segment(tcp),
+    }
 }
 
 impl Ack {

@@ -40,6 +40,9 @@ pub struct Sent {
 
 const _: () = assert!(size_of::<Sent>() == 32);
 
+/// Bytes that an outstanding segment takes: its record, and its place in the order of time.
+pub const BYTES: usize = size_of::<Sent>() + size_of::<(u32, u64)>();
+
 impl Sent {
     /// Whether it was ever sent again.
     #[must_use]
