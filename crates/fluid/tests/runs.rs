@@ -199,7 +199,7 @@ fn what_the_equations_cannot_say_is_refused_with_a_way_out() {
         "{said}"
     );
     let cubic = dumbbell("", 10, 10.0, "")
-        .replace("preset = \"ns2.35\", flavour = \"newreno\"", "preset = \"cubic\"");
+        .replace("preset = \"ns2.35\", flavour = \"newreno\"", "flavour = \"sack\", congestion = \"cubic\"");
     assert!(unsupported(&cubic).starts_with("traffic.long.tcp.congestion"));
     let sized = dumbbell("", 10, 10.0, "") + "kind = \"transfer\"\nsize = \"1 MB\"\n";
     assert!(unsupported(&sized).starts_with("traffic.long: transfers of a size"));

@@ -108,7 +108,7 @@ mod tests {
     use scenario::model::Tcp;
 
     fn profile() -> Profile {
-        Profile::new(&Tcp::preset("cubic").unwrap(), 1500)
+        Profile::new(&Tcp { congestion: Congestion::Cubic, ..Tcp::default() }, 1500)
     }
 
     fn growth(ms: u64, acked: u32) -> Growth {
