@@ -105,7 +105,7 @@ impl Cubic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scenario::model::Tcp;
+    use scenario::model::{Congestion, Tcp};
 
     fn profile() -> Profile {
         Profile::new(&Tcp { congestion: Congestion::Cubic, ..Tcp::default() }, 1500)
