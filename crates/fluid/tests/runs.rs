@@ -201,9 +201,13 @@ fn what_the_equations_cannot_say_is_refused_with_a_way_out() {
     let cubic = dumbbell("", 10, 10.0, "")
         .replace("preset = \"ns2.35\", flavour = \"newreno\"", "flavour = \"sack\", congestion = \"cubic\"");
     assert!(unsupported(&cubic).starts_with("traffic.long.tcp.congestion = \"cubic\""));
-    let unnamed = dumbbell("", 10, 10.0, "").replace("tcp = { preset = \"ns2.35\", flavour = \"newreno\" }\n", "");
+    let unnamed =
+        dumbbell("", 10, 10.0, "").replace("tcp = { preset = \"ns2.35\", flavour = \"newreno\" }\n", "");
     let said = unsupported(&unnamed);
-    assert!(said.starts_with("traffic.long.tcp.congestion = \"cubic\"") && said.contains("\"newreno\""), "{said}");
+    assert!(
+        said.starts_with("traffic.long.tcp.congestion = \"cubic\"") && said.contains("\"newreno\""),
+        "{said}"
+    );
     let sized = dumbbell("", 10, 10.0, "") + "kind = \"transfer\"\nsize = \"1 MB\"\n";
     assert!(unsupported(&sized).starts_with("traffic.long: transfers of a size"));
     let weights = dumbbell("[aqm]\nname = \"lred\"\nweights = [1, 2]\n", 10, 10.0, "");

@@ -112,8 +112,8 @@ fn cubic_comes_back_faster_than_reno_on_a_long_path() {
         ("duration", "100 s"),
     ];
     // Both halve, so that only the growth differs.
-    let [cubic, reno] =
-        ["sack:congestion=cubic,beta=0.5", "sack"].map(|tcp| run(&settings, &[("1", tcp)]).metrics.link.utilisation);
+    let [cubic, reno] = ["sack:congestion=cubic,beta=0.5", "sack"]
+        .map(|tcp| run(&settings, &[("1", tcp)]).metrics.link.utilisation);
     assert!(cubic > 0.9 && reno < 0.85, "{cubic} {reno}");
 }
 

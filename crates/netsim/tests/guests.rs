@@ -232,8 +232,7 @@ fn a_client_that_does_not_think_goes_on_at_once_on_either_clock() {
 
 #[test]
 fn no_session_begins_after_the_stop() {
-    let traffic =
-        "[[traffic]]\nname = \"x\"\nkind = \"web\"\nthink = \"1 s\"\nsize = \"1 kB\"\nstop = \"10 s\"\ntcp = \"rfc5681\"\n";
+    let traffic = "[[traffic]]\nname = \"x\"\nkind = \"web\"\nthink = \"1 s\"\nsize = \"1 kB\"\nstop = \"10 s\"\ntcp = \"rfc5681\"\n";
     // At 1 s, 2.1 s and so on: the ninth at about 9.7 s.
     let x = &run(&scenario("60 s", "droptail", traffic), 1).classes["x"];
     assert!((8..=9).contains(&x.sessions), "{x:?}");

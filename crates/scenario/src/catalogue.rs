@@ -26,7 +26,7 @@ pub fn catalogue() -> Json {
             "link": parameters(LinkTable::specs()),
             "loss": parameters(Gilbert::specs()),
             "traffic": parameters(TrafficTable::specs()),
-            "tcp": Tcp::specs().iter().zip(&Tcp::unnamed(false).values()).map(|(spec, (_, value))| parameter(spec, value)).collect::<Json>(),
+            "tcp": parameters_of(&Tcp::unnamed(false), |_| true),
             "response": parameters(Response::specs()),
             "record": parameters(Record::specs()),
             "sweep": parameters(Sweep::specs()),
@@ -131,12 +131,16 @@ fn choices<T: Field>() -> impl Iterator<Item = (&'static str, &'static str)> {
     names.iter().copied().zip(T::CHOICES.iter().copied())
 }
 
+/// Those parameters of a TCP that it `has`, each with the TCP's own value as its default.
+fn parameters_of(tcp: &Tcp, has: impl Fn(&Spec) -> bool) -> Json {
+    let values = Tcp::specs().iter().zip(tcp.values()).filter(|(spec, _)| has(spec));
+    values.map(|(spec, (_, value))| parameter(spec, &value)).collect()
+}
+
 /// The presets, and the flavours on top of the preset that they have; the default of each parameter is what it then is.
 fn tcps() -> Json {
     let entry = |name: &str, summary: &str, tcp: &Tcp| {
-        let own = |(spec, _): &(&Spec, _)| tcp.foreign(spec.name).is_none();
-        let values = Tcp::specs().iter().zip(tcp.values()).filter(own);
-        let parameters: Json = values.map(|(spec, (_, value))| parameter(spec, &value)).collect();
+        let parameters = parameters_of(tcp, |spec| tcp.foreign(spec.name).is_none());
         json!({ "name": name, "summary": summary, "parameters": parameters })
     };
     let preset = |(name, summary): &(&str, &str)| {
@@ -145,7 +149,7 @@ fn tcps() -> Json {
     };
     let flavour = |(name, summary): (&'static str, &'static str)| {
         let flavour = Flavour::read(&Value::Text(name.to_owned())).unwrap_or(Flavour::NewReno);
-        let summary = format!("{} Else as {FLAVOURS_PRESET}.", summary);
+        let summary = format!("{summary} Else as {FLAVOURS_PRESET}.");
         entry(name, &summary, &Tcp { flavour, ..Tcp::unnamed(true) })
     };
     TCP_PRESETS.iter().map(preset).chain(choices::<Flavour>().map(flavour)).collect()

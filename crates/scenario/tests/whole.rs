@@ -174,7 +174,11 @@ fn a_tcp_is_a_flavour_a_preset_or_a_table_with_the_preset_first() {
 
 #[test]
 fn a_tcp_without_a_preset_is_linux_or_with_a_flavour_rfc_5681() {
-    let tcp = |keys: &str| match check(&parse(&format!("[dumbbell]\n[[traffic]]\n{keys}\n"))).traffic.remove(0).kind {
+    let tcp = |keys: &str| match check(&parse(&format!("[dumbbell]\n[[traffic]]\n{keys}\n")))
+        .traffic
+        .remove(0)
+        .kind
+    {
         Kind::Ftp(tcp) => tcp,
         other => panic!("{other:?}"),
     };
@@ -184,8 +188,14 @@ fn a_tcp_without_a_preset_is_linux_or_with_a_flavour_rfc_5681() {
     assert_eq!(tcp("tcp = {}"), linux);
     assert_eq!(tcp("tcp = { max_window = 100 }"), Tcp { max_window: 100, ..linux.clone() });
     assert_eq!(tcp("tcp = 'newreno'"), classic);
-    assert_eq!(tcp("tcp = { flavour = 'newreno', max_window = 100 }"), Tcp { max_window: 100, ..classic.clone() });
-    assert_eq!(tcp("tcp = { preset = 'linux', flavour = 'newreno' }"), Tcp { flavour: Flavour::NewReno, ..linux });
+    assert_eq!(
+        tcp("tcp = { flavour = 'newreno', max_window = 100 }"),
+        Tcp { max_window: 100, ..classic.clone() }
+    );
+    assert_eq!(
+        tcp("tcp = { preset = 'linux', flavour = 'newreno' }"),
+        Tcp { flavour: Flavour::NewReno, ..linux }
+    );
     assert_eq!(classic, Tcp::default());
 }
 
