@@ -191,21 +191,28 @@ const CONTROLS: &[(&str, Congestion)] = &[
     ("base_history", Congestion::Ledbat),
 ];
 
+/// The preset of a TCP that names neither a preset nor a flavour: what users have.
+pub(crate) const DEFAULT_PRESET: &str = "linux";
+
+/// The preset of a TCP that names a flavour only; its values are [`Tcp::default`].
+pub(crate) const FLAVOURS_PRESET: &str = "rfc5681";
+
 /// The named sets of TCP parameters, with whose values they are; [`Tcp::preset`] gives each.
 pub const TCP_PRESETS: &[(&str, &str)] = &[
+    ("linux", "Linux: CUBIC, SACK, initial window 10, time-out 0.2 to 120 s, ACKs delayed by 40 ms at most"),
     ("rfc", "the current standards: RFC 5681, 6298, 6582, 6675, 3042, 7323"),
+    ("rfc5681", "the classic standards, with NewReno: RFC 5681, 6298, 6582, 6675, 3042, 7323"),
     ("ns2.35", "the defaults of ns-2.35, but for a window of 1000 instead of 20"),
     ("ns2-2002", "ns2.35 with the timer of the papers' time: a time-out of at least 1 s, a clock of 100 ms"),
-    ("linux", "Linux: CUBIC, SACK, initial window 10, time-out 0.2 to 120 s, ACKs delayed by 40 ms at most"),
-    ("cubic", "rfc with SACK and CUBIC (RFC 9438)"),
-    ("dctcp", "rfc with SACK, ECN and DCTCP (RFC 8257)"),
+    ("cubic", "rfc5681 with SACK and CUBIC (RFC 9438)"),
+    ("dctcp", "rfc5681 with SACK, ECN and DCTCP (RFC 8257)"),
     (
         "l4s",
         "dctcp that says by ECT(1) that it is scalable (RFC 9331); unlike TCP Prague it neither paces, nor makes up for \
          short round trips, nor falls back to Reno at a queue for classic traffic",
     ),
-    ("ledbat", "rfc with SACK and LEDBAT (RFC 6817)"),
-    ("bbr", "rfc with SACK and BBR version 1"),
+    ("ledbat", "rfc5681 with SACK and LEDBAT (RFC 6817)"),
+    ("bbr", "rfc5681 with SACK and BBR version 1"),
 ];
 
 impl Tcp {
@@ -215,12 +222,18 @@ impl Tcp {
         owner.filter(|control| *control != self.congestion)
     }
 
+    /// The parameters of a TCP that names no preset, and whether a flavour or not that either.
+    pub(crate) fn unnamed(flavoured: bool) -> Self {
+        let preset = if flavoured { FLAVOURS_PRESET } else { DEFAULT_PRESET };
+        Self::preset(preset).expect("these two are presets")
+    }
+
     /// The parameters of one of [`TCP_PRESETS`].
     #[must_use]
     pub fn preset(name: &str) -> Option<Self> {
         let controlled = |congestion| Self { flavour: Flavour::Sack, congestion, ..Self::default() };
         match name {
-            "rfc" => Some(Self::default()),
+            "rfc" | FLAVOURS_PRESET => Some(Self::default()),
             "ns2.35" => Some(Self {
                 delayed_ack: false,
                 delayed_ack_timeout: Span::ms(100),
