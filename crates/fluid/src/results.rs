@@ -8,12 +8,9 @@ use netsim::results::{
     ClassDistributions, ClassMetrics, Distributions, Engine, FlowMetrics, LinkDistributions, LinkMetrics,
     Metrics, Results, TrafficMetrics,
 };
-use scenario::model::{HEADER, Kind};
+use scenario::model::Kind;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
-
-/// Bytes of UDP and IP header in every datagram.
-const UDP_HEADER: u64 = 28;
 
 /// What the equations say nothing of.
 const UNKNOWN: [&str; 10] = [
@@ -230,8 +227,8 @@ impl Fluid {
     fn payload(&self, entry: usize) -> f64 {
         let model = self.model();
         let traffic = &model.scenario.traffic[entry];
-        let header = if matches!(traffic.kind, Kind::Udp(..)) { UDP_HEADER } else { u64::from(HEADER) };
-        let payload = traffic.packet_size.0.saturating_sub(header) as f64 / traffic.packet_size.0 as f64;
+        let payload =
+            traffic.packet_size.0.saturating_sub(traffic.header()) as f64 / traffic.packet_size.0 as f64;
         let kept = |class: &Class| 1.0 - class.lost[1];
         let kept = model.classes.iter().find(|class| class.entry == entry).map_or(1.0, kept);
         self.bits() * payload * kept

@@ -8,7 +8,7 @@ use crate::network::{Early, Network};
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
 use crate::route::Routes;
-use crate::tcp::{Ack, Outbox, Segment};
+use crate::tcp::{Ack, Outbox, Profile, Segment};
 use aqm::unit::{Span, Time};
 use cpu_time::ThreadTime;
 use scenario::Scenario;
@@ -50,13 +50,19 @@ pub(crate) struct Wire<'a, P> {
     flow: (u32, u16),
     forth: u32,
     class: u16,
-    size: u16,
+    profile: &'a Profile,
 }
 
 impl<P: Probe> Outbox for Wire<'_, P> {
     #[inline]
     fn send(&mut self, segment: Segment) {
-        let packet = Packet::data(&segment, self.flow, self.forth, self.class, self.size);
+        let packet = Packet::data(
+            &segment,
+            self.flow,
+            self.forth,
+            self.class,
+            self.profile.size_of(segment.syn) as u16,
+        );
         self.network.send(self.network.events.instant(), &packet);
     }
 }
@@ -210,13 +216,14 @@ impl<P: Probe> Simulation<P> {
         let profile = &self.endpoints.profiles[usize::from(flow.profile)];
         let receiver = &mut self.endpoints.receivers[index];
         let (generation, back, class) = (flow.generation, flow.back, flow.class);
+        let size = profile.header as u16;
         let earlier = receiver.on_mark(profile, ce);
         let ack = receiver.on_segment(now, profile, &segment, ce);
         if let Some(ack) = earlier {
-            self.network.send(early.at, &Packet::ack(&ack, (packet.flow, generation), back, class));
+            self.network.send(early.at, &Packet::ack(&ack, (packet.flow, generation), back, class, size));
         }
         if let Some(ack) = ack {
-            self.network.send(early.at, &Packet::ack(&ack, (packet.flow, generation), back, class));
+            self.network.send(early.at, &Packet::ack(&ack, (packet.flow, generation), back, class, size));
         }
         if warming {
             self.endpoints.note_delivered(index);
@@ -276,16 +283,16 @@ impl<P: Probe> Simulation<P> {
     pub(crate) fn with_sender(
         &mut self,
         index: u32,
-        act: impl FnOnce(&mut crate::tcp::Sender, Time, &crate::tcp::Profile, &mut Wire<'_, P>),
+        act: impl FnOnce(&mut crate::tcp::Sender, Time, &Profile, &mut Wire<'_, P>),
     ) {
         let now = self.network.events.now();
         let flow = &mut self.endpoints.flows[index as usize];
         let profile = &self.endpoints.profiles[usize::from(flow.profile)];
         let sender = &mut self.endpoints.senders[index as usize];
-        let (forth, class, size) = (flow.forth, flow.class, profile.size as u16);
+        let (forth, class) = (flow.forth, flow.class);
         let [before, _] = sender.deadlines();
         let flow_and_generation = (index, flow.generation);
-        let mut wire = Wire { network: &mut self.network, flow: flow_and_generation, forth, class, size };
+        let mut wire = Wire { network: &mut self.network, flow: flow_and_generation, forth, class, profile };
         act(sender, now, profile, &mut wire);
         let [deadline, pace] = sender.deadlines();
         let events = &mut self.network.events;
@@ -367,7 +374,8 @@ impl<P: Probe> Simulation<P> {
     #[inline]
     fn acknowledge(&mut self, index: u32, ack: &Ack) {
         let flow = &self.endpoints.flows[index as usize];
-        let ack = Packet::ack(ack, (index, flow.generation), flow.back, flow.class);
+        let size = self.endpoints.profiles[usize::from(flow.profile)].header as u16;
+        let ack = Packet::ack(ack, (index, flow.generation), flow.back, flow.class, size);
         self.network.send(self.network.events.instant(), &ack);
     }
 

@@ -240,8 +240,11 @@ params! {
     }
 }
 
-/// Bytes of TCP and IP header in every segment, and the size of a SYN and of an ACK on the wire.
+/// Bytes of IP and TCP header without any option.
 pub const HEADER: u32 = 40;
+
+/// Bytes of IP and UDP header in every datagram.
+pub const UDP_HEADER: u32 = 28;
 
 params! {
     /// Which series to record.

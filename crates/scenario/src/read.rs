@@ -259,6 +259,7 @@ impl<'a> Reader<'a> {
         let arrivals = self.arrivals(&mut read, &path);
         let (tcp, preset) =
             table.get("tcp").map_or_else(Default::default, |node| self.tcp(node, &below(&path, "tcp")));
+        traffic::room(&read, &tcp, &path, self);
         let ends = ["from", "to"].map(|key| table.get(key).is_some());
         TrafficEntry { path, table: read, tcp, preset, arrivals, ends }
     }

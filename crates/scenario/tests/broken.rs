@@ -351,6 +351,18 @@ fn every_broken_file_gets_its_message() {
         (and("count = 0\n"), "x.toml:8: traffic: no flows, every count is 0: nothing to simulate"),
         (with("[[traffic]]", "[traffic]"), "x.toml:8: traffic: must be tables: write [[traffic]]"),
         ("[dumbbell]\n".to_owned(), "x.toml: no [[traffic]]: nothing to simulate"),
+        (
+            and("packet_size = \"52 B\"\ntcp = \"rfc:header=52 B\"\n"),
+            "x.toml:11: traffic.long.packet_size = \"52 B\": must be more than tcp.header, \"52 B\"",
+        ),
+        (
+            with("kind", "kind = \"web\"\nrequest = \"50 B\"\ntcp = \"rfc:header=52 B\""),
+            "x.toml:11: traffic.long.request = \"50 B\": must be more than tcp.header, \"52 B\"",
+        ),
+        (
+            and("tcp = \"rfc:header=39 B\"\n"),
+            "x.toml:11: traffic.long.tcp.header = \"39 B\": must be a quantity like \"500 B\" in [40, 120], bytes",
+        ),
         // The whole.
         (
             with("warmup", "warmup = \"10 s\""),

@@ -5,9 +5,7 @@ use crate::population::Population;
 use aqm::unit::{Bytes, Span};
 use netsim::tcp::Profile;
 use scenario::Law;
-use scenario::model::{
-    Congestion, Ecn, Extent, HEADER, Kind, Link, Scenario, Short as Passing, Tcp, Traffic, Udp,
-};
+use scenario::model::{Congestion, Ecn, Extent, Kind, Link, Scenario, Short as Passing, Tcp, Traffic, Udp};
 use scenario::route::Routes;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -264,7 +262,7 @@ impl<'a> Builder<'a> {
             crosses = true;
             self.foreign(&there, traffic)?;
             behind.extend(back.iter().copied().filter(|&i| self.scenario.links[i].aqm.is_some()));
-            let rtt = self.travel(&there, traffic.packet_size.0) + self.travel(&back, u64::from(HEADER));
+            let rtt = self.travel(&there, traffic.packet_size.0) + self.travel(&back, tcp.header.0);
             let lost = [self.lost(&there[..=place]), self.lost(&there[place + 1..])];
             let key = (Span::from_secs(rtt).nanos(), lost.map(f64::to_bits));
             groups.entry(key).or_insert((0.0, lost)).0 += share;
