@@ -175,7 +175,7 @@ impl Fluid {
             both if both > 0.0 => lost * overflow / both,
             _ => 0.0,
         };
-        let size = self.bits() / (8.0 * traffic.packet_size.0 as f64);
+        let size = self.bits() / (8.0 * self.framed(entry));
         let arrivals = sums.arrivals - then.arrivals;
         let marks = if marked && arrivals > 0.0 { arrived * early / arrivals } else { 0.0 };
         let bits = accepted * self.sent(sums) * self.bits();
@@ -223,12 +223,17 @@ impl Fluid {
         }
     }
 
+    /// Bytes of an entry's packet on the link.
+    fn framed(&self, entry: usize) -> f64 {
+        let scenario = &self.model().scenario;
+        (scenario.traffic[entry].packet_size.0 + scenario.links[scenario.observed].overhead.0) as f64
+    }
+
     /// Bits of payload that arrive for a packet that an entry got into the queue.
     fn payload(&self, entry: usize) -> f64 {
         let model = self.model();
         let traffic = &model.scenario.traffic[entry];
-        let payload =
-            traffic.packet_size.0.saturating_sub(traffic.header()) as f64 / traffic.packet_size.0 as f64;
+        let payload = traffic.packet_size.0.saturating_sub(traffic.header()) as f64 / self.framed(entry);
         let kept = |class: &Class| 1.0 - class.lost[1];
         let kept = model.classes.iter().find(|class| class.entry == entry).map_or(1.0, kept);
         self.bits() * payload * kept

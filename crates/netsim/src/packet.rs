@@ -133,6 +133,14 @@ impl Packet {
         packet
     }
 
+    /// The same packet with another size.
+    #[inline(always)]
+    pub(crate) const fn with_size(&self, size: u16) -> Self {
+        let mut packet = *self;
+        packet.size = size;
+        packet
+    }
+
     /// When the segment or datagram was sent; in an ACK, the time it echoes.
     pub(crate) const fn stamp(&self) -> Time {
         self.stamp

@@ -417,6 +417,14 @@ fn every_broken_file_gets_its_message() {
             "x.toml:4: dumbbell.buffer = \"1000 B\": must hold the largest packet, \"1500 B\"",
         ),
         (
+            with("rate", "buffer = \"1537 B\"\noverhead = \"38 B\""),
+            "x.toml:4: dumbbell.buffer = \"1537 B\": must hold the largest packet, \"1538 B\"",
+        ),
+        (
+            with("rate", "overhead = \"38 B\"") + "packet_size = \"65500 B\"\n",
+            "x.toml:4: dumbbell.overhead = \"38 B\": must leave the largest packet, 65500 B, with at most 65535 B",
+        ),
+        (
             with("warmup", "observe = \"bottle\""),
             "x.toml:2: observe = \"bottle\": no such link; known: bottleneck, bottleneck:reverse, sender1, sender1:reverse, receiver1, receiver1:reverse",
         ),

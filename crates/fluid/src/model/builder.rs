@@ -201,7 +201,11 @@ impl<'a> Builder<'a> {
 
     /// The time that a way takes for a packet of `size` bytes when no queue is in it.
     fn travel(&self, way: &[usize], size: u64) -> f64 {
-        way.iter().map(|&i| self.delays[i] + 1.0 / self.scenario.links[i].rate.packets(Bytes(size))).sum()
+        let time = |&i: &usize| {
+            let link = &self.scenario.links[i];
+            self.delays[i] + 1.0 / link.rate.packets(Bytes(size + link.overhead.0))
+        };
+        way.iter().map(time).sum()
     }
 
     /// The part of packets lost by chance on some links.
@@ -293,7 +297,7 @@ impl<'a> Builder<'a> {
                 entry,
                 flows: population(share),
                 rtt: Span::ns(nanos).secs(),
-                packet: traffic.packet_size.0,
+                packet: traffic.packet_size.0 + self.observed.overhead.0,
                 acked: if tcp.delayed_ack { 2.0 } else { 1.0 },
                 initial_window: f64::from(profile.initial_window),
                 max_window: f64::from(profile.max_window),
@@ -316,6 +320,11 @@ impl<'a> Builder<'a> {
         ecn: Ecn,
     ) -> Result<(), Unsupported> {
         let observed = self.scenario.observed;
+        let (packet, overhead) = (traffic.packet_size.0 as f64, self.observed.overhead.0 as f64);
+        let each = each * (packet + overhead) / packet;
+        if overhead > 0.0 && matches!(kind, "trace" | "frames") {
+            self.leave_out(format!("that smaller packets of {} have as much framing", traffic.name));
+        }
         let (mut rate, mut kept) = (0.0, 0.0);
         let mut flows = 0.0;
         for (way, _, share) in self.ways(traffic, f64::from(traffic.count)) {
