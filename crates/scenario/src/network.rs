@@ -25,6 +25,7 @@ struct Cable<'a> {
     name: String,
     ends: [&'a str; 2],
     delay: Law<Span>,
+    overhead: Bytes,
     rates: [Rate; 2],
     /// What happens to the first of the rates, over and over.
     changes: Vec<Change>,
@@ -73,7 +74,8 @@ impl Network {
                 loss,
                 buffer,
                 aqm,
-                packet: self.packet,
+                overhead: cable.overhead,
+                packet: Bytes(self.packet.0 + cable.overhead.0),
             });
         }
     }
@@ -86,6 +88,7 @@ impl Network {
             name: BOTTLENECK.to_owned(),
             ends: ["r1", "r2"],
             delay: dumbbell.delay,
+            overhead: dumbbell.overhead,
             rates: [dumbbell.rate, dumbbell.reverse_rate.unwrap_or(dumbbell.rate)],
             changes: dumbbell.changes.clone().unwrap_or_default(),
             changes_period: dumbbell.changes_period,
@@ -100,6 +103,7 @@ impl Network {
                 name: name.clone(),
                 ends,
                 delay: delays[i % delays.len()],
+                overhead: Bytes(0),
                 rates: [dumbbell.access_rate; 2],
                 changes: Vec::new(),
                 changes_period: None,
@@ -119,6 +123,7 @@ impl Network {
             name: table.name.clone(),
             ends: [&table.from, &table.to],
             delay: table.delay,
+            overhead: table.overhead,
             rates: [table.rate, table.reverse_rate.unwrap_or(table.rate)],
             changes: table.changes.clone().unwrap_or_default(),
             changes_period: table.changes_period,

@@ -61,7 +61,7 @@ pub(crate) struct TrafficEntry {
 }
 
 /// The keys of a traffic entry that only some kinds have, and which.
-pub(crate) const BELONGS: [(&str, &[KindName]); 21] = {
+pub(crate) const BELONGS: [(&str, &[KindName]); 22] = {
     use KindName::{Cbr, Fgn, Ftp, OnOff, Poisson, Short, Trace, Transfer, Video, Voip, Web};
     [
         ("tcp", &[Ftp, Transfer, Short, Web]),
@@ -73,6 +73,7 @@ pub(crate) const BELONGS: [(&str, &[KindName]); 21] = {
         ("objects", &[Web]),
         ("request", &[Web]),
         ("think", &[Web]),
+        ("ecn", &[Cbr, OnOff, Poisson, Fgn, Trace, Voip, Video]),
         ("rate", &[Cbr, OnOff, Poisson, Fgn]),
         ("on", &[OnOff]),
         ("off", &[OnOff]),
@@ -260,6 +261,7 @@ impl<'a> Reader<'a> {
             Some(node) => self.tcp(node, &below(&path, "tcp")),
             None => (Tcp::unnamed(false), None),
         };
+        traffic::room(&read, &tcp, &path, self);
         let ends = ["from", "to"].map(|key| table.get(key).is_some());
         TrafficEntry { path, table: read, tcp, preset, arrivals, ends }
     }

@@ -1,7 +1,8 @@
 //! TCP's parameters, and the presets that set all of them at once.
 
+use crate::model::HEADER;
 use aqm::params::Range;
-use aqm::unit::Span;
+use aqm::unit::{Bytes, Span};
 use aqm::{choice, params};
 
 choice! {
@@ -115,6 +116,9 @@ params! {
         /// Whether every ACK carries a timestamp to measure the round trip with (RFC 7323); else one segment a
         /// window is timed, never a retransmitted one (Karn).
         timestamps: bool = true, "";
+        /// Bytes of IP and TCP header in every segment, and the size of an ACK without SACK blocks: 40 without options, 52
+        /// with the timestamps that real ones carry. Of more than 40, a SYN has eight more for options of its own.
+        header: Bytes = Bytes(HEADER as u64), "bytes", Range::new(HEADER as f64, 120.0);
         /// What the first two duplicate ACKs release: nothing, a segment never sent before (RFC 3042), or the next
         /// one whatever it is (ns-2; after a time-out that repeats what the receiver has, and costs goodput).
         limited_transmit: LimitedTransmit = LimitedTransmit::New, "";
