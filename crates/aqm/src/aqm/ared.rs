@@ -15,14 +15,15 @@
 //! leaves Adaptive RED helpless above max_th (`frozen_gentle` for ns-2's); max_p moves on a timer, by the average as
 //! the idle time has aged it, rather than at an arrival (`moves` for ns-2's), and never beyond `bottom` and `top`.
 //!
-//! The preset "linux" is `red_adaptative_algo`, whose max_p may end one step beyond either bound. No user of today's tc
-//! gets it: iproute2 from 5.7 on sends `adaptive` in an attribute (TCA_RED_FLAGS), and `__red_change` looks for it in the
-//! old field when it starts the timer, so that max_p never moves. There, `tc … red … adaptive` is the preset of `red`.
+//! The preset "linux" is `red_adaptative_algo`, whose max_p may end one step beyond either bound. Nobody gets it from
+//! today's tc: since that knows `nodrop` it sends all switches in an attribute of their own (TCA_RED_FLAGS), and the
+//! kernel (`__red_change`) looks for `adaptive` in the old field when it starts the timer. So max_p never moves, and
+//! `tc … red … adaptive` is the preset "linux" of `red`.
 //!
 //! # Sources
 //! Floyd, Gummadi, Shenker, "Adaptive RED: an algorithm for increasing the robustness of RED's active queue
-//! management", 2001; ns-2.35, red.cc; Linux 7.2, red.h and sch_red.c. Tested against the equations of ns-2's, and a rewriting
-//! of Linux's.
+//! management", 2001; ns-2.35, red.cc; Linux 7.2, red.h and sch_red.c. Tested against the equations of ns-2's, and a
+//! rewriting of Linux's.
 
 use crate::aqm::red::{self, Red, Spacing};
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};

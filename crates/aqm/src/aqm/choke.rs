@@ -26,8 +26,8 @@
 //!
 //! # Sources
 //! Pan, Prabhakar, Psounis, "CHOKe: a stateless active queue management scheme for approximating fair bandwidth
-//! allocation", INFOCOM 2000; Linux 7.2, sch_choke.c; iproute2, q_choke.c. Tested against the paper's algorithm over ns-2's RED, and
-//! over Linux's.
+//! allocation", INFOCOM 2000; Linux 7.2, sch_choke.c; iproute2, q_choke.c. Tested against the paper's algorithm over
+//! ns-2's RED, and over Linux's.
 
 use crate::aqm::red::{self, Red};
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};

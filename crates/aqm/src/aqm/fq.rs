@@ -19,19 +19,19 @@
 //!
 //! # Departures from the source
 //! The algorithm inside is any that works on one queue, not CoDel alone; it believes that it has the whole link and
-//! buffer to itself, and is not asked to make room. An arrival counts in its queue when the longest is looked for, as in
-//! Linux, but is never dropped with others: if it is all that the longest queue has, it is dropped alone, and its queue
-//! joins no list. The quantum is one packet of the port's traffic, as the RFC's 1514 bytes are one of Ethernet's. The
-//! limit of Linux's fq_codel and fq_pie is 10 240 packets, here the link's buffer.
+//! buffer to itself, and is not asked to make room. An arrival counts in its queue when the longest is looked for, as
+//! in Linux, but is never dropped with others: if it is all that the longest queue has, it is dropped alone, and its
+//! queue joins no list. The quantum is one packet of the port's traffic, as the RFC's 1514 bytes are one of Ethernet's.
+//! The limit of Linux's fq_codel and fq_pie is 10 240 packets, here the link's buffer.
 //!
-//! The forms "fq_codel" and "fq_pie" leave out Linux's limits of memory. When nothing waits all lists are cleared, as when
-//! a device asks Linux's empty queue for a packet; a class of HTB never does, and the queues stay on their lists until
-//! others are served. Linux's hash is another one: which flows share a queue differs.
+//! The forms "fq_codel" and "fq_pie" leave out Linux's limits of memory. When nothing waits all lists are cleared, as
+//! when a device asks Linux's empty queue for a packet; a class of HTB never does, and the queues stay on their lists
+//! until others are served. Linux's hash is another one: which flows share a queue differs.
 //!
 //! # Sources
 //! RFC 8290; Shreedhar, Varghese, "Efficient fair queueing using deficit round robin", SIGCOMM 1995; Linux 7.2,
-//! sch_fq_codel.c (`fq_codel_drop`, `fq_codel_dequeue`, `dequeue_func`) and sch_fq_pie.c. Tested against a transcription of
-//! the RFC's scheduler, and a plain rewriting of what Linux does differently, packet by packet.
+//! sch_fq_codel.c (`fq_codel_drop`, `fq_codel_dequeue`, `dequeue_func`) and sch_fq_pie.c. Tested against a
+//! transcription of the RFC's scheduler, and a plain rewriting of what Linux does differently, packet by packet.
 
 #[cfg(test)]
 mod tests;

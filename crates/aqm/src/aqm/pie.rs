@@ -18,11 +18,12 @@
 //! # Departures from the source
 //! The allowance is renewed at updates; section 4.4 renews it at arrivals, which makes a period's difference at most. A
 //! mark ends the sum of probabilities of `derandomise` as a drop does; else every packet after the sum's upper bound
-//! would be marked. A packet that the buffer refuses costs no draw. The preset of ns-3 has none of its states of a burst.
+//! would be marked. A packet that the buffer refuses costs no draw. The preset of ns-3 has none of its states of a
+//! burst.
 //!
-//! The form "linux" counts in floats, not in units of 2^-56; p stays at 256 where Linux falls back to 1. Its first update
-//! comes one period after the start, in Linux after 500 ms, and its period is not rounded up to a clock's ticks. Linux's
-//! own measurement of the rate of departures (`dq_rate_estimator`) is not there: `departures` is the RFC's.
+//! The form "linux" counts in floats, not in units of 2^-56; p stays at 256 where Linux falls back to 1. Its first
+//! update comes one period after the start, in Linux after 500 ms, and its period is not rounded up to a clock's ticks.
+//! Linux's own measurement of the rate of departures (`dq_rate_estimator`) is not there: `departures` is the RFC's.
 //!
 //! # Sources
 //! RFC 8033, as FreeBSD's dn_aqm_pie.c follows its appendices; RFC 8034, as CableLabs' module for ns-3 follows it;

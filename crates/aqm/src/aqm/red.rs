@@ -42,23 +42,24 @@
 //! ways to ask for automatic ones, are refused. A packet that the buffer refuses costs no draw, and is itself the
 //! victim: ns-2 of before October 1997 dropped one at random instead, which is not offered.
 //!
-//! The presets take over the values and the switches of an implementation, not its arithmetic, but for Linux's (`form`).
-//! ns-3 and INET drop at p_b = 1 also the first packet above min_th, and INET ages by fractions of packets. Cisco
-//! documents no spacing, so that of 1993 stands.
+//! The presets take over the values and the switches of an implementation, not its arithmetic, but for Linux's
+//! (`form`). ns-3 and INET drop at p_b = 1 also the first packet above min_th, and INET ages by fractions of packets.
+//! Cisco documents no spacing, so that of 1993 stands.
 //!
 //! The form "linux" has whole numbers with the point of Linux, so that its average loses less than a byte at each
-//! arrival; it strikes every packet at or above max_th, has no packet that is spared, and decides before it looks at the
-//! buffer. Its table for idle time is that of tc, which counts in ticks of 64 ns what the kernel reads as microseconds:
-//! an idle average falls 15.6 times as slowly as the paper's. `nodrop` is not there.
+//! arrival; it strikes every packet at or above max_th, has no packet that is spared, and decides before it looks at
+//! the buffer. Its table for idle time is that of tc, which takes natural logarithms for powers of two, and counts in
+//! ticks of 64 ns what the kernel reads as microseconds: an idle average falls some twenty times as slowly as the
+//! paper's. `nodrop` is not there.
 //!
 //! # Sources
 //! Floyd, Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993; Floyd,
-//! "Recommendation on using the gentle variant of RED", 2000; ns-2.35, red.cc, against whose equations it is tested. The
-//! presets: ns-2's ns-default.tcl through the years; ns-3, red-queue-disc.cc; Linux 7.2,
-//! red.h and sch_red.c, against a rewriting of which `linux` is tested; iproute2, q_red.c and tc_red.c, for `burst`; INET, RedDropper.ned; Cisco, "Congestion avoidance overview" and the
-//! command reference on random-detect; the study of tail drop, RED, GRED and GRED-I, whose RED thresholds our
-//! copy has lost (`impact` has the values of Cisco and Floyd to which it refers); the survey of Koo et al., which
-//! leaves the rest to the ns-2 of its day.
+//! "Recommendation on using the gentle variant of RED", 2000; ns-2.35, red.cc, against whose equations it is tested.
+//! The presets: ns-2's ns-default.tcl through the years; ns-3, red-queue-disc.cc; Linux 7.2, red.h and sch_red.c,
+//! against a rewriting of which `linux` is tested; iproute2, q_red.c and tc_red.c, for `burst`; INET, RedDropper.ned;
+//! Cisco, "Congestion avoidance overview" and the command reference on random-detect; the study of tail drop, RED, GRED
+//! and GRED-I, whose RED thresholds our copy has lost (`impact` has the values of Cisco and Floyd to which it refers);
+//! the survey of Koo et al., which leaves the rest to the ns-2 of its day.
 
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::ParamError;

@@ -1,6 +1,6 @@
-//! Fair queueing as RFC 8290, section 4, tells it, CoDel as in the pseudocode of RFC 8289, section 5, on each queue, and
-//! the drops of Linux's fq_codel for want of room; with what else is Linux's where asked for. Queues are found by name on
-//! lists that are searched.
+//! Fair queueing as RFC 8290, section 4, tells it, CoDel as in the pseudocode of RFC 8289, section 5, on each queue,
+//! and the drops of Linux's fq_codel for want of room; with what else is Linux's where asked for. Queues are found by
+//! name on lists that are searched.
 
 use super::{Arrival, Scheme, Sent};
 use crate::support::Random;

@@ -117,8 +117,8 @@ impl Kernel {
         if strikes { Action::Strike } else { Action::Pass }
     }
 
-    /// Moves max_p if the average is off the middle fifth (`red_adaptative_algo`): up by `alpha` or a quarter while it is
-    /// at most `top`, down by `beta` while it is at least `bottom`.
+    /// Moves max_p if the average is off the middle fifth (`red_adaptative_algo`): up by `alpha` or a quarter while it
+    /// is at most `top`, down by `beta` while it is at least `bottom`.
     pub(super) fn adapt(&mut self, idle: Option<Span>, alpha: f64, beta: f64, top: f64, bottom: f64) {
         let avg = idle.map_or(self.avg, |idle| self.aged(idle)) >> self.wlog;
         let (fifth, min) = (self.delta / 5, self.min >> self.wlog);

@@ -70,8 +70,8 @@ crate::params! {
         /// How many packets a second the link is taken to send, behind idle time and automatic values; the real
         /// number if left out.
         pkrate: Option<Frequency> = None, "Hz", Range::new(1e-3, 1e12);
-        /// The rate that the link is taken to have, instead of `pkrate` (Linux's tc, which takes 10 Mbit/s if it is left
-        /// out).
+        /// The rate that the link is taken to have, instead of `pkrate` (Linux's tc, which takes 10 Mbit/s if it is
+        /// left out).
         bandwidth: Option<Rate> = None, "bit/s", Range::new(1.0, 1e15);
         /// Whether idle time ages the average. Linux's RED sees idle time when a device asks it for a packet in vain,
         /// which a class of HTB never does: below HTB it does not age.
@@ -84,9 +84,9 @@ crate::params! {
         /// Whether `mark_p` holds. If not, `ecn` marks whatever p_b, so that not `gentle` and with `w_q` = 1 the
         /// step at `max_th` is that of DCTCP.
         hard_drop: bool = true, "", Range::ANY, ["UseHardDrop", "harddrop"];
-        /// Whose arithmetic: `ns2`, in floats; `linux`, as in its red.h: w_q is the next power of two, one random number
-        /// a gap spaces the drops, tc's table ages an idle average, and nothing is `gentle`, whatever that and the keys
-        /// of spacing and size say.
+        /// Whose arithmetic: `ns2`, in floats; `linux`, as in its red.h: w_q is the next power of two, one random
+        /// number a gap spaces the drops, tc's table ages an idle average, and nothing is `gentle`, whatever that and
+        /// the keys of spacing and size say.
         form: Form = Form::Ns2, "";
         /// Queueing delay from which an automatic `min_th` follows.
         target_delay: Span = Span::ms(5), "s", Range::above(0.0, 100.0), ["targetdelay_", "TargetDelay"];
