@@ -69,7 +69,10 @@ fn all_that_is_not_tcp_comes_as_a_mean_rate() {
     let web = stored("redtail/web.toml");
     let kinds: Vec<&str> = web.load.iter().map(|load| load.kind).collect();
     assert_eq!(kinds, ["web", "cbr"]);
-    let on_off = stored("traffic/on-off.toml").json();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/traffic/on-off.toml");
+    let mut on_off = Document::load(&path).unwrap();
+    on_off.set_text("traffic.long.tcp", "newreno").unwrap();
+    let on_off = Model::of(&on_off.check().unwrap()).unwrap().json();
     assert_eq!(on_off["load"][0]["rate"].as_f64(), Some(5e6));
     assert_eq!(
         (on_off["load"][0]["from"].as_f64(), on_off["load"][0]["to"].as_f64()),

@@ -39,7 +39,7 @@ fn losses_on_the_way_back_and_on_plain_links_count_too() {
         let text = format!(
             "duration = \"50 s\"\n[dumbbell]\nrate = \"2 Mbit/s\"\nreverse_loss = {back}\n\
              [[link]]\nname = \"tail\"\nfrom = \"r2\"\nto = \"end\"\nloss = {tail}\n\
-             [[traffic]]\nname = \"a\"\nto = \"end\"\n"
+             [[traffic]]\nname = \"a\"\nto = \"end\"\ntcp = \"rfc5681\"\n"
         );
         let metrics = run(&text, 1).metrics;
         assert_eq!(metrics.link.random_losses, 0);

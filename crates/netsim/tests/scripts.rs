@@ -61,7 +61,7 @@ fn value(text: &str) -> Value {
 fn parameters(settings: &[&str]) -> Tcp {
     let split = |setting: &&str| setting.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned())).unwrap();
     let settings: Vec<(String, String)> = settings.iter().map(split).collect();
-    let preset = settings.iter().find(|(name, _)| name == "preset").map_or("rfc", |(_, preset)| preset);
+    let preset = settings.iter().find(|(name, _)| name == "preset").map_or("rfc5681", |(_, preset)| preset);
     let mut tcp = Tcp::preset(preset).unwrap();
     for (name, text) in settings.iter().filter(|(name, _)| name != "preset") {
         tcp.set(name, &value(&text.replace('_', " "))).unwrap();
@@ -149,7 +149,8 @@ impl Script {
         let flag = |name| flags.contains(&name);
         let seq = seq.parse().unwrap();
         let (syn, cwr) = (flag("syn"), flag("cwr"));
-        let segment = Segment { seq, syn, again: false, cwr, ect: true, l4s: false, sent: Time::ZERO };
+        let segment =
+            Segment { seq, syn, again: false, cwr, ect: true, l4s: false, push: false, sent: Time::ZERO };
         let receiver = self.receiver.as_mut().unwrap();
         self.answers.extend(receiver.on_segment(now, &self.profile, &segment, flag("ce")));
         Ok(())

@@ -256,8 +256,10 @@ impl<'a> Reader<'a> {
         }
         traffic::fill(&mut read);
         let arrivals = self.arrivals(&mut read, &path);
-        let (tcp, preset) =
-            table.get("tcp").map_or_else(Default::default, |node| self.tcp(node, &below(&path, "tcp")));
+        let (tcp, preset) = match table.get("tcp") {
+            Some(node) => self.tcp(node, &below(&path, "tcp")),
+            None => (Tcp::unnamed(false), None),
+        };
         let ends = ["from", "to"].map(|key| table.get(key).is_some());
         TrafficEntry { path, table: read, tcp, preset, arrivals, ends }
     }
@@ -436,8 +438,8 @@ impl<'a> Reader<'a> {
 
     /// The TCP in `node`, and its preset if one is named.
     fn tcp(&mut self, node: &Node, path: &str) -> (Tcp, Option<String>) {
-        let mut tcp = Tcp::default();
-        let Some(table) = self.table(node, path) else { return (tcp, None) };
+        let Some(table) = self.table(node, path) else { return (Tcp::default(), None) };
+        let mut tcp = Tcp::unnamed(table.get("flavour").is_some());
         let presets = TCP_PRESETS.iter().map(|(name, _)| *name);
         if let (Some(_), Some(name)) = (node.text(), table.text("flavour"))
             && tcp.set("flavour", &Value::Text(name.to_owned())).is_err()

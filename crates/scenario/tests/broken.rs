@@ -186,7 +186,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             and("tcp = { preset = \"ns3\" }\n"),
-            "x.toml:11: traffic.long.tcp.preset = \"ns3\": no such preset; known: rfc, ns2.35, ns2-2002, linux, cubic, dctcp, l4s, ledbat, bbr",
+            "x.toml:11: traffic.long.tcp.preset = \"ns3\": no such preset; known: linux, rfc, rfc5681, ns2.35, ns2-2002, cubic, dctcp, l4s, ledbat, bbr",
         ),
         (
             and("tcp = { min_rot = \"1 s\" }\n"),

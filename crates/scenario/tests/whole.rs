@@ -173,6 +173,33 @@ fn a_tcp_is_a_flavour_a_preset_or_a_table_with_the_preset_first() {
 }
 
 #[test]
+fn a_tcp_without_a_preset_is_linux_or_with_a_flavour_rfc_5681() {
+    let tcp = |keys: &str| match check(&parse(&format!("[dumbbell]\n[[traffic]]\n{keys}\n")))
+        .traffic
+        .remove(0)
+        .kind
+    {
+        Kind::Ftp(tcp) => tcp,
+        other => panic!("{other:?}"),
+    };
+    let (linux, classic) = (Tcp::preset("linux").unwrap(), Tcp::preset("rfc5681").unwrap());
+    assert_ne!(linux, classic);
+    assert_eq!(tcp(""), linux);
+    assert_eq!(tcp("tcp = {}"), linux);
+    assert_eq!(tcp("tcp = { max_window = 100 }"), Tcp { max_window: 100, ..linux.clone() });
+    assert_eq!(tcp("tcp = 'newreno'"), classic);
+    assert_eq!(
+        tcp("tcp = { flavour = 'newreno', max_window = 100 }"),
+        Tcp { max_window: 100, ..classic.clone() }
+    );
+    assert_eq!(
+        tcp("tcp = { preset = 'linux', flavour = 'newreno' }"),
+        Tcp { flavour: Flavour::NewReno, ..linux }
+    );
+    assert_eq!(classic, Tcp::default());
+}
+
+#[test]
 fn the_clock_is_that_of_ns2_where_a_preset_of_it_is_used() {
     let clock = |tcp: &str, more: &[(&str, &str)]| {
         check(&changed(EXP1, &[&[("traffic.long.tcp", tcp)], more].concat())).clock

@@ -2,6 +2,7 @@
 
 use super::{Class, Load, Unsupported};
 use crate::population::Population;
+use aqm::params::Field as _;
 use aqm::unit::{Bytes, Span};
 use netsim::tcp::Profile;
 use scenario::Law;
@@ -284,9 +285,11 @@ impl<'a> Builder<'a> {
             }
         }
         if tcp.congestion != Congestion::Reno {
+            let name = &traffic.name;
             return Err(Unsupported::new(format!(
-                "traffic.{}.tcp.congestion: the fluid model's windows are Reno's; set it to \"reno\", or use `aqmlab run`",
-                traffic.name
+                "traffic.{name}.tcp.congestion = {}: the fluid model's windows are Reno's; set traffic.{name}.tcp to a TCP \
+                 that has them, such as \"newreno\", or use `aqmlab run`",
+                tcp.congestion.value()
             )));
         }
         let profile = Profile::new(tcp, traffic.packet_size.0 as u32);
