@@ -13,10 +13,10 @@ unexport VIRTUAL_ENV
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench counts oracle docs reproduce lock clean
+.PHONY: help setup demo test lint format bench counts oracle kernel oracle-linux docs reproduce lock clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(STAMPS)/engine ## make .venv with aqmlab and its tools in it; seconds when nothing changed
 
@@ -50,6 +50,9 @@ counts: setup ## count the engine's instructions, and check that they have not r
 LIVE_KEYS = $(if $(N),n_tcp=$(N)) $(if $(AQM),aqm=$(AQM)) $(KEYS)
 oracle: setup ## compare with stored ns-2 runs, or with ns-2 itself
 	PYTHONPATH=tests $(BIN)/python -m oracle $(if $(SEEDS),--seeds $(SEEDS)) $(if $(ROWS),--rows '$(ROWS)') $(if $(LIVE),--live tag=live $(LIVE_KEYS))
+
+kernel: ## build the Linux kernel that oracle-linux runs, once, in ~/.cache/aqmlab: ten minutes
+	tests/oracle/linux/build.sh
 
 docs: setup ## write the pages that are generated
 	$(BIN)/python -m aqmlab.pages docs
