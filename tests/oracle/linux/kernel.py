@@ -1,4 +1,4 @@
-"""Runs a configuration on the kernel that `make kernel` has built. By hand: python -m oracle.linux.kernel CONF RESULT"""
+"""Runs configurations on the kernel of `make kernel`; `python -m oracle.linux.kernel CONF RESULT` runs one."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The guest's only program: builds the network, lets every part run in a process of its own, writes one JSON document."""
+"""The guest's only program: builds the network, runs each part in a process of its own, writes one JSON document."""
 
 import json
 import os

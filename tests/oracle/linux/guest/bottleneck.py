@@ -29,7 +29,7 @@ def watch(conf: Mapping[str, Any], zero: float) -> dict[str, Any]:
     """Counters from the warm-up's end on, and the backlog sampled; for `trace_ms` also the samples, from time zero."""
     step, warm, end = conf.get("step", STEP), zero + conf["warm"], zero + conf["dur"]
     backlog = Backlog()
-    traced: list[tuple[float, int, int]] = []
+    traced: list[tuple[float, int, int, int]] = []
     if "trace_ms" in conf:
         traced = [(time.monotonic() - zero, *backlog.sample()) for _ in _every(step, zero, warm)]
     wait_until(warm)
@@ -53,7 +53,7 @@ def _every(step: float, begin: float, end: float) -> Iterator[None]:
         k += 1
 
 
-def _summary(samples: Sequence[tuple[float, int, int]], rate_mbit: float) -> dict[str, float]:
+def _summary(samples: Sequence[tuple[float, int, int, int]], rate_mbit: float) -> dict[str, float]:
     packets, octets = ([sample[i] for sample in samples] for i in (1, 2))
     mean = sum(packets) / len(packets)
     ms = 8 / rate_mbit / 1000
@@ -83,14 +83,14 @@ def counters() -> dict[str, Any]:
 
 
 class Backlog:
-    """Packets and bytes that wait, asked over netlink: a process for each sample would take most of the run."""
+    """Packets and bytes that wait, and drops so far, asked over netlink: tc itself would take most of the run."""
 
     def __init__(self) -> None:
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
         self._socket.bind((0, 0))
         self._device = socket.if_nametoindex(BOTTLENECK)
 
-    def sample(self) -> tuple[int, int]:
+    def sample(self) -> tuple[int, int, int]:
         request = struct.pack("=IHHII", 16 + 20, RTM_GETQDISC, NLM_F_REQUEST | NLM_F_DUMP, 1, 0)
         self._socket.send(request + struct.pack("=BBHiIII", 0, 0, 0, self._device, 0, 0, 0))
         found = None
@@ -108,13 +108,13 @@ class Backlog:
                 at += length + 3 & ~3
 
 
-def _queue(data: bytes, at: int, end: int) -> tuple[int, int] | None:
+def _queue(data: bytes, at: int, end: int) -> tuple[int, int, int] | None:
     for kind, begin, stop in _attributes(data, at, end):
         if kind == TCA_STATS2:
             for inner, where, _ in _attributes(data, begin, stop):
                 if inner == TCA_STATS_QUEUE:
-                    packets, octets = struct.unpack_from("=II", data, where)
-                    return packets, octets
+                    packets, octets, drops = struct.unpack_from("=III", data, where)
+                    return packets, octets, drops
     return None
 
 

@@ -44,9 +44,8 @@ def build(conf: Mapping[str, Any]) -> None:
         devices += [(name, "e0"), (ROUTER, f"t{g}")]
     for namespace, device in devices:
         # A packet is a packet: nothing is joined or cut on the way.
-        _sh(
-            f"ip netns exec {namespace} ethtool -K {device} tso off gso off gro off tx off rx off >/dev/null 2>&1 || true"
-        )
+        off = " ".join(f"{feature} off" for feature in ("tso", "gso", "gro", "tx", "rx"))
+        _sh(f"ip netns exec {namespace} ethtool -K {device} {off} >/dev/null 2>&1 || true")
         _sh(f"ip -n {namespace} link set {device} gso_max_segs 1 mtu 1500 || true")
     _sysctl(ROUTER, {"net.ipv4.ip_forward": 1})
     for name in (RECEIVER, *map(sender, range(len(groups)))):

@@ -18,9 +18,17 @@ PORT, PROBE_PORT = 5000, 6000
 """Of the first group, and of the probe."""
 
 COUNTED = (
-    "TCPTimeouts TCPFastRetrans TCPLostRetransmit TCPSlowStartRetrans TCPLossProbes TCPLossProbeRecovery "
-    "TCPSpuriousRTOs TCPDSACKRecv RetransSegs OutSegs"
-).split()
+    "TCPTimeouts",
+    "TCPFastRetrans",
+    "TCPLostRetransmit",
+    "TCPSlowStartRetrans",
+    "TCPLossProbes",
+    "TCPLossProbeRecovery",
+    "TCPSpuriousRTOs",
+    "TCPDSACKRecv",
+    "RetransSegs",
+    "OutSegs",
+)
 
 PROBE_SIZE, HEADERS, STAMP = 200, 14 + 28, 8
 """The probe as HTB counts it; Ethernet, IP and UDP in front of it; the time of sending at its head."""
