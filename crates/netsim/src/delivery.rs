@@ -155,6 +155,7 @@ mod tests {
                 cwr: false,
                 ect: false,
                 l4s: false,
+                push: false,
                 sent: at(sent),
             };
             Packet::data(&segment, (3, generation), 0, 0, 500)

@@ -282,7 +282,7 @@ impl Endpoints {
     pub(crate) fn push(&mut self, flow: Flow, application: Application) {
         let sender = self.sender(flow.profile, application.payload);
         self.senders.push(sender);
-        self.receivers.push(Receiver::new(self.profiles[usize::from(flow.profile)].first()));
+        self.receivers.push(Receiver::new(&self.profiles[usize::from(flow.profile)]));
         self.flows.push(Flow { listens: application.tenant.listens(), ..flow });
         self.applications.push(application);
     }

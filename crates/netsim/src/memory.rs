@@ -7,8 +7,7 @@ use crate::loss::{Fate, FlowLosses};
 use crate::packet::Packet;
 use crate::route::Routes;
 use crate::source::Source;
-use crate::tcp::congestion::Control;
-use crate::tcp::{Receiver, Sender, bytes_on_heap};
+use crate::tcp::{Receiver, Sender, bytes_a_segment, bytes_on_heap};
 use aqm::aqm::AnyAqm;
 use aqm::discipline::Lane;
 use aqm::queue::Counts;
@@ -51,8 +50,7 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
         let windows = flows.saturating_mul(u64::from(profile.max_window));
         outstanding = outstanding.saturating_add(windows);
         controls = controls.saturating_add(
-            flows * (Control::bytes(profile) + bytes_on_heap(profile))
-                + Control::bytes_a_segment(profile) * windows.min(room.saturating_mul(2)),
+            flows * bytes_on_heap(profile) + bytes_a_segment(profile) * windows.min(room.saturating_mul(2)),
         );
     }
     let event = size_of::<(u128, u64)>();

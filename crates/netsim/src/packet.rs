@@ -25,6 +25,10 @@ const SYN: u8 = 16;
 const AGAIN: u8 = 32;
 const DELAY: u8 = 64;
 const L4S: u8 = 128;
+/// In a segment, where an ACK has ECE.
+const PUSH: u8 = ECE;
+/// In an ACK, where a segment has L4S: the first block is below what the ACK is for, which it repeats.
+const TWICE: u8 = L4S;
 
 /// A packet on the wire.
 #[derive(Clone, Copy, Default, Debug)]
@@ -78,7 +82,8 @@ impl Packet {
                 | flag(segment.l4s, L4S)
                 | flag(segment.cwr, CWR)
                 | flag(segment.syn, SYN)
-                | flag(segment.again, AGAIN),
+                | flag(segment.again, AGAIN)
+                | flag(segment.push, PUSH),
         }
     }
 
@@ -86,11 +91,16 @@ impl Packet {
     #[inline]
     pub(crate) fn ack(ack: &Ack, (flow, generation): (u32, u16), hop: u32, class: u16) -> Self {
         // Most have no block.
-        let (mut blocks, mut sacked) = ([(0, 0); MOST_BLOCKS], 0);
+        let (mut blocks, mut sacked, mut twice) = ([(0, 0); MOST_BLOCKS], 0, 0);
         if ack.has_blocks() {
             let near = |seq: u32| (seq - ack.next.min(seq)) as u16;
             sacked = ack.blocks.iter().filter(|&&(low, high)| low < high).count() as u16;
             blocks = ack.blocks.map(|(low, high)| (near(low), near(high)));
+            let (low, high) = ack.blocks[0];
+            if low < ack.next {
+                let below = |seq: u32| u16::try_from(ack.next.saturating_sub(seq)).unwrap_or(u16::MAX);
+                (blocks[0], twice) = ((below(low), below(high)), TWICE);
+            }
         }
         if let Some(delay) = ack.delay {
             let us = u32::try_from(delay.nanos() / 1000).unwrap_or(u32::MAX);
@@ -106,7 +116,7 @@ impl Packet {
             class,
             generation,
             kind: Kind::Ack,
-            flags: if ack.ece { ECE } else { 0 } | if ack.delay.is_some() { DELAY } else { 0 },
+            flags: if ack.ece { ECE } else { 0 } | if ack.delay.is_some() { DELAY } else { 0 } | twice,
         }
     }
 
@@ -160,6 +170,7 @@ impl Packet {
             cwr: self.flags & CWR != 0,
             ect: self.flags & ECT != 0,
             l4s: self.flags & L4S != 0,
+            push: self.flags & PUSH != 0,
             sent: self.stamp,
         };
         (segment, self.flags & CE != 0)
@@ -174,6 +185,10 @@ impl Packet {
                 0 => (0, 0),
                 _ => (self.seq + u32::from(low), self.seq + u32::from(high)),
             });
+            if self.flags & TWICE != 0 {
+                let (low, high) = self.blocks[0];
+                blocks[0] = (self.seq - u32::from(low), self.seq - u32::from(high));
+            }
         }
         let delay = (self.flags & DELAY != 0).then(|| {
             blocks[MOST_BLOCKS - 1] = (0, 0);
@@ -216,8 +231,16 @@ mod tests {
 
     #[test]
     fn ect1_says_l4s_and_so_does_ce() {
-        let segment =
-            Segment { seq: 7, syn: false, again: false, cwr: false, ect: true, l4s: true, sent: Time::ZERO };
+        let segment = Segment {
+            seq: 7,
+            syn: false,
+            again: false,
+            cwr: false,
+            ect: true,
+            l4s: true,
+            push: false,
+            sent: Time::ZERO,
+        };
         for l4s in [false, true] {
             let segment = Segment { l4s, ..segment };
             let mut packet = Packet::data(&segment, (1, 0), 2, 3, 500);

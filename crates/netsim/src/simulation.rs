@@ -8,7 +8,7 @@ use crate::network::{Early, Network};
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
 use crate::route::Routes;
-use crate::tcp::{Ack, Outbox, Segment};
+use crate::tcp::{Outbox, Segment};
 use aqm::unit::{Span, Time};
 use cpu_time::ThreadTime;
 use scenario::Scenario;
@@ -210,14 +210,9 @@ impl<P: Probe> Simulation<P> {
         let profile = &self.endpoints.profiles[usize::from(flow.profile)];
         let receiver = &mut self.endpoints.receivers[index];
         let (generation, back, class) = (flow.generation, flow.back, flow.class);
-        let earlier = receiver.on_mark(profile, ce);
-        let ack = receiver.on_segment(now, profile, &segment, ce);
-        if let Some(ack) = earlier {
+        receiver.on_segment(now, profile, &segment, ce, |ack| {
             self.network.send(early.at, &Packet::ack(&ack, (packet.flow, generation), back, class));
-        }
-        if let Some(ack) = ack {
-            self.network.send(early.at, &Packet::ack(&ack, (packet.flow, generation), back, class));
-        }
+        });
         if warming {
             self.endpoints.note_delivered(index);
         }
@@ -236,19 +231,16 @@ impl<P: Probe> Simulation<P> {
                 if flow.generation != packet.generation {
                     return; // the connection is over
                 }
-                let listens = flow.listens;
+                let (listens, generation, back, class) =
+                    (flow.listens, flow.generation, flow.back, flow.class);
                 let profile = &self.endpoints.profiles[usize::from(flow.profile)];
                 let (segment, ce) = packet.segment();
                 let receiver = &mut self.endpoints.receivers[packet.flow as usize];
-                let earlier = receiver.on_mark(profile, ce);
-                let ack = receiver.on_segment(now, profile, &segment, ce);
-                if let Some(ack) = earlier {
-                    self.acknowledge(packet.flow, &ack);
-                }
-                match ack {
-                    Some(ack) => self.acknowledge(packet.flow, &ack),
-                    None => self.arm_ack_timer(packet.flow),
-                }
+                receiver.on_segment(now, profile, &segment, ce, |ack| {
+                    let ack = Packet::ack(&ack, (packet.flow, generation), back, class);
+                    self.network.send(self.network.events.instant(), &ack);
+                });
+                self.arm_ack_timer(packet.flow);
                 if listens {
                     self.on_delivery(packet.flow);
                 }
@@ -346,15 +338,17 @@ impl<P: Probe> Simulation<P> {
         flow.ack_timer = Time::MAX;
         let receiver = &mut self.endpoints.receivers[index as usize];
         if receiver.deadline() <= now {
+            let (generation, back, class) = (flow.generation, flow.back, flow.class);
             let profile = &self.endpoints.profiles[usize::from(flow.profile)];
-            if let Some(ack) = receiver.on_timer(profile) {
-                self.acknowledge(index, &ack);
-            }
-        } else {
-            self.arm_ack_timer(index);
+            receiver.on_timer(now, profile, |ack| {
+                let ack = Packet::ack(&ack, (index, generation), back, class);
+                self.network.send(self.network.events.instant(), &ack);
+            });
         }
+        self.arm_ack_timer(index);
     }
 
+    #[inline]
     fn arm_ack_timer(&mut self, index: u32) {
         let deadline = self.endpoints.receivers[index as usize].deadline();
         let flow = &mut self.endpoints.flows[index as usize];
@@ -362,13 +356,6 @@ impl<P: Probe> Simulation<P> {
             flow.ack_timer = deadline;
             self.network.events.push(deadline, Event::DelayedAck(index));
         }
-    }
-
-    #[inline]
-    fn acknowledge(&mut self, index: u32, ack: &Ack) {
-        let flow = &self.endpoints.flows[index as usize];
-        let ack = Packet::ack(ack, (index, flow.generation), flow.back, flow.class);
-        self.network.send(self.network.events.instant(), &ack);
     }
 
     fn send_datagram(&mut self, index: u32) {

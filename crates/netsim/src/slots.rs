@@ -46,7 +46,7 @@ impl Endpoints {
         };
         let i = slot as usize;
         self.senders[i] = self.sender(flow.profile, application.payload);
-        self.receivers[i] = Receiver::new(self.profiles[usize::from(flow.profile)].first());
+        self.receivers[i] = Receiver::new(&self.profiles[usize::from(flow.profile)]);
         let Flow { generation, timer, pace, ack_timer, .. } = self.flows[i];
         self.flows[i] = Flow { generation, timer, pace, ack_timer, ..flow };
         self.applications[i] = application;
@@ -61,7 +61,7 @@ impl Endpoints {
         debug_assert_eq!(self.senders[i].deadline(), Time::MAX);
         let counters = self.snapshot(i);
         // An ACK that still waits would go out as the next guest's.
-        self.receivers[i] = Receiver::new(0);
+        self.receivers[i] = Receiver::new(&self.profiles[usize::from(self.flows[i].profile)]);
         self.assign(i, Tenant::Nobody);
         let flow = &mut self.flows[i];
         flow.generation = flow.generation.wrapping_add(1);
@@ -104,6 +104,7 @@ mod tests {
             cwr: false,
             ect: false,
             l4s: false,
+            push: false,
             sent: Time::ZERO,
         };
         endpoints.receivers[0].on_segment(Time::ZERO, &endpoints.profiles[0], &segment, false);
@@ -132,6 +133,7 @@ mod tests {
             cwr: false,
             ect: false,
             l4s: false,
+            push: false,
             sent: Time::ZERO,
         };
         endpoints.receivers[0].on_segment(Time::ZERO, &endpoints.profiles[0], &segment, false);

@@ -3,16 +3,17 @@
 //! does; segment 0 is the SYN where there is a handshake.
 
 pub mod congestion;
+pub mod ends;
+pub mod rack;
 pub mod receiver;
 pub mod rtt;
 pub mod scoreboard;
 pub mod sender;
 
 use aqm::unit::{Span, Time};
-use scenario::model::{Congestion, Flavour, HEADER, Halved, LimitedTransmit, SackRecovery, Tcp};
+use scenario::model::{Congestion, Flavour, HEADER, Halved, LimitedTransmit, RtoFloor, SackRecovery, Tcp};
 
-pub use receiver::Receiver;
-pub use sender::Sender;
+pub use ends::{Receiver, Sender};
 
 /// Duplicate ACKs, or segments SACKed above a hole, that count as a loss (RFC 5681, section 3.2; RFC 6675).
 const DUP_THRESH: u32 = 3;
@@ -40,6 +41,8 @@ pub struct Segment {
     pub ect: bool,
     /// Whether it also says that its congestion control is scalable: ECT(1) (RFC 9331).
     pub l4s: bool,
+    /// Whether it is the last that the application has handed over so far.
+    pub push: bool,
     /// When it was sent, for the ACK to echo.
     pub sent: Time,
 }
@@ -59,15 +62,28 @@ pub struct Ack {
     pub delay: Option<Span>,
 }
 
-/// Bytes that the two ends of a connection have on the heap, without its control's: SACK's scoreboard, and what has
-/// arrived beyond a gap.
+/// Bytes that the two ends of a connection have on the heap, however little is outstanding.
 #[must_use]
-pub const fn bytes_on_heap(tcp: &Tcp) -> u64 {
-    let board = match tcp.flavour {
-        Flavour::Sack => size_of::<scoreboard::Scoreboard>(),
-        Flavour::Tahoe | Flavour::Reno | Flavour::NewReno => 0,
+pub fn bytes_on_heap(tcp: &Tcp) -> u64 {
+    let ends = match tcp.flavour {
+        Flavour::Rack => {
+            let ends = size_of::<rack::Sender>() + size_of::<rack::receiver::Receiver>();
+            ends + rack::congestion::Control::bytes(tcp.congestion)
+        }
+        Flavour::Sack => size_of::<scoreboard::Scoreboard>() + size_of::<receiver::Beyond>(),
+        Flavour::Tahoe | Flavour::Reno | Flavour::NewReno => size_of::<receiver::Beyond>(),
     };
-    (board + size_of::<receiver::Beyond>()) as u64
+    let control = if tcp.flavour == Flavour::Rack { 0 } else { congestion::Control::bytes(tcp) };
+    ends as u64 + control
+}
+
+/// Bytes for every outstanding segment. Rings grow by doubling.
+#[must_use]
+pub fn bytes_a_segment(tcp: &Tcp) -> u64 {
+    match tcp.flavour {
+        Flavour::Rack => 2 * rack::board::BYTES as u64,
+        _ => congestion::Control::bytes_a_segment(tcp),
+    }
 }
 
 impl Ack {
@@ -103,6 +119,10 @@ pub struct Profile {
     pub initial_rto: Span,
     pub min_rto: Span,
     pub max_rto: Span,
+    pub rto_floor: RtoFloor,
+    pub quick_acks: bool,
+    pub compressed_acks: bool,
+    pub hystart: bool,
     pub tick: Span,
     pub tick_phase: bool,
     pub timestamps: bool,
@@ -144,7 +164,7 @@ impl Profile {
         let initial_window = tcp.initial_window.unwrap_or(standard_window);
         Self {
             flavour: tcp.flavour,
-            sack: tcp.flavour == Flavour::Sack,
+            sack: matches!(tcp.flavour, Flavour::Sack | Flavour::Rack),
             sack_recovery: tcp.sack_recovery,
             sack_blocks: match tcp.congestion {
                 Congestion::Ledbat => (tcp.sack_blocks as usize).min(MOST_BLOCKS - 1),
@@ -159,6 +179,10 @@ impl Profile {
             initial_rto: tcp.initial_rto,
             min_rto: tcp.min_rto,
             max_rto: tcp.max_rto,
+            rto_floor: tcp.rto_floor,
+            quick_acks: tcp.quick_acks,
+            compressed_acks: tcp.compressed_acks,
+            hystart: tcp.hystart,
             tick: tcp.tick,
             tick_phase: tcp.tick_phase,
             timestamps: tcp.timestamps,
@@ -169,7 +193,8 @@ impl Profile {
                 Flavour::NewReno if tcp.recovery_burst > 0 => tcp.recovery_burst,
                 _ => u32::MAX,
             },
-            grow_after_recovery: tcp.grow_after_recovery && tcp.flavour != Flavour::Sack,
+            grow_after_recovery: tcp.grow_after_recovery
+                && matches!(tcp.flavour, Flavour::Reno | Flavour::NewReno),
             handshake: tcp.handshake,
             ecn: tcp.ecn,
             l4s: tcp.l4s,
@@ -188,6 +213,12 @@ impl Profile {
             base_history: tcp.base_history,
             size,
         }
+    }
+
+    /// Whether the congestion control works by marks alone, so that everything is sent ECN-capable.
+    #[must_use]
+    pub const fn needs_ecn(&self) -> bool {
+        matches!(self.congestion, Congestion::Dctcp)
     }
 
     /// Payload bytes of a full segment.

@@ -149,7 +149,8 @@ impl Script {
         let flag = |name| flags.contains(&name);
         let seq = seq.parse().unwrap();
         let (syn, cwr) = (flag("syn"), flag("cwr"));
-        let segment = Segment { seq, syn, again: false, cwr, ect: true, l4s: false, sent: Time::ZERO };
+        let segment =
+            Segment { seq, syn, again: false, cwr, ect: true, l4s: false, push: false, sent: Time::ZERO };
         let receiver = self.receiver.as_mut().unwrap();
         self.answers.extend(receiver.on_segment(now, &self.profile, &segment, flag("ce")));
         Ok(())

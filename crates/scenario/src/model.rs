@@ -1,7 +1,9 @@
 //! The scenario as engines see it: checked, typed, with the sugar taken off.
 
 use crate::law::Law;
-pub use crate::tcp::{Congestion, Flavour, Halved, LimitedTransmit, SackRecovery, TCP_PRESETS, Tcp};
+pub use crate::tcp::{
+    Congestion, Flavour, Halved, LimitedTransmit, RtoFloor, SackRecovery, TCP_PRESETS, Tcp,
+};
 use aqm::aqm::{AnyParams, CLASSES};
 use aqm::params::Range;
 use aqm::unit::{Bytes, Frequency, Limit, Rate, Span};

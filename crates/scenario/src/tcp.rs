@@ -15,6 +15,9 @@ choice! {
         NewReno = "newreno",
         /// Selective acknowledgements (RFC 2018, RFC 6675).
         Sack = "sack",
+        /// Losses by time, tail loss probes, proportional rate reduction, F-RTO and undo, as in Linux (RFC 8985,
+        /// RFC 9937, RFC 5682).
+        Rack = "rack",
     }
 }
 
@@ -47,6 +50,16 @@ choice! {
         Rfc6675 = "rfc6675",
         /// Every hole below a SACKed segment is lost, each ACK takes one off the pipe (ns-2's Sack1).
         Sack1 = "sack1",
+    }
+}
+
+choice! {
+    /// What `min_rto` is the least of.
+    pub enum RtoFloor {
+        /// The whole time-out (RFC 6298, rule 2.4).
+        Whole = "whole",
+        /// What the variance adds to the round trip (Linux).
+        Variance = "variance",
     }
 }
 
@@ -90,6 +103,9 @@ params! {
         initial_rto: Span = Span::s(1), "s", Range::new(0.001, 60.0);
         /// The least retransmission time-out (RFC 6298, rule 2.4).
         min_rto: Span = Span::s(1), "s", Range::new(0.001, 60.0);
+        /// What `min_rto` is the least of: the whole time-out, or what the variance adds to the round trip (Linux, flavour
+        /// `rack` only).
+        rto_floor: RtoFloor = RtoFloor::Whole, "";
         /// The greatest retransmission time-out, back-off included (RFC 6298, rule 2.5).
         max_rto: Span = Span::s(60), "s", Range::new(0.001, 3600.0);
         /// The clock that round trips are measured with (G of RFC 6298).
@@ -111,6 +127,12 @@ params! {
         /// Whether the ACK that ends Reno's or NewReno's fast recovery also grows the window (ns-2); RFC 5681 only
         /// deflates it.
         grow_after_recovery: bool = false, "";
+        /// Whether the first segments of a connection, and those after trouble, are acknowledged one by one (Linux, flavour
+        /// `rack` only).
+        quick_acks: bool = false, "";
+        /// Whether ACKs of what comes beyond a gap wait for each other for a millisecond, from the fourth on (Linux,
+        /// flavour `rack` only).
+        compressed_acks: bool = false, "";
         /// Whether a SYN goes ahead of the data.
         handshake: bool = true, "";
         /// Whether data is sent as ECT and CE marks are obeyed (RFC 3168).
@@ -135,6 +157,9 @@ params! {
         fast_convergence: bool = true, "";
         /// CUBIC: whether the window is at least what Reno's would be (RFC 9438, section 4.3).
         reno_friendly: bool = true, "", Range::ANY, ["tcp_friendly"];
+        /// CUBIC: whether slow start ends when ACKs come in a long train or the round trip grows (HyStart, flavour `rack`
+        /// only).
+        hystart: bool = true, "";
         /// DCTCP: the weight of the latest window in the average of the marked fraction (RFC 8257, section 4.2).
         g: f64 = 0.0625, "", Range::above(0.0, 1.0);
         /// DCTCP: whether data is sent as ECT(1), which tells routers that the congestion control is scalable (RFC 9331).
@@ -157,6 +182,7 @@ const CONTROLS: &[(&str, Congestion)] = &[
     ("c", Congestion::Cubic),
     ("fast_convergence", Congestion::Cubic),
     ("reno_friendly", Congestion::Cubic),
+    ("hystart", Congestion::Cubic),
     ("g", Congestion::Dctcp),
     ("l4s", Congestion::Dctcp),
     ("target", Congestion::Ledbat),
@@ -219,15 +245,23 @@ impl Tcp {
                 let newer = Self::preset("ns2.35")?;
                 Some(Self { min_rto: Span::s(1), tick: Span::ms(100), ..newer })
             }
-            // What Linux has besides and this has not: HyStart, proportional rate reduction, RACK, tail loss probes.
-            // include/net/tcp.h: TCP_RTO_MIN and _MAX, TCP_TIMEOUT_INIT, TCP_INIT_CWND, TCP_DELACK_MIN.
+            // include/net/tcp.h: TCP_RTO_MIN and _MAX, TCP_TIMEOUT_INIT, TCP_INIT_CWND, TCP_DELACK_MIN; HZ is 1000.
             "linux" => Some(Self {
+                flavour: Flavour::Rack,
+                congestion: Congestion::Cubic,
                 delayed_ack_timeout: Span::ms(40),
+                max_window: 65535,
                 initial_window: Some(10),
                 min_rto: Span::ms(200),
+                rto_floor: RtoFloor::Variance,
                 max_rto: Span::s(120),
+                halved: Halved::Window,
+                quick_acks: true,
+                compressed_acks: true,
                 slow_start_step: 65535,
-                ..controlled(Congestion::Cubic)
+                beta: 717.0 / 1024.0,
+                c: 410.0 / 1024.0,
+                ..Self::default()
             }),
             "cubic" => Some(controlled(Congestion::Cubic)),
             "dctcp" => Some(Self { ecn: true, ..controlled(Congestion::Dctcp) }),

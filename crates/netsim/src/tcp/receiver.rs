@@ -201,7 +201,16 @@ mod tests {
     }
 
     fn segment(seq: u32) -> Segment {
-        Segment { seq, syn: false, again: false, cwr: false, ect: false, l4s: false, sent: Time::ZERO }
+        Segment {
+            seq,
+            syn: false,
+            again: false,
+            cwr: false,
+            ect: false,
+            l4s: false,
+            push: false,
+            sent: Time::ZERO,
+        }
     }
 
     #[test]

@@ -410,6 +410,7 @@ impl Sender {
         let ect = profile.ecn && !again && !syn;
         let cwr = ect && std::mem::take(&mut self.say_cwr);
         let l4s = ect && profile.l4s;
-        out.send(Segment { seq, syn, again, cwr, ect, l4s, sent: now });
+        // Only the receivers of today act on a push.
+        out.send(Segment { seq, syn, again, cwr, ect, l4s, push: false, sent: now });
     }
 }

@@ -1,0 +1,192 @@
+//! The two ends of a connection: classic, as in ns-2 and the RFCs up to 6675, or of today, as in Linux.
+
+use super::{Ack, Outbox, Profile, Segment, rack, receiver, sender};
+use aqm::unit::{Span, Time};
+use scenario::model::Flavour;
+
+/// The sending end.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "the classic one is for a hundred thousand flows")]
+pub enum Sender {
+    /// Tahoe, Reno, NewReno, SACK.
+    Classic(sender::Sender),
+    /// RACK-TLP.
+    Rack(Box<rack::Sender>),
+}
+
+/// The receiving end.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "the classic one is for a hundred thousand flows")]
+pub enum Receiver {
+    /// That of a classic sender.
+    Classic(receiver::Receiver),
+    /// That of a sender of today.
+    Rack(Box<rack::receiver::Receiver>),
+}
+
+const _: () =
+    assert!(size_of::<Sender>() <= 160, "a sender must stay small: there may be a hundred thousand");
+const _: () = assert!(size_of::<Receiver>() == 64, "a receiver is one cache line");
+
+macro_rules! both {
+    ($self:expr, $end:ident => $do:expr) => {
+        match $self {
+            Self::Classic($end) => $do,
+            Self::Rack($end) => $do,
+        }
+    };
+}
+
+impl Sender {
+    /// A sender that has `segments` of data to send; a classic one's clock ticked last `tick_phase` before time zero.
+    #[must_use]
+    pub fn new(profile: &Profile, segments: u32, tick_phase: Span) -> Self {
+        match profile.flavour {
+            Flavour::Rack => Self::Rack(Box::new(rack::Sender::new(profile, segments))),
+            _ => Self::Classic(sender::Sender::new(profile, segments, tick_phase)),
+        }
+    }
+
+    /// The congestion window in segments.
+    #[must_use]
+    pub fn cwnd(&self) -> f64 {
+        match self {
+            Self::Classic(sender) => sender.cwnd(),
+            Self::Rack(sender) => f64::from(sender.state().cwnd),
+        }
+    }
+
+    /// The slow-start threshold in segments.
+    #[must_use]
+    pub fn ssthresh(&self) -> f64 {
+        match self {
+            Self::Classic(sender) => sender.ssthresh(),
+            Self::Rack(sender) => f64::from(sender.state().ssthresh),
+        }
+    }
+
+    /// Segments sent more than once.
+    #[must_use]
+    pub fn retransmits(&self) -> u64 {
+        both!(self, sender => sender.retransmits())
+    }
+
+    /// Times that the retransmission timer went off.
+    #[must_use]
+    pub fn timeouts(&self) -> u64 {
+        both!(self, sender => sender.timeouts())
+    }
+
+    /// When [`Sender::on_timer`] is due; [`Time::MAX`] if not at all.
+    #[must_use]
+    pub fn deadline(&self) -> Time {
+        let [retransmission, pace] = self.deadlines();
+        retransmission.min(pace)
+    }
+
+    /// When the retransmission timer goes off, and when the pace allows the segment that waits for it.
+    #[must_use]
+    #[inline]
+    pub fn deadlines(&self) -> [Time; 2] {
+        both!(self, sender => sender.deadlines())
+    }
+
+    /// The first segment not acknowledged.
+    #[must_use]
+    pub fn una(&self) -> u32 {
+        match self {
+            Self::Classic(sender) => sender.una(),
+            Self::Rack(sender) => sender.state().una,
+        }
+    }
+
+    /// Whether all that the application has handed over was acknowledged.
+    #[must_use]
+    #[inline]
+    pub fn is_through(&self) -> bool {
+        both!(self, sender => sender.is_through())
+    }
+
+    /// Opens the connection.
+    pub fn on_start(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
+        both!(self, sender => sender.on_start(now, profile, out));
+    }
+
+    /// The application has `segments` more to send.
+    pub fn on_data(&mut self, now: Time, profile: &Profile, segments: u32, out: &mut impl Outbox) {
+        both!(self, sender => sender.on_data(now, profile, segments, out));
+    }
+
+    /// The application has nothing more than what was sent already.
+    pub fn on_stop(&mut self) {
+        both!(self, sender => sender.on_stop());
+    }
+
+    /// Takes in an acknowledgement.
+    #[inline]
+    pub fn on_ack(&mut self, now: Time, profile: &Profile, ack: &Ack, out: &mut impl Outbox) {
+        both!(self, sender => sender.on_ack(now, profile, ack, out));
+    }
+
+    /// A deadline has come.
+    pub fn on_timer(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
+        both!(self, sender => sender.on_timer(now, profile, out));
+    }
+}
+
+impl Receiver {
+    /// Before anything arrived.
+    #[must_use]
+    pub fn new(profile: &Profile) -> Self {
+        match profile.flavour {
+            Flavour::Rack => Self::Rack(Box::new(rack::receiver::Receiver::new(profile.first()))),
+            _ => Self::Classic(receiver::Receiver::new(profile.first())),
+        }
+    }
+
+    /// Data segments that arrived in order: all but segment 0, the SYN.
+    #[must_use]
+    #[inline]
+    pub fn delivered(&self) -> u32 {
+        both!(self, receiver => receiver.delivered())
+    }
+
+    /// When a delayed ACK is due; [`Time::MAX`] if none.
+    #[must_use]
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        both!(self, receiver => receiver.deadline())
+    }
+
+    /// Takes in a segment, marked or not, and hands over the ACKs that it calls for at once.
+    // For every segment: an ACK that is returned from a call is written to memory and read again.
+    #[inline(always)]
+    pub fn on_segment(
+        &mut self,
+        now: Time,
+        profile: &Profile,
+        segment: &Segment,
+        ce: bool,
+        mut send: impl FnMut(Ack),
+    ) {
+        match self {
+            Self::Classic(receiver) => {
+                if let Some(earlier) = receiver.on_mark(profile, ce) {
+                    send(earlier);
+                }
+                if let Some(ack) = receiver.on_segment(now, profile, segment, ce) {
+                    send(ack);
+                }
+            }
+            Self::Rack(receiver) => receiver.on_segment(now, profile, segment, ce, send),
+        }
+    }
+
+    /// The delayed ACK, now due.
+    pub fn on_timer(&mut self, now: Time, profile: &Profile, send: impl FnMut(Ack)) {
+        match self {
+            Self::Classic(receiver) => receiver.on_timer(profile).into_iter().for_each(send),
+            Self::Rack(receiver) => receiver.on_timer(now, profile, send),
+        }
+    }
+}

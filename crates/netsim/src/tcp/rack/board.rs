@@ -1,0 +1,280 @@
+//! What is outstanding: for each segment when it was sent, and whether it is SACKed, lost or sent again.
+//!
+//! ```text
+//! flags    in the network
+//! -        1    sent once
+//! S        0    SACKed
+//! L        0    lost
+//! R        2    sent again, the first not known to be lost
+//! L R      1    lost, and sent again
+//! ```
+
+use crate::tcp::{Blocks, NO_BLOCKS};
+use std::collections::VecDeque;
+
+/// The receiver has it (`TCPCB_SACKED_ACKED`).
+pub const SACKED: u8 = 1;
+/// It was sent again and that is in the network (`TCPCB_SACKED_RETRANS`).
+pub const RESENT: u8 = 2;
+/// It is lost (`TCPCB_LOST`).
+pub const LOST: u8 = 4;
+/// It was sent again at any time (`TCPCB_EVER_RETRANS`).
+pub const EVER_RESENT: u8 = 8;
+
+/// An outstanding segment.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// When it was last sent, in microseconds.
+    pub at: u64,
+    /// When the latest delivery before that was, 0 once this one counts as delivered (`tx.delivered_mstamp`).
+    pub delivered_at: u64,
+    /// When the first of the segments that this one's rate sample spans was sent (`tx.first_tx_mstamp`).
+    pub first_at: u64,
+    /// How many had been delivered when it was last sent.
+    pub delivered: u32,
+    /// [`SACKED`] and so on.
+    pub flags: u8,
+    /// Whether the application limited the rate then.
+    pub limited: bool,
+}
+
+const _: () = assert!(size_of::<Sent>() == 32);
+
+/// Bytes that an outstanding segment takes: its record, and its place in the order of time.
+pub const BYTES: usize = size_of::<Sent>() + size_of::<(u32, u64)>();
+
+impl Sent {
+    /// Whether it was ever sent again.
+    #[must_use]
+    pub const fn ambiguous(&self) -> bool {
+        self.flags & (RESENT | EVER_RESENT) != 0
+    }
+}
+
+/// The outstanding segments, and how many carry which flag.
+#[derive(Clone, Debug)]
+pub struct Board {
+    /// The first of them.
+    base: u32,
+    sent: VecDeque<Sent>,
+    /// Each transmission in order of time, as segment and time; what was delivered, is lost or was sent again since is
+    /// passed over (`tsorted_sent_queue`).
+    order: VecDeque<(u32, u64)>,
+    /// So many are SACKed, lost, and sent again (`sacked_out`, `lost_out`, `retrans_out`).
+    pub sacked: u32,
+    /// See `sacked`.
+    pub lost: u32,
+    /// See `sacked`.
+    pub resent: u32,
+    /// One past the highest that was SACKed.
+    high_sacked: u32,
+    /// Where the search for what is to be sent again goes on (`retransmit_skb_hint`).
+    pub hint: Option<u32>,
+    /// The blocks of the last ACK: of what they cover nothing is news (`recv_sack_cache`).
+    known: Blocks,
+}
+
+impl Board {
+    /// Nothing is outstanding; `base` will be the first segment.
+    #[must_use]
+    pub const fn new(base: u32) -> Self {
+        Self {
+            base,
+            sent: VecDeque::new(),
+            order: VecDeque::new(),
+            sacked: 0,
+            lost: 0,
+            resent: 0,
+            high_sacked: base,
+            hint: None,
+            known: NO_BLOCKS,
+        }
+    }
+
+    /// The first outstanding segment.
+    #[must_use]
+    #[inline]
+    pub const fn base(&self) -> u32 {
+        self.base
+    }
+
+    /// How many are outstanding (`packets_out`).
+    #[must_use]
+    #[inline]
+    pub fn len(&self) -> u32 {
+        self.sent.len() as u32
+    }
+
+    /// Whether nothing is.
+    #[must_use]
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.sent.is_empty()
+    }
+
+    /// Segments believed to be in the network (`tcp_packets_in_flight`).
+    #[must_use]
+    #[inline]
+    pub fn in_flight(&self) -> u32 {
+        self.len() - self.sacked - self.lost + self.resent
+    }
+
+    /// One past the highest SACKed segment, or the first outstanding one (`tcp_highest_sack_seq`).
+    #[must_use]
+    pub fn high_sacked(&self) -> u32 {
+        if self.sacked == 0 { self.base } else { self.high_sacked.max(self.base) }
+    }
+
+    /// An outstanding segment.
+    ///
+    /// # Panics
+    /// If it is not outstanding.
+    #[must_use]
+    #[inline]
+    pub fn get(&self, seq: u32) -> &Sent {
+        &self.sent[(seq - self.base) as usize]
+    }
+
+    /// The first outstanding segment's record.
+    #[must_use]
+    pub fn head(&self) -> Option<&Sent> {
+        self.sent.front()
+    }
+
+    /// A segment is sent for the first time.
+    #[inline]
+    pub fn push(&mut self, sent: Sent) {
+        self.order.push_back((self.base + self.len(), sent.at));
+        self.sent.push_back(sent);
+    }
+
+    /// A segment is sent again; `in_recovery` where it replaces what is lost, and is no loss probe.
+    pub fn resend(&mut self, seq: u32, sent: Sent, in_recovery: bool) {
+        self.order.push_back((seq, sent.at));
+        let i = (seq - self.base) as usize;
+        let flags = self.sent[i].flags | EVER_RESENT | if in_recovery { RESENT } else { 0 };
+        self.sent[i] = sent;
+        self.resent += u32::from(in_recovery);
+        self.sent[i].flags = flags;
+    }
+
+    /// Takes the first segment off, which was acknowledged.
+    pub fn pop(&mut self) -> Option<Sent> {
+        let sent = self.sent.pop_front()?;
+        if self.hint == Some(self.base) {
+            self.hint = None;
+        }
+        self.base += 1;
+        self.sacked -= u32::from(sent.flags & SACKED != 0);
+        self.lost -= u32::from(sent.flags & LOST != 0);
+        self.resent -= u32::from(sent.flags & RESENT != 0);
+        while self.order.front().is_some_and(|&(seq, _)| seq < self.base) {
+            self.order.pop_front();
+        }
+        Some(sent)
+    }
+
+    /// Takes off the flags of `seq` and puts on others.
+    pub fn flag(&mut self, seq: u32, off: u8, on: u8) {
+        let flags = &mut self.sent[(seq - self.base) as usize].flags;
+        let before = *flags;
+        *flags = before & !off | on;
+        let after = *flags;
+        let change = |count: &mut u32, flag: u8| {
+            *count = *count + u32::from(after & flag != 0) - u32::from(before & flag != 0);
+        };
+        change(&mut self.sacked, SACKED);
+        change(&mut self.lost, LOST);
+        change(&mut self.resent, RESENT);
+        if on & SACKED != 0 {
+            self.high_sacked = self.high_sacked.max(seq + 1);
+        }
+    }
+
+    /// The segment counts as delivered in rate samples from now on.
+    pub fn note_delivered(&mut self, seq: u32) {
+        self.sent[(seq - self.base) as usize].delivered_at = 0;
+    }
+
+    /// Judges `seq` lost, and returns whether that is a new loss: of the segment, or of what was sent in its place
+    /// (`tcp_mark_skb_lost`).
+    pub fn lose(&mut self, seq: u32) -> bool {
+        let flags = self.get(seq).flags;
+        if flags & SACKED != 0 {
+            return false;
+        }
+        let earlier = match self.hint {
+            None => self.resent >= self.lost,
+            Some(hint) => seq < hint,
+        };
+        if earlier {
+            self.hint = Some(seq);
+        }
+        if flags & LOST == 0 {
+            self.flag(seq, 0, LOST);
+        } else if flags & RESENT != 0 {
+            self.flag(seq, RESENT, 0);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Nothing is lost after all.
+    pub fn acquit_all(&mut self) {
+        self.sent.iter_mut().for_each(|sent| sent.flags &= !LOST);
+        self.lost = 0;
+        self.hint = None;
+    }
+
+    /// The receiver has none of what it SACKed (it reneged).
+    pub fn forget_sacks(&mut self) {
+        self.sent.iter_mut().for_each(|sent| sent.flags &= !SACKED);
+        self.sacked = 0;
+        self.known = NO_BLOCKS;
+    }
+
+    /// What this block says beyond what the last ACK said: up to two runs.
+    #[must_use]
+    pub fn news(&self, (low, high): (u32, u32)) -> [std::ops::Range<u32>; 2] {
+        let low = low.max(self.base);
+        let high = high.min(self.base + self.len());
+        let within = |&&(first, end): &&(u32, u32)| first < end && low <= first && end <= high;
+        match self.known.iter().find(within) {
+            Some(&(first, end)) if self.sacked > 0 => [low..first, end..high],
+            _ => [low..high, high..high],
+        }
+    }
+
+    /// Remembers the blocks of an ACK.
+    pub fn remember(&mut self, blocks: Blocks) {
+        self.known = blocks;
+    }
+
+    /// Goes through the transmissions in order of time, without those that are over, as long as `visit` wants the next.
+    pub fn in_order_of_time(&mut self, mut visit: impl FnMut(&mut Self, u32, Sent) -> bool) {
+        // What is over is dropped while it is at the front; further back it is passed over.
+        while let Some(&(seq, at)) = self.order.front()
+            && !self.stands(seq, at)
+        {
+            self.order.pop_front();
+        }
+        let mut i = 0;
+        while let Some(&(seq, at)) = self.order.get(i) {
+            if self.stands(seq, at) {
+                let sent = *self.get(seq);
+                if !visit(self, seq, sent) {
+                    return;
+                }
+            }
+            i += 1;
+        }
+    }
+
+    /// Whether a transmission may still be in the network.
+    fn stands(&self, seq: u32, at: u64) -> bool {
+        let Some(i) = seq.checked_sub(self.base) else { return false };
+        let Some(sent) = self.sent.get(i as usize) else { return false };
+        sent.at == at && sent.flags & SACKED == 0 && sent.flags & (LOST | RESENT) != LOST
+    }
+}

@@ -1,0 +1,231 @@
+//! CUBIC with HyStart, in the kernel's fixed-point arithmetic.
+//!
+//! ```text
+//! W(t)  = C (t - K)^3 + W_max        K = cbrt((W_max - cwnd) / C)       t: since the epoch began, plus the least delay
+//! loss:   W_max <- cwnd, or (1 + beta)/2 cwnd if it has shrunk (fast convergence);  cwnd <- beta cwnd
+//! Reno:   W grows by 3 (1 - beta) / (1 + beta) a round trip; the window is at least that
+//! ```
+//!
+//! HyStart ends slow start before a loss does: when acknowledgements that follow each other closely have come for half
+//! the least round trip, or when the least of a round's first eight round trips exceeds the least ever by an eighth
+//! (4 to 16 ms).
+//!
+//! # Departures from the source
+//! * The cube root is taken exactly; the kernel's is of .2 % on average (`cubic_root`).
+//! * What segmentation offload adds to the train's threshold (`hystart_ack_delay`) is its bound of 1 ms or four times
+//!   64 KiB at the pace, as for a device with offload, whose segments leave one by one here.
+//!
+//! Sources: Linux 7.2, net/ipv4/tcp_cubic.c; Ha, Rhee, Xu, "CUBIC", 2008; Ha, Rhee, "Hybrid slow start", 2008;
+//! RFC 9438.
+
+use super::reno::{self, LEAST};
+use super::{Event, Phase, Rules, State};
+use crate::tcp::Profile;
+use crate::tcp::rack::clock::{ticks_of, ticks_of_us};
+use aqm::unit::Span;
+
+/// Fractional bits of the time since the epoch (`BICTCP_HZ`).
+const TIME_BITS: u32 = 10;
+/// Beta and C are in parts of so many (`BICTCP_BETA_SCALE`).
+const SCALE: u64 = 1024;
+/// HyStart does nothing below this window.
+const LOW_WINDOW: u32 = 16;
+/// Acknowledgements no further apart are a train, in microseconds.
+const TRAIN_GAP: u64 = 2000;
+/// Round trips that are looked at in a round, and the increase that ends slow start, in microseconds.
+const SAMPLES: u8 = 8;
+const INCREASE: std::ops::RangeInclusive<u64> = 4000..=16_000;
+/// The most that segmentation offload explains of a train, in microseconds, and the bytes of four such segments.
+const OFFLOAD_US: u64 = 1000;
+const OFFLOAD_BYTES: u64 = 4 * 65_536;
+
+/// The state (`struct bictcp`).
+#[derive(Clone, Default, Debug)]
+pub struct Cubic {
+    /// One segment more for every so many delivered.
+    pace: u32,
+    /// The window at the last loss, in segments.
+    max: u32,
+    /// When and at which window `pace` was last worked out.
+    last: (u32, u32),
+    /// The plateau, and when it is reached, in 1/1024 s since the epoch began.
+    origin: u32,
+    k: u64,
+    /// The least round trip in microseconds, 0 before the first.
+    delay_min: u64,
+    /// When the epoch began, in ticks; 0 before.
+    epoch: u32,
+    /// Segments delivered, and the window that Reno would have.
+    delivered: u32,
+    reno: u32,
+    /// HyStart: whether slow start has ended; when this round began, its last segment, the last acknowledgement of the
+    /// train, the least round trip and how many were looked at.
+    found: bool,
+    round_start: u64,
+    round_end: u32,
+    train: u64,
+    round_rtt: u64,
+    samples: u8,
+}
+
+impl Rules for Cubic {
+    fn on_open(&mut self, state: &mut State, _: &Profile) {
+        self.start_round(state);
+    }
+
+    fn threshold(&mut self, state: &State, profile: &Profile) -> u32 {
+        self.epoch = 0;
+        let (cwnd, beta) = (u64::from(state.to_reduce(profile)), beta(profile));
+        self.max = if cwnd < u64::from(self.max) && profile.fast_convergence {
+            (cwnd * (SCALE + beta) / (2 * SCALE)) as u32
+        } else {
+            cwnd as u32
+        };
+        ((cwnd * beta / SCALE) as u32).max(LEAST)
+    }
+
+    fn grow(&mut self, state: &mut State, profile: &Profile, delivered: u32) {
+        if !state.is_window_limited() {
+            return;
+        }
+        let left = reno::slow_start(state, delivered);
+        if left > 0 {
+            self.update(state, profile, left);
+            reno::creep(state, self.pace, left);
+        }
+    }
+
+    fn on_rtt(&mut self, state: &mut State, profile: &Profile, us: u64) {
+        // Right after a recovery round trips are not the path's.
+        let since = state.clock.ticks.wrapping_sub(self.epoch);
+        if self.epoch != 0 && since < ticks_of(Span::s(1), profile.tick) {
+            return;
+        }
+        let us = us.max(1);
+        if self.delay_min == 0 || self.delay_min > us {
+            self.delay_min = us;
+        }
+        if profile.hystart && !self.found && state.in_slow_start() {
+            self.watch(state, profile, us);
+        }
+    }
+
+    fn on_phase(&mut self, state: &mut State, _: &Profile, next: Phase) {
+        if next == Phase::Loss {
+            *self = Self::default();
+            self.start_round(state);
+        }
+    }
+
+    fn on_event(&mut self, state: &mut State, _: &Profile, event: Event) {
+        let idle = state.clock.ticks.wrapping_sub(state.sent_ticks);
+        // The curve stands still while nothing is sent.
+        if event == Event::Start && self.epoch != 0 && (idle as i32) > 0 {
+            self.epoch = self.epoch.saturating_add(idle).min(state.clock.ticks);
+        }
+    }
+}
+
+fn beta(profile: &Profile) -> u64 {
+    (profile.beta * SCALE as f64).round() as u64
+}
+
+impl Cubic {
+    /// Works out how fast the window grows (`bictcp_update`).
+    fn update(&mut self, state: &State, profile: &Profile, delivered: u32) {
+        let (now, cwnd) = (state.clock.ticks, state.cwnd);
+        self.delivered += delivered;
+        let age = now.wrapping_sub(self.last.0) as i32;
+        if self.last.1 == cwnd && age <= (ticks_of(Span::s(1), profile.tick) / 32) as i32 {
+            return;
+        }
+        if self.epoch == 0 || now != self.last.0 {
+            self.last = (now, cwnd);
+            if self.epoch == 0 {
+                self.begin_epoch(state, profile, delivered);
+            }
+            self.follow_curve(state, profile);
+        }
+        if profile.reno_friendly {
+            self.keep_up_with_reno(cwnd, profile);
+        }
+        self.pace = self.pace.max(2);
+    }
+
+    fn begin_epoch(&mut self, state: &State, profile: &Profile, delivered: u32) {
+        self.epoch = state.clock.ticks;
+        self.delivered = delivered;
+        self.reno = state.cwnd;
+        if self.max <= state.cwnd {
+            (self.k, self.origin) = (0, state.cwnd);
+        } else {
+            let cube = f64::from(self.max - state.cwnd) / profile.c;
+            self.k = (libm::cbrt(cube) * f64::from(1 << TIME_BITS)) as u64;
+            self.origin = self.max;
+        }
+    }
+
+    fn follow_curve(&mut self, state: &State, profile: &Profile) {
+        let ticks = u64::from(state.clock.ticks.wrapping_sub(self.epoch))
+            + u64::from(ticks_of_us(self.delay_min, profile.tick));
+        let t = (ticks << TIME_BITS) * profile.tick.nanos() / 1_000_000_000;
+        let offset = t.abs_diff(self.k) as u128;
+        // The kernel's C is 410 of 1024.
+        let c = (profile.c * 1024.0).round() as u128;
+        let delta = ((c * offset * offset * offset) >> (10 + 3 * TIME_BITS)) as u32;
+        let target =
+            if t < self.k { self.origin.saturating_sub(delta) } else { self.origin.saturating_add(delta) };
+        let cwnd = state.cwnd;
+        self.pace = if target > cwnd { cwnd / (target - cwnd) } else { cwnd.saturating_mul(100) };
+        // Before the first loss the curve says too little.
+        if self.max == 0 {
+            self.pace = self.pace.min(20);
+        }
+    }
+
+    fn keep_up_with_reno(&mut self, cwnd: u32, profile: &Profile) {
+        let beta = beta(profile);
+        let scale = 8 * (SCALE + beta) / 3 / (SCALE - beta);
+        let step = ((u64::from(cwnd) * scale) >> 3).max(1) as u32;
+        while self.delivered > step {
+            self.delivered -= step;
+            self.reno += 1;
+        }
+        if self.reno > cwnd {
+            self.pace = self.pace.min(cwnd / (self.reno - cwnd));
+        }
+    }
+
+    /// HyStart's next round begins.
+    fn start_round(&mut self, state: &State) {
+        (self.round_start, self.train) = (state.clock.us, state.clock.us);
+        self.round_end = state.nxt;
+        (self.round_rtt, self.samples) = (u64::MAX, 0);
+    }
+
+    /// Watches for the end of slow start (`hystart_update`).
+    fn watch(&mut self, state: &mut State, profile: &Profile, us: u64) {
+        if state.una > self.round_end {
+            self.start_round(state);
+        }
+        if state.cwnd < LOW_WINDOW {
+            return;
+        }
+        let now = state.clock.us;
+        if now - self.train <= TRAIN_GAP {
+            self.train = now;
+            let offload = OFFLOAD_US.min(OFFLOAD_BYTES * 1_000_000 / state.usual_pace(profile).max(1));
+            self.found |= now - self.round_start > (self.delay_min + offload) >> 1;
+        }
+        self.round_rtt = self.round_rtt.min(us);
+        if self.samples < SAMPLES {
+            self.samples += 1;
+        } else {
+            let increase = (self.delay_min >> 3).clamp(*INCREASE.start(), *INCREASE.end());
+            self.found |= self.round_rtt > self.delay_min + increase;
+        }
+        if self.found {
+            state.ssthresh = state.cwnd;
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! DCTCP: a mark takes a part of the window that follows the fraction of segments that were marked.
+//!
+//! ```text
+//! a window:  alpha <- (1 - g) alpha + g F      F: of the segments delivered, those marked
+//! mark:      cwnd  <- (1 - alpha / 2) cwnd
+//! loss:      cwnd  <- cwnd / 2
+//! ```
+//!
+//! Alpha is 1 at first. The receiver's part is in [`super::super::receiver`].
+//!
+//! Sources: Linux 7.2, net/ipv4/tcp_dctcp.c; RFC 8257.
+
+use super::reno::LEAST;
+use super::{Event, Phase, Rules, State};
+use crate::tcp::Profile;
+
+/// Alpha is in parts of so many.
+const WHOLE: u32 = 1024;
+
+/// The state (`struct dctcp`).
+#[derive(Clone, Debug)]
+pub struct Dctcp {
+    alpha: u32,
+    /// The window ends when this segment is acknowledged.
+    window_end: u32,
+    /// Delivered segments, and the marked ones, when it began.
+    delivered: u32,
+    marked: u32,
+    /// The window before the last reduction.
+    before: u32,
+}
+
+impl Default for Dctcp {
+    fn default() -> Self {
+        Self { alpha: WHOLE, window_end: 0, delivered: 0, marked: 0, before: 0 }
+    }
+}
+
+impl Dctcp {
+    fn start_window(&mut self, state: &State) {
+        self.window_end = state.nxt;
+        (self.delivered, self.marked) = (state.delivered, state.delivered_marked);
+    }
+
+    fn halve(&mut self, state: &mut State) {
+        self.before = state.cwnd;
+        state.ssthresh = (state.cwnd / 2).max(LEAST);
+    }
+}
+
+impl Rules for Dctcp {
+    fn on_open(&mut self, state: &mut State, _: &Profile) {
+        self.start_window(state);
+    }
+
+    fn threshold(&mut self, state: &State, _: &Profile) -> u32 {
+        self.before = state.cwnd;
+        let part = (u64::from(state.cwnd) * u64::from(self.alpha)) >> 11;
+        (state.cwnd - part as u32).max(LEAST)
+    }
+
+    fn on_ack(&mut self, state: &mut State, profile: &Profile, _echo: bool) {
+        if state.una < self.window_end {
+            return;
+        }
+        let delivered = u64::from(state.delivered - self.delivered);
+        let marked = u64::from(state.delivered_marked - self.marked);
+        // The least step is one, so that alpha gets to zero.
+        let g = profile.g;
+        let fade = (f64::from(self.alpha) * g) as u32;
+        self.alpha -= fade.max(1).min(self.alpha);
+        if marked > 0 {
+            let part = (marked as f64 * f64::from(WHOLE) * g) as u64 / delivered.max(1);
+            self.alpha = (self.alpha + part as u32).min(WHOLE);
+        }
+        self.start_window(state);
+    }
+
+    fn on_phase(&mut self, state: &mut State, _: &Profile, next: Phase) {
+        if next == Phase::Recovery && state.phase != Phase::Recovery {
+            self.halve(state);
+        }
+    }
+
+    fn on_event(&mut self, state: &mut State, _: &Profile, event: Event) {
+        if event == Event::Loss {
+            self.halve(state);
+        }
+    }
+
+    fn undone(&mut self, state: &mut State) -> u32 {
+        state.cwnd.max(self.before)
+    }
+}

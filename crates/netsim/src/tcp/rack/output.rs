@@ -1,0 +1,276 @@
+//! What is sent: new data, what was lost, tail loss probes.
+
+use super::board::{LOST, RESENT, SACKED};
+use super::congestion::{Event, Rules as _};
+use super::timers::Pending;
+use super::{Phase, Sender, State};
+use crate::tcp::{Outbox, Profile, Segment};
+
+/// First transmissions that no pace holds back.
+const UNPACED: u32 = 10;
+
+impl State {
+    /// Whether the pace holds the next segment back (`tcp_pacing_check`).
+    fn is_held_back(&mut self) -> bool {
+        self.waiting = self.next_send > self.clock.us * 1000;
+        self.waiting
+    }
+
+    /// When a segment that is sent now counts as sent, in microseconds: the pace may have let it go a moment ahead. Moves
+    /// the pace on (`tcp_update_skb_after_send`).
+    fn take_turn(&mut self, profile: &Profile) -> u64 {
+        if self.pace == u64::MAX {
+            return self.clock.us;
+        }
+        let before = self.next_send;
+        self.next_send = before.max(self.clock.us * 1000);
+        let at = self.next_send / 1000;
+        if self.pace > 0 && self.sent_new >= UNPACED {
+            let length = u64::from(profile.payload()) * 1_000_000_000 / self.pace;
+            // Half of what was missed may be made up for.
+            let credit = self.next_send - before;
+            self.next_send += length - credit.min(length / 2);
+        }
+        at
+    }
+
+    /// Notes whether the window limited the sender (`tcp_cwnd_validate`).
+    fn note_usage(&mut self, profile: &Profile, limited: bool, steers: bool) {
+        let out = self.board.len();
+        if self.una >= self.usage_end || limited || !self.window_limited && out > self.most_out {
+            self.window_limited = limited;
+            self.most_out = out;
+            self.usage_end = self.nxt;
+        }
+        if self.is_window_limited() {
+            self.used = 0;
+            self.full_ticks = self.clock.ticks;
+            return;
+        }
+        self.used = self.used.max(out);
+        let idle = self.clock.ticks.wrapping_sub(self.full_ticks);
+        if profile.restart_after_idle && idle >= self.rtt.rto && !steers {
+            self.shrink_unused(profile);
+        }
+    }
+
+    /// The window was not used for a time-out: it comes half way down to what was (`tcp_cwnd_application_limited`).
+    fn shrink_unused(&mut self, profile: &Profile) {
+        if self.phase == Phase::Open {
+            let used = self.used.max(profile.initial_window);
+            if used < self.cwnd {
+                self.ssthresh = self.threshold_now();
+                self.cwnd = (self.cwnd + used) >> 1;
+            }
+            self.used = 0;
+        }
+        self.full_ticks = self.clock.ticks;
+    }
+}
+
+impl Sender {
+    /// Sends the SYN.
+    pub(super) fn send_syn(&mut self, profile: &Profile, out: &mut impl Outbox) {
+        let state = &mut self.state;
+        let sent = state.record(state.clock.us);
+        state.board.push(sent);
+        state.nxt = 1;
+        state.start_rto(profile);
+        self.emit(0, false, profile, out);
+    }
+
+    /// The SYN is acknowledged: the first round trip (`tcp_rcv_synsent_state_process`).
+    pub(super) fn on_syn_ack(&mut self, profile: &Profile, out: &mut impl Outbox) {
+        let state = &mut self.state;
+        let sent = state.board.pop();
+        state.una = 1;
+        state.count_delivered(1, false);
+        state.delivered_at = state.clock.us;
+        let rtt = match sent {
+            Some(sent) if !sent.ambiguous() => Some(state.clock.us - sent.at),
+            _ if state.echo > 0 => Some(1000 * u64::from(state.clock.ms().saturating_sub(state.echo).max(1))),
+            _ => None,
+        };
+        match rtt {
+            Some(rtt) => {
+                state.rtt.note_least(profile, &state.clock, rtt);
+                state.rtt.measure(profile, rtt, state.una, state.nxt);
+            }
+            None => state.rtt.distrust(profile),
+        }
+        state.backoffs = 0;
+        state.start_rto(profile);
+        self.open(profile);
+        self.push(profile, out);
+    }
+
+    /// The window shrinks for the time in which nothing was sent (`tcp_slow_start_after_idle_check`,
+    /// `tcp_cwnd_restart`).
+    pub(super) fn restart_after_idle(&mut self, profile: &Profile) {
+        let state = &mut self.state;
+        let idle = state.clock.ticks.wrapping_sub(state.sent_ticks);
+        if !profile.restart_after_idle
+            || !state.board.is_empty()
+            || idle <= state.rtt.rto
+            || self.control.steers()
+        {
+            return;
+        }
+        state.ssthresh = state.threshold_now();
+        let least = profile.restart_window.min(state.cwnd);
+        let mut left = i64::from(idle) - i64::from(state.rtt.rto);
+        while left > 0 && state.cwnd > least {
+            state.cwnd >>= 1;
+            left -= i64::from(state.rtt.rto);
+        }
+        state.cwnd = state.cwnd.max(least);
+        state.full_ticks = state.clock.ticks;
+        state.used = 0;
+    }
+
+    /// Sends new data as far as the window and the pace allow (`tcp_write_xmit`).
+    pub(super) fn push(&mut self, profile: &Profile, out: &mut impl Outbox) {
+        let mut sent = 0;
+        while self.state.nxt < self.state.end && !self.state.is_held_back() {
+            let state = &self.state;
+            if state.board.in_flight() >= state.cwnd || !state.has_room(profile) {
+                break;
+            }
+            self.send_new(profile, out);
+            sent += 1;
+        }
+        self.note_sent(profile, sent, false);
+    }
+
+    /// After `sent` new segments.
+    fn note_sent(&mut self, profile: &Profile, sent: u32, probe: bool) {
+        let state = &mut self.state;
+        let limited = state.board.in_flight() >= state.cwnd;
+        if sent > 0 || limited {
+            state.note_usage(profile, limited, self.control.steers());
+        }
+        if sent > 0 {
+            if state.is_reducing() {
+                state.prr_out += sent;
+            }
+            if !probe {
+                state.schedule_probe(profile, false);
+            }
+        }
+    }
+
+    fn send_new(&mut self, profile: &Profile, out: &mut impl Outbox) {
+        self.note_start(profile);
+        let state = &mut self.state;
+        let seq = state.nxt;
+        let at = state.take_turn(profile);
+        let sent = state.record(at);
+        let first = state.board.is_empty();
+        state.board.push(sent);
+        state.nxt = seq + 1;
+        state.sent_new += 1;
+        if first || state.timer.pending == Pending::Probe {
+            state.start_rto(profile);
+        }
+        self.emit(seq, false, profile, out);
+    }
+
+    /// A segment is about to be sent (`tcp_event_data_sent`).
+    fn note_start(&mut self, profile: &Profile) {
+        if self.state.board.in_flight() == 0 {
+            self.control.on_event(&mut self.state, profile, Event::Start);
+        }
+        self.state.sent_ticks = self.state.clock.ticks;
+    }
+
+    /// Sends what is lost as far as the window allows (`tcp_xmit_retransmit_queue`).
+    pub(super) fn resend_lost(&mut self, profile: &Profile, out: &mut impl Outbox) {
+        if self.state.board.is_empty() {
+            return;
+        }
+        let head = self.state.board.base();
+        let (mut restart, mut hole) = (false, false);
+        let mut seq = self.state.board.hint.unwrap_or(head);
+        while seq < self.state.nxt && !self.state.is_held_back() {
+            let board = &mut self.state.board;
+            if !hole {
+                board.hint = Some(seq);
+            }
+            if self.state.cwnd <= board.in_flight() || board.resent >= board.lost {
+                break;
+            }
+            let flags = board.get(seq).flags;
+            if flags & LOST == 0 {
+                hole |= flags & (SACKED | RESENT) == 0;
+            } else if flags & (SACKED | RESENT) == 0 {
+                self.resend(seq, true, profile, out);
+                if self.state.is_reducing() {
+                    self.state.prr_out += 1;
+                }
+                restart |= seq == head && self.state.timer.pending != Pending::Reordering;
+            }
+            seq += 1;
+        }
+        if restart {
+            self.state.restart_rto(profile);
+        }
+    }
+
+    /// Sends a segment again; `lost` where it replaces what is lost, and is no probe (`tcp_retransmit_skb`).
+    pub(super) fn resend(&mut self, seq: u32, lost: bool, profile: &Profile, out: &mut impl Outbox) {
+        self.note_start(profile);
+        let state = &mut self.state;
+        let at = state.take_turn(profile);
+        let sent = state.record(at);
+        state.board.resend(seq, sent, lost);
+        state.resent += 1;
+        if lost {
+            state.undo.note_resent((at / 1000) as u32);
+        }
+        self.emit(seq, true, profile, out);
+    }
+
+    /// Nothing came back for two round trips: a new segment, or the last again, to provoke a SACK
+    /// (`tcp_send_loss_probe`).
+    pub(super) fn probe(&mut self, profile: &Profile, out: &mut impl Outbox) {
+        if self.state.probe_end == 0 && !self.state.board.is_empty() {
+            let state = &mut self.state;
+            state.probe_resent = false;
+            let new = state.nxt < state.end && state.has_room(profile);
+            let held_back = new && state.is_held_back();
+            if new && !held_back {
+                self.send_new(profile, out);
+                self.note_sent(profile, 1, true);
+            } else if !new {
+                let last = self.state.nxt - 1;
+                self.resend(last, false, profile, out);
+                self.state.probe_resent = true;
+            }
+            if !held_back {
+                self.state.probe_end = self.state.nxt;
+                // From now on, and not from when the head was sent.
+                self.state.timer.pending = Pending::Nothing;
+            }
+        }
+        self.state.start_rto(profile);
+    }
+
+    fn emit(&mut self, seq: u32, again: bool, profile: &Profile, out: &mut impl Outbox) {
+        let state = &mut self.state;
+        let syn = seq == 0;
+        // Neither a SYN nor what is sent again may be marked (RFC 3168, sections 6.1.1 and 6.1.5), but for a control that
+        // needs marks (`tcp_ecn_send`, `tcp_ca_needs_ecn`).
+        let ect = profile.ecn && (!again && !syn || profile.needs_ecn());
+        let cwr = ect && !again && std::mem::take(&mut state.say_cwr);
+        let push = seq + 1 == state.end;
+        let l4s = ect && profile.l4s;
+        out.send(Segment { seq, syn, again, cwr, ect, l4s, push, sent: state.clock.now });
+    }
+}
+
+impl State {
+    /// Whether the receive window has room for a new segment.
+    const fn has_room(&self, profile: &Profile) -> bool {
+        self.nxt < self.una + profile.max_window
+    }
+}

@@ -1,0 +1,92 @@
+//! How fast segments are delivered, a sample an acknowledgement.
+//!
+//! A sample spans the segments from one delivered when the latest was sent to that one's own delivery, over the longer of
+//! the time in which they were sent and that in which they were acknowledged.
+//!
+//! Sources: Linux 7.2, `tcp_rate_skb_sent`, `tcp_rate_skb_delivered`, `tcp_rate_gen`;
+//! draft-cheng-iccrg-delivery-rate-estimation.
+
+use super::State;
+use super::board::{SACKED, Sent};
+
+/// What an acknowledgement says of the rate.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct RateSample {
+    /// Segments delivered over `interval`, in microseconds; `None` without a valid sample.
+    pub rate: Option<(u32, u64)>,
+    /// Segments that had been delivered when the sample's latest was sent; 0 where no segment was delivered.
+    pub prior_delivered: u32,
+    /// When the delivery before that one's sending was; 0 where there is no sample.
+    pub(super) prior_at: u64,
+    /// The time in which the sample's segments were sent.
+    pub(super) sending: u64,
+    pub(super) latest: u32,
+    /// Whether the application limited the rate.
+    pub limited: bool,
+    /// The round trip of the segment acknowledged or SACKed last, in microseconds.
+    pub rtt: Option<u64>,
+    /// Segments delivered and segments found lost by this acknowledgement.
+    pub delivered: u32,
+    /// See `delivered`.
+    pub lost: u32,
+    /// Segments in the network before it.
+    pub prior_in_flight: u32,
+    /// Whether it advanced the first outstanding segment.
+    pub advanced: bool,
+}
+
+impl State {
+    /// The record of a segment that is sent at `at`, in microseconds.
+    #[inline]
+    pub(super) fn record(&mut self, at: u64) -> Sent {
+        if self.board.is_empty() {
+            (self.first_at, self.delivered_at) = (at, at);
+        }
+        Sent {
+            at,
+            delivered_at: self.delivered_at,
+            first_at: self.first_at,
+            delivered: self.delivered,
+            flags: 0,
+            limited: self.limited_until != 0,
+        }
+    }
+
+    /// A segment was acknowledged or SACKed.
+    #[inline]
+    pub(super) fn note_delivery(&mut self, seq: u32, sent: &Sent, sample: &mut RateSample) {
+        if sent.delivered_at == 0 {
+            return;
+        }
+        let later = sent.at > self.first_at || sent.at == self.first_at && seq > sample.latest;
+        if sample.prior_delivered == 0 || later {
+            sample.prior_delivered = sent.delivered;
+            sample.prior_at = sent.delivered_at;
+            sample.limited = sent.limited;
+            sample.latest = seq;
+            self.first_at = sent.at;
+            sample.sending = sent.at - sent.first_at;
+        }
+        if sent.flags & SACKED != 0 {
+            self.board.note_delivered(seq);
+        }
+    }
+
+    /// Completes an acknowledgement's sample.
+    pub(super) fn sample(&mut self, delivered: u32, lost: u32, sample: &mut RateSample) {
+        if self.limited_until != 0 && self.delivered > self.limited_until {
+            self.limited_until = 0;
+        }
+        if delivered > 0 {
+            self.delivered_at = self.clock.us;
+        }
+        (sample.delivered, sample.lost) = (delivered, lost);
+        if sample.prior_at == 0 || self.reneged {
+            return;
+        }
+        let interval = sample.sending.max(self.clock.us - sample.prior_at);
+        if interval >= self.rtt.least() {
+            sample.rate = Some((self.delivered - sample.prior_delivered, interval));
+        }
+    }
+}

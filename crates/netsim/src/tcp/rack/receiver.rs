@@ -1,0 +1,410 @@
+//! A receiver as in the Linux kernel: when to acknowledge, and with which blocks.
+//!
+//! The first segments of a connection and those after trouble are acknowledged one by one (quick ACKs), later every
+//! second, or one alone after 40 ms, more where segments come slowly. What comes beyond a gap is acknowledged at once,
+//! from the fourth on a millisecond later and together (compressed ACKs); what comes twice is reported (D-SACK), and what
+//! fills the last gap is acknowledged at once.
+//!
+//! Sources: Linux 7.2, `tcp_data_queue`, `tcp_data_queue_ofo`, `tcp_event_data_recv`, `__tcp_ack_snd_check`,
+//! `tcp_data_ecn_check` (net/ipv4/tcp_input.c), `tcp_send_delayed_ack` (tcp_output.c), `__tcp_cleanup_rbuf` (tcp.c),
+//! `dctcp_ece_ack_update` (tcp_dctcp.h); RFC 2018, 2883, 3168, 8257.
+//!
+//! # Departures from the source
+//! * The application reads at once, and the window never changes.
+//! * The round trip that bounds a delayed and a compressed ACK is the handshake's (`tcp_synack_rtt_meas`): from the SYN
+//!   to the first segment.
+
+use super::clock::{Clock, goes_off, ticks_of};
+use crate::tcp::{Ack, MOST_BLOCKS, Profile, Segment};
+use aqm::unit::{Span, Time};
+
+/// Quick ACKs at the start and after trouble, and after a mark (`TCP_MAX_QUICKACKS`).
+const QUICK: u8 = 16;
+const QUICK_AFTER_MARK: u8 = 2;
+/// The longest delay of an ACK (`TCP_DELACK_MAX`).
+const LONGEST_DELAY: Span = Span::ms(200);
+/// ACKs beyond a gap that go out at once, and those that may be saved at most (`tcp_comp_sack_nr`).
+const UNCOMPRESSED: u8 = 3;
+const MOST_COMPRESSED: u8 = 44;
+/// A compressed ACK waits for this part of the round trip, at most so long (`tcp_comp_sack_rtt_percent`,
+/// `tcp_comp_sack_delay_ns`).
+const COMPRESSED_PERCENT: u64 = 33;
+const COMPRESSED_DELAY: Span = Span::ms(1);
+/// Runs that are remembered for the blocks (`TCP_NUM_SACKS`), and those a compressed ACK can wait with.
+const RUNS: usize = 4;
+const FEW_RUNS: usize = 2;
+
+/// The receiving end of a connection.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// The next segment in order; the one that the last ACK asked for.
+    next: u32,
+    acked: u32,
+    /// The sending time that ACKs echo.
+    stamp: Time,
+    /// What has arrived beyond `next`, in order; the same, the latest first, for the blocks.
+    beyond: Vec<(u32, u32)>,
+    runs: [(u32, u32); RUNS],
+    /// What came twice.
+    twice: Option<(u32, u32)>,
+    /// Whether an ACK is owed, whether at once, whether the last segment ended what its sender had.
+    owed: bool,
+    at_once: bool,
+    pushed: bool,
+    /// Quick ACKs that are left.
+    quick: u8,
+    /// The delay of an ACK in ticks; 0 before the first segment.
+    delay: u32,
+    /// When the last segment in order came, in ticks.
+    came: u32,
+    /// The tick at which the delayed ACK expires, and when that goes off.
+    expires: u32,
+    due: Time,
+    /// ACKs that were saved, since which `next`; duplicates before; when the compressed one is due.
+    saved: u8,
+    saved_for: u32,
+    duplicates: u8,
+    compressed_due: Time,
+    /// When the SYN came, and the round trip of the handshake.
+    syn: Time,
+    rtt: Span,
+    /// Whether ECE is said; whether an ECN-capable segment ever came.
+    echo: bool,
+    capable: bool,
+    /// DCTCP: the next segment when the last one came, and whether that was marked.
+    before: u32,
+    marked: bool,
+}
+
+impl Receiver {
+    /// Before anything arrived; `first` is the number of the first segment.
+    #[must_use]
+    pub const fn new(first: u32) -> Self {
+        Self {
+            next: first,
+            acked: first,
+            stamp: Time::ZERO,
+            beyond: Vec::new(),
+            runs: [(0, 0); RUNS],
+            twice: None,
+            owed: false,
+            at_once: false,
+            pushed: false,
+            quick: 0,
+            delay: 0,
+            came: 0,
+            expires: 0,
+            due: Time::MAX,
+            saved: 0,
+            saved_for: 0,
+            duplicates: 0,
+            compressed_due: Time::MAX,
+            syn: Time::MAX,
+            rtt: Span::ZERO,
+            echo: false,
+            capable: false,
+            before: first,
+            marked: false,
+        }
+    }
+
+    /// Data segments that arrived in order: all but segment 0, the SYN.
+    #[must_use]
+    #[inline]
+    pub const fn delivered(&self) -> u32 {
+        self.next.saturating_sub(1)
+    }
+
+    /// When a delayed or compressed ACK is due; [`Time::MAX`] if none.
+    #[must_use]
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.due.min(self.compressed_due)
+    }
+
+    /// Takes in a segment, and hands over the ACKs that it calls for at once.
+    pub fn on_segment(
+        &mut self,
+        now: Time,
+        profile: &Profile,
+        segment: &Segment,
+        ce: bool,
+        mut send: impl FnMut(Ack),
+    ) {
+        let clock = Clock::at(now, profile.tick);
+        if segment.syn {
+            self.on_syn(now, segment, &mut send);
+            return;
+        }
+        if self.syn != Time::MAX && self.rtt == Span::ZERO {
+            self.rtt = now - self.syn;
+        }
+        if segment.seq <= self.acked && segment.sent >= self.stamp {
+            self.stamp = segment.sent;
+        }
+        if profile.ecn && segment.cwr {
+            // The sender's window may be very small.
+            (self.echo, self.at_once) = (false, true);
+        }
+        if segment.seq == self.next {
+            self.take_next(&clock, profile, segment, ce, &mut send);
+        } else if segment.seq < self.next {
+            self.twice = Some((segment.seq, segment.seq + 1));
+            self.hurry(QUICK, profile);
+            (self.owed, self.at_once) = (true, true);
+        } else {
+            self.take_beyond(profile, segment, ce, &mut send);
+        }
+        self.answer(&clock, profile, &mut send);
+    }
+
+    /// The handshake: the SYN's ACK goes out at once, again if it comes again.
+    fn on_syn(&mut self, now: Time, segment: &Segment, send: &mut impl FnMut(Ack)) {
+        if self.next == 0 {
+            (self.next, self.acked, self.before) = (1, 1, 1);
+        }
+        if self.next == 1 {
+            self.syn = now;
+        }
+        self.stamp = self.stamp.max(segment.sent);
+        send(Ack { next: self.next, echo: segment.sent, ..Ack::default() });
+    }
+
+    /// The next segment in order (`tcp_data_queue`, `tcp_event_data_recv`).
+    fn take_next(
+        &mut self,
+        clock: &Clock,
+        profile: &Profile,
+        segment: &Segment,
+        ce: bool,
+        send: &mut impl FnMut(Ack),
+    ) {
+        self.next += 1;
+        self.owed = true;
+        self.pushed |= segment.push;
+        self.adapt_delay(clock, profile);
+        self.heed_mark(profile, segment, ce, send);
+        if let Some(&(low, high)) = self.beyond.first()
+            && low <= self.next
+        {
+            self.next = self.next.max(high);
+            self.beyond.remove(0);
+            // RFC 5681, section 4.2: what fills the gap is acknowledged at once.
+            self.at_once |= self.beyond.is_empty();
+        }
+        let next = self.next;
+        if self.runs[0] != (0, 0) {
+            let mut left = self.runs.into_iter().filter(|&(low, _)| low > next);
+            self.runs = std::array::from_fn(|_| left.next().unwrap_or_default());
+        }
+    }
+
+    /// How long an ACK may wait follows how far segments are apart.
+    fn adapt_delay(&mut self, clock: &Clock, profile: &Profile) {
+        let least = ticks_of(profile.delayed_ack_timeout, profile.tick);
+        let most = ticks_of(LONGEST_DELAY, profile.tick).max(least);
+        let gap = clock.ticks.wrapping_sub(self.came);
+        let rto = ticks_of(profile.min_rto + self.rtt, profile.tick);
+        if self.delay == 0 {
+            self.quick = self.quick.max(quick(QUICK, profile));
+            self.delay = least;
+        } else if gap <= least / 2 {
+            self.delay = self.delay / 2 + least / 2;
+        } else if gap < self.delay {
+            self.delay = (self.delay / 2 + gap).min(rto).min(most);
+        } else if gap > rto {
+            self.quick = self.quick.max(quick(QUICK, profile));
+        }
+        self.came = clock.ticks;
+    }
+
+    /// A segment beyond a gap (`tcp_data_queue_ofo`).
+    fn take_beyond(&mut self, profile: &Profile, segment: &Segment, ce: bool, send: &mut impl FnMut(Ack)) {
+        self.heed_mark(profile, segment, ce, send);
+        self.owed = true;
+        let seq = segment.seq;
+        let at = self.beyond.partition_point(|&(_, high)| high <= seq);
+        let here = self.beyond.get(at).is_some_and(|&(low, _)| low <= seq);
+        if here {
+            self.twice = Some((seq, seq + 1));
+        } else {
+            self.insert(at, seq);
+        }
+        self.renew_runs(profile, seq, send);
+    }
+
+    /// Adds a segment to what has arrived beyond the gap, before the run at `at`.
+    fn insert(&mut self, at: usize, seq: u32) {
+        let joins_last = at > 0 && self.beyond[at - 1].1 == seq;
+        let joins_next = self.beyond.get(at).is_some_and(|&(low, _)| low == seq + 1);
+        match (joins_last, joins_next) {
+            (true, true) => self.beyond[at - 1].1 = self.beyond.remove(at).1,
+            (true, false) => self.beyond[at - 1].1 = seq + 1,
+            (false, true) => self.beyond[at].0 = seq,
+            (false, false) => self.beyond.insert(at, (seq, seq + 1)),
+        }
+    }
+
+    /// The run that a segment belongs to comes first (`tcp_sack_new_ofo_skb`).
+    fn renew_runs(&mut self, profile: &Profile, seq: u32, send: &mut impl FnMut(Ack)) {
+        let count = self.runs.iter().take_while(|run| **run != (0, 0)).count();
+        let found = self.runs[..count].iter().position(|&(low, high)| low <= seq + 1 && seq <= high);
+        // A run that a compressed ACK would have no room for sends it off.
+        if count > 0 && found.unwrap_or(count) >= FEW_RUNS && self.saved > 0 {
+            self.acknowledge(profile, send);
+        }
+        let mut run = found.map_or((seq, seq + 1), |i| self.runs[i]);
+        run = (run.0.min(seq), run.1.max(seq + 1));
+        // What now touches it is the same run.
+        let others = self.runs[..count].iter().enumerate().filter(|(i, _)| Some(*i) != found);
+        let mut rest = [(0, 0); RUNS];
+        let mut n = 0;
+        for (_, &(low, high)) in others {
+            if low <= run.1 && run.0 <= high {
+                run = (run.0.min(low), run.1.max(high));
+            } else if n < RUNS - 1 {
+                rest[n] = (low, high);
+                n += 1;
+            }
+        }
+        self.runs = std::array::from_fn(|i| if i == 0 { run } else { rest[i - 1] });
+    }
+
+    /// A mark, or the absence of one (`tcp_data_ecn_check`).
+    fn heed_mark(&mut self, profile: &Profile, segment: &Segment, ce: bool, send: &mut impl FnMut(Ack)) {
+        if !profile.ecn {
+            return;
+        }
+        if !segment.ect && !ce {
+            // It was sent again, probably.
+            if self.capable {
+                self.hurry(QUICK_AFTER_MARK, profile);
+            }
+            return;
+        }
+        self.capable = true;
+        if profile.needs_ecn() {
+            self.tell_marks_apart(profile, ce, send);
+        } else if ce && !self.echo {
+            self.hurry(QUICK_AFTER_MARK, profile);
+            self.echo = true;
+        }
+    }
+
+    /// DCTCP's receiver: an ACK is for marked segments or for unmarked ones (`dctcp_ece_ack_update`).
+    fn tell_marks_apart(&mut self, profile: &Profile, ce: bool, send: &mut impl FnMut(Ack)) {
+        if self.marked != ce {
+            if self.due != Time::MAX {
+                send(Ack { next: self.before, ..self.ack(profile) });
+            }
+            self.at_once = true;
+        }
+        (self.before, self.marked, self.echo) = (self.next, ce, ce);
+    }
+
+    /// The next ACKs are quick (`tcp_enter_quickack_mode`).
+    fn hurry(&mut self, count: u8, profile: &Profile) {
+        self.quick = self.quick.max(quick(count, profile));
+        self.delay = ticks_of(profile.delayed_ack_timeout, profile.tick);
+    }
+
+    /// Acknowledges now, later, or together with others (`__tcp_ack_snd_check`, `__tcp_cleanup_rbuf`).
+    fn answer(&mut self, clock: &Clock, profile: &Profile, send: &mut impl FnMut(Ack)) {
+        if !self.owed {
+            return;
+        }
+        let second = self.next - self.acked > 1;
+        if second || self.quick > 0 || self.at_once || self.pushed || !profile.delayed_ack {
+            return self.acknowledge(profile, send);
+        }
+        if self.beyond.is_empty() {
+            return self.wait(clock, profile, send);
+        }
+        if !profile.compressed_acks || self.saved >= MOST_COMPRESSED {
+            return self.acknowledge(profile, send);
+        }
+        if self.saved_for != self.next {
+            (self.saved_for, self.duplicates) = (self.next, 0);
+        }
+        if self.duplicates < UNCOMPRESSED {
+            self.duplicates += 1;
+            return self.acknowledge(profile, send);
+        }
+        self.saved += 1;
+        if self.compressed_due == Time::MAX {
+            let part = Span::ns(self.rtt.nanos() * COMPRESSED_PERCENT / 100);
+            let delay = if self.rtt == Span::ZERO { COMPRESSED_DELAY } else { part.min(COMPRESSED_DELAY) };
+            self.compressed_due = clock.now + delay;
+        }
+    }
+
+    /// The ACK waits for another segment (`tcp_send_delayed_ack`).
+    fn wait(&mut self, clock: &Clock, profile: &Profile, send: &mut impl FnMut(Ack)) {
+        let least = ticks_of(profile.delayed_ack_timeout, profile.tick);
+        let mut delay = self.delay;
+        if delay > least {
+            let mut most = ticks_of(Span::ms(500), profile.tick);
+            if self.rtt > Span::ZERO {
+                most = most.min(ticks_of(self.rtt, profile.tick).max(least));
+            }
+            delay = delay.min(most);
+        }
+        delay = delay.min(ticks_of(LONGEST_DELAY, profile.tick).max(least));
+        let mut expires = clock.ticks + delay;
+        if self.due != Time::MAX {
+            if self.expires <= clock.ticks + (delay >> 2) {
+                return self.acknowledge(profile, send);
+            }
+            expires = expires.min(self.expires);
+        }
+        self.expires = expires;
+        self.due = goes_off(clock.ticks, expires, profile.tick);
+    }
+
+    /// A deadline has come (`tcp_delack_timer_handler`, `tcp_compressed_ack_kick`).
+    pub fn on_timer(&mut self, now: Time, profile: &Profile, mut send: impl FnMut(Ack)) {
+        if self.compressed_due <= now {
+            self.compressed_due = Time::MAX;
+            if self.saved > 0 {
+                self.acknowledge(profile, &mut send);
+            }
+        }
+        if self.due <= now && self.owed {
+            // An ACK that had to wait in vain waits longer the next time.
+            self.delay = (self.delay * 2).min(ticks_of(LONGEST_DELAY, profile.tick));
+            self.acknowledge(profile, &mut send);
+        }
+    }
+
+    /// Sends an ACK.
+    fn acknowledge(&mut self, profile: &Profile, send: &mut impl FnMut(Ack)) {
+        send(self.ack(profile));
+        if self.owed && self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                self.delay = ticks_of(profile.delayed_ack_timeout, profile.tick);
+            }
+        }
+        self.acked = self.next;
+        (self.owed, self.at_once, self.pushed, self.twice) = (false, false, false, None);
+        (self.due, self.compressed_due, self.saved) = (Time::MAX, Time::MAX, 0);
+    }
+
+    /// The ACK for what has arrived.
+    fn ack(&self, profile: &Profile) -> Ack {
+        let runs = self.runs.into_iter().filter(|run| *run != (0, 0));
+        let mut blocks = self.twice.into_iter().chain(runs).take(profile.sack_blocks.min(MOST_BLOCKS));
+        Ack {
+            next: self.next,
+            ece: self.echo,
+            echo: self.stamp,
+            blocks: std::array::from_fn(|_| blocks.next().unwrap_or_default()),
+            delay: None,
+        }
+    }
+}
+
+/// So many quick ACKs, if the profile has any.
+const fn quick(count: u8, profile: &Profile) -> u8 {
+    if profile.quick_acks { count } else { 0 }
+}

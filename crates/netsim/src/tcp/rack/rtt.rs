@@ -1,0 +1,144 @@
+//! The round trip and the retransmission time-out as Linux computes them, in microseconds and ticks.
+//!
+//! ```text
+//! srtt   <- 7/8 srtt + 1/8 R        mdev <- 3/4 mdev + 1/4 |R - srtt|     (1/32 of it where R falls by much)
+//! rttvar =  the largest mdev of a round trip, at least min_rto; falls by a quarter of the difference a round trip
+//! rto    =  srtt + rttvar
+//! ```
+//!
+//! So the least time-out is under the variance: a time-out is never shorter than srtt + 200 ms. With
+//! `rto_floor = "whole"` it is RFC 6298's, at least `min_rto` as a whole.
+//!
+//! Sources: Linux 7.2, `tcp_rtt_estimator`, `__tcp_set_rto`, `tcp_update_rtt_min` (net/ipv4/tcp_input.c); RFC 6298.
+
+use super::clock::{Clock, ticks_of, ticks_of_us};
+use super::minmax::Minimum;
+use crate::tcp::Profile;
+use aqm::unit::Span;
+use scenario::model::RtoFloor;
+
+/// For how long a least round trip is believed (`tcp_min_rtt_wlen`).
+const MIN_RTT_WINDOW: Span = Span::s(300);
+
+/// The time-out of a connection whose handshake gave no measurement (`TCP_TIMEOUT_FALLBACK`).
+const FALLBACK: Span = Span::s(3);
+
+/// What a sender knows of its round trip.
+#[derive(Clone, Debug)]
+pub struct Rtt {
+    /// Smoothed, in microseconds times 8; 0 before the first measurement.
+    pub srtt8: u64,
+    /// Its mean deviation, times 4, and the largest of this round trip.
+    mdev4: u64,
+    mdev_max: u64,
+    /// What is added to the smoothed one.
+    rttvar: u64,
+    /// The round trip ends when this segment is acknowledged.
+    round_end: u32,
+    min: Minimum,
+    /// The time-out in ticks, back-off included.
+    pub rto: u32,
+    /// How often it was doubled since the last measurement.
+    pub backoff: u32,
+}
+
+impl Rtt {
+    /// Before any measurement.
+    #[must_use]
+    pub fn new(profile: &Profile) -> Self {
+        Self {
+            srtt8: 0,
+            mdev4: 0,
+            mdev_max: 0,
+            rttvar: 0,
+            round_end: 0,
+            min: Minimum::new(0, u64::MAX),
+            rto: ticks_of(profile.initial_rto, profile.tick),
+            backoff: 0,
+        }
+    }
+
+    /// The smoothed round trip in microseconds.
+    #[must_use]
+    pub const fn smoothed(&self) -> u64 {
+        self.srtt8 >> 3
+    }
+
+    /// The least round trip in microseconds, [`u64::MAX`] before the first.
+    #[must_use]
+    pub const fn least(&self) -> u64 {
+        self.min.value()
+    }
+
+    /// Takes a measurement for the least round trip.
+    pub fn note_least(&mut self, profile: &Profile, clock: &Clock, us: u64) {
+        self.min.insert(ticks_of(MIN_RTT_WINDOW, profile.tick), clock.ticks, us.max(1));
+    }
+
+    /// Takes a measurement; the sender has sent up to `nxt` and what is below `una` is acknowledged.
+    pub fn measure(&mut self, profile: &Profile, us: u64, una: u32, nxt: u32) {
+        let floor = match profile.rto_floor {
+            RtoFloor::Variance => profile.min_rto.nanos() / 1000,
+            RtoFloor::Whole => 0,
+        };
+        if self.srtt8 == 0 {
+            self.srtt8 = us << 3;
+            self.mdev4 = us << 1;
+            self.rttvar = self.mdev4.max(floor);
+            self.mdev_max = self.rttvar;
+            self.round_end = nxt;
+        } else {
+            self.deviate(us);
+            if self.mdev4 > self.mdev_max {
+                self.mdev_max = self.mdev4;
+                self.rttvar = self.rttvar.max(self.mdev_max);
+            }
+            if una > self.round_end {
+                self.rttvar -= self.rttvar.saturating_sub(self.mdev_max) >> 2;
+                self.round_end = nxt;
+                self.mdev_max = floor;
+            }
+        }
+        self.srtt8 = self.srtt8.max(1);
+        self.backoff = 0;
+        self.set_rto(profile);
+    }
+
+    fn deviate(&mut self, us: u64) {
+        let error = us as i64 - (self.srtt8 >> 3) as i64;
+        self.srtt8 = (self.srtt8 as i64 + error) as u64;
+        let mut change = error.abs() - (self.mdev4 >> 2) as i64;
+        // A round trip that falls raises the deviation by an eighth of what one that rises does.
+        if error < 0 && change > 0 {
+            change >>= 3;
+        }
+        self.mdev4 = (self.mdev4 as i64 + change) as u64;
+    }
+
+    fn set_rto(&mut self, profile: &Profile) {
+        let us = match profile.rto_floor {
+            RtoFloor::Variance => self.smoothed() + self.rttvar,
+            RtoFloor::Whole => (self.smoothed() + self.rttvar).max(profile.min_rto.nanos() / 1000),
+        };
+        self.rto = ticks_of_us(us, profile.tick).min(Self::max(profile));
+    }
+
+    /// The handshake gave no measurement (RFC 6298, rule 5.7).
+    pub fn distrust(&mut self, profile: &Profile) {
+        let us = FALLBACK.nanos() / 1000;
+        (self.rttvar, self.mdev4, self.mdev_max) = (us, us, us);
+        self.rto = ticks_of(FALLBACK, profile.tick);
+    }
+
+    /// Doubles the time-out.
+    pub fn back_off(&mut self, profile: &Profile) {
+        self.backoff += 1;
+        self.rto = self.rto.saturating_mul(2).min(Self::max(profile));
+    }
+
+    /// The greatest time-out in ticks.
+    #[must_use]
+    pub const fn max(profile: &Profile) -> u32 {
+        ticks_of(profile.max_rto, profile.tick)
+    }
+}

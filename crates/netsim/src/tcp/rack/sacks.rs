@@ -1,0 +1,380 @@
+//! What arrived, and what must be lost by then: SACK blocks, acknowledgements, RACK.
+//!
+//! RACK (RFC 8985): a segment is lost if one that was sent after it has arrived and its own transmission is older than
+//! that one's round trip plus a reordering window. The window is zero as long as no reordering was ever seen and three
+//! segments are SACKed or a recovery is under way, else a quarter of the least round trip, more after each round trip in
+//! which segments turned out to have come twice.
+
+use super::board::{EVER_RESENT, LOST, RESENT, SACKED, Sent};
+use super::clock::ticks_of_us;
+use super::rate::RateSample;
+use super::timers::Pending;
+use super::{DUP_THRESH, Found, Phase, Sender, State};
+use crate::tcp::rack::congestion::Rules as _;
+use crate::tcp::{Ack, Profile};
+
+/// Recoveries for which a widened reordering window lasts (`TCP_RACK_RECOVERY_THRESH`).
+const LASTING: u8 = 16;
+/// The most reordering that is believed (`tcp_max_reordering`).
+const MOST_REORDERING: u32 = 300;
+/// What a timer waits besides, in microseconds (`TCP_TIMEOUT_MIN_US`).
+pub(super) const LEAST_TIMEOUT_US: u64 = 2000;
+
+/// What is known of the latest delivery, and of reordering (`tp->rack`, `tp->reordering`).
+#[derive(Clone, Debug)]
+pub(super) struct Rack {
+    /// When the latest delivered segment was sent, and its number.
+    sent_at: u64,
+    seq: u32,
+    /// The round trip of the last one delivered, in microseconds.
+    rtt: u64,
+    /// Whether something was delivered since losses were last looked for.
+    pub(super) advanced: bool,
+    /// The reordering window in quarters of the least round trip, and for how many recoveries more.
+    steps: u32,
+    pub(super) lasting: u8,
+    /// Whether something came twice, and how many had been delivered when the window was last widened.
+    twice: bool,
+    widened_at: u32,
+    /// How far segments were reordered, and whether they ever were.
+    pub(super) reordering: u32,
+    reordered: bool,
+    /// Segments that came twice, in all.
+    duplicates: u32,
+}
+
+impl Default for Rack {
+    fn default() -> Self {
+        Self {
+            sent_at: 0,
+            seq: 0,
+            rtt: 0,
+            advanced: false,
+            steps: 1,
+            lasting: 0,
+            twice: false,
+            widened_at: 0,
+            reordering: DUP_THRESH,
+            reordered: false,
+            duplicates: 0,
+        }
+    }
+}
+
+impl Rack {
+    /// Whether a transmission at `at` of segment `seq` comes after another (`tcp_skb_sent_after`).
+    const fn after(at: u64, seq: u32, other_at: u64, other: u32) -> bool {
+        at > other_at || at == other_at && seq > other
+    }
+
+    /// A segment has arrived (`tcp_rack_advance`).
+    fn advance(&mut self, now: u64, least_rtt: u64, seq: u32, sent: &Sent) {
+        let rtt = now - sent.at;
+        // It may be the first transmission that arrived.
+        if rtt < least_rtt && sent.ambiguous() {
+            return;
+        }
+        self.advanced = true;
+        self.rtt = rtt;
+        if Self::after(sent.at, seq, self.sent_at, self.seq) {
+            (self.sent_at, self.seq) = (sent.at, seq);
+        }
+    }
+
+    /// Widens the reordering window if something came twice (`tcp_rack_update_reo_wnd`).
+    pub(super) fn widen(&mut self, prior_delivered: u32, delivered: u32) {
+        if prior_delivered == 0 {
+            return;
+        }
+        // Once a round trip.
+        if prior_delivered < self.widened_at {
+            self.twice = false;
+        }
+        if self.twice {
+            self.steps = (self.steps + 1).min(255);
+            (self.twice, self.widened_at, self.lasting) = (false, delivered, LASTING);
+        } else if self.lasting == 0 {
+            self.steps = 1;
+        }
+    }
+
+    /// Another recovery showed the window to be too short.
+    pub(super) fn last_longer(&mut self) {
+        self.lasting = (self.lasting + 1).min(LASTING);
+    }
+
+    /// How long until a transmission counts as lost, in microseconds (`tcp_rack_skb_timeout`).
+    fn remaining(&self, now: u64, sent: &Sent, window: u64) -> i64 {
+        (self.rtt + window) as i64 - (now - sent.at) as i64
+    }
+}
+
+impl State {
+    /// Counts segments as delivered, under an echo of a mark or not (`tcp_count_delivered`).
+    pub(super) const fn count_delivered(&mut self, segments: u32, echo: bool) {
+        self.delivered += segments;
+        if echo {
+            self.delivered_marked += segments;
+        }
+    }
+
+    /// Takes in an ACK's blocks, and returns how many segments they deliver (`tcp_sacktag_write_queue`).
+    pub(super) fn tag(
+        &mut self,
+        prior_una: u32,
+        ack: &Ack,
+        found: &mut Found,
+        sample: &mut RateSample,
+    ) -> u32 {
+        let mut blocks = ack.blocks;
+        let count = blocks.iter().filter(|&&(low, high)| low < high).count();
+        let blocks = &mut blocks[..count];
+        let mut reordered = self.nxt;
+        let twice = is_duplicate(blocks, ack.next).then_some(blocks[0]);
+        let mut delivered = 0;
+        if let Some(block) = twice {
+            delivered = self.note_duplicate(block, prior_una, found);
+        }
+        if self.board.is_empty() {
+            return delivered;
+        }
+        let twice = twice.filter(|_| delivered > 0);
+        // In order, as the segments were sent.
+        blocks.sort_unstable();
+        for &mut block in &mut *blocks {
+            if twice == Some(block) {
+                (block.0.max(self.board.base())..block.1.min(self.nxt))
+                    .for_each(|seq| self.take_duplicate(seq, &mut reordered));
+            }
+            for seq in self.board.news(block).into_iter().flatten() {
+                if seq >= self.una {
+                    delivered += self.tag_one(seq, found, &mut reordered, sample);
+                }
+            }
+        }
+        self.board.remember(std::array::from_fn(|i| blocks.get(i).copied().unwrap_or_default()));
+        if self.phase != Phase::Loss || self.undo.marker.is_some() {
+            self.check_reordering(reordered, self.board.high_sacked());
+        }
+        delivered
+    }
+
+    /// Something came twice: what was sent again was not lost, or twice not lost (`tcp_check_dsack`,
+    /// `tcp_dsack_seen`).
+    fn note_duplicate(&mut self, (low, high): (u32, u32), prior_una: u32, found: &mut Found) -> u32 {
+        let segments = high - low;
+        if segments == 1 && self.probe_end == high {
+            found.probe_twice = true;
+        }
+        self.rack.duplicates += segments;
+        if self.rack.duplicates > self.resent {
+            return 0; // not of our doing
+        }
+        self.rack.twice |= self.rack.reordered && !found.probe_twice;
+        found.twice = true;
+        if high <= prior_una {
+            self.undo.acquit(segments, high);
+        }
+        segments
+    }
+
+    /// A segment that is outstanding came twice (`tcp_sacktag_one` of a D-SACK).
+    fn take_duplicate(&mut self, seq: u32, reordered: &mut u32) {
+        let sent = *self.board.get(seq);
+        if !sent.ambiguous() {
+            return;
+        }
+        self.undo.acquit(1, seq + 1);
+        if sent.flags & SACKED != 0 {
+            *reordered = seq.min(*reordered);
+        }
+        self.board.flag(seq, RESENT, 0);
+    }
+
+    /// A segment is SACKed for the first time (`tcp_sacktag_one`).
+    fn tag_one(&mut self, seq: u32, found: &mut Found, reordered: &mut u32, sample: &mut RateSample) -> u32 {
+        let sent = *self.board.get(seq);
+        if sent.flags & SACKED != 0 {
+            return 0;
+        }
+        self.rack.advance(self.clock.us, self.rtt.least(), seq, &sent);
+        let mut off = sent.flags & LOST;
+        if sent.flags & RESENT != 0 {
+            // Unless the first was lost, the second is still on its way.
+            off |= if off != 0 { RESENT } else { 0 };
+        } else if sent.flags & EVER_RESENT == 0 {
+            if seq < self.board.high_sacked() {
+                *reordered = seq.min(*reordered);
+            }
+            found.original |= seq < self.high;
+            found.first_sacked.get_or_insert(sent.at);
+            found.last_sacked = sent.at;
+        }
+        self.board.flag(seq, off, SACKED);
+        found.sacked = true;
+        let sent = *self.board.get(seq);
+        self.note_delivery(seq, &sent, sample);
+        1
+    }
+
+    /// A segment that was not sent again has arrived after one above it (`tcp_check_sack_reordering`).
+    pub(super) fn check_reordering(&mut self, low: u32, high: u32) {
+        if low >= high {
+            return;
+        }
+        self.rack.reordering = self.rack.reordering.max((high - low).min(MOST_REORDERING));
+        self.rack.reordered = true;
+    }
+
+    /// The reordering window in microseconds (`tcp_rack_reo_wnd`).
+    fn reordering_window(&self) -> u64 {
+        if !self.rack.reordered
+            && (self.phase >= Phase::Recovery || self.board.sacked >= self.rack.reordering)
+        {
+            return 0;
+        }
+        (self.rtt.least() >> 2).saturating_mul(u64::from(self.rack.steps)).min(self.rtt.smoothed())
+    }
+
+    /// Judges what must be lost by now, and returns how long, in microseconds, until more may be
+    /// (`tcp_rack_detect_loss`).
+    pub(super) fn detect_losses(&mut self) -> u64 {
+        let window = self.reordering_window();
+        let (now, mut wait, mut lost) = (self.clock.us, 0, 0);
+        let rack = &self.rack;
+        self.board.in_order_of_time(|board, seq, sent| {
+            if !Rack::after(rack.sent_at, rack.seq, sent.at, seq) {
+                return false;
+            }
+            let remaining = rack.remaining(now, &sent, window);
+            if remaining <= 0 {
+                lost += u32::from(board.lose(seq));
+            } else {
+                wait = wait.max(remaining as u64);
+            }
+            true
+        });
+        self.lost += lost;
+        wait
+    }
+
+    /// Looks for losses if something was delivered since (`tcp_identify_packet_loss`, `tcp_rack_mark_lost`).
+    pub(super) fn identify_losses(&mut self, profile: &Profile, found: &mut Found) {
+        if self.board.is_empty() || !std::mem::take(&mut self.rack.advanced) {
+            return;
+        }
+        let resent = self.board.resent;
+        let wait = self.detect_losses();
+        if wait > 0 {
+            let ticks = ticks_of_us(wait + LEAST_TIMEOUT_US, profile.tick);
+            self.timer.set(&self.clock, Pending::Reordering, ticks.min(self.rtt.rto), profile);
+            found.timer = false;
+        }
+        found.resent_lost |= resent > self.board.resent;
+    }
+
+    /// Judges lost what is outstanding when the timer goes off, but for what was sent less than a round trip ago
+    /// (`tcp_timeout_mark_lost`).
+    pub(super) fn lose_at_timeout(&mut self) {
+        let reneged = self.board.head().is_some_and(|head| head.flags & SACKED != 0);
+        if reneged {
+            self.board.forget_sacks();
+            self.reneged = true;
+        }
+        let base = self.board.base();
+        for seq in base..base + self.board.len() {
+            let recent = self.rack.remaining(self.clock.us, self.board.get(seq), 0) > 0;
+            if reneged || seq == base || !recent {
+                self.lost += u32::from(self.board.lose(seq));
+            }
+        }
+        self.board.hint = None;
+    }
+}
+
+impl Sender {
+    /// Takes acknowledged segments off the board, and measures the round trip (`tcp_clean_rtx_queue`).
+    pub(super) fn take_off(
+        &mut self,
+        profile: &Profile,
+        prior_high: u32,
+        found: &mut Found,
+        sample: &mut RateSample,
+    ) {
+        let state = &mut self.state;
+        let (now, high) = (state.clock.us, state.high);
+        let (mut first, mut last) = (None, None);
+        let mut reordered = state.nxt;
+        let mut acked = 0;
+        while state.board.base() < state.una {
+            let seq = state.board.base();
+            let sent = *state.board.get(seq);
+            if sent.ambiguous() {
+                found.resent_acked = true;
+            } else if sent.flags & SACKED == 0 {
+                first.get_or_insert(sent.at);
+                last = Some(sent.at);
+                reordered = seq.min(reordered);
+                found.original |= seq < high;
+            }
+            if sent.flags & SACKED == 0 {
+                state.count_delivered(1, found.echo);
+                // An echo from before it was sent again is of the first transmission (`tcp_skb_spurious_retrans`).
+                let spurious = sent.ambiguous() && state.echo != 0 && state.echo < (sent.at / 1000) as u32;
+                if !spurious {
+                    state.rack.advance(now, state.rtt.least(), seq, &sent);
+                }
+            }
+            state.note_delivery(seq, &sent, sample);
+            state.board.pop();
+            acked += 1;
+        }
+        found.acked = acked > 0;
+        found.reneging = state.board.head().is_some_and(|head| head.flags & SACKED != 0);
+        let mut rtt = first.filter(|_| !found.resent_acked).map(|first| now - first);
+        let mut latest = last.filter(|_| !found.resent_acked).map(|last| now - last);
+        let sacked = found.first_sacked.map(|first| now - first);
+        if sacked.is_some() {
+            latest = Some(now - found.last_sacked);
+        }
+        rtt = rtt.or(sacked);
+        if rtt.is_none() && found.acked && state.echo != 0 {
+            // Karn's rule, but for timestamps (`tcp_rtt_tsopt_us`).
+            rtt = Some(1000 * u64::from(state.clock.ms().saturating_sub(state.echo).max(1)));
+            latest = rtt;
+        }
+        sample.rtt = latest;
+        if let (Some(rtt), Some(latest)) = (rtt, latest) {
+            state.rtt.note_least(profile, &state.clock, latest);
+            state.rtt.measure(profile, rtt, state.una, state.nxt);
+        }
+        if found.acked {
+            found.timer = true;
+            if reordered < prior_high {
+                state.check_reordering(reordered, state.board.high_sacked());
+            }
+        } else if let (Some(sacked), Some(_), Some(head)) = (sacked, rtt, state.board.head())
+            && sacked > now - head.at
+        {
+            // What was sent after the head was last sent has arrived: the timer may start over.
+            found.timer = true;
+        }
+        if let Some(latest) = latest {
+            self.control.on_rtt(&mut self.state, profile, latest);
+        }
+    }
+}
+
+/// Whether the first block of an ACK for all below `next` says what came twice (RFC 2883, section 4).
+fn is_duplicate(blocks: &[(u32, u32)], next: u32) -> bool {
+    match blocks {
+        [(low, _), ..] if *low < next => true,
+        [(low, high), (first, end), ..] => first <= low && high <= end,
+        _ => false,
+    }
+}
+
+/// The ticks of `echo`, were it of the clock of timestamps, are those of a transmission before `since`.
+pub(super) const fn echoes_before(echo: u32, since: u32) -> bool {
+    echo != 0 && echo < since
+}

@@ -1,0 +1,191 @@
+//! The sender's one timer: retransmission, tail loss probe, or RACK's wait for reordering.
+
+use super::clock::{Clock, goes_off, ticks_of, ticks_of_us, us_of_ticks};
+use super::congestion::Rules as _;
+use super::sacks::LEAST_TIMEOUT_US;
+use super::{Phase, Sender, State, clock};
+use crate::tcp::{Outbox, Profile};
+use aqm::unit::{Span, Time};
+
+/// Lost SYNs after which the time-out doubles (`tcp_syn_linear_timeouts`).
+const LINEAR_SYNS: u32 = 4;
+/// What a receiver that took SACKs back is given at least, in microseconds.
+const RENEGING_US: u64 = 10_000;
+
+/// What the timer is set for (`icsk_pending`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pending {
+    Nothing,
+    Retransmission,
+    Probe,
+    Reordering,
+}
+
+/// The timer.
+#[derive(Clone, Debug)]
+pub(super) struct Timer {
+    pub(super) pending: Pending,
+    /// The tick at which it expires, and when it goes off.
+    expires: u32,
+    pub(super) goes_off: Time,
+}
+
+impl Default for Timer {
+    fn default() -> Self {
+        Self { pending: Pending::Nothing, expires: 0, goes_off: Time::MAX }
+    }
+}
+
+impl Timer {
+    /// Sets it to expire in so many ticks.
+    pub(super) fn set(&mut self, clock: &Clock, pending: Pending, ticks: u32, profile: &Profile) {
+        self.pending = pending;
+        self.expires = clock.ticks + ticks;
+        self.goes_off = goes_off(clock.ticks, self.expires, profile.tick);
+    }
+
+    fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl State {
+    /// Ticks that the pace makes the next segment wait.
+    fn pace_ticks(&self, profile: &Profile) -> u32 {
+        let wait = self.next_send.saturating_sub(self.clock.us * 1000);
+        ticks_of(Span::ns(wait), profile.tick)
+    }
+
+    /// Starts the retransmission timer, where a probe or RACK had it from when the head was sent (`tcp_rearm_rto`).
+    pub(super) fn start_rto(&mut self, profile: &Profile) {
+        if self.board.is_empty() {
+            return self.timer.clear();
+        }
+        let mut ticks = self.rtt.rto;
+        if matches!(self.timer.pending, Pending::Reordering | Pending::Probe) {
+            ticks = ticks_of_us(self.until_rto(profile).max(1) as u64, profile.tick);
+        }
+        let ticks = ticks + self.pace_ticks(profile);
+        self.timer.set(&self.clock, Pending::Retransmission, ticks, profile);
+    }
+
+    /// The same from now on, whatever it was set for.
+    pub(super) fn restart_rto(&mut self, profile: &Profile) {
+        let ticks = self.rtt.rto + self.pace_ticks(profile);
+        self.timer.set(&self.clock, Pending::Retransmission, ticks, profile);
+    }
+
+    /// How long until the head's time-out, in microseconds (`tcp_rto_delta_us`).
+    fn until_rto(&self, profile: &Profile) -> i64 {
+        let rto = us_of_ticks(self.rtt.rto, profile.tick) as i64;
+        self.board.head().map_or(rto, |head| head.at as i64 + rto - self.clock.us as i64)
+    }
+
+    /// Sets the timer for a tail loss probe or, where there may be none, for retransmission (`tcp_set_xmit_timer`).
+    pub(super) fn set_timer(&mut self, profile: &Profile) {
+        if self.board.is_empty() || !self.schedule_probe(profile, true) {
+            self.start_rto(profile);
+        }
+    }
+
+    /// Sets the timer for a tail loss probe in two round trips (`tcp_schedule_loss_probe`); whether there may be one.
+    pub(super) fn schedule_probe(&mut self, profile: &Profile, advancing: bool) -> bool {
+        if !matches!(self.phase, Phase::Open | Phase::Cwr) {
+            return false;
+        }
+        let mut ticks = if self.rtt.srtt8 > 0 {
+            // A single segment's ACK may be delayed.
+            let more = if self.board.len() == 1 { profile.min_rto.nanos() / 1000 } else { LEAST_TIMEOUT_US };
+            ticks_of_us((self.rtt.srtt8 >> 2) + more, profile.tick)
+        } else {
+            ticks_of(profile.initial_rto, profile.tick)
+        };
+        let rto =
+            if advancing { us_of_ticks(self.rtt.rto, profile.tick) as i64 } else { self.until_rto(profile) };
+        if rto > 0 {
+            ticks = ticks.min(ticks_of_us(rto as u64, profile.tick));
+        }
+        let ticks = ticks + self.pace_ticks(profile);
+        self.timer.set(&self.clock, Pending::Probe, ticks, profile);
+        true
+    }
+
+    /// The receiver seems to have taken back what it SACKed: it gets half a round trip (`tcp_check_sack_reneging`).
+    pub(super) fn wait_for_sacks(&mut self, profile: &Profile) {
+        let ticks = ticks_of_us((self.rtt.srtt8 >> 4).max(RENEGING_US), profile.tick);
+        self.timer.set(&self.clock, Pending::Retransmission, ticks, profile);
+    }
+}
+
+impl Sender {
+    /// A deadline has come (`tcp_write_timer_handler`).
+    pub fn on_timer(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
+        let state = &mut self.state;
+        state.refresh(now, profile);
+        if state.waiting && clock::instant(state.next_send.div_ceil(1000)) <= now {
+            state.waiting = false;
+            self.on_pace(profile, out);
+        }
+        let state = &mut self.state;
+        if state.timer.goes_off > now {
+            return;
+        }
+        match state.timer.pending {
+            Pending::Nothing => state.timer.clear(),
+            Pending::Reordering => self.on_reordering_over(profile, out),
+            Pending::Probe => self.probe(profile, out),
+            Pending::Retransmission => {
+                state.timer.clear();
+                self.on_timeout(profile, out);
+            }
+        }
+    }
+
+    /// The pace allows the segment that waits (`tcp_tsq_write`).
+    fn on_pace(&mut self, profile: &Profile, out: &mut impl Outbox) {
+        let state = &self.state;
+        if state.board.lost > state.board.resent && state.cwnd > state.board.in_flight() {
+            self.resend_lost(profile, out);
+        }
+        self.push(profile, out);
+    }
+
+    /// Reordering has had its time (`tcp_rack_reo_timeout`).
+    fn on_reordering_over(&mut self, profile: &Profile, out: &mut impl Outbox) {
+        let (before, lost) = (self.state.board.in_flight(), self.state.lost);
+        self.state.detect_losses();
+        if before != self.state.board.in_flight() {
+            if self.state.phase != Phase::Recovery {
+                self.enter_recovery(profile, false);
+                if !self.control.steers() {
+                    self.state.reduce(1, self.state.lost - lost, false);
+                }
+            }
+            self.resend_lost(profile, out);
+        }
+        if self.state.timer.pending != Pending::Retransmission {
+            self.state.start_rto(profile);
+        }
+    }
+
+    /// The retransmission timer went off (`tcp_retransmit_timer`).
+    fn on_timeout(&mut self, profile: &Profile, out: &mut impl Outbox) {
+        if self.state.board.is_empty() {
+            return;
+        }
+        self.state.timeouts += 1;
+        let syn = self.state.una == 0 && profile.handshake;
+        if !syn {
+            self.enter_loss(profile);
+        }
+        self.state.backoffs += 1;
+        let head = self.state.board.base();
+        self.resend(head, true, profile, out);
+        let state = &mut self.state;
+        if !syn || state.timeouts > LINEAR_SYNS {
+            state.rtt.back_off(profile);
+        }
+        let rto = state.rtt.rto;
+        state.timer.set(&state.clock, Pending::Retransmission, rto, profile);
+    }
+}
