@@ -20,7 +20,7 @@ from aqmlab._core import in_base_unit
 STORED = {point.name: point for point in reference.stored()}
 
 # Where the senders alone decide: with TCP on a FIFO.
-CLOSED = ["fifo_reno_10m_40ms_n1_100p", "fifo_reno_10m_40ms_n2_200p"]
+CLOSED = [name for name in points.CLOSED if STORED[name].fifo]
 
 # Where no sender reacts: what the disciplines do with the same packets.
 OPEN = [f"open_{name}_{pattern}" for name in ("fifo", "headdrop", "codel") for pattern in arrivals.PATTERNS]
@@ -231,10 +231,10 @@ def test_a_difference_of_more_than_three_tolerances_fails_the_whole() -> None:
     assert printed._verdict({point(): [*near, Check("a", "util", 1, 1.4, 0.1)]}) == 1
 
 
-def test_the_first_packet_with_another_fate_is_found() -> None:
-    assert fates.first_difference("..xM.", "..xM.") is None
-    assert fates.first_difference("..xM.", "..x..") == 3
-    assert fates.first_difference("..x", "..x.") == 3
+def test_the_packets_with_another_fate_are_found() -> None:
+    assert fates.differences("..xM.", "..xM.") == []
+    assert fates.differences("..xM.", "x.x..") == [0, 3]
+    assert fates.differences("..x", "..x.") == [3]
 
 
 def test_fates_are_counted_by_flow() -> None:

@@ -52,11 +52,12 @@ def _flat(compared: Mapping[Point, Sequence[Check]]) -> list[Check]:
 
 def _open_loop(opened: Mapping[Point, Sequence[Check]]) -> str:
     """Where the fates of packets first differ: before that the two disciplines do the same."""
-    firsts = fates.first_differences(list(opened))
-    lines = [("point", "of packets", "the same until"), *((point.name, *firsts[point.name]) for point in opened)]
-    passed = (
-        f"\nOpen loop, which decides nothing here: {share(_flat(opened)):.1%} of {len(_flat(opened))} checks passed"
-    )
+    lines = [("point", "packets", "other fate", "first", "sent at")]
+    for name, parting in fates.partings(list(opened)).items():
+        where = ("-", "-") if parting.when is None else (str(parting.first), f"{parting.when:.4f} s")
+        lines.append((name, str(parting.packets), str(parting.differ), *where))
+    found = _flat(opened)
+    passed = f"\nOpen loop, which decides nothing here: {share(found):.1%} of {len(found)} checks passed"
     return "\n" + aligned(lines, {"point"}) + "\n" + passed
 
 

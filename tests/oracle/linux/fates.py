@@ -2,7 +2,8 @@
 
 import subprocess
 from collections.abc import Sequence
-from itertools import count
+from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,8 +15,23 @@ from oracle.linux.reference import Point
 ROOT = Path(__file__).parents[3]
 
 
-def first_differences(points: Sequence[Point]) -> dict[str, tuple[str, str]]:
-    """Of each point's first seed: how many packets there are, and the number and time of the first that differs."""
+@dataclass(frozen=True)
+class Parting:
+    """How far both do the same with the packets of a point."""
+
+    packets: int
+    differ: int
+    """How many packets have another fate."""
+
+    first: int | None
+    """The number of the first of them."""
+
+    when: float | None
+    """When it was sent, in seconds."""
+
+
+def partings(points: Sequence[Point]) -> dict[str, Parting]:
+    """Of each point's first seed."""
     program = _built()
     found = {}
     with TemporaryDirectory() as folder:
@@ -23,17 +39,16 @@ def first_differences(points: Sequence[Point]) -> dict[str, tuple[str, str]]:
             seed = point.seeds[0]
             sent = arrivals(point.conf["arrivals"], seed)
             made = dumbbell.open_loop(point.name, {**point.conf, "seed": seed}, Path(folder))
-            at = first_difference(reference.fate(point.runs[seed]), fate(program, made, Path(folder)))
-            where = "the end" if at is None else f"{at} ({sent[at][0]:.4f} s)"
-            found[point.name] = (str(len(sent)), where)
+            both = reference.fate(point.runs[seed]), fate(program, made, Path(folder))
+            others = differences(*both)
+            first = others[0] if others else None
+            found[point.name] = Parting(len(sent), len(others), first, None if first is None else sent[first][0])
     return found
 
 
-def first_difference(theirs: str, ours: str) -> int | None:
-    """The number of the first packet, from 0, with another fate; None if they are the same to the end."""
-    pairs = zip(count(), theirs, ours, strict=False)
-    differs = next((i for i, a, b in pairs if a != b), min(len(theirs), len(ours)))
-    return differs if differs < max(len(theirs), len(ours)) else None
+def differences(theirs: str, ours: str) -> list[int]:
+    """The numbers of the packets, from 0, with another fate; one that has none in one of both counts."""
+    return [number for number, pair in enumerate(zip_longest(theirs, ours)) if pair[0] != pair[1]]
 
 
 def fate(program: Path, scenario: aqmlab.Scenario, folder: Path) -> str:
