@@ -3,10 +3,10 @@
 from itertools import pairwise
 
 import pytest
-from oracle import __main__ as printed
-from oracle import jobs, ours, reference
-from oracle.check import Check, checks
+from oracle import jobs, ours, reference, verdict
+from oracle.check import FEWEST, checks
 from oracle.dumbbell import HEADER, NotYet, scenario
+from oracle.verdict import Check
 from oracle.window import period
 
 import aqmlab
@@ -127,11 +127,11 @@ def test_a_difference_counts_in_tolerances_and_one_far_off_fails_the_whole() -> 
     near, edge, far = (Check("row", "loss", 0.1, 0.1 + 0.005 * units, 0.005) for units in (0.0, 0.9, 3.1))
     assert [check.passed for check in (near, edge, far)] == [True, True, False]
     assert all(a.units < b.units for a, b in pairwise((near, edge, far)))
-    assert printed.enough([near, edge])
-    assert not printed.enough([near] * 99 + [far])
-    assert not printed.enough([near] * 9 + [Check("row", "loss", 0.1, 0.11, 0.005)])
-    assert "off: 3.1 tolerances" in printed.table([far])
-    assert "row loss 3.10" in printed.totals([near, far])
+    assert verdict.enough([near, edge], FEWEST)
+    assert not verdict.enough([near] * 99 + [far], FEWEST)
+    assert not verdict.enough([near] * 9 + [Check("row", "loss", 0.1, 0.11, 0.005)], FEWEST)
+    assert "off: 3.1 tolerances" in verdict.table([far], "ns-2")
+    assert "row loss 3.10" in verdict.totals([near, far], FEWEST)
 
 
 def test_ns2s_own_spread_widens_the_tolerance() -> None:

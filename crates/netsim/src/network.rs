@@ -358,6 +358,7 @@ impl<P: Probe> Network<P> {
         }
         managed.losses.on_departure(now, arrival_number, &packet);
         self.probe.on_departure(number, now, managed.sending, packet.size, sojourn);
+        self.probe.on_fate(number, arrival_number, packet.is_marked());
         Some(packet.with_size(packet.size - overhead))
     }
 

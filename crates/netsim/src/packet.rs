@@ -132,6 +132,12 @@ impl Packet {
         Self { stamp: now, flow, hop, seq, blocks, size, class, generation, kind: Kind::Datagram, flags }
     }
 
+    /// Whether CE is set.
+    #[inline]
+    pub(crate) const fn is_marked(&self) -> bool {
+        self.flags & CE != 0
+    }
+
     /// The same packet at a later hop, perhaps marked on the way.
     #[inline(always)]
     pub(crate) const fn at_hop(&self, hop: u32, marked: bool) -> Self {

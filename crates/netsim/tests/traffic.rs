@@ -197,3 +197,33 @@ fn only_a_source_that_sends_has_started() {
     assert!(class.started.abs_diff(500) < 80, "{}", class.started);
     assert!(class.traffic.arrivals >= class.started, "each has sent at once");
 }
+
+/// What departed: which arrival each was, and whether it was marked.
+#[derive(Default)]
+struct Departed(Vec<(u64, bool)>);
+
+impl Probe for Departed {
+    fn on_fate(&mut self, _: usize, arrival: u64, marked: bool) {
+        self.0.push((arrival, marked));
+    }
+}
+
+#[test]
+fn a_fate_names_the_arrival_and_says_whether_it_is_marked() {
+    let scenario = check(
+        "duration = \"20 s\"\n[dumbbell]\nrate = \"5 Mbit/s\"\nbuffer = \"20 packets\"\n\
+         [aqm]\nname = \"red\"\nmin_th = 5.0\necn = true\n\
+         [[traffic]]\nname = \"ect\"\ncount = 4\ntcp = \"linux:ecn=true\"\n\
+         [[traffic]]\nname = \"other\"\nkind = \"poisson\"\nrate = \"2 Mbit/s\"\n",
+    );
+    let mut run = Simulation::new(scenario, 1, Departed::default());
+    run.advance(Time::MAX);
+    let (fates, results) = (run.probe().0.clone(), run.results());
+    assert!(fates.windows(2).all(|pair| pair[0].0 < pair[1].0), "a queue of one keeps the order of arrival");
+    let queue = &results.metrics.link.traffic;
+    let lost = queue.drops_early + queue.drops_overflow;
+    let waiting = queue.arrivals - lost - fates.len() as u64;
+    assert!(lost > 0 && waiting <= 20, "{lost} lost, {waiting} waiting");
+    let marked = fates.iter().filter(|(_, marked)| *marked).count() as u64;
+    assert!(marked > 0 && marked.abs_diff(queue.marks) <= waiting, "{marked} of {} marks", queue.marks);
+}
