@@ -88,6 +88,8 @@ pub struct Load {
     pub kind: &'static str,
     /// The part lost by chance in front of the queue.
     pub lost: f64,
+    /// Whether its packets are marked where others are dropped early.
+    pub marked: bool,
 }
 
 impl Model {
@@ -228,6 +230,7 @@ impl Model {
                 "from": f64::midpoint(start[0], start[1]),
                 "to": stop.min(general.duration.secs()),
                 "kind": load.kind,
+                "marked": load.marked,
             })
         });
         json!({

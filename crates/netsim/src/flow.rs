@@ -237,10 +237,10 @@ impl Endpoints {
                 }
                 self.sites.push(site);
             }
-            Kind::Udp(udp) => {
+            Kind::Udp(udp, ecn) => {
                 for (i, start) in starts.enumerate() {
                     let rng = Stream::new(seed, &format!("traffic.{}.{i}", entry.name));
-                    self.sources.push(Source::new((class, paths(i).0), entry, udp, start, end, rng));
+                    self.sources.push(Source::new((class, paths(i).0), entry, (udp, *ecn), start, end, rng));
                 }
             }
         }

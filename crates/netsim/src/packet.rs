@@ -3,7 +3,7 @@
 use crate::tcp::{Ack, MOST_BLOCKS, Segment};
 use aqm::queue::Frame;
 use aqm::unit::{Span, Time};
-use scenario::model::HEADER;
+use scenario::model::{Ecn, HEADER};
 
 /// What a packet is to its endpoints.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -121,9 +121,14 @@ impl Packet {
     }
 
     /// A datagram of `size` bytes.
-    pub(crate) fn datagram(now: Time, flow: u32, hop: u32, class: u16, size: u16) -> Self {
+    pub(crate) fn datagram(now: Time, flow: u32, hop: u32, class: u16, size: u16, ecn: Ecn) -> Self {
         let blocks = [(0, 0); MOST_BLOCKS];
-        let (seq, generation, flags) = (0, 0, 0);
+        let (seq, generation) = (0, 0);
+        let flags = match ecn {
+            Ecn::None => 0,
+            Ecn::Ect0 => ECT,
+            Ecn::Ect1 => ECT | L4S,
+        };
         Self { stamp: now, flow, hop, seq, blocks, size, class, generation, kind: Kind::Datagram, flags }
     }
 
@@ -249,6 +254,18 @@ mod tests {
             packet.mark();
             assert_eq!((packet.packet().ect, packet.packet().l4s), (true, true));
             assert_eq!(packet.segment(), (segment, true));
+        }
+    }
+
+    #[test]
+    fn a_datagram_has_the_codepoint_it_was_sent_with_until_it_is_marked() {
+        for (ecn, ect, l4s) in [(Ecn::None, false, false), (Ecn::Ect0, true, false), (Ecn::Ect1, true, true)]
+        {
+            let mut packet = Packet::datagram(Time::ZERO, 1, 2, 3, 500, ecn);
+            assert_eq!((packet.packet().ect, packet.packet().l4s), (ect, l4s), "{ecn:?}");
+            assert!(packet.packet().udp && packet.packet().size == 500);
+            packet.mark();
+            assert_eq!((packet.packet().ect, packet.packet().l4s), (ect, true), "CE after {ecn:?}");
         }
     }
 

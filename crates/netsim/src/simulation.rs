@@ -367,7 +367,8 @@ impl<P: Probe> Simulation<P> {
         // Packets without a gap, such as those of a frame, are handed over together.
         loop {
             let sent = source.send();
-            let packet = Packet::datagram(now, index, source.forth, source.class, sent.size);
+            let (hop, class, ecn) = (source.forth, source.class, source.ecn);
+            let packet = Packet::datagram(now, index, hop, class, sent.size, ecn);
             match sent.gap {
                 Some(Span::ZERO) => self.network.send(self.network.events.instant(), &packet),
                 Some(gap) => {

@@ -268,11 +268,11 @@ mod tests {
         assert_eq!(own("ftp"), "");
         assert_eq!(own("transfer"), "size");
         assert_eq!(own("short"), "size lifetime arrival_rate interarrival");
-        assert_eq!(own("cbr"), "rate");
-        assert_eq!(own("on-off"), "rate on off");
-        assert_eq!(own("fgn"), "rate hurst deviation step");
-        assert_eq!(own("trace"), "file");
-        assert_eq!(own("video"), "frame_rate frame_size key_every key_size");
+        assert_eq!(own("cbr"), "ecn rate");
+        assert_eq!(own("on-off"), "ecn rate on off");
+        assert_eq!(own("fgn"), "ecn rate hurst deviation step");
+        assert_eq!(own("trace"), "ecn file");
+        assert_eq!(own("video"), "ecn frame_rate frame_size key_every key_size");
     }
 
     #[test]

@@ -229,7 +229,10 @@ fn what_to_lower(tables: &Tables, scenario: &Scenario, estimate: &Estimate) -> S
     let name = &traffic.name;
     let count = format!("traffic.{name}.count ({})", traffic.count);
     match &traffic.kind {
-        Kind::Udp(Udp::Cbr(rate) | Udp::OnOff { rate, .. } | Udp::Poisson(rate) | Udp::Fgn { rate, .. }) => {
+        Kind::Udp(
+            Udp::Cbr(rate) | Udp::OnOff { rate, .. } | Udp::Poisson(rate) | Udp::Fgn { rate, .. },
+            _,
+        ) => {
             format!("traffic.{name}.rate ({rate}) or {count}")
         }
         Kind::Transfer(_, size) => format!("traffic.{name}.size ({size}) or {count}"),
@@ -237,7 +240,7 @@ fn what_to_lower(tables: &Tables, scenario: &Scenario, estimate: &Estimate) -> S
             Some(rate) => format!("traffic.{name}.arrival_rate ({rate}) or {count}"),
             None => format!("raise traffic.{name}.interarrival ({}) or lower {count}", short.interarrival),
         },
-        Kind::Web(..) | Kind::Udp(_) => count,
+        Kind::Web(..) | Kind::Udp(..) => count,
         Kind::Ftp(_) => {
             let cable = link.name.trim_end_matches(":reverse");
             let table = match tables.links.iter().any(|entry| entry.table.name == cable) {

@@ -112,8 +112,8 @@ pub enum Kind {
     Short(Tcp, Short),
     /// People who read pages.
     Web(Tcp, Web),
-    /// Datagrams.
-    Udp(Udp),
+    /// Datagrams, all with this codepoint.
+    Udp(Udp, Ecn),
 }
 
 /// TCP flows that arrive one after the other while the entry is active.
@@ -342,6 +342,18 @@ params! {
 }
 
 choice! {
+    /// The codepoint that datagrams are sent with (RFC 3168, section 5; RFC 9331).
+    pub enum Ecn {
+        /// Not-ECT: a congested queue drops them.
+        None = "none",
+        /// ECT(0): a queue may mark them instead.
+        Ect0 = "ect0",
+        /// ECT(1): the same, and queues that tell apart what is scalable take them as that.
+        Ect1 = "ect1",
+    }
+}
+
+choice! {
     /// What the flows of a traffic entry do.
     pub enum KindName {
         /// TCP with always something to send.
@@ -411,6 +423,9 @@ params! {
         request: Bytes = Bytes(300), "bytes", Range::new(HEADER as f64 + 1.0, 65535.0);
         /// How long a `web` client thinks between sessions.
         think: Law<Span> = Law::Exponential(Span::s(50)), "s", Range::new(0.0, 1e7);
+        /// The ECN codepoint of its datagrams: Not-ECT, ECT(0) or ECT(1); a queue may mark the latter two instead of
+        /// dropping them. The sources do not answer to marks. TCP has an `ecn` of its own.
+        ecn: Ecn = Ecn::None, "";
         /// Rate on the wire: of `cbr`; of `on-off` while on; the mean of `poisson` and `fgn`.
         rate: Rate = Rate::mbit_per_s(1), "bit/s", Range::new(1.0, 1e11);
         /// How long an `on-off` flow sends: rounded to whole packets, at least one.

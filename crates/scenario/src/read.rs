@@ -61,7 +61,7 @@ pub(crate) struct TrafficEntry {
 }
 
 /// The keys of a traffic entry that only some kinds have, and which.
-pub(crate) const BELONGS: [(&str, &[KindName]); 21] = {
+pub(crate) const BELONGS: [(&str, &[KindName]); 22] = {
     use KindName::{Cbr, Fgn, Ftp, OnOff, Poisson, Short, Trace, Transfer, Video, Voip, Web};
     [
         ("tcp", &[Ftp, Transfer, Short, Web]),
@@ -73,6 +73,7 @@ pub(crate) const BELONGS: [(&str, &[KindName]); 21] = {
         ("objects", &[Web]),
         ("request", &[Web]),
         ("think", &[Web]),
+        ("ecn", &[Cbr, OnOff, Poisson, Fgn, Trace, Voip, Video]),
         ("rate", &[Cbr, OnOff, Poisson, Fgn]),
         ("on", &[OnOff]),
         ("off", &[OnOff]),

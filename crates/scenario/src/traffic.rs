@@ -91,6 +91,7 @@ pub(crate) fn kind(entry: &TrafficEntry) -> Kind {
     let (table, tcp) = (&entry.table, || entry.tcp.clone());
     let interval = period(table.frame_rate.unwrap_or(VIDEO_FRAMES));
     let size = table.size.unwrap_or(WEB_OBJECT);
+    let udp = |udp| Kind::Udp(udp, table.ecn);
     match table.kind {
         KindName::Ftp => Kind::Ftp(tcp()),
         // Without a size it is the stop that ends it, as it ends a greedy flow.
@@ -115,23 +116,23 @@ pub(crate) fn kind(entry: &TrafficEntry) -> Kind {
                 think: table.think,
             },
         ),
-        KindName::Cbr => Kind::Udp(Udp::Cbr(table.rate)),
-        KindName::OnOff => Kind::Udp(Udp::OnOff { rate: table.rate, on: table.on, off: table.off }),
-        KindName::Poisson => Kind::Udp(Udp::Poisson(table.rate)),
-        KindName::Fgn => Kind::Udp(Udp::Fgn {
+        KindName::Cbr => udp(Udp::Cbr(table.rate)),
+        KindName::OnOff => udp(Udp::OnOff { rate: table.rate, on: table.on, off: table.off }),
+        KindName::Poisson => udp(Udp::Poisson(table.rate)),
+        KindName::Fgn => udp(Udp::Fgn {
             rate: table.rate,
             hurst: table.hurst,
             deviation: table.deviation,
             step: table.step,
         }),
-        KindName::Trace => Kind::Udp(Udp::Trace(entry.arrivals.clone())),
-        KindName::Voip => Kind::Udp(Udp::Frames {
+        KindName::Trace => udp(Udp::Trace(entry.arrivals.clone())),
+        KindName::Voip => udp(Udp::Frames {
             interval,
             size: packet_size(entry),
             key_every: 0,
             key_size: packet_size(entry),
         }),
-        KindName::Video => Kind::Udp(Udp::Frames {
+        KindName::Video => udp(Udp::Frames {
             interval,
             size: table.frame_size,
             key_every: table.key_every,

@@ -314,6 +314,15 @@ fn every_broken_file_gets_its_message() {
             with("duration", "duration = \"1000 s\"").replace("\"ftp\"", "\"fgn\"\nstep = \"10 us\""),
             "x.toml:11: traffic.long.step = \"10 us\": must be at least \"238.419 us\" for this duration",
         ),
+        (
+            and("ecn = \"ect0\"\n"),
+            "x.toml:11: traffic.long.ecn = \"ect0\": only for kind \"cbr\" or \"on-off\" or \"poisson\" or \"fgn\" or \
+             \"trace\" or \"voip\" or \"video\"; this entry's is \"ftp\"",
+        ),
+        (
+            with("kind", "kind = \"cbr\"\necn = true"),
+            "x.toml:11: traffic.long.ecn = true: must be one of none, ect0, ect1",
+        ),
         (with("kind", "kind = \"trace\""), "x.toml:8: traffic.long: a trace needs a file, CSV or pcap"),
         (
             with("kind", "kind = \"trace\"\nfile = 3"),

@@ -6,7 +6,7 @@ use aqm::unit::{Bytes, Span};
 use netsim::tcp::Profile;
 use scenario::Law;
 use scenario::model::{
-    Congestion, Extent, HEADER, Kind, Link, Scenario, Short as Passing, Tcp, Traffic, Udp,
+    Congestion, Ecn, Extent, HEADER, Kind, Link, Scenario, Short as Passing, Tcp, Traffic, Udp,
 };
 use scenario::route::Routes;
 use std::collections::{BTreeMap, BTreeSet};
@@ -154,16 +154,16 @@ impl<'a> Builder<'a> {
                     "that the flows of {} heed losses: what they have to send comes as a constant rate",
                     traffic.name
                 ));
-                self.constant(entry, traffic, scenario::offered(traffic), "short")
+                self.constant(entry, traffic, scenario::offered(traffic), "short", Ecn::None)
             }
             Kind::Web(..) => {
                 self.leave_out(format!(
                     "that the clients of {} heed losses and delays: the most that they ask for comes as a constant rate",
                     traffic.name
                 ));
-                self.constant(entry, traffic, scenario::offered(traffic), "web")
+                self.constant(entry, traffic, scenario::offered(traffic), "web", Ecn::None)
             }
-            Kind::Udp(udp) => {
+            Kind::Udp(udp, ecn) => {
                 let kind = match udp {
                     Udp::Cbr(_) => "cbr",
                     Udp::OnOff { .. } => "on-off",
@@ -176,7 +176,7 @@ impl<'a> Builder<'a> {
                     let message = format!("how the rate of {} varies: its mean stands in", traffic.name);
                     self.leave_out(message);
                 }
-                self.constant(entry, traffic, udp.mean_rate(traffic.packet_size), kind)
+                self.constant(entry, traffic, udp.mean_rate(traffic.packet_size), kind, *ecn)
             }
             Kind::Transfer(..) => Err(Unsupported::new(format!(
                 "traffic.{}: transfers of a size end when they have sent it, of which the fluid model has no mean; give \
@@ -315,6 +315,7 @@ impl<'a> Builder<'a> {
         traffic: &Traffic,
         each: f64,
         kind: &'static str,
+        ecn: Ecn,
     ) -> Result<(), Unsupported> {
         let observed = self.scenario.observed;
         let (mut rate, mut kept) = (0.0, 0.0);
@@ -338,7 +339,7 @@ impl<'a> Builder<'a> {
             )));
         }
         let [_, mut stop] = self.window(traffic);
-        if let Kind::Udp(Udp::Trace(arrivals)) = &traffic.kind {
+        if let Kind::Udp(Udp::Trace(arrivals), _) = &traffic.kind {
             let length = arrivals.last().map_or(0.0, |last| last.at.secs());
             stop = stop.min(traffic.begin.secs() + traffic.start.mean() + length);
         }
@@ -346,7 +347,8 @@ impl<'a> Builder<'a> {
         let start = spread(&traffic.start).map(|after| traffic.begin.secs() + after);
         let lost = if rate > 0.0 { 1.0 - kept / rate } else { 0.0 };
         let rate = Population::Lasting { count: rate, start, stop };
-        self.load.push(Load { entry, rate, kind, lost });
+        let marked = ecn != Ecn::None && self.marks;
+        self.load.push(Load { entry, rate, kind, lost, marked });
         Ok(())
     }
 

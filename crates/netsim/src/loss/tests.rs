@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::tcp::Ack;
+use scenario::model::Ecn;
 
 fn at(ms: u64) -> Time {
     Time::ZERO + Span::ms(ms)
@@ -9,7 +10,7 @@ fn at(ms: u64) -> Time {
 
 /// A datagram of flow `flow`, whose class is its number too.
 fn packet(flow: u32) -> Packet {
-    Packet::datagram(Time::ZERO, flow, 0, flow as u16, 500)
+    Packet::datagram(Time::ZERO, flow, 0, flow as u16, 500, Ecn::None)
 }
 
 fn losses() -> Losses {
