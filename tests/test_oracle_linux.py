@@ -263,15 +263,14 @@ def test_a_peak_of_the_window_is_one_however_slowly_it_falls() -> None:
     assert traces.peaks((float(i), float(cwnd)) for i, cwnd in enumerate(tooth * 3)) == [5, 15, 25]
 
 
-def test_the_period_is_the_mean_time_between_peaks_and_unknown_without_three() -> None:
-    def run(teeth: int) -> traces.Trace:
-        cwnd = [10.0, 15.0, 20.0, 12.0] * teeth
-        return traces.Trace(
-            {"a": pl.DataFrame({"t": [0.5 * i for i in range(len(cwnd))], "cwnd": cwnd})}, pl.DataFrame()
-        )
+def test_the_period_is_the_mean_time_between_peaks_and_unknown_if_a_flow_has_no_three() -> None:
+    def run(*teeth: int) -> traces.Trace:
+        windows = {str(n): [10.0, 15.0, 20.0, 12.0] * n for n in teeth}
+        flows = {n: pl.DataFrame({"t": [i / 2 for i in range(len(cwnd))], "cwnd": cwnd}) for n, cwnd in windows.items()}
+        return traces.Trace(flows, pl.DataFrame())
 
-    assert traces.period([run(5), run(6)], begin=0)["period"].mean == pytest.approx(2)
-    assert traces.period([run(5), run(2)], begin=0) == {}
+    assert traces.period([run(5), run(6, 7)], begin=0)["period"].mean == pytest.approx(2)
+    assert traces.period([run(5), run(5, 2)], begin=0) == {}
 
 
 def test_live_asks_for_any_dumbbell() -> None:
