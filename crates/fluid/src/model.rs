@@ -59,7 +59,7 @@ pub struct Class {
     pub flows: Population,
     /// There and back without any queue, s.
     pub rtt: f64,
-    /// Size of a data packet in bytes.
+    /// Size of a data packet on the managed link in bytes.
     pub packet: u64,
     /// Packets that an ACK covers.
     pub acked: f64,
@@ -82,7 +82,7 @@ pub struct Class {
 pub struct Load {
     /// The number of the traffic entry.
     pub entry: usize,
-    /// What there is when, in bit/s.
+    /// What there is when, in bit/s on the managed link.
     pub rate: Population,
     /// What it is.
     pub kind: &'static str,

@@ -8,12 +8,9 @@ use netsim::results::{
     ClassDistributions, ClassMetrics, Distributions, Engine, FlowMetrics, LinkDistributions, LinkMetrics,
     Metrics, Results, TrafficMetrics,
 };
-use scenario::model::{HEADER, Kind};
+use scenario::model::Kind;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
-
-/// Bytes of UDP and IP header in every datagram.
-const UDP_HEADER: u64 = 28;
 
 /// What the equations say nothing of.
 const UNKNOWN: [&str; 10] = [
@@ -178,7 +175,7 @@ impl Fluid {
             both if both > 0.0 => lost * overflow / both,
             _ => 0.0,
         };
-        let size = self.bits() / (8.0 * traffic.packet_size.0 as f64);
+        let size = self.bits() / (8.0 * self.framed(entry));
         let arrivals = sums.arrivals - then.arrivals;
         let marks = if marked && arrivals > 0.0 { arrived * early / arrivals } else { 0.0 };
         let bits = accepted * self.sent(sums) * self.bits();
@@ -226,12 +223,17 @@ impl Fluid {
         }
     }
 
+    /// Bytes of an entry's packet on the link.
+    fn framed(&self, entry: usize) -> f64 {
+        let scenario = &self.model().scenario;
+        (scenario.traffic[entry].packet_size.0 + scenario.links[scenario.observed].overhead.0) as f64
+    }
+
     /// Bits of payload that arrive for a packet that an entry got into the queue.
     fn payload(&self, entry: usize) -> f64 {
         let model = self.model();
         let traffic = &model.scenario.traffic[entry];
-        let header = if matches!(traffic.kind, Kind::Udp(..)) { UDP_HEADER } else { u64::from(HEADER) };
-        let payload = traffic.packet_size.0.saturating_sub(header) as f64 / traffic.packet_size.0 as f64;
+        let payload = traffic.packet_size.0.saturating_sub(traffic.header()) as f64 / self.framed(entry);
         let kept = |class: &Class| 1.0 - class.lost[1];
         let kept = model.classes.iter().find(|class| class.entry == entry).map_or(1.0, kept);
         self.bits() * payload * kept

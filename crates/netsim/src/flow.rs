@@ -15,9 +15,6 @@ use scenario::law::Drawn;
 use scenario::model::{Kind, Tcp, Traffic};
 use std::ops::{Add, Sub};
 
-/// Header bytes of a UDP datagram over IP.
-pub(crate) const UDP_HEADER: u32 = 28;
-
 /// What the flows of a traffic entry have done together.
 #[derive(Default, Debug)]
 pub(crate) struct Class {

@@ -7,7 +7,7 @@ use crate::rng::Stream;
 use aqm::Uniform as _;
 use aqm::unit::{Bytes, Rate, Span, Time};
 use scenario::Law;
-use scenario::model::{Arrival, Ecn, Traffic, Udp};
+use scenario::model::{Arrival, Ecn, Traffic, UDP_HEADER, Udp};
 use std::sync::Arc;
 
 /// A UDP sender with the counters of its receiver.
@@ -68,7 +68,7 @@ impl Source {
     /// will ask then.
     #[inline]
     pub(crate) fn on_arrival(&mut self, size: u16, warming: bool) {
-        let payload = u64::from(u32::from(size).saturating_sub(crate::flow::UDP_HEADER));
+        let payload = u64::from(u32::from(size).saturating_sub(UDP_HEADER));
         self.delivered += payload;
         self.delivered_at_warmup += if warming { payload } else { 0 };
     }

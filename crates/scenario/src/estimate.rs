@@ -1,7 +1,7 @@
 //! How much work a run will be, roughly, told before it is tried.
 
 use crate::law::Law;
-use crate::model::{Extent, HEADER, Kind, Link, Scenario, Short, Tcp, Traffic};
+use crate::model::{Extent, Kind, Link, Scenario, Short, Tcp, Traffic};
 use crate::route::Routes;
 use aqm::unit::{Bytes, Span};
 
@@ -101,7 +101,7 @@ fn together(kind: &Kind) -> f64 {
 
 /// The segments that carry `size` bytes.
 fn segments(traffic: &Traffic, size: &Law<Bytes>) -> f64 {
-    let payload = traffic.packet_size.0 - u64::from(HEADER).min(traffic.packet_size.0 - 1);
+    let payload = traffic.packet_size.0 - traffic.header().min(traffic.packet_size.0 - 1);
     (size.mean() / payload as f64).ceil()
 }
 

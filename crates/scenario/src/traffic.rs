@@ -1,7 +1,7 @@
 //! What the flows of a `[[traffic]]` do, from the keys of its kind.
 
 use crate::law::Law;
-use crate::model::{Extent, Kind, KindName, Short, TrafficTable, Udp, Web};
+use crate::model::{Extent, Kind, KindName, Short, Tcp, Traffic, TrafficTable, UDP_HEADER, Udp, Web};
 use crate::read::{Reader, TrafficEntry, below};
 use aqm::params::Field;
 use aqm::unit::{Bytes, Frequency, Span};
@@ -67,6 +67,24 @@ pub(crate) fn whole(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
             reader.refuse(path, None, "a trace needs a file, CSV or pcap");
         }
         _ => {}
+    }
+}
+
+/// Notes if a segment has no room for data behind TCP's header.
+pub(crate) fn room(table: &TrafficTable, tcp: &Tcp, path: &str, reader: &mut Reader<'_>) {
+    let sizes = match table.kind {
+        KindName::Ftp | KindName::Transfer | KindName::Short => [table.packet_size, None],
+        KindName::Web => [table.packet_size, Some(table.request)],
+        _ => [None, None],
+    };
+    for (key, size) in ["packet_size", "request"].into_iter().zip(sizes) {
+        let at = below(path, key);
+        if let Some(size) = size.filter(|size| *size <= tcp.header)
+            && reader.fine(&[&at, &below(path, "tcp")])
+        {
+            let message = format!("must be more than tcp.header, {}", tcp.header.value());
+            reader.refuse(&at, Some(size.value().to_string()), message);
+        }
     }
 }
 
@@ -138,6 +156,17 @@ pub(crate) fn kind(entry: &TrafficEntry) -> Kind {
             key_every: table.key_every,
             key_size: table.key_size,
         }),
+    }
+}
+
+impl Traffic {
+    /// Bytes of header in each of its packets.
+    #[must_use]
+    pub const fn header(&self) -> u64 {
+        match &self.kind {
+            Kind::Ftp(tcp) | Kind::Transfer(tcp, _) | Kind::Short(tcp, _) | Kind::Web(tcp, _) => tcp.header.0,
+            Kind::Udp(..) => UDP_HEADER as u64,
+        }
     }
 }
 

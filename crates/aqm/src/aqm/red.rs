@@ -300,7 +300,7 @@ impl Aqm for Red {
             min_th,
             max_th,
             w_q,
-            gentle: params.gentle && params.form == Form::Ns2,
+            gentle: params.is_gentle(),
             spacing: params.spacing,
             bytes: params.bytes,
             by_size: params.by_size.unwrap_or(params.bytes),

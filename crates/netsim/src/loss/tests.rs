@@ -58,7 +58,7 @@ fn runs_are_of_a_flows_own_packets_and_bursts_of_anyones() {
 fn flows_that_have_a_number_one_after_the_other_are_told_apart() {
     let mut losses = losses();
     let ack = Ack { next: 1, ece: false, echo: Time::ZERO, blocks: [(0, 0); 3], delay: None };
-    let guest = |generation| Packet::ack(&ack, (1, generation), 0, 1);
+    let guest = |generation| Packet::ack(&ack, (1, generation), 0, 1, 40);
     send(&mut losses, at(0), &guest(0));
     for generation in [0, 0, 1] {
         losses.on_refusal(at(1), &guest(generation));

@@ -104,6 +104,12 @@ fn alone<T: Field>(name: &str, value: Option<&T>, other: &str, given: bool) -> R
 }
 
 impl Params {
+    /// Whether p_b rises gently above `max_th`.
+    #[must_use]
+    pub fn is_gentle(&self) -> bool {
+        self.gentle && self.form == Form::Ns2
+    }
+
     /// `max_p`, unless it depends on the thresholds.
     pub(in crate::aqm) fn max_p(&self) -> Option<f64> {
         self.max_p.or(self.linterm.map(|inverse| 1.0 / inverse))
