@@ -98,6 +98,22 @@ fn load_takes_its_part_of_the_link() {
 }
 
 #[test]
+fn load_that_may_be_marked_is_not_dropped() {
+    let metrics = |ecn: &str| {
+        let load = format!(
+            "[[traffic]]\nname = \"udp\"\nkind = \"cbr\"\nrate = \"2 Mbit/s\"\npacket_size = \"500 B\"\necn = \"{ecn}\"\n"
+        );
+        let aqm = "[aqm]\nname = \"pi\"\necn = true\n";
+        let text = format!("warmup = \"20 s\"\n{}{load}", dumbbell(aqm, 60, 60.0, ""));
+        let results = run(&model(&text), &Options::default()).results();
+        ["drops_early", "marks"].map(|name| results["classes"]["udp"][name].as_f64().unwrap())
+    };
+    let ([drops, no_marks], [no_drops, marks]) = (metrics("none"), metrics("ect0"));
+    assert_eq!((no_marks, no_drops), (0.0, 0.0));
+    assert!(drops > 100.0 && (marks / drops - 1.0).abs() < 0.1, "{marks} marks, {drops} drops");
+}
+
+#[test]
 fn what_still_waits_has_not_been_delivered() {
     // Nothing is lost in so large a buffer, which fills until the end.
     let text =

@@ -33,7 +33,7 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
     for traffic in &scenario.traffic {
         let count = u64::from(traffic.count);
         let (flows, profile) = match &traffic.kind {
-            Kind::Udp(pattern) => {
+            Kind::Udp(pattern, _) => {
                 udp += count;
                 outstanding = u64::MAX;
                 patterns = patterns.saturating_add(held(pattern, count, duration));
@@ -114,7 +114,7 @@ fn under_way(scenario: &Scenario, tcp: u64) -> u64 {
                 }
             }
         }
-        if let Kind::Udp(udp) = &traffic.kind {
+        if let Kind::Udp(udp, _) = &traffic.kind {
             // Nothing slows it down before it comes to the narrowest link.
             let flying =
                 4.0 * udp.mean_rate(traffic.packet_size) * longest / 8.0 / traffic.packet_size.0 as f64;
@@ -177,6 +177,7 @@ fn room_for(link: &Link) -> u64 {
     match link.buffer {
         Limit::Packets(packets) => u64::from(packets),
         Limit::Bytes(bytes) => bytes / smallest(link.packet),
+        Limit::BytesBefore(bytes) => bytes / smallest(link.packet) + 1,
     }
 }
 

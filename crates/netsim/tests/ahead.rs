@@ -65,6 +65,25 @@ fn every_discipline_has_the_same_results_step_by_step() {
 }
 
 #[test]
+fn datagrams_that_are_marked_have_the_same_results_step_by_step() {
+    for (aqm, ecn) in [("red:ecn=true", "ect0"), ("red:ecn=true", "ect1"), ("dualpi2", "ect1")] {
+        compare(&dumbbell(aqm, NS2, &format!("{UDP}ecn = \"{ecn}\"\n")), 1);
+    }
+}
+
+#[test]
+fn links_that_frame_packets_have_the_same_results_step_by_step() {
+    let framed = |aqm: &str| {
+        let tail = "[[link]]\nname = \"tail\"\nfrom = \"r2\"\nto = \"end\"\noverhead = \"14 B\"\nrate = \"3 Mbit/s\"\n\
+                    buffer = \"3 kB\"\n[[traffic]]\nname = \"far\"\nto = \"end\"\n";
+        dumbbell(aqm, NS2, &format!("{UDP}{tail}")).replace("[dumbbell]", "[dumbbell]\noverhead = \"38 B\"")
+    };
+    for aqm in ["droptail", "pi:bytes=true", "red:bytes=true", "codel", "fq_codel"] {
+        compare(&framed(aqm), 1);
+    }
+}
+
+#[test]
 fn working_ahead_spares_events_where_decisions_are_final_and_segments_answered_at_once() {
     let (events, most) = compare(&dumbbell("pi", NS2, ""), 1);
     assert!(10 * events < 7 * most, "{events} of {most}");

@@ -380,3 +380,25 @@ fn whatever_link_is_observed_is_measured() {
     let results = run(&Document::parse(text, "test").unwrap().check().unwrap(), 1);
     assert!(results.links.contains_key("sender1") && results.links.contains_key("bottleneck"));
 }
+
+#[test]
+fn segments_and_acks_have_the_headers_of_their_tcp() {
+    // Nothing is lost: what goes forth is a SYN and full segments, what comes back ACKs of one size, without blocks.
+    for (tcp, header, syn) in [("rfc", 40, 40), ("rfc:header=52 B", 52, 60), ("linux:header=64 B", 64, 72)] {
+        let text = format!(
+            "duration = \"5 s\"\naqm = \"droptail\"\nreverse_aqm = \"droptail\"\n[dumbbell]\nbuffer = \"1000 packets\"\n\
+             [[traffic]]\nname = \"x\"\nkind = \"transfer\"\nsize = \"1 MB\"\ntcp = \"{tcp}\"\n"
+        );
+        let results = run(&Document::parse(&text, "test").unwrap().check().unwrap(), 1);
+        let bytes = |link: &str| {
+            let traffic = &results.links[link].traffic;
+            ((traffic.throughput * 5.0 / 8.0).round() as u64, traffic.arrivals)
+        };
+        let (forth, segments) = bytes("bottleneck");
+        assert_eq!(segments - 1, 1_000_000_u64.div_ceil(1500 - header), "{tcp}");
+        assert_eq!(forth, syn + (segments - 1) * 1500, "{tcp}");
+        let (back, acks) = bytes("bottleneck:reverse");
+        assert_eq!(back, acks * header, "{tcp}");
+        assert_eq!((results.metrics.flows.goodput * 5.0 / 8.0).round(), 1e6, "{tcp}");
+    }
+}

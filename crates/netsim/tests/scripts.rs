@@ -3,13 +3,16 @@
 //! A script is text, a line an event, times in seconds since the start:
 //!
 //! ```text
+//! size 1500                         bytes of a segment on the wire (default: 500), before `tcp`
 //! tcp preset=ns2.35 flavour=reno    parameters, before anything else
 //! send 10                           the application has 10 segments (default: no end)
 //! 0.0 > 0 syn                       segment 0, a SYN, is sent now, and nothing before it
-//! 0.1 < ack 1                       an acknowledgement arrives; also: ece, sack 3-5,7-8 (the ends included),
-//!                                   rtt 20 (it echoes a segment 20 ms old; the first if left out), delay 20 (one way)
-//! 0.1 > 1 2                         segments 1 and 2 are sent; also: again, ect, l4s, cwr
-//! 0.1 cwnd == 2                     the window after that; also: ssthresh
+//! 0.1 < ack 1                       an acknowledgement arrives; also: ece, sack 3-5,7-8 (the ends included; a first one
+//!                                   below the ACK or within the second is a D-SACK), rtt 20 (it echoes a segment 20 ms
+//!                                   old; the first if left out), delay 20 (one way)
+//! 0.1 < ack 2-5                     one for each of 2 to 5, all at this time
+//! 0.1 > 1 2 5-9                     segments 1, 2 and 5 to 9 are sent; also: again, ect, l4s, cwr
+//! 0.1 cwnd == 2                     the window after that; also: ssthresh, timeouts
 //! 0.5 push 3                        the application has three segments more
 //! 9.0 quiet                         nothing is sent before this time
 //! ```
@@ -17,8 +20,10 @@
 //! A receiver's script has segments that arrive and ACKs that are sent:
 //!
 //! ```text
-//! 0.1 < seg 4                       segment 4 arrives; also: syn, ce, cwr
+//! 0.1 < seg 4                       segment 4 arrives; also: syn, ce, cwr, push, plain (not ECN-capable)
+//! 0.1 < seg 4-9                     4 to 9 arrive, all at this time
 //! 0.1 > ack 3 sack 4                this ACK is sent now, and none before it; also: ece
+//! 0.1 > ack 2-17                    one for each of 2 to 17
 //! ```
 //!
 //! What is sent and not in the script fails it, and so does a retransmission at another time.
@@ -48,6 +53,7 @@ struct Script {
     answers: VecDeque<Ack>,
     started: bool,
     segments: u32,
+    size: u32,
 }
 
 fn value(text: &str) -> Value {
@@ -69,24 +75,35 @@ fn parameters(settings: &[&str]) -> Tcp {
     tcp
 }
 
+/// `3-5` or `3` as a half-open run.
+fn run_of(text: &str) -> Option<(u32, u32)> {
+    let (low, high) = text.split_once('-').unwrap_or((text, text));
+    Some((low.parse().ok()?, high.parse::<u32>().ok()? + 1))
+}
+
+/// The numbers of `3-5` or `3`.
+fn numbers(text: &str) -> std::ops::Range<u32> {
+    let (low, high) = run_of(text).expect("a number or two with a hyphen");
+    low..high
+}
+
 /// `3-5,7-8` as half-open runs.
 fn blocks(text: &str) -> [(u32, u32); 3] {
     let mut blocks = [(0, 0); 3];
     for (block, run) in blocks.iter_mut().zip(text.split(',')) {
-        let (low, high) = run.split_once('-').unwrap_or((run, run));
-        *block = (low.parse().unwrap(), high.parse::<u32>().unwrap() + 1);
+        *block = run_of(run).unwrap();
     }
     blocks
 }
 
-fn ack(now: Time, next: &str, flags: &[&str]) -> Ack {
+fn ack(now: Time, next: u32, flags: &[&str]) -> Ack {
     let sack = flags.iter().position(|&flag| flag == "sack").map(|at| blocks(flags[at + 1]));
     let ms = |name| {
         let at = flags.iter().position(|&flag| flag == name)?;
         Some(Span::ms(flags[at + 1].parse().unwrap()))
     };
     Ack {
-        next: next.parse().unwrap(),
+        next,
         ece: flags.contains(&"ece"),
         echo: ms("rtt").map_or(Time::ZERO, |rtt| Time::from_nanos(now.nanos() - rtt.nanos())),
         blocks: sack.unwrap_or_default(),
@@ -95,11 +112,11 @@ fn ack(now: Time, next: &str, flags: &[&str]) -> Ack {
 }
 
 impl Script {
-    fn new(tcp: &Tcp, segments: u32) -> Self {
-        let profile = Profile::new(tcp, 500);
+    fn new(tcp: &Tcp, segments: u32, size: u32) -> Self {
+        let profile = Profile::new(tcp, size);
         let sender = Sender::new(&profile, segments, Span::ZERO);
         let (sent, answers) = (Sent::default(), VecDeque::new());
-        Self { profile, sender, sent, receiver: None, answers, started: false, segments }
+        Self { profile, sender, sent, receiver: None, answers, started: false, segments, size }
     }
 
     fn start(&mut self) {
@@ -115,7 +132,7 @@ impl Script {
         if let Some(receiver) = &mut self.receiver {
             let due = receiver.deadline();
             if self.answers.is_empty() && due <= now {
-                self.answers.extend(receiver.on_timer(&self.profile));
+                receiver.on_timer(due, &self.profile, |ack| self.answers.push_back(ack));
                 return if due == now { Ok(()) } else { Err(format!("an ACK was due at {} s", due.secs())) };
             }
             return Ok(());
@@ -139,34 +156,46 @@ impl Script {
         }
     }
 
-    /// A segment arrives at the receiver.
-    fn receive(&mut self, now: Time, seq: &str, flags: &[&str]) -> Result<(), String> {
-        let first = self.profile.first();
-        self.receiver.get_or_insert_with(|| Receiver::new(first));
+    /// Segments arrive at the receiver.
+    fn receive(&mut self, now: Time, which: &str, flags: &[&str]) -> Result<(), String> {
+        self.receiver.get_or_insert_with(|| Receiver::new(&self.profile));
         self.quiet()?;
         self.pass_time(now)?;
         self.quiet()?;
         let flag = |name| flags.contains(&name);
-        let seq = seq.parse().unwrap();
-        let (syn, cwr) = (flag("syn"), flag("cwr"));
-        let segment =
-            Segment { seq, syn, again: false, cwr, ect: true, l4s: false, push: false, sent: Time::ZERO };
         let receiver = self.receiver.as_mut().unwrap();
-        self.answers.extend(receiver.on_segment(now, &self.profile, &segment, flag("ce")));
+        for seq in numbers(which) {
+            let segment = Segment {
+                seq,
+                syn: flag("syn"),
+                again: false,
+                cwr: flag("cwr"),
+                ect: !flag("plain"),
+                l4s: false,
+                push: flag("push"),
+                sent: Time::ZERO,
+            };
+            receiver.on_segment(now, &self.profile, &segment, flag("ce"), |ack| self.answers.push_back(ack));
+        }
         Ok(())
     }
 
-    fn expect_answer(&mut self, now: Time, next: &str, flags: &[&str]) -> Result<(), String> {
+    fn expect_answers(&mut self, now: Time, which: &str, flags: &[&str]) -> Result<(), String> {
         self.pass_time(now)?;
-        let Some(found) = self.answers.pop_front() else { return Err("no ACK is sent".to_owned()) };
-        let expected = ack(now, next, flags);
-        if found == expected { Ok(()) } else { Err(format!("found {found:?}, expected {expected:?}")) }
+        for next in numbers(which) {
+            let Some(found) = self.answers.pop_front() else { return Err("no ACK is sent".to_owned()) };
+            let expected = ack(now, next, flags);
+            if found != expected {
+                return Err(format!("found {found:?}, expected {expected:?}"));
+            }
+        }
+        Ok(())
     }
 
     fn expect(&mut self, now: Time, words: &[&str]) -> Result<(), String> {
         self.pass_time(now)?;
         let flag = |name| words.contains(&name);
-        for seq in words.iter().filter_map(|word| word.parse::<u32>().ok()) {
+        for seq in words.iter().filter_map(|word| run_of(word)).flat_map(|(low, high)| low..high) {
             let Some(found) = self.sent.0.pop_front() else { return Err(format!("{seq} is not sent")) };
             let expected = Segment {
                 seq,
@@ -175,6 +204,8 @@ impl Script {
                 cwr: flag("cwr"),
                 ect: flag("ect"),
                 l4s: flag("l4s"),
+                // The last of what the application has: the receivers' scripts say what comes of it.
+                push: found.push,
                 sent: now,
             };
             if found != expected {
@@ -187,13 +218,15 @@ impl Script {
     fn step(&mut self, now: Time, words: &[&str]) -> Result<(), String> {
         match words {
             ["<", "seg", seq, flags @ ..] => self.receive(now, seq, flags),
-            [">", "ack", next, flags @ ..] => self.expect_answer(now, next, flags),
+            [">", "ack", next, flags @ ..] => self.expect_answers(now, next, flags),
             [">", what @ ..] => self.expect(now, what),
             ["<", "ack", next, flags @ ..] => {
                 self.quiet()?;
                 self.pass_time(now)?;
                 self.quiet()?;
-                self.sender.on_ack(now, &self.profile, &ack(now, next, flags), &mut self.sent);
+                for next in numbers(next) {
+                    self.sender.on_ack(now, &self.profile, &ack(now, next, flags), &mut self.sent);
+                }
                 Ok(())
             }
             ["push", segments] => {
@@ -208,8 +241,12 @@ impl Script {
                 self.pass_time(Time::from_nanos(now.nanos() - 1))?;
                 self.quiet()
             }
-            [what @ ("cwnd" | "ssthresh"), "==", expected] => {
-                let found = if *what == "cwnd" { self.sender.cwnd() } else { self.sender.ssthresh() };
+            [what @ ("cwnd" | "ssthresh" | "timeouts"), "==", expected] => {
+                let found = match *what {
+                    "cwnd" => self.sender.cwnd(),
+                    "ssthresh" => self.sender.ssthresh(),
+                    _ => self.sender.timeouts() as f64,
+                };
                 let expected: f64 = expected.parse().unwrap();
                 let near = (found - expected).abs() < 5e-3;
                 if near { Ok(()) } else { Err(format!("{what} is {found}, expected {expected}")) }
@@ -221,14 +258,18 @@ impl Script {
 
 fn run(path: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(path).unwrap();
-    let mut script = Script::new(&Tcp::default(), u32::MAX);
+    let mut script = Script::new(&Tcp::default(), u32::MAX, 500);
     for (number, line) in text.lines().enumerate() {
         let line = line.split('#').next().unwrap().trim();
         let words: Vec<&str> = line.split_whitespace().collect();
         let result = match words[..] {
             [] => Ok(()),
             ["tcp", ref settings @ ..] => {
-                script = Script::new(&parameters(settings), script.segments);
+                script = Script::new(&parameters(settings), script.segments, script.size);
+                Ok(())
+            }
+            ["size", bytes] => {
+                script.size = bytes.parse().unwrap();
                 Ok(())
             }
             ["send", segments] => {
@@ -250,7 +291,7 @@ fn every_script_holds() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
-    assert!(paths.len() >= 37, "scripts are missing: {}", paths.len());
+    assert!(paths.len() >= 107, "scripts are missing: {}", paths.len());
     let failures: Vec<String> = paths.iter().filter_map(|path| run(path).err()).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }

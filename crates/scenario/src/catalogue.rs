@@ -7,7 +7,7 @@ use crate::model::{
 use crate::read::BELONGS;
 use crate::resolved::value;
 use crate::sweep::Sweep;
-use crate::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET};
+use crate::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET, NOT_MODELLED, RACK_PRESET};
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, Params, Spec, Value};
 use serde_json::{Map, Value as Json, json};
@@ -26,7 +26,7 @@ pub fn catalogue() -> Json {
             "link": parameters(LinkTable::specs()),
             "loss": parameters(Gilbert::specs()),
             "traffic": parameters(TrafficTable::specs()),
-            "tcp": parameters_of(&Tcp::unnamed(false), |_| true),
+            "tcp": parameters_of(&Tcp::unnamed(None), |_| true),
             "response": parameters(Response::specs()),
             "record": parameters(Record::specs()),
             "sweep": parameters(Sweep::specs()),
@@ -141,7 +141,8 @@ fn parameters_of(tcp: &Tcp, has: impl Fn(&Spec) -> bool) -> Json {
 fn tcps() -> Json {
     let entry = |name: &str, summary: &str, tcp: &Tcp| {
         let parameters = parameters_of(tcp, |spec| tcp.foreign(spec.name).is_none());
-        json!({ "name": name, "summary": summary, "parameters": parameters })
+        let notes = if tcp.flavour == Flavour::Rack { NOT_MODELLED } else { "" };
+        json!({ "name": name, "summary": summary, "notes": notes, "parameters": parameters })
     };
     let preset = |(name, summary): &(&str, &str)| {
         let note = if *name == DEFAULT_PRESET { "; the default" } else { "" };
@@ -149,8 +150,9 @@ fn tcps() -> Json {
     };
     let flavour = |(name, summary): (&'static str, &'static str)| {
         let flavour = Flavour::read(&Value::Text(name.to_owned())).unwrap_or(Flavour::NewReno);
-        let summary = format!("{summary} Else as {FLAVOURS_PRESET}.");
-        entry(name, &summary, &Tcp { flavour, ..Tcp::unnamed(true) })
+        let base = if flavour == Flavour::Rack { RACK_PRESET } else { FLAVOURS_PRESET };
+        let summary = format!("{summary} Else as {base}.");
+        entry(name, &summary, &Tcp { flavour, ..Tcp::unnamed(Some(name)) })
     };
     TCP_PRESETS.iter().map(preset).chain(choices::<Flavour>().map(flavour)).collect()
 }
@@ -277,11 +279,11 @@ mod tests {
         assert_eq!(own("ftp"), "");
         assert_eq!(own("transfer"), "size");
         assert_eq!(own("short"), "size lifetime arrival_rate interarrival");
-        assert_eq!(own("cbr"), "rate");
-        assert_eq!(own("on-off"), "rate on off");
-        assert_eq!(own("fgn"), "rate hurst deviation step");
-        assert_eq!(own("trace"), "file");
-        assert_eq!(own("video"), "frame_rate frame_size key_every key_size");
+        assert_eq!(own("cbr"), "ecn rate");
+        assert_eq!(own("on-off"), "ecn rate on off");
+        assert_eq!(own("fgn"), "ecn rate hurst deviation step");
+        assert_eq!(own("trace"), "ecn file");
+        assert_eq!(own("video"), "ecn frame_rate frame_size key_every key_size");
     }
 
     #[test]

@@ -201,7 +201,7 @@ fn tcp() -> Json {
     );
     let preset = json!({ "enum": presets, "description": description, "default": DEFAULT_PRESET });
     let text = json!({ "type": "string", "pattern": format!("^({})(:.*)?$", names.join("|")) });
-    let values = Tcp::unnamed(false).values();
+    let values = Tcp::unnamed(None).values();
     let keys = valued(Tcp::specs().iter().zip(values.iter().map(|(_, value)| value)));
     json!({ "anyOf": [text, table("A TCP.", joined(keys, [("preset", preset)]))] })
 }

@@ -65,10 +65,10 @@ impl Rules for Dctcp {
         }
         let delivered = u64::from(state.delivered - self.delivered);
         let marked = u64::from(state.delivered_marked - self.marked);
-        // The least step is one, so that alpha gets to zero.
         let g = profile.g;
         let fade = (f64::from(self.alpha) * g) as u32;
-        self.alpha -= fade.max(1).min(self.alpha);
+        // What is too small to fade is gone (`dctcp_update_alpha`).
+        self.alpha = if fade == 0 { 0 } else { self.alpha - fade };
         if marked > 0 {
             let part = (marked as f64 * f64::from(WHOLE) * g) as u64 / delivered.max(1);
             self.alpha = (self.alpha + part as u32).min(WHOLE);
