@@ -74,7 +74,15 @@ def test_linux_itself_runs_and_gives_the_window_of_each_flow_over_time() -> None
 
 
 RED_WORDS = "red limit 400000 min 30000 max 90000 avpkt 1500 burst 40 probability 0.1 bandwidth 10mbit"
-RED_KEYS = {"min_bytes": "30000 B", "max_bytes": "90000 B", "mean_packet": "1500 B", "burst": 40, "max_p": 0.1}
+RED_KEYS = {
+    "ages": False,
+    "min_bytes": "30000 B",
+    "max_bytes": "90000 B",
+    "mean_packet": "1500 B",
+    "burst": 40,
+    "max_p": 0.1,
+    "bandwidth": "10000000 bit/s",
+}
 
 
 @pytest.mark.parametrize(
@@ -119,9 +127,8 @@ def test_tcs_words_say_what_they_do_in_linux(words: str, aqm: Mapping[str, Any] 
     dumbbell.closed("a", points.dumbbell(words, points.group(1, "cubic"), seed=1)).check()
 
 
-def test_reds_adaptive_form_is_another_discipline_here() -> None:
-    assert tc.discipline(f"{RED_WORDS} adaptive").aqm["name"] == "ared"
-    assert "preset" not in tc.discipline(f"{RED_WORDS} adaptive").aqm
+def test_reds_adaptive_form_does_not_adapt_in_linux() -> None:
+    assert tc.discipline(f"{RED_WORDS} adaptive") == tc.discipline(RED_WORDS)
 
 
 @pytest.mark.parametrize(
@@ -131,6 +138,7 @@ def test_reds_adaptive_form_is_another_discipline_here() -> None:
         ("codel memory 3", NotYet, "memory of codel is not known here; known: ce_threshold, ecn, interval"),
         ("codel limit", ValueError, "limit needs a value"),
         ("codel target soon", ValueError, "soon: not a time of tc's, like 5ms"),
+        (f"{RED_WORDS} bandwidth fast", ValueError, "fast: not a rate of tc's, like 10mbit"),
         ("bfifo limit much", ValueError, "much: not a size of tc's, like 1514"),
     ],
 )
