@@ -75,12 +75,13 @@ def test_linux_itself_runs_and_gives_the_window_of_each_flow_over_time() -> None
 
 RED_WORDS = "red limit 400000 min 30000 max 90000 avpkt 1500 burst 40 probability 0.1 bandwidth 10mbit"
 RED_KEYS = {
+    "ages": False,
     "min_bytes": "30000 B",
     "max_bytes": "90000 B",
     "mean_packet": "1500 B",
     "burst": 40,
     "max_p": 0.1,
-    "bandwidth": "10 Mbit/s",
+    "bandwidth": "10000000 bit/s",
 }
 
 
@@ -126,8 +127,7 @@ def test_tcs_words_say_what_they_do_in_linux(words: str, aqm: Mapping[str, Any] 
     dumbbell.closed("a", points.dumbbell(words, points.group(1, "cubic"), seed=1)).check()
 
 
-# The kernel looks for the flag where tc no longer puts it.
-def test_reds_adaptive_form_as_tc_asks_for_it_is_red() -> None:
+def test_reds_adaptive_form_does_not_adapt_in_linux() -> None:
     assert tc.discipline(f"{RED_WORDS} adaptive") == tc.discipline(RED_WORDS)
 
 
@@ -138,6 +138,7 @@ def test_reds_adaptive_form_as_tc_asks_for_it_is_red() -> None:
         ("codel memory 3", NotYet, "memory of codel is not known here; known: ce_threshold, ecn, interval"),
         ("codel limit", ValueError, "limit needs a value"),
         ("codel target soon", ValueError, "soon: not a time of tc's, like 5ms"),
+        (f"{RED_WORDS} bandwidth fast", ValueError, "fast: not a rate of tc's, like 10mbit"),
         ("bfifo limit much", ValueError, "much: not a size of tc's, like 1514"),
         ("red bandwidth 10mb", ValueError, "10mb: not a rate of tc's, like 10mbit"),
     ],

@@ -102,11 +102,11 @@ def time(text: str) -> str:
 
 
 def rate(text: str) -> str:
-    """A rate as tc reads it: `10mbit`."""
-    found = re.fullmatch(r"([\d.]+)([kmg]?)bit", text.lower())
+    """A rate as tc reads it: without a unit in bit/s."""
+    found = re.fullmatch(r"([\d.]+)([kmg]?)(?:bit)?", text.lower())
     if not found:
-        raise ValueError(f"{text}: not a rate of tc's, like 10mbit or 500kbit")
-    return f"{found[1]} {found[2].replace('m', 'M').replace('g', 'G')}bit/s"
+        raise ValueError(f"{text}: not a rate of tc's, like 10mbit")
+    return f"{float(found[1]) * 1000 ** ('kmg'.find(found[2]) + 1 if found[2] else 0):.0f} bit/s"
 
 
 def sixteenths(text: str) -> str:
@@ -139,8 +139,8 @@ _RED = {
     "probability": ("max_p", float),
     "bandwidth": ("bandwidth", rate),
 }
-# HTB asks no empty queue for a packet, so that RED below it never learns of idle time.
 _BELOW_HTB = {"ages": False}
+"""A class of HTB asks no empty queue for a packet, from which RED would learn that the link rests."""
 
 KINDS: Mapping[str, Kind] = {
     "pfifo": Kind({"name": "droptail"}, packets, _DEVICE),
@@ -199,11 +199,15 @@ KINDS: Mapping[str, Kind] = {
         octets,
         "400000 B",
         _RED,
-        {**_ecn(), "harddrop": {"hard_drop": True}, "adaptive": {}},
+        {
+            **_ecn(),
+            "harddrop": {"hard_drop": True},
+            # The kernel looks for it where tc no longer puts it, so that nothing adapts (see `aqmlab show ared`).
+            "adaptive": {},
+        },
     ),
     "sfb": Kind(
-        # tc sends steps of its own, in 1/65535: those of the kernel are never seen.
-        {"name": "sfb", "increment": 33 / 65535, "decrement": 3 / 65535, "ecn": True},
+        {"name": "sfb", "preset": "linux"},
         packets,
         _DEVICE,
         {
