@@ -13,10 +13,10 @@ unexport VIRTUAL_ENV
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench counts oracle docs reproduce lock clean
+.PHONY: help setup demo test lint format bench counts oracle kernel oracle-linux docs reproduce lock clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(STAMPS)/engine ## make .venv with aqmlab and its tools in it; seconds when nothing changed
 
@@ -50,6 +50,17 @@ counts: setup ## count the engine's instructions, and check that they have not r
 LIVE_KEYS = $(if $(N),n_tcp=$(N)) $(if $(AQM),aqm=$(AQM)) $(KEYS)
 oracle: setup ## compare with stored ns-2 runs, or with ns-2 itself
 	PYTHONPATH=tests $(BIN)/python -m oracle $(if $(SEEDS),--seeds $(SEEDS)) $(if $(ROWS),--rows '$(ROWS)') $(if $(LIVE),--live tag=live $(LIVE_KEYS))
+
+kernel: ## build the Linux kernel that oracle-linux runs, once, in ~/.cache/aqmlab: ten minutes
+	tests/oracle/linux/build.sh
+
+# One part: ROWS='fifo_* open_codel_*'. Linux itself, and a figure: LIVE=1 N=2 CC=cubic RTT=40 RATE=10 QDISC='codel limit
+# 1000', or LIVE=1 POINT=fifo_reno_10m_40ms_n2_100p FROM=10 TO=20; tests/oracle/linux/README.md has all keys. CC and other
+# names are also make's own: only those that the command line gives count.
+LINUX_KEYS = POINT N CC RTT GROUPS RATE QDISC ECN HYSTART DUR WARM SEEDS TRACE FROM TO
+oracle-linux: setup ## compare with stored runs of the Linux kernel, or with the kernel itself
+	PYTHONPATH=tests $(BIN)/python -m oracle.linux $(if $(ROWS),--rows '$(ROWS)') $(if $(LIVE),--live \
+	  $(foreach key,$(LINUX_KEYS),$(if $(filter command,$(origin $(key))),'$(key)=$($(key))')))
 
 docs: setup ## write the pages that are generated
 	$(BIN)/python -m aqmlab.pages docs

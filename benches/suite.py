@@ -145,7 +145,7 @@ def _tcps(common: Changes) -> Iterator[Row]:
     for flavour in flavours:
         for control in controls:
             needs = ",ecn=true" if control == "dctcp" else ""
-            specs[f"{flavour}, {control}"] = f"rfc:flavour={flavour},congestion={control}{needs}"
+            specs[f"{flavour}, {control}"] = f"rfc5681:flavour={flavour},congestion={control}{needs}"
     for name, spec in specs.items():
         yield Row(name, EXPERIMENT_1, "pi:q_ref=100,ecn=true", {**common, "traffic.long.tcp": spec})
 

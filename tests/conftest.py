@@ -32,6 +32,7 @@ kind = "ftp"
 count = 10
 packet_size = "500 B"
 start = "uniform(0 s, 1 s)"
+tcp = "rfc5681"
 """
 
 TINY = SMALL.replace("5 s", "2 s").replace('"1 s"', '"0.5 s"').replace("count = 10", "count = 3")

@@ -39,6 +39,7 @@ receiver_delay = ["5 ms", "20 ms", "45 ms"]
 [[traffic]]
 name = "long"
 count = 6
+tcp = "rfc5681"
 packet_size = "500 B"
 start = "uniform(0 s, 1 s)"
 [[traffic]]
@@ -46,12 +47,14 @@ name = "short"
 kind = "short"
 arrival_rate = "2 /s"
 lifetime = "uniform(1 s, 2 s)"
+tcp = "rfc5681"
 packet_size = "500 B"
 [[traffic]]
 name = "web"
 kind = "web"
 count = 10
 think = "exponential(2 s)"
+tcp = "rfc5681"
 packet_size = "1000 B"
 [[traffic]]
 name = "bursts"

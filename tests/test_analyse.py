@@ -34,7 +34,7 @@ name = "long"
 kind = "ftp"
 count = 100
 packet_size = "500 B"
-tcp = { delayed_ack = false }
+tcp = "newreno:delayed_ack=false"
 """
 # What is left of the 100 ms + 20 ms + 35 ms each way: the time to send 500 bytes at 10 Mbit/s, and their ACK.
 WIRE = pytest.approx(0.31, abs=1.5e-3)
@@ -144,7 +144,8 @@ def test_what_has_a_law_has_margins_and_times_for_every_plant(name: str) -> None
 
 def test_flows_and_load_of_the_moment_count() -> None:
     text = ONE_ROUND_TRIP.replace("[[traffic]]", '[[traffic]]\nstop = "50 s"') + (
-        '\n[[traffic]]\nname = "late"\nkind = "ftp"\ncount = 60\npacket_size = "500 B"\nstart = "50 s"\n'
+        '\n[[traffic]]\nname = "late"\nkind = "ftp"\ntcp = "newreno"\n'
+        'count = 60\npacket_size = "500 B"\nstart = "50 s"\n'
         '\n[[traffic]]\nname = "cbr"\nkind = "cbr"\nrate = "2 Mbit/s"\npacket_size = "500 B"\nstart = "50 s"\n'
     )
     scenario = Scenario.parse(text, "steps.toml")

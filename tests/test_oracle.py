@@ -3,10 +3,10 @@
 from itertools import pairwise
 
 import pytest
-from oracle import __main__ as printed
-from oracle import jobs, ours, reference
-from oracle.check import Check, checks
+from oracle import jobs, ours, reference, verdict
+from oracle.check import FEWEST, checks
 from oracle.dumbbell import HEADER, NotYet, scenario
+from oracle.verdict import Check
 from oracle.window import period
 
 import aqmlab
@@ -104,7 +104,7 @@ def test_drop_tail_and_rem_of_ns2_hold_one_packet_less_than_their_limit() -> Non
     buffers = {
         aqm: scenario(aqm, {"aqm": aqm}).resolved["dumbbell"]["buffer"] for aqm in ("DropTail", "REM", "PI", "RED")
     }
-    assert buffers == {"DropTail": "199 packets", "REM": "199 packets", "PI": "200 packets", "RED": "100499 B"}
+    assert buffers == {"DropTail": "199 packets", "REM": "199 packets", "PI": "200 packets", "RED": "100000 B"}
 
 
 def test_data_goes_the_way_that_dir_says() -> None:
@@ -127,11 +127,11 @@ def test_a_difference_counts_in_tolerances_and_one_far_off_fails_the_whole() -> 
     near, edge, far = (Check("row", "loss", 0.1, 0.1 + 0.005 * units, 0.005) for units in (0.0, 0.9, 3.1))
     assert [check.passed for check in (near, edge, far)] == [True, True, False]
     assert all(a.units < b.units for a, b in pairwise((near, edge, far)))
-    assert printed.enough([near, edge])
-    assert not printed.enough([near] * 99 + [far])
-    assert not printed.enough([near] * 9 + [Check("row", "loss", 0.1, 0.11, 0.005)])
-    assert "off: 3.1 tolerances" in printed.table([far])
-    assert "row loss 3.10" in printed.totals([near, far])
+    assert verdict.enough([near, edge], FEWEST)
+    assert not verdict.enough([near] * 99 + [far], FEWEST)
+    assert not verdict.enough([near] * 9 + [Check("row", "loss", 0.1, 0.11, 0.005)], FEWEST)
+    assert "off: 3.1 tolerances" in verdict.table([far], "ns-2")
+    assert "row loss 3.10" in verdict.totals([near, far], FEWEST)
 
 
 def test_ns2s_own_spread_widens_the_tolerance() -> None:

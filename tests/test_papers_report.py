@@ -52,6 +52,7 @@ name = "lred"
 [[traffic]]
 name = "long"
 count = 3
+tcp = "rfc5681"
 [record]
 step = "10 ms"
 """

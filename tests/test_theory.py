@@ -29,7 +29,7 @@ buffer = "100000 packets"
 [[traffic]]
 name = "lone"
 packet_size = "500 B"
-tcp = { max_window = 65535 }
+tcp = "rfc5681:max_window=65535"
 """
 
 RATIOS = (0.001, 0.003, 0.01, 0.03, 0.1)

@@ -144,7 +144,8 @@ All keys:
 
 ## `tcp`
 
-A table, or a text that begins with a preset or a flavour. What is not said is the preset's.
+A table, or a text that begins with a preset or a flavour. What is not said is the preset's, which is `{preset}` if
+neither a preset nor a flavour is named.
 
 {tcps}
 
@@ -227,11 +228,13 @@ def scenario() -> str:
         "record": top["record"]["properties"],
         "sweep": {name: one for name, one in top["sweep"]["properties"].items() if name != "vary"},
     }
+    preset = forms["tcp"]["anyOf"][1]["properties"]["preset"]
     return _SCENARIO.format(
         **{name: _keys(listed["tables"][name], properties) for name, properties in written.items()},
         kinds=_kinds(listed["traffic"]),
         tcps=_named(listed["tcps"]),
-        tcp=_tcp(listed["tcps"], forms["tcp"]["anyOf"][1]["properties"]["preset"]["enum"]),
+        preset=preset["default"],
+        tcp=_tcp(listed["tcps"], preset["enum"]),
         aqms=_groups(listed, "aqms.md"),
     )
 

@@ -4,13 +4,14 @@ import argparse
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatch
 
 from aqmlab.terminal import progress_bar
 from oracle import ours, reference
-from oracle.check import FEWEST, WORST, Check, checks
+from oracle.check import FEWEST, checks
 from oracle.dumbbell import DEFAULTS
+from oracle.verdict import enough, table, totals
 
 LIVE = reference.CLEAN | {"sample": "0.005"}
 
@@ -33,11 +34,11 @@ def main() -> int:
     with progress_bar() as progress:
         metrics, refused = ours.run(rows, given.seeds, progress)
     found = [check for row in rows if row.name in metrics for check in checks(row, metrics[row.name])]
-    print(table(found))
+    print(table(found, "ns-2"))
     for name, reason in refused.items():
         print(f"not yet: {name}: {reason}")
-    print(totals(found))
-    return 0 if found and enough(found) else 1
+    print(totals(found, FEWEST))
+    return 0 if found and enough(found, FEWEST) else 1
 
 
 def _live(words: Sequence[str], seeds: int) -> reference.Row:
@@ -51,53 +52,6 @@ def _live(words: Sequence[str], seeds: int) -> reference.Row:
         keys[key] = value
     with progress_bar() as progress:
         return reference.live(" ".join(words), keys, range(1, seeds + 1), os.cpu_count() or 1, progress)
-
-
-def enough(found: Sequence[Check]) -> bool:
-    return _share(found) >= FEWEST and all(check.units <= WORST for check in found)
-
-
-def table(found: Sequence[Check]) -> str:
-    columns: Mapping[str, Callable[[Check], str]] = {
-        "row": lambda check: check.row,
-        "metric": lambda check: check.metric,
-        "ns-2": lambda check: f"{check.theirs:.5g}",
-        "ours": lambda check: f"{check.ours:.5g}",
-        "difference": lambda check: f"{check.difference:+.3g}",
-        "tolerance": lambda check: f"{check.tolerance:.3g}",
-        "verdict": lambda check: "ok" if check.passed else f"off: {check.units:.1f} tolerances",
-    }
-    cells = [list(columns), *([show(check) for show in columns.values()] for check in found)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    left = ("row", "metric", "verdict")
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if name in left else cell.rjust(width)
-            for cell, width, name in zip(line, widths, columns, strict=True)
-        ).rstrip()
-        for line in cells
-    )
-
-
-def totals(found: Sequence[Check]) -> str:
-    passed = sum(check.passed for check in found)
-    worst = sorted(found, key=lambda check: -check.units)
-    far = [check for check in worst if check.units > WORST]
-    return "\n".join(
-        [
-            f"\n{passed} of {len(found)} checks passed: {_share(found):.1%}; at least {FEWEST:.0%} have to",
-            "worst five, in tolerances: " + ", ".join(map(_short, worst[:5])),
-            f"off by more than {WORST:g} tolerances: " + (", ".join(map(_short, far)) or "none"),
-        ]
-    )
-
-
-def _share(found: Sequence[Check]) -> float:
-    return sum(check.passed for check in found) / len(found) if found else 0.0
-
-
-def _short(check: Check) -> str:
-    return f"{check.row} {check.metric} {check.units:.2f}"
 
 
 if __name__ == "__main__":

@@ -1,16 +1,13 @@
 """How near is near enough; docs/fidelity.md says why."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from oracle.reference import Measured, Row
+from oracle.verdict import Check
 from oracle.window import period
 
 FEWEST = 0.95
 """The part of the checks that has to pass."""
-
-WORST = 3.0
-"""Tolerances that no difference may exceed."""
 
 ERRORS = 3.0
 """Standard errors of ns-2's mean that count as chance."""
@@ -32,32 +29,6 @@ OF_ONE_FLOW = {
     "drops": (0.05, 2.0),
     "period": (0.03, 0.0),
 }
-
-
-@dataclass(frozen=True)
-class Check:
-    """One metric of one row."""
-
-    row: str
-    metric: str
-    theirs: float
-    ours: float
-    tolerance: float
-
-    @property
-    def difference(self) -> float:
-        return self.ours - self.theirs
-
-    @property
-    def units(self) -> float:
-        """The difference in tolerances."""
-        if not self.difference:
-            return 0.0
-        return abs(self.difference) / self.tolerance if self.tolerance else float("inf")
-
-    @property
-    def passed(self) -> bool:
-        return self.units <= 1
 
 
 def checks(row: Row, ours: Mapping[str, float]) -> Iterator[Check]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import aqmlab
+from oracle import toml
 
 Keys = Mapping[str, str]
 """A configuration: values by dumbbell.tcl's names."""
@@ -37,7 +38,7 @@ def scenario(name: str, keys: Keys) -> aqmlab.Scenario:
     }
     if given["n_tcp"] == "1":
         tables["record.cwnd"] = "0.1 s"
-    traffic = "".join(_entry(entry) for entry in _traffic(given))
+    traffic = "".join(toml.entry("traffic", entry) for entry in _traffic(given))
     try:
         made = aqmlab.Scenario.parse(traffic, name).with_(tables)
         made.check()
@@ -82,11 +83,12 @@ def _buffer(given: Keys) -> str:
         # The packet included, less than the limit.
         case "DropTail" | "REM":
             return f"{limit * mean - 1} B" if float(given["qbytes"]) else f"{limit - 1} packets"
-        # Less than the limit before the packet, so that in bytes the last full packet may stick out.
+        # Less than the limit before the packet: in bytes the last one may stick out, as ns-2's presets have it here.
         case "RED" if float(given["red_bytes"]):
-            return f"{limit * mean + int(given['psize']) - 1} B"
+            return f"{limit * mean} B"
         case "PI" if float(given["qbytes"]):
-            return f"{limit * mean + int(given['psize']) - 1} B"
+            return f"{limit * mean} B"
+        # What fits.
         case "Vq":
             return f"{limit * mean} B"
     return f"{limit} packets"
@@ -195,23 +197,6 @@ def _traffic(given: Keys) -> list[dict[str, Any]]:
         ),
     ]
     return [entry for amount, entry in entries if float(amount)]
-
-
-def _entry(entry: Mapping[str, Any]) -> str:
-    return "[[traffic]]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in entry.items())
-
-
-def _toml(value: Any) -> str:
-    match value:
-        case bool():
-            return str(value).lower()
-        case str():
-            return f'"{value}"'
-        case list():
-            return f"[{', '.join(_toml(each) for each in value)}]"
-        case dict():
-            return f"{{ {', '.join(f'{key} = {_toml(each)}' for key, each in value.items())} }}"
-    return str(value)
 
 
 def _s(text: str) -> str:

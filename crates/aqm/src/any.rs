@@ -222,6 +222,11 @@ macro_rules! aqms {
                 match self { $(Self::$type(aqm) => aqm.make_room(now, packet, queue, rng)),* }
             }
 
+            /// See [`Aqm::on_overflow`].
+            pub fn on_overflow(&mut self) {
+                match self { $(Self::$type(aqm) => aqm.on_overflow()),* }
+            }
+
             /// See [`Aqm::on_idle`].
             #[inline]
             pub fn on_idle(&mut self, now: Time) {

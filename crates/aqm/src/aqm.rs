@@ -193,6 +193,9 @@ pub trait Aqm: Sized {
         None
     }
 
+    /// Learns that a packet of its queue has been dropped because the buffer has no room.
+    fn on_overflow(&mut self) {}
+
     /// Learns that the link has nothing to send from `now` on.
     #[inline]
     fn on_idle(&mut self, _now: Time) {}

@@ -5,6 +5,8 @@
 mod driver;
 #[path = "equivalence/red.rs"]
 mod red;
+#[path = "reference/red_linux.rs"]
+mod red_linux;
 mod reference;
 mod support;
 

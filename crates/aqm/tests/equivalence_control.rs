@@ -5,6 +5,8 @@ mod control;
 mod driver;
 #[path = "reference/pie.rs"]
 mod pie;
+#[path = "reference/pie_linux.rs"]
+mod pie_linux;
 mod support;
 
 use aqm::params::Value;
@@ -57,19 +59,24 @@ fn pie_equals_rfc_8033_with_its_options_and_without() {
 }
 
 #[test]
-fn pies_presets_are_rfc_8033_with_the_numbers_of_linux_and_ns3() {
+fn pies_presets_are_rfc_8033_with_its_numbers_and_those_of_ns3() {
     assert_lively(&compare("pie", &[], Some("rfc8033"), Pie::new(RFC8033)), false);
-    let linux = Options {
-        dq_threshold: None,
-        derand: true,
-        decay: 1.0 - 1.0 / 64.0,
-        high: 0.04,
-        mean_pktsize: 1514.0,
-        ..RFC8033
-    };
-    assert_lively(&compare("pie", &[("high", text("40 ms"))], Some("linux"), Pie::new(linux)), false);
     let ns3 = Options { dq_threshold: None, max_burst_us: 15_000, mean_pktsize: 1000.0, ..RFC8033 };
     assert_lively(&compare("pie", &[], Some("ns3"), Pie::new(ns3)), false);
+}
+
+#[test]
+fn pies_preset_linux_equals_sch_pie() {
+    for (ecn, bytemode) in [(false, false), (true, false), (true, true)] {
+        let settings = [
+            ("high", text("40 ms")),
+            ("ecn", Value::Bool(ecn)),
+            ("mark_ecnth", number(0.5)),
+            ("bytemode", Value::Bool(bytemode)),
+        ];
+        let reference = pie_linux::Linux::new(ecn, bytemode, 0.04, 0.5);
+        assert_lively(&compare("pie", &settings, Some("linux"), reference), ecn);
+    }
 }
 
 #[test]

@@ -91,8 +91,9 @@ fn sfb_equals_linux() {
     for (levels, buckets, increment, rehash, db) in
         [(8, 16, 0.001, 600, 60), (8, 16, 0.02, 5, 2), (2, 23, 0.05, 3, 0), (3, 5, 0.02, 0, 1)]
     {
-        for ecn in [false, true] {
+        for (ecn, linux) in [(false, false), (true, false), (true, true)] {
             let settings = [
+                ("form", text(if linux { "linux" } else { "paper" })),
                 ("levels", Value::Integer(levels)),
                 ("bins", Value::Integer(buckets)),
                 ("increment", number(increment)),
@@ -116,6 +117,7 @@ fn sfb_equals_linux() {
                 penalty_rate: 50.0,
                 penalty_burst: 20.0,
                 ecn,
+                linux,
                 seed: 99,
                 slot: 0,
                 double_buffering: false,

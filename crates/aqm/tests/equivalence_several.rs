@@ -153,6 +153,17 @@ fn with_codel_on_each_queue_it_is_fq_codel() {
 }
 
 #[test]
+fn in_linux_codel_sees_all_queues_and_learns_of_overflows() {
+    for (limit, queues) in [(150, 1024), (1000, 5)] {
+        let mut reference = Fair::new(1514, limit, queues, 64, Some(500));
+        reference.linux = true;
+        let settings = [&fair("codel", 1514, queues, 64)[..], &[("form", text("fq_codel"))]].concat();
+        let tally = compare("fq", &settings, limit as u32, 1, reference);
+        assert!(tally.overtaken > 9000 && tally.dropped > 9000 && tally.idle > 300, "{tally:?}");
+    }
+}
+
+#[test]
 fn dualpi2_equals_rfc_9332() {
     for (decision, scheduler) in [("recur", "wrr"), ("recur", "ts-fifo"), ("random", "wrr")] {
         for limit in [100, 2000] {

@@ -77,6 +77,7 @@ struct Stream {
     population: Population,
     /// Packets a second in front of the queue, for each of the population.
     each: f64,
+    marked: bool,
 }
 
 /// What the flows of a class see at one time.
@@ -314,6 +315,7 @@ impl Fluid {
             let arrives = stream.population.at(t).0 * stream.each;
             slope[after + 2 * number] = arrives;
             arriving += arrives;
+            marked += if stream.marked { arrives } else { 0.0 };
         }
         let mut own: [f64; FLOWING] = std::array::from_fn(|i| y[OWN + i]);
         rule.clip(&mut own);
@@ -362,9 +364,10 @@ impl Fluid {
             slope[at] = if window >= flows.greatest { moves.min(0.0) } else { moves };
             slope[at + 1] = if flows.slow_start > 0.0 { (1.0 - slow) * joins - slow * losses } else { 0.0 };
         }
-        for number in 0..streams.len() {
+        for (number, stream) in streams.iter().enumerate() {
             let at = after + 2 * number;
-            slope[at + 1] = slope[at] * accepted[usize::from(!options.thinned)];
+            let spared = stream.marked || !options.thinned;
+            slope[at + 1] = slope[at] * accepted[usize::from(spared)];
         }
         Rates { early: p, refused, p: total, arriving }
     }

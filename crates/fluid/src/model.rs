@@ -59,7 +59,7 @@ pub struct Class {
     pub flows: Population,
     /// There and back without any queue, s.
     pub rtt: f64,
-    /// Size of a data packet in bytes.
+    /// Size of a data packet on the managed link in bytes.
     pub packet: u64,
     /// Packets that an ACK covers.
     pub acked: f64,
@@ -82,12 +82,14 @@ pub struct Class {
 pub struct Load {
     /// The number of the traffic entry.
     pub entry: usize,
-    /// What there is when, in bit/s.
+    /// What there is when, in bit/s on the managed link.
     pub rate: Population,
     /// What it is.
     pub kind: &'static str,
     /// The part lost by chance in front of the queue.
     pub lost: f64,
+    /// Whether its packets are marked where others are dropped early.
+    pub marked: bool,
 }
 
 impl Model {
@@ -228,6 +230,7 @@ impl Model {
                 "from": f64::midpoint(start[0], start[1]),
                 "to": stop.min(general.duration.secs()),
                 "kind": load.kind,
+                "marked": load.marked,
             })
         });
         json!({

@@ -8,12 +8,9 @@ use netsim::results::{
     ClassDistributions, ClassMetrics, Distributions, Engine, FlowMetrics, LinkDistributions, LinkMetrics,
     Metrics, Results, TrafficMetrics,
 };
-use scenario::model::{HEADER, Kind};
+use scenario::model::Kind;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
-
-/// Bytes of UDP and IP header in every datagram.
-const UDP_HEADER: u64 = 28;
 
 /// What the equations say nothing of.
 const UNKNOWN: [&str; 10] = [
@@ -168,12 +165,17 @@ impl Fluid {
         let traffic = &model.scenario.traffic[entry];
         let Passed { arrived, accepted } = self.passed(entry, sums);
         let then = &self.measure().at_warmup;
-        // The full buffer refuses of all entries alike.
+        let marked = model.classes.iter().any(|class| class.entry == entry && class.marked)
+            || model.load.iter().any(|load| load.entry == entry && load.marked);
+        // The full buffer refuses of all entries alike; what is marked loses nothing else.
         let (early, overflow) = (sums.early - then.early, sums.overflow - then.overflow);
         let lost = arrived - accepted;
-        let refused = if early + overflow > 0.0 { lost * overflow / (early + overflow) } else { 0.0 };
-        let size = self.bits() / (8.0 * traffic.packet_size.0 as f64);
-        let marked = model.classes.iter().any(|class| class.entry == entry && class.marked);
+        let refused = match early + overflow {
+            _ if marked => lost,
+            both if both > 0.0 => lost * overflow / both,
+            _ => 0.0,
+        };
+        let size = self.bits() / (8.0 * self.framed(entry));
         let arrivals = sums.arrivals - then.arrivals;
         let marks = if marked && arrivals > 0.0 { arrived * early / arrivals } else { 0.0 };
         let bits = accepted * self.sent(sums) * self.bits();
@@ -221,12 +223,17 @@ impl Fluid {
         }
     }
 
+    /// Bytes of an entry's packet on the link.
+    fn framed(&self, entry: usize) -> f64 {
+        let scenario = &self.model().scenario;
+        (scenario.traffic[entry].packet_size.0 + scenario.links[scenario.observed].overhead.0) as f64
+    }
+
     /// Bits of payload that arrive for a packet that an entry got into the queue.
     fn payload(&self, entry: usize) -> f64 {
         let model = self.model();
         let traffic = &model.scenario.traffic[entry];
-        let header = if matches!(traffic.kind, Kind::Udp(_)) { UDP_HEADER } else { u64::from(HEADER) };
-        let payload = traffic.packet_size.0.saturating_sub(header) as f64 / traffic.packet_size.0 as f64;
+        let payload = traffic.packet_size.0.saturating_sub(traffic.header()) as f64 / self.framed(entry);
         let kept = |class: &Class| 1.0 - class.lost[1];
         let kept = model.classes.iter().find(|class| class.entry == entry).map_or(1.0, kept);
         self.bits() * payload * kept
@@ -251,7 +258,7 @@ impl Fluid {
         }
         for load in &model.load {
             let traffic = &model.scenario.traffic[load.entry];
-            if matches!(traffic.kind, Kind::Udp(_)) {
+            if matches!(traffic.kind, Kind::Udp(..)) {
                 add(load.entry, f64::from(traffic.count), self.passed(load.entry, sums).accepted);
             }
         }

@@ -29,6 +29,41 @@ fn flows_that_share_a_round_trip_are_a_class() {
 }
 
 #[test]
+fn a_larger_header_makes_acks_slower_and_leaves_less_to_deliver() {
+    let of = |tcp: &str| {
+        let model = model(&dumbbell("", 60, 60.0, "").replace("\"newreno\"", tcp));
+        let results = support::run(&model, &fluid::Options::default()).results();
+        let [goodput, throughput] =
+            ["goodput", "throughput"].map(|name| results["metrics"][name].as_f64().unwrap());
+        (model.classes[0].rtt, goodput / throughput)
+    };
+    let ((rtt, payload), (longer, less)) = (of("\"newreno\""), of("\"newreno\", header = \"100 B\""));
+    // 60 bytes more over 10 and twice over 100 Mbit/s.
+    assert!((longer - rtt - 57.6e-6).abs() < 1e-9, "{longer} {rtt}");
+    assert!((payload - 0.92).abs() < 1e-6 && (less - 0.8).abs() < 1e-6, "{payload} {less}");
+}
+
+#[test]
+fn framing_takes_of_the_link_and_of_the_round_trip() {
+    let of = |overhead: &str| {
+        let load =
+            "[[traffic]]\nname = \"udp\"\nkind = \"cbr\"\nrate = \"2 Mbit/s\"\npacket_size = \"500 B\"\n";
+        let model = model(&(dumbbell("", 60, 60.0, overhead) + load));
+        let results = support::run(&model, &fluid::Options::default()).results();
+        let [goodput, throughput] =
+            ["goodput", "throughput"].map(|name| results["classes"]["long"][name].as_f64().unwrap());
+        let Population::Lasting { count, .. } = model.load[0].rate else { unreachable!() };
+        (model.capacity(), model.classes[0].rtt, count, goodput / throughput)
+    };
+    let (bare, framed) = (of(""), of("overhead = \"125 B\"\n"));
+    assert_eq!((bare.0, framed.0), (2500.0, 2000.0));
+    // 125 bytes each way at 10 Mbit/s.
+    assert!((framed.1 - bare.1 - 0.2e-3).abs() < 1e-9, "{framed:?}");
+    assert_eq!((bare.2, framed.2), (2e6, 2.5e6));
+    assert!((bare.3 - 0.92).abs() < 1e-6 && (framed.3 - 460.0 / 625.0).abs() < 1e-6, "{bare:?} {framed:?}");
+}
+
+#[test]
 fn a_rest_of_flows_goes_to_the_first_hosts() {
     let text = dumbbell("", 7, 10.0, "receiver_delay = [\"10 ms\", \"20 ms\", \"30 ms\"]\n");
     let counts: Vec<f64> = model(&text)
@@ -69,7 +104,10 @@ fn all_that_is_not_tcp_comes_as_a_mean_rate() {
     let web = stored("redtail/web.toml");
     let kinds: Vec<&str> = web.load.iter().map(|load| load.kind).collect();
     assert_eq!(kinds, ["web", "cbr"]);
-    let on_off = stored("traffic/on-off.toml").json();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/traffic/on-off.toml");
+    let mut on_off = Document::load(&path).unwrap();
+    on_off.set_text("traffic.long.tcp", "newreno").unwrap();
+    let on_off = Model::of(&on_off.check().unwrap()).unwrap().json();
     assert_eq!(on_off["load"][0]["rate"].as_f64(), Some(5e6));
     assert_eq!(
         (on_off["load"][0]["from"].as_f64(), on_off["load"][0]["to"].as_f64()),

@@ -25,7 +25,7 @@ fn of(aqm: &str) -> Model {
     let udp = "[[traffic]]\nname = \"udp\"\nkind = \"cbr\"\nrate = \"2 Mbit/s\"\npacket_size = \"500 B\"\n\
                active = [\"20 s\", \"40 s\"]\n\
                [[traffic]]\nname = \"short\"\nkind = \"short\"\npacket_size = \"500 B\"\narrival_rate = \"20 /s\"\n\
-               lifetime = \"uniform(1 s, 2 s)\"\nactive = [\"30 s\", \"50 s\"]\n";
+               lifetime = \"uniform(1 s, 2 s)\"\nactive = [\"30 s\", \"50 s\"]\ntcp = \"newreno\"\n";
     model(&format!("{top}{udp}"))
 }
 
@@ -95,6 +95,22 @@ fn load_takes_its_part_of_the_link() {
     let loss = results["metrics"]["loss_ratio"].as_f64().unwrap();
     assert!((of("udp", "throughput") / 2e6 - (1.0 - loss)).abs() < 0.01);
     assert!((of("udp", "throughput") + of("long", "throughput") - 1e7).abs() < 1e5);
+}
+
+#[test]
+fn load_that_may_be_marked_is_not_dropped() {
+    let metrics = |ecn: &str| {
+        let load = format!(
+            "[[traffic]]\nname = \"udp\"\nkind = \"cbr\"\nrate = \"2 Mbit/s\"\npacket_size = \"500 B\"\necn = \"{ecn}\"\n"
+        );
+        let aqm = "[aqm]\nname = \"pi\"\necn = true\n";
+        let text = format!("warmup = \"20 s\"\n{}{load}", dumbbell(aqm, 60, 60.0, ""));
+        let results = run(&model(&text), &Options::default()).results();
+        ["drops_early", "marks"].map(|name| results["classes"]["udp"][name].as_f64().unwrap())
+    };
+    let ([drops, no_marks], [no_drops, marks]) = (metrics("none"), metrics("ect0"));
+    assert_eq!((no_marks, no_drops), (0.0, 0.0));
+    assert!(drops > 100.0 && (marks / drops - 1.0).abs() < 0.1, "{marks} marks, {drops} drops");
 }
 
 #[test]
@@ -199,8 +215,15 @@ fn what_the_equations_cannot_say_is_refused_with_a_way_out() {
         "{said}"
     );
     let cubic = dumbbell("", 10, 10.0, "")
-        .replace("preset = \"ns2.35\", flavour = \"newreno\"", "preset = \"cubic\"");
-    assert!(unsupported(&cubic).starts_with("traffic.long.tcp.congestion"));
+        .replace("preset = \"ns2.35\", flavour = \"newreno\"", "flavour = \"sack\", congestion = \"cubic\"");
+    assert!(unsupported(&cubic).starts_with("traffic.long.tcp.congestion = \"cubic\""));
+    let unnamed =
+        dumbbell("", 10, 10.0, "").replace("tcp = { preset = \"ns2.35\", flavour = \"newreno\" }\n", "");
+    let said = unsupported(&unnamed);
+    assert!(
+        said.starts_with("traffic.long.tcp.congestion = \"cubic\"") && said.contains("\"newreno\""),
+        "{said}"
+    );
     let sized = dumbbell("", 10, 10.0, "") + "kind = \"transfer\"\nsize = \"1 MB\"\n";
     assert!(unsupported(&sized).starts_with("traffic.long: transfers of a size"));
     let weights = dumbbell("[aqm]\nname = \"lred\"\nweights = [1, 2]\n", 10, 10.0, "");

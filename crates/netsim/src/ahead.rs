@@ -81,7 +81,7 @@ fn early_nodes<'a>(scenario: &Scenario, ways: impl Iterator<Item = &'a [u32]>) -
 fn is_answered_at_once(kind: &Kind) -> bool {
     match kind {
         Kind::Ftp(tcp) | Kind::Transfer(tcp, _) => !tcp.delayed_ack,
-        Kind::Udp(_) => true,
+        Kind::Udp(..) => true,
         Kind::Short(..) | Kind::Web(..) => false,
     }
 }

@@ -182,8 +182,8 @@ mod tests {
     /// The slots that guests have used in so many seconds, and how many flows or requests there were.
     fn slots(seconds: u64, kind: &str) -> (usize, u64) {
         let text = format!(
-            "duration = \"{seconds} s\"\n[dumbbell]\n[[traffic]]\nname = \"long\"\ncount = 3\n\
-             [[traffic]]\nname = \"x\"\nsize = \"3 kB\"\n{kind}\n"
+            "duration = \"{seconds} s\"\n[dumbbell]\n[[traffic]]\nname = \"long\"\ncount = 3\ntcp = \"rfc5681\"\n\
+             [[traffic]]\nname = \"x\"\nsize = \"3 kB\"\ntcp = \"rfc5681\"\n{kind}\n"
         );
         let mut run = Simulation::new(Document::parse(&text, "slots").unwrap().check().unwrap(), 1, ());
         run.advance(Time::ZERO + Span::s(seconds));

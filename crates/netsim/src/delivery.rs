@@ -119,9 +119,14 @@ impl Jitter {
 mod tests {
     use super::*;
     use crate::tcp::Segment;
+    use scenario::model::Ecn;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::ms(ms)
+    }
+
+    fn datagram(sent: Time, flow: u32) -> Packet {
+        Packet::datagram(sent, flow, 0, 1, 500, Ecn::None)
     }
 
     #[test]
@@ -129,7 +134,7 @@ mod tests {
         let mut deliveries = Deliveries::new(2, Time::ZERO);
         // Flow 0 takes 10, 14 and 11 ms, flow 1, of the same class, 50 ms twice: (4 + 3 + 0) / 3.
         for (sent, flow, delay) in [(0, 0, 10), (5, 1, 50), (20, 0, 14), (30, 1, 50), (40, 0, 11)] {
-            deliveries.on_packet(at(sent + delay), &Packet::datagram(at(sent), flow, 0, 1, 500));
+            deliveries.on_packet(at(sent + delay), &datagram(at(sent), flow));
         }
         let class = &deliveries.classes[1];
         assert!((class.jitter.mean().unwrap() - 7e-3 / 3.0).abs() < 1e-12);
@@ -137,9 +142,9 @@ mod tests {
         assert_eq!((deliveries.classes[0].jitter.mean(), deliveries.classes[0].delays.mean()), (None, None));
         assert_eq!(deliveries.all().1.mean(), class.jitter.mean());
         let mut deliveries = Deliveries::new(2, at(100));
-        deliveries.on_packet(at(51), &Packet::datagram(at(40), 0, 0, 1, 500));
+        deliveries.on_packet(at(51), &datagram(at(40), 0));
         assert_eq!(deliveries.all().0.mean(), None);
-        deliveries.on_packet(at(115), &Packet::datagram(at(100), 0, 0, 1, 500));
+        deliveries.on_packet(at(115), &datagram(at(100), 0));
         let class = &deliveries.classes[1];
         assert!((class.jitter.mean().unwrap() - 0.004).abs() < 1e-12, "from 11 ms before the warm-up's end");
     }

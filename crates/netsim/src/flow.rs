@@ -15,9 +15,6 @@ use scenario::law::Drawn;
 use scenario::model::{Kind, Tcp, Traffic};
 use std::ops::{Add, Sub};
 
-/// Header bytes of a UDP datagram over IP.
-pub(crate) const UDP_HEADER: u32 = 28;
-
 /// What the flows of a traffic entry have done together.
 #[derive(Default, Debug)]
 pub(crate) struct Class {
@@ -237,10 +234,10 @@ impl Endpoints {
                 }
                 self.sites.push(site);
             }
-            Kind::Udp(udp) => {
+            Kind::Udp(udp, ecn) => {
                 for (i, start) in starts.enumerate() {
                     let rng = Stream::new(seed, &format!("traffic.{}.{i}", entry.name));
-                    self.sources.push(Source::new((class, paths(i).0), entry, udp, start, end, rng));
+                    self.sources.push(Source::new((class, paths(i).0), entry, (udp, *ecn), start, end, rng));
                 }
             }
         }

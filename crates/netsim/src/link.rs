@@ -86,7 +86,9 @@ pub(crate) struct Wire {
     /// The rate of the packet in transmission, which a change leaves as it is.
     sending: Rate,
     delay: Lapse,
-    /// Size of the last packet, how long it was in transmission, and until it was at the other end: most have the
+    /// Bytes that the link adds to every packet.
+    pub(crate) overhead: u32,
+    /// Size of the last packet without them, how long it was in transmission, and until it was at the other end: most have the
     /// same size.
     last: (u32, Lapse, Lapse),
 }
@@ -99,7 +101,7 @@ pub(crate) struct Link {
     limit: Limit,
     /// When the wire of a plain link is free, on the integer clock.
     free: Instant,
-    /// When the transmission of each packet that waits at a plain link starts, with its size.
+    /// When the transmission of each packet that waits at a plain link starts, with the bytes that it takes there.
     waiting: Ring<(Instant, u16)>,
     waiting_bytes: u64,
     /// The same on the double clock.
@@ -138,9 +140,9 @@ impl Ordered {
     }
 
     /// The next packet, now that the wire is free, and whether others wait.
-    pub(crate) fn next(&mut self) -> (Packet, bool) {
+    fn next(&mut self, overhead: u32) -> (Packet, bool) {
         let packet = self.waiting.pop_front().expect("the event is there only if a packet waits");
-        self.waiting_bytes -= u64::from(packet.size);
+        self.waiting_bytes -= u64::from(u32::from(packet.size) + overhead);
         (packet, !self.waiting.is_empty())
     }
 }
@@ -259,7 +261,7 @@ impl Wire {
     #[cold]
     #[inline(never)]
     fn measure(&mut self, size: u32) {
-        let transmission = self.clock.transmission(self.rate, size);
+        let transmission = self.clock.transmission(self.rate, size + self.overhead);
         self.sending = self.rate;
         self.last = (size, transmission, self.clock.sum(transmission, self.delay));
     }
@@ -289,6 +291,7 @@ impl Link {
                 rate: link.rate,
                 sending: link.rate,
                 delay: clock.lapse(delay),
+                overhead: link.overhead.0 as u32,
                 last: (0, nothing, nothing),
             },
             limit: link.buffer,
@@ -330,22 +333,28 @@ impl Link {
                 self.waiting.pop_front();
                 self.waiting_bytes -= u64::from(size);
             }
-            if self.limit.refuses(self.waiting.len() as u32, self.waiting_bytes, u32::from(size)) {
+            let framed = size + self.wire.overhead as u16;
+            if self.limit.refuses(self.waiting.len() as u32, self.waiting_bytes, u32::from(framed)) {
                 self.drops += 1;
                 return None;
             }
-            self.waiting.push_back((self.free, size));
-            self.waiting_bytes += u64::from(size);
+            self.waiting.push_back((self.free, framed));
+            self.waiting_bytes += u64::from(framed);
         }
         let (sent, arrival) = self.wire.send(self.free, u32::from(size));
         self.free = sent;
         Some(arrival)
     }
 
+    /// The next packet that waits at a plain link, now that the wire is free, and whether others do.
+    pub(crate) fn next(&mut self) -> (Packet, bool) {
+        self.ordered.next(self.wire.overhead)
+    }
+
     /// A busy plain link takes in a packet that waits for the wire, and tells whether it is the first to wait.
     pub(crate) fn wait(&mut self, packet: Packet) -> bool {
         let ordered = &mut self.ordered;
-        let (length, size) = (ordered.waiting.len() as u32, u32::from(packet.size));
+        let (length, size) = (ordered.waiting.len() as u32, u32::from(packet.size) + self.wire.overhead);
         if self.limit.refuses(length, ordered.waiting_bytes, size) {
             self.drops += 1;
             return false;

@@ -33,7 +33,7 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
     for traffic in &scenario.traffic {
         let count = u64::from(traffic.count);
         let (flows, profile) = match &traffic.kind {
-            Kind::Udp(pattern) => {
+            Kind::Udp(pattern, _) => {
                 udp += count;
                 outstanding = u64::MAX;
                 patterns = patterns.saturating_add(held(pattern, count, duration));
@@ -114,7 +114,7 @@ fn under_way(scenario: &Scenario, tcp: u64) -> u64 {
                 }
             }
         }
-        if let Kind::Udp(udp) = &traffic.kind {
+        if let Kind::Udp(udp, _) = &traffic.kind {
             // Nothing slows it down before it comes to the narrowest link.
             let flying =
                 4.0 * udp.mean_rate(traffic.packet_size) * longest / 8.0 / traffic.packet_size.0 as f64;
@@ -177,6 +177,7 @@ fn room_for(link: &Link) -> u64 {
     match link.buffer {
         Limit::Packets(packets) => u64::from(packets),
         Limit::Bytes(bytes) => bytes / smallest(link.packet),
+        Limit::BytesBefore(bytes) => bytes / smallest(link.packet) + 1,
     }
 }
 
@@ -235,7 +236,7 @@ mod tests {
 
     fn estimate(change: &str, to: &str) -> u64 {
         let text = "duration = \"100 s\"\n[dumbbell]\nrate = \"10 Mbit/s\"\nbuffer = \"100 packets\"\n\
-                    [[traffic]]\nname = \"x\"\ncount = 1000\ntcp = { max_window = 100 }\n";
+                    [[traffic]]\nname = \"x\"\ncount = 1000\ntcp = \"rfc5681:max_window=100\"\n";
         let document = Document::parse(&text.replace(change, to), "test").unwrap();
         memory_estimate(&document.check().unwrap())
     }
@@ -260,7 +261,7 @@ mod tests {
         let text = format!(
             "duration = \"20 s\"\naqm = \"pi\"\n[dumbbell]\nrate = \"10 Gbit/s\"\nbuffer = \"100000 packets\"\n\
              access_rate = \"100 Gbit/s\"\nreceiver_delay = [{delays}]\n\
-             [[traffic]]\nname = \"x\"\ncount = 100000\npacket_size = \"500 B\"\n{traffic}"
+             [[traffic]]\nname = \"x\"\ncount = 100000\npacket_size = \"500 B\"\ntcp = \"rfc5681\"\n{traffic}"
         );
         memory_estimate(&Document::parse(&text, "large").unwrap().check().unwrap())
     }
@@ -312,17 +313,16 @@ mod tests {
 
     #[test]
     fn a_control_with_a_memory_is_counted() {
-        let with =
-            |tcp: &str| estimate("tcp = { max_window = 100 }", &format!("tcp = \"{tcp}:max_window=100\""));
-        let (sack, cubic, bbr) = (with("sack"), with("cubic"), with("bbr"));
-        assert!(cubic > sack && cubic < sack + 1000 * 100, "a few numbers a flow: {sack}, {cubic}");
+        let with = |control: &str| estimate("rfc5681:", &format!("sack:congestion={control},"));
+        let (reno, cubic, bbr) = (with("reno"), with("cubic"), with("bbr"));
+        assert!(cubic > reno && cubic < reno + 1000 * 100, "a few numbers a flow: {reno}, {cubic}");
         assert!(bbr > cubic + 1000 * 100 * 32, "a record for each segment: {bbr}");
     }
 
     #[test]
     fn what_every_measured_queue_remembers_of_each_flow_is_counted() {
         let with = |flows: u32, reverse: &str| {
-            let tcp = "tcp = { max_window = 100 }\n";
+            let tcp = "tcp = \"rfc5681:max_window=100\"\n";
             estimate(&format!("count = 1000\n{tcp}"), &format!("count = {flows}\n{tcp}{reverse}"))
         };
         let flows = |reverse: &str| with(100_000, reverse) - with(1000, reverse);
@@ -353,7 +353,7 @@ mod tests {
         let short = |rate: &str, duration: &str| {
             let text = format!(
                 "duration = \"{duration}\"\n[dumbbell]\n[[traffic]]\nname = \"x\"\nkind = \"short\"\n\
-                 arrival_rate = \"{rate}\"\nlifetime = \"1 s\"\ntcp = {{ max_window = 10 }}\n"
+                 arrival_rate = \"{rate}\"\nlifetime = \"1 s\"\ntcp = \"rfc5681:max_window=10\"\n"
             );
             memory_estimate(&Document::parse(&text, "test").unwrap().check().unwrap())
         };

@@ -193,7 +193,7 @@ impl<P: Probe> Network<P> {
 
     /// A plain link is free on the double clock: it sends the next packet.
     fn send_next_in_order(&mut self, i: usize) {
-        let (packet, more) = self.links[i].ordered.next();
+        let (packet, more) = self.links[i].next();
         self.send_in_order(i, (packet.hop, false), &packet);
         if more {
             self.events.put(self.links[i].ordered.ready, Event::Ready(i as u32));
@@ -310,10 +310,12 @@ impl<P: Probe> Network<P> {
     /// A managed link takes a packet in, perhaps marked, or drops it and says nothing.
     #[inline]
     fn admit(&mut self, i: usize, now: Time, packet: &Packet) -> Option<Outcome> {
-        let managed = self.links[i].managed();
+        let link = &mut self.links[i];
+        let framed = packet.with_size(packet.size + link.wire.overhead as u16);
+        let managed = link.managed();
         let (probe, losses, number) = (&mut self.probe, &mut managed.losses, managed.number);
         let before = managed.queue.len();
-        let (outcome, lane) = managed.queue.enqueue_or(now, *packet, &mut managed.rng, |dropped| {
+        let (outcome, lane) = managed.queue.enqueue_or(now, framed, &mut managed.rng, |dropped| {
             losses.on_late_drop(now, dropped.number, &dropped.frame);
             probe.on_late_drop(number, now, Owner { class: dropped.frame.class(), lane: dropped.lane });
         });
@@ -336,6 +338,7 @@ impl<P: Probe> Network<P> {
     #[inline]
     fn begin(&mut self, i: usize, now: Time) -> Option<Packet> {
         let link = &mut self.links[i];
+        let overhead = link.wire.overhead as u16;
         let managed = link.managed.as_deref_mut()?;
         let (probe, losses, number) = (&mut self.probe, &mut managed.losses, managed.number);
         let next = managed.queue.dequeue_or(now, &mut managed.rng, |dropped| {
@@ -355,7 +358,8 @@ impl<P: Probe> Network<P> {
         }
         managed.losses.on_departure(now, arrival_number, &packet);
         self.probe.on_departure(number, now, managed.sending, packet.size, sojourn);
-        Some(packet)
+        self.probe.on_fate(number, arrival_number, packet.is_marked());
+        Some(packet.with_size(packet.size - overhead))
     }
 
     /// A link that works ahead begins to send its next packet, which is on its way already.

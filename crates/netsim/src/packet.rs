@@ -3,7 +3,7 @@
 use crate::tcp::{Ack, MOST_BLOCKS, Segment};
 use aqm::queue::Frame;
 use aqm::unit::{Span, Time};
-use scenario::model::HEADER;
+use scenario::model::Ecn;
 
 /// What a packet is to its endpoints.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -74,7 +74,7 @@ impl Packet {
             hop,
             seq: segment.seq,
             blocks: [(0, 0); MOST_BLOCKS],
-            size: if segment.syn { HEADER as u16 } else { size },
+            size,
             class,
             generation,
             kind: Kind::Data,
@@ -87,9 +87,9 @@ impl Packet {
         }
     }
 
-    /// An acknowledgement.
+    /// An acknowledgement of `size` bytes without SACK blocks.
     #[inline]
-    pub(crate) fn ack(ack: &Ack, (flow, generation): (u32, u16), hop: u32, class: u16) -> Self {
+    pub(crate) fn ack(ack: &Ack, (flow, generation): (u32, u16), hop: u32, class: u16, size: u16) -> Self {
         // Most have no block.
         let (mut blocks, mut sacked, mut twice) = ([(0, 0); MOST_BLOCKS], 0, 0);
         if ack.has_blocks() {
@@ -112,7 +112,7 @@ impl Packet {
             hop,
             seq: ack.next,
             blocks,
-            size: HEADER as u16 + SACK_BLOCK * sacked,
+            size: size + SACK_BLOCK * sacked,
             class,
             generation,
             kind: Kind::Ack,
@@ -121,10 +121,21 @@ impl Packet {
     }
 
     /// A datagram of `size` bytes.
-    pub(crate) fn datagram(now: Time, flow: u32, hop: u32, class: u16, size: u16) -> Self {
+    pub(crate) fn datagram(now: Time, flow: u32, hop: u32, class: u16, size: u16, ecn: Ecn) -> Self {
         let blocks = [(0, 0); MOST_BLOCKS];
-        let (seq, generation, flags) = (0, 0, 0);
+        let (seq, generation) = (0, 0);
+        let flags = match ecn {
+            Ecn::None => 0,
+            Ecn::Ect0 => ECT,
+            Ecn::Ect1 => ECT | L4S,
+        };
         Self { stamp: now, flow, hop, seq, blocks, size, class, generation, kind: Kind::Datagram, flags }
+    }
+
+    /// Whether CE is set.
+    #[inline]
+    pub(crate) const fn is_marked(&self) -> bool {
+        self.flags & CE != 0
     }
 
     /// The same packet at a later hop, perhaps marked on the way.
@@ -135,6 +146,14 @@ impl Packet {
         if marked {
             packet.flags |= CE;
         }
+        packet
+    }
+
+    /// The same packet with another size.
+    #[inline(always)]
+    pub(crate) const fn with_size(&self, size: u16) -> Self {
+        let mut packet = *self;
+        packet.size = size;
         packet
     }
 
@@ -247,18 +266,31 @@ mod tests {
     }
 
     #[test]
+    fn a_datagram_has_the_codepoint_it_was_sent_with_until_it_is_marked() {
+        for (ecn, ect, l4s) in [(Ecn::None, false, false), (Ecn::Ect0, true, false), (Ecn::Ect1, true, true)]
+        {
+            let mut packet = Packet::datagram(Time::ZERO, 1, 2, 3, 500, ecn);
+            assert_eq!((packet.packet().ect, packet.packet().l4s), (ect, l4s), "{ecn:?}");
+            assert!(packet.packet().udp && packet.packet().size == 500);
+            packet.mark();
+            assert_eq!((packet.packet().ect, packet.packet().l4s), (ect, true), "CE after {ecn:?}");
+        }
+    }
+
+    #[test]
     fn an_acknowledgement_comes_out_as_it_went_in() {
         let blocks = [(12, 14), (20, 65_000), (0, 0)];
         let ack = Ack { next: 10, ece: true, echo: Time::from_nanos(7), blocks, delay: None };
         let three = Ack { blocks: [(12, 14), (20, 25), (30, 31)], ..ack };
-        for ack in [ack, three] {
-            assert_eq!(Packet::ack(&ack, (1, 0), 2, 3).acknowledgement(), ack);
+        for (ack, size) in [(ack, 52 + 2 * 8), (three, 52 + 3 * 8)] {
+            let packet = Packet::ack(&ack, (1, 0), 2, 3, 52);
+            assert_eq!((packet.acknowledgement(), packet.size), (ack, size));
         }
         for us in [0, 65_535, 65_536, 4_000_000_000] {
             let ack = Ack { delay: Some(Span::us(us)), ..ack };
-            assert_eq!(Packet::ack(&ack, (1, 0), 2, 3).acknowledgement(), ack);
+            assert_eq!(Packet::ack(&ack, (1, 0), 2, 3, 40).acknowledgement(), ack);
         }
         let finer = Ack { delay: Some(Span::ns(1999)), ..ack };
-        assert_eq!(Packet::ack(&finer, (1, 0), 2, 3).acknowledgement().delay, Some(Span::us(1)));
+        assert_eq!(Packet::ack(&finer, (1, 0), 2, 3, 40).acknowledgement().delay, Some(Span::us(1)));
     }
 }

@@ -37,6 +37,9 @@ pub trait Probe {
     /// without it has been told.
     #[inline]
     fn on_departure(&mut self, _queue: usize, _now: Time, _owner: Owner, _size: u16, _wait: Span) {}
+    /// What departs was arrival number `arrival` at the queue, of which the first is 0; `marked` with CE here or before.
+    #[inline]
+    fn on_fate(&mut self, _queue: usize, _arrival: u64, _marked: bool) {}
     /// The algorithm's periodic work is done.
     #[inline]
     fn on_period(&mut self, _queue: usize, _now: Time, _aqm: &AnyDiscipline) {}

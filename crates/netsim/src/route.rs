@@ -176,6 +176,7 @@ mod tests {
             loss: None,
             buffer: Limit::Packets(1),
             aqm: None,
+            overhead: Bytes(0),
             packet: Bytes(500),
         }
     }

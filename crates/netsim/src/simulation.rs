@@ -8,7 +8,7 @@ use crate::network::{Early, Network};
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
 use crate::route::Routes;
-use crate::tcp::{Outbox, Segment};
+use crate::tcp::{Outbox, Profile, Segment};
 use aqm::unit::{Span, Time};
 use cpu_time::ThreadTime;
 use scenario::Scenario;
@@ -50,13 +50,19 @@ pub(crate) struct Wire<'a, P> {
     flow: (u32, u16),
     forth: u32,
     class: u16,
-    size: u16,
+    profile: &'a Profile,
 }
 
 impl<P: Probe> Outbox for Wire<'_, P> {
     #[inline]
     fn send(&mut self, segment: Segment) {
-        let packet = Packet::data(&segment, self.flow, self.forth, self.class, self.size);
+        let packet = Packet::data(
+            &segment,
+            self.flow,
+            self.forth,
+            self.class,
+            self.profile.size_of(segment.syn) as u16,
+        );
         self.network.send(self.network.events.instant(), &packet);
     }
 }
@@ -210,8 +216,9 @@ impl<P: Probe> Simulation<P> {
         let profile = &self.endpoints.profiles[usize::from(flow.profile)];
         let receiver = &mut self.endpoints.receivers[index];
         let (generation, back, class) = (flow.generation, flow.back, flow.class);
+        let size = profile.header as u16;
         receiver.on_segment(now, profile, &segment, ce, |ack| {
-            self.network.send(early.at, &Packet::ack(&ack, (packet.flow, generation), back, class));
+            self.network.send(early.at, &Packet::ack(&ack, (packet.flow, generation), back, class, size));
         });
         if warming {
             self.endpoints.note_delivered(index);
@@ -237,7 +244,7 @@ impl<P: Probe> Simulation<P> {
                 let (segment, ce) = packet.segment();
                 let receiver = &mut self.endpoints.receivers[packet.flow as usize];
                 receiver.on_segment(now, profile, &segment, ce, |ack| {
-                    let ack = Packet::ack(&ack, (packet.flow, generation), back, class);
+                    let ack = Packet::ack(&ack, (packet.flow, generation), back, class, profile.header as u16);
                     self.network.send(self.network.events.instant(), &ack);
                 });
                 self.arm_ack_timer(packet.flow);
@@ -268,16 +275,16 @@ impl<P: Probe> Simulation<P> {
     pub(crate) fn with_sender(
         &mut self,
         index: u32,
-        act: impl FnOnce(&mut crate::tcp::Sender, Time, &crate::tcp::Profile, &mut Wire<'_, P>),
+        act: impl FnOnce(&mut crate::tcp::Sender, Time, &Profile, &mut Wire<'_, P>),
     ) {
         let now = self.network.events.now();
         let flow = &mut self.endpoints.flows[index as usize];
         let profile = &self.endpoints.profiles[usize::from(flow.profile)];
         let sender = &mut self.endpoints.senders[index as usize];
-        let (forth, class, size) = (flow.forth, flow.class, profile.size as u16);
+        let (forth, class) = (flow.forth, flow.class);
         let [before, _] = sender.deadlines();
         let flow_and_generation = (index, flow.generation);
-        let mut wire = Wire { network: &mut self.network, flow: flow_and_generation, forth, class, size };
+        let mut wire = Wire { network: &mut self.network, flow: flow_and_generation, forth, class, profile };
         act(sender, now, profile, &mut wire);
         let [deadline, pace] = sender.deadlines();
         let events = &mut self.network.events;
@@ -341,7 +348,7 @@ impl<P: Probe> Simulation<P> {
             let (generation, back, class) = (flow.generation, flow.back, flow.class);
             let profile = &self.endpoints.profiles[usize::from(flow.profile)];
             receiver.on_timer(now, profile, |ack| {
-                let ack = Packet::ack(&ack, (index, generation), back, class);
+                let ack = Packet::ack(&ack, (index, generation), back, class, profile.header as u16);
                 self.network.send(self.network.events.instant(), &ack);
             });
         }
@@ -367,7 +374,8 @@ impl<P: Probe> Simulation<P> {
         // Packets without a gap, such as those of a frame, are handed over together.
         loop {
             let sent = source.send();
-            let packet = Packet::datagram(now, index, source.forth, source.class, sent.size);
+            let (hop, class, ecn) = (source.forth, source.class, source.ecn);
+            let packet = Packet::datagram(now, index, hop, class, sent.size, ecn);
             match sent.gap {
                 Some(Span::ZERO) => self.network.send(self.network.events.instant(), &packet),
                 Some(gap) => {

@@ -7,7 +7,7 @@ use crate::rng::Stream;
 use aqm::Uniform as _;
 use aqm::unit::{Bytes, Rate, Span, Time};
 use scenario::Law;
-use scenario::model::{Arrival, Traffic, Udp};
+use scenario::model::{Arrival, Ecn, Traffic, UDP_HEADER, Udp};
 use std::sync::Arc;
 
 /// A UDP sender with the counters of its receiver.
@@ -15,6 +15,8 @@ use std::sync::Arc;
 pub(crate) struct Source {
     pub(crate) class: u16,
     pub(crate) forth: u32,
+    /// The codepoint of its packets.
+    pub(crate) ecn: Ecn,
     /// When the first packet is sent; [`Time::MAX`] if none is.
     pub(crate) start: Time,
     /// From here on nothing is sent.
@@ -46,11 +48,11 @@ pub(crate) struct Sent {
 }
 
 impl Source {
-    /// A flow of `entry`, whose kind is `udp`, active from `start` in a run until `end`.
+    /// A flow of `entry`, whose kind is `udp` with codepoint `ecn`, active from `start` in a run until `end`.
     pub(crate) fn new(
         (class, forth): (u16, u32),
         entry: &Traffic,
-        udp: &Udp,
+        (udp, ecn): (&Udp, Ecn),
         start: Time,
         end: Time,
         rng: Stream,
@@ -59,14 +61,14 @@ impl Source {
         let active = stop.min(end).since(start);
         let mut pattern = Pattern::new(udp, entry.packet_size, active, rng);
         let start = pattern.first().map_or(Time::MAX, |gap| start + gap);
-        Self { class, forth, start, stop, delivered: 0, delivered_at_warmup: 0, pattern }
+        Self { class, forth, ecn, start, stop, delivered: 0, delivered_at_warmup: 0, pattern }
     }
 
     /// A packet of `size` bytes has reached the other end; whether this is before the end of the warm-up, where nobody
     /// will ask then.
     #[inline]
     pub(crate) fn on_arrival(&mut self, size: u16, warming: bool) {
-        let payload = u64::from(u32::from(size).saturating_sub(crate::flow::UDP_HEADER));
+        let payload = u64::from(u32::from(size).saturating_sub(UDP_HEADER));
         self.delivered += payload;
         self.delivered_at_warmup += if warming { payload } else { 0 };
     }
@@ -273,9 +275,9 @@ mod tests {
         let text = format!("duration = \"{seconds} s\"\n[dumbbell]\n[[traffic]]\nname = \"x\"\n{keys}");
         let scenario = Document::parse(&text, "test").unwrap().check().unwrap();
         let entry = &scenario.traffic[0];
-        let Kind::Udp(udp) = &entry.kind else { panic!("no UDP") };
+        let Kind::Udp(udp, ecn) = &entry.kind else { panic!("no UDP") };
         let (start, end) = (Time::ZERO + entry.begin, Time::ZERO + Span::s(seconds));
-        let mut source = Source::new((0, 0), entry, udp, start, end, Stream::new(1, "traffic.x.0"));
+        let mut source = Source::new((0, 0), entry, (udp, *ecn), start, end, Stream::new(1, "traffic.x.0"));
         let (mut packets, mut now) = (Vec::new(), source.start);
         while now < source.stop.min(end) {
             let sent = source.send();

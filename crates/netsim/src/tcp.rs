@@ -149,14 +149,16 @@ pub struct Profile {
     pub base_history: u32,
     /// Size of a full segment on the wire in bytes.
     pub size: u32,
+    pub header: u32,
 }
 
 impl Profile {
     /// The parameters `tcp` for segments of `size` bytes on the wire.
     #[must_use]
     pub fn new(tcp: &Tcp, size: u32) -> Self {
+        let header = tcp.header.0 as u32;
         // RFC 5681, equation 1.
-        let standard_window = match size - HEADER {
+        let standard_window = match size - header {
             2191.. => 2,
             1096.. => 3,
             _ => 4,
@@ -212,6 +214,7 @@ impl Profile {
             allowed_increase: tcp.allowed_increase,
             base_history: tcp.base_history,
             size,
+            header,
         }
     }
 
@@ -224,7 +227,20 @@ impl Profile {
     /// Payload bytes of a full segment.
     #[must_use]
     pub const fn payload(&self) -> u32 {
-        self.size - HEADER
+        self.size - self.header
+    }
+
+    /// The size on the wire of a full segment, or of a SYN.
+    #[must_use]
+    #[inline]
+    pub const fn size_of(&self, syn: bool) -> u32 {
+        match syn {
+            false => self.size,
+            // Who counts options at all counts those that only a SYN has: its greatest segment, its window's scale,
+            // that SACK is welcome. In Linux that makes 60 bytes.
+            true if self.header > HEADER => self.header + 8,
+            true => self.header,
+        }
     }
 
     /// Segments that carry so many payload bytes; [`u32::MAX`] for more than can be numbered.

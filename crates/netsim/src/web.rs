@@ -8,7 +8,7 @@
 //! A connection is two TCP flows, one each way, each with its own ACKs. Client to server: the SYN, then a segment
 //! a request, sent again until it is acknowledged. Server to client: the objects, without a handshake of their own,
 //! from an initial window on. What a real connection has and this one lacks: the server's ACKs ride on no data (a
-//! request costs the way to the client a packet of 40 bytes, half a packet with delayed ACKs); the server has no
+//! request costs the way to the client a packet of headers, half a packet with delayed ACKs); the server has no
 //! round-trip time measured when its first object goes out; a lost SYN shrinks only the client's window. A
 //! closed connection stays until both ways are acknowledged; there is no FIN.
 //!

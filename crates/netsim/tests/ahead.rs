@@ -65,6 +65,25 @@ fn every_discipline_has_the_same_results_step_by_step() {
 }
 
 #[test]
+fn datagrams_that_are_marked_have_the_same_results_step_by_step() {
+    for (aqm, ecn) in [("red:ecn=true", "ect0"), ("red:ecn=true", "ect1"), ("dualpi2", "ect1")] {
+        compare(&dumbbell(aqm, NS2, &format!("{UDP}ecn = \"{ecn}\"\n")), 1);
+    }
+}
+
+#[test]
+fn links_that_frame_packets_have_the_same_results_step_by_step() {
+    let framed = |aqm: &str| {
+        let tail = "[[link]]\nname = \"tail\"\nfrom = \"r2\"\nto = \"end\"\noverhead = \"14 B\"\nrate = \"3 Mbit/s\"\n\
+                    buffer = \"3 kB\"\n[[traffic]]\nname = \"far\"\nto = \"end\"\n";
+        dumbbell(aqm, NS2, &format!("{UDP}{tail}")).replace("[dumbbell]", "[dumbbell]\noverhead = \"38 B\"")
+    };
+    for aqm in ["droptail", "pi:bytes=true", "red:bytes=true", "codel", "fq_codel"] {
+        compare(&framed(aqm), 1);
+    }
+}
+
+#[test]
 fn working_ahead_spares_events_where_decisions_are_final_and_segments_answered_at_once() {
     let (events, most) = compare(&dumbbell("pi", NS2, ""), 1);
     assert!(10 * events < 7 * most, "{events} of {most}");
@@ -78,12 +97,13 @@ fn what_the_engine_cannot_foresee_it_does_not() {
     let traffic = |kind: &str| format!("[[traffic]]\nname = \"other\"\n{kind}\n");
     for other in [
         // Both ways over one host; hosts that listen; flows that come and go; transfers that end.
-        "kind = \"ftp\"\ncount = 4\npacket_size = \"500 B\"\nfrom = \"receivers\"\nto = \"senders\"",
-        "kind = \"short\"\narrival_rate = \"20 /s\"\nsize = \"4 kB\"\npacket_size = \"500 B\"",
-        "kind = \"web\"\ncount = 5\npacket_size = \"500 B\"",
-        "kind = \"transfer\"\ncount = 20\nsize = \"exponential(20 kB)\"\npacket_size = \"500 B\"\nstart = \"uniform(0 s, 5 s)\"",
-        "kind = \"ftp\"\ncount = 3\npacket_size = \"500 B\"\ntcp = \"dctcp\"",
-        "kind = \"ftp\"\ncount = 3\npacket_size = \"1000 B\"\ntcp = \"linux\"",
+        "kind = \"ftp\"\ncount = 4\npacket_size = \"500 B\"\nfrom = \"receivers\"\nto = \"senders\"\ntcp = \"rfc5681\"",
+        "kind = \"short\"\narrival_rate = \"20 /s\"\nsize = \"4 kB\"\npacket_size = \"500 B\"\ntcp = \"rfc5681\"",
+        "kind = \"web\"\ncount = 5\npacket_size = \"500 B\"\ntcp = \"rfc5681\"",
+        "kind = \"transfer\"\ncount = 20\nsize = \"exponential(20 kB)\"\npacket_size = \"500 B\"\nstart = \"uniform(0 s, 5 s)\"\n\
+         tcp = \"rfc5681\"",
+        "kind = \"ftp\"\ncount = 3\npacket_size = \"500 B\"\ntcp = \"sack:congestion=dctcp,ecn=true\"",
+        "kind = \"ftp\"\ncount = 3\npacket_size = \"1000 B\"\ntcp = \"sack:congestion=cubic,initial_window=10,slow_start_step=65535\"",
     ] {
         for aqm in ["red:ecn=true", "pie", "codel"] {
             compare(&dumbbell(aqm, NS2, &traffic(other)), 3);
@@ -220,12 +240,13 @@ fn graph(nodes: usize, cables: &[Cable], traffic: &[(usize, usize, &str, u32)], 
 const KINDS: [&str; 9] = [
     "kind = \"ftp\"\ncount = 3\ntcp = { preset = \"ns2.35\", flavour = \"newreno\" }\npacket_size = \"500 B\"",
     "kind = \"ftp\"\ncount = 2\ntcp = { preset = \"ns2.35\", flavour = \"sack\" }\npacket_size = \"1000 B\"",
-    "kind = \"ftp\"\ncount = 2\ntcp = \"dctcp:delayed_ack=false\"\npacket_size = \"1000 B\"",
-    "kind = \"ftp\"\ncount = 2\ntcp = \"linux\"\npacket_size = \"1000 B\"\nstop = \"2 s\"",
+    "kind = \"ftp\"\ncount = 2\ntcp = \"sack:congestion=dctcp,ecn=true,delayed_ack=false\"\npacket_size = \"1000 B\"",
+    "kind = \"ftp\"\ncount = 2\npacket_size = \"1000 B\"\nstop = \"2 s\"\n\
+     tcp = \"sack:congestion=cubic,initial_window=10,slow_start_step=65535\"",
     "kind = \"transfer\"\ncount = 9\ntcp = { preset = \"ns2.35\", flavour = \"newreno\" }\npacket_size = \"500 B\"\n\
      size = \"exponential(20 kB)\"",
-    "kind = \"short\"\narrival_rate = \"20 /s\"\nsize = \"4 kB\"\npacket_size = \"500 B\"",
-    "kind = \"web\"\ncount = 3\npacket_size = \"500 B\"",
+    "kind = \"short\"\narrival_rate = \"20 /s\"\nsize = \"4 kB\"\npacket_size = \"500 B\"\ntcp = \"rfc5681\"",
+    "kind = \"web\"\ncount = 3\npacket_size = \"500 B\"\ntcp = \"rfc5681\"",
     "kind = \"poisson\"\nrate = \"400 kbit/s\"\npacket_size = \"300 B\"",
     "kind = \"video\"\nframe_rate = \"25 /s\"\nframe_size = \"5 kB\"",
 ];

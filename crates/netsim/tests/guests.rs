@@ -47,7 +47,7 @@ fn short_flows_deliver_every_byte_once() {
 
 #[test]
 fn a_lifetime_ends_what_is_produced_but_not_what_was_sent() {
-    let traffic = format!("{SHORT}lifetime = \"uniform(100 ms, 1 s)\"\n");
+    let traffic = format!("{SHORT}lifetime = \"uniform(100 ms, 1 s)\"\ntcp = \"rfc5681\"\n");
     let results = run(&scenario("180 s", "droptail", &traffic), 1);
     let short = &results.classes["short"];
     assert!(short.started > 700 && short.totals.timeouts > 0, "{short:?}");
@@ -59,7 +59,7 @@ fn a_lifetime_ends_what_is_produced_but_not_what_was_sent() {
 
 #[test]
 fn what_guests_do_before_the_warm_up_is_left_out() {
-    let traffic = format!("{SHORT}size = \"12345 B\"\n");
+    let traffic = format!("{SHORT}size = \"12345 B\"\ntcp = \"rfc5681\"\n");
     let mut scenario = scenario("180 s", "droptail", &traffic);
     let whole = run(&scenario, 1);
     // All guests have left by 170 s: their counters must not come back.
@@ -82,7 +82,7 @@ fn packets_of_a_connection_that_is_over_do_not_reach_the_next() {
     // The round trip is 400 ms and the first time-out 10 ms: every segment is sent again some times, and copies are on
     // the way when the next flow takes the slot. All flows are alike, so each takes as long as one alone.
     let link = "[dumbbell]\nrate = \"100 Mbit/s\"\ndelay = \"200 ms\"\nsender_delay = \"0 s\"\nreceiver_delay = [\"0 s\"]\n";
-    let tcp = "tcp = { initial_rto = \"10 ms\", min_rto = \"10 ms\", max_rto = \"20 ms\", delayed_ack = false }\n\
+    let tcp = "tcp = { flavour = \"newreno\", initial_rto = \"10 ms\", min_rto = \"10 ms\", max_rto = \"20 ms\", delayed_ack = false }\n\
                packet_size = \"500 B\"\nsize = \"400 B\"\n";
     let both = |kind: &str| {
         let text = format!("duration = \"200 s\"\n{link}[[traffic]]\nname = \"x\"\n{kind}{tcp}");
@@ -124,7 +124,7 @@ fn arrivals_have_the_statistics_of_their_law() {
 
 #[test]
 fn flows_that_come_and_go_arrive_alike_whatever_drops_their_packets() {
-    let traffic = format!("{SHORT}size = \"pareto(10 kB, 1.3)\"\ncount = 2\n");
+    let traffic = format!("{SHORT}size = \"pareto(10 kB, 1.3)\"\ncount = 2\ntcp = \"rfc5681\"\n");
     let results: Vec<Results> =
         aqm::aqm::NAMES.iter().map(|aqm| run(&scenario("400 s", aqm, &traffic), 5)).collect();
     let first = &results[0].classes["short"];
@@ -150,7 +150,7 @@ fn flows_that_come_and_go_arrive_alike_whatever_drops_their_packets() {
 #[test]
 fn pages_arrive_whole() {
     for aqm in aqm::aqm::NAMES {
-        for tcp in ["newreno", "sack", "ns2.35", "rfc:handshake=false"] {
+        for tcp in ["newreno", "sack", "ns2.35", "rfc5681:handshake=false"] {
             let traffic = format!("{PAGE}size = \"2345 B\"\ntcp = \"{tcp}\"\n");
             let results = run(&scenario("180 s", aqm, &traffic), 1);
             let page = &results.classes["page"];
@@ -173,7 +173,7 @@ fn a_lone_client_takes_as_long_as_its_round_trips() {
             "duration = \"100 s\"\n[dumbbell]\nrate = \"1 Gbit/s\"\naccess_rate = \"1 Gbit/s\"\ndelay = \"50 ms\"\n\
              sender_delay = \"0 s\"\nreceiver_delay = [\"0 s\"]\n[[traffic]]\nname = \"x\"\nkind = \"web\"\n\
              connections = {connections}\nobjects = {objects}\nsize = \"{size}\"\npacket_size = \"500 B\"\nthink = \"1 s\"\n\
-             tcp = {{ initial_window = 2, delayed_ack = false }}\n"
+             tcp = {{ flavour = \"newreno\", initial_window = 2, delayed_ack = false }}\n"
         );
         let results = run(&Document::parse(&text, "test").unwrap().check().unwrap(), 1);
         let x = &results.classes["x"];
@@ -204,7 +204,7 @@ fn what_of_an_object_has_arrived_counts_and_no_more() {
     // An object is a full segment and a byte, and the byte comes 40 ms after the rest: no more than the rest of the
     // object on its way may count.
     let text = "[dumbbell]\nrate = \"100 kbit/s\"\n[[traffic]]\nname = \"x\"\nkind = \"web\"\nobjects = 1000\n\
-                size = \"461 B\"\npacket_size = \"500 B\"\nthink = \"0 s\"\ntcp = { delayed_ack = false }\n";
+                size = \"461 B\"\npacket_size = \"500 B\"\nthink = \"0 s\"\ntcp = \"newreno:delayed_ack=false\"\n";
     let mut halves = 0;
     for ms in (2000..2200).step_by(10) {
         let text = format!("duration = \"{ms} ms\"\n{text}");
@@ -223,7 +223,7 @@ fn a_client_that_does_not_think_goes_on_at_once_on_either_clock() {
     for clock in ["integer", "double"] {
         let text = format!(
             "duration = \"60 s\"\nclock = \"{clock}\"\n[dumbbell]\nrate = \"7 Mbit/s\"\n[[traffic]]\nname = \"x\"\n\
-             kind = \"web\"\ncount = 3\nthink = \"0 s\"\nsize = \"5 kB\"\n"
+             kind = \"web\"\ncount = 3\nthink = \"0 s\"\nsize = \"5 kB\"\ntcp = \"rfc5681\"\n"
         );
         let web = &run(&Document::parse(&text, "test").unwrap().check().unwrap(), 1).classes["x"];
         assert!(web.sessions > 1000, "{clock}: {}", web.sessions);
@@ -232,8 +232,7 @@ fn a_client_that_does_not_think_goes_on_at_once_on_either_clock() {
 
 #[test]
 fn no_session_begins_after_the_stop() {
-    let traffic =
-        "[[traffic]]\nname = \"x\"\nkind = \"web\"\nthink = \"1 s\"\nsize = \"1 kB\"\nstop = \"10 s\"\n";
+    let traffic = "[[traffic]]\nname = \"x\"\nkind = \"web\"\nthink = \"1 s\"\nsize = \"1 kB\"\nstop = \"10 s\"\ntcp = \"rfc5681\"\n";
     // At 1 s, 2.1 s and so on: the ninth at about 9.7 s.
     let x = &run(&scenario("60 s", "droptail", traffic), 1).classes["x"];
     assert!((8..=9).contains(&x.sessions), "{x:?}");

@@ -1,4 +1,4 @@
-//! Scalable and classic flows through one link, as scenarios/l4s.toml has them, against RFC 9332's claims.
+//! Scalable and classic flows through the link of scenarios/l4s.toml, against RFC 9332's claims.
 
 use aqm::unit::Time;
 use netsim::results::ClassMetrics;
@@ -6,11 +6,17 @@ use netsim::{Results, Simulation};
 use scenario::Document;
 use std::path::Path;
 
+/// Both with the sender of RFC 6675: theory knows the windows of DCTCP and CUBIC, and nothing of how losses are found.
+const SENDERS: [(&str, &str); 2] = [
+    ("traffic.scalable.tcp", "sack:congestion=dctcp,ecn=true,l4s=true"),
+    ("traffic.classic.tcp", "sack:congestion=cubic,ecn=true"),
+];
+
 fn run(aqm: &str, settings: &[(&str, &str)]) -> Results {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/l4s.toml");
     let mut document = Document::load(&path).unwrap();
     document.set_aqm(aqm).unwrap();
-    settings.iter().for_each(|(key, value)| document.set_text(key, value).unwrap());
+    SENDERS.iter().chain(settings).for_each(|(key, value)| document.set_text(key, value).unwrap());
     let mut run = Simulation::new(document.check().unwrap(), 1, ());
     run.advance(Time::MAX);
     run.results()

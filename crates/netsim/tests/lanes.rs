@@ -9,9 +9,9 @@ fn scenario(aqm: &str) -> Scenario {
     let text = format!(
         "duration = \"40 s\"\nwarmup = \"7 s\"\naqm = \"{aqm}\"\nrecord.step = \"100 ms\"\n\
          [dumbbell]\nrate = \"2 Mbit/s\"\nbuffer = \"60 kB\"\nhosts = 60\nreceiver_delay = [\"10 ms\", \"35 ms\"]\n\
-         [[traffic]]\nname = \"long\"\ncount = 10\npacket_size = \"500 B\"\n\
+         [[traffic]]\nname = \"long\"\ncount = 10\npacket_size = \"500 B\"\ntcp = \"rfc5681\"\n\
          [[traffic]]\nname = \"short\"\nkind = \"short\"\narrival_rate = \"12 /s\"\nsize = \"5 kB\"\n\
-         packet_size = \"500 B\"\n\
+         packet_size = \"500 B\"\ntcp = \"rfc5681\"\n\
          [[traffic]]\nname = \"cbr\"\nkind = \"cbr\"\nrate = \"100 kbit/s\"\npacket_size = \"200 B\"\n"
     );
     Document::parse(&text, "test").unwrap().check().unwrap_or_else(|problems| panic!("{problems}"))
@@ -143,8 +143,8 @@ fn settings_at_their_limits_lose_no_count() {
                 };
                 let text = format!(
                     "duration = \"6 s\"\nwarmup = \"1 s\"\n[aqm]\n{aqm}\n\
-                     [dumbbell]\nrate = \"1 Mbit/s\"\nbuffer = \"{buffer}\"\nhosts = 9\n{}count = 9\ntcp = \"l4s\"\n\
-                     {}count = 9\ntcp.ecn = true\n{}kind = \"cbr\"\nrate = \"600 kbit/s\"\npacket_size = \"41 B\"\n",
+                     [dumbbell]\nrate = \"1 Mbit/s\"\nbuffer = \"{buffer}\"\nhosts = 9\n{}count = 9\ntcp = \"sack:congestion=dctcp,ecn=true,l4s=true\"\n\
+                     {}count = 9\ntcp = \"rfc5681:ecn=true\"\n{}kind = \"cbr\"\nrate = \"600 kbit/s\"\npacket_size = \"41 B\"\n",
                     traffic(0, "a"),
                     traffic(1, "b"),
                     traffic(2, "c"),

@@ -39,7 +39,7 @@ fn losses_on_the_way_back_and_on_plain_links_count_too() {
         let text = format!(
             "duration = \"50 s\"\n[dumbbell]\nrate = \"2 Mbit/s\"\nreverse_loss = {back}\n\
              [[link]]\nname = \"tail\"\nfrom = \"r2\"\nto = \"end\"\nloss = {tail}\n\
-             [[traffic]]\nname = \"a\"\nto = \"end\"\n"
+             [[traffic]]\nname = \"a\"\nto = \"end\"\ntcp = \"rfc5681\"\n"
         );
         let metrics = run(&text, 1).metrics;
         assert_eq!(metrics.link.random_losses, 0);
@@ -85,4 +85,71 @@ fn delays_are_drawn_once_for_each_run_and_host() {
     let time = |seed| run(text, seed).classes["a"].completion_time_mean.unwrap();
     assert_eq!(time(1), time(1));
     assert_ne!(time(1), time(2));
+}
+
+/// A flow and a stream over a link that observes and is fed by a plain one; each frames packets as it likes.
+fn framed(clock: &str, feeder: &str, neck: &str, size: u32, buffer: &str) -> Results {
+    run(
+        &format!(
+            "duration = \"100 s\"\nwarmup = \"10 s\"\nclock = \"{clock}\"\nobserve = \"neck\"\n\
+             [[link]]\nname = \"feeder\"\nfrom = \"a\"\nto = \"b\"\nrate = \"4 Mbit/s\"\nbuffer = \"{buffer}\"\n{feeder}\n\
+             [[link]]\nname = \"neck\"\nfrom = \"b\"\nto = \"c\"\nrate = \"2 Mbit/s\"\nbuffer = \"{buffer}\"\n\
+             aqm = \"droptail\"\n{neck}\n\
+             [[traffic]]\nname = \"cbr\"\nkind = \"cbr\"\nfrom = \"a\"\nto = \"c\"\nrate = \"16 Mbit/s\"\npacket_size = \"{size} B\"\n"
+        ),
+        1,
+    )
+}
+
+#[test]
+fn a_frame_takes_its_time_and_its_room_and_is_no_goodput() {
+    for clock in ["integer", "double"] {
+        // 250 bytes more for 250: the link sends as many packets as it would of 500.
+        let [bare, framed, full] = [(250, ""), (250, "overhead = \"250 B\""), (500, "")]
+            .map(|(size, overhead)| framed(clock, "", overhead, size, "5000 B").metrics);
+        assert_eq!(framed.link.utilisation, full.link.utilisation, "{clock}");
+        assert!((framed.link.traffic.throughput / 2e6 - 1.0).abs() < 1e-3, "{clock}: bits on the link");
+        let payload = |size: f64| 2e6 * (size - 28.0);
+        assert!((framed.flows.goodput / (payload(250.0) / 500.0) - 1.0).abs() < 1e-3, "{clock}");
+        assert!((bare.flows.goodput / (payload(250.0) / 250.0) - 1.0).abs() < 1e-3, "{clock}");
+        // A buffer of bytes holds as many as of 500 too.
+        let queues = [&bare, &framed, &full].map(|metrics| metrics.link.queue_mean.unwrap().round());
+        assert_eq!(queues, [20.0, 10.0, 10.0], "{clock}");
+    }
+}
+
+#[test]
+fn a_packet_that_sticks_out_of_the_buffer_waits_in_it() {
+    for clock in ["integer", "double"] {
+        // Of packets of 500 bytes, three fit in 1700 and the fourth sticks out; plain or measured.
+        let held = |admission: &str, plain: bool| {
+            let key = format!("buffer_admission = \"{admission}\"");
+            let (feeder, neck) = if plain { (key.as_str(), "") } else { ("", key.as_str()) };
+            let metrics = framed(clock, feeder, neck, 500, "1700 B").metrics;
+            (metrics.link.queue_mean.unwrap().round(), metrics.drops_elsewhere)
+        };
+        assert_eq!([held("fits", false).0, held("sticks-out", false).0], [3.0, 4.0], "{clock}");
+        // One more than the others waits at the end.
+        let [fits, sticks_out] = [held("fits", true).1, held("sticks-out", true).1];
+        assert_eq!(fits - sticks_out, 1, "{clock}");
+    }
+}
+
+#[test]
+fn a_plain_link_frames_as_a_measured_one_does() {
+    for clock in ["integer", "double"] {
+        let arrivals = |feeder: &str, size: u32| {
+            let metrics = framed(clock, feeder, "", size, "100 kB").metrics;
+            (metrics.link.traffic.arrivals, metrics.drops_elsewhere)
+        };
+        let (bare, framed, full) =
+            (arrivals("", 250), arrivals("overhead = \"250 B\"", 250), arrivals("", 500));
+        // 4 Mbit/s for 90 s; of 16 Mbit/s for 100 s all but what was sent, and what waits at the end.
+        let close = |(arrived, dropped): (u64, u64), arrivals: u64, drops: u64| {
+            arrived.abs_diff(arrivals) <= 1 && dropped.abs_diff(drops) <= 2
+        };
+        assert!(close(bare, 180_000, 800_000 - 200_000 - 400), "{clock}: {bare:?}");
+        assert!(close(framed, 90_000, 800_000 - 100_000 - 200), "{clock}: {framed:?}");
+        assert!(close(full, 90_000, 400_000 - 100_000 - 200), "{clock}: {full:?}");
+    }
 }

@@ -13,8 +13,8 @@ fn scenario(aqm: &str, traffic: &str) -> Scenario {
     Document::parse(&text, "test").unwrap().check().unwrap()
 }
 
-const LONG: &str =
-    "[[traffic]]\nname = \"long\"\ncount = 12\npacket_size = \"500 B\"\nstart = \"uniform(0 s, 1 s)\"\n";
+const LONG: &str = "[[traffic]]\nname = \"long\"\ncount = 12\npacket_size = \"500 B\"\nstart = \"uniform(0 s, 1 s)\"\n\
+    tcp = \"rfc5681\"\n";
 
 fn run(scenario: &Scenario, seed: u64) -> Results {
     let mut run = Simulation::new(scenario.clone(), seed, ());
@@ -116,8 +116,9 @@ fn the_series_agree_with_the_summary() {
 
 /// Long flows, some datagrams and some transfers.
 const MIXED: &str = "[[traffic]]\nname = \"long\"\ncount = 12\npacket_size = \"500 B\"\nstart = \"uniform(0 s, 1 s)\"\n\
-    [[traffic]]\nname = \"udp\"\nkind = \"cbr\"\nrate = \"400 kbit/s\"\npacket_size = \"300 B\"\n\
-    [[traffic]]\nname = \"file\"\nkind = \"transfer\"\nsize = \"40 kB\"\ncount = 6\nstart = \"uniform(0 s, 9 s)\"\n";
+    tcp = \"rfc5681\"\n[[traffic]]\nname = \"udp\"\nkind = \"cbr\"\nrate = \"400 kbit/s\"\npacket_size = \"300 B\"\n\
+    [[traffic]]\nname = \"file\"\nkind = \"transfer\"\nsize = \"40 kB\"\ncount = 6\nstart = \"uniform(0 s, 9 s)\"\n\
+    tcp = \"rfc5681\"\n";
 
 #[test]
 fn every_loss_is_in_one_run_of_its_flow_and_in_one_burst() {
@@ -253,7 +254,7 @@ fn traffic_does_not_depend_on_the_queue_discipline() {
 
 #[test]
 fn marking_instead_of_dropping_loses_fewer_packets() {
-    let traffic = LONG.replace("count", "tcp = { flavour = \"newreno\", ecn = true }\ncount");
+    let traffic = LONG.replace("rfc5681", "rfc5681:ecn=true");
     for aqm in ["red", "pi", "lred", "rem"] {
         let dropping = run(&scenario(aqm, &traffic), 1).metrics.link.traffic;
         let marking = run(&scenario(&format!("{aqm}:ecn=true"), &traffic), 1).metrics.link.traffic;
@@ -314,7 +315,7 @@ proptest! {
             "droptail", "red:ecn=true", "pi:q0=5", "lred:q0=3,beta=10", "rem:b_star=2,form=ns2",
             "red:min_th=1,max_th=3,w_q=1.0,bytes=true",
         ][..]),
-        preset in prop::sample::select(&["rfc", "ns2.35"][..]),
+        preset in prop::sample::select(&["rfc5681", "ns2.35"][..]),
         flavour in prop::sample::select(&["tahoe", "reno", "newreno", "sack"][..]),
         limited_transmit in prop::sample::select(&["off", "new", "next"][..]),
         halved in prop::sample::select(&["flight", "window"][..]),
@@ -378,4 +379,26 @@ fn whatever_link_is_observed_is_measured() {
     let text = "observe = \"sender1\"\nduration = \"5 s\"\n[dumbbell]\n[[traffic]]\nname = \"x\"\n";
     let results = run(&Document::parse(text, "test").unwrap().check().unwrap(), 1);
     assert!(results.links.contains_key("sender1") && results.links.contains_key("bottleneck"));
+}
+
+#[test]
+fn segments_and_acks_have_the_headers_of_their_tcp() {
+    // Nothing is lost: what goes forth is a SYN and full segments, what comes back ACKs of one size, without blocks.
+    for (tcp, header, syn) in [("rfc", 40, 40), ("rfc:header=52 B", 52, 60), ("linux:header=64 B", 64, 72)] {
+        let text = format!(
+            "duration = \"5 s\"\naqm = \"droptail\"\nreverse_aqm = \"droptail\"\n[dumbbell]\nbuffer = \"1000 packets\"\n\
+             [[traffic]]\nname = \"x\"\nkind = \"transfer\"\nsize = \"1 MB\"\ntcp = \"{tcp}\"\n"
+        );
+        let results = run(&Document::parse(&text, "test").unwrap().check().unwrap(), 1);
+        let bytes = |link: &str| {
+            let traffic = &results.links[link].traffic;
+            ((traffic.throughput * 5.0 / 8.0).round() as u64, traffic.arrivals)
+        };
+        let (forth, segments) = bytes("bottleneck");
+        assert_eq!(segments - 1, 1_000_000_u64.div_ceil(1500 - header), "{tcp}");
+        assert_eq!(forth, syn + (segments - 1) * 1500, "{tcp}");
+        let (back, acks) = bytes("bottleneck:reverse");
+        assert_eq!(back, acks * header, "{tcp}");
+        assert_eq!((results.metrics.flows.goodput * 5.0 / 8.0).round(), 1e6, "{tcp}");
+    }
 }

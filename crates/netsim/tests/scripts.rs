@@ -67,7 +67,7 @@ fn value(text: &str) -> Value {
 fn parameters(settings: &[&str]) -> Tcp {
     let split = |setting: &&str| setting.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned())).unwrap();
     let settings: Vec<(String, String)> = settings.iter().map(split).collect();
-    let preset = settings.iter().find(|(name, _)| name == "preset").map_or("rfc", |(_, preset)| preset);
+    let preset = settings.iter().find(|(name, _)| name == "preset").map_or("rfc5681", |(_, preset)| preset);
     let mut tcp = Tcp::preset(preset).unwrap();
     for (name, text) in settings.iter().filter(|(name, _)| name != "preset") {
         tcp.set(name, &value(&text.replace('_', " "))).unwrap();

@@ -154,6 +154,39 @@ fn poisson_packets_wait_as_pollaczek_and_khinchine_say() {
 }
 
 #[test]
+fn datagrams_that_may_be_marked_are_marked_where_others_are_dropped() {
+    let entry = |name: &str, ecn: &str| {
+        format!(
+            "[[traffic]]\nname = \"{name}\"\nkind = \"poisson\"\nrate = \"6 Mbit/s\"\npacket_size = \"500 B\"\necn = \"{ecn}\"\n"
+        )
+    };
+    let run = |ecn: &str| {
+        let text = format!(
+            "duration = \"60 s\"\nwarmup = \"10 s\"\naqm = \"red:ecn=true,min_th=5,max_th=205,max_p=1.0\"\n\
+             [dumbbell]\nrate = \"10 Mbit/s\"\n{}{}",
+            entry("plain", "none"),
+            entry("capable", ecn),
+        );
+        let mut run = Simulation::new(check(&text), 1, ());
+        run.advance(Time::MAX);
+        run.results()
+    };
+    for ecn in ["ect0", "ect1"] {
+        let results = run(ecn);
+        let [plain, capable] = ["plain", "capable"].map(|name| &results.classes[name].traffic);
+        assert_eq!((plain.marks, capable.drops_early + capable.drops_overflow), (0, 0), "{ecn}");
+        assert_eq!(results.metrics.link.traffic.marks, capable.marks);
+        // A third of the plain ones has to go, and what the others see is the same.
+        let (dropped, marked) = (plain.loss_ratio.unwrap(), capable.mark_ratio.unwrap());
+        assert!((dropped - 1.0 / 3.0).abs() < 0.02 && (marked - dropped).abs() < 0.02, "{dropped} {marked}");
+    }
+    let results = run("none");
+    let both = ["plain", "capable"].map(|name| results.classes[name].traffic.loss_ratio.unwrap());
+    assert!(both.iter().all(|loss| (loss - 1.0 / 6.0).abs() < 0.02), "{both:?}");
+    assert_eq!(results.metrics.link.traffic.marks, 0);
+}
+
+#[test]
 fn only_a_source_that_sends_has_started() {
     // Half of them would start after the stop.
     let text = "duration = \"100 s\"\n[dumbbell]\n[[traffic]]\nname = \"x\"\nkind = \"cbr\"\nrate = \"1 kbit/s\"\n\
@@ -163,4 +196,34 @@ fn only_a_source_that_sends_has_started() {
     let class = &simulation.results().classes["x"];
     assert!(class.started.abs_diff(500) < 80, "{}", class.started);
     assert!(class.traffic.arrivals >= class.started, "each has sent at once");
+}
+
+/// What departed: which arrival each was, and whether it was marked.
+#[derive(Default)]
+struct Departed(Vec<(u64, bool)>);
+
+impl Probe for Departed {
+    fn on_fate(&mut self, _: usize, arrival: u64, marked: bool) {
+        self.0.push((arrival, marked));
+    }
+}
+
+#[test]
+fn a_fate_names_the_arrival_and_says_whether_it_is_marked() {
+    let scenario = check(
+        "duration = \"20 s\"\n[dumbbell]\nrate = \"5 Mbit/s\"\nbuffer = \"20 packets\"\n\
+         [aqm]\nname = \"red\"\nmin_th = 5.0\necn = true\n\
+         [[traffic]]\nname = \"ect\"\ncount = 4\ntcp = \"linux:ecn=true\"\n\
+         [[traffic]]\nname = \"other\"\nkind = \"poisson\"\nrate = \"2 Mbit/s\"\n",
+    );
+    let mut run = Simulation::new(scenario, 1, Departed::default());
+    run.advance(Time::MAX);
+    let (fates, results) = (run.probe().0.clone(), run.results());
+    assert!(fates.windows(2).all(|pair| pair[0].0 < pair[1].0), "a queue of one keeps the order of arrival");
+    let queue = &results.metrics.link.traffic;
+    let lost = queue.drops_early + queue.drops_overflow;
+    let waiting = queue.arrivals - lost - fates.len() as u64;
+    assert!(lost > 0 && waiting <= 20, "{lost} lost, {waiting} waiting");
+    let marked = fates.iter().filter(|(_, marked)| *marked).count() as u64;
+    assert!(marked > 0 && marked.abs_diff(queue.marks) <= waiting, "{marked} of {} marks", queue.marks);
 }

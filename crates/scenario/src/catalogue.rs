@@ -7,6 +7,7 @@ use crate::model::{
 use crate::read::BELONGS;
 use crate::resolved::value;
 use crate::sweep::Sweep;
+use crate::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET, NOT_MODELLED, RACK_PRESET};
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, Params, Spec, Value};
 use serde_json::{Map, Value as Json, json};
@@ -25,7 +26,7 @@ pub fn catalogue() -> Json {
             "link": parameters(LinkTable::specs()),
             "loss": parameters(Gilbert::specs()),
             "traffic": parameters(TrafficTable::specs()),
-            "tcp": parameters(Tcp::specs()),
+            "tcp": parameters_of(&Tcp::unnamed(None), |_| true),
             "response": parameters(Response::specs()),
             "record": parameters(Record::specs()),
             "sweep": parameters(Sweep::specs()),
@@ -130,19 +131,28 @@ fn choices<T: Field>() -> impl Iterator<Item = (&'static str, &'static str)> {
     names.iter().copied().zip(T::CHOICES.iter().copied())
 }
 
-/// The presets, and the flavours on top of the default preset; the default of each parameter is what it then is.
+/// Those parameters of a TCP that it `has`, each with the TCP's own value as its default.
+fn parameters_of(tcp: &Tcp, has: impl Fn(&Spec) -> bool) -> Json {
+    let values = Tcp::specs().iter().zip(tcp.values()).filter(|(spec, _)| has(spec));
+    values.map(|(spec, (_, value))| parameter(spec, &value)).collect()
+}
+
+/// The presets, and the flavours on top of the preset that they have; the default of each parameter is what it then is.
 fn tcps() -> Json {
     let entry = |name: &str, summary: &str, tcp: &Tcp| {
-        let own = |(spec, _): &(&Spec, _)| tcp.foreign(spec.name).is_none();
-        let values = Tcp::specs().iter().zip(tcp.values()).filter(own);
-        let parameters: Json = values.map(|(spec, (_, value))| parameter(spec, &value)).collect();
-        json!({ "name": name, "summary": summary, "parameters": parameters })
+        let parameters = parameters_of(tcp, |spec| tcp.foreign(spec.name).is_none());
+        let notes = if tcp.flavour == Flavour::Rack { NOT_MODELLED } else { "" };
+        json!({ "name": name, "summary": summary, "notes": notes, "parameters": parameters })
     };
-    let preset =
-        |(name, summary): &(&str, &str)| entry(name, summary, &Tcp::preset(name).unwrap_or_default());
+    let preset = |(name, summary): &(&str, &str)| {
+        let note = if *name == DEFAULT_PRESET { "; the default" } else { "" };
+        entry(name, &format!("{summary}{note}"), &Tcp::preset(name).unwrap_or_default())
+    };
     let flavour = |(name, summary): (&'static str, &'static str)| {
         let flavour = Flavour::read(&Value::Text(name.to_owned())).unwrap_or(Flavour::NewReno);
-        entry(name, summary, &Tcp { flavour, ..Tcp::default() })
+        let base = if flavour == Flavour::Rack { RACK_PRESET } else { FLAVOURS_PRESET };
+        let summary = format!("{summary} Else as {base}.");
+        entry(name, &summary, &Tcp { flavour, ..Tcp::unnamed(Some(name)) })
     };
     TCP_PRESETS.iter().map(preset).chain(choices::<Flavour>().map(flavour)).collect()
 }
@@ -175,7 +185,8 @@ mod tests {
         let catalogue = catalogue();
         assert_eq!(names(&catalogue["aqms"]), NAMES);
         let presets = TCP_PRESETS.iter().map(|(name, _)| *name);
-        let tcps: Vec<&str> = presets.chain(["tahoe", "reno", "newreno", "sack"]).collect();
+        let Kind::Choice(flavours) = Flavour::KIND else { panic!("flavours are names") };
+        let tcps: Vec<&str> = presets.chain(flavours.iter().copied()).collect();
         assert_eq!(names(&catalogue["tcps"]), tcps);
         let Kind::Choice(kinds) = KindName::KIND else { panic!("kinds are names") };
         assert_eq!(names(&catalogue["traffic"]), kinds);
@@ -268,11 +279,30 @@ mod tests {
         assert_eq!(own("ftp"), "");
         assert_eq!(own("transfer"), "size");
         assert_eq!(own("short"), "size lifetime arrival_rate interarrival");
-        assert_eq!(own("cbr"), "rate");
-        assert_eq!(own("on-off"), "rate on off");
-        assert_eq!(own("fgn"), "rate hurst deviation step");
-        assert_eq!(own("trace"), "file");
-        assert_eq!(own("video"), "frame_rate frame_size key_every key_size");
+        assert_eq!(own("cbr"), "ecn rate");
+        assert_eq!(own("on-off"), "ecn rate on off");
+        assert_eq!(own("fgn"), "ecn rate hurst deviation step");
+        assert_eq!(own("trace"), "ecn file");
+        assert_eq!(own("video"), "ecn frame_rate frame_size key_every key_size");
+    }
+
+    #[test]
+    fn the_default_tcp_and_what_flavours_start_from_are_said() {
+        let catalogue = catalogue();
+        let summary = |tcp: &str| {
+            let entry = catalogue["tcps"].as_array().unwrap().iter().find(|entry| entry["name"] == tcp);
+            entry.unwrap()["summary"].as_str().unwrap().to_owned()
+        };
+        let saying: Vec<_> =
+            TCP_PRESETS.iter().filter(|(name, _)| summary(name).ends_with("; the default")).collect();
+        assert_eq!(saying.iter().map(|(name, _)| *name).collect::<Vec<_>>(), [DEFAULT_PRESET]);
+        let Kind::Choice(flavours) = Flavour::KIND else { panic!("flavours are names") };
+        for flavour in flavours {
+            assert!(summary(flavour).ends_with(" Else as rfc5681."), "{}", summary(flavour));
+        }
+        let table = catalogue["tables"]["tcp"].as_array().unwrap();
+        let congestion = table.iter().find(|entry| entry["name"] == "congestion").unwrap();
+        assert_eq!(congestion["default"], json!("cubic"), "as linux has it");
     }
 
     #[test]
@@ -283,13 +313,13 @@ mod tests {
             let parameters = entry.unwrap()["parameters"].as_array().unwrap();
             parameters.iter().find(|entry| entry["name"] == name).map(|entry| entry["default"].clone())
         };
-        assert_eq!(default("rfc", "min_rto"), Some(json!("1 s")));
+        assert_eq!(default("rfc5681", "min_rto"), Some(json!("1 s")));
         assert_eq!(default("ns2.35", "min_rto"), Some(json!("200 ms")));
         assert_eq!(default("ns2-2002", "min_rto"), Some(json!("1 s")));
         assert_eq!(default("ns2-2002", "max_window"), default("ns2.35", "max_window"));
         assert_eq!(default("linux", "congestion"), Some(json!("cubic")));
         assert_eq!(default("dctcp", "ecn"), Some(json!(true)));
         assert_eq!(default("cubic", "beta"), Some(json!(0.7)));
-        assert_eq!(default("rfc", "beta"), None, "Reno has no such parameter");
+        assert_eq!(default("rfc5681", "beta"), None, "Reno has no such parameter");
     }
 }

@@ -8,7 +8,7 @@ use crate::network::BOTTLENECK;
 use crate::read::{LinkEntry, Reader, Tables, TrafficEntry, below};
 use aqm::Port;
 use aqm::params::Field;
-use aqm::unit::{Limit, Span};
+use aqm::unit::{Bytes, Limit, Span};
 
 /// More work than this is refused: half an hour or more, and segments are numbered with 32 bits.
 const MOST_WORK: f64 = 4e9;
@@ -24,6 +24,9 @@ const MOST_CHANGES: u64 = 10_000_000;
 
 /// A flow's rates are drawn all at once, with some 50 bytes for each.
 const MOST_RATES: u64 = 1 << 22;
+
+/// No packet is larger on any link, in bytes: that of IP.
+const LARGEST: u64 = 65535;
 
 /// A value as a message shows it.
 fn shown(value: &impl Field) -> String {
@@ -166,29 +169,38 @@ fn rates(entry: &TrafficEntry, duration: Span, reader: &mut Reader<'_>) {
     }
 }
 
-/// Whether every buffer holds a packet.
+/// Whether every buffer holds a packet, and a packet with all that a link adds to it is one.
 fn buffers(tables: &Tables, scenario: &Scenario, reader: &mut Reader<'_>) {
-    let Some(packet) = scenario.links.first().map(|link| link.packet).filter(|_| reader.fine(&["traffic"]))
-    else {
+    let Some(packet) = scenario.links.first().map(|link| link.packet.0 - link.overhead.0) else { return };
+    if !reader.fine(&["traffic"]) {
         return;
-    };
-    let mut buffers = Vec::new();
+    }
+    let mut links = Vec::new();
     if let Some(dumbbell) = &tables.dumbbell {
-        buffers.push(("dumbbell.buffer".to_owned(), Some(dumbbell.buffer)));
-        buffers.push(("dumbbell.reverse_buffer".to_owned(), dumbbell.reverse_buffer));
-        buffers.push(("dumbbell.access_buffer".to_owned(), Some(dumbbell.access_buffer)));
+        let own = [("buffer", Some(dumbbell.buffer)), ("reverse_buffer", dumbbell.reverse_buffer)];
+        links.push(("dumbbell", dumbbell.overhead, own.to_vec()));
+        links.push(("dumbbell", Bytes(0), vec![("access_buffer", Some(dumbbell.access_buffer))]));
     }
-    for entry in &tables.links {
-        buffers.push((below(&entry.path, "buffer"), Some(entry.table.buffer)));
-        buffers.push((below(&entry.path, "reverse_buffer"), entry.table.reverse_buffer));
+    for LinkEntry { path, table, .. } in &tables.links {
+        let own = [("buffer", Some(table.buffer)), ("reverse_buffer", table.reverse_buffer)];
+        links.push((path, table.overhead, own.to_vec()));
     }
-    for (path, buffer) in buffers {
-        if let Some(Limit::Bytes(bytes)) = buffer
-            && bytes < packet.0
-            && reader.fine(&[&path])
-        {
-            let message = format!("must hold the largest packet, {}", shown(&packet));
-            reader.refuse(&path, buffer.as_ref().map(shown), message);
+    for (path, overhead, buffers) in links {
+        let at = below(path, "overhead");
+        let largest = Bytes(packet + overhead.0);
+        if largest.0 > LARGEST && overhead.0 > 0 && reader.fine(&[&at]) {
+            let message = format!("must leave the largest packet, {packet} B, with at most {LARGEST} B");
+            reader.refuse(&at, Some(shown(&overhead)), message);
+        }
+        for (key, buffer) in buffers {
+            let path = below(path, key);
+            if let Some(Limit::Bytes(bytes)) = buffer
+                && bytes < largest.0
+                && reader.fine(&[&path])
+            {
+                let message = format!("must hold the largest packet, {}", shown(&largest));
+                reader.refuse(&path, buffer.as_ref().map(shown), message);
+            }
         }
     }
 }
@@ -229,7 +241,10 @@ fn what_to_lower(tables: &Tables, scenario: &Scenario, estimate: &Estimate) -> S
     let name = &traffic.name;
     let count = format!("traffic.{name}.count ({})", traffic.count);
     match &traffic.kind {
-        Kind::Udp(Udp::Cbr(rate) | Udp::OnOff { rate, .. } | Udp::Poisson(rate) | Udp::Fgn { rate, .. }) => {
+        Kind::Udp(
+            Udp::Cbr(rate) | Udp::OnOff { rate, .. } | Udp::Poisson(rate) | Udp::Fgn { rate, .. },
+            _,
+        ) => {
             format!("traffic.{name}.rate ({rate}) or {count}")
         }
         Kind::Transfer(_, size) => format!("traffic.{name}.size ({size}) or {count}"),
@@ -237,7 +252,7 @@ fn what_to_lower(tables: &Tables, scenario: &Scenario, estimate: &Estimate) -> S
             Some(rate) => format!("traffic.{name}.arrival_rate ({rate}) or {count}"),
             None => format!("raise traffic.{name}.interarrival ({}) or lower {count}", short.interarrival),
         },
-        Kind::Web(..) | Kind::Udp(_) => count,
+        Kind::Web(..) | Kind::Udp(..) => count,
         Kind::Ftp(_) => {
             let cable = link.name.trim_end_matches(":reverse");
             let table = match tables.links.iter().any(|entry| entry.table.name == cable) {

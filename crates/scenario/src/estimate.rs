@@ -1,7 +1,7 @@
 //! How much work a run will be, roughly, told before it is tried.
 
 use crate::law::Law;
-use crate::model::{Extent, HEADER, Kind, Link, Scenario, Short, Tcp, Traffic};
+use crate::model::{Extent, Kind, Link, Scenario, Short, Tcp, Traffic};
 use crate::route::Routes;
 use aqm::unit::{Bytes, Span};
 
@@ -73,7 +73,7 @@ fn shares(scenario: &Scenario, rates: &[f64]) -> Vec<Share> {
 /// What one flow would send if it were alone, in bit/s.
 fn demand(traffic: &Traffic, path: &[usize], links: &[Link], rates: &[f64]) -> f64 {
     match &traffic.kind {
-        Kind::Udp(udp) => udp.mean_rate(traffic.packet_size),
+        Kind::Udp(udp, _) => udp.mean_rate(traffic.packet_size),
         Kind::Ftp(tcp) | Kind::Transfer(tcp, _) | Kind::Short(tcp, _) | Kind::Web(tcp, _) => {
             let bits = 8.0 * traffic.packet_size.0 as f64;
             let narrowest = path.iter().map(|&link| rates[link]).fold(f64::INFINITY, f64::min);
@@ -101,7 +101,7 @@ fn together(kind: &Kind) -> f64 {
 
 /// The segments that carry `size` bytes.
 fn segments(traffic: &Traffic, size: &Law<Bytes>) -> f64 {
-    let payload = traffic.packet_size.0 - u64::from(HEADER).min(traffic.packet_size.0 - 1);
+    let payload = traffic.packet_size.0 - traffic.header().min(traffic.packet_size.0 - 1);
     (size.mean() / payload as f64).ceil()
 }
 
@@ -130,7 +130,7 @@ fn sent(share: &Share, traffic: &Traffic, rates: &[f64], load: &[f64], duration:
     let full = share.demand * seconds / (8.0 * traffic.packet_size.0 as f64);
     let acks = |tcp: &Tcp| if tcp.delayed_ack { 1.5 } else { 2.0 };
     let packets = match &traffic.kind {
-        Kind::Udp(udp) => udp.packets(traffic.packet_size, seconds),
+        Kind::Udp(udp, _) => udp.packets(traffic.packet_size, seconds),
         Kind::Ftp(tcp) => full * part * acks(tcp),
         Kind::Transfer(tcp, size) => segments(traffic, size).min(full * part) * acks(tcp),
         // However little of the link a short gets, it sends something.

@@ -175,6 +175,7 @@ mod tests {
             loss: None,
             buffer: Limit::Packets(1),
             aqm: None,
+            overhead: Bytes(0),
             packet: Bytes(500),
         };
         let rates = |link: &Link, times: &[u64]| -> Vec<f64> {

@@ -54,7 +54,9 @@ pub struct Link {
     pub buffer: Limit,
     /// The algorithm on that buffer; `None` for a plain tail-drop buffer that nobody asked to measure.
     pub aqm: Option<AnyParams>,
-    /// The size of the usual data packet here, for algorithms that count in packets.
+    /// Bytes that it adds to every packet.
+    pub overhead: Bytes,
+    /// The size of the usual data packet here, `overhead` included, for algorithms that count in packets.
     pub packet: Bytes,
 }
 
@@ -112,8 +114,8 @@ pub enum Kind {
     Short(Tcp, Short),
     /// People who read pages.
     Web(Tcp, Web),
-    /// Datagrams.
-    Udp(Udp),
+    /// Datagrams, all with this codepoint.
+    Udp(Udp, Ecn),
 }
 
 /// TCP flows that arrive one after the other while the entry is active.
@@ -210,6 +212,16 @@ choice! {
     }
 }
 
+choice! {
+    /// Which packets a buffer of bytes lets in.
+    pub enum Admission {
+        /// Those that fit as a whole (Linux).
+        Fits = "fits",
+        /// Those before which less than the limit waits, so that the last one may stick out (RED and PI of ns-2).
+        SticksOut = "sticks-out",
+    }
+}
+
 params! {
     /// What applies to the whole run.
     pub struct General {
@@ -242,8 +254,11 @@ params! {
     }
 }
 
-/// Bytes of TCP and IP header in every segment, and the size of a SYN and of an ACK on the wire.
+/// Bytes of IP and TCP header without any option.
 pub const HEADER: u32 = 40;
+
+/// Bytes of IP and UDP header in every datagram.
+pub const UDP_HEADER: u32 = 28;
 
 params! {
     /// Which series to record.
@@ -269,6 +284,14 @@ params! {
         delay: Law<Span> = Law::Fixed(Span::us(2500)), "s", DELAYS;
         /// The bottleneck's buffer.
         buffer: Limit = Limit::Packets(200), "packets or bytes", BUFFERS;
+        /// Which packets the bottleneck's buffer lets in, both ways, if it is of bytes: those that fit as a whole, or those
+        /// before which less than `buffer` waits, so that the last one may stick out. Auto is `sticks-out` where ns-2 has
+        /// it so: for `red`, `ared` and `pi` in bytes, if some flows' TCP is a preset of ns-2.
+        buffer_admission: Option<Admission> = None, "";
+        /// Bytes that the bottleneck adds to every packet, both ways: in its time on the wire, in the queue and in what
+        /// algorithms see of its size. 14 are Ethernet's header, which Linux counts too; 38 are all of Ethernet's, with
+        /// checksum, preamble and gap.
+        overhead: Bytes = Bytes(0), "bytes", OVERHEADS;
         /// When the bottleneck gets another rate: `["20 s: 10 Mbit/s", "40 s: 100 Mbit/s"]`. What is in transmission
         /// is sent at the old one, and the algorithm's parameters stay those for `rate`.
         changes: Option<Vec<Change>> = None, "";
@@ -313,6 +336,7 @@ const PROBABILITY: Range = Range::new(0.0, 1.0);
 pub(crate) const RATES: Range = Range::new(1e3, 1e11);
 const DELAYS: Range = Range::new(0.0, 3600.0);
 const BUFFERS: Range = Range::new(1.0, 4e9);
+const OVERHEADS: Range = Range::new(0.0, 256.0);
 
 params! {
     /// A link between two nodes, both ways; each direction has its own queue.
@@ -327,6 +351,10 @@ params! {
         rate: Rate = Rate::mbit_per_s(100), "bit/s", RATES;
         /// How long a bit travels, one way: a time, or a law from which one is drawn for each run.
         delay: Law<Span> = Law::Fixed(Span::us(2500)), "s", DELAYS;
+        /// Which packets its buffers let in, if they are of bytes, as `dumbbell.buffer_admission`.
+        buffer_admission: Option<Admission> = None, "";
+        /// Bytes that it adds to every packet, both ways, as `dumbbell.overhead`: 14 or 38 for Ethernet.
+        overhead: Bytes = Bytes(0), "bytes", OVERHEADS;
         /// When it gets another rate: `["20 s: 10 Mbit/s", "40 s: 100 Mbit/s"]`. What is in transmission is sent at
         /// the old one, and the algorithm's parameters stay those for `rate`.
         changes: Option<Vec<Change>> = None, "";
@@ -338,6 +366,18 @@ params! {
         reverse_rate: Option<Rate> = None, "bit/s", RATES;
         /// The buffer of the way back; auto takes `buffer`.
         reverse_buffer: Option<Limit> = None, "packets or bytes", BUFFERS;
+    }
+}
+
+choice! {
+    /// The codepoint that datagrams are sent with (RFC 3168, section 5; RFC 9331).
+    pub enum Ecn {
+        /// Not-ECT: a congested queue drops them.
+        None = "none",
+        /// ECT(0): a queue may mark them instead.
+        Ect0 = "ect0",
+        /// ECT(1): the same, and queues that tell apart what is scalable take them as that.
+        Ect1 = "ect1",
     }
 }
 
@@ -411,6 +451,9 @@ params! {
         request: Bytes = Bytes(300), "bytes", Range::new(HEADER as f64 + 1.0, 65535.0);
         /// How long a `web` client thinks between sessions.
         think: Law<Span> = Law::Exponential(Span::s(50)), "s", Range::new(0.0, 1e7);
+        /// The ECN codepoint of its datagrams: Not-ECT, ECT(0) or ECT(1); a queue may mark the latter two instead of
+        /// dropping them. The sources do not answer to marks. TCP has an `ecn` of its own.
+        ecn: Ecn = Ecn::None, "";
         /// Rate on the wire: of `cbr`; of `on-off` while on; the mean of `poisson` and `fgn`.
         rate: Rate = Rate::mbit_per_s(1), "bit/s", Range::new(1.0, 1e11);
         /// How long an `on-off` flow sends: rounded to whole packets, at least one.

@@ -61,7 +61,7 @@ pub(crate) struct TrafficEntry {
 }
 
 /// The keys of a traffic entry that only some kinds have, and which.
-pub(crate) const BELONGS: [(&str, &[KindName]); 21] = {
+pub(crate) const BELONGS: [(&str, &[KindName]); 22] = {
     use KindName::{Cbr, Fgn, Ftp, OnOff, Poisson, Short, Trace, Transfer, Video, Voip, Web};
     [
         ("tcp", &[Ftp, Transfer, Short, Web]),
@@ -73,6 +73,7 @@ pub(crate) const BELONGS: [(&str, &[KindName]); 21] = {
         ("objects", &[Web]),
         ("request", &[Web]),
         ("think", &[Web]),
+        ("ecn", &[Cbr, OnOff, Poisson, Fgn, Trace, Voip, Video]),
         ("rate", &[Cbr, OnOff, Poisson, Fgn]),
         ("on", &[OnOff]),
         ("off", &[OnOff]),
@@ -256,8 +257,11 @@ impl<'a> Reader<'a> {
         }
         traffic::fill(&mut read);
         let arrivals = self.arrivals(&mut read, &path);
-        let (tcp, preset) =
-            table.get("tcp").map_or_else(Default::default, |node| self.tcp(node, &below(&path, "tcp")));
+        let (tcp, preset) = match table.get("tcp") {
+            Some(node) => self.tcp(node, &below(&path, "tcp")),
+            None => (Tcp::unnamed(None), None),
+        };
+        traffic::room(&read, &tcp, &path, self);
         let ends = ["from", "to"].map(|key| table.get(key).is_some());
         TrafficEntry { path, table: read, tcp, preset, arrivals, ends }
     }
@@ -436,8 +440,8 @@ impl<'a> Reader<'a> {
 
     /// The TCP in `node`, and its preset if one is named.
     fn tcp(&mut self, node: &Node, path: &str) -> (Tcp, Option<String>) {
-        let mut tcp = Tcp::default();
-        let Some(table) = self.table(node, path) else { return (tcp, None) };
+        let Some(table) = self.table(node, path) else { return (Tcp::default(), None) };
+        let mut tcp = Tcp::unnamed(table.text("flavour"));
         let presets = TCP_PRESETS.iter().map(|(name, _)| *name);
         if let (Some(_), Some(name)) = (node.text(), table.text("flavour"))
             && tcp.set("flavour", &Value::Text(name.to_owned())).is_err()
@@ -461,19 +465,25 @@ impl<'a> Reader<'a> {
         (tcp, table.text("preset").map(str::to_owned))
     }
 
-    /// Refuses parameters of a congestion control that this TCP does not have.
+    /// Refuses parameters that this TCP does not have, and a congestion control that its flavour does not.
     fn controls(&mut self, table: &Table, path: &str, tcp: &Tcp) {
-        if !self.fine(&[&below(path, "congestion")]) {
+        if !self.fine(&[&below(path, "congestion"), &below(path, "flavour")]) {
+            return;
+        }
+        if let Some(fit) = tcp.misfit() {
+            let (congestion, flavour) = (tcp.congestion.value(), tcp.flavour.value());
+            let message = format!("flavour = {flavour} has no such control; take {fit}");
+            self.refuse(&below(path, "congestion"), Some(congestion.to_string()), message);
             return;
         }
         for (key, node) in table.iter() {
             let named = |spec: &&Spec| spec.name == key || spec.aliases.contains(&key);
-            let Some(control) = Tcp::specs().iter().find(named).and_then(|spec| tcp.foreign(spec.name))
+            let Some((what, others, own)) =
+                Tcp::specs().iter().find(named).and_then(|spec| tcp.foreign(spec.name))
             else {
                 continue;
             };
-            let (control, own) = (control.value(), tcp.congestion.value());
-            let message = format!("only for congestion = {control}; this TCP's is {own}");
+            let message = format!("only for {what} = {others}; this TCP's is {own}");
             self.refuse(&below(path, key), node.shown(), message);
         }
     }

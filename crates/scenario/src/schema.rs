@@ -8,6 +8,7 @@ use crate::model::{
 use crate::read::{BELONGS, chosen};
 use crate::resolved::value;
 use crate::sweep::{Sweep, VARY};
+use crate::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET};
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, Params, Range, Spec, Value};
 use serde_json::{Map, Value as Json, json};
@@ -71,11 +72,16 @@ fn list(description: &str, name: &str) -> Json {
 
 /// A set of parameters, under all their names.
 fn properties(specs: &[Spec]) -> Map<String, Json> {
+    valued(specs.iter().map(|spec| (spec, &spec.default)))
+}
+
+/// Parameters, each with its default, under all their names.
+fn valued<'a>(parameters: impl Iterator<Item = (&'a Spec, &'a Value)>) -> Map<String, Json> {
     let mut properties = Map::new();
-    for spec in specs {
-        properties.insert(spec.name.to_owned(), parameter(spec));
+    for (spec, default) in parameters {
+        properties.insert(spec.name.to_owned(), parameter(spec, default));
         for alias in spec.aliases {
-            let mut schema = parameter(spec);
+            let mut schema = parameter(spec, default);
             schema["description"] = json!(format!("The same as {}.", spec.name));
             properties.insert((*alias).to_owned(), schema);
         }
@@ -83,7 +89,7 @@ fn properties(specs: &[Spec]) -> Map<String, Json> {
     properties
 }
 
-fn parameter(spec: &Spec) -> Json {
+fn parameter(spec: &Spec, default: &Value) -> Json {
     let mut one = plain(spec);
     // A quantity is text already, which "auto" is as well.
     if spec.optional && one["type"] != "string" {
@@ -95,7 +101,7 @@ fn parameter(spec: &Spec) -> Json {
     }
     let mut schema = if forms.len() == 1 { forms.remove(0) } else { json!({ "anyOf": forms }) };
     schema["description"] = json!(format!("{}\nMust be {}.", spec.doc, spec.allowed()));
-    schema["default"] = value(&spec.default);
+    schema["default"] = value(default);
     schema
 }
 
@@ -190,10 +196,14 @@ fn tcp() -> Json {
     let presets: Vec<&str> = TCP_PRESETS.iter().map(|(name, _)| *name).collect();
     let Kind::Choice(flavours) = Flavour::KIND else { unreachable!("flavours are names") };
     let names: Vec<String> = presets.iter().chain(flavours).map(|name| name.replace('.', "\\.")).collect();
-    let preset =
-        json!({ "enum": presets, "description": "Where the values come from.", "default": presets[0] });
+    let description = format!(
+        "Where the values come from; if a flavour is named and no preset, it is {FLAVOURS_PRESET:?}."
+    );
+    let preset = json!({ "enum": presets, "description": description, "default": DEFAULT_PRESET });
     let text = json!({ "type": "string", "pattern": format!("^({})(:.*)?$", names.join("|")) });
-    json!({ "anyOf": [text, table("A TCP.", joined(properties(Tcp::specs()), [("preset", preset)]))] })
+    let values = Tcp::unnamed(None).values();
+    let keys = valued(Tcp::specs().iter().zip(values.iter().map(|(_, value)| value)));
+    json!({ "anyOf": [text, table("A TCP.", joined(keys, [("preset", preset)]))] })
 }
 
 fn traffic() -> Json {
@@ -217,12 +227,17 @@ mod tests {
 
     /// Every parameter of `specs` is described under all its names in `table`, which allows nothing else.
     fn complete(table: &Json, specs: &[Spec], more: usize) {
+        let defaults: Vec<_> = specs.iter().map(|spec| spec.default.clone()).collect();
+        complete_with(table, specs, &defaults, more);
+    }
+
+    fn complete_with(table: &Json, specs: &[Spec], defaults: &[Value], more: usize) {
         let keys = table["properties"].as_object().unwrap();
         assert_eq!(table["additionalProperties"], json!(false));
         assert_eq!(keys.len(), more + specs.iter().map(|spec| 1 + spec.aliases.len()).sum::<usize>());
-        for spec in specs {
+        for (spec, default) in specs.iter().zip(defaults) {
             assert!(keys[spec.name]["description"].as_str().unwrap().starts_with(spec.doc), "{}", spec.name);
-            assert_eq!(keys[spec.name]["default"], value(&spec.default));
+            assert_eq!(keys[spec.name]["default"], value(default));
             for alias in spec.aliases {
                 assert!(keys.contains_key(*alias), "{alias}");
             }
@@ -240,7 +255,9 @@ mod tests {
         complete(&schema["$defs"]["link"], LinkTable::specs(), 4);
         complete(&schema["$defs"]["loss"]["anyOf"][1], Gilbert::specs(), 0);
         complete(&schema["$defs"]["traffic"], TrafficTable::specs(), 1);
-        complete(&schema["$defs"]["tcp"]["anyOf"][1], Tcp::specs(), 1);
+        let linux: Vec<_> =
+            Tcp::preset("linux").unwrap().values().into_iter().map(|(_, value)| value).collect();
+        complete_with(&schema["$defs"]["tcp"]["anyOf"][1], Tcp::specs(), &linux, 1);
         for (i, name) in NAMES.iter().enumerate() {
             let params = AnyParams::of(name).unwrap();
             let more = if params.presets().is_empty() { 1 } else { 2 };

@@ -1,7 +1,8 @@
 //! TCP's parameters, and the presets that set all of them at once.
 
-use aqm::params::Range;
-use aqm::unit::Span;
+use crate::model::HEADER;
+use aqm::params::{Field as _, Range};
+use aqm::unit::{Bytes, Span};
 use aqm::{choice, params};
 
 choice! {
@@ -103,18 +104,21 @@ params! {
         initial_rto: Span = Span::s(1), "s", Range::new(0.001, 60.0);
         /// The least retransmission time-out (RFC 6298, rule 2.4).
         min_rto: Span = Span::s(1), "s", Range::new(0.001, 60.0);
-        /// What `min_rto` is the least of: the whole time-out, or what the variance adds to the round trip (Linux, flavour
-        /// `rack` only).
+        /// What `min_rto` is the least of: the whole time-out, or what the variance adds to the round trip (Linux).
         rto_floor: RtoFloor = RtoFloor::Whole, "";
         /// The greatest retransmission time-out, back-off included (RFC 6298, rule 2.5).
         max_rto: Span = Span::s(60), "s", Range::new(0.001, 3600.0);
-        /// The clock that round trips are measured with (G of RFC 6298).
+        /// The clock that round trips are measured with (G of RFC 6298); with flavour `rack`, that of the timers (Linux:
+        /// HZ).
         tick: Span = Span::ms(1), "s", Range::above(0.0, 1.0);
         /// Whether each flow's clock ticks at a random phase of its own (ns-2); else all tick at time zero.
         tick_phase: bool = false, "";
         /// Whether every ACK carries a timestamp to measure the round trip with (RFC 7323); else one segment a
         /// window is timed, never a retransmitted one (Karn).
         timestamps: bool = true, "";
+        /// Bytes of IP and TCP header in every segment, and the size of an ACK without SACK blocks: 40 without options, 52
+        /// with the timestamps that real ones carry. Of more than 40, a SYN has eight more for options of its own.
+        header: Bytes = Bytes(HEADER as u64), "bytes", Range::new(HEADER as f64, 120.0);
         /// What the first two duplicate ACKs release: nothing, a segment never sent before (RFC 3042), or the next
         /// one whatever it is (ns-2; after a time-out that repeats what the receiver has, and costs goodput).
         limited_transmit: LimitedTransmit = LimitedTransmit::New, "";
@@ -127,11 +131,9 @@ params! {
         /// Whether the ACK that ends Reno's or NewReno's fast recovery also grows the window (ns-2); RFC 5681 only
         /// deflates it.
         grow_after_recovery: bool = false, "";
-        /// Whether the first segments of a connection, and those after trouble, are acknowledged one by one (Linux, flavour
-        /// `rack` only).
+        /// Whether the first segments of a connection, and those after trouble, are acknowledged one by one (Linux).
         quick_acks: bool = false, "";
-        /// Whether ACKs of what comes beyond a gap wait for each other for a millisecond, from the fourth on (Linux,
-        /// flavour `rack` only).
+        /// Whether ACKs of what comes beyond a gap wait for each other for a millisecond, from the fourth on (Linux).
         compressed_acks: bool = false, "";
         /// Whether a SYN goes ahead of the data.
         handshake: bool = true, "";
@@ -157,8 +159,7 @@ params! {
         fast_convergence: bool = true, "";
         /// CUBIC: whether the window is at least what Reno's would be (RFC 9438, section 4.3).
         reno_friendly: bool = true, "", Range::ANY, ["tcp_friendly"];
-        /// CUBIC: whether slow start ends when ACKs come in a long train or the round trip grows (HyStart, flavour `rack`
-        /// only).
+        /// CUBIC: whether slow start ends when ACKs come in a long train or the round trip grows (HyStart).
         hystart: bool = true, "";
         /// DCTCP: the weight of the latest window in the average of the marked fraction (RFC 8257, section 4.2).
         g: f64 = 0.0625, "", Range::above(0.0, 1.0);
@@ -176,51 +177,126 @@ params! {
     }
 }
 
-/// The parameters that belong to one congestion control, and to which.
-const CONTROLS: &[(&str, Congestion)] = &[
-    ("beta", Congestion::Cubic),
-    ("c", Congestion::Cubic),
-    ("fast_convergence", Congestion::Cubic),
-    ("reno_friendly", Congestion::Cubic),
-    ("hystart", Congestion::Cubic),
-    ("g", Congestion::Dctcp),
-    ("l4s", Congestion::Dctcp),
-    ("target", Congestion::Ledbat),
-    ("gain", Congestion::Ledbat),
-    ("allowed_increase", Congestion::Ledbat),
-    ("base_history", Congestion::Ledbat),
+/// Whose a parameter is that not every TCP has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Owner {
+    /// A congestion control's.
+    Control(Congestion),
+    /// The senders and receivers of today's.
+    Rack,
+    /// All others'.
+    Classic,
+}
+
+/// The parameters that not every TCP has.
+const OWNED: &[(&str, Owner)] = &[
+    ("rto_floor", Owner::Rack),
+    ("quick_acks", Owner::Rack),
+    ("compressed_acks", Owner::Rack),
+    ("delayed_ack_of_repeat", Owner::Classic),
+    ("tick_phase", Owner::Classic),
+    ("limited_transmit", Owner::Classic),
+    ("impatient", Owner::Classic),
+    ("recovery_burst", Owner::Classic),
+    ("grow_after_recovery", Owner::Classic),
+    ("sack_recovery", Owner::Classic),
+    ("slow_start_step", Owner::Classic),
+    ("beta", Owner::Control(Congestion::Cubic)),
+    ("c", Owner::Control(Congestion::Cubic)),
+    ("fast_convergence", Owner::Control(Congestion::Cubic)),
+    ("reno_friendly", Owner::Control(Congestion::Cubic)),
+    ("hystart", Owner::Control(Congestion::Cubic)),
+    ("g", Owner::Control(Congestion::Dctcp)),
+    ("l4s", Owner::Control(Congestion::Dctcp)),
+    ("target", Owner::Control(Congestion::Ledbat)),
+    ("gain", Owner::Control(Congestion::Ledbat)),
+    ("allowed_increase", Owner::Control(Congestion::Ledbat)),
+    ("base_history", Owner::Control(Congestion::Ledbat)),
 ];
+
+/// The preset of a TCP that names neither a preset nor a flavour: what users have.
+pub(crate) const DEFAULT_PRESET: &str = "linux";
+
+/// The preset of a TCP that names a classic flavour only; its values are [`Tcp::default`].
+pub(crate) const FLAVOURS_PRESET: &str = "rfc5681";
+
+/// The preset of a TCP that names the flavour of today only.
+pub(crate) const RACK_PRESET: &str = "rfc";
 
 /// The named sets of TCP parameters, with whose values they are; [`Tcp::preset`] gives each.
 pub const TCP_PRESETS: &[(&str, &str)] = &[
-    ("rfc", "the current standards: RFC 5681, 6298, 6582, 6675, 3042, 7323"),
+    (
+        "linux",
+        "Linux 7.2 with 1000 ticks a second: CUBIC with HyStart, RACK-TLP, proportional rate reduction, F-RTO, undo, quick \
+         and compressed ACKs",
+    ),
+    (
+        "rfc",
+        "the standards of today, RFC 9438, 8985, 9937, 5682, 6298, 5681, 6928, 3168, 7323: CUBIC, RACK-TLP, proportional \
+         rate reduction; a time-out of at least 1 s, a loss takes its part of what is outstanding",
+    ),
+    ("rfc5681", "the classic standards, with NewReno: RFC 5681, 6298, 6582, 6675, 3042, 7323"),
     ("ns2.35", "the defaults of ns-2.35, but for a window of 1000 instead of 20"),
     ("ns2-2002", "ns2.35 with the timer of the papers' time: a time-out of at least 1 s, a clock of 100 ms"),
-    ("linux", "Linux: CUBIC, SACK, initial window 10, time-out 0.2 to 120 s, ACKs delayed by 40 ms at most"),
-    ("cubic", "rfc with SACK and CUBIC (RFC 9438)"),
-    ("dctcp", "rfc with SACK, ECN and DCTCP (RFC 8257)"),
+    ("cubic", "linux, by the name of its congestion control"),
+    ("dctcp", "linux with ECN and DCTCP (RFC 8257) at both ends"),
     (
         "l4s",
         "dctcp that says by ECT(1) that it is scalable (RFC 9331); unlike TCP Prague it neither paces, nor makes up for \
          short round trips, nor falls back to Reno at a queue for classic traffic",
     ),
-    ("ledbat", "rfc with SACK and LEDBAT (RFC 6817)"),
-    ("bbr", "rfc with SACK and BBR version 1"),
+    ("bbr", "linux with BBR version 1"),
+    ("ledbat", "rfc5681 with SACK and LEDBAT (RFC 6817)"),
 ];
 
+/// What the senders of today leave out, told where a preset of theirs is shown.
+pub(crate) const NOT_MODELLED: &str = "Not modelled: segmentation offload and small-queue limits (segments leave one by one), \
+    receive-window auto-tuning (the window is max_window), data both ways on one connection (ping-pong mode, ACKs on data), \
+    FIN and the handshake's options, path-MTU probing, fast open, Accurate ECN, memory pressure.";
+
 impl Tcp {
-    /// The one congestion control that the parameter `name` is for, if this is another.
-    pub(crate) fn foreign(&self, name: &str) -> Option<Congestion> {
-        let owner = CONTROLS.iter().find(|(own, _)| *own == name).map(|(_, control)| *control);
-        owner.filter(|control| *control != self.congestion)
+    /// If the parameter `name` is for other TCPs than this: which, and what this one is.
+    pub(crate) fn foreign(&self, name: &str) -> Option<(&'static str, String, String)> {
+        let (_, owner) = OWNED.iter().find(|(own, _)| *own == name)?;
+        let rack = self.flavour == Flavour::Rack;
+        let flavour = || ("flavour", "\"rack\"".to_owned(), self.flavour.value().to_string());
+        match owner {
+            Owner::Control(control) if *control != self.congestion => {
+                Some(("congestion", control.value().to_string(), self.congestion.value().to_string()))
+            }
+            Owner::Rack if !rack => Some(flavour()),
+            Owner::Classic if rack => {
+                Some(("flavour", "\"tahoe\", \"reno\", \"newreno\" or \"sack\"".to_owned(), flavour().2))
+            }
+            _ => None,
+        }
+    }
+
+    /// The flavours that have this TCP's congestion control, if its own has not.
+    pub(crate) fn misfit(&self) -> Option<&'static str> {
+        match (self.flavour, self.congestion) {
+            (Flavour::Rack, Congestion::Ledbat) => Some("flavour = \"sack\""),
+            (Flavour::Rack, _) | (_, Congestion::Reno | Congestion::Ledbat) => None,
+            _ => Some("flavour = \"rack\", which the presets linux, rfc, cubic, dctcp and bbr have"),
+        }
+    }
+
+    /// The parameters of a TCP that names no preset, but perhaps a flavour.
+    pub(crate) fn unnamed(flavour: Option<&str>) -> Self {
+        let preset = match flavour {
+            None => DEFAULT_PRESET,
+            Some("rack") => RACK_PRESET,
+            Some(_) => FLAVOURS_PRESET,
+        };
+        Self::preset(preset).expect("these are presets")
     }
 
     /// The parameters of one of [`TCP_PRESETS`].
     #[must_use]
     pub fn preset(name: &str) -> Option<Self> {
-        let controlled = |congestion| Self { flavour: Flavour::Sack, congestion, ..Self::default() };
+        let linux = |congestion| Some(Self { congestion, ..Self::preset("linux")? });
         match name {
-            "rfc" => Some(Self::default()),
+            FLAVOURS_PRESET => Some(Self::default()),
             "ns2.35" => Some(Self {
                 delayed_ack: false,
                 delayed_ack_timeout: Span::ms(100),
@@ -245,7 +321,8 @@ impl Tcp {
                 let newer = Self::preset("ns2.35")?;
                 Some(Self { min_rto: Span::s(1), tick: Span::ms(100), ..newer })
             }
-            // include/net/tcp.h: TCP_RTO_MIN and _MAX, TCP_TIMEOUT_INIT, TCP_INIT_CWND, TCP_DELACK_MIN; HZ is 1000.
+            // include/net/tcp.h: TCP_RTO_MIN and _MAX, TCP_TIMEOUT_INIT, TCP_INIT_CWND, TCP_DELACK_MIN; HZ is 1000;
+            // net/ipv4/tcp_cubic.c: beta, bic_scale.
             "linux" => Some(Self {
                 flavour: Flavour::Rack,
                 congestion: Congestion::Cubic,
@@ -255,20 +332,29 @@ impl Tcp {
                 min_rto: Span::ms(200),
                 rto_floor: RtoFloor::Variance,
                 max_rto: Span::s(120),
+                header: Bytes(52),
                 halved: Halved::Window,
                 quick_acks: true,
                 compressed_acks: true,
-                slow_start_step: 65535,
                 beta: 717.0 / 1024.0,
                 c: 410.0 / 1024.0,
                 ..Self::default()
             }),
-            "cubic" => Some(controlled(Congestion::Cubic)),
-            "dctcp" => Some(Self { ecn: true, ..controlled(Congestion::Dctcp) }),
-            // A SYN and what is sent again are not ECN-capable, as everywhere here, and so in a classic queue.
+            RACK_PRESET => Some(Self {
+                flavour: Flavour::Rack,
+                congestion: Congestion::Cubic,
+                max_window: 65535,
+                initial_window: Some(10), // RFC 6928
+                header: Bytes(52),
+                ..Self::default()
+            }),
+            "cubic" => linux(Congestion::Cubic),
+            "dctcp" => Some(Self { ecn: true, ..linux(Congestion::Dctcp)? }),
             "l4s" => Some(Self { l4s: true, ..Self::preset("dctcp")? }),
-            "ledbat" => Some(controlled(Congestion::Ledbat)),
-            "bbr" => Some(controlled(Congestion::Bbr)),
+            "bbr" => linux(Congestion::Bbr),
+            "ledbat" => {
+                Some(Self { flavour: Flavour::Sack, congestion: Congestion::Ledbat, ..Self::default() })
+            }
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
 //! What the flows of a `[[traffic]]` do, from the keys of its kind.
 
 use crate::law::Law;
-use crate::model::{Extent, Kind, KindName, Short, TrafficTable, Udp, Web};
+use crate::model::{Extent, Kind, KindName, Short, Tcp, Traffic, TrafficTable, UDP_HEADER, Udp, Web};
 use crate::read::{Reader, TrafficEntry, below};
 use aqm::params::Field;
 use aqm::unit::{Bytes, Frequency, Span};
@@ -70,6 +70,24 @@ pub(crate) fn whole(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
     }
 }
 
+/// Notes if a segment has no room for data behind TCP's header.
+pub(crate) fn room(table: &TrafficTable, tcp: &Tcp, path: &str, reader: &mut Reader<'_>) {
+    let sizes = match table.kind {
+        KindName::Ftp | KindName::Transfer | KindName::Short => [table.packet_size, None],
+        KindName::Web => [table.packet_size, Some(table.request)],
+        _ => [None, None],
+    };
+    for (key, size) in ["packet_size", "request"].into_iter().zip(sizes) {
+        let at = below(path, key);
+        if let Some(size) = size.filter(|size| *size <= tcp.header)
+            && reader.fine(&[&at, &below(path, "tcp")])
+        {
+            let message = format!("must be more than tcp.header, {}", tcp.header.value());
+            reader.refuse(&at, Some(size.value().to_string()), message);
+        }
+    }
+}
+
 /// What a message shows of a value, if there is one.
 fn given(value: &Option<impl Field>) -> Option<String> {
     value.as_ref().map(|value| value.value().to_string())
@@ -91,6 +109,7 @@ pub(crate) fn kind(entry: &TrafficEntry) -> Kind {
     let (table, tcp) = (&entry.table, || entry.tcp.clone());
     let interval = period(table.frame_rate.unwrap_or(VIDEO_FRAMES));
     let size = table.size.unwrap_or(WEB_OBJECT);
+    let udp = |udp| Kind::Udp(udp, table.ecn);
     match table.kind {
         KindName::Ftp => Kind::Ftp(tcp()),
         // Without a size it is the stop that ends it, as it ends a greedy flow.
@@ -115,28 +134,39 @@ pub(crate) fn kind(entry: &TrafficEntry) -> Kind {
                 think: table.think,
             },
         ),
-        KindName::Cbr => Kind::Udp(Udp::Cbr(table.rate)),
-        KindName::OnOff => Kind::Udp(Udp::OnOff { rate: table.rate, on: table.on, off: table.off }),
-        KindName::Poisson => Kind::Udp(Udp::Poisson(table.rate)),
-        KindName::Fgn => Kind::Udp(Udp::Fgn {
+        KindName::Cbr => udp(Udp::Cbr(table.rate)),
+        KindName::OnOff => udp(Udp::OnOff { rate: table.rate, on: table.on, off: table.off }),
+        KindName::Poisson => udp(Udp::Poisson(table.rate)),
+        KindName::Fgn => udp(Udp::Fgn {
             rate: table.rate,
             hurst: table.hurst,
             deviation: table.deviation,
             step: table.step,
         }),
-        KindName::Trace => Kind::Udp(Udp::Trace(entry.arrivals.clone())),
-        KindName::Voip => Kind::Udp(Udp::Frames {
+        KindName::Trace => udp(Udp::Trace(entry.arrivals.clone())),
+        KindName::Voip => udp(Udp::Frames {
             interval,
             size: packet_size(entry),
             key_every: 0,
             key_size: packet_size(entry),
         }),
-        KindName::Video => Kind::Udp(Udp::Frames {
+        KindName::Video => udp(Udp::Frames {
             interval,
             size: table.frame_size,
             key_every: table.key_every,
             key_size: table.key_size,
         }),
+    }
+}
+
+impl Traffic {
+    /// Bytes of header in each of its packets.
+    #[must_use]
+    pub const fn header(&self) -> u64 {
+        match &self.kind {
+            Kind::Ftp(tcp) | Kind::Transfer(tcp, _) | Kind::Short(tcp, _) | Kind::Web(tcp, _) => tcp.header.0,
+            Kind::Udp(..) => UDP_HEADER as u64,
+        }
     }
 }
 

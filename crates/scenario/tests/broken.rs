@@ -186,7 +186,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             and("tcp = { preset = \"ns3\" }\n"),
-            "x.toml:11: traffic.long.tcp.preset = \"ns3\": no such preset; known: rfc, ns2.35, ns2-2002, linux, cubic, dctcp, l4s, ledbat, bbr",
+            "x.toml:11: traffic.long.tcp.preset = \"ns3\": no such preset; known: linux, rfc, rfc5681, ns2.35, ns2-2002, cubic, dctcp, l4s, ledbat, bbr",
         ),
         (
             and("tcp = { min_rot = \"1 s\" }\n"),
@@ -314,6 +314,15 @@ fn every_broken_file_gets_its_message() {
             with("duration", "duration = \"1000 s\"").replace("\"ftp\"", "\"fgn\"\nstep = \"10 us\""),
             "x.toml:11: traffic.long.step = \"10 us\": must be at least \"238.419 us\" for this duration",
         ),
+        (
+            and("ecn = \"ect0\"\n"),
+            "x.toml:11: traffic.long.ecn = \"ect0\": only for kind \"cbr\" or \"on-off\" or \"poisson\" or \"fgn\" or \
+             \"trace\" or \"voip\" or \"video\"; this entry's is \"ftp\"",
+        ),
+        (
+            with("kind", "kind = \"cbr\"\necn = true"),
+            "x.toml:11: traffic.long.ecn = true: must be one of none, ect0, ect1",
+        ),
         (with("kind", "kind = \"trace\""), "x.toml:8: traffic.long: a trace needs a file, CSV or pcap"),
         (
             with("kind", "kind = \"trace\"\nfile = 3"),
@@ -342,6 +351,18 @@ fn every_broken_file_gets_its_message() {
         (and("count = 0\n"), "x.toml:8: traffic: no flows, every count is 0: nothing to simulate"),
         (with("[[traffic]]", "[traffic]"), "x.toml:8: traffic: must be tables: write [[traffic]]"),
         ("[dumbbell]\n".to_owned(), "x.toml: no [[traffic]]: nothing to simulate"),
+        (
+            and("packet_size = \"52 B\"\ntcp = \"rfc:header=52 B\"\n"),
+            "x.toml:11: traffic.long.packet_size = \"52 B\": must be more than tcp.header, \"52 B\"",
+        ),
+        (
+            with("kind", "kind = \"web\"\nrequest = \"50 B\"\ntcp = \"rfc:header=52 B\""),
+            "x.toml:11: traffic.long.request = \"50 B\": must be more than tcp.header, \"52 B\"",
+        ),
+        (
+            and("tcp = \"rfc:header=39 B\"\n"),
+            "x.toml:11: traffic.long.tcp.header = \"39 B\": must be a quantity like \"500 B\" in [40, 120], bytes",
+        ),
         // The whole.
         (
             with("warmup", "warmup = \"10 s\""),
@@ -394,6 +415,14 @@ fn every_broken_file_gets_its_message() {
         (
             with("rate", "buffer = \"1 kB\""),
             "x.toml:4: dumbbell.buffer = \"1000 B\": must hold the largest packet, \"1500 B\"",
+        ),
+        (
+            with("rate", "buffer = \"1537 B\"\noverhead = \"38 B\""),
+            "x.toml:4: dumbbell.buffer = \"1537 B\": must hold the largest packet, \"1538 B\"",
+        ),
+        (
+            with("rate", "overhead = \"38 B\"") + "packet_size = \"65500 B\"\n",
+            "x.toml:4: dumbbell.overhead = \"38 B\": must leave the largest packet, 65500 B, with at most 65535 B",
         ),
         (
             with("warmup", "observe = \"bottle\""),

@@ -173,6 +173,33 @@ fn a_tcp_is_a_flavour_a_preset_or_a_table_with_the_preset_first() {
 }
 
 #[test]
+fn a_tcp_without_a_preset_is_linux_or_with_a_flavour_rfc_5681() {
+    let tcp = |keys: &str| match check(&parse(&format!("[dumbbell]\n[[traffic]]\n{keys}\n")))
+        .traffic
+        .remove(0)
+        .kind
+    {
+        Kind::Ftp(tcp) => tcp,
+        other => panic!("{other:?}"),
+    };
+    let (linux, classic) = (Tcp::preset("linux").unwrap(), Tcp::preset("rfc5681").unwrap());
+    assert_ne!(linux, classic);
+    assert_eq!(tcp(""), linux);
+    assert_eq!(tcp("tcp = {}"), linux);
+    assert_eq!(tcp("tcp = { max_window = 100 }"), Tcp { max_window: 100, ..linux.clone() });
+    assert_eq!(tcp("tcp = 'newreno'"), classic);
+    assert_eq!(
+        tcp("tcp = { flavour = 'newreno', max_window = 100 }"),
+        Tcp { max_window: 100, ..classic.clone() }
+    );
+    assert_eq!(
+        tcp("tcp = { preset = 'linux', flavour = 'newreno' }"),
+        Tcp { flavour: Flavour::NewReno, ..linux }
+    );
+    assert_eq!(classic, Tcp::default());
+}
+
+#[test]
 fn the_clock_is_that_of_ns2_where_a_preset_of_it_is_used() {
     let clock = |tcp: &str, more: &[(&str, &str)]| {
         check(&changed(EXP1, &[&[("traffic.long.tcp", tcp)], more].concat())).clock
@@ -181,6 +208,32 @@ fn the_clock_is_that_of_ns2_where_a_preset_of_it_is_used() {
     assert_eq!(clock("newreno", &[]), Clock::Integer);
     assert_eq!(clock("newreno", &[("clock", "double")]), Clock::Double);
     assert_eq!(clock("ns2.35", &[("clock", "integer")]), Clock::Integer);
+}
+
+#[test]
+fn the_last_packet_sticks_out_of_a_buffer_of_bytes_where_it_does_in_ns2() {
+    let buffer = |aqm: &str, tcp: &str, more: &[(&str, &str)]| {
+        let settings = [("aqm", aqm), ("traffic.long.tcp", tcp), ("dumbbell.buffer", "100 kB")];
+        let scenario = check(&changed(EXP1, &[&settings, more].concat()));
+        [&scenario.links[scenario.observed], &scenario.links[2]].map(|link| link.buffer)
+    };
+    let (fits, sticks_out) = (Limit::Bytes(100_000), Limit::BytesBefore(100_000));
+    let access = Limit::Packets(5000);
+    for aqm in ["pi:bytes=true", "red:preset=ns2.35", "ared:preset=ns2.35"] {
+        assert_eq!(buffer(aqm, "ns2.35", &[]), [sticks_out, access], "{aqm}");
+        assert_eq!(buffer(aqm, "rfc", &[]), [fits, access], "{aqm}");
+        assert_eq!(buffer(aqm, "ns2.35", &[("dumbbell.buffer_admission", "fits")])[0], fits, "{aqm}");
+        let packets = [("dumbbell.buffer", "200 packets"), ("dumbbell.buffer_admission", "sticks-out")];
+        assert_eq!(buffer(aqm, "ns2.35", &packets)[0], Limit::Packets(200), "{aqm}");
+    }
+    for aqm in ["pi:bytes=false", "droptail", "rem:bytes=true", "avq"] {
+        assert_eq!(buffer(aqm, "ns2.35", &[])[0], fits, "{aqm}");
+        assert_eq!(
+            buffer(aqm, "rfc", &[("dumbbell.buffer_admission", "sticks-out")])[0],
+            sticks_out,
+            "{aqm}"
+        );
+    }
 }
 
 #[test]

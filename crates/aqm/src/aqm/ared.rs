@@ -15,9 +15,15 @@
 //! leaves Adaptive RED helpless above max_th (`frozen_gentle` for ns-2's); max_p moves on a timer, by the average as
 //! the idle time has aged it, rather than at an arrival (`moves` for ns-2's), and never beyond `bottom` and `top`.
 //!
+//! The preset "linux" is `red_adaptative_algo`, whose max_p may end one step beyond either bound. Nobody gets it from
+//! today's tc: since that knows `nodrop` it sends all switches in an attribute of their own (TCA_RED_FLAGS), and the
+//! kernel (`__red_change`) looks for `adaptive` in the old field when it starts the timer. So max_p never moves, and
+//! `tc … red … adaptive` is the preset "linux" of `red`.
+//!
 //! # Sources
 //! Floyd, Gummadi, Shenker, "Adaptive RED: an algorithm for increasing the robustness of RED's active queue
-//! management", 2001; ns-2.35, red.cc. Tested against the equations of ns-2's.
+//! management", 2001; ns-2.35, red.cc; Linux 7.2, red.h and sch_red.c. Tested against the equations of ns-2's, and a
+//! rewriting of Linux's.
 
 use crate::aqm::red::{self, Red, Spacing};
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
@@ -102,6 +108,10 @@ impl Aqm for Ared {
         &[Red::SIGNALS[0], Red::SIGNALS[1], Signal { name: "max_p", unit: "", doc: "p_b at max_th." }];
     const PRESETS: &'static [(&'static str, &'static str)] = &[
         ("ns2.35", "ns-2.35's RED with adaptive_ set: byte mode, spacing \"wait\", its gentle part frozen"),
+        (
+            "linux",
+            "sch_red of Linux 7.2 with `adaptive`, as tc sets it: max_p between 0.01 and 0.5, every 500 ms",
+        ),
         ("redtail", "Table II of the RED+Tail paper: thresholds of 20 and 80 kB, packets of 1000 bytes"),
     ];
 
@@ -127,6 +137,7 @@ impl Aqm for Ared {
                 frozen_gentle: true,
                 ..Params::default()
             }),
+            "linux" => Red::preset(name).map(|red| Params { red, bottom: Some(0.01), ..Params::default() }),
             "redtail" => Some(Params {
                 red: red::Params {
                     min_bytes: Some(Bytes(20_000)),
@@ -176,7 +187,9 @@ impl Aqm for Ared {
     }
 
     fn on_period(&mut self, now: Time, _: &Backlog) {
-        self.adapt(self.red.aged(now));
+        if !self.red.adapts_in_linux(now, (self.alpha, self.beta), (self.bottom, self.top)) {
+            self.adapt(self.red.aged(now));
+        }
     }
 
     fn is_final(&self) -> bool {

@@ -21,17 +21,19 @@
 //! Those of `red`, which is gentle unless told otherwise; the paper's is not. Of several candidates, which are drawn
 //! one after the other and may be the same packet, only the first that is of the flow is dropped, where the paper
 //! drops all of them. A packet that the buffer refuses is not compared. A match is a drop, with ECN too, and leaves
-//! RED's count as it is.
+//! RED's count as it is. Linux draws from an array in which matches leave holes: after three holes it takes the head,
+//! which is drawn a little more often than here.
 //!
 //! # Sources
 //! Pan, Prabhakar, Psounis, "CHOKe: a stateless active queue management scheme for approximating fair bandwidth
-//! allocation", INFOCOM 2000; Linux, sch_choke.c. Tested against the paper's algorithm, and for RED, ns-2's.
+//! allocation", INFOCOM 2000; Linux 7.2, sch_choke.c; iproute2, q_choke.c. Tested against the paper's algorithm over
+//! ns-2's RED, and over Linux's.
 
 use crate::aqm::red::{self, Red};
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::mirror::Mirror;
 use crate::params::{ParamError, Range};
-use crate::unit::{Span, Time};
+use crate::unit::{Bytes, Span, Time};
 
 crate::params! {
     /// CHOKe's parameters.
@@ -77,24 +79,37 @@ impl Choke {
 impl Aqm for Choke {
     type Params = Params;
     const SIGNALS: &'static [Signal] = Red::SIGNALS;
-    const PRESETS: &'static [(&'static str, &'static str)] = &[(
-        "pan2000",
-        "The paper's thresholds, 100 and 200 packets, for a buffer of 300, and a RED that is not gentle",
-    )];
+    const PRESETS: &'static [(&'static str, &'static str)] = &[
+        (
+            "pan2000",
+            "The paper's thresholds, 100 and 200 packets, for a buffer of 300, and a RED that is not gentle",
+        ),
+        (
+            "linux",
+            "sch_choke of Linux 7.2 as tc sets it: thresholds from the buffer, in packets; `avpkt` 1000",
+        ),
+    ];
 
     fn new(params: &Params, port: &Port) -> Self {
-        Self {
-            red: Red::new(&params.red, port),
-            candidates: params.candidates,
-            regions: params.regions,
-            waiting: Mirror::new(port),
-        }
+        let mut red = Red::new(&params.red, port);
+        red.count_thresholds_as_below();
+        Self { red, candidates: params.candidates, regions: params.regions, waiting: Mirror::new(port) }
     }
 
     fn preset(name: &str) -> Option<Params> {
-        let red =
-            red::Params { min_th: Some(100.0), max_th: Some(200.0), gentle: false, ..Default::default() };
-        (name == "pan2000").then(|| Params { red, ..Params::default() })
+        let red = match name {
+            "pan2000" => {
+                red::Params { min_th: Some(100.0), max_th: Some(200.0), gentle: false, ..Default::default() }
+            }
+            "linux" => red::Params {
+                bytes: false,
+                by_size: None,
+                mean_packet: Some(Bytes(1000)),
+                ..Red::preset(name)?
+            },
+            _ => return None,
+        };
+        Some(Params { red, ..Params::default() })
     }
 
     fn check(params: &Params) -> Result<(), ParamError> {

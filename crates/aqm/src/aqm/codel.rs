@@ -235,7 +235,7 @@ impl Aqm for Codel {
         Signal { name: "dropping", unit: "", doc: "1 while in the dropping state, else 0." },
     ];
     const PRESETS: &'static [(&'static str, &'static str)] = &[
-        ("linux", "Linux's rules, with the MTU of Ethernet"),
+        ("linux", "Linux's rules as of 7.2, with the MTU of Ethernet"),
         ("ns3", "ns-3's rules and defaults"),
         ("ns2.35", "ns-2.35's rules and defaults"),
     ];
@@ -293,6 +293,10 @@ impl Aqm for Codel {
         let verdict = self.decide(now, ok, self.ecn && packet.ect);
         let late = packet.ect && self.ce_threshold.is_some_and(|threshold| sojourn > threshold);
         if verdict == Verdict::Pass && late { Verdict::Mark } else { verdict }
+    }
+
+    fn on_overflow(&mut self) {
+        self.count = self.count.saturating_add(1);
     }
 
     #[inline]

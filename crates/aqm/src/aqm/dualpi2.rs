@@ -31,7 +31,7 @@
 //! packets are classic, and it is PI2 that drops at dequeue.
 //!
 //! # Sources
-//! De Schepper, Briscoe, White, RFC 9332, 2023, appendix A; Linux, sch_dualpi2.c, for the weighted round robin; the
+//! De Schepper, Briscoe, White, RFC 9332, 2023, appendix A; Linux 7.2, sch_dualpi2.c, for the weighted round robin; the
 //! RFC's earlier drafts for the size of the time shift. Tested against a transcription of the RFC's pseudocode,
 //! packet by packet.
 
@@ -229,7 +229,7 @@ impl Discipline for DualPi2 {
     ];
     const LANES: &'static [&'static str] = &["l4s", "classic"];
     const PRESETS: &'static [(&'static str, &'static str)] =
-        &[("linux", "Linux's sch_dualpi2: a step at 1 ms, an update every 16 ms, decisions by draws")];
+        &[("linux", "sch_dualpi2 of Linux 7.2: a step at 1 ms, an update every 16 ms, decisions by draws")];
 
     fn new(params: &Params, port: &Port) -> Self {
         let rtt_max = params.rtt_max.secs();

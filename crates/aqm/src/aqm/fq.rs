@@ -18,20 +18,20 @@
 //! a credit and the algorithm's state a queue, the two lists.
 //!
 //! # Departures from the source
-//! The algorithm inside is any that works on one queue, not CoDel alone; it sees the backlog of its own queue
-//! (Linux's CoDel looks at that of all), and believes that it has the whole link and buffer to itself. It does not
-//! learn what a full buffer cost its queue (Linux adds that to CoDel's count), and is not asked to make room. An
-//! arrival counts in its queue when the longest is looked for, as in Linux, but is never dropped with others: if it
-//! is all that the longest queue has, it is dropped alone, and its queue joins no list. A queue that empties always
-//! goes through the old list, as in the RFC; Linux lets it go at once if that list is empty. The quantum is one
-//! packet of the port's traffic, as the RFC's 1514 bytes are one of Ethernet's. FQ-PIE in Linux is the preset "pie",
-//! with its own defaults for the buffer left out. The limit of Linux's fq_codel and fq_pie is 10 240 packets, here
-//! the link's buffer.
+//! The algorithm inside is any that works on one queue, not CoDel alone; it believes that it has the whole link and
+//! buffer to itself, and is not asked to make room. An arrival counts in its queue when the longest is looked for, as
+//! in Linux, but is never dropped with others: if it is all that the longest queue has, it is dropped alone, and its
+//! queue joins no list. The quantum is one packet of the port's traffic, as the RFC's 1514 bytes are one of Ethernet's.
+//! The limit of Linux's fq_codel and fq_pie is 10 240 packets, here the link's buffer.
+//!
+//! The forms "fq_codel" and "fq_pie" leave out Linux's limits of memory. When nothing waits all lists are cleared, as
+//! when a device asks Linux's empty queue for a packet; a class of HTB never does, and the queues stay on their lists
+//! until others are served. Linux's hash is another one: which flows share a queue differs.
 //!
 //! # Sources
-//! RFC 8290; Shreedhar, Varghese, "Efficient fair queueing using deficit round robin", SIGCOMM 1995; Linux,
-//! sch_fq_codel.c, for `drop_batch`, and sch_fq_pie.c. Tested against a transcription of the RFC's scheduler and
-//! Linux's drops, packet by packet.
+//! RFC 8290; Shreedhar, Varghese, "Efficient fair queueing using deficit round robin", SIGCOMM 1995; Linux 7.2,
+//! sch_fq_codel.c (`fq_codel_drop`, `fq_codel_dequeue`, `dequeue_func`) and sch_fq_pie.c. Tested against a
+//! transcription of the RFC's scheduler, and a plain rewriting of what Linux does differently, packet by packet.
 
 #[cfg(test)]
 mod tests;
@@ -56,6 +56,10 @@ crate::params! {
         perturbation: Option<u64> = None, "", Range::new(0.0, 9e15), ["Perturbation"];
         /// The most packets dropped at once for want of room; 0 drops the arrival instead.
         drop_batch: u32 = 64, "packets", Range::new(0.0, 1e6), ["DropBatchSize", "drop_batch_size"];
+        /// Whose rules where sources differ. `rfc8290`: an emptied new queue goes to the old list. `fq_pie`, Linux's:
+        /// only if that has another. `fq_codel`, Linux's: so as well; the algorithm inside sees at departures what
+        /// waits in all queues, and learns how many packets a full buffer cost its own.
+        form: Form = Form::Rfc, "";
     }
 }
 
@@ -64,6 +68,18 @@ fn inside(name: &str, set: &[(&str, Value)]) -> Box<AnyParams> {
     let mut params = AnyParams::of(name).expect("an algorithm of the list");
     set.iter().for_each(|(key, value)| params.set(key, value).expect("an allowed value"));
     Box::new(params)
+}
+
+crate::choice! {
+    /// Whose rules where sources differ.
+    pub enum Form {
+        /// RFC 8290.
+        Rfc = "rfc8290",
+        /// sch_fq_codel.c of Linux.
+        LinuxCodel = "fq_codel",
+        /// sch_fq_pie.c of Linux.
+        LinuxPie = "fq_pie",
+    }
 }
 
 /// No queue of this number.
@@ -133,6 +149,7 @@ struct Batch {
 /// The algorithm; see the module.
 #[derive(Clone, Debug)]
 pub struct Fq {
+    form: Form,
     quantum: i64,
     perturbation: Option<u64>,
     drop_batch: u32,
@@ -222,8 +239,11 @@ impl Discipline for Fq {
     ];
     const PRESETS: &'static [(&'static str, &'static str)] = &[
         ("codel", "FQ-CoDel: CoDel with ECN, and a quantum of 1514 bytes, as in RFC 8290"),
-        ("linux", "FQ-CoDel as in Linux: the same with the rules of Linux's CoDel"),
-        ("pie", "FQ-PIE as in Linux: PIE, a quantum of 1514 bytes, and a full buffer drops the arrival"),
+        (
+            "linux",
+            "FQ-CoDel as in Linux 7.2: the same with its CoDel, which looks at what waits in all queues together",
+        ),
+        ("pie", "FQ-PIE as in Linux 7.2: PIE, a quantum of 1514 bytes, and a full buffer drops the arrival"),
         ("droptail", "deficit round robin of plain queues, but that those new to the round come first"),
     ];
 
@@ -234,6 +254,7 @@ impl Discipline for Fq {
         let mut owners = Vec::with_capacity(flows + 1);
         owners.push(NONE);
         Self {
+            form: params.form,
             quantum: params.quantum.unwrap_or(port.packet).0.clamp(1, 1 << 40) as i64,
             perturbation: params.perturbation,
             drop_batch: params.drop_batch,
@@ -258,10 +279,11 @@ impl Discipline for Fq {
                 let linux = ("form", Value::Text("linux".to_owned()));
                 let mtu = ("mtu", Value::Text("1514 B".to_owned()));
                 Some(with(inside("codel", &[ecn, linux, mtu])))
+                    .map(|params| Params { form: Form::LinuxCodel, ..params })
             }
             "pie" => {
                 let linux = AnyParams::of("pie")?.preset("linux")?;
-                Some(Params { drop_batch: 0, ..with(Box::new(linux)) })
+                Some(Params { drop_batch: 0, form: Form::LinuxPie, ..with(Box::new(linux)) })
             }
             "droptail" => Some(Params { aqm: inside("droptail", &[]), ..Params::default() }),
             _ => None,
@@ -320,6 +342,9 @@ impl Discipline for Fq {
         let size = u64::from(lanes[lane].head?.size);
         self.batch =
             (packets > 1 && bytes > size).then(|| Batch { lane, packets: packets - 1, bytes: bytes - size });
+        if self.form == Form::LinuxCodel {
+            self.aqm(lane).on_overflow();
+        }
         Some((lane, 0))
     }
 
@@ -345,7 +370,7 @@ impl Discipline for Fq {
                 let was = std::mem::replace(&mut place.on, On::Neither);
                 list.pop(&self.places);
                 self.rest(now, lane);
-                if was == On::New {
+                if was == On::New && !(self.form != Form::Rfc && self.old.is_empty()) {
                     self.places[lane as usize].on = On::Old;
                     self.old.push(&mut self.places, lane);
                 } else {
@@ -368,7 +393,9 @@ impl Discipline for Fq {
     ) -> Verdict {
         let place = &mut self.places[lane];
         let aqm = &mut self.aqms[place.aqm as usize];
-        let verdict = aqm.on_dequeue(now, packet, &lanes[lane].backlog(buffer.full), sojourn, rng);
+        let own = lanes[lane].backlog(buffer.full);
+        let queue = if self.form == Form::LinuxCodel { buffer } else { &own };
+        let verdict = aqm.on_dequeue(now, packet, queue, sojourn, rng);
         if matches!(verdict, Verdict::Pass | Verdict::Mark) {
             place.credit -= i64::from(packet.size);
         }

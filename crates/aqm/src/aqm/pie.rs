@@ -16,96 +16,25 @@
 //! allowance for bursts, the sum of p since the last drop, the rate of departures.
 //!
 //! # Departures from the source
-//! The allowance is renewed at updates, where the text says so, rather than at the next arrival. A mark ends
-//! the sum of probabilities of `derandomise` as a drop does; else every packet after the sum's upper bound
-//! would be marked. A packet that the buffer refuses costs no draw. Linux shortens the allowance at
-//! departures and counts in integers; its preset has its parameters only. That of ns-3 has none of its states
-//! of a burst.
+//! The allowance is renewed at updates; section 4.4 renews it at arrivals, which makes a period's difference at most. A
+//! mark ends the sum of probabilities of `derandomise` as a drop does; else every packet after the sum's upper bound
+//! would be marked. A packet that the buffer refuses costs no draw. The preset of ns-3 has none of its states of a
+//! burst.
+//!
+//! The form "linux" counts in floats, not in units of 2^-56; p stays at 256 where Linux falls back to 1. Its first
+//! update comes one period after the start, in Linux after 500 ms, and its period is not rounded up to a clock's ticks.
+//! Linux's own measurement of the rate of departures (`dq_rate_estimator`) is not there: `departures` is the RFC's.
 //!
 //! # Sources
 //! RFC 8033, as FreeBSD's dn_aqm_pie.c follows its appendices; RFC 8034, as CableLabs' module for ns-3 follows it;
-//! Linux, sch_pie.c; ns-3, pie-queue-disc.cc. Tested against transcriptions of the first two; the RFCs' own texts were
-//! not at hand.
+//! Linux 7.2, sch_pie.c; ns-3, pie-queue-disc.cc. Tested against plain rewritings of the first three.
 
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
-use crate::params::Range;
 use crate::unit::{Bytes, Frequency, Limit, Rate, Span, Time};
+pub use params::{Delay, Form, Params};
 
-crate::choice! {
-    /// How the queueing delay is known.
-    pub enum Delay {
-        /// The backlog over the rate of departures, measured over `dq_threshold` bytes at a time (section
-        /// 5.2).
-        Departures = "departures",
-        /// What the last packet to leave has waited; 0 if none waits behind it.
-        Timestamps = "timestamps",
-        /// The backlog over the link's rate.
-        Rate = "rate",
-    }
-}
-
-crate::choice! {
-    /// Whose rules for bursts, small packets and high p.
-    pub enum Form {
-        /// RFC 8033.
-        Rfc8033 = "rfc8033",
-        /// RFC 8034: p = 0 during a burst's allowance, which begins with the first drop; none before a third
-        /// of the buffer has filled; p belongs to a mean packet, may exceed 1, and has larger steps there.
-        Docsis = "docsis",
-    }
-}
-
-crate::params! {
-    /// PIE's parameters.
-    pub struct Params {
-        /// Target queueing delay.
-        target: Span = Span::ms(15), "s", Range::new(0.0, 1e3), ["qdelay_ref", "QueueDelayReference"];
-        /// How often p is updated.
-        t_update: Span = Span::ms(15), "s", Range::new(1e-6, 100.0), ["tupdate", "Tupdate"];
-        /// Gain on the delay's distance from the target. Linux's `tc` counts in sixteenths of a Hz: its 2 is
-        /// 0.125 Hz.
-        alpha: Frequency = Frequency(0.125), "Hz", Range::new(0.0, 10.0), ["A"];
-        /// Gain on the delay's change in a period. Linux's `tc` counts in sixteenths of a Hz: its 20 is 1.25
-        /// Hz.
-        beta: Frequency = Frequency(1.25), "Hz", Range::new(0.0, 10.0), ["B"];
-        /// For how long a burst goes unpunished.
-        max_burst: Span = Span::ms(150), "s", Range::new(0.0, 1e3), ["MaxBurstAllowance"];
-        /// How the delay is known: `departures`, the backlog over their measured rate; `timestamps`, what the
-        /// last packet has waited; `rate`, the backlog over the link's rate.
-        delay: Delay = Delay::Departures, "";
-        /// How many bytes must wait to measure the rate of departures, and leave for a measurement. Before a smaller
-        /// buffer nothing is ever measured, the delay counts as 0, and nothing is dropped early.
-        dq_threshold: Bytes = Bytes(16_384), "bytes", Range::new(1.0, 1e9), ["DequeueThreshold"];
-        /// Weight of a new measurement of that rate; if left out, `dq_threshold` over 65 536, at most 1.
-        dq_weight: Option<f64> = None, "", Range::above(0.0, 1.0);
-        /// From p = 0.1, let it grow by at most 0.02 a period.
-        cap: bool = true, "", Range::ANY, ["UseCapDropAdjustment"];
-        /// Factor on p in a period without delay.
-        decay: f64 = 0.98, "", Range::new(0.0, 1.0);
-        /// Up to which delay, exclusively, a period is without delay; 0 means no delay at all.
-        low: Span = Span::ZERO, "s", Range::new(0.0, 1e3);
-        /// Above which delay p grows by another 0.02 a period; if left out, none.
-        high: Option<Span> = None, "s", Range::new(0.0, 1e3);
-        /// Spread drops evenly: none while the sum of p since the last is below 0.85, one at the latest at
-        /// 8.5 (section 5.4).
-        derandomise: bool = false, "", Range::ANY, ["UseDerandomization"];
-        /// Be inactive until a third of the buffer has filled, and from when p is 0 and the delay below half
-        /// its target (section 5.3).
-        on_off: bool = false, "";
-        /// Whose rules for bursts, small packets and high p.
-        form: Form = Form::Rfc8033, "";
-        /// Scale p by a packet's size over `mean_packet`, so that small packets are dropped more rarely;
-        /// "docsis" always does.
-        by_size: bool = false, "", Range::ANY, ["bytemode"];
-        /// The mean packet of `by_size`, and of the two packets that may always wait; the port's packet if
-        /// left out.
-        mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0), ["MeanPktSize"];
-        /// Mark packets of ECN-capable transports instead of dropping them, while p is below `mark_ecnth`.
-        ecn: bool = false, "", Range::ANY, ["UseEcn"];
-        /// From which p on packets are dropped even if they could be marked (section 5.1).
-        mark_ecnth: f64 = 0.1, "", Range::new(0.0, 1.0), ["MarkEcnThreshold"];
-    }
-}
+mod linux;
+mod params;
 
 /// A gain as Linux's `tc` counts it, in sixteenths of a Hz.
 #[must_use]
@@ -132,6 +61,8 @@ const SUM_LOW: f64 = 0.85;
 const SUM_HIGH: f64 = 8.5;
 /// The smallest packet that RFC 8034 knows: for it p may reach `SUM_LOW`.
 const MIN_PACKET: f64 = 64.0;
+/// Linux keeps p in units of 2^-56, in 64 bits.
+const LINUX_MAX: f64 = 256.0;
 /// How long RFC 8034 lets calm last before it forgets a burst.
 const BURST_RESET: Span = Span::s(1);
 
@@ -194,6 +125,8 @@ pub struct Pie {
     /// The sum of p since the last drop.
     sum: f64,
     allowance: Span,
+    /// When the last packet left, where the allowance ages while packets leave.
+    left: Option<Time>,
     departures: Departures,
     /// What the last packet to leave has waited.
     sojourn: Span,
@@ -237,6 +170,9 @@ impl Pie {
         if self.allowance > Span::ZERO {
             return false;
         }
+        if self.params.form == Form::Linux {
+            return self.strikes_in_linux(size, queue, rng);
+        }
         if !self.is_burst(queue) {
             return false;
         }
@@ -255,9 +191,12 @@ impl Pie {
             p *= f64::from(size) / self.mean;
         }
         self.sum += p;
-        if calm {
-            return false;
-        }
+        !calm && self.falls_due(p, rng)
+    }
+
+    /// Whether a packet that came with probability `p` is struck, by the sum of probabilities that counts it.
+    #[inline]
+    fn falls_due<R: Uniform>(&self, p: f64, rng: &mut R) -> bool {
         if self.params.derandomise {
             if self.sum < SUM_LOW {
                 return false;
@@ -278,8 +217,8 @@ impl Pie {
         }
     }
 
-    /// p after a period that ends with this delay.
-    fn next(&self, delay: Span) -> f64 {
+    /// p after a period that ends with this delay, and so many bytes waiting.
+    fn next(&self, delay: Span, waiting: u64) -> f64 {
         let Params { form, target, alpha, beta, cap, decay, low, high, .. } = &self.params;
         if *form == Form::Docsis && self.allowance > Span::ZERO {
             return 0.0;
@@ -293,7 +232,8 @@ impl Pie {
         }
         let mut p = self.p + step;
         let none = |delay: Span| delay < *low || delay == Span::ZERO;
-        if none(delay) && none(self.delay) {
+        let trusted = *form != Form::Linux || waiting == 0;
+        if trusted && none(delay) && none(self.delay) {
             p *= decay;
         } else if high.is_some_and(|high| delay > high) {
             p += 0.02;
@@ -301,13 +241,21 @@ impl Pie {
         p.clamp(0.0, self.max)
     }
 
+    /// Shortens the allowance by so much.
+    fn age(&mut self, time: Span) {
+        self.allowance = Span::ns(self.allowance.nanos().saturating_sub(time.nanos()));
+    }
+
     /// Ages and renews what bursts may do, after an update that leaves calm or does not.
     fn age_burst(&mut self, calm: bool) {
         let period = self.params.t_update;
-        self.allowance = Span::ns(self.allowance.nanos().saturating_sub(period.nanos()));
+        if self.params.form != Form::Linux {
+            self.age(period);
+        }
         match self.params.form {
             Form::Rfc8033 if calm => self.allowance = self.params.max_burst,
-            Form::Rfc8033 => {}
+            Form::Linux if calm => self.restart_in_linux(),
+            Form::Rfc8033 | Form::Linux => {}
             Form::Docsis => {
                 let over = calm && self.allowance == Span::ZERO;
                 let limit = BURST_RESET.nanos() / period.nanos();
@@ -331,7 +279,7 @@ impl Aqm for Pie {
     ];
     const PRESETS: &'static [(&'static str, &'static str)] = &[
         ("rfc8033", "RFC 8033 with its cap on steps, and none of its other options"),
-        ("linux", "Linux's sch_pie; its tc would say alpha 2 beta 20, limit 1000 packets"),
+        ("linux", "sch_pie of Linux 7.2; its tc would say alpha 2 beta 20, limit 1000 packets"),
         (
             "ns3",
             "ns-3's PieQueueDisc; left alone it has 25 packets of buffer, too few for its target to matter",
@@ -348,14 +296,19 @@ impl Aqm for Pie {
             rate: port.rate,
             mean: mean.0 as f64,
             third: match port.limit {
-                Limit::Bytes(limit) => limit as f64,
+                Limit::Bytes(limit) | Limit::BytesBefore(limit) => limit as f64,
                 Limit::Packets(limit) => f64::from(limit) * port.packet.0 as f64,
             } / 3.0,
-            max: if docsis { (SUM_LOW * mean.0 as f64 / MIN_PACKET).max(SUM_LOW) } else { 1.0 },
+            max: match params.form {
+                Form::Rfc8033 => 1.0,
+                Form::Linux => LINUX_MAX,
+                Form::Docsis => (SUM_LOW * mean.0 as f64 / MIN_PACKET).max(SUM_LOW),
+            },
             p: 0.0,
             sum: 0.0,
             // RFC 8034's allowance begins with the first drop.
             allowance: if docsis { Span::ZERO } else { params.max_burst },
+            left: None,
             departures: Departures {
                 threshold,
                 weight: params.dq_weight.unwrap_or_else(|| (threshold as f64 / 65_536.0).min(1.0)),
@@ -383,6 +336,7 @@ impl Aqm for Pie {
                 derandomise: true,
                 // Its MTU, which is Ethernet's.
                 mean_packet: Some(Bytes(1514)),
+                form: Form::Linux,
                 ..rfc8033
             }),
             "ns3" => Some(Params {
@@ -431,6 +385,9 @@ impl Aqm for Pie {
         if !self.strikes(packet.size, queue, rng) {
             return Verdict::Pass;
         }
+        if self.params.form == Form::Linux {
+            return self.signal_in_linux(packet);
+        }
         self.sum = 0.0;
         if let Burst::Under { .. } = self.burst {
             self.burst = Burst::Protected;
@@ -449,6 +406,9 @@ impl Aqm for Pie {
         _: &mut R,
     ) -> Verdict {
         self.sojourn = if queue.packets == 0 { Span::ZERO } else { sojourn };
+        if self.params.form == Form::Linux {
+            self.age_in_linux(now);
+        }
         if self.active {
             self.departures.left(now, packet.size, queue.bytes);
         }
@@ -469,7 +429,7 @@ impl Aqm for Pie {
             return;
         }
         let delay = self.measured(queue.bytes);
-        self.p = self.next(delay);
+        self.p = self.next(delay, queue.bytes);
         let calm = self.p == 0.0 && self.is_short(delay) && self.is_short(self.delay);
         self.age_burst(calm);
         self.delay = delay;

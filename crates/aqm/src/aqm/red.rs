@@ -42,24 +42,32 @@
 //! ways to ask for automatic ones, are refused. A packet that the buffer refuses costs no draw, and is itself the
 //! victim: ns-2 of before October 1997 dropped one at random instead, which is not offered.
 //!
-//! The presets take over the values and the switches of an implementation, not its arithmetic. Linux draws once a gap,
-//! rounds to powers of two in fixed point and ages an idle average by a table; ns-3 and INET drop at p_b = 1 also the
-//! first packet above min_th, and INET ages by fractions of packets. Cisco documents no spacing, so that of 1993 stands.
+//! The presets take over the values and the switches of an implementation, not its arithmetic, but for Linux's
+//! (`form`). ns-3 and INET drop at p_b = 1 also the first packet above min_th, and INET ages by fractions of packets.
+//! Cisco documents no spacing, so that of 1993 stands.
+//!
+//! The form "linux" has whole numbers with the point of Linux, so that its average loses less than a byte at each
+//! arrival; it strikes every packet at or above max_th, has no packet that is spared, and decides before it looks at
+//! the buffer. Its table for idle time is that of tc, which takes natural logarithms for powers of two, and counts in
+//! ticks of 64 ns what the kernel reads as microseconds: an idle average falls some twenty times as slowly as the
+//! paper's. `nodrop` is not there.
 //!
 //! # Sources
 //! Floyd, Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993; Floyd,
-//! "Recommendation on using the gentle variant of RED", 2000; ns-2.35, red.cc, against whose equations it is tested. The
-//! presets: ns-2's ns-default.tcl through the years; ns-3, red-queue-disc.cc; iproute2, q_red.c and tc_red.c, against
-//! whose rules `linux` and `burst` are tested; INET, RedDropper.ned; Cisco, "Congestion avoidance overview" and the
-//! command reference on random-detect; the study of tail drop, RED, GRED and GRED-I, whose RED thresholds our
-//! copy has lost (`impact` has the values of Cisco and Floyd to which it refers); the survey of Koo et al., which
-//! leaves the rest to the ns-2 of its day.
+//! "Recommendation on using the gentle variant of RED", 2000; ns-2.35, red.cc, against whose equations it is tested.
+//! The presets: ns-2's ns-default.tcl through the years; ns-3, red-queue-disc.cc; Linux 7.2, red.h and sch_red.c,
+//! against a rewriting of which `linux` is tested; iproute2, q_red.c and tc_red.c, for `burst`; INET, RedDropper.ned;
+//! Cisco, "Congestion avoidance overview" and the command reference on random-detect; the study of tail drop, RED, GRED
+//! and GRED-I, whose RED thresholds our copy has lost (`impact` has the values of Cisco and Floyd to which it refers);
+//! the survey of Koo et al., which leaves the rest to the ns-2 of its day.
 
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::ParamError;
 use crate::unit::{Bytes, Time};
-pub use params::{Effective, Params, Rules};
+use linux::{Action, Kernel};
+pub use params::{Effective, Form, Params, Rules};
 
+mod linux;
 mod params;
 mod presets;
 
@@ -125,6 +133,10 @@ pub struct Red {
     /// Packets, or bytes, since the last drop.
     since_drop: u64,
     idle_since: Option<Time>,
+    /// Whether idle time ages the average.
+    ages: bool,
+    /// Linux's arithmetic, which then stands for that above.
+    kernel: Option<Box<Kernel>>,
 }
 
 impl Red {
@@ -154,6 +166,25 @@ impl Red {
         if !frozen {
             self.gentle_p = max_p;
         }
+        if let Some(kernel) = &mut self.kernel {
+            kernel.set_max_p(max_p);
+        }
+    }
+
+    /// Compares with the thresholds as CHOKe does in Linux.
+    pub(super) fn count_thresholds_as_below(&mut self) {
+        if let Some(kernel) = &mut self.kernel {
+            kernel.count_thresholds_as_below();
+        }
+    }
+
+    /// Moves `max_p` as Linux does, if this is Linux's arithmetic: by these steps up and down, between these bounds.
+    pub(super) fn adapts_in_linux(&mut self, now: Time, steps: (f64, f64), bounds: (f64, f64)) -> bool {
+        let idle = self.idle_since.map(|start| now.since(start));
+        let Some(kernel) = &mut self.kernel else { return false };
+        kernel.adapt(idle, steps.0, steps.1, bounds.1, bounds.0);
+        self.max_p = kernel.max_p();
+        true
     }
 
     /// The average, aged by the idle time up to `now`.
@@ -188,13 +219,42 @@ impl Red {
     /// Takes what an arrival at `now` finds into the average.
     #[inline]
     pub(super) fn estimate(&mut self, now: Time, queue: &Backlog) {
+        if self.kernel.is_some() {
+            return self.estimate_in_linux(now, queue);
+        }
         self.end_idle(now, queue.full);
         self.avg = (1.0 - self.w_q) * self.avg + self.w_q * queue.length(self.bytes, self.mean.0 as f64);
+    }
+
+    #[cold]
+    fn estimate_in_linux(&mut self, now: Time, queue: &Backlog) {
+        let kernel = self.kernel.as_mut().expect("asked for");
+        let (waiting, unit) = match self.bytes {
+            true => (queue.bytes, self.mean.0 as f64),
+            false => (u64::from(queue.packets), 1.0),
+        };
+        kernel.estimate(now, waiting, self.idle_since);
+        self.avg = kernel.avg() / unit;
+        self.idle_since = self.idle_since.filter(|_| queue.full).map(|_| now);
+    }
+
+    #[cold]
+    fn decide_in_linux<R: Uniform>(&mut self, packet: &Packet, rng: &mut R) -> Verdict {
+        self.p_b = self.p_b(self.avg);
+        let action = self.kernel.as_mut().expect("asked for").action(rng);
+        match action {
+            Action::Pass => Verdict::Pass,
+            Action::Strike => Verdict::signal(packet.ect && self.mark_p > 0.0),
+            Action::Beyond => Verdict::signal(packet.ect && self.mark_p > 1.0),
+        }
     }
 
     /// Whether the arrival passes, by the average as it is.
     #[inline]
     pub(super) fn decide<R: Uniform>(&mut self, packet: &Packet, queue: &Backlog, rng: &mut R) -> Verdict {
+        if self.kernel.is_some() {
+            return self.decide_in_linux(packet, rng);
+        }
         let size = if self.by_size { u64::from(packet.size) } else { 1 };
         let backlog = if self.bytes { queue.bytes } else { u64::from(queue.packets) };
         self.since_drop += size;
@@ -233,13 +293,14 @@ impl Aqm for Red {
     const PRESETS: &'static [(&'static str, &'static str)] = presets::PRESETS;
 
     fn new(params: &Params, port: &Port) -> Self {
-        let Effective { min_th, max_th, max_p, w_q, mean, c } = Effective::new(params, port);
+        let effective = Effective::new(params, port);
+        let Effective { min_th, max_th, max_p, w_q, mean, c } = effective;
         let mark_p = if params.hard_drop { params.mark_p } else { f64::INFINITY };
         Self {
             min_th,
             max_th,
             w_q,
-            gentle: params.gentle,
+            gentle: params.is_gentle(),
             spacing: params.spacing,
             bytes: params.bytes,
             by_size: params.by_size.unwrap_or(params.bytes),
@@ -253,7 +314,9 @@ impl Aqm for Red {
             p_b: 0.0,
             above: false,
             since_drop: 0,
-            idle_since: Some(Time::ZERO),
+            idle_since: params.ages.then_some(Time::ZERO),
+            ages: params.ages,
+            kernel: (params.form == Form::Linux).then(|| Box::new(Kernel::new(params, &effective))),
         }
     }
 
@@ -279,7 +342,9 @@ impl Aqm for Red {
 
     #[inline]
     fn on_idle(&mut self, now: Time) {
-        self.idle_since = Some(now);
+        if self.ages {
+            self.idle_since = Some(now);
+        }
     }
 
     fn is_final(&self) -> bool {
@@ -293,188 +358,4 @@ impl Aqm for Red {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fixture::{Draw, PACKET, PORT, assert_close, numbers, vectors, waiting};
-    use crate::unit::{Frequency, Span};
-
-    /// RED that takes every queue for its average.
-    fn instant(min_th: f64, max_th: f64) -> Params {
-        Params { min_th: Some(min_th), max_th: Some(max_th), w_q: Some(1.0), ..Params::default() }
-    }
-
-    #[test]
-    fn p_b_follows_the_average() {
-        for (name, curve) in vectors("red_pb").as_object().unwrap() {
-            let numbers: Vec<f64> =
-                name.rsplit(' ').next().unwrap().split('/').map(|x| x.parse().unwrap()).collect();
-            let params = Params {
-                max_p: Some(numbers[2]),
-                gentle: !name.starts_with("RED"),
-                ..instant(numbers[0], numbers[1])
-            };
-            let red = Red::new(&params, &PORT);
-            for (avg, p_b) in curve.as_object().unwrap() {
-                assert_close(red.p_b(avg.parse().unwrap()), p_b.as_f64().unwrap());
-            }
-        }
-    }
-
-    #[test]
-    fn p_a_spaces_drops_by_the_count() {
-        for row in vectors("red_count").as_array().unwrap() {
-            let number = |key: &str| row[key].as_f64().unwrap();
-            let p_a = |spacing: Spacing| spacing.p_a(number("pb"), number("count"));
-            assert_close(p_a(Spacing::Uniform), number("pa_nowait"));
-            assert_close(p_a(Spacing::Wait), number("pa_wait"));
-            assert_close(p_a(Spacing::None), number("pb"));
-        }
-    }
-
-    #[test]
-    fn idle_time_ages_the_average() {
-        let vector = vectors("red_idle");
-        let w_q = vector["w"].as_f64();
-        for (m, expected) in numbers(&vector["m"]).into_iter().zip(numbers(&vector["avg_after"])) {
-            let mut red = Red::new(&Params { w_q, ..Params::default() }, &PORT);
-            red.avg = vector["avg0"].as_f64().unwrap();
-            red.on_idle(Time::ZERO + Span::s(3));
-            // A packet takes 400 us; what is begun does not count.
-            let now = Time::ZERO + Span::s(3) + Span::us(400) * (m as u64) + Span::us(399);
-            assert_close(red.aged(now), expected);
-            red.on_enqueue(now, &PACKET, &waiting(0), &mut Draw(0.5));
-            assert_close(red.avg, expected * (1.0 - w_q.unwrap()));
-            // Busy now: time no longer matters.
-            assert_close(red.aged(now + Span::s(9)), red.avg);
-        }
-    }
-
-    #[test]
-    fn a_packet_too_large_for_the_buffer_leaves_the_link_idle() {
-        let mut red = Red::new(&Params { w_q: Some(0.002), ..Params::default() }, &PORT);
-        red.avg = 50.0;
-        red.on_idle(Time::ZERO);
-        let refused = Backlog { full: true, ..waiting(0) };
-        red.on_enqueue(Time::ZERO + Span::ms(4), &PACKET, &refused, &mut Draw(0.5));
-        assert_close(red.aged(Time::ZERO + Span::ms(8)), 50.0 * 0.998_f64.powi(10 + 1 + 10));
-    }
-
-    #[test]
-    fn the_first_packet_above_the_threshold_is_only_counted() {
-        let mut red = Red::new(&Params { gentle: false, ..instant(5.0, 15.0) }, &PORT);
-        let mut verdict = |q| red.on_enqueue(Time::ZERO, &PACKET, &waiting(q), &mut Draw(0.0));
-        assert_eq!(verdict(20), Verdict::Pass);
-        assert_eq!(verdict(20), Verdict::Drop);
-        assert_eq!(verdict(4), Verdict::Pass);
-        assert_eq!(verdict(20), Verdict::Pass);
-        assert_eq!(verdict(20), Verdict::Drop);
-    }
-
-    #[test]
-    fn a_queue_of_one_is_never_punished() {
-        let mut red = Red::new(&Params { gentle: false, ..instant(0.5, 0.9) }, &PORT);
-        let mut verdict = |q| red.on_enqueue(Time::ZERO, &PACKET, &waiting(q), &mut Draw(0.0));
-        for _ in 0..9 {
-            assert_eq!(verdict(1), Verdict::Pass);
-        }
-        assert_eq!([verdict(2), verdict(2)], [Verdict::Pass, Verdict::Drop]);
-    }
-
-    #[test]
-    fn drops_are_counted_from_the_last_one_or_the_last_overflow() {
-        let params = Params { spacing: Spacing::Wait, max_p: Some(0.5), ..instant(10.0, 30.0) };
-        let mut red = Red::new(&params, &PORT);
-        // p_b = 0.25: nothing before the 4th, certainly the 8th; a draw of 0 takes the first chance.
-        let mut gap = |queue: &Backlog| {
-            red.on_enqueue(Time::ZERO, &PACKET, queue, &mut Draw(0.0));
-            (1..).find(|_| red.on_enqueue(Time::ZERO, &PACKET, &waiting(20), &mut Draw(0.0)) != Verdict::Pass)
-        };
-        // The first of all is counted as the crossing: the gap is one less.
-        assert_eq!(gap(&waiting(20)), Some(3));
-        assert_eq!(gap(&waiting(20)), Some(3));
-        assert_eq!(gap(&Backlog { full: true, ..waiting(20) }), Some(4));
-    }
-
-    #[test]
-    fn marks_give_way_to_drops_at_mark_p() {
-        let udp = Packet { ect: false, ..PACKET };
-        for (mark_p, verdicts) in [
-            (1.0, [Verdict::Mark, Verdict::Mark, Verdict::Drop]),
-            (0.3, [Verdict::Mark, Verdict::Drop, Verdict::Drop]),
-        ] {
-            let params = Params { ecn: true, mark_p, max_p: Some(0.5), ..instant(10.0, 30.0) };
-            // p_b = 0.25, 0.75 and 1.
-            for (q, expected) in [20, 45, 60].into_iter().zip(verdicts) {
-                let mut red = Red::new(&params, &PORT);
-                red.on_enqueue(Time::ZERO, &PACKET, &waiting(q), &mut Draw(0.0));
-                assert_eq!(red.on_enqueue(Time::ZERO, &PACKET, &waiting(q), &mut Draw(0.0)), expected);
-                assert_eq!(red.on_enqueue(Time::ZERO, &udp, &waiting(q), &mut Draw(0.0)), Verdict::Drop);
-            }
-        }
-    }
-
-    #[test]
-    fn byte_mode_counts_mean_packets_and_spares_small_ones() {
-        let params = Params { bytes: true, spacing: Spacing::None, max_p: Some(0.5), ..instant(10.0, 30.0) };
-        let mut red = Red::new(&params, &PORT);
-        let queue = Backlog { packets: 40, bytes: 10_000, full: false };
-        let mut verdict =
-            |size, u| red.on_enqueue(Time::ZERO, &Packet::new(size, false), &queue, &mut Draw(u));
-        assert_eq!(verdict(500, 0.0), Verdict::Pass);
-        // 20 mean packets: p_b = 0.25.
-        assert_eq!([verdict(500, 0.249), verdict(500, 0.251)], [Verdict::Drop, Verdict::Pass]);
-        assert_eq!([verdict(50, 0.0249), verdict(50, 0.0251)], [Verdict::Drop, Verdict::Pass]);
-        assert_close(red.avg, 20.0);
-    }
-
-    #[test]
-    fn without_hard_drops_a_step_marks_as_dctcps() {
-        let step = Params { gentle: false, ecn: true, ..instant(20.0, 20.0) };
-        for (hard_drop, above) in [(true, Verdict::Drop), (false, Verdict::Mark)] {
-            let mut red = Red::new(&Params { hard_drop, ..step.clone() }, &PORT);
-            let mut verdict = |q| red.on_enqueue(Time::ZERO, &PACKET, &waiting(q), &mut Draw(0.999));
-            // The first of the excursion is spared.
-            assert_eq!(
-                [19, 20, 20, 25, 19].map(&mut verdict),
-                [Verdict::Pass, Verdict::Pass, above, above, Verdict::Pass]
-            );
-        }
-        let soft = Params { hard_drop: false, ..step };
-        let mut red = Red::new(&soft, &PORT);
-        let udp = Packet { ect: false, ..PACKET };
-        let mut verdict = || red.on_enqueue(Time::ZERO, &udp, &waiting(25), &mut Draw(0.999));
-        assert_eq!([verdict(), verdict()], [Verdict::Pass, Verdict::Drop]);
-        let mut red = Red::new(&Params { ecn: false, ..soft }, &PORT);
-        let mut verdict = || red.on_enqueue(Time::ZERO, &PACKET, &waiting(25), &mut Draw(0.999));
-        assert_eq!([verdict(), verdict()], [Verdict::Pass, Verdict::Drop]);
-    }
-
-    #[test]
-    fn count_and_size_may_be_in_packets_while_the_queue_is_in_bytes_and_the_other_way_round() {
-        let params = Params { spacing: Spacing::None, max_p: Some(0.5), ..instant(10.0, 30.0) };
-        // 20 packets of 500 bytes, or 40 of 250: p_b = 0.25 or, by packets, more.
-        let queue = Backlog { packets: 40, bytes: 10_000, full: false };
-        for (bytes, by_size, avg, p) in [
-            (true, None, 20.0, 0.025),
-            (true, Some(false), 20.0, 0.25),
-            (false, Some(true), 40.0, 0.0667),
-            (false, None, 40.0, 0.667),
-        ] {
-            let mut red = Red::new(&Params { bytes, by_size, ..params.clone() }, &PORT);
-            let mut verdict = |u| red.on_enqueue(Time::ZERO, &Packet::new(50, false), &queue, &mut Draw(u));
-            // In gentle mode, p_b(40) = 0.5 + 0.5 (40 - 30) / 30 = 0.667.
-            assert_eq!(verdict(0.0), Verdict::Pass);
-            assert_eq!([verdict(0.99 * p), verdict(1.01 * p)], [Verdict::Drop, Verdict::Pass]);
-            assert_close(red.avg, avg);
-        }
-    }
-
-    #[test]
-    fn idle_time_ages_by_the_rate_that_the_link_is_taken_to_have() {
-        let params = Params { w_q: Some(0.002), pkrate: Some(Frequency(150.0)), ..Params::default() };
-        let mut red = Red::new(&params, &PORT);
-        red.avg = 50.0;
-        red.on_idle(Time::ZERO);
-        assert_close(red.aged(Time::ZERO + Span::ms(101)), 50.0 * 0.998_f64.powi(15));
-    }
-}
+mod tests;

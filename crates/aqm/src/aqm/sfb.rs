@@ -23,21 +23,33 @@
 //! penalty box.
 //!
 //! # Departures from the source
-//! From Linux, not the paper: p_m rises at bin_size, not above it, and does not drop the packet; `max`; drops
-//! above 1/2; the defaults, but for probabilities, which are not multiples of 1/65535. Unlike Linux: L and N can
-//! be chosen; the p_m of a set that retires are forgotten, for they would belong to other flows when its turn comes
-//! again; the penalty box is a bucket that fills at `penalty_rate`, where Linux's starts from nothing at every
-//! refusal, and starves who is faster; ECN is a choice. A packet that the buffer refuses moves nothing.
+//! From Linux, not the paper: p_m rises at bin_size, not above it, and does not drop the packet; `max`; drops above
+//! 1/2; the defaults, which are those of the kernel (tc always sends steps of its own: preset "linux"). Not from Linux,
+//! but with the form "linux": probabilities that are multiples of 1/65535; p_m kept by a set that retires, though its
+//! bins belong to other flows when its turn comes again; a penalty box that starts from nothing at every refusal, and
+//! starves who is faster, where the other is a bucket that fills at `penalty_rate`. L and N can be chosen, and ECN is a
+//! choice. A packet that the buffer refuses moves nothing. Linux's hash is another one.
 //!
 //! # Sources
 //! Feng, Kandlur, Saha, Shin, "Stochastic fair BLUE: a queue management algorithm for enforcing fairness", INFOCOM
-//! 2001; Linux, sch_sfb.c. Tested against a transcription of Linux's, with these changes.
+//! 2001; Linux 7.2, sch_sfb.c; iproute2, q_sfb.c. Tested against a transcription of Linux's, with these changes and in
+//! the form "linux" without them.
 
 use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::hash::mix;
 use crate::mirror::Mirror;
 use crate::params::{ParamError, Range};
 use crate::unit::{Span, Time};
+
+crate::choice! {
+    /// Whose rules where sources differ.
+    pub enum Form {
+        /// The paper's.
+        Paper = "paper",
+        /// Linux's.
+        Linux = "linux",
+    }
+}
 
 crate::params! {
     /// SFB's parameters.
@@ -67,8 +79,16 @@ crate::params! {
         perturbation: Option<u64> = None, "", Range::new(0.0, 9e15);
         /// Mark packets of ECN-capable transports instead of dropping them, up to p_min = 1/2.
         ecn: bool = false, "";
+        /// Whose rules where sources differ. `linux`: probabilities are whole 65535ths; a set that retires keeps its
+        /// p_m; the penalty box has no token before a pause after a refusal that is long enough for one.
+        form: Form = Form::Paper, "";
     }
 }
+
+/// Half of Linux's 1, rounded down as it does.
+const LINUX_HALF: f64 = 32_767.0;
+/// Up to how long a pause fills Linux's penalty box.
+const LONGEST_PAUSE: Span = Span::s(10);
 
 #[derive(Clone, Copy, Default, Debug)]
 struct Bin {
@@ -127,6 +147,9 @@ pub struct Sfb {
     tokens: f64,
     filled: Time,
     p_min: f64,
+    form: Form,
+    /// What a probability of 1 is counted as.
+    one: f64,
 }
 
 impl Sfb {
@@ -134,7 +157,9 @@ impl Sfb {
     fn renew(&mut self, set: usize, perturbation: u64) {
         let set = &mut self.sets[set];
         set.salt = mix(self.salts, perturbation);
-        set.bins.iter_mut().for_each(|bin| bin.p_m = 0.0);
+        if self.form == Form::Paper {
+            set.bins.iter_mut().for_each(|bin| bin.p_m = 0.0);
+        }
         self.salts += 1;
     }
 
@@ -171,14 +196,14 @@ impl Sfb {
 
     /// Moves the p_m of the flow's bins in a set; gives the least of them, and the least queue.
     fn move_bins(&mut self, set: usize, flow: u64) -> (f64, u32) {
-        let (mut p_min, mut least) = (1.0_f64, u32::MAX);
+        let (mut p_min, mut least) = (self.one, u32::MAX);
         let set = &mut self.sets[set];
         let salt = set.salt;
         for bin in set.of(flow, salt) {
             if bin.qlen == 0 {
                 bin.p_m = (bin.p_m - self.decrement).max(0.0);
             } else if bin.qlen >= self.bin_size {
-                bin.p_m = (bin.p_m + self.increment).min(1.0);
+                bin.p_m = (bin.p_m + self.increment).min(self.one);
             }
             p_min = p_min.min(bin.p_m);
             least = least.min(bin.qlen);
@@ -188,9 +213,17 @@ impl Sfb {
 
     /// Lets a packet out of the penalty box, if one is due.
     fn release(&mut self, now: Time) -> Verdict {
-        let earned = self.penalty_rate * now.since(self.filled).secs();
-        self.tokens = (self.tokens + earned).min(self.penalty_burst);
-        self.filled = now;
+        let pause = now.since(self.filled);
+        if self.form == Form::Paper {
+            self.tokens = (self.tokens + self.penalty_rate * pause.secs()).min(self.penalty_burst);
+            self.filled = now;
+        } else if self.penalty_rate < 1.0 {
+            return Verdict::Drop;
+        } else if self.tokens < 1.0 {
+            let earned = self.penalty_rate * pause.min(LONGEST_PAUSE).secs();
+            self.tokens = earned.floor().min(self.penalty_burst);
+            self.filled = now;
+        }
         if self.tokens < 1.0 {
             return Verdict::Drop;
         }
@@ -210,7 +243,7 @@ impl Sfb {
         if least >= self.max {
             return (Verdict::Drop, false);
         }
-        if p_min >= 1.0 {
+        if p_min >= self.one {
             if learns {
                 self.move_bins(self.active ^ 1, packet.flow);
             }
@@ -219,11 +252,14 @@ impl Sfb {
         if p_min == 0.0 {
             return (Verdict::Pass, false);
         }
-        let u = rng.uniform();
-        let verdict = if u >= p_min {
+        let (draw, half) = match self.form {
+            Form::Paper => (rng.uniform(), 0.5),
+            Form::Linux => ((rng.uniform() * 65_536.0).floor(), LINUX_HALF),
+        };
+        let verdict = if draw >= p_min {
             Verdict::Pass
         } else {
-            Verdict::signal(self.ecn && packet.ect && u >= 2.0 * p_min - 1.0)
+            Verdict::signal(self.ecn && packet.ect && draw >= 2.0 * (p_min - half))
         };
         (verdict, false)
     }
@@ -234,15 +270,21 @@ impl Aqm for Sfb {
     const SIGNALS: &'static [Signal] =
         &[Signal { name: "p", unit: "", doc: "Drop probability p_min of the last arrival." }];
 
+    const PRESETS: &'static [(&'static str, &'static str)] =
+        &[("linux", "sch_sfb of Linux 7.2 as tc sets it: p_m up by 0.0005, down by 0.00005; marks what it can")];
+
     fn new(params: &Params, port: &Port) -> Self {
+        let one = if params.form == Form::Linux { 65_535.0 } else { 1.0 };
+        // Linux's steps are whole numbers.
+        let step = |p: f64| if params.form == Form::Linux { (p * one).round() } else { p };
         let width = params.bins as usize;
         let bins = vec![Bin::default(); width * params.levels as usize];
         let set = Set { salt: 0, bins: bins.into(), width };
         Self {
             bin_size: params.bin_size,
             max: params.max,
-            increment: params.increment,
-            decrement: params.decrement,
+            increment: step(params.increment),
+            decrement: step(params.decrement),
             rehash: params.rehash,
             db: params.db,
             penalty_rate: params.penalty_rate,
@@ -257,7 +299,19 @@ impl Aqm for Sfb {
             tokens: f64::from(params.penalty_burst),
             filled: Time::ZERO,
             p_min: 0.0,
+            form: params.form,
+            one,
         }
+    }
+
+    fn preset(name: &str) -> Option<Params> {
+        (name == "linux").then(|| Params {
+            increment: 0.0005,
+            decrement: 0.00005,
+            ecn: true,
+            form: Form::Linux,
+            ..Params::default()
+        })
     }
 
     fn check(params: &Params) -> Result<(), ParamError> {
@@ -315,149 +369,9 @@ impl Aqm for Sfb {
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
-        visit(0, self.p_min);
+        visit(0, self.p_min / self.one);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fixture::{Draw, PACKET, PORT, assert_close, full, waiting};
-
-    /// SFB with large steps, of which a queue of 3 is too long, and 6 too many.
-    fn params() -> Params {
-        Params {
-            bin_size: 3,
-            max: 6,
-            increment: 0.3,
-            decrement: 0.1,
-            perturbation: Some(1),
-            ..Params::default()
-        }
-    }
-
-    fn arrives(sfb: &mut Sfb, ms: u64, flow: u64, u: f64) -> Verdict {
-        let (now, queue) = (Time::ZERO + Span::ms(ms), waiting(sfb.waiting.len() as u32));
-        sfb.on_enqueue(now, &Packet { flow, ..PACKET }, &queue, &mut Draw(u))
-    }
-
-    fn leaves(sfb: &mut Sfb) {
-        let left = waiting((sfb.waiting.len() as u32).saturating_sub(1));
-        sfb.on_dequeue(Time::ZERO, &PACKET, &left, Span::ZERO, &mut Draw(0.5));
-    }
-
-    #[test]
-    fn only_who_fills_its_bins_is_dropped() {
-        let mut sfb = Sfb::new(&params(), &PORT);
-        let p: Vec<f64> = (0..5)
-            .map(|_| {
-                arrives(&mut sfb, 0, 7, 0.95);
-                sfb.p_min
-            })
-            .collect();
-        for (found, expected) in p.into_iter().zip([0.0, 0.0, 0.0, 0.3, 0.6]) {
-            assert_close(found, expected);
-        }
-        assert_eq!(arrives(&mut sfb, 0, 8, 0.0), Verdict::Pass);
-        assert_eq!(sfb.p_min, 0.0);
-    }
-
-    #[test]
-    fn a_bin_without_packets_forgives() {
-        let mut sfb = Sfb::new(&params(), &PORT);
-        for _ in 0..4 {
-            arrives(&mut sfb, 0, 7, 0.95);
-        }
-        (0..4).for_each(|_| leaves(&mut sfb));
-        for p in [0.2, 0.1, 0.0, 0.0] {
-            assert_eq!(arrives(&mut sfb, 0, 7, 0.95), Verdict::Pass);
-            assert_close(sfb.p_min, p);
-            leaves(&mut sfb);
-        }
-        assert!(sfb.sets.iter().all(|set| set.bins.iter().all(|bin| bin.qlen == 0)));
-    }
-
-    #[test]
-    fn max_packets_are_the_most() {
-        let mut sfb = Sfb::new(&Params { increment: 0.0, ..params() }, &PORT);
-        assert_eq!([(); 7].map(|()| arrives(&mut sfb, 0, 7, 0.5))[5..], [Verdict::Pass, Verdict::Drop]);
-    }
-
-    #[test]
-    fn the_penalty_box_lets_packets_out_at_its_rate() {
-        let strict = Params { increment: 1.0, max: 1000, penalty_burst: 2, ..params() };
-        let mut sfb = Sfb::new(&strict, &PORT);
-        // Three are let in; then two of the burst, and one each 100 ms.
-        let passed: Vec<u64> =
-            (0..500).filter(|&ms| arrives(&mut sfb, ms, 7, 0.0) == Verdict::Pass).collect();
-        assert_eq!(passed, [0, 1, 2, 3, 4, 103, 203, 303, 403]);
-        assert_eq!(arrives(&mut sfb, 500, 8, 0.0), Verdict::Pass);
-    }
-
-    #[test]
-    fn a_rehash_forgets_all_but_who_is_in_the_penalty_box_in_time() {
-        let strict = Params {
-            increment: 1.0,
-            max: 1000,
-            penalty_burst: 1000,
-            rehash: Span::s(10),
-            db: Span::s(1),
-            ..params()
-        };
-        for (last, p) in [(8, 0.0), (9, 1.0)] {
-            let mut sfb = Sfb::new(&strict, &PORT);
-            for ms in (0..7).map(|i| last * 1000 + 1 + i) {
-                assert_eq!(arrives(&mut sfb, ms, 7, 0.5), Verdict::Pass);
-            }
-            assert_eq!(sfb.p_min, 1.0);
-            arrives(&mut sfb, 10_000, 7, 0.5);
-            arrives(&mut sfb, 10_001, 7, 0.5);
-            assert_eq!((sfb.active, sfb.p_min), (1, p));
-            // Whatever set counted a packet, it leaves.
-            (0..9).for_each(|_| leaves(&mut sfb));
-            assert!(sfb.sets.iter().all(|set| set.bins.iter().all(|bin| bin.qlen == 0)));
-        }
-    }
-
-    #[test]
-    fn marks_give_way_to_drops_above_one_half() {
-        let mut sfb = Sfb::new(&Params { ecn: true, max: 1000, ..params() }, &PORT);
-        for _ in 0..3 {
-            arrives(&mut sfb, 0, 7, 0.0);
-        }
-        // p_min = 0.3, then 0.6: dropped below 0.2, marked below 0.6.
-        assert_eq!(arrives(&mut sfb, 0, 7, 0.0), Verdict::Mark);
-        let verdicts = [0.19, 0.21].map(|u| {
-            let mut copy = sfb.clone();
-            arrives(&mut copy, 0, 7, u)
-        });
-        assert_eq!(verdicts, [Verdict::Drop, Verdict::Mark]);
-    }
-
-    #[test]
-    fn the_hash_is_drawn_once_unless_given() {
-        let salts = |params: &Params, u| {
-            let mut sfb = Sfb::new(params, &PORT);
-            arrives(&mut sfb, 0, 7, u);
-            arrives(&mut sfb, 0, 7, 0.77);
-            sfb.sets.map(|set| set.salt)
-        };
-        assert_eq!(salts(&params(), 0.1), salts(&params(), 0.2));
-        let drawn = Params { perturbation: None, ..params() };
-        assert_ne!(salts(&drawn, 0.1), salts(&drawn, 0.2));
-        assert_eq!(salts(&drawn, 0.1), salts(&drawn, 0.1));
-    }
-
-    #[test]
-    fn what_the_buffer_refuses_moves_nothing() {
-        let mut sfb = Sfb::new(&params(), &PORT);
-        sfb.on_enqueue(Time::ZERO, &PACKET, &full(), &mut Draw(0.0));
-        assert_eq!(sfb.waiting.len(), 0);
-    }
-
-    #[test]
-    fn parameters_that_contradict_each_other_are_refused() {
-        let error = Sfb::check(&Params { bin_size: 30, ..Params::default() }).unwrap_err();
-        assert_eq!(error.to_string(), "bin_size = 30: must be at most max = 25");
-    }
-}
+mod tests;

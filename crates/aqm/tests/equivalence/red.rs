@@ -1,5 +1,6 @@
 //! The presets of RED, and the algorithms built on it.
 
+use super::red_linux::Linux;
 use super::reference::{Dtared, Feng, PTC, Red, Wred};
 use super::{ON, assert_lively, compare, number, text};
 use aqm::params::Value;
@@ -15,8 +16,6 @@ fn automatic() -> f64 {
 fn presets() -> Vec<(&'static str, Red)> {
     let wait = Red { wait: true, ..Red::new(5.0, 15.0, 0.1, 0.002) };
     let since_2001 = Red { gentle: true, wait: true, mark_p: 0.1, ..Red::new(6.25, 18.75, 0.1, automatic()) };
-    // Of 100 000 bytes a quarter and a third of that; burst 27, for which 1/8 would be too large.
-    let linux = Red { hard_drop: false, ..Red::new(8333.0 / 500.0, 50.0, 0.02, 1.0 / 16.0) };
     vec![
         ("floyd1993", Red::new(5.0, 15.0, 1.0 / 50.0, 0.002)),
         ("floyd1997", Red::new(5.0, 15.0, 0.1, 0.002)),
@@ -27,7 +26,6 @@ fn presets() -> Vec<(&'static str, Red)> {
         ("ns2.35", since_2001.in_bytes()),
         // 1.5 Mbit/s are 375 packets of 500 bytes.
         ("ns3", Red { gentle: true, wait: true, ptc: 375.0, ..Red::new(5.0, 15.0, 1.0 / 50.0, 0.002) }),
-        ("linux", linux.queue_in_bytes()),
         ("inet", Red { hard_drop: false, ptc: 150.0, ..Red::new(5.0, 50.0, 0.02, 0.002) }),
         ("cisco", Red::new(20.0, 40.0, 0.1, 0.5_f64.powi(9))),
         ("impact", Red::new(30.0, 90.0, 0.1, 0.002)),
@@ -41,8 +39,9 @@ fn presets() -> Vec<(&'static str, Red)> {
 fn every_preset_of_red_is_what_its_source_has() {
     let listed = aqm::AnyParams::of("red").expect("red").presets();
     let presets = presets();
+    // That of Linux has an arithmetic of its own.
     assert_eq!(
-        listed.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+        listed.iter().map(|(name, _)| *name).filter(|name| *name != "linux").collect::<Vec<_>>(),
         presets.iter().map(|(name, _)| *name).collect::<Vec<_>>()
     );
     for (preset, red) in presets {
@@ -50,6 +49,50 @@ fn every_preset_of_red_is_what_its_source_has() {
             let red = Red { setbit, ..red.clone() };
             assert_lively(&compare("red", &[("ecn", Value::Bool(setbit))], Some(preset), red), setbit);
         }
+    }
+}
+
+/// A packet of 500 bytes at 10 Mbit/s, in ticks of 64 ns.
+const XMIT: f64 = 6250.0;
+
+#[test]
+fn red_and_adaptive_red_equal_linux() {
+    // Of 100 000 bytes a quarter and a third of that; burst 27, for which 1/8 would be too large.
+    let automatic = Linux::new(8333, 25_000, 4, 0.02, XMIT);
+    let words = [
+        ("min", text("6 kB")),
+        ("max", text("20 kB")),
+        ("burst", Value::Integer(20)),
+        ("max_p", number(0.2)),
+    ];
+    // 9 <= (1 - (15/16)^20) 16 = 11.6, but not (1 - (7/8)^20) 8 = 7.4.
+    let told = Linux::new(6000, 20_000, 4, 0.2, XMIT);
+    for (settings, linux) in [(&[][..], automatic), (&words[..], told)] {
+        for (ecn, harddrop) in [(false, false), (true, false), (true, true)] {
+            let switches = [("ecn", Value::Bool(ecn)), ("harddrop", Value::Bool(harddrop))];
+            let settings = [settings, &switches[..]].concat();
+            for (name, adaptive) in [("red", false), ("ared", true)] {
+                let linux = Linux { ecn, harddrop, adaptive, ..linux.clone() };
+                assert_lively(&compare(name, &settings, Some("linux"), linux), ecn);
+            }
+        }
+    }
+}
+
+#[test]
+fn choke_equals_linux() {
+    let settings = [
+        ("min_th", number(20.0)),
+        ("max_th", number(60.0)),
+        ("max_p", number(0.1)),
+        ("burst", Value::Integer(30)),
+    ];
+    for ecn in [false, true] {
+        let settings = [&settings[..], &[("ecn", Value::Bool(ecn))]].concat();
+        // Packets of 1000 bytes. 11 <= (1 - (15/16)^30) 16 = 13.7, but not (1 - (7/8)^30) 8 = 7.9.
+        let linux = Linux { choke: true, ecn, ..Linux::new(20, 60, 4, 0.1, 2.0 * XMIT) };
+        let tally = compare("choke", &settings, Some("linux"), linux);
+        assert!(tally.matches > 1000 && tally.idle > 300, "{tally:?}");
     }
 }
 

@@ -1,5 +1,6 @@
-//! Fair queueing as RFC 8290, section 4, tells it, CoDel as in the pseudocode of RFC 8289, section 5, on each queue, and
-//! the drops of Linux's fq_codel for want of room. Queues are found by name on lists that are searched.
+//! Fair queueing as RFC 8290, section 4, tells it, CoDel as in the pseudocode of RFC 8289, section 5, on each queue,
+//! and the drops of Linux's fq_codel for want of room; with what else is Linux's where asked for. Queues are found by
+//! name on lists that are searched.
 
 use super::{Arrival, Scheme, Sent};
 use crate::support::Random;
@@ -36,6 +37,8 @@ pub(crate) struct Fair {
     pub(crate) mtu: Option<i64>,
     /// How many queues there are.
     pub(crate) queues: u64,
+    /// Whether the rest of sch_fq_codel.c's rules hold.
+    pub(crate) linux: bool,
     flows: HashMap<u64, Flow>,
     new: VecDeque<u64>,
     old: VecDeque<u64>,
@@ -48,7 +51,7 @@ const INTERVAL: f64 = 0.1;
 impl Fair {
     pub(crate) fn new(quantum: i64, limit: usize, queues: u64, drop_batch: usize, mtu: Option<i64>) -> Self {
         let (flows, new, old, dropped) = Default::default();
-        Self { quantum, limit, queues, drop_batch, mtu, flows, new, old, dropped }
+        Self { quantum, limit, queues, drop_batch, mtu, linux: false, flows, new, old, dropped }
     }
 }
 
@@ -72,6 +75,7 @@ impl Scheme for Fair {
                 }
                 let head = flow.packets.pop_front().unwrap();
                 len += head.size;
+                flow.codel.count += u32::from(self.linux && head.number != number);
                 self.dropped.push(head.number);
                 if head.number == number {
                     return;
@@ -88,6 +92,12 @@ impl Scheme for Fair {
         loop {
             let from_new = !self.new.is_empty();
             let name = if from_new { self.new[0] } else { *self.old.front()? };
+            let others = match self.linux {
+                true => {
+                    self.flows.iter().filter(|(other, _)| **other != name).map(|(_, flow)| flow.bytes()).sum()
+                }
+                false => 0,
+            };
             let flow = self.flows.get_mut(&name).unwrap();
             if flow.credits <= 0 {
                 flow.credits += self.quantum;
@@ -100,15 +110,17 @@ impl Scheme for Fair {
                 continue;
             }
             let packet = match self.mtu {
-                Some(mtu) => codel_dequeue(flow, now, mtu, &mut self.dropped),
+                Some(mtu) => codel_dequeue(flow, now, mtu - others, &mut self.dropped),
                 None => flow.packets.pop_front(),
             };
             let Some(packet) = packet else {
                 if from_new {
                     self.new.pop_front();
-                    self.old.push_back(name);
                 } else {
                     self.old.pop_front();
+                }
+                if from_new && !(self.linux && self.old.is_empty()) {
+                    self.old.push_back(name);
                 }
                 continue;
             };
@@ -141,7 +153,8 @@ fn dodequeue(flow: &mut Flow, now: f64, mtu: i64) -> (Option<Arrival>, bool) {
     if now - packet.since < TARGET || flow.bytes() <= mtu {
         flow.codel.first_above_time = 0.0;
     } else if flow.codel.first_above_time == 0.0 {
-        flow.codel.first_above_time = now + INTERVAL;
+        // In whole nanoseconds: packets of equal size leave at exactly this distance.
+        flow.codel.first_above_time = ((now + INTERVAL) * 1e9).round() / 1e9;
     } else {
         ok = now >= flow.codel.first_above_time;
     }

@@ -196,8 +196,8 @@ impl Reference for Sred {
     }
 }
 
-/// SFB: sch_sfb.c, with floats for its fixed point, any number of levels and bins, and its penalty box filled as a
-/// bucket is.
+/// SFB: sch_sfb.c, with any number of levels and bins; unless asked for, with floats for its fixed point, and its
+/// penalty box filled as a bucket is.
 #[derive(Clone)]
 pub(crate) struct Sfb {
     pub(crate) levels: u64,
@@ -211,6 +211,8 @@ pub(crate) struct Sfb {
     pub(crate) penalty_rate: f64,
     pub(crate) penalty_burst: f64,
     pub(crate) ecn: bool,
+    /// Whether probabilities are whole 65535ths, bins keep them, and the box is Linux's.
+    pub(crate) linux: bool,
     pub(crate) seed: u64,
     pub(crate) slot: usize,
     pub(crate) double_buffering: bool,
@@ -238,7 +240,9 @@ impl Sfb {
     fn init_perturbation(&mut self, slot: usize) {
         self.perturbation[slot] = mix(self.generations, self.seed);
         self.generations += 1;
-        self.bins[slot].values_mut().for_each(|bin| bin.1 = 0.0);
+        if !self.linux {
+            self.bins[slot].values_mut().for_each(|bin| bin.1 = 0.0);
+        }
     }
 
     fn hashes(&self, flow: u64, slot: usize) -> Vec<(u64, u64)> {
@@ -246,14 +250,25 @@ impl Sfb {
         (0..self.levels).map(|i| (i, mix(flow, salt.wrapping_add(i)) % self.buckets)).collect()
     }
 
+    /// What 1 is.
+    fn one(&self) -> f64 {
+        if self.linux { 65_535.0 } else { 1.0 }
+    }
+
+    /// A step, in the units of probabilities.
+    fn step(&self, step: f64) -> f64 {
+        if self.linux { (step * 65_535.0 + 0.5).floor() } else { step }
+    }
+
     fn update(&mut self, slot: usize, hashes: &[(u64, u64)]) -> (f64, u32) {
+        let (increment, decrement, one) = (self.step(self.increment), self.step(self.decrement), self.one());
         let (mut p_min, mut minqlen) = (f64::INFINITY, u32::MAX);
         for hash in hashes {
             let b = self.bins[slot].entry(*hash).or_insert((0, 0.0));
             if b.0 == 0 {
-                b.1 = f64::max(b.1 - self.decrement, 0.0);
+                b.1 = f64::max(b.1 - decrement, 0.0);
             } else if b.0 >= self.bin_size {
-                b.1 = f64::min(b.1 + self.increment, 1.0);
+                b.1 = f64::min(b.1 + increment, one);
             }
             p_min = p_min.min(b.1);
             minqlen = minqlen.min(b.0);
@@ -262,6 +277,16 @@ impl Sfb {
     }
 
     fn rate_limit(&mut self, now: f64) -> bool {
+        if self.linux {
+            if self.tokens_avail == 0.0 {
+                let age = f64::min(10.0, now - self.token_time);
+                self.tokens_avail = (age * self.penalty_rate).floor().min(self.penalty_burst);
+                self.token_time = now;
+            }
+            let none = self.tokens_avail == 0.0;
+            self.tokens_avail = f64::max(self.tokens_avail - 1.0, 0.0);
+            return none;
+        }
         self.tokens_avail += (now - self.token_time) * self.penalty_rate;
         self.tokens_avail = self.tokens_avail.min(self.penalty_burst);
         self.token_time = now;
@@ -299,12 +324,12 @@ impl Reference for Sfb {
         let (p_min, minqlen) = self.update(self.slot, &hashes);
         let mut cb = [vec![], vec![]];
         cb[self.slot] = hashes;
-        self.p_min = p_min;
+        self.p_min = p_min / self.one();
         if minqlen >= self.max {
             return Verdict::Drop;
         }
         let mut verdict = Verdict::Pass;
-        if p_min >= 1.0 {
+        if p_min >= self.one() {
             self.boxed.set((boxed + 1, self.boxed.get().1));
             if self.double_buffering {
                 let other = self.slot ^ 1;
@@ -316,9 +341,9 @@ impl Reference for Sfb {
                 return Verdict::Drop;
             }
         } else {
-            let r = u();
+            let (r, half) = if self.linux { ((u() * 65_536.0).floor(), 32_767.0) } else { (u(), 0.5) };
             if r < p_min {
-                if p_min > 0.5 && r < (p_min - 0.5) * 2.0 {
+                if p_min > half && r < (p_min - half) * 2.0 {
                     return Verdict::Drop;
                 }
                 if !(self.ecn && packet.ect) {

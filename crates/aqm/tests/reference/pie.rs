@@ -1,6 +1,5 @@
 //! RFC 8033 (sections 4 and 5, appendices A and B) as FreeBSD's dn_aqm_pie.c follows it, and RFC 8034 as CableLabs'
-//! module for ns-3 does, transcribed plainly, with the RFCs' names, in seconds as floats. Their own texts were not at
-//! hand.
+//! module for ns-3 does, transcribed plainly, with the RFCs' names, in seconds as floats.
 
 use crate::driver::{Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};

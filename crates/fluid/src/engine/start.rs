@@ -68,7 +68,11 @@ impl Fluid {
         let streams: Vec<Stream> = model
             .load
             .iter()
-            .map(|load| Stream { population: always(&load.rate), each: (1.0 - load.lost) / (8.0 * usual) })
+            .map(|load| Stream {
+                population: always(&load.rate),
+                each: (1.0 - load.lost) / (8.0 * usual),
+                marked: load.marked,
+            })
             .collect();
         let shortest = flows.iter().map(|flows| flows.constant.unwrap_or(flows.tp)).fold(1.0, f64::min);
         let stiffness = rule.stiffness(1.5 * capacity);

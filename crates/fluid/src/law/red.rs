@@ -34,7 +34,7 @@ impl Red {
             max_th,
             max_p,
             gentle_p: max_p,
-            gentle: params.gentle,
+            gentle: params.is_gentle(),
             spacing: params.spacing,
             follows: -libm::log1p(-w_q.min(AT_ONCE)),
             at_once: w_q >= AT_ONCE,

@@ -2,12 +2,11 @@
 
 use super::{Class, Load, Unsupported};
 use crate::population::Population;
+use aqm::params::Field as _;
 use aqm::unit::{Bytes, Span};
 use netsim::tcp::Profile;
 use scenario::Law;
-use scenario::model::{
-    Congestion, Extent, HEADER, Kind, Link, Scenario, Short as Passing, Tcp, Traffic, Udp,
-};
+use scenario::model::{Congestion, Ecn, Extent, Kind, Link, Scenario, Short as Passing, Tcp, Traffic, Udp};
 use scenario::route::Routes;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -154,16 +153,16 @@ impl<'a> Builder<'a> {
                     "that the flows of {} heed losses: what they have to send comes as a constant rate",
                     traffic.name
                 ));
-                self.constant(entry, traffic, scenario::offered(traffic), "short")
+                self.constant(entry, traffic, scenario::offered(traffic), "short", Ecn::None)
             }
             Kind::Web(..) => {
                 self.leave_out(format!(
                     "that the clients of {} heed losses and delays: the most that they ask for comes as a constant rate",
                     traffic.name
                 ));
-                self.constant(entry, traffic, scenario::offered(traffic), "web")
+                self.constant(entry, traffic, scenario::offered(traffic), "web", Ecn::None)
             }
-            Kind::Udp(udp) => {
+            Kind::Udp(udp, ecn) => {
                 let kind = match udp {
                     Udp::Cbr(_) => "cbr",
                     Udp::OnOff { .. } => "on-off",
@@ -176,7 +175,7 @@ impl<'a> Builder<'a> {
                     let message = format!("how the rate of {} varies: its mean stands in", traffic.name);
                     self.leave_out(message);
                 }
-                self.constant(entry, traffic, udp.mean_rate(traffic.packet_size), kind)
+                self.constant(entry, traffic, udp.mean_rate(traffic.packet_size), kind, *ecn)
             }
             Kind::Transfer(..) => Err(Unsupported::new(format!(
                 "traffic.{}: transfers of a size end when they have sent it, of which the fluid model has no mean; give \
@@ -203,7 +202,11 @@ impl<'a> Builder<'a> {
 
     /// The time that a way takes for a packet of `size` bytes when no queue is in it.
     fn travel(&self, way: &[usize], size: u64) -> f64 {
-        way.iter().map(|&i| self.delays[i] + 1.0 / self.scenario.links[i].rate.packets(Bytes(size))).sum()
+        let time = |&i: &usize| {
+            let link = &self.scenario.links[i];
+            self.delays[i] + 1.0 / link.rate.packets(Bytes(size + link.overhead.0))
+        };
+        way.iter().map(time).sum()
     }
 
     /// The part of packets lost by chance on some links.
@@ -264,7 +267,7 @@ impl<'a> Builder<'a> {
             crosses = true;
             self.foreign(&there, traffic)?;
             behind.extend(back.iter().copied().filter(|&i| self.scenario.links[i].aqm.is_some()));
-            let rtt = self.travel(&there, traffic.packet_size.0) + self.travel(&back, u64::from(HEADER));
+            let rtt = self.travel(&there, traffic.packet_size.0) + self.travel(&back, tcp.header.0);
             let lost = [self.lost(&there[..=place]), self.lost(&there[place + 1..])];
             let key = (Span::from_secs(rtt).nanos(), lost.map(f64::to_bits));
             groups.entry(key).or_insert((0.0, lost)).0 += share;
@@ -284,9 +287,11 @@ impl<'a> Builder<'a> {
             }
         }
         if tcp.congestion != Congestion::Reno {
+            let name = &traffic.name;
             return Err(Unsupported::new(format!(
-                "traffic.{}.tcp.congestion: the fluid model's windows are Reno's; set it to \"reno\", or use `aqmlab run`",
-                traffic.name
+                "traffic.{name}.tcp.congestion = {}: the fluid model's windows are Reno's; set traffic.{name}.tcp to a TCP \
+                 that has them, such as \"newreno\", or use `aqmlab run`",
+                tcp.congestion.value()
             )));
         }
         let profile = Profile::new(tcp, traffic.packet_size.0 as u32);
@@ -295,7 +300,7 @@ impl<'a> Builder<'a> {
                 entry,
                 flows: population(share),
                 rtt: Span::ns(nanos).secs(),
-                packet: traffic.packet_size.0,
+                packet: traffic.packet_size.0 + self.observed.overhead.0,
                 acked: if tcp.delayed_ack { 2.0 } else { 1.0 },
                 initial_window: f64::from(profile.initial_window),
                 max_window: f64::from(profile.max_window),
@@ -315,8 +320,14 @@ impl<'a> Builder<'a> {
         traffic: &Traffic,
         each: f64,
         kind: &'static str,
+        ecn: Ecn,
     ) -> Result<(), Unsupported> {
         let observed = self.scenario.observed;
+        let (packet, overhead) = (traffic.packet_size.0 as f64, self.observed.overhead.0 as f64);
+        let each = each * (packet + overhead) / packet;
+        if overhead > 0.0 && matches!(kind, "trace" | "frames") {
+            self.leave_out(format!("that smaller packets of {} have as much framing", traffic.name));
+        }
         let (mut rate, mut kept) = (0.0, 0.0);
         let mut flows = 0.0;
         for (way, _, share) in self.ways(traffic, f64::from(traffic.count)) {
@@ -338,7 +349,7 @@ impl<'a> Builder<'a> {
             )));
         }
         let [_, mut stop] = self.window(traffic);
-        if let Kind::Udp(Udp::Trace(arrivals)) = &traffic.kind {
+        if let Kind::Udp(Udp::Trace(arrivals), _) = &traffic.kind {
             let length = arrivals.last().map_or(0.0, |last| last.at.secs());
             stop = stop.min(traffic.begin.secs() + traffic.start.mean() + length);
         }
@@ -346,7 +357,8 @@ impl<'a> Builder<'a> {
         let start = spread(&traffic.start).map(|after| traffic.begin.secs() + after);
         let lost = if rate > 0.0 { 1.0 - kept / rate } else { 0.0 };
         let rate = Population::Lasting { count: rate, start, stop };
-        self.load.push(Load { entry, rate, kind, lost });
+        let marked = ecn != Ecn::None && self.marks;
+        self.load.push(Load { entry, rate, kind, lost, marked });
         Ok(())
     }
 

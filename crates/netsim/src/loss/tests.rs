@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::tcp::Ack;
+use scenario::model::Ecn;
 
 fn at(ms: u64) -> Time {
     Time::ZERO + Span::ms(ms)
@@ -9,7 +10,7 @@ fn at(ms: u64) -> Time {
 
 /// A datagram of flow `flow`, whose class is its number too.
 fn packet(flow: u32) -> Packet {
-    Packet::datagram(Time::ZERO, flow, 0, flow as u16, 500)
+    Packet::datagram(Time::ZERO, flow, 0, flow as u16, 500, Ecn::None)
 }
 
 fn losses() -> Losses {
@@ -57,7 +58,7 @@ fn runs_are_of_a_flows_own_packets_and_bursts_of_anyones() {
 fn flows_that_have_a_number_one_after_the_other_are_told_apart() {
     let mut losses = losses();
     let ack = Ack { next: 1, ece: false, echo: Time::ZERO, blocks: [(0, 0); 3], delay: None };
-    let guest = |generation| Packet::ack(&ack, (1, generation), 0, 1);
+    let guest = |generation| Packet::ack(&ack, (1, generation), 0, 1, 40);
     send(&mut losses, at(0), &guest(0));
     for generation in [0, 0, 1] {
         losses.on_refusal(at(1), &guest(generation));

@@ -280,7 +280,7 @@ mod tests {
     fn dctcp_hears_exactly_which_segments_were_marked() {
         // RFC 8257, 3.2: marks on 3 and 4 of 1 to 6, with delayed ACKs. What waits is acknowledged with the mark
         // that it had before one with another comes.
-        let tcp = Tcp { delayed_ack: true, ..Tcp::preset("dctcp").unwrap() };
+        let tcp = Tcp { delayed_ack: true, ecn: true, congestion: Congestion::Dctcp, ..Tcp::default() };
         let (profile, mut receiver) = (Profile::new(&tcp, 500), Receiver::new(1));
         let mut told = Vec::new();
         for (seq, ce) in

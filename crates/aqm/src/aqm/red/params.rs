@@ -3,7 +3,7 @@
 use crate::aqm::Port;
 use crate::aqm::red::Spacing;
 use crate::params::{Field, ParamError, Range};
-use crate::unit::{Bytes, Frequency, Span};
+use crate::unit::{Bytes, Frequency, Rate, Span};
 
 crate::choice! {
     /// Whose rules work out the thresholds and the weight that are left out.
@@ -11,6 +11,16 @@ crate::choice! {
         /// Thresholds from `target_delay`, the weight from the link's rate and delay (Adaptive RED's paper).
         Ns2 = "ns2",
         /// Thresholds from the buffer, the weight from the thresholds (Linux's tc).
+        Linux = "linux",
+    }
+}
+
+crate::choice! {
+    /// Whose arithmetic.
+    pub enum Form {
+        /// ns-2's, in floats.
+        Ns2 = "ns2",
+        /// Linux's, in whole numbers.
         Linux = "linux",
     }
 }
@@ -60,6 +70,12 @@ crate::params! {
         /// How many packets a second the link is taken to send, behind idle time and automatic values; the real
         /// number if left out.
         pkrate: Option<Frequency> = None, "Hz", Range::new(1e-3, 1e12);
+        /// The rate that the link is taken to have, instead of `pkrate` (Linux's tc, which takes 10 Mbit/s if it is
+        /// left out).
+        bandwidth: Option<Rate> = None, "bit/s", Range::new(1.0, 1e15);
+        /// Whether idle time ages the average. Linux's RED sees idle time when a device asks it for a packet in vain,
+        /// which a class of HTB never does: below HTB it does not age.
+        ages: bool = true, "";
         /// Mark packets of ECN-capable transports instead of dropping them, while p_b is less than `mark_p`.
         ecn: bool = false, "", Range::ANY, ["setbit_", "UseEcn", "useEcn"];
         /// The p_b from which on packets are dropped in spite of `ecn`; at 1, all those are marked that p_b does
@@ -68,6 +84,10 @@ crate::params! {
         /// Whether `mark_p` holds. If not, `ecn` marks whatever p_b, so that not `gentle` and with `w_q` = 1 the
         /// step at `max_th` is that of DCTCP.
         hard_drop: bool = true, "", Range::ANY, ["UseHardDrop", "harddrop"];
+        /// Whose arithmetic: `ns2`, in floats; `linux`, as in its red.h: w_q is the next power of two, one random
+        /// number a gap spaces the drops, tc's table ages an idle average, and nothing is `gentle`, whatever that and
+        /// the keys of spacing and size say.
+        form: Form = Form::Ns2, "";
         /// Queueing delay from which an automatic `min_th` follows.
         target_delay: Span = Span::ms(5), "s", Range::above(0.0, 100.0), ["targetdelay_", "TargetDelay"];
     }
@@ -84,6 +104,12 @@ fn alone<T: Field>(name: &str, value: Option<&T>, other: &str, given: bool) -> R
 }
 
 impl Params {
+    /// Whether p_b rises gently above `max_th`.
+    #[must_use]
+    pub fn is_gentle(&self) -> bool {
+        self.gentle && self.form == Form::Ns2
+    }
+
     /// `max_p`, unless it depends on the thresholds.
     pub(in crate::aqm) fn max_p(&self) -> Option<f64> {
         self.max_p.or(self.linterm.map(|inverse| 1.0 / inverse))
@@ -95,6 +121,7 @@ impl Params {
         alone("max_bytes", self.max_bytes.as_ref(), "max_th", self.max_th.is_some())?;
         alone("linterm", self.linterm.as_ref(), "max_p", self.max_p.is_some())?;
         alone("plog", self.plog.as_ref(), "max_p or linterm", self.max_p().is_some())?;
+        alone("bandwidth", self.bandwidth.as_ref(), "pkrate", self.pkrate.is_some())?;
         alone("burst", self.burst.as_ref(), "w_q", self.w_q.is_some())?;
         match (self.min_th, self.max_th) {
             (Some(min), Some(max)) if min > max => {
@@ -142,7 +169,8 @@ impl Effective {
     #[must_use]
     pub fn new(params: &Params, port: &Port) -> Self {
         let mean = params.mean_packet.unwrap_or(port.packet);
-        let c = params.pkrate.map_or_else(|| port.rate.packets(mean), |rate| rate.0);
+        let rate = params.bandwidth.unwrap_or(port.rate);
+        let c = params.pkrate.map_or_else(|| rate.packets(mean), |rate| rate.0);
         let (min_th, max_th) = thresholds(params, port, mean, c);
         let max_p = params.max_p().or_else(|| {
             params.plog.map(|plog| ((max_th - min_th) * mean.0 as f64 * power_of_half(plog)).clamp(0.0, 1.0))
@@ -348,6 +376,7 @@ mod tests {
         assert_close(told(&[]).1.c, 2500.0);
         assert_close(told(&[("mean_packet", text("1000 B"))]).1.c, 1250.0);
         assert_close(told(&[("pkrate", text("150 Hz"))]).1.c, 150.0);
+        assert_close(told(&[("bandwidth", text("6 Mbit/s"))]).1.c, 1500.0);
     }
 
     #[test]
@@ -365,6 +394,10 @@ mod tests {
         assert_eq!(
             both(("burst", Value::Integer(50)), ("wq", number(0.002))),
             "burst = 50: must be left out where w_q is given"
+        );
+        assert_eq!(
+            both(("bandwidth", text("6 Mbit/s")), ("pkrate", text("150 Hz"))),
+            "bandwidth = \"6 Mbit/s\": must be left out where pkrate is given"
         );
         assert_eq!(
             both(("min", text("30 kB")), ("minth", number(60.0))),

@@ -1,6 +1,6 @@
 //! RED as implementations, eras and papers had it.
 
-use crate::aqm::red::{Params, Rules, Spacing};
+use crate::aqm::red::{Form, Params, Rules, Spacing};
 use crate::unit::{Bytes, Frequency};
 
 /// The names, and whose values they are.
@@ -21,7 +21,7 @@ pub(super) const PRESETS: &[(&str, &str)] = &[
     ),
     (
         "linux",
-        "Linux's tc: thresholds from the buffer, queue in bytes but packets counted, marks also above max_th",
+        "sch_red of Linux 7.2 as tc sets it: thresholds from the buffer, in bytes; marks also above max_th",
     ),
     (
         "inet",
@@ -78,6 +78,7 @@ pub(super) fn preset(name: &str) -> Option<Params> {
             bytes: true,
             by_size: Some(false),
             hard_drop: false,
+            form: Form::Linux,
             ..Params::default()
         },
         "inet" => {

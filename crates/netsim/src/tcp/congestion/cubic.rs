@@ -105,10 +105,10 @@ impl Cubic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scenario::model::Tcp;
+    use scenario::model::{Congestion, Tcp};
 
     fn profile() -> Profile {
-        Profile::new(&Tcp::preset("cubic").unwrap(), 1500)
+        Profile::new(&Tcp { congestion: Congestion::Cubic, ..Tcp::default() }, 1500)
     }
 
     fn growth(ms: u64, acked: u32) -> Growth {

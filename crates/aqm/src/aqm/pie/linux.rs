@@ -1,0 +1,45 @@
+//! Where Linux's PIE follows rules of its own (sch_pie.c of Linux 7.2).
+
+use super::{Delay, Pie};
+use crate::aqm::{Backlog, Packet, Uniform, Verdict};
+use crate::unit::Time;
+
+impl Pie {
+    /// Whether the decision strikes a packet of this size once the allowance is spent (`pie_drop_early`).
+    #[inline]
+    pub(super) fn strikes_in_linux<R: Uniform>(&mut self, size: u32, queue: &Backlog, rng: &mut R) -> bool {
+        // Each departure renews the delay that Linux looks at here; the update only takes it over.
+        let delay = if self.params.delay == Delay::Timestamps { self.sojourn } else { self.delay };
+        if self.is_short(delay) && self.p < 0.2 || (queue.bytes as f64) < 2.0 * self.mean {
+            return false;
+        }
+        let size = f64::from(size);
+        let p = if self.params.by_size && size <= self.mean { self.p * size / self.mean } else { self.p };
+        self.sum = if p == 0.0 { 0.0 } else { self.sum + p };
+        self.falls_due(p, rng)
+    }
+
+    /// Tells the sender (`pie_qdisc_enqueue`). A mark leaves a sum that has reached its upper bound there, so that the
+    /// next packets are marked as well.
+    pub(super) fn signal_in_linux(&mut self, packet: &Packet) -> Verdict {
+        let verdict = Verdict::signal(self.params.ecn && packet.ect && self.p <= self.params.mark_ecnth);
+        if verdict == Verdict::Drop || self.sum < super::SUM_HIGH {
+            self.sum = 0.0;
+        }
+        verdict
+    }
+
+    /// Ages the allowance by the time since the last departure (`pie_process_dequeue`).
+    pub(super) fn age_in_linux(&mut self, now: Time) {
+        if let Some(before) = self.left.replace(now) {
+            self.age(now.since(before));
+        }
+    }
+
+    /// Begins anew after two calm updates (`pie_vars_init`).
+    pub(super) fn restart_in_linux(&mut self) {
+        self.allowance = self.params.max_burst;
+        self.sum = 0.0;
+        self.left = None;
+    }
+}

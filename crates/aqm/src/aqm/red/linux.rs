@@ -1,0 +1,143 @@
+//! RED's arithmetic in Linux 7.2 (include/net/red.h), in whole numbers, with what tc works out for it (tc_red.c).
+
+use super::{Effective, Params};
+use crate::aqm::Uniform;
+use crate::unit::{Span, Time};
+
+/// 1, for max_p.
+const ONE: f64 = 4_294_967_296.0;
+/// tc counts the time of a packet in ticks of 64 ns; the kernel then reads its table by microseconds.
+const TICKS: f64 = 1e9 / 64.0;
+
+/// What an average calls for (`red_action`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Action {
+    Pass,
+    /// A random strike between the thresholds.
+    Strike,
+    /// The average is at or above max_th.
+    Beyond,
+}
+
+/// Parameters and variables, in bytes or, with the queue in packets, in packets.
+#[derive(Clone, Debug)]
+pub(super) struct Kernel {
+    /// The weight is 2^-wlog; averages and thresholds have so many bits below the point.
+    wlog: u32,
+    min: u64,
+    max: u64,
+    delta: u64,
+    /// In units of 2^-32.
+    max_p: u32,
+    /// CHOKe counts an average on a threshold as below it.
+    on_threshold_is_below: bool,
+    /// By how many bits to shift an average that was idle for so many cells of 2^`cell` microseconds.
+    damping: Box<[u8; 256]>,
+    cell: u32,
+    avg: u64,
+    /// Packets since the last draw; -1 below min_th.
+    count: i64,
+    draw: u64,
+}
+
+impl Kernel {
+    pub(super) fn new(params: &Params, effective: &Effective) -> Self {
+        let Effective { min_th, max_th, max_p, w_q, mean, c } = *effective;
+        let unit = if params.bytes { mean.0 as f64 } else { 1.0 };
+        let wlog = (-libm::log2(w_q)).round().clamp(1.0, 31.0) as u32;
+        let [min, max] = [min_th, max_th].map(|threshold| (threshold * unit).round() as u64);
+        let (cell, damping) = damping(wlog, (TICKS / c).floor().max(1.0));
+        Self {
+            wlog,
+            min: min << wlog,
+            max: max << wlog,
+            delta: (max - min).max(1),
+            max_p: (max_p * ONE) as u32,
+            on_threshold_is_below: false,
+            damping,
+            cell,
+            avg: 0,
+            count: -1,
+            draw: 0,
+        }
+    }
+
+    pub(super) fn count_thresholds_as_below(&mut self) {
+        self.on_threshold_is_below = true;
+    }
+
+    /// In bytes or packets.
+    pub(super) fn avg(&self) -> f64 {
+        self.avg as f64 / f64::from(1_u32 << self.wlog)
+    }
+
+    pub(super) fn max_p(&self) -> f64 {
+        f64::from(self.max_p) / ONE
+    }
+
+    pub(super) fn set_max_p(&mut self, max_p: f64) {
+        self.max_p = (max_p * ONE) as u32;
+    }
+
+    /// Takes what an arrival finds into the average, or ages it if the link was idle before.
+    pub(super) fn estimate(&mut self, now: Time, waiting: u64, idle_since: Option<Time>) {
+        self.avg = match idle_since {
+            Some(start) => self.aged(now.since(start)),
+            None => self.avg + waiting - (self.avg >> self.wlog),
+        };
+    }
+
+    /// The average after so much idle time (`red_calc_qavg_from_idle_time`).
+    fn aged(&self, idle: Span) -> u64 {
+        let us = (idle.nanos() / 1000).min(255 << self.cell);
+        match self.damping[(us >> self.cell) as usize] {
+            0 => self.avg - ((self.avg * us) >> self.cell).min(self.avg - (self.avg >> 1)),
+            shift => self.avg >> shift,
+        }
+    }
+
+    /// What the average calls for: one random number a gap between strikes.
+    pub(super) fn action<R: Uniform>(&mut self, rng: &mut R) -> Action {
+        let above = |threshold| self.avg > threshold || self.avg == threshold && !self.on_threshold_is_below;
+        if !above(self.min) || above(self.max) {
+            let beyond = above(self.max);
+            self.count = -1;
+            return if beyond { Action::Beyond } else { Action::Pass };
+        }
+        self.count += 1;
+        let strikes = self.count > 0 && ((self.avg - self.min) >> self.wlog) * self.count as u64 >= self.draw;
+        if strikes {
+            self.count = 0;
+        }
+        if self.count == 0 {
+            // Up to the distance of the thresholds over max_p.
+            let step = (u64::from(self.max_p) / self.delta).max(1);
+            self.draw = (rng.uniform() * ONE) as u64 / step;
+        }
+        if strikes { Action::Strike } else { Action::Pass }
+    }
+
+    /// Moves max_p if the average is off the middle fifth (`red_adaptative_algo`): up by `alpha` or a quarter while it
+    /// is at most `top`, down by `beta` while it is at least `bottom`.
+    pub(super) fn adapt(&mut self, idle: Option<Span>, alpha: f64, beta: f64, top: f64, bottom: f64) {
+        let avg = idle.map_or(self.avg, |idle| self.aged(idle)) >> self.wlog;
+        let (fifth, min) = (self.delta / 5, self.min >> self.wlog);
+        let units = |p: f64| (p * ONE).round().min(ONE - 1.0) as u32;
+        if avg > min + 3 * fifth && self.max_p <= units(top) {
+            self.max_p = self.max_p.saturating_add(units(alpha).min(self.max_p / 4));
+        } else if avg < min + 2 * fifth && self.max_p >= units(bottom) {
+            self.max_p = (f64::from(self.max_p) * beta) as u32;
+        }
+    }
+}
+
+/// The cell of the table, and the table, for packets that take so many ticks (`tc_red_eval_idle_damping`).
+fn damping(wlog: u32, packet: f64) -> (u32, Box<[u8; 256]>) {
+    let per_tick = -libm::log1p(-1.0 / f64::from(1_u32 << wlog)) / packet;
+    let cell = (0..31).find(|cell| 31.0 / per_tick < 512.0 * f64::from(1_u32 << cell)).unwrap_or(31);
+    let mut table = Box::new([31; 256]);
+    for (i, shift) in (0_u32..).zip(&mut table[..255]) {
+        *shift = (f64::from(i) * f64::from(1_u32 << cell) * per_tick).min(31.0) as u8;
+    }
+    (cell, table)
+}

@@ -1,0 +1,73 @@
+#!/bin/bash
+# Builds a User-Mode Linux kernel with time travel from Debian's source package, once: `make kernel`.
+# usage: build.sh [PACKAGE] [SUITE]    bookworm's own linux-source-6.12 serves too; it has no DualPI2
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+out=${AQMLAB_CACHE:-$HOME/.cache/aqmlab}/kernel
+package=${1:-linux-source-7.2}
+suite=${2:-trixie-backports}
+
+if [ -x "$out/linux" ]; then
+  echo "$out/linux is there: Linux $(cat "$out/linux.version"); to build it anew remove that folder"
+  exit
+fi
+
+# A command that tells whether a package is there, and the package.
+needed="gcc:gcc make:make flex:flex bison:bison bc:bc perl:perl xz:xz-utils ar:binutils
+  /usr/include/gelf.h:libelf-dev /sbin/ip:iproute2 /sbin/ethtool:ethtool dpkg-deb:dpkg apt-get:apt"
+missing=
+for pair in $needed; do
+  what=${pair%:*}
+  command -v "$what" >/dev/null || [ -e "$what" ] || missing="$missing ${pair#*:}"
+done
+if [ -n "$missing" ]; then
+  echo "missing:$missing (Debian: apt install$missing)" >&2
+  exit 1
+fi
+
+mkdir -p "$out"
+exec 9> "$out/lock"
+flock --nonblock 9 || { echo "$out: another build is at work there; wait for it" >&2; exit 1; }
+cd "$out"
+
+# The package comes from the mirror that this machine names, by an apt configuration of its own: the system's lists stay.
+uri=$(apt-get indextargets --format '$(REPO_URI)' | grep --invert-match security | sed -n 1p)
+if [ -z "$uri" ]; then
+  echo "apt knows no Debian mirror here: add one to /etc/apt/sources.list and call apt update" >&2
+  exit 1
+fi
+mkdir -p apt/lists/partial apt/cache/archives/partial apt/etc/preferences.d
+echo "deb [trusted=yes] $uri $suite main" > apt/etc/sources.list
+apt=(
+  -o "Dir::Etc::SourceList=$PWD/apt/etc/sources.list" -o Dir::Etc::SourceParts=/dev/null
+  -o "Dir::Etc::PreferencesParts=$PWD/apt/etc/preferences.d" -o "Dir::State::Lists=$PWD/apt/lists"
+  -o "Dir::Cache=$PWD/apt/cache" -o APT::Sandbox::User=root
+)
+apt-get "${apt[@]}" update -qq
+version=$(apt-cache "${apt[@]}" show "$package" | sed -n 's/^Version: //p' | head -1)
+if [ ! -f "$package.deb" ]; then
+  apt-get "${apt[@]}" download "$package"
+  mv "${package}"_*.deb "$package.deb"
+fi
+
+# Unpacked beside, then renamed: an interrupted build begins again where it was.
+if [ ! -d source ]; then
+  rm -rf unpack source.part
+  mkdir unpack source.part
+  dpkg-deb -x "$package.deb" unpack
+  tar -xf unpack/usr/src/"$package".tar.* -C source.part --strip-components=1
+  rm -rf unpack
+  mv source.part source
+fi
+cd source
+# ARCH=um has 100; distributions have 250 or 1000, and TCP's timers and PIE depend on it.
+sed -i '/^config HZ$/,/^config/ s/default 100/default 1000/' arch/um/Kconfig
+if [ ! -f .config ]; then
+  make -s ARCH=um defconfig
+  cat "$here/kernel.config" >> .config
+  make -s ARCH=um olddefconfig
+fi
+make -s ARCH=um -j"$(nproc)" linux
+echo "$version" > "$out/linux.version"
+strip -o "$out/linux" linux
+echo "$out/linux: Linux $version"

@@ -1,0 +1,116 @@
+"""A configuration of the guest as a scenario of ours. ../../../docs/fidelity.md says why each convention is so."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import aqmlab
+from oracle import toml
+from oracle.dumbbell import NotYet
+from oracle.linux import arrivals
+from oracle.linux.guest.senders import PROBE_SIZE, starts
+from oracle.linux.points import Conf
+from oracle.linux.tc import discipline
+
+PACKET = 1514
+"""Bytes of a full packet as HTB counts it: 1448 of payload, 52 of IP and TCP, 14 of Ethernet."""
+
+FAST, ROOMY = "100 Gbit/s", "1000000 packets"
+"""Every link but the bottleneck: never a queue."""
+
+SAMPLE = "1 ms"
+"""The bins of the queue's series: so short that their means are as good as samples."""
+
+PROBE = "probe"
+ECN_FIELDS = {0: "none", 1: "ect1", 2: "ect0"}
+SYSCTLS = {
+    "net.ipv4.tcp_slow_start_after_idle": "restart_after_idle",
+    "net.ipv4.tcp_timestamps": "timestamps",
+}
+"""Switches of the kernel's TCP, and ours."""
+
+
+def name(group: int, flow: int) -> str:
+    """What a flow is called in results."""
+    return f"group{group}_flow{flow}"
+
+
+def closed(title: str, conf: Conf) -> aqmlab.Scenario:
+    """Groups of TCP senders, and the probe; flows start when those of the same seed do in the guest."""
+    entries = []
+    for g, group in enumerate(conf["groups"]):
+        ends = {"from": [f"sender{g + 1}"], "to": [f"receiver{g + 1}"]}
+        tcp = _tcp(conf, group["cc"])
+        for i, t in enumerate(starts(conf["seed"], g, group["n"], conf.get("start_jitter", 1.0))):
+            entries.append(
+                {"name": name(g, i), "start": f"{t:.9f} s", "packet_size": f"{PACKET} B", **ends, "tcp": tcp}
+            )
+    if conf.get("probe", True):
+        rate = PROBE_SIZE * 8 / (conf.get("probe_ms", 20) / 1000)
+        entries.append({"name": PROBE, "kind": "cbr", "rate": f"{rate} bit/s", "packet_size": f"{PROBE_SIZE} B"})
+    return _scenario(title, conf, entries, [propagation(conf, group["rtt_ms"]) for group in conf["groups"]])
+
+
+def propagation(conf: Conf, rtt_ms: float) -> float:
+    """Seconds that a round trip has besides queue and transmission.
+
+    HTB lets a packet go when its transmission would begin: there the transmission is in no round trip, here it is.
+    """
+    return max(0.0, rtt_ms / 1000 - PACKET * 8 / (conf["rate_mbit"] * 1e6))
+
+
+def _tcp(conf: Conf, congestion: str) -> dict[str, Any]:
+    tcp: dict[str, Any] = {"preset": "linux", "congestion": congestion}
+    if conf.get("ecn"):
+        tcp["ecn"] = True
+    if "hystart" in conf and congestion == "cubic":
+        tcp["hystart"] = bool(conf["hystart"])
+    for key, value in conf.get("sysctl", {}).items():
+        if key not in SYSCTLS:
+            raise NotYet(f"sysctl {key}: no key of ours does the same; known: {', '.join(SYSCTLS)}")
+        tcp[SYSCTLS[key]] = bool(int(value))
+    return tcp
+
+
+def open_loop(title: str, conf: Conf, folder: Path) -> aqmlab.Scenario:
+    """The packets of `arrivals`, a trace for each flow, written to `folder`."""
+    sent = arrivals.arrivals(conf["arrivals"], conf["seed"])
+    field = ECN_FIELDS[conf["ecn_field"]]
+    entries = []
+    for flow in range(arrivals.FLOWS):
+        own = [(t, size) for t, size, of in sent if of == flow]
+        file = folder / f"{conf['arrivals']}-{conf['seed']}-{flow}.csv"
+        with file.open("w", newline="") as lines:
+            csv.writer(lines).writerows([("time", "size"), *((f"{t:.7f}", size) for t, size in own)])
+        entry = {"name": name(0, flow), "kind": "trace", "file": str(file), "start": f"{own[0][0]:.7f} s"}
+        entries.append(entry | ({"ecn": field} if field != "none" else {}))
+    return _scenario(title, conf, entries, [0.0])
+
+
+def _scenario(title: str, conf: Conf, entries: list[dict[str, Any]], round_trips: list[float]) -> aqmlab.Scenario:
+    under_test = discipline(conf["qdisc"])
+    settings = {
+        "title": title,
+        "duration": f"{conf['dur']} s",
+        "warmup": f"{conf['warm']} s",
+        "seed": conf["seed"],
+        "record.step": SAMPLE,
+        "dumbbell": {
+            "rate": f"{conf['rate_mbit']} Mbit/s",
+            "delay": "0 s",
+            "buffer": under_test.buffer,
+            "reverse_rate": FAST,
+            "access_rate": FAST,
+            "access_buffer": ROOMY,
+            # Half a round trip each way. Nothing queues there, so that only their sum counts.
+            "sender_delay": [f"{each / 2:.9f} s" for each in round_trips],
+            "receiver_delay": ["0 s"],
+        },
+        **{f"aqm.{key}": value for key, value in under_test.aqm.items()},
+    }
+    try:
+        made = aqmlab.Scenario.parse("".join(toml.entry("traffic", entry) for entry in entries), title).with_(settings)
+        made.check()
+    except aqmlab.ScenarioError as error:
+        raise NotYet(str(error).splitlines()[0].removeprefix(f"{title}:")) from None  # the others are of other flows
+    return made

@@ -1,0 +1,1 @@
+"""What runs inside the kernel: plain Python of the distribution, without aqmlab."""

@@ -1,0 +1,41 @@
+"""The guest's only program: builds the network, runs each part in a process of its own, writes one JSON document."""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+from oracle.linux.guest import bottleneck, datagrams, network, receiver, senders
+from oracle.linux.guest.process import Child
+
+LEAD = 2.0
+"""Seconds between the building of the network and time zero: every process is ready by then."""
+
+
+def main(conf_file: str, result_file: str) -> None:
+    conf = json.loads(Path(conf_file).read_text())
+    network.build(conf)
+    zero = time.monotonic() + LEAD
+    names = [network.sender(g) for g in range(len(conf["groups"]))]
+    jobs = {"queue": Child(network.ROUTER, bottleneck.watch, conf, zero)}
+    if "arrivals" in conf:
+        jobs["open"] = Child(network.RECEIVER, datagrams.collect, conf, zero)
+        jobs[names[0]] = Child(names[0], datagrams.replay, conf, zero)
+    else:
+        jobs["receiver"] = Child(network.RECEIVER, receiver.receive, conf, zero)
+        for g, name in enumerate(names):
+            jobs[name] = Child(name, senders.send, conf, zero, g)
+    if conf.get("probe", True):
+        jobs["probe"] = Child(names[0], senders.probe, conf, zero)
+    result = {name: job.result() for name, job in jobs.items()}
+    result["kernel"] = os.uname().release
+    result["groups"] = [result.pop(name) for name in names]
+    # Whole or not at all: the kernel is powered off as soon as this program ends.
+    part = Path(result_file + ".part")
+    part.write_text(json.dumps(result))
+    part.rename(result_file)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

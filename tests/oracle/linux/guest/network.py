@@ -1,0 +1,72 @@
+"""The network: a namespace for each group of senders, one for the router, one for the receiver.
+
+The bottleneck is HTB with bursts of one packet on the router's way to the receiver, the discipline under test below it.
+The delay is netem on the ACKs' way from the router to the senders: there it is no sender's egress, where it would count
+for TCP small queues, and not the bottleneck's.
+"""
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+ROUTER, RECEIVER = "r", "b"
+ADDRESS = "10.9.0.2"
+"""The receiver's."""
+
+BOTTLENECK = "r1"
+HANDLE = "10:"
+"""Of the discipline under test."""
+
+BURST = 1600
+"""What HTB lets go at once: a full packet, whatever the clock's resolution."""
+
+
+def sender(group: int) -> str:
+    return f"s{group}"
+
+
+def build(conf: Mapping[str, Any]) -> None:
+    groups = conf["groups"]
+    _sh("ip link set lo up")
+    for name in (ROUTER, RECEIVER, *map(sender, range(len(groups)))):
+        _sh(f"ip netns add {name}; ip -n {name} link set lo up")
+    _sh("ip link add r1 netns r type veth peer name b0 netns b")
+    _sh("ip -n r addr add 10.9.0.1/24 dev r1; ip -n b addr add 10.9.0.2/24 dev b0")
+    _sh("ip -n r link set r1 up; ip -n b link set b0 up; ip -n b route add default via 10.9.0.1")
+    devices = [(ROUTER, BOTTLENECK), (RECEIVER, "b0")]
+    for g, group in enumerate(groups):
+        name = sender(g)
+        _sh(f"ip link add e0 netns {name} type veth peer name t{g} netns r")
+        _sh(f"ip -n {name} addr add 10.1.{g}.2/24 dev e0; ip -n r addr add 10.1.{g}.1/24 dev t{g}")
+        _sh(f"ip -n {name} link set e0 up; ip -n r link set t{g} up; ip -n {name} route add default via 10.1.{g}.1")
+        _sh(f"tc -n r qdisc add dev t{g} root netem delay {group['rtt_ms']}ms limit 1000000")
+        devices += [(name, "e0"), (ROUTER, f"t{g}")]
+    for namespace, device in devices:
+        # A packet is a packet: nothing is joined or cut on the way.
+        off = " ".join(f"{feature} off" for feature in ("tso", "gso", "gro", "tx", "rx"))
+        _sh(f"ip netns exec {namespace} ethtool -K {device} {off} >/dev/null 2>&1 || true")
+        _sh(f"ip -n {namespace} link set {device} gso_max_segs 1 mtu 1500 || true")
+    _sysctl(ROUTER, {"net.ipv4.ip_forward": 1})
+    for name in (RECEIVER, *map(sender, range(len(groups)))):
+        _sysctl(name, {"net.ipv4.tcp_rmem": "4096 6291456 12582912", "net.ipv4.tcp_wmem": "4096 4194304 12582912"})
+        _sysctl(name, {"net.ipv4.tcp_no_metrics_save": 1, **conf.get("sysctl", {})})
+        _sysctl(name, {"net.ipv4.tcp_ecn": int(bool(conf.get("ecn")))})
+    if "hystart" in conf:
+        Path("/sys/module/tcp_cubic/parameters/hystart").write_text(str(int(conf["hystart"])))
+    rate, burst = conf["rate_mbit"], conf.get("burst", BURST)
+    _sh(f"tc -n r qdisc add dev {BOTTLENECK} root handle 1: htb default 1")
+    _sh(
+        f"tc -n r class add dev {BOTTLENECK} parent 1: classid 1:1 "
+        f"htb rate {rate}mbit burst {burst} cburst {burst} quantum 1600"
+    )
+    _sh(f"tc -n r qdisc add dev {BOTTLENECK} parent 1:1 handle {HANDLE} {conf['qdisc']}")
+
+
+def _sysctl(namespace: str, values: Mapping[str, object]) -> None:
+    for key, value in values.items():
+        _sh(f"ip netns exec {namespace} sysctl -qw {key}='{value}'")
+
+
+def _sh(command: str) -> None:
+    subprocess.run(command, shell=True, check=True)

@@ -1,0 +1,91 @@
+"""The configurations whose runs are stored: a bottleneck, its discipline in tc's words, groups of TCP senders."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from oracle.linux import arrivals
+
+Conf = Mapping[str, Any]
+
+RED = "red limit 400000 min 30000 max 90000 avpkt 1500 burst 40 probability 0.1 bandwidth 10mbit"
+CHOKE = "choke limit 300 min 20 max 60 probability 0.1 avpkt 1500 burst 30 bandwidth 10mbit"
+
+# Names in results, and tc's words.
+DISCIPLINES = {
+    "codel": "codel limit 1000",
+    "fq_codel": "fq_codel limit 10240",
+    "pie": "pie limit 1000",
+    "fq_pie": "fq_pie limit 10240",
+    "red": RED,
+    "ared": f"{RED} adaptive",
+    "sfb": "sfb",
+    "choke": CHOKE,
+    "cake": "cake unlimited besteffort rtt 100ms",
+    "dualpi2": "dualpi2",
+    "sfq": "sfq",
+}
+
+
+def dumbbell(qdisc: str, *groups: Conf, **more: Any) -> dict[str, Any]:
+    """A minute of 10 Mbit/s, of which the first ten seconds do not count."""
+    return {"rate_mbit": 10, "qdisc": qdisc, "groups": list(groups), "dur": 60, "warm": 10, **more}
+
+
+def group(n: int, cc: str, rtt_ms: float = 40) -> dict[str, Any]:
+    return {"n": n, "rtt_ms": rtt_ms, "cc": cc}
+
+
+def _closed() -> Iterator[tuple[str, dict[str, Any]]]:
+    for cc in ("cubic", "reno"):
+        for n in (1, 2, 5):
+            yield f"fifo_{cc}_10m_40ms_n{n}_100p", dumbbell("pfifo limit 100", group(n, cc))
+        for limit in (20, 200):
+            yield f"fifo_{cc}_10m_40ms_n2_{limit}p", dumbbell(f"pfifo limit {limit}", group(2, cc))
+        yield f"fifo_{cc}_10m_100ms_n4_80p", dumbbell("pfifo limit 80", group(4, cc, 100))
+    for n in (1, 2, 5):
+        yield f"fifo_bbr_10m_40ms_n{n}_100p", dumbbell("pfifo limit 100", group(n, "bbr"))
+    yield "fifo_cubic_10m_40ms_n2_nohystart", dumbbell("pfifo limit 100", group(2, "cubic"), hystart=0)
+    for name, qdisc in DISCIPLINES.items():
+        for n, cc in ((1, "cubic"), (5, "cubic"), (5, "reno")):
+            # SFB's and SFQ's Reno were not run.
+            if cc == "cubic" or name not in ("sfb", "sfq"):
+                yield f"{name}_{cc}_10m_40ms_n{n}", dumbbell(qdisc, group(n, cc))
+    for name in ("codel", "pie"):
+        yield f"{name}_bbr_10m_40ms_n2", dumbbell(DISCIPLINES[name], group(2, "bbr"))
+    for name in ("codel", "fq_codel", "pie", "red"):
+        yield f"{name}_ecn_cubic_10m_40ms_n2", dumbbell(f"{DISCIPLINES[name]} ecn", group(2, "cubic"), ecn=1)
+    yield "dualpi2_ecn_cubic_10m_40ms_n2", dumbbell("dualpi2", group(2, "cubic"), ecn=1)
+
+
+CLOSED = dict(_closed())
+"""What is stored in reference.jsonl."""
+
+_SMALL = {name: words.replace("avpkt 1500 burst 40", "avpkt 1000 burst 50") for name, words in DISCIPLINES.items()}
+_SMALL["choke"] = CHOKE.replace("avpkt 1500", "avpkt 1000")
+
+NOT_ECT, ECT1, ECT0 = 0, 1, 2
+
+# Names in results, tc's words, and the ECN field of the packets.
+OPEN_DISCIPLINES = {
+    "fifo": ("pfifo limit 100", NOT_ECT),
+    "headdrop": ("pfifo_head_drop limit 100", NOT_ECT),
+    **{name: (words, NOT_ECT) for name, words in _SMALL.items()},
+    **{f"{name}_ecn": (f"{_SMALL[name]} ecn", ECT0) for name in ("codel", "fq_codel", "pie", "red")},
+    "cake_ecn": (DISCIPLINES["cake"], ECT0),
+    "dualpi2_ect0": ("dualpi2", ECT0),
+    "dualpi2_ect1": ("dualpi2", ECT1),
+}
+
+
+def open_loop(qdisc: str, ecn_field: int, pattern: str) -> dict[str, Any]:
+    """The packets of a pattern on a link that is exact: HTB's burst is a byte."""
+    conf = dumbbell(qdisc, group(0, "cubic", 0), warm=0, burst=1, probe=False)
+    return conf | {"ecn_field": ecn_field, "arrivals": pattern}
+
+
+OPEN = {
+    f"open_{name}_{pattern}": open_loop(qdisc, ecn_field, pattern)
+    for name, (qdisc, ecn_field) in OPEN_DISCIPLINES.items()
+    for pattern in arrivals.PATTERNS
+}
+"""What is stored in reference-open.jsonl."""

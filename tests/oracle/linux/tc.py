@@ -1,0 +1,244 @@
+"""A queue discipline in tc's words as one of ours: its preset `linux`, with what tc was told."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from oracle import toml
+from oracle.dumbbell import NotYet
+
+Settings = Mapping[str, Any]
+
+INSIDE = "aqm."
+"""Begins the keys of the algorithm on each queue of `fq`."""
+
+
+@dataclass(frozen=True)
+class Discipline:
+    """A discipline of ours, and the buffer that it has."""
+
+    aqm: Settings
+    buffer: str
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What one of tc's disciplines is here."""
+
+    base: Settings
+    """What it has without a word."""
+
+    limit: Callable[[str], str]
+    """What tc's `limit` counts."""
+
+    buffer: str
+    """The buffer without one."""
+
+    words: Mapping[str, tuple[str, Callable[[str], Any]]] = field(default_factory=dict)
+    """Words with a value: our key, and how the value is read."""
+
+    flags: Mapping[str, Settings] = field(default_factory=dict)
+    """Words that stand alone; None takes back what `base` has."""
+
+    nothing: frozenset[str] = frozenset()
+    """Words with a value that changes nothing here."""
+
+    @property
+    def known(self) -> list[str]:
+        return sorted({"limit", *self.words, *self.flags, *self.nothing})
+
+
+def discipline(words: str) -> Discipline:
+    """What tc's words after `handle` mean."""
+    name, *rest = words.split()
+    kind = KINDS.get(name)
+    if kind is None:
+        raise NotYet(f"{words}: {name} has no counterpart here; those that have one: {', '.join(KINDS)}")
+    settings, buffer = dict(kind.base), kind.buffer
+    given = iter(rest)
+    for word in given:
+        if word in kind.flags:
+            settings |= kind.flags[word]
+            continue
+        if word not in kind.known:
+            raise NotYet(f"{words}: {word} of {name} is not known here; known: {', '.join(kind.known)}")
+        value = next(given, None)
+        if value is None:
+            raise ValueError(f"{words}: {word} needs a value")
+        if word == "limit":
+            buffer = kind.limit(value)
+        elif word in kind.words:
+            key, read = kind.words[word]
+            settings[key] = read(value)
+    return Discipline(_nested({key: value for key, value in settings.items() if value is not None}), buffer)
+
+
+def _nested(settings: Settings) -> Settings:
+    """The algorithm inside as the text that `fq` takes."""
+    inner = {key.removeprefix(INSIDE): value for key, value in settings.items() if key.startswith(INSIDE)}
+    if not inner:
+        return settings
+    text = ",".join(f"{key}={toml.value(value).strip(chr(34))}" for key, value in inner.items() if key != "name")
+    own = {key: value for key, value in settings.items() if not key.startswith(INSIDE)}
+    return own | {"aqm": f"{inner['name']}:{text}"}
+
+
+def packets(text: str) -> str:
+    return f"{int(text)} packets"
+
+
+def octets(text: str) -> str:
+    """A size as tc reads it: `30k` is 30 times 1024 bytes."""
+    found = re.fullmatch(r"([\d.]+)([kmg]?)b?", text.lower())
+    if not found:
+        raise ValueError(f"{text}: not a size of tc's, like 1514, 30k or 1mb")
+    return f"{int(float(found[1]) * 1024 ** ('kmg'.find(found[2]) + 1 if found[2] else 0))} B"
+
+
+def time(text: str) -> str:
+    """A time as tc reads it: without a unit in microseconds."""
+    found = re.fullmatch(r"([\d.]+)(s|ms|us)?", re.sub("secs?$", "s", text.lower()))
+    if not found:
+        raise ValueError(f"{text}: not a time of tc's, like 5ms, 100us or 1s")
+    return f"{found[1]} {found[2] or 'us'}"
+
+
+def sixteenths(text: str) -> str:
+    """PIE's gains: tc counts in sixteenths of a Hz."""
+    return f"{int(text) / 16} Hz"
+
+
+def hertz(text: str) -> str:
+    return f"{float(text)} Hz"
+
+
+def percent(text: str) -> float:
+    return float(text.removesuffix("%"))
+
+
+def _ecn(key: str = "ecn") -> Mapping[str, Settings]:
+    return {"ecn": {key: True}, "noecn": {key: False}}
+
+
+_TXQUEUELEN = 1000
+"""Packets that a device of the guest lets wait, which is the limit of what has none of its own."""
+
+_DEVICE = f"{_TXQUEUELEN} packets"
+
+_RED = {
+    "max": ("max_bytes", octets),
+    "min": ("min_bytes", octets),
+    "avpkt": ("mean_packet", octets),
+    "burst": ("burst", int),
+    "probability": ("max_p", float),
+}
+_RED_RULES = {"rules": "linux", "gentle": False, "by_size": False, "hard_drop": False}
+"""Those of the preset `linux` of RED, for what shares its code here and has no such preset."""
+
+# tc asks for the link's rate: it ages the average by it. Ours knows the link.
+_RATE = frozenset({"bandwidth"})
+
+KINDS: Mapping[str, Kind] = {
+    "pfifo": Kind({"name": "droptail"}, packets, _DEVICE),
+    "bfifo": Kind({"name": "droptail"}, octets, f"{_TXQUEUELEN * 1514} B"),
+    "pfifo_head_drop": Kind({"name": "headdrop"}, packets, _DEVICE),
+    "codel": Kind(
+        {"name": "codel", "preset": "linux"},
+        packets,
+        _DEVICE,
+        {"target": ("target", time), "interval": ("interval", time), "ce_threshold": ("ce_threshold", time)},
+        _ecn(),
+    ),
+    "fq_codel": Kind(
+        {"name": "fq", "preset": "linux", "aqm.name": "codel", "aqm.preset": "linux", "aqm.ecn": True},
+        packets,
+        "10240 packets",
+        {
+            "target": ("aqm.target", time),
+            "interval": ("aqm.interval", time),
+            "ce_threshold": ("aqm.ce_threshold", time),
+            "flows": ("flows", int),
+            "quantum": ("quantum", octets),
+            "drop_batch": ("drop_batch", int),
+        },
+        _ecn("aqm.ecn"),
+    ),
+    "pie": Kind(
+        {"name": "pie", "preset": "linux"},
+        packets,
+        _DEVICE,
+        {
+            "target": ("target", time),
+            "tupdate": ("t_update", time),
+            "alpha": ("alpha", sixteenths),
+            "beta": ("beta", sixteenths),
+        },
+        _ecn(),
+    ),
+    "fq_pie": Kind(
+        {"name": "fq", "preset": "pie", "aqm.name": "pie", "aqm.preset": "linux"},
+        packets,
+        "10240 packets",
+        {
+            "target": ("aqm.target", time),
+            "tupdate": ("aqm.t_update", time),
+            "alpha": ("aqm.alpha", sixteenths),
+            "beta": ("aqm.beta", sixteenths),
+            "flows": ("flows", int),
+            "quantum": ("quantum", octets),
+        },
+        _ecn("aqm.ecn"),
+    ),
+    "red": Kind(
+        {"name": "red", "preset": "linux"},
+        octets,
+        "400000 B",
+        _RED,
+        {
+            **_ecn(),
+            "harddrop": {"hard_drop": True},
+            "adaptive": {"name": "ared", "preset": None, **_RED_RULES, "bytes": True},
+        },
+        _RATE,
+    ),
+    "sfb": Kind(
+        # tc sends steps of its own, in 1/65535: those of the kernel are never seen.
+        {"name": "sfb", "increment": 33 / 65535, "decrement": 3 / 65535, "ecn": True},
+        packets,
+        _DEVICE,
+        {
+            "rehash": ("rehash", lambda text: f"{int(text)} ms"),
+            "db": ("db", lambda text: f"{int(text)} ms"),
+            "target": ("bin_size", int),
+            "max": ("max", int),
+            "increment": ("increment", float),
+            "decrement": ("decrement", float),
+            "penalty_rate": ("penalty_rate", float),
+            "penalty_burst": ("penalty_burst", int),
+        },
+    ),
+    # The thresholds of CHOKe are in packets, where RED's are in bytes.
+    "choke": Kind(
+        {"name": "choke", **_RED_RULES},
+        packets,
+        _DEVICE,
+        _RED | {"min": ("min_th", int), "max": ("max_th", int)},
+        _ecn(),
+        _RATE,
+    ),
+    "dualpi2": Kind(
+        {"name": "dualpi2", "preset": "linux"},
+        packets,
+        "10000 packets",
+        {
+            "target": ("target", time),
+            "tupdate": ("t_update", time),
+            "alpha": ("alpha", hertz),
+            "beta": ("beta", hertz),
+            "coupling_factor": ("k", float),
+            "step_thresh": ("min_th", time),
+            "classic_protection": ("classic_protection", percent),
+        },
+    ),
+}
