@@ -21,6 +21,9 @@ pub const LOST: u8 = 4;
 /// It was sent again at any time (`TCPCB_EVER_RETRANS`).
 pub const EVER_RESENT: u8 = 8;
 
+/// A time at which nothing is sent.
+const NEVER: u64 = 0;
+
 /// An outstanding segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
@@ -57,8 +60,8 @@ pub struct Board {
     /// The first of them.
     base: u32,
     sent: VecDeque<Sent>,
-    /// Each transmission in order of time, as segment and time; what was delivered, is lost or was sent again since is
-    /// passed over (`tsorted_sent_queue`).
+    /// Each transmission in order of time, as segment and time; what was delivered or was sent again since is passed over
+    /// (`tsorted_sent_queue`).
     order: VecDeque<(u32, u64)>,
     /// So many are SACKed, lost, and sent again (`sacked_out`, `lost_out`, `retrans_out`).
     pub sacked: u32,
@@ -152,10 +155,12 @@ impl Board {
     pub fn resend(&mut self, seq: u32, sent: Sent, in_recovery: bool) {
         self.order.push_back((seq, sent.at));
         let i = (seq - self.base) as usize;
-        let flags = self.sent[i].flags | EVER_RESENT | if in_recovery { RESENT } else { 0 };
-        self.sent[i] = sent;
-        self.resent += u32::from(in_recovery);
-        self.sent[i].flags = flags;
+        let before = self.sent[i].flags;
+        self.sent[i] = Sent { flags: before | EVER_RESENT, ..sent };
+        if in_recovery {
+            // It may be in the network already: a SYN, or what a time-out sends again after an undo.
+            self.flag(seq, 0, RESENT);
+        }
     }
 
     /// Takes the first segment off, which was acknowledged.
@@ -251,30 +256,37 @@ impl Board {
         self.known = blocks;
     }
 
-    /// Goes through the transmissions in order of time, without those that are over, as long as `visit` wants the next.
+    /// Goes through the transmissions in order of time that may still be in the network, as long as `visit` wants the next.
+    /// One that it judges lost does not come again, even if it is acquitted; what a time-out judged lost does.
     pub fn in_order_of_time(&mut self, mut visit: impl FnMut(&mut Self, u32, Sent) -> bool) {
         // What is over is dropped while it is at the front; further back it is passed over.
         while let Some(&(seq, at)) = self.order.front()
-            && !self.stands(seq, at)
+            && self.sent_at(seq, at).is_none()
         {
             self.order.pop_front();
         }
         let mut i = 0;
         while let Some(&(seq, at)) = self.order.get(i) {
-            if self.stands(seq, at) {
-                let sent = *self.get(seq);
+            if let Some(sent) = self.in_network(seq, at) {
                 if !visit(self, seq, sent) {
                     return;
+                }
+                if self.in_network(seq, at).is_none() {
+                    self.order[i].1 = NEVER;
                 }
             }
             i += 1;
         }
     }
 
-    /// Whether a transmission may still be in the network.
-    fn stands(&self, seq: u32, at: u64) -> bool {
-        let Some(i) = seq.checked_sub(self.base) else { return false };
-        let Some(sent) = self.sent.get(i as usize) else { return false };
-        sent.at == at && sent.flags & SACKED == 0 && sent.flags & (LOST | RESENT) != LOST
+    /// A segment's record if it was last sent at `at` and is not known to have arrived.
+    fn sent_at(&self, seq: u32, at: u64) -> Option<Sent> {
+        let sent = self.sent.get(seq.checked_sub(self.base)? as usize)?;
+        (sent.at == at && sent.flags & SACKED == 0).then_some(*sent)
+    }
+
+    /// The same, if that transmission is not known to be lost.
+    fn in_network(&self, seq: u32, at: u64) -> Option<Sent> {
+        self.sent_at(seq, at).filter(|sent| sent.flags & (LOST | RESENT) != LOST)
     }
 }
