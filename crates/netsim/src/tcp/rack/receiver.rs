@@ -408,3 +408,6 @@ impl Receiver {
 const fn quick(count: u8, profile: &Profile) -> u8 {
     if profile.quick_acks { count } else { 0 }
 }
+
+#[cfg(test)]
+mod tests;
