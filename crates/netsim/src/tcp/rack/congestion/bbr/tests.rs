@@ -109,7 +109,10 @@ fn a_recovery_conserves_for_a_round_trip_and_then_the_window_is_back() {
     assert_eq!(bbr.threshold(&state, &profile), INFINITE);
     state.phase = Phase::Recovery;
     let sample = RateSample { delivered: 3, lost: 2, ..RateSample::default() };
-    assert_eq!(bbr.conserve(&state, &sample), (3, true), "what was delivered may be sent");
+    for cwnd in [50, 2] {
+        state.cwnd = cwnd;
+        assert_eq!(bbr.conserve(&state, &sample), (3, true), "what was delivered may be sent");
+    }
     bbr.conservation = false;
     state.cwnd = 20;
     assert_eq!(bbr.conserve(&state, &sample), (18, false), "what was lost is missing");
