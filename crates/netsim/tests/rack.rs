@@ -239,6 +239,37 @@ proptest! {
     }
 }
 
+/// Each broke a rule once, and is too rare for a few hundred random ones to come upon it.
+#[test]
+fn over_rare_networks_too() {
+    // A time-out, an undo and a time-out: the head was sent again twice.
+    let twice = Network {
+        delay: Span::ms(30),
+        gap: Span::us(10),
+        buffer: 3,
+        lost: 84,
+        acks_lost: 190,
+        late: 181,
+        detour: Span::ms(1),
+        marked: 0,
+        seed: 14_458_502_809_809_704_754,
+    };
+    all_arrives(Congestion::Reno, twice, 12, false, 4);
+    // A time-out while the pace makes new segments wait.
+    let ahead = Network {
+        delay: Span::ms(37),
+        gap: Span::us(2426),
+        buffer: 8,
+        lost: 102,
+        acks_lost: 202,
+        late: 93,
+        detour: Span::us(82_291),
+        marked: 0,
+        seed: 6_960_691_030_898_366_090,
+    };
+    all_arrives(Congestion::Bbr, ahead, 108, false, 50);
+}
+
 #[test]
 fn without_trouble_nothing_is_sent_twice() {
     for congestion in [Congestion::Reno, Congestion::Cubic, Congestion::Dctcp, Congestion::Bbr] {

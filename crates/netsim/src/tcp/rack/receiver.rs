@@ -420,3 +420,6 @@ impl Receiver {
 const fn quick(count: u8, profile: &Profile) -> u8 {
     if profile.quick_acks > 0 { count } else { 0 }
 }
+
+#[cfg(test)]
+mod tests;
