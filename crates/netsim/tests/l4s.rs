@@ -6,17 +6,11 @@ use netsim::{Results, Simulation};
 use scenario::Document;
 use std::path::Path;
 
-/// Both with the sender of RFC 6675: theory knows the windows of DCTCP and CUBIC, and nothing of how losses are found.
-const SENDERS: [(&str, &str); 2] = [
-    ("traffic.scalable.tcp", "sack:congestion=dctcp,ecn=true,l4s=true"),
-    ("traffic.classic.tcp", "sack:congestion=cubic,ecn=true"),
-];
-
 fn run(aqm: &str, settings: &[(&str, &str)]) -> Results {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/l4s.toml");
     let mut document = Document::load(&path).unwrap();
     document.set_aqm(aqm).unwrap();
-    SENDERS.iter().chain(settings).for_each(|(key, value)| document.set_text(key, value).unwrap());
+    settings.iter().for_each(|(key, value)| document.set_text(key, value).unwrap());
     let mut run = Simulation::new(document.check().unwrap(), 1, ());
     run.advance(Time::MAX);
     run.results()
@@ -27,7 +21,7 @@ const RTT: f64 = 0.020 + 1500.0 * 8.0 / 40e6;
 
 /// The mean window of a flow in segments, by Little's law.
 fn window(class: &ClassMetrics) -> f64 {
-    let rate = class.totals.goodput / f64::from(class.flows) / (1460.0 * 8.0);
+    let rate = class.totals.goodput / f64::from(class.flows) / (1448.0 * 8.0);
     rate * (RTT + class.traffic.queue_delay_mean.unwrap())
 }
 

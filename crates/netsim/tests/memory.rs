@@ -81,19 +81,11 @@ fn no_run_takes_more_than_was_estimated() {
         (dumbbell(3, "droptail", "rate = \"100 Mbit/s\"", tcp), 30_000_000),
         (dumbbell(100, "droptail", "rate = \"100 Mbit/s\"\naccess_rate = \"1 Gbit/s\"", tcp), 30_000_000),
         (
-            dumbbell(
-                20,
-                "red",
-                "rate = \"1 Gbit/s\"\naccess_rate = \"5 Mbit/s\"",
-                "tcp = \"sack:congestion=cubic\"",
-            ),
+            dumbbell(20, "red", "rate = \"1 Gbit/s\"\naccess_rate = \"5 Mbit/s\"", "tcp = \"linux\""),
             100_000_000,
         ),
         (dumbbell(3, "fq_codel", "rate = \"50 Mbit/s\"", udp), 100_000_000),
-        (
-            dumbbell(3, "pi", "rate = \"50 Mbit/s\"", "tcp = \"sack:congestion=cubic,initial_window=10\""),
-            30_000_000,
-        ),
+        (dumbbell(3, "pi", "rate = \"50 Mbit/s\"", "tcp = \"ledbat:initial_window=10\""), 30_000_000),
         (dumbbell(3, "pie", "rate = \"10 Mbit/s\"\nreverse_rate = \"100 kbit/s\"", udp), 40_000_000),
     ] {
         let scenario = Document::parse(&text, "estimate").unwrap().check().unwrap();
