@@ -27,8 +27,7 @@ const HISTOGRAM: u64 = 400_000;
 #[must_use]
 pub fn memory_estimate(scenario: &Scenario) -> u64 {
     let (mut tcp, mut residents, mut udp, mut outstanding) = (0u64, 0u64, 0u64, 0u64);
-    let (mut patterns, mut controls) = (0u64, 0u64);
-    let room = scenario.links.iter().map(in_flight).fold(0, u64::saturating_add);
+    let (mut patterns, mut controls, mut boards) = (0u64, 0u64, Vec::new());
     let duration = scenario.general.duration;
     for traffic in &scenario.traffic {
         let count = u64::from(traffic.count);
@@ -49,9 +48,8 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
         tcp += flows;
         let windows = flows.saturating_mul(u64::from(profile.max_window));
         outstanding = outstanding.saturating_add(windows);
-        controls = controls.saturating_add(
-            flows * bytes_on_heap(profile) + bytes_a_segment(profile) * windows.min(room.saturating_mul(2)),
-        );
+        controls = controls.saturating_add(flows.saturating_mul(bytes_on_heap(profile)));
+        boards.push((bytes_a_segment(profile), windows));
     }
     let event = size_of::<(u128, u64)>();
     let ends = size_of::<Sender>() + size_of::<Receiver>();
@@ -74,13 +72,18 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
         beside = beside.saturating_add(others);
         views += if lanes > 1 { lanes * per_lane() } else { 0 };
     }
-    let packets = packets.min(outstanding).min(under_way(scenario, tcp)).saturating_add(beside);
+    let under_way = under_way(scenario, tcp);
+    let packets = packets.min(outstanding).min(under_way).saturating_add(beside);
+    // A sender also remembers what was lost and what arrived beyond that.
+    let on_board =
+        |(bytes, windows): (u64, u64)| bytes.saturating_mul(windows.min(under_way.saturating_mul(2)));
+    let boards = boards.into_iter().map(on_board).fold(0, u64::saturating_add);
     // Rings grow by doubling, and an empty one has a few places.
     let rings = (2 * slot() as u64).saturating_mul(packets.saturating_add(4 * scenario.links.len() as u64));
     // Of a traffic entry's waits at each measured queue, of its delays and completion times; of each lane's waits.
     let lanes = scenario.links.iter().map(|link| link.lanes().len() as u64).sum::<u64>();
     let histograms = ((measured + 2) * scenario.traffic.len() as u64 + lanes) * HISTOGRAM;
-    let rest = [flows, views, controls, histograms, patterns, recorded(scenario, residents)];
+    let rest = [flows, views, controls, boards, histograms, patterns, recorded(scenario, residents)];
     rest.into_iter().fold(rings, u64::saturating_add)
 }
 
@@ -312,11 +315,13 @@ mod tests {
     }
 
     #[test]
-    fn a_control_with_a_memory_is_counted() {
-        let with = |control: &str| estimate("rfc5681:", &format!("sack:congestion={control},"));
-        let (reno, cubic, bbr) = (with("reno"), with("cubic"), with("bbr"));
-        assert!(cubic > reno && cubic < reno + 1000 * 100, "a few numbers a flow: {reno}, {cubic}");
-        assert!(bbr > cubic + 1000 * 100 * 32, "a record for each segment: {bbr}");
+    fn what_senders_and_controls_remember_is_counted() {
+        let with = |tcp: &str| estimate("rfc5681:", tcp);
+        let (sack, ledbat) = (with("sack:"), with("ledbat:"));
+        assert!(ledbat > sack && ledbat < sack + 1000 * 200, "some delays a flow: {sack}, {ledbat}");
+        let (reno, cubic) = (with("linux:congestion=reno,"), with("linux:"));
+        assert!(reno > sack + 1000 * 100 * 32, "a record for each segment: {sack}, {reno}");
+        assert!(cubic > reno && cubic < reno + 1000 * 200, "a few numbers a flow: {reno}, {cubic}");
     }
 
     #[test]

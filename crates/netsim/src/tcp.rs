@@ -65,16 +65,15 @@ pub struct Ack {
 /// Bytes that the two ends of a connection have on the heap, however little is outstanding.
 #[must_use]
 pub fn bytes_on_heap(tcp: &Tcp) -> u64 {
-    let ends = match tcp.flavour {
+    let board = if tcp.flavour == Flavour::Sack { size_of::<scoreboard::Scoreboard>() } else { 0 };
+    let bytes = match tcp.flavour {
         Flavour::Rack => {
             let ends = size_of::<rack::Sender>() + size_of::<rack::receiver::Receiver>();
             ends + rack::congestion::Control::bytes(tcp.congestion)
         }
-        Flavour::Sack => size_of::<scoreboard::Scoreboard>() + size_of::<receiver::Beyond>(),
-        Flavour::Tahoe | Flavour::Reno | Flavour::NewReno => size_of::<receiver::Beyond>(),
+        _ => board + size_of::<receiver::Beyond>() + congestion::Control::bytes(tcp),
     };
-    let control = if tcp.flavour == Flavour::Rack { 0 } else { congestion::Control::bytes(tcp) };
-    ends as u64 + control
+    bytes as u64
 }
 
 /// Bytes for every outstanding segment. Rings grow by doubling.
@@ -82,7 +81,7 @@ pub fn bytes_on_heap(tcp: &Tcp) -> u64 {
 pub fn bytes_a_segment(tcp: &Tcp) -> u64 {
     match tcp.flavour {
         Flavour::Rack => 2 * rack::board::BYTES as u64,
-        _ => congestion::Control::bytes_a_segment(tcp),
+        _ => 0,
     }
 }
 

@@ -2,9 +2,11 @@
 //! every value of every series.
 
 use aqm::aqm::NAMES;
-use aqm::unit::Time;
+use aqm::unit::{Span, Time};
+use netsim::tcp::{Profile, Receiver, Segment};
 use netsim::{Series, Simulation};
 use proptest::prelude::*;
+use scenario::model::Tcp;
 use scenario::{Document, Scenario};
 
 fn scenario(text: &str) -> Scenario {
@@ -102,13 +104,36 @@ fn what_the_engine_cannot_foresee_it_does_not() {
         "kind = \"web\"\ncount = 5\npacket_size = \"500 B\"\ntcp = \"rfc5681\"",
         "kind = \"transfer\"\ncount = 20\nsize = \"exponential(20 kB)\"\npacket_size = \"500 B\"\nstart = \"uniform(0 s, 5 s)\"\n\
          tcp = \"rfc5681\"",
-        "kind = \"ftp\"\ncount = 3\npacket_size = \"500 B\"\ntcp = \"sack:congestion=dctcp,ecn=true\"",
-        "kind = \"ftp\"\ncount = 3\npacket_size = \"1000 B\"\ntcp = \"sack:congestion=cubic,initial_window=10,slow_start_step=65535\"",
+        "kind = \"ftp\"\ncount = 3\npacket_size = \"500 B\"\ntcp = \"dctcp\"",
+        "kind = \"ftp\"\ncount = 3\npacket_size = \"1000 B\"\ntcp = \"linux\"",
+        "kind = \"ftp\"\ncount = 3\npacket_size = \"1000 B\"\ntcp = \"bbr:delayed_ack=false\"",
     ] {
         for aqm in ["red:ecn=true", "pie", "codel"] {
             compare(&dumbbell(aqm, NS2, &traffic(other)), 3);
         }
     }
+}
+
+/// The engine delivers ahead of time to receivers without delayed ACKs: no timer may come in between.
+#[test]
+fn a_receiver_without_delayed_acks_answers_every_segment_at_once() {
+    let arrival = (1u32..40, any::<bool>(), any::<bool>(), 0u64..100);
+    proptest!(|(
+        preset in prop::sample::select(vec!["rfc5681", "ns2.35", "ledbat", "linux", "rfc", "dctcp"]),
+        arrivals in prop::collection::vec(arrival, 1..100),
+    )| {
+        let tcp = Tcp { delayed_ack: false, handshake: false, ..Tcp::preset(preset).unwrap() };
+        let profile = Profile::new(&tcp, 500);
+        let (mut receiver, mut now) = (Receiver::new(&profile), Time::ZERO);
+        for (seq, ce, cwr, ms) in arrivals {
+            now += Span::ms(ms);
+            let segment =
+                Segment { seq, syn: false, again: false, cwr, ect: true, l4s: false, push: false, sent: now };
+            let mut answers = 0;
+            receiver.on_segment(now, &profile, &segment, ce, |_| answers += 1);
+            prop_assert_eq!((answers, receiver.deadline()), (1, Time::MAX));
+        }
+    });
 }
 
 #[test]
@@ -237,12 +262,12 @@ fn graph(nodes: usize, cables: &[Cable], traffic: &[(usize, usize, &str, u32)], 
     text
 }
 
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 10] = [
     "kind = \"ftp\"\ncount = 3\ntcp = { preset = \"ns2.35\", flavour = \"newreno\" }\npacket_size = \"500 B\"",
     "kind = \"ftp\"\ncount = 2\ntcp = { preset = \"ns2.35\", flavour = \"sack\" }\npacket_size = \"1000 B\"",
-    "kind = \"ftp\"\ncount = 2\ntcp = \"sack:congestion=dctcp,ecn=true,delayed_ack=false\"\npacket_size = \"1000 B\"",
-    "kind = \"ftp\"\ncount = 2\npacket_size = \"1000 B\"\nstop = \"2 s\"\n\
-     tcp = \"sack:congestion=cubic,initial_window=10,slow_start_step=65535\"",
+    "kind = \"ftp\"\ncount = 2\ntcp = \"l4s:delayed_ack=false\"\npacket_size = \"1000 B\"",
+    "kind = \"ftp\"\ncount = 2\npacket_size = \"1000 B\"\nstop = \"2 s\"\ntcp = \"linux:delayed_ack=false\"",
+    "kind = \"ftp\"\ncount = 2\ntcp = \"bbr\"\npacket_size = \"1000 B\"",
     "kind = \"transfer\"\ncount = 9\ntcp = { preset = \"ns2.35\", flavour = \"newreno\" }\npacket_size = \"500 B\"\n\
      size = \"exponential(20 kB)\"",
     "kind = \"short\"\narrival_rate = \"20 /s\"\nsize = \"4 kB\"\npacket_size = \"500 B\"\ntcp = \"rfc5681\"",

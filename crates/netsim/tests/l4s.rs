@@ -6,17 +6,11 @@ use netsim::{Results, Simulation};
 use scenario::Document;
 use std::path::Path;
 
-/// Both with the sender of RFC 6675: theory knows the windows of DCTCP and CUBIC, and nothing of how losses are found.
-const SENDERS: [(&str, &str); 2] = [
-    ("traffic.scalable.tcp", "sack:congestion=dctcp,ecn=true,l4s=true"),
-    ("traffic.classic.tcp", "sack:congestion=cubic,ecn=true"),
-];
-
 fn run(aqm: &str, settings: &[(&str, &str)]) -> Results {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/l4s.toml");
     let mut document = Document::load(&path).unwrap();
     document.set_aqm(aqm).unwrap();
-    SENDERS.iter().chain(settings).for_each(|(key, value)| document.set_text(key, value).unwrap());
+    settings.iter().for_each(|(key, value)| document.set_text(key, value).unwrap());
     let mut run = Simulation::new(document.check().unwrap(), 1, ());
     run.advance(Time::MAX);
     run.results()
@@ -27,7 +21,7 @@ const RTT: f64 = 0.020 + 1500.0 * 8.0 / 40e6;
 
 /// The mean window of a flow in segments, by Little's law.
 fn window(class: &ClassMetrics) -> f64 {
-    let rate = class.totals.goodput / f64::from(class.flows) / (1460.0 * 8.0);
+    let rate = class.totals.goodput / f64::from(class.flows) / (1448.0 * 8.0);
     rate * (RTT + class.traffic.queue_delay_mean.unwrap())
 }
 
@@ -62,29 +56,26 @@ fn the_marks_of_both_queues_are_coupled() {
 #[test]
 fn windows_are_as_theory_has_them() {
     // p' = sqrt(p_C) = p_CL / 2. Scalable: half a segment is lost for each mark and one gained a round trip, so 2 / p_CL
-    // = 1 / p'. Classic: sqrt(1.5 / p_C) = 1.22 / p'. Where every segment is acknowledged; with delayed ACKs the scalable
-    // one gains half, as here an ACK counts, and CUBIC, which counts segments, as much as before.
-    let every = [("traffic.scalable.tcp.delayed_ack", "false"), ("traffic.classic.tcp.delayed_ack", "false")];
-    let results = run("dualpi2", &every);
+    // = 1 / p'. Classic: sqrt(1.5 / p_C) = 1.22 / p'.
+    let results = run("dualpi2", &[]);
     let [classic, scalable] = ["classic", "scalable"].map(|name| window(&results.classes[name]));
     let ratio = scalable / classic;
     assert!((ratio - 1.0 / 1.22).abs() < 0.1, "{ratio}");
 }
 
 #[test]
-fn rates_are_about_equal_and_without_the_coupling_they_are_not() {
+fn rates_are_windows_over_round_trips_and_without_the_coupling_they_are_not() {
     let ratio = |aqm, settings: &[(&str, &str)]| {
         let results = run(aqm, settings);
         let [classic, scalable] = ["classic", "scalable"].map(|name| results.classes[name].totals.goodput);
         scalable / classic
     };
-    // Half the gain (see above) against a round trip of 20 ms instead of 35 ms: 0.41 x 1.7 = 0.7 if every round trip had
-    // its mark; windows of seven segments often go without one, and grow beyond that.
+    // The windows (see above) over a round trip of 20 ms instead of 35 ms.
     let both = ratio("dualpi2", &[]);
-    assert!((0.8..1.2).contains(&both), "{both}");
-    // k has to be what makes the windows equal.
+    assert!((both - 35.0 / 20.0 / 1.22).abs() < 0.1, "{both}");
+    // Twice the marks leave half the window.
     let wrong = ratio("dualpi2:k=4", &[]);
-    assert!(wrong < 0.6, "{wrong}");
+    assert!((wrong - both / 2.0).abs() < 0.05, "{wrong}, {both}");
     // In one queue, with the marks of its step for all, the scalable ones take nearly all.
     let alone = ratio("step", &[("aqm.ecn", "true")]);
     assert!(alone > 3.0, "{alone}");

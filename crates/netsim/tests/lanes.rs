@@ -143,7 +143,7 @@ fn settings_at_their_limits_lose_no_count() {
                 };
                 let text = format!(
                     "duration = \"6 s\"\nwarmup = \"1 s\"\n[aqm]\n{aqm}\n\
-                     [dumbbell]\nrate = \"1 Mbit/s\"\nbuffer = \"{buffer}\"\nhosts = 9\n{}count = 9\ntcp = \"sack:congestion=dctcp,ecn=true,l4s=true\"\n\
+                     [dumbbell]\nrate = \"1 Mbit/s\"\nbuffer = \"{buffer}\"\nhosts = 9\n{}count = 9\ntcp = \"l4s\"\n\
                      {}count = 9\ntcp = \"rfc5681:ecn=true\"\n{}kind = \"cbr\"\nrate = \"600 kbit/s\"\npacket_size = \"41 B\"\n",
                     traffic(0, "a"),
                     traffic(1, "b"),

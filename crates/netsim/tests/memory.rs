@@ -1,7 +1,7 @@
 //! A flow needs little memory, so that a hundred thousand stay near the processor; and no run takes more than was said.
 
 use netsim::Simulation;
-use scenario::Document;
+use scenario::{Document, Scenario};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -40,15 +40,20 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Bytes that a run with so many flows over 10 Gbit/s holds once it is set up.
-fn bytes(flows: u32, tcp: &str) -> i64 {
+/// So many flows over 10 Gbit/s.
+fn many(flows: u32, tcp: &str, duration: &str) -> Scenario {
     let text = format!(
-        "duration = \"20 s\"\n[dumbbell]\nrate = \"10 Gbit/s\"\nbuffer = \"100000 packets\"\n\
+        "duration = \"{duration}\"\n[dumbbell]\nrate = \"10 Gbit/s\"\nbuffer = \"100000 packets\"\n\
          access_rate = \"100 Gbit/s\"\nreceiver_delay = [\"10 ms\", \"50 ms\", \"100 ms\", \"150 ms\", \"200 ms\"]\n\
          [aqm]\nname = \"pi\"\n[[traffic]]\nname = \"long\"\ncount = {flows}\ntcp = \"{tcp}\"\n\
          packet_size = \"500 B\"\nstart = \"uniform(0 s, 1 s)\"\n"
     );
-    let scenario = Document::parse(&text, "flows").unwrap().check().unwrap();
+    Document::parse(&text, "flows").unwrap().check().unwrap()
+}
+
+/// Bytes that a run with so many flows holds once it is set up.
+fn bytes(flows: u32, tcp: &str) -> i64 {
+    let scenario = many(flows, tcp, "20 s");
     let before = BYTES.get();
     let run = Simulation::new(scenario, 1, ());
     let held = BYTES.get() - before;
@@ -57,11 +62,38 @@ fn bytes(flows: u32, tcp: &str) -> i64 {
 }
 
 #[test]
-fn a_flow_takes_less_than_500_bytes() {
+fn a_classic_flow_takes_less_than_500_bytes_and_one_of_today_less_than_1500() {
+    // What does not depend on the number of flows falls out of the difference.
+    let a_flow = |tcp: &str| (bytes(100_000, tcp) - bytes(100, tcp)) / 99_900;
     for tcp in ["ns2.35:flavour=newreno", "ns2.35:flavour=sack", "newreno", "sack"] {
-        // What does not depend on the number of flows falls out of the difference.
-        let a_flow = (bytes(100_000, tcp) - bytes(100, tcp)) / 99_900;
-        assert!((300..500).contains(&a_flow), "{tcp}: {a_flow} bytes");
+        let bytes = a_flow(tcp);
+        assert!((300..500).contains(&bytes), "{tcp}: {bytes} bytes");
+    }
+    for tcp in ["linux", "linux:congestion=reno", "dctcp", "bbr"] {
+        let bytes = a_flow(tcp);
+        assert!((500..1500).contains(&bytes), "{tcp}: {bytes} bytes");
+    }
+}
+
+/// The bytes that a run is estimated to need, which it does not exceed.
+#[track_caller]
+fn estimate_that_holds(scenario: Scenario) -> i64 {
+    let estimate = netsim::memory_estimate(&scenario) as i64;
+    let before = BYTES.get();
+    MOST.set(before);
+    let mut run = Simulation::new(scenario, 1, ());
+    run.advance(aqm::unit::Time::MAX);
+    let most = MOST.get() - before;
+    println!("{most} of {estimate}");
+    assert!(most <= estimate, "{most} of {estimate}");
+    estimate
+}
+
+#[test]
+fn flows_of_today_take_no_more_than_was_estimated_be_they_few_or_many() {
+    for (flows, duration, largest) in [(1000, "2 s", 1_000_000_000), (100_000, "800 ms", 2_000_000_000)] {
+        let estimate = estimate_that_holds(many(flows, "linux", duration));
+        assert!(estimate < largest, "{flows}: {estimate}");
     }
 }
 
@@ -81,29 +113,15 @@ fn no_run_takes_more_than_was_estimated() {
         (dumbbell(3, "droptail", "rate = \"100 Mbit/s\"", tcp), 30_000_000),
         (dumbbell(100, "droptail", "rate = \"100 Mbit/s\"\naccess_rate = \"1 Gbit/s\"", tcp), 30_000_000),
         (
-            dumbbell(
-                20,
-                "red",
-                "rate = \"1 Gbit/s\"\naccess_rate = \"5 Mbit/s\"",
-                "tcp = \"sack:congestion=cubic\"",
-            ),
+            dumbbell(20, "red", "rate = \"1 Gbit/s\"\naccess_rate = \"5 Mbit/s\"", "tcp = \"linux\""),
             100_000_000,
         ),
         (dumbbell(3, "fq_codel", "rate = \"50 Mbit/s\"", udp), 100_000_000),
-        (
-            dumbbell(3, "pi", "rate = \"50 Mbit/s\"", "tcp = \"sack:congestion=cubic,initial_window=10\""),
-            30_000_000,
-        ),
+        (dumbbell(3, "pi", "rate = \"50 Mbit/s\"", "tcp = \"ledbat:initial_window=10\""), 30_000_000),
         (dumbbell(3, "pie", "rate = \"10 Mbit/s\"\nreverse_rate = \"100 kbit/s\"", udp), 40_000_000),
     ] {
         let scenario = Document::parse(&text, "estimate").unwrap().check().unwrap();
-        let estimate = netsim::memory_estimate(&scenario) as i64;
-        let before = BYTES.get();
-        MOST.set(before);
-        let mut run = Simulation::new(scenario, 1, ());
-        run.advance(aqm::unit::Time::MAX);
-        let most = MOST.get() - before;
-        println!("{most} of {estimate}");
-        assert!(most <= estimate && estimate <= largest, "{most} of {estimate}\n{text}");
+        let estimate = estimate_that_holds(scenario);
+        assert!(estimate <= largest, "{estimate}\n{text}");
     }
 }

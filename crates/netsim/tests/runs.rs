@@ -316,7 +316,7 @@ proptest! {
             "red:min_th=1,max_th=3,w_q=1.0,bytes=true",
         ][..]),
         preset in prop::sample::select(&["rfc5681", "ns2.35"][..]),
-        flavour in prop::sample::select(&["tahoe", "reno", "newreno", "sack"][..]),
+        sender in prop::sample::select(&["tahoe", "reno", "newreno", "sack", "ledbat", "reno of today", "cubic", "dctcp", "bbr"][..]),
         limited_transmit in prop::sample::select(&["off", "new", "next"][..]),
         halved in prop::sample::select(&["flight", "window"][..]),
         switches in proptest::collection::vec(any::<bool>(), 6),
@@ -332,21 +332,31 @@ proptest! {
             prop::sample::select(&["1 ns", "1 ms", "500 ms"][..]),
         ),
         (sack_blocks, recovery_burst, count, seed) in (1u32..4, 0u32..4, 1u64..12, 0u64..1000),
-        congestion in prop::sample::select(&["reno", "cubic", "dctcp", "ledbat", "bbr"][..]),
     ) {
         let [delayed_ack, ecn, handshake, timestamps, impatient, grow] = switches[..] else { unreachable!() };
-        let ecn = ecn || congestion == "dctcp";
+        let ecn = ecn || sender == "dctcp";
+        let own = match sender {
+            "reno of today" | "cubic" | "dctcp" | "bbr" => format!(
+                "flavour = \"rack\", congestion = \"{}\", quick_acks = {impatient}, compressed_acks = {grow}",
+                sender.split(' ').next().unwrap(),
+            ),
+            _ => format!(
+                "flavour = \"{}\", congestion = \"{}\", limited_transmit = \"{limited_transmit}\", \
+                 impatient = {impatient}, grow_after_recovery = {grow}, recovery_burst = {recovery_burst}",
+                if sender == "ledbat" { "sack" } else { sender },
+                if sender == "ledbat" { sender } else { "reno" },
+            ),
+        };
         let text = format!(
             "duration = \"20 s\"\naqm = \"{aqm}\"\n[dumbbell]\nrate = \"2 Mbit/s\"\ndelay = \"{delay}\"\n\
              buffer = \"{buffer}\"\naccess_buffer = \"{access_buffer}\"\naccess_rate = \"3 Mbit/s\"\n\
              receiver_delay = [\"1 ms\", \"35 ms\"]\n\
              [[traffic]]\nname = \"x\"\n{end}count = {count}\npacket_size = \"{packet_size} B\"\n\
              start = \"exponential(3 s)\"\n\
-             tcp = {{ preset = \"{preset}\", flavour = \"{flavour}\", congestion = \"{congestion}\", limited_transmit = \"{limited_transmit}\", \
+             tcp = {{ preset = \"{preset}\", {own}, \
              halved = \"{halved}\", delayed_ack = {delayed_ack}, ecn = {ecn}, handshake = {handshake}, \
-             timestamps = {timestamps}, impatient = {impatient}, grow_after_recovery = {grow}, \
-             max_window = {max_window}, initial_window = {initial_window}, sack_blocks = {sack_blocks}, \
-             recovery_burst = {recovery_burst}, min_rto = \"{min_rto}\", tick = \"{tick}\" }}\n\
+             timestamps = {timestamps}, max_window = {max_window}, initial_window = {initial_window}, \
+             sack_blocks = {sack_blocks}, min_rto = \"{min_rto}\", tick = \"{tick}\" }}\n\
              [[traffic]]\nname = \"y\"\nkind = \"cbr\"\nrate = \"10 kbit/s\"\n"
         );
         // A buffer too small for a packet is refused.

@@ -88,7 +88,10 @@ impl Sender {
     #[must_use]
     #[inline]
     pub fn deadlines(&self) -> [Time; 2] {
-        both!(self, sender => sender.deadlines())
+        match self {
+            Self::Classic(sender) => [sender.deadline(), Time::MAX],
+            Self::Rack(sender) => sender.deadlines(),
+        }
     }
 
     /// The first segment not acknowledged.
@@ -171,9 +174,6 @@ impl Receiver {
     ) {
         match self {
             Self::Classic(receiver) => {
-                if let Some(earlier) = receiver.on_mark(profile, ce) {
-                    send(earlier);
-                }
                 if let Some(ack) = receiver.on_segment(now, profile, segment, ce) {
                     send(ack);
                 }

@@ -67,13 +67,6 @@ impl Receiver {
         self.due
     }
 
-    /// A segment comes, marked or not: the ACK that has to go ahead of [`Receiver::on_segment`] so that DCTCP's
-    /// sender can tell which segments were marked (RFC 8257, section 3.2).
-    #[inline]
-    pub fn on_mark(&mut self, profile: &Profile, ce: bool) -> Option<Ack> {
-        (self.turns(profile, ce) && self.owed).then(|| self.acknowledge(profile, NO_BLOCKS))
-    }
-
     /// Takes in a segment, and returns the ACK that it calls for at once.
     // For every segment: an ACK that is returned from a call is written to memory and read again.
     #[inline(always)]
@@ -84,7 +77,7 @@ impl Receiver {
         let gapped = self.gapped;
         let mut at_once = !profile.delayed_ack | segment.syn | gapped;
         if ce != self.echo || segment.cwr {
-            at_once |= self.heed_mark(profile, segment.cwr, ce);
+            at_once |= self.heed_mark(segment.cwr, ce);
         }
         if segment.seq == self.next {
             // The stamp to echo is that of the earliest segment not yet acknowledged (RFC 7323, section 4.3).
@@ -117,22 +110,13 @@ impl Receiver {
         None
     }
 
-    /// Whether a segment ends a run of marked or unmarked ones that DCTCP's sender has to hear of.
-    #[inline]
-    fn turns(&self, profile: &Profile, ce: bool) -> bool {
-        ce != self.echo && profile.congestion == Congestion::Dctcp
-    }
-
-    /// Takes in a mark, or its absence, and returns whether the sender is to be told at once: of a CE mark it is
-    /// (RFC 3168, section 6.1.3, leaves the delay open; RFC 8257 likewise).
-    fn heed_mark(&mut self, profile: &Profile, cwr: bool, ce: bool) -> bool {
-        let turned = self.turns(profile, ce);
-        if turned || cwr && profile.congestion != Congestion::Dctcp {
-            self.echo = false;
-        }
+    /// Takes in a mark, or its absence, and returns whether the sender is to be told at once: of the first CE mark it
+    /// is (RFC 3168, section 6.1.3, leaves the delay open).
+    const fn heed_mark(&mut self, cwr: bool, ce: bool) -> bool {
+        self.echo &= !cwr;
         let first = ce && !self.echo;
         self.echo |= ce;
-        first || turned
+        first
     }
 
     /// The delayed ACK, now due.
@@ -274,25 +258,6 @@ mod tests {
         assert!(receiver.on_segment(Time::ZERO, &profile, &segment(3), false).unwrap().ece);
         let answered = Segment { cwr: true, ..segment(4) };
         assert!(!receiver.on_segment(Time::ZERO, &profile, &answered, false).unwrap().ece);
-    }
-
-    #[test]
-    fn dctcp_hears_exactly_which_segments_were_marked() {
-        // RFC 8257, 3.2: marks on 3 and 4 of 1 to 6, with delayed ACKs. What waits is acknowledged with the mark
-        // that it had before one with another comes.
-        let tcp = Tcp { delayed_ack: true, ecn: true, congestion: Congestion::Dctcp, ..Tcp::default() };
-        let (profile, mut receiver) = (Profile::new(&tcp, 500), Receiver::new(1));
-        let mut told = Vec::new();
-        for (seq, ce) in
-            [(1, false), (2, false), (3, true), (4, true), (5, true), (6, false), (7, false), (8, true)]
-        {
-            told.extend(receiver.on_mark(&profile, ce));
-            told.extend(receiver.on_segment(Time::ZERO, &profile, &segment(seq), ce));
-        }
-        let told: Vec<(u32, bool)> = told.iter().map(|ack| (ack.next, ack.ece)).collect();
-        // 2 at once as every second; 3 and 6 as the first of a run, 8 so too after 7, which had waited.
-        let expected = [(3, false), (4, true), (6, true), (7, false), (8, false), (9, true)];
-        assert_eq!(told, expected);
     }
 
     #[test]

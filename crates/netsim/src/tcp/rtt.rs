@@ -69,12 +69,6 @@ impl RttEstimator {
         *self = Self::new(rto, Span::ns(self.phase as u64));
     }
 
-    /// The smoothed round trip; zero before the first measurement.
-    #[must_use]
-    pub const fn smoothed(&self, profile: &Profile) -> Span {
-        Span::ns((profile.tick.nanos() * self.srtt) >> SRTT_BITS)
-    }
-
     /// The time-out in force.
     #[must_use]
     #[inline]
@@ -113,7 +107,7 @@ mod tests {
         rtt.measure(&profile, at(0), at(200));
         rtt.measure(&profile, at(1000), at(1280));
         assert_eq!(rtt.timeout(&profile), Span::ms(590));
-        assert_eq!(rtt.smoothed(&profile), Span::ms(210));
+        assert_eq!(rtt.srtt, 21 << SRTT_BITS);
     }
 
     #[test]

@@ -22,8 +22,6 @@ pub struct Scoreboard {
     judged: u32,
     /// No lost segment below waits to be sent again.
     next_lost: u32,
-    /// Segments ever judged lost.
-    losses: u32,
     /// What ns-2's Sack1 takes to be in the network during recovery; the sender counts it.
     pub(super) estimate: i64,
     /// The blocks of the last ACK, the last first: of what they cover nothing is news.
@@ -103,18 +101,6 @@ impl Scoreboard {
         max - self.una - self.sacked - self.lost + self.resent
     }
 
-    /// Outstanding segments that the receiver has.
-    #[must_use]
-    pub const fn sacked(&self) -> u32 {
-        self.sacked
-    }
-
-    /// Segments ever judged lost.
-    #[must_use]
-    pub const fn losses(&self) -> u32 {
-        self.losses
-    }
-
     /// The first lost segment that was not sent again (`NextSeg`, rule 1).
     pub fn next_lost(&mut self) -> Option<u32> {
         while self.next_lost < self.judged {
@@ -155,7 +141,6 @@ impl Scoreboard {
     const fn count(&mut self, before: u8, after: u8) {
         self.sacked = self.sacked + (after & SACKED != 0) as u32 - (before & SACKED != 0) as u32;
         self.lost = self.lost + (after & LOST != 0) as u32 - (before & LOST != 0) as u32;
-        self.losses += (after & !before & LOST != 0) as u32;
         self.resent = self.resent + (after & RESENT != 0) as u32 - (before & RESENT != 0) as u32;
     }
 }

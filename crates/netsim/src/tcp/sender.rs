@@ -100,6 +100,9 @@ const _: () =
 
 impl Sender {
     /// A sender that has `segments` of data to send; its clock ticked last `tick_phase` before time zero.
+    ///
+    /// # Panics
+    /// If there is no such control; the scenario is checked for that.
     #[must_use]
     pub fn new(profile: &Profile, segments: u32, tick_phase: Span) -> Self {
         let first = profile.first();
@@ -122,7 +125,7 @@ impl Sender {
             partial: false,
             say_cwr: false,
             marked: false,
-            control: Control::new(profile),
+            control: Control::new(profile).expect("the scenario was checked"),
             board: profile.sack.then(|| Box::new(Scoreboard::new(first))),
             rtt: RttEstimator::new(profile.initial_rto, tick_phase),
             reduced: 0,
@@ -157,17 +160,10 @@ impl Sender {
         self.timeouts as u64
     }
 
-    /// When [`Sender::on_timer`] is due; [`Time::MAX`] if not at all.
+    /// When the retransmission timer goes off; [`Time::MAX`] if not at all.
     #[must_use]
-    pub fn deadline(&self) -> Time {
-        let [retransmission, pace] = self.deadlines();
-        retransmission.min(pace)
-    }
-
-    /// When the retransmission timer goes off, and when the pace allows the segment that waits for it.
-    #[must_use]
-    pub const fn deadlines(&self) -> [Time; 2] {
-        [self.deadline, self.control.due()]
+    pub const fn deadline(&self) -> Time {
+        self.deadline
     }
 
     /// The first segment not acknowledged.
@@ -192,10 +188,9 @@ impl Sender {
     pub fn on_data(&mut self, now: Time, profile: &Profile, segments: u32, out: &mut impl Outbox) {
         self.end = self.end.saturating_add(segments);
         if self.una == self.max {
-            self.cwnd = self.control.on_restart(now, self.cwnd);
             // What the window was says little of the path by now (RFC 5681, section 4.1).
             let idle = now > self.sent_at + self.rtt.timeout(profile);
-            if profile.restart_after_idle && idle && !self.control.paced() {
+            if profile.restart_after_idle && idle {
                 self.cwnd = self.cwnd.min(f64::from(profile.restart_window));
             }
         }
@@ -213,14 +208,13 @@ impl Sender {
         if ack.next < self.una || ack.next > self.max {
             return;
         }
-        let flight = if self.control.paced() { self.flight() } else { 0 };
         let recovering = self.phase == Phase::Recovery;
         let mut news = false;
         if let Some(board) = &mut self.board {
             board.estimate -= 1; // Sack1 counts any ACK as a segment that left
             news = ack.has_blocks() && self.note_blocks(profile, ack.next, ack.blocks);
         }
-        self.control.on_ack(now, profile, ack, self.una, self.nxt);
+        self.control.on_ack(now, ack);
         let echoed = profile.ecn && ack.ece;
         // At most one reduction a window (RFC 3168, section 6.1.2): an echo of an ACK for less than the first segment
         // after the last reduction, which says CWR, is of before it.
@@ -233,14 +227,10 @@ impl Sender {
         } else if self.una < self.max && (self.board.is_none() || news) {
             self.on_duplicate_ack(now, profile, out);
         }
-        if self.control.paced() {
-            self.steer(now, profile, *ack, flight);
-        }
         let sack1 = self.is_sack1(profile);
         let quiet = match self.phase {
             // Sack1 sends no more on the ACK that starts recovery than the first segment again.
             Phase::Recovery => sack1 && !recovering,
-            Phase::Open if self.control.paced() => false,
             // What the first duplicates release is limited transmit's; Sack1 sends nothing on later ones either.
             Phase::Open => (1..DUP_THRESH).contains(&self.dup_acks) || sack1 && self.dup_acks > 0,
         };
@@ -249,14 +239,8 @@ impl Sender {
         }
     }
 
-    /// A deadline has come: the pace allows a segment, or the retransmission timer went off (RFC 6298, rules 5.4
-    /// to 5.6; RFC 5681, section 3.1).
+    /// The retransmission timer went off (RFC 6298, rules 5.4 to 5.6; RFC 5681, section 3.1).
     pub fn on_timer(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
-        self.control.on_wake();
-        if now < self.deadline {
-            self.release(now, profile, out);
-            return;
-        }
         if self.una >= self.max {
             self.deadline = Time::MAX;
             return;
@@ -271,7 +255,6 @@ impl Sender {
         if self.lowers_threshold(profile) {
             self.ssthresh = self.kept(profile).floor().max(LEAST_SSTHRESH);
         }
-        self.control.on_timeout(self.cwnd);
         self.expired = self.una;
         self.cwnd = 1.0;
         (self.recover, self.reduced) = (self.max, self.max);
@@ -289,7 +272,7 @@ impl Sender {
     /// Takes in an ACK that acknowledges something new.
     #[inline]
     fn on_new_ack(&mut self, now: Time, profile: &Profile, ack: &Ack, echoed: bool, out: &mut impl Outbox) {
-        let rtt = self.measure(now, profile, ack);
+        self.measure(now, profile, ack);
         let acked = ack.next - self.una;
         let syn = self.una == 0;
         self.una = ack.next;
@@ -304,7 +287,7 @@ impl Sender {
             return;
         }
         let recovering = self.phase == Phase::Recovery;
-        if recovering && profile.halved == Halved::Flight && !self.control.paced() {
+        if recovering && profile.halved == Halved::Flight {
             self.cwnd = self.ssthresh; // whatever partial ACKs have deflated (RFC 6582, section 3.2, step 3)
         }
         self.open();
@@ -320,11 +303,8 @@ impl Sender {
             if self.syn_lost && profile.initial_rto < RTO_AFTER_LOST_SYN {
                 self.rtt.restart(RTO_AFTER_LOST_SYN);
             }
-            if let (Control::Bbr(bbr), Some(rtt)) = (&mut self.control, rtt) {
-                bbr.on_open(now, rtt, self.cwnd);
-            }
         } else if !echoed && (!recovering || profile.grow_after_recovery) {
-            self.grow(now, profile, acked);
+            self.grow(profile, acked);
         }
     }
 
@@ -337,18 +317,17 @@ impl Sender {
         self.limited = 0;
     }
 
-    /// Takes a round trip from an acknowledgement that has one, and returns it.
+    /// Takes a round trip from an acknowledgement that has one.
     #[inline]
-    fn measure(&mut self, now: Time, profile: &Profile, ack: &Ack) -> Option<Span> {
+    fn measure(&mut self, now: Time, profile: &Profile, ack: &Ack) {
         let sent = if profile.timestamps {
             ack.echo
         } else if self.timed_since != Time::MAX && ack.next > self.timed {
             std::mem::replace(&mut self.timed_since, Time::MAX)
         } else {
-            return None;
+            return;
         };
         self.rtt.measure(profile, sent, now);
-        Some(now.since(sent))
     }
 
     #[inline]
@@ -367,9 +346,6 @@ impl Sender {
             }
             Phase::Recovery => self.fill(now, profile, profile.recovery_burst, out),
         }
-        if self.control.paced() && self.nxt >= self.end {
-            self.tell_limited();
-        }
     }
 
     /// Sends what the window allows, at most `burst` segments.
@@ -379,9 +355,6 @@ impl Sender {
         let mut sent = 0;
         while self.nxt < edge && sent < burst {
             if !self.board.as_ref().is_some_and(|board| board.has(self.nxt)) {
-                if !self.control.may_send(now) {
-                    return;
-                }
                 self.emit(now, profile, self.nxt, out);
                 sent += 1;
             }
@@ -391,7 +364,6 @@ impl Sender {
 
     #[inline(always)] // as `release`
     fn emit(&mut self, now: Time, profile: &Profile, seq: u32, out: &mut impl Outbox) {
-        self.control.on_send(now, seq, self.una == self.max);
         self.sent_at = now;
         let again = seq < self.max;
         if again {
@@ -409,8 +381,7 @@ impl Sender {
         // Neither a SYN nor a segment sent again may be marked (RFC 3168, sections 6.1.1 and 6.1.5).
         let ect = profile.ecn && !again && !syn;
         let cwr = ect && std::mem::take(&mut self.say_cwr);
-        let l4s = ect && profile.l4s;
-        // Only the receivers of today act on a push.
-        out.send(Segment { seq, syn, again, cwr, ect, l4s, push: false, sent: now });
+        // No control here is scalable, and only the receivers of today act on a push.
+        out.send(Segment { seq, syn, again, cwr, ect, l4s: false, push: false, sent: now });
     }
 }

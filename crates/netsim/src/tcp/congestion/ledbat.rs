@@ -98,7 +98,7 @@ mod tests {
     }
 
     fn growth(acked: u32, flight: u32) -> Growth {
-        Growth { now: Time::ZERO, acked, step: 1, flight, rtt: Span::ZERO }
+        Growth { acked, step: 1, flight }
     }
 
     fn with_delays(ms: &[u64]) -> Ledbat {

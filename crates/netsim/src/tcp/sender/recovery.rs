@@ -41,7 +41,7 @@ impl Sender {
 
     /// Halves the window and sends the first outstanding segment again (RFC 5681, section 3.2, steps 2 and 3).
     fn fast_retransmit(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
-        let already_reduced = profile.ecn && self.una < self.reduced && !self.control.marks_are_mild();
+        let already_reduced = profile.ecn && self.una < self.reduced;
         if !already_reduced {
             self.reduce(profile);
         }
@@ -58,9 +58,6 @@ impl Sender {
         self.partial = false;
         if let Some(board) = &mut self.board {
             board.lose_first();
-            if self.control.paced() {
-                return; // sent like all else, when the pace allows
-            }
             board.resend(self.una);
             board.estimate = i64::from(self.max - self.una) - i64::from(DUP_THRESH);
         } else {
@@ -123,7 +120,7 @@ impl Sender {
                 return;
             }
             let lost = board.next_lost();
-            if lost.is_none() && self.nxt >= edge || !self.control.may_send(now) {
+            if lost.is_none() && self.nxt >= edge {
                 return;
             }
             board.estimate += 1;
@@ -146,7 +143,7 @@ impl Sender {
         };
         let edge =
             (self.una + profile.max_window).min(self.una + self.cwnd as u32 + self.dup_acks).min(self.end);
-        if allowed && self.nxt < edge && self.control.may_send(now) {
+        if allowed && self.nxt < edge {
             self.emit(now, profile, self.nxt, out);
             self.nxt += 1;
             self.limited += 1;
