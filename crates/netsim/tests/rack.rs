@@ -10,6 +10,8 @@ use scenario::model::{Congestion, Tcp};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+const CONTROLS: [Congestion; 4] = [Congestion::Reno, Congestion::Cubic, Congestion::Dctcp, Congestion::Bbr];
+
 /// What lies between the two ends. Probabilities are of 1000.
 #[derive(Clone, Debug)]
 struct Network {
@@ -229,7 +231,7 @@ fn network() -> impl Strategy<Value = Network> {
 proptest! {
     #[test]
     fn over_any_network_all_arrives_and_all_adds_up(
-        congestion in prop::sample::select(vec![Congestion::Reno, Congestion::Cubic, Congestion::Dctcp, Congestion::Bbr]),
+        congestion in prop::sample::select(CONTROLS.to_vec()),
         network in network(),
         segments in 2_u32..600,
         ecn in any::<bool>(),
@@ -272,7 +274,7 @@ fn over_rare_networks_too() {
 
 #[test]
 fn without_trouble_nothing_is_sent_twice() {
-    for congestion in [Congestion::Reno, Congestion::Cubic, Congestion::Dctcp, Congestion::Bbr] {
+    for congestion in CONTROLS {
         let mut connection = Connection::new(&tcp(congestion), 2000, Network { buffer: 10_000, ..CLEAN });
         while connection.step() {}
         assert_eq!((connection.receiver.delivered(), connection.sent), (2000, 2001), "{congestion:?}");
