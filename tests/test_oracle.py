@@ -104,7 +104,7 @@ def test_drop_tail_and_rem_of_ns2_hold_one_packet_less_than_their_limit() -> Non
     buffers = {
         aqm: scenario(aqm, {"aqm": aqm}).resolved["dumbbell"]["buffer"] for aqm in ("DropTail", "REM", "PI", "RED")
     }
-    assert buffers == {"DropTail": "199 packets", "REM": "199 packets", "PI": "200 packets", "RED": "100499 B"}
+    assert buffers == {"DropTail": "199 packets", "REM": "199 packets", "PI": "200 packets", "RED": "100000 B"}
 
 
 def test_data_goes_the_way_that_dir_says() -> None:

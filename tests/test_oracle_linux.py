@@ -74,7 +74,15 @@ def test_linux_itself_runs_and_gives_the_window_of_each_flow_over_time() -> None
 
 
 RED_WORDS = "red limit 400000 min 30000 max 90000 avpkt 1500 burst 40 probability 0.1 bandwidth 10mbit"
-RED_KEYS = {"min_bytes": "30000 B", "max_bytes": "90000 B", "mean_packet": "1500 B", "burst": 40, "max_p": 0.1}
+RED_KEYS = {
+    "ages": False,
+    "min_bytes": "30000 B",
+    "max_bytes": "90000 B",
+    "mean_packet": "1500 B",
+    "burst": 40,
+    "max_p": 0.1,
+    "bandwidth": "10000000 bit/s",
+}
 
 
 @pytest.mark.parametrize(
@@ -101,11 +109,11 @@ RED_KEYS = {"min_bytes": "30000 B", "max_bytes": "90000 B", "mean_packet": "1500
             "200 packets",
         ),
         (
-            "fq_pie tupdate 16ms",
-            {"name": "fq", "preset": "pie", "aqm": "pie:preset=linux,t_update=16 ms"},
+            "fq_pie tupdate 16ms dq_rate_estimator",
+            {"name": "fq", "preset": "pie", "aqm": "pie:preset=linux,t_update=16 ms,delay=departures"},
             "10240 packets",
         ),
-        (f"{RED_WORDS} ecn", {"name": "red", "preset": "linux", **RED_KEYS, "ecn": True}, "400000 B"),
+        (f"{RED_WORDS} ecn", {"name": "red", "preset": "linux", "ages": False, **RED_KEYS, "ecn": True}, "400000 B"),
         ("choke limit 300 min 20 max 60 burst 30", None, "300 packets"),
         ("sfb target 30 max 40", None, "1000 packets"),
         ("dualpi2 target 20ms", {"name": "dualpi2", "preset": "linux", "target": "20 ms"}, "10000 packets"),
@@ -119,9 +127,8 @@ def test_tcs_words_say_what_they_do_in_linux(words: str, aqm: Mapping[str, Any] 
     dumbbell.closed("a", points.dumbbell(words, points.group(1, "cubic"), seed=1)).check()
 
 
-def test_reds_adaptive_form_is_another_discipline_here() -> None:
-    assert tc.discipline(f"{RED_WORDS} adaptive").aqm["name"] == "ared"
-    assert "preset" not in tc.discipline(f"{RED_WORDS} adaptive").aqm
+def test_reds_adaptive_form_does_not_adapt_in_linux() -> None:
+    assert tc.discipline(f"{RED_WORDS} adaptive") == tc.discipline(RED_WORDS)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +138,9 @@ def test_reds_adaptive_form_is_another_discipline_here() -> None:
         ("codel memory 3", NotYet, "memory of codel is not known here; known: ce_threshold, ecn, interval"),
         ("codel limit", ValueError, "limit needs a value"),
         ("codel target soon", ValueError, "soon: not a time of tc's, like 5ms"),
+        (f"{RED_WORDS} bandwidth fast", ValueError, "fast: not a rate of tc's, like 10mbit"),
         ("bfifo limit much", ValueError, "much: not a size of tc's, like 1514"),
+        ("red bandwidth 10mb", ValueError, "10mb: not a rate of tc's, like 10mbit"),
     ],
 )
 def test_what_cannot_be_taken_over_is_said(words: str, error: type[Exception], message: str) -> None:
@@ -255,15 +264,14 @@ def test_a_peak_of_the_window_is_one_however_slowly_it_falls() -> None:
     assert traces.peaks((float(i), float(cwnd)) for i, cwnd in enumerate(tooth * 3)) == [5, 15, 25]
 
 
-def test_the_period_is_the_mean_time_between_peaks_and_unknown_without_three() -> None:
-    def run(teeth: int) -> traces.Trace:
-        cwnd = [10.0, 15.0, 20.0, 12.0] * teeth
-        return traces.Trace(
-            {"a": pl.DataFrame({"t": [0.5 * i for i in range(len(cwnd))], "cwnd": cwnd})}, pl.DataFrame()
-        )
+def test_the_period_is_the_mean_time_between_peaks_and_unknown_if_a_flow_has_no_three() -> None:
+    def run(*teeth: int) -> traces.Trace:
+        windows = {str(n): [10.0, 15.0, 20.0, 12.0] * n for n in teeth}
+        flows = {n: pl.DataFrame({"t": [i / 2 for i in range(len(cwnd))], "cwnd": cwnd}) for n, cwnd in windows.items()}
+        return traces.Trace(flows, pl.DataFrame())
 
-    assert traces.period([run(5), run(6)], begin=0)["period"].mean == pytest.approx(2)
-    assert traces.period([run(5), run(2)], begin=0) == {}
+    assert traces.period([run(5), run(6, 7)], begin=0)["period"].mean == pytest.approx(2)
+    assert traces.period([run(5), run(5, 2)], begin=0) == {}
 
 
 def test_live_asks_for_any_dumbbell() -> None:

@@ -165,7 +165,7 @@ METRICS: dict[str, Metric] = {
         ),
         _fraction("mark_ratio", "Mark ratio", "Packets marked CE / packets that arrived."),
         _fraction("utilisation", "Utilisation", "Bits sent / bits that the link could have sent."),
-        _rate("throughput", "Throughput", "Bits sent on the link per second, headers and the framing of this link included."),
+        _rate("throughput", "Throughput", "Bits sent on the link per second, headers and the link's framing included."),
         _rate(
             "goodput",
             "Goodput",

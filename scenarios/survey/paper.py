@@ -301,6 +301,12 @@ PAPER = Paper(
         Choice(
             "Queue of RED and PI", "thresholds and target in bytes", "bytes over 1000", "As ns-2 has them in byte mode."
         ),
+        Choice(
+            "What a full buffer lets in",
+            "",
+            "RED and PI: a packet before which less than the limit waits; the others: one that fits",
+            "As ns-2 has them. Where a packet has to fit, one of 100 bytes mostly does.",
+        ),
         Choice("RED", "", "gentle, ns-2's spacing of drops, marks below probability 1", "ns-2's of 2002 and later."),
         Choice(
             "REM",

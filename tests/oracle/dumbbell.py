@@ -83,11 +83,12 @@ def _buffer(given: Keys) -> str:
         # The packet included, less than the limit.
         case "DropTail" | "REM":
             return f"{limit * mean - 1} B" if float(given["qbytes"]) else f"{limit - 1} packets"
-        # Less than the limit before the packet, so that in bytes the last full packet may stick out.
+        # Less than the limit before the packet: in bytes the last one may stick out, as ns-2's presets have it here.
         case "RED" if float(given["red_bytes"]):
-            return f"{limit * mean + int(given['psize']) - 1} B"
+            return f"{limit * mean} B"
         case "PI" if float(given["qbytes"]):
-            return f"{limit * mean + int(given['psize']) - 1} B"
+            return f"{limit * mean} B"
+        # What fits.
         case "Vq":
             return f"{limit * mean} B"
     return f"{limit} packets"

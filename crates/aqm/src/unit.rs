@@ -32,6 +32,8 @@ pub enum Limit {
     Packets(u32),
     /// So many bytes.
     Bytes(u64),
+    /// A packet is taken while fewer bytes wait, so that the last one may stick out.
+    BytesBefore(u64),
 }
 
 impl Time {
@@ -148,13 +150,14 @@ impl Rate {
 }
 
 impl Limit {
-    /// Whether a packet of `size` bytes does not fit behind `packets` packets of `bytes` bytes together.
+    /// Whether a packet of `size` bytes is not let in behind `packets` packets of `bytes` bytes together.
     #[inline]
     #[must_use]
     pub fn refuses(self, packets: u32, bytes: u64, size: u32) -> bool {
         match self {
             Self::Packets(limit) => packets >= limit,
             Self::Bytes(limit) => bytes + u64::from(size) > limit,
+            Self::BytesBefore(limit) => bytes >= limit,
         }
     }
 
@@ -163,7 +166,7 @@ impl Limit {
     pub fn packets(self, mean: Bytes) -> f64 {
         match self {
             Self::Packets(limit) => f64::from(limit),
-            Self::Bytes(limit) => limit as f64 / mean.0 as f64,
+            Self::Bytes(limit) | Self::BytesBefore(limit) => limit as f64 / mean.0 as f64,
         }
     }
 }
@@ -340,7 +343,7 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Packets(n) => write!(f, "{n} packets"),
-            Self::Bytes(n) => write!(f, "{n} B"),
+            Self::Bytes(n) | Self::BytesBefore(n) => write!(f, "{n} B"),
         }
     }
 }
@@ -376,6 +379,15 @@ mod tests {
         for text in ["", "ms", "2.5", "2.5 parsecs", "-1 ms", "nan s", "inf s", "1e30 s", "1 ms 2"] {
             assert_eq!(Span::parse(text), None, "{text:?}");
         }
+    }
+
+    #[test]
+    fn a_packet_fits_whole_or_sticks_out() {
+        let refused = |limit: Limit| {
+            [(2999, 1), (2999, 2), (3000, 1)].map(|(bytes, size)| limit.refuses(3, bytes, size))
+        };
+        assert_eq!(refused(Limit::Bytes(3000)), [false, true, true]);
+        assert_eq!(refused(Limit::BytesBefore(3000)), [false, false, true]);
     }
 
     #[test]

@@ -299,9 +299,11 @@ enum Operation {
     Wait(Span),
 }
 
+const ABSURD: u32 = 1_000_000_000;
+
 /// Of packets as they are, and now and then of absurd ones.
 fn sizes() -> impl Strategy<Value = u32> {
-    prop_oneof![30 => 1_u32..2000, 1 => Just(1_000_000_000)]
+    prop_oneof![30 => 1_u32..2000, 1 => Just(ABSURD)]
 }
 
 fn operations() -> impl Strategy<Value = Vec<Operation>> {
@@ -320,7 +322,8 @@ fn limits() -> impl Strategy<Value = Limit> {
     prop_oneof![
         (1_u32..300).prop_map(Limit::Packets),
         Just(Limit::Packets(1)),
-        (1_u64..100_000).prop_map(Limit::Bytes)
+        (1_u64..100_000).prop_map(Limit::Bytes),
+        (1_u64..100_000).prop_map(Limit::BytesBefore)
     ]
 }
 
@@ -416,6 +419,8 @@ impl Model {
         match self.limit {
             Limit::Packets(limit) => assert!(backlog.packets <= limit),
             Limit::Bytes(limit) => assert!(backlog.bytes <= limit),
+            // One sticks out.
+            Limit::BytesBefore(limit) => assert!(backlog.bytes < limit + u64::from(ABSURD)),
         }
         self.queue.algorithm().signals(|i, value| {
             assert!(value.is_finite(), "signal {i} is {value}");

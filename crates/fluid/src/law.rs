@@ -163,7 +163,7 @@ impl Rule {
                 let mean = params.mean_packet.unwrap_or(port.packet);
                 let (rate, buffer) = if params.bytes {
                     let limit = match port.limit {
-                        Limit::Bytes(limit) => limit as f64,
+                        Limit::Bytes(limit) | Limit::BytesBefore(limit) => limit as f64,
                         limit @ Limit::Packets(_) => limit.packets(mean) * mean.0 as f64,
                     };
                     (c, limit / port.packet.0 as f64)

@@ -180,6 +180,7 @@ fn room_for(link: &Link) -> u64 {
     match link.buffer {
         Limit::Packets(packets) => u64::from(packets),
         Limit::Bytes(bytes) => bytes / smallest(link.packet),
+        Limit::BytesBefore(bytes) => bytes / smallest(link.packet) + 1,
     }
 }
 

@@ -293,4 +293,17 @@ mod tests {
         let finer = Ack { delay: Some(Span::ns(1999)), ..ack };
         assert_eq!(Packet::ack(&finer, (1, 0), 2, 3, 40).acknowledgement().delay, Some(Span::us(1)));
     }
+
+    #[test]
+    fn what_came_twice_comes_out_as_it_went_in() {
+        let below = [(7, 8), (12, 14), (0, 0)];
+        let within = [(13, 14), (12, 20), (30, 31)];
+        for blocks in [below, within, [(9, 10), (0, 0), (0, 0)], [(0, 1), (11, 12), (15, 17)]] {
+            let ack = Ack { next: 10, echo: Time::from_nanos(7), blocks, ..Ack::default() };
+            let packet = Packet::ack(&ack, (1, 0), 2, 3, 52);
+            assert_eq!(packet.acknowledgement(), ack);
+            let count = blocks.iter().filter(|block| block.1 > 0).count() as u16;
+            assert_eq!(packet.size, 52 + 8 * count);
+        }
+    }
 }

@@ -116,7 +116,7 @@ pub struct TrafficMetrics {
     pub loss_ratio: Option<f64>,
     /// Marks over arrivals.
     pub mark_ratio: Option<f64>,
-    /// bit/s sent, headers and the framing of this link included.
+    /// bit/s sent, headers and the link's framing included.
     pub throughput: f64,
 }
 

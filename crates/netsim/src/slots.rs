@@ -107,7 +107,7 @@ mod tests {
             push: false,
             sent: Time::ZERO,
         };
-        endpoints.receivers[0].on_segment(Time::ZERO, &endpoints.profiles[0], &segment, false, |_| ());
+        endpoints.receivers[0].on_segment(Time::ZERO, &endpoints.profiles[0], &segment, false, drop);
         endpoints.applications[0].payload = 460;
         assert_eq!(endpoints.guests(0).delivered, 460);
         endpoints.close(0);
@@ -136,7 +136,7 @@ mod tests {
             push: false,
             sent: Time::ZERO,
         };
-        endpoints.receivers[0].on_segment(Time::ZERO, &endpoints.profiles[0], &segment, false, |_| ());
+        endpoints.receivers[0].on_segment(Time::ZERO, &endpoints.profiles[0], &segment, false, drop);
         assert!(endpoints.receivers[0].deadline() < Time::MAX);
         endpoints.close(0);
         assert_eq!(endpoints.receivers[0].deadline(), Time::MAX);

@@ -35,7 +35,7 @@ impl Occupancy {
         let full = match limit {
             None => Full::From(usize::MAX),
             Some(Limit::Packets(packets)) => Full::From(packets as usize),
-            Some(Limit::Bytes(_)) => Full::Told { now: false, ns: 0 },
+            Some(Limit::Bytes(_) | Limit::BytesBefore(_)) => Full::Told { now: false, ns: 0 },
         };
         Self { length: 0, since: Time::ZERO, held: Vec::new(), area: 0, full }
     }

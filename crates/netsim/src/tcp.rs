@@ -119,7 +119,7 @@ pub struct Profile {
     pub min_rto: Span,
     pub max_rto: Span,
     pub rto_floor: RtoFloor,
-    pub quick_acks: bool,
+    pub quick_acks: u32,
     pub compressed_acks: bool,
     pub hystart: bool,
     pub tick: Span,

@@ -119,6 +119,23 @@ fn a_frame_takes_its_time_and_its_room_and_is_no_goodput() {
 }
 
 #[test]
+fn a_packet_that_sticks_out_of_the_buffer_waits_in_it() {
+    for clock in ["integer", "double"] {
+        // Of packets of 500 bytes, three fit in 1700 and the fourth sticks out; plain or measured.
+        let held = |admission: &str, plain: bool| {
+            let key = format!("buffer_admission = \"{admission}\"");
+            let (feeder, neck) = if plain { (key.as_str(), "") } else { ("", key.as_str()) };
+            let metrics = framed(clock, feeder, neck, 500, "1700 B").metrics;
+            (metrics.link.queue_mean.unwrap().round(), metrics.drops_elsewhere)
+        };
+        assert_eq!([held("fits", false).0, held("sticks-out", false).0], [3.0, 4.0], "{clock}");
+        // One more than the others waits at the end.
+        let [fits, sticks_out] = [held("fits", true).1, held("sticks-out", true).1];
+        assert_eq!(fits - sticks_out, 1, "{clock}");
+    }
+}
+
+#[test]
 fn a_plain_link_frames_as_a_measured_one_does() {
     for clock in ["integer", "double"] {
         let arrivals = |feeder: &str, size: u32| {

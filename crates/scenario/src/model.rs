@@ -212,6 +212,16 @@ choice! {
     }
 }
 
+choice! {
+    /// Which packets a buffer of bytes lets in.
+    pub enum Admission {
+        /// Those that fit as a whole (Linux).
+        Fits = "fits",
+        /// Those before which less than the limit waits, so that the last one may stick out (RED and PI of ns-2).
+        SticksOut = "sticks-out",
+    }
+}
+
 params! {
     /// What applies to the whole run.
     pub struct General {
@@ -274,6 +284,10 @@ params! {
         delay: Law<Span> = Law::Fixed(Span::us(2500)), "s", DELAYS;
         /// The bottleneck's buffer.
         buffer: Limit = Limit::Packets(200), "packets or bytes", BUFFERS;
+        /// Which packets the bottleneck's buffer lets in, both ways, if it is of bytes: those that fit as a whole, or those
+        /// before which less than `buffer` waits, so that the last one may stick out. Auto is `sticks-out` where ns-2 has
+        /// it so: for `red`, `ared` and `pi` in bytes, if some flows' TCP is a preset of ns-2.
+        buffer_admission: Option<Admission> = None, "";
         /// Bytes that the bottleneck adds to every packet, both ways: in its time on the wire, in the queue and in what
         /// algorithms see of its size. 14 are Ethernet's header, which Linux counts too; 38 are all of Ethernet's, with
         /// checksum, preamble and gap.
@@ -337,6 +351,8 @@ params! {
         rate: Rate = Rate::mbit_per_s(100), "bit/s", RATES;
         /// How long a bit travels, one way: a time, or a law from which one is drawn for each run.
         delay: Law<Span> = Law::Fixed(Span::us(2500)), "s", DELAYS;
+        /// Which packets its buffers let in, if they are of bytes, as `dumbbell.buffer_admission`.
+        buffer_admission: Option<Admission> = None, "";
         /// Bytes that it adds to every packet, both ways, as `dumbbell.overhead`: 14 or 38 for Ethernet.
         overhead: Bytes = Bytes(0), "bytes", OVERHEADS;
         /// When it gets another rate: `["20 s: 10 Mbit/s", "40 s: 100 Mbit/s"]`. What is in transmission is sent at

@@ -3,7 +3,7 @@
 use crate::document::ALGORITHMS;
 use crate::error::instead;
 use crate::law::Law;
-use crate::model::{Change, Clock, Dumbbell, General, KindName, Link, Loss, Scenario, Traffic};
+use crate::model::{Admission, Change, Clock, Dumbbell, General, KindName, Link, Loss, Scenario, Traffic};
 use crate::read::{LinkEntry, Reader, Tables, TrafficEntry, below};
 use crate::traffic::{DEFAULT_PACKET, kind, packet_size};
 use aqm::aqm::AnyParams;
@@ -31,6 +31,7 @@ struct Cable<'a> {
     changes: Vec<Change>,
     changes_period: Option<Span>,
     buffers: [Limit; 2],
+    admission: Option<Admission>,
     aqms: [Option<AnyParams>; 2],
     losses: [Option<Loss>; 2],
 }
@@ -42,6 +43,8 @@ struct Network {
     numbers: HashMap<String, usize>,
     links: Vec<Link>,
     packet: Bytes,
+    /// Whether some flows' TCP is a preset of ns-2.
+    of_ns2: bool,
 }
 
 impl Network {
@@ -60,14 +63,21 @@ impl Network {
         let changes = [cable.changes, Vec::new()];
         let said = changes.into_iter().zip(cable.aqms).zip(cable.losses);
         for (i, ((name, from, to), ((changes, aqm), loss))) in ways.into_iter().zip(said).enumerate() {
-            let (rate, buffer) = (cable.rates[i], cable.buffers[i]);
+            let admission = cable.admission.unwrap_or_else(|| match &aqm {
+                Some(aqm) if self.of_ns2 && asks_before(aqm) => Admission::SticksOut,
+                _ => Admission::Fits,
+            });
+            let buffer = match (cable.buffers[i], admission) {
+                (Limit::Bytes(bytes), Admission::SticksOut) => Limit::BytesBefore(bytes),
+                (buffer, _) => buffer,
+            };
             // Only a measured link can change its rate: a plain one knows beforehand when packets leave.
             let aqm = aqm.or_else(|| AnyParams::of("droptail").filter(|_| !changes.is_empty()));
             self.links.push(Link {
                 name,
                 from,
                 to,
-                rate,
+                rate: cable.rates[i],
                 changes,
                 changes_period: cable.changes_period,
                 delay: cable.delay,
@@ -93,6 +103,7 @@ impl Network {
             changes: dumbbell.changes.clone().unwrap_or_default(),
             changes_period: dumbbell.changes_period,
             buffers: [dumbbell.buffer, dumbbell.reverse_buffer.unwrap_or(reverse_buffer)],
+            admission: dumbbell.buffer_admission,
             // It is there to be observed, so that it has an algorithm in any case.
             aqms: [aqm.or_else(|| AnyParams::of("droptail")), reverse_aqm],
             losses: tables.losses.clone(),
@@ -108,6 +119,7 @@ impl Network {
                 changes: Vec::new(),
                 changes_period: None,
                 buffers: [dumbbell.access_buffer; 2],
+                admission: None,
                 aqms: [None, None],
                 losses: [None, None],
             };
@@ -128,6 +140,7 @@ impl Network {
             changes: table.changes.clone().unwrap_or_default(),
             changes_period: table.changes_period,
             buffers: [table.buffer, table.reverse_buffer.unwrap_or(table.buffer)],
+            admission: table.buffer_admission,
             aqms: entry.aqms.clone(),
             losses: entry.losses.clone(),
         });
@@ -164,7 +177,8 @@ const fn turns(a: usize, b: usize) -> usize {
 pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
     let in_use = tables.traffic.iter().filter(|entry| entry.table.count > 0);
     let packet = in_use.map(packet_size).max();
-    let mut network = Network { packet: packet.unwrap_or(DEFAULT_PACKET), ..Network::default() };
+    let of_ns2 = tables.traffic.iter().any(is_of_ns2);
+    let mut network = Network { packet: packet.unwrap_or(DEFAULT_PACKET), of_ns2, ..Network::default() };
     let hosts = tables.dumbbell.as_ref().map_or(0, |dumbbell| {
         let (a, b) = (dumbbell.sender_delay.len(), dumbbell.receiver_delay.len());
         if let Some(hosts) = dumbbell.hosts {
@@ -207,7 +221,8 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
     let islands = network.islands();
     let traffic =
         tables.traffic.iter().map(|entry| traffic(entry, &network, &islands, hosts, reader)).collect();
-    let clock = tables.general.clock.unwrap_or_else(|| clock(&tables.traffic));
+    // Whoever asks for ns-2's TCP wants ns-2's results.
+    let clock = tables.general.clock.unwrap_or(if of_ns2 { Clock::Double } else { Clock::Integer });
     Scenario {
         general: General { clock: Some(clock), ..tables.general.clone() },
         clock,
@@ -220,10 +235,20 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
     }
 }
 
-/// The clock where none is named: whoever asks for ns-2's TCP wants ns-2's results.
-fn clock(traffic: &[TrafficEntry]) -> Clock {
-    let of_ns2 = |entry: &TrafficEntry| entry.preset.as_ref().is_some_and(|preset| preset.starts_with("ns2"));
-    if traffic.iter().any(of_ns2) { Clock::Double } else { Clock::Integer }
+/// Whether the TCP of an entry is a preset of ns-2.
+fn is_of_ns2(entry: &TrafficEntry) -> bool {
+    entry.preset.as_ref().is_some_and(|preset| preset.starts_with("ns2"))
+}
+
+/// Whether ns-2's queue of this name, if it counts bytes, asks what waits before a packet and not whether it fits. Its
+/// drop tail and its REM ask whether it fits.
+const fn asks_before(aqm: &AnyParams) -> bool {
+    match aqm {
+        AnyParams::Red(red) => red.bytes,
+        AnyParams::Ared(ared) => ared.red.bytes,
+        AnyParams::Pi(pi) => pi.bytes,
+        _ => false,
+    }
 }
 
 /// Adds a `[[link]]` to a network whose first `laid` links are a dumbbell's.

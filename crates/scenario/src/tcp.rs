@@ -131,8 +131,9 @@ params! {
         /// Whether the ACK that ends Reno's or NewReno's fast recovery also grows the window (ns-2); RFC 5681 only
         /// deflates it.
         grow_after_recovery: bool = false, "";
-        /// Whether the first segments of a connection, and those after trouble, are acknowledged one by one (Linux).
-        quick_acks: bool = false, "";
+        /// How many first segments are acknowledged one by one, as Linux does while its receive window grows (252 for a
+        /// buffer of 6 MB and segments of 1500 bytes); at 0 those after trouble are not either.
+        quick_acks: u32 = 0, "segments", Range::new(0.0, 1e9);
         /// Whether ACKs of what comes beyond a gap wait for each other for a millisecond, from the fourth on (Linux).
         compressed_acks: bool = false, "";
         /// Whether a SYN goes ahead of the data.
@@ -334,7 +335,7 @@ impl Tcp {
                 max_rto: Span::s(120),
                 header: Bytes(52),
                 halved: Halved::Window,
-                quick_acks: true,
+                quick_acks: 252,
                 compressed_acks: true,
                 beta: 717.0 / 1024.0,
                 c: 410.0 / 1024.0,

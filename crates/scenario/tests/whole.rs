@@ -211,6 +211,32 @@ fn the_clock_is_that_of_ns2_where_a_preset_of_it_is_used() {
 }
 
 #[test]
+fn the_last_packet_sticks_out_of_a_buffer_of_bytes_where_it_does_in_ns2() {
+    let buffer = |aqm: &str, tcp: &str, more: &[(&str, &str)]| {
+        let settings = [("aqm", aqm), ("traffic.long.tcp", tcp), ("dumbbell.buffer", "100 kB")];
+        let scenario = check(&changed(EXP1, &[&settings, more].concat()));
+        [&scenario.links[scenario.observed], &scenario.links[2]].map(|link| link.buffer)
+    };
+    let (fits, sticks_out) = (Limit::Bytes(100_000), Limit::BytesBefore(100_000));
+    let access = Limit::Packets(5000);
+    for aqm in ["pi:bytes=true", "red:preset=ns2.35", "ared:preset=ns2.35"] {
+        assert_eq!(buffer(aqm, "ns2.35", &[]), [sticks_out, access], "{aqm}");
+        assert_eq!(buffer(aqm, "rfc", &[]), [fits, access], "{aqm}");
+        assert_eq!(buffer(aqm, "ns2.35", &[("dumbbell.buffer_admission", "fits")])[0], fits, "{aqm}");
+        let packets = [("dumbbell.buffer", "200 packets"), ("dumbbell.buffer_admission", "sticks-out")];
+        assert_eq!(buffer(aqm, "ns2.35", &packets)[0], Limit::Packets(200), "{aqm}");
+    }
+    for aqm in ["pi:bytes=false", "droptail", "rem:bytes=true", "avq"] {
+        assert_eq!(buffer(aqm, "ns2.35", &[])[0], fits, "{aqm}");
+        assert_eq!(
+            buffer(aqm, "rfc", &[("dumbbell.buffer_admission", "sticks-out")])[0],
+            sticks_out,
+            "{aqm}"
+        );
+    }
+}
+
+#[test]
 fn hosts_may_be_many_each_with_a_delay_of_its_own() {
     let settings = [("dumbbell.hosts", "40"), ("dumbbell.receiver_delay", "uniform(5 ms, 20 ms)")];
     let scenario = check(&changed(EXP1, &settings));

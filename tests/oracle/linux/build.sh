@@ -14,7 +14,7 @@ fi
 
 # A command that tells whether a package is there, and the package.
 needed="gcc:gcc make:make flex:flex bison:bison bc:bc perl:perl xz:xz-utils ar:binutils
-  /usr/include/gelf.h:libelf-dev /sbin/ip:iproute2 /sbin/ethtool:ethtool dpkg-deb:dpkg apt-get:apt"
+  /usr/include/gelf.h:libelf-dev /usr/share/keyrings/debian-archive-keyring.gpg:debian-archive-keyring /sbin/ip:iproute2 /sbin/ethtool:ethtool dpkg-deb:dpkg apt-get:apt"
 missing=
 for pair in $needed; do
   what=${pair%:*}
@@ -37,7 +37,8 @@ if [ -z "$uri" ]; then
   exit 1
 fi
 mkdir -p apt/lists/partial apt/cache/archives/partial apt/etc/preferences.d
-echo "deb [trusted=yes] $uri $suite main" > apt/etc/sources.list
+keys=/usr/share/keyrings/debian-archive-keyring.gpg
+echo "deb [signed-by=$keys] $uri $suite main" > apt/etc/sources.list
 apt=(
   -o "Dir::Etc::SourceList=$PWD/apt/etc/sources.list" -o Dir::Etc::SourceParts=/dev/null
   -o "Dir::Etc::PreferencesParts=$PWD/apt/etc/preferences.d" -o "Dir::State::Lists=$PWD/apt/lists"

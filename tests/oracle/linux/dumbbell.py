@@ -13,7 +13,10 @@ from oracle.linux.points import Conf
 from oracle.linux.tc import discipline
 
 PACKET = 1514
-"""Bytes of a full packet as HTB counts it: 1448 of payload, 52 of IP and TCP, 14 of Ethernet."""
+"""Bytes of a full packet as HTB counts it: 1448 of payload, 52 of IP and TCP, and Ethernet's."""
+
+FRAMING = 14
+"""Bytes of Ethernet's header, which HTB and the disciplines count."""
 
 FAST, ROOMY = "100 Gbit/s", "1000000 packets"
 """Every link but the bottleneck: never a queue."""
@@ -43,11 +46,12 @@ def closed(title: str, conf: Conf) -> aqmlab.Scenario:
         tcp = _tcp(conf, group["cc"])
         for i, t in enumerate(starts(conf["seed"], g, group["n"], conf.get("start_jitter", 1.0))):
             entries.append(
-                {"name": name(g, i), "start": f"{t:.9f} s", "packet_size": f"{PACKET} B", **ends, "tcp": tcp}
+                {"name": name(g, i), "start": f"{t:.9f} s", "packet_size": f"{PACKET - FRAMING} B", **ends, "tcp": tcp}
             )
     if conf.get("probe", True):
-        rate = PROBE_SIZE * 8 / (conf.get("probe_ms", 20) / 1000)
-        entries.append({"name": PROBE, "kind": "cbr", "rate": f"{rate} bit/s", "packet_size": f"{PROBE_SIZE} B"})
+        size = PROBE_SIZE - FRAMING
+        rate = size * 8 / (conf.get("probe_ms", 20) / 1000)
+        entries.append({"name": PROBE, "kind": "cbr", "rate": f"{rate} bit/s", "packet_size": f"{size} B"})
     return _scenario(title, conf, entries, [propagation(conf, group["rtt_ms"]) for group in conf["groups"]])
 
 
@@ -78,7 +82,7 @@ def open_loop(title: str, conf: Conf, folder: Path) -> aqmlab.Scenario:
     field = ECN_FIELDS[conf["ecn_field"]]
     entries = []
     for flow in range(arrivals.FLOWS):
-        own = [(t, size) for t, size, of in sent if of == flow]
+        own = [(t, size - FRAMING) for t, size, of in sent if of == flow]
         file = folder / f"{conf['arrivals']}-{conf['seed']}-{flow}.csv"
         with file.open("w", newline="") as lines:
             csv.writer(lines).writerows([("time", "size"), *((f"{t:.7f}", size) for t, size in own)])
@@ -98,6 +102,7 @@ def _scenario(title: str, conf: Conf, entries: list[dict[str, Any]], round_trips
         "dumbbell": {
             "rate": f"{conf['rate_mbit']} Mbit/s",
             "delay": "0 s",
+            "overhead": f"{FRAMING} B",
             "buffer": under_test.buffer,
             "reverse_rate": FAST,
             "access_rate": FAST,

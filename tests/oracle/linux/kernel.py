@@ -44,7 +44,7 @@ def run(conf: Mapping[str, Any]) -> dict[str, Any]:
         given.write_text(json.dumps(dict(conf)))
         command = [
             str(built()),
-            *("mem=768M", "rootfstype=hostfs", "rootflags=/", "rw", f"init={HERE / 'init.sh'}"),
+            *("mem=4096M", "rootfstype=hostfs", "rootflags=/", "rw", f"init={HERE / 'init.sh'}"),
             *("time-travel=inf-cpu", "time-travel-start=1000000000", "con=null", "con0=null,fd:1", "quiet"),
             *(f"given={given}", f"result={result}", f"tests={HERE.parent.parent}"),
         ]

@@ -39,14 +39,11 @@ class Kind:
     """Words with a value: our key, and how the value is read."""
 
     flags: Mapping[str, Settings] = field(default_factory=dict)
-    """Words that stand alone; None takes back what `base` has."""
-
-    nothing: frozenset[str] = frozenset()
-    """Words with a value that changes nothing here."""
+    """Words that stand alone."""
 
     @property
     def known(self) -> list[str]:
-        return sorted({"limit", *self.words, *self.flags, *self.nothing})
+        return sorted({"limit", *self.words, *self.flags})
 
 
 def discipline(words: str) -> Discipline:
@@ -68,10 +65,10 @@ def discipline(words: str) -> Discipline:
             raise ValueError(f"{words}: {word} needs a value")
         if word == "limit":
             buffer = kind.limit(value)
-        elif word in kind.words:
+        else:
             key, read = kind.words[word]
             settings[key] = read(value)
-    return Discipline(_nested({key: value for key, value in settings.items() if value is not None}), buffer)
+    return Discipline(_nested(settings), buffer)
 
 
 def _nested(settings: Settings) -> Settings:
@@ -104,6 +101,14 @@ def time(text: str) -> str:
     return f"{found[1]} {found[2] or 'us'}"
 
 
+def rate(text: str) -> str:
+    """A rate as tc reads it: without a unit in bit/s."""
+    found = re.fullmatch(r"([\d.]+)([kmg]?)(?:bit)?", text.lower())
+    if not found:
+        raise ValueError(f"{text}: not a rate of tc's, like 10mbit")
+    return f"{float(found[1]) * 1000 ** ('kmg'.find(found[2]) + 1 if found[2] else 0):.0f} bit/s"
+
+
 def sixteenths(text: str) -> str:
     """PIE's gains: tc counts in sixteenths of a Hz."""
     return f"{int(text) / 16} Hz"
@@ -132,12 +137,10 @@ _RED = {
     "avpkt": ("mean_packet", octets),
     "burst": ("burst", int),
     "probability": ("max_p", float),
+    "bandwidth": ("bandwidth", rate),
 }
-_RED_RULES = {"rules": "linux", "gentle": False, "by_size": False, "hard_drop": False}
-"""Those of the preset `linux` of RED, for what shares its code here and has no such preset."""
-
-# tc asks for the link's rate: it ages the average by it. Ours knows the link.
-_RATE = frozenset({"bandwidth"})
+_BELOW_HTB = {"ages": False}
+"""A class of HTB asks no empty queue for a packet, from which RED would learn that the link rests."""
 
 KINDS: Mapping[str, Kind] = {
     "pfifo": Kind({"name": "droptail"}, packets, _DEVICE),
@@ -174,7 +177,7 @@ KINDS: Mapping[str, Kind] = {
             "alpha": ("alpha", sixteenths),
             "beta": ("beta", sixteenths),
         },
-        _ecn(),
+        {**_ecn(), "dq_rate_estimator": {"delay": "departures"}},
     ),
     "fq_pie": Kind(
         {"name": "fq", "preset": "pie", "aqm.name": "pie", "aqm.preset": "linux"},
@@ -188,23 +191,23 @@ KINDS: Mapping[str, Kind] = {
             "flows": ("flows", int),
             "quantum": ("quantum", octets),
         },
-        _ecn("aqm.ecn"),
+        {**_ecn("aqm.ecn"), "dq_rate_estimator": {"aqm.delay": "departures"}},
     ),
+    # `adaptive` changes nothing: today's tc says it in a way in which the kernel does not read it; see `ared`.
     "red": Kind(
-        {"name": "red", "preset": "linux"},
+        {"name": "red", "preset": "linux", **_BELOW_HTB},
         octets,
         "400000 B",
         _RED,
         {
             **_ecn(),
             "harddrop": {"hard_drop": True},
-            "adaptive": {"name": "ared", "preset": None, **_RED_RULES, "bytes": True},
+            # The kernel looks for it where tc no longer puts it, so that nothing adapts (see `aqmlab show ared`).
+            "adaptive": {},
         },
-        _RATE,
     ),
     "sfb": Kind(
-        # tc sends steps of its own, in 1/65535: those of the kernel are never seen.
-        {"name": "sfb", "increment": 33 / 65535, "decrement": 3 / 65535, "ecn": True},
+        {"name": "sfb", "preset": "linux"},
         packets,
         _DEVICE,
         {
@@ -220,12 +223,11 @@ KINDS: Mapping[str, Kind] = {
     ),
     # The thresholds of CHOKe are in packets, where RED's are in bytes.
     "choke": Kind(
-        {"name": "choke", **_RED_RULES},
+        {"name": "choke", "preset": "linux", **_BELOW_HTB},
         packets,
         _DEVICE,
         _RED | {"min": ("min_th", int), "max": ("max_th", int)},
         _ecn(),
-        _RATE,
     ),
     "dualpi2": Kind(
         {"name": "dualpi2", "preset": "linux"},

@@ -129,7 +129,7 @@ impl Aqm for Avq {
             (1.0, port.rate.packets(mean))
         };
         let limit = match port.limit {
-            Limit::Bytes(limit) if params.bytes => limit as f64,
+            Limit::Bytes(limit) | Limit::BytesBefore(limit) if params.bytes => limit as f64,
             limit => limit.packets(mean) * packet,
         };
         Self {

@@ -333,7 +333,7 @@ impl Aqm for JobsEcn {
     fn new(params: &Params, port: &Port) -> Self {
         let buffer = match port.limit {
             Limit::Packets(packets) => u64::from(packets).saturating_mul(port.packet.0),
-            Limit::Bytes(bytes) => bytes,
+            Limit::Bytes(bytes) | Limit::BytesBefore(bytes) => bytes,
         };
         Self {
             k: params.k,

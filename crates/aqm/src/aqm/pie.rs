@@ -296,7 +296,7 @@ impl Aqm for Pie {
             rate: port.rate,
             mean: mean.0 as f64,
             third: match port.limit {
-                Limit::Bytes(limit) => limit as f64,
+                Limit::Bytes(limit) | Limit::BytesBefore(limit) => limit as f64,
                 Limit::Packets(limit) => f64::from(limit) * port.packet.0 as f64,
             } / 3.0,
             max: match params.form {

@@ -100,7 +100,7 @@ impl Sred {
     fn p_sred(&self, queue: &Backlog) -> f64 {
         let part = match self.limit {
             Limit::Packets(limit) => f64::from(queue.packets) / f64::from(limit),
-            Limit::Bytes(limit) => queue.bytes as f64 / limit as f64,
+            Limit::Bytes(limit) | Limit::BytesBefore(limit) => queue.bytes as f64 / limit as f64,
         };
         if part >= 1.0 / 3.0 {
             self.p_max

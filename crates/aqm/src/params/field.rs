@@ -116,7 +116,7 @@ quantities! {
     Rate: |x| x.bits(),
     Bytes: |x| x.0 as f64,
     Frequency: |x| x.0,
-    Limit: |x| match *x { Limit::Packets(n) => f64::from(n), Limit::Bytes(n) => n as f64 },
+    Limit: |x| match *x { Limit::Packets(n) => f64::from(n), Limit::Bytes(n) | Limit::BytesBefore(n) => n as f64 },
 }
 
 impl<T: Field> Field for Option<T> {

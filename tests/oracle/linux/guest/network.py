@@ -5,6 +5,7 @@ The delay is netem on the ACKs' way from the router to the senders: there it is 
 for TCP small queues, and not the bottleneck's.
 """
 
+import json
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,6 +35,7 @@ def build(conf: Mapping[str, Any]) -> None:
     _sh("ip link add r1 netns r type veth peer name b0 netns b")
     _sh("ip -n r addr add 10.9.0.1/24 dev r1; ip -n b addr add 10.9.0.2/24 dev b0")
     _sh("ip -n r link set r1 up; ip -n b link set b0 up; ip -n b route add default via 10.9.0.1")
+    _neighbours((ROUTER, BOTTLENECK, "10.9.0.1"), (RECEIVER, "b0", ADDRESS))
     devices = [(ROUTER, BOTTLENECK), (RECEIVER, "b0")]
     for g, group in enumerate(groups):
         name = sender(g)
@@ -61,6 +63,14 @@ def build(conf: Mapping[str, Any]) -> None:
         f"htb rate {rate}mbit burst {burst} cburst {burst} quantum 1600"
     )
     _sh(f"tc -n r qdisc add dev {BOTTLENECK} parent 1:1 handle {HANDLE} {conf['qdisc']}")
+
+
+def _neighbours(*ends: tuple[str, str, str]) -> None:
+    """Let both ends of the bottleneck know each other: an ARP request that is lost in its queue would cut the link."""
+    for (namespace, device, _), (other, its_device, address) in (ends, ends[::-1]):
+        shown = subprocess.run(["ip", "-n", other, "-j", "link", "show", its_device], capture_output=True, check=True)
+        hardware = json.loads(shown.stdout)[0]["address"]
+        _sh(f"ip -n {namespace} neigh replace {address} lladdr {hardware} dev {device} nud permanent")
 
 
 def _sysctl(namespace: str, values: Mapping[str, object]) -> None:

@@ -21,6 +21,9 @@ pub const LOST: u8 = 4;
 /// It was sent again at any time (`TCPCB_EVER_RETRANS`).
 pub const EVER_RESENT: u8 = 8;
 
+/// A time at which nothing is sent.
+const NEVER: u64 = 0;
+
 /// An outstanding segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
@@ -57,8 +60,8 @@ pub struct Board {
     /// The first of them.
     base: u32,
     sent: VecDeque<Sent>,
-    /// Each transmission in order of time, as segment and time; what was delivered, is lost or was sent again since is
-    /// passed over (`tsorted_sent_queue`).
+    /// Each transmission in order of time, as segment and time; what was delivered or was sent again since is passed over
+    /// (`tsorted_sent_queue`).
     order: VecDeque<(u32, u64)>,
     /// So many are SACKed, lost, and sent again (`sacked_out`, `lost_out`, `retrans_out`).
     pub sacked: u32,
@@ -152,10 +155,12 @@ impl Board {
     pub fn resend(&mut self, seq: u32, sent: Sent, in_recovery: bool) {
         self.order.push_back((seq, sent.at));
         let i = (seq - self.base) as usize;
-        let flags = self.sent[i].flags | EVER_RESENT | if in_recovery { RESENT } else { 0 };
-        self.sent[i] = sent;
-        self.resent += u32::from(in_recovery);
-        self.sent[i].flags = flags;
+        let before = self.sent[i].flags;
+        self.sent[i] = Sent { flags: before | EVER_RESENT, ..sent };
+        if in_recovery {
+            // It may be in the network already: a SYN, or what a time-out sends again after an undo.
+            self.flag(seq, 0, RESENT);
+        }
     }
 
     /// Takes the first segment off, which was acknowledged.
@@ -251,30 +256,190 @@ impl Board {
         self.known = blocks;
     }
 
-    /// Goes through the transmissions in order of time, without those that are over, as long as `visit` wants the next.
+    /// Goes through the transmissions in order of time that may still be in the network, as long as `visit` wants the next.
+    /// One that it judges lost does not come again, even if it is acquitted; what a time-out judged lost does.
     pub fn in_order_of_time(&mut self, mut visit: impl FnMut(&mut Self, u32, Sent) -> bool) {
         // What is over is dropped while it is at the front; further back it is passed over.
         while let Some(&(seq, at)) = self.order.front()
-            && !self.stands(seq, at)
+            && self.sent_at(seq, at).is_none()
         {
             self.order.pop_front();
         }
         let mut i = 0;
         while let Some(&(seq, at)) = self.order.get(i) {
-            if self.stands(seq, at) {
-                let sent = *self.get(seq);
+            if let Some(sent) = self.in_network(seq, at) {
                 if !visit(self, seq, sent) {
                     return;
+                }
+                if self.in_network(seq, at).is_none() {
+                    self.order[i].1 = NEVER;
                 }
             }
             i += 1;
         }
     }
 
-    /// Whether a transmission may still be in the network.
-    fn stands(&self, seq: u32, at: u64) -> bool {
-        let Some(i) = seq.checked_sub(self.base) else { return false };
-        let Some(sent) = self.sent.get(i as usize) else { return false };
-        sent.at == at && sent.flags & SACKED == 0 && sent.flags & (LOST | RESENT) != LOST
+    /// A segment's record if it was last sent at `at` and is not known to have arrived.
+    fn sent_at(&self, seq: u32, at: u64) -> Option<Sent> {
+        let sent = self.sent.get(seq.checked_sub(self.base)? as usize)?;
+        (sent.at == at && sent.flags & SACKED == 0).then_some(*sent)
+    }
+
+    /// The same, if that transmission is not known to be lost.
+    fn in_network(&self, seq: u32, at: u64) -> Option<Sent> {
+        self.sent_at(seq, at).filter(|sent| sent.flags & (LOST | RESENT) != LOST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sent(at: u64) -> Sent {
+        Sent { at, delivered_at: 0, first_at: 0, delivered: 0, flags: 0, limited: false }
+    }
+
+    fn board(segments: u64) -> Board {
+        let mut board = Board::new(1);
+        (1..=segments).for_each(|at| board.push(sent(at)));
+        board
+    }
+
+    /// A segment as a list without counters would have it.
+    #[derive(Clone, Copy)]
+    struct Naive {
+        at: u64,
+        flags: u8,
+        /// Judged lost on the way through the order of time.
+        struck: bool,
+    }
+
+    impl Naive {
+        fn in_network(&self) -> bool {
+            !self.struck && self.flags & SACKED == 0 && self.flags & (LOST | RESENT) != LOST
+        }
+
+        fn lose(&mut self) -> bool {
+            if self.flags & SACKED != 0 || self.flags & (LOST | RESENT) == LOST {
+                return false;
+            }
+            self.flags = if self.flags & LOST == 0 { self.flags | LOST } else { self.flags & !RESENT };
+            true
+        }
+    }
+
+    #[test]
+    fn counters_and_the_order_of_time_agree_with_a_naive_model() {
+        proptest!(|(ops in prop::collection::vec((0u8..10, 0usize..30), 0..200))| {
+            let (mut board, mut naive) = (Board::new(1), Vec::<Naive>::new());
+            let mut base = 1;
+            for (now, (what, at)) in (1..).zip(ops) {
+                let i = at.checked_rem(naive.len());
+                let seq = base + i.unwrap_or(0) as u32;
+                match (what, i) {
+                    (0..=2, _) => {
+                        board.push(sent(now));
+                        naive.push(Naive { at: now, flags: 0, struck: false });
+                    }
+                    (3, Some(_)) => {
+                        prop_assert_eq!(board.pop().unwrap().at, naive.remove(0).at);
+                        base += 1;
+                    }
+                    (4, Some(i)) => {
+                        let off = naive[i].flags & LOST;
+                        board.flag(seq, off, SACKED);
+                        naive[i].flags = naive[i].flags & !off | SACKED;
+                    }
+                    (5, Some(i)) => prop_assert_eq!(board.lose(seq), naive[i].lose()),
+                    (6, Some(i)) if naive[i].flags & SACKED == 0 => {
+                        board.resend(seq, sent(now), at % 2 == 0);
+                        let again = if at % 2 == 0 { RESENT } else { 0 };
+                        naive[i] = Naive { at: now, flags: naive[i].flags | EVER_RESENT | again, struck: false };
+                    }
+                    (7, Some(_)) => {
+                        let mut visited = Vec::new();
+                        board.in_order_of_time(|board, seq, sent| {
+                            visited.push((seq, sent.at));
+                            if seq % 3 == 0 {
+                                board.lose(seq);
+                            }
+                            visited.len() < 5
+                        });
+                        let mut order: Vec<usize> = (0..naive.len()).filter(|&i| naive[i].in_network()).collect();
+                        order.sort_by_key(|&i| naive[i].at);
+                        let mut expected = Vec::new();
+                        for (n, &i) in order.iter().take(5).enumerate() {
+                            let seq = base + i as u32;
+                            expected.push((seq, naive[i].at));
+                            if seq % 3 == 0 {
+                                naive[i].lose();
+                                // The last one visited is not looked at again.
+                                naive[i].struck = n < 4 && !naive[i].in_network();
+                            }
+                        }
+                        prop_assert_eq!(visited, expected);
+                    }
+                    (8, _) => {
+                        board.acquit_all();
+                        naive.iter_mut().for_each(|segment| segment.flags &= !LOST);
+                    }
+                    _ => {}
+                }
+                let count = |flag: u8| naive.iter().filter(|segment| segment.flags & flag != 0).count() as u32;
+                prop_assert_eq!([board.sacked, board.lost, board.resent], [SACKED, LOST, RESENT].map(count));
+                prop_assert_eq!((board.base(), board.len() as usize), (base, naive.len()));
+            }
+        });
+    }
+
+    #[test]
+    fn what_is_lost_is_not_in_the_network_until_it_is_sent_again() {
+        let mut board = board(5);
+        board.flag(5, 0, SACKED);
+        assert!(board.lose(2) && !board.lose(2), "lost once");
+        assert_eq!((board.in_flight(), board.high_sacked()), (3, 6));
+        board.resend(2, sent(6), true);
+        assert_eq!(board.in_flight(), 4);
+        board.resend(1, sent(7), false);
+        assert_eq!(board.in_flight(), 4, "a probe takes the place of what it repeats");
+        assert!(board.lose(2), "and again");
+        assert_eq!(board.in_flight(), 3);
+        board.forget_sacks();
+        assert_eq!((board.in_flight(), board.high_sacked()), (4, 1));
+    }
+
+    #[test]
+    fn what_is_sent_again_in_the_network_counts_once() {
+        let mut board = board(1);
+        (2..4).for_each(|at| board.resend(1, sent(at), true));
+        assert_eq!(board.in_flight(), 2);
+        board.pop();
+        assert_eq!(board.in_flight(), 0);
+    }
+
+    #[test]
+    fn the_search_for_what_is_lost_goes_back_for_an_earlier_loss() {
+        let mut board = board(9);
+        assert!(board.lose(5));
+        assert_eq!(board.hint, Some(5));
+        board.hint = Some(7);
+        assert!(board.lose(8));
+        assert_eq!(board.hint, Some(7));
+        assert!(board.lose(3));
+        assert_eq!(board.hint, Some(3));
+    }
+
+    #[test]
+    fn what_the_last_ack_said_is_no_news() {
+        let mut board = board(20);
+        let nothing = |runs: [std::ops::Range<u32>; 2]| runs.into_iter().all(|run| run.is_empty());
+        assert_eq!(board.news((5, 9)), [5..9, 9..9]);
+        (5..9).for_each(|seq| board.flag(seq, 0, SACKED));
+        board.remember([(5, 9), (0, 0), (0, 0)]);
+        assert_eq!(board.news((3, 12)), [3..5, 9..12]);
+        assert!(nothing(board.news((5, 9))));
+        assert_eq!(board.news((7, 12)), [7..12, 12..12], "it begins within");
+        assert_eq!(board.news((19, 30))[0], 19..21, "not sent yet");
     }
 }

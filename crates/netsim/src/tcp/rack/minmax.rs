@@ -66,3 +66,39 @@ impl<const GREATEST: bool> Extreme<GREATEST> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_extreme_lasts_as_long_as_the_window() {
+        let (mut most, mut least) = (Maximum::new(0, 9), Minimum::new(0, 2));
+        for at in 1..=10 {
+            most.insert(10, at, 5);
+            least.insert(10, at, 5);
+            assert_eq!((most.value(), least.value()), (9, 2), "at {at}");
+        }
+        most.insert(10, 11, 5);
+        least.insert(10, 11, 5);
+        assert_eq!((most.value(), least.value()), (5, 5));
+    }
+
+    #[test]
+    fn the_value_is_one_of_the_window_and_no_worse_than_the_latest() {
+        // The clock of ticks wraps on the way.
+        const START: u32 = u32::MAX - 50;
+        proptest!(|(values in prop::collection::vec(0..100u64, 1..200))| {
+            let (mut most, mut least) = (Maximum::new(START, values[0]), Minimum::new(START, values[0]));
+            for (i, &value) in values.iter().enumerate() {
+                let at = START.wrapping_add(i as u32);
+                most.insert(10, at, value);
+                least.insert(10, at, value);
+                let window = &values[i.saturating_sub(10)..=i];
+                prop_assert!(window.contains(&most.value()) && window.contains(&least.value()));
+                prop_assert!(least.value() <= value && value <= most.value());
+            }
+        });
+    }
+}

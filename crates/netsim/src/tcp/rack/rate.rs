@@ -65,7 +65,7 @@ impl State {
             sample.limited = sent.limited;
             sample.latest = seq;
             self.first_at = sent.at;
-            sample.sending = sent.at - sent.first_at;
+            sample.sending = sent.at.saturating_sub(sent.first_at);
         }
         if sent.flags & SACKED != 0 {
             self.board.note_delivered(seq);
@@ -84,7 +84,7 @@ impl State {
         if sample.prior_at == 0 || self.reneged {
             return;
         }
-        let interval = sample.sending.max(self.clock.us - sample.prior_at);
+        let interval = sample.sending.max(self.clock.us.saturating_sub(sample.prior_at));
         if interval >= self.rtt.least() {
             sample.rate = Some((self.delivered - sample.prior_delivered, interval));
         }

@@ -1,7 +1,7 @@
 //! A receiver as in the Linux kernel: when to acknowledge, and with which blocks.
 //!
-//! The first segments of a connection and those after trouble are acknowledged one by one (quick ACKs), later every
-//! second, or one alone after 40 ms, more where segments come slowly. What comes beyond a gap is acknowledged at once,
+//! The first segments of a connection, as long as the receive window grows, and those after trouble are acknowledged one
+//! by one (quick ACKs), later every second, or one alone after 40 ms, more where segments come slowly. What comes beyond a gap is acknowledged at once,
 //! from the fourth on a millisecond later and together (compressed ACKs); what comes twice is reported (D-SACK), and what
 //! fills the last gap is acknowledged at once.
 //!
@@ -51,8 +51,9 @@ pub struct Receiver {
     owed: bool,
     at_once: bool,
     pushed: bool,
-    /// Quick ACKs that are left.
+    /// Quick ACKs that are left, and for how many segments the window has grown, each of which is worth one.
     quick: u8,
+    grown: u32,
     /// The delay of an ACK in ticks; 0 before the first segment.
     delay: u32,
     /// When the last segment in order came, in ticks.
@@ -91,6 +92,7 @@ impl Receiver {
             at_once: false,
             pushed: false,
             quick: 0,
+            grown: 0,
             delay: 0,
             came: 0,
             expires: 0,
@@ -216,6 +218,15 @@ impl Receiver {
             self.quick = self.quick.max(quick(QUICK, profile));
         }
         self.came = clock.ticks;
+        self.grow_window(profile);
+    }
+
+    /// While the window grows each segment is acknowledged (`tcp_grow_window`).
+    const fn grow_window(&mut self, profile: &Profile) {
+        if self.grown < profile.quick_acks {
+            self.grown += 1;
+            self.quick |= 1;
+        }
     }
 
     /// A segment beyond a gap (`tcp_data_queue_ofo`).
@@ -231,6 +242,7 @@ impl Receiver {
             self.insert(at, seq);
         }
         self.renew_runs(profile, seq, send);
+        self.grow_window(profile);
     }
 
     /// Adds a segment to what has arrived beyond the gap, before the run at `at`.
@@ -406,5 +418,8 @@ impl Receiver {
 
 /// So many quick ACKs, if the profile has any.
 const fn quick(count: u8, profile: &Profile) -> u8 {
-    if profile.quick_acks { count } else { 0 }
+    if profile.quick_acks > 0 { count } else { 0 }
 }
+
+#[cfg(test)]
+mod tests;

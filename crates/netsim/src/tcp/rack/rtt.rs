@@ -142,3 +142,71 @@ impl Rtt {
         ticks_of(profile.max_rto, profile.tick)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::model::Tcp;
+
+    fn profile(rto_floor: RtoFloor, min_rto: Span) -> Profile {
+        Profile::new(&Tcp { rto_floor, min_rto, ..Tcp::preset("linux").unwrap() }, 1500)
+    }
+
+    #[test]
+    fn the_time_out_by_hand() {
+        let profile = profile(RtoFloor::Variance, Span::ms(50));
+        let mut rtt = Rtt::new(&profile);
+        assert_eq!(rtt.rto, 1000);
+        rtt.measure(&profile, 100_000, 1, 10);
+        // rttvar = 2 R.
+        assert_eq!((rtt.smoothed(), rtt.rto), (100_000, 300));
+        // Up: mdev = 3/4 200 + 1/4 of 4 * 80, each in ms; srtt = 7/8 100 + 1/8 180.
+        rtt.measure(&profile, 180_000, 5, 10);
+        assert_eq!((rtt.smoothed(), rtt.mdev4, rtt.rto), (110_000, 230_000, 340));
+        // Down by 80 of 110: an eighth of the change of 80 - 57.5.
+        rtt.measure(&profile, 30_000, 6, 20);
+        assert_eq!((rtt.smoothed(), rtt.mdev4, rtt.rto), (100_000, 232_812, 333));
+        // The round trip ends with the largest deviation of its time, and the next one begins at the floor.
+        rtt.measure(&profile, 100_000, 11, 30);
+        assert_eq!((rtt.mdev4, rtt.rttvar, rtt.mdev_max), (174_609, 232_812, 50_000));
+        // 3/4 174.609 = 130.957: a quarter of the difference.
+        rtt.measure(&profile, 100_000, 31, 40);
+        assert_eq!((rtt.mdev4, rtt.rttvar, rtt.rto), (130_957, 207_349, 308));
+    }
+
+    #[test]
+    fn the_floor_is_under_the_variance_or_under_the_whole() {
+        for (floor, rto) in [(RtoFloor::Variance, 300), (RtoFloor::Whole, 200)] {
+            let profile = profile(floor, Span::ms(200));
+            let mut rtt = Rtt::new(&profile);
+            (1..100).for_each(|i| rtt.measure(&profile, 100_000, i, i));
+            assert_eq!(rtt.rto, rto, "{floor:?}");
+        }
+    }
+
+    #[test]
+    fn a_time_out_doubles_up_to_the_greatest_and_a_measurement_ends_that() {
+        let profile = profile(RtoFloor::Variance, Span::ms(200));
+        let mut rtt = Rtt::new(&profile);
+        rtt.measure(&profile, 100_000, 1, 1);
+        rtt.back_off(&profile);
+        assert_eq!((rtt.rto, rtt.backoff), (600, 1));
+        (0..20).for_each(|_| rtt.back_off(&profile));
+        assert_eq!(rtt.rto, 120_000);
+        rtt.measure(&profile, 100_000, 2, 2);
+        assert_eq!((rtt.rto, rtt.backoff), (300, 0));
+    }
+
+    #[test]
+    fn the_least_round_trip_is_believed_for_five_minutes() {
+        let profile = profile(RtoFloor::Variance, Span::ms(200));
+        let at = |s| Clock::at(aqm::unit::Time::ZERO + Span::s(s), profile.tick);
+        let mut rtt = Rtt::new(&profile);
+        assert_eq!(rtt.least(), u64::MAX);
+        rtt.note_least(&profile, &at(0), 50_000);
+        rtt.note_least(&profile, &at(299), 80_000);
+        assert_eq!(rtt.least(), 50_000);
+        rtt.note_least(&profile, &at(301), 90_000);
+        assert_eq!(rtt.least(), 80_000);
+    }
+}

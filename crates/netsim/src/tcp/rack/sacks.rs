@@ -69,7 +69,7 @@ impl Rack {
 
     /// A segment has arrived (`tcp_rack_advance`).
     fn advance(&mut self, now: u64, least_rtt: u64, seq: u32, sent: &Sent) {
-        let rtt = now - sent.at;
+        let rtt = now.saturating_sub(sent.at);
         // It may be the first transmission that arrived.
         if rtt < least_rtt && sent.ambiguous() {
             return;
@@ -105,7 +105,7 @@ impl Rack {
 
     /// How long until a transmission counts as lost, in microseconds (`tcp_rack_skb_timeout`).
     fn remaining(&self, now: u64, sent: &Sent, window: u64) -> i64 {
-        (self.rtt + window) as i64 - (now - sent.at) as i64
+        (self.rtt + window) as i64 - now.saturating_sub(sent.at) as i64
     }
 }
 
@@ -303,6 +303,8 @@ impl Sender {
     ) {
         let state = &mut self.state;
         let (now, high) = (state.clock.us, state.high);
+        // A time-out and a probe do not wait for the pace: they count as sent when it would let them go.
+        let since = |at: u64| now.saturating_sub(at);
         let (mut first, mut last) = (None, None);
         let mut reordered = state.nxt;
         let mut acked = 0;
@@ -331,11 +333,11 @@ impl Sender {
         }
         found.acked = acked > 0;
         found.reneging = state.board.head().is_some_and(|head| head.flags & SACKED != 0);
-        let mut rtt = first.filter(|_| !found.resent_acked).map(|first| now - first);
-        let mut latest = last.filter(|_| !found.resent_acked).map(|last| now - last);
-        let sacked = found.first_sacked.map(|first| now - first);
+        let mut rtt = first.filter(|_| !found.resent_acked).map(since);
+        let mut latest = last.filter(|_| !found.resent_acked).map(since);
+        let sacked = found.first_sacked.map(since);
         if sacked.is_some() {
-            latest = Some(now - found.last_sacked);
+            latest = Some(since(found.last_sacked));
         }
         rtt = rtt.or(sacked);
         if rtt.is_none() && found.acked && state.echo != 0 {
@@ -354,7 +356,7 @@ impl Sender {
                 state.check_reordering(reordered, state.board.high_sacked());
             }
         } else if let (Some(sacked), Some(_), Some(head)) = (sacked, rtt, state.board.head())
-            && sacked > now - head.at
+            && sacked > since(head.at)
         {
             // What was sent after the head was last sent has arrived: the timer may start over.
             found.timer = true;

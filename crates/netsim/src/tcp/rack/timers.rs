@@ -175,13 +175,11 @@ impl Sender {
         }
         self.state.timeouts += 1;
         let syn = self.state.una == 0 && profile.handshake;
-        let head = self.state.board.base();
-        if syn {
-            self.state.board.lose(head);
-        } else {
+        if !syn {
             self.enter_loss(profile);
         }
         self.state.backoffs += 1;
+        let head = self.state.board.base();
         self.resend(head, true, profile, out);
         let state = &mut self.state;
         if !syn || state.timeouts > LINEAR_SYNS {

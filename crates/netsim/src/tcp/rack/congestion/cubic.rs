@@ -229,3 +229,127 @@ impl Cubic {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::rack::INFINITE;
+    use crate::tcp::rack::clock::Clock;
+    use aqm::unit::Time;
+    use scenario::model::Tcp;
+
+    fn profile(change: impl FnOnce(&mut Tcp)) -> Profile {
+        let mut tcp = Tcp::preset("linux").unwrap();
+        change(&mut tcp);
+        Profile::new(&tcp, 1500)
+    }
+
+    fn state(profile: &Profile, cwnd: u32, ssthresh: u32) -> State {
+        let mut state = State::new(profile, u32::MAX);
+        (state.cwnd, state.ssthresh, state.window_limited) = (cwnd, ssthresh, true);
+        state
+    }
+
+    fn at(profile: &Profile, ns: u64) -> Clock {
+        Clock::at(Time::from_nanos(ns), profile.tick)
+    }
+
+    /// Grows for so many round trips of `rtt` ns with everything acknowledged one by one; the window after each.
+    fn grow(cubic: &mut Cubic, state: &mut State, profile: &Profile, rtt: u64, round_trips: u64) -> Vec<u32> {
+        cubic.delay_min = rtt / 1000;
+        let windows = (0..round_trips).map(|round| {
+            let segments = u64::from(state.cwnd);
+            for i in 0..segments {
+                state.clock = at(profile, round * rtt + i * rtt / segments);
+                cubic.grow(state, profile, 1);
+            }
+            state.cwnd
+        });
+        windows.collect()
+    }
+
+    #[test]
+    fn the_window_follows_the_curve() {
+        let profile = profile(|tcp| tcp.reno_friendly = false);
+        let (mut cubic, mut state) = (Cubic::default(), state(&profile, 200, 200));
+        state.ssthresh = cubic.threshold(&state, &profile);
+        state.cwnd = state.ssthresh;
+        assert_eq!(state.cwnd, 140);
+        let k = (60.0 / profile.c).cbrt();
+        for (round, cwnd) in (1..).zip(grow(&mut cubic, &mut state, &profile, 50_000_000, 200)) {
+            let t = f64::from(round) * 0.05;
+            let curve = profile.c * (t - k).powi(3) + 200.0;
+            assert!((f64::from(cwnd) - curve).abs() < 0.01 * curve, "{cwnd} at {t} s, not {curve}");
+        }
+        assert!(state.cwnd > 235, "beyond the plateau: {}", state.cwnd);
+    }
+
+    #[test]
+    fn a_window_that_shrank_makes_room() {
+        for (fast_convergence, max) in [(true, 119), (false, 140)] {
+            let profile = profile(|tcp| tcp.fast_convergence = fast_convergence);
+            let mut cubic = Cubic::default();
+            cubic.threshold(&state(&profile, 200, 200), &profile);
+            assert_eq!(cubic.max, 200);
+            // (1 + beta) / 2 of it, or all.
+            cubic.threshold(&state(&profile, 140, 140), &profile);
+            assert_eq!(cubic.max, max);
+        }
+    }
+
+    #[test]
+    fn on_a_short_path_the_window_is_that_of_reno() {
+        let profile = profile(|_| ());
+        let (mut cubic, mut state) = (Cubic::default(), state(&profile, 20, 20));
+        state.ssthresh = cubic.threshold(&state, &profile);
+        state.cwnd = state.ssthresh;
+        // 3 (1 - beta) / (1 + beta) = 8 / 15 a round trip.
+        let last = *grow(&mut cubic, &mut state, &profile, 5_000_000, 100).last().unwrap();
+        assert!((63..=68).contains(&last), "14 + 53.3, not {last}");
+    }
+
+    #[test]
+    fn without_friendliness_the_window_is_that_of_the_curve() {
+        let profile = profile(|tcp| tcp.reno_friendly = false);
+        let (mut cubic, mut state) = (Cubic::default(), state(&profile, 20, 20));
+        state.ssthresh = cubic.threshold(&state, &profile);
+        state.cwnd = state.ssthresh;
+        let last = *grow(&mut cubic, &mut state, &profile, 40_000_000, 100).last().unwrap();
+        assert!((20..=22).contains(&last), "20 + 0.4 (4 - 2.47)^3, not {last}");
+    }
+
+    /// Round trips of 100 ms, `gap` ns apart; after how many slow start ends.
+    fn train(profile: &Profile, cwnd: u32, gap: u64) -> Option<u64> {
+        let (mut cubic, mut state) = (Cubic::default(), state(profile, cwnd, INFINITE));
+        state.rtt.measure(profile, 100_000, 1, 1);
+        cubic.on_open(&mut state, profile);
+        (state.una, state.nxt) = (state.nxt + 1, 100);
+        (0..100).find(|i| {
+            state.clock = at(profile, 1_000_000_000 + i * gap);
+            cubic.on_rtt(&mut state, profile, 100_000);
+            state.ssthresh == cwnd
+        })
+    }
+
+    #[test]
+    fn a_train_of_half_the_round_trip_ends_slow_start() {
+        let on = profile(|_| ());
+        // Half of 100 ms and of the 1 ms that segmentation offload may explain.
+        assert_eq!(train(&on, 40, 1_500_000), Some(34));
+        assert_eq!(train(&on, 40, 2_100_000), None, "too far apart");
+        assert_eq!(train(&on, 15, 1_500_000), None, "a small window");
+        assert_eq!(train(&profile(|tcp| tcp.hystart = false), 40, 1_500_000), None);
+    }
+
+    #[test]
+    fn the_curve_stands_still_while_nothing_is_sent() {
+        let profile = profile(|_| ());
+        let (mut cubic, mut state) = (Cubic::default(), state(&profile, 20, 20));
+        grow(&mut cubic, &mut state, &profile, 50_000_000, 1);
+        let epoch = cubic.epoch;
+        (state.sent_ticks, state.clock) = (state.clock.ticks, at(&profile, 1_000_000_000));
+        let idle = state.clock.ticks - state.sent_ticks;
+        cubic.on_event(&mut state, &profile, Event::Start);
+        assert_eq!(cubic.epoch, epoch + idle);
+    }
+}

@@ -92,3 +92,65 @@ impl Rules for Dctcp {
         state.cwnd.max(self.before)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::model::Tcp;
+
+    fn open() -> (Dctcp, State, Profile) {
+        let profile = Profile::new(&Tcp::preset("dctcp").unwrap(), 1500);
+        let (mut dctcp, mut state) = (Dctcp::default(), State::new(&profile, u32::MAX));
+        dctcp.on_open(&mut state, &profile);
+        state.cwnd = 100;
+        (dctcp, state, profile)
+    }
+
+    /// Alpha after a window of 100 segments of which so many were marked.
+    fn window(dctcp: &mut Dctcp, state: &mut State, profile: &Profile, marked: u32) -> u32 {
+        (state.una, state.nxt) = (state.nxt, state.nxt + 100);
+        state.delivered += 100;
+        state.delivered_marked += marked;
+        dctcp.on_ack(state, profile, marked > 0);
+        dctcp.alpha
+    }
+
+    #[test]
+    fn alpha_follows_the_fraction_of_marks() {
+        let (mut dctcp, mut state, profile) = open();
+        let mut alpha = |marked, windows: usize| {
+            (0..windows).map(|_| window(&mut dctcp, &mut state, &profile, marked)).collect::<Vec<_>>()
+        };
+        assert_eq!(alpha(0, 3), [960, 900, 844]);
+        assert!((512..528).contains(alpha(50, 100).last().unwrap()), "a half, in sixteenths");
+        let fading = alpha(0, 80);
+        let last = fading.iter().rposition(|&alpha| alpha > 0).unwrap();
+        assert_eq!((fading[last], fading[79]), (15, 0), "what has no sixteenth is gone");
+        assert_eq!(alpha(100, 1), [64]);
+    }
+
+    #[test]
+    fn alpha_is_worked_out_once_a_window() {
+        let (mut dctcp, mut state, profile) = open();
+        window(&mut dctcp, &mut state, &profile, 0);
+        state.una = state.nxt - 1;
+        dctcp.on_ack(&mut state, &profile, false);
+        assert_eq!(dctcp.alpha, 960);
+    }
+
+    #[test]
+    fn a_mark_takes_half_of_alpha_and_a_loss_takes_half() {
+        let (mut dctcp, mut state, profile) = open();
+        dctcp.alpha = 512;
+        assert_eq!(dctcp.threshold(&state, &profile), 75);
+        dctcp.on_phase(&mut state, &profile, Phase::Cwr);
+        dctcp.on_phase(&mut state, &profile, Phase::Recovery);
+        assert_eq!(state.ssthresh, 50);
+        state.cwnd = 50;
+        assert_eq!(dctcp.undone(&mut state), 100);
+        dctcp.on_event(&mut state, &profile, Event::Loss);
+        assert_eq!(state.ssthresh, 25);
+        state.cwnd = 2;
+        assert_eq!(dctcp.threshold(&state, &profile), 2, "two at least");
+    }
+}

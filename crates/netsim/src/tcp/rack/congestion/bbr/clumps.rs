@@ -55,3 +55,43 @@ impl Clumps {
         self.most[self.now] = self.most[self.now].max(excess.min(state.cwnd));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::Profile;
+    use scenario::model::Tcp;
+
+    /// One segment a millisecond, rounded up.
+    const BANDWIDTH: u64 = (1 << BANDWIDTH_BITS) / 1000 + 1;
+
+    #[test]
+    fn a_clump_counts_for_five_to_ten_round_trips() {
+        let profile = Profile::new(&Tcp::preset("bbr").unwrap(), 1500);
+        let mut state = State::new(&profile, u32::MAX);
+        state.cwnd = 100;
+        let mut clumps = Clumps::default();
+        clumps.start(1_000_000);
+        let mut note = |ms: u64, delivered, round| {
+            state.delivered_at = 1_000_000 + ms * 1000;
+            let sample = RateSample { delivered, rate: Some((1, 1000)), ..RateSample::default() };
+            clumps.note(&state, &sample, BANDWIDTH, round);
+            clumps.most(BANDWIDTH)
+        };
+        assert_eq!(note(30, 30, false), 30, "30 at once, of which the bandwidth explains none");
+        // 50 in 15 ms are 35 beyond it, and the epoch goes on.
+        assert_eq!(note(45, 20, false), 35);
+        // As many as the bandwidth explains: a new epoch.
+        assert_eq!(note(200, 1, false), 35);
+        let kept = (1..=10).map(|round| note(200 + 10 * round, 1, true)).collect::<Vec<_>>();
+        assert_eq!(kept.iter().rposition(|&most| most == 35), Some(8), "{kept:?}");
+        assert_eq!(kept[9], 1);
+        assert_eq!(note(400, 150, false), 100, "the window at most");
+    }
+
+    #[test]
+    fn a_clump_is_a_tenth_of_a_second_at_most() {
+        let clumps = Clumps { most: [500, 0], ..Clumps::default() };
+        assert_eq!((clumps.most(BANDWIDTH), clumps.most(10 * BANDWIDTH)), (100, 500));
+    }
+}

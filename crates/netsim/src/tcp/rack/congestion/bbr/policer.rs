@@ -94,3 +94,65 @@ impl Policer {
         self.start(state);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::Profile;
+    use scenario::model::Tcp;
+
+    /// A sender of BBR, which loses some of what it sends.
+    struct Lossy(Policer, State);
+
+    impl Lossy {
+        fn new() -> Self {
+            let profile = Profile::new(&Tcp::preset("bbr").unwrap(), 1500);
+            let mut state = State::new(&profile, u32::MAX);
+            state.delivered_at = 1_000_000;
+            Self(Policer::default(), state)
+        }
+
+        /// Round trips of 100 ms, each with so many delivered and lost.
+        fn rounds(&mut self, rounds: u32, delivered: u32, lost: u32, limited: bool) -> bool {
+            let mut over = false;
+            for _ in 0..rounds {
+                self.1.delivered += delivered;
+                self.1.lost += lost;
+                self.1.delivered_at += 100_000;
+                let sample = RateSample { lost, limited, ..RateSample::default() };
+                over |= self.0.watch(&self.1, &sample, true, true);
+            }
+            over
+        }
+    }
+
+    #[test]
+    fn two_intervals_of_much_loss_at_one_rate_are_a_policer() {
+        let mut link = Lossy::new();
+        // The first round trip begins the first interval, three end it, and four more the second.
+        link.rounds(4, 100, 30, false);
+        assert!(!link.0.is_policed());
+        link.rounds(4, 100, 30, false);
+        let rate = link.0.bandwidth().expect("policed") as f64 / f64::from(1 << BANDWIDTH_BITS) * 1e6;
+        assert!((rate - 1000.0).abs() < 1.0, "{rate} a second");
+        // For 48 round trips.
+        assert!(!link.rounds(47, 100, 0, false) && link.0.is_policed());
+        assert!(link.rounds(1, 100, 0, false) && !link.0.is_policed());
+    }
+
+    #[test]
+    fn little_loss_other_rates_and_a_limited_sender_are_none() {
+        let mut little = Lossy::new();
+        little.rounds(30, 100, 19, false);
+        assert!(!little.0.is_policed(), "19 of 100 delivered");
+        let mut other = Lossy::new();
+        other.rounds(5, 100, 30, false);
+        other.rounds(5, 130, 40, false);
+        assert!(!other.0.is_policed(), "30 % more");
+        let mut limited = Lossy::new();
+        limited.rounds(4, 100, 30, false);
+        limited.rounds(1, 100, 30, true);
+        limited.rounds(4, 100, 30, false);
+        assert!(!limited.0.is_policed(), "it begins anew");
+    }
+}

@@ -1,0 +1,113 @@
+use super::*;
+use proptest::prelude::*;
+use scenario::model::Tcp;
+use std::collections::BTreeSet;
+
+fn profile(compressed_acks: bool) -> Profile {
+    // The window does not grow for long, so that not every ACK is quick.
+    Profile::new(&Tcp { quick_acks: 1, compressed_acks, ..Tcp::preset("linux").unwrap() }, 1500)
+}
+
+fn segment(seq: u32, sent: Time) -> Segment {
+    Segment { seq, syn: seq == 0, again: false, cwr: false, ect: false, l4s: false, push: false, sent }
+}
+
+fn at(us: u64) -> Time {
+    Time::ZERO + Span::us(us)
+}
+
+/// A receiver after the handshake over 10 ms.
+fn open(profile: &Profile) -> Receiver {
+    let mut receiver = Receiver::new(0);
+    receiver.on_segment(at(0), profile, &segment(0, at(0)), false, |_| ());
+    receiver
+}
+
+/// What an ACK says of the segments that have arrived, the latest of them `seq`, which had come before or not.
+fn judge(ack: &Ack, have: &BTreeSet<u32>, seq: u32, twice: bool, at_once: bool) {
+    let next = (1..).find(|seq| !have.contains(seq)).unwrap();
+    assert_eq!(ack.next, next);
+    let mut blocks: Vec<(u32, u32)> = ack.blocks.into_iter().filter(|block| *block != (0, 0)).collect();
+    if let [(low, high), ref rest @ ..] = blocks[..]
+        && (low < next || rest.iter().any(|&(first, end)| first <= low && high <= end))
+    {
+        assert!((low..high).all(|seq| have.contains(&seq)), "it came: {ack:?}");
+        assert!(!at_once || twice && (low, high) == (seq, seq + 1), "what came twice is {seq}: {ack:?}");
+        blocks.remove(0);
+    } else {
+        assert!(!at_once || !twice, "{seq} came twice: {ack:?}");
+    }
+    if at_once && seq > next && !blocks.is_empty() {
+        assert!((blocks[0].0..blocks[0].1).contains(&seq), "then what came last: {seq} in {ack:?}");
+    }
+    for &(low, high) in &blocks {
+        assert!(low > next && low < high && (low..high).all(|seq| have.contains(&seq)), "{ack:?}");
+    }
+    blocks.sort_unstable();
+    assert!(blocks.windows(2).all(|pair| pair[0].1 < pair[1].0), "apart: {ack:?}");
+}
+
+proptest! {
+    #[test]
+    fn every_ack_is_true_whatever_comes_when(
+        early in prop::collection::vec((1_u32..40, 0_u64..4000), 0..60),
+        rest in Just((1_u32..40).collect::<Vec<_>>()).prop_shuffle(),
+        compressed in any::<bool>(),
+    ) {
+        let profile = profile(compressed);
+        let mut receiver = open(&profile);
+        let (mut have, mut now, mut asked) = (BTreeSet::new(), 10_000, 1);
+        for (seq, gap) in early.into_iter().chain(rest.into_iter().map(|seq| (seq, 300))) {
+            now += gap;
+            while receiver.deadline() <= at(now) {
+                receiver.on_timer(receiver.deadline(), &profile, |ack| {
+                    judge(&ack, &have, 0, false, false);
+                    asked = ack.next;
+                });
+            }
+            let twice = !have.insert(seq);
+            let mut acks = Vec::new();
+            receiver.on_segment(at(now), &profile, &segment(seq, at(now)), false, |ack| acks.push(ack));
+            acks.iter().for_each(|ack| judge(ack, &have, seq, twice, !compressed));
+            asked = acks.last().map_or(asked, |ack| ack.next);
+            // What fills no gap and what came before is answered at once.
+            let beyond = seq > asked && !compressed;
+            prop_assert!(!acks.is_empty() || !beyond && !(twice && seq < asked));
+        }
+        while receiver.deadline() < Time::MAX {
+            receiver.on_timer(receiver.deadline(), &profile, |ack| asked = ack.next);
+        }
+        prop_assert_eq!((receiver.delivered(), asked), (39, 40));
+    }
+}
+
+#[test]
+fn an_ack_echoes_the_segment_that_it_waited_for() {
+    let profile = profile(true);
+    let mut receiver = open(&profile);
+    let mut echo = |seq, sent| {
+        let mut echo = None;
+        receiver.on_segment(at(sent + 10_000), &profile, &segment(seq, at(sent)), false, |ack| {
+            echo = Some(ack.echo)
+        });
+        echo
+    };
+    assert_eq!(echo(1, 10_000), Some(at(10_000)));
+    // Beyond a gap the echo stays, so that the round trip does not count the wait (RFC 7323, section 4.3).
+    assert_eq!(echo(3, 12_000), Some(at(10_000)));
+    assert_eq!(echo(2, 20_000), Some(at(20_000)));
+}
+
+#[test]
+fn without_quick_and_compressed_acks_it_is_the_plain_receiver() {
+    let tcp = Tcp { quick_acks: 0, compressed_acks: false, ..Tcp::preset("linux").unwrap() };
+    let profile = Profile::new(&tcp, 1500);
+    let mut receiver = open(&profile);
+    let mut acks = |seq| {
+        let mut acks = Vec::new();
+        receiver.on_segment(at(10_000), &profile, &segment(seq, at(0)), false, |ack| acks.push(ack.next));
+        acks
+    };
+    assert_eq!((1..=4).map(&mut acks).collect::<Vec<_>>(), [vec![], vec![3], vec![], vec![5]]);
+    assert_eq!((6..=12).map(&mut acks).collect::<Vec<_>>(), vec![vec![5]; 7]);
+}
