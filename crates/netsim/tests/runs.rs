@@ -341,7 +341,7 @@ proptest! {
         let today = flavour == "rack";
         let tick = if today && tick == "1 ns" { "1 us" } else { tick };
         let own = if today {
-            format!("quick_acks = {impatient}, compressed_acks = {grow}")
+            format!("quick_acks = {}, compressed_acks = {grow}", if impatient { 252 } else { 0 })
         } else {
             format!("limited_transmit = \"{limited_transmit}\", impatient = {impatient}, grow_after_recovery = {grow}, \
                      recovery_burst = {recovery_burst}")

@@ -5,7 +5,7 @@ use crate::estimate::Estimate;
 use crate::law::Law;
 use crate::model::{Change, Clock, Congestion, Flavour, Kind, KindName, Scenario, Tcp, Udp};
 use crate::network::BOTTLENECK;
-use crate::read::{LinkEntry, Reader, Tables, TrafficEntry, below};
+use crate::read::{LinkEntry, Reader, Tables, TrafficEntry, below, has};
 use aqm::Port;
 use aqm::params::Field;
 use aqm::unit::{Bytes, Limit, Span};
@@ -79,7 +79,7 @@ pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader
         times(entry, general.duration, reader);
         rates(entry, general.duration, reader);
         timers(&below(&entry.path, "tcp"), &entry.tcp, reader);
-        ticks(&below(&entry.path, "tcp"), &entry.tcp, general.duration, reader);
+        ticks(entry, general.duration, reader);
         marks(&below(&entry.path, "tcp"), &entry.tcp, reader);
     }
     if let Some(dumbbell) = &tables.dumbbell {
@@ -120,9 +120,11 @@ fn timers(path: &str, tcp: &Tcp, reader: &mut Reader<'_>) {
 }
 
 /// Whether a sender of today can count the ticks of the run, and of its timers.
-fn ticks(path: &str, tcp: &Tcp, duration: Span, reader: &mut Reader<'_>) {
-    let [tick, max] = ["tick", "max_rto"].map(|key| below(path, key));
-    if tcp.flavour != Flavour::Rack || !reader.fine(&[&tick, &max, "duration"]) {
+fn ticks(entry: &TrafficEntry, duration: Span, reader: &mut Reader<'_>) {
+    let tcp = &entry.tcp;
+    let [tick, max] = ["tcp.tick", "tcp.max_rto"].map(|key| below(&entry.path, key));
+    let counts = tcp.flavour == Flavour::Rack && has(entry.table.kind, "tcp");
+    if !counts || !reader.fine(&[&tick, &max, "duration"]) {
         return;
     }
     let longest = Span::ns((duration + tcp.max_rto * 2).nanos().div_ceil(MOST_TICKS));
