@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 
 from aqmlab.terminal import progress_bar
 from oracle.linux import fates, live, ours, reference
-from oracle.linux.check import FEWEST_DISCIPLINES, FEWEST_FIFO, checks
+from oracle.linux.check import EXPLAINED, FEWEST_DISCIPLINES, FEWEST_FIFO, checks
 from oracle.linux.kernel import Missing
 from oracle.linux.reference import Point
 from oracle.verdict import Check, aligned, enough, share, table, totals
@@ -71,8 +71,8 @@ def _verdict(closed: Mapping[Point, Sequence[Check]]) -> int:
     )
     for title, fewest, part in parts:
         if part:
-            print(f"\n{title}:{totals(_flat(part), fewest)}")
-    return 0 if all(enough(_flat(part), fewest) for _, fewest, part in parts if part) else 1
+            print(f"\n{title}:{totals(_flat(part), fewest, EXPLAINED)}")
+    return 0 if all(enough(_flat(part), fewest, EXPLAINED) for _, fewest, part in parts if part) else 1
 
 
 def _rates(title: str, closed: Mapping[Point, Sequence[Check]], key: Callable[[Point], str]) -> str:
