@@ -244,7 +244,8 @@ impl<P: Probe> Simulation<P> {
                 let (segment, ce) = packet.segment();
                 let receiver = &mut self.endpoints.receivers[packet.flow as usize];
                 receiver.on_segment(now, profile, &segment, ce, |ack| {
-                    let ack = Packet::ack(&ack, (packet.flow, generation), back, class, profile.header as u16);
+                    let ack =
+                        Packet::ack(&ack, (packet.flow, generation), back, class, profile.header as u16);
                     self.network.send(self.network.events.instant(), &ack);
                 });
                 self.arm_ack_timer(packet.flow);

@@ -395,8 +395,7 @@ impl Sender {
         }
         let prior_una = state.una;
         let mut found = Found::default();
-        let mut sample = RateSample::default();
-        sample.prior_in_flight = state.board.in_flight();
+        let mut sample = RateSample { prior_in_flight: state.board.in_flight(), ..RateSample::default() };
         if ack.next < prior_una {
             if ack.has_blocks() {
                 self.state.tag(prior_una, ack, &mut found, &mut sample);

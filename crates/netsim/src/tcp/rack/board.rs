@@ -372,7 +372,7 @@ mod tests {
                         for (n, &i) in order.iter().take(5).enumerate() {
                             let seq = base + i as u32;
                             expected.push((seq, naive[i].at));
-                            if seq % 3 == 0 {
+                            if seq.is_multiple_of(3) {
                                 naive[i].lose();
                                 // The last one visited is not looked at again.
                                 naive[i].struck = n < 4 && !naive[i].in_network();
