@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from aqmlab.scenario import catalogue, disciplines, shipped
+from aqmlab import ScenarioError
+from aqmlab.scenario import Scenario, catalogue, disciplines, shipped
 from benches.measure import Changes, Row
 
 EXPERIMENT_1 = "lred/exp1"
@@ -139,15 +140,26 @@ def _clocks(common: Changes) -> Iterator[Row]:
 
 
 def _tcps(common: Changes) -> Iterator[Row]:
-    """Every preset, then every way to repair losses with every way to move the window."""
+    """Every preset, then every way to repair losses with every way to move the window that it has."""
     flavours, controls = _choices("flavour"), _choices("congestion")
     specs = {entry["name"]: entry["name"] for entry in catalogue()["tcps"] if entry["name"] not in flavours}
     for flavour in flavours:
         for control in controls:
             needs = ",ecn=true" if control == "dctcp" else ""
-            specs[f"{flavour}, {control}"] = f"rfc5681:flavour={flavour},congestion={control}{needs}"
+            spec = f"{flavour}:congestion={control}{needs}"
+            if _is_one(spec):
+                specs[f"{flavour}, {control}"] = spec
     for name, spec in specs.items():
         yield Row(name, EXPERIMENT_1, "pi:q_ref=100,ecn=true", {**common, "traffic.long.tcp": spec})
+
+
+def _is_one(spec: str) -> bool:
+    """Whether a flavour has a congestion control."""
+    try:
+        Scenario.load(EXPERIMENT_1).with_text("traffic.long.tcp", spec).check()
+    except ScenarioError:
+        return False
+    return True
 
 
 def _choices(parameter: str) -> list[str]:

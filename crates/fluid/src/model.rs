@@ -61,7 +61,7 @@ pub struct Class {
     pub rtt: f64,
     /// Size of a data packet on the managed link in bytes.
     pub packet: u64,
-    /// Packets that an ACK covers.
+    /// Packets acknowledged that let the window grow as one: where acknowledgements count, those that an ACK covers.
     pub acked: f64,
     /// The first window, the greatest, and the first slow-start threshold, in packets.
     pub initial_window: f64,

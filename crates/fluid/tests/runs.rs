@@ -201,6 +201,17 @@ fn options_that_make_no_sense_are_refused_by_name() {
     assert!(Fluid::new(droptail, options).unwrap_err().to_string().contains("response.target"));
 }
 
+#[test]
+fn delayed_acks_slow_only_windows_that_grow_by_acknowledgements() {
+    let acked = |tcp: &str| {
+        let text = dumbbell("", 10, 10.0, "").replace("{ preset = \"ns2.35\", flavour = \"newreno\" }", tcp);
+        let scenario = Document::parse(&text, "test").unwrap().check().unwrap_or_else(|e| panic!("{e}"));
+        Model::of(&scenario).unwrap().classes[0].acked
+    };
+    let tcps = ["'rfc5681'", "'rfc5681:delayed_ack=false'", "'linux:congestion=reno'"];
+    assert_eq!(tcps.map(acked), [2.0, 1.0, 1.0]);
+}
+
 /// Why a scenario has no model.
 fn unsupported(text: &str) -> String {
     let scenario = Document::parse(text, "test").unwrap().check().unwrap_or_else(|e| panic!("{e}"));
@@ -215,7 +226,7 @@ fn what_the_equations_cannot_say_is_refused_with_a_way_out() {
         "{said}"
     );
     let cubic = dumbbell("", 10, 10.0, "")
-        .replace("preset = \"ns2.35\", flavour = \"newreno\"", "flavour = \"sack\", congestion = \"cubic\"");
+        .replace("preset = \"ns2.35\", flavour = \"newreno\"", "preset = \"cubic\"");
     assert!(unsupported(&cubic).starts_with("traffic.long.tcp.congestion = \"cubic\""));
     let unnamed =
         dumbbell("", 10, 10.0, "").replace("tcp = { preset = \"ns2.35\", flavour = \"newreno\" }\n", "");

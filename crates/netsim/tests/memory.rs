@@ -46,7 +46,7 @@ fn many(flows: u32, tcp: &str, duration: &str) -> Scenario {
         "duration = \"{duration}\"\n[dumbbell]\nrate = \"10 Gbit/s\"\nbuffer = \"100000 packets\"\n\
          access_rate = \"100 Gbit/s\"\nreceiver_delay = [\"10 ms\", \"50 ms\", \"100 ms\", \"150 ms\", \"200 ms\"]\n\
          [aqm]\nname = \"pi\"\n[[traffic]]\nname = \"long\"\ncount = {flows}\ntcp = \"{tcp}\"\n\
-         packet_size = \"500 B\"\nstart = \"uniform(0 s, 1 s)\"\n"
+         packet_size = \"500 B\"\nstart = \"uniform(0 s, 500 ms)\"\n"
     );
     Document::parse(&text, "flows").unwrap().check().unwrap()
 }

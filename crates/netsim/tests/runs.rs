@@ -316,7 +316,10 @@ proptest! {
             "red:min_th=1,max_th=3,w_q=1.0,bytes=true",
         ][..]),
         preset in prop::sample::select(&["rfc5681", "ns2.35"][..]),
-        sender in prop::sample::select(&["tahoe", "reno", "newreno", "sack", "ledbat", "reno of today", "cubic", "dctcp", "bbr"][..]),
+        (flavour, congestion) in prop::sample::select(&[
+            ("tahoe", "reno"), ("reno", "reno"), ("newreno", "reno"), ("sack", "reno"), ("tahoe", "ledbat"), ("newreno", "ledbat"),
+            ("sack", "ledbat"), ("rack", "reno"), ("rack", "cubic"), ("rack", "dctcp"), ("rack", "bbr"),
+        ][..]),
         limited_transmit in prop::sample::select(&["off", "new", "next"][..]),
         halved in prop::sample::select(&["flight", "window"][..]),
         switches in proptest::collection::vec(any::<bool>(), 6),
@@ -334,18 +337,14 @@ proptest! {
         (sack_blocks, recovery_burst, count, seed) in (1u32..4, 0u32..4, 1u64..12, 0u64..1000),
     ) {
         let [delayed_ack, ecn, handshake, timestamps, impatient, grow] = switches[..] else { unreachable!() };
-        let ecn = ecn || sender == "dctcp";
-        let own = match sender {
-            "reno of today" | "cubic" | "dctcp" | "bbr" => format!(
-                "flavour = \"rack\", congestion = \"{}\", quick_acks = {impatient}, compressed_acks = {grow}",
-                sender.split(' ').next().unwrap(),
-            ),
-            _ => format!(
-                "flavour = \"{}\", congestion = \"{}\", limited_transmit = \"{limited_transmit}\", \
-                 impatient = {impatient}, grow_after_recovery = {grow}, recovery_burst = {recovery_burst}",
-                if sender == "ledbat" { "sack" } else { sender },
-                if sender == "ledbat" { sender } else { "reno" },
-            ),
+        let ecn = ecn || congestion == "dctcp";
+        let today = flavour == "rack";
+        let tick = if today && tick == "1 ns" { "1 us" } else { tick };
+        let own = if today {
+            format!("quick_acks = {}, compressed_acks = {grow}", if impatient { 252 } else { 0 })
+        } else {
+            format!("limited_transmit = \"{limited_transmit}\", impatient = {impatient}, grow_after_recovery = {grow}, \
+                     recovery_burst = {recovery_burst}")
         };
         let text = format!(
             "duration = \"20 s\"\naqm = \"{aqm}\"\n[dumbbell]\nrate = \"2 Mbit/s\"\ndelay = \"{delay}\"\n\
@@ -353,7 +352,7 @@ proptest! {
              receiver_delay = [\"1 ms\", \"35 ms\"]\n\
              [[traffic]]\nname = \"x\"\n{end}count = {count}\npacket_size = \"{packet_size} B\"\n\
              start = \"exponential(3 s)\"\n\
-             tcp = {{ preset = \"{preset}\", {own}, \
+             tcp = {{ preset = \"{preset}\", flavour = \"{flavour}\", congestion = \"{congestion}\", {own}, \
              halved = \"{halved}\", delayed_ack = {delayed_ack}, ecn = {ecn}, handshake = {handshake}, \
              timestamps = {timestamps}, max_window = {max_window}, initial_window = {initial_window}, \
              sack_blocks = {sack_blocks}, min_rto = \"{min_rto}\", tick = \"{tick}\" }}\n\
@@ -394,7 +393,9 @@ fn whatever_link_is_observed_is_measured() {
 #[test]
 fn segments_and_acks_have_the_headers_of_their_tcp() {
     // Nothing is lost: what goes forth is a SYN and full segments, what comes back ACKs of one size, without blocks.
-    for (tcp, header, syn) in [("rfc", 40, 40), ("rfc:header=52 B", 52, 60), ("linux:header=64 B", 64, 72)] {
+    for (tcp, header, syn) in
+        [("rfc5681", 40, 40), ("rfc5681:header=52 B", 52, 60), ("rfc", 52, 60), ("linux:header=64 B", 64, 72)]
+    {
         let text = format!(
             "duration = \"5 s\"\naqm = \"droptail\"\nreverse_aqm = \"droptail\"\n[dumbbell]\nbuffer = \"1000 packets\"\n\
              [[traffic]]\nname = \"x\"\nkind = \"transfer\"\nsize = \"1 MB\"\ntcp = \"{tcp}\"\n"

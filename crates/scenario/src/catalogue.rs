@@ -4,7 +4,7 @@ use crate::model::{
     Dumbbell, Flavour, General, Gilbert, KindName, LinkTable, Record, Response, TCP_PRESETS, Tcp,
     TrafficTable,
 };
-use crate::read::BELONGS;
+use crate::read::has;
 use crate::resolved::value;
 use crate::sweep::Sweep;
 use crate::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET, NOT_MODELLED, RACK_PRESET};
@@ -161,12 +161,8 @@ fn tcps() -> Json {
 fn traffic() -> Json {
     let kind = |(name, summary): (&'static str, &'static str)| {
         let kind = KindName::read(&Value::Text(name.to_owned()));
-        let has = |spec: &&Spec| {
-            BELONGS
-                .iter()
-                .all(|(key, kinds)| *key != spec.name || kind.is_some_and(|kind| kinds.contains(&kind)))
-        };
-        let parameters = TrafficTable::specs().iter().filter(has).map(|spec| parameter(spec, &spec.default));
+        let own = |spec: &&Spec| kind.is_some_and(|kind| has(kind, spec.name));
+        let parameters = TrafficTable::specs().iter().filter(own).map(|spec| parameter(spec, &spec.default));
         json!({ "name": name, "summary": summary, "parameters": parameters.collect::<Json>() })
     };
     choices::<KindName>().map(kind).collect()
@@ -298,7 +294,8 @@ mod tests {
         assert_eq!(saying.iter().map(|(name, _)| *name).collect::<Vec<_>>(), [DEFAULT_PRESET]);
         let Kind::Choice(flavours) = Flavour::KIND else { panic!("flavours are names") };
         for flavour in flavours {
-            assert!(summary(flavour).ends_with(" Else as rfc5681."), "{}", summary(flavour));
+            let base = if *flavour == "rack" { "rfc" } else { "rfc5681" };
+            assert!(summary(flavour).ends_with(&format!(" Else as {base}.")), "{}", summary(flavour));
         }
         let table = catalogue["tables"]["tcp"].as_array().unwrap();
         let congestion = table.iter().find(|entry| entry["name"] == "congestion").unwrap();
@@ -319,7 +316,10 @@ mod tests {
         assert_eq!(default("ns2-2002", "max_window"), default("ns2.35", "max_window"));
         assert_eq!(default("linux", "congestion"), Some(json!("cubic")));
         assert_eq!(default("dctcp", "ecn"), Some(json!(true)));
-        assert_eq!(default("cubic", "beta"), Some(json!(0.7)));
+        assert_eq!(default("cubic", "beta"), default("linux", "beta"));
+        assert_eq!(default("rack", "beta"), Some(json!(0.7)));
+        assert_eq!(default("linux", "limited_transmit"), None, "it is of other flavours");
+        assert_eq!(default("rfc5681", "quick_acks"), None, "and this of today's");
         assert_eq!(default("rfc5681", "beta"), None, "Reno has no such parameter");
     }
 }

@@ -3,9 +3,9 @@
 use crate::error::Problem;
 use crate::estimate::Estimate;
 use crate::law::Law;
-use crate::model::{Change, Clock, Congestion, Kind, KindName, Scenario, Tcp, Udp};
+use crate::model::{Change, Clock, Congestion, Flavour, Kind, KindName, Scenario, Tcp, Udp};
 use crate::network::BOTTLENECK;
-use crate::read::{LinkEntry, Reader, Tables, TrafficEntry, below};
+use crate::read::{LinkEntry, Reader, Tables, TrafficEntry, below, has};
 use aqm::Port;
 use aqm::params::Field;
 use aqm::unit::{Bytes, Limit, Span};
@@ -21,6 +21,10 @@ const MOST_BINS: u64 = 100_000_000;
 
 /// No link changes its rate more often.
 const MOST_CHANGES: u64 = 10_000_000;
+
+/// A sender of today counts its ticks with so many, and microseconds beside them.
+const MOST_TICKS: u64 = 1 << 31;
+const LEAST_TICK: Span = Span::us(1);
 
 /// A flow's rates are drawn all at once, with some 50 bytes for each.
 const MOST_RATES: u64 = 1 << 22;
@@ -75,6 +79,7 @@ pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader
         times(entry, general.duration, reader);
         rates(entry, general.duration, reader);
         timers(&below(&entry.path, "tcp"), &entry.tcp, reader);
+        ticks(entry, general.duration, reader);
         marks(&below(&entry.path, "tcp"), &entry.tcp, reader);
     }
     if let Some(dumbbell) = &tables.dumbbell {
@@ -111,6 +116,22 @@ fn timers(path: &str, tcp: &Tcp, reader: &mut Reader<'_>) {
     if tcp.max_rto < tcp.min_rto && reader.fine(&[&min, &max]) {
         let message = format!("must be at least min_rto = {}", shown(&tcp.min_rto));
         reader.refuse(&max, Some(shown(&tcp.max_rto)), message);
+    }
+}
+
+/// Whether a sender of today can count the ticks of the run, and of its timers.
+fn ticks(entry: &TrafficEntry, duration: Span, reader: &mut Reader<'_>) {
+    let tcp = &entry.tcp;
+    let [tick, max] = ["tcp.tick", "tcp.max_rto"].map(|key| below(&entry.path, key));
+    let counts = tcp.flavour == Flavour::Rack && has(entry.table.kind, "tcp");
+    if !counts || !reader.fine(&[&tick, &max, "duration"]) {
+        return;
+    }
+    let longest = Span::ns((duration + tcp.max_rto * 2).nanos().div_ceil(MOST_TICKS));
+    let least = longest.max(LEAST_TICK);
+    if tcp.tick < least {
+        let message = format!("must be at least {} for flavour = \"rack\" and this duration", shown(&least));
+        reader.refuse(&tick, Some(shown(&tcp.tick)), message);
     }
 }
 

@@ -89,6 +89,11 @@ pub(crate) const BELONGS: [(&str, &[KindName]); 22] = {
     ]
 };
 
+/// Whether traffic of this kind has the key.
+pub(crate) fn has(kind: KindName, key: &str) -> bool {
+    BELONGS.iter().all(|(name, kinds)| *name != key || kinds.contains(&kind))
+}
+
 /// The keys of a file that hold a table or a list of tables, and `observe`.
 pub(crate) const SECTIONS: [&str; 9] =
     ["dumbbell", "link", "aqm", "reverse_aqm", "traffic", "response", "record", "observe", "sweep"];

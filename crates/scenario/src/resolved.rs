@@ -4,7 +4,7 @@ use crate::document::ALGORITHMS;
 use crate::link::LOSSES;
 use crate::model::{Loss, Scenario};
 use crate::network::BOTTLENECK;
-use crate::read::{BELONGS, LinkEntry, Tables, TrafficEntry};
+use crate::read::{LinkEntry, Tables, TrafficEntry, has};
 use aqm::aqm::AnyParams;
 use aqm::params::{Field as _, Params, Value};
 use serde_json::{Map, Value as Json, json};
@@ -61,7 +61,7 @@ fn traffic(entry: &TrafficEntry) -> Json {
     let mut tcp = parameters(&entry.tcp);
     tcp.retain(|key, _| entry.tcp.foreign(key).is_none());
     map.insert("tcp".to_owned(), Json::Object(tcp));
-    map.retain(|key, _| BELONGS.iter().all(|(name, kinds)| name != key || kinds.contains(&entry.table.kind)));
+    map.retain(|key, _| has(entry.table.kind, key));
     Json::Object(map)
 }
 

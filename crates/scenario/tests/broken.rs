@@ -186,7 +186,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             and("tcp = { preset = \"ns3\" }\n"),
-            "x.toml:11: traffic.long.tcp.preset = \"ns3\": no such preset; known: linux, rfc, rfc5681, ns2.35, ns2-2002, cubic, dctcp, l4s, ledbat, bbr",
+            "x.toml:11: traffic.long.tcp.preset = \"ns3\": no such preset; known: linux, rfc, rfc5681, ns2.35, ns2-2002, cubic, dctcp, l4s, bbr, ledbat",
         ),
         (
             and("tcp = { min_rot = \"1 s\" }\n"),
@@ -203,6 +203,30 @@ fn every_broken_file_gets_its_message() {
         (
             and("tcp = \"ledbat:beta=0.5\"\n"),
             "x.toml:11: traffic.long.tcp.beta = 0.5: only for congestion = \"cubic\"; this TCP's is \"ledbat\"",
+        ),
+        (
+            and("tcp = \"sack:congestion=cubic\"\n"),
+            "x.toml:11: traffic.long.tcp.congestion = \"cubic\": flavour = \"sack\" has no such control; take flavour = \"rack\", which the presets linux, rfc, cubic, dctcp and bbr have",
+        ),
+        (
+            and("tcp = { preset = \"linux\", flavour = \"newreno\" }\n"),
+            "x.toml:11: traffic.long.tcp.congestion = \"cubic\": flavour = \"newreno\" has no such control; take flavour = \"rack\", which the presets linux, rfc, cubic, dctcp and bbr have",
+        ),
+        (
+            and("tcp = \"linux:congestion=ledbat\"\n"),
+            "x.toml:11: traffic.long.tcp.congestion = \"ledbat\": flavour = \"rack\" has no such control; take flavour = \"sack\"",
+        ),
+        (
+            and("tcp = \"linux:limited_transmit=off\"\n"),
+            "x.toml:11: traffic.long.tcp.limited_transmit = \"off\": only for flavour = \"tahoe\", \"reno\", \"newreno\" or \"sack\"; this TCP's is \"rack\"",
+        ),
+        (
+            and("tcp = \"newreno:quick_acks=16\"\n"),
+            "x.toml:11: traffic.long.tcp.quick_acks = 16: only for flavour = \"rack\"; this TCP's is \"newreno\"",
+        ),
+        (
+            and("tcp = \"linux:tick=10 ns\"\n"),
+            "x.toml:11: traffic.long.tcp.tick = \"10 ns\": must be at least \"1 us\" for flavour = \"rack\" and this duration",
         ),
         (
             and("tcp = { congestion = \"cubic\", ecn = true, l4s = true }\n"),
@@ -410,7 +434,7 @@ fn every_broken_file_gets_its_message() {
                 "[dumbbell]",
                 "[dumbbell]\naccess_rate = \"100 Gbit/s\"\nchanges = \"1 s: 100 Gbit/s\"",
             ),
-            "x.toml: too much work: about 1.5e12 packets would pass the links, at most 4e9 may; lower duration (1000000 s) or the rates in dumbbell.changes",
+            "x.toml: too much work: about 9.8e12 packets would pass the links, at most 4e9 may; lower duration (1000000 s) or the rates in dumbbell.changes",
         ),
         (
             with("rate", "buffer = \"1 kB\""),
@@ -446,7 +470,7 @@ fn every_broken_file_gets_its_message() {
         (
             with("duration", "duration = \"1e7 s\"")
                 .replace("10 Mbit/s", "1 Gbit/s")
-                .replace("kind", "count = 10\nkind"),
+                .replace("kind", "count = 10\ntcp = \"rfc5681\"\nkind"),
             "x.toml: too much work: about 3.8e11 packets would pass the links, at most 4e9 may; lower duration (10000000 s) or dumbbell.access_rate (100 Mbit/s)",
         ),
         (

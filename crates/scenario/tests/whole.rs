@@ -164,16 +164,16 @@ fn a_tcp_is_a_flavour_a_preset_or_a_table_with_the_preset_first() {
     let ns2 = Tcp::preset("ns2.35").unwrap();
     assert_eq!(tcp("sack"), Tcp { flavour: Flavour::Sack, ..Tcp::default() });
     assert_eq!(tcp("ns2.35"), ns2);
-    let cubic = Tcp { flavour: Flavour::Sack, congestion: Congestion::Cubic, ..Tcp::default() };
-    assert_eq!(tcp("cubic:beta=0.8"), Tcp { beta: 0.8, ..cubic });
-    assert_eq!(tcp("ns2.35:congestion=bbr"), Tcp { congestion: Congestion::Bbr, ..ns2.clone() });
+    let linux = Tcp::preset("linux").unwrap();
+    assert_eq!(tcp("cubic:beta=0.8"), Tcp { beta: 0.8, ..linux.clone() });
+    assert_eq!(tcp("linux:congestion=bbr"), Tcp { congestion: Congestion::Bbr, ..linux });
     assert_eq!(tcp("newreno:ecn=true"), Tcp { ecn: true, ..Tcp::default() });
     assert_eq!(tcp("ns2.35:max_window=20"), Tcp { max_window: 20, ..ns2.clone() });
     assert_eq!(tcp("{ max_window = 20, preset = 'ns2.35' }"), Tcp { max_window: 20, ..ns2 });
 }
 
 #[test]
-fn a_tcp_without_a_preset_is_linux_or_with_a_flavour_rfc_5681() {
+fn a_tcp_without_a_preset_is_linux_or_with_a_flavour_that_of_its_rfcs() {
     let tcp = |keys: &str| match check(&parse(&format!("[dumbbell]\n[[traffic]]\n{keys}\n")))
         .traffic
         .remove(0)
@@ -188,13 +188,14 @@ fn a_tcp_without_a_preset_is_linux_or_with_a_flavour_rfc_5681() {
     assert_eq!(tcp("tcp = {}"), linux);
     assert_eq!(tcp("tcp = { max_window = 100 }"), Tcp { max_window: 100, ..linux.clone() });
     assert_eq!(tcp("tcp = 'newreno'"), classic);
+    assert_eq!(tcp("tcp = 'rack'"), Tcp::preset("rfc").unwrap());
     assert_eq!(
         tcp("tcp = { flavour = 'newreno', max_window = 100 }"),
         Tcp { max_window: 100, ..classic.clone() }
     );
     assert_eq!(
-        tcp("tcp = { preset = 'linux', flavour = 'newreno' }"),
-        Tcp { flavour: Flavour::NewReno, ..linux }
+        tcp("tcp = { preset = 'linux', flavour = 'newreno', congestion = 'reno' }"),
+        Tcp { flavour: Flavour::NewReno, congestion: Congestion::Reno, ..linux }
     );
     assert_eq!(classic, Tcp::default());
 }
@@ -503,7 +504,7 @@ fn the_estimate_counts_packets_on_every_link() {
     let cbr = "duration='10 s'\n[dumbbell]\n[[traffic]]\nkind='cbr'\nrate='1 Mbit/s'\npacket_size='1250 B'\n";
     assert_eq!(packets(cbr), 3.0 * 1000.0);
     // Ten times 100 segments, with an ACK for every second one.
-    let transfer = "duration='99 s'\n[dumbbell]\n[[traffic]]\nkind='transfer'\ncount=10\nsize='121 kB'\npacket_size='1250 B'\n";
+    let transfer = "duration='99 s'\n[dumbbell]\n[[traffic]]\nkind='transfer'\ncount=10\nsize='119.8 kB'\npacket_size='1250 B'\n";
     assert_eq!(packets(transfer), 3.0 * 1000.0 * 1.5);
     // However many flows, the bottleneck of 10 Mbit/s is what they fill: 2500 packets a second and as many ACKs.
     let exp1 = packets(EXP1);

@@ -270,8 +270,10 @@ impl Aqm for Sfb {
     const SIGNALS: &'static [Signal] =
         &[Signal { name: "p", unit: "", doc: "Drop probability p_min of the last arrival." }];
 
-    const PRESETS: &'static [(&'static str, &'static str)] =
-        &[("linux", "sch_sfb of Linux 7.2 as tc sets it: p_m up by 0.0005, down by 0.00005; marks what it can")];
+    const PRESETS: &'static [(&'static str, &'static str)] = &[(
+        "linux",
+        "sch_sfb of Linux 7.2 as tc sets it: p_m up by 0.0005, down by 0.00005; marks what it can",
+    )];
 
     fn new(params: &Params, port: &Port) -> Self {
         let one = if params.form == Form::Linux { 65_535.0 } else { 1.0 };

@@ -6,7 +6,9 @@ use aqm::params::Field as _;
 use aqm::unit::{Bytes, Span};
 use netsim::tcp::Profile;
 use scenario::Law;
-use scenario::model::{Congestion, Ecn, Extent, Kind, Link, Scenario, Short as Passing, Tcp, Traffic, Udp};
+use scenario::model::{
+    Congestion, Ecn, Extent, Flavour, Kind, Link, Scenario, Short as Passing, Tcp, Traffic, Udp,
+};
 use scenario::route::Routes;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -301,7 +303,8 @@ impl<'a> Builder<'a> {
                 flows: population(share),
                 rtt: Span::ns(nanos).secs(),
                 packet: traffic.packet_size.0 + self.observed.overhead.0,
-                acked: if tcp.delayed_ack { 2.0 } else { 1.0 },
+                // Windows of today grow by segments.
+                acked: if tcp.delayed_ack && tcp.flavour != Flavour::Rack { 2.0 } else { 1.0 },
                 initial_window: f64::from(profile.initial_window),
                 max_window: f64::from(profile.max_window),
                 initial_ssthresh: f64::from(profile.initial_ssthresh),

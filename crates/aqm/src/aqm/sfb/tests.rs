@@ -5,14 +5,7 @@ use crate::fixture::{Draw, PACKET, PORT, assert_close, full, waiting};
 
 /// SFB with large steps, of which a queue of 3 is too long, and 6 too many.
 fn params() -> Params {
-    Params {
-        bin_size: 3,
-        max: 6,
-        increment: 0.3,
-        decrement: 0.1,
-        perturbation: Some(1),
-        ..Params::default()
-    }
+    Params { bin_size: 3, max: 6, increment: 0.3, decrement: 0.1, perturbation: Some(1), ..Params::default() }
 }
 
 fn arrives(sfb: &mut Sfb, ms: u64, flow: u64, u: f64) -> Verdict {
@@ -67,8 +60,7 @@ fn the_penalty_box_lets_packets_out_at_its_rate() {
     let strict = Params { increment: 1.0, max: 1000, penalty_burst: 2, ..params() };
     let mut sfb = Sfb::new(&strict, &PORT);
     // Three are let in; then two of the burst, and one each 100 ms.
-    let passed: Vec<u64> =
-        (0..500).filter(|&ms| arrives(&mut sfb, ms, 7, 0.0) == Verdict::Pass).collect();
+    let passed: Vec<u64> = (0..500).filter(|&ms| arrives(&mut sfb, ms, 7, 0.0) == Verdict::Pass).collect();
     assert_eq!(passed, [0, 1, 2, 3, 4, 103, 203, 303, 403]);
     assert_eq!(arrives(&mut sfb, 500, 8, 0.0), Verdict::Pass);
 }
