@@ -222,7 +222,7 @@ def _aqm_page(entry: Mapping[str, Any]) -> str:
 def _entry_page(entry: Mapping[str, Any]) -> str:
     parts = [f"{entry['name']}: {entry['summary']}"]
     if notes := entry.get("notes"):
-        parts.append(textwrap.fill(notes, 100))
+        parts.append(textwrap.fill(notes, 100, break_on_hyphens=False))
     if parameters := entry["parameters"]:
         parts.append(f"Parameters\n{_parameters(parameters)}")
     return "\n\n".join(parts)

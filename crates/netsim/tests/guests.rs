@@ -299,3 +299,17 @@ proptest! {
         prop_assert_eq!(whole, sliced);
     }
 }
+
+#[test]
+fn a_paced_guest_that_has_sent_all_waits_for_nothing() {
+    // The slot checks that when it is given back.
+    let text = "duration = \"20 s\"\n[dumbbell]\nrate = \"1 Mbit/s\"\nbuffer = \"2 packets\"\ndelay = \"0 s\"\n\
+                [aqm]\nname = \"codel\"\n[[traffic]]\nname = \"x\"\nkind = \"short\"\narrival_rate = \"20 /s\"\n\
+                size = \"exponential(20 kB)\"\npacket_size = \"1500 B\"\ntcp = \"bbr:max_window=3,rto_floor=whole\"\n";
+    for seed in 380..390 {
+        let scenario = Document::parse(text, "paced").unwrap().check().unwrap();
+        let mut run = Simulation::new(scenario, seed, ());
+        run.advance(Time::MAX);
+        assert!(run.results().classes["x"].completed > 50);
+    }
+}

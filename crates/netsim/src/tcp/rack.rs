@@ -322,10 +322,12 @@ impl Sender {
 
     /// When the timer goes off, and when the pace allows the segment that waits for it.
     #[must_use]
-    pub const fn deadlines(&self) -> [Time; 2] {
-        let pace =
-            if self.state.waiting { clock::instant(self.state.next_send.div_ceil(1000)) } else { Time::MAX };
-        [self.state.timer.goes_off, pace]
+    pub fn deadlines(&self) -> [Time; 2] {
+        let state = &self.state;
+        // What waited may have been acknowledged since, or taken back by the application.
+        let waits = state.waiting && (state.nxt < state.end || state.board.lost > state.board.resent);
+        let pace = if waits { clock::instant(state.next_send.div_ceil(1000)) } else { Time::MAX };
+        [state.timer.goes_off, pace]
     }
 
     /// Whether all that the application has handed over was acknowledged.
