@@ -372,8 +372,9 @@ impl Sender {
         let state = &mut self.state;
         state.phase = Phase::Open;
         state.ssthresh = profile.initial_ssthresh.min(INFINITE);
-        // A second SYN that was lost leaves one segment.
-        state.cwnd = if state.resent > 1 { 1 } else { profile.initial_window };
+        // A second SYN that was lost leaves one segment; none was if the first is answered (`tcp_try_undo_spurious_syn`).
+        let answered = state.echo != 0 && state.echo == state.undo.since;
+        state.cwnd = if state.resent > 1 && !answered { 1 } else { profile.initial_window };
         state.undo = Undo::default();
         state.full_ticks = state.clock.ticks;
         self.control.on_open(&mut self.state, profile);

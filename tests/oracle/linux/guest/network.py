@@ -29,6 +29,9 @@ def sender(group: int) -> str:
 
 def build(conf: Mapping[str, Any]) -> None:
     groups = conf["groups"]
+    if any(group["cc"] == "dctcp" for group in groups):
+        # The receiver has to be one too: it takes over what the first namespace has.
+        Path("/proc/sys/net/ipv4/tcp_congestion_control").write_text("dctcp")
     _sh("ip link set lo up")
     for name in (ROUTER, RECEIVER, *map(sender, range(len(groups)))):
         _sh(f"ip netns add {name}; ip -n {name} link set lo up")

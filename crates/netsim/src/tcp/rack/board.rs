@@ -353,15 +353,16 @@ mod tests {
                     }
                     (5, Some(i)) => prop_assert_eq!(board.lose(seq), naive[i].lose()),
                     (6, Some(i)) if naive[i].flags & SACKED == 0 => {
-                        board.resend(seq, sent(now), at % 2 == 0);
-                        let again = if at % 2 == 0 { RESENT } else { 0 };
+                        let lost = at.is_multiple_of(2);
+                        board.resend(seq, sent(now), lost);
+                        let again = if lost { RESENT } else { 0 };
                         naive[i] = Naive { at: now, flags: naive[i].flags | EVER_RESENT | again, struck: false };
                     }
                     (7, Some(_)) => {
                         let mut visited = Vec::new();
                         board.in_order_of_time(|board, seq, sent| {
                             visited.push((seq, sent.at));
-                            if seq % 3 == 0 {
+                            if seq.is_multiple_of(3) {
                                 board.lose(seq);
                             }
                             visited.len() < 5

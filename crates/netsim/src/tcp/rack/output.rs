@@ -75,6 +75,7 @@ impl Sender {
         let sent = state.record(state.clock.us);
         state.board.push(sent);
         state.nxt = 1;
+        state.undo.since = state.clock.ms();
         state.start_rto(profile);
         self.emit(0, false, profile, out);
     }
