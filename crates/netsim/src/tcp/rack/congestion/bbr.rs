@@ -156,12 +156,12 @@ impl Rules for Bbr {
         state.ssthresh
     }
 
-    fn on_phase(&mut self, state: &mut State, _: &Profile, next: Phase) {
+    fn on_phase(&mut self, state: &mut State, profile: &Profile, next: Phase) {
         if next == Phase::Loss {
             self.phase = Phase::Loss;
             self.full_bandwidth = 0;
             self.round_start = true;
-            self.watch_policer(state, &RateSample { lost: 1, ..RateSample::default() });
+            self.watch_policer(state, profile, &RateSample { lost: 1, ..RateSample::default() });
         }
     }
 
@@ -188,7 +188,7 @@ impl Rules for Bbr {
     }
 
     fn steer(&mut self, state: &mut State, profile: &Profile, sample: &RateSample) {
-        self.measure_bandwidth(state, sample);
+        self.measure_bandwidth(state, profile, sample);
         let bandwidth = self.bandwidth();
         self.clumps.note(state, sample, bandwidth, self.round_start);
         if self.mode == Mode::ProbeBw && self.is_phase_over(state, profile, sample) {
@@ -239,7 +239,7 @@ impl Bbr {
     }
 
     /// Counts round trips and takes the delivery rate into the bandwidth (`bbr_update_bw`).
-    fn measure_bandwidth(&mut self, state: &State, sample: &RateSample) {
+    fn measure_bandwidth(&mut self, state: &State, profile: &Profile, sample: &RateSample) {
         self.round_start = false;
         let Some((delivered, interval)) = sample.rate else { return };
         if interval == 0 {
@@ -251,16 +251,16 @@ impl Bbr {
             self.round_start = true;
             self.conservation = false;
         }
-        self.watch_policer(state, sample);
+        self.watch_policer(state, profile, sample);
         let rate = (u64::from(delivered) << BANDWIDTH_BITS) / interval;
         if !sample.limited || rate >= self.bandwidth.value() {
             self.bandwidth.insert(BANDWIDTH_ROUNDS, self.round, rate);
         }
     }
 
-    fn watch_policer(&mut self, state: &State, sample: &RateSample) {
+    fn watch_policer(&mut self, state: &State, profile: &Profile, sample: &RateSample) {
         let probing = self.mode == Mode::ProbeBw;
-        if self.policer.watch(state, sample, self.round_start, probing) {
+        if self.policer.watch(state, profile, sample, (self.round_start, probing)) {
             self.enter_probe_bw(state);
         }
     }

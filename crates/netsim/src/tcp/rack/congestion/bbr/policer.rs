@@ -1,14 +1,16 @@
 //! A policed link as BBR knows it: two intervals in a row that lose much, at the same rate (`lt_bw`).
 
-use super::{BANDWIDTH_BITS, GAIN_BITS, ONE, State};
+use super::{BANDWIDTH_BITS, Bbr, GAIN_BITS, ONE, State};
+use crate::tcp::Profile;
 use crate::tcp::rack::rate::RateSample;
 
 /// Round trips of an interval at least; four times as many are too long.
 const LEAST_ROUNDS: u32 = 4;
 /// Of 256 delivered so many are lost at least.
 const LOSSES: u64 = 50;
-/// Two rates are the same if they differ by an eighth.
+/// Two rates are the same if they differ by an eighth, or by 4 kbit/s (in bytes a second).
 const SAME: u64 = ONE / 8;
+const SAME_PACE: u64 = 4000 / 8;
 /// How many round trips a policer's rate is kept.
 const KEPT_ROUNDS: u32 = 48;
 
@@ -49,7 +51,13 @@ impl Policer {
 
     /// Takes in an acknowledgement; whether the rate was kept for long enough, and the cycle is to start over
     /// (`bbr_lt_bw_sampling`).
-    pub(super) fn watch(&mut self, state: &State, sample: &RateSample, round: bool, probing: bool) -> bool {
+    pub(super) fn watch(
+        &mut self,
+        state: &State,
+        profile: &Profile,
+        sample: &RateSample,
+        (round, probing): (bool, bool),
+    ) -> bool {
         if self.policed {
             if probing && round {
                 self.rounds += 1;
@@ -71,13 +79,13 @@ impl Policer {
         if sample.limited || self.rounds > 4 * LEAST_ROUNDS {
             self.reset(state);
         } else if self.rounds >= LEAST_ROUNDS && sample.lost > 0 {
-            self.end_interval(state);
+            self.end_interval(state, profile);
         }
         false
     }
 
     /// An interval may be over (`bbr_lt_bw_interval_done`).
-    fn end_interval(&mut self, state: &State) {
+    fn end_interval(&mut self, state: &State, profile: &Profile) {
         let lost = u64::from(state.lost - self.lost);
         let delivered = u64::from(state.delivered - self.delivered);
         let ms = (state.delivered_at / 1000).saturating_sub(self.since_ms);
@@ -85,7 +93,9 @@ impl Policer {
             return;
         }
         let rate = (delivered << BANDWIDTH_BITS) / (ms * 1000);
-        if self.bandwidth > 0 && rate.abs_diff(self.bandwidth) * ONE <= SAME * self.bandwidth {
+        let apart = rate.abs_diff(self.bandwidth);
+        let same = apart * ONE <= SAME * self.bandwidth || Bbr::pace(profile, apart, ONE) <= SAME_PACE;
+        if self.bandwidth > 0 && same {
             self.bandwidth = (rate + self.bandwidth) / 2;
             (self.policed, self.rounds) = (true, 0);
             return;
@@ -98,29 +108,28 @@ impl Policer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::Profile;
     use scenario::model::Tcp;
 
-    /// A sender of BBR, which loses some of what it sends.
-    struct Lossy(Policer, State);
+    /// A sender of BBR, which loses some of what it sends, and its round trip in microseconds.
+    struct Lossy(Policer, State, Profile, u64);
 
     impl Lossy {
         fn new() -> Self {
             let profile = Profile::new(&Tcp::preset("bbr").unwrap(), 1500);
             let mut state = State::new(&profile, u32::MAX);
             state.delivered_at = 1_000_000;
-            Self(Policer::default(), state)
+            Self(Policer::default(), state, profile, 100_000)
         }
 
-        /// Round trips of 100 ms, each with so many delivered and lost.
+        /// Round trips, each with so many delivered and lost.
         fn rounds(&mut self, rounds: u32, delivered: u32, lost: u32, limited: bool) -> bool {
             let mut over = false;
             for _ in 0..rounds {
                 self.1.delivered += delivered;
                 self.1.lost += lost;
-                self.1.delivered_at += 100_000;
+                self.1.delivered_at += self.3;
                 let sample = RateSample { lost, limited, ..RateSample::default() };
-                over |= self.0.watch(&self.1, &sample, true, true);
+                over |= self.0.watch(&self.1, &self.2, &sample, (true, true));
             }
             over
         }
@@ -149,6 +158,11 @@ mod tests {
         other.rounds(5, 100, 30, false);
         other.rounds(5, 130, 40, false);
         assert!(!other.0.is_policed(), "30 % more");
+        // Unless it is less than 4 kbit/s: 5 and 8 segments in 20 s are 2.9 and 4.6.
+        let mut slow = Lossy { 3: 20_000_000, ..Lossy::new() };
+        slow.rounds(5, 5, 3, false);
+        slow.rounds(5, 8, 5, false);
+        assert!(slow.0.is_policed());
         let mut limited = Lossy::new();
         limited.rounds(4, 100, 30, false);
         limited.rounds(1, 100, 30, true);
