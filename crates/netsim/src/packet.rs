@@ -98,8 +98,16 @@ impl Packet {
             blocks = ack.blocks.map(|(low, high)| (near(low), near(high)));
             let (low, high) = ack.blocks[0];
             if low < ack.next {
-                let below = |seq: u32| u16::try_from(ack.next.saturating_sub(seq)).unwrap_or(u16::MAX);
-                (blocks[0], twice) = ((below(low), below(high)), TWICE);
+                // What came twice so far back that it cannot be told is not.
+                let below = |seq: u32| u16::try_from(ack.next.saturating_sub(seq)).ok();
+                match (below(low), below(high)) {
+                    (Some(low), Some(high)) => (blocks[0], twice) = ((low, high), TWICE),
+                    _ => {
+                        blocks.rotate_left(1);
+                        blocks[MOST_BLOCKS - 1] = (0, 0);
+                        sacked -= 1;
+                    }
+                }
             }
         }
         if let Some(delay) = ack.delay {
@@ -219,7 +227,7 @@ impl Frame for Packet {
         aqm::Packet {
             udp: self.kind == Kind::Datagram,
             // CE has taken the place of what was there before (RFC 9331, section 5.1).
-            l4s: self.flags & (L4S | CE) != 0,
+            l4s: self.flags & CE != 0 || self.flags & L4S != 0 && self.kind != Kind::Ack,
             flow,
             // Every path has hops of its own, and goes over a link once.
             pair: self.hop,
@@ -304,6 +312,12 @@ mod tests {
             assert_eq!(packet.acknowledgement(), ack);
             let count = blocks.iter().filter(|block| block.1 > 0).count() as u16;
             assert_eq!(packet.size, 52 + 8 * count);
+            assert!(!packet.packet().l4s, "an ACK is in no low-latency queue");
         }
+        // Too far back to be told: the others are.
+        let blocks = [(1, 2), (70_011, 70_012), (70_015, 70_017)];
+        let packet = Packet::ack(&Ack { next: 70_000, blocks, ..Ack::default() }, (1, 0), 2, 3, 52);
+        assert_eq!(packet.acknowledgement().blocks, [blocks[1], blocks[2], (0, 0)]);
+        assert_eq!(packet.size, 52 + 16);
     }
 }

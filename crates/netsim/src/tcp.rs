@@ -220,7 +220,7 @@ impl Profile {
     /// Whether the congestion control works by marks alone, so that everything is sent ECN-capable.
     #[must_use]
     pub const fn needs_ecn(&self) -> bool {
-        matches!(self.congestion, Congestion::Dctcp)
+        rack::congestion::needs_ecn(self.congestion)
     }
 
     /// Payload bytes of a full segment.

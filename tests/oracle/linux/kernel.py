@@ -38,7 +38,7 @@ def built() -> Path:
 
 
 def run(conf: Mapping[str, Any]) -> dict[str, Any]:
-    """One run: a configuration of points.py or open_loop.py with its `seed`."""
+    """One run: a configuration of points.py with its `seed`."""
     with TemporaryDirectory() as folder:
         given, result = Path(folder, "conf.json"), Path(folder, "result.json")
         given.write_text(json.dumps(dict(conf)))

@@ -39,20 +39,17 @@ pub mod rtt;
 mod sacks;
 mod timers;
 
-use crate::tcp::{Ack, Outbox, Profile};
+use crate::tcp::{Ack, DUP_THRESH, Outbox, Profile};
 use aqm::unit::Time;
 use board::Board;
 use clock::Clock;
 use congestion::{Control, Rules as _};
 use rate::RateSample;
-use recovery::Undo;
+use reduction::Undo;
 use rtt::Rtt;
 use sacks::Rack;
 use scenario::model::Halved;
 use timers::Timer;
-
-/// Duplicates that count as a loss while no reordering was seen (`tcp_reordering`).
-const DUP_THRESH: u32 = 3;
 
 /// A threshold that was never set (`TCP_INFINITE_SSTHRESH`).
 const INFINITE: u32 = 0x7fff_ffff;
@@ -267,11 +264,6 @@ impl State {
         }
     }
 
-    /// Sets the window.
-    pub const fn set_cwnd(&mut self, cwnd: u32) {
-        self.cwnd = cwnd;
-    }
-
     /// Whether the window is coming down (`tcp_in_cwnd_reduction`).
     const fn is_reducing(&self) -> bool {
         matches!(self.phase, Phase::Cwr | Phase::Recovery)
@@ -418,7 +410,7 @@ impl Sender {
         found.echo = profile.ecn && ack.ece;
         state.count_delivered(news, found.echo);
         if state.board.is_empty() {
-            self.control.on_ack(&mut self.state, profile, found.echo);
+            self.control.on_ack(&mut self.state, profile);
             if found.twice {
                 self.alert(profile, prior_una, &mut found);
             }
@@ -427,7 +419,7 @@ impl Sender {
         }
         self.take_off(profile, prior_high, &mut found, &mut sample);
         self.state.rack.widen(sample.prior_delivered, self.state.delivered);
-        self.control.on_ack(&mut self.state, profile, found.echo);
+        self.control.on_ack(&mut self.state, profile);
         self.settle_probe(profile, ack.next, &found);
         let mut repair = Repair::Nothing;
         let usual = found.acked && !found.sacked && !found.echo && !found.twice;
@@ -438,7 +430,6 @@ impl Sender {
             self.state.set_timer(profile);
         }
         let state = &mut self.state;
-        sample.advanced = found.advanced;
         state.sample(state.delivered - delivered, state.lost - lost, &mut sample);
         self.control_window(profile, &found, &sample);
         self.repair(profile, repair, out);
@@ -455,8 +446,8 @@ impl Sender {
             // Where much is reordered what is SACKed counts too (`tcp_may_raise_cwnd`).
             if found.acked || self.state.rack.reordering > DUP_THRESH && found.sacked {
                 self.control.grow(&mut self.state, profile, sample.delivered);
+                self.state.full_ticks = self.state.clock.ticks;
             }
         }
-        self.state.cwnd = self.state.cwnd.min(profile.max_window.max(1));
     }
 }

@@ -91,7 +91,10 @@ impl Kernel {
     fn aged(&self, idle: Span) -> u64 {
         let us = (idle.nanos() / 1000).min(255 << self.cell);
         match self.damping[(us >> self.cell) as usize] {
-            0 => self.avg - ((self.avg * us) >> self.cell).min(self.avg - (self.avg >> 1)),
+            0 => {
+                let part = (u128::from(self.avg) * u128::from(us)) >> self.cell;
+                self.avg - part.min(u128::from(self.avg - (self.avg >> 1))) as u64
+            }
             shift => self.avg >> shift,
         }
     }

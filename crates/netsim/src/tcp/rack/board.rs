@@ -235,7 +235,7 @@ impl Board {
     /// The receiver has none of what it SACKed (it reneged).
     pub fn forget_sacks(&mut self) {
         self.sent.iter_mut().for_each(|sent| sent.flags &= !SACKED);
-        self.sacked = 0;
+        (self.sacked, self.high_sacked) = (0, self.base);
         self.known = NO_BLOCKS;
     }
 

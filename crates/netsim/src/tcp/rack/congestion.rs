@@ -49,8 +49,8 @@ pub trait Rules {
     /// Something happened.
     fn on_event(&mut self, _: &mut State, _: &Profile, _: Event) {}
 
-    /// An acknowledgement came, with or without an echo of a mark, and was taken in.
-    fn on_ack(&mut self, _: &mut State, _: &Profile, _echo: bool) {}
+    /// An acknowledgement came and was taken in.
+    fn on_ack(&mut self, _: &mut State, _: &Profile) {}
 
     /// The window after a reduction that turned out to be wrong.
     fn undone(&mut self, state: &mut State) -> u32 {
@@ -116,8 +116,8 @@ macro_rules! controls {
                 match self { $(Self::$name(rules) => rules.on_event(state, profile, event)),* }
             }
             #[inline]
-            fn on_ack(&mut self, state: &mut State, profile: &Profile, echo: bool) {
-                match self { $(Self::$name(rules) => rules.on_ack(state, profile, echo)),* }
+            fn on_ack(&mut self, state: &mut State, profile: &Profile) {
+                match self { $(Self::$name(rules) => rules.on_ack(state, profile)),* }
             }
             fn undone(&mut self, state: &mut State) -> u32 {
                 match self { $(Self::$name(rules) => rules.undone(state)),* }
@@ -139,4 +139,10 @@ controls! {
     Cubic(cubic::Cubic),
     Dctcp(dctcp::Dctcp),
     Bbr(bbr::Bbr),
+}
+
+/// Whether a control works by marks alone, so that everything is sent ECN-capable (`TCP_CONG_NEEDS_ECN`).
+#[must_use]
+pub const fn needs_ecn(congestion: Congestion) -> bool {
+    matches!(congestion, Congestion::Dctcp)
 }

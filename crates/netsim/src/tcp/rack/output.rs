@@ -131,6 +131,9 @@ impl Sender {
 
     /// Sends new data as far as the window and the pace allow (`tcp_write_xmit`).
     pub(super) fn push(&mut self, profile: &Profile, out: &mut impl Outbox) {
+        if self.state.nxt >= self.state.end {
+            return;
+        }
         let mut sent = 0;
         while self.state.nxt < self.state.end && !self.state.is_held_back() {
             let state = &self.state;

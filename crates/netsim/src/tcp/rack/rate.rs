@@ -31,8 +31,6 @@ pub struct RateSample {
     pub lost: u32,
     /// Segments in the network before it.
     pub prior_in_flight: u32,
-    /// Whether it advanced the first outstanding segment.
-    pub advanced: bool,
 }
 
 impl State {

@@ -1,16 +1,16 @@
 //! A receiver as in the Linux kernel: when to acknowledge, and with which blocks.
 //!
-//! The first segments of a connection, as long as the receive window grows, and those after trouble are acknowledged one
-//! by one (quick ACKs), later every second, or one alone after 40 ms, more where segments come slowly. What comes beyond a gap is acknowledged at once,
-//! from the fourth on a millisecond later and together (compressed ACKs); what comes twice is reported (D-SACK), and what
-//! fills the last gap is acknowledged at once.
+//! The first segments of a connection, for as many as Linux's receive window would grow (`quick_acks`), and those after
+//! trouble are acknowledged one by one (quick ACKs), later every second, or one alone after 40 ms, more where segments come
+//! slowly. What comes beyond a gap is acknowledged at once, from the fourth on a millisecond later and together (compressed
+//! ACKs); what comes twice is reported (D-SACK), and what fills the last gap is acknowledged at once.
 //!
 //! Sources: Linux 7.2, `tcp_data_queue`, `tcp_data_queue_ofo`, `tcp_event_data_recv`, `__tcp_ack_snd_check`,
 //! `tcp_data_ecn_check` (net/ipv4/tcp_input.c), `tcp_send_delayed_ack` (tcp_output.c), `__tcp_cleanup_rbuf` (tcp.c),
 //! `dctcp_ece_ack_update` (tcp_dctcp.h); RFC 2018, 2883, 3168, 8257.
 //!
 //! # Departures from the source
-//! * The application reads at once, and the window never changes.
+//! * The application reads at once, and the window itself never changes. ACKs are not ECN-capable, DCTCP's neither.
 //! * The round trip that bounds a delayed and a compressed ACK is the handshake's (`tcp_synack_rtt_meas`): from the SYN
 //!   to the first segment.
 
@@ -23,6 +23,8 @@ const QUICK: u8 = 16;
 const QUICK_AFTER_MARK: u8 = 2;
 /// The longest delay of an ACK (`TCP_DELACK_MAX`).
 const LONGEST_DELAY: Span = Span::ms(200);
+/// That of one which no round trip bounds (`tcp_send_delayed_ack`: HZ / 2).
+const LONGEST_WITHOUT_RTT: Span = Span::ms(500);
 /// ACKs beyond a gap that go out at once, and those that may be saved at most (`tcp_comp_sack_nr`).
 const UNCOMPRESSED: u8 = 3;
 const MOST_COMPRESSED: u8 = 44;
@@ -204,9 +206,10 @@ impl Receiver {
     /// How long an ACK may wait follows how far segments are apart.
     fn adapt_delay(&mut self, clock: &Clock, profile: &Profile) {
         let least = ticks_of(profile.delayed_ack_timeout, profile.tick);
-        let most = ticks_of(LONGEST_DELAY, profile.tick).max(least);
+        let most = longest(profile);
         let gap = clock.ticks.wrapping_sub(self.came);
-        let rto = ticks_of(profile.min_rto + self.rtt, profile.tick);
+        // That of the handshake's round trip, three times which it is at first.
+        let rto = ticks_of(self.rtt + profile.min_rto.max(self.rtt + self.rtt), profile.tick);
         if self.delay == 0 {
             self.quick = self.quick.max(quick(QUICK, profile));
             self.delay = least;
@@ -355,13 +358,13 @@ impl Receiver {
         let least = ticks_of(profile.delayed_ack_timeout, profile.tick);
         let mut delay = self.delay;
         if delay > least {
-            let mut most = ticks_of(Span::ms(500), profile.tick);
+            let mut most = ticks_of(LONGEST_WITHOUT_RTT, profile.tick);
             if self.rtt > Span::ZERO {
                 most = most.min(ticks_of(self.rtt, profile.tick).max(least));
             }
             delay = delay.min(most);
         }
-        delay = delay.min(ticks_of(LONGEST_DELAY, profile.tick).max(least));
+        delay = delay.min(longest(profile));
         let mut expires = clock.ticks + delay;
         if self.due != Time::MAX {
             if self.expires <= clock.ticks + (delay >> 2) {
@@ -383,7 +386,7 @@ impl Receiver {
         }
         if self.due <= now && self.owed {
             // An ACK that had to wait in vain waits longer the next time.
-            self.delay = (self.delay * 2).min(ticks_of(LONGEST_DELAY, profile.tick));
+            self.delay = (self.delay * 2).min(longest(profile));
             self.acknowledge(profile, &mut send);
         }
     }
@@ -414,6 +417,11 @@ impl Receiver {
             delay: None,
         }
     }
+}
+
+/// The longest delay of an ACK in ticks.
+fn longest(profile: &Profile) -> u32 {
+    ticks_of(LONGEST_DELAY.max(profile.delayed_ack_timeout), profile.tick)
 }
 
 /// So many quick ACKs, if the profile has any.

@@ -1,6 +1,5 @@
 //! What an unusual acknowledgement leads to: which phase the sender is in, and what is to be sent again.
 
-pub(super) use super::reduction::Undo;
 use super::{Found, Phase, Repair, Sender};
 use crate::tcp::{Outbox, Profile};
 

@@ -182,8 +182,8 @@ impl Sender {
         state.cwnd = state.board.in_flight() + 1;
         state.credit = 0;
         state.full_ticks = state.clock.ticks;
-        if state.phase <= Phase::Disorder && state.board.sacked >= super::DUP_THRESH {
-            state.rack.reordering = state.rack.reordering.min(super::DUP_THRESH);
+        if state.phase <= Phase::Disorder && state.board.sacked >= crate::tcp::DUP_THRESH {
+            state.rack.reordering = state.rack.reordering.min(crate::tcp::DUP_THRESH);
         }
         self.enter(profile, Phase::Loss);
         let state = &mut self.state;

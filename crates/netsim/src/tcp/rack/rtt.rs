@@ -7,7 +7,7 @@
 //! ```
 //!
 //! So the least time-out is under the variance: a time-out is never shorter than srtt + 200 ms. With
-//! `rto_floor = "whole"` it is RFC 6298's, at least `min_rto` as a whole.
+//! `rto_floor = "whole"` the floor is RFC 6298's, `min_rto` as a whole, and rttvar at least a tick; its estimator is the same.
 //!
 //! Sources: Linux 7.2, `tcp_rtt_estimator`, `__tcp_set_rto`, `tcp_update_rtt_min` (net/ipv4/tcp_input.c); RFC 6298.
 
@@ -53,7 +53,7 @@ impl Rtt {
             rttvar: 0,
             round_end: 0,
             min: Minimum::new(0, u64::MAX),
-            rto: ticks_of(profile.initial_rto, profile.tick),
+            rto: ticks_of(profile.initial_rto, profile.tick).min(Self::max(profile)),
             backoff: 0,
         }
     }
@@ -118,7 +118,10 @@ impl Rtt {
     fn set_rto(&mut self, profile: &Profile) {
         let us = match profile.rto_floor {
             RtoFloor::Variance => self.smoothed() + self.rttvar,
-            RtoFloor::Whole => (self.smoothed() + self.rttvar).max(profile.min_rto.nanos() / 1000),
+            RtoFloor::Whole => {
+                let variance = self.rttvar.max(profile.tick.nanos() / 1000);
+                (self.smoothed() + variance).max(profile.min_rto.nanos() / 1000)
+            }
         };
         self.rto = ticks_of_us(us, profile.tick).min(Self::max(profile));
     }
@@ -127,7 +130,7 @@ impl Rtt {
     pub fn distrust(&mut self, profile: &Profile) {
         let us = FALLBACK.nanos() / 1000;
         (self.rttvar, self.mdev4, self.mdev_max) = (us, us, us);
-        self.rto = ticks_of(FALLBACK, profile.tick);
+        self.rto = ticks_of(FALLBACK, profile.tick).min(Self::max(profile));
     }
 
     /// Doubles the time-out.

@@ -9,9 +9,9 @@ use super::board::{EVER_RESENT, LOST, RESENT, SACKED, Sent};
 use super::clock::ticks_of_us;
 use super::rate::RateSample;
 use super::timers::Pending;
-use super::{DUP_THRESH, Found, Phase, Sender, State};
+use super::{Found, Phase, Sender, State};
 use crate::tcp::rack::congestion::Rules as _;
-use crate::tcp::{Ack, Profile};
+use crate::tcp::{Ack, DUP_THRESH, Profile};
 
 /// Recoveries for which a widened reordering window lasts (`TCP_RACK_RECOVERY_THRESH`).
 const LASTING: u8 = 16;
@@ -322,7 +322,7 @@ impl Sender {
             if sent.flags & SACKED == 0 {
                 state.count_delivered(1, found.echo);
                 // An echo from before it was sent again is of the first transmission (`tcp_skb_spurious_retrans`).
-                let spurious = sent.ambiguous() && state.echo != 0 && state.echo < (sent.at / 1000) as u32;
+                let spurious = sent.ambiguous() && echoes_before(state.echo, (sent.at / 1000) as u32);
                 if !spurious {
                     state.rack.advance(now, state.rtt.least(), seq, &sent);
                 }
@@ -376,7 +376,7 @@ fn is_duplicate(blocks: &[(u32, u32)], next: u32) -> bool {
     }
 }
 
-/// The ticks of `echo`, were it of the clock of timestamps, are those of a transmission before `since`.
+/// Whether an ACK echoes a timestamp from before `since`, in ms (`tcp_tsopt_ecr_before`).
 pub(super) const fn echoes_before(echo: u32, since: u32) -> bool {
     echo != 0 && echo < since
 }

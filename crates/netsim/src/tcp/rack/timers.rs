@@ -2,6 +2,7 @@
 
 use super::clock::{Clock, goes_off, ticks_of, ticks_of_us, us_of_ticks};
 use super::congestion::Rules as _;
+use super::rtt::Rtt;
 use super::sacks::LEAST_TIMEOUT_US;
 use super::{Phase, Sender, State, clock};
 use crate::tcp::{Outbox, Profile};
@@ -9,6 +10,8 @@ use aqm::unit::{Span, Time};
 
 /// Lost SYNs after which the time-out doubles (`tcp_syn_linear_timeouts`).
 const LINEAR_SYNS: u32 = 4;
+/// For so long the ACK of a lone segment may be delayed, in microseconds (RFC 8985, section 7.2; `TCP_RTO_MIN`).
+const LONGEST_DELAY_US: u64 = 200_000;
 /// What a receiver that took SACKs back is given at least, in microseconds.
 const RENEGING_US: u64 = 10_000;
 
@@ -40,7 +43,7 @@ impl Timer {
     /// Sets it to expire in so many ticks.
     pub(super) fn set(&mut self, clock: &Clock, pending: Pending, ticks: u32, profile: &Profile) {
         self.pending = pending;
-        self.expires = clock.ticks + ticks;
+        self.expires = clock.ticks + ticks.min(Rtt::max(profile));
         self.goes_off = goes_off(clock.ticks, self.expires, profile.tick);
     }
 
@@ -95,7 +98,11 @@ impl State {
         }
         let mut ticks = if self.rtt.srtt8 > 0 {
             // A single segment's ACK may be delayed.
-            let more = if self.board.len() == 1 { profile.min_rto.nanos() / 1000 } else { LEAST_TIMEOUT_US };
+            let more = if self.board.len() == 1 {
+                LONGEST_DELAY_US.min(profile.min_rto.nanos() / 1000)
+            } else {
+                LEAST_TIMEOUT_US
+            };
             ticks_of_us((self.rtt.srtt8 >> 2) + more, profile.tick)
         } else {
             ticks_of(profile.initial_rto, profile.tick)

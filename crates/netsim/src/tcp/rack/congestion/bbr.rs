@@ -358,7 +358,7 @@ impl Bbr {
         if self.mode == Mode::ProbeRtt {
             self.go_on_probing(state, profile);
         }
-        if sample.rate.is_some_and(|(delivered, _)| delivered > 0) {
+        if sample.delivered > 0 {
             self.restarting = false;
         }
     }

@@ -26,7 +26,9 @@ use aqm::unit::Span;
 
 /// Fractional bits of the time since the epoch (`BICTCP_HZ`).
 const TIME_BITS: u32 = 10;
-/// Beta and C are in parts of so many (`BICTCP_BETA_SCALE`).
+/// Fractional bits of C: the kernel has ten, for its C alone.
+const C_BITS: u32 = 30;
+/// Beta is in parts of so many (`BICTCP_BETA_SCALE`).
 const SCALE: u64 = 1024;
 /// HyStart does nothing below this window.
 const LOW_WINDOW: u32 = 16;
@@ -170,9 +172,9 @@ impl Cubic {
             + u64::from(ticks_of_us(self.delay_min, profile.tick));
         let t = (ticks << TIME_BITS) * profile.tick.nanos() / 1_000_000_000;
         let offset = t.abs_diff(self.k) as u128;
-        // The kernel's C is 410 of 1024.
-        let c = (profile.c * 1024.0).round() as u128;
-        let delta = ((c * offset * offset * offset) >> (10 + 3 * TIME_BITS)) as u32;
+        let c = (profile.c * f64::from(1 << C_BITS)).round() as u128;
+        let cube = (c * offset * offset * offset) >> (C_BITS + 3 * TIME_BITS);
+        let delta = u32::try_from(cube).unwrap_or(u32::MAX);
         let target =
             if t < self.k { self.origin.saturating_sub(delta) } else { self.origin.saturating_add(delta) };
         let cwnd = state.cwnd;

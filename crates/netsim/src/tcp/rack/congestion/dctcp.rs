@@ -59,7 +59,7 @@ impl Rules for Dctcp {
         (state.cwnd - part as u32).max(LEAST)
     }
 
-    fn on_ack(&mut self, state: &mut State, profile: &Profile, _echo: bool) {
+    fn on_ack(&mut self, state: &mut State, profile: &Profile) {
         if state.una < self.window_end {
             return;
         }
@@ -111,7 +111,7 @@ mod tests {
         (state.una, state.nxt) = (state.nxt, state.nxt + 100);
         state.delivered += 100;
         state.delivered_marked += marked;
-        dctcp.on_ack(state, profile, marked > 0);
+        dctcp.on_ack(state, profile);
         dctcp.alpha
     }
 
@@ -134,7 +134,7 @@ mod tests {
         let (mut dctcp, mut state, profile) = open();
         window(&mut dctcp, &mut state, &profile, 0);
         state.una = state.nxt - 1;
-        dctcp.on_ack(&mut state, &profile, false);
+        dctcp.on_ack(&mut state, &profile);
         assert_eq!(dctcp.alpha, 960);
     }
 

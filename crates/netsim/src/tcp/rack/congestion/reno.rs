@@ -40,7 +40,7 @@ pub fn slow_start(state: &mut State, delivered: u32) -> u32 {
     }
     let grown = state.cwnd.saturating_add(delivered).min(state.ssthresh);
     let left = delivered - (grown - state.cwnd);
-    state.set_cwnd(grown);
+    state.cwnd = grown;
     left
 }
 
@@ -56,5 +56,5 @@ pub fn creep(state: &mut State, pace: u32, delivered: u32) {
     state.credit += delivered;
     cwnd += state.credit / pace;
     state.credit %= pace;
-    state.set_cwnd(cwnd);
+    state.cwnd = cwnd;
 }
