@@ -57,7 +57,45 @@ def _closed() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "dualpi2_ecn_cubic_10m_40ms_n2", dumbbell("dualpi2", group(2, "cubic"), ecn=1)
 
 
-CLOSED = dict(_closed())
+def _others() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Other rates, delays and buffers, many flows, mixtures, DCTCP; two seeds each."""
+    fast = {"rate_mbit": 100, "dur": 30, "warm": 5}
+    yield "fifo_cubic_100m_30ms_n4_250p", dumbbell("pfifo limit 250", group(4, "cubic", 30), **fast)
+    yield "fifo_cubic_30m_150ms_n2_200p", dumbbell("pfifo limit 200", group(2, "cubic", 150), rate_mbit=30)
+    yield "fifo_reno_20m_10ms_n3_50p", dumbbell("pfifo limit 50", group(3, "reno", 10), rate_mbit=20)
+    yield "fifo_cubic_2m_60ms_n3_30p", dumbbell("pfifo limit 30", group(3, "cubic", 60), rate_mbit=2)
+    yield "fifo_bbr_20m_20ms_n1_20p", dumbbell("pfifo limit 20", group(1, "bbr", 20), rate_mbit=20)
+    yield "fifo_reno_10m_200ms_n1_50p", dumbbell("pfifo limit 50", group(1, "reno", 200))
+    yield "fifo_bbr_10m_100ms_n3_60p", dumbbell("pfifo limit 60", group(3, "bbr", 100))
+    for cc, n, limit in (
+        ("cubic", 1, 10),
+        ("cubic", 20, 100),
+        ("cubic", 50, 100),
+        ("reno", 2, 33),
+        ("reno", 20, 100),
+        ("bbr", 2, 400),
+    ):
+        yield f"fifo_{cc}_10m_40ms_n{n}_{limit}p", dumbbell(f"pfifo limit {limit}", group(n, cc))
+    yield "fifo_mix_cubic_reno", dumbbell("pfifo limit 100", group(2, "cubic"), group(2, "reno"))
+    yield "fifo_mix_cubic_bbr", dumbbell("pfifo limit 100", group(1, "cubic"), group(1, "bbr"))
+    yield "fifo_mix_cubic_bbr2", dumbbell("pfifo limit 40", group(2, "cubic"), group(2, "bbr"))
+    for cc in ("cubic", "reno"):
+        yield f"fifo_mix_rtt_{cc}", dumbbell("pfifo limit 60", group(2, cc, 20), group(2, cc, 120))
+    yield "hd_cubic_n3", dumbbell("pfifo_head_drop limit 80", group(3, "cubic"))
+    yield "codel_cubic_n20", dumbbell("codel limit 1000", group(20, "cubic"))
+    yield "codel_reno_n2_100ms", dumbbell("codel limit 1000", group(2, "reno", 100))
+    yield "codel_ecn_reno_n4", dumbbell("codel limit 1000 ecn", group(4, "reno"), ecn=1)
+    yield "pie_cubic_n20", dumbbell("pie limit 1000", group(20, "cubic"))
+    yield "fq_codel_mix", dumbbell("fq_codel limit 10240", group(2, "cubic"), group(2, "bbr"))
+    # HTB's burst of one byte makes the link exact, on which a threshold of two packets depends.
+    exact = {"ecn": 1, "burst": 1, "dur": 40}
+    yield "fifo_dctcp_n2", dumbbell("pfifo limit 50", group(2, "dctcp"), **exact)
+    yield "codel_dctcp_n2", dumbbell("codel limit 1000 ecn ce_threshold 2ms", group(2, "dctcp"), **exact)
+    threshold = "codel limit 1000 ecn ce_threshold 1ms"
+    yield "codel_dctcp_20m_20ms_n1", dumbbell(threshold, group(1, "dctcp", 20), rate_mbit=20, **exact)
+
+
+CLOSED = dict(_closed()) | dict(_others())
 """What is stored in reference.jsonl."""
 
 _SMALL = {name: words.replace("avpkt 1500 burst 40", "avpkt 1000 burst 50") for name, words in DISCIPLINES.items()}
