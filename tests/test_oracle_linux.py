@@ -41,6 +41,35 @@ def test_senders_do_what_those_of_linux_do(name: str) -> None:
     assert off(name) == []
 
 
+# Of other congestion controls the standards have none.
+STANDARD = [name for name in CLOSED if {group["cc"] for group in STORED[name].conf["groups"]} <= {"cubic", "reno"}]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", STANDARD)
+def test_the_standards_senders_lose_as_much_within_a_factor_of_two_and_time_out_no_more(name: str) -> None:
+    point = STORED[name]
+    metrics, _ = ours.run([Point(name, {**point.conf, "tcp": "rfc"}, point.runs)])
+    theirs, found = point.metrics(), metrics[name]
+    assert theirs["drops"].mean / 2 - 1 <= found["drops"].mean <= 2 * theirs["drops"].mean + 1
+    assert found["timeouts"].mean <= theirs["timeouts"].mean
+
+
+# One of each kind: what leaves, what arrives, what is marked, by time, by flow.
+DISCIPLINES = [
+    "codel_cubic_10m_40ms_n5",
+    "pie_ecn_cubic_10m_40ms_n2",
+    "fq_codel_reno_10m_40ms_n5",
+    "red_reno_10m_40ms_n5",
+]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", DISCIPLINES)
+def test_senders_and_disciplines_together_do_what_those_of_linux_do(name: str) -> None:
+    assert off(name) == []
+
+
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", OPEN)
 def test_disciplines_do_what_those_of_linux_do_to_packets_that_do_not_react(name: str) -> None:

@@ -64,7 +64,8 @@ def propagation(conf: Conf, rtt_ms: float) -> float:
 
 
 def _tcp(conf: Conf, congestion: str) -> dict[str, Any]:
-    tcp: dict[str, Any] = {"preset": "linux", "congestion": congestion}
+    # Another preset of ours than the guest's, to see how far it is from Linux.
+    tcp: dict[str, Any] = {"preset": conf.get("tcp", "linux"), "congestion": congestion}
     if conf.get("ecn"):
         tcp["ecn"] = True
     if "hystart" in conf and congestion == "cubic":
