@@ -140,6 +140,8 @@ params! {
         handshake: bool = true, "";
         /// Whether data is sent as ECT and CE marks are obeyed (RFC 3168).
         ecn: bool = false, "";
+        /// Whether what is sent again is ECN-capable too, and may say CWR (ns-2); RFC 3168 has it neither.
+        ecn_again: bool = false, "";
         /// How SACK tells what is lost and what is still in the network.
         sack_recovery: SackRecovery = SackRecovery::Rfc6675, "";
         /// SACK blocks that an ACK has room for.
@@ -201,6 +203,7 @@ const OWNED: &[(&str, Owner)] = &[
     ("recovery_burst", Owner::Classic),
     ("grow_after_recovery", Owner::Classic),
     ("sack_recovery", Owner::Classic),
+    ("ecn_again", Owner::Classic),
     ("slow_start_step", Owner::Classic),
     ("beta", Owner::Control(Congestion::Cubic)),
     ("c", Owner::Control(Congestion::Cubic)),
@@ -313,6 +316,7 @@ impl Tcp {
                 halved: Halved::Window,
                 recovery_burst: 2,
                 grow_after_recovery: true,
+                ecn_again: true,
                 sack_recovery: SackRecovery::Sack1,
                 restart_window: Some(1),
                 ..Self::default()

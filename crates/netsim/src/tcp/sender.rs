@@ -379,7 +379,7 @@ impl Sender {
         }
         let syn = seq == 0;
         // Neither a SYN nor a segment sent again may be marked (RFC 3168, sections 6.1.1 and 6.1.5).
-        let ect = profile.ecn && !again && !syn;
+        let ect = profile.ecn && (!again || profile.ecn_again) && !syn;
         let cwr = ect && std::mem::take(&mut self.say_cwr);
         // No control here is scalable, and only the receivers of today act on a push.
         out.send(Segment { seq, syn, again, cwr, ect, l4s: false, push: false, sent: now });
