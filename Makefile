@@ -13,7 +13,7 @@ unexport VIRTUAL_ENV
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench counts oracle kernel oracle-linux docs reproduce lock clean
+.PHONY: help setup demo test fuzz fuzz-guided digests lint format bench counts oracle kernel oracle-linux docs reproduce lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,26 @@ demo: setup ## run LRED experiment 1 (N = 400) for five AQMs: table, figure, rep
 test: setup ## run every test
 	cargo test --workspace --quiet
 	$(BIN)/pytest -n logical --dist worksteal
+
+# It goes on where the last session ended: out/fuzz/state.json. Some targets only: TARGETS='texts traces'; a wrong name lists
+# them. From a seed: SEED=0. One attack, as a finding names it: ONE=texts:4711.
+fuzz: setup ## attack with odd input for SECONDS=600; what is found is kept in tests/regressions
+	PYTHONPATH=tests $(BIN)/python -m fuzz $(if $(SECONDS),--seconds $(SECONDS)) $(if $(TARGETS),--targets $(TARGETS)) \
+	  $(if $(SEED),--seed $(SEED)) $(if $(ONE),--one $(ONE))
+
+# For SECONDS=600. What it finds goes, with a name that says what it is, to tests/regressions/texts.
+COVERAGE := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-pc-table \
+  -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-trace-compares
+fuzz-guided: setup ## let coverage guide mutations of scenario texts (needs nightly Rust and a C++ compiler)
+	RUSTFLAGS='$(COVERAGE) -Zsanitizer=address' cargo +nightly build --quiet --release --target x86_64-unknown-linux-gnu \
+	  --manifest-path tests/fuzz/guided/Cargo.toml --target-dir target/guided
+	PYTHONPATH=tests $(BIN)/python -m fuzz.corpus
+	target/guided/x86_64-unknown-linux-gnu/release/guided out/guided/seeds -dict=out/guided/words -timeout=10 -max_len=4096 \
+	  -rss_limit_mb=2048 -artifact_prefix=out/guided/ -max_total_time=$(or $(SECONDS),600)
+
+# Where results changed with a reason, RECORD=1 writes what a release build comes to.
+digests: setup ## check that builds for other processors come to the recorded results, bit for bit
+	PYTHONPATH=tests $(BIN)/python -m digests $(if $(RECORD),--record)
 
 lint: setup ## check format, lints and types; warnings are errors
 	rustfmt --check --edition 2024 $$(git ls-files '*.rs')

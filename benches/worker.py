@@ -35,6 +35,7 @@ def main() -> None:
         scenario = scenario.with_aqm(asked["aqm"])
     scenario = scenario.with_(asked["settings"])
     simulation = _core.Simulation(scenario.core, scenario.seed)
+    simulation.advance(0.0)  # the set-up
     ready = time.process_time()
     simulation.advance(scenario.duration)
     results = json.loads(simulation.results())

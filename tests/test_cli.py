@@ -8,11 +8,15 @@ import sys
 import time
 import unicodedata
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 from conftest import SMALL, Cli
+from typer.core import TyperOption
 
 from aqmlab import disciplines, table
+from aqmlab.cli import app
 
 
 def no_control_characters(text: str) -> bool:
@@ -91,7 +95,10 @@ def test_out_of_a_run_holds_everything(cli: Cli, small_file: Path, tmp_path: Pat
     assert done.stderr.startswith("written to out/deep")
     names = {file.name for file in (tmp_path / "out/deep").iterdir()}
     assert names == {"result.json", "scenario.toml", "series-7.parquet", "figure.png", "figure.svg", "report.html"}
-    assert json.loads((tmp_path / "out/deep/result.json").read_text()) == json.loads(done.stdout)
+    written = json.loads((tmp_path / "out/deep/result.json").read_text())
+    assert list(written.pop("files")) == ["series-7.parquet", "scenario.toml"]
+    assert len(written.pop("sha256")) == 64
+    assert written == json.loads(done.stdout)
 
 
 def test_out_of_a_comparison_has_a_folder_for_each(cli: Cli, small_file: Path, tmp_path: Path) -> None:
@@ -115,6 +122,9 @@ def test_out_of_a_comparison_has_a_folder_for_each(cli: Cli, small_file: Path, t
     [
         (["run"], "SCENARIO"),
         (["run", "nowhere.toml"], "nowhere.toml"),
+        (["run", ""], "'': must be the name of a file"),
+        (["run", "\x1b[31m"], "\\x1b[31m: no such file"),
+        (["validate", "\x1b[31m"], "\\x1b[31m: no such file"),
         (["run", "small.toml", "--seed", "1", "--seeds", "2"], "--seed or --seeds"),
         (["run", "small.toml", "--seeds", "0"], "--seeds"),
         (["run", "small.toml", "--jobs", "0"], "--jobs"),
@@ -126,6 +136,13 @@ def test_out_of_a_comparison_has_a_folder_for_each(cli: Cli, small_file: Path, t
         (["run", "small.toml", "--aqm", "lrd"], "lred"),
         (["run", "small.toml", "--aqm", "lred:beta=-1"], "beta"),
         (["run", "small.toml", "--surprise"], "--surprise"),
+        (["run", "small.toml", "--set", "seed=1", "--set", "seed =2"], "seed given twice"),
+        (["run", "small.toml", "--set", ".".join(["a"] * 12_000) + "=1"], "nested too deep"),
+        (["run", "small.toml", "--aqm", "fq:aqm=" * 10_000 + "codel"], "nested too deep"),
+        (["sweep", "small.toml", "--vary", ".".join(["a"] * 12_000) + "=1"], "--vary a.a"),
+        (["run", "small.toml", "--set", "title=\udcff"], "--set"),
+        (["compare", "small.toml", "--aqm", "pi\udcff"], "--aqm"),
+        (["sweep", "small.toml", "--vary", "aqm.q0\udcff=1"], "--vary"),
         (["compare", "small.toml"], "--aqm"),
         (["compare", "small.toml", "--aqm", "pi", "--aqm", "pi"], "twice"),
         (["compare", "small.toml", "--aqm", "all", "--aqm", "all"], "twice"),
@@ -155,6 +172,35 @@ def test_bad_usage_exits_2_and_says_why(cli: Cli, small_file: Path, arguments: l
     assert no_control_characters(done.stderr)
 
 
+def options() -> list[tuple[list[str], TyperOption]]:
+    """Every option of every command that takes one value, with the words that call the command."""
+    found: list[tuple[list[str], TyperOption]] = []
+
+    def look(command: Any, words: list[str]) -> None:
+        for name, inside in getattr(command, "commands", {}).items():
+            look(inside, [*words, name])
+        single = (one for one in command.params if isinstance(one, TyperOption) and not (one.is_flag or one.multiple))
+        found.extend((words, one) for one in single)
+
+    look(typer.main.get_command(app), [])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("words", "option"), options(), ids=lambda one: " ".join(one) if isinstance(one, list) else one.name
+)
+def test_an_option_that_takes_one_value_is_given_once(quick_cli: Cli, words: list[str], option: TyperOption) -> None:
+    value = str(getattr(option.type, "choices", ["3"])[0])
+    done = quick_cli(*words, *(["nothing.toml"] if words[0] != "design" else []), *[option.opts[0], value] * 2)
+    assert done.returncode == 2
+    assert option.opts[0] in done.stderr
+    assert "given 2 times" in done.stderr
+
+
+def test_a_flag_given_twice_is_a_flag(cli: Cli, small_file: Path) -> None:
+    assert cli("run", small_file, "--json", "--json").returncode == 0
+
+
 def test_validate_names_file_line_and_key(cli: Cli, small_file: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.toml"
     broken.write_text(SMALL.replace("q0 = 20", "beta = -1"), encoding="utf-8")
@@ -171,6 +217,114 @@ def test_a_folder_that_cannot_be_written_fails_before_the_run(cli: Cli, small_fi
     done = cli("run", small_file, "--set", "duration=1e6 s", "--out", "/proc")
     assert done.returncode == 1
     assert "/proc" in done.stderr
+
+
+@pytest.mark.parametrize("way", ["figure.svg", "series-7.parquet"])
+def test_a_folder_in_the_way_of_a_file_is_found_before_the_run(
+    cli: Cli, small_file: Path, tmp_path: Path, way: str
+) -> None:
+    (tmp_path / "out" / way).mkdir(parents=True)
+    done = cli("run", small_file, "--set", "duration=1e6 s", "--out", "out")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"out/{way}: in the way of {way}" in done.stderr
+
+
+def test_a_store_that_cannot_be_written_is_found_before_the_run(cli: Cli, small_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store/journals").write_text("")
+    done = cli("sweep", small_file, "--set", "duration=1e6 s", "--store", "store")
+    assert done.returncode == 1
+    assert "store/journals" in done.stderr
+    (tmp_path / "dangling").symlink_to("nowhere")
+    done = cli("sweep", small_file, "--set", "duration=1e6 s", "--store", "dangling")
+    assert done.returncode == 2
+    assert "dangling: not a folder" in done.stderr
+
+
+def test_a_label_longer_than_a_files_name_has_a_folder(cli: Cli, small_file: Path, tmp_path: Path) -> None:
+    long = f"lred:q0=20.{'0' * 300}"
+    done = cli("compare", small_file, "--aqm", long, "--aqm", "pi", "--out", "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert list(json.loads((tmp_path / "out/comparison.json").read_text())["results"]) == [long, "pi"]
+
+
+def shell(line: str, folder: Path) -> "subprocess.CompletedProcess[bytes]":
+    """Call aqmlab as $A from a shell."""
+    environment = os.environ | {"A": f"{sys.executable} -m aqmlab"}
+    return subprocess.run(
+        ["bash", "-c", line], cwd=folder, env=environment, capture_output=True, timeout=60, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("run small.toml", 0),
+        ("compare small.toml --aqm pi --aqm red", 0),
+        ("sweep small.toml --vary aqm.q0=5,6", 0),
+        ("fluid small.toml", 0),
+        ("validate small.toml", 0),
+        ("show lred", 0),
+        ("run nowhere.toml", 2),
+        ("run small.toml --surprise", 2),
+        ("run small.toml --out /proc/x", 1),
+    ],
+)
+def test_a_command_whose_messages_nobody_reads_ends_as_ever(
+    small_file: Path, tmp_path: Path, command: str, status: int
+) -> None:
+    whole = shell(f"$A {command}", tmp_path)
+    assert whole.returncode == status
+    for nobody in ("2>&-", "2>/dev/full"):
+        done = shell(f"rm -rf out; $A {command} {nobody}", tmp_path)
+        assert (done.returncode, done.stdout) == (status, whole.stdout), nobody
+    assert shell(f"$A {command} >&- 2>&- <&-", tmp_path).returncode == status
+
+
+def test_files_are_written_though_their_reader_has_left(small_file: Path, tmp_path: Path) -> None:
+    for command in ("run small.toml", "compare small.toml --aqm pi --aqm red", "fluid small.toml"):
+        folder = command.split()[0]
+        done = shell(f"$A {command} --out {folder} > /dev/full", tmp_path)
+        assert (done.returncode, done.stderr) == (1, b"the standard output: No space left on device\n")
+        assert (tmp_path / folder / "report.html").is_file()
+
+
+def test_names_that_are_not_utf_8_are_names(small_file: Path, tmp_path: Path) -> None:
+    odd = os.fsdecode(b"odd\xff")
+    (tmp_path / f"{odd}.toml").write_bytes(small_file.read_bytes())
+    options = "--vary aqm.q0=5,6 --store $'store\\xff'"
+    for line in ("run $'odd\\xff.toml' --out $'run\\xff'", f"sweep $'odd\\xff.toml' {options}"):
+        done = shell(f"$A {line}", tmp_path)
+        assert (done.returncode, done.stderr) == (0, b"")
+    assert (tmp_path / os.fsdecode(b"run\xff") / "report.html").is_file()
+    assert (tmp_path / "out" / odd / "report.html").is_file()
+    trace = SMALL.replace('kind = "ftp"', 'kind = "trace"\nfile = "trace.csv"').partition("count")[0]
+    (tmp_path / odd).mkdir()
+    (tmp_path / odd / "trace.csv").write_text("time,size\n0,100\n")
+    (tmp_path / odd / "trace.toml").write_text(trace)
+    done = shell("$A run $'odd\\xff/trace.toml'", tmp_path)
+    assert done.returncode == 2
+    assert b"its whole path is not UTF-8" in done.stderr
+
+
+def test_a_scenario_may_come_from_the_standard_input(small_file: Path, tmp_path: Path) -> None:
+    assert shell("$A run - < small.toml", tmp_path).stdout == shell("$A run small.toml", tmp_path).stdout
+    assert shell("$A validate - < small.toml", tmp_path).stdout.startswith(b"-: valid")
+    assert shell("$A sweep - < small.toml", tmp_path).returncode == 0
+    assert (tmp_path / "out/stdin/sweep.json").is_file()
+    done = shell("head -c 17000000 /dev/zero | $A run -", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"<stdin>: more than 16 MiB")
+    assert b"<stdin>: not UTF-8" in shell("echo $'\\xff' | $A run -", tmp_path).stderr
+
+
+def test_nobody_waits_for_a_pipe(small_file: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for command in ("run pipe", "validate pipe", "sweep small.toml --cluster pipe"):
+        done = shell(f"$A {command}", tmp_path)
+        assert done.returncode == (1 if "cluster" in command else 2)
+        assert b"pipe" in done.stderr
+        assert b"must be a regular file" in done.stderr
 
 
 def test_a_second_interrupt_does_not_lose_what_was_finished(small_file: Path, tmp_path: Path) -> None:

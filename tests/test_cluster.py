@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -188,8 +189,21 @@ def test_a_scheduler_without_workers_is_left_after_a_while_and_one_that_goes_at_
         with pytest.raises(ClusterError, match=r"^tcp://\S+: the scheduler has had no worker for 0.5 s"):
             aqmlab.sweep(tiny, VARY, cluster=str(empty.file))
         monkeypatch.setattr(cluster, "PATIENCE", 60.0)
+        connected, is_connected = cluster._connected, threading.Event()
+
+        def connect(address: str) -> distributed.Client:
+            client = connected(address)
+            is_connected.set()
+            return client
+
+        monkeypatch.setattr(cluster, "_connected", connect)
         with pytest.raises(ClusterError, match="the scheduler has gone; what had come back is kept"):
-            aqmlab.sweep(tiny, VARY, cluster=str(empty.file), progress=lambda _: empty.scheduler.kill())
+            aqmlab.sweep(
+                tiny,
+                VARY,
+                cluster=str(empty.file),
+                progress=lambda _: empty.scheduler.kill() if is_connected.is_set() else None,
+            )
 
 
 def test_without_dask_it_is_said_how_to_get_it(tiny: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,7 +274,7 @@ def test_a_batch_that_takes_too_long_is_cut(tiny: Scenario, on_worker: SimpleNam
 
 def test_a_batch_that_is_cancelled_ends(tiny: Scenario, on_worker: SimpleNamespace) -> None:
     on_worker.state = "cancelled"
-    assert done(list(tasks(tiny, 3, 7000.0))) == 1
+    assert done(list(tasks(tiny, 3, 7000.0))) == 0
     assert done(list(tasks(tiny.with_(duration="1e6 s"), 3, 1e9))) == 0
 
 
@@ -268,3 +282,26 @@ def test_a_task_that_means_something_else_on_the_worker_is_refused(tiny: Scenari
     (one, other) = tasks(tiny, 1, 7000.0)
     with pytest.raises(ClusterError, match="seed 0 is another run than on the client"):
         done([Task(one.scenario, one.seed, other.key, one.label, one.cost)])
+
+
+def test_a_trace_that_is_another_on_the_worker_is_refused_however_often_it_was_read(
+    tmp_path: Path, on_worker: SimpleNamespace
+) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("time,size\n0,500\n")
+    scenario = Scenario.parse(f"duration = '2 s'\n[dumbbell]\n[[traffic]]\nkind = 'trace'\nfile = '{file}'\n").with_aqm(
+        "lred"
+    )
+    first = list(tasks(scenario, 1, 7000.0))
+    assert done(first) == len(first)
+    file.write_text("time,size\n0,600\n")
+    second = list(tasks(scenario.anew(), 1, 7000.0))
+    assert second[0].key != first[0].key
+    assert done(second) == len(second), "what was read earlier is read anew"
+    with pytest.raises(ClusterError, match="the aqmlab or a trace there differs"):
+        done(first)
+    file.unlink()
+    task._read.cache_clear()
+    _, outcomes = cluster.perform(_core.engine_version, 60.0, pickle.dumps(second))
+    assert "on worker tcp://here:1" in outcomes[0].error
+    assert "no such file" in outcomes[0].error

@@ -16,7 +16,17 @@ import aqmlab
 from aqmlab.pages import PAGES
 
 # The command line documents itself by its options, and the engine by its stub.
-UNDOCUMENTED = {"_core", "__main__", "cli", "cli_analyse", "cli_design", "cli_fluid", "cli_reproduce", "cli_sweep"}
+UNDOCUMENTED = {
+    "_core",
+    "__main__",
+    "cli",
+    "cli_analyse",
+    "cli_command",
+    "cli_design",
+    "cli_fluid",
+    "cli_reproduce",
+    "cli_sweep",
+}
 
 
 def modules() -> Iterator[Any]:

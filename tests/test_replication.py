@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,16 +18,19 @@ class Waiting:
 
     behaviour: dict[int, Any]
 
-    def __init__(self, scenario: _core.Scenario, seed: int) -> None:
-        self.real = _core.Simulation(scenario, seed)
+    def __init__(self, scenario: _core.Scenario, seed: int, accounted: bool) -> None:
+        self.real = _core.Simulation(scenario, seed, accounted)
         self.seed = seed
 
-    def advance(self, until: float) -> None:
+    def advance(self, until: float, look: Callable[[float], bool]) -> bool:
         self.behaviour.get(self.seed, lambda: None)()
-        self.real.advance(until)
+        return look(0.0) and self.real.advance(until, look)
 
     def results(self) -> str:
         return self.real.results()
+
+    def violations(self) -> list[str]:
+        return self.real.violations() if self.seed == 7 else ["link bottleneck: 9 sent, but 8 delivered"]
 
     def series(self) -> Any:
         return self.real.series()
@@ -86,11 +90,12 @@ def test_progress_ends_at_one_and_never_falls(small: Scenario, behaviour: dict[i
 
 
 def test_an_interrupt_keeps_what_was_finished(small: Scenario, behaviour: dict[int, Any]) -> None:
-    second_began = threading.Event()
-    behaviour[8] = lambda: (second_began.set(), time.sleep(0.02))
+    second_began, interrupted = threading.Event(), threading.Event()
+    behaviour[8] = lambda: (second_began.set(), interrupted.wait(), time.sleep(0.2))
 
     def progress(_: float) -> None:
         if second_began.is_set():
+            interrupted.set()
             raise KeyboardInterrupt
 
     with pytest.raises(Interrupted, match="1 of 3 runs finished") as stopped:
@@ -129,6 +134,21 @@ def test_a_failed_run_exits_1_after_reporting_the_others(
     assert "out of luck; the runs that finished are reported" in shown.err
 
 
+def test_a_check_changes_no_result(small: Scenario) -> None:
+    plain, checked = aqmlab.run(small, 2), aqmlab.run(small, 2, check=True)
+    assert [run.metrics for run in plain.runs] == [run.metrics for run in checked.runs]
+    assert plain.series.equals(checked.series)
+    with pytest.raises(RuntimeError, match="not accounted for"):
+        _core.Simulation(small.core, 7).violations()
+
+
+def test_a_run_that_does_not_add_up_is_not_reported(small: Scenario, behaviour: dict[int, Any]) -> None:
+    with pytest.raises(RunFailed, match=r"seed 8: .*9 sent, but 8 delivered") as caught:
+        aqmlab.run(small, 2, check=True)
+    assert caught.value.finished["lred"].seeds == [7]
+    assert aqmlab.run(small, 2).seeds == [7, 8]
+
+
 def test_memory_that_is_not_there_is_refused(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     import psutil
 
@@ -143,11 +163,12 @@ def test_memory_that_is_not_there_is_refused(small: Scenario, monkeypatch: pytes
 
 
 def test_an_interrupted_comparison_is_balanced(small: Scenario, behaviour: dict[int, Any]) -> None:
-    second_began = threading.Event()
-    behaviour[8] = lambda: (second_began.set(), time.sleep(0.02))
+    second_began, interrupted = threading.Event(), threading.Event()
+    behaviour[8] = lambda: (second_began.set(), interrupted.wait(), time.sleep(0.2))
 
     def progress(_: float) -> None:
         if second_began.is_set():
+            interrupted.set()
             raise KeyboardInterrupt
 
     with pytest.raises(Interrupted, match="2 of 6 runs finished") as stopped:

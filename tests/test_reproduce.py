@@ -16,6 +16,7 @@ from aqmlab.files import read_json
 from aqmlab.papers import library, pages, running, writing
 from aqmlab.papers.estimate import estimates, measured_speed
 from aqmlab.papers.running import Effort
+from aqmlab.store import Store
 from aqmlab.task import Outcome as Done
 from aqmlab.task import Task
 
@@ -211,6 +212,46 @@ def test_a_run_that_fails_is_listed_and_costs_what_needs_it(bloat: Path, quick_c
     assert done.stderr.startswith("bloat: CoDel, dumbbell.buffer = 0")
     document = read_json(tmp_path / "out/findings.json")
     assert [one["claim"] for one in document["not_judged"]] == ["shorter"]
+
+
+def test_runs_that_are_lost_from_the_store_end_it_with_a_status_of_their_own(
+    bloat: Path, quick_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add = Store.add
+    first: list[bytes] = []
+
+    def forgetful(self: Store, payload: bytes) -> None:
+        first.append(payload[:32])
+        if payload[:32] != first[0]:
+            add(self, payload)
+
+    monkeypatch.setattr(Store, "add", forgetful)
+    done = quick_cli("reproduce", bloat, "--quick", "--jobs", "1", "--out", "out")
+    assert done.returncode == 3
+    assert "seed 1: done and not in out/store afterwards" in done.stderr
+    assert first.count(first[0]) == 3
+    assert len(first) == 4 + 2
+
+
+def test_findings_that_are_damaged_are_made_anew_and_make_no_pages(
+    bloat: Path, quick_cli: Cli, tmp_path: Path, simulated: list[Task]
+) -> None:
+    quick_cli("reproduce", bloat, "--quick", "--out", "out")
+    file = tmp_path / "out/findings.json"
+    sound = file.read_bytes()
+    at = sound.index(b'"verdict": "reproduced"') + 12
+    simulated.clear()
+    for damaged in (sound[:at] + b"R" + sound[at + 1 :], sound[:-1], b"{}"):
+        file.write_bytes(damaged)
+        with pytest.raises(
+            ValueError, match=r"findings\.json: not as it was saved.*make it anew: aqmlab reproduce all"
+        ):
+            pages.write(tmp_path / "out", tmp_path / "docs")
+        done = quick_cli("reproduce", bloat, "--quick", "--out", "out")
+        assert "nothing to do" not in done.stdout
+        assert read_json(file)["claims"][0]["verdict"] == "reproduced"
+    assert simulated == []
+    assert "nothing to do" in quick_cli("reproduce", bloat, "--quick", "--out", "out").stdout
 
 
 def test_an_error_in_one_paper_does_not_lose_the_others(

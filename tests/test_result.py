@@ -2,14 +2,22 @@
 
 import errno
 import json
+import os
+import random
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import polars
 import pytest
 from polars.testing import assert_frame_equal
 
 import aqmlab
-from aqmlab import DISTRIBUTIONS, METRICS, Comparison, Result, Scenario, Summary
+from aqmlab import DISTRIBUTIONS, METRICS, Comparison, Result, Scenario, Summary, files
+from aqmlab.sealed import sealed
 
 
 @pytest.fixture
@@ -44,15 +52,6 @@ def test_queues_with_names_are_told_apart(small: Scenario, tmp_path: Path) -> No
     assert (queues[0] + queues[1]).to_list() == pytest.approx(result.series["bottleneck.queue.mean"].to_list())
     assert result.signals == ["p", "c1", "demand", "r"]
     result.save(tmp_path)
-    assert Result.load(tmp_path) == result
-
-
-def test_a_result_from_before_queues_had_names_has_none(result: Result, tmp_path: Path) -> None:
-    result.save(tmp_path)
-    document = result.document()
-    for part in (document, *document["runs"]):
-        assert part.pop("lanes") == {}
-    (tmp_path / "result.json").write_text(json.dumps(document))
     assert Result.load(tmp_path) == result
 
 
@@ -158,7 +157,7 @@ def test_a_saved_comparison_is_loaded_as_it_was(comparison: Comparison, tmp_path
     assert not list(tmp_path.rglob(".*")), "temporary files are left"
 
 
-@pytest.mark.parametrize("missing", ["runs", "version", "distributions"])
+@pytest.mark.parametrize("missing", ["runs", "version", "distributions", "lanes"])
 def test_a_result_of_another_version_is_refused_with_the_way_to_make_it_anew(
     result: Result, tmp_path: Path, missing: str
 ) -> None:
@@ -166,27 +165,218 @@ def test_a_result_of_another_version_is_refused_with_the_way_to_make_it_anew(
     document = result.document()
     for part in (document, *document["runs"]):
         part.pop(missing, None)
-    (tmp_path / "result.json").write_text(json.dumps(document))
-    with pytest.raises(ValueError, match=rf"result\.json: of another version.*{missing}.*aqmlab run .*scenario\.toml"):
+    (tmp_path / "result.json").write_bytes(sealed(document))
+    with pytest.raises(ValueError, match=rf"result\.json: of another version.*{missing}.*the call that made it again"):
         Result.load(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "\x00"])
-def test_a_broken_document_is_refused_by_name(comparison: Comparison, tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize("text", ["{", "[]", "\x00", "{}", '{\n  "version": "0.1.0"\n}\n'])
+def test_a_document_that_has_no_checksum_is_refused_with_the_way_to_make_it_anew(
+    comparison: Comparison, tmp_path: Path, text: str
+) -> None:
     comparison.save(tmp_path)
-    for kind, file in ((Result, tmp_path / "lred/result.json"), (Comparison, tmp_path / "comparison.json")):
+    for kind, file, cure in (
+        (Result, tmp_path / "lred/result.json", rf"the call that made it again, with --out {tmp_path}/lred$"),
+        (Comparison, tmp_path / "comparison.json", rf"the call that made it again, with --out {tmp_path}$"),
+    ):
         file.write_text(text)
-        with pytest.raises(ValueError, match=f"{file.name}: not "):
+        with pytest.raises(ValueError, match=f"{file.name}: not as it was saved: no checksum at its end.*{cure}"):
             kind.load(file.parent)
-    (tmp_path / "comparison.json").write_text("{}")
-    with pytest.raises(ValueError, match=r"comparison\.json: not a comparison"):
+    (tmp_path / "comparison.json").write_bytes(sealed({}))
+    with pytest.raises(ValueError, match=r"comparison\.json: of another version of aqmlab \(it has no results\)"):
         Comparison.load(tmp_path)
+
+
+def test_of_a_result_that_is_saved_over_another_nothing_is_left(small: Scenario, tmp_path: Path) -> None:
+    first = aqmlab.run(small.with_({"record.cwnd": "100 ms"}), seeds=2)
+    second = aqmlab.run(small.with_({"record.series": False}, seed=8))
+    notes = [tmp_path / name for name in ("report.html", "series-of-mine.parquet", "cwnd-7.csv")]
+    for file in notes:
+        file.write_text("not of the result")
+    first.save(tmp_path)
+    assert {file.name for file in tmp_path.glob("*-?.parquet")} == {
+        f"{name}-{seed}.parquet" for name in ("series", "cwnd") for seed in (7, 8)
+    }
+    second.save(tmp_path)
+    loaded = Result.load(tmp_path)
+    assert loaded == second
+    for ask in (loaded.series_of, loaded.cwnd_of):
+        with pytest.raises(LookupError, match="recorded no"):
+            ask(8)
+    assert {file.name for file in tmp_path.iterdir()} == {
+        "result.json",
+        "scenario.toml",
+        *(file.name for file in notes),
+    }
+    assert {file.read_text() for file in notes} == {"not of the result"}
+
+
+def test_of_a_comparison_that_is_saved_over_another_nothing_is_left(comparison: Comparison, tmp_path: Path) -> None:
+    comparison.save(tmp_path)
+    (tmp_path / "lred/notes.txt").write_text("mine")
+    Comparison({"pi:q_ref=9": comparison["pi:q_ref=9"]}).save(tmp_path)
+    assert {file.name for file in tmp_path.iterdir()} == {"comparison.json", "lred", "pi_q_ref=9"}
+    assert [file.name for file in (tmp_path / "lred").iterdir()] == ["notes.txt"]
+    comparison.save(tmp_path)
+    (tmp_path / "lred/notes.txt").unlink()
+    Comparison({"pi:q_ref=9": comparison["pi:q_ref=9"]}).save(tmp_path)
+    assert not (tmp_path / "lred").exists()
+    assert list(Comparison.load(tmp_path)) == ["pi:q_ref=9"]
+
+
+def test_no_label_leads_out_of_the_folder(comparison: Comparison, tmp_path: Path) -> None:
+    named = Comparison(dict(zip(["..", "."], comparison.values(), strict=True)))
+    named.save(tmp_path / "out")
+    assert [file.name for file in tmp_path.iterdir()] == ["out"]
+    assert Comparison.load(tmp_path / "out").document() == named.document()
+
+
+def test_a_save_that_is_killed_between_any_two_steps_leaves_the_old_the_new_or_nothing_that_loads(
+    small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    first = aqmlab.run(small.with_({"record.cwnd": "100 ms"}), seeds=2)
+    second = aqmlab.run(small.with_aqm("pi"), seeds=[8, 9])
+    outcomes: list[str] = []
+    while outcomes[-1:] != ["new"]:
+        folder, left = tmp_path / str(len(outcomes)), len(outcomes)
+        first.save(folder)
+
+        def step(change: Callable[..., Any]) -> Callable[..., Any]:
+            def counted(*arguments: Any, **named: Any) -> Any:
+                nonlocal left
+                if left == 0:
+                    raise Killed
+                left -= 1
+                return change(*arguments, **named)
+
+            return counted
+
+        with monkeypatch.context() as patch, suppress(Killed):
+            for name in ("replace", "unlink", "mkdir", "open"):
+                patch.setattr(Path, name, step(getattr(Path, name)))
+            patch.setattr(shutil, "rmtree", lambda *_, **__: None)
+            second.save(folder)
+        try:
+            loaded = Result.load(folder)
+        except ValueError as error:
+            outcomes.append("refused" if "to make it anew" in str(error) else str(error))
+            continue
+        same = first if loaded == first else second
+        assert loaded == same
+        for seed in same.seeds:
+            assert_frame_equal(loaded.series_of(seed), same.series_of(seed))
+        outcomes.append("old" if same is first else "new")
+    assert list(dict.fromkeys(outcomes)) == ["old", "refused", "new"]
+    assert outcomes.count("old") > 4, "all is written before anything is replaced"
+
+
+def test_a_full_disk_leaves_the_old_result(result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result.save(tmp_path)
+    before = {file: file.read_bytes() for file in tmp_path.iterdir()}
+
+    def full(_: int) -> None:
+        if len(list(tmp_path.glob(".*/*"))) == 3:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(OSError, match=f"No space left on device: '{tmp_path}/scenario.toml'"):
+        aqmlab.run(result.scenario.with_aqm("pi"), seeds=2).save(tmp_path)
+    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+def test_what_a_save_left_that_was_killed_goes_in_time(result: Result, tmp_path: Path) -> None:
+    for name, age in ((".new.unfinished", 60), (".old.unfinished", 7200)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "series-7.parquet").write_bytes(b"PAR1")
+        os.utime(tmp_path / name, (time.time() - age,) * 2)
+    result.save(tmp_path)
+    assert [file.name for file in tmp_path.glob(".*")] == [".new.unfinished"]
+
+
+def test_whatever_of_a_result_is_damaged_is_refused_by_name(small: Scenario, tmp_path: Path) -> None:
+    aqmlab.run(small.with_({"record.cwnd": "100 ms"})).save(tmp_path)
+    rng = random.Random(1)
+    for file in sorted(tmp_path.iterdir()):
+        sound = file.read_bytes()
+        damaged = [sound[:-1], b"", bytes(len(sound)), sound + sound]
+        for _ in range(60):
+            flipped = bytearray(sound)
+            flipped[rng.randrange(len(sound))] ^= 1 << rng.randrange(8)
+            damaged.append(bytes(flipped))
+        for data in damaged:
+            file.write_bytes(data)
+            with pytest.raises(ValueError, match=rf"{file.name}: not .* to make it anew: the call that made it again"):
+                Result.load(tmp_path)
+        file.write_bytes(sound)
+        if file.name != "result.json":
+            file.unlink()
+            with pytest.raises(ValueError, match=rf"{file.name}: missing; to make it anew: the call"):
+                Result.load(tmp_path)
+            file.write_bytes(sound)
+    Result.load(tmp_path)
+
+
+def exchange(one: Path, other: Path) -> None:
+    first, second = one.read_bytes(), other.read_bytes()
+    assert first != second
+    one.write_bytes(second)
+    other.write_bytes(first)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("lred/series-7.parquet", "lred/series-8.parquet"),
+        ("lred/series-7.parquet", "pi/series-7.parquet"),
+        ("lred/scenario.toml", "pi/scenario.toml"),
+        ("lred/result.json", "pi/result.json"),
+    ],
+)
+def test_files_of_a_comparison_that_are_exchanged_are_refused(
+    small: Scenario, tmp_path: Path, one: str, other: str
+) -> None:
+    aqmlab.compare(small, ["lred", "pi"], 2).save(tmp_path)
+    exchange(tmp_path / one, tmp_path / other)
+    with pytest.raises(ValueError, match="not what was saved with the rest"):
+        Comparison.load(tmp_path)
+
+
+def test_folders_of_a_comparison_that_are_exchanged_are_refused(comparison: Comparison, tmp_path: Path) -> None:
+    comparison.save(tmp_path)
+    (tmp_path / "lred").rename(tmp_path / "aside")
+    (tmp_path / "pi_q_ref=9").rename(tmp_path / "lred")
+    (tmp_path / "aside").rename(tmp_path / "pi_q_ref=9")
+    with pytest.raises(ValueError, match=r"lred/result\.json: not what was saved with the rest"):
+        Comparison.load(tmp_path)
+
+
+def test_a_result_has_no_series_of_what_was_saved_there_since(small: Scenario, tmp_path: Path) -> None:
+    aqmlab.run(small).save(tmp_path)
+    loaded = Result.load(tmp_path)
+    aqmlab.run(small.with_aqm("pi")).save(tmp_path)
+    with pytest.raises(ValueError, match=r"series-7\.parquet: not what was saved with the rest"):
+        _ = loaded.series
 
 
 def test_labels_that_look_alike_get_folders_of_their_own(comparison: Comparison, tmp_path: Path) -> None:
     alike = Comparison({"a:b": comparison["lred"], "a/b": comparison["pi:q_ref=9"]})
     alike.save(tmp_path)
     assert Comparison.load(tmp_path).document() == alike.document()
+
+
+def test_every_label_makes_a_folder_of_its_own_within_the_folder() -> None:
+    from aqmlab.comparison import folders
+
+    labels = ["..", ".", "", "a/b", "a:b", "A:B", "x" * 300, "x" * 299 + "y", "é" * 200, "figure.png", "\n\x1b", "pi"]
+    names = folders(labels)
+    assert len({name.casefold() for name in names}) == len(labels)
+    assert max(len(name.encode()) for name in names) < 143, "what the smallest of file systems have room for"
+    assert not {"", ".", "..", "figure.png"}.intersection(names)
+    assert all(set("/\n\x1b").isdisjoint(name) for name in names)
+    assert names[-1] == "pi"
 
 
 def test_the_document_is_json_without_nan(result: Result) -> None:
@@ -204,6 +394,17 @@ def test_representations_are_small_tables(result: Result, comparison: Comparison
     assert "±" in repr(result)
     assert [line.split()[0] for line in repr(comparison).splitlines()[4:]] == list(comparison)
     assert repr(Comparison({})) == "<Comparison of nothing>"
+
+
+def test_a_document_is_read_from_a_regular_file(tmp_path: Path) -> None:
+    from aqmlab.files import read_json
+
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="must be a regular file"):
+        read_json(tmp_path / "pipe")
+    (tmp_path / "deep").write_text("[" * 100_000)
+    with pytest.raises(ValueError, match="deep: not a document"):
+        read_json(tmp_path / "deep")
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 """The Python face of a scenario."""
 
+from typing import Any
+
 import pytest
 from conftest import SMALL
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aqmlab import Scenario, ScenarioError, shipped
+from aqmlab import Scenario, ScenarioError, shipped, sweep
 
 
 def test_values_are_seconds_and_numbers(small: Scenario) -> None:
@@ -13,6 +15,49 @@ def test_values_are_seconds_and_numbers(small: Scenario) -> None:
     assert small.memory > 0
     assert small.packets > 0
     assert repr(small) == "<Scenario 'Small': lred, 5 s, seed 7>"
+
+
+def nested(kind: type, depth: int) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = [value] if kind is list else {"a": value}
+    return value
+
+
+def test_what_is_nested_too_deep_is_refused(small: Scenario) -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    circle: dict[str, Any] = {}
+    circle["a"] = circle
+    for settings in (
+        {"seed": nested(list, 10_000)},
+        {"seed": nested(list, 64)},
+        {"seed": endless},
+        nested(dict, 10_000),
+        nested(dict, 65),
+        circle,
+        {".".join(["a"] * 10_000): 1},
+    ):
+        with pytest.raises(ScenarioError, match="nested too deep: must lie in 64 tables and lists"):
+            small.with_(settings)
+    assert small.with_({"seed": nested(list, 63)}) != small
+    assert small.with_(nested(dict, 64)) != small
+
+
+def test_lists_hold_so_many_values_at_most(small: Scenario) -> None:
+    doubled: Any = 1
+    for _ in range(60):
+        doubled = [doubled, doubled]
+    for values in (doubled, range(1_000_001), range(2**60), [range(600_000), range(600_000)]):
+        with pytest.raises(ScenarioError, match="seed: too many values: a list must hold 1000000 at most"):
+            small.with_({"seed": values})
+    assert small.with_({"seed": range(100_000)}) != small
+
+
+@pytest.mark.parametrize("values", [nested(list, 10_000), [nested(list, 10_000)]])
+def test_what_varies_is_no_list_of_lists(small: Scenario, values: Any) -> None:
+    with pytest.raises(ValueError, match=r"aqm\.q0 = \[\[.*is no value"):
+        sweep(small, {"aqm.q0": values})
 
 
 def test_a_scenario_never_changes(small: Scenario) -> None:

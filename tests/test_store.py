@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from aqmlab import files, journal, store
 from aqmlab.journal import CLOSED, OPEN, Content, Journal, record
-from aqmlab.store import Store
+from aqmlab.store import Store, series_name
 
 
 def key(number: int) -> bytes:
@@ -76,6 +76,14 @@ def test_a_store_that_is_not_there_has_nothing(tmp_path: Path) -> None:
     kept.compact()
     assert numbers(kept) == []
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_nobody_waits_for_a_pipe_in_a_store(tmp_path: Path) -> None:
+    (journal,) = journals(filled(tmp_path, range(2)))
+    journal.unlink()
+    os.mkfifo(journal)
+    with pytest.raises(OSError, match=f"must be a regular file: '{journal}'"):
+        numbers(Store(tmp_path))
 
 
 def test_a_frame_has_columns_in_one_order_and_no_time(tmp_path: Path) -> None:
@@ -162,6 +170,71 @@ def test_a_damaged_part_is_reported_and_put_aside(tmp_path: Path) -> None:
     assert damaged.with_suffix(".damaged").is_file()
     assert numbers(Store(tmp_path)) == [5, 6]
     assert Store(tmp_path).damage == {}
+
+
+def test_a_part_that_is_damaged_after_it_was_read_is_found_too(tmp_path: Path) -> None:
+    Store(filled(tmp_path, range(5))).compact()
+    (part,) = parts(tmp_path)
+    kept = Store(tmp_path)
+    assert numbers(kept) == list(range(5))
+    data = bytearray(part.read_bytes())
+    data[len(data) // 2] ^= 1
+    part.write_bytes(data)
+    assert numbers(kept) == []
+    assert kept.damage == {os.fspath(part): 5}
+
+
+def table(number: int) -> bytes:
+    import polars
+
+    return files.parquet(polars.DataFrame({"t": [0.0, 1.0], "link.queue.mean": [number / 3, number / 7]}))
+
+
+def series_of(folder: Path, count: int) -> list[str]:
+    """Make a store with the series of some runs, and give their names."""
+    kept = Store(folder)
+    names = [series_name(key(number), {"step": 0.1}) for number in range(count)]
+    for number, name in enumerate(names):
+        kept.add_series(name, table(number))
+    assert kept.recorded() == set(names)
+    return names
+
+
+def test_series_with_any_bit_flipped_are_refused_and_put_aside(tmp_path: Path) -> None:
+    (name,) = series_of(tmp_path, 1)
+    (file,) = (tmp_path / "series").iterdir()
+    sound = file.read_bytes()
+    assert Store(tmp_path).series(name)["link.queue.mean"].to_list() == [0.0, 0.0]
+    for at in range(len(sound)):
+        flipped = bytearray(sound)
+        flipped[at] ^= 1 << (at % 8)
+        file.write_bytes(flipped)
+        with pytest.raises(OSError, match="damaged and put aside, the same again does its run again"):
+            Store(tmp_path).series(name)
+        assert Store(tmp_path).recorded() == set()
+        file.with_suffix(".damaged").unlink()
+
+
+def test_series_that_are_exchanged_or_called_otherwise_are_refused(tmp_path: Path) -> None:
+    names = series_of(tmp_path, 3)
+    one, other, third = sorted((tmp_path / "series").iterdir())
+    first, second = one.read_bytes(), other.read_bytes()
+    one.write_bytes(second)
+    other.write_bytes(first)
+    third.rename(third.with_name(third.name.replace(key(2).hex(), key(7).hex())))
+    for name in (*names[:2], series_name(key(7), {"step": 0.1})):
+        with pytest.raises(OSError, match="damaged and put aside"):
+            Store(tmp_path).series(name)
+    with pytest.raises(FileNotFoundError, match="no such series"):
+        Store(tmp_path).series(names[2])
+
+
+def test_series_that_were_done_again_are_found_beside_damaged_ones(tmp_path: Path) -> None:
+    (name,) = series_of(tmp_path, 1)
+    (file,) = (tmp_path / "series").iterdir()
+    file.rename(file.with_name(f"{name}-{'0' * 64}.parquet"))
+    series_of(tmp_path, 1)
+    assert Store(tmp_path).series(name)["t"].to_list() == [0.0, 1.0]
 
 
 def test_a_part_that_is_done_again_heals_what_was_damaged(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -21,6 +22,9 @@ from scipy import stats
 
 import aqmlab
 from aqmlab import Scenario, Sweep, _core, cli_sweep, local, sweeping, task
+from aqmlab.sealed import sealed
+from aqmlab.store import Store
+from aqmlab.study import study
 from aqmlab.sweeping import Standing
 from aqmlab.task import Outcome, Task
 
@@ -126,15 +130,57 @@ def test_results_of_another_engine_are_not_mixed_in(
     assert len(simulated) == 6
 
 
-def test_the_content_of_a_trace_counts_and_not_its_place(tmp_path: Path) -> None:
-    def traced(name: str, sizes: str) -> str:
-        (tmp_path / name).write_text(f"time,size\n0,{sizes}\n1,500\n")
-        text = f"duration = '2 s'\n[dumbbell]\n[[traffic]]\nkind = 'trace'\nfile = '{tmp_path / name}'\n"
-        return task.digest(Scenario.parse(text))
+def traced(file: Path, packets: int, size: int = 500) -> Scenario:
+    """Write a trace, and give a scenario that replays it."""
+    file.write_text("time,size\n" + "".join(f"{number / 100},{size}\n" for number in range(packets)))
+    os.utime(file, (0, 0))  # nobody shall take the time of a file for its content
+    return Scenario.parse(f"duration = '2 s'\n[dumbbell]\n[[traffic]]\nkind = 'trace'\nfile = '{file}'\n")
 
-    assert traced("a.csv", "100") == traced("b.csv", "100")
-    assert traced("a.csv", "100") != traced("c.csv", "200")
-    assert traced("a.csv", "300") != traced("b.csv", "100")
+
+def test_the_content_of_a_trace_counts_and_not_its_place(tmp_path: Path) -> None:
+    own = task.digest(traced(tmp_path / "a.csv", 2, 100))
+    assert task.digest(traced(tmp_path / "b.csv", 2, 100)) == own
+    assert task.digest(traced(tmp_path / "b.csv", 2, 200)) != own
+    assert task.digest(traced(tmp_path / "b.csv", 3, 100)) != own
+    (tmp_path / "c.csv").write_text("size,time,flow\n100,7.00,1\n100,7.01,2\n")
+    same = traced(tmp_path / "b.csv", 2).with_({"traffic.1.file": str(tmp_path / "c.csv")})
+    assert task.digest(same) == own, "the packets count, not how they are written"
+
+
+def test_a_trace_that_is_written_anew_is_another_run(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    scenario = traced(file, 90)
+    for packets, size in ((90, 500), (50, 500), (50, 600), (90, 500)):
+        traced(file, packets, size)
+        swept = aqmlab.sweep(scenario, store=tmp_path / "store")
+        alone = aqmlab.run(scenario)
+        assert swept.frame["arrivals"].to_list() == [packets] == [alone.metrics["arrivals"]]
+        assert swept.frame["throughput"].to_list() == [alone.metrics["throughput"]]
+    assert swept.simulated == 0, "the first of them is still there"
+    assert len(Store(tmp_path / "store").frame(swept_keys(tmp_path / "store"))) == 3
+
+
+def swept_keys(store: Path) -> set[bytes]:
+    return {key for file in (store / "parts").iterdir() for key in polars.read_parquet(file)["key"]}
+
+
+def test_a_trace_that_changes_under_a_sweep_fails_its_runs_and_no_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = traced(tmp_path / "a.csv", 90)
+    simulate = local.simulate
+
+    def changing(one: Task, watch: Callable[[float], bool] | None = None) -> Outcome | None:
+        if one.seed == 3:
+            traced(tmp_path / "a.csv", 50)
+            task._read.cache_clear()  # as in a process that comes late
+        return simulate(one, watch)
+
+    monkeypatch.setattr(local, "simulate", changing)
+    swept = aqmlab.sweep(scenario, seeds=[1, 2, 3, 4], jobs=1)
+    assert swept.frame.select("seed", "arrivals").rows() == [(1, 90), (2, 90)]
+    assert [one.seed for one in swept.failures] == [3, 4]
+    assert "a trace has changed since the runs were planned; the same again" in str(swept.failures[0])
 
 
 def test_series_are_not_recorded_and_metrics_are_the_same_without(tiny: Scenario) -> None:
@@ -237,7 +283,7 @@ def test_fewer_files_than_before_leave_none_behind(
 
 def test_a_bad_point_does_not_stop_the_others(tiny: Scenario) -> None:
     swept = aqmlab.sweep(tiny, {"aqm.q0": "10,-10,20"}, ["lred", "pi"], 2)
-    assert (swept.done, swept.wanted) == (8, 12)
+    assert (swept.done, swept.failed, swept.wanted) == (8, 4, 12)
     assert [(one.aqm, one.point, one.seed) for one in swept.failures] == [
         ("lred", {"aqm.q0": -10}, None),
         ("pi", {"aqm.q0": -10}, None),
@@ -282,16 +328,139 @@ def test_a_sweep_of_which_every_run_fails_can_be_saved(
     assert (loaded.done, loaded.failures, repr(loaded)) == (0, swept.failures, "Small (no run of 6 is there)")
 
 
-def test_a_broken_sweep_is_refused(tiny: Scenario, tmp_path: Path) -> None:
+def test_a_sweep_of_which_anything_is_damaged_is_refused_by_name(tiny: Scenario, tmp_path: Path) -> None:
+    aqmlab.sweep(tiny, VARY, seeds=2, out=tmp_path)
+    rng = random.Random(1)
+    for name in ("results/00000.parquet", "sweep.json", "scenario.toml"):
+        file = tmp_path / name
+        sound = file.read_bytes()
+        damaged = [sound[:-1], b"", b"{}", b"PAR1 and no more", sound + b"\n", bytes(len(sound))]
+        for _ in range(100):
+            flipped = bytearray(sound)
+            flipped[rng.randrange(len(sound))] ^= 1 << rng.randrange(8)
+            damaged.append(bytes(flipped))
+        for data in damaged:
+            file.write_bytes(data)
+            with pytest.raises(ValueError, match=rf"{name}: not .* to make it anew: the sweep that made it again"):
+                Sweep.load(tmp_path)
+        file.unlink()
+        with pytest.raises((ValueError, FileNotFoundError), match=name):
+            Sweep.load(tmp_path)
+        file.write_bytes(sound)
+    assert Sweep.load(tmp_path).done == 6
+
+
+def test_files_of_a_sweep_that_are_exchanged_or_of_another_are_refused(
+    tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aqmlab.sweeps.FILE_RUNS", 2)
+    aqmlab.sweep(tiny, VARY, out=tmp_path / "one")
+    aqmlab.sweep(tiny, {"aqm.q0": "11,21..31"}, out=tmp_path / "two")
+    first, second = (tmp_path / "one/results" / name for name in ("00000.parquet", "00001.parquet"))
+    first.rename(tmp_path / "aside")
+    second.rename(first)
+    (tmp_path / "aside").rename(second)
+    with pytest.raises(ValueError, match=r"00000\.parquet: not what was saved with the rest"):
+        Sweep.load(tmp_path / "one")
+    (tmp_path / "two/sweep.json").replace(tmp_path / "one/sweep.json")
+    with pytest.raises(ValueError, match="not what was saved with the rest"):
+        Sweep.load(tmp_path / "one")
+
+
+def test_a_sweep_of_another_version_is_refused(tiny: Scenario, tmp_path: Path) -> None:
     aqmlab.sweep(tiny, VARY, out=tmp_path)
-    head = (tmp_path / "sweep.json").read_text()
-    (tmp_path / "sweep.json").write_text("{}")
-    with pytest.raises(ValueError, match="not a sweep"):
+    (tmp_path / "sweep.json").write_bytes(sealed({"wanted": 3, "files": {}}))
+    with pytest.raises(ValueError, match=r"sweep\.json: of another version of aqmlab \(no scenario\.toml"):
         Sweep.load(tmp_path)
-    (tmp_path / "sweep.json").write_text(head)
-    (tmp_path / "results/00000.parquet").write_bytes(b"PAR1 and no more")
-    with pytest.raises(ValueError, match="results: cannot be read"):
-        Sweep.load(tmp_path)
+
+
+def adds_up(swept: Sweep) -> bool:
+    return swept.done + swept.failed == swept.wanted
+
+
+def test_runs_that_are_lost_under_a_sweep_are_done_again(
+    tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lose(standing: Standing) -> None:
+        if standing.done >= 4 and not gone:
+            gone.extend((tmp_path / "journals").iterdir())
+            for file in gone:
+                file.unlink()
+
+    gone: list[Path] = []
+    monkeypatch.setattr(local, "SLICE", 0.001)
+    swept = aqmlab.sweep(tiny, VARY, ["lred", "pi"], 3, store=tmp_path, progress=lose, jobs=1)
+    assert gone
+    assert (swept.done, swept.wanted, swept.failures) == (18, 18, ())
+    assert swept.frame.equals(aqmlab.sweep(tiny, VARY, ["lred", "pi"], 3).frame)
+
+
+def test_series_that_are_lost_under_a_run_are_done_again(
+    tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_series = Store.add_series
+    done: list[str] = []
+
+    def forgetful(self: Store, name: str, data: bytes) -> None:
+        add_series(self, name, data)
+        done.append(name)
+        if len(done) == 2:
+            (lost,) = (tmp_path / "series").glob(f"{done[0]}-*")
+            lost.unlink()
+
+    monkeypatch.setattr(Store, "add_series", forgetful)
+    (swept,) = sweeping.run_all([study(tiny, VARY, series=True)], tmp_path, jobs=1)
+    assert (swept.done, swept.simulated, swept.wanted, swept.failures) == (3, 3, 3, ())
+    assert len(done) == 4
+    assert Store(tmp_path).recorded() == set(done)
+
+
+@pytest.mark.parametrize("damage", ["truncated", "zeroed", "removed"])
+def test_tables_that_are_damaged_under_a_sweep_are_done_again(
+    tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    aqmlab.sweep(tiny, VARY, ["lred"], 2, store=tmp_path)
+    finished = Store.finished
+    parts: list[Path] = []
+
+    def found(self: Store, wanted: set[bytes]) -> set[bytes]:
+        there = finished(self, wanted)
+        parts.extend((tmp_path / "parts").iterdir())
+        for part in parts:
+            data = part.read_bytes()
+            part.write_bytes(data[:-100] if damage == "truncated" else bytes(len(data)))
+            if damage == "removed":
+                part.unlink()
+        return there
+
+    monkeypatch.setattr(Store, "finished", found)
+    swept = aqmlab.sweep(tiny, VARY, ["lred"], 2, store=tmp_path)
+    assert parts
+    assert (swept.done, swept.simulated, swept.wanted, swept.failures) == (6, 6, 6, ())
+    assert swept.damage == ({} if damage == "removed" else {os.fspath(parts[0]): 6})
+
+
+def test_runs_that_are_lost_again_and_again_fail_with_a_status_of_their_own(
+    tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quick_cli: Cli, small_file: Path
+) -> None:
+    add = Store.add
+    tried: list[bytes] = []
+
+    def forgetful(self: Store, payload: bytes) -> None:
+        document = task.opened(payload)[1]
+        tried.append(payload[:32])
+        if document["seed"] != 8:
+            add(self, payload)
+
+    monkeypatch.setattr(Store, "add", forgetful)
+    swept = aqmlab.sweep(tiny, {"aqm.q0": "10,-10,20"}, ["lred", "pi"], 2, store=tmp_path / "store")
+    assert (swept.done, swept.failed, swept.wanted, adds_up(swept)) == (4, 8, 12, True)
+    assert [(one.seed, one.lost) for one in swept.failures] == [(None, False)] * 2 + [(8, True)] * 4
+    assert "done and not in" in str(swept.failures[-1])
+    assert len(tried) == 4 + 3 * 4
+    done = quick_cli("sweep", small_file, "--vary", "aqm.q0=10,20", "--seeds", "2", "--set", "duration=2 s")
+    assert done.returncode == 3
+    assert done.stderr.startswith("2 failed:\n  lred, aqm.q0 = 10, seed 8: done and not in out/small/store afterwards")
 
 
 def test_nothing_valid_at_all_is_an_error(tiny: Scenario) -> None:
@@ -502,6 +671,9 @@ def test_the_command_prints_and_writes(cli: Cli, small_file: Path, tmp_path: Pat
     again = cli("sweep", small_file, *options)
     assert "nothing to do" in again.stdout
     assert (tmp_path / "deep/out/figure.png").stat() == drawn, "nothing is drawn again"
+    (tmp_path / "deep/out/figure.svg").unlink()
+    assert "figure.svg" in cli("sweep", small_file, *options).stdout
+    assert (tmp_path / "deep/out/figure.svg").is_file(), "what is said to be written is there"
 
 
 def test_results_are_written_though_nobody_reads_the_table(

@@ -5,11 +5,9 @@ Only typer is imported at the start, so that ``aqmlab --help`` answers at once.
 
 from __future__ import annotations
 
-import io
+import errno
 import re
-import shlex
 import signal
-import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -19,6 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from aqmlab.cli_analyse import analyse
+from aqmlab.cli_command import Commands
 from aqmlab.cli_design import design
 from aqmlab.cli_fluid import fluid
 from aqmlab.cli_reproduce import reproduce
@@ -26,8 +25,13 @@ from aqmlab.cli_sweep import sweep
 from aqmlab.terminal import (
     BAD_USAGE,
     FAILED,
+    FIGURES,
     INTERRUPTED,
+    command_line,
+    complain,
+    loaded,
     one_interrupt,
+    open_streams,
     progress_bar,
     refuse_bad_folder,
     stop,
@@ -51,7 +55,7 @@ class Listed(StrEnum):
     SCENARIOS = "scenarios"
 
 
-class Commands(TyperGroup):
+class Program(TyperGroup):
     """The commands, with one place that turns errors into messages and exit codes."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -71,22 +75,30 @@ class Commands(TyperGroup):
         except BrokenPipeError:
             raise  # whoever read our output has enough; typer ends quietly
         except OSError as error:
-            stop(FAILED, f"{error.filename}: {error.strerror}" if error.filename else str(error))
+            full = "the standard output" if error.errno == errno.ENOSPC else None  # files are named
+            where = error.filename or full
+            stop(FAILED, f"{where}: {error.strerror}" if where else str(error))
         except KeyboardInterrupt:
             stop(INTERRUPTED, "interrupted")
 
 
-app = typer.Typer(
-    cls=Commands,
+app = Commands(
+    cls=Program,
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit status: 0; 2 for bad usage or a bad scenario; 1 for a run that failed; 130 after Ctrl-C.",
+    epilog="Exit status: 0; 2 for bad usage or a bad scenario; 1 for a run that failed; "
+    "3 for runs that were done and then not in the store; 130 after Ctrl-C.",
 )
 
-File = Annotated[str, typer.Argument(metavar="SCENARIO", help="A TOML file, or the name of a shipped scenario.")]
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="SCENARIO", help="A TOML file, - for the standard input, or the name of a shipped scenario."
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="PATH=VALUE", help="Change a value: traffic.long.count=100. Repeatable."),
@@ -101,6 +113,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 Out = Annotated[
     Path | None,
     typer.Option("--out", metavar="DIR", help="Write results, series, figure and report there."),
+]
+
+Check = Annotated[
+    bool,
+    typer.Option("--check", help="Keep account of every packet, and fail if a run does not add up. Takes longer."),
 ]
 
 
@@ -133,11 +150,12 @@ def run(
     jobs: Jobs = None,
     json: Json = False,
     out: Out = None,
+    check: Check = False,
 ) -> None:
     """Simulate a scenario."""
     base = _scenario(scenario, seed, seeds)
     chosen = with_settings(base if aqm is None else base.with_aqm(aqm), set_)
-    _simulate({chosen.aqm: chosen}, seeds, jobs, json, out, alone=True)
+    _simulate({chosen.aqm: chosen}, seeds, jobs, json, out, check, alone=True)
 
 
 @app.command()
@@ -153,6 +171,7 @@ def compare(
     jobs: Jobs = None,
     json: Json = False,
     out: Out = None,
+    check: Check = False,
 ) -> None:
     """Simulate a scenario with several queue disciplines.
 
@@ -178,7 +197,7 @@ def compare(
     }
     if same := repeated(chosen):
         raise typer.BadParameter(f"{same[0]} and {same[1]} are the same", param_hint="--aqm")
-    _simulate(chosen, seeds, jobs, json, out, alone=False)
+    _simulate(chosen, seeds, jobs, json, out, check, alone=False)
 
 
 app.command()(fluid)
@@ -219,15 +238,13 @@ def show(
 
 @app.command()
 def validate(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Scenarios to check.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Scenarios to check; - is the standard input.")],
 ) -> None:
     """Check scenarios without running them."""
-    from aqmlab import Scenario
-
     sound = True
     for file in files:
         try:
-            scenario = Scenario.load(file)
+            scenario = loaded(file)
             scenario.check()
             sweep = ""
             if scenario.study:
@@ -240,7 +257,7 @@ def validate(
             )
         except ValueError as error:
             sound = False
-            typer.echo(str(error), err=True)
+            complain(str(error))
     if not sound:
         raise typer.Exit(BAD_USAGE)
 
@@ -256,21 +273,18 @@ def schema() -> None:
 
 def main() -> None:
     """Run the command line."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without ± gets a question mark, not a crash
+    open_streams()
     app(prog_name="aqmlab")
 
 
 def _scenario(name: str, seed: int | None, seeds: int | None) -> Scenario:
-    from aqmlab import Scenario
     from aqmlab.replication import MOST_SEEDS
 
     if seed is not None and seeds is not None:
         raise typer.BadParameter("give --seed or --seeds, not both", param_hint="--seeds")
     if seeds is not None and seeds > MOST_SEEDS:
         raise typer.BadParameter(f"{seeds}: must be at most {MOST_SEEDS}", param_hint="--seeds")
-    scenario = Scenario.load(name)
+    scenario = loaded(name)
     return scenario if seed is None else scenario.with_(seed=seed)
 
 
@@ -292,41 +306,55 @@ def _simulate(
     jobs: int | None,
     json: bool,
     out: Path | None,
+    check: bool,
     alone: bool,
 ) -> None:
     """Run, print, save; after Ctrl-C or a failure with the runs that were finished."""
     from aqmlab.replication import Interrupted, RunFailed, compare_scenarios
 
     if out:
-        refuse_bad_folder(out)  # better now than after an hour of simulation
+        refuse_bad_folder(out, _names(scenarios, seeds, alone))
     stopped: Interrupted | RunFailed | None = None
     with one_interrupt():
         try:
             with progress_bar() as progress:
-                results = compare_scenarios(scenarios, seeds, jobs, progress)
+                results = compare_scenarios(scenarios, seeds, jobs, progress, check)
         except (Interrupted, RunFailed) as error:
             results, stopped = error.finished, error
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # what took an hour is not thrown away
         if results:
             _deliver(results, json, out, alone)
+    if results and check:
+        count = sum(len(result.runs) for result in results.values())
+        runs = "the run" if count == 1 else f"each of the {count} runs"
+        typer.echo(f"checked: every packet of {runs} is accounted for", err=json)
     if stopped:
         kept = f"; the runs that finished are reported{f' and saved in {out}' if out else ''}" if results else ""
         stop(INTERRUPTED if isinstance(stopped, Interrupted) else FAILED, f"{stopped}{kept}")
+
+
+def _names(scenarios: Mapping[str, Scenario], seeds: int | None, alone: bool) -> list[str]:
+    """Name the files that `_deliver` writes."""
+    from aqmlab.comparison import files
+    from aqmlab.replication import chosen_seeds
+
+    own = chosen_seeds(next(iter(scenarios.values())), seeds)
+    return [*files(scenarios, own, alone), *FIGURES, "report.html"]
 
 
 def _deliver(results: Comparison, json: bool, out: Path | None, alone: bool) -> None:
     from aqmlab.files import json_text
 
     shown = next(iter(results.values())) if alone else results
-    if json:
-        typer.echo(json_text(shown.document()), nl=False)
-    else:
-        typer.echo(repr(shown))
-    if out:
-        from aqmlab import plot, report
+    try:
+        typer.echo(json_text(shown.document()) if json else repr(shown), nl=not json)
+    finally:  # whoever reads this may have enough before its end
+        if out:
+            from aqmlab import plot, report
 
-        shown.save(out)
-        plot.save(results, out)
-        report.save(results, out / "report.html", shlex.join(["aqmlab", *sys.argv[1:]]))
+            shown.save(out)
+            plot.save(results, out)
+            report.save(results, out / "report.html", command_line())
+    if out:
         written = f"written to {out}: {'result' if alone else 'comparison'}.json, figure.png, figure.svg, report.html"
         typer.echo(written if json else f"\n{written}", err=json)

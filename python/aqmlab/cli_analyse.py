@@ -7,12 +7,15 @@ from typing import Annotated
 
 import typer
 
-from aqmlab.terminal import BAD_USAGE, refuse_bad_folder, stop, with_settings
+from aqmlab.terminal import BAD_USAGE, FIGURES, loaded, refuse_bad_folder, stop, with_settings
 
 
 def analyse(
     scenario: Annotated[
-        str, typer.Argument(metavar="SCENARIO", help="A TOML file, or the name of a shipped scenario.")
+        str,
+        typer.Argument(
+            metavar="SCENARIO", help="A TOML file, - for the standard input, or the name of a shipped scenario."
+        ),
     ],
     aqm: Annotated[
         str | None,
@@ -38,15 +41,15 @@ def analyse(
     The loop of flows, queue and the observed link's AQM, around the queue's target, with and without the
     queue's own pole. No packet is simulated.
     """
-    from aqmlab import Scenario, ScenarioError
+    from aqmlab import ScenarioError
     from aqmlab.files import json_text
 
     moment = None if at is None else _seconds(at)
-    base = Scenario.load(scenario)
+    base = loaded(scenario)
     chosen = with_settings(base if aqm is None else base.with_aqm(aqm), set_)
     chosen.check()
     if out:
-        refuse_bad_folder(out)
+        refuse_bad_folder(out, ["analysis.json", *FIGURES])
     from aqmlab import analysis  # numpy and scipy, after whatever can be refused without them
 
     try:
@@ -55,14 +58,14 @@ def analyse(
         raise
     except ValueError as error:
         stop(BAD_USAGE, str(error))
-    if json:
-        typer.echo(json_text(found.document()), nl=False)
-        for text in found.warnings:
-            typer.echo(f"warning: {text}", err=True)
-    else:
-        typer.echo(repr(found))
+    try:
+        typer.echo(json_text(found.document()) if json else repr(found), nl=not json)
+    finally:  # whoever reads this may have enough before its end
+        if out:
+            found.save(out)
+    for text in found.warnings if json else ():
+        typer.echo(f"warning: {text}", err=True)
     if out:
-        found.save(out)
         written = f"written to {out}: analysis.json, figure.png, figure.svg"
         typer.echo(written if json else f"\n{written}", err=json)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aqmlab.cli_command import Commands
 from aqmlab.terminal import BAD_USAGE, stop
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from aqmlab.theory.answer import Answer
 
-design = typer.Typer(
+design = Commands(
     name="design",
     no_args_is_help=True,
     rich_markup_mode=None,

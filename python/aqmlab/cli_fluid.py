@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,7 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.terminal import FAILED, INTERRUPTED, one_interrupt, progress_bar, refuse_bad_folder, stop, with_settings
+from aqmlab.terminal import (
+    FAILED,
+    FIGURES,
+    INTERRUPTED,
+    command_line,
+    loaded,
+    one_interrupt,
+    progress_bar,
+    refuse_bad_folder,
+    stop,
+    with_settings,
+)
 
 if TYPE_CHECKING:
     from aqmlab.comparison import Comparison
@@ -24,7 +33,10 @@ _SOON = 2.0
 
 def fluid(
     scenario: Annotated[
-        str, typer.Argument(metavar="SCENARIO", help="A TOML file, or the name of a shipped scenario.")
+        str,
+        typer.Argument(
+            metavar="SCENARIO", help="A TOML file, - for the standard input, or the name of a shipped scenario."
+        ),
     ],
     aqm: Annotated[
         str | None,
@@ -50,17 +62,19 @@ def fluid(
     ] = None,
 ) -> None:
     """Integrate the fluid model of a scenario: the queue that `run` simulates, in the mean and in milliseconds."""
-    from aqmlab import Scenario
-    from aqmlab.comparison import Comparison
+    from aqmlab.comparison import Comparison, files
     from aqmlab.fluid_engine import integrate
-    from aqmlab.replication import Interrupted, RunFailed, run
+    from aqmlab.replication import Interrupted, RunFailed, chosen_seeds, run
 
     if jobs is not None and packet_seeds is None:
         raise typer.BadParameter("it is of --packet-seeds", param_hint="--jobs")
-    base = Scenario.load(scenario)
+    base = loaded(scenario)
     chosen = with_settings(base if aqm is None else base.with_aqm(aqm), set_)
     if out:
-        refuse_bad_folder(out)
+        names = files(
+            dict.fromkeys(("fluid", "packet"), chosen), chosen_seeds(chosen, packet_seeds), packet_seeds is None
+        )
+        refuse_bad_folder(out, [*names, *FIGURES, "report.html"])
     stopped: Interrupted | RunFailed | None = None
     with one_interrupt():
         with _late_bar() as progress:
@@ -100,17 +114,17 @@ def _deliver(results: Comparison, alone: bool, json: bool, out: Path | None) -> 
     from aqmlab.files import json_text
 
     shown = results["fluid"] if alone else results
-    if json:
-        typer.echo(json_text(shown.document()), nl=False)
-    else:
-        typer.echo(repr(shown))
-    if out:
-        from aqmlab import plot, plot_fluid, report
+    try:
+        typer.echo(json_text(shown.document()) if json else repr(shown), nl=not json)
+    finally:  # whoever reads this may have enough before its end
+        if out:
+            from aqmlab import plot, plot_fluid, report
 
-        shown.save(out)
-        timed = plot.recorded(results)
-        plot.save(results, out, plot_fluid.beside if len(timed) == 2 else plot.comparison)
-        report.save(results, out / "report.html", shlex.join(["aqmlab", *sys.argv[1:]]))
+            shown.save(out)
+            timed = plot.recorded(results)
+            plot.save(results, out, plot_fluid.beside if len(timed) == 2 else plot.comparison)
+            report.save(results, out / "report.html", command_line())
+    if out:
         name = "result" if alone else "comparison"
         written = f"written to {out}: {name}.json, figure.png, figure.svg, report.html"
         typer.echo(written if json else f"\n{written}", err=json)

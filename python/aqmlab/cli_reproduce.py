@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
 import signal
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.terminal import FAILED, INTERRUPTED, one_interrupt, progress_bar, refuse_bad_folder, stop
+from aqmlab.terminal import (
+    FAILED,
+    INTERRUPTED,
+    LOST,
+    command_line,
+    one_interrupt,
+    progress_bar,
+    refuse_bad_folder,
+    refuse_no_folder,
+    stop,
+)
 
 if TYPE_CHECKING:
     from aqmlab.papers import Paper
@@ -75,8 +83,7 @@ def reproduce(
         raise typer.BadParameter("the workers of --cluster say how many runs there are at a time", param_hint="--jobs")
     if seeds is not None and seeds > MOST_SEEDS:
         raise typer.BadParameter(f"{seeds}: must be at most {MOST_SEEDS}", param_hint="--seeds")
-    if store and store.exists() and not store.is_dir():
-        raise typer.BadParameter(f"{store}: not a folder", param_hint="--store")
+    refuse_no_folder(store)
     effort = Effort(seeds=seeds or (_QUICK_SEEDS if quick else _SEEDS), quick=quick, only=frozenset(only or ()))
     kept = store or (out or _OUT) / "store"
     if paper is None:
@@ -85,7 +92,7 @@ def reproduce(
     papers = _papers(paper, effort)
     if out is None:
         out = _OUT if paper == _ALL else _OUT / next(iter(papers.values())).name
-    refuse_bad_folder(out)
+    refuse_bad_folder(out, _names(papers, all_=paper == _ALL))
     folders = {told: out / one.name if paper == _ALL else out for told, one in papers.items()}
     with one_interrupt():
         work = _Work(papers, folders, effort, kept, jobs, cluster, json)
@@ -104,7 +111,18 @@ def reproduce(
         )
         stop(INTERRUPTED, f"interrupted{f': {told}' if told else ''}; the same again does the rest")
     if work.errors:
-        stop(FAILED, "\n".join(work.errors))
+        stop(LOST if work.lost else FAILED, "\n".join(work.errors))
+
+
+def _names(papers: Mapping[str, Paper], all_: bool) -> list[str]:
+    """Name the files that are written."""
+    from aqmlab.papers.texts import FINDINGS, files
+
+    names = [_INDEX] if all_ else []
+    for paper in papers.values():
+        own = ["report.html", FINDINGS, *(file for item in paper.items for file in files(item))]
+        names += [f"{paper.name}/{name}" if all_ else name for name in own]
+    return names
 
 
 def _papers(told: str, effort: Effort) -> dict[str, Paper]:
@@ -198,6 +216,7 @@ class _Work:
         self._store, self._jobs, self._cluster, self._quiet = store, jobs, cluster, json
         self.done: dict[str, Reproduction] = {}
         self.errors: list[str] = []
+        self.lost = False
         self.interrupted = False
 
     def do(self) -> None:
@@ -236,7 +255,7 @@ class _Work:
                 effort,
                 self._folders[told],
                 self._store,
-                shlex.join(["aqmlab", *sys.argv[1:]]),
+                command_line(),
                 sources=library.folder(told),
                 jobs=self._jobs,
                 cluster=self._cluster,
@@ -247,6 +266,7 @@ class _Work:
         """Note what went wrong."""
         self.errors += [f"{paper.name}: {what}: {error}" for what, error in one.errors.items()]
         failures = one.findings.failures
+        self.lost |= any(failure.lost for failure in failures)
         self.errors += [f"{paper.name}: {failure}" for failure in failures[:_MOST_FAILURES]]
         if len(failures) > _MOST_FAILURES:
             self.errors.append(f"{paper.name}: … {len(failures) - _MOST_FAILURES} more runs failed")
@@ -261,7 +281,7 @@ class _Work:
         found = {name: one.document for name, one in self.done.items()}
         seconds = sum(one.running + one.drawing for one in self.done.values())
         if _is_older(out / _INDEX, [self._folders[told] / FINDINGS for told in self._papers]):
-            overview.save(found, out / _INDEX, shlex.join(["aqmlab", *sys.argv[1:]]), seconds)
+            overview.save(found, out / _INDEX, command_line(), seconds)
         claims = [claim for document in found.values() for claim in document["claims"]]
         count = f"{len(found)} paper{'s' if len(found) > 1 else ''}"
         told = f"{count} in {lasted(seconds)}: {printing.counted(claims)}\nwritten to {out}: {_INDEX}"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
 import signal
-import sys
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
@@ -12,7 +10,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.terminal import FAILED, INTERRUPTED, one_interrupt, progress_bar, refuse_bad_folder, stop, with_settings
+from aqmlab.terminal import (
+    FAILED,
+    FIGURES,
+    INTERRUPTED,
+    LOST,
+    STDIN,
+    command_line,
+    loaded,
+    one_interrupt,
+    progress_bar,
+    refuse_bad_folder,
+    refuse_no_folder,
+    stop,
+    with_settings,
+)
 
 if TYPE_CHECKING:
     from aqmlab.scenario import Scenario
@@ -34,7 +46,11 @@ class Method(StrEnum):
 
 def sweep(
     scenario: Annotated[
-        str, typer.Argument(metavar="STUDY", help="A TOML file, with [sweep] or without, or a shipped scenario.")
+        str,
+        typer.Argument(
+            metavar="STUDY",
+            help="A TOML file, with [sweep] or without, - for the standard input, or a shipped scenario.",
+        ),
     ],
     vary: Annotated[
         list[str] | None,
@@ -85,17 +101,15 @@ def sweep(
 
     What is finished is kept: the same again runs only what is missing, after Ctrl-C or kill -9 too.
     """
-    from aqmlab import Scenario
     from aqmlab.sweeping import SweepInterrupted
     from aqmlab.sweeping import sweep as simulated
 
     if cluster is not None and jobs is not None:
         raise typer.BadParameter("the workers of --cluster say how many runs there are at a time", param_hint="--jobs")
-    base = _set(Scenario.load(scenario), aqm, set_)
-    folder = out or Path("out") / Path(scenario).stem
-    refuse_bad_folder(folder)
-    if store and store.exists() and not store.is_dir():
-        raise typer.BadParameter(f"{store}: not a folder", param_hint="--store")
+    base = _set(loaded(scenario), aqm, set_)
+    folder = out or Path("out") / ("stdin" if scenario == STDIN else Path(scenario).stem)
+    refuse_bad_folder(folder, ["sweep.json", "scenario.toml", "results/00000.parquet", *FIGURES, "report.html"])
+    refuse_no_folder(store)
     interrupted = False
     with one_interrupt():
         try:
@@ -178,29 +192,34 @@ def _deliver(result: Sweep, folder: Path, json: bool) -> None:
     finally:  # whoever reads this may have enough before its end
         files = _write(result, folder)
     for file, runs in result.damage.items():
-        typer.echo(f"{file}: damaged; {runs} runs that it held are lost, those of this sweep were done again", err=True)
+        again = "those of this sweep were done again" if result.done == result.wanted else "the same again does them"
+        typer.echo(f"{file}: damaged; {runs} runs that it held are lost, {again}", err=True)
     typer.echo(f"{'' if json else chr(10)}written to {folder}: {', '.join(files)}", err=json)
 
 
 def _write(result: Sweep, folder: Path) -> list[str]:
     """Write all files, unless they are there already; tells which."""
-    files = ["sweep.json", "results/*.parquet"]
+    drawn: list[str] = []
     if result.done:
-        files += [*(["figure.png", "figure.svg"] if result.parameters else []), "report.html"]
-    if not (result.is_saved_in(folder) and (folder / "report.html").is_file()):
+        drawn += [*(FIGURES if result.parameters else []), "report.html"]
+    there = all((folder / name).is_file() for name in (*drawn, "report.html"))
+    if not (there and result.is_saved_in(folder)):
         (folder / "report.html").unlink(missing_ok=True)  # the last file to come is the sign that all others have
+        for name in set(FIGURES).difference(drawn):
+            (folder / name).unlink(missing_ok=True)  # an earlier sweep's
         result.save(folder)
         if result.done:
             from aqmlab import plot_sweep, report_sweep
 
             if result.parameters:
                 plot_sweep.save(result, folder)
-            report_sweep.save(result, folder / "report.html", shlex.join(["aqmlab", *sys.argv[1:]]))
-    return files
+            report_sweep.save(result, folder / "report.html", command_line())
+    return ["sweep.json", "results/*.parquet", *drawn]
 
 
 def _list_failures(result: Sweep, folder: Path) -> None:
     shown = [f"  {failure}" for failure in result.failures[:_MOST_FAILURES]]
     if len(result.failures) > _MOST_FAILURES:
         shown.append(f"  … {len(result.failures) - _MOST_FAILURES} more: {folder / 'sweep.json'}")
-    stop(FAILED, "\n".join([f"{len(result.failures)} failed:", *shown]))
+    status = LOST if any(failure.lost for failure in result.failures) else FAILED
+    stop(status, "\n".join([f"{len(result.failures)} failed:", *shown]))

@@ -11,15 +11,13 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aqmlab import _core
 from aqmlab.files import read_json
 from aqmlab.local import side_by_side
-from aqmlab.scenario import Scenario
-from aqmlab.task import Engine, Outcome, Task, digest, key, simulate
+from aqmlab.task import Engine, Outcome, ScenarioChanged, Task, scenario_of, simulate
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -173,19 +171,14 @@ def perform(engine: str, seconds: float, batch: bytes) -> tuple[float, list[Outc
 def _refusal(task: Task, worker: str) -> Outcome | None:
     """Refuse a scenario that means something else here, such as a trace with another content; none if it does not."""
     try:
-        found = _digest(task.scenario)
-    except (_core.ScenarioError, OSError) as error:
-        return Outcome(error=f"on worker {worker}: {error}")
-    if key(found, task.seed) != task.key:
+        scenario_of(task)
+    except ScenarioChanged as error:
         raise ClusterError(
             f"on worker {worker} {task.label} is another run than on the client: the aqmlab or a trace there differs"
-        )
+        ) from error
+    except (_core.ScenarioError, OSError) as error:
+        return Outcome(error=f"on worker {worker}: {error}")
     return None
-
-
-@lru_cache(maxsize=256)
-def _digest(scenario: str) -> str:
-    return digest(Scenario.parse(scenario, "<task>"))
 
 
 class _Ahead:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from aqmlab.files import json_text, read_json, write_text
-from aqmlab.result import Result
+from aqmlab.files import read_json
+from aqmlab.result import FILES, Result
+from aqmlab.sealed import Saved, Saving
 from aqmlab.table import text
 
 if TYPE_CHECKING:
     import polars
     from matplotlib.figure import Figure
+
+    from aqmlab.scenario import Scenario
 
 
 class Comparison(Mapping[str, Result]):
@@ -105,12 +110,14 @@ class Comparison(Mapping[str, Result]):
         Parameters
         ----------
         folder : str or PathLike
-            Where to; files of these names there are replaced.
+            Where to; a comparison that was saved there before goes, other files stay.
         """
         folder = Path(folder)
-        for result, name in zip(self.values(), _folders(self), strict=True):
-            result.save(folder / name)
-        write_text(folder / "comparison.json", json_text(self.document()))
+        names = folders(self)
+        with Saving(folder, dict.fromkeys([*names, *_earlier(folder)], FILES)) as saving:
+            for result, name in zip(self.values(), names, strict=True):
+                result.add_to(saving, f"{name}/")
+            saving.seal("comparison.json", self.document())
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
@@ -129,26 +136,86 @@ class Comparison(Mapping[str, Result]):
         Raises
         ------
         ValueError
-            If it is broken, or another version of aqmlab wrote what this one cannot read.
+            If a file is damaged or not of this comparison, or another version of aqmlab wrote what this one cannot
+            read.
         """
         folder = Path(folder)
-        labels = read_json(folder / "comparison.json").get("results")
+        saved = Saved.load(
+            folder / "comparison.json", f"the call that made it again, with --out {shlex.quote(os.fspath(folder))}"
+        )
+        saved.check()
+        labels = saved.document.get("results")
         if not isinstance(labels, dict):
-            raise ValueError(f"{folder / 'comparison.json'}: not a comparison: it has no results")
-        return cls({label: Result.load(folder / name) for label, name in zip(labels, _folders(labels), strict=True)})
+            raise saved.refused("it has no results")
+        return cls({label: Result.load(folder / name) for label, name in zip(labels, folders(labels), strict=True)})
 
     def __repr__(self) -> str:
         return text(self) if self else "<Comparison of nothing>"
 
 
-def _folders(labels: Mapping[str, object]) -> list[str]:
-    """Name a folder for each label, all different, in any file system."""
-    names: list[str] = []
+def _earlier(folder: Path) -> list[str]:
+    """Name the folders of a comparison that was saved before."""
+    try:
+        return folders(read_json(folder / "comparison.json")["results"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return []
+
+
+def files(scenarios: Mapping[str, Scenario], seeds: Sequence[int], alone: bool) -> list[str]:
+    """Name the files that results are saved in.
+
+    Parameters
+    ----------
+    scenarios : mapping
+        What is simulated, by label.
+    seeds : sequence of int
+        The seeds of the runs of each.
+    alone : bool
+        Whether the first is saved alone, as `Result.save` does, and not all as a `Comparison`.
+
+    Returns
+    -------
+    list of str
+        Their paths in the folder that they are saved in.
+    """
+    names = [] if alone else ["comparison.json"]
+    for folder, scenario in zip(folders(scenarios), scenarios.values(), strict=True):
+        record = scenario.resolved["record"]
+        series = [*(["series"] if record["series"] else []), *(["cwnd"] if record["cwnd"] != "auto" else [])]
+        own = ["result.json", "scenario.toml", *(f"{name}-{seed}.parquet" for name in series for seed in seeds)]
+        if alone:
+            return own
+        names += [f"{folder}/{name}" for name in own]
+    return names
+
+
+_LONGEST = 100
+"""How many bytes of a label are in the name of its folder: file systems have 255 or fewer for it."""
+
+
+def folders(labels: Iterable[str]) -> list[str]:
+    """Name a folder for each label, all different, in any file system.
+
+    Parameters
+    ----------
+    labels : iterable of str
+        The labels.
+
+    Returns
+    -------
+    list of str
+        The folders, in the same order.
+    """
+    names: dict[str, str] = dict.fromkeys(("comparison.json", "figure.png", "figure.svg", "report.html"), "")
     for label in labels:
-        name = stem = re.sub(r"[^\w.=,-]+", "_", label)
-        number = 1
-        while name in names:
+        stem = re.sub(r"[^\w.=,-]+", "_", label)
+        stem = stem if stem.strip(".") else f"_{stem}"  # and not the folder itself, or the one around it
+        if len(stem.encode()) > _LONGEST:
+            beginning = stem.encode()[:_LONGEST].decode(errors="ignore")
+            stem = f"{beginning}-{hashlib.sha256(label.encode()).hexdigest()[:8]}"
+        name, number = stem, 1
+        while name.casefold() in names:
             number += 1
             name = f"{stem}-{number}"
-        names.append(name)
-    return names
+        names[name.casefold()] = name
+    return [name for name in names.values() if name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -156,7 +157,8 @@ def design(
         raise ValueError(f"method = {method!r}: must be one of {', '.join(METHODS)}")
     axes: dict[str, list[Scalar] | Law] = {}
     for path, given in vary.items():
-        where = (origins or {}).get(path, f"{path} = {given}")
+        shown = given if isinstance(given, str) else reprlib.repr(given)  # a list may be endless, it may be in itself
+        where = (origins or {}).get(path, f"{path} = {shown}")
         try:
             _refuse_what_varies_otherwise(path)
             axis = axes[path] = _axis(given, method)
@@ -215,7 +217,7 @@ def _plain(value: Any) -> Scalar:
     """Take a value of any library, NumPy's too."""
     own = value.item() if hasattr(value, "item") else value
     if not isinstance(own, bool | int | float | str):
-        raise ValueError(f"{value!r} is no value: must be a number, a text, or true or false")
+        raise ValueError(f"{reprlib.repr(value)} is no value: must be a number, a text, or true or false")
     return own
 
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
+import shutil
+import stat
 import tempfile
+import time
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars
 
 
 @contextmanager
@@ -26,10 +34,7 @@ def replacing(path: Path) -> Iterator[Path]:
     Path
         A file beside it, to write instead; it takes the place of `path` at the end, and goes on an error.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
-    os.close(handle)
-    temporary = Path(name)
+    temporary = _beside(path)
     try:
         yield temporary
         umask = os.umask(0)
@@ -43,8 +48,67 @@ def replacing(path: Path) -> Iterator[Path]:
         raise
 
 
+def _beside(path: Path) -> Path:
+    """Make an empty file beside another one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+    os.close(handle)
+    return Path(name)
+
+
+def prove(path: Path) -> None:
+    """Prove that a file can be written, and leave what is there as it is.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    missing = [folder for folder in path.parents if not folder.exists()]
+    _beside(path).unlink()
+    for folder in missing:
+        with suppress(OSError):  # somebody else has put something there
+            folder.rmdir()
+
+
+def read_whole(path: Path) -> bytes:
+    """Read a file, which must be a regular one: nobody waits for what may come through a pipe.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    bytes
+        Its content.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, or is a pipe, a socket, a device or a folder.
+    """
+    # What was opened is what is asked: the file at `path` may be another one a moment later.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+    with open(path, "rb", buffering=0, opener=lambda name, _: os.open(name, flags)) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "must be a regular file", os.fspath(path))
+        return file.read()
+
+
 UNFINISHED = ".unfinished"
-"""How the name of a file ends that `write_whole` has not finished."""
+"""How the name of a file or folder ends that is not finished."""
+
+_STALE = 3600.0
+"""Seconds after which what was being written counts as left by a process that was killed."""
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -57,16 +121,12 @@ def write_whole(path: Path, data: bytes) -> None:
     data : bytes
         What it shall contain.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     # Who reads a whole folder, as pandas does, leaves names with a dot out.
     temporary = path.with_name(f".{uuid.uuid4().hex}{UNFINISHED}")
     try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        write_for_good(temporary, data)
         temporary.replace(path)
-        _sync(path.parent)
+        sync(path.parent)
     except BaseException as error:
         temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename is None:
@@ -74,8 +134,31 @@ def write_whole(path: Path, data: bytes) -> None:
         raise
 
 
-def _sync(folder: Path) -> None:
-    """Force the names in a folder to the disk: what a file was made of may go only when the file cannot."""
+def write_for_good(path: Path, data: bytes) -> None:
+    """Write a new file, which is on the disk when this returns.
+
+    Parameters
+    ----------
+    path : Path
+        The file; its folder is made if needed.
+    data : bytes
+        What it shall contain.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def sync(folder: Path) -> None:
+    """Force the names in a folder to the disk: what a file was made of may go only when the file cannot.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    """
     if not hasattr(os, "O_DIRECTORY"):
         return  # a system that cannot open a folder
     handle = os.open(folder, os.O_DIRECTORY)
@@ -83,6 +166,20 @@ def _sync(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def remove_stale(folder: Path) -> None:
+    """Remove what processes were writing in a folder when they were killed.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder; nothing happens if it is not there.
+    """
+    for path in folder.glob(f".*{UNFINISHED}"):
+        with suppress(OSError):  # somebody else has removed it, or it is not ours to remove
+            if time.time() - path.lstat().st_mtime > _STALE:
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
 def write_text(path: Path, text: str) -> None:
@@ -118,9 +215,11 @@ def read_json(path: Path) -> dict[str, Any]:
         If it is none; the message names the file.
     """
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(read_whole(path).decode())
     except ValueError as error:
         raise ValueError(f"{path}: not JSON: {error}") from error
+    except RecursionError:
+        raise ValueError(f"{path}: not a document: lists in lists without an end") from None
     if not isinstance(document, dict):
         raise ValueError(f"{path}: not a document: must be a JSON object")
     return document
@@ -140,3 +239,21 @@ def json_text(document: Mapping[str, Any]) -> str:
         The text, with a line's end.
     """
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
+
+
+def parquet(frame: polars.DataFrame) -> bytes:
+    """Write a table as Parquet.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The table.
+
+    Returns
+    -------
+    bytes
+        The content of a file: polars reports a full disk as an error of its own, so others write it.
+    """
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    return buffer.getvalue()

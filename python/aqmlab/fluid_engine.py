@@ -62,6 +62,7 @@ def integrate(
         If the scenario is not valid, or the equations cannot say what it is about; the message says why.
     """
     refuse_no_scenario(scenario)
+    scenario = scenario.anew()
     options: dict[str, Any] = {
         "tcp": tcp,
         "slow_start": slow_start,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterator
 from threading import Lock, Thread
 from typing import TypeVar
 
-from aqmlab.task import SLICE, Engine, Outcome, Task, simulate
+from aqmlab.task import Engine, Outcome, Task, simulate
 
 T = TypeVar("T")
+
+SLICE = 0.1
+"""Seconds between two looks at what the threads do."""
 
 
 def cores() -> int:
@@ -43,9 +47,19 @@ def side_by_side(
     taking = Lock()  # only the threads take it, in which no KeyboardInterrupt is ever raised
     going = True
     failures: list[BaseException] = []
+    # Before Python 3.13 a KeyboardInterrupt in join() marks a thread that works as one that is over (Thread._stop); in
+    # 3.13 join() hears of none. So threads tell themselves when they begin and end, and a bell ends the wait.
+    begun: list[None] = []
+    over: list[None] = []
+    bell = Lock()
+
+    def ring() -> None:
+        with contextlib.suppress(RuntimeError):  # it rings already
+            bell.release()
 
     def work() -> None:
         nonlocal going
+        begun.append(None)
         try:
             while True:
                 with taking:
@@ -59,21 +73,21 @@ def side_by_side(
         except BaseException as error:
             failures.append(error)
             going = False
+        finally:
+            over.append(None)
+            ring()
 
     # Not an executor: a KeyboardInterrupt in the middle of its bookkeeping leaves locks behind that nobody opens.
-    threads = [Thread(target=work, daemon=True) for _ in range(workers)]
     try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            while thread.is_alive():
-                thread.join(SLICE)
-                watch()
+        for _ in range(workers):
+            Thread(target=work, daemon=True).start()
+        while len(over) < workers:
+            bell.acquire(timeout=SLICE)
+            watch()
     finally:
-        going = False
-        for thread in threads:
-            if thread.ident:
-                thread.join()
+        going = False  # a thread that begins after this has nothing to do
+        while len(over) < len(begun):
+            bell.acquire(timeout=SLICE)
     if failures:
         raise failures[0]
 

@@ -133,7 +133,13 @@ METRICS: dict[str, Metric] = {
         _seconds("queue_delay_p95", "Delay p95", "95th percentile of those waiting times, to three digits."),
         _seconds("queue_delay_p99", "Delay p99", "99th percentile of those waiting times, to three digits."),
         _seconds("queue_delay_max", "Delay max", "The longest of those waiting times."),
-        _fraction("loss_ratio", "Loss ratio", "Packets dropped at the queue / packets that arrived there."),
+        _fraction(
+            "loss_ratio",
+            "Loss ratio",
+            "Packets dropped at the queue / packets that arrived there, both of the packets that arrived in the "
+            "window: so it is in [0, 1], where `drops_early` and `drops_overflow` count the drops in the window, also "
+            "of packets that arrived before it.",
+        ),
         Metric(
             "loss_run_mean",
             "Loss run",
@@ -163,8 +169,18 @@ METRICS: dict[str, Metric] = {
             "the queue in the current second of simulated time or the one before (RFC 7928, section 2.4; in units of "
             "`record.loss_event` if that is longer). Of a link only.",
         ),
-        _fraction("mark_ratio", "Mark ratio", "Packets marked CE / packets that arrived."),
-        _fraction("utilisation", "Utilisation", "Bits sent / bits that the link could have sent."),
+        _fraction(
+            "mark_ratio",
+            "Mark ratio",
+            "Packets marked CE / packets that arrived, both of the packets that arrived in the window.",
+        ),
+        _fraction(
+            "utilisation",
+            "Utilisation",
+            "Bits sent / bits that the link could have sent: those and, at the rate of each moment, as many as the "
+            "time without a packet had room for. A packet in transmission when the rate changes keeps its own to the "
+            "end; one at an end of the window counts with the part that lies within.",
+        ),
         _rate("throughput", "Throughput", "Bits sent on the link per second, headers and the link's framing included."),
         _rate(
             "goodput",

@@ -57,6 +57,11 @@ several seeds they are means, number by number. `Result.plot_distribution(NAME)`
 `std` divides by n - 1, `ci95` is half the width of the 95 % confidence interval of the mean (Student t); both are
 `null` for n < 2.
 
+`result.json` has two keys more: `files`, the SHA-256 of `scenario.toml` and of the series, by their names, and at its
+end `sha256`, that of all that stands before it. `Result.load` refuses what is damaged, exchanged or of another call,
+and says how to make it anew. `--out DIR` and `Result.save` put the new files in the place of those of an earlier
+result, of which none is left; other files in the folder stay.
+
 `aqmlab compare --json` prints `{{"results": {{LABEL: document}}}}`, the labels being the `--aqm` options as given.
 
 ## Series

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import io
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from aqmlab.files import replacing
+from aqmlab.files import parquet
+from aqmlab.sealed import Stored
 
 if TYPE_CHECKING:
     import polars
 
     from aqmlab._core import ArrowStream
+
+NAMES = r"(series|cwnd)-\d+\.parquet"
+"""How the files of series are called."""
 
 
 @dataclass(frozen=True)
@@ -22,14 +25,14 @@ class Recording:
 
     Parameters
     ----------
-    queue : ArrowStream, Path or None
+    queue : ArrowStream, Stored or None
         Queues and the algorithms' own signals: the engine's columns, or a Parquet file.
-    cwnd : ArrowStream, Path or None
+    cwnd : ArrowStream, Stored or None
         Congestion windows.
     """
 
-    queue: ArrowStream | Path | None
-    cwnd: ArrowStream | Path | None
+    queue: ArrowStream | Stored | None
+    cwnd: ArrowStream | Stored | None
 
     @cached_property
     def queue_frame(self) -> polars.DataFrame:
@@ -41,32 +44,32 @@ class Recording:
         """Congestion windows as a frame."""
         return _frame(self.cwnd, "congestion windows", 'record.cwnd = "10 ms"')
 
-    def save(self, folder: Path, seed: int) -> None:
-        """Write what was recorded, as Parquet files.
+    def files(self, seed: int) -> Iterator[tuple[str, bytes]]:
+        """Give what was recorded as Parquet files.
 
         Parameters
         ----------
-        folder : Path
-            Where to.
         seed : int
             The seed of the run, for the names of the files.
+
+        Yields
+        ------
+        tuple
+            Name and content.
         """
-        for source, name in ((self.queue, "series"), (self.cwnd, "cwnd")):
-            if source is not None:
-                frame = self.queue_frame if name == "series" else self.cwnd_frame
-                buffer = io.BytesIO()  # polars reports a full disk as one of its own errors
-                frame.write_parquet(buffer)
-                with replacing(folder / f"{name}-{seed}.parquet") as file:
-                    file.write_bytes(buffer.getbuffer())
+        if self.queue is not None:
+            yield f"series-{seed}.parquet", parquet(self.queue_frame)
+        if self.cwnd is not None:
+            yield f"cwnd-{seed}.parquet", parquet(self.cwnd_frame)
 
     @classmethod
-    def load(cls, folder: Path, seed: int) -> Self:
-        """Find what `save` wrote.
+    def of(cls, files: Mapping[str, Stored], seed: int) -> Self:
+        """Find what was recorded.
 
         Parameters
         ----------
-        folder : Path
-            Where it was written to.
+        files : mapping
+            Those of a result, by their names.
         seed : int
             The seed of the run.
 
@@ -75,13 +78,12 @@ class Recording:
         Recording
             The series of that run.
         """
-        files = [folder / f"{name}-{seed}.parquet" for name in ("series", "cwnd")]
-        return cls(*(file if file.is_file() else None for file in files))
+        return cls(*(files.get(f"{name}-{seed}.parquet") for name in ("series", "cwnd")))
 
 
-def _frame(source: ArrowStream | Path | None, what: str, cure: str) -> polars.DataFrame:
+def _frame(source: ArrowStream | Stored | None, what: str, cure: str) -> polars.DataFrame:
     import polars
 
     if source is None:
         raise LookupError(f"this run recorded no {what}: set {cure}")
-    return polars.read_parquet(source) if isinstance(source, Path) else polars.DataFrame(source)
+    return source.frame() if isinstance(source, Stored) else polars.DataFrame(source)

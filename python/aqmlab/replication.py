@@ -61,6 +61,7 @@ def run(
     seeds: int | Iterable[int] | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
+    check: bool = False,
 ) -> Result:
     """Simulate a scenario.
 
@@ -75,6 +76,9 @@ def run(
         How many runs at a time; by default as many as there are cores.
     progress : callable
         Called now and then, from the calling thread, with the fraction of the work that is done.
+    check : bool
+        Keep account of every packet, and fail where the account or the metrics cannot be; it costs time and changes no
+        result.
 
     Returns
     -------
@@ -93,7 +97,7 @@ def run(
         If the user presses Ctrl-C; it carries the runs that were finished.
     """
     refuse_no_scenario(scenario)
-    return compare_scenarios({scenario.aqm: scenario}, seeds, jobs, progress)[scenario.aqm]
+    return compare_scenarios({scenario.aqm: scenario}, seeds, jobs, progress, check)[scenario.aqm]
 
 
 def compare(
@@ -102,6 +106,7 @@ def compare(
     seeds: int | Iterable[int] | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
+    check: bool = False,
 ) -> Comparison:
     """Simulate a scenario with several queue disciplines.
 
@@ -118,6 +123,9 @@ def compare(
         How many runs at a time; by default as many as there are cores.
     progress : callable
         Called now and then, from the calling thread, with the fraction of the work that is done.
+    check : bool
+        Keep account of every packet, and fail where the account or the metrics cannot be; it costs time and changes no
+        result.
 
     Returns
     -------
@@ -136,7 +144,9 @@ def compare(
         If the user presses Ctrl-C; it carries the runs that were finished.
     """
     refuse_no_scenario(scenario)
-    return compare_scenarios({spec: scenario.with_aqm(spec) for spec in spelled_out(aqms)}, seeds, jobs, progress)
+    return compare_scenarios(
+        {spec: scenario.with_aqm(spec) for spec in spelled_out(aqms)}, seeds, jobs, progress, check
+    )
 
 
 def spelled_out(aqms: Iterable[str]) -> list[str]:
@@ -173,6 +183,7 @@ def compare_scenarios(
     seeds: int | Iterable[int] | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
+    check: bool = False,
 ) -> Comparison:
     """Simulate several scenarios.
 
@@ -186,6 +197,9 @@ def compare_scenarios(
         How many runs at a time; by default as many as there are cores.
     progress : callable
         Called now and then, from the calling thread, with the fraction of the work that is done.
+    check : bool
+        Keep account of every packet, and fail where the account or the metrics cannot be; it costs time and changes no
+        result.
 
     Returns
     -------
@@ -194,6 +208,7 @@ def compare_scenarios(
     """
     if not scenarios:
         raise ValueError("nothing to simulate")
+    scenarios = {label: scenario.anew() for label, scenario in scenarios.items()}
     for scenario in scenarios.values():
         scenario.check()
     if same := repeated(scenarios):
@@ -203,7 +218,7 @@ def compare_scenarios(
     chosen = {label: chosen_seeds(scenario, seeds) for label, scenario in scenarios.items()}
     # Seed after seed: when the runs are stopped, each scenario has about as many as the others.
     tasks = [
-        _Task(label, scenarios[label], seed)
+        _Task(label, scenarios[label], seed, check)
         for row in zip(*chosen.values(), strict=True)
         for label, seed in zip(chosen, row, strict=True)
     ]
@@ -251,27 +266,32 @@ class _Task:
     label: str
     scenario: Scenario
     seed: int
+    check: bool
     done: float = 0.0
     results: str = ""
     recording: Recording | None = None
-    failure: Exception | None = None
+    failure: BaseException | None = None
 
     def perform(self, go_on: Callable[[], bool]) -> None:
         """Simulate, and keep what goes wrong for whoever asked for it."""
         try:
             self.simulate(go_on)
-        except Exception as error:
+        except (KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise
+        except BaseException as error:  # a panic of the engine is no Exception
             self.failure = error
 
     def simulate(self, go_on: Callable[[], bool]) -> None:
         """Run to the end, or until told to stop: the engine lets other threads go on, and looks up between slices."""
-        simulation = _core.Simulation(self.scenario.core, self.seed)
+        simulation = _core.Simulation(self.scenario.core, self.seed, self.check)
 
         def look(fraction: float) -> bool:
             self.done = fraction
             return go_on()
 
         if advance(simulation, self.scenario.duration, look):
+            if self.check and (violations := simulation.violations()):
+                raise RuntimeError(f"the run does not add up: {'; '.join(violations)}")
             self.recording = Recording(simulation.series(), simulation.cwnd())
             self.results = simulation.results()
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from aqmlab import distribution
-from aqmlab.files import json_text, read_json, write_text
-from aqmlab.recording import Recording
+from aqmlab.recording import NAMES, Recording
 from aqmlab.scenario import Scenario
+from aqmlab.sealed import Saved, Saving
 from aqmlab.summary import Summary
 from aqmlab.table import text
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 
 Metrics = dict[str, float | None]
 Distributions = dict[str, dict[str, dict[str, list[float]]]]
+
+FILES = re.compile(rf"result\.json|scenario\.toml|{NAMES}")
+"""How the files of a result are called."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +56,7 @@ class Run:
     metrics: Metrics
     classes: dict[str, Metrics]
     links: dict[str, Metrics]
-    # Older results have none.
-    lanes: dict[str, Metrics] = field(default_factory=dict, kw_only=True)
+    lanes: dict[str, Metrics] = field(kw_only=True)
     distributions: Distributions
     engine: Metrics
 
@@ -272,13 +276,26 @@ class Result:
         Parameters
         ----------
         folder : str or PathLike
-            Where to; files of these names there are replaced.
+            Where to; a result that was saved there before goes, other files stay.
         """
-        folder = Path(folder)
+        with Saving(Path(folder), {"": FILES}) as saving:
+            self.add_to(saving)
+
+    def add_to(self, saving: Saving, below: str = "") -> None:
+        """Write what `save` does, beside other results.
+
+        Parameters
+        ----------
+        saving : Saving
+            Where to.
+        below : str
+            In which folder of it, with a stroke at its end.
+        """
         for seed, recording in self.recordings.items():
-            recording.save(folder, seed)
-        write_text(folder / "scenario.toml", self.scenario.to_toml())
-        write_text(folder / "result.json", json_text(self.document()))
+            for name, data in recording.files(seed):
+                saving.add(f"{below}{name}", data)
+        saving.add(f"{below}scenario.toml", self.scenario.to_toml().encode())
+        saving.seal(f"{below}result.json", self.document())
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
@@ -297,24 +314,24 @@ class Result:
         Raises
         ------
         ValueError
-            If it is broken, or another version of aqmlab wrote what this one cannot read.
+            If a file is damaged or not of this result, or another version of aqmlab wrote what this one cannot read.
         """
         folder = Path(folder)
-        document = read_json(folder / "result.json")
+        cure = f"the call that made it again, with --out {shlex.quote(os.fspath(folder))}"
+        saved = Saved.load(folder / "result.json", cure)
+        saved.check()
         try:
-            runs = [Run(**run) for run in document["runs"]]
-            version = document["version"]
+            runs = [Run(**run) for run in saved.document["runs"]]
+            version = saved.document["version"]
         except (KeyError, TypeError) as error:
-            raise ValueError(
-                f"{folder / 'result.json'}: of another version of aqmlab ({error}); "
-                f"to make it anew: aqmlab run {folder / 'scenario.toml'} --out {folder}"
-            ) from error
+            raise saved.refused(str(error)) from error
+        left_out = saved.document.get("not_modelled")
         return cls(
-            scenario=Scenario.load(folder / "scenario.toml"),
+            scenario=Scenario.parse(saved.text("scenario.toml"), os.fspath(folder / "scenario.toml")),
             runs=runs,
-            recordings={run.seed: Recording.load(folder, run.seed) for run in runs},
+            recordings={run.seed: Recording.of(saved.files, run.seed) for run in runs},
             version=version,
-            not_modelled=tuple(document["not_modelled"]) if "not_modelled" in document else None,
+            not_modelled=None if left_out is None else tuple(left_out),
         )
 
     def __repr__(self) -> str:

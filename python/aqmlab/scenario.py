@@ -20,7 +20,8 @@ class Scenario:
     """What to simulate: a network, its traffic, its queue disciplines, and what to measure.
 
     A scenario never changes; `with_` gives a new one. Make one by `Scenario.load` or `Scenario.parse`.
-    Syntax is checked at once; `check` checks everything, and so does whatever needs the values.
+    Syntax is checked at once; `check` checks everything, and so does whatever needs the values. The first of these
+    reads the traces that it replays, and the scenario keeps what was read; runs, comparisons and sweeps read them anew.
 
     Parameters
     ----------
@@ -52,10 +53,12 @@ class Scenario:
         ScenarioError
             If there is no such file, or it is not TOML.
         """
+        if not os.fspath(path).strip():
+            raise _core.ScenarioError(f"{os.fspath(path)!r}: must be the name of a file, or of a shipped scenario")
         found = Path(path)
-        if not found.is_file():
+        if not os.path.isfile(found):
             found = shipped().get(os.fspath(path).removesuffix(".toml"), found)
-        return cls(_core.Scenario.load(os.fspath(found)))
+        return cls(_core.Scenario.load(found))
 
     @classmethod
     def parse(cls, text: str, name: str = "<text>") -> Scenario:
@@ -178,6 +181,16 @@ class Scenario:
         said = self._core.sweep()
         return None if said is None else json.loads(said)
 
+    def anew(self) -> Scenario:
+        """Take the files that it names, traces, as they are now.
+
+        Returns
+        -------
+        Scenario
+            The same scenario, which has not read them yet.
+        """
+        return Scenario(self._core.anew())
+
     @property
     def base(self) -> Scenario:
         """The same without its `[sweep]`."""
@@ -241,13 +254,14 @@ class Scenario:
             return f"<Scenario with problems: {error}>"
 
 
-def _paths(settings: Settings, prefix: str = "") -> Iterator[tuple[str, Value]]:
-    """Flatten nested settings into dotted paths."""
+def _paths(settings: Settings, prefix: str = "") -> Iterator[tuple[str, Value | Settings]]:
+    """Flatten nested settings into dotted paths; what is too deep, or in itself, is the engine's to refuse."""
     for key, value in settings.items():
-        if isinstance(value, Mapping):
-            yield from _paths(value, f"{prefix}{key}.")
+        path = f"{prefix}{key}"
+        if isinstance(value, Mapping) and path.count(".") < _core.deepest:
+            yield from _paths(value, f"{path}.")
         else:
-            yield prefix + key, value
+            yield path, value
 
 
 def shipped() -> dict[str, Path]:

@@ -22,10 +22,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from aqmlab.files import UNFINISHED, write_whole
+from aqmlab.files import parquet, prove, read_whole, remove_stale, write_whole
 from aqmlab.journal import CLOSED, NAME, OPEN, Content, Journal, closed, is_left
 from aqmlab.metrics import METRICS
-from aqmlab.task import opened, series_of
+from aqmlab.sealed import checksum
+from aqmlab.task import opened
 
 if TYPE_CHECKING:
     import polars
@@ -39,12 +40,9 @@ SMALL_PARTS = 20
 """How many smaller parts there may be before they are put together."""
 
 _PART = re.compile(r"(?P<runs>\d+)-(?P<hash>[0-9a-f]{64})\.parquet")
-_SERIES = re.compile(r"[0-9a-f]{64}-[0-9a-f]{8}\.parquet")
+_SERIES = re.compile(r"(?P<name>[0-9a-f]{64}-[0-9a-f]{8})-(?P<hash>[0-9a-f]{64})\.parquet")
 _PATIENCE = 60.0
 """Seconds that a file may be listed and not there."""
-_UNFINISHED = re.compile(rf".+{re.escape(UNFINISHED)}")
-_STALE = 3600.0
-"""Seconds after which a file that was being written counts as left by a process that was killed."""
 
 
 class Store:
@@ -61,9 +59,25 @@ class Store:
         self._parts = folder / "parts"
         self._series = folder / "series"
         self._journal = Journal(self._journals)
-        self._sound: set[str] = set()
+        self._seen: dict[str, list[Path]] = {}
         self.damage: dict[str, int] = {}
         """How many runs could not be read, by the file that they were in: they are to be done again."""
+
+    def prove(self, series: bool) -> None:
+        """Prove that runs can be kept.
+
+        Parameters
+        ----------
+        series : bool
+            Whether with series.
+
+        Raises
+        ------
+        OSError
+            If they cannot.
+        """
+        for folder in (self._journals, *([self._series] if series else [])):
+            prove(folder / "run")
 
     def add(self, payload: bytes) -> None:
         """Keep a finished run, for good when this returns.
@@ -87,7 +101,7 @@ class Store:
         data : bytes
             Of its `Outcome`.
         """
-        write_whole(self._series / f"{name}.parquet", data)
+        write_whole(self._series / f"{name}-{checksum(data, name)}.parquet", data)
 
     def recorded(self) -> set[str]:
         """Find the series that are there.
@@ -97,7 +111,7 @@ class Store:
         set of str
             Their names.
         """
-        return {path.stem for path in _listed(self._series, _SERIES)}
+        return {path.stem.rpartition("-")[0] for path in _listed(self._series, _SERIES)}
 
     def series(self, name: str) -> polars.DataFrame:
         """Read the series of a run.
@@ -115,16 +129,32 @@ class Store:
         Raises
         ------
         OSError
-            If they are not there, or damaged: then they are put aside, and the run is to be done again for them.
+            If they are not there, or damaged, or those of another run: then they are put aside, and the run is to be
+            done again for them.
         """
-        path = self._series / f"{name}.parquet"
-        try:
-            return series_of(path.read_bytes())
-        except ValueError as error:
-            with suppress(OSError):  # somebody else found it too, or it may only be read
-                path.replace(path.with_suffix(".damaged"))
-            told = f"damaged and put aside, the same again does its run again: {error}"
-            raise OSError(errno.EIO, told, os.fspath(path)) from error
+        import polars
+
+        damaged: Path | None = None
+        for path in self._series_files(name):
+            if (data := _read(path)) is None:
+                continue
+            if path.stem == f"{name}-{checksum(data, name)}":
+                return polars.read_parquet(io.BytesIO(data))
+            damaged = path
+            _put_aside(path)
+        if damaged is None:
+            missing = os.fspath(self._series / f"{name}-*.parquet")
+            raise FileNotFoundError(errno.ENOENT, "no such series; the same again does its run", missing)
+        message = "damaged and put aside, the same again does its run again"
+        raise OSError(errno.EIO, message, os.fspath(damaged))
+
+    def _series_files(self, name: str) -> list[Path]:
+        """List the files of series that are called so; the folder is looked through again only for one not seen."""
+        if name not in self._seen:
+            self._seen = {}
+            for path in _listed(self._series, _SERIES):
+                self._seen.setdefault(path.stem.rpartition("-")[0], []).append(path)
+        return self._seen.get(name, [])
 
     def distributions(self, wanted: Iterable[bytes]) -> dict[bytes, dict[str, Any]]:
         """Give the distributions of runs.
@@ -190,10 +220,11 @@ class Store:
         """
         import polars
 
-        keys = polars.DataFrame({"key": list(wanted)}, schema={"key": polars.Binary}).unique()
+        own = set(wanted)
+        keys = polars.DataFrame({"key": list(own)}, schema={"key": polars.Binary})
         frames = []
         for payloads in itertools.chain([[]], self._journalled()):
-            frames.append(rows(payloads).drop("distributions").join(keys, on="key", how="semi"))
+            frames.append(rows([payload for payload in payloads if key_of(payload) in own]).drop("distributions"))
         for part in self._read_parts(None):
             frames.append(part.join(keys, on="key", how="semi"))
         frame = polars.concat(frames, how="diagonal").drop("engine.cpu_seconds", strict=False)
@@ -221,7 +252,7 @@ class Store:
         self._replace(waiting, rows(list(runs.values())))
         self._join_small_parts()
         for folder in (self._parts, self._journals):
-            _remove_stale(folder)
+            remove_stale(folder)
 
     def _join_small_parts(self) -> None:
         import polars
@@ -247,12 +278,9 @@ class Store:
         """Write a part in the place of the files that its runs come from."""
         part = None
         if len(frame):
-            buffer = io.BytesIO()
-            frame.sort("key").write_parquet(buffer)
-            data = buffer.getvalue()
-            part = self._parts / f"{len(frame)}-{hashlib.sha256(data).hexdigest()}.parquet"
+            data = parquet(frame.sort("key"))
+            part = self._parts / f"{len(frame)}-{checksum(data)}.parquet"
             write_whole(part, data)
-            self._sound.add(part.name)
         for source in sources:
             if source != part:
                 source.unlink(missing_ok=True)
@@ -289,13 +317,10 @@ class Store:
         if data is None:
             return None
         named = _PART.fullmatch(path.name)
-        if path.name not in self._sound:
-            if not named or hashlib.sha256(data).hexdigest() != named["hash"]:
-                self.damage[os.fspath(path)] = _runs(path)
-                with suppress(OSError):  # somebody else found it too, or it may only be read
-                    path.replace(path.with_suffix(".damaged"))
-                return polars.DataFrame(schema={"key": polars.Binary})
-            self._sound.add(path.name)
+        if not named or checksum(data) != named["hash"]:
+            self.damage[os.fspath(path)] = _runs(path)
+            _put_aside(path)
+            return polars.DataFrame(schema={"key": polars.Binary})
         if columns is None and not whole:
             columns = [name for name in polars.read_parquet_schema(io.BytesIO(data)) if name != "distributions"]
         return polars.read_parquet(io.BytesIO(data), columns=None if columns is None else list(columns))
@@ -450,7 +475,7 @@ def _listed(folder: Path, name: re.Pattern[str], suffix: str = "") -> list[Path]
 def _read(path: Path) -> bytes | None:
     """Read a file; none if it is gone."""
     try:
-        return path.read_bytes()
+        return read_whole(path)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -465,11 +490,7 @@ def _runs(part: Path) -> int:
     return int(named["runs"]) if named else 0
 
 
-def _remove_stale(folder: Path) -> None:
-    """Remove what processes were writing when they were killed."""
-    for path in _listed(folder, _UNFINISHED):
-        try:
-            if time.time() - path.stat().st_mtime > _STALE:
-                path.unlink(missing_ok=True)
-        except FileNotFoundError:
-            continue
+def _put_aside(path: Path) -> None:
+    """Give a damaged file a name that nobody looks for."""
+    with suppress(OSError):  # somebody else found it too, or it may only be read
+        path.replace(path.with_suffix(".damaged"))

@@ -164,7 +164,7 @@ def study(
         variants = {label: base.with_aqm(label) for label in spelled_out(labels)}
     variants = variants or {base.aqm: base}
     for path, value in zip(points.paths, points.points[0], strict=True):
-        _refuse_unknown(path, value, own.get(path, f"--vary {path}"), base, variants)
+        _refuse_unknown(path, value, own.get(path, f"--vary {path:.200}"), base, variants)
     for variant in variants.values():
         _refuse_same(points, variant)
     return Study(base, variants, points, chosen_seeds(base, said["seeds"] if seeds is None else seeds), series)
@@ -210,7 +210,7 @@ def _leaves(document: object, place: str = "") -> Iterator[tuple[str, str]]:
         yield place, repr(document)
 
 
-_NOWHERE = (": unknown key", ": no such entry", ": name ")
+_NOWHERE = (": unknown key", ": no such entry", ": name ", ": nested too deep")
 """How messages begin that speak of a path, whatever the value."""
 
 

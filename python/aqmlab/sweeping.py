@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -162,14 +162,22 @@ def asked_for(scenario: Scenario) -> int:
     return study(scenario).runs
 
 
-@dataclass(frozen=True, slots=True)
-class _Done:
-    """What came of the runs of several studies."""
+ATTEMPTS = 3
+"""How often a run is done at most whose results are not in the store afterwards."""
 
-    store: Store
-    simulated: frozenset[bytes]
-    errors: Mapping[bytes, str]
-    interrupted: bool
+
+@dataclass
+class _Done:
+    """What came of the runs of several studies: each is in `metrics`, `errors` or `lost`, or was interrupted."""
+
+    store: Path
+    wanted: frozenset[bytes]
+    metrics: polars.DataFrame | None = None
+    simulated: set[bytes] = field(default_factory=set)
+    errors: dict[bytes, str] = field(default_factory=dict)
+    lost: frozenset[bytes] = frozenset()
+    damage: dict[str, int] = field(default_factory=dict)
+    interrupted: bool = False
 
 
 def run_all(
@@ -224,42 +232,53 @@ def run_all(
     plans = [Plan.of(study, free) for study in studies]
     kept = Store(store)
     try:
-        done = _do_missing(plans, kept, jobs, engine, free, progress)
-        every = kept.frame({own for plan in plans for _, _, _, own in plan.runs()})
-        return [_together(plan, done, every) for plan in plans]
+        done = _do_missing(plans, store, kept, jobs, engine, free, progress)
+        return [_together(plan, done) for plan in plans]
     finally:
         kept.close()
 
 
 def _do_missing(
     plans: Sequence[Plan],
+    folder: Path,
     store: Store,
     jobs: int | None,
     engine: Engine | None,
     free: int | None,
     progress: Progress | None,
 ) -> _Done:
-    """Do what is not there."""
-    wanted = {own for plan in plans for _, _, _, own in plan.runs()}
+    """Do what is not there, and look whether it then is: others may remove or damage files meanwhile."""
+    done = _Done(folder, frozenset(own for plan in plans for _, _, _, own in plan.runs()))
     _tidy(store)
-    there = store.finished(wanted)
-    recorded = store.recorded() if any(plan.study.series for plan in plans) else set()
-    missing: dict[bytes, float] = {}
-    for plan in plans:
-        missing |= plan.missing(there, recorded)
-    errors: dict[bytes, str] = {}
-    interrupted = False
+    missing = _missing(plans, store, store.finished(set(done.wanted)))
     if missing:
-        if engine is None:
-            fit = max(1, int((free or 0) // max(1, *(plan.memory for plan in plans))))
-            engine = local.engine(min(chosen_workers(jobs, len(missing)), fit))
-        try:
-            _do(plans, missing, len(wanted) - len(missing), store, engine, errors, progress)
-        except KeyboardInterrupt:
-            interrupted = True
-        store.close()
-        _tidy(store)
-    return _Done(store, frozenset(missing), errors, interrupted)
+        store.prove(any(plan.study.series for plan in plans))
+    for _ in range(ATTEMPTS):
+        if missing:
+            own = engine
+            if own is None:
+                fit = max(1, int((free or 0) // max(1, *(plan.memory for plan in plans))))
+                own = local.engine(min(chosen_workers(jobs, len(missing)), fit))
+            try:
+                _do(plans, missing, done, store, own, progress)
+            except KeyboardInterrupt:
+                done.interrupted = True
+            store.close()
+            _tidy(store)
+        done.metrics = store.frame(done.wanted)
+        there = set(done.metrics["key"])
+        missing = {own: cost for own, cost in _missing(plans, store, there).items() if own not in done.errors}
+        if not missing or done.interrupted:
+            break
+    done.lost = frozenset() if done.interrupted else frozenset(missing)
+    done.damage = dict(store.damage)
+    return done
+
+
+def _missing(plans: Sequence[Plan], store: Store, there: Set[bytes]) -> dict[bytes, float]:
+    """Tell what is not there, or without its series, and how much work it is."""
+    recorded = store.recorded() if any(plan.study.series for plan in plans) else set()
+    return {own: cost for plan in plans for own, cost in plan.missing(there, recorded).items()}
 
 
 def _tidy(store: Store) -> None:
@@ -271,14 +290,14 @@ def _tidy(store: Store) -> None:
 def _do(
     plans: Sequence[Plan],
     missing: Mapping[bytes, float],
-    there: int,
+    done: _Done,
     store: Store,
     engine: Engine,
-    errors: dict[bytes, str],
     progress: Progress | None,
 ) -> None:
     """Do the runs that are missing, and keep each when it is done."""
     total = sum(missing.values())
+    there = len(done.wanted) - len(missing) - len(done.errors)
     finished, count = 0.0, 0
     # First those with series: who wants the same run without them has it then, too.
     ordered = sorted(plans, key=lambda plan: not plan.study.series)
@@ -292,32 +311,40 @@ def _do(
     def on_done(task: Task, outcome: Outcome) -> None:
         nonlocal finished, count
         if outcome.error:
-            errors[task.key] = outcome.error
+            done.errors[task.key] = outcome.error
         else:
             if outcome.series:
                 store.add_series(named[task.key].series_name(task.key), outcome.series)
             store.add(outcome.payload)
+            done.simulated.add(task.key)
             count += 1
         finished += task.cost
 
     def watch(under_way: float) -> None:
         if progress:
             fraction = min((finished + under_way) / total, 1.0)
-            progress(Standing(fraction, there + count, there + len(missing), len(errors)))
+            progress(Standing(fraction, there + count, len(done.wanted), len(done.errors)))
 
     engine(tasks(), on_done, watch)
     watch(0.0)
 
 
-def _together(plan: Plan, done: _Done, metrics: polars.DataFrame) -> Sweep:
+def _together(plan: Plan, done: _Done) -> Sweep:
     """Put together what is there, in the order of points, disciplines and seeds, whatever was done first."""
+    assert done.metrics is not None
     study = plan.study
+    there = set(done.metrics["key"])
     rows = Rows()
     failures = list(plan.failures)
     for number, label, seed, own in plan.runs():
         if own in done.errors:
             failures.append(plan.failure(number, label, seed, done.errors[own]))
-        else:
+        elif own in done.lost:
+            error = (
+                f"done and not in {done.store} afterwards: something else changes the files there; choose another store"
+            )
+            failures.append(replace(plan.failure(number, label, seed, error), lost=True))
+        elif own in there:
             rows.append(number, label, seed, own)
     columns, units = parameters(study.design, rows.points)
     return Sweep(
@@ -327,11 +354,11 @@ def _together(plan: Plan, done: _Done, metrics: polars.DataFrame) -> Sweep:
         seeds=tuple(study.seeds),
         method=study.design.method,
         sample_seed=study.design.sample_seed,
-        frame=framed(columns, rows, metrics),
+        frame=framed(columns, rows, done.metrics),
         failures=tuple(failures),
         wanted=study.runs,
         simulated=len(done.simulated.intersection(rows.keys)),
-        damage=dict(done.store.damage),
+        damage=done.damage,
         interrupted=done.interrupted,
         version=_core.engine_version,
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import os
+import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -11,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from aqmlab.design import Design, Scalar, number, unit
-from aqmlab.files import json_text, read_json, write_text, write_whole
+from aqmlab.files import json_text, parquet
 from aqmlab.metrics import METRICS
 from aqmlab.scenario import Scenario
+from aqmlab.sealed import Saved, Saving
 from aqmlab.student import quantile
 
 if TYPE_CHECKING:
@@ -25,6 +27,9 @@ MORE_IS_BETTER = frozenset({"goodput", "throughput", "utilisation", "jain", "com
 
 FILE_RUNS = 100_000
 """How many runs a file of the data set has at most."""
+
+_FILES = re.compile(r"\d{5,}\.parquet")
+"""How the files of the data set are called."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +46,15 @@ class Failure:
         The seed of the run; none if the point as such is not valid.
     error : str
         Why.
+    lost : bool
+        Whether it was done, and its results were then not in the store.
     """
 
     aqm: str
     point: dict[str, Scalar]
     seed: int | None
     error: str
+    lost: bool = False
 
     def __str__(self) -> str:
         at = [self.aqm, *(f"{path} = {value}" for path, value in self.point.items())]
@@ -107,6 +115,11 @@ class Sweep:
     def done(self) -> int:
         """How many runs there are."""
         return len(self.frame)
+
+    @property
+    def failed(self) -> int:
+        """How many runs could not be done. Unless it was interrupted, these and those that there are are all wanted."""
+        return sum(len(self.seeds) if failure.seed is None else 1 for failure in self.failures)
 
     @property
     def metrics(self) -> list[str]:
@@ -251,15 +264,16 @@ class Sweep:
         -------
         dict
             ``version``, ``scenario`` (every default filled in), ``aqms``, ``parameters``, ``seeds``, ``method``,
-            ``sample_seed``, ``wanted``, ``done``, ``simulated``, ``interrupted``, ``points`` (the rows of `summary`),
-            ``failures`` and ``damage``.
+            ``sample_seed``, ``wanted``, ``done``, ``failed``, ``simulated``, ``interrupted``, ``points`` (the
+            rows of `summary`), ``failures`` and ``damage``.
         """
         return {**self._head(), "points": self.summary.to_dicts()}
 
     def _head(self) -> dict[str, Any]:
-        names = ("version", "aqms", "parameters", "seeds", "method", "sample_seed", "wanted", "done", "simulated")
+        names = ("version", "aqms", "parameters", "seeds", "method", "sample_seed", "wanted", "done", "failed")
         return {
             **{name: getattr(self, name) for name in names},
+            "simulated": self.simulated,
             "interrupted": self.interrupted,
             "scenario": self.scenario.resolved,
             "failures": [asdict(failure) for failure in self.failures],
@@ -272,21 +286,14 @@ class Sweep:
         Parameters
         ----------
         folder : str or PathLike
-            Where to; files of these names there are replaced.
+            Where to; a sweep that was saved there before goes, other files stay.
         """
-        folder = Path(folder)
-        old = set((folder / "results").glob("*.parquet"))
-        slices = self.frame.iter_slices(FILE_RUNS) if self.done else [self.frame]
-        for index, frame in enumerate(slices):
-            file = folder / "results" / f"{index:05}.parquet"
-            buffer = io.BytesIO()  # polars reports a full disk as one of its own errors
-            frame.write_parquet(buffer)
-            write_whole(file, buffer.getvalue())
-            old.discard(file)
-        for file in old:
-            file.unlink(missing_ok=True)
-        write_text(folder / "scenario.toml", self.scenario.to_toml())
-        write_text(folder / "sweep.json", json_text(self._head()))
+        with Saving(Path(folder), {"results": _FILES}) as saving:
+            slices = self.frame.iter_slices(FILE_RUNS) if self.done else [self.frame]
+            for index, frame in enumerate(slices):
+                saving.add(f"results/{index:05}.parquet", parquet(frame))
+            saving.add("scenario.toml", self.scenario.to_toml().encode())
+            saving.seal("sweep.json", self._head())
 
     def is_saved_in(self, folder: str | os.PathLike[str]) -> bool:
         """Tell whether `save` has written the same there.
@@ -326,17 +333,18 @@ class Sweep:
         Raises
         ------
         ValueError
-            If it is broken, or another version of aqmlab wrote what this one cannot read.
+            If a file is damaged or not of this sweep, or another version of aqmlab wrote what this one cannot read.
         """
         import polars
 
         folder = Path(folder)
-        head = read_json(folder / "sweep.json")
-        scenario = Scenario.load(folder / "scenario.toml")
+        cure = f"the sweep that made it again, with --out {shlex.quote(os.fspath(folder))}; its store has the runs"
+        saved = Saved.load(folder / "sweep.json", cure)
+        head = saved.document
         try:
             return cls(
-                scenario=scenario,
-                frame=polars.read_parquet(folder / "results" / "*.parquet"),
+                scenario=Scenario.parse(saved.text("scenario.toml"), os.fspath(folder / "scenario.toml")),
+                frame=polars.concat([file.frame() for name, file in saved.files.items() if name.endswith(".parquet")]),
                 failures=tuple(Failure(**failure) for failure in head["failures"]),
                 aqms=tuple(head["aqms"]),
                 parameters=head["parameters"],
@@ -349,10 +357,8 @@ class Sweep:
                 interrupted=head["interrupted"],
                 version=head["version"],
             )
-        except polars.exceptions.PolarsError as error:
-            raise ValueError(f"{folder / 'results'}: cannot be read: {error}") from error
         except (KeyError, TypeError) as error:
-            raise ValueError(f"{folder / 'sweep.json'}: not a sweep that this version can read: {error}") from error
+            raise saved.refused(str(error)) from error
 
     def _refuse_unknown(self, metric: str) -> None:
         if metric not in self.metrics:

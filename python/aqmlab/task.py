@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import threading
-import time
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aqmlab import _core
+from aqmlab.files import parquet
 from aqmlab.scenario import Scenario
-
-if TYPE_CHECKING:
-    import polars
 
 FORMAT = 1
 """The version of what a payload holds; runs of another one are not read."""
 
-SLICE = 0.1
-"""Seconds of the wall clock between two looks at whether to go on."""
-
-_AT_ONCE = 20_000
-"""How many packets are simulated without a look in between: some ten milliseconds."""
+_SMALL = 20_000
+"""A run of fewer packets is small: some ten milliseconds."""
 
 _NOT_IN_RESULTS = {"record": ("step", "series", "cwnd")}
 """What a scenario says that its results do not depend on, besides title and seed."""
@@ -102,8 +94,8 @@ def digest(scenario: Scenario) -> str:
     Returns
     -------
     str
-        SHA-256 of its canonical JSON, every default filled in, in hexadecimal digits. Of a trace the content of the
-        file counts, not its place.
+        SHA-256 of its canonical JSON, every default filled in, in hexadecimal digits. Of a trace the packets that were
+        read count, not the file's place, nor what it holds by now.
 
     Raises
     ------
@@ -116,21 +108,11 @@ def digest(scenario: Scenario) -> str:
     for table, names in _NOT_IN_RESULTS.items():
         for name in names:
             resolved[table].pop(name, None)
+    traces = iter(scenario.core.traces())
     for entry in resolved["traffic"]:
         if entry["kind"] == "trace":
-            entry["file"] = _content(entry["file"])
+            entry["file"] = hashlib.sha256(next(traces)).hexdigest()
     return _sha256(resolved).hex()
-
-
-def _content(file: str) -> str:
-    known = Path(file).stat()
-    return _content_of(file, known.st_mtime_ns, known.st_size)
-
-
-@lru_cache(maxsize=256)
-def _content_of(file: str, _time: int, _size: int) -> str:
-    with Path(file).open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def key(scenario: str, seed: int) -> bytes:
@@ -160,9 +142,46 @@ _LAST = threading.local()
 """Each thread's last small run, kept until the next one has its memory: freed and asked for again it costs a third."""
 
 
+class ScenarioChanged(ValueError):  # noqa: N818  it is the file that changed
+    """Raised when a scenario means another run than it did when its task was made."""
+
+    def __init__(self) -> None:
+        super().__init__("a trace has changed since the runs were planned; the same again takes it as it is now")
+
+
+def scenario_of(task: Task) -> _core.Scenario:
+    """Read the scenario of a task.
+
+    Parameters
+    ----------
+    task : Task
+        The task.
+
+    Returns
+    -------
+    Scenario
+        The scenario, of the very reading that the key of the task tells.
+
+    Raises
+    ------
+    ScenarioError
+        If it is not valid here.
+    ScenarioChanged
+        If it is another one here and now.
+    """
+    for _ in range(2):
+        scenario, name = _read(task.scenario)
+        if key(name, task.seed) == task.key:
+            return scenario
+        _read.cache_clear()  # what was read earlier may be what has changed
+    raise ScenarioChanged
+
+
 @lru_cache(maxsize=256)
-def _parsed(text: str) -> _core.Scenario:
-    return _core.Scenario.parse(text, "<task>")
+def _read(text: str) -> tuple[_core.Scenario, str]:
+    """Read a scenario, and tell the digest of what was read."""
+    scenario = Scenario.parse(text, "<task>")
+    return scenario.core, digest(scenario)
 
 
 def simulate(task: Task, watch: Callable[[float], bool] | None = None) -> Outcome | None:
@@ -181,13 +200,12 @@ def simulate(task: Task, watch: Callable[[float], bool] | None = None) -> Outcom
         What came of it, an error too; none if it was stopped.
     """
     try:
-        simulation = _core.Simulation(_parsed(task.scenario), task.seed)
-        scenario = _parsed(task.scenario)
-        if task.cost < _AT_ONCE:
-            simulation.advance(scenario.duration)
-            _LAST.simulation = simulation
-        elif not advance(simulation, scenario.duration, watch or (lambda _: True)):
+        scenario = scenario_of(task)
+        simulation = _core.Simulation(scenario, task.seed)
+        if not advance(simulation, scenario.duration, watch or (lambda _: True)):
             return None
+        if task.cost < _SMALL:
+            _LAST.simulation = simulation
         payload = task.key + zlib.compress(simulation.results().encode(), 1)
         return Outcome(payload, series=_parquet(simulation.series()) if task.series else b"")
     except (KeyboardInterrupt, SystemExit, GeneratorExit):
@@ -199,58 +217,11 @@ def simulate(task: Task, watch: Callable[[float], bool] | None = None) -> Outcom
 def _parquet(columns: _core.ArrowStream | None) -> bytes:
     import polars
 
-    buffer = io.BytesIO()
-    frame = polars.DataFrame(columns)
-    frame.write_parquet(buffer, metadata={_SUM: _summed(frame)})
-    return buffer.getvalue()
-
-
-_SUM = "aqmlab.sha256"
-"""What the metadata of a Parquet file call the hash of its numbers: most bits of it flip without an error."""
-
-
-def _summed(frame: polars.DataFrame) -> str:
-    total = hashlib.sha256()
-    for column in frame.iter_columns():
-        total.update(column.name.encode())
-        total.update(column.to_numpy().tobytes())
-    return total.hexdigest()
-
-
-def series_of(data: bytes) -> polars.DataFrame:
-    """Read the series of an outcome.
-
-    Parameters
-    ----------
-    data : bytes
-        Of an `Outcome`, or of the store.
-
-    Returns
-    -------
-    polars.DataFrame
-        As of `Result.series_of`.
-
-    Raises
-    ------
-    ValueError
-        If they are damaged.
-    """
-    import polars
-
-    try:
-        told = polars.read_parquet_metadata(io.BytesIO(data)).get(_SUM)
-        frame = polars.read_parquet(io.BytesIO(data))
-    except BaseException as error:  # of a panic, too
-        if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
-            raise
-        raise ValueError(str(error)) from error
-    if told is not None and told != _summed(frame):  # the first files had no sum
-        raise ValueError("other numbers than were written")
-    return frame
+    return parquet(polars.DataFrame(columns))
 
 
 def advance(simulation: _core.Simulation | _core.Fluid, duration: float, watch: Callable[[float], bool]) -> bool:
-    """Simulate to the end, in slices, between which the engine looks up.
+    """Simulate to the end, while the engine looks up ten times a second or so.
 
     Parameters
     ----------
@@ -259,23 +230,14 @@ def advance(simulation: _core.Simulation | _core.Fluid, duration: float, watch: 
     duration : float
         Its end, in simulated seconds.
     watch : callable
-        Called after each slice with the fraction that is done; when it gives False, the run stops.
+        Called with the fraction that is done, from the set-up on and at the end; when it gives False, the run stops.
 
     Returns
     -------
     bool
         Whether it came to the end.
     """
-    now, step = 0.0, duration / 1000
-    while now < duration:
-        began = time.monotonic()
-        now = min(now + step, duration)
-        simulation.advance(now)
-        if not watch(now / duration):
-            return False
-        took = time.monotonic() - began
-        step *= min(max(SLICE / max(took, 1e-9), 0.5), 4)
-    return True
+    return simulation.advance(duration, lambda now: watch(now / duration)) and watch(1.0)
 
 
 def opened(payload: bytes) -> tuple[bytes, dict[str, Any]]:

@@ -250,6 +250,12 @@ macro_rules! aqms {
                 match self { $(Self::$type(aqm) => aqm.on_period(now, queue)),* }
             }
 
+            /// See [`Aqm::rests`].
+            #[must_use]
+            pub fn rests(&self, queue: &Backlog) -> bool {
+                match self { $(Self::$type(aqm) => aqm.rests(queue)),* }
+            }
+
             /// See [`Aqm::signals`].
             #[inline]
             pub fn signals(&self, visit: impl FnMut(usize, f64)) {

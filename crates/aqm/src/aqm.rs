@@ -208,6 +208,12 @@ pub trait Aqm: Sized {
     /// Does its periodic work.
     fn on_period(&mut self, _now: Time, _queue: &Backlog) {}
 
+    /// Whether its periodic work changes nothing, not one bit of what can be seen of it, as long as nothing arrives or
+    /// leaves. A host that asks between an `on_period` and what follows may then leave out the next ones.
+    fn rests(&self, _queue: &Backlog) -> bool {
+        false
+    }
+
     /// Tells `visit` the number and present value of every signal.
     fn signals(&self, visit: impl FnMut(usize, f64));
 }

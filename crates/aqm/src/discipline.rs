@@ -264,6 +264,11 @@ impl AnyDiscipline {
         }
     }
 
+    /// See [`Aqm::rests`](crate::Aqm::rests); what keeps several queues is not asked.
+    pub(crate) fn rests(&self, buffer: &Backlog) -> bool {
+        matches!(self, Self::One(aqm) if aqm.rests(buffer))
+    }
+
     /// See [`Aqm::signals`](crate::Aqm::signals).
     #[inline]
     pub fn signals(&self, visit: impl FnMut(usize, f64)) {

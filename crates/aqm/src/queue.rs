@@ -1,5 +1,9 @@
 //! The queue in front of a link: storage, limit and counters, around one algorithm.
 
+mod counts;
+
+pub use counts::Counts;
+
 use crate::aqm::{Backlog, Packet, Port, Uniform, Verdict};
 use crate::discipline::{AnyDiscipline, Head, Lane};
 use crate::ring::Ring;
@@ -28,35 +32,37 @@ pub enum Outcome {
     Overflowed,
 }
 
-/// What has happened to the packets of one row, or of one lane, since the start.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Counts {
-    /// Packets that arrived.
-    pub arrivals: u64,
-    /// Packets dropped by the algorithm.
-    pub drops_early: u64,
-    /// Packets dropped for want of room.
-    pub drops_overflow: u64,
-    /// Packets marked with CE.
-    pub marks: u64,
-    /// Packets handed to the link.
-    pub departures: u64,
-    /// Bytes handed to the link.
-    pub departed_bytes: u64,
-}
-
 /// A frame that waits.
 #[derive(Clone, Copy, Debug)]
 struct Waiting<T> {
     arrived: Time,
-    /// Which arrival it was.
-    number: u64,
+    arrival: Arrival,
     frame: T,
 }
 
 impl<T: Frame> Waiting<T> {
     fn head(&self) -> Head {
         Head { arrived: self.arrived, size: self.frame.packet().size }
+    }
+}
+
+/// Which arrival a frame was and, in the lowest bit, whether it was marked then: it counts as marked once.
+#[derive(Clone, Copy, Debug)]
+struct Arrival(u64);
+
+impl Arrival {
+    const MARKED: u64 = 1;
+
+    const fn new(number: u64) -> Self {
+        Self(number << 1)
+    }
+
+    const fn number(self) -> u64 {
+        self.0 >> 1
+    }
+
+    const fn is_marked(self) -> bool {
+        self.0 & Self::MARKED != 0
     }
 }
 
@@ -85,6 +91,8 @@ pub struct Queue<T> {
     /// What the algorithm sees of the lanes; kept only where there are several.
     lanes: Vec<Lane>,
     arrivals: u64,
+    /// The number of the first arrival in the window.
+    window: u64,
     /// The class of service of each row.
     classes: Vec<u8>,
     counts: Vec<Counts>,
@@ -106,6 +114,7 @@ impl<T: Frame> Queue<T> {
             bytes: 0,
             lanes: vec![Lane::default(); several],
             arrivals: 0,
+            window: 0,
             classes: classes.to_vec(),
             counts: vec![Counts::default(); classes.len()],
             lane_counts: vec![Counts::default(); several],
@@ -133,10 +142,32 @@ impl<T: Frame> Queue<T> {
         self.packets == 0
     }
 
+    /// Whether what waits is within the limit, which a byte limit that admits by what waits before lets one packet exceed.
+    #[must_use]
+    pub fn fits(&self) -> bool {
+        match self.limit {
+            Limit::Packets(limit) => self.packets <= limit,
+            Limit::Bytes(limit) => self.bytes <= limit,
+            Limit::BytesBefore(limit) => {
+                let last = self
+                    .waiting
+                    .iter()
+                    .filter_map(|lane| lane.back())
+                    .max_by_key(|last| last.arrival.number());
+                self.bytes <= limit + last.map_or(0, |last| u64::from(last.frame.packet().size))
+            }
+        }
+    }
+
     /// The counters, a row a class.
     #[must_use]
     pub fn counts(&self) -> &[Counts] {
         &self.counts
+    }
+
+    /// From here on the ratios of [`Counts::since`] count: they are those of the packets that arrive now and later.
+    pub fn begin_window(&mut self) {
+        self.window = self.arrivals;
     }
 
     /// The lanes, if there are several.
@@ -191,13 +222,15 @@ impl<T: Frame> Queue<T> {
         };
         self.count(row, lane, |counts| counts.arrivals += 1);
         if matches!(outcome, Outcome::Queued | Outcome::Marked) {
-            self.store(lane, Waiting { arrived: now, number, frame });
+            self.store(lane, Waiting { arrived: now, arrival: Arrival::new(number), frame });
         }
         match outcome {
             Outcome::Queued => {}
             Outcome::Marked => {
                 self.count(row, lane, |counts| counts.marks += 1);
-                self.waiting[lane].back_mut().expect("it has just been stored").frame.mark();
+                let stored = self.waiting[lane].back_mut().expect("it has just been stored");
+                stored.frame.mark();
+                stored.arrival.0 |= Arrival::MARKED;
             }
             Outcome::DroppedEarly => {
                 self.count(row, lane, |counts| counts.drops_early += 1);
@@ -271,7 +304,8 @@ impl<T: Frame> Queue<T> {
     fn drop_at(&mut self, now: Time, lane: usize, place: u32, full: bool) -> Sent<T> {
         let ring = &mut self.waiting[lane];
         let waiting = ring.remove(place as usize).expect("the algorithm names a packet that waits");
-        let Waiting { arrived, number, frame } = waiting;
+        let Waiting { arrived, arrival, frame } = waiting;
+        let number = arrival.number();
         let size = frame.packet().size;
         self.packets -= 1;
         self.bytes -= u64::from(size);
@@ -281,11 +315,20 @@ impl<T: Frame> Queue<T> {
             view.head = ring.front().map(Waiting::head);
             view.tail = ring.back().map_or(0, |last| last.frame.packet().size);
         }
-        self.count(frame.row(), lane, |counts| match full {
-            true => counts.drops_overflow += 1,
-            false => counts.drops_early += 1,
+        let earlier = u64::from(self.is_earlier(number));
+        self.count(frame.row(), lane, |counts| {
+            counts.earlier_drops += earlier;
+            match full {
+                true => counts.drops_overflow += 1,
+                false => counts.drops_early += 1,
+            }
         });
         Sent { frame, number, lane, sojourn: now - arrived }
+    }
+
+    /// Whether an arrival came before the window.
+    const fn is_earlier(&self, number: u64) -> bool {
+        number < self.window
     }
 
     /// Does to the counters of a row, and of a lane if there are several, what has to be done.
@@ -299,7 +342,7 @@ impl<T: Frame> Queue<T> {
 
     /// The frames that wait with their numbers, lane by lane, the first to leave its lane first.
     pub fn waiting(&self) -> impl Iterator<Item = (u64, &T)> {
-        self.waiting.iter().flat_map(Ring::iter).map(|waiting| (waiting.number, &waiting.frame))
+        self.waiting.iter().flat_map(Ring::iter).map(|waiting| (waiting.arrival.number(), &waiting.frame))
     }
 
     /// The next frame for the link; `None` if the link goes idle.
@@ -342,20 +385,33 @@ impl<T: Frame> Queue<T> {
             let sojourn = now - waiting.arrived;
             let verdict = self.algorithm.on_dequeue(now, lane, state, &self.lanes, sojourn, rng);
             let late = matches!(verdict, Verdict::Drop | Verdict::DropBoth(_));
+            // What was marked on its arrival counts as marked already.
+            let newly_marked = verdict == Verdict::Mark && !waiting.arrival.is_marked();
             if verdict == Verdict::Mark {
                 waiting.frame.mark();
             }
-            let sent = Sent { frame: waiting.frame, number: waiting.number, lane, sojourn };
+            let number = waiting.arrival.number();
+            let sent = Sent { frame: waiting.frame, number, lane, sojourn };
             ring.pop_front();
-            self.count(row, lane, |counts| {
-                counts.marks += u64::from(verdict == Verdict::Mark);
-                if late {
+            if newly_marked {
+                let earlier = u64::from(self.is_earlier(number));
+                self.count(row, lane, |counts| {
+                    counts.marks += 1;
+                    counts.earlier_marks += earlier;
+                });
+            }
+            if late {
+                let earlier = u64::from(self.is_earlier(number));
+                self.count(row, lane, |counts| {
                     counts.drops_early += 1;
-                } else {
+                    counts.earlier_drops += earlier;
+                });
+            } else {
+                self.count(row, lane, |counts| {
                     counts.departures += 1;
                     counts.departed_bytes += u64::from(size);
-                }
-            });
+                });
+            }
             if !late {
                 return Some(sent);
             }
@@ -375,5 +431,11 @@ impl<T: Frame> Queue<T> {
     pub fn on_period(&mut self, now: Time) {
         let backlog = self.backlog(0);
         self.algorithm.on_period(now, &backlog, &self.lanes);
+    }
+
+    /// Whether [`Queue::on_period`] changes nothing until the next arrival; see [`Aqm::rests`](crate::Aqm::rests).
+    #[must_use]
+    pub fn rests(&self) -> bool {
+        self.packets == 0 && self.algorithm.rests(&self.backlog(0))
     }
 }

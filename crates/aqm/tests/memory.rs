@@ -1,5 +1,8 @@
 //! No algorithm asks for memory once it is set up, however many flows pass by.
 
+// The trait of an allocator is unsafe.
+#![allow(unsafe_code)]
+
 mod support;
 
 use aqm::aqm::NAMES;
@@ -16,17 +19,19 @@ thread_local! {
 /// The system's allocator, which counts the bytes that a thread asks for.
 struct Counting;
 
-// SAFETY: all work is the system's allocator's.
+// SAFETY: memory is given and taken by the system's allocator alone; a counter that needs no memory is all that is added.
 unsafe impl GlobalAlloc for Counting {
+    // SAFETY: as that of the trait, for the caller to keep.
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // A thread that is ending counts no more.
         let _ = BYTES.try_with(|bytes| bytes.set(bytes.get() + layout.size() as u64));
-        // SAFETY: as the caller vouches.
+        // SAFETY: `layout` is the caller's, who vouches that it is not of size zero.
         unsafe { System.alloc(layout) }
     }
 
+    // SAFETY: likewise.
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller vouches that `alloc` gave `pointer` for `layout`; it had it from the same allocator.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

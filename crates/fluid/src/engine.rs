@@ -35,11 +35,14 @@ use crate::options::{Options, TcpLaw};
 use crate::population::Population;
 use aqm::unit::{Span, Time};
 use cpu_time::ThreadTime;
+use netsim::Watch;
 use netsim::probe::Column;
 use std::time::Duration;
 
 /// So many losses a round trip ruin a window as well as any more would; what the step has to be short against.
 const RUIN: f64 = 10.0;
+/// What a step costs besides its classes, as [`Watch`] counts it.
+const WORK: usize = 4;
 
 // Where in the state what stands.
 pub(crate) const QUEUE: usize = 0;
@@ -101,7 +104,7 @@ struct Rates {
 }
 
 /// A run of the equations.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Fluid {
     model: Model,
     options: Options,
@@ -134,6 +137,7 @@ pub struct Fluid {
     at_warmup: Vec<f64>,
     steps: u64,
     cpu: Duration,
+    watched: Watch,
 }
 
 impl Fluid {
@@ -141,6 +145,18 @@ impl Fluid {
     #[must_use]
     pub const fn now(&self) -> Time {
         self.now
+    }
+
+    /// The same run, which asks all along whether to go on.
+    #[must_use]
+    pub fn watched(self, watch: Watch) -> Self {
+        Self { watched: watch, ..self }
+    }
+
+    /// Whether it was told to stop: it goes no further.
+    #[must_use]
+    pub const fn has_stopped(&self) -> bool {
+        self.watched.has_stopped()
     }
 
     /// Whether the run is over.
@@ -210,10 +226,10 @@ impl Fluid {
     }
 
     /// Goes on to the first instant, not before `until`, at which something happens: results do not depend on how often
-    /// this is called.
+    /// this is called. Told to stop, it goes no further.
     pub fn advance(&mut self, until: Time) {
         let started = ThreadTime::now();
-        while self.now < until && self.now < self.end {
+        while self.now < until && self.now < self.end && !self.has_stopped() {
             self.advance_to(self.next());
         }
         self.cpu += started.elapsed();
@@ -237,6 +253,10 @@ impl Fluid {
             rates = self.integrate(start + step as f64 * h, h, rates);
             let at = if step + 1 == steps { next } else { self.now + Span::from_secs(h * (step + 1) as f64) };
             self.watch(at);
+            self.watched.reach(at);
+            if !self.watched.goes_on(WORK + self.flows.len() + self.streams.len()) {
+                return;
+            }
         }
         self.steps += steps;
         self.now = next;

@@ -28,6 +28,8 @@ impl Track {
 
     #[inline]
     fn add(&mut self, a: f64, b: f64, area: f64) {
+        // As in the packet engine's series, there is only one zero.
+        let (a, b) = (a + 0.0, b + 0.0);
         self.min = self.min.min(a.min(b));
         self.max = self.max.max(a.max(b));
         self.area += area;

@@ -31,6 +31,13 @@ fn whole(packets: f64) -> u64 {
     packets.round().max(0.0) as u64
 }
 
+/// A part of a whole, both of which are integrals: what the rounding of the steps adds is left out.
+fn part(part: f64, whole: f64) -> Option<f64> {
+    let ratio = (whole > 0.0).then(|| part / whole)?;
+    assert!((-1e-6..=1.0 + 1e-6).contains(&ratio), "{part} is no part of {whole}");
+    Some(ratio.clamp(0.0, 1.0))
+}
+
 /// Nulls what is unknown in a table of metrics.
 fn forget(metrics: &mut Json) {
     for name in UNKNOWN {
@@ -103,7 +110,6 @@ impl Fluid {
 
     fn traffic(&self, arrivals: f64, early: f64, overflow: f64, marks: f64, bits: f64) -> TrafficMetrics {
         let delay = &self.measure().delay;
-        let over = |packets: f64| (arrivals > 0.0).then(|| packets / arrivals);
         TrafficMetrics {
             queue_delay_mean: delay.mean(),
             queue_delay_p50: delay.quantile(0.5),
@@ -114,8 +120,8 @@ impl Fluid {
             drops_early: whole(early),
             drops_overflow: whole(overflow),
             marks: whole(marks),
-            loss_ratio: over(early + overflow),
-            mark_ratio: over(marks),
+            loss_ratio: part(early + overflow, arrivals),
+            mark_ratio: part(marks, arrivals),
             throughput: bits / self.seconds(),
         }
     }
@@ -134,10 +140,10 @@ impl Fluid {
             queue_mean: measure.queue.mean(),
             queue_std: measure.queue.std(),
             queue_mad: measure.queue.mad(),
-            queue_empty: Some(measure.empty / seconds),
-            queue_full: Some(measure.full / seconds),
+            queue_empty: part(measure.empty, seconds),
+            queue_full: part(measure.full, seconds),
             traffic: self.traffic(sums.arrivals - then.arrivals, early, overflow, marks, bits),
-            utilisation: bits / link.capacity(general.warmup, general.duration),
+            utilisation: part(bits, link.capacity(general.warmup, general.duration)).unwrap_or(0.0),
             random_losses: 0,
             loss_run_mean: None,
             loss_burst_mean: None,

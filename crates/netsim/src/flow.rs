@@ -7,6 +7,7 @@ use crate::route::Routes;
 use crate::slots::Tenant;
 use crate::source::Source;
 use crate::tcp::{Profile, Receiver, Sender};
+use crate::watch::Watch;
 use crate::web::{Client, Site};
 use aqm::unit::{Span, Time};
 use aqm::{Bytes, Uniform};
@@ -164,18 +165,24 @@ impl Sub for Snapshot {
 }
 
 impl Endpoints {
-    pub(crate) fn new(traffic: &[Traffic], routes: &mut Routes<'_>, seed: u64, end: Time) -> Self {
+    /// The endpoints of all traffic in a run with this seed until `end`; `None` if told to stop.
+    pub(crate) fn new(
+        traffic: &[Traffic],
+        routes: &mut Routes<'_>,
+        (seed, end): (u64, Time),
+        watch: &mut Watch,
+    ) -> Option<Self> {
         let mut endpoints = Self::default();
         for (class, entry) in traffic.iter().enumerate() {
             // Start times have a stream of their own: neither the AQM nor other traffic moves them.
             let mut rng = Stream::new(seed, &format!("traffic.{}.start", entry.name));
             let starts = (0..entry.count).map(|_| Time::ZERO + entry.begin + draw(&entry.start, &mut rng));
-            endpoints.add(class as u16, entry, starts, routes, (seed, end));
+            endpoints.add(class as u16, entry, starts, routes, (seed, end), watch)?;
             endpoints.classes.push(Class::default());
         }
         endpoints.residents = endpoints.flows.len();
         endpoints.at_warmup = vec![Snapshot::default(); endpoints.residents];
-        endpoints
+        Some(endpoints)
     }
 
     fn add(
@@ -185,7 +192,8 @@ impl Endpoints {
         starts: impl Iterator<Item = Time>,
         routes: &mut Routes<'_>,
         (seed, end): (u64, Time),
-    ) {
+        watch: &mut Watch,
+    ) -> Option<()> {
         let mut paths = |i: usize| {
             let (from, to) = (entry.from[i % entry.from.len()], entry.to[i % entry.to.len()]);
             (routes.path(from, to), routes.path(to, from))
@@ -197,6 +205,7 @@ impl Endpoints {
                 self.reserve(entry.count as usize);
                 let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
                 for (i, start) in starts.enumerate() {
+                    watch.goes_on(1).then_some(())?;
                     let application = Application::new(Tenant::Resident, u64::MAX, start);
                     self.add_flow(Flow::new(class, profile, paths(i)), application, entry.stop);
                 }
@@ -206,6 +215,7 @@ impl Endpoints {
                 let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
                 let mut sizes = Stream::new(seed, &format!("traffic.{}.sizes", entry.name));
                 for (i, start) in starts.enumerate() {
+                    watch.goes_on(1).then_some(())?;
                     let payload = draw_payload(size, &mut sizes);
                     let application = Application::new(Tenant::Transfer, payload, start);
                     self.add_flow(Flow::new(class, profile, paths(i)), application, entry.stop);
@@ -226,6 +236,7 @@ impl Endpoints {
                 let objects = self.add_profile(&server, entry.packet_size, phases("tick.server"));
                 let site = Site::new(class, requests, objects, entry, web);
                 for (i, start) in starts.enumerate() {
+                    watch.goes_on(1).then_some(())?;
                     let rng = Stream::new(seed, &format!("traffic.{}.client.{}", entry.name, i + 1));
                     let mut client = Client::new(self.sites.len() as u16, paths(i), rng);
                     let first = start + client.think(&site);
@@ -236,11 +247,15 @@ impl Endpoints {
             }
             Kind::Udp(udp, ecn) => {
                 for (i, start) in starts.enumerate() {
+                    watch.goes_on(1).then_some(())?;
                     let rng = Stream::new(seed, &format!("traffic.{}.{i}", entry.name));
-                    self.sources.push(Source::new((class, paths(i).0), entry, (udp, *ecn), start, end, rng));
+                    let path = paths(i).0;
+                    let source = Source::new((class, path), entry, (udp, *ecn), (start, end), rng, watch)?;
+                    self.sources.push(source);
                 }
             }
         }
+        Some(())
     }
 
     pub(crate) fn add_profile(&mut self, tcp: &Tcp, size: Bytes, phases: Stream) -> u16 {

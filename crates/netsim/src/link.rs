@@ -2,7 +2,7 @@
 
 use crate::chance::Lottery;
 use crate::clock::{Clock, Counts as _, Instant, Lapse};
-use crate::event::Key;
+use crate::event::{Key, instant};
 use crate::flow::draw;
 use crate::loss::Losses;
 use crate::packet::Packet;
@@ -31,14 +31,17 @@ pub(crate) struct Managed {
     pub(crate) queue: Queue<Packet>,
     pub(crate) rng: Stream,
     pub(crate) busy: bool,
-    /// When the packet in transmission is sent completely.
+    /// When the transmission of the last packet began, and when it is over.
+    began: Time,
     pub(crate) sent: Time,
     /// Where the link works ahead, what is due next.
     pub(crate) ahead: Option<Ahead>,
-    /// What that packet belongs to.
+    /// What that packet belongs to, and its bytes on the link.
     pub(crate) sending: Owner,
+    sending_bytes: u32,
     /// Bits of the packet in transmission at the end of the warm-up that were still to be sent, and its owner.
     pub(crate) unsent_at_warmup: (f64, Owner),
+    idle: Idle,
     /// Its number among the managed links, and the number of its transmitter's slot.
     pub(crate) number: usize,
     pub(crate) ready_slot: usize,
@@ -54,6 +57,18 @@ pub(crate) struct Managed {
     pub(crate) losses: Losses,
     /// One for each queue that has a name; none where the algorithm names none.
     pub(crate) meters: Vec<Meter>,
+}
+
+/// What the link could have sent while it had nothing to send. With what it did send it makes the link's capacity: so
+/// a packet that keeps its rate through a change of the link's leaves no room for others meanwhile.
+#[derive(Clone, Copy, Default, Debug)]
+struct Idle {
+    /// Since when there is nothing to send, where this is so.
+    since: Time,
+    /// Nanoseconds without anything to send at the present rate, up to then.
+    ns: u64,
+    /// Bits that it could have sent at the rates before.
+    bits: f64,
 }
 
 /// What a queue that works ahead catches up with (see [`crate::ahead`]).
@@ -82,9 +97,7 @@ pub(crate) struct Meter {
 #[derive(Debug)]
 pub(crate) struct Wire {
     clock: Clock,
-    rate: Rate,
-    /// The rate of the packet in transmission, which a change leaves as it is.
-    sending: Rate,
+    pub(crate) rate: Rate,
     delay: Lapse,
     /// Bytes that the link adds to every packet.
     pub(crate) overhead: u32,
@@ -174,9 +187,12 @@ impl Managed {
             ahead: None,
             rng: Stream::new(seed, &format!("link.{}.aqm", link.name)),
             busy: false,
+            began: Time::ZERO,
             sent: Time::ZERO,
             sending: Owner::default(),
+            sending_bytes: 0,
             unsent_at_warmup: (0.0, Owner::default()),
+            idle: Idle::default(),
             number,
             ready_slot: NO_SLOT,
             period_slot: NO_SLOT,
@@ -223,11 +239,55 @@ impl Managed {
         }
     }
 
-    /// From `now` on the statistics count; so many bits of the packet in transmission are still to be sent.
-    pub(crate) fn end_warmup(&mut self, now: Time, unsent: f64) {
+    /// A packet has come to an idle link.
+    #[inline]
+    pub(crate) fn end_idleness(&mut self, now: Time) {
+        self.busy = true;
+        self.idle.ns += (now - self.idle.since).nanos();
+    }
+
+    /// There is no packet to send.
+    #[inline]
+    pub(crate) fn begin_idleness(&mut self, now: Time) {
+        self.busy = false;
+        self.idle.since = now;
+    }
+
+    /// The transmission of a packet with `bytes` on the link begins.
+    #[inline]
+    pub(crate) fn note_sending(&mut self, now: Time, owner: Owner, bytes: u32) {
+        (self.began, self.sending, self.sending_bytes) = (now, owner, bytes);
+    }
+
+    /// Until `now` the link's rate was `rate`.
+    fn note_rate(&mut self, now: Time, rate: Rate) {
+        self.idle = Idle { since: now, ns: 0, bits: self.idle_bits(now, rate) };
+    }
+
+    /// Bits that the link, with the rate `rate`, could have sent in this window while it had nothing to send.
+    pub(crate) fn idle_bits(&self, now: Time, rate: Rate) -> f64 {
+        let Idle { since, ns, bits } = self.idle;
+        let waiting = if self.busy { 0 } else { (now - since).nanos() };
+        bits + Span::ns(ns + waiting).secs() * rate.bits()
+    }
+
+    /// Bits of the packet in transmission that are still to be sent at `now`: of none 0, and never more than it has.
+    pub(crate) fn unsent(&self, now: Time) -> f64 {
+        let left = self.sent.since(now).nanos();
+        if left == 0 {
+            return 0.0;
+        }
+        let part = left as f64 / (self.sent - self.began).nanos() as f64;
+        part * 8.0 * f64::from(self.sending_bytes)
+    }
+
+    /// From `now` on the statistics count.
+    pub(crate) fn end_warmup(&mut self, now: Time) {
         self.note_length(now);
         self.occupancy.reset(now);
-        self.unsent_at_warmup = (unsent, self.sending);
+        self.unsent_at_warmup = (self.unsent(now), self.sending);
+        self.idle = Idle { since: now, ..Idle::default() };
+        self.queue.begin_window();
         self.at_warmup.copy_from_slice(self.queue.counts());
         self.delays.iter_mut().for_each(Delays::reset);
         self.losses.reset();
@@ -247,14 +307,9 @@ impl Meter {
 
 impl Wire {
     /// Sends at another rate from the next packet on.
-    pub(crate) fn change(&mut self, rate: Rate) {
+    fn change(&mut self, rate: Rate) {
         self.rate = rate;
         self.last.0 = 0;
-    }
-
-    /// Bits of the packet in transmission that are sent in so long.
-    pub(crate) fn bits(&self, span: Span) -> f64 {
-        span.secs() * self.sending.bits()
     }
 
     /// Works out how long packets of another size take.
@@ -262,7 +317,6 @@ impl Wire {
     #[inline(never)]
     fn measure(&mut self, size: u32) {
         let transmission = self.clock.transmission(self.rate, size + self.overhead);
-        self.sending = self.rate;
         self.last = (size, transmission, self.clock.sum(transmission, self.delay));
     }
 
@@ -289,7 +343,6 @@ impl Link {
             wire: Wire {
                 clock,
                 rate: link.rate,
-                sending: link.rate,
                 delay: clock.lapse(delay),
                 overhead: link.overhead.0 as u32,
                 last: (0, nothing, nothing),
@@ -307,6 +360,14 @@ impl Link {
             }),
             managed,
         }
+    }
+
+    /// Sends at another rate from the next packet on; what is in transmission keeps its own.
+    pub(crate) fn change(&mut self, now: Time, rate: Rate) {
+        if let Some(managed) = &mut self.managed {
+            managed.note_rate(now, self.wire.rate);
+        }
+        self.wire.change(rate);
     }
 
     /// Its queue and statistics.
@@ -335,7 +396,6 @@ impl Link {
             }
             let framed = size + self.wire.overhead as u16;
             if self.limit.refuses(self.waiting.len() as u32, self.waiting_bytes, u32::from(framed)) {
-                self.drops += 1;
                 return None;
             }
             self.waiting.push_back((self.free, framed));
@@ -351,16 +411,31 @@ impl Link {
         self.ordered.next(self.wire.overhead)
     }
 
-    /// A busy plain link takes in a packet that waits for the wire, and tells whether it is the first to wait.
-    pub(crate) fn wait(&mut self, packet: Packet) -> bool {
+    /// A busy plain link takes in a packet that waits for the wire: how many wait before it, if there is room.
+    pub(crate) fn wait(&mut self, packet: Packet) -> Option<u32> {
         let ordered = &mut self.ordered;
         let (length, size) = (ordered.waiting.len() as u32, u32::from(packet.size) + self.wire.overhead);
         if self.limit.refuses(length, ordered.waiting_bytes, size) {
-            self.drops += 1;
-            return false;
+            return None;
         }
         ordered.waiting_bytes += u64::from(size);
         ordered.waiting.push_back(packet);
-        length == 0
+        Some(length)
+    }
+
+    /// Whether packets wait at `end`, and no transmission is under way that they could wait for.
+    pub(crate) fn is_stuck(&self, end: Instant, time: Time) -> bool {
+        let queue = self.managed.as_ref().is_some_and(|managed| {
+            // To the nanosecond, a floating-point clock may be a moment before it.
+            !(managed.queue.is_empty() || managed.busy && managed.sent >= time)
+        });
+        queue || !self.ordered.waiting.is_empty() && instant(self.ordered.ready) <= end
+    }
+
+    /// The packets that wait here or are under way to the other end.
+    pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet> {
+        let queued =
+            self.managed.iter().flat_map(|managed| managed.queue.waiting().map(|(_, packet)| packet));
+        self.line.iter().map(|flight| &flight.packet).chain(self.ordered.waiting.iter()).chain(queued)
     }
 }

@@ -1,15 +1,18 @@
 //! The links, and how a packet travels over them.
 
+mod managed;
+
 use crate::ahead::Plan;
 use crate::clock::{Clock, Counts as _, Instant};
 use crate::event::{Event, Events, NEVER};
+use crate::ledger::Ledger;
 use crate::link::{Flight, Link, Managed};
 use crate::packet::Packet;
-use crate::probe::{Owner, Probe};
+use crate::probe::Probe;
 use crate::route::{Hop, Routes};
+use crate::watch::Watch;
 use aqm::queue::Frame as _;
 use aqm::unit::Time;
-use aqm::{Outcome, Sent};
 use scenario::Scenario;
 
 /// A packet may be delivered before its time: when it arrives, and whether it was marked on its last links.
@@ -38,6 +41,9 @@ pub(crate) struct Network<P> {
     pub(crate) early: Vec<(Early, Packet)>,
     /// The end of the run: what would happen later does not happen.
     pub(crate) end: Instant,
+    /// Kept where the probe asks for checks.
+    pub(crate) ledger: Ledger,
+    pub(crate) watch: Watch,
 }
 
 impl<P: Probe> Network<P> {
@@ -47,6 +53,7 @@ impl<P: Probe> Network<P> {
         seed: u64,
         probe: P,
         may_work_ahead: bool,
+        watch: Watch,
     ) -> Self {
         // On the double clock each hop has its place in the order of what happens at one instant.
         let may_work_ahead = may_work_ahead && scenario.clock == Clock::Integer;
@@ -70,7 +77,8 @@ impl<P: Probe> Network<P> {
         let slots = assign_slots(&mut links, &hops);
         let end = scenario.clock.instant(Time::ZERO + scenario.general.duration);
         let events = Events::new(scenario.clock, slots);
-        let mut network = Self { events, links, hops, probe, early: Vec::new(), end };
+        let (early, ledger) = (Vec::new(), Ledger::default());
+        let mut network = Self { events, links, hops, probe, early, end, ledger, watch };
         for link in 0..network.links.len() {
             network.schedule_period(link);
         }
@@ -95,19 +103,25 @@ impl<P: Probe> Network<P> {
 
     /// Takes the first packet off a link's line.
     #[inline]
-    pub(crate) fn take(&mut self, link: usize) -> Packet {
-        let link = &mut self.links[link];
+    pub(crate) fn take(&mut self, i: usize) -> Packet {
+        let link = &mut self.links[i];
         let Flight { packet, .. } =
             *link.line.front().expect("an arrival is scheduled only for a packet on the line");
         link.line.drop_front();
         let next = link.line.front().map_or(NEVER, |flight| flight.arrival);
         self.events.set(link.slot, next);
+        if P::CHECKS {
+            self.ledger.on_exit(i);
+        }
         packet
     }
 
     /// Hands a packet to the next link of its path, at the present or ahead of it.
     #[inline]
     pub(crate) fn send(&mut self, at: Instant, packet: &Packet) {
+        if P::CHECKS {
+            self.ledger.on_sent(packet);
+        }
         if let Some(early) = self.forward_at(at, packet) {
             self.early.push((early, *packet));
         }
@@ -123,14 +137,16 @@ impl<P: Probe> Network<P> {
     /// those after it as far as they take packets over. Tells of a packet that may be delivered before its time.
     #[inline]
     fn forward_at(&mut self, at: Instant, packet: &Packet) -> Option<Early> {
-        self.enter((at, at), packet.hop, packet)
+        self.enter((at, at), None, packet.hop, packet)
     }
 
-    /// A packet comes at `at`, sent at `since`, to the link of hop number `next` of its path.
+    /// A packet comes at `at`, sent at `since` by link number `from` or a host, to the link of hop number `next` of its
+    /// path.
     // The packet's own number is out of date: it is written only where the packet is put down.
     fn enter(
         &mut self,
         (mut at, mut since): (Instant, Instant),
+        mut from: Option<usize>,
         mut next: u32,
         packet: &Packet,
     ) -> Option<Early> {
@@ -139,8 +155,17 @@ impl<P: Probe> Network<P> {
         loop {
             let i = hop.link();
             next += 1;
+            if !hop.is_simple() && at > self.end {
+                self.note_end(from, packet);
+                return None;
+            }
+            if P::CHECKS {
+                from.iter().for_each(|&from| self.ledger.on_exit(from));
+                self.ledger.on_entry(i);
+                from = Some(i);
+            }
             if !hop.is_simple() {
-                if hop.works_ahead() && at > self.end || hop.is_lossy() && self.loses(i) {
+                if hop.is_lossy() && self.loses(i, packet) {
                     return None;
                 }
                 if hop.works_ahead() {
@@ -154,18 +179,60 @@ impl<P: Probe> Network<P> {
                     self.queue_in_order(i, (next, marked), packet);
                     return None;
                 } else {
-                    at = self.links[i].accept(at, packet.size)?;
+                    at = self.accept(i, at, packet)?;
                 }
             } else {
-                at = self.links[i].accept(at, packet.size)?;
+                at = self.accept(i, at, packet)?;
             }
             hop = self.hops[next as usize];
             if hop.is_early_end() {
+                self.note_early(i, at, packet);
                 return Some(Early { at, marked });
             }
             if hop.is_end() || !hop.is_chained() {
                 self.launch(i, (at, since), (next, marked), packet);
                 return None;
+            }
+        }
+    }
+
+    /// A plain link takes in a packet at `at`: when it reaches the other end, if it does.
+    #[inline(always)]
+    fn accept(&mut self, i: usize, at: Instant, packet: &Packet) -> Option<Instant> {
+        let arrival = self.links[i].accept(at, packet.size);
+        if arrival.is_none() {
+            self.refuse(i, at, packet);
+        }
+        arrival
+    }
+
+    /// A plain link has no room for a packet that comes at `at`.
+    #[cold]
+    fn refuse(&mut self, i: usize, at: Instant, packet: &Packet) {
+        if at > self.end {
+            return self.note_end(Some(i), packet);
+        }
+        self.links[i].drops += 1;
+        if P::CHECKS {
+            self.ledger.on_drop(i, packet);
+        }
+    }
+
+    /// A packet is still on link number `from` when the run ends.
+    #[cold]
+    fn note_end(&mut self, from: Option<usize>, packet: &Packet) {
+        if P::CHECKS {
+            from.iter().for_each(|&from| self.ledger.on_end(from, packet));
+        }
+    }
+
+    /// A packet that may be delivered before its time reaches the last link's other end at `at`.
+    #[inline]
+    fn note_early(&mut self, i: usize, at: Instant, packet: &Packet) {
+        if P::CHECKS {
+            match at > self.end {
+                true => self.ledger.on_end(i, packet),
+                false => self.ledger.on_exit(i),
             }
         }
     }
@@ -177,8 +244,14 @@ impl<P: Probe> Network<P> {
         let link = &mut self.links[i];
         if !link.ordered.is_busy(now) {
             self.send_in_order(i, next, packet);
-        } else if link.wait(packet.at_hop(next.0, next.1)) {
-            self.events.put(self.links[i].ordered.ready, Event::Ready(i as u32));
+        } else {
+            match link.wait(packet.at_hop(next.0, next.1)) {
+                None => self.refuse(i, self.events.instant(), packet),
+                Some(0) => {
+                    self.events.put(self.links[i].ordered.ready, Event::Ready(i as u32));
+                }
+                Some(_) => {}
+            }
         }
     }
 
@@ -202,8 +275,12 @@ impl<P: Probe> Network<P> {
 
     /// Whether a link loses the next packet by chance.
     #[inline(never)]
-    fn loses(&mut self, link: usize) -> bool {
-        self.links[link].lottery.as_mut().is_some_and(|lottery| lottery.loses())
+    fn loses(&mut self, link: usize, packet: &Packet) -> bool {
+        let lost = self.links[link].lottery.as_mut().is_some_and(|lottery| lottery.loses());
+        if P::CHECKS && lost {
+            self.ledger.on_loss(link, packet);
+        }
+        lost
     }
 
     /// Puts a packet on a link's line; after it comes hop number `next`.
@@ -227,193 +304,6 @@ impl<P: Probe> Network<P> {
         if link.line.len() == 1 {
             self.events.set(link.slot, arrival);
         }
-    }
-
-    /// A packet comes to a managed link now.
-    #[inline(never)]
-    fn enqueue(&mut self, i: usize, packet: Packet) {
-        let now = self.events.now();
-        if self.admit(i, now, &packet).is_none() {
-            return;
-        }
-        let managed = self.links[i].managed();
-        if managed.busy {
-            managed.note_length(now);
-            self.probe.on_length(managed.number, now, managed.queue.len(), managed.queue.lanes());
-        } else {
-            managed.busy = true;
-            self.transmit(i);
-        }
-    }
-
-    /// A packet comes to a link that works ahead: when its transmission starts, and when it is at the other end;
-    /// `None` if it is dropped or the run is over by then.
-    #[inline(never)]
-    fn enqueue_ahead(&mut self, i: usize, at: Instant, next: u32, packet: &Packet) -> Option<Journey> {
-        let now = self.events.clock.time(at);
-        self.catch_up(i, now);
-        let marked = self.admit(i, now, &packet.at_hop(next, false))? == Outcome::Marked;
-        let link = &mut self.links[i];
-        let managed = link.managed.as_deref_mut()?;
-        let busy = managed.busy;
-        let ahead = managed.ahead.as_mut()?;
-        let start = if busy { ahead.free } else { at };
-        let (sent, arrival) = link.wire.send(start, u32::from(packet.size));
-        ahead.free = sent;
-        if busy {
-            managed.note_length(now);
-            self.probe.on_length(managed.number, now, managed.queue.len(), managed.queue.lanes());
-        } else {
-            managed.busy = true;
-            self.begin_ahead(i, now);
-            self.links[i].managed().note_due();
-        }
-        (start <= self.end).then_some(Journey { start, arrival, marked })
-    }
-
-    /// Does all that was due until `until` at a link that works ahead; at one time first what is periodic, then
-    /// the departure, then the end of the warm-up, as the event list has it.
-    #[inline]
-    pub(crate) fn catch_up(&mut self, i: usize, until: Time) {
-        while self.links[i].managed().ahead.as_ref().is_some_and(|ahead| ahead.due <= until) {
-            self.do_what_is_due(i);
-        }
-    }
-
-    /// Does all that was due until `until` at all links that work ahead.
-    pub(crate) fn catch_up_all(&mut self, until: Time) {
-        for i in 0..self.links.len() {
-            if self.links[i].managed.is_some() {
-                self.catch_up(i, until);
-            }
-        }
-    }
-
-    fn do_what_is_due(&mut self, i: usize) {
-        let link = &mut self.links[i];
-        let Some(managed) = link.managed.as_deref_mut() else { return };
-        let Some(ahead) = managed.ahead.as_mut() else { return };
-        let now = ahead.due;
-        if ahead.period == now {
-            ahead.period = managed.queue.period().map_or(Time::MAX, |period| now + period);
-            managed.queue.on_period(now);
-            self.probe.on_period(managed.number, now, managed.queue.algorithm());
-        } else if managed.busy && managed.sent == now {
-            self.begin_ahead(i, now);
-        } else {
-            ahead.warmup = Time::MAX;
-            managed.end_warmup(now, link.wire.bits(managed.sent.since(now)));
-        }
-        self.links[i].managed().note_due();
-    }
-
-    /// A managed link takes a packet in, perhaps marked, or drops it and says nothing.
-    #[inline]
-    fn admit(&mut self, i: usize, now: Time, packet: &Packet) -> Option<Outcome> {
-        let link = &mut self.links[i];
-        let framed = packet.with_size(packet.size + link.wire.overhead as u16);
-        let managed = link.managed();
-        let (probe, losses, number) = (&mut self.probe, &mut managed.losses, managed.number);
-        let before = managed.queue.len();
-        let (outcome, lane) = managed.queue.enqueue_or(now, framed, &mut managed.rng, |dropped| {
-            losses.on_late_drop(now, dropped.number, &dropped.frame);
-            probe.on_late_drop(number, now, Owner { class: dropped.frame.class(), lane: dropped.lane });
-        });
-        let owner = Owner { class: packet.class(), lane };
-        probe.on_arrival(number, now, owner, outcome, managed.queue.algorithm());
-        if matches!(outcome, Outcome::Queued | Outcome::Marked) {
-            managed.losses.on_entry();
-            return Some(outcome);
-        }
-        managed.losses.on_refusal(now, packet);
-        // An arrival may take others along.
-        if managed.queue.len() != before {
-            managed.note_length(now);
-            self.probe.on_length(number, now, managed.queue.len(), managed.queue.lanes());
-        }
-        None
-    }
-
-    /// A managed link begins to send its next packet, if it has one.
-    #[inline]
-    fn begin(&mut self, i: usize, now: Time) -> Option<Packet> {
-        let link = &mut self.links[i];
-        let overhead = link.wire.overhead as u16;
-        let managed = link.managed.as_deref_mut()?;
-        let (probe, losses, number) = (&mut self.probe, &mut managed.losses, managed.number);
-        let next = managed.queue.dequeue_or(now, &mut managed.rng, |dropped| {
-            losses.on_late_drop(now, dropped.number, &dropped.frame);
-            probe.on_late_drop(number, now, Owner { class: dropped.frame.class(), lane: dropped.lane });
-        });
-        managed.note_length(now);
-        self.probe.on_length(number, now, managed.queue.len(), managed.queue.lanes());
-        let Some(Sent { frame: packet, number: arrival_number, lane, sojourn }) = next else {
-            managed.busy = false;
-            return None;
-        };
-        managed.sending = Owner { class: packet.class(), lane };
-        managed.delays[packet.class()].record(sojourn);
-        if let Some(meter) = managed.meters.get_mut(lane) {
-            meter.delays.record(sojourn);
-        }
-        managed.losses.on_departure(now, arrival_number, &packet);
-        self.probe.on_departure(number, now, managed.sending, packet.size, sojourn);
-        self.probe.on_fate(number, arrival_number, packet.is_marked());
-        Some(packet.with_size(packet.size - overhead))
-    }
-
-    /// A link that works ahead begins to send its next packet, which is on its way already.
-    #[inline]
-    fn begin_ahead(&mut self, i: usize, now: Time) {
-        if let Some(packet) = self.begin(i, now) {
-            let clock = self.events.clock;
-            let link = &mut self.links[i];
-            let (sent, _) = link.wire.send(clock.instant(now), u32::from(packet.size));
-            link.managed().sent = clock.time(sent);
-        }
-    }
-
-    /// A link is free: it sends its next packet, if it has one.
-    #[inline]
-    pub(crate) fn transmit(&mut self, i: usize) {
-        let Some(managed) = &self.links[i].managed else { return self.send_next_in_order(i) };
-        let slot = managed.ready_slot;
-        let Some(packet) = self.begin(i, self.events.now()) else { return self.events.set(slot, NEVER) };
-        let now = self.events.instant();
-        let link = &mut self.links[i];
-        let (sent, arrival) = link.wire.send(now, u32::from(packet.size));
-        link.managed().sent = self.events.clock.time(sent);
-        // In this order: where both are due at one instant, ns-2 delivers before it sends.
-        let hop = self.hops[packet.hop as usize];
-        if hop.is_early_end() {
-            self.early.push((Early { at: arrival, marked: false }, packet));
-        } else if hop.is_end() || !hop.is_chained() {
-            self.launch(i, (arrival, now), (packet.hop, false), &packet);
-        } else if let Some(early) = self.enter((arrival, now), packet.hop, &packet) {
-            self.early.push((early, packet));
-        }
-        let key = self.events.free_key(sent);
-        self.events.set(slot, key);
-    }
-
-    /// An algorithm's period is over.
-    pub(crate) fn close_period(&mut self, i: usize) {
-        let now = self.events.now();
-        if let Some(managed) = &mut self.links[i].managed {
-            managed.queue.on_period(now);
-            self.probe.on_period(managed.number, now, managed.queue.algorithm());
-        }
-        self.schedule_period(i);
-    }
-
-    fn schedule_period(&mut self, i: usize) {
-        let Some(managed) = &self.links[i].managed else { return };
-        let Some(period) = managed.queue.period().filter(|_| managed.ahead.is_none()) else { return };
-        let slot = managed.period_slot;
-        let lapse = self.events.clock.lapse(period);
-        let at = self.events.clock.after(self.events.instant(), lapse);
-        let key = self.events.timer_key(at);
-        self.events.set(slot, key);
     }
 }
 

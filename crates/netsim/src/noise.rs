@@ -4,25 +4,42 @@
 //! there are come from the platform, and their order of additions from the processor.
 
 use crate::rng::Stream;
+use crate::watch::Watch;
 use aqm::Uniform as _;
 use std::f64::consts::PI;
 
-/// `steps` values of mean 0 and variance 1 with this Hurst parameter.
-pub(crate) fn fractional(steps: usize, hurst: f64, rng: &mut Stream) -> Vec<f64> {
+/// So many values are worked out between two looks at the watch.
+const PIECE: usize = 1 << 10;
+
+/// `steps` values of mean 0 and variance 1 with this Hurst parameter; `None` if told to stop.
+pub(crate) fn fractional(steps: usize, hurst: f64, rng: &mut Stream, watch: &mut Watch) -> Option<Vec<f64>> {
     // The covariances forth and back fill a circle; its transform holds the variances of independent waves.
     let half = steps.next_power_of_two();
     let size = 2 * half;
-    let mut waves: Vec<Complex> =
-        (0..size).map(|k| Complex(covariance(k.min(size - k), hurst), 0.0)).collect();
-    transform(&mut waves);
-    for wave in &mut waves {
-        // None is negative but for rounding.
-        let amplitude = (wave.0.max(0.0) / size as f64).sqrt();
-        let (a, b) = gaussians(rng);
-        *wave = Complex(amplitude * a, amplitude * b);
+    let mut waves = in_pieces(size, |k| Complex(covariance(k.min(size - k), hurst), 0.0), watch)?;
+    transform(&mut waves, watch)?;
+    for piece in waves.chunks_mut(PIECE) {
+        for wave in &mut *piece {
+            // None is negative but for rounding.
+            let amplitude = (wave.0.max(0.0) / size as f64).sqrt();
+            let (a, b) = gaussians(rng);
+            *wave = Complex(amplitude * a, amplitude * b);
+        }
+        watch.goes_on(piece.len()).then_some(())?;
     }
-    transform(&mut waves);
-    waves[..steps].iter().map(|wave| wave.0).collect()
+    transform(&mut waves, watch)?;
+    Some(waves[..steps].iter().map(|wave| wave.0).collect())
+}
+
+/// The values of `of` at 0, 1, ..., `count` - 1.
+fn in_pieces(count: usize, of: impl Fn(usize) -> Complex, watch: &mut Watch) -> Option<Vec<Complex>> {
+    let mut values = Vec::with_capacity(count);
+    while values.len() < count {
+        let piece = values.len()..(values.len() + PIECE).min(count);
+        watch.goes_on(piece.len()).then_some(())?;
+        values.extend(piece.map(&of));
+    }
+    Some(values)
 }
 
 /// The covariance of two values `lag` steps apart.
@@ -52,7 +69,7 @@ fn gaussians(rng: &mut Stream) -> (f64, f64) {
 struct Complex(f64, f64);
 
 /// The discrete Fourier transform in place (Cooley and Tukey, radix 2); the length is a power of two.
-fn transform(values: &mut [Complex]) {
+fn transform(values: &mut [Complex], watch: &mut Watch) -> Option<()> {
     let size = values.len();
     assert!(size.is_power_of_two(), "a transform of {size} values");
     let shift = usize::BITS - size.trailing_zeros();
@@ -61,24 +78,32 @@ fn transform(values: &mut [Complex]) {
         if i < j {
             values.swap(i, j);
         }
+        if i % PIECE == 0 {
+            watch.goes_on(PIECE / 8).then_some(())?;
+        }
     }
-    let turns: Vec<Complex> = (0..size / 2)
-        .map(|k| 2.0 * PI * k as f64 / size as f64)
-        .map(|angle| Complex(libm::cos(angle), -libm::sin(angle)))
-        .collect();
+    let turn = |k: usize| {
+        let angle = 2.0 * PI * k as f64 / size as f64;
+        Complex(libm::cos(angle), -libm::sin(angle))
+    };
+    let turns = in_pieces(size / 2, turn, watch)?;
     let mut half = 1;
     while half < size {
         for block in values.chunks_exact_mut(2 * half) {
             let (low, high) = block.split_at_mut(half);
-            for (k, (a, b)) in low.iter_mut().zip(high).enumerate() {
-                let turn = turns[k * (size / (2 * half))];
-                let turned = Complex(b.0 * turn.0 - b.1 * turn.1, b.0 * turn.1 + b.1 * turn.0);
-                *b = Complex(a.0 - turned.0, a.1 - turned.1);
-                *a = Complex(a.0 + turned.0, a.1 + turned.1);
+            let mut turns = turns.iter().step_by(size / (2 * half));
+            for (low, high) in low.chunks_mut(PIECE).zip(high.chunks_mut(PIECE)) {
+                watch.goes_on(low.len().div_ceil(8)).then_some(())?;
+                for ((a, b), turn) in low.iter_mut().zip(high).zip(&mut turns) {
+                    let turned = Complex(b.0 * turn.0 - b.1 * turn.1, b.0 * turn.1 + b.1 * turn.0);
+                    *b = Complex(a.0 - turned.0, a.1 - turned.1);
+                    *a = Complex(a.0 + turned.0, a.1 + turned.1);
+                }
             }
         }
         half *= 2;
     }
+    Some(())
 }
 
 #[cfg(test)]
@@ -90,7 +115,7 @@ mod tests {
         let mut rng = Stream::new(1, "transform");
         let values: Vec<Complex> = (0..16).map(|_| Complex(rng.uniform(), rng.uniform())).collect();
         let mut found = values.clone();
-        transform(&mut found);
+        transform(&mut found, &mut Watch::default()).unwrap();
         for (k, found) in found.iter().enumerate() {
             let (mut re, mut im) = (0.0, 0.0);
             for (j, Complex(x, y)) in values.iter().enumerate() {
@@ -127,7 +152,8 @@ mod tests {
             let mut sums = [0.0; 4];
             let mut squares = [0.0; 4];
             for run in 0..runs {
-                let noise = fractional(100, hurst, &mut Stream::new(run, "noise"));
+                let mut rng = Stream::new(run, "noise");
+                let noise = fractional(100, hurst, &mut rng, &mut Watch::default()).unwrap();
                 assert_eq!(noise.len(), 100);
                 for (i, lag) in [0, 1, 10, 90].into_iter().enumerate() {
                     let product = noise[5] * noise[5 + lag];

@@ -3,7 +3,7 @@
 use crate::tcp::{Ack, MOST_BLOCKS, Segment};
 use aqm::queue::Frame;
 use aqm::unit::{Span, Time};
-use scenario::model::Ecn;
+use scenario::model::{Ecn, UDP_HEADER};
 
 /// What a packet is to its endpoints.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -168,6 +168,11 @@ impl Packet {
     /// When the segment or datagram was sent; in an ACK, the time it echoes.
     pub(crate) const fn stamp(&self) -> Time {
         self.stamp
+    }
+
+    /// Bytes of a datagram without its header.
+    pub(crate) fn payload(&self) -> u64 {
+        u64::from(u32::from(self.size).saturating_sub(UDP_HEADER))
     }
 
     /// The traffic entry that it belongs to.

@@ -1,5 +1,9 @@
 //! Probes: what a run may record beyond the statistics that are always on. An absent probe costs nothing.
 
+mod checked;
+
+pub use checked::Checked;
+
 use aqm::discipline::Lane;
 use aqm::unit::{Span, Time};
 use aqm::{AnyDiscipline, Outcome};
@@ -16,6 +20,10 @@ pub struct Owner {
 
 /// Is told what happens at the measured queues; all hooks do nothing unless overridden.
 pub trait Probe {
+    /// Whether the run keeps account of every packet, for [`Simulation::violations`](crate::Simulation::violations): a
+    /// debug build always does.
+    const CHECKS: bool = cfg!(debug_assertions);
+
     /// Queue number `queue` has `length` packets from `now` on, and if it has several lanes they are these.
     #[inline]
     fn on_length(&mut self, _queue: usize, _now: Time, _length: usize, _lanes: &[Lane]) {}
@@ -43,6 +51,17 @@ pub trait Probe {
     /// The algorithm's periodic work is done.
     #[inline]
     fn on_period(&mut self, _queue: usize, _now: Time, _aqm: &AnyDiscipline) {}
+    /// Whether nothing is lost when it is not told of periods that leave the algorithm as it is.
+    #[inline]
+    fn may_skip(&self, _aqm: &AnyDiscipline) -> bool {
+        true
+    }
+    /// How often something ends here whatever happens.
+    fn bin(&self) -> Option<Span> {
+        None
+    }
+    /// All that happens at queue number `queue` before `now` has been told.
+    fn catch_up(&mut self, _queue: usize, _now: Time) {}
 }
 
 impl Probe for () {}
@@ -78,6 +97,8 @@ impl Track {
 
     #[inline]
     fn change(&mut self, now: Time, value: f64) {
+        // Of two zeros, `min` and `max` may give either sign: there is only one.
+        let value = value + 0.0;
         self.area += self.value * (now - self.since).nanos() as f64;
         (self.since, self.value) = (now, value);
         self.min = self.min.min(value);
@@ -357,6 +378,21 @@ impl Probe for Series {
         let series = &mut self.queues[queue];
         series.roll(now, self.step);
         series.note_signals(now, aqm);
+    }
+
+    fn may_skip(&self, aqm: &AnyDiscipline) -> bool {
+        // The integral of another value is rounded at every step of it.
+        let mut zero = true;
+        aqm.signals(|_, value| zero &= value == 0.0);
+        zero
+    }
+
+    fn bin(&self) -> Option<Span> {
+        Some(self.step)
+    }
+
+    fn catch_up(&mut self, queue: usize, now: Time) {
+        self.queues[queue].roll(now, self.step);
     }
 }
 

@@ -1,8 +1,10 @@
 //! The summary of a run: what it is called, in which unit, from which counters.
 
+mod violations;
+
 use crate::delivery::Jitter;
 use crate::flow::{Endpoints, Snapshot};
-use crate::link::{Link, Managed};
+use crate::link::Managed;
 use crate::loss::Runs;
 use crate::probe::{Owner, Probe};
 use crate::simulation::Simulation;
@@ -61,7 +63,7 @@ pub struct LinkMetrics {
     /// Packets, their fate and their delay.
     #[serde(flatten)]
     pub traffic: TrafficMetrics,
-    /// Bits sent over the link's capacity.
+    /// Bits sent over those and the ones that it could have sent while it had no packet.
     pub utilisation: f64,
     /// Packets lost by chance before they came to the queue, over the whole run.
     pub random_losses: u64,
@@ -112,9 +114,9 @@ pub struct TrafficMetrics {
     pub drops_overflow: u64,
     /// Packets marked with CE.
     pub marks: u64,
-    /// Drops over arrivals.
+    /// The part of the packets that arrived in the window that was dropped by the end of the run.
     pub loss_ratio: Option<f64>,
-    /// Marks over arrivals.
+    /// The part of them that was marked by then.
     pub mark_ratio: Option<f64>,
     /// bit/s sent, headers and the link's framing included.
     pub throughput: f64,
@@ -224,9 +226,9 @@ pub struct Engine {
 }
 
 impl TrafficMetrics {
-    fn new(counts: &Counts, delays: &Delays, seconds: f64) -> Self {
+    /// Of these packets, of which so many bits were sent per second.
+    fn new(counts: &Counts, delays: &Delays, throughput: f64) -> Self {
         let percentile = delays.percentile();
-        let over_arrivals = |n: u64| (counts.arrivals > 0).then(|| n as f64 / counts.arrivals as f64);
         Self {
             queue_delay_mean: delays.mean(),
             queue_delay_p50: percentile(50),
@@ -237,34 +239,15 @@ impl TrafficMetrics {
             drops_early: counts.drops_early,
             drops_overflow: counts.drops_overflow,
             marks: counts.marks,
-            loss_ratio: over_arrivals(counts.drops_early + counts.drops_overflow),
-            mark_ratio: over_arrivals(counts.marks),
-            throughput: counts.departed_bytes as f64 * 8.0 / seconds,
+            loss_ratio: counts.loss_ratio(),
+            mark_ratio: counts.mark_ratio(),
+            throughput,
         }
     }
 }
 
-/// `now - then`, counter by counter.
-fn difference(now: &Counts, then: &Counts) -> Counts {
-    Counts {
-        arrivals: now.arrivals - then.arrivals,
-        drops_early: now.drops_early - then.drops_early,
-        drops_overflow: now.drops_overflow - then.drops_overflow,
-        marks: now.marks - then.marks,
-        departures: now.departures - then.departures,
-        departed_bytes: now.departed_bytes - then.departed_bytes,
-    }
-}
-
 fn sum(counts: &[Counts]) -> Counts {
-    counts.iter().fold(Counts::default(), |a, b| Counts {
-        arrivals: a.arrivals + b.arrivals,
-        drops_early: a.drops_early + b.drops_early,
-        drops_overflow: a.drops_overflow + b.drops_overflow,
-        marks: a.marks + b.marks,
-        departures: a.departures + b.departures,
-        departed_bytes: a.departed_bytes + b.departed_bytes,
-    })
+    counts.iter().fold(Counts::default(), |sum, counts| sum.plus(counts))
 }
 
 /// What the flows of one class, or of all, did since the warm-up; their packets took so long.
@@ -294,7 +277,8 @@ fn flow_metrics(
     let percentile = delays.percentile();
     FlowMetrics {
         goodput: (sum + (all.delivered - by_residents) as f64) * 8.0 / seconds,
-        jain: (squares > 0.0).then(|| sum * sum / (delivered.len() as f64 * squares)),
+        // Cauchy's inequality makes it 1 at most, but for rounding.
+        jain: (squares > 0.0).then(|| (sum * sum / (delivered.len() as f64 * squares)).min(1.0)),
         timeouts: all.timeouts,
         retransmits: all.retransmits,
         timeouts_total: total.timeouts,
@@ -332,7 +316,7 @@ impl<P: Probe> Simulation<P> {
             let said = &self.scenario.links[i];
             let name = &said.name;
             for (lane, of_lane) in said.lanes().iter().enumerate() {
-                lanes.insert(format!("{name}.{of_lane}"), self.lane_metrics(link, managed, lane, seconds));
+                lanes.insert(format!("{name}.{of_lane}"), self.lane_metrics(managed, lane, seconds));
             }
             let distributions = LinkDistributions {
                 loss_runs: Runs::sum(&runs).counts().to_vec(),
@@ -380,22 +364,21 @@ impl<P: Probe> Simulation<P> {
         (runs, bursts): (&Runs, &Runs),
         seconds: f64,
     ) -> LinkMetrics {
-        let counts = difference(&sum(managed.queue.counts()), &sum(&managed.at_warmup));
+        let counts = sum(managed.queue.counts()).since(&sum(&managed.at_warmup));
         let mut delays = Delays::new();
         managed.delays.iter().for_each(|class| delays.add(class));
         let occupancy = managed.occupancy.summary();
-        let general = &self.scenario.general;
-        let capacity = self.scenario.links[i].capacity(general.warmup, general.duration);
         let link = &self.network.links[i];
-        let mut traffic = TrafficMetrics::new(&counts, &delays, seconds);
-        traffic.throughput += self.straddling(link, managed, |_| true) / seconds;
+        let sent = self.bits_sent(managed, &counts, |_| true);
+        let capacity = sent + managed.idle_bits(self.end, link.wire.rate);
+        let traffic = TrafficMetrics::new(&counts, &delays, sent / seconds);
         LinkMetrics {
             queue_mean: occupancy.map(|o| o.mean),
             queue_std: occupancy.map(|o| o.std),
             queue_mad: occupancy.map(|o| o.mad),
             queue_empty: occupancy.map(|o| o.empty),
             queue_full: occupancy.map(|o| o.full),
-            utilisation: traffic.throughput * seconds / capacity,
+            utilisation: if sent > 0.0 { sent / capacity } else { 0.0 },
             random_losses: link.lottery.as_ref().map_or(0, |lottery| lottery.losses),
             loss_run_mean: runs.mean(),
             loss_burst_mean: bursts.mean(),
@@ -405,12 +388,12 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    fn lane_metrics(&self, link: &Link, managed: &Managed, lane: usize, seconds: f64) -> LaneMetrics {
+    fn lane_metrics(&self, managed: &Managed, lane: usize, seconds: f64) -> LaneMetrics {
         let meter = &managed.meters[lane];
-        let counts = difference(&managed.queue.lane_counts()[lane], &meter.at_warmup);
+        let counts = managed.queue.lane_counts()[lane].since(&meter.at_warmup);
         let occupancy = meter.occupancy.summary();
-        let mut traffic = TrafficMetrics::new(&counts, &meter.delays, seconds);
-        traffic.throughput += self.straddling(link, managed, |owner| owner.lane == lane) / seconds;
+        let sent = self.bits_sent(managed, &counts, |owner| owner.lane == lane);
+        let traffic = TrafficMetrics::new(&counts, &meter.delays, sent / seconds);
         LaneMetrics {
             queue_mean: occupancy.map(|o| o.mean),
             queue_std: occupancy.map(|o| o.std),
@@ -420,20 +403,20 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// Bits to add to what departed: packets count when their transmission begins, so the packet that straddles
-    /// the start of the window adds what was sent within, and that at the end takes away what was not.
-    fn straddling(&self, link: &Link, managed: &Managed, counts: impl Fn(Owner) -> bool) -> f64 {
-        let counted = |bits: f64, owner: Owner| if counts(owner) { bits } else { 0.0 };
+    /// Bits sent within the window, of those to whom packets belong that `counts`. Packets are counted when their
+    /// transmission begins, so the packet that straddles the start of the window adds what was sent within, and that at
+    /// the end takes away what was not.
+    fn bits_sent(&self, managed: &Managed, counts: &Counts, belongs: impl Fn(Owner) -> bool) -> f64 {
+        let counted = |bits: f64, owner: Owner| if belongs(owner) { bits } else { 0.0 };
         let (unsent, owner) = managed.unsent_at_warmup;
-        let unsent_at_end = link.wire.bits(managed.sent.since(self.end));
-        counted(unsent, owner) - counted(unsent_at_end, managed.sending)
+        let straddling = counted(unsent, owner) - counted(managed.unsent(self.end), managed.sending);
+        counts.departed_bytes as f64 * 8.0 + straddling
     }
 
     fn class_metrics(&self, class: usize, managed: &Managed, runs: &Runs, seconds: f64) -> ClassMetrics {
-        let counts = difference(&managed.queue.counts()[class], &managed.at_warmup[class]);
-        let link = &self.network.links[self.scenario.observed];
-        let mut traffic = TrafficMetrics::new(&counts, &managed.delays[class], seconds);
-        traffic.throughput += self.straddling(link, managed, |owner| owner.class == class) / seconds;
+        let counts = managed.queue.counts()[class].since(&managed.at_warmup[class]);
+        let sent = self.bits_sent(managed, &counts, |owner| owner.class == class);
+        let traffic = TrafficMetrics::new(&counts, &managed.delays[class], sent / seconds);
         let delivery = &self.deliveries.classes[class];
         let of_packets = (&delivery.delays, delivery.jitter);
         let completions = &delivery.completions;

@@ -1,13 +1,14 @@
 //! The run loop: takes the next event, does what it says.
 
+mod set_up;
+
 use crate::clock::Counts as _;
 use crate::delivery::Deliveries;
-use crate::event::{Event, Events, NEVER, instant};
+use crate::event::{Event, NEVER, instant};
 use crate::flow::Endpoints;
 use crate::network::{Early, Network};
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
-use crate::route::Routes;
 use crate::tcp::{Outbox, Profile, Segment};
 use aqm::unit::{Span, Time};
 use cpu_time::ThreadTime;
@@ -41,6 +42,8 @@ pub struct Simulation<P> {
     pub(crate) windows: Vec<WindowSample>,
     pub(crate) events: u64,
     pub(crate) cpu: Duration,
+    /// How far to go, in nanoseconds, before all links catch up.
+    stride: u64,
     finished: bool,
 }
 
@@ -68,40 +71,6 @@ impl<P: Probe> Outbox for Wire<'_, P> {
 }
 
 impl<P: Probe> Simulation<P> {
-    /// Sets up the network and schedules the traffic.
-    #[must_use]
-    pub fn new(scenario: Scenario, seed: u64, probe: P) -> Self {
-        Self::set_up(scenario, seed, probe, true)
-    }
-
-    /// The same with an event for every packet that comes to a managed link, leaves it or reaches a host, where
-    /// [`Simulation::new`] works ahead: slower, and only to hold the results of one against those of the other.
-    #[must_use]
-    pub fn step_by_step(scenario: Scenario, seed: u64, probe: P) -> Self {
-        Self::set_up(scenario, seed, probe, false)
-    }
-
-    fn set_up(scenario: Scenario, seed: u64, probe: P, ahead: bool) -> Self {
-        let started = ThreadTime::now();
-        let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
-        let end = Time::ZERO + scenario.general.duration;
-        let endpoints = Endpoints::new(&scenario.traffic, &mut routes, seed, end);
-        let mut network = Network::new(&scenario, routes, seed, probe, ahead);
-        schedule(&mut network.events, &endpoints, &scenario);
-        Self {
-            deliveries: Deliveries::new(scenario.traffic.len(), Time::ZERO + scenario.general.warmup),
-            windows: Vec::new(),
-            events: 0,
-            cpu: started.elapsed(),
-            finished: false,
-            scenario,
-            seed,
-            network,
-            endpoints,
-            end,
-        }
-    }
-
     /// The simulated time reached.
     #[must_use]
     pub const fn now(&self) -> Time {
@@ -130,31 +99,95 @@ impl<P: Probe> Simulation<P> {
         &self.windows
     }
 
+    /// Whether it was told to stop: it goes no further.
+    #[must_use]
+    pub const fn has_stopped(&self) -> bool {
+        self.network.watch.has_stopped()
+    }
+
     /// Whether the run is over.
     #[must_use]
     pub const fn finished(&self) -> bool {
         self.finished
     }
 
-    /// Runs up to and including `until`, at most to the end of the scenario.
+    /// What does not add up in the run, which must be over, a sentence each; none in a sound run.
+    ///
+    /// Of the packets that a flow or a traffic entry sent, and of those that a link took in, each was delivered, was
+    /// dropped, was lost by chance or is in flight, with its arrival still to come; the counters of links, datagrams and
+    /// waits say the same; no measured queue was longer than its buffer; no link sent more than it could; nothing was
+    /// acknowledged that had not arrived, or arrived that was not delivered; and [`Results::violations`].
+    ///
+    /// # Panics
+    /// If the run is not over, or did not keep account: see [`Probe::CHECKS`].
+    #[must_use]
+    pub fn violations(&self) -> Vec<String> {
+        assert!(P::CHECKS, "only a run that is checked keeps account");
+        let links: Vec<&str> = self.scenario.links.iter().map(|link| &*link.name).collect();
+        let classes: Vec<&str> = self.scenario.traffic.iter().map(|traffic| &*traffic.name).collect();
+        let ledger = &self.network.ledger;
+        let mut found = ledger.clone().violations(&self.network, &links, &classes);
+        found.extend(ledger.surplus(&self.endpoints));
+        found.extend(self.endpoints.ahead_of_receivers());
+        let results = self.results();
+        found.extend(results.violations());
+        let general = &self.scenario.general;
+        for link in self.scenario.links.iter().filter(|link| link.changes.is_empty()) {
+            let Some(metrics) = results.links.get(&link.name) else { continue };
+            let seconds = (general.duration.nanos() - general.warmup.nanos()) as f64 * 1e-9;
+            // The window's ends are whole nanoseconds.
+            let most = link.capacity(general.warmup, general.duration) + 2e-9 * link.rate.bits();
+            if metrics.traffic.throughput * seconds > most * (1.0 + 1e-9) {
+                found.push(format!("link {}: throughput = {} bit/s", link.name, metrics.traffic.throughput));
+            }
+        }
+        found
+    }
+
+    /// Runs up to and including `until`, at most to the end of the scenario, unless told to stop.
     pub fn advance(&mut self, until: Time) {
         let started = ThreadTime::now();
         let until = until.min(self.end);
-        let last = self.network.events.clock.instant(until);
-        while let Some(event) = self.network.events.next(last) {
-            self.events += 1;
-            self.handle(event);
-            self.deliver_waiting();
+        let mut reached = self.now();
+        while reached < until && !self.has_stopped() {
+            reached = until.min(Time::from_nanos(reached.nanos().saturating_add(self.stride)));
+            self.handle_all(reached);
+            self.network.watch.reach(reached);
+            self.network.catch_up_all(reached);
         }
-        if until == self.end && !self.finished {
+        if until == self.end && !self.finished && !self.has_stopped() {
             self.finished = true;
             let end = self.end;
-            self.network.catch_up_all(end);
             for managed in self.network.managed() {
                 managed.note_length(end);
             }
+            if cfg!(debug_assertions) {
+                let found = self.violations();
+                self.finished = found.is_empty();
+                assert!(self.finished, "seed {}: {}", self.seed, found.join("; "));
+            }
         }
+        self.events = self.network.watch.events();
         self.cpu += started.elapsed();
+    }
+
+    /// Handles the events up to and including `until`, unless told to stop.
+    fn handle_all(&mut self, until: Time) {
+        let last = self.network.events.clock.instant(until);
+        while let Some(event) = self.network.events.next(last) {
+            self.handle(event);
+            self.deliver_waiting();
+            if self.network.watch.counts() && !self.asks() {
+                return;
+            }
+        }
+    }
+
+    #[cold]
+    fn asks(&mut self) -> bool {
+        let now = self.now();
+        self.network.watch.reach(now);
+        self.network.watch.ask()
     }
 
     // Called in one place, for every event: left alone, the compiler makes a call of it.
@@ -203,12 +236,15 @@ impl<P: Probe> Simulation<P> {
         if early.at > self.network.end {
             return;
         }
+        if P::CHECKS {
+            self.network.ledger.on_delivered(packet);
+        }
         let now = self.network.events.clock.time(early.at);
         self.deliveries.on_packet(now, packet);
         let warming = now < self.deliveries.warmup;
         let index = packet.flow as usize;
         if packet.kind == Kind::Datagram {
-            return self.endpoints.sources[index].on_arrival(packet.size, warming);
+            return self.endpoints.sources[index].on_arrival(packet.payload(), warming);
         }
         let (segment, ce) = packet.segment();
         let ce = ce || early.marked;
@@ -228,6 +264,9 @@ impl<P: Probe> Simulation<P> {
     /// A packet has reached its destination.
     #[inline]
     fn deliver(&mut self, packet: &Packet) {
+        if P::CHECKS {
+            self.network.ledger.on_delivered(packet);
+        }
         if packet.kind != Kind::Ack {
             self.deliveries.on_packet(self.network.events.now(), packet);
         }
@@ -266,7 +305,7 @@ impl<P: Probe> Simulation<P> {
                 }
             }
             Kind::Datagram => {
-                self.endpoints.sources[packet.flow as usize].on_arrival(packet.size, false);
+                self.endpoints.sources[packet.flow as usize].on_arrival(packet.payload(), false);
             }
         }
     }
@@ -378,7 +417,12 @@ impl<P: Probe> Simulation<P> {
             let (hop, class, ecn) = (source.forth, source.class, source.ecn);
             let packet = Packet::datagram(now, index, hop, class, sent.size, ecn);
             match sent.gap {
-                Some(Span::ZERO) => self.network.send(self.network.events.instant(), &packet),
+                Some(Span::ZERO) => {
+                    self.network.send(self.network.events.instant(), &packet);
+                    if !self.network.watch.goes_on(1) {
+                        return;
+                    }
+                }
                 Some(gap) => {
                     self.network.events.push(now + gap, Event::Datagram(index));
                     return self.network.send(self.network.events.instant(), &packet);
@@ -392,7 +436,7 @@ impl<P: Probe> Simulation<P> {
     fn change_rate(&mut self, link: u32) {
         let said = &self.scenario.links[link as usize];
         let now = Span::ns(self.now().nanos());
-        self.network.links[link as usize].wire.change(said.rate_at(now));
+        self.network.links[link as usize].change(self.network.events.now(), said.rate_at(now));
         if let Some(next) = said.next_change(now) {
             self.network.events.push_first(Time::ZERO + next, Event::Change(link));
         }
@@ -403,14 +447,17 @@ impl<P: Probe> Simulation<P> {
         let now = self.now();
         for link in &mut self.network.links {
             if let Some(managed) = link.managed.as_deref_mut().filter(|managed| managed.ahead.is_none()) {
-                managed.end_warmup(now, link.wire.bits(managed.sent.since(now)));
+                managed.end_warmup(now);
             }
         }
+        self.network.watch.goes_on(self.endpoints.flows.len());
         self.endpoints.note_warmup(|path| self.network.ends_early(path));
     }
 
     fn sample_windows(&mut self) {
         let now = self.now();
+        self.network.watch.goes_on(self.endpoints.residents / 16);
+        self.network.watch.records();
         let residents = &self.endpoints.flows[..self.endpoints.residents];
         let samples = residents.iter().zip(&self.endpoints.senders).enumerate();
         self.windows.extend(samples.map(|(i, (flow, sender))| WindowSample {
@@ -423,30 +470,5 @@ impl<P: Probe> Simulation<P> {
         if let Some(step) = self.scenario.record.cwnd {
             self.network.events.push(now + step, Event::Sample);
         }
-    }
-}
-
-/// Puts what is known beforehand on the event list.
-fn schedule(events: &mut Events, endpoints: &Endpoints, scenario: &Scenario) {
-    events.push(Time::ZERO + scenario.general.warmup, Event::Warmup);
-    if scenario.record.cwnd.is_some_and(|step| step > Span::ZERO) {
-        events.push(Time::ZERO, Event::Sample);
-    }
-    for (i, link) in scenario.links.iter().enumerate().filter(|(_, link)| !link.changes.is_empty()) {
-        let first = link.changes[0].at;
-        events.push_first(Time::ZERO + first, Event::Change(i as u32));
-    }
-    let starts = endpoints.applications.iter().map(|application| application.start).enumerate();
-    for (i, start) in starts.filter(|&(_, start)| start < Time::MAX) {
-        events.push(start, Event::Start(i as u32));
-    }
-    for &(at, flow) in &endpoints.stops {
-        events.push(at, Event::Stop(flow));
-    }
-    for &(at, event) in &endpoints.agenda {
-        events.push(at, event);
-    }
-    for (i, source) in endpoints.sources.iter().enumerate().filter(|(_, source)| source.start < Time::MAX) {
-        events.push(source.start, Event::Datagram(i as u32));
     }
 }

@@ -70,6 +70,20 @@ impl Endpoints {
         self.free.push(slot);
     }
 
+    /// The flows that have an acknowledgement of what has not arrived, a sentence each: none in a sound run.
+    pub(crate) fn ahead_of_receivers(&self) -> impl Iterator<Item = String> {
+        let ends = self.senders.iter().zip(&self.receivers).zip(&self.applications).enumerate();
+        ends.filter(|(_, (_, application))| application.tenant != Tenant::Nobody).filter_map(
+            |(flow, ((sender, receiver), _))| {
+                let (una, delivered) = (sender.una(), receiver.delivered());
+                // Segment 0 is the SYN.
+                (una > delivered + 1).then(|| {
+                    format!("TCP flow {flow}: segments up to {una} are acknowledged, {delivered} have arrived in order")
+                })
+            },
+        )
+    }
+
     /// The counters of all guests that a class has and had.
     pub(crate) fn guests(&self, class: u16) -> Snapshot {
         (self.residents..self.flows.len())

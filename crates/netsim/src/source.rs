@@ -4,10 +4,11 @@
 use crate::flow::draw;
 use crate::noise;
 use crate::rng::Stream;
+use crate::watch::Watch;
 use aqm::Uniform as _;
 use aqm::unit::{Bytes, Rate, Span, Time};
 use scenario::Law;
-use scenario::model::{Arrival, Ecn, Traffic, UDP_HEADER, Udp};
+use scenario::model::{Arrival, Ecn, Traffic, Udp};
 use std::sync::Arc;
 
 /// A UDP sender with the counters of its receiver.
@@ -48,27 +49,27 @@ pub(crate) struct Sent {
 }
 
 impl Source {
-    /// A flow of `entry`, whose kind is `udp` with codepoint `ecn`, active from `start` in a run until `end`.
+    /// A flow of `entry`, whose kind is `udp` with codepoint `ecn`, active from `start` in a run until `end`; `None` if
+    /// told to stop.
     pub(crate) fn new(
         (class, forth): (u16, u32),
         entry: &Traffic,
         (udp, ecn): (&Udp, Ecn),
-        start: Time,
-        end: Time,
+        (start, end): (Time, Time),
         rng: Stream,
-    ) -> Self {
+        watch: &mut Watch,
+    ) -> Option<Self> {
         let stop = entry.stop.map_or(Time::MAX, |stop| Time::ZERO + stop);
         let active = stop.min(end).since(start);
-        let mut pattern = Pattern::new(udp, entry.packet_size, active, rng);
+        let mut pattern = Pattern::new(udp, entry.packet_size, active, rng, watch)?;
         let start = pattern.first().map_or(Time::MAX, |gap| start + gap);
-        Self { class, forth, ecn, start, stop, delivered: 0, delivered_at_warmup: 0, pattern }
+        Some(Self { class, forth, ecn, start, stop, delivered: 0, delivered_at_warmup: 0, pattern })
     }
 
-    /// A packet of `size` bytes has reached the other end; whether this is before the end of the warm-up, where nobody
-    /// will ask then.
+    /// A packet with so many bytes of payload has reached the other end; whether this is before the end of the warm-up,
+    /// where nobody will ask then.
     #[inline]
-    pub(crate) fn on_arrival(&mut self, size: u16, warming: bool) {
-        let payload = u64::from(u32::from(size).saturating_sub(UDP_HEADER));
+    pub(crate) fn on_arrival(&mut self, payload: u64, warming: bool) {
         self.delivered += payload;
         self.delivered_at_warmup += if warming { payload } else { 0 };
     }
@@ -81,9 +82,9 @@ impl Source {
 }
 
 impl Pattern {
-    fn new(udp: &Udp, packet: Bytes, active: Span, rng: Stream) -> Self {
+    fn new(udp: &Udp, packet: Bytes, active: Span, rng: Stream, watch: &mut Watch) -> Option<Self> {
         let size = packet.0 as u16;
-        match udp {
+        Some(match udp {
             Udp::Cbr(rate) => Self::Cbr { size, interval: rate.transmission(packet.0 as u32) },
             Udp::OnOff { rate, on, off } => {
                 Self::OnOff(OnOff { size, rate: *rate, on: *on, off: *off, left: 0, rng })
@@ -91,7 +92,8 @@ impl Pattern {
             Udp::Poisson(rate) => Self::Poisson { size, mean: 1.0 / rate.packets(packet), rng },
             Udp::Fgn { rate, hurst, deviation, step } => {
                 let mean = rate.packets(packet);
-                Self::Noise(Noise::new(size, [mean, mean * deviation], *hurst, *step, active, rng))
+                let law = (mean, mean * deviation, *hurst);
+                Self::Noise(Noise::new(size, law, *step, active, rng, watch)?)
             }
             Udp::Trace(arrivals) => Self::Trace { arrivals: arrivals.clone(), next: 0 },
             Udp::Frames { interval, size: frame, key_every, key_size } => Self::Frames(Frames {
@@ -102,7 +104,7 @@ impl Pattern {
                 number: 0,
                 left: 0,
             }),
-        }
+        })
     }
 
     /// How long after its start it sends for the first time.
@@ -193,19 +195,19 @@ struct Noise {
 impl Noise {
     fn new(
         size: u16,
-        [mean, deviation]: [f64; 2],
-        hurst: f64,
+        (mean, deviation, hurst): (f64, f64, f64),
         step: Span,
         active: Span,
         mut rng: Stream,
-    ) -> Self {
+        watch: &mut Watch,
+    ) -> Option<Self> {
         // Flows that start together do not send their first packets together.
         let due = 1.0 - rng.uniform();
         let steps = active.nanos().div_ceil(step.nanos()) as usize;
-        let mut rates = noise::fractional(steps, hurst, &mut rng);
+        let mut rates = noise::fractional(steps, hurst, &mut rng, watch)?;
         rates.iter_mut().for_each(|rate| *rate = (mean + deviation * *rate).max(0.0));
         let rates = rates.into_boxed_slice();
-        Self { size, rates, length: step.secs(), step: 0, into: 0.0, due, last: Time::ZERO }
+        Some(Self { size, rates, length: step.secs(), step: 0, into: 0.0, due, last: Time::ZERO })
     }
 
     /// How long the next packet is after the last, or after the start.
@@ -277,7 +279,10 @@ mod tests {
         let entry = &scenario.traffic[0];
         let Kind::Udp(udp, ecn) = &entry.kind else { panic!("no UDP") };
         let (start, end) = (Time::ZERO + entry.begin, Time::ZERO + Span::s(seconds));
-        let mut source = Source::new((0, 0), entry, (udp, *ecn), start, end, Stream::new(1, "traffic.x.0"));
+        let rng = Stream::new(1, "traffic.x.0");
+        let mut watch = Watch::default();
+        let mut source =
+            Source::new((0, 0), entry, (udp, *ecn), (start, end), rng, &mut watch).expect("nobody stops it");
         let (mut packets, mut now) = (Vec::new(), source.start);
         while now < source.stop.min(end) {
             let sent = source.send();

@@ -313,3 +313,16 @@ fn a_paced_guest_that_has_sent_all_waits_for_nothing() {
         assert!(run.results().classes["x"].completed > 50);
     }
 }
+
+#[test]
+fn a_paced_guest_whose_application_stops_waits_for_nothing() {
+    // Its application takes back the segment that waits for the pace, as its time is over.
+    let text = "duration = \"20 s\"\n[dumbbell]\nrate = \"1 Mbit/s\"\nbuffer = \"20 packets\"\n\
+                [[traffic]]\nname = \"x\"\nkind = \"short\"\narrival_rate = \"20 /s\"\n\
+                lifetime = \"uniform(0.1 s, 1 s)\"\ntcp = \"bbr\"\n";
+    for seed in 1..=10 {
+        assert!(
+            run(&Document::parse(text, "paced").unwrap().check().unwrap(), seed).classes["x"].completed > 20
+        );
+    }
+}

@@ -1,5 +1,8 @@
 //! A flow needs little memory, so that a hundred thousand stay near the processor; and no run takes more than was said.
 
+// The trait of an allocator is unsafe.
+#![allow(unsafe_code)]
+
 use netsim::Simulation;
 use scenario::{Document, Scenario};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -22,17 +25,19 @@ fn count(bytes: i64) {
     });
 }
 
-// SAFETY: all work is the system's allocator's.
+// SAFETY: memory is given and taken by the system's allocator alone; a counter that needs no memory is all that is added.
 unsafe impl GlobalAlloc for Counting {
+    // SAFETY: as that of the trait, for the caller to keep.
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as i64);
-        // SAFETY: as the caller vouches.
+        // SAFETY: `layout` is the caller's, who vouches that it is not of size zero.
         unsafe { System.alloc(layout) }
     }
 
+    // SAFETY: likewise.
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(-(layout.size() as i64));
-        // SAFETY: as the caller vouches.
+        // SAFETY: the caller vouches that `alloc` gave `pointer` for `layout`; it had it from the same allocator.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

@@ -1,5 +1,6 @@
 //! A run of the fluid equations, as Python sees it.
 
+use crate::look::Look;
 use crate::series::Stream;
 use crate::{Scenario, refused};
 use ::fluid::{Model, Options};
@@ -9,7 +10,10 @@ use pyo3::prelude::*;
 
 /// A run of the fluid equations of a scenario.
 #[pyclass(module = "aqmlab._core")]
-pub(crate) struct Fluid(::fluid::Fluid);
+pub(crate) struct Fluid {
+    run: ::fluid::Fluid,
+    look: Look,
+}
 
 #[pymethods]
 impl Fluid {
@@ -19,42 +23,48 @@ impl Fluid {
         py.detach(|| {
             let options = Options::read(options).map_err(refused)?;
             let model = Model::of(checked).map_err(refused)?;
-            ::fluid::Fluid::new(model, options).map(Self).map_err(refused)
+            let (run, look) = (::fluid::Fluid::new(model, options).map_err(refused)?, Look::new());
+            Ok(Self { run: run.watched(look.watch()), look })
         })
     }
 
-    /// Goes on to the first instant from `until` on at which something happens.
-    fn advance(&mut self, py: Python<'_>, until: f64) {
+    /// Goes on to the first instant from `until` on at which something happens; false if `look` said so.
+    #[pyo3(signature = (until, look=None))]
+    fn advance(&mut self, py: Python<'_>, until: f64, look: Option<Py<PyAny>>) -> PyResult<bool> {
         let until = Time::ZERO + Span::from_secs(until);
-        py.detach(|| self.0.advance(until));
+        let Self { run, look: asked } = self;
+        asked.during(py, look, || {
+            run.advance(until);
+            !run.has_stopped()
+        })
     }
 
     #[getter]
     fn now(&self) -> f64 {
-        self.0.now().secs()
+        self.run.now().secs()
     }
 
     /// The longest step in s.
     #[getter]
     fn step(&self) -> f64 {
-        self.0.step()
+        self.run.step()
     }
 
     fn results(&self) -> PyResult<String> {
-        if !self.0.finished() {
+        if !self.run.finished() {
             return Err(PyRuntimeError::new_err("the run is not over"));
         }
-        Ok(self.0.results().to_string())
+        Ok(self.run.results().to_string())
     }
 
     /// Why this run may be far from what packets do.
     fn remarks(&self) -> Vec<String> {
-        self.0.remarks()
+        self.run.remarks()
     }
 
     /// The recorded series, once; `None` if none were recorded.
     fn series(&mut self) -> Option<Stream> {
-        let columns = self.0.take_columns();
+        let columns = self.run.take_columns();
         (!columns.is_empty()).then(|| Stream::new(columns))
     }
 }

@@ -1,17 +1,20 @@
 //! The Python binding: translates between Python and the engine, and decides nothing.
 //!
-//! Runs release the GIL. Results cross as JSON text, series as an Arrow stream without a copy.
+//! Runs release the GIL, and ask now and then whether to go on. Results cross as JSON text, series as an Arrow stream without a copy.
 
 mod fluid;
+mod look;
 mod series;
 mod simulation;
+mod value;
 
-use aqm::params::Value;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use scenario::model::{Arrival, Kind, Udp};
 use scenario::{Document, Scenario as Checked};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 create_exception!(
@@ -30,21 +33,27 @@ fn refused(problem: impl std::fmt::Display) -> PyErr {
 #[pyclass(frozen, module = "aqmlab._core")]
 struct Scenario {
     document: Document,
-    /// What it means, once asked: a scenario is checked once, and run many times.
-    checked: OnceLock<Result<Checked, String>>,
+    /// What it means, once asked, and the same as JSON: a scenario and its traces are read once, and run many times.
+    read: OnceLock<Result<(Checked, String), String>>,
 }
 
 impl From<Document> for Scenario {
     fn from(document: Document) -> Self {
-        Self { document, checked: OnceLock::new() }
+        Self { document, read: OnceLock::new() }
     }
 }
 
 impl Scenario {
+    fn read(&self) -> PyResult<&(Checked, String)> {
+        let read = self.read.get_or_init(|| {
+            let (checked, json) = self.document.resolve().map_err(|problems| problems.to_string())?;
+            Ok((checked, json.to_string()))
+        });
+        read.as_ref().map_err(refused)
+    }
+
     fn checked(&self) -> PyResult<&Checked> {
-        let checked =
-            self.checked.get_or_init(|| self.document.check().map_err(|problems| problems.to_string()));
-        checked.as_ref().map_err(refused)
+        self.read().map(|(checked, _)| checked)
     }
 
     /// A copy with one change.
@@ -58,33 +67,11 @@ impl Scenario {
     }
 }
 
-/// A value as Python writes it.
-#[derive(FromPyObject)]
-enum PyValue {
-    Bool(bool),
-    Integer(i64),
-    Float(f64),
-    Text(String),
-    List(Vec<Self>),
-}
-
-impl From<PyValue> for Value {
-    fn from(value: PyValue) -> Self {
-        match value {
-            PyValue::Bool(b) => Self::Bool(b),
-            PyValue::Integer(n) => Self::Integer(n),
-            PyValue::Float(x) => Self::Float(x),
-            PyValue::Text(text) => Self::Text(text),
-            PyValue::List(values) => Self::List(values.into_iter().map(Self::from).collect()),
-        }
-    }
-}
-
 #[pymethods]
 impl Scenario {
     #[staticmethod]
-    fn load(path: &str) -> PyResult<Self> {
-        Document::load(Path::new(path)).map(Self::from).map_err(refused)
+    fn load(path: PathBuf) -> PyResult<Self> {
+        Document::load(&path).map(Self::from).map_err(refused)
     }
 
     #[staticmethod]
@@ -96,8 +83,9 @@ impl Scenario {
         self.changed(|document| document.set_text(path, text))
     }
 
-    fn with_value(&self, path: &str, value: PyValue) -> PyResult<Self> {
-        self.changed(|document| document.set(path, value.into()))
+    fn with_value(&self, path: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let value = value::read(path, value)?;
+        self.changed(|document| document.set(path, value))
     }
 
     fn with_aqm(&self, spec: &str) -> PyResult<Self> {
@@ -112,8 +100,25 @@ impl Scenario {
         self.document.to_toml()
     }
 
-    fn to_json(&self) -> PyResult<String> {
-        self.document.to_json().map(|json| json.to_string()).map_err(refused)
+    fn to_json(&self) -> PyResult<&str> {
+        self.read().map(|(_, json)| &**json)
+    }
+
+    /// The packets of each trace, in the order of the entries: of each its time in ns in eight bytes, its size in two.
+    fn traces<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let traces = self.checked()?.traffic.iter().filter_map(|traffic| match &traffic.kind {
+            Kind::Udp(Udp::Trace(arrivals), _) => Some(arrivals),
+            _ => None,
+        });
+        let packet = |arrival: &Arrival| {
+            arrival.at.nanos().to_le_bytes().into_iter().chain(arrival.size.to_le_bytes())
+        };
+        Ok(traces.map(|trace| PyBytes::new(py, &trace.iter().flat_map(packet).collect::<Vec<_>>())).collect())
+    }
+
+    /// The same, not yet read: it takes its traces as they are now.
+    fn anew(&self) -> Self {
+        self.document.clone().into()
     }
 
     /// What `[sweep]` says, as JSON.
@@ -203,6 +208,14 @@ mod _core {
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+    /// How many tables and lists a value of a scenario lies in at most.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const deepest: usize = scenario::DEEPEST;
+    /// How many bytes a scenario has at most.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const longest: u64 = scenario::LONGEST;
     /// The version and a hash of the sources that results depend on.
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

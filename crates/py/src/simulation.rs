@@ -1,109 +1,161 @@
 //! A run, as Python sees it.
 
 use crate::Scenario;
+use crate::look::Look;
 use crate::series::Stream;
 use aqm::unit::{Span, Time};
 use netsim::probe::Column;
-use netsim::{Results, Series, WindowSample};
+use netsim::{Checked as Accounted, Results, Series, Watch, WindowSample};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use scenario::Scenario as Checked;
 
-/// A run with or without series: one compiled engine for each.
+/// A run with or without series, and one that keeps account of every packet: one compiled engine for each.
 enum Run {
+    /// The set-up takes long where there is much to draw: it belongs to what can be stopped.
+    Waiting {
+        scenario: Box<Checked>,
+        seed: u64,
+        accounted: bool,
+    },
     Bare(netsim::Simulation<()>),
     Recorded(netsim::Simulation<Series>),
+    Accounted(netsim::Simulation<Accounted<Series>>),
+    /// It was told to stop.
+    Stopped,
+}
+
+/// Does to a run that is set up, whichever it is, what has to be done.
+macro_rules! whichever {
+    ($self:expr, $run:ident => $do:expr, $otherwise:expr) => {
+        match $self {
+            Self::Waiting { .. } | Self::Stopped => $otherwise,
+            Self::Bare($run) => $do,
+            Self::Recorded($run) => $do,
+            Self::Accounted($run) => $do,
+        }
+    };
 }
 
 /// A run of a scenario with one seed.
 #[pyclass(module = "aqmlab._core")]
-pub(crate) struct Simulation(Run);
+pub(crate) struct Simulation {
+    run: Run,
+    look: Look,
+}
 
 impl Run {
-    fn new(scenario: Checked, seed: u64) -> Self {
-        if scenario.record.series {
-            let series = Series::new(&scenario);
-            Self::Recorded(netsim::Simulation::new(scenario, seed, series))
-        } else {
-            Self::Bare(netsim::Simulation::new(scenario, seed, ()))
+    fn set_up(scenario: Checked, seed: u64, accounted: bool, watch: Watch) -> Self {
+        let series = scenario.record.series.then(|| Series::new(&scenario));
+        let run = match series {
+            series if accounted => {
+                netsim::Simulation::watched(scenario, seed, Accounted(series), watch).map(Self::Accounted)
+            }
+            Some(series) => netsim::Simulation::watched(scenario, seed, series, watch).map(Self::Recorded),
+            None => netsim::Simulation::watched(scenario, seed, (), watch).map(Self::Bare),
+        };
+        run.unwrap_or(Self::Stopped)
+    }
+
+    fn advance(&mut self, until: Time, look: &Look) {
+        // A panic leaves none.
+        let mut run = match std::mem::replace(self, Self::Stopped) {
+            Self::Waiting { scenario, seed, accounted } => {
+                Self::set_up(*scenario, seed, accounted, look.watch())
+            }
+            under_way => under_way,
+        };
+        let (finished, end) = whichever!(&mut run, run => {
+            run.advance(until);
+            (run.finished(), run.end())
+        }, (false, until));
+        if let Some(series) = run.series().filter(|_| finished) {
+            series.finish(end);
+        }
+        if !run.has_stopped() {
+            *self = run;
         }
     }
 
-    fn advance(&mut self, until: Time) {
+    /// What it records, if it does.
+    const fn series(&mut self) -> Option<&mut Series> {
         match self {
-            Self::Bare(run) => run.advance(until),
-            Self::Recorded(run) => {
-                run.advance(until);
-                if run.finished() {
-                    let end = run.end();
-                    run.probe_mut().finish(end);
-                }
-            }
+            Self::Waiting { .. } | Self::Bare(_) | Self::Stopped => None,
+            Self::Recorded(run) => Some(run.probe_mut()),
+            Self::Accounted(run) => run.probe_mut().0.as_mut(),
         }
     }
 
     const fn now(&self) -> Time {
-        match self {
-            Self::Bare(run) => run.now(),
-            Self::Recorded(run) => run.now(),
-        }
+        whichever!(self, run => run.now(), Time::ZERO)
     }
 
     fn results(&self) -> Option<Results> {
-        match self {
-            Self::Bare(run) => run.finished().then(|| run.results()),
-            Self::Recorded(run) => run.finished().then(|| run.results()),
-        }
+        whichever!(self, run => run.finished().then(|| run.results()), None)
     }
 
     fn windows(&self) -> &[WindowSample] {
-        match self {
-            Self::Bare(run) => run.windows(),
-            Self::Recorded(run) => run.windows(),
-        }
+        whichever!(self, run => run.windows(), &[])
+    }
+
+    const fn has_stopped(&self) -> bool {
+        whichever!(self, run => run.has_stopped(), matches!(self, Self::Stopped))
     }
 }
 
 #[pymethods]
 impl Simulation {
     #[new]
-    fn new(py: Python<'_>, scenario: &Scenario, seed: u64) -> PyResult<Self> {
-        let checked = scenario.checked()?.clone();
-        Ok(Self(py.detach(|| Run::new(checked, seed))))
+    #[pyo3(signature = (scenario, seed, accounted=false))]
+    fn new(scenario: &Scenario, seed: u64, accounted: bool) -> PyResult<Self> {
+        let scenario = Box::new(scenario.checked()?.clone());
+        Ok(Self { run: Run::Waiting { scenario, seed, accounted }, look: Look::new() })
     }
 
-    fn advance(&mut self, py: Python<'_>, until: f64) {
+    /// Goes on up to and including `until`, the set-up first; false if `look` said so.
+    #[pyo3(signature = (until, look=None))]
+    fn advance(&mut self, py: Python<'_>, until: f64, look: Option<Py<PyAny>>) -> PyResult<bool> {
         let until = Time::ZERO + Span::from_secs(until);
-        py.detach(|| self.0.advance(until));
+        let Self { run, look: asked } = self;
+        asked.during(py, look, || {
+            run.advance(until, asked);
+            !run.has_stopped()
+        })
     }
 
     #[getter]
     fn now(&self) -> f64 {
-        self.0.now().secs()
+        self.run.now().secs()
     }
 
     fn results(&self, py: Python<'_>) -> PyResult<String> {
-        let text = py.detach(|| self.0.results().map(|results| serde_json::to_string(&results)));
+        let text = py.detach(|| self.run.results().map(|results| serde_json::to_string(&results)));
         let text = text.ok_or_else(|| PyRuntimeError::new_err("the run is not over"))?;
         text.map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
-    /// The recorded series, once; `None` if none were recorded.
-    fn series(&mut self) -> Option<Stream> {
-        match &mut self.0 {
-            Run::Bare(_) => None,
-            Run::Recorded(run) => Some(Stream::new(run.probe_mut().take_columns())),
+    /// What does not add up, a sentence each, of a run that is over and was accounted for.
+    fn violations(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        match &self.run {
+            Run::Accounted(run) if run.finished() => Ok(py.detach(|| run.violations())),
+            _ => Err(PyRuntimeError::new_err("the run is not over, or not accounted for")),
         }
     }
 
+    /// The recorded series, once; `None` if none were recorded.
+    fn series(&mut self, py: Python<'_>) -> Option<Stream> {
+        let series = self.run.series()?;
+        Some(py.detach(|| Stream::new(series.take_columns())))
+    }
+
     /// The sampled congestion windows; `None` if none were asked for.
-    fn cwnd(&self) -> Option<Stream> {
-        let windows = self.0.windows();
+    fn cwnd(&self, py: Python<'_>) -> Option<Stream> {
+        let windows = self.run.windows();
         let column = |name: &str, value: fn(&WindowSample) -> f64| Column {
             name: name.to_owned(),
             values: windows.iter().map(value).collect(),
         };
-        (!windows.is_empty()).then(|| {
+        let table = || {
             Stream::new(vec![
                 column("t", |w| w.t),
                 column("flow", |w| f64::from(w.flow)),
@@ -111,6 +163,7 @@ impl Simulation {
                 column("cwnd", |w| w.cwnd),
                 column("ssthresh", |w| w.ssthresh),
             ])
-        })
+        };
+        (!windows.is_empty()).then(|| py.detach(table))
     }
 }

@@ -4,10 +4,10 @@ use crate::model::{
     Dumbbell, Flavour, General, Gilbert, KindName, LinkTable, Record, Response, TCP_PRESETS, Tcp,
     TrafficTable,
 };
-use crate::read::has;
 use crate::resolved::value;
 use crate::sweep::Sweep;
 use crate::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET, NOT_MODELLED, RACK_PRESET};
+use crate::traffic::has;
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, Params, Spec, Value};
 use serde_json::{Map, Value as Json, json};

@@ -3,20 +3,19 @@
 use crate::check;
 use crate::error::{Origin, Problem, Problems, instead};
 use crate::estimate::estimate;
+use crate::file::{self, Unread};
 use crate::model::{Scenario, TCP_PRESETS};
 use crate::network::network;
 use crate::read::{Reader, Tables};
 use crate::target::kept;
-use crate::tree::{Data, Node, Table, labels, spec, unquoted};
+use crate::tree::{DEEPEST, Data, Node, Table, labels, spec, unquoted};
 use aqm::aqm::{AnyParams, NAMES};
 use aqm::params::{Kind, Value};
-use std::fs::File;
-use std::io::{ErrorKind, Read as _};
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 
-/// A longer file is no scenario.
-const LONGEST: u64 = 16 << 20;
+/// No scenario has more bytes.
+pub const LONGEST: u64 = 16 << 20;
 
 /// A scenario file with its changes: values not yet checked, each with the place where it was written.
 #[derive(Clone, PartialEq, Debug)]
@@ -58,30 +57,27 @@ impl Document {
     /// If it cannot be read or is not TOML.
     pub fn load(path: &Path) -> Result<Self, Problems> {
         let name = path.display().to_string();
-        let mut bytes = Vec::new();
-        let problem = |message| Problem {
-            origin: Origin::File((&*name).into()),
-            path: String::new(),
-            found: None,
-            message,
-        };
-        let read = File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes));
-        read.map_err(|error| match error.kind() {
-            ErrorKind::NotFound => problem("no such file".to_owned()),
-            _ => problem(format!("cannot be read: {error}")),
+        let bytes = file::read(path, LONGEST).map_err(|unread| {
+            let message = match unread {
+                Unread::Missing => "no such file".to_owned(),
+                Unread::TooLong => too_long(),
+                Unread::Other(problem) => problem,
+            };
+            Problem::of_file(&name, message)
         })?;
-        if bytes.len() as u64 > LONGEST {
-            return Err(problem(format!("more than {} MiB: not a scenario", LONGEST >> 20)).into());
-        }
-        let text = String::from_utf8(bytes).map_err(|_| problem("not UTF-8 text".to_owned()))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| Problem::of_file(&name, "not UTF-8 text: save it as UTF-8".to_owned()))?;
         Ok(Self { folder: path.parent().map(Path::to_owned), ..Self::parse(&text, &name)? })
     }
 
     /// Reads a text; messages call it `name`.
     ///
     /// # Errors
-    /// If it is not TOML.
+    /// If it is not TOML, or too long.
     pub fn parse(text: &str, name: &str) -> Result<Self, Problems> {
+        if text.len() as u64 > LONGEST {
+            return Err(Problem::of_file(name, too_long()).into());
+        }
         let name = Arc::from(name);
         Ok(Self { root: Table::parse(text, &name)?, name, folder: None })
     }
@@ -89,9 +85,10 @@ impl Document {
     /// Sets the value at a dotted path: `aqm.q0`, `traffic.long.tcp.min_rto`, `link.up.rate`, `seed`.
     ///
     /// # Errors
-    /// If no such path can exist; whether the value is allowed is for [`Document::check`] to say.
+    /// If no such path can exist, or the value is too long or too deep; whether the value is allowed is for [`Document::check`] to say.
     pub fn set(&mut self, path: &str, value: Value) -> Result<(), Problem> {
         let origin = Origin::Set(format!("{path}={value}").into());
+        bounded(path, &origin)?;
         self.put(path, Node::new(origin, Data::Value(value)))
     }
 
@@ -101,7 +98,8 @@ impl Document {
     /// As [`Document::set`].
     pub fn set_text(&mut self, path: &str, text: &str) -> Result<(), Problem> {
         let origin = Origin::Set(format!("{path}={text}").into());
-        self.put(path, unquoted(text, &origin))
+        bounded(path, &origin)?;
+        self.put(path, unquoted(text, path, &origin)?)
     }
 
     /// Replaces the algorithm by `NAME` or `NAME:KEY=VALUE,KEY=VALUE`: that of the bottleneck, or without a
@@ -109,10 +107,11 @@ impl Document {
     /// is silent, of another its target queue, unless the new one says its own.
     ///
     /// # Errors
-    /// If `text` is not of this form, or no link has an algorithm to replace.
+    /// If `text` is not of this form, too long or too deep, or no link has an algorithm to replace.
     pub fn set_aqm(&mut self, text: &str) -> Result<(), Problem> {
         let origin = Origin::Aqm(text.into());
-        let Some(table) = spec(text, "name", &origin) else {
+        bounded("aqm", &origin)?;
+        let Some(table) = spec(text, "name", "aqm", &origin)? else {
             let message = "must be NAME or NAME:KEY=VALUE,KEY=VALUE".to_owned();
             return Err(Problem {
                 origin,
@@ -173,6 +172,9 @@ impl Document {
                 "",
                 "must be PATH=VALUE with a dotted path like traffic.long.count".to_owned(),
             ));
+        }
+        if keys.len() + node.depth() > DEEPEST {
+            return Err(Problem::too_deep(node.origin, path));
         }
         if let ["aqm", rest @ ..] = &keys[..]
             && !rest.is_empty()
@@ -250,8 +252,7 @@ impl Document {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn check(&self) -> Result<Scenario, Problems> {
-        let (_, scenario, problems) = self.tables();
-        if problems.is_empty() { Ok(scenario) } else { Err(Problems::sorted(problems)) }
+        self.resolve().map(|(scenario, _)| scenario)
     }
 
     /// The document with every default filled in, as a scenario file in JSON would say it.
@@ -259,9 +260,18 @@ impl Document {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn to_json(&self) -> Result<serde_json::Value, Problems> {
+        self.resolve().map(|(_, json)| json)
+    }
+
+    /// Both of one reading: between two, a trace may have been written anew.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn resolve(&self) -> Result<(Scenario, serde_json::Value), Problems> {
         let (tables, scenario, problems) = self.tables();
         if problems.is_empty() {
-            Ok(crate::resolved::json(&tables, &scenario))
+            let json = crate::resolved::json(&tables, &scenario);
+            Ok((scenario, json))
         } else {
             Err(Problems::sorted(problems))
         }
@@ -290,6 +300,19 @@ impl Document {
     }
 }
 
+/// Refuses what is longer than any scenario.
+fn bounded(path: &str, origin: &Origin) -> Result<(), Problem> {
+    let (Origin::Set(written) | Origin::Aqm(written)) = origin else { return Ok(()) };
+    if written.len() as u64 <= LONGEST {
+        return Ok(());
+    }
+    Err(Problem { origin: origin.clone(), path: path.to_owned(), found: None, message: too_long() })
+}
+
+fn too_long() -> String {
+    format!("more than {} MiB: no scenario is as long; recorded packets are a trace's `file`", LONGEST >> 20)
+}
+
 /// Which entry of the list at `key` is called `name`.
 fn position(entries: &[Node], key: &str, name: &str) -> Option<usize> {
     labels(entries, key == "link").iter().position(|label| label == name).or_else(|| {
@@ -311,8 +334,9 @@ fn descend(table: &mut Table, path: &str, keys: &[&str], node: Node) -> Result<(
         table.insert(key, Node::new(node.origin.clone(), Data::Table(Table::default())));
     }
     let child = table.get_mut(key).expect("just made if it was not there");
-    if let Some(text) = child.text().map(str::to_owned)
-        && let Some(expanded) = head(key, &text).and_then(|head| spec(&text, head, &child.origin))
+    if let Some(text) = child.text()
+        && let Some(head) = head(key, text)
+        && let Some(expanded) = spec(text, head, &at, &child.origin)?
     {
         child.data = Data::Table(expanded);
     }

@@ -1,5 +1,7 @@
 //! What is wrong with a scenario, and where.
 
+use crate::tree::DEEPEST;
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -31,9 +33,20 @@ impl fmt::Display for Origin {
         match self {
             Self::File(name) => f.write_str(name),
             Self::Line(name, line) => write!(f, "{name}:{line}"),
-            Self::Set(text) => write!(f, "--set {text}"),
-            Self::Aqm(text) => write!(f, "--aqm {text}"),
+            Self::Set(text) => write!(f, "--set {}", shortened(text)),
+            Self::Aqm(text) => write!(f, "--aqm {}", shortened(text)),
         }
+    }
+}
+
+/// Of what somebody wrote, as many characters are repeated to them.
+const REPEATED: usize = 200;
+
+/// A text, of a long one the beginning.
+fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(REPEATED) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
     }
 }
 
@@ -50,13 +63,27 @@ pub struct Problem {
     pub message: String,
 }
 
+impl Problem {
+    /// A problem of the file called `name` as a whole.
+    pub(crate) fn of_file(name: &str, message: String) -> Self {
+        Self { origin: Origin::File(name.into()), path: String::new(), found: None, message }
+    }
+
+    /// Refuses a value that lies in more tables and lists than [`DEEPEST`].
+    #[must_use]
+    pub fn too_deep(origin: Origin, path: &str) -> Self {
+        let message = format!("nested too deep: must lie in {DEEPEST} tables and lists at most");
+        Self { origin, path: path.to_owned(), found: None, message }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.origin)?;
         match (&*self.path, &self.found) {
             ("", _) => {}
-            (path, Some(found)) => write!(f, "{path} = {found}: ")?,
-            (path, None) => write!(f, "{path}: ")?,
+            (path, Some(found)) => write!(f, "{} = {}: ", shortened(path), shortened(found))?,
+            (path, None) => write!(f, "{}: ", shortened(path))?,
         }
         f.write_str(&self.message)
     }

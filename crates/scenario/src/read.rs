@@ -10,7 +10,7 @@ use crate::model::{
 use crate::sweep;
 use crate::trace;
 use crate::traffic;
-use crate::tree::{Data, Node, Table, is_name, labels, spec};
+use crate::tree::{DEEPEST, Data, Node, Table, is_name, labels, spec};
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, ParamError, Params, Spec, Value};
 use std::borrow::Cow;
@@ -60,40 +60,6 @@ pub(crate) struct TrafficEntry {
     pub(crate) ends: [bool; 2],
 }
 
-/// The keys of a traffic entry that only some kinds have, and which.
-pub(crate) const BELONGS: [(&str, &[KindName]); 22] = {
-    use KindName::{Cbr, Fgn, Ftp, OnOff, Poisson, Short, Trace, Transfer, Video, Voip, Web};
-    [
-        ("tcp", &[Ftp, Transfer, Short, Web]),
-        ("size", &[Transfer, Short, Web]),
-        ("lifetime", &[Short]),
-        ("arrival_rate", &[Short]),
-        ("interarrival", &[Short]),
-        ("connections", &[Web]),
-        ("objects", &[Web]),
-        ("request", &[Web]),
-        ("think", &[Web]),
-        ("ecn", &[Cbr, OnOff, Poisson, Fgn, Trace, Voip, Video]),
-        ("rate", &[Cbr, OnOff, Poisson, Fgn]),
-        ("on", &[OnOff]),
-        ("off", &[OnOff]),
-        ("hurst", &[Fgn]),
-        ("deviation", &[Fgn]),
-        ("step", &[Fgn]),
-        ("file", &[Trace]),
-        ("frame_rate", &[Voip, Video]),
-        ("frame_size", &[Video]),
-        ("key_every", &[Video]),
-        ("key_size", &[Video]),
-        ("packet_size", &[Ftp, Transfer, Short, Web, Cbr, OnOff, Poisson, Fgn, Voip, Video]),
-    ]
-};
-
-/// Whether traffic of this kind has the key.
-pub(crate) fn has(kind: KindName, key: &str) -> bool {
-    BELONGS.iter().all(|(name, kinds)| *name != key || kinds.contains(&kind))
-}
-
 /// The keys of a file that hold a table or a list of tables, and `observe`.
 pub(crate) const SECTIONS: [&str; 9] =
     ["dumbbell", "link", "aqm", "reverse_aqm", "traffic", "response", "record", "observe", "sweep"];
@@ -134,8 +100,12 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn note(&mut self, origin: Origin, path: String, found: Option<String>, message: String) {
+        self.note_whole(Problem { origin, path, found, message });
+    }
+
+    fn note_whole(&mut self, problem: Problem) {
         if self.problems.len() < MOST_PROBLEMS {
-            self.problems.push(Problem { origin, path, found, message });
+            self.problems.push(problem);
         } else {
             self.unlisted += 1;
         }
@@ -257,7 +227,7 @@ impl<'a> Reader<'a> {
         let mut read: TrafficTable = self.assigned(table, &path, &["tcp"]);
         read.name = label.to_owned();
         if self.fine(&[&below(&path, "kind")]) {
-            self.belonging(&read, table, &path);
+            traffic::belonging(&read, table, &path, self);
             traffic::whole(&read, &path, self);
         }
         traffic::fill(&mut read);
@@ -271,20 +241,6 @@ impl<'a> Reader<'a> {
         TrafficEntry { path, table: read, tcp, preset, arrivals, ends }
     }
 
-    /// Whether an entry has the keys of its kind and no others.
-    fn belonging(&mut self, read: &TrafficTable, table: &Table, path: &str) {
-        for (key, kinds) in BELONGS {
-            if let Some(node) = table.get(key)
-                && !kinds.contains(&read.kind)
-            {
-                let kinds =
-                    kinds.iter().map(|kind| format!("{:?}", chosen(kind))).collect::<Vec<_>>().join(" or ");
-                let message = format!("only for kind {kinds}; this entry's is {:?}", chosen(&read.kind));
-                self.refuse(&below(path, key), node.shown(), message);
-            }
-        }
-    }
-
     /// The packets that a trace replays; its file is then called by its whole path.
     fn arrivals(&mut self, read: &mut TrafficTable, path: &str) -> Arc<[Arrival]> {
         let at = below(path, "file");
@@ -292,6 +248,11 @@ impl<'a> Reader<'a> {
             return Arc::default();
         };
         let whole = self.document.file(file);
+        if whole.to_str().is_none() {
+            let message = "its whole path is not UTF-8: rename the folder, or move the file";
+            self.refuse(&at, Some(format!("{file:?}")), message);
+            return Arc::default();
+        }
         let arrivals = trace::read(&whole).unwrap_or_else(|problem| {
             self.refuse(&at, Some(format!("{file:?}")), problem);
             Arc::default()
@@ -302,12 +263,24 @@ impl<'a> Reader<'a> {
 
     /// The table in `node`, which may be written as `NAME:KEY=VALUE,KEY=VALUE`.
     fn table<'n>(&mut self, node: &'n Node, path: &str) -> Option<Cow<'n, Table>> {
+        // An algorithm inside another is named in a text inside a text.
+        if path.split('.').count() > DEEPEST {
+            self.note_whole(Problem::too_deep(node.origin.clone(), path));
+            return None;
+        }
         let key = path.rsplit('.').next().unwrap_or_default();
         if let Some(table) = node.table() {
             return Some(Cow::Borrowed(table));
         }
         let written = node.text().and_then(|text| Some((text, head(key, text)?)));
-        let table = written.and_then(|(text, head)| spec(text, head, &node.origin));
+        let table = written.map_or(Ok(None), |(text, head)| spec(text, head, path, &node.origin));
+        let table = match table {
+            Ok(table) => table,
+            Err(problem) => {
+                self.note_whole(problem);
+                return None;
+            }
+        };
         if table.is_none() {
             let text =
                 if head(key, "").is_some() { " or text like \"NAME:KEY=VALUE,KEY=VALUE\"" } else { "" };

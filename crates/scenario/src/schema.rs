@@ -5,10 +5,11 @@ use crate::model::{
     Dumbbell, Flavour, General, Gilbert, KindName, LinkTable, Record, Response, TCP_PRESETS, Tcp,
     TrafficTable,
 };
-use crate::read::{BELONGS, chosen};
+use crate::read::chosen;
 use crate::resolved::value;
 use crate::sweep::{Sweep, VARY};
 use crate::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET};
+use crate::traffic::BELONGS;
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, Params, Range, Spec, Value};
 use serde_json::{Map, Value as Json, json};

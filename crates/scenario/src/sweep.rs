@@ -1,10 +1,10 @@
 //! `[sweep]`: what a study varies. An engine knows nothing of it; who runs the study reads it.
 
 use crate::document::Document;
-use crate::error::Problems;
+use crate::error::{Problem, Problems};
 use crate::read::{Reader, below};
 use crate::resolved::object;
-use crate::tree::{Data, Node, Table};
+use crate::tree::{DEEPEST, Data, Node, Table};
 use aqm::params::{Params as _, Range, Value};
 use aqm::{choice, params};
 use serde_json::{Value as Json, json};
@@ -72,7 +72,10 @@ pub(crate) fn read<'n>(node: &'n Node, reader: &mut Reader<'_>) -> (Sweep, Vec<(
     }
     for (path, node) in &varied {
         let at = below("sweep.vary", path);
-        if !may_vary(node) {
+        if path.split('.').count() > DEEPEST {
+            let problem = Problem::too_deep(node.origin.clone(), &at);
+            reader.note(problem.origin, problem.path, None, problem.message);
+        } else if !may_vary(node) {
             let message = "must be text like \"20,40..160\", a number, or a list of values";
             reader.note(node.origin.clone(), at, node.shown(), message.to_owned());
         }

@@ -23,7 +23,7 @@ fn names(table: &Table) -> Vec<&'static str> {
 pub(crate) fn kept(old: Option<&Node>, mut new: Table) -> Table {
     let written = match old.map(|node| (node, &node.data)) {
         Some((_, Data::Table(table))) => Some(table.clone()),
-        Some((node, _)) => node.text().and_then(|text| spec(text, "name", &node.origin)),
+        Some((node, _)) => node.text().and_then(|text| spec(text, "name", "aqm", &node.origin).ok()?),
         None => None,
     };
     let Some(mut old) = written else { return new };
@@ -61,7 +61,7 @@ mod tests {
     use std::sync::Arc;
 
     fn table(text: &str) -> Table {
-        spec(text, "name", &Origin::Aqm(Arc::from(text))).unwrap()
+        spec(text, "name", "aqm", &Origin::Aqm(Arc::from(text))).unwrap().unwrap()
     }
 
     fn kept_target(old: &str, new: &str) -> Option<String> {

@@ -2,10 +2,9 @@
 
 mod capture;
 
+use crate::file::{self, Unread};
 use crate::model::Arrival;
 use aqm::unit::Span;
-use std::fs::File;
-use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,16 +15,13 @@ const LATEST: u64 = 10_000_000;
 
 /// The packets of the file at `path`.
 pub(crate) fn read(path: &Path) -> Result<Arc<[Arrival]>, String> {
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes));
-    read.map_err(|error| match error.kind() {
-        ErrorKind::NotFound => format!("no such file: {}", path.display()),
-        _ => format!("cannot be read: {error}"),
+    let bytes = file::read(path, LONGEST).map_err(|unread| match unread {
+        Unread::Missing => format!("no such file: {}", path.display()),
+        Unread::TooLong => {
+            format!("more than {} MiB: cut off the payload (editcap -s 64), or make it CSV", LONGEST >> 20)
+        }
+        Unread::Other(problem) => problem,
     })?;
-    if bytes.len() as u64 > LONGEST {
-        let most = LONGEST >> 20;
-        return Err(format!("more than {most} MiB: cut off the payload (editcap -s 64), or make it CSV"));
-    }
     let arrivals = arrivals(&bytes)?;
     if arrivals.is_empty() { Err("no packets in it".to_owned()) } else { Ok(arrivals.into()) }
 }

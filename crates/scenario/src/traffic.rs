@@ -2,7 +2,8 @@
 
 use crate::law::Law;
 use crate::model::{Extent, Kind, KindName, Short, Tcp, Traffic, TrafficTable, UDP_HEADER, Udp, Web};
-use crate::read::{Reader, TrafficEntry, below};
+use crate::read::{Reader, TrafficEntry, below, chosen};
+use crate::tree::Table;
 use aqm::params::Field;
 use aqm::unit::{Bytes, Frequency, Span};
 
@@ -15,6 +16,40 @@ const VIDEO_FRAMES: Frequency = Frequency(30.0);
 
 /// RED+Tail's files: at least 2.3 kB, 10 kB in the mean.
 const WEB_OBJECT: Law<Bytes> = Law::Pareto(Bytes(10_000), 1.3);
+
+/// The keys of a traffic entry that only some kinds have, and which.
+pub(crate) const BELONGS: [(&str, &[KindName]); 22] = {
+    use KindName::{Cbr, Fgn, Ftp, OnOff, Poisson, Short, Trace, Transfer, Video, Voip, Web};
+    [
+        ("tcp", &[Ftp, Transfer, Short, Web]),
+        ("size", &[Transfer, Short, Web]),
+        ("lifetime", &[Short]),
+        ("arrival_rate", &[Short]),
+        ("interarrival", &[Short]),
+        ("connections", &[Web]),
+        ("objects", &[Web]),
+        ("request", &[Web]),
+        ("think", &[Web]),
+        ("ecn", &[Cbr, OnOff, Poisson, Fgn, Trace, Voip, Video]),
+        ("rate", &[Cbr, OnOff, Poisson, Fgn]),
+        ("on", &[OnOff]),
+        ("off", &[OnOff]),
+        ("hurst", &[Fgn]),
+        ("deviation", &[Fgn]),
+        ("step", &[Fgn]),
+        ("file", &[Trace]),
+        ("frame_rate", &[Voip, Video]),
+        ("frame_size", &[Video]),
+        ("key_every", &[Video]),
+        ("key_size", &[Video]),
+        ("packet_size", &[Ftp, Transfer, Short, Web, Cbr, OnOff, Poisson, Fgn, Voip, Video]),
+    ]
+};
+
+/// Whether traffic of this kind has the key.
+pub(crate) fn has(kind: KindName, key: &str) -> bool {
+    BELONGS.iter().all(|(name, kinds)| *name != key || kinds.contains(&kind))
+}
 
 /// Fills in what depends on the kind.
 pub(crate) fn fill(table: &mut TrafficTable) {
@@ -32,6 +67,20 @@ pub(crate) fn fill(table: &mut TrafficTable) {
     table.packet_size = table.packet_size.or(packet);
     table.frame_rate = table.frame_rate.or(frames);
     table.size = table.size.or(size);
+}
+
+/// Notes the keys of an entry that its kind does not have.
+pub(crate) fn belonging(read: &TrafficTable, table: &Table, path: &str, reader: &mut Reader<'_>) {
+    for (key, kinds) in BELONGS {
+        if let Some(node) = table.get(key)
+            && !kinds.contains(&read.kind)
+        {
+            let kinds =
+                kinds.iter().map(|kind| format!("{:?}", chosen(kind))).collect::<Vec<_>>().join(" or ");
+            let message = format!("only for kind {kinds}; this entry's is {:?}", chosen(&read.kind));
+            reader.refuse(&below(path, key), node.shown(), message);
+        }
+    }
 }
 
 /// Notes if an entry lacks what its kind needs, or says one thing twice.

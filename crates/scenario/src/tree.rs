@@ -1,10 +1,14 @@
 //! The raw tree of a scenario: keys, values, and where each was written.
 
 use crate::error::{MOST_PROBLEMS, Origin, Problem, Problems};
+use crate::read::below;
 use aqm::params::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
 use toml::de::{DeInteger, DeTable, DeValue};
+
+/// No value lies in more tables and lists than this, one inside the other. Whatever walks a scenario may recurse.
+pub const DEEPEST: usize = 64;
 
 /// A value of the file, and where it was written.
 #[derive(Clone, PartialEq, Debug)]
@@ -112,21 +116,47 @@ impl Node {
         }
     }
 
-    fn from_toml(value: &DeValue<'_>, origin: Origin, at: &dyn Fn(usize) -> Origin) -> Self {
+    /// How many tables and lists its deepest value lies in, one inside the other, within this node.
+    pub(crate) fn depth(&self) -> usize {
+        fn of(value: &Value) -> usize {
+            match value {
+                Value::List(values) => values.iter().map(|inside| 1 + of(inside)).max().unwrap_or(0),
+                Value::Table(entries) => entries.iter().map(|(_, inside)| 1 + of(inside)).max().unwrap_or(0),
+                _ => 0,
+            }
+        }
+        match &self.data {
+            Data::Value(value) => of(value),
+            Data::Table(table) => table.iter().map(|(_, inside)| 1 + inside.depth()).max().unwrap_or(0),
+            Data::List(nodes) => nodes.iter().map(|inside| 1 + inside.depth()).max().unwrap_or(0),
+        }
+    }
+
+    /// Reads a value that lies in `depth` tables and lists. Of one that is too deep, the problem says where.
+    fn from_toml(
+        value: &DeValue<'_>,
+        origin: Origin,
+        depth: usize,
+        at: &dyn Fn(usize) -> Origin,
+    ) -> Result<Self, Problem> {
+        if depth > DEEPEST {
+            return Err(Problem::too_deep(origin, ""));
+        }
         let data = match value {
             DeValue::String(text) => Data::Value(Value::Text(text.to_string())),
             DeValue::Integer(number) => Data::Value(integer(number)),
             DeValue::Float(number) => Data::Value(Value::Float(number.as_str().parse().unwrap_or(f64::NAN))),
             DeValue::Boolean(switch) => Data::Value(Value::Bool(*switch)),
             DeValue::Datetime(date) => Data::Value(Value::Text(date.to_string())),
-            DeValue::Table(table) => Data::Table(Table::from_toml(table, at)),
+            DeValue::Table(table) => Data::Table(Table::from_toml(table, depth, at)?),
             DeValue::Array(items) => {
-                let nodes =
-                    items.iter().map(|item| Self::from_toml(item.get_ref(), at(item.span().start), at));
-                list(nodes.collect())
+                let node = |item: &toml::Spanned<DeValue<'_>>| {
+                    Self::from_toml(item.get_ref(), at(item.span().start), depth + 1, at)
+                };
+                list(items.iter().map(node).collect::<Result<_, _>>()?)
             }
         };
-        Self { origin, data }
+        Ok(Self { origin, data })
     }
 
     fn to_toml(&self) -> toml::Value {
@@ -139,11 +169,18 @@ impl Node {
 }
 
 impl Table {
-    fn from_toml(table: &DeTable<'_>, at: &dyn Fn(usize) -> Origin) -> Self {
+    /// Reads a table that lies in `depth` others.
+    fn from_toml(table: &DeTable<'_>, depth: usize, at: &dyn Fn(usize) -> Origin) -> Result<Self, Problem> {
         let entry = |(key, value): (&toml::Spanned<toml::de::DeString<'_>>, &toml::Spanned<DeValue<'_>>)| {
-            (key.get_ref().to_string(), Node::from_toml(value.get_ref(), at(key.span().start), at))
+            let node = Node::from_toml(value.get_ref(), at(key.span().start), depth + 1, at);
+            let key = key.get_ref().to_string();
+            match node {
+                Ok(node) => Ok((key, node)),
+                Err(problem) if problem.path.is_empty() => Err(Problem { path: key, ..problem }),
+                Err(problem) => Err(Problem { path: below(&key, &problem.path), ..problem }),
+            }
         };
-        Self(table.iter().map(entry).collect())
+        Ok(Self(table.iter().map(entry).collect::<Result<_, _>>()?))
     }
 
     pub(crate) fn to_toml(&self) -> toml::Table {
@@ -157,13 +194,20 @@ impl Table {
         let at = |offset| Origin::Line(name.clone(), starts.partition_point(|&start| start <= offset));
         let (table, errors) = DeTable::parse_recoverable(text);
         if errors.is_empty() {
-            return Ok(Self::from_toml(table.get_ref(), &at));
+            return Self::from_toml(table.get_ref(), 0, &at).map_err(Problems::from);
         }
-        let problem = |error: toml::de::Error| Problem {
-            origin: error.span().map_or_else(|| Origin::File(name.clone()), |span| at(span.start)),
-            path: String::new(),
-            found: None,
-            message: format!("not TOML: {}", error.message().replace('\n', ", ")),
+        // The parser has a limit to depth of its own, and of dotted keys does not say where they are.
+        let dotted = || text.lines().position(|line| most_dots(line) >= DEEPEST);
+        let problem = |error: toml::de::Error| {
+            let deep = is_too_deep(&error);
+            let start =
+                error.span().map(|span| span.start).or_else(|| Some(starts[dotted().filter(|_| deep)?]));
+            let origin = start.map_or_else(|| Origin::File(name.clone()), at);
+            if deep {
+                return Problem::too_deep(origin, "");
+            }
+            let message = format!("not TOML: {}", error.message().replace('\n', ", "));
+            Problem { origin, path: String::new(), found: None, message }
         };
         // One slip makes the parser stumble several times over the same line.
         let mut problems = Problems::sorted(errors.into_iter().map(problem).collect()).0;
@@ -173,6 +217,29 @@ impl Table {
         problems.extend((more > 0).then(|| Problem::unlisted(Origin::File(name.clone()), more)));
         Err(Problems(problems))
     }
+}
+
+/// Whether the parser gave up at its own limit to depth.
+fn is_too_deep(error: &toml::de::Error) -> bool {
+    error.message().contains("recurs")
+}
+
+/// How many dots the most dotted key of a line has.
+fn most_dots(line: &str) -> usize {
+    let (mut most, mut dots, mut quoted) = (0, 0, None);
+    for c in line.chars() {
+        match c {
+            _ if quoted == Some(c) => quoted = None,
+            _ if quoted.is_some() => {}
+            '"' | '\'' => quoted = Some(c),
+            '#' => break,
+            '.' => dots += 1,
+            '=' | ']' => most = most.max(std::mem::take(&mut dots)),
+            '[' | '{' | ',' => dots = 0,
+            _ => {}
+        }
+    }
+    most
 }
 
 /// A list: of values if none of them is a table.
@@ -215,30 +282,42 @@ fn written(value: &Value) -> toml::Value {
 }
 
 /// What a text on the command line stands for: a TOML value if it is one, else the text itself.
-pub(crate) fn unquoted(text: &str, origin: &Origin) -> Node {
+///
+/// # Errors
+/// If it is a value that is nested too deep to be set at `path`.
+pub(crate) fn unquoted(text: &str, path: &str, origin: &Origin) -> Result<Node, Problem> {
     let text = text.trim();
+    let too_deep = || Problem::too_deep(origin.clone(), path);
     match DeValue::parse(text) {
-        Ok(value) => Node::from_toml(value.get_ref(), origin.clone(), &|_| origin.clone()),
-        Err(_) => Node::new(origin.clone(), Data::Value(Value::Text(text.to_owned()))),
+        Ok(value) => {
+            Node::from_toml(value.get_ref(), origin.clone(), path.split('.').count(), &|_| origin.clone())
+                .map_err(|_| too_deep())
+        }
+        Err(error) if is_too_deep(&error) => Err(too_deep()),
+        Err(_) => Ok(Node::new(origin.clone(), Data::Value(Value::Text(text.to_owned())))),
     }
 }
 
-/// `NAME` or `NAME:KEY=VALUE,KEY=VALUE` as a table with the name at `head`; `None` if it is not of this form.
-pub(crate) fn spec(text: &str, head: &str, origin: &Origin) -> Option<Table> {
+/// `NAME` or `NAME:KEY=VALUE,KEY=VALUE` at `path` as a table with the name at `head`; `None` if it is not of this form.
+///
+/// # Errors
+/// If a value is nested too deep.
+pub(crate) fn spec(text: &str, head: &str, path: &str, origin: &Origin) -> Result<Option<Table>, Problem> {
     let (name, settings) = text.split_once(':').unwrap_or((text, ""));
     let mut table = Table::default();
     if name.trim().is_empty() {
-        return None;
+        return Ok(None);
     }
     table.insert(head, Node::new(origin.clone(), Data::Value(Value::Text(name.trim().to_owned()))));
     for setting in commas(settings).into_iter().filter(|setting| !setting.trim().is_empty()) {
-        let (key, value) = setting.split_once('=')?;
-        if key.trim().is_empty() || table.get(key.trim()).is_some() {
-            return None;
+        let Some((key, value)) = setting.split_once('=') else { return Ok(None) };
+        let key = key.trim();
+        if key.is_empty() || table.get(key).is_some() {
+            return Ok(None);
         }
-        table.insert(key.trim(), unquoted(value, origin));
+        table.insert(key, unquoted(value, &below(path, key), origin)?);
     }
-    Some(table)
+    Ok(Some(table))
 }
 
 /// The parts of `text` between commas that stand in no bracket and no quotes.
@@ -294,7 +373,7 @@ mod tests {
 
     #[test]
     fn unquoted_text_is_a_toml_value_if_it_can_be() {
-        let read = |text| match unquoted(text, &origin()).data {
+        let read = |text| match unquoted(text, "x", &origin()).unwrap().data {
             Data::Value(value) => value,
             other => panic!("{other:?}"),
         };
@@ -319,12 +398,13 @@ mod tests {
 
     #[test]
     fn a_spec_splits_at_commas_outside_brackets_and_quotes() {
-        let table = spec("x: a = uniform(0 s, 1 s), b=[1,2],c='d,e',", "name", &origin()).unwrap();
+        let table = spec("x: a = uniform(0 s, 1 s), b=[1,2],c='d,e',", "name", "aqm", &origin());
+        let table = table.unwrap().unwrap();
         let keys: Vec<_> =
             table.iter().map(|(key, node)| format!("{key}={}", node.shown().unwrap())).collect();
         assert_eq!(keys, ["name=\"x\"", "a=\"uniform(0 s, 1 s)\"", "b=[1, 2]", "c=\"d,e\""]);
         for text in ["", ":a=1", "x:a", "x:=1", "x:a=1,a=2", "x:name=y"] {
-            assert_eq!(spec(text, "name", &origin()), None, "{text:?}");
+            assert_eq!(spec(text, "name", "aqm", &origin()), Ok(None), "{text:?}");
         }
     }
 

@@ -13,7 +13,7 @@ from aqmlab.papers.description import Claim, Experiment, Item, Table
 from aqmlab.papers.evidence import Evidence, Runs
 from aqmlab.papers.judging import Assessment, Drawn, Ruling
 from aqmlab.papers.showing import Sheet
-from aqmlab.papers.texts import heading
+from aqmlab.papers.texts import files, heading
 from aqmlab.study import Study
 
 Document = dict[str, Any]
@@ -128,15 +128,13 @@ def _item(one: Drawn, sheet: Sheet | None, claims: Iterable[Claim]) -> Document:
     item = one.item
     head = {name: getattr(item, name) for name in ("name", "title", "caption", "beyond")}
     found = {**head, "heading": heading(item), "claims": [claim.name for claim in claims if item.name in claim.shown]}
-    data = [f"{item.name}.parquet", f"{item.name}.csv"]
     if not isinstance(item, Table):
-        told = sheet.small_print if sheet else ""
-        return {"kind": "figure", **found, "files": [f"{item.name}.svg", f"{item.name}.png", *data], "small": told}
+        return {"kind": "figure", **found, "files": files(item), "small": sheet.small_print if sheet else ""}
     rows = [list(row) for row in one.frame.rows()]
     return {
         "kind": "table",
         **found,
-        "files": data,
+        "files": files(item),
         "columns": one.frame.columns,
         "rows": rows,
         "digits": item.digits,

@@ -416,7 +416,11 @@ class Runs:
 
     @cached_property
     def _distributions(self) -> dict[bytes, dict[str, Any]]:
-        return self._store.distributions(bytes.fromhex(key) for key in self.frame["key"])
+        keys = {bytes.fromhex(key) for key in self.frame["key"]}
+        found = self._store.distributions(keys)
+        if gone := len(keys.difference(found)):
+            raise LookupError(f"{gone} runs have gone from the store since they were found; the same again does them")
+        return found
 
 
 class Evidence(Mapping[str, Runs]):

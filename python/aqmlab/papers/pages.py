@@ -11,12 +11,13 @@ from typing import Any
 
 from PIL import Image
 
-from aqmlab.files import read_json, replacing, write_text
+from aqmlab.files import replacing, write_text
 from aqmlab.pages import table
 from aqmlab.papers import texts
 from aqmlab.papers.printing import counted, decisive
 from aqmlab.papers.texts import FINDINGS
 from aqmlab.papers.verdict import Verdict
+from aqmlab.sealed import unsealed
 from aqmlab.table_sweep import span
 
 Document = Mapping[str, Any]
@@ -68,10 +69,11 @@ def write(folder: Path, docs: Path) -> list[str]:
     ValueError
         If nothing is there, or not all of a paper was done.
     """
+    cure = f"aqmlab reproduce all --out {folder}"
     files = sorted([*folder.glob(f"*/{FINDINGS}"), *folder.glob(FINDINGS)])
     if not files:
-        raise ValueError(f"{folder}: no {FINDINGS} there; aqmlab reproduce all --out {folder} makes them")
-    found = [(file.parent, read_json(file)) for file in files]
+        raise ValueError(f"{folder}: no {FINDINGS} there; {cure} makes them")
+    found = [(file.parent, unsealed(file, cure)) for file in files]
     for own, document in found:
         if document["only"] or document["left_out"] or document["not_judged"]:
             raise ValueError(f"{own}: not all of {document['paper']} was done; aqmlab reproduce does the rest")

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aqmlab import _core, local
-from aqmlab.files import read_json
 from aqmlab.papers.description import Paper
 from aqmlab.papers.judging import Watch, assess
 from aqmlab.papers.running import Effort, Findings, run
 from aqmlab.papers.texts import FINDINGS
+from aqmlab.sealed import unsealed
 from aqmlab.sweeping import Standing
 
 if TYPE_CHECKING:
@@ -117,14 +117,14 @@ def reproduce(
         return Reproduction(findings, document(assessment, {}, command), False, errors, running, working)
     at_once = jobs or local.cores()
     writing.write(assessment, folder, command, running, at_once, "" if errors else made_from, watch)
-    written = read_json(folder / FINDINGS)
+    written = unsealed(folder / FINDINGS, command)
     return Reproduction(findings, written, True, errors, running, working, drawing=time.monotonic() - began)
 
 
 def _made(folder: Path, made_from: str) -> Document | None:
     """Read what was found before, if it was from the same and its files are there."""
     try:
-        found = read_json(folder / FINDINGS)
+        found = unsealed(folder / FINDINGS, "")
     except (FileNotFoundError, ValueError):
         return None
     files = ["report.html", *(file for item in found["items"] for file in item["files"])]

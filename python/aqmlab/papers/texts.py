@@ -7,13 +7,30 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aqmlab.papers.description import Item
+from aqmlab.papers.description import Item, Table
 from aqmlab.papers.evidence import Evidence
 from aqmlab.papers.verdict import Verdict
 from aqmlab.table_sweep import span
 
 FINDINGS = "findings.json"
 """The file of the document, which is written last: the sign that all other files are there."""
+
+
+def files(item: Item) -> list[str]:
+    """Name the files that a figure or table is written to.
+
+    Parameters
+    ----------
+    item : Figure or Table
+        Which.
+
+    Returns
+    -------
+    list of str
+        The images of a figure, and the data.
+    """
+    forms = ("parquet", "csv") if isinstance(item, Table) else ("svg", "png", "parquet", "csv")
+    return [f"{item.name}.{form}" for form in forms]
 
 
 def heading(item: Item) -> str:

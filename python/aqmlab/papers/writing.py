@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import multiprocessing
 import signal
 from collections.abc import Iterator, Mapping
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aqmlab import plot as general
-from aqmlab.files import json_text, read_json, replacing
+from aqmlab.files import json_text, parquet, replacing
 from aqmlab.papers import plot, report, showing
 from aqmlab.papers.description import Figure
 from aqmlab.papers.document import Document, document
@@ -21,6 +20,7 @@ from aqmlab.papers.interactive import specification
 from aqmlab.papers.judging import Assessment, Watch
 from aqmlab.papers.showing import Sheet, colours, sheet
 from aqmlab.papers.texts import FINDINGS
+from aqmlab.sealed import sealed, unsealed
 
 if TYPE_CHECKING:
     import polars
@@ -74,7 +74,6 @@ def write(
     files = [file for item in found["items"] for file in item["files"]]
     before = _before(folder)
     _keep_times(found, before)
-    text = json_text(found)
     if before == found and all((folder / name).is_file() for name in (*files, "report.html")):
         return [*files, "report.html", FINDINGS]
     folder.mkdir(parents=True, exist_ok=True)
@@ -89,14 +88,14 @@ def write(
         for form, data in images.items():
             _write(folder / f"{name}.{form}", data)
     _write(folder / "report.html", report.text(found, sheets).encode())
-    _write(folder / FINDINGS, text.encode())
+    _write(folder / FINDINGS, sealed(found))
     return [*files, "report.html", FINDINGS]
 
 
 def _before(folder: Path) -> Document:
     """Read what an earlier call has found; nothing if it was stopped."""
     try:
-        return read_json(folder / FINDINGS)
+        return unsealed(folder / FINDINGS, "")
     except (OSError, ValueError):
         return {}
 
@@ -146,9 +145,7 @@ def _let_be() -> None:
 
 
 def _data(frame: polars.DataFrame) -> dict[str, bytes]:
-    parquet = io.BytesIO()
-    frame.write_parquet(parquet)
-    return {"parquet": parquet.getvalue(), "csv": frame.write_csv().encode()}
+    return {"parquet": parquet(frame), "csv": frame.write_csv().encode()}
 
 
 def _write(file: Path, data: bytes) -> None:

@@ -55,7 +55,7 @@ def closed(conf: Conf, result: Result) -> Metrics:
     groups = [[run.classes[dumbbell.name(g, i)] for i in range(group["n"])] for g, group in enumerate(conf["groups"])]
     return {
         "util": run.metrics["utilisation"] or 0.0,
-        "drops": _signals(run),
+        "drops": _drops(run) + (run.metrics["marks"] or 0.0),
         "q_mean": run.metrics["queue_mean"] or 0.0,
         "delay_p95": backlog(conf, result)["delay"].quantile(0.95, "lower") or 0.0,
         "timeouts": run.metrics["timeouts"] or 0.0,
@@ -64,13 +64,8 @@ def closed(conf: Conf, result: Result) -> Metrics:
     }
 
 
-def _signals(run: Run) -> float:
-    drops = sum(run.metrics[name] or 0.0 for name in ("drops_early", "drops_overflow"))
-    return drops + _marks(run)
-
-
-def _marks(run: Run) -> float:
-    return round((run.metrics["mark_ratio"] or 0.0) * (run.metrics["arrivals"] or 0.0))
+def _drops(run: Run) -> float:
+    return sum(run.metrics[name] or 0.0 for name in ("drops_early", "drops_overflow"))
 
 
 def backlog(conf: Conf, result: Result, begin: float | None = None) -> pl.DataFrame:
@@ -99,8 +94,8 @@ def open_loop(_: Conf, result: Result) -> Metrics:
     """What `reference.open_loop` gives of the guest."""
     (run,) = result.runs
     return {
-        "lost": _signals(run) - _marks(run),
-        "marked": _marks(run),
+        "lost": _drops(run),
+        "marked": run.metrics["marks"] or 0.0,
         "delay_mean": 1000 * (run.metrics["queue_delay_mean"] or 0.0),
         "delay_p95": 1000 * (run.metrics["queue_delay_p95"] or 0.0),
     }

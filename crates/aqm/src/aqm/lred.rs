@@ -196,6 +196,11 @@ impl Aqm for Lred {
         }
     }
 
+    fn rests(&self, _: &Backlog) -> bool {
+        // Which of the empty periods is the oldest does not show.
+        self.past.iter().chain([&self.now]).all(|tally| tally.arrivals == 0)
+    }
+
     fn is_final(&self) -> bool {
         true
     }

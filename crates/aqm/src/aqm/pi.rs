@@ -120,6 +120,13 @@ pub struct Pi {
     q_old: f64,
 }
 
+impl Pi {
+    /// p after a period that ends with this queue.
+    fn next(&self, q: f64) -> f64 {
+        (self.p + self.a * (q - self.q_ref) - self.b * (self.q_old - self.q_ref)).clamp(0.0, 1.0)
+    }
+}
+
 impl Aqm for Pi {
     type Params = Params;
     const SIGNALS: &'static [Signal] =
@@ -202,8 +209,13 @@ impl Aqm for Pi {
 
     fn on_period(&mut self, _: Time, queue: &Backlog) {
         let q = queue.length(self.bytes, self.mean);
-        self.p = (self.p + self.a * (q - self.q_ref) - self.b * (self.q_old - self.q_ref)).clamp(0.0, 1.0);
+        self.p = self.next(q);
         self.q_old = q;
+    }
+
+    fn rests(&self, queue: &Backlog) -> bool {
+        let q = queue.length(self.bytes, self.mean);
+        q == self.q_old && self.next(q).to_bits() == self.p.to_bits()
     }
 
     fn is_final(&self) -> bool {

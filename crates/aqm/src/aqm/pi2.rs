@@ -79,9 +79,20 @@ impl BasePi {
     /// Moves p' by the queueing delay now; to be called once a period.
     pub(super) fn update(&mut self, delay: Span) {
         let delay = delay.secs();
-        let step = self.alpha * (delay - self.target) + self.beta * (delay - self.before);
-        self.p = (self.p + step).clamp(0.0, self.max);
+        self.p = self.next(delay);
         self.before = delay;
+    }
+
+    /// p' after a period that ends with this delay, in seconds.
+    fn next(&self, delay: f64) -> f64 {
+        let step = self.alpha * (delay - self.target) + self.beta * (delay - self.before);
+        (self.p + step).clamp(0.0, self.max)
+    }
+
+    /// Whether an update with this delay changes nothing.
+    fn rests(&self, delay: Span) -> bool {
+        let delay = delay.secs();
+        delay == self.before && self.next(delay).to_bits() == self.p.to_bits()
     }
 
     /// p' since the last update.
@@ -177,6 +188,10 @@ impl Aqm for Pi2 {
 
     fn on_period(&mut self, _: Time, _: &Backlog) {
         self.pi.update(self.delay);
+    }
+
+    fn rests(&self, _: &Backlog) -> bool {
+        self.pi.rests(self.delay)
     }
 
     fn is_final(&self) -> bool {

@@ -163,6 +163,18 @@ impl Aggregate {
         // A rate beyond all bounds could make the exponential infinite.
         self.p = (self.p * libm::exp((m * (x - 1.0)).min(50.0))).clamp(params.p_min, 1.0);
     }
+
+    /// Whether an update changes nothing.
+    fn rests(&self, params: &Params) -> bool {
+        // No field is left out unnamed: a new one has to be thought of here.
+        let state = |of: &Self| {
+            let &Self { expected: _, arrived, dropped, r, loss, m, p } = of;
+            (arrived, dropped, [r, loss, p].map(f64::to_bits), m.map(f64::to_bits))
+        };
+        let mut next = self.clone();
+        next.update(params);
+        state(&next) == state(self)
+    }
 }
 
 /// The algorithm; see the module.
@@ -257,6 +269,10 @@ impl Aqm for Raqm {
         for aggregate in &mut self.aggregates {
             aggregate.update(&self.params);
         }
+    }
+
+    fn rests(&self, _: &Backlog) -> bool {
+        self.aggregates.iter().all(|aggregate| aggregate.rests(&self.params))
     }
 
     fn is_final(&self) -> bool {

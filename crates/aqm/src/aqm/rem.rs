@@ -112,6 +112,18 @@ impl Rem {
     fn chance(&self, packet: &Packet) -> f64 {
         if self.by_size { self.p * f64::from(packet.size) / self.mean } else { self.p }
     }
+
+    /// The arrivals smoothed, the price and the probability after a period that ends with this queue.
+    fn next(&self, q: f64) -> [f64; 3] {
+        let arrived = self.arrived.length(self.bytes, self.mean);
+        let input = (1.0 - self.inw) * self.input + self.inw * arrived;
+        let excess = match self.form {
+            Form::Paper => q - (1.0 - self.alpha) * self.q_old - self.alpha * self.b_star,
+            Form::Ns2 => input + self.alpha * (q - self.b_star) - self.c,
+        };
+        let u = (self.u + self.gamma * excess).max(0.0);
+        [input, u, -libm::expm1(-u * self.ln_phi)]
+    }
 }
 
 impl Aqm for Rem {
@@ -193,16 +205,15 @@ impl Aqm for Rem {
 
     fn on_period(&mut self, _: Time, queue: &Backlog) {
         let q = queue.length(self.bytes, self.mean);
-        let arrived = self.arrived.length(self.bytes, self.mean);
-        self.input = (1.0 - self.inw) * self.input + self.inw * arrived;
-        let excess = match self.form {
-            Form::Paper => q - (1.0 - self.alpha) * self.q_old - self.alpha * self.b_star,
-            Form::Ns2 => self.input + self.alpha * (q - self.b_star) - self.c,
-        };
-        self.u = (self.u + self.gamma * excess).max(0.0);
-        self.p = -libm::expm1(-self.u * self.ln_phi);
+        [self.input, self.u, self.p] = self.next(q);
         self.q_old = q;
         self.arrived = Backlog::default();
+    }
+
+    fn rests(&self, queue: &Backlog) -> bool {
+        let q = queue.length(self.bytes, self.mean);
+        let now = [self.input, self.u, self.p].map(f64::to_bits);
+        self.arrived == Backlog::default() && self.q_old == q && self.next(q).map(f64::to_bits) == now
     }
 
     fn is_final(&self) -> bool {

@@ -8,6 +8,7 @@ use crate::model::{Model, Unsupported};
 use crate::options::Options;
 use crate::population::Population;
 use aqm::unit::{Span, Time};
+use netsim::Watch;
 use std::time::Duration;
 
 impl Fluid {
@@ -120,6 +121,7 @@ impl Fluid {
             at_warmup: vec![0.0; flows.len()],
             steps: 0,
             cpu: Duration::ZERO,
+            watched: Watch::default(),
             now: Time::ZERO,
             end,
             capacity,

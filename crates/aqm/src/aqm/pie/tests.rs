@@ -230,3 +230,14 @@ fn docsis_lets_p_pass_one_in_larger_steps_up_to_its_bound() {
     pie.on_period(Time::ZERO, &full());
     assert_close(pie.p, 0.85 * 16.0);
 }
+
+#[test]
+fn linux_does_not_rest_before_a_calm_update_has_forgotten_the_last_departure() {
+    let mut pie = Pie::new(&Pie::preset("linux").unwrap(), &PORT);
+    assert!(pie.rests(&waiting(0)));
+    // It would age the allowance by the whole pause.
+    pie.on_dequeue(Time::from_nanos(1), &PACKET, &waiting(0), Span::ZERO, &mut Draw(0.5));
+    assert!(!pie.rests(&waiting(0)));
+    pie.on_period(Time::from_nanos(2), &waiting(0));
+    assert!(pie.rests(&waiting(0)));
+}

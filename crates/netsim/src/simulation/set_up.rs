@@ -1,0 +1,84 @@
+//! What has to be there before a run begins.
+
+use super::Simulation;
+use crate::delivery::Deliveries;
+use crate::event::{Event, Events};
+use crate::flow::Endpoints;
+use crate::network::Network;
+use crate::probe::Probe;
+use crate::route::Routes;
+use crate::watch::Watch;
+use aqm::unit::{Span, Time};
+use cpu_time::ThreadTime;
+use scenario::Scenario;
+
+/// Why a set-up without a watch cannot fail.
+const UNSTOPPED: &str = "nobody stops it";
+
+impl<P: Probe> Simulation<P> {
+    /// Sets up the network and schedules the traffic.
+    #[must_use]
+    pub fn new(scenario: Scenario, seed: u64, probe: P) -> Self {
+        Self::watched(scenario, seed, probe, Watch::default()).expect(UNSTOPPED)
+    }
+
+    /// The same, asking all along whether to go on; `None` if told to stop.
+    #[must_use]
+    pub fn watched(scenario: Scenario, seed: u64, probe: P, watch: Watch) -> Option<Self> {
+        Self::set_up(scenario, seed, probe, true, watch)
+    }
+
+    /// The same with an event for every packet that comes to a managed link, leaves it or reaches a host, where
+    /// [`Simulation::new`] works ahead: slower, and only to hold the results of one against those of the other.
+    #[must_use]
+    pub fn step_by_step(scenario: Scenario, seed: u64, probe: P) -> Self {
+        Self::set_up(scenario, seed, probe, false, Watch::default()).expect(UNSTOPPED)
+    }
+
+    fn set_up(scenario: Scenario, seed: u64, probe: P, ahead: bool, mut watch: Watch) -> Option<Self> {
+        let started = ThreadTime::now();
+        let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
+        let end = Time::ZERO + scenario.general.duration;
+        let endpoints = Endpoints::new(&scenario.traffic, &mut routes, (seed, end), &mut watch)?;
+        let mut network = Network::new(&scenario, routes, seed, probe, ahead, watch);
+        schedule(&mut network.events, &endpoints, &scenario);
+        Some(Self {
+            deliveries: Deliveries::new(scenario.traffic.len(), Time::ZERO + scenario.general.warmup),
+            windows: Vec::new(),
+            events: 0,
+            cpu: started.elapsed(),
+            stride: network.stride(scenario.target().map(|_| scenario.response.bin)),
+            finished: false,
+            scenario,
+            seed,
+            network,
+            endpoints,
+            end,
+        })
+    }
+}
+
+/// Puts what is known beforehand on the event list.
+fn schedule(events: &mut Events, endpoints: &Endpoints, scenario: &Scenario) {
+    events.push(Time::ZERO + scenario.general.warmup, Event::Warmup);
+    if scenario.record.cwnd.is_some_and(|step| step > Span::ZERO) {
+        events.push(Time::ZERO, Event::Sample);
+    }
+    for (i, link) in scenario.links.iter().enumerate().filter(|(_, link)| !link.changes.is_empty()) {
+        let first = link.changes[0].at;
+        events.push_first(Time::ZERO + first, Event::Change(i as u32));
+    }
+    let starts = endpoints.applications.iter().map(|application| application.start).enumerate();
+    for (i, start) in starts.filter(|&(_, start)| start < Time::MAX) {
+        events.push(start, Event::Start(i as u32));
+    }
+    for &(at, flow) in &endpoints.stops {
+        events.push(at, Event::Stop(flow));
+    }
+    for &(at, event) in &endpoints.agenda {
+        events.push(at, event);
+    }
+    for (i, source) in endpoints.sources.iter().enumerate().filter(|(_, source)| source.start < Time::MAX) {
+        events.push(source.start, Event::Datagram(i as u32));
+    }
+}

@@ -1,0 +1,49 @@
+//! A value as Python writes it.
+
+use crate::refused;
+use aqm::params::Value;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use scenario::{DEEPEST, Origin, Problem};
+
+/// No list holds more values, those of the lists in it included: one that holds another twice doubles at each level.
+const MOST_VALUES: usize = 1_000_000;
+
+/// Reads what shall be set at `path`.
+pub(crate) fn read(path: &str, given: &Bound<'_, PyAny>) -> PyResult<Value> {
+    inside(path, given, path.split('.').count(), &mut { MOST_VALUES })
+}
+
+/// Reads a value that lies in `depth` tables and lists: a list may be endless, it may be in itself. Lists may hold `left`
+/// values more.
+fn inside(path: &str, given: &Bound<'_, PyAny>, depth: usize, left: &mut usize) -> PyResult<Value> {
+    let origin = || Origin::Set(format!("{path}=…").into());
+    if depth > DEEPEST {
+        return Err(refused(Problem::too_deep(origin(), path)));
+    }
+    if let Ok(switch) = given.extract() {
+        return Ok(Value::Bool(switch));
+    }
+    if let Ok(number) = given.extract() {
+        return Ok(Value::Integer(number));
+    }
+    if let Ok(number) = given.extract() {
+        return Ok(Value::Float(number));
+    }
+    if let Ok(text) = given.extract() {
+        return Ok(Value::Text(text));
+    }
+    // It may say that it is longer than memory: it is asked before it is read.
+    if let Ok(length) = given.len() {
+        *left = left.checked_sub(length).ok_or_else(|| {
+            let message =
+                format!("too many values: a list must hold {MOST_VALUES} at most, lists in it included");
+            refused(Problem { origin: origin(), path: path.to_owned(), found: None, message })
+        })?;
+    }
+    let values: Vec<Bound<'_, PyAny>> = given.extract().map_err(|_| {
+        let kind = given.get_type();
+        PyTypeError::new_err(format!("{path}: {kind}: must be a number, a text, true or false, or a list"))
+    })?;
+    Ok(Value::List(values.iter().map(|value| inside(path, value, depth + 1, left)).collect::<PyResult<_>>()?))
+}

@@ -1,0 +1,90 @@
+"""The builds of examples/digest.rs: what each needs, how it is made and started."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+ARM = "aarch64-unknown-linux-gnu"
+RUST = ROOT / "target" / "rust-arm64"
+"""Where fetch_rust.sh puts a compiler with the standard library for ARM."""
+
+
+@dataclass(frozen=True)
+class Build:
+    """A build of the program."""
+
+    name: str
+    arguments: tuple[str, ...]
+    environment: dict[str, str] = field(default_factory=dict)
+    program: str = ""
+    starter: tuple[str, ...] = ()
+    needs: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def missing(self) -> str:
+        """What has to be installed first, if anything."""
+        lacking = [f"{tool} is missing: {how}" for tool, how in self.needs.items() if shutil.which(tool) is None]
+        return "; ".join(lacking)
+
+    @property
+    def made(self) -> bool:
+        """Whether it was ever built."""
+        return (ROOT / self.program).exists()
+
+    def make(self) -> list[str]:
+        """Build it anew where sources changed; give the command that starts it."""
+        command = ["cargo", "build", "--quiet", "--workspace", "--example", "digest", *self.arguments]
+        subprocess.run(command, cwd=ROOT, env={**os.environ, **self.environment}, stdout=sys.stderr, check=True)
+        return [*self.starter, str(ROOT / self.program)]
+
+
+DEBUG = Build("debug", ("--profile", "test"), program="target/debug/examples/digest")
+"""With the checks for overflow and the assertions; `cargo test` makes it too."""
+
+V3 = Build(
+    "x86-64-v3",
+    ("--release", "--target-dir", "target/v3"),
+    {"RUSTFLAGS": "-C llvm-args=-x86-cmov-converter=false -C target-cpu=x86-64-v3"},
+    "target/v3/release/examples/digest",
+)
+"""With AVX2 and fused multiplication, which a build for any x86 has not."""
+
+
+def _rust() -> dict[str, str]:
+    """What makes cargo use the compiler that fetch_rust.sh fetched, if it did."""
+    if not RUST.exists():
+        return {}
+    return {"RUSTC": str(RUST / "usr/bin/rustc"), "LD_LIBRARY_PATH": str(RUST / "usr/lib/x86_64-linux-gnu")}
+
+
+def arm() -> Build:
+    """ARM of 64 bits, run by qemu."""
+    linker = "aarch64-linux-gnu-gcc"
+    return Build(
+        "aarch64",
+        ("--release", "--target", ARM, "--target-dir", "target/arm64"),
+        {"CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER": linker, **_rust()},
+        f"target/arm64/{ARM}/release/examples/digest",
+        ("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"),
+        {
+            linker: "Debian: apt install gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
+            "qemu-aarch64": "Debian: apt install qemu-user",
+        },
+    )
+
+
+def fetch_rust() -> str:
+    """Get Rust's standard library for ARM if there is none; say why not."""
+    have = subprocess.run(
+        ["rustc", "--print", "target-libdir", "--target", ARM], capture_output=True, text=True, check=False
+    )
+    if RUST.exists() or Path(have.stdout.strip() or "/nowhere").is_dir():
+        return ""
+    done = subprocess.run(
+        [str(Path(__file__).with_name("fetch_rust.sh")), str(RUST)], capture_output=True, text=True, check=False
+    )
+    return "" if done.returncode == 0 else f"Rust's standard library for {ARM} is missing: {done.stderr.strip()}"

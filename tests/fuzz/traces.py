@@ -1,0 +1,102 @@
+"""Damaged recordings: each is refused with its file and what is wrong, or played.
+
+An input is a scenario's trace file: CSV, pcap or pcapng.
+"""
+
+import functools
+import random
+import re
+import struct
+from pathlib import Path
+
+from aqmlab import ScenarioError, _core
+
+SUFFIX = ".trace"
+TESTED = 8_000
+LIMIT = 20.0
+
+SCENARIO = """
+duration = "200 ms"
+[dumbbell]
+[[traffic]]
+name = "played"
+kind = "trace"
+file = "case.trace"
+"""
+ROOT = Path(__file__).parents[2]
+
+
+def _pcapng(magic: str) -> bytes:
+    """A section, an interface with a resolution, packets."""
+
+    def block(kind: int, body: bytes) -> bytes:
+        body += bytes(-len(body) % 4)
+        return struct.pack(magic + "II", kind, len(body) + 12) + body + struct.pack(magic + "I", len(body) + 12)
+
+    head = struct.pack(magic + "IHHq", 0x1A2B3C4D, 1, 0, -1)
+    interface = struct.pack(magic + "HHI", 1, 0, 262144) + struct.pack(magic + "HHB3xHH", 9, 1, 9, 0, 0)
+    frame = bytes(12) + b"\x08\x00" + bytes([0x45, 0, 3, 0xE8]) + bytes(16)
+    packets = [block(6, struct.pack(magic + "IIIII", 0, 0, i * 1_000_000, len(frame), 1014) + frame) for i in range(20)]
+    return block(0x0A0D0D0A, head) + block(1, interface) + b"".join(packets)
+
+
+@functools.cache
+def originals() -> tuple[bytes, ...]:
+    """One of each kind."""
+    capture = (ROOT / "scenarios" / "traffic" / "conference.pcap").read_bytes()
+    csv = "time,size\n" + "".join(f"{i * 0.001:.6f},{40 + i * 7}\n" for i in range(60))
+    columns = "\ufeffsize , flow, time\r\n" + "".join(f"{100 + i},a,{1e9 + i / 10}\r\n" for i in range(30))
+    return (capture[: 24 + 40 * (16 + 42)], csv.encode(), columns.encode(), _pcapng("<"), _pcapng(">"))
+
+
+ODD = (
+    b"nan", b"inf", b"-1", b"1e308", b"1e-320", b"0", b"65535", b"65536", b"99999999999999999999", b"1e7",
+    b"10000001", b"", b",", b"\n", b"\r", b"\0", b"time", b"\xff", b'"', b"-0.0",
+)  # fmt: skip
+WORDS = (0, 1, 4, 12, 28, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFF, 0x0A0D0D0A, 0xA1B2C3D4, 0xA1B23C4D)
+
+
+def case(seed: int) -> bytes:
+    """The recording that a seed makes."""
+    draw = random.Random(seed)
+    data = bytearray(draw.choice(originals()))
+    for _ in range(draw.choice((1, 1, 1, 2, 8))):
+        how, i = draw.randrange(6), draw.randrange(len(data) + 1)
+        if how == 0 and i < len(data):
+            data[i] ^= 1 << draw.randrange(8)
+        elif how == 1:
+            del data[i : i + draw.choice((1, 4, 16, 1000))]
+        elif how == 2:
+            data[i:i] = data[i : i + draw.choice((4, 16, 60))]
+        elif how == 3:
+            data[i & ~3 : (i & ~3) + 4] = struct.pack(draw.choice("<>") + "I", draw.choice(WORDS))
+        elif how == 4:
+            numbers = list(re.finditer(rb"[0-9.]+", data))
+            if numbers:
+                chosen = draw.choice(numbers)
+                data[chosen.start() : chosen.end()] = draw.choice(ODD)
+        else:
+            del data[i:]
+    return bytes(data)
+
+
+def judge(case: bytes, folder: Path) -> str:
+    """Check a scenario with this recording, and play it."""
+    (folder / "case.trace").write_bytes(case)
+    file = folder / "case.toml"
+    file.write_text(SCENARIO, encoding="utf-8")
+    scenario = _core.Scenario.load(str(file))
+    try:
+        scenario.check()
+    except ScenarioError as error:
+        assert re.match(re.escape(str(file)) + r":\d+: traffic\.played\.file = ", str(error)), f"no place: {error}"
+        return "refused"
+    run = _core.Simulation(scenario, 1)
+    run.advance(1.0)
+    run.results()
+    return "played"
+
+
+def attack(seed: int, folder: Path) -> str:
+    """Try the recording of a seed."""
+    return judge(case(seed), folder)
