@@ -364,13 +364,18 @@ impl<P: Probe> Simulation<P> {
     fn on_pace(&mut self, index: u32) {
         let now = self.now();
         let flow = &mut self.endpoints.flows[index as usize];
-        if flow.pace != now {
-            return;
+        if flow.pace > now {
+            return; // an earlier one took its place
         }
         flow.pace = Time::MAX;
+        // A timer that goes off at this nanosecond looks at the pace as well. On the double clock its event may come
+        // after all others of the nanosecond: to ask for the pace again until then would be for ever.
+        if self.endpoints.senders[index as usize].deadlines()[0] <= now {
+            return;
+        }
         self.with_sender(index, |sender, now, profile, out| {
-            let [deadline, pace] = sender.deadlines();
-            if pace <= now && now < deadline {
+            let [_, pace] = sender.deadlines();
+            if pace <= now {
                 sender.on_timer(now, profile, out);
             }
         });

@@ -1,7 +1,7 @@
 //! Whole runs: conservation, determinism, independence of the traffic from the queue discipline.
 
 use aqm::unit::{Span, Time};
-use netsim::{Results, Series, Simulation};
+use netsim::{Results, Series, Simulation, Watch};
 use proptest::prelude::*;
 use scenario::{Document, Scenario};
 
@@ -17,9 +17,20 @@ const LONG: &str = "[[traffic]]\nname = \"long\"\ncount = 12\npacket_size = \"50
     tcp = \"rfc5681\"\n";
 
 fn run(scenario: &Scenario, seed: u64) -> Results {
-    let mut run = Simulation::new(scenario.clone(), seed, ());
+    let mut run = Simulation::watched(scenario.clone(), seed, (), while_time_passes()).unwrap();
     run.advance(Time::MAX);
     run.results()
+}
+
+/// Fails where events follow each other for ever at one moment.
+fn while_time_passes() -> Watch {
+    let (mut last, mut questions) = (Time::ZERO, 0);
+    Watch::new(move |now| {
+        questions = if now == last { questions + 1 } else { 0 };
+        last = now;
+        assert!(questions < 1000, "time stands still at {now:?}");
+        true
+    })
 }
 
 /// The results without what depends on the machine.
@@ -412,4 +423,19 @@ fn segments_and_acks_have_the_headers_of_their_tcp() {
         assert_eq!(back, acks * header, "{tcp}");
         assert_eq!((results.metrics.flows.goodput * 5.0 / 8.0).round(), 1e6, "{tcp}");
     }
+}
+
+#[test]
+fn a_pace_and_a_timer_of_one_nanosecond_end() {
+    // On the double clock the timer's event came after the pace's, which asked for itself at the same moment for ever.
+    let text = "duration = \"20 s\"\naqm = \"pi:q0=5\"\n\
+                [dumbbell]\nrate = \"2 Mbit/s\"\ndelay = \"1 ms\"\nbuffer = \"2 packets\"\naccess_buffer = \"1 packets\"\n\
+                access_rate = \"3 Mbit/s\"\nreceiver_delay = [\"1 ms\", \"35 ms\"]\n\
+                [[traffic]]\nname = \"x\"\nkind = \"transfer\"\nsize = \"77777 B\"\ncount = 8\npacket_size = \"41 B\"\n\
+                start = \"exponential(3 s)\"\ntcp = { preset = \"ns2.35\", flavour = \"rack\", congestion = \"bbr\", \
+                quick_acks = 252, halved = \"window\", delayed_ack = false, handshake = false, timestamps = false, \
+                max_window = 65535, initial_window = 1000, min_rto = \"10 ms\", tick = \"1 us\" }\n\
+                [[traffic]]\nname = \"y\"\nkind = \"cbr\"\nrate = \"10 kbit/s\"\n";
+    let results = run(&Document::parse(text, "test").unwrap().check().unwrap(), 738);
+    assert!(results.classes["x"].totals.timeouts > 0);
 }
