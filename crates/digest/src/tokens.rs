@@ -1,0 +1,207 @@
+//! The tokens of the sources of a crate, without documentation and tests.
+
+use crate::{Hash, read};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What may follow `#[cfg(test)]` and is left out with it, up to its block or semicolon.
+const ITEMS: &[&str] =
+    &["mod", "fn", "impl", "use", "const", "struct", "enum", "static", "trait", "type", "macro_rules"];
+
+/// Of these a block is not the end.
+const END_IN_SEMICOLON: &[&str] = &["use", "const", "static", "type"];
+
+/// Adds the crate whose sources are in `folder`: every file but those of test modules. Macros declare modules as well,
+/// so a file counts unless something says that it is a test.
+pub(crate) fn add(hash: &mut Hash, folder: &Path) {
+    let (mut sources, mut tests) = (Vec::new(), Vec::new());
+    for file in files(folder) {
+        let parsed: Result<TokenStream, _> = read(&file).parse();
+        let tokens = parsed.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let mut source = Source { file: &file, pieces: Vec::new(), tests: Vec::new() };
+        source.add(tokens);
+        let Source { pieces, tests: names, .. } = source;
+        let is_root = ["lib.rs", "mod.rs"].iter().any(|name| file.ends_with(name));
+        let own =
+            if is_root { file.parent().unwrap_or(folder).to_path_buf() } else { file.with_extension("") };
+        tests.extend(names.into_iter().map(|name| own.join(name)));
+        sources.push((file, pieces));
+    }
+    for (_, pieces) in
+        sources.iter().filter(|(file, _)| !tests.iter().any(|test| file.with_extension("").starts_with(test)))
+    {
+        pieces.iter().for_each(|piece| hash.add(piece.as_bytes()));
+        hash.add(b"");
+    }
+}
+
+/// Every Rust file below `folder`, in the same order everywhere.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry of a folder").path()).collect();
+    paths.sort();
+    let each = paths.into_iter().map(|path| if path.is_dir() { files(&path) } else { vec![path] });
+    each.flatten().filter(|path| path.extension().is_some_and(|end| end == "rs")).collect()
+}
+
+struct Source<'a> {
+    file: &'a Path,
+    pieces: Vec<String>,
+    /// The names of modules that are compiled for tests only.
+    tests: Vec<String>,
+}
+
+impl Source<'_> {
+    fn add(&mut self, tokens: TokenStream) {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let mut rest = &tokens[..];
+        while let Some(first) = rest.first() {
+            if let Some((attribute, after)) = attribute(rest) {
+                let text = attribute.stream().to_string();
+                assert!(!text.starts_with("path "), "{}: #[path] is not followed", self.file.display());
+                if text.starts_with("doc ") {
+                    rest = after;
+                    continue;
+                }
+                if text.replace(' ', "") == "cfg(test)"
+                    && let Some((item, after)) = item(after)
+                {
+                    if let [.., TokenTree::Ident(word), TokenTree::Ident(name), TokenTree::Punct(_)] = item
+                        && word == "mod"
+                    {
+                        self.tests.push(name.to_string());
+                    }
+                    rest = after;
+                    continue;
+                }
+            }
+            self.add_include(rest);
+            self.add_tree(first);
+            rest = &rest[1..];
+        }
+    }
+
+    fn add_tree(&mut self, tree: &TokenTree) {
+        match tree {
+            TokenTree::Group(group) => {
+                let [open, close] = match group.delimiter() {
+                    Delimiter::Parenthesis => ["(", ")"],
+                    Delimiter::Brace => ["{", "}"],
+                    Delimiter::Bracket => ["[", "]"],
+                    Delimiter::None => ["", ""],
+                };
+                self.pieces.push(open.to_owned());
+                self.add(group.stream());
+                self.pieces.push(close.to_owned());
+            }
+            leaf => self.pieces.push(leaf.to_string()),
+        }
+    }
+
+    /// Adds the file that is included here: `include_str!("words.txt")`. Rust that is included as text is documentation.
+    fn add_include(&mut self, rest: &[TokenTree]) {
+        let [TokenTree::Ident(word), TokenTree::Punct(mark), TokenTree::Group(arguments), ..] = rest else {
+            return;
+        };
+        if mark.as_char() != '!' || !word.to_string().starts_with("include") {
+            return;
+        }
+        assert!(word != "include", "{}: include! is not followed", self.file.display());
+        let argument = arguments.stream().to_string();
+        let argument = argument.trim_matches('"');
+        if !argument.contains(".rs\"") && !argument.ends_with(".rs") {
+            let file = self.file.parent().unwrap_or(self.file).join(argument);
+            self.pieces.push(read(&file));
+        }
+    }
+}
+
+/// The brackets of the attribute that `tokens` begin with, and what follows it: `#[inline] fn`, `#![no_std]`.
+fn attribute(tokens: &[TokenTree]) -> Option<(&Group, &[TokenTree])> {
+    let is = |tree: Option<&TokenTree>, c| matches!(tree, Some(TokenTree::Punct(p)) if p.as_char() == c);
+    let inner = usize::from(is(tokens.get(1), '!'));
+    match tokens.get(1 + inner) {
+        Some(TokenTree::Group(group))
+            if is(tokens.first(), '#') && group.delimiter() == Delimiter::Bracket =>
+        {
+            Some((group, &tokens[2 + inner..]))
+        }
+        _ => None,
+    }
+}
+
+/// The item that `tokens` begin with, if they do, and what follows it.
+fn item(mut tokens: &[TokenTree]) -> Option<(&[TokenTree], &[TokenTree])> {
+    while let Some((_, after)) = attribute(tokens) {
+        tokens = after;
+    }
+    let mut words = tokens.iter().filter_map(|tree| match tree {
+        TokenTree::Ident(word) => Some(word.to_string()),
+        _ => None,
+    });
+    let word = words.find(|word| word != "pub" && word != "unsafe")?;
+    if !ITEMS.contains(&word.as_str()) {
+        return None;
+    }
+    let block_ends = !END_IN_SEMICOLON.contains(&word.as_str());
+    let end = tokens.iter().position(|tree| match tree {
+        TokenTree::Punct(punct) => punct.as_char() == ';',
+        TokenTree::Group(group) => block_ends && group.delimiter() == Delimiter::Brace,
+        _ => false,
+    })?;
+    Some(tokens.split_at(end + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pieces that count in a source.
+    fn pieces(source: &str) -> String {
+        let mut hashed = Source { file: Path::new("lib.rs"), pieces: Vec::new(), tests: Vec::new() };
+        hashed.add(source.parse().unwrap());
+        hashed.pieces.join(" ")
+    }
+
+    #[test]
+    fn documentation_comments_tests_and_white_space_do_not_count() {
+        let plain = pieces("fn f(x: u32) -> u32 { x + 1 }");
+        assert_eq!(plain, "fn f ( x : u32 ) - > u32 { x + 1 }");
+        for same in [
+            "//! A module.\n/// Adds.\nfn f(x: u32) -> u32 { /* why */ x + 1 }",
+            "#![doc = \"A module.\"]\nfn f(\n    x: u32\n) -> u32 {\n    x + 1 // one more\n}",
+            "fn f(x: u32) -> u32 { x + 1 } #[cfg(test)] mod tests { #[test] fn t() { assert_eq!(f(1), 2); } }",
+            "#[cfg(test)] use a::{b, c}; fn f(x: u32) -> u32 { x + 1 } #[cfg(test)] #[allow(unused)] pub(crate) mod fixture;",
+            "#[cfg(test)] const A: [u8; 2] = { [1, 2] }; fn f(x: u32) -> u32 { x + 1 }",
+        ] {
+            assert_eq!(pieces(same), plain, "{same}");
+        }
+    }
+
+    #[test]
+    fn everything_else_counts() {
+        let plain = pieces("fn f(x: u32) -> u32 { x + 1 }");
+        for other in [
+            "fn f(x: u32) -> u32 { x + 2 }",
+            "fn f(x: u32) -> u32 { x - 1 }",
+            "fn f(y: u32) -> u32 { y + 1 }",
+            "#[inline] fn f(x: u32) -> u32 { x + 1 }",
+            "fn f(x: u32) -> u32 { x + 1 } #[cfg(unix)] fn g() {}",
+            "#[cfg(not(test))] fn f(x: u32) -> u32 { x + 1 }",
+            "params! { /// Doc.\n a: f64 = 1.0; } fn f(x: u32) -> u32 { x + 1 }",
+        ] {
+            assert_ne!(pieces(other), plain, "{other}");
+        }
+        assert_ne!(
+            pieces("params! { /// A.\n a: f64 = 1.0; }"),
+            pieces("params! { /// A.\n a: f64 = 2.0; }")
+        );
+        assert_eq!(
+            pieces("params! { /// A.\n a: f64 = 1.0; }"),
+            pieces("params! { /// B.\n a: f64 = 1.0; }")
+        );
+        // What is for tests within an expression is no item, and counts.
+        assert_ne!(pieces("fn f() { #[cfg(test)] g(); }"), pieces("fn f() {}"));
+    }
+}
