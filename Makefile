@@ -83,12 +83,12 @@ oracle-linux: setup ## compare with stored runs of the Linux kernel, or with the
 	  $(foreach key,$(LINUX_KEYS),$(if $(filter command,$(origin $(key))),'$(key)=$($(key))')))
 
 docs: setup ## write the pages that are generated
-	$(BIN)/python -m aqmlab.pages docs
+	$(BIN)/python -m aqmlab.reports.pages docs
 
 # What is done is kept in out/reproduce/store: interrupted, it goes on.
 reproduce: setup ## reproduce the papers, five seeds, in out/reproduce, and write docs/papers from it
 	$(BIN)/aqmlab reproduce all --out out/reproduce
-	$(BIN)/python -m aqmlab.papers.pages out/reproduce docs/papers
+	$(BIN)/python -m aqmlab.papers.show.pages out/reproduce docs/papers
 
 lock: $(STAMPS)/uv ## choose the newest packages that pyproject.toml allows, and pin them
 	target/uv/bin/uv pip compile --quiet --universal --upgrade --generate-hashes --no-header --all-extras --group dev \

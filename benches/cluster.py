@@ -18,7 +18,7 @@ import distributed
 import psutil
 
 import aqmlab
-from aqmlab.task import Outcome, Task, simulate
+from aqmlab.execute.task import Outcome, Task, simulate
 
 TINY = """
 duration = "2 s"

@@ -181,7 +181,7 @@ def _counted(valgrind: str, program: str, row: Row) -> Count:
         "--callgrind-out-file=/dev/null",
         "--toggle-collect=run::simulate*",
         program,
-        str(ROOT / "scenarios" / f"{row.scenario}.toml"),
+        str(ROOT / "python/aqmlab/library" / f"{row.scenario}.toml"),
         *([f"aqm={row.aqm}"] if row.aqm else []),
         *row.assignments(),
     ]

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
+from aqmlab.figures.runs import COLOURS
 from aqmlab.files import replacing
-from aqmlab.plot import COLOURS
 from benches.bench import Bench
 from benches.ns2 import Ns2
 from benches.report import loop, whole

@@ -9,7 +9,7 @@ import statistics
 import time
 
 import aqmlab
-from aqmlab.local import cores
+from aqmlab.execute.threads import cores
 
 SEEDS, TIMES = 16, 5
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from aqmlab import Scenario, local
-from aqmlab.task import Outcome, Task
+from aqmlab import Scenario
+from aqmlab.execute import threads
+from aqmlab.execute.task import Outcome, Task
 
 SMALL = """\
 title = "Small"
@@ -70,7 +71,7 @@ def quick_cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Call aqmlab within this process: what its libraries take to be imported is paid once."""
 
     def call(*arguments: str | os.PathLike[str]) -> "subprocess.CompletedProcess[str]":
-        from aqmlab.cli import app
+        from aqmlab.cli.app import app
 
         monkeypatch.chdir(tmp_path)
         command = [os.fspath(argument) for argument in arguments]
@@ -89,11 +90,11 @@ def tiny() -> Scenario:
 def simulated(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
     """Note every task that is done."""
     done: list[Task] = []
-    simulate = local.simulate
+    simulate = threads.simulate
 
     def noted(one: Task, watch: Callable[[float], bool] | None = None) -> Outcome | None:
         done.append(one)
         return simulate(one, watch)
 
-    monkeypatch.setattr(local, "simulate", noted)
+    monkeypatch.setattr(threads, "simulate", noted)
     return done

@@ -1,4 +1,4 @@
-"""Make scenarios/traffic/conference.pcap: ten seconds of one side of a video conference, headers only.
+"""Make python/aqmlab/library/traffic/conference.pcap: ten seconds of one side of a video conference, headers only.
 
 Run it with ``python tests/make_pcap.py``; a test holds the file against it.
 """
@@ -8,7 +8,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-FILE = Path(__file__).parent.parent / "scenarios" / "traffic" / "conference.pcap"
+FILE = Path(__file__).parents[1] / "python/aqmlab/library/traffic" / "conference.pcap"
 
 VOICE, VIDEO = 5004, 5006  # ports
 HEADERS = 14 + 20 + 8  # Ethernet, IPv4, UDP: all of each packet that the file keeps

@@ -7,7 +7,7 @@ import pytest
 
 import aqmlab
 from aqmlab import Scenario, run
-from aqmlab.result import Run
+from aqmlab.results.result import Run
 
 ENTRIES = aqmlab.catalogue()["aqms"]
 AQMS = [entry["name"] for entry in ENTRIES]

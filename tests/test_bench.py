@@ -185,7 +185,7 @@ def test_counts_are_recorded_for_what_is_counted() -> None:
     assert list(recorded.counts) == [row.name for row in counts.ROWS]
     for row in counts.ROWS:
         resolved(row).check()
-        assert (counts.ROOT / "scenarios" / f"{row.scenario}.toml").is_file()
+        assert (counts.ROOT / "python/aqmlab/library" / f"{row.scenario}.toml").is_file()
 
 
 @pytest.fixture

@@ -15,8 +15,9 @@ import typer
 from conftest import SMALL, Cli
 from typer.core import TyperOption
 
-from aqmlab import disciplines, table
-from aqmlab.cli import app
+from aqmlab import disciplines
+from aqmlab.cli.app import app
+from aqmlab.reports import text as table
 
 
 def no_control_characters(text: str) -> bool:

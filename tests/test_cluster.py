@@ -17,10 +17,12 @@ import distributed
 import pytest
 
 import aqmlab
-from aqmlab import ClusterError, Scenario, Sweep, _core, cluster, task
-from aqmlab.store import Store, key_of
-from aqmlab.sweeping import Standing
-from aqmlab.task import Task
+from aqmlab import ClusterError, Scenario, Sweep, _core
+from aqmlab.execute import dask as cluster
+from aqmlab.execute import task
+from aqmlab.execute.task import Task
+from aqmlab.sweeps.runner import Standing
+from aqmlab.sweeps.store import Store, key_of
 
 VARY = {"aqm.q0": "10,20..30"}
 DEADLY = 666

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import aqmlab
-from aqmlab.pages import PAGES
+from aqmlab.reports.pages import PAGES
 
 # The command line documents itself by its options, and the engine by its stub.
 UNDOCUMENTED = {
@@ -122,8 +122,8 @@ def test_no_function_swallows_an_unknown_keyword() -> None:
 
 
 def test_every_option_of_the_command_line_has_a_text() -> None:
-    from aqmlab.cli import app
-    from aqmlab.cli_design import design
+    from aqmlab.cli.app import app
+    from aqmlab.cli.design import design
 
     for command in [*app.registered_commands, *design.registered_commands]:
         assert command.callback is not None

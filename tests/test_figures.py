@@ -11,7 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import aqmlab
-from aqmlab import DISTRIBUTIONS, METRICS, Comparison, Scenario, plot, report
+from aqmlab import DISTRIBUTIONS, METRICS, Comparison, Scenario
+from aqmlab.figures import runs
+from aqmlab.reports import html
 
 
 @pytest.fixture
@@ -25,7 +27,7 @@ def panels(figure: Figure) -> list[str]:
 
 def test_a_comparison_has_a_panel_for_each_and_bars(comparison: Comparison) -> None:
     figure = comparison.plot(Figure())
-    bars = [METRICS[name].axis for name in plot.BARS]
+    bars = [METRICS[name].axis for name in runs.BARS]
     assert panels(figure) == ["lred:q0=20", "droptail", *bars]
     first, second = figure.get_axes()[:2]
     assert first.get_ylim() == second.get_ylim()
@@ -48,7 +50,7 @@ def test_bars_show_means_and_intervals(comparison: Comparison) -> None:
 
 def columns_and_panels(figure: Figure) -> tuple[list[Axes], list[Axes]]:
     axes = figure.get_axes()
-    return axes[: len(plot.BARS)], axes[len(plot.BARS) :]
+    return axes[: len(runs.BARS)], axes[len(runs.BARS) :]
 
 
 @pytest.fixture
@@ -63,13 +65,13 @@ def many(small: Scenario) -> Comparison:
 
 def test_many_results_are_rows_sorted_by_the_mean_queue_and_small_panels(many: Comparison) -> None:
     columns, small_panels = columns_and_panels(many.plot(Figure()))
-    order = list(plot.by_queue(many))
+    order = list(runs.by_queue(many))
     means = [many[label].summary["queue_mean"].mean or 0.0 for label in order]
     assert sorted(order) == sorted(many)
     assert means == sorted(means)
     labels = [text.get_text().replace("\n", "") for text in columns[0].get_yticklabels()]
     assert labels == order
-    assert [axes.get_title(loc="left") for axes in columns] == [METRICS[name].axis for name in plot.BARS]
+    assert [axes.get_title(loc="left") for axes in columns] == [METRICS[name].axis for name in runs.BARS]
     assert [axes.get_title(loc="left").replace("\n", "") for axes in small_panels] == order
     (dots,) = [line for line in columns[0].lines if line.get_marker() == "o"]
     assert list(dots.get_xdata()) == pytest.approx(means)
@@ -87,23 +89,23 @@ def test_labels_beside_rows_do_not_overlap(many: Comparison) -> None:
 
 def test_many_results_without_series_are_rows_alone(small: Scenario) -> None:
     results = aqmlab.compare(small.with_({"record.series": False}), [f"lred:q0={q}" for q in range(5, 15)])
-    assert len(results.plot(Figure()).get_axes()) == len(plot.BARS)
+    assert len(results.plot(Figure()).get_axes()) == len(runs.BARS)
 
 
 def test_curves_of_many_results_each_have_a_colour_and_a_name(many: Comparison) -> None:
-    shades = plot.colours(many)
+    shades = runs.colours(many)
     assert list(shades) == list(many)
     assert len(set(shades.values())) == len(many)
     figure = many.plot_distribution("delay", Figure())
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == list(plot.by_queue(many))
-    few = dict(list(many.items())[: plot.MANY])
-    assert list(plot.colours(few).values()) == list(plot.COLOURS)
+    assert [text.get_text() for text in legend.get_texts()] == list(runs.by_queue(many))
+    few = dict(list(many.items())[: runs.MANY])
+    assert list(runs.colours(few).values()) == list(runs.COLOURS)
 
 
 def test_bins_are_put_together_to_fit_a_small_panel(comparison: Comparison) -> None:
     result = comparison["droptail"]
-    whole, coarse = plot.band(result), plot.band(result, most=100)
+    whole, coarse = runs.band(result), runs.band(result, most=100)
     assert len(whole["t"]) > 100 >= len(coarse["t"]) > 40
     width = -(-len(whole["t"]) // 100)
     assert coarse["t"][1] == whole["t"][width]
@@ -111,11 +113,11 @@ def test_bins_are_put_together_to_fit_a_small_panel(comparison: Comparison) -> N
     assert coarse["max"][1] == whole["max"][width : 2 * width].max()
     assert coarse["min"].min() == whole["min"].min()
     assert coarse["max"].max() == whole["max"].max()
-    assert plot.band(result, most=len(whole["t"]))["mean"] == pytest.approx(whole["mean"])
+    assert runs.band(result, most=len(whole["t"]))["mean"] == pytest.approx(whole["mean"])
 
 
 def test_the_report_of_many_results_has_a_row_for_each(many: Comparison, tmp_path: Path) -> None:
-    report.save(many, tmp_path / "report.html", "aqmlab compare")
+    html.save(many, tmp_path / "report.html", "aqmlab compare")
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     page = Page()
     page.feed(text[text.index('<table class="tall">') :])
@@ -126,8 +128,8 @@ def test_the_report_of_many_results_has_a_row_for_each(many: Comparison, tmp_pat
 
 def test_without_series_there_are_only_bars(small: Scenario, tmp_path: Path) -> None:
     result = aqmlab.run(small.with_({"record.series": False}))
-    assert panels(result.plot(Figure())) == [METRICS[name].axis for name in plot.BARS]
-    report.save({"lred": result}, tmp_path / "report.html", "aqmlab run")
+    assert panels(result.plot(Figure())) == [METRICS[name].axis for name in runs.BARS]
+    html.save({"lred": result}, tmp_path / "report.html", "aqmlab run")
 
 
 def test_a_distribution_has_a_panel_for_each_owner_and_a_curve_for_each_result(comparison: Comparison) -> None:
@@ -156,8 +158,8 @@ def test_what_has_no_distribution_is_not_drawn(comparison: Comparison) -> None:
 
 def test_the_same_results_give_the_same_files(comparison: Comparison, tmp_path: Path) -> None:
     for folder in ("a", "b"):
-        plot.save(comparison, tmp_path / folder)
-        report.save(comparison, tmp_path / folder / "report.html", "aqmlab compare")
+        runs.save(comparison, tmp_path / folder)
+        html.save(comparison, tmp_path / folder / "report.html", "aqmlab compare")
     for name in ("figure.png", "figure.svg", "report.html"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
@@ -172,25 +174,25 @@ def test_the_default_figure_is_pyplots(comparison: Comparison) -> None:
 
 def test_figure_and_report_say_whose_curves_they_show(comparison: Comparison, tmp_path: Path) -> None:
     told = "urves: seed 7, the first of 2; "
-    assert f"c{told}" in plot.curves(comparison)
-    report.save(comparison, tmp_path / "report.html", "aqmlab compare")
+    assert f"c{told}" in runs.curves(comparison)
+    html.save(comparison, tmp_path / "report.html", "aqmlab compare")
     assert f"C{told}" in (tmp_path / "report.html").read_text(encoding="utf-8")
     shown = [text.get_text() for part in comparison.plot(Figure()).subfigs for text in part.texts]
     assert any(f"c{told}" in text for text in shown)
     alone = {"lred": replace(comparison["lred:q0=20"], runs=comparison["lred:q0=20"].runs[:1])}
-    assert plot.curves(alone) == ""
+    assert runs.curves(alone) == ""
 
 
 def test_texts_are_shown_as_they_are(small: Scenario, tmp_path: Path) -> None:
     result = aqmlab.run(small.with_(title=r"$\frac{$ <b> 漢"))
     figure = result.plot(Figure())
     assert figure.get_suptitle() == r"$\frac{$ <b> 漢"
-    plot.save({r"$\frac{$": result}, tmp_path)  # neither an error nor, a warning being one here, a missing glyph
+    runs.save({r"$\frac{$": result}, tmp_path)  # neither an error nor, a warning being one here, a missing glyph
 
 
 def test_long_labels_are_broken_at_commas(comparison: Comparison) -> None:
     long = "red:min_th=20,max_th=60,w_q=0.002,max_p=0.1"
-    axes = plot.comparison({long: comparison["droptail"]}, Figure()).get_axes()[-1]
+    axes = runs.comparison({long: comparison["droptail"]}, Figure()).get_axes()[-1]
     lines = axes.get_yticklabels()[0].get_text().split("\n")
     assert "".join(lines) == long
     assert len(lines) == 3
@@ -224,7 +226,7 @@ class Page(HTMLParser):
 
 def test_the_report_is_whole_and_fetches_nothing(comparison: Comparison, tmp_path: Path) -> None:
     command = "aqmlab compare <small> --aqm 'lred'"
-    report.save(comparison, tmp_path / "report.html", command)
+    html.save(comparison, tmp_path / "report.html", command)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     page = Page()
     page.feed(text)

@@ -10,8 +10,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import aqmlab
-from aqmlab import Comparison, Result, Scenario, ScenarioError, plot_fluid
-from aqmlab.theory import dde
+from aqmlab import Comparison, Result, Scenario, ScenarioError
+from aqmlab.figures import fluid as plot_fluid
+from aqmlab.theory.loop import dde
 
 Array = NDArray[np.float64]
 

@@ -245,13 +245,13 @@ def test_help_needs_no_more_than_typer() -> None:
     assert {name for name in modules if name.startswith("aqmlab")} == {
         "aqmlab",
         "aqmlab.cli",
-        "aqmlab.cli_analyse",
-        "aqmlab.cli_command",
-        "aqmlab.cli_design",
-        "aqmlab.cli_fluid",
-        "aqmlab.cli_reproduce",
-        "aqmlab.cli_sweep",
-        "aqmlab.terminal",
+        "aqmlab.cli.analyse",
+        "aqmlab.cli.command",
+        "aqmlab.cli.design",
+        "aqmlab.cli.fluid",
+        "aqmlab.cli.reproduce",
+        "aqmlab.cli.sweep",
+        "aqmlab.cli.terminal",
     }
 
 

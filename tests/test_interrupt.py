@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from aqmlab import Scenario, _core
-from aqmlab.local import side_by_side
+from aqmlab.execute.threads import side_by_side
 
 LINK = 'record.series = false\n[dumbbell]\n[[traffic]]\nname = "x"\n'
 SET_UP = f'duration = "41943 s"\n{LINK}kind = "fgn"\nrate = "1 kbit/s"\ncount = 8\n'

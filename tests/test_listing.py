@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from aqmlab import catalogue, disciplines, listing, pages, shipped
+from aqmlab import catalogue, disciplines, shipped
+from aqmlab.reports import listing, pages
 
 KINDS = ["aqms", "tcps", "traffic", "scenarios"]
 

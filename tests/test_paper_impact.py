@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 
 from aqmlab import Scenario
-from aqmlab.papers import Evidence, Outcome, Verdict, judging, library, running
-from aqmlab.papers.running import Effort, Findings
-from aqmlab.scenarios.impact import curves, losses, measures
-from aqmlab.scenarios.impact.measures import APPROXIMATED, HERO, RED, TD
+from aqmlab.library.impact import curves, losses, measures
+from aqmlab.library.impact.measures import APPROXIMATED, HERO, RED, TD
+from aqmlab.papers import Evidence, Outcome, Verdict
+from aqmlab.papers.describe import library
+from aqmlab.papers.judge import findings
+from aqmlab.papers.run import sweep
+from aqmlab.papers.run.sweep import Effort, Findings
 
 PAPER = library.load("impact")
 EXPERIMENTS = {experiment.name: experiment for experiment in PAPER.experiments}
@@ -19,11 +22,11 @@ EXPERIMENTS = {experiment.name: experiment for experiment in PAPER.experiments}
 @pytest.fixture(scope="module")
 def averaging(tmp_path_factory: pytest.TempPathFactory) -> Findings:
     store: Path = tmp_path_factory.mktemp("store")
-    return running.run(PAPER, Effort(seeds=1, quick=True, only=frozenset({"fig7"})), store, jobs=1)
+    return sweep.run(PAPER, Effort(seeds=1, quick=True, only=frozenset({"fig7"})), store, jobs=1)
 
 
 def test_the_averaging_weight_moves_the_queue_and_not_the_goodput(averaging: Findings) -> None:
-    assessed = judging.assess(averaging)
+    assessed = findings.assess(averaging)
     (figure,) = assessed.drawn
     goodput, loss = (curve for curve in figure.curves)
     assert list(goodput.x) == list(loss.x) == [0.001, 0.01, 0.1, 1.0]
@@ -134,7 +137,7 @@ def test_the_experiments_have_the_paper_s_sources_and_delays() -> None:
 
 def test_the_disciplines_are_where_the_design_space_has_them() -> None:
     table = next(item for item in PAPER.items if item.name == "table1")
-    frame = judging.drawn(table, Evidence({}, PAPER.hero, quick=True)).frame
+    frame = findings.drawn(table, Evidence({}, PAPER.hero, quick=True)).frame
     for what in ("queue size", "dropping function"):
         assert frame[f"{what} (paper)"].to_list() == frame[what].to_list()
     assert frame["mechanism"].to_list()[:3] == [TD, RED, APPROXIMATED]

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from aqmlab.papers import Curve, Evidence, Figure, Judgement, Outcome, Verdict, library, verdict
-from aqmlab.papers.judging import Ruling, assess, rule
-from aqmlab.papers.running import Effort, run
+from aqmlab.papers import Curve, Evidence, Figure, Judgement, Outcome, Verdict
+from aqmlab.papers.describe import library
+from aqmlab.papers.judge import verdict
+from aqmlab.papers.judge.findings import Ruling, assess, rule
+from aqmlab.papers.run.sweep import Effort, run
 
 PAPER = library.load("lred")
 CLAIMS = {claim.name: claim for claim in PAPER.claims}

@@ -9,12 +9,15 @@ import polars
 import pytest
 
 from aqmlab import Scenario, Sweep
-from aqmlab.papers import Check, Evidence, Figure, Judgement, Outcome, Paper, Runs, Verdict, judging, library, running
-from aqmlab.papers.judging import Assessment, Ruling
-from aqmlab.papers.running import Effort
-from aqmlab.scenarios.raqm import reading, theory
-from aqmlab.store import Store
-from aqmlab.study import study
+from aqmlab.library.raqm import reading, theory
+from aqmlab.papers import Check, Evidence, Figure, Judgement, Outcome, Paper, Runs, Verdict
+from aqmlab.papers.describe import library
+from aqmlab.papers.judge import findings
+from aqmlab.papers.judge.findings import Assessment, Ruling
+from aqmlab.papers.run import sweep as running
+from aqmlab.papers.run.sweep import Effort
+from aqmlab.sweeps.store import Store
+from aqmlab.sweeps.study import study
 
 RAQM = library.load("raqm")
 NOTHING = Evidence({}, "RAQM", quick=True)
@@ -28,7 +31,7 @@ def outcomes(judgement: Judgement) -> list[Outcome]:
 
 
 def test_figure_2_is_the_curve_of_the_known_values() -> None:
-    curve = judging.drawn(theory.FIGURE_2, NOTHING).frame.filter(polars.col("curve") == "c(x)").sort("x")
+    curve = findings.drawn(theory.FIGURE_2, NOTHING).frame.filter(polars.col("curve") == "c(x)").sort("x")
     known = {0.01: 10.694, 0.1: 6.543, 0.2: 5.493, 0.5: 4.394, 0.9: 4.0134, 1.0: 4.0, 1.5: 4.394}
     for x, c in known.items():
         nearest = curve.sort((polars.col("x") - x).abs()).row(0, named=True)
@@ -37,7 +40,7 @@ def test_figure_2_is_the_curve_of_the_known_values() -> None:
 
 
 def test_the_figure_of_the_gains_has_the_known_periods() -> None:
-    frame = judging.drawn(theory.CONVERGENCE, NOTHING).frame
+    frame = findings.drawn(theory.CONVERGENCE, NOTHING).frame
     analysed = frame.filter(polars.col("curve") == "as analysed")
 
     def periods(panel: str, x: float) -> float:
@@ -119,7 +122,7 @@ def test_the_first_overshoot_ends_with_the_first_dip_and_the_time_above_does_not
 def assessed(paper: Paper, only: str, store: Path) -> Assessment:
     found = running.run(paper, Effort(seeds=1, quick=True, only=frozenset({only})), store, jobs=1)
     assert found.done == found.wanted > 0
-    return judging.assess(found)
+    return findings.assess(found)
 
 
 def ruling(assessment: Assessment, claim: str) -> Ruling:

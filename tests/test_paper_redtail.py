@@ -8,13 +8,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 
+from aqmlab.library.redtail.classifier import BOTH_ENDS, printed_room, taken_for_long
+from aqmlab.library.redtail.paper import PAPER
+from aqmlab.library.redtail.readings import ARED, DYNAMIC, FREE, HERO, TABLE_3, TABLE_4, per_seed, together
 from aqmlab.papers import Curve, Evidence, Experiment, Figure, Verdict
-from aqmlab.papers.judging import Assessment, assess, rule
-from aqmlab.papers.running import Effort, Setting, run
+from aqmlab.papers.judge.findings import Assessment, assess, rule
+from aqmlab.papers.run.sweep import Effort, Setting, run
 from aqmlab.scenario import Scenario
-from aqmlab.scenarios.redtail.classifier import BOTH_ENDS, printed_room, taken_for_long
-from aqmlab.scenarios.redtail.paper import PAPER
-from aqmlab.scenarios.redtail.readings import ARED, DYNAMIC, FREE, HERO, TABLE_3, TABLE_4, per_seed, together
 
 EXPERIMENTS = {experiment.name: experiment for experiment in PAPER.experiments}
 

@@ -6,9 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aqmlab.papers import Paper, Verdict, judging, running
-from aqmlab.papers.running import Effort
-from aqmlab.scenarios.redtail import theory, theory_claims
+from aqmlab.library.redtail import theory, theory_claims
+from aqmlab.papers import Paper, Verdict
+from aqmlab.papers.judge import findings
+from aqmlab.papers.run import sweep
+from aqmlab.papers.run.sweep import Effort
 
 PAPER = Paper(
     name="redtail-theory",
@@ -27,8 +29,8 @@ def test_what_needs_no_run_has_its_verdict(tmp_path: Path) -> None:
     # the deviations of Table I are tried: a second's work, and left to a reproduction
     claims = [claim for claim in PAPER.claims if not claim.needs and claim.name != "files-deviations"]
     items = [item for item in PAPER.items if not item.needs]
-    found = judging.assess(
-        running.run(replace(PAPER, claims=claims, items=items), Effort(seeds=1, quick=True), tmp_path)
+    found = findings.assess(
+        sweep.run(replace(PAPER, claims=claims, items=items), Effort(seeds=1, quick=True), tmp_path)
     )
     assert not found.errors
     assert {ruling.claim.name: ruling.verdict for ruling in found.rulings} == {
@@ -64,10 +66,10 @@ def test_table_1_without_loss_is_the_printed_one(tmp_path: Path) -> None:
     few |= {f"traffic.{size}kB.count": 20 for size in theory.SIZES}
     short = replace(table, settings=few, quick={theory.PD: [0.0, 0.04]})
     claims = [claim for claim in PAPER.claims if claim.name in ("files-without-loss", "files-several-times")]
-    found = running.run(
+    found = sweep.run(
         replace(PAPER, experiments=[short], claims=claims, items=[]), Effort(seeds=1, quick=True), tmp_path
     )
-    first, second = judging.assess(found).rulings
+    first, second = findings.assess(found).rulings
     assert first.verdict == Verdict.REPRODUCED
     runs = found.evidence["paper"]["table1"]
     assert theory.delivery(runs, 90, 0.0) == [pytest.approx(1.176, abs=0.001)]

@@ -8,9 +8,12 @@ import pytest
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.papers import Paper, Verdict, judging, library, running
-from aqmlab.papers.running import Effort
-from aqmlab.scenarios.survey import claims, measures, nodes, theory
+from aqmlab.library.survey import claims, measures, nodes, theory
+from aqmlab.papers import Paper, Verdict
+from aqmlab.papers.describe import library
+from aqmlab.papers.judge import findings
+from aqmlab.papers.run import sweep
+from aqmlab.papers.run.sweep import Effort
 
 SURVEY = library.load("survey")
 
@@ -27,7 +30,7 @@ def shortened(name: str, **changes: object) -> Paper:
 
 def test_figure_and_tables_of_short_runs_say_what_the_runs_do(tmp_path: Path) -> None:
     paper = shortened("schemes")
-    found = judging.assess(running.run(paper, Effort(seeds=1, quick=True), tmp_path))
+    found = findings.assess(sweep.run(paper, Effort(seeds=1, quick=True), tmp_path))
     assert not found.errors
     frames = {drawn.item.name: drawn.frame for drawn in found.drawn}
     table = {row["scheme"]: row for row in frames["schemes"].iter_rows(named=True)}
@@ -68,7 +71,7 @@ def test_the_number_of_nodes_is_where_the_line_crosses_the_printed_loss(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paper = shortened("calibration", quick=nodes.counts([10, 20, 30]))
-    runs = running.run(paper, Effort(seeds=1, quick=True), tmp_path).evidence["paper"]["calibration"]
+    runs = sweep.run(paper, Effort(seeds=1, quick=True), tmp_path).evidence["paper"]["calibration"]
     told = {count: column[0] for count, column in nodes.losses(runs, measures.LOST).items()}
     assert list(told) == [10, 20, 30]
     assert told[10] < told[20] < told[30]
@@ -93,7 +96,7 @@ def test_padhye_needs_fewer_nodes_the_sooner_time_outs_are() -> None:
 
 def test_what_needs_no_run_has_its_verdict(tmp_path: Path) -> None:
     free = [claim for claim in SURVEY.claims if not claim.needs]
-    found = judging.assess(running.run(replace(SURVEY, claims=free, items=[]), Effort(seeds=1, quick=True), tmp_path))
+    found = findings.assess(sweep.run(replace(SURVEY, claims=free, items=[]), Effort(seeds=1, quick=True), tmp_path))
     assert {ruling.claim.name: ruling.verdict for ruling in found.rulings} == {
         "red-full": Verdict.CONTRADICTED,
         "differentiation": Verdict.NOT_TESTABLE,

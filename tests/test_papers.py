@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from aqmlab.papers import Figure, Paper, library, running
-from aqmlab.papers.running import Effort
-from aqmlab.study import Plan
+from aqmlab.papers import Figure, Paper
+from aqmlab.papers.describe import library
+from aqmlab.papers.run import sweep
+from aqmlab.papers.run.sweep import Effort
+from aqmlab.sweeps.study import Plan
 
 PAPERS = library.names()
 
@@ -54,7 +56,7 @@ def test_a_shipped_paper_says_where_each_claim_is_and_why_each_choice(paper: Pap
 
 
 def test_every_scenario_of_a_shipped_paper_is_valid_in_every_setting(paper: Paper) -> None:
-    for setting in running.settings(paper, Effort(seeds=1)):
+    for setting in sweep.settings(paper, Effort(seeds=1)):
         quick = replace(setting, quick=True)
         for experiment in paper.experiments:
             wanted = quick.study(paper, experiment) if experiment.name in quick.needs else None

@@ -13,13 +13,14 @@ from scipy import stats
 
 import aqmlab
 from aqmlab import Scenario, Sweep
-from aqmlab.papers import Evidence, Runs, sketch
-from aqmlab.papers.running import spread
-from aqmlab.store import Store
-from aqmlab.study import Study, study
-from aqmlab.summary import Summary
-from aqmlab.sweeping import run_all
-from aqmlab.task import Task
+from aqmlab.execute.task import Task
+from aqmlab.papers import Evidence, Runs
+from aqmlab.papers.describe import sketch
+from aqmlab.papers.run.sweep import spread
+from aqmlab.results.summary import Summary
+from aqmlab.sweeps.runner import run_all
+from aqmlab.sweeps.store import Store
+from aqmlab.sweeps.study import Study, study
 
 
 def runs_of(frame: polars.DataFrame, parameters: Sequence[str] = (), scenario: Scenario | None = None) -> Runs:
@@ -218,7 +219,7 @@ def test_an_interrupt_keeps_the_runs_of_every_study(tiny: Scenario, tmp_path: Pa
     long = tiny.with_(duration="60 s")
     asked = [study(long, {"aqm.q0": [q0]}, ["lred"], 10, series=q0 == 20) for q0 in (10, 20)]
 
-    def progress(standing: aqmlab.sweeping.Standing) -> None:
+    def progress(standing: aqmlab.sweeps.runner.Standing) -> None:
         if standing.done >= 3:
             raise KeyboardInterrupt
 

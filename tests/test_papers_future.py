@@ -9,11 +9,11 @@ import pytest
 
 from aqmlab import Scenario
 from aqmlab.papers import Claim, Paper, Verdict
-from aqmlab.papers.judging import Assessment, assess
-from aqmlab.papers.running import Effort, run
-from aqmlab.study import study
+from aqmlab.papers.judge.findings import Assessment, assess
+from aqmlab.papers.run.sweep import Effort, run
+from aqmlab.sweeps.study import study
 
-MODULES = {name: importlib.import_module(f"aqmlab.scenarios.{name}.future") for name in ("lred", "raqm", "redtail")}
+MODULES = {name: importlib.import_module(f"aqmlab.library.{name}.future") for name in ("lred", "raqm", "redtail")}
 
 
 @pytest.mark.parametrize("module", MODULES.values(), ids=MODULES)

@@ -13,6 +13,7 @@ import polars
 import pytest
 
 from aqmlab import Scenario
+from aqmlab.figures.runs import COLOURS
 from aqmlab.files import read_json
 from aqmlab.papers import (
     Axis,
@@ -29,17 +30,13 @@ from aqmlab.papers import (
     Runs,
     Table,
     Variant,
-    overview,
-    plot,
-    report,
-    showing,
-    writing,
 )
-from aqmlab.papers.document import document, toml
-from aqmlab.papers.judging import Assessment, Drawn, assess
-from aqmlab.papers.running import Effort, Findings, run
-from aqmlab.papers.texts import number, table
-from aqmlab.plot import COLOURS
+from aqmlab.papers.judge.document import document, toml
+from aqmlab.papers.judge.findings import Assessment, Drawn, assess
+from aqmlab.papers.run.sweep import Effort, Findings, run
+from aqmlab.papers.show import folder as writing
+from aqmlab.papers.show import layout, matplotlib, overview, report
+from aqmlab.papers.show.texts import number, table
 
 SCENARIO = """\
 title = "Tiny"
@@ -205,13 +202,13 @@ def test_what_is_there_is_not_written_again(
     assert times() == before
     (tmp_path / "more.png").unlink()
     drawn: list[str] = []
-    images = plot.images
+    images = matplotlib.images
 
-    def noted(sheet: showing.Sheet) -> dict[str, bytes]:
+    def noted(sheet: layout.Sheet) -> dict[str, bytes]:
         drawn.append(sheet.name)
         return images(sheet)
 
-    monkeypatch.setattr(plot, "images", noted)
+    monkeypatch.setattr(matplotlib, "images", noted)
     writing.write(assessment, tmp_path, "aqmlab", 3.0)
     assert drawn == ["more"]
     assert times() | {"more.png": 0, "findings.json": 0} == before | {"more.png": 0, "findings.json": 0}
@@ -304,9 +301,9 @@ def test_pages_need_no_network(folder: Path, tmp_path: Path) -> None:
 
 def test_pages_are_made_from_the_findings_alone(assessment: Assessment, folder: Path) -> None:
     found = read_json(folder / "findings.json")
-    colours = showing.colours(assessment.findings.paper, assessment.drawn)
+    colours = layout.colours(assessment.findings.paper, assessment.drawn)
     main = assessment.findings.evidence["paper"]
-    sheets = {one.item.name: showing.sheet(one, colours, main) for one in assessment.drawn if one.curves}
+    sheets = {one.item.name: layout.sheet(one, colours, main) for one in assessment.drawn if one.curves}
     assert report.text(found, sheets) == (folder / "report.html").read_text(encoding="utf-8")
 
 
@@ -362,8 +359,8 @@ def test_the_small_print_says_what_is_drawn(assessment: Assessment, folder: Path
 
 def test_matplotlib_draws_the_panels_as_they_are_described(assessment: Assessment) -> None:
     (drawn, *_) = assessment.drawn
-    colours = showing.colours(assessment.findings.paper, assessment.drawn)
-    figure = plot.figure(showing.sheet(drawn, colours, assessment.findings.evidence["paper"]))
+    colours = layout.colours(assessment.findings.paper, assessment.drawn)
+    figure = matplotlib.figure(layout.sheet(drawn, colours, assessment.findings.evidence["paper"]))
     first, second = figure.axes
     assert first.get_title(loc="left") == "(a) Mean queue"
     assert (first.get_xlim(), first.get_ylim()) == ((10, 20), (0, 1))
@@ -385,7 +382,7 @@ def test_a_name_has_one_colour_and_no_other_in_its_figure_has_it(paper: Paper) -
         return Drawn(paper.items[0], polars.DataFrame(), [Curve("a", name, [1.0], [1.0]) for name in names])
 
     many = [f"curve {place}" for place in range(12)]
-    colours = showing.colours(paper, [drawn("PI", *many[:7]), drawn(*many[7:], "LRED"), drawn(*many[3:10])])
+    colours = layout.colours(paper, [drawn("PI", *many[:7]), drawn(*many[7:], "LRED"), drawn(*many[3:10])])
     assert list(colours)[:2] == ["LRED", "PI"]
     for names in (["PI", *many[:7]], [*many[7:], "LRED"], many[3:10]):
         assert len({colours[name] for name in names}) == len(names)
@@ -397,7 +394,7 @@ def test_there_is_no_legend_where_the_panels_say_what_they_show() -> None:
         curves = [Curve(letter, name, [1.0], [1.0]) for letter, name in zip(letters, ("LRED", "PI"), strict=True)]
         curves += [Curve(letters[0], "PI", [1.0], [1.0])] * others
         figure = Figure(name="fig1", title="", panels=panels, curves=lambda _: [])
-        return showing.legend(showing.plots(Drawn(figure, polars.DataFrame(), curves)))
+        return layout.legend(layout.plots(Drawn(figure, polars.DataFrame(), curves)))
 
     assert legend("a, LRED", "a, PI") == []
     assert legend("a", "b") == ["LRED", "PI"]
@@ -408,9 +405,9 @@ def test_a_long_curve_keeps_its_peaks_and_its_gaps(paper: Paper) -> None:
     y = np.zeros(100_000)
     y[12_345], y[54_321], y[70_000:80_000] = 9.0, -9.0, np.nan
     curve = Curve("b", "LRED", np.linspace(0, 100, len(y), endpoint=False), y)
-    (_, panel) = showing.plots(Drawn(paper.items[0], polars.DataFrame(), [curve]))
+    (_, panel) = layout.plots(Drawn(paper.items[0], polars.DataFrame(), [curve]))
     (line,) = panel.lines
-    assert len(line.x) <= 2 * showing.MOST
+    assert len(line.x) <= 2 * layout.MOST
     assert np.nanmax(line.y) == 9.0
     assert np.nanmin(line.y) == -9.0
     assert list(line.x[line.y == 9.0]) == pytest.approx([12.345])
@@ -433,9 +430,9 @@ def test_numbers_have_no_exponent_where_people_write_none() -> None:
 
 def test_another_process_can_draw_a_figure(assessment: Assessment) -> None:
     (drawn, *_) = assessment.drawn
-    colours = showing.colours(assessment.findings.paper, assessment.drawn)
-    sheet = showing.sheet(drawn, colours, assessment.findings.evidence["paper"])
-    assert plot.images(pickle.loads(pickle.dumps(sheet))) == plot.images(sheet)
+    colours = layout.colours(assessment.findings.paper, assessment.drawn)
+    sheet = layout.sheet(drawn, colours, assessment.findings.evidence["paper"])
+    assert matplotlib.images(pickle.loads(pickle.dumps(sheet))) == matplotlib.images(sheet)
 
 
 def test_a_document_needs_no_figures(assessment: Assessment) -> None:

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 from scipy import stats
 
-from aqmlab.papers import Check, Outcome, Verdict, verdict
-from aqmlab.papers.texts import undecided
+from aqmlab.papers import Check, Outcome, Verdict
+from aqmlab.papers.judge import verdict
+from aqmlab.papers.show.texts import undecided
 
 NUMBER = some.floats(-1e6, 1e6)
 HALF = some.floats(0, 1e6)

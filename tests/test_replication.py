@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import aqmlab
-from aqmlab import Interrupted, RunFailed, Scenario, _core, replication
+from aqmlab import Interrupted, RunFailed, Scenario, _core
+from aqmlab.execute import replication
 
 
 class Waiting:
@@ -116,7 +117,7 @@ def test_a_failed_run_says_which_and_keeps_the_others(small: Scenario, behaviour
 def test_a_failed_run_exits_1_after_reporting_the_others(
     small_file: Any, behaviour: dict[int, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from aqmlab import cli
+    from aqmlab.cli import app
 
     def fail() -> None:
         raise RuntimeError("out of luck")
@@ -124,7 +125,7 @@ def test_a_failed_run_exits_1_after_reporting_the_others(
     def exit_code(*arguments: str) -> int:
         monkeypatch.setattr("sys.argv", ["aqmlab", *arguments])
         with pytest.raises(SystemExit) as left:
-            cli.main()
+            app.main()
         return int(left.value.code or 0)
 
     behaviour[8] = fail

@@ -11,14 +11,17 @@ import polars
 import pytest
 from conftest import Cli
 
-from aqmlab import local
+from aqmlab.execute import threads
+from aqmlab.execute.task import Outcome as Done
+from aqmlab.execute.task import Task
 from aqmlab.files import read_json
-from aqmlab.papers import library, pages, running, writing
-from aqmlab.papers.estimate import estimates, measured_speed
-from aqmlab.papers.running import Effort
-from aqmlab.store import Store
-from aqmlab.task import Outcome as Done
-from aqmlab.task import Task
+from aqmlab.papers.describe import library
+from aqmlab.papers.run import sweep
+from aqmlab.papers.run.estimate import estimates, measured_speed
+from aqmlab.papers.run.sweep import Effort
+from aqmlab.papers.show import folder as writing
+from aqmlab.papers.show import pages
+from aqmlab.sweeps.store import Store
 
 ROOT = Path(__file__).parents[1]
 PAPERS = library.names()
@@ -158,7 +161,7 @@ def test_a_file_that_cannot_be_read_is_told_with_its_line(bloat: Path, quick_cli
 def test_an_interrupted_reproduction_goes_on(
     bloat: Path, quick_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    simulate, calls = local.simulate, []
+    simulate, calls = threads.simulate, []
 
     def stopped(one: Task, watch: Callable[[float], bool] | None = None) -> Done | None:
         calls.append(one)
@@ -166,7 +169,7 @@ def test_an_interrupted_reproduction_goes_on(
             raise KeyboardInterrupt
         return simulate(one, watch)
 
-    monkeypatch.setattr(local, "simulate", stopped)
+    monkeypatch.setattr(threads, "simulate", stopped)
     done = quick_cli("reproduce", bloat, "--quick", "--jobs", "1")
     assert done.returncode == 130
     assert done.stderr == "interrupted: bloat: 3 of 4 runs are there; the same again does the rest\n"
@@ -278,7 +281,11 @@ def test_an_error_in_one_paper_does_not_lose_the_others(
 def test_a_claim_that_stays_open_is_said_to_be_undecided(bloat: Path, quick_cli: Cli, tmp_path: Path) -> None:
     change(bloat, "checks = [", "checks = [replace(one, ci95=1e6) for one in [")
     change(bloat, "for other in runs.others\n    ]", "for other in runs.others\n    ]]")
-    change(bloat, "from aqmlab.papers.sketch", "from dataclasses import replace\nfrom aqmlab.papers.sketch")
+    change(
+        bloat,
+        "from aqmlab.papers.describe.sketch",
+        "from dataclasses import replace\nfrom aqmlab.papers.describe.sketch",
+    )
     done = quick_cli("reproduce", bloat, "--seeds", "2", "--quick", "--out", "out")
     assert re.search(
         r"^shorter +not testable +undecided with 2 seeds: mean wait with drop tail less", done.stdout, re.M
@@ -322,7 +329,7 @@ def test_an_estimate_is_of_what_is_missing(bloat: Path, tmp_path: Path) -> None:
     assert 0 < before.items["fig1"] < before.seconds
     (slow,) = estimates([paper], effort, store, 5e5)
     assert slow.seconds == pytest.approx(2 * before.seconds)
-    running.run(paper, replace(effort, only=frozenset(["fig1"])), store)
+    sweep.run(paper, replace(effort, only=frozenset(["fig1"])), store)
     (after,) = estimates([paper], effort, store, 1e6)
     assert (after.runs, after.missing, after.items["fig1"]) == (4, 2, 0)
     assert after.seconds == pytest.approx(before.seconds - before.items["fig1"])

@@ -368,7 +368,7 @@ def test_labels_that_look_alike_get_folders_of_their_own(comparison: Comparison,
 
 
 def test_every_label_makes_a_folder_of_its_own_within_the_folder() -> None:
-    from aqmlab.comparison import folders
+    from aqmlab.results.comparison import folders
 
     labels = ["..", ".", "", "a/b", "a:b", "A:B", "x" * 300, "x" * 299 + "y", "é" * 200, "figure.png", "\n\x1b", "pi"]
     names = folders(labels)

@@ -8,7 +8,9 @@ from conftest import SMALL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aqmlab import Scenario, ScenarioError, catalogue, disciplines, listing, replication
+from aqmlab import Scenario, ScenarioError, catalogue, disciplines
+from aqmlab.execute import replication
+from aqmlab.reports import listing
 
 # Without a target, which would stay in force for other disciplines.
 PLAIN = Scenario.parse(SMALL.replace("q0 = 20\n", ""))

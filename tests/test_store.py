@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aqmlab import files, journal, store
-from aqmlab.journal import CLOSED, OPEN, Content, Journal, record
-from aqmlab.store import Store, series_name
+from aqmlab import files
+from aqmlab.sweeps import journal, store
+from aqmlab.sweeps.journal import CLOSED, OPEN, Content, Journal, record
+from aqmlab.sweeps.store import Store, series_name
 
 
 def key(number: int) -> bytes:

@@ -5,7 +5,7 @@ import math
 import pytest
 from scipy.special import stdtr, stdtrit
 
-from aqmlab.student import central_probability, quantile
+from aqmlab.results.student import central_probability, quantile
 
 
 @pytest.mark.parametrize("probability", [0.5, 0.95, 0.999])

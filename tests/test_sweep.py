@@ -21,12 +21,16 @@ from conftest import Cli
 from scipy import stats
 
 import aqmlab
-from aqmlab import Scenario, Sweep, _core, cli_sweep, local, sweeping, task
+from aqmlab import Scenario, Sweep, _core
+from aqmlab.cli import sweep
+from aqmlab.execute import task
+from aqmlab.execute import threads as local
+from aqmlab.execute.task import Outcome, Task
 from aqmlab.sealed import sealed
-from aqmlab.store import Store
-from aqmlab.study import study
-from aqmlab.sweeping import Standing
-from aqmlab.task import Outcome, Task
+from aqmlab.sweeps import runner
+from aqmlab.sweeps.runner import Standing
+from aqmlab.sweeps.store import Store
+from aqmlab.sweeps.study import study
 
 VARY = {"aqm.q0": "10,20..30"}
 
@@ -273,7 +277,7 @@ def test_fewer_files_than_before_leave_none_behind(
 ) -> None:
     swept = aqmlab.sweep(tiny, VARY, seeds=2)
     with monkeypatch.context() as patch:
-        patch.setattr("aqmlab.sweeps.FILE_RUNS", 2)
+        patch.setattr("aqmlab.sweeps.result.FILE_RUNS", 2)
         swept.save(tmp_path)
     assert len(data_set(tmp_path)) == 3
     assert Sweep.load(tmp_path).frame.equals(swept.frame)
@@ -353,7 +357,7 @@ def test_a_sweep_of_which_anything_is_damaged_is_refused_by_name(tiny: Scenario,
 def test_files_of_a_sweep_that_are_exchanged_or_of_another_are_refused(
     tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aqmlab.sweeps.FILE_RUNS", 2)
+    monkeypatch.setattr("aqmlab.sweeps.result.FILE_RUNS", 2)
     aqmlab.sweep(tiny, VARY, out=tmp_path / "one")
     aqmlab.sweep(tiny, {"aqm.q0": "11,21..31"}, out=tmp_path / "two")
     first, second = (tmp_path / "one/results" / name for name in ("00000.parquet", "00001.parquet"))
@@ -409,7 +413,7 @@ def test_series_that_are_lost_under_a_run_are_done_again(
             lost.unlink()
 
     monkeypatch.setattr(Store, "add_series", forgetful)
-    (swept,) = sweeping.run_all([study(tiny, VARY, series=True)], tmp_path, jobs=1)
+    (swept,) = runner.run_all([study(tiny, VARY, series=True)], tmp_path, jobs=1)
     assert (swept.done, swept.simulated, swept.wanted, swept.failures) == (3, 3, 3, ())
     assert len(done) == 4
     assert Store(tmp_path).recorded() == set(done)
@@ -533,7 +537,7 @@ def test_an_error_in_the_store_stops_the_sweep(tiny: Scenario, monkeypatch: pyte
     def full(_: object, __: bytes) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(sweeping.Store, "add", full)
+    monkeypatch.setattr(runner.Store, "add", full)
     with pytest.raises(OSError, match="No space left"):
         aqmlab.sweep(tiny, VARY, seeds=2)
 
@@ -544,9 +548,9 @@ def test_a_store_that_may_only_be_read_is_read(
 ) -> None:
     aqmlab.sweep(tiny, VARY, seeds=2, store=tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(sweeping.Store, "compact", lambda _: None)
+        patch.setattr(runner.Store, "compact", lambda _: None)
         if change == "rename":  # the journal of a process that was killed
-            patch.setattr(sweeping.Store, "close", lambda _: None)
+            patch.setattr(runner.Store, "close", lambda _: None)
         aqmlab.sweep(tiny, VARY, seeds=3, store=tmp_path)
     assert len(os.listdir(tmp_path / "journals")) == 1
 
@@ -554,7 +558,7 @@ def test_a_store_that_may_only_be_read_is_read(
         raise OSError(30, "Read-only file system", os.fspath(self))
 
     monkeypatch.setattr(Path, change, refused)
-    monkeypatch.setattr("aqmlab.store.is_left", lambda _: True)
+    monkeypatch.setattr("aqmlab.sweeps.store.is_left", lambda _: True)
     swept = aqmlab.sweep(tiny, VARY, seeds=3, store=tmp_path)
     assert (swept.done, swept.simulated, swept.damage) == (9, 0, {})
 
@@ -684,7 +688,7 @@ def test_results_are_written_though_nobody_reads_the_table(
 
     monkeypatch.setattr("typer.echo", closed)
     with pytest.raises(BrokenPipeError):
-        cli_sweep._deliver(aqmlab.sweep(tiny, seeds=2), tmp_path, json=False)
+        sweep._deliver(aqmlab.sweep(tiny, seeds=2), tmp_path, json=False)
     assert (tmp_path / "report.html").is_file()
     assert Sweep.load(tmp_path).done == 2
 

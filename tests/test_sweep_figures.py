@@ -8,7 +8,9 @@ import pytest
 from matplotlib.figure import Figure
 
 import aqmlab
-from aqmlab import Scenario, Sweep, plot_sweep, report_sweep
+from aqmlab import Scenario, Sweep
+from aqmlab.figures import sweep
+from aqmlab.reports import sweep_html
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +64,8 @@ def test_what_cannot_be_drawn_is_refused(swept: Sweep) -> None:
 
 
 def test_the_report_has_all_and_nothing_breaks_out(swept: Sweep, tmp_path: Path) -> None:
-    failed = (aqmlab.sweeps.Failure("pi", {"aqm.q0": -1}, None, "<script>alert(1)</script>"),)
-    report_sweep.save(replace(swept, failures=failed), tmp_path / "report.html", "aqmlab sweep x")
+    failed = (aqmlab.sweeps.result.Failure("pi", {"aqm.q0": -1}, None, "<script>alert(1)</script>"),)
+    sweep_html.save(replace(swept, failures=failed), tmp_path / "report.html", "aqmlab sweep x")
     text = (tmp_path / "report.html").read_text()
     page = text[text.rindex("<h1>") :]
     assert "A &lt;b&gt;title&lt;/b&gt;" in page
@@ -77,14 +79,14 @@ def test_the_report_has_all_and_nothing_breaks_out(swept: Sweep, tmp_path: Path)
 def test_the_same_results_give_the_same_files(swept: Sweep, tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-        plot_sweep.save(swept, tmp_path / name)
-        report_sweep.save(swept, tmp_path / name / "report.html", "aqmlab sweep x")
+        sweep.save(swept, tmp_path / name)
+        sweep_html.save(swept, tmp_path / name / "report.html", "aqmlab sweep x")
     for file in ("figure.png", "figure.svg", "report.html"):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
 
 
 def test_a_table_is_cut_when_it_is_long(swept: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aqmlab.table_sweep.MOST_ROWS", 5)
+    monkeypatch.setattr("aqmlab.reports.sweep_text.MOST_ROWS", 5)
     assert "… 11 more rows: in results/*.parquet" in repr(swept)
     assert "16 points" not in repr(swept)
     assert "8 points, 2 queue disciplines, seeds 1, 2" in repr(swept)

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 import aqmlab
-from aqmlab import METRICS, Comparison, Result, Scenario, Summary, table
+from aqmlab import METRICS, Comparison, Result, Scenario, Summary
+from aqmlab.reports import text as table
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import pytest
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.replication import compare_scenarios
+from aqmlab.execute.replication import compare_scenarios
 from aqmlab.theory import tcp as theory
-from aqmlab.theory.queueing import waiting
+from aqmlab.theory.tcp.queueing import waiting
 
 SEGMENT = 500
 PAYLOAD = SEGMENT - 40

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.theory import avq, avq_loop
+from aqmlab.theory import avq
+from aqmlab.theory.avq import loop as avq_loop
 from aqmlab.theory.domain import ValidityWarning, remarks
 
 RELAXED = settings(deadline=None)

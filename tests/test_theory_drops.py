@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.theory import drop_trials, drops
-from aqmlab.theory.drops import POLICIES, Policy
+from aqmlab.theory import drops
+from aqmlab.theory.drops import POLICIES, Policy, trials
 
 K = 200
 TAIL, GREDI = POLICIES["Tail Drop"].of(K), POLICIES["GRED-I"].of(K)
@@ -154,16 +154,16 @@ def test_run_lengths_are_the_mean_over_all_ways_to_deal_packets_out() -> None:
     lost = [0, 1, 1, 0, 0, 1, 0, 1, 1, 1]
     ways = [tuple(int(digit) for digit in np.base_repr(i, 3).zfill(10)) for i in range(3**10)]
     expected = np.mean([counted(lost, way, 5) for way in ways], axis=0)
-    assert drop_trials.run_lengths(lost, 5, flows=3) == pytest.approx(expected, rel=1e-9)
-    assert drop_trials.run_lengths(lost, 5).tolist() == [3, 2, 1, 0, 0]
-    assert drop_trials.run_lengths(lost, 5, ahead=4).tolist() == [2, 1, 0, 0, 0]
+    assert trials.run_lengths(lost, 5, flows=3) == pytest.approx(expected, rel=1e-9)
+    assert trials.run_lengths(lost, 5).tolist() == [3, 2, 1, 0, 0]
+    assert trials.run_lengths(lost, 5, ahead=4).tolist() == [2, 1, 0, 0, 0]
 
 
 # Simulation and chain on the same queue. Four standard errors, fewest where runs are rare.
 @pytest.mark.parametrize("service", ["exponential", "constant"])
 @pytest.mark.parametrize("flows", [1, 50])
 def test_simulation_and_chain_agree(flows: int, service: str) -> None:
-    found = drop_trials.simulate(1.2, POLICIES["GRED-I"], longest=6, flows=flows, arrivals=200_000, service=service)
+    found = trials.simulate(1.2, POLICIES["GRED-I"], longest=6, flows=flows, arrivals=200_000, service=service)
     chain = drops.runs(1.2, GREDI, 6, flows, service)
     assert np.all(np.abs(found.runs - chain)[1:] < 4 * found.runs_error[1:])
     if service == "exponential":
@@ -183,7 +183,7 @@ def test_simulation_and_chain_agree(flows: int, service: str) -> None:
     ],
 )
 def test_averaged_queues_are_as_printed(name: str, queue: tuple[float, ...], aggregate: tuple[float, ...]) -> None:
-    found = drop_trials.simulate(1.2, POLICIES[name], longest=15)
+    found = trials.simulate(1.2, POLICIES[name], longest=15)
     ours = (found.loss, found.queue_mean, found.queue_sd)
     errors = (found.loss_error, found.mean_error, found.sd_error)
     for one, printed, error, half in zip(ours, queue, errors, (5e-4, 0.5, 0.05), strict=True):
@@ -224,7 +224,7 @@ RED_PER_FLOW = {
 # Both simulated; theirs has the chance of dealing out besides, which for rare runs is the greater.
 @pytest.mark.parametrize(("rho", "name"), RED_PER_FLOW)
 def test_averaged_runs_of_one_flow_are_as_printed(rho: float, name: str) -> None:
-    found = drop_trials.simulate(rho, POLICIES[name], longest=15, flows=50)
+    found = trials.simulate(rho, POLICIES[name], longest=15, flows=50)
     starts = 4e5 * (1 - 1 / rho) * (1 - found.runs[1])
     for n, theirs in RED_PER_FLOW[rho, name].items():
         ours, error = found.runs[n - 1], found.runs_error[n - 1]
@@ -236,7 +236,7 @@ def test_averaged_runs_of_one_flow_are_as_printed(rho: float, name: str) -> None
 # at 1.2 and 1.73 at 2; from 4e5 arrivals, with another sequence, 16 and 1.8 were printed.
 def test_more_than_five_in_a_row_are_an_order_of_magnitude_likelier_with_red_at_light_overload() -> None:
     for rho, ratio, printed in ((1.2, 12.6, 16), (2, 1.73, 1.8)):
-        curves = drop_trials.figure(6, rho, longest=6)
+        curves = trials.figure(6, rho, longest=6)
         (red, error), (tail, none) = curves["RED"], curves["Tail Drop"]
         assert not none.any()
         assert abs(red[5] - ratio * tail[5]) < 4 * error[5]
@@ -245,10 +245,10 @@ def test_more_than_five_in_a_row_are_an_order_of_magnitude_likelier_with_red_at_
 
 def test_figures_9_and_11_are_not_reproduced_without_feedback() -> None:
     for flows in (1, 50):
-        (gred, error), (tail, _) = drop_trials.figure(9, longest=8, flows=flows, arrivals=200_000).values()
+        (gred, error), (tail, _) = trials.figure(9, longest=8, flows=flows, arrivals=200_000).values()
         if flows == 1:
             assert np.all((gred + 4 * error < tail)[1:])  # the paper: more multiple drops with GRED
-        gredi, tail = (curve for curve, _ in drop_trials.figure(11, longest=8, flows=flows).values())
+        gredi, tail = (curve for curve, _ in trials.figure(11, longest=8, flows=flows).values())
         assert np.all(gredi[1:] < tail[1:])  # the paper: slightly more with GRED-I
 
 
@@ -282,11 +282,11 @@ def test_what_has_no_meaning_is_refused() -> None:
     with pytest.raises(ValueError, match="q = nan: must be finite"):
         POLICIES["RED"].drop(float("nan"))
     with pytest.raises(ValueError, match="lost: must be 0 or 1"):
-        drop_trials.run_lengths([0.3, 2], 3)
+        trials.run_lengths([0.3, 2], 3)
     with pytest.raises(ValueError, match="number = 7: must be one of 6, 9, 11"):
-        drop_trials.figure(7)
+        trials.figure(7)
     with pytest.raises(ValueError, match="replicas = 1"):
-        drop_trials.simulate(1.2, POLICIES["RED"], replicas=1)
+        trials.simulate(1.2, POLICIES["RED"], replicas=1)
 
 
 OPEN = """\
@@ -357,6 +357,6 @@ def test_the_packet_engine_has_averaged_red_s_runs() -> None:
     _, flow, all_ = engine("red:min_th=30,max_th=90,max_p=0.1,w_q=0.002,spacing=none,gentle=false", rho, 6)
     policy = Policy(31, 91, 0.1, w=0.002)
     for counts, flows in ((flow, 50), (all_, 1)):
-        found = drop_trials.simulate(rho, policy, longest=6, flows=flows, service="constant")
+        found = trials.simulate(rho, policy, longest=6, flows=flows, service="constant")
         error = found.runs_error * np.sqrt(1 + 4e5 / arrivals) + np.sqrt(found.runs * (1 - found.runs) / counts[0])
         assert np.all(np.abs(counts / counts[0] - found.runs)[1:] < 4 * error[1:]), flows

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from aqmlab.theory import dde, delay
+from aqmlab.theory.loop import dde, delay
 
 Array = NDArray[np.float64]
 

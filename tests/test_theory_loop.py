@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aqmlab.theory import dde, laws
 from aqmlab.theory.domain import ValidityWarning
 from aqmlab.theory.loop import (
     Loop,
@@ -16,7 +15,9 @@ from aqmlab.theory.loop import (
     boundary,
     characteristic,
     critical_gain,
+    dde,
     equilibrium,
+    laws,
     operating_point,
 )
 

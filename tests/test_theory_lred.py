@@ -14,10 +14,11 @@ from scipy.optimize import brentq
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.theory import loop, lred, proportional
+from aqmlab.theory import loop, lred
+from aqmlab.theory.lred import proportional
 
 C = 2500.0
-EXPERIMENT = Path(__file__).parents[1] / "scenarios" / "lred" / "exp1.toml"
+EXPERIMENT = Path(__file__).parents[1] / "python/aqmlab/library/lred/exp1.toml"
 
 flows = st.floats(20, 3000)
 delays = st.floats(0.02, 1.0)

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.theory import raqm, raqm_balance, raqm_map, raqm_smoothed, raqm_theorems, tcp
+from aqmlab.theory import raqm, tcp
 from aqmlab.theory.domain import ValidityWarning
+from aqmlab.theory.raqm import balance, map, theorems
+from aqmlab.theory.raqm import smoothed as raqm_smoothed
 
 RELAXED = settings(deadline=None)
 
@@ -46,7 +48,7 @@ def test_rate_and_probability_of_the_law_together_are_the_map() -> None:
     p, m = 0.1, 2.5
     rate, found = float(raqm.offered_rate(p, H)), []
     assert rate == pytest.approx(math.sqrt(1.5 / p) * H, rel=1e-12)
-    for x in raqm_map.orbit(m, rate / R0, 10):
+    for x in map.orbit(m, rate / R0, 10):
         found.append((rate / R0, x))
         p = float(raqm.next_probability(p, rate, R0, m / R0))
         rate = float(raqm.offered_rate(p, H))
@@ -60,7 +62,7 @@ def test_lemmas_1_and_2_the_expected_rate_is_the_one_point_of_rest() -> None:
     assert float(raqm.next_probability(p, R0, R0, 2 / R0)) == pytest.approx(p, rel=1e-12)
     x = np.delete(np.linspace(0.01, 5, 500), 99)
     for m in (0.1, 2, 4, 9):
-        assert np.all(np.sign(raqm_map.step(x, m) - x) == np.sign(1 - x))
+        assert np.all(np.sign(map.step(x, m) - x) == np.sign(1 - x))
     with pytest.warns(ValidityWarning, match="not a probability"):
         raqm.stationary_probability(R0, 1.1 * R0)
 
@@ -73,14 +75,14 @@ PRINTED_C = {0.01: 10.694, 0.1: 6.543, 0.2: 5.493, 0.3: 4.956, 0.5: 4.394, 0.7: 
 @pytest.mark.parametrize("x", PRINTED_C)
 def test_the_bound_is_the_printed_one_and_even_about_one(x: float) -> None:
     digits = 4 if x == 0.9 else 3
-    assert round(float(raqm_map.c(x)), digits) == PRINTED_C[x]
-    assert float(raqm_map.c(2 - x)) == pytest.approx(float(raqm_map.c(x)), rel=1e-12)
+    assert round(float(map.c(x)), digits) == PRINTED_C[x]
+    assert float(map.c(2 - x)) == pytest.approx(float(map.c(x)), rel=1e-12)
 
 
 @RELAXED
 @given(st.floats(1e-6, 2 - 1e-6))
 def test_the_bound_is_equation_13_and_never_below_four(x: float) -> None:
-    found = float(raqm_map.c(x))
+    found = float(map.c(x))
     assert found >= 4
     if abs(x - 1) > 1e-3:
         assert found == pytest.approx(2 * math.log((2 - x) / x) / (1 - x), rel=1e-9)
@@ -89,7 +91,7 @@ def test_the_bound_is_equation_13_and_never_below_four(x: float) -> None:
 
 
 def test_figure_2_is_a_bathtub() -> None:
-    x, found = raqm_map.c_curve(201, 0.01)
+    x, found = map.c_curve(201, 0.01)
     assert (x[0], x[-1], found[100]) == pytest.approx((0.01, 1.99, 4))
     assert np.all(np.diff(found[:101]) < 0)
     assert np.all(np.diff(found[100:]) > 0)
@@ -108,9 +110,9 @@ def test_gains_of_a_link_of_10_mbit_s() -> None:
 @given(st.floats(0.01, 5))
 def test_the_fastest_gain_is_there_in_a_step(x: float) -> None:
     m = float(raqm.alpha_fastest(x * R0, R0)) * R0
-    assert float(raqm_map.step(x, m)) == pytest.approx(1, rel=1e-9)
+    assert float(map.step(x, m)) == pytest.approx(1, rel=1e-9)
     if x < 2:
-        assert m <= float(raqm_map.c(x))
+        assert m <= float(map.c(x))
 
 
 def test_designs_say_where_they_do_not_hold() -> None:
@@ -124,7 +126,7 @@ def test_designs_say_where_they_do_not_hold() -> None:
     assert 4 / R0 < trap.alpha < trap.alpha_hat
     assert "drives it away from r0 later" in trap.warnings[1]
     # What it warns of: nearer after a step, and never there.
-    assert abs(float(raqm_map.step(0.1, trap.m)) - 1) < 0.9
+    assert abs(float(map.step(0.1, trap.m)) - 1) < 0.9
     assert raqm_smoothed.steps_to_settle(m=trap.m, x=0.1) is None
 
 
@@ -134,8 +136,8 @@ def test_designs_say_where_they_do_not_hold() -> None:
 def test_theorem_1_v_falls_just_where_alpha_is_below_its_bound() -> None:
     x = np.delete(np.linspace(0.02, 1.98, 99), 49)
     for part, falls in ((0.99, True), (1.01, False)):
-        assert np.all((raqm_theorems.v_difference(x, part * raqm_map.c(x)) < 0) == falls)
-    below_four = raqm_theorems.theorem_1([0.5, 1, 2, 3, 3.9])
+        assert np.all((theorems.v_difference(x, part * map.c(x)) < 0) == falls)
+    below_four = theorems.theorem_1([0.5, 1, 2, 3, 3.9])
     assert below_four.holds
     assert below_four.decreases.all()
     assert not below_four.misled.any()
@@ -144,18 +146,18 @@ def test_theorem_1_v_falls_just_where_alpha_is_below_its_bound() -> None:
 
 def test_theorem_1_speaks_of_the_next_step_only() -> None:
     with pytest.warns(ValidityWarning, match="ends in a cycle"):
-        scan = raqm_theorems.theorem_1([4.5])
+        scan = theorems.theorem_1([4.5])
     assert scan.holds
-    low, high = raqm_map.two_cycle(4.5) or (0, 0)
+    low, high = map.two_cycle(4.5) or (0, 0)
     x = np.delete(np.linspace(0.02, 1.98, 99), 49)
     assert np.array_equal(scan.misled[0], (x < low) | (x > high))
-    assert sorted(raqm_map.orbit(4.5, 0.02, 5000)[-2:]) == pytest.approx([low, high], abs=1e-9)
+    assert sorted(map.orbit(4.5, 0.02, 5000)[-2:]) == pytest.approx([low, high], abs=1e-9)
 
 
 @RELAXED
 @given(st.floats(1e-3, 4), st.floats(2, 50))
 def test_from_twice_the_expected_rate_every_gain_brings_it_nearer(m: float, x: float) -> None:
-    assert raqm_theorems.v_difference(x, m) < 0
+    assert theorems.v_difference(x, m) < 0
 
 
 # --- the map -------------------------------------------------------------------------------------------------------
@@ -178,36 +180,36 @@ def test_next_to_the_limit_it_takes_hundreds_of_steps_and_above_it_for_ever() ->
 
 @pytest.mark.parametrize(("m", "low", "high"), [(4.05, 0.81, 1.19), (4.5, 0.45, 1.55)])
 def test_two_cycles_are_the_printed_ones(m: float, low: float, high: float) -> None:
-    cycle = raqm_map.two_cycle(m)
+    cycle = map.two_cycle(m)
     assert cycle is not None
     assert (round(cycle[0], 2), round(cycle[1], 2)) == (low, high)
-    assert sorted(raqm_map.orbit(m, 0.5, 5000)[-2:]) == pytest.approx(cycle, abs=1e-9)
+    assert sorted(map.orbit(m, 0.5, 5000)[-2:]) == pytest.approx(cycle, abs=1e-9)
 
 
 @RELAXED
 @given(st.floats(4.001, 60))
 def test_a_two_cycle_is_where_the_bound_is_the_gain(m: float) -> None:
-    low, high = raqm_map.two_cycle(m) or (0, 0)
+    low, high = map.two_cycle(m) or (0, 0)
     assert low + high == pytest.approx(2, rel=1e-15)
-    assert float(raqm_map.step(high, m)) == pytest.approx(low, rel=1e-6)
+    assert float(map.step(high, m)) == pytest.approx(low, rel=1e-6)
     if m < 30:  # closer to 0 a rounding of x is more than one of c
-        assert float(raqm_map.c(high)) == pytest.approx(m, rel=1e-6)
-    assert abs(float(raqm_theorems.v_difference(high, m))) < 1e-9
+        assert float(map.c(high)) == pytest.approx(m, rel=1e-6)
+    assert abs(float(theorems.v_difference(high, m))) < 1e-9
 
 
 def test_there_is_no_two_cycle_up_to_four() -> None:
-    assert raqm_map.two_cycle(4) is None
-    assert raqm_map.two_cycle_factor(3) is None
+    assert map.two_cycle(4) is None
+    assert map.two_cycle_factor(3) is None
 
 
 # The Ricker map's constants are known with r = m/2: doubled periods from 2, 2.5265 and 2.6563 on, chaos from 2.6924,
 # and a window of period 3 at 3.102 (May 1976 and later).
 def test_the_bifurcations_are_ricker_s() -> None:
-    factor = raqm_map.two_cycle_factor
+    factor = map.two_cycle_factor
     assert (factor(2 * 2.526) or 0) > -1 > (factor(2 * 2.527) or 0)
 
     def period(m: float) -> int:
-        kept = raqm_map.bifurcation([m], transient=20000, kept=64)[0]
+        kept = map.bifurcation([m], transient=20000, kept=64)[0]
         return len(np.unique(np.round(kept, 6)))
 
     found = {half: period(2 * half) for half in (1, 1.99, 2.2, 2.51, 2.6, 2.67, 3.12, 2.9)}
@@ -217,15 +219,15 @@ def test_the_bifurcations_are_ricker_s() -> None:
 
 def test_the_lyapunov_exponent_is_the_slope_s_logarithm_and_positive_in_chaos() -> None:
     gains = np.array([0.5, 1, 3, 3.8])
-    assert raqm_map.lyapunov_exponent(gains) == pytest.approx(np.log(np.abs(1 - gains / 2)), abs=1e-9)
-    cycle = raqm_map.two_cycle_factor(4.8)
+    assert map.lyapunov_exponent(gains) == pytest.approx(np.log(np.abs(1 - gains / 2)), abs=1e-9)
+    cycle = map.two_cycle_factor(4.8)
     assert cycle is not None
-    assert raqm_map.lyapunov_exponent(4.8) == pytest.approx([math.log(abs(cycle)) / 2], abs=1e-6)
-    ordered, chaos, window = raqm_map.lyapunov_exponent([5.38, 6, 6.24])
+    assert map.lyapunov_exponent(4.8) == pytest.approx([math.log(abs(cycle)) / 2], abs=1e-6)
+    ordered, chaos, window = map.lyapunov_exponent([5.38, 6, 6.24])
     assert ordered < 0 < chaos
     assert window < 0
     # Two orbits a hair apart.
-    first, second = raqm_map.orbit(6, 0.5, 40), raqm_map.orbit(6, 0.5 + 1e-12, 40)
+    first, second = map.orbit(6, 0.5, 40), map.orbit(6, 0.5 + 1e-12, 40)
     assert math.log(abs(first[40] - second[40]) / 1e-12) / 40 == pytest.approx(chaos, abs=0.15)
 
 
@@ -236,8 +238,8 @@ ADAPTIVE = {0.5: 2, 0.75: 5, 0.9: 17, 0.95: 37, 0.99: 192}
 def test_the_adaptive_gain_takes_the_printed_steps(eps: float) -> None:
     assert raqm_smoothed.steps_to_settle(eps=eps) == ADAPTIVE[eps]
     orbit = raqm_smoothed.smoothed_orbit(eps=eps, x=0.3, periods=1)
-    assert float(raqm_map.adaptive_step(0.3, eps)) == pytest.approx(orbit[1], rel=1e-12)
-    near = float(raqm_map.adaptive_step(1 + 1e-6, eps)) - 1
+    assert float(map.adaptive_step(0.3, eps)) == pytest.approx(orbit[1], rel=1e-12)
+    near = float(map.adaptive_step(1 + 1e-6, eps)) - 1
     assert near / 1e-6 == pytest.approx(1 - 2 * eps, abs=1e-5)
 
 
@@ -249,12 +251,12 @@ def test_at_the_bound_itself_the_rate_goes_to_and_fro_for_ever() -> None:
 
 
 def test_theorem_2_has_counterexamples_beyond_two_and_none_below() -> None:
-    found = raqm_theorems.theorem_2()
-    assert raqm_theorems.Counterexample(smaller=2.0, bigger=3.0, smaller_steps=3, bigger_steps=4) in found
-    assert raqm_theorems.Counterexample(smaller=0.5, bigger=3.8, smaller_steps=17, bigger_steps=31) in found
+    found = theorems.theorem_2()
+    assert theorems.Counterexample(smaller=2.0, bigger=3.0, smaller_steps=3, bigger_steps=4) in found
+    assert theorems.Counterexample(smaller=0.5, bigger=3.8, smaller_steps=17, bigger_steps=31) in found
     assert all(one.bigger > 2 for one in found)
-    assert raqm_theorems.theorem_2([0.25, 0.5, 1, 1.5, 2]) == []
-    (never,) = raqm_theorems.theorem_2([1, 4.5])
+    assert theorems.theorem_2([0.25, 0.5, 1, 1.5, 2]) == []
+    (never,) = theorems.theorem_2([1, 4.5])
     assert never.bigger_steps is None
 
 
@@ -322,11 +324,11 @@ def test_padhye_s_losses_of_the_paper_s_cases(case: str, N: int, printed: float)
 
 
 def test_the_model_s_queue_is_m_m_1_k_without_drops_and_short_of_its_target_with_them() -> None:
-    loss, queue, used = raqm_balance.stationary_queue(0.8, 0, 50, 9)
+    loss, queue, used = balance.stationary_queue(0.8, 0, 50, 9)
     share = 0.8 ** np.arange(11) / np.sum(0.8 ** np.arange(11))
     assert (loss, used) == pytest.approx((share[-1], 1 - share[0]), rel=1e-12)
     assert queue == pytest.approx(float(share[1:] @ np.arange(10)), rel=1e-12)
-    loss, queue, used = raqm_balance.stationary_queue(1.1, 0.7, 50, 500)
+    loss, queue, used = balance.stationary_queue(1.1, 0.7, 50, 500)
     assert loss == pytest.approx(0.7 * queue / 50, rel=1e-9)
     assert used == pytest.approx(1.1 * (1 - loss), rel=1e-9)
 
@@ -335,8 +337,8 @@ def padhye(p: float, R: np.ndarray) -> np.ndarray:
     return tcp.padhye(p, R, 1, 1, full=True)
 
 
-def at_rest(case: str, N: int, q0: float = 50, r0: float | None = None) -> raqm_balance.Balance:
-    return raqm_balance.equilibrium(N / len(CASES[case]), CASES[case], C, q0=q0, r0=r0, rate=padhye)
+def at_rest(case: str, N: int, q0: float = 50, r0: float | None = None) -> balance.Balance:
+    return balance.equilibrium(N / len(CASES[case]), CASES[case], C, q0=q0, r0=r0, rate=padhye)
 
 
 @pytest.mark.parametrize(("case", "N"), [("1", 40), ("3", 40), ("3", 100)])
@@ -368,7 +370,7 @@ def test_unclipped_the_target_does_not_matter() -> None:
 
 def test_the_rate_with_which_the_queue_is_at_its_target_must_be_known_to_a_per_mille() -> None:
     Tp = CASES["3"]
-    r0 = raqm_balance.rate_for_queue(20, Tp, C, rate=padhye)
+    r0 = balance.rate_for_queue(20, Tp, C, rate=padhye)
     found = at_rest("3", 100, r0=r0)
     assert found.q == pytest.approx(50, rel=1e-6)
     loss = tcp.equilibrium_loss(20, np.array(Tp) + 50 / C, C, padhye)
@@ -467,15 +469,15 @@ def test_engine_and_model_come_to_rest_at_the_same_point(case: str, N: int) -> N
         (lambda: raqm.design(r0=math.nan), "r0 = nan"),
         (lambda: raqm.alpha_hat(2 * R0, R0), "below 2 r0"),
         (lambda: raqm.rate_estimate([1.0], 1, 1.0), r"weight = 1: must be in \[0, 1\)"),
-        (lambda: raqm_map.c([0.5, 2.0]), r"must be in \(0, 2\)"),
-        (lambda: raqm_map.c([]), "x is empty"),
-        (lambda: raqm_map.adaptive_step(2.5, 0.5), r"must be in \(0, 2\)"),
-        (lambda: raqm_map.orbit(2, periods=0), "periods = 0: must be at least 1"),
+        (lambda: map.c([0.5, 2.0]), r"must be in \(0, 2\)"),
+        (lambda: map.c([]), "x is empty"),
+        (lambda: map.adaptive_step(2.5, 0.5), r"must be in \(0, 2\)"),
+        (lambda: map.orbit(2, periods=0), "periods = 0: must be at least 1"),
         (lambda: raqm_smoothed.smoothed_orbit(m=1, eps=0.5), "give one of them"),
-        (lambda: raqm_theorems.theorem_1([1], [0.5, 1.0]), "must not be 1"),
-        (lambda: raqm_balance.equilibrium(0, [0.1], C), "N = 0"),
-        (lambda: raqm_balance.stationary_queue(1, 1.1, 50, 100), "p_k = 1.1"),
-        (lambda: raqm_balance.rate_for_queue(1, [0.1], C), "q0 = 50: the queue is not there"),
+        (lambda: theorems.theorem_1([1], [0.5, 1.0]), "must not be 1"),
+        (lambda: balance.equilibrium(0, [0.1], C), "N = 0"),
+        (lambda: balance.stationary_queue(1, 1.1, 50, 100), "p_k = 1.1"),
+        (lambda: balance.rate_for_queue(1, [0.1], C), "q0 = 50: the queue is not there"),
     ],
 )
 def test_what_has_no_meaning_is_refused(call: object, said: str) -> None:
@@ -497,10 +499,10 @@ def test_the_command_prints_gains_as_json(quick_cli: Cli) -> None:
 def test_the_bifurcation_diagram_draws_what_it_is_given() -> None:
     from matplotlib.figure import Figure
 
-    from aqmlab.plot_theory import bifurcation
+    from aqmlab.figures.theory import bifurcation
 
     m = np.linspace(1, 7, 13)
-    points, exponents = raqm_map.bifurcation(m, kept=20), raqm_map.lyapunov_exponent(m, kept=200)
+    points, exponents = map.bifurcation(m, kept=20), map.lyapunov_exponent(m, kept=200)
     figure = bifurcation(m, points, exponents, Figure())
     above, below = figure.axes
     assert np.array_equal(above.lines[0].get_ydata(), points.ravel())
@@ -512,9 +514,9 @@ def test_the_bifurcation_diagram_draws_what_it_is_given() -> None:
 def test_gains_are_exact_next_to_0_and_2() -> None:
     # c = 2 (ln(2 - x) - ln x)/(1 - x): for x = 2^-60 of 61 ln 2 and a part in 10^18.
     x = 2.0**-60
-    assert float(raqm_map.c(x)) == pytest.approx(2 * 61 * math.log(2), rel=1e-14)
-    assert float(raqm_map.c(2 - 2.0**-50)) == pytest.approx(2 * 51 * math.log(2), rel=1e-14)
+    assert float(map.c(x)) == pytest.approx(2 * 61 * math.log(2), rel=1e-14)
+    assert float(map.c(2 - 2.0**-50)) == pytest.approx(2 * 51 * math.log(2), rel=1e-14)
     assert float(raqm.alpha_fastest(x * R0, R0)) == pytest.approx(2 * 60 * math.log(2) / R0, rel=1e-14)
     near = 1 + 2.0**-40
-    assert float(raqm_map.c(near)) == pytest.approx(4, rel=1e-14)
+    assert float(map.c(near)) == pytest.approx(4, rel=1e-14)
     assert float(raqm.alpha_fastest(near * R0, R0)) * R0 == pytest.approx(2 - 2.0**-40, rel=1e-14)

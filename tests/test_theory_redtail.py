@@ -14,11 +14,11 @@ from typer.testing import CliRunner, Result
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.cli_design import design
+from aqmlab.cli.design import design
 from aqmlab.theory import redtail, tcp
 from aqmlab.theory.domain import ValidityWarning
-from aqmlab.theory.markov import stationary, transitions
-from aqmlab.theory.slots import Slots, rate_deviation
+from aqmlab.theory.redtail.markov import stationary, transitions
+from aqmlab.theory.redtail.slots import Slots, rate_deviation
 
 C, DELAY, BUFFER = 750.0, 0.064, 800
 SIGMA = {20: 77021 / 8000, 40: 128490 / 8000}
@@ -583,7 +583,7 @@ def test_the_paper_s_deviations_look_interchanged() -> None:
 def test_model_and_engine_are_on_one_figure(tmp_path: Path) -> None:
     from matplotlib import pyplot
 
-    from aqmlab.plot_theory import queue_distribution
+    from aqmlab.figures.theory import queue_distribution
 
     titles = {
         f"{N} flows, {what}": engine(N, loss)

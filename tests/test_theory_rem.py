@@ -11,7 +11,8 @@ from conftest import Cli
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.theory import laws, loop, rem, tcp
+from aqmlab.theory import loop, rem, tcp
+from aqmlab.theory.loop import laws
 
 C = 2500.0
 EXPERIMENT = Path(__file__).parents[1] / "scenarios" / "lred" / "exp1.toml"

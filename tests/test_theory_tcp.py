@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.theory import fixed_drop, tcp
+from aqmlab.theory import tcp
 from aqmlab.theory.domain import ValidityWarning
+from aqmlab.theory.tcp import fixed_drop
 
 losses = st.floats(1e-6, 0.39)
 round_trips = st.floats(0.001, 10)

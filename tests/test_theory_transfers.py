@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.theory import tcp, transfer_trials, transfers
-from aqmlab.theory.transfer_trials import Sender, Trials, times, trials
+from aqmlab.theory import tcp
+from aqmlab.theory.tcp import transfer_trials, transfers
+from aqmlab.theory.tcp.transfer_trials import Sender, Trials, times, trials
 
 # A packet of 1000 bytes over 3 Mbit/s, and the round trip without it.
 TAU = 8000 / 3e6

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.pages import EXAMPLES, PAGES
+from aqmlab.reports.pages import EXAMPLES, PAGES
 
 Floats = NDArray[np.float64]
 

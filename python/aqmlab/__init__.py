@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from aqmlab._core import ScenarioError, __version__
-    from aqmlab.analysis import Analysis, analyse
-    from aqmlab.cluster import ClusterError
-    from aqmlab.comparison import Comparison
-    from aqmlab.fluid_engine import integrate as fluid
-    from aqmlab.metrics import DISTRIBUTIONS, METRICS, Distribution, Metric
-    from aqmlab.replication import Interrupted, RunFailed, compare, run
-    from aqmlab.result import Result, Run
+    from aqmlab.analysis.loop import Analysis, analyse
+    from aqmlab.execute.dask import ClusterError
+    from aqmlab.execute.fluid import fluid
+    from aqmlab.execute.replication import Interrupted, RunFailed, compare, run
+    from aqmlab.results.comparison import Comparison
+    from aqmlab.results.metrics import DISTRIBUTIONS, METRICS, Distribution, Metric
+    from aqmlab.results.result import Result, Run
+    from aqmlab.results.summary import Summary
     from aqmlab.scenario import Scenario, catalogue, disciplines, schema, shipped
-    from aqmlab.summary import Summary
-    from aqmlab.sweeping import SweepInterrupted, sweep
-    from aqmlab.sweeps import Sweep
+    from aqmlab.sweeps.result import Sweep
+    from aqmlab.sweeps.runner import SweepInterrupted, sweep
 
 __all__ = [
     "DISTRIBUTIONS",
@@ -56,28 +56,40 @@ __all__ = [
 ]
 
 _HOME = {
-    "_core": ("ScenarioError", "__version__"),
-    "analysis": ("Analysis", "analyse"),
-    "cluster": ("ClusterError",),
-    "comparison": ("Comparison",),
-    "metrics": ("DISTRIBUTIONS", "METRICS", "Distribution", "Metric"),
-    "replication": ("Interrupted", "RunFailed", "compare", "run"),
-    "result": ("Result", "Run"),
-    "scenario": ("Scenario", "catalogue", "disciplines", "schema", "shipped"),
-    "summary": ("Summary",),
-    "sweeping": ("SweepInterrupted", "sweep"),
-    "sweeps": ("Sweep",),
+    "ScenarioError": "_core",
+    "__version__": "_core",
+    "Analysis": "analysis.loop",
+    "analyse": "analysis.loop",
+    "ClusterError": "execute.dask",
+    "Interrupted": "execute.replication",
+    "RunFailed": "execute.replication",
+    "compare": "execute.replication",
+    "run": "execute.replication",
+    "fluid": "execute.fluid",
+    "Comparison": "results.comparison",
+    "DISTRIBUTIONS": "results.metrics",
+    "Distribution": "results.metrics",
+    "METRICS": "results.metrics",
+    "Metric": "results.metrics",
+    "Result": "results.result",
+    "Run": "results.result",
+    "Summary": "results.summary",
+    "Scenario": "scenario",
+    "catalogue": "scenario",
+    "disciplines": "scenario",
+    "schema": "scenario",
+    "shipped": "scenario",
+    "Sweep": "sweeps.result",
+    "SweepInterrupted": "sweeps.runner",
+    "sweep": "sweeps.runner",
 }
 
 
 def __getattr__(name: str) -> object:
     # Nothing is imported before it is used (PEP 562): the command line starts in a tenth of a second.
-    if name == "fluid":
-        return import_module("aqmlab.fluid_engine").integrate
-    for module, names in _HOME.items():
-        if name in names:
-            return getattr(import_module(f"aqmlab.{module}"), name)
-    raise AttributeError(f"module 'aqmlab' has no attribute {name!r}")
+    if name not in _HOME:
+        raise AttributeError(f"module 'aqmlab' has no attribute {name!r}")
+    return getattr(import_module(f"aqmlab.{_HOME[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,5 @@
 """``python -m aqmlab`` is ``aqmlab``."""
 
-from aqmlab.cli import main
+from aqmlab.cli.app import main
 
 main()

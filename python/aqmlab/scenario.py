@@ -13,7 +13,7 @@ from aqmlab import _core
 Value: TypeAlias = bool | int | float | str | Sequence["Value"]
 Settings: TypeAlias = Mapping[str, "Value | Settings"]
 
-_SHIPPED = Path(__file__).parent / "scenarios"
+_SHIPPED = Path(__file__).parent / "library"
 
 
 class Scenario:
@@ -328,3 +328,20 @@ def schema() -> dict[str, Any]:
     """
     given: dict[str, Any] = json.loads(_core.schema())
     return given
+
+
+def parameter_names(aqm: str) -> set[str]:
+    """Give the names of the parameters of a queue discipline, aliases included.
+
+    Parameters
+    ----------
+    aqm : str
+        Its name.
+
+    Returns
+    -------
+    set of str
+        The names.
+    """
+    parameters = next(entry["parameters"] for entry in catalogue()["aqms"] if entry["name"] == aqm)
+    return {"preset"} | {name for p in parameters for name in (p["name"], *p["aliases"])}

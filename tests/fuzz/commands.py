@@ -22,7 +22,7 @@ import typer
 from typer.core import TyperOption
 from typer.testing import CliRunner
 
-from aqmlab.cli import app
+from aqmlab.cli.app import app
 
 SUFFIX = ".json"
 TESTED = 150

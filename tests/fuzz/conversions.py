@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np  # noqa: F401
 
 import aqmlab
-from aqmlab import ScenarioError, _core, replication
+from aqmlab import ScenarioError, _core
+from aqmlab.execute import replication
 
 SUFFIX = ".txt"
 TESTED = 8_000

@@ -14,7 +14,7 @@ PAGES = ("README.md", "CONTRIBUTING.md", "docs/*.md")
 @functools.cache
 def texts() -> list[str]:
     """Every scenario, and every block of TOML in the pages."""
-    files = sorted((ROOT / "scenarios").rglob("*.toml"))
+    files = sorted((ROOT / "python/aqmlab/library").rglob("*.toml"))
     pages = [file for pattern in PAGES for file in sorted(ROOT.glob(pattern))]
     blocks = [re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL) for page in pages]
     # Comments are a third of what is shipped, and say nothing to a parser.

@@ -27,11 +27,12 @@ from typing import Any
 import polars
 
 import aqmlab
-from aqmlab import Comparison, Result, Scenario, Sweep, local
-from aqmlab.store import Store
-from aqmlab.study import Study, study
-from aqmlab.sweeping import run_all
-from aqmlab.task import Engine, Outcome, Task
+from aqmlab import Comparison, Result, Scenario, Sweep
+from aqmlab.execute import threads
+from aqmlab.execute.task import Engine, Outcome, Task
+from aqmlab.sweeps.runner import run_all
+from aqmlab.sweeps.store import Store
+from aqmlab.sweeps.study import Study, study
 from fuzz.damage import Files, damage
 
 TESTED = 40
@@ -134,7 +135,7 @@ def _noting(store: Path, noted: dict[str, bytes]) -> Engine:
     """Give an engine that keeps the journal as it is after the last run."""
 
     def run(tasks: Iterator[Task], on_done: OnDone, watch: Callable[[float], None]) -> None:
-        local.engine(1)(tasks, on_done, watch)
+        threads.engine(1)(tasks, on_done, watch)
         noted.update({file.name: file.read_bytes() for file in (store / "journals").iterdir()})
 
     return run
@@ -316,7 +317,7 @@ def under_a_sweep(rng: random.Random, folder: Path) -> str:
             if next(count) in moments:
                 done.append(damage(rng, store, {}))
 
-        local.engine(1)(tasks, hand_on, watch)
+        threads.engine(1)(tasks, hand_on, watch)
 
     try:
         found = _refused(lambda: aqmlab.sweep(SMALL, WIDER, AQMS, SEEDS, store=store, engine=damaging), store)

@@ -43,7 +43,7 @@ def _pcapng(magic: str) -> bytes:
 @functools.cache
 def originals() -> tuple[bytes, ...]:
     """One of each kind."""
-    capture = (ROOT / "scenarios" / "traffic" / "conference.pcap").read_bytes()
+    capture = (ROOT / "python/aqmlab/library/traffic/conference.pcap").read_bytes()
     csv = "time,size\n" + "".join(f"{i * 0.001:.6f},{40 + i * 7}\n" for i in range(60))
     columns = "\ufeffsize , flow, time\r\n" + "".join(f"{100 + i},a,{1e9 + i / 10}\r\n" for i in range(30))
     return (capture[: 24 + 40 * (16 + 42)], csv.encode(), columns.encode(), _pcapng("<"), _pcapng(">"))

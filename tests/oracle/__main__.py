@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from fnmatch import fnmatch
 
-from aqmlab.terminal import progress_bar
+from aqmlab.cli.terminal import progress_bar
 from oracle import ours, reference
 from oracle.check import FEWEST, checks
 from oracle.dumbbell import DEFAULTS

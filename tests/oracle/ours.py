@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import mean
 
-from aqmlab.replication import compare_scenarios
-from aqmlab.result import Result, Run
+from aqmlab.execute.replication import compare_scenarios
+from aqmlab.results.result import Result, Run
 from oracle.dumbbell import HEADER, NotYet, scenario
 from oracle.reference import Row
 from oracle.window import period

@@ -104,7 +104,7 @@ fn all_that_is_not_tcp_comes_as_a_mean_rate() {
     let web = stored("redtail/web.toml");
     let kinds: Vec<&str> = web.load.iter().map(|load| load.kind).collect();
     assert_eq!(kinds, ["web", "cbr"]);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/traffic/on-off.toml");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/aqmlab/library/traffic/on-off.toml");
     let mut on_off = Document::load(&path).unwrap();
     on_off.set_text("traffic.long.tcp", "newreno").unwrap();
     let on_off = Model::of(&on_off.check().unwrap()).unwrap().json();

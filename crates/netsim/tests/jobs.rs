@@ -22,7 +22,7 @@ fn run(text: &str, settings: &[(&str, &str)]) -> Results {
 }
 
 fn guaranteed(settings: &[(&str, &str)]) -> Results {
-    run(include_str!("../../../scenarios/classes.toml"), settings)
+    run(include_str!("../../../python/aqmlab/library/classes.toml"), settings)
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Scalable and classic flows through the link of scenarios/l4s.toml, against RFC 9332's claims.
+//! Scalable and classic flows through the link of library/l4s.toml, against RFC 9332's claims.
 
 use aqm::unit::Time;
 use netsim::results::ClassMetrics;
@@ -7,7 +7,7 @@ use scenario::Document;
 use std::path::Path;
 
 fn run(aqm: &str, settings: &[(&str, &str)]) -> Results {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/l4s.toml");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/aqmlab/library/l4s.toml");
     let mut document = Document::load(&path).unwrap();
     document.set_aqm(aqm).unwrap();
     settings.iter().for_each(|(key, value)| document.set_text(key, value).unwrap());

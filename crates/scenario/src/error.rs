@@ -50,7 +50,7 @@ fn shortened(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// One thing that is wrong: `scenarios/x.toml:14: aqm.beta = -1: must be in (0, 10], per packet`.
+/// One thing that is wrong: `x.toml:14: aqm.beta = -1: must be in (0, 10], per packet`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct Problem {
     /// Where the value was written.

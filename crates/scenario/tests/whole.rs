@@ -9,8 +9,8 @@ use scenario::model::{Clock, Congestion, Flavour, Gilbert, Kind, Loss, Tcp};
 use scenario::{Document, Scenario, estimate};
 use std::path::{Path, PathBuf};
 
-const EXP1: &str = include_str!("../../../scenarios/lred/exp1.toml");
-const PARKING_LOT: &str = include_str!("../../../scenarios/parking-lot.toml");
+const EXP1: &str = include_str!("../../../python/aqmlab/library/lred/exp1.toml");
+const PARKING_LOT: &str = include_str!("../../../python/aqmlab/library/parking-lot.toml");
 
 fn parse(text: &str) -> Document {
     Document::parse(text, "x.toml").unwrap_or_else(|problems| panic!("{problems}"))

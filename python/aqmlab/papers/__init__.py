@@ -1,11 +1,11 @@
 """Papers: every figure, table and claim of theirs, from one description each.
 
 A paper is a folder of scenarios with a ``paper.py`` that says what is run, drawn and claimed, in the words of
-`aqmlab.papers.description`. The five that the laboratory is for are under ``scenarios/``; ``aqmlab reproduce`` takes
+`aqmlab.papers.describe.paper`. The five that the laboratory is for are under ``scenarios/``; ``aqmlab reproduce`` takes
 them by name, and any other folder by its path.
 """
 
-from aqmlab.papers.description import (
+from aqmlab.papers.describe.paper import (
     RIVALS,
     Aqms,
     Axis,
@@ -21,8 +21,8 @@ from aqmlab.papers.description import (
     Table,
     Variant,
 )
-from aqmlab.papers.evidence import At, Evidence, Runs
-from aqmlab.papers.verdict import Check, Outcome, Verdict, verdict
+from aqmlab.papers.judge.verdict import Check, Outcome, Verdict, verdict
+from aqmlab.papers.run.evidence import At, Evidence, Runs
 
 __all__ = [
     "RIVALS",

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatch
 
-from aqmlab.terminal import progress_bar
+from aqmlab.cli.terminal import progress_bar
 from oracle.linux import fates, live, ours, reference
 from oracle.linux.check import EXPLAINED, FEWEST_DISCIPLINES, FEWEST_FIFO, checks
 from oracle.linux.kernel import Missing

@@ -7,7 +7,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from aqmlab.plot import COLOURS, STYLE
+from aqmlab.figures.runs import COLOURS, STYLE
 from oracle.linux.traces import Trace
 
 FEW = 4

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from aqmlab.result import Result
+from aqmlab.results.result import Result
 from oracle.linux import dumbbell, ours
 from oracle.linux.guest.tcp_info import STATES
 from oracle.linux.points import Conf

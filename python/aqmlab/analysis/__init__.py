@@ -1,0 +1,1 @@
+"""The control loop of a scenario: its operating point and its stability."""

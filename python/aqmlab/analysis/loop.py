@@ -1,0 +1,337 @@
+"""A scenario's control loop: where it settles, the linear loop around that, and its margins."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aqmlab.analysis.operating_point import Settled, settled
+from aqmlab.files import json_text, write_text
+from aqmlab.scenario import Scenario
+from aqmlab.text import columns, printable
+from aqmlab.theory.domain import caution, remarks
+from aqmlab.theory.loop import Loop, Margins, Plant
+from aqmlab.theory.loop.laws import WITHOUT, Law, lred, pi, raqm, red, rem
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BANDS = (0.02, 0.2)
+"""To which parts of itself a deviation has shrunk when the response is said to be over."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """One way to see flows and queue.
+
+    Parameters
+    ----------
+    label : str
+        What tables and figures call it.
+    queue_pole : bool
+        Whether the round-trip time varies with the queue, which gives the queue a pole.
+    merged : bool
+        Whether w(t-R) is taken for w(t).
+    """
+
+    label: str
+    queue_pole: bool
+    merged: bool
+
+
+PLANTS = {
+    "lred": Model("LRED's plant", False, True),
+    "queue_pole": Model("with queue pole", True, True),
+    "lred_unmerged": Model("LRED's, w(t-R) apart", False, False),
+    "queue_pole_unmerged": Model("pole, w(t-R) apart", True, False),
+}
+"""The plants of which each analysis gives margins."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A loop and what is known of it.
+
+    Parameters
+    ----------
+    loop : Loop
+        Plant times law.
+    margins : Margins
+        Its margins.
+    bandwidth : float
+        Of the closed loop (rad/s); not a number if it is unstable.
+    sensitivity_peak : float
+        The greatest |1 / (1 + T)|; not a number if it is unstable.
+    response_times : tuple of float
+        Until a small deviation has shrunk to each of `BANDS` (s), by the dominant pole.
+    poles : ndarray
+        The rightmost poles of the closed loop, complex.
+    """
+
+    loop: Loop
+    margins: Margins
+    bandwidth: float
+    sensitivity_peak: float
+    response_times: tuple[float, ...]
+    poles: Any
+
+    def document(self) -> dict[str, Any]:
+        """Give it as JSON has it.
+
+        Returns
+        -------
+        dict
+            The margins, and the other numbers by their names; what is infinite or not a number is None.
+        """
+        numbers = {"bandwidth": self.bandwidth, "sensitivity_peak": self.sensitivity_peak}
+        numbers |= {
+            f"response_time_{100 * band:g}": time for band, time in zip(BANDS, self.response_times, strict=True)
+        }
+        told = {name: value if isfinite(value) else None for name, value in numbers.items()}
+        return {**self.margins.document(), **told, "poles": [[one.real, one.imag] for one in self.poles]}
+
+
+@dataclass(frozen=True, repr=False)
+class Analysis:
+    """What linear theory says of a scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario.
+    at : float
+        The moment (s) whose flows and load these are.
+    point : Settled
+        Where flows and queue settle.
+    law : Law or None
+        The AQM's law, linearised there; None where there is none.
+    plants : dict
+        Each of `PLANTS`, by its name.
+    loops : dict
+        The loop with each plant, by its name; empty without a law.
+    not_modelled : tuple of str
+        What of the scenario the model leaves out.
+    warnings : tuple of str
+        Which conditions of the formulas fail here, and what that means.
+    """
+
+    scenario: Scenario
+    at: float
+    point: Settled
+    law: Law | None
+    plants: dict[str, Plant]
+    loops: dict[str, Judged]
+    not_modelled: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    def document(self) -> dict[str, Any]:
+        """Give the analysis as JSON has it.
+
+        Returns
+        -------
+        dict
+            ``title``, ``aqm``, ``at``, ``operating_point``, ``classes``, ``law``, ``plants``, ``not_modelled`` and
+            ``warnings``.
+        """
+        law = self.law
+        return {
+            "title": self.scenario.title,
+            "aqm": self.scenario.aqm,
+            "at": self.at,
+            **self.point.document(),
+            "law": law and {"formula": law.formula, "values": law.values, "left_out": list(law.left_out)},
+            "plants": {name: one.document() for name, one in self.loops.items()},
+            "not_modelled": list(self.not_modelled),
+            "warnings": list(self.warnings),
+        }
+
+    def plot(self, figure: Figure | None = None) -> Figure:
+        """Draw Bode's and Nyquist's curves with the margins, and the answer to a step.
+
+        Parameters
+        ----------
+        figure : matplotlib.figure.Figure
+            An empty figure to draw in; by default a new one of pyplot's.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
+        from aqmlab.figures import loop as plot_analysis
+
+        return plot_analysis.analysis(self, figure)
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write analysis.json, and the figure as figure.png and figure.svg.
+
+        Parameters
+        ----------
+        folder : str or PathLike
+            Where to; files of these names there are replaced.
+        """
+        from aqmlab.figures import loop as plot_analysis
+
+        write_text(Path(folder) / "analysis.json", json_text(self.document()))
+        plot_analysis.save(self, Path(folder))
+
+    @cached_property
+    def _text(self) -> str:
+        title = printable(self.scenario.title) or "untitled"
+        lines = [f"{title}: {self.scenario.aqm}, as at {self.at:g} s", "", *self.point.lines()]
+        if self.law:
+            values = ", ".join(f"{name} = {value:.4g}" for name, value in self.law.values.items())
+            lines += ["", f"Law from queue to drop probability: {self.law.formula}; {values}", ""]
+            lines += [_table(self.loops)]
+        lines += [f"left out: {text}" for text in (*(self.law.left_out if self.law else ()), *self.not_modelled)]
+        return "\n".join([*lines, *(f"warning: {text}" for text in self.warnings)])
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def analyse(scenario: Scenario, at: float | None = None) -> Analysis:
+    """Linearise a scenario and judge its loop.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario; its observed link's AQM is analysed.
+    at : float
+        The moment (s) whose flows and load to take; by default halfway between warm-up and end.
+
+    Returns
+    -------
+    Analysis
+        Operating point, law, margins, response times, and remarks on their validity.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is not valid, or the fluid model cannot say what it is about.
+    ValueError
+        If there is nothing to analyse at that moment.
+    """
+    facts = json.loads(scenario.core.fluid_model())
+    if at is None:
+        at = (facts["warmup"] + facts["duration"]) / 2
+    elif not 0 <= at <= facts["duration"]:
+        raise ValueError(f"at = {at:g} s: must be in [0, {facts['duration']:g}], the scenario's duration")
+    with remarks() as told:
+        point = settled(facts, at)
+        law = _law(facts, point)
+        plants = {name: point.plant(model.queue_pole, model.merged) for name, model in PLANTS.items()}
+        loops = {} if law is None else {name: _judged(Loop(plant, law)) for name, plant in plants.items()}
+        if law and facts["aqm"] == "lred":
+            _with_estimator(facts, point, plants["queue_pole"])
+    return Analysis(
+        scenario=scenario,
+        at=at,
+        point=point,
+        law=law,
+        plants=plants,
+        loops=loops,
+        not_modelled=tuple(facts["not_modelled"]),
+        warnings=tuple(told),
+    )
+
+
+def _law(facts: dict[str, Any], point: Settled) -> Law | None:
+    """Linearise the AQM's law; say why if there is none."""
+    name, given, p = facts["aqm"], facts["parameters"], point.p
+    if name in _LAWS and p < 1:
+        return _LAWS[name](given, point)
+    caution(f"{name}: {WITHOUT.get(name) or f'no law at a drop probability of {p:.3g}'}; no loop is drawn")
+    return None
+
+
+def _raqm(given: dict[str, Any], point: Settled) -> Law:
+    m = given["m"] if given["alpha"] == "static" else 4 * given["eps"]
+    q0 = point.q if given["mode"] == "queue-dependent" else None
+    return raqm(point.p, point.capacity, m, given["period"], given["f"], q0)
+
+
+def _rem(given: dict[str, Any], point: Settled) -> Law:
+    if given["form"] == "ns2":
+        caution("REM by rates counts dropped packets: it settles below its target, and its loop is not quite this one")
+    return rem(given["gamma"], given["alpha"], given["phi"], given["interval"], point.p)
+
+
+def _red(given: dict[str, Any], point: Settled) -> Law | None:
+    if point.ramp is None:
+        caution("RED: the queue is not on its ramp, there is no slope to linearise; no loop is drawn")
+        return None
+    return red(point.ramp, point.q, given["w_q"], point.capacity / (1 - point.p))
+
+
+_LAWS: dict[str, Callable[[dict[str, Any], Settled], Law | None]] = {
+    "lred": lambda given, point: lred(given["beta"], point.p),
+    "pi": lambda given, _: pi(given["a"], given["b"], given["frequency"]),
+    "rem": _rem,
+    "red": _red,
+    "ared": _red,
+    "raqm": _raqm,
+}
+
+
+def _with_estimator(facts: dict[str, Any], point: Settled, plant: Plant) -> None:
+    """Remark on what L's following the loss ratio changes."""
+    given = facts["parameters"]
+    law = lred(given["beta"], point.p, True, given["period"], given["window"], given["weight"])
+    loop = Loop(plant, law)
+    margins = loop.margins()
+    time = loop.response_time(BANDS[0])
+    told = f"takes {time:.3g} s to shrink to {BANDS[0]:.0%}" if isfinite(time) else "never shrinks"
+    caution(
+        f"LRED: L is held at p0, as in the paper; with L following, the phase margin with queue pole is "
+        f"{margins.phase_margin_deg:.1f} deg, and a deviation {told}"
+    )
+
+
+def _judged(loop: Loop) -> Judged:
+    margins = loop.margins()
+    poles = loop.poles()
+    right = float(poles[0].real) if len(poles) else np.nan
+    return Judged(
+        loop=loop,
+        margins=margins,
+        bandwidth=loop.bandwidth() if margins.stable else np.nan,
+        sensitivity_peak=loop.sensitivity_peak() if margins.stable else np.nan,
+        response_times=tuple(-np.log(band) / -right if right < 0 and margins.stable else np.inf for band in BANDS),
+        poles=poles,
+    )
+
+
+def _table(loops: dict[str, Judged]) -> str:
+    """Lay out margins, a column for each plant."""
+
+    def number(value: float, unit: str = "") -> str:
+        text = "none" if np.isnan(value) else "any" if np.isinf(value) else f"{value:.4g}"
+        return f"{text} {unit}" if unit and text[0] not in "na" else text
+
+    def row(name: str, told: Callable[[Judged], str]) -> list[str]:
+        return [name, *(told(one) for one in loops.values())]
+
+    rows = [
+        ["Loop", *(PLANTS[name].label for name in loops)],
+        row("stable", lambda one: "yes" if one.margins.stable else "NO"),
+        row("gain margin", lambda one: number(one.margins.gain_margin)),
+        row("  at", lambda one: number(one.margins.phase_crossover, "rad/s")),
+        row("phase margin", lambda one: number(one.margins.phase_margin_deg, "deg")),
+        row("  at", lambda one: number(one.margins.crossover, "rad/s")),
+        row("delay margin", lambda one: number(one.margins.delay_margin, "s")),
+        row("bandwidth", lambda one: number(one.bandwidth, "rad/s")),
+        row("sensitivity peak", lambda one: number(one.sensitivity_peak)),
+    ]
+    for place, band in enumerate(BANDS):
+        times = [one.response_times[place] for one in loops.values()]
+        rows.append([f"shrunk to {band:.0%} in", *("never" if np.isinf(t) else f"{t:.3g} s" for t in times)])
+    return columns(rows)

@@ -1,0 +1,398 @@
+"""Where the flows and the queue of a scenario settle, by the fluid model's equilibrium."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from aqmlab.text import columns, printable
+from aqmlab.theory.domain import caution
+from aqmlab.theory.loop import Plant
+from aqmlab.theory.loop.laws import Ramp
+from aqmlab.theory.tcp import equilibrium_loss, padhye
+
+Array = NDArray[np.float64]
+
+LEAST_WINDOW = 2.0
+"""Below this window (packets), time-outs rule and the loss is Padhye's, not that of the square-root law."""
+
+
+@dataclass(frozen=True)
+class Flows:
+    """The classes of flows that are there, and what they share the link with.
+
+    Parameters
+    ----------
+    entries : tuple of str
+        The traffic entry of each class.
+    count : ndarray
+        Flows of each class.
+    size : ndarray
+        Their packets' size over the link's usual one.
+    propagation : ndarray
+        Round-trip time of each class without the queue (s).
+    acked : ndarray
+        Packets per ACK of each class.
+    min_rto : ndarray
+        Least time-out of each class (s).
+    capacity : float
+        The link's capacity (packets/s).
+    load : float
+        What of it traffic takes that heeds no drops (packets/s).
+    """
+
+    entries: tuple[str, ...]
+    count: Array
+    size: Array
+    propagation: Array
+    acked: Array
+    min_rto: Array
+    capacity: float
+    load: float
+
+    def square_root(self, q: float) -> float:
+        """Give the drop probability by LRED's (6), for several classes, without a remark on its validity.
+
+        Parameters
+        ----------
+        q : float
+            The queue (packets).
+
+        Returns
+        -------
+        float
+            p0, which may be above 1.
+        """
+        unit = float(
+            np.sum(self.count * self.size * np.sqrt(1.5 / self.acked) / (self.propagation + q / self.capacity))
+        )
+        return (unit / (self.capacity - self.load)) ** 2
+
+    def padhye(self, q: float) -> float:
+        """Give the drop probability with time-outs.
+
+        Parameters
+        ----------
+        q : float
+            The queue (packets).
+
+        Returns
+        -------
+        float
+            The probability; not a number if the flows cannot fill the link.
+        """
+        rtt = self.propagation + q / self.capacity
+        timer = np.maximum(self.min_rto, rtt)  # never shorter than the round trip that it waits for
+
+        try:
+            return equilibrium_loss(
+                self.count * self.size,
+                rtt,
+                self.capacity - self.load,
+                lambda p, rtt: padhye(p, rtt, timer, self.acked),
+            )
+        except ValueError:
+            return float("nan")
+
+    def windows(self, q: float) -> Array:
+        """Give the window of each class by (6).
+
+        Parameters
+        ----------
+        q : float
+            The queue (packets).
+
+        Returns
+        -------
+        ndarray
+            Packets.
+        """
+        return np.asarray(np.sqrt(1.5 / self.acked / self.square_root(q)))
+
+    def believed(self, q: float) -> float:
+        """Give the drop probability to believe: by (6) while windows allow for it, else Padhye's.
+
+        Parameters
+        ----------
+        q : float
+            The queue (packets).
+
+        Returns
+        -------
+        float
+            The probability.
+        """
+        p = self.square_root(q) if self.windows(q).min() >= LEAST_WINDOW else self.padhye(q)
+        return p if np.isfinite(p) else self.square_root(q)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """Where flows and queue settle.
+
+    Parameters
+    ----------
+    flows : Flows
+        Who is there.
+    q : float
+        The queue (packets).
+    p : float
+        The drop probability at which plant and law are linearised.
+    p_square_root : float
+        The drop probability by LRED's (6), for several classes.
+    p_padhye : float
+        The drop probability with time-outs; not a number if the flows cannot fill the link.
+    ramp : Ramp or None
+        RED's drop function, if the queue is on it.
+    """
+
+    flows: Flows
+    q: float
+    p: float
+    p_square_root: float
+    p_padhye: float
+    ramp: Ramp | None = None
+
+    @property
+    def capacity(self) -> float:
+        """The link's capacity (packets/s)."""
+        return self.flows.capacity
+
+    @property
+    def rtt(self) -> Array:
+        """The round-trip time of each class with the queue (s)."""
+        return np.asarray(self.flows.propagation + self.q / self.capacity)
+
+    def plant(self, queue_pole: bool, merged: bool) -> Plant:
+        """Linearise flows and queue.
+
+        Parameters
+        ----------
+        queue_pole : bool
+            With the queue's pole, or an integrator.
+        merged : bool
+            Whether w(t-R) is taken for w(t).
+
+        Returns
+        -------
+        Plant
+            The plant around (6); where time-outs rule, around Padhye's loss.
+        """
+        flows, rtt = self.flows, self.rtt
+        p = None if self.p == self.p_square_root else self.p
+        number, eta = flows.count * flows.size, 1.5 / flows.acked
+        return Plant(number, rtt, flows.capacity, eta, queue_pole, merged, flows.load, p)
+
+    def document(self) -> dict[str, Any]:
+        """Give it as JSON has it.
+
+        Returns
+        -------
+        dict
+            ``operating_point`` and ``classes``.
+        """
+        flows = self.flows
+        windows, rtt = flows.windows(self.q), self.rtt
+        rates = flows.count * windows / rtt
+        share = flows.count * flows.size * windows / rtt
+        return {
+            "operating_point": {
+                "queue": self.q,
+                "capacity": flows.capacity,
+                "load": flows.load,
+                "flows": float(flows.count.sum()),
+                "rtt_mean": float(share.sum() / np.sum(share / rtt)),
+                "window_mean": float(np.sum(flows.count * windows) / flows.count.sum()),
+                "p_square_root": self.p_square_root,
+                "p_padhye": self.p_padhye if np.isfinite(self.p_padhye) else None,
+                "p0": self.p,
+            },
+            "classes": [
+                {"entry": entry, "flows": float(n), "rtt": float(r), "window": float(w), "rate": float(x)}
+                for entry, n, r, w, x in zip(flows.entries, flows.count, rtt, windows, rates, strict=True)
+            ],
+        }
+
+    def lines(self) -> list[str]:
+        """Lay it out as text.
+
+        Returns
+        -------
+        list of str
+            Lines.
+        """
+        told = self.document()
+        point = told["operating_point"]
+        padhye = "-" if point["p_padhye"] is None else f"{point['p_padhye']:.4g}"
+        taken = f", of which {point['load']:.4g} heed no drops" if point["load"] else ""
+        rows = [["Flows", "", "Round trip", "Window", "Rate"], ["", "", "s", "packets", "packets/s"]]
+        rows += [
+            [
+                printable(one["entry"]),
+                f"{one['flows']:g}",
+                f"{one['rtt']:.4g}",
+                f"{one['window']:.4g}",
+                f"{one['rate']:.4g}",
+            ]
+            for one in told["classes"]
+        ]
+        return [
+            f"Queue {point['queue']:.4g} packets before {point['capacity']:.5g} packets/s{taken}",
+            f"Drop probability {point['p_square_root']:.4g} by the square-root law (6), {padhye} by Padhye's; "
+            f"linearised at {point['p0']:.4g}",
+            "",
+            columns(rows),
+        ]
+
+
+def settled(facts: dict[str, Any], at: float) -> Settled:
+    """Find where a scenario settles.
+
+    Parameters
+    ----------
+    facts : dict
+        What the engine says of it for the fluid model.
+    at : float
+        The moment (s) whose flows and load to take.
+
+    Returns
+    -------
+    Settled
+        Queue, drop probabilities, and who is there.
+
+    Raises
+    ------
+    ValueError
+        If no long-lived flow of TCP is there at that moment, or what heeds no drops fills the link.
+    """
+    flows = _flows(facts, at)
+    q, ramp = _queue(facts, flows)
+    p, with_time_outs = flows.square_root(q), flows.padhye(q)
+    believed = flows.believed(q)
+    if believed != p:
+        least = f"windows of {flows.windows(q).min():.3g} packets: below {LEAST_WINDOW:g}, time-outs rule"
+        caution(
+            f"{least}; (6) leaves them out and gives p0 = {p:.3g}; plant and law are linearised at Padhye's loss "
+            f"{believed:.3g}, the plant by rule of thumb"
+        )
+    if np.isnan(with_time_outs):
+        caution("by Padhye's model, with time-outs, these flows cannot fill the link: the queue stays below its target")
+    for one in facts["classes"]:
+        most, w = one["max_window"], float(flows.windows(q).max())
+        if one["entry"] in flows.entries and w > most:
+            caution(
+                f"{one['entry']}: a window of {w:.3g} packets is above max_window, {most:g}; the model has no limit"
+            )
+            break
+    return Settled(flows, q, believed, p, with_time_outs, ramp)
+
+
+def _flows(facts: dict[str, Any], at: float) -> Flows:
+    """Pick who is there at a moment."""
+    present = [one for one in facts["classes"] if _there(one["start"], one["stop"], at) and one["flows"] > 0]
+    entries = {one["entry"] for one in facts["classes"]}
+    if not present:
+        had = "it has none" if not entries else f"at {at:g} s none of {', '.join(sorted(entries))} is"
+        raise ValueError(f"no long-lived flow of TCP is there to be steered: {had}")
+    if absent := sorted(entries - {one["entry"] for one in present}):
+        caution(f"{', '.join(absent)}: not there at {at:g} s, and left out")
+    if facts["short"]:
+        names = ", ".join(dict.fromkeys(one["entry"] for one in facts["short"]))
+        caution(f"{names}: flows that come and go, left out")
+    if any(np.any(one.get("lost") or 0) for one in present):
+        caution("losses by chance on other links: left out, they come on top of the AQM's")
+    usual, capacity = facts["packet"], facts["capacity"]
+    if facts["aqm"] == "avq":
+        capacity *= facts["parameters"]["gamma"]
+    load = sum(one["rate"] / (8 * usual) for one in facts["load"] if one["from"] <= at < one["to"])
+    if load >= capacity:
+        raise ValueError(
+            f"what heeds no drops, {load:.4g} packets/s, fills the link of {capacity:.4g}: nothing is left to steer"
+        )
+    return Flows(
+        entries=tuple(one["entry"] for one in present),
+        count=_each(present, "flows"),
+        size=_each(present, "packet") / usual,
+        propagation=_each(present, "rtt"),
+        acked=_each(present, "acked"),
+        min_rto=_each(present, "min_rto"),
+        capacity=capacity,
+        load=load,
+    )
+
+
+def _there(start: float | list[float], stop: float | None, at: float) -> bool:
+    """Tell whether all flows of a class have started, and none has stopped."""
+    return bool(np.max(start) <= at) and (stop is None or at < stop)
+
+
+def _each(classes: list[dict[str, Any]], key: str) -> Array:
+    return np.asarray([one[key] for one in classes], dtype=float)
+
+
+def _queue(facts: dict[str, Any], flows: Flows) -> tuple[float, Ramp | None]:
+    """Find the queue at which the AQM's drop probability is the flows'."""
+    name, given = facts["aqm"], facts["parameters"]
+    full = facts["buffer"]
+    if name in ("red", "ared"):
+        return _on_ramp(name, given, flows, full)
+    if facts["target"] is not None:
+        if facts["target"] >= full:
+            caution(
+                f"{name}: its target, {facts['target']:.4g} packets, is not below the buffer's {full:.4g}: the queue "
+                "overflows before it is there; point and loop are those of a longer buffer"
+            )
+        return float(facts["target"]), None
+    if name == "avq":
+        caution("avq: the real queue is short; the operating point is that of an empty one, at gamma of the capacity")
+        return 0.0, None
+    if name == "droptail":
+        return float(full), None
+    caution(f"{name} steers to no queue of its own: half of the buffer is taken for it")
+    return full / 2, None
+
+
+def _on_ramp(name: str, given: dict[str, Any], flows: Flows, full: float) -> tuple[float, Ramp | None]:
+    """Find where RED's ramp and the flows agree; adaptive RED moves its ramp so that they do half-way up."""
+    ramp = Ramp(given["min_th"], given["max_th"], given["max_p"], given["gentle"], given["spacing"])
+    if name == "ared":
+        ramp = _adapted(ramp, given, flows)
+    top = min(2 * ramp.max_th if ramp.gentle else ramp.max_th, full)
+    for loss, least in ((flows.square_root, LEAST_WINDOW), (flows.padhye, 0.0)):
+        q = _meeting(loss, ramp, top)
+        if q is not None and flows.windows(q).min() >= least:
+            return q, ramp
+    if top < full:
+        caution(f"{name}: at {top:.4g} packets p jumps from less than the flows need to 1: the queue swings about that")
+    else:
+        caution(
+            f"{name}: up to the buffer, {full:.4g} packets, it drops less than the flows need: that limits the queue"
+        )
+    return top, None
+
+
+def _meeting(loss: Callable[[float], float], ramp: Ramp, top: float) -> float | None:
+    """Find the queue at which a falling loss is a rising drop ratio."""
+
+    def excess(q: float) -> float:
+        return loss(q) - ramp.ratio(q)
+
+    low, high = ramp.min_th, top * (1 - 1e-9)
+    if not (low < high and excess(low) > 0 > excess(high)):
+        return None
+    return float(brentq(excess, low, high, xtol=1e-10))
+
+
+def _adapted(ramp: Ramp, given: dict[str, Any], flows: Flows) -> Ramp:
+    """Move max_p to where the queue is half-way between the thresholds, as far as its bounds allow."""
+    wanted = flows.believed((ramp.min_th + ramp.max_th) / 2)
+    called_for = ramp.base(wanted)
+    max_p = float(np.clip(2 * called_for, given["bottom"], given["top"]))
+    if max_p != 2 * called_for:
+        caution(f"ared: max_p would have to be {2 * called_for:.3g}, and is at its bound {max_p:g}")
+    return Ramp(ramp.min_th, ramp.max_th, max_p, ramp.gentle, ramp.spacing)

@@ -1,0 +1,255 @@
+"""What the commands share: how they end, and what they show while they work."""
+
+from __future__ import annotations
+
+import io
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+if TYPE_CHECKING:
+    from aqmlab.scenario import Scenario
+
+BAD_USAGE, FAILED, LOST, INTERRUPTED = 2, 1, 3, 128 + signal.SIGINT
+
+
+STDIN = "-"
+"""What the standard input is called in the place of a scenario's file."""
+
+FIGURES = ("figure.png", "figure.svg")
+"""The files of a figure."""
+
+
+class _Messages(io.TextIOBase):
+    """A standard error output whose reader may have left, or whose disk be full: the command goes on."""
+
+    def __init__(self, stream: io.TextIOWrapper) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self._stream.encoding
+
+    @property
+    def errors(self) -> str | None:  # type: ignore[override]
+        return self._stream.errors
+
+
+def open_streams() -> None:
+    """Make the standard streams fit for any text, and those that the caller has closed lead nowhere."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            # In this order each takes the number that is free: no file that is opened later is taken for a stream.
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+    # A terminal without ± gets a question mark, not a crash.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr.reconfigure(errors="replace", line_buffering=True)
+        sys.stderr = _Messages(sys.stderr)
+
+
+def command_line() -> str:
+    """Give the command line, for the reader of a report to repeat.
+
+    Returns
+    -------
+    str
+        The command; bytes that are not UTF-8 are replaced.
+    """
+    return os.fsencode(shlex.join(["aqmlab", *sys.argv[1:]])).decode(errors="replace")
+
+
+def loaded(name: str) -> Scenario:
+    """Read the scenario that a command names.
+
+    Parameters
+    ----------
+    name : str
+        As for `Scenario.load`, or `STDIN`.
+
+    Returns
+    -------
+    Scenario
+        The scenario, not yet checked.
+    """
+    from aqmlab import Scenario, ScenarioError, _core
+
+    if name != STDIN:
+        return Scenario.load(name)
+    data = sys.stdin.buffer.read(_core.longest + 1)
+    try:
+        return Scenario.parse(data.decode(), "<stdin>")
+    except UnicodeDecodeError:
+        raise ScenarioError("<stdin>: not UTF-8 text: save it as UTF-8") from None
+
+
+def complain(message: str) -> None:
+    """Say what is wrong on the standard error output; a file's name may have anything in it.
+
+    Parameters
+    ----------
+    message : str
+        Lines.
+    """
+    from aqmlab.text import printable
+
+    typer.echo("\n".join(map(printable, message.split("\n"))), err=True)
+
+
+def stop(code: int, message: str) -> NoReturn:
+    """End the command.
+
+    Parameters
+    ----------
+    code : int
+        Its exit status.
+    message : str
+        What to say on the standard error output.
+    """
+    complain(message)
+    raise typer.Exit(code)
+
+
+def with_settings(scenario: Scenario, settings: Sequence[str] | None) -> Scenario:
+    """Change what ``--set`` says.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What to change.
+    settings : sequence of str
+        ``PATH=VALUE`` each.
+
+    Returns
+    -------
+    Scenario
+        The changed scenario, not yet checked.
+    """
+    given: set[str] = set()
+    for setting in settings or ():
+        path, equals, text = (part.strip() for part in setting.partition("="))
+        if not equals:
+            raise typer.BadParameter(f"{setting}: must be PATH=VALUE", param_hint="--set")
+        if path in given:
+            raise typer.BadParameter(f"{path} given twice", param_hint="--set")
+        given.add(path)
+        scenario = scenario.with_text(path, text)
+    return scenario
+
+
+def refuse_bad_folder(out: Path, names: Iterable[str]) -> None:
+    """Make a folder and prove that files can be written there: better now than after an hour of simulation.
+
+    Parameters
+    ----------
+    out : Path
+        The folder.
+    names : iterable of str
+        The files, by their paths from there.
+    """
+    from aqmlab.files import prove
+
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise typer.BadParameter(f"{out}: not a folder", param_hint="--out") from None
+    proved: set[Path] = set()
+    for name in names:
+        try:
+            # One file of a folder speaks for the others, but for what is in their places.
+            if (out / name).parent not in proved or os.path.lexists(out / name):
+                prove(out / name)
+            proved.add((out / name).parent)
+        except (FileExistsError, IsADirectoryError, NotADirectoryError) as error:
+            problem = f"{error.filename}: in the way of {name}; choose another folder, or move it"
+            raise typer.BadParameter(problem, param_hint="--out") from None
+
+
+def refuse_no_folder(store: Path | None) -> None:
+    """Refuse a store that cannot be one.
+
+    Parameters
+    ----------
+    store : Path or None
+        Where it shall be.
+    """
+    if store and os.path.lexists(store) and not store.is_dir():
+        raise typer.BadParameter(f"{store}: not a folder", param_hint="--store")
+
+
+@contextmanager
+def one_interrupt() -> Iterator[None]:
+    """Let the first Ctrl-C stop the runs, and ignore those that follow: they would lose what was finished.
+
+    Yields
+    ------
+    None
+        Nothing.
+    """
+
+    def stop(*_: object) -> NoReturn:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:  # and not, as in the background, ignored
+        signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def progress_bar(told: Callable[[], str] = lambda: "simulating") -> Iterator[Callable[[float], None] | None]:
+    """Show a bar on the standard error output if people see it.
+
+    Parameters
+    ----------
+    told : callable
+        Gives what to say before the bar.
+
+    Yields
+    ------
+    callable or None
+        Takes the fraction of the work that is done; none where nobody sees it.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
+
+    with Progress(
+        "{task.description}",
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task(told(), total=1.0)
+        yield lambda fraction: bar.update(task, completed=fraction, description=told())

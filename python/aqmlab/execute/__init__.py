@@ -1,0 +1,1 @@
+"""Running tasks: what a task is, and the threads and clusters that run it."""

@@ -1,0 +1,362 @@
+"""Tasks on the workers of a Dask cluster: in batches, so that small runs cost little more than themselves.
+
+The scheduler deals batches out, and deals them again when a worker dies. What comes back is handed on at once, from one
+place, so each outcome counts once. Only so many batches are with the scheduler as its workers can begin on.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aqmlab import _core
+from aqmlab.execute.task import Engine, Outcome, ScenarioChanged, Task, scenario_of, simulate
+from aqmlab.execute.threads import side_by_side
+from aqmlab.files import read_json
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+BATCH = 1.0
+"""Seconds that a batch is to take: its way to a worker and back costs the whole cluster some milliseconds."""
+
+THREADS = 100
+"""With more threads than these batches take longer in proportion, so that one client can feed them all."""
+
+SMALLEST = 0.1
+"""The part of a batch that the last ones have at least, which are smaller so that all threads end together."""
+
+DEPTH = 2
+"""Batches for each thread: one that it works on, and the next."""
+
+MOST_RUNS, MOST_AHEAD = 2000, 100_000
+"""The most runs in a batch, and the most that are read before there is room for them."""
+
+FIXED = 3000.0
+"""What a run costs besides its packets, in packets."""
+
+SPEED = 1e6
+"""Packets in a second, until the first batch has told."""
+
+CONNECTING = 5.0
+"""Seconds in which a scheduler must answer."""
+
+PATIENCE = 300.0
+"""Seconds to wait for a worker when there is none."""
+
+_GLANCE = 0.02
+"""Seconds between two looks at what has come back."""
+
+
+class ClusterError(ConnectionError):
+    """Raised when a cluster cannot do the runs: what it had finished is in the store.
+
+    Parameters
+    ----------
+    message : str
+        Which, and why.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+
+def engine(cluster: str) -> Engine:
+    """Make an engine of a Dask cluster.
+
+    Parameters
+    ----------
+    cluster : str
+        The address of its scheduler, ``tcp://host:8786``, or the path of the file that the scheduler wrote it to.
+
+    Returns
+    -------
+    Engine
+        The engine; it connects when it is called.
+
+    Raises
+    ------
+    ClusterError
+        If Dask is not installed.
+    """
+    try:
+        import distributed  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise ClusterError(f"a cluster needs {error.name}: pip install 'aqmlab[cluster]'") from error
+
+    def run(tasks: Iterator[Task], on_done: Callable[[Task, Outcome], None], watch: Callable[[float], None]) -> None:
+        def drive(address: str, go_on: Callable[[], bool]) -> None:
+            with _connected(address) as client:
+                _Drive(client, address, _Ahead(tasks), on_done).run(go_on)
+
+        # In a thread of its own: Ctrl-C in the middle of Dask's bookkeeping leaves locks behind that nobody opens.
+        side_by_side(iter([_address(cluster)]), drive, 1, lambda: watch(0.0))
+
+    return run
+
+
+def _address(cluster: str) -> str:
+    return cluster if ":" in cluster else str(read_json(Path(cluster))["address"])
+
+
+def _connected(address: str) -> Client:
+    from distributed import Client
+
+    try:
+        return Client(address, timeout=CONNECTING, set_as_default=False)
+    except ValueError as error:
+        raise ClusterError(f"{address}: not the address of a scheduler, such as tcp://host:8786: {error}") from error
+    except OSError as error:
+        raise ClusterError(
+            f"{address}: no Dask scheduler answers within {CONNECTING:g} s; `dask scheduler` starts one"
+        ) from error
+
+
+def perform(engine: str, seconds: float, batch: bytes) -> tuple[float, list[Outcome]]:
+    """Do a batch; called on a worker, in one of its threads.
+
+    Parameters
+    ----------
+    engine : str
+        The version of the engine that the results are to be of.
+    seconds : float
+        How long to work: what is not begun by then is left.
+    batch : bytes
+        The tasks, pickled: a scenario that several have goes with them once.
+
+    Returns
+    -------
+    tuple
+        How many seconds it took, and the outcomes of the tasks, as far as it came.
+
+    Raises
+    ------
+    ClusterError
+        If this worker has another engine, or the same scenario means something else here.
+    """
+    from distributed import get_worker
+
+    worker = get_worker()
+    own = worker.get_current_task()
+    if _core.engine_version != engine:
+        raise ClusterError(
+            f"worker {worker.address} has engine {_core.engine_version}, and not {engine} as the client: "
+            "install the same aqmlab everywhere"
+        )
+
+    def go_on(_: float = 0.0) -> bool:
+        state = worker.state.tasks.get(own)
+        return state is not None and state.state != "cancelled"
+
+    began = time.monotonic()
+    outcomes: list[Outcome] = []
+    refused: dict[str, Outcome | None] = {}
+    for task in pickle.loads(batch):
+        if outcomes and not (time.monotonic() - began < seconds and go_on()):
+            break
+        if task.scenario not in refused:
+            refused[task.scenario] = _refusal(task, worker.address)
+        outcome = refused[task.scenario] or simulate(task, go_on)
+        if outcome is None:
+            break
+        outcomes.append(outcome)
+    return time.monotonic() - began, outcomes
+
+
+def _refusal(task: Task, worker: str) -> Outcome | None:
+    """Refuse a scenario that means something else here, such as a trace with another content; none if it does not."""
+    try:
+        scenario_of(task)
+    except ScenarioChanged as error:
+        raise ClusterError(
+            f"on worker {worker} {task.label} is another run than on the client: the aqmlab or a trace there differs"
+        ) from error
+    except (_core.ScenarioError, OSError) as error:
+        return Outcome(error=f"on worker {worker}: {error}")
+    return None
+
+
+class _Ahead:
+    """The tasks that are to be done next, and how many make a batch."""
+
+    def __init__(self, tasks: Iterator[Task]) -> None:
+        self._tasks = tasks
+        self._waiting: dict[str, deque[Task]] = {}  # by scenario: its seeds go together
+        self._count = 0
+        self._work = 0.0
+        self._done = SPEED * 1e-6  # next to nothing, so that the first batch that comes back counts alone
+        self._spent = 1e-6
+
+    def learn(self, tasks: Sequence[Task], seconds: float) -> None:
+        """Take in how long tasks took; the last ones count most."""
+        self._done = 0.9 * self._done + sum(map(_work, tasks))
+        self._spent = 0.9 * self._spent + seconds
+
+    def put(self, task: Task) -> None:
+        """Add one."""
+        self._waiting.setdefault(task.scenario, deque()).append(task)
+        self._count += 1
+        self._work += _work(task)
+
+    def batch(self, threads: int) -> list[Task]:
+        """Take a batch: of about a second, and at the end of a part of what is left for each thread."""
+        whole = seconds(threads) * self._done / self._spent
+        enough = DEPTH * threads * whole
+        # At least as many as may go together, whatever they cost: small runs may stand between large ones.
+        while self._count < (MOST_AHEAD if self._work < enough else MOST_RUNS) and (task := next(self._tasks, None)):
+            self.put(task)
+        limit = max(min(whole, self._work / (DEPTH * threads)), SMALLEST * whole)
+        taken: list[Task] = []
+        work = 0.0
+        while self._waiting and len(taken) < MOST_RUNS:
+            scenario, tasks = next(iter(self._waiting.items()))
+            work += _work(tasks[0])
+            if taken and work > limit:
+                break
+            taken.append(tasks.popleft())
+            if not tasks:
+                del self._waiting[scenario]
+        self._count -= len(taken)
+        self._work = self._work - sum(map(_work, taken)) if self._count else 0.0
+        return taken
+
+
+def seconds(threads: int) -> float:
+    """Tell how long a batch is to take.
+
+    Parameters
+    ----------
+    threads : int
+        How many threads all workers have.
+
+    Returns
+    -------
+    float
+        How many seconds.
+    """
+    return BATCH * max(1.0, threads / THREADS)
+
+
+def _work(task: Task) -> float:
+    return task.cost + FIXED
+
+
+class _Drive:
+    """One sweep's dealings with the cluster."""
+
+    def __init__(self, client: Client, address: str, ahead: _Ahead, on_done: Callable[[Task, Outcome], None]) -> None:
+        from distributed import as_completed
+
+        self._client = client
+        self._address = address
+        self._ahead = ahead
+        self._on_done = on_done
+        self._returned = as_completed(loop=client.loop, with_results=True, raise_errors=False)
+        self._under_way: dict[Future[Any], list[Task]] = {}
+        self._suspects: deque[Task] = deque()
+        """Tasks of batches with which workers died: each is done again at the end, alone, to know which it was."""
+        self._alone = False
+        self._name = uuid.uuid4().hex
+        self._sent = 0
+        self._threads = 0
+        self._asked = self._attended = time.monotonic()
+
+    def run(self, go_on: Callable[[], bool]) -> None:
+        """Work until all is done, or until told to stop; what is under way then ends with the connection."""
+        self._look_for_workers()
+        while go_on():
+            self._send()
+            if not self._under_way:
+                return
+            if not self._receive():
+                time.sleep(_GLANCE)
+            self._look_for_workers()
+        self._receive()
+
+    def _look_for_workers(self) -> None:
+        now = time.monotonic()
+        if self._client.status != "running":
+            raise self._lost()
+        if self._sent and now - self._asked < 1.0:
+            return
+        self._asked = now
+        try:
+            self._threads = sum(self._client.nthreads().values())
+        except OSError as error:
+            raise self._lost() from error
+        if self._threads:
+            self._attended = now
+        elif now - self._attended > PATIENCE:
+            raise ClusterError(
+                f"{self._address}: the scheduler has had no worker for {PATIENCE:g} s; `dask worker {self._address}` "
+                "starts one; what had finished is kept, and the same again does the rest"
+            )
+
+    def _lost(self) -> ClusterError:
+        return ClusterError(
+            f"{self._address}: the scheduler has gone; what had come back is kept, and the same again does the rest"
+        )
+
+    def _send(self) -> None:
+        threads = max(self._threads, 1)
+        while len(self._under_way) < DEPTH * threads and (batch := self._ahead.batch(threads)):
+            self._submit(batch, threads)
+        if self._suspects and not self._under_way:
+            self._alone = True
+            self._submit([self._suspects.popleft()], threads)
+
+    def _submit(self, batch: list[Task], threads: int) -> None:
+        self._sent += 1
+        future = self._client.submit(
+            perform,
+            _core.engine_version,
+            2 * seconds(threads),
+            pickle.dumps(batch),
+            key=f"aqmlab-{self._name}-{self._sent}",
+            pure=False,
+        )
+        self._under_way[future] = batch
+        self._returned.add(future)
+
+    def _receive(self) -> bool:
+        """Hand on what has come back; tell whether anything has."""
+        failure: Exception | None = None
+        returned = self._returned.next_batch(block=False)
+        for future, result in returned:
+            batch = self._under_way.pop(future)
+            if future.status == "finished":
+                self._finish(batch, *result)
+            elif future.status == "error":
+                failure = self._failed(batch, result[1]) or failure
+            else:
+                failure = failure or self._lost()
+        if failure:
+            raise failure
+        return bool(returned)
+
+    def _finish(self, batch: list[Task], took: float, outcomes: list[Outcome]) -> None:
+        for task, outcome in zip(batch, outcomes, strict=False):
+            self._on_done(task, outcome)
+        self._ahead.learn(batch[: len(outcomes)], took)
+        for task in batch[len(outcomes) :]:
+            self._ahead.put(task)
+
+    def _failed(self, batch: list[Task], error: BaseException) -> Exception | None:
+        from distributed import KilledWorker
+
+        if not isinstance(error, KilledWorker):
+            if isinstance(error, ClusterError):
+                return error
+            cause = error.__cause__ or error
+            return ClusterError(f"a batch could not be done: {type(cause).__name__}: {cause}")
+        if self._alone:
+            died = error.allowed_failures + 1
+            self._on_done(batch[0], Outcome(error=f"killed its worker {died} times: out of memory, or a crash"))
+        else:
+            self._suspects.extend(batch)
+        return None

@@ -1,0 +1,88 @@
+"""The fluid model of a scenario: its windows and its queue as differential equations, integrated by the engine."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any, Literal
+
+from aqmlab import _core
+from aqmlab.execute.replication import refuse_no_scenario
+from aqmlab.execute.task import advance
+from aqmlab.results.result import Result, Run
+from aqmlab.results.series import Recording
+from aqmlab.scenario import Scenario
+
+
+def fluid(
+    scenario: Scenario,
+    *,
+    tcp: Literal["padhye", "square-root"] = "padhye",
+    slow_start: bool = True,
+    thinned: bool = True,
+    merged: bool = False,
+    constant_rtt: bool = False,
+    step: float | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Result:
+    """Integrate the fluid model of a scenario: what `run` simulates, in the mean and without chance.
+
+    With ``tcp="square-root"``, ``slow_start=False``, ``thinned=False`` and ``constant_rtt=True`` these are the LRED
+    paper's equations (4) and (5).
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What to model: one managed queue, greedy or short TCP flows, UDP.
+    tcp : str
+        Which window goes with a loss ratio: ``padhye`` has time-outs, ``square-root`` has not.
+    slow_start : bool
+        Flows start in slow start until a first loss, instead of in congestion avoidance.
+    thinned : bool
+        What is dropped early does not come to the queue.
+    merged : bool
+        Take w(t)^2 for w(t) w(t - R), as papers do to linearise.
+    constant_rtt : bool
+        Keep the round-trip times as they are at the target, instead of letting them follow the queue.
+    step : float
+        The longest step in seconds, at most a quarter of the shortest round trip; by default that, 10 ms, or less.
+    progress : callable
+        Called now and then with the fraction of the work that is done.
+
+    Returns
+    -------
+    Result
+        Metrics and series as of `run`, one run of them; ``not_modelled`` says what the equations leave out, and what of
+        it matters for this run. What they say nothing of (time-outs, percentiles of delays) is None.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is not valid, or the equations cannot say what it is about; the message says why.
+    """
+    refuse_no_scenario(scenario)
+    scenario = scenario.anew()
+    options: dict[str, Any] = {
+        "tcp": tcp,
+        "slow_start": slow_start,
+        "thinned": thinned,
+        "merged": merged,
+        "constant_rtt": constant_rtt,
+    }
+    if step is not None:
+        if not math.isfinite(step):
+            raise _core.ScenarioError(f"fluid option step = {step}: must be in [1e-7, 1] s")
+        options["step"] = step
+    model = _core.Fluid(scenario.core, json.dumps(options))
+
+    def watch(fraction: float) -> bool:
+        if progress:
+            progress(fraction)
+        return True
+
+    advance(model, scenario.duration, watch)
+    left_out = json.loads(scenario.core.fluid_model())["not_modelled"] + model.remarks()
+    run = Run(**json.loads(model.results()))
+    recordings = {run.seed: Recording(model.series(), None)}
+    return Result(scenario, [run], recordings, _core.__version__, tuple(left_out))

@@ -1,0 +1,424 @@
+"""Running scenarios: replications side by side on all cores."""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from aqmlab import _core
+from aqmlab.execute.task import advance
+from aqmlab.execute.threads import cores, side_by_side
+from aqmlab.results.comparison import Comparison
+from aqmlab.results.result import Result, Run
+from aqmlab.results.series import Recording
+from aqmlab.scenario import Scenario, Settings, disciplines
+
+Progress = Callable[[float], None]
+
+MOST_SEEDS = 100_000
+"""The most replications of a scenario at once."""
+
+_UNRECORDED: Settings = {"record.series": False, "record.cwnd": "auto"}
+
+
+class Interrupted(KeyboardInterrupt):
+    """Raised when the user stops the runs.
+
+    Parameters
+    ----------
+    finished : Comparison
+        The replications that were finished by then.
+    wanted : int
+        How many were asked for.
+    """
+
+    def __init__(self, finished: Comparison, wanted: int) -> None:
+        self.finished = finished
+        count = sum(len(result.runs) for result in finished.values())
+        super().__init__(f"interrupted: {count} of {wanted} runs finished")
+
+
+class RunFailed(RuntimeError):  # noqa: N818  it is the run that failed, there is no error in the program that asks
+    """Raised when a run breaks off by itself.
+
+    Parameters
+    ----------
+    message : str
+        Which run, and why.
+    finished : Comparison
+        The replications that were finished by then.
+    """
+
+    def __init__(self, message: str, finished: Comparison) -> None:
+        self.finished = finished
+        super().__init__(message)
+
+
+def run(
+    scenario: Scenario,
+    seeds: int | Iterable[int] | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    check: bool = False,
+) -> Result:
+    """Simulate a scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What to simulate.
+    seeds : int or iterable of int
+        How many replications, with the seeds s, s + 1, … where s is the scenario's seed; or the seeds
+        themselves. By default one run with the scenario's seed.
+    jobs : int
+        How many runs at a time; by default as many as there are cores.
+    progress : callable
+        Called now and then, from the calling thread, with the fraction of the work that is done.
+    check : bool
+        Keep account of every packet, and fail where the account or the metrics cannot be; it costs time and changes no
+        result.
+
+    Returns
+    -------
+    Result
+        Metrics and series.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is not valid.
+    MemoryError
+        If the runs would need more memory than there is.
+    RunFailed
+        If a run breaks off.
+    Interrupted
+        If the user presses Ctrl-C; it carries the runs that were finished.
+    """
+    refuse_no_scenario(scenario)
+    return compare_scenarios({scenario.aqm: scenario}, seeds, jobs, progress, check)[scenario.aqm]
+
+
+def compare(
+    scenario: Scenario,
+    aqms: Iterable[str],
+    seeds: int | Iterable[int] | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    check: bool = False,
+) -> Comparison:
+    """Simulate a scenario with several queue disciplines.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What to simulate.
+    aqms : iterable of str
+        The disciplines, each ``name`` or ``name:key=value,key=value``; these texts label the results. ``all``
+        stands for every name of `aqmlab.disciplines`.
+    seeds : int or iterable of int
+        As for `run`; all disciplines get the same seeds.
+    jobs : int
+        How many runs at a time; by default as many as there are cores.
+    progress : callable
+        Called now and then, from the calling thread, with the fraction of the work that is done.
+    check : bool
+        Keep account of every packet, and fail where the account or the metrics cannot be; it costs time and changes no
+        result.
+
+    Returns
+    -------
+    Comparison
+        A result for each discipline.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is not valid with one of the disciplines.
+    MemoryError
+        If the runs would need more memory than there is.
+    RunFailed
+        If a run breaks off.
+    Interrupted
+        If the user presses Ctrl-C; it carries the runs that were finished.
+    """
+    refuse_no_scenario(scenario)
+    return compare_scenarios(
+        {spec: scenario.with_aqm(spec) for spec in spelled_out(aqms)}, seeds, jobs, progress, check
+    )
+
+
+def spelled_out(aqms: Iterable[str]) -> list[str]:
+    """Put the names of all disciplines in the place of ``all``.
+
+    Parameters
+    ----------
+    aqms : iterable of str
+        Disciplines, each ``name``, ``name:key=value,key=value`` or ``all``.
+
+    Returns
+    -------
+    list of str
+        The same with each name once; one that is asked for by ``all`` may be given besides.
+
+    Raises
+    ------
+    TypeError
+        If they are one text.
+    ValueError
+        If one is given twice.
+    """
+    if isinstance(aqms, str):
+        raise TypeError(f"aqms = {aqms!r}: must be a list of texts: [{aqms!r}]")
+    given = list(aqms)
+    if twice := sorted({spec for spec in given if given.count(spec) > 1}):
+        raise ValueError(f"{', '.join(twice)} given twice")
+    every = [name for spec in given for name in (disciplines() if spec == "all" else [spec])]
+    return list(dict.fromkeys(every))
+
+
+def compare_scenarios(
+    scenarios: Mapping[str, Scenario],
+    seeds: int | Iterable[int] | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    check: bool = False,
+) -> Comparison:
+    """Simulate several scenarios.
+
+    Parameters
+    ----------
+    scenarios : mapping
+        What to simulate, by label.
+    seeds : int or iterable of int
+        As for `run`.
+    jobs : int
+        How many runs at a time; by default as many as there are cores.
+    progress : callable
+        Called now and then, from the calling thread, with the fraction of the work that is done.
+    check : bool
+        Keep account of every packet, and fail where the account or the metrics cannot be; it costs time and changes no
+        result.
+
+    Returns
+    -------
+    Comparison
+        A result for each label.
+    """
+    if not scenarios:
+        raise ValueError("nothing to simulate")
+    scenarios = {label: scenario.anew() for label, scenario in scenarios.items()}
+    for scenario in scenarios.values():
+        scenario.check()
+    if same := repeated(scenarios):
+        raise ValueError(f"{same[0]} and {same[1]} are the same")
+    if isinstance(seeds, Iterable):
+        seeds = list(seeds)  # each scenario asks for them
+    chosen = {label: chosen_seeds(scenario, seeds) for label, scenario in scenarios.items()}
+    # Seed after seed: when the runs are stopped, each scenario has about as many as the others.
+    tasks = [
+        _Task(label, scenarios[label], seed, check)
+        for row in zip(*chosen.values(), strict=True)
+        for label, seed in zip(chosen, row, strict=True)
+    ]
+    workers = chosen_workers(jobs, len(tasks))
+    _refuse_too_much_memory(scenarios.values(), len(tasks) // len(scenarios), workers)
+    try:
+        _perform(tasks, workers, progress)
+    except KeyboardInterrupt:
+        raise Interrupted(_finished(scenarios, tasks), len(tasks)) from None
+    if progress:
+        progress(1.0)
+    for task in tasks:
+        if reason := task.failure:
+            raise RunFailed(
+                f"run failed: {task.label}, seed {task.seed}: {reason}", _finished(scenarios, tasks)
+            ) from reason
+    return _finished(scenarios, tasks)
+
+
+def repeated(scenarios: Mapping[str, Scenario]) -> tuple[str, str] | None:
+    """Find two labels of one scenario, whose results would be the same.
+
+    Parameters
+    ----------
+    scenarios : mapping
+        Valid scenarios by label.
+
+    Returns
+    -------
+    tuple of two str or None
+        The labels, or none when all differ.
+    """
+    seen: dict[str, str] = {}
+    for label, scenario in scenarios.items():
+        first = seen.setdefault(json.dumps(scenario.resolved, sort_keys=True), label)
+        if first != label:
+            return first, label
+    return None
+
+
+@dataclass
+class _Task:
+    """One run, as it proceeds in a thread of its own."""
+
+    label: str
+    scenario: Scenario
+    seed: int
+    check: bool
+    done: float = 0.0
+    results: str = ""
+    recording: Recording | None = None
+    failure: BaseException | None = None
+
+    def perform(self, go_on: Callable[[], bool]) -> None:
+        """Simulate, and keep what goes wrong for whoever asked for it."""
+        try:
+            self.simulate(go_on)
+        except (KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise
+        except BaseException as error:  # a panic of the engine is no Exception
+            self.failure = error
+
+    def simulate(self, go_on: Callable[[], bool]) -> None:
+        """Run to the end, or until told to stop: the engine lets other threads go on, and looks up between slices."""
+        simulation = _core.Simulation(self.scenario.core, self.seed, self.check)
+
+        def look(fraction: float) -> bool:
+            self.done = fraction
+            return go_on()
+
+        if advance(simulation, self.scenario.duration, look):
+            if self.check and (violations := simulation.violations()):
+                raise RuntimeError(f"the run does not add up: {'; '.join(violations)}")
+            self.recording = Recording(simulation.series(), simulation.cwnd())
+            self.results = simulation.results()
+
+    @property
+    def outcome(self) -> tuple[Run, Recording] | None:
+        """What came of it; read here and not in the threads, which would wait for each other meanwhile."""
+        return (Run(**json.loads(self.results)), self.recording) if self.recording and self.results else None
+
+
+def _perform(tasks: Sequence[_Task], workers: int, progress: Progress | None) -> None:
+    """Do the tasks side by side, the first first; when interrupted, stop those that are under way."""
+
+    def watch() -> None:
+        if progress:
+            progress(sum(task.done for task in tasks) / len(tasks))
+
+    side_by_side(iter(tasks), _Task.perform, workers, watch)
+
+
+def _finished(scenarios: Mapping[str, Scenario], tasks: Sequence[_Task]) -> Comparison:
+    """Put together what is there, in the order of the tasks whatever finished first."""
+    results = {}
+    for label, scenario in scenarios.items():
+        outcomes = [outcome for task in tasks if task.label == label and (outcome := task.outcome)]
+        if outcomes:
+            runs = [run for run, _ in outcomes]
+            recordings = {run.seed: recording for run, recording in outcomes}
+            results[label] = Result(scenario, runs, recordings, _core.__version__)
+    return Comparison(results)
+
+
+def refuse_no_scenario(scenario: object) -> None:
+    """Tell who gives the name of a scenario how to load it.
+
+    Parameters
+    ----------
+    scenario : object
+        What was given as a scenario.
+
+    Raises
+    ------
+    TypeError
+        If it is none.
+    """
+    if not isinstance(scenario, Scenario):
+        cure = f": load it with Scenario.load({scenario!r})" if isinstance(scenario, str) else ""
+        raise TypeError(f"scenario = {scenario!r}: must be a Scenario{cure}")
+
+
+def chosen_seeds(scenario: Scenario, seeds: int | Iterable[int] | None) -> list[int]:
+    """Give the seeds that are meant.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario, whose seed is the first.
+    seeds : int or iterable of int
+        As for `run`.
+
+    Returns
+    -------
+    list of int
+        The seeds, all different.
+    """
+    if seeds is None:
+        return [scenario.seed]
+    if not isinstance(seeds, Iterable):
+        count = _whole("seeds", seeds)
+        if not 1 <= count <= MOST_SEEDS:
+            raise ValueError(f"seeds = {count}: must be in [1, {MOST_SEEDS}]")
+        chosen = list(range(scenario.seed, scenario.seed + count))
+    else:
+        chosen = [_whole("seeds", seed) for seed in seeds]
+        if not 1 <= len(chosen) <= MOST_SEEDS:
+            raise ValueError(f"seeds: {len(chosen)} of them; must be in [1, {MOST_SEEDS}]")
+        if len(set(chosen)) < len(chosen):
+            raise ValueError(f"seeds = {chosen}: must be all different")
+    for extreme in (min(chosen), max(chosen)):
+        scenario.with_(seed=extreme).check()  # the schema says what a seed may be
+    return chosen
+
+
+def _whole(name: str, value: object) -> int:
+    """Take a whole number of any type, NumPy's too."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name} = {value!r}: must be a whole number")
+    return operator.index(value)
+
+
+def chosen_workers(jobs: int | None, tasks: int) -> int:
+    """Tell how many runs to do at a time.
+
+    Parameters
+    ----------
+    jobs : int
+        As for `run`.
+    tasks : int
+        How many runs there are to do.
+
+    Returns
+    -------
+    int
+        As many as asked for or as there are cores, but not more than runs.
+    """
+    if jobs is not None:
+        jobs = _whole("jobs", jobs)
+        if jobs < 1:
+            raise ValueError(f"jobs = {jobs}: must be at least 1")
+    return min(jobs or cores(), tasks)
+
+
+def _refuse_too_much_memory(scenarios: Iterable[Scenario], seeds: int, workers: int) -> None:
+    """Raise an error if the largest runs that may meet, and all series, do not fit into the memory that is free."""
+    import psutil
+
+    kept, passing = 0, []
+    for scenario in scenarios:
+        bare = scenario.with_(_UNRECORDED).memory
+        kept += (scenario.memory - bare) * seeds
+        passing += [bare] * min(seeds, workers)
+    need = kept + sum(sorted(passing)[-workers:])
+    free = psutil.virtual_memory().available
+    if need > free:
+        together = f" for {workers} runs at a time" if workers > 1 else ""
+        fewer = f"; fewer {'jobs' if workers > 1 else 'flows'} need less"
+        if kept > free / 2:
+            fewer += "; the series of all runs are kept: without them (record.series = false) less is needed"
+        raise MemoryError(
+            f"about {need / 1e9:.1f} GB of memory needed{together}, and {free / 1e9:.1f} GB are free{fewer}"
+        )

@@ -1,0 +1,217 @@
+"""The judges of what the study claims of losses in a row with tail drop and RED, and of what averaging does."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from aqmlab.library.impact.claims import CLOSE
+from aqmlab.library.impact.curves import (
+    FLOWS,
+    LOAD,
+    in_model,
+    present_splits,
+)
+from aqmlab.library.impact.losses import LAST_BIN, LENGTHS, at_least, counted, longest, orders
+from aqmlab.library.impact.measures import (
+    HERO,
+    MIN_TH,
+    MIXED,
+    PACKET_TIME,
+    RED,
+    SURGE_BEGIN,
+    SURGE_END,
+    TD,
+    dropped,
+    mean,
+    over,
+    udp_loss,
+)
+from aqmlab.papers import Check, Evidence, Judgement
+
+# An order of magnitude, rounded: from 10^0.5 on.
+ORDER = 0.5
+# About the time that RED's average takes to follow the queue, 500 packets, in s.
+REACTION = 0.5
+
+
+def more_than_five(evidence: Evidence) -> Judgement:
+    """Compare how often a UDP flow loses more than 5 in a row."""
+    runs = evidence["mixed"]
+    at = MIXED["Exp6"]
+    own = {label: counted(runs, label, at) for label in (RED, TD)}
+    simulated = orders("simulated, Exp6: P(> 5 in a row) of RED over tail drop's", own[RED], own[TD], 6, least=ORDER)
+    modelled = in_model(
+        f"open-loop model, load {LOAD}, a flow of {FLOWS}: the same", RED, TD, 6, FLOWS, evidence.quick, least=ORDER
+    )
+    loss = {label: mean(udp_loss(runs, label, at)) for label in (RED, TD)}
+    alone = 5 * math.log10(loss[RED] / loss[TD])
+    whole = 100 * float(np.nan_to_num(at_least(counted(runs, RED, at, "bottleneck"))[14]))
+    most = longest(runs, RED, at, "bottleneck")
+    return Judgement(
+        [simulated, modelled],
+        f"Of RED's runs of losses of all packets {whole:.2g} % are of 15 and more, the longest of "
+        f"{_counted_up_to(most)}; but a hundred packets of others pass between two of this flow. Losses of "
+        f"{loss[RED]:.0f} and {loss[TD]:.0f} % that knew nothing of each other would make {alone:.1f} orders of "
+        "magnitude; the model's sources never slow down, so that its average swings across the step.",
+    )
+
+
+def longest_runs(evidence: Evidence) -> Judgement:
+    """Tell the longest runs of losses of a UDP flow."""
+    runs = evidence["mixed"]
+    at = MIXED["Exp6"]
+    found = {label: longest(runs, label, at) for label in (RED, TD)}
+    every = longest(runs, RED, at, "bottleneck")
+    flows = int(runs.of(RED, at)["classes.udp.flows"].sum())
+    minutes = (runs.duration - runs.study.scenario.warmup) / 60
+    seen = f"in {flows * minutes:.0f} min of a flow"
+    return Judgement(
+        [
+            Check.exact(f"longest run of a UDP flow with RED, {seen}", found[RED], unit="packets", least=16),
+            Check.exact(f"longest run of a UDP flow with tail drop, {seen}", found[TD], unit="packets", most=7),
+        ],
+        "The longer one looks the longer the longest. A UDP flow of 12.5 packets a second loses 16 in a row only if "
+        f"all is dropped for more than a second, or by chance. The longest run of all packets with RED is "
+        f"{_counted_up_to(every)}; a hundred pass between two of a UDP flow.",
+    )
+
+
+def alike(evidence: Evidence) -> Judgement:
+    """Compare the losses in a row of UDP with TCP's."""
+    runs = evidence["mixed"]
+    at = MIXED["Exp6"]
+    checks = [
+        Check.of(
+            f"{label}: mean run of losses of FTP over UDP's",
+            over(
+                runs.values("classes.ftp.loss_run_mean", label, at), runs.values("classes.udp.loss_run_mean", label, at)
+            ),
+            least=1 - CLOSE,
+            most=1 + CLOSE,
+        )
+        for label in (TD, RED)
+    ]
+    return Judgement(
+        checks,
+        "A full buffer takes several packets of a burst of TCP at once, and of UDP, whose packets come singly, one. "
+        "RED draws a packet here and there, unless its average is above max_th.",
+    )
+
+
+def longer_of_all(evidence: Evidence) -> Judgement:
+    """Compare the losses in a row of all packets with those of a UDP flow."""
+    runs = evidence["mixed"]
+    at = MIXED["Exp6"]
+    checks = [
+        orders(
+            f"{label}: P(> {n - 1} in a row) of all packets over that of a UDP flow",
+            counted(runs, label, at, "bottleneck"),
+            counted(runs, label, at),
+            n,
+            least=0,
+        )
+        for label in (TD, RED)
+        for n in LENGTHS
+    ]
+    share = {label: mean(udp_loss(runs, label, at)) for label in (TD, RED)}
+    return Judgement(
+        checks,
+        "Packets that arrive one after the other find the same queue, full or not; those of a UDP flow are 80 ms "
+        f"apart, and the next is lost nearly whatever became of the last ({share[TD]:.0f} % with tail drop, "
+        f"{share[RED]:.0f} % with RED). Where drops are spaced, arrivals in a row are spared on purpose.",
+    )
+
+
+def averaging_lengthens(evidence: Evidence) -> Judgement:
+    """Compare losses in a row with RED that averages long and with RED that does not."""
+    runs = evidence["averaging"]
+    weights = runs.points("aqm.w_q")
+    slow, at_once = ({"aqm.w_q": w} for w in (weights[0], weights[-1]))
+    checks = [
+        orders(
+            f"{title}: P(> {n - 1} in a row) with w = {weights[0]:g} over that with w = {weights[-1]:g}",
+            counted(runs, RED, slow, owner),
+            counted(runs, RED, at_once, owner),
+            n,
+            least=0,
+        )
+        for title, owner in (("all packets", "bottleneck"), ("a UDP flow", "udp"))
+        for n in LENGTHS
+    ]
+    most = {w: longest(runs, RED, {"aqm.w_q": w}, "bottleneck") for w in (weights[0], weights[-1])}
+    return Judgement(
+        checks,
+        "Above max_th RED drops all that comes until its average has come down, for as long as it averages; without "
+        "an average until one packet has left, as tail drop does. The longest run of all packets is "
+        f"{_counted_up_to(most[weights[0]])} with w = {weights[0]:g} and {_counted_up_to(most[weights[-1]])} with w = "
+        f"{weights[-1]:g}.",
+    )
+
+
+def _counted_up_to(length: float) -> str:
+    """Say how long a run is: the last bin has all that are longer."""
+    return f"{length:.0f} or more" if length >= LAST_BIN else f"{length:.0f}"
+
+
+def reacts_faster(evidence: Evidence) -> Judgement:
+    """Compare what is dropped at the begin of a surge."""
+    runs = evidence["surge"]
+    early = [
+        dropped(runs, HERO, seed, SURGE_BEGIN, SURGE_BEGIN + REACTION)
+        - dropped(runs, RED, seed, SURGE_BEGIN, SURGE_BEGIN + REACTION)
+        for seed in runs.study.seeds
+    ]
+    return Judgement(
+        [
+            Check.of(
+                f"packets dropped in the first {REACTION:g} s of the surge, GRED-I less RED",
+                early,
+                unit="packets",
+                least=0,
+            )
+        ],
+        "GRED-I's probability follows the queue at once, RED's its average, which takes 0.4 s to follow by two "
+        "thirds; but RED's average is near its step before the surge, past which it drops everything.",
+    )
+
+
+def after_the_peak(evidence: Evidence) -> Judgement:
+    """Count what is dropped from a short queue after a surge of UDP has ended."""
+    runs = evidence["surge"]
+    checks = []
+    for label, bound in ((RED, {"least": 1.0}), (HERO, {"most": 0.0})):
+        checks.append(
+            Check.of(
+                f"{label}: packets dropped in the 2 s after the surge while fewer than {MIN_TH} wait",
+                [dropped(runs, label, seed, SURGE_END, SURGE_END + 2, MIN_TH) for seed in runs.study.seeds],
+                unit="packets",
+                **bound,
+            )
+        )
+    lag = math.log(3) / 0.002 * PACKET_TIME
+    return Judgement(
+        checks,
+        f"From max_th RED's average takes {lag:.2f} s of full load to min_th after the queue has gone, longer if fewer "
+        "packets come and less from where it stood lower, and drops until then; GRED-I looks at the queue and drops "
+        "nothing below min_th.",
+    )
+
+
+def split_matters(evidence: Evidence) -> Judgement:
+    """Tell how the longest runs depend on how fast a UDP flow is."""
+    runs = evidence["split"]
+    points = present_splits(runs)
+    few, many = min(points), max(points)
+    fast, slow = ({label: counted(runs, label, points[flows]) for label in (RED, TD)} for flows in (few, many))
+    top = {label: longest(runs, label, points[few]) for label in (RED, TD)}
+    return Judgement(
+        [
+            orders(f"RED: P(> 5 in a row) in {few} flow over that in {many}", fast[RED], slow[RED], 6, least=ORDER),
+            orders(f"{few} flow: P(> 5 in a row) of RED over tail drop's", fast[RED], fast[TD], 6, least=ORDER),
+        ],
+        "The paper does not say into how many flows its UDP is split. A flow of 1 Mbit/s has a packet every 8 ms, of "
+        f"which several fall into the time in which RED drops everything: its longest run is {top[RED]:.0f} packets, "
+        f"and {top[TD]:.0f} with tail drop.",
+    )

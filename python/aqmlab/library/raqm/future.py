@@ -1,0 +1,358 @@
+"""RAQM, what its authors leave to the future: several bottlenecks, and sub-aggregates with guarantees."""
+
+from collections.abc import Iterator
+
+from aqmlab.papers import At, Axis, Check, Claim, Curve, Evidence, Experiment, Figure, Judgement, Panel, Runs
+from aqmlab.papers.describe.sketch import bars
+from aqmlab.results.summary import Summary
+
+_Q0 = 50.0
+"""The target queue, in packets."""
+_C = 10e6
+"""The link's rate, in bit/s."""
+
+_LINKS = ("first", "second", "third")
+_CROSS = {link: f"traffic.cross{number}.count" for number, link in enumerate(_LINKS, 1)}
+_AT = _CROSS["first"]
+
+_PLAIN, _SHARED, _CORRECTED = "RAQM", "RAQM, shares", "RAQM, shares, corrected"
+_FLOOD = "traffic.flood.rate"
+_SHARES = {"first": 0.5, "second": 0.3, "third": 0.2}
+_MEMBERS = {"first": ("first",), "second": ("second",), "third": ("third", "flood")}
+"""The traffic of each aggregate."""
+
+EXPERIMENTS = [
+    Experiment(
+        name="bottlenecks",
+        title="Three bottlenecks in a row",
+        scenario="raqm/bottlenecks",
+        aqms={_PLAIN: "raqm:q0=50", "PI": "pi:q0=50", "REM": "rem:q0=50"},
+        vary={path: [20, 100] for path in _CROSS.values()},
+        method="paired",
+    ),
+    Experiment(
+        name="sub-aggregates",
+        title="Sub-aggregates with shares of the link",
+        scenario="raqm/sub-aggregates",
+        aqms={
+            _PLAIN: "raqm:shares=[1],r0=literal",
+            _SHARED: "raqm:r0=literal",
+            _CORRECTED: "raqm:r0=corrected",
+        },
+        vary={_FLOOD: ["200 kbit/s", "8 Mbit/s"]},
+    ),
+]
+
+
+def _handicaps(runs: Runs, label: str, at: At) -> list[float]:
+    """Give the goodput of a long flow over that of a flow of the cross traffic, of each seed."""
+    import polars
+
+    goodput = [polars.col(f"classes.{name}.goodput") for name in ("long", "cross1", "cross2", "cross3")]
+    counts = [20, *(at[_AT] for _ in _LINKS)]
+    each = [one / count for one, count in zip(goodput, counts, strict=True)]
+    return list(runs.of(label, at).sort("seed").select(value=each[0] * 3 / (each[1] + each[2] + each[3]))["value"])
+
+
+def _points(runs: Runs) -> list[At]:
+    return [dict.fromkeys(_CROSS.values(), count) for count in runs.points(_AT)]
+
+
+def _at_bottlenecks(evidence: Evidence) -> Iterator[Curve]:
+    """Draw the three queues, and how long flows fare."""
+    runs = evidence["bottlenecks"]
+    points = _points(runs)
+    for panel, at in zip("ab", points, strict=True):
+        for label in runs.labels:
+            told = [runs.mean(f"links.{link}.queue_mean", label, at) for link in _LINKS]
+            yield bars(panel, label, _LINKS, told)
+    places = tuple(f"{at[_AT]:g}" for at in points)
+    for label in runs.labels:
+        yield bars("c", label, places, [Summary.of(_handicaps(runs, label, at)) for at in points])
+
+
+def _parts(runs: Runs, label: str, name: str, at: At) -> list[float]:
+    """Give what an aggregate gets of the link, of each seed."""
+    import polars
+
+    sent = sum((polars.col(f"classes.{one}.throughput") for one in _MEMBERS[name]), polars.lit(0.0))
+    return [float(one) for one in runs.of(label, at).sort("seed").select(value=sent / _C)["value"]]
+
+
+def _with_shares(evidence: Evidence) -> Iterator[Curve]:
+    """Draw each aggregate's part of the link, with little of the flood and with much."""
+    runs = evidence["sub-aggregates"]
+    for panel, rate in zip("ab", runs.points(_FLOOD), strict=True):
+        for label in runs.labels:
+            told = [Summary.of(_parts(runs, label, name, {_FLOOD: rate})) for name in _SHARES]
+            yield bars(panel, label, tuple(_SHARES), told)
+        yield Curve(panel, "share", tuple(_SHARES), list(_SHARES.values()), style="points")
+
+
+_LINK, _QUEUE = Axis("Bottleneck"), Axis("Average queue length (packets)", 0, 100)
+_AGGREGATE, _PART = Axis("Aggregate"), Axis("Part of the link", 0, 1)
+
+FIGURES = [
+    Figure(
+        name="bottlenecks",
+        title="Three bottlenecks in a row",
+        panels=[
+            Panel("a", "Queues, 20 flows more at each", _LINK, _QUEUE),
+            Panel("b", "Queues, 100 flows more at each", _LINK, _QUEUE),
+            Panel(
+                "c",
+                "How the 20 long flows fare",
+                Axis("Flows that cross only one"),
+                Axis("Goodput, over three / over one", 0),
+            ),
+        ],
+        curves=_at_bottlenecks,
+        needs=["bottlenecks"],
+        caption="The last 100 s. All round trips are 100 ms beside the queues; q0 = 50. NewReno with time-outs of at "
+        "least 0.2 s, unlike the paper's cases.",
+        beyond=True,
+    ),
+    Figure(
+        name="sub-aggregates",
+        title="RAQM with sub-aggregates: what each gets of the link",
+        panels=[
+            Panel("a", "Flood of 200 kbit/s", _AGGREGATE, _PART),
+            Panel("b", "Flood of 8 Mbit/s", _AGGREGATE, _PART),
+        ],
+        curves=_with_shares,
+        needs=["sub-aggregates"],
+        caption="The last 100 s. 20, 20 and 40 long flows; the third aggregate has the flood, UDP that reacts to "
+        "nothing. NewReno with time-outs of at least 0.2 s, unlike the paper's cases.",
+        beyond=True,
+    ),
+]
+
+
+def _queues_at_target(evidence: Evidence) -> Judgement:
+    """Check RAQM's mean queue at each bottleneck."""
+    runs = evidence["bottlenecks"]
+    checks = [
+        Check.of(
+            f"mean queue of the {link} bottleneck, {at[_AT]:g} flows more",
+            runs.values(f"links.{link}.queue_mean", runs.hero, at),
+            unit="packets",
+            least=0.8 * _Q0,
+            most=1.2 * _Q0,
+        )
+        for at in _points(runs)
+        for link in _LINKS
+    ]
+    rates = ", ".join(
+        f"{_mean_of_links(runs, runs.hero, 'loss_ratio', at):.1%} are lost and "
+        f"{_mean_of_links(runs, runs.hero, 'utilisation', at):.1%} of "
+        f"the link is used with {at[_AT]:g}"
+        for at in _points(runs)
+    )
+    return Judgement(
+        checks,
+        "RAQM steers the rate of arrivals to C, not the queue. A link that loses l and is busy all the time has "
+        "arrivals of C / (1 - l): the greater l, the harder p(k) climbs until the queue is short enough for the link "
+        "to idle, or p(k) is 1 and the queue at l q0; with a small l it climbs slowly from .0002. At these "
+        f"bottlenecks {rates} flows more.",
+    )
+
+
+def _mean_of_links(runs: Runs, label: str, metric: str, at: At) -> float:
+    return sum(runs.mean(f"links.{link}.{metric}", label, at).mean or 0 for link in _LINKS) / len(_LINKS)
+
+
+def _off(runs: Runs, label: str, at: At) -> list[float]:
+    """Give how far the mean queues are from their target, of each seed: the mean of the bottlenecks."""
+    import polars
+
+    off = [(polars.col(f"links.{link}.queue_mean") - _Q0).abs() for link in _LINKS]
+    return [float(one) for one in runs.of(label, at).sort("seed").select(value=sum(off[1:], off[0]) / 3)["value"]]
+
+
+def _closer_than_others(evidence: Evidence) -> Judgement:
+    """Compare how far the queues are from their target."""
+    runs = evidence["bottlenecks"]
+    checks = [
+        Check.of(
+            f"|mean queue - q0|, {other} less {runs.hero}, {at[_AT]:g} flows more",
+            [a - b for a, b in zip(_off(runs, other, at), _off(runs, runs.hero, at), strict=True)],
+            unit="packets",
+            least=0,
+        )
+        for at in _points(runs)
+        for other in runs.others
+    ]
+    queues = "; ".join(
+        ", ".join(f"{label} {_mean_of_links(runs, label, 'queue_mean', at):.0f}" for label in runs.labels)
+        + f" with {at[_AT]:g} flows more"
+        for at in _points(runs)
+    )
+    return Judgement(
+        checks,
+        f"Means of the three bottlenecks in the last 100 s, in packets: {queues}. PI and REM integrate the error of "
+        "the queue and come to rest at the target alone, however long it takes; RAQM integrates the error of the rate.",
+    )
+
+
+def _fair_to_long_flows(evidence: Evidence) -> Judgement:
+    """Compare the goodput of flows over three bottlenecks with that of flows over one."""
+    runs = evidence["bottlenecks"]
+    checks, told = [], []
+    for at in _points(runs):
+        own = _handicaps(runs, runs.hero, at)
+        for other in runs.others:
+            more = [a - b for a, b in zip(own, _handicaps(runs, other, at), strict=True)]
+            name = f"goodput of a long flow over that of another, {runs.hero} less {other}, {at[_AT]:g} flows more"
+            checks.append(Check.of(name, more, least=0))
+        for label in runs.labels:
+            overflows = _mean_of_links(runs, label, "drops_overflow", at)
+            drops = overflows + _mean_of_links(runs, label, "drops_early", at)
+            bias = [runs.mean(f"classes.{name}.loss_ratio", label, at).mean or 0 for name in ("long", "cross2")]
+            told.append(
+                f"with {label} and {at[_AT]:g} flows more {_average(_handicaps(runs, label, at)):.2f}, where "
+                f"{overflows / drops:.0%} of the drops are overflows and at the second bottleneck long flows lose "
+                f"{bias[0]:.1%}, others {bias[1]:.1%}"
+            )
+    return Judgement(
+        checks,
+        "Three times the loss of one bottleneck leaves the square-root law's flow 1 / sqrt(3) = .58 of the rate, less "
+        "for the longer round trip and for time-outs. Early drops hit every packet alike, overflows whoever comes in "
+        f"bursts. The ratio is, {'; '.join(told)}.",
+    )
+
+
+def _average(values: list[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _guarantees(evidence: Evidence) -> Judgement:
+    """Check what each aggregate gets with shares, of its own share."""
+    runs = evidence["sub-aggregates"]
+    checks = []
+    for rate in runs.points(_FLOOD):
+        for name, share in _SHARES.items():
+            got = [part / share for part in _parts(runs, _SHARED, name, {_FLOOD: rate})]
+            checks.append(Check.of(f"part of its share that the {name} gets, {_flood(rate)}", got, least=0.9))
+    most = runs.points(_FLOOD)[-1]
+    corrected, literal = (
+        ", ".join(
+            f"{_average(_parts(runs, label, name, {_FLOOD: most})) / share:.2f}" for name, share in _SHARES.items()
+        )
+        for label in (_CORRECTED, _SHARED)
+    )
+    overflows = [runs.mean("drops_overflow", label, {_FLOOD: most}).mean or 0 for label in (_CORRECTED, _SHARED)]
+    return Judgement(
+        checks,
+        "Met is taken as nine tenths. r0 is for arrivals, so what an aggregate loses is missing from its share. With "
+        f"r0 corrected for that the parts beside the {_flood(most)} are {corrected} instead of {literal}. By the "
+        "paper's r0 that flood has p(k) = 1 for good; by the other its p(k) must find the middle, with an alpha that "
+        f"is made for sources that react. {overflows[0]:.0f} packets a run overflow then, instead of "
+        f"{overflows[1]:.0f}, and they are anyone's.",
+    )
+
+
+def _flood(rate: float) -> str:
+    return f"flood of {rate / 1e6:g} Mbit/s"
+
+
+def _protection(evidence: Evidence) -> Judgement:
+    """Compare the first two aggregates with shares and without."""
+    runs = evidence["sub-aggregates"]
+    checks = [
+        Check.of(
+            f"part of the link that the {name} gets, with shares less without, {_flood(rate)}",
+            [a - b for a, b in zip(*(_parts(runs, label, name, at) for label in (_SHARED, _PLAIN)), strict=True)],
+            least=0,
+        )
+        for rate in runs.points(_FLOOD)
+        for at in [{_FLOOD: rate}]
+        for name in ("first", "second")
+    ]
+    most = {_FLOOD: runs.points(_FLOOD)[-1]}
+    beside = runs.mean("classes.third.throughput", _SHARED, most, scale=1e-6).mean or 0
+    return Judgement(
+        checks,
+        "One p for all divides the link by the number of flows, and what does not react takes what it sends. A p of "
+        f"its own confines the {_flood(most[_FLOOD])} to its aggregate, where it leaves {beside:.2g} Mbit/s to the TCP "
+        "flows beside it.",
+    )
+
+
+def _no_waste(evidence: Evidence) -> Judgement:
+    """Compare the link's utilisation with shares and without."""
+    runs = evidence["sub-aggregates"]
+    checks = [
+        Check.of(
+            f"utilisation, with shares less without, {_flood(rate)}",
+            runs.differences("utilisation", _SHARED, _PLAIN, {_FLOOD: rate}, scale=100),
+            unit="%",
+            least=-1,
+        )
+        for rate in runs.points(_FLOOD)
+    ]
+    return Judgement(
+        checks,
+        "No waste is taken as less than 1 % of the link. In the queue-dependent mode an empty queue drops nothing, "
+        "whosesoever share it is.",
+    )
+
+
+_HOPS_WHERE = "Section 6 leaves several hops to the future"
+_SHARES_WHERE = "Section 6 leaves sub-aggregates to the future"
+
+CLAIMS = [
+    Claim(
+        name="hops-target",
+        text="Where there are several bottlenecks, RAQM holds the queue of each at its target.",
+        where=_HOPS_WHERE,
+        judge=_queues_at_target,
+        needs=["bottlenecks"],
+        shown=["bottlenecks"],
+        beyond=True,
+    ),
+    Claim(
+        name="hops-closer",
+        text="Where there are several bottlenecks, RAQM's queues are closer to their target than those of PI and REM.",
+        where=_HOPS_WHERE,
+        judge=_closer_than_others,
+        needs=["bottlenecks"],
+        shown=["bottlenecks"],
+        beyond=True,
+    ),
+    Claim(
+        name="hops-fair",
+        text="RAQM is no harder than PI and REM on flows that cross several bottlenecks.",
+        where=_HOPS_WHERE,
+        judge=_fair_to_long_flows,
+        needs=["bottlenecks"],
+        shown=["bottlenecks"],
+        beyond=True,
+    ),
+    Claim(
+        name="shares-guaranteed",
+        text="With an expected rate of its own each sub-aggregate gets its share of the link, whatever others send.",
+        where=_SHARES_WHERE,
+        judge=_guarantees,
+        needs=["sub-aggregates"],
+        shown=["sub-aggregates"],
+        beyond=True,
+    ),
+    Claim(
+        name="shares-protect",
+        text="Sub-aggregates protect those with few flows from many, and from a flood.",
+        where=_SHARES_WHERE,
+        judge=_protection,
+        needs=["sub-aggregates"],
+        shown=["sub-aggregates"],
+        beyond=True,
+    ),
+    Claim(
+        name="shares-no-waste",
+        text="Sub-aggregates use the link as well as one aggregate.",
+        where=_SHARES_WHERE,
+        judge=_no_waste,
+        needs=["sub-aggregates"],
+        shown=["sub-aggregates"],
+        beyond=True,
+    ),
+]

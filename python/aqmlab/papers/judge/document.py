@@ -1,0 +1,228 @@
+"""What a reproduction found as one document, from which pages are made without running anything again."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from aqmlab import _core
+from aqmlab.papers.describe.paper import Claim, Experiment, Item, Table
+from aqmlab.papers.judge.findings import Assessment, Drawn, Ruling
+from aqmlab.papers.run.evidence import Evidence, Runs
+from aqmlab.papers.show.layout import Sheet
+from aqmlab.papers.show.texts import files, heading
+from aqmlab.sweeps.study import Study
+
+Document = dict[str, Any]
+
+
+def document(
+    assessment: Assessment, sheets: Mapping[str, Sheet], command: str, seconds: float | None = None
+) -> Document:
+    """Put all that was found in one document.
+
+    Parameters
+    ----------
+    assessment : Assessment
+        Figures, tables and verdicts.
+    sheets : mapping
+        What each figure shows, by its name.
+    command : str
+        The command line, for the reader to repeat.
+    seconds : float
+        How long it took; none if nobody measured.
+
+    Returns
+    -------
+    dict
+        Fit for JSON: none stands for a number that is not finite. ``items`` are the figures and tables, each with its
+        title, caption, files, the claims that it shows, and a table's rows; ``left_out`` those that lack runs
+        or raise an error;
+        ``claims`` the verdicts as `Ruling.document` has them, with the figures that show each and the number of its
+        seeds; ``not_judged`` the others; ``sensitivity`` and
+        ``later`` the verdicts in other settings; ``choices``; ``experiments`` with every parameter; ``failures``;
+        ``errors`` of what could not be drawn or judged.
+    """
+    findings = assessment.findings
+    paper, effort, errors = findings.paper, findings.effort, assessment.errors
+    main, later = findings.evidence["paper"], findings.evidence.get("later")
+    drawn = {one.item.name: one for one in assessment.drawn}
+    judged = {ruling.claim.name for ruling in assessment.rulings}
+    head = {name: getattr(paper, name) for name in ("title", "source", "about", "hero")}
+    found = {
+        "paper": paper.name,
+        **head,
+        "version": _core.__version__,
+        "engine": _core.engine_version,
+        "command": command,
+        "seconds": seconds,
+        "seeds": sorted({seed for runs in main.values() for seed in runs.study.seeds}),
+        "quick": effort.quick,
+        "only": sorted(effort.only),
+        "wanted": findings.wanted,
+        "done": findings.done,
+        "simulated": findings.simulated,
+        "interrupted": findings.interrupted,
+        "counts": assessment.counts(),
+        "counts_beyond": assessment.counts(beyond=True),
+        "items": [
+            _item(drawn[one.name], sheets.get(one.name), paper.claims)
+            for one in effort.items(paper)
+            if one.name in drawn
+        ],
+        "left_out": [
+            {
+                "name": one.name,
+                "heading": heading(one),
+                "title": one.title,
+                "missing": errors.get(one.name) or _missing(one, main),
+            }
+            for one in effort.items(paper)
+            if one.name not in drawn
+        ],
+        "claims": [_ruling(ruling, main) for ruling in assessment.rulings],
+        "not_judged": [
+            {
+                "claim": claim.name,
+                "text": claim.text,
+                "where": claim.where,
+                "missing": errors.get(f"claim {claim.name}") or _missing(claim, main),
+            }
+            for claim in effort.claims(paper)
+            if claim.name not in judged
+        ],
+        "sensitivity": [
+            {"variant": name, "claims": [_ruling(ruling, evidence) for ruling in rulings], **_extent(evidence)}
+            for name, rulings in assessment.variants.items()
+            for evidence in [findings.evidence[name]]
+        ],
+        "later": {
+            "rivals": _rivals(later),
+            "claims": [_ruling(ruling, later) for ruling in assessment.later] if later else [],
+            **_extent(later),
+        },
+        "choices": [asdict(choice) for choice in paper.choices],
+        "experiments": [_experiment(one, main[one.name]) for one in paper.experiments if one.name in main],
+        "errors": dict(errors),
+        "failures": [str(failure) for failure in findings.failures],
+        "elsewhere": paper.later,
+    }
+    tidy: Document = json.loads(json.dumps(_finite(found)))
+    return tidy
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _finite(inside) for key, inside in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_finite(inside) for inside in value]
+    return value
+
+
+def _item(one: Drawn, sheet: Sheet | None, claims: Iterable[Claim]) -> Document:
+    item = one.item
+    head = {name: getattr(item, name) for name in ("name", "title", "caption", "beyond")}
+    found = {**head, "heading": heading(item), "claims": [claim.name for claim in claims if item.name in claim.shown]}
+    if not isinstance(item, Table):
+        return {"kind": "figure", **found, "files": files(item), "small": sheet.small_print if sheet else ""}
+    rows = [list(row) for row in one.frame.rows()]
+    return {
+        "kind": "table",
+        **found,
+        "files": files(item),
+        "columns": one.frame.columns,
+        "rows": rows,
+        "digits": item.digits,
+    }
+
+
+def _missing(one: Item | Claim, evidence: Evidence) -> str:
+    lacking = []
+    for name in one.needs:
+        if name not in evidence:
+            lacking.append(f"{name} was not run")
+        elif not evidence[name].whole:
+            sweep = evidence[name].sweep
+            lacking.append(f"{sweep.wanted - sweep.done} of {sweep.wanted} runs of {name} are missing")
+    return ", ".join(lacking)
+
+
+def _ruling(ruling: Ruling, evidence: Evidence) -> Document:
+    claim = ruling.claim
+    seeds = max((len(evidence[name].study.seeds) for name in claim.needs), default=0)
+    return {**ruling.document(), "shown": list(claim.shown), "seeds": seeds}
+
+
+def _extent(evidence: Evidence | None) -> Document:
+    """Tell how many seeds a setting has, and whether it has few points."""
+    if evidence is None:
+        return {"seeds": [], "quick": False}
+    return {"seeds": sorted({seed for one in evidence.values() for seed in one.study.seeds}), "quick": evidence.quick}
+
+
+def _rivals(evidence: Evidence | None) -> list[str]:
+    return list(dict.fromkeys(label for runs in (evidence or {}).values() for label in runs.others))
+
+
+def _experiment(experiment: Experiment, runs: Runs) -> Document:
+    study = runs.study
+    label, first = next(iter(study.variants.items()))
+    return {
+        "name": experiment.name,
+        "title": experiment.title,
+        "scenario": experiment.scenario,
+        "seeds": list(study.seeds),
+        "wanted": runs.sweep.wanted,
+        "done": runs.sweep.done,
+        "varies": _varies(study),
+        "first": label,
+        "toml": toml(first.resolved),
+        "aqms": {label: _observed(one.resolved) for label, one in study.variants.items()},
+    }
+
+
+def _observed(resolved: Mapping[str, Any]) -> Document:
+    """Give the queue discipline of the link that the metrics speak of."""
+    if "aqm" in resolved:
+        return dict(resolved["aqm"])
+    return next(dict(link["aqm"]) for link in resolved["link"] if link["name"] == resolved["observe"])
+
+
+def _varies(study: Study) -> Document:
+    points = zip(*study.design.points, strict=True)
+    return {path: list(dict.fromkeys(values)) for path, values in zip(study.design.paths, points, strict=False)}
+
+
+def toml(table: Mapping[str, Any], path: str = "", each: bool = False) -> str:
+    """Write a resolved scenario as TOML, every default of it.
+
+    Parameters
+    ----------
+    table : mapping
+        As `aqmlab.Scenario.resolved` gives it.
+    path : str
+        The table's own name, with its parents'.
+    each : bool
+        Whether it is one of several of this name.
+
+    Returns
+    -------
+    str
+        TOML that gives the same scenario.
+    """
+    lines = [f"[[{path}]]" if each else f"[{path}]"] if path else []
+    inner = {}
+    for key, value in table.items():
+        if isinstance(value, dict) or (isinstance(value, list) and value and isinstance(value[0], dict)):
+            inner[f"{path}.{key}" if path else key] = value
+        else:
+            lines.append(f"{key} = {json.dumps(value, ensure_ascii=False)}")
+    parts = ["\n".join(lines) + "\n"] if lines else []
+    for name, value in inner.items():
+        parts += [toml(value, name)] if isinstance(value, dict) else [toml(one, name, each=True) for one in value]
+    return "\n".join(parts)

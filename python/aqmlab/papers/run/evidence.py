@@ -1,0 +1,466 @@
+"""Evidence: the runs of a paper's experiments, as figures, tables and claims ask for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from aqmlab.papers.describe.paper import Curve
+from aqmlab.results.summary import Summary
+from aqmlab.sweeps.result import Sweep
+from aqmlab.sweeps.store import Store
+from aqmlab.sweeps.study import Study
+
+if TYPE_CHECKING:
+    import polars
+
+At = Mapping[str, float | str]
+"""Which points: the value of some parameters, by dotted path, in s, bit/s, bytes and packets."""
+
+
+class Runs:
+    """The runs of an experiment.
+
+    Parameters
+    ----------
+    study : Study
+        What was asked for.
+    sweep : Sweep
+        What came of it.
+    store : Store
+        Where series and distributions are.
+    hero : str
+        The label of the discipline that the paper speaks for.
+    """
+
+    def __init__(self, study: Study, sweep: Sweep, store: Store, hero: str) -> None:
+        self.study = study
+        self.sweep = sweep
+        self.hero = hero
+        self._store = store
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of the disciplines, in the paper's order."""
+        return self.sweep.aqms
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The labels of all but the paper's own: those of its time, or later ones."""
+        return tuple(label for label in self.labels if label != self.hero)
+
+    @property
+    def frame(self) -> polars.DataFrame:
+        """A row for each run: ``aqm`` (its label), what varies, ``seed``, ``key``, all metrics; see `Sweep`."""
+        return self.sweep.frame
+
+    @property
+    def whole(self) -> bool:
+        """Whether all runs that were asked for are there."""
+        return self.sweep.done == self.sweep.wanted
+
+    @property
+    def duration(self) -> float:
+        """How long a run is, in simulated seconds."""
+        return self.study.scenario.duration
+
+    def points(self, path: str) -> list[Any]:
+        """Give the values of a parameter.
+
+        Parameters
+        ----------
+        path : str
+            Its dotted path.
+
+        Returns
+        -------
+        list
+            Each that there are runs for, ascending.
+        """
+        return sorted(self.frame[path].unique().to_list())
+
+    def of(self, label: str | None = None, at: At | None = None) -> polars.DataFrame:
+        """Select runs.
+
+        Parameters
+        ----------
+        label : str
+            Of this discipline; by default of all.
+        at : mapping
+            At these points; by default at all.
+
+        Returns
+        -------
+        polars.DataFrame
+            Their rows of `frame`.
+
+        Raises
+        ------
+        LookupError
+            If there are none.
+        """
+        import polars
+
+        told = {**({} if label is None else {"aqm": label}), **(at or {})}
+        found = self.frame.filter(*(polars.col(path) == value for path, value in told.items()))
+        if found.is_empty():
+            raise LookupError(f"{self.study.scenario.title}: no runs with {told}; labels {self.labels}")
+        return found
+
+    def values(
+        self, metric: str, label: str, at: At | None = None, fill: float | None = None, scale: float = 1.0
+    ) -> list[float | None]:
+        """Give a metric of each seed: its mean over the points.
+
+        Parameters
+        ----------
+        metric : str
+            Which.
+        label : str
+            Of which discipline.
+        at : mapping
+            At which points; by default at all.
+        fill : float
+            What stands for a run without a value, such as the duration for a queue that never settled; by default such
+            runs are left out.
+        scale : float
+            What to multiply values with.
+
+        Returns
+        -------
+        list of float or None
+            A value for each seed, in the order of the seeds; none if no run has one.
+        """
+        import polars
+
+        value = polars.col(metric) if fill is None else polars.col(metric).fill_null(fill)
+        found = self.of(label, at).group_by("seed").agg(value.mean().alias("value")).sort("seed")
+        return [None if one is None else one * scale for one in found["value"].to_list()]
+
+    def each(self, value: polars.Expr, label: str, at: At | None = None) -> dict[int, float]:
+        """Give a number that is made of several metrics, of each seed: its mean over the points.
+
+        Parameters
+        ----------
+        value : polars.Expr
+            What to make of a run's metrics.
+        label : str
+            Of which discipline.
+        at : mapping
+            At which points; by default at all.
+
+        Returns
+        -------
+        dict
+            By the seed, ascending; without the seeds that have none.
+        """
+        found = self.of(label, at).group_by("seed").agg(value.mean().alias("value")).drop_nulls().sort("seed")
+        return dict(found.iter_rows())
+
+    def mean(
+        self, metric: str, label: str, at: At | None = None, fill: float | None = None, scale: float = 1.0
+    ) -> Summary:
+        """Give the mean of a metric over seeds and points, with its interval.
+
+        Parameters
+        ----------
+        metric : str
+            As for `values`.
+        label : str
+            As for `values`.
+        at : mapping
+            As for `values`.
+        fill : float
+            As for `values`.
+        scale : float
+            As for `values`.
+
+        Returns
+        -------
+        Summary
+            Over the seeds.
+        """
+        return Summary.of(self.values(metric, label, at, fill, scale))
+
+    def differences(
+        self,
+        metric: str,
+        label: str,
+        to: str,
+        at: At | None = None,
+        fill: float | None = None,
+        scale: float = 1.0,
+    ) -> list[float | None]:
+        """Compare two disciplines, run by run of the same seed.
+
+        Parameters
+        ----------
+        metric : str
+            As for `values`.
+        label : str
+            One.
+        to : str
+            The other.
+        at : mapping
+            As for `values`.
+        fill : float
+            As for `values`.
+        scale : float
+            As for `values`.
+
+        Returns
+        -------
+        list of float or None
+            Of each seed that of `label` less that of `to`.
+        """
+        import polars
+
+        def own(name: str) -> polars.DataFrame:
+            found = self.of(name, at).group_by("seed").agg(value.mean().alias(name))
+            return found.select("seed", polars.col(name).alias("value"))
+
+        value = polars.col(metric) if fill is None else polars.col(metric).fill_null(fill)
+        both = own(label).join(own(to), on="seed", suffix="_to").sort("seed")
+        return [None if one is None else one * scale for one in (both["value"] - both["value_to"]).to_list()]
+
+    def curve(
+        self,
+        panel: str,
+        metric: str,
+        label: str,
+        x: str,
+        *,
+        at: At | None = None,
+        fill: float | None = None,
+        scale: float = 1.0,
+        x_scale: float = 1.0,
+        name: str | None = None,
+        style: str = "line",
+    ) -> Curve:
+        """Draw a metric of a discipline over a parameter or another metric, with 95 % intervals.
+
+        Parameters
+        ----------
+        panel : str
+            The letter of the panel.
+        metric : str
+            Which.
+        label : str
+            Of which discipline.
+        x : str
+            Over which parameter, by dotted path; or over which metric: then a point stands at its mean.
+        at : mapping
+            At which points; by default at all.
+        fill : float
+            What stands for a run without a value.
+        scale : float
+            What to multiply values with.
+        x_scale : float
+            What to multiply what it is drawn over with.
+        name : str
+            What the legend says; by default the label.
+        style : str
+            As of `Curve`.
+
+        Returns
+        -------
+        Curve
+            Of each point the mean over the seeds.
+        """
+        import polars
+
+        rows = self.of(label, at)
+        parameter = x in self.sweep.parameters
+        groups = [x] if parameter else list(self.sweep.parameters)
+        value = polars.col(metric) if fill is None else polars.col(metric).fill_null(fill)
+        place = polars.col(x).first() if parameter else polars.col(x).mean()
+        grouped = rows.group_by(*groups, "seed").agg(value.mean().alias("y"), place.alias("at"))
+        if not groups:
+            raise LookupError(f"{self.study.scenario.title}: nothing varies to draw {metric} over")
+        points: list[tuple[Any, Summary]] = []
+        for _, own in grouped.group_by(*groups):
+            told = Summary.of(own["y"].to_list())
+            if told.mean is not None:
+                points.append((own["at"].mean() if not parameter else own["at"][0], told))
+        points.sort(key=lambda point: point[0])
+        banded = all(told.ci95 is not None for _, told in points)
+        means = [(told.mean or 0.0) * scale for _, told in points]
+        halves = [(told.ci95 or 0.0) * scale for _, told in points]
+        return Curve(
+            panel,
+            label if name is None else name,
+            [place if isinstance(place, str) else place * x_scale for place, _ in points],
+            means,
+            [mean - half for mean, half in zip(means, halves, strict=True)] if banded else None,
+            [mean + half for mean, half in zip(means, halves, strict=True)] if banded else None,
+            style,
+        )
+
+    def series(self, label: str, at: At | None = None, seed: int | None = None) -> polars.DataFrame:
+        """Give queues and signals over time of one run.
+
+        Parameters
+        ----------
+        label : str
+            Of which discipline.
+        at : mapping
+            At which point.
+        seed : int
+            Of which seed; by default of the first.
+
+        Returns
+        -------
+        polars.DataFrame
+            As of `Result.series_of`.
+
+        Raises
+        ------
+        LookupError
+            If there is no such run, or more than one, or its experiment keeps no series.
+        """
+        found = self.of(label, {**(at or {}), "seed": self.study.seeds[0] if seed is None else seed})
+        if len(found) != 1:
+            raise LookupError(f"{self.study.scenario.title}: {len(found)} runs of {label} at {at}: say which point")
+        if not self.study.series:
+            raise LookupError(f"{self.study.scenario.title}: its experiment keeps no series: set series=True")
+        return self._store.series(self.study.series_name(bytes.fromhex(found["key"][0])))
+
+    def over_time(
+        self,
+        panel: str,
+        label: str,
+        *,
+        quantity: str = "queue.mean",
+        at: At | None = None,
+        bin: float = 0.0,
+        scale: float = 1.0,
+        seed: int | None = None,
+        name: str | None = None,
+        link: str | None = None,
+    ) -> Curve:
+        """Draw a queue or a signal of one run over time.
+
+        Parameters
+        ----------
+        panel : str
+            The letter of the panel.
+        label : str
+            Of which discipline.
+        quantity : str
+            What of the link: ``queue.mean``, ``queue.max``, ``p.mean``, ``web.throughput``, ``drops``; see
+            `Result.series_of`.
+        at : mapping
+            At which point.
+        bin : float
+            Average over so many seconds; by default over the series' own bins.
+        scale : float
+            What to multiply values with.
+        seed : int
+            Of which seed; by default of the first.
+        name : str
+            What the legend says; by default the label.
+        link : str
+            Of which link; by default of the observed one.
+
+        Returns
+        -------
+        Curve
+            The series; the time of a point is the middle of its bin, in s.
+        """
+        import polars
+
+        frame = self.series(label, at, seed)
+        link = link or self.study.scenario.resolved["observe"]
+        step = frame["t"][1] - frame["t"][0]
+        told = frame.select("t", value=polars.col(f"{link}.{quantity}").cast(polars.Float64))
+        if bin > step:
+            groups = (polars.col("t") / bin + 1e-9).floor()
+            told = told.group_by(groups.alias("group"), maintain_order=True).agg(
+                polars.col("t").first(), polars.col("value").mean()
+            )
+            step = bin
+        return Curve(
+            panel,
+            label if name is None else name,
+            (told["t"] + step / 2).to_numpy(),
+            told["value"].fill_null(float("nan")).to_numpy() * scale,
+            run=self.study.seeds[0] if seed is None else seed,
+        )
+
+    def distribution(
+        self, name: str, label: str, owner: str, at: At | None = None, kind: str = "classes"
+    ) -> list[list[float]]:
+        """Give a distribution of each run.
+
+        Parameters
+        ----------
+        name : str
+            Which, of `aqmlab.DISTRIBUTIONS`.
+        label : str
+            Of which discipline.
+        owner : str
+            Of which traffic entry, or link.
+        at : mapping
+            At which points.
+        kind : str
+            ``classes`` or ``links``.
+
+        Returns
+        -------
+        list of list of float
+            Of each run, in the order of the seeds.
+        """
+        keys = [bytes.fromhex(key) for key in self.of(label, at).sort("seed")["key"]]
+        return [self._distributions[key][kind][owner][name] for key in keys]
+
+    @cached_property
+    def _distributions(self) -> dict[bytes, dict[str, Any]]:
+        keys = {bytes.fromhex(key) for key in self.frame["key"]}
+        found = self._store.distributions(keys)
+        if gone := len(keys.difference(found)):
+            raise LookupError(f"{gone} runs have gone from the store since they were found; the same again does them")
+        return found
+
+
+class Evidence(Mapping[str, Runs]):
+    """The runs of a paper's experiments, by their names.
+
+    Parameters
+    ----------
+    runs : mapping
+        Of each experiment.
+    hero : str
+        The label of the discipline that the paper speaks for.
+    quick : bool
+        Whether there are only as many points as it takes to judge the claims.
+    """
+
+    def __init__(self, runs: Mapping[str, Runs], hero: str, quick: bool) -> None:
+        self._runs = dict(runs)
+        self.hero = hero
+        self.quick = quick
+
+    def __getitem__(self, name: str) -> Runs:
+        return self._runs[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def has(self, names: Sequence[str]) -> bool:
+        """Tell whether experiments are there.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Which.
+
+        Returns
+        -------
+        bool
+            Whether each has all its runs: what is drawn or judged from some of them would say something else.
+        """
+        return all(name in self._runs and self._runs[name].whole for name in names)

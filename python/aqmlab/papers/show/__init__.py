@@ -1,0 +1,1 @@
+"""Figures, reports and pages on a paper."""

@@ -1,0 +1,289 @@
+"""The pages on the papers, from the findings of a reproduction: ``python -m aqmlab.papers.show.pages FOLDER DOCS``."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from aqmlab.files import replacing, write_text
+from aqmlab.papers.judge.verdict import Verdict
+from aqmlab.papers.show import texts
+from aqmlab.papers.show.terminal import counted, decisive
+from aqmlab.papers.show.texts import FINDINGS
+from aqmlab.reports.pages import table
+from aqmlab.sealed import unsealed
+from aqmlab.text import span
+
+Document = Mapping[str, Any]
+
+_FIRST = 2
+"""How many figures each page has besides those of claims that do not hold."""
+
+_MOST = 8
+"""How many figures a page has at most."""
+
+_COLOURS = 64
+"""How many colours a figure has."""
+
+_ROWS = 20
+"""How many rows a table may have."""
+
+_MEANS = {
+    Verdict.REPRODUCED: "What holds",
+    Verdict.PARTLY: "What holds in part",
+    Verdict.CONTRADICTED: "What does not hold",
+    Verdict.NOT_TESTABLE: "What could not be tested, or stays open",
+}
+
+_VERDICTS = (
+    "A claim is put as numbers with bounds. A number *holds* when its whole 95 % confidence interval is within the "
+    "bounds, *fails* when none of it is, and is *open* otherwise. A claim is *reproduced* when all its numbers hold, "
+    "*contradicted* when some fail and none holds, *partly* reproduced when only some hold, and *not testable* when "
+    "there are none or all are open. Differences between disciplines are paired by seed."
+)
+
+
+def write(folder: Path, docs: Path) -> list[str]:
+    """Write a page for each paper that was reproduced, and one over them all.
+
+    Parameters
+    ----------
+    folder : Path
+        What ``aqmlab reproduce all --out`` was given; or a folder with the findings of one paper.
+    docs : Path
+        Where the pages go: ``README.md``, ``NAME.md``, and the figures in ``NAME/``.
+
+    Returns
+    -------
+    list of str
+        The names of the papers.
+
+    Raises
+    ------
+    ValueError
+        If nothing is there, or not all of a paper was done.
+    """
+    cure = f"aqmlab reproduce all --out {folder}"
+    files = sorted([*folder.glob(f"*/{FINDINGS}"), *folder.glob(FINDINGS)])
+    if not files:
+        raise ValueError(f"{folder}: no {FINDINGS} there; {cure} makes them")
+    found = [(file.parent, unsealed(file, cure)) for file in files]
+    for own, document in found:
+        if document["only"] or document["left_out"] or document["not_judged"]:
+            raise ValueError(f"{own}: not all of {document['paper']} was done; aqmlab reproduce does the rest")
+    for own, document in found:
+        name = document["paper"]
+        shutil.rmtree(docs / name, ignore_errors=True)
+        images = {item["name"]: f"{name}/{_copied(item, own, docs / name)}" for item in _chosen(document)}
+        write_text(docs / f"{name}.md", page(document, images))
+    write_text(docs / "README.md", index([document for _, document in found]))
+    return [document["paper"] for _, document in found]
+
+
+def _chosen(document: Document) -> list[Document]:
+    """Choose figures: those of claims that do not hold, then the first ones."""
+    figures = {item["name"]: item for item in document["items"] if item["kind"] == "figure"}
+    told: list[str] = []
+    for verdict in (Verdict.CONTRADICTED, Verdict.PARTLY):
+        for claim in document["claims"]:
+            if claim["verdict"] == verdict:
+                told += [name for name in claim["shown"] if name in figures][:1]
+    chosen = set(list(dict.fromkeys([*list(figures)[:_FIRST], *told]))[:_MOST])
+    return [item for name, item in figures.items() if name in chosen]
+
+
+def _copied(item: Document, folder: Path, to: Path) -> str:
+    """Copy the image of a figure with a palette, which takes a third of the room: it is for the repository."""
+    name = f"{item['name']}.png"
+    with Image.open(folder / name) as image:
+        small = image.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
+    with replacing(to / name) as temporary:
+        small.save(temporary, format="PNG", optimize=True)
+    return name
+
+
+def _escaped(found: Any) -> Any:
+    """Take the meaning from what Markdown would read as a sign: two PI* in a line are not emphasis between them."""
+    if isinstance(found, str):
+        return re.sub(r"[*<~]", r"\\\g<0>", found)
+    if isinstance(found, Mapping):
+        return {key: _escaped(value) for key, value in found.items()}
+    return [_escaped(value) for value in found] if isinstance(found, list) else found
+
+
+def index(documents: Sequence[Document]) -> str:
+    """Write the page over all papers.
+
+    Parameters
+    ----------
+    documents : sequence of mapping
+        What was found for each.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    documents = [_escaped(document) for document in documents]
+    rows = []
+    for document in documents:
+        own = [claim["verdict"] for claim in document["claims"] if not claim["beyond"]]
+        counts = [str(own.count(verdict)) for verdict in Verdict]
+        ours = sum(claim["beyond"] for claim in document["claims"])
+        rows.append([f"[{document['title']}]({document['paper']}.md)", str(len(own)), *counts, str(ours)])
+    parts = [
+        "# Papers",
+        "*Generated from findings by `make reproduce`.*",
+        "Every figure, table and claim of these papers, run again. `aqmlab reproduce` lists them, "
+        "`aqmlab reproduce NAME` does one: a report with all figures, data, parameters and verdicts.",
+        _VERDICTS,
+        table(["paper", "claims", *Verdict, "ours beyond"], rows),
+    ]
+    for verdict in (Verdict.CONTRADICTED, Verdict.PARTLY):
+        lines = [
+            f"- [{document['paper']}]({document['paper']}.md): {claim['text']} *{claim['where']}.* {claim['why']}"
+            for document in documents
+            for claim in document["claims"]
+            if claim["verdict"] == verdict and not claim["beyond"]
+        ]
+        if lines:
+            parts += [f"## {_MEANS[verdict]}", "\n".join(lines)]
+    return "\n\n".join(parts) + "\n"
+
+
+def page(document: Document, images: Mapping[str, str]) -> str:
+    """Write the page on a paper.
+
+    Parameters
+    ----------
+    document : mapping
+        What was found.
+    images : mapping
+        By the name of a figure its image, as a link from the page.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    document = _escaped(document)
+    claims = document["claims"]
+    seeds = span(tuple(document["seeds"]))
+    parts = [
+        f"# {document['title']}",
+        f"*Generated from findings by `make reproduce`: aqmlab {document['version']}, seed"
+        f"{'s' if len(document['seeds']) > 1 else ''} {seeds}{', quick: fewest points' if document['quick'] else ''}.*",
+        document["source"],
+        document["about"],
+        f"`aqmlab reproduce {document['paper']}` makes all figures, tables and verdicts. {counted(claims)}. "
+        "[What the verdicts mean](README.md).",
+        table(
+            ["claim", "where", "verdict", "what decides it"],
+            [
+                [_ours(claim), claim["where"], _ruled(claim), decisive(claim["checks"]) or "no number"]
+                for claim in claims
+            ],
+        ),
+    ]
+    for verdict, heading in _MEANS.items():
+        own = [claim for claim in claims if claim["verdict"] == verdict]
+        if own:
+            parts += [f"## {heading}", *(_claim(claim) for claim in own)]
+    figures = [item for item in document["items"] if item["name"] in images]
+    if figures:
+        parts += ["## Figures", *(_figure(item, images[item["name"]]) for item in figures)]
+    tables = [item for item in document["items"] if item["kind"] == "table" and len(item["rows"]) <= _ROWS]
+    if tables:
+        parts += ["## Tables", *(_tabled(item) for item in tables)]
+    parts += _settings(document)
+    if document["choices"]:
+        rows = [
+            [choice["what"], choice["said"] or "nothing", choice["ours"], choice["why"]]
+            for choice in document["choices"]
+        ]
+        parts += ["## What the paper does not say", table(["what", "said", "ours", "why"], rows)]
+    if document["elsewhere"]:
+        parts += ["## Left for later", document["elsewhere"]]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _ours(claim: Document) -> str:
+    return f"{claim['claim']} (ours)" if claim["beyond"] else str(claim["claim"])
+
+
+def _ruled(claim: Document) -> str:
+    return ": ".join(part for part in (f"**{claim['verdict']}**", texts.undecided(claim)) if part)
+
+
+def _claim(claim: Document) -> str:
+    where = "" if claim["where"] == "ours" else f" ({claim['where']})"
+    head = f"**{_ours(claim)}**{where}. {claim['text']} {claim['why']}"
+    if claim["verdict"] == Verdict.REPRODUCED:
+        return head
+    if open_still := texts.undecided(claim):
+        head += f" It is {open_still}."
+    return "\n".join([head, "", *(f"- {texts.told(check)}" for check in claim["checks"])]).rstrip()
+
+
+def _figure(item: Document, image: str) -> str:
+    small = " ".join(part for part in (item["caption"], f"({item['small']}.)" if item["small"] else "") if part)
+    return f"![{item['title']}]({image})\n\n*{item['heading']}: {item['title']}.* {small}".rstrip()
+
+
+def _tabled(item: Document) -> str:
+    head, rows = texts.table(item["columns"], item["rows"], item["digits"])
+    return f"*{item['heading']}: {item['title']}.* {item['caption']}".rstrip() + f"\n\n{table(head, rows)}"
+
+
+def _settings(document: Document) -> list[str]:
+    """Tell which claims survive in other settings."""
+    parts = []
+    varied = [one for one in document["sensitivity"] if one["claims"]]
+    if varied:
+        names = list(dict.fromkeys(claim["claim"] for one in varied for claim in one["claims"]))
+        own = {claim["claim"]: claim["verdict"] for claim in document["claims"]}
+        rows = [["as chosen", *(own.get(name, "") for name in names)]]
+        for one in varied:
+            told = {claim["claim"]: claim["verdict"] for claim in one["claims"]}
+            rows.append([one["variant"], *(told.get(name, "") for name in names)])
+        parts += [
+            "## Sensitivity",
+            f"The same claims with other values of what the paper does not say. {_extent(varied[0])} The first row "
+            "is that of all runs.",
+            table(["", *names], rows),
+            _moved(rows, names),
+        ]
+    later = document["later"]
+    if later["claims"]:
+        rows = [[claim["claim"], _ruled(claim), decisive(claim["checks"])] for claim in later["claims"]]
+        parts += [
+            "## Later disciplines",
+            f"The claims that compare, with {', '.join(later['rivals'])} in place of those that the paper compares "
+            f"with. {_extent(later)}",
+            table(["claim", "verdict", "what decides it"], rows),
+        ]
+    return parts
+
+
+def _moved(rows: Sequence[Sequence[str]], names: Iterable[str]) -> str:
+    """Say which claims have the same verdict in every setting."""
+    columns = {name: {row[place] for row in rows if row[place]} for place, name in enumerate(names, 1)}
+    steady = [name for name, told in columns.items() if len(told) == 1]
+    moved = [name for name, told in columns.items() if len(told) > 1]
+    told = f"The same verdict everywhere: {', '.join(steady)}." if steady else ""
+    return " ".join(part for part in (told, f"It depends on the setting: {', '.join(moved)}." if moved else "") if part)
+
+
+def _extent(setting: Document) -> str:
+    seeds = f"Seed{'s' if len(setting['seeds']) > 1 else ''} {span(tuple(setting['seeds']))}"
+    return f"{seeds}, fewer points than above." if setting["quick"] else f"{seeds}."
+
+
+if __name__ == "__main__":
+    print(f"written: {', '.join(write(Path(sys.argv[1]), Path(sys.argv[2])))}")

@@ -1,0 +1,189 @@
+"""What the terminal says of papers: what there is to reproduce, and what came of it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from aqmlab.papers.judge.verdict import Outcome, Verdict
+from aqmlab.papers.run.estimate import Estimate
+from aqmlab.papers.run.reproduction import Reproduction
+from aqmlab.papers.show.texts import estimate, lasted, undecided
+
+_WIDTH = 110
+_TOP = "  "
+
+
+def listed(estimates: Sequence[Estimate], quick: Sequence[Estimate], cores: int) -> str:
+    """List papers with their figures, tables and claims, and how long each takes.
+
+    Parameters
+    ----------
+    estimates : sequence of Estimate
+        Of each paper.
+    quick : sequence of Estimate
+        Of the same papers with ``--quick``; empty if the others are so already.
+    cores : int
+        How many runs there are at a time.
+
+    Returns
+    -------
+    str
+        A paragraph each.
+    """
+    parts = []
+    for number, one in enumerate(estimates):
+        paper = one.paper
+        told = f"{one.missing} of {one.runs} runs to do, {_time(one.seconds / cores)}"
+        if quick:
+            told += (
+                f"; --quick: {quick[number].missing} of {quick[number].runs}, {_time(quick[number].seconds / cores)}"
+            )
+        head = textwrap.wrap(f"{paper.name}: {paper.title}", _WIDTH, subsequent_indent=_TOP)
+        rows = [(item.name, _time(one.items[item.name] / cores), item.title) for item in paper.items]
+        claims = [(claim.name, _time(one.claims[claim.name] / cores), claim.text) for claim in paper.claims]
+        parts.append(
+            "\n".join(
+                [*head, f"{_TOP}{told}", "", *_laid(rows, _TOP, True), "", f"{_TOP}claims", *_laid(claims, _TOP, True)]
+            )
+        )
+    return "\n\n".join(parts)
+
+
+def _laid(rows: Sequence[tuple[str, str, str]], indent: str = "", right: bool = False) -> list[str]:
+    """Set rows in three columns, of which the last is wrapped."""
+    lines = []
+    first, second = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
+    for name, middle, text in rows:
+        head = f"{indent}{name.ljust(first)}  {middle.rjust(second) if right else middle.ljust(second)}  "
+        width = max(_WIDTH, len(head) + 40)
+        lines += textwrap.wrap(text, width, initial_indent=head, subsequent_indent=" " * len(head))
+    return lines
+
+
+def _time(seconds: float) -> str:
+    """Say how long something takes, as well as an estimate knows."""
+    if seconds == 0:
+        return "0 s"
+    if seconds < 1:
+        return "< 1 s"
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5970 else f"{seconds / 3600:.1f} h"
+
+
+def verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
+    """Lay out claims, their verdicts, and of each what decides it.
+
+    Parameters
+    ----------
+    claims : sequence of mapping
+        As in `aqmlab.papers.judge.document.document`.
+
+    Returns
+    -------
+    str
+        A claim each: name (with a star if the claim is ours), verdict, what decides it or that nothing does.
+    """
+    rows = []
+    for claim in claims:
+        name = claim["claim"] + ("*" if claim["beyond"] else "")
+        told = ": ".join(part for part in (undecided(claim), decisive(claim["checks"])) if part)
+        rows.append((name, claim["verdict"], told or claim["why"]))
+    return "\n".join(_laid(rows))
+
+
+def decisive(checks: Sequence[Mapping[str, Any]]) -> str:
+    """Say which check decides a claim: the first that fails, or else is open, or else holds.
+
+    Parameters
+    ----------
+    checks : sequence of mapping
+        As in `Ruling.document`.
+
+    Returns
+    -------
+    str
+        What it is, its number with half the 95 % interval, what is claimed, and how many others are like it; nothing if
+        there are no checks.
+    """
+    for outcome in (Outcome.FAILS, Outcome.OPEN, Outcome.HOLDS):
+        alike = [check for check in checks if check["outcome"] == outcome]
+        if alike:
+            one = alike[0]
+            many = f" ({len(alike)} of {len(checks)} checks {_SAID[outcome]})" if len(checks) > 1 else ""
+            return f"{one['effect']}: {estimate(one)}, claimed {one['wanted']}{many}"
+    return ""
+
+
+_SAID = {Outcome.FAILS: "fail", Outcome.OPEN: "are open", Outcome.HOLDS: "hold"}
+
+
+def counted(claims: Iterable[Mapping[str, Any]]) -> str:
+    """Count the verdicts.
+
+    Parameters
+    ----------
+    claims : iterable of mapping
+        As `Ruling.document` gives them.
+
+    Returns
+    -------
+    str
+        ``12 claims of the paper: 8 reproduced, 2 partly, 2 contradicted``; then ours, if there are.
+    """
+    every = list(claims)
+    parts = []
+    for beyond, whose in ((False, "of the paper"), (True, "beyond it")):
+        own = [claim["verdict"] for claim in every if claim["beyond"] == beyond]
+        told = ", ".join(f"{own.count(verdict)} {verdict}" for verdict in Verdict if verdict in own)
+        if own:
+            parts.append(f"{len(own)} claim{'s' if len(own) > 1 else ''} {whose}: {told}")
+    return "; ".join(parts)
+
+
+def runs(one: Reproduction) -> str:
+    """Say how many runs there are, and what they and the drawing took.
+
+    Parameters
+    ----------
+    one : Reproduction
+        What came of a paper.
+
+    Returns
+    -------
+    str
+        A line.
+    """
+    found = one.findings
+    parts = [f"{found.done} runs" if found.done == found.wanted else f"{found.done} of {found.wanted} runs"]
+    if found.simulated:
+        parts.append(f"simulated in {lasted(one.running)} ({lasted(one.working)} of CPU time)")
+    else:
+        parts.append(f"all in the store, found in {lasted(one.running)}")
+    if one.drawing:
+        parts.append(f"judged and drawn in {lasted(one.drawing)}")
+    return ", ".join(parts)
+
+
+def files(document: Mapping[str, Any]) -> str:
+    """Say what is in the folder of a report.
+
+    Parameters
+    ----------
+    document : mapping
+        What was found; see `aqmlab.papers.judge.document.document`.
+
+    Returns
+    -------
+    str
+        ``report.html, findings.json, 14 figures, 3 tables``.
+    """
+    kinds = [item["kind"] for item in document["items"]]
+    counts = [
+        f"{kinds.count(kind)} {kind}{'s' if kinds.count(kind) > 1 else ''}"
+        for kind in ("figure", "table")
+        if kind in kinds
+    ]
+    return ", ".join(["report.html", "findings.json", *counts])

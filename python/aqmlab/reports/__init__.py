@@ -1,0 +1,1 @@
+"""Tables, reports and generated pages."""

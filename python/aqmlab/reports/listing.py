@@ -1,0 +1,251 @@
+"""Pages of plain text about what there is: made from the catalogue, nothing is written twice."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from aqmlab.scenario import Scenario, catalogue, shipped
+
+_HEADINGS = {
+    "aqms": "Queue disciplines (--aqm NAME, or `[aqm] name`)",
+    "tcps": "TCPs (`tcp = NAME`)",
+    "traffic": "Kinds of traffic (`kind = NAME`)",
+    "scenarios": "Scenarios",
+}
+
+_GROUPS = {
+    "length": "Steer the length of the queue to a target (q0)",
+    "delay": "Steer the delay of packets to a target",
+    "chance": "Drop by chance, without a target",
+    "rule": "Drop by rule, without a target",
+    "several": "Keep flows or classes in queues of their own",
+}
+
+_WIDTH = 100
+"""How many characters a line of an explanation has at most."""
+
+
+def overview(kinds: Iterable[str]) -> str:
+    """List what there is, one line each.
+
+    Parameters
+    ----------
+    kinds : iterable of str
+        Of ``aqms``, ``tcps``, ``traffic`` and ``scenarios``.
+
+    Returns
+    -------
+    str
+        The lists, each with a heading.
+    """
+    listed = catalogue()
+    return "\n\n".join(f"{_HEADINGS[kind]}\n{_list(kind, listed)}" for kind in kinds)
+
+
+def grouped(listed: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
+    """Sort the queue disciplines by what they do.
+
+    Parameters
+    ----------
+    listed : mapping
+        The catalogue.
+
+    Returns
+    -------
+    dict
+        Name and summary of each by the title of its group, variants after what they are a variant of.
+    """
+    groups: dict[str, list[tuple[str, str]]] = {title: [] for title in _GROUPS.values()}
+    for entry in listed["aqms"]:
+        kind = entry["steers"] or ("chance" if entry["random"] else "rule")
+        group = groups[_GROUPS[kind if entry["one_queue"] else "several"]]
+        group.append((entry["name"], entry["summary"]))
+        group += [(one["name"], _variant(one)) for one in listed["variants"] if one["of"] == entry["name"]]
+    return {title: group for title, group in groups.items() if group}
+
+
+def page(name: str) -> str:
+    """Explain one entry.
+
+    Parameters
+    ----------
+    name : str
+        A queue discipline, ``tcp:`` and a TCP, a kind of traffic, or a scenario.
+
+    Returns
+    -------
+    str
+        What it is, its parameters, its signals; of a scenario, the file.
+
+    Raises
+    ------
+    KeyError
+        If there is no such thing; the message suggests what may be meant.
+    """
+    listed = catalogue()
+    aqms = {entry["name"]: entry for entry in listed["aqms"]}
+    variants = {entry["name"]: entry for entry in listed["variants"]}
+    known = {
+        **{entry["name"]: entry for entry in listed["traffic"]},
+        **{f"tcp:{entry['name']}": entry for entry in listed["tcps"]},
+    }
+    if name in known:
+        return _entry_page(known[name])
+    if name in aqms:
+        return _aqm_page(aqms[name])
+    if name in variants:
+        one = variants[name]
+        values = f"\n{textwrap.indent(settings(one['values']), '  ')}" if one["values"] else ""
+        return f"{name}: {_variant(one)}{values}\n\n{_aqm_page(aqms[one['of']])}"
+    scenarios = shipped()
+    if name in scenarios:
+        return scenarios[name].read_text(encoding="utf-8").rstrip()
+    near = difflib.get_close_matches(name, [*aqms, *variants, *known, *scenarios], n=1)
+    hint = f"; is {near[0]} meant?" if near else "; `aqmlab list` lists what there is"
+    raise KeyError(f"there is no {name}{hint}")
+
+
+def written(value: Any) -> str:
+    """Write the value of a parameter.
+
+    Parameters
+    ----------
+    value : any
+        As the catalogue has it.
+
+    Returns
+    -------
+    str
+        The value as one would write it in ``--aqm``; an algorithm inside another one as ``name:key=value``.
+    """
+    if isinstance(value, dict):
+        rest = ",".join(f"{key}={written(one)}" for key, one in value.items() if key != "name")
+        return ":".join(part for part in (value.get("name", ""), rest) if part)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def settings(values: Mapping[str, Any], width: int | None = _WIDTH) -> str:
+    """Write values of parameters as one would set them.
+
+    Parameters
+    ----------
+    values : mapping
+        The values by name.
+    width : int or None
+        How many characters a line may have, or none for a single line.
+
+    Returns
+    -------
+    str
+        ``gentle = false, max_th = 15.0``, in as many lines as it takes.
+    """
+    pairs = [f"{name} = {written(value)}" for name, value in values.items()]
+    if width is None:
+        return ", ".join(pairs)
+    # A break between a name and its value is harder to read than a short line.
+    whole = ", ".join(pair.replace(" ", "\0") for pair in pairs)
+    return textwrap.fill(whole, width, break_long_words=False, break_on_hyphens=False).replace("\0", " ")
+
+
+def sections(doc: str) -> tuple[str, list[tuple[str, str]]]:
+    """Take the documentation of a queue discipline apart.
+
+    Parameters
+    ----------
+    doc : str
+        Markdown.
+
+    Returns
+    -------
+    tuple
+        What stands at the head, and then the title and the text of each section.
+    """
+    head, *rest = re.split(r"^# (.+)\n", doc.strip(), flags=re.MULTILINE)
+    return head.strip(), [(title, text.strip()) for title, text in zip(rest[::2], rest[1::2], strict=True)]
+
+
+def _list(kind: str, listed: Mapping[str, Any]) -> str:
+    if kind != "aqms":
+        return _indented(_two_columns(_entries(kind, listed)))
+    groups = grouped(listed)
+    width = max(len(name) for group in groups.values() for name, _ in group)
+    return "\n".join(f"\n{title}:\n{_indented(_two_columns(group, width))}" for title, group in groups.items())
+
+
+def _entries(kind: str, listed: Mapping[str, Any]) -> list[tuple[str, str]]:
+    if kind == "scenarios":
+        return [(name, Scenario.load(file).title) for name, file in shipped().items()]
+    return [(entry["name"], entry["summary"]) for entry in listed[kind]]
+
+
+def _variant(entry: Mapping[str, Any]) -> str:
+    return f"{entry['of']}:preset={entry['preset']}, {entry['summary']}."
+
+
+def _aqm_page(entry: Mapping[str, Any]) -> str:
+    head, told = sections(entry["doc"])
+    name = entry["name"]
+    parts = [_plain(head)]
+    if entry["parameters"]:
+        parts.append(f"Parameters (--aqm {name}:KEY=VALUE,KEY=VALUE)\n{_parameters(entry['parameters'])}")
+    if presets := entry["presets"]:
+        parts.append(f"Presets (--aqm {name}:preset=NAME)\n{_presets(presets)}")
+    if signals := entry["signals"]:
+        rows = [(s["name"], f"{s['doc']}{_unit(s['unit'])}") for s in signals]
+        parts.append("Signals, in the series\n" + _indented(_two_columns(rows)))
+    parts += [f"{title}\n{_indented(_plain(text))}" for title, text in told]
+    return "\n\n".join(parts)
+
+
+def _entry_page(entry: Mapping[str, Any]) -> str:
+    parts = [f"{entry['name']}: {entry['summary']}"]
+    if notes := entry.get("notes"):
+        parts.append(textwrap.fill(notes, 100, break_on_hyphens=False))
+    if parameters := entry["parameters"]:
+        parts.append(f"Parameters\n{_parameters(parameters)}")
+    return "\n\n".join(parts)
+
+
+def _plain(markdown: str) -> str:
+    """Show a block of code by its place instead of by fences."""
+    blocks = re.split(r"^```.*\n", markdown, flags=re.MULTILINE)
+    return "".join(textwrap.indent(text, "    ") if i % 2 else text for i, text in enumerate(blocks)).rstrip("`\n ")
+
+
+def _parameters(parameters: Sequence[Mapping[str, Any]]) -> str:
+    values = [f"{one['name']} = {written(one['default'])}" for one in parameters]
+    width = max(map(len, values))
+    lines = []
+    for one, value in zip(parameters, values, strict=True):
+        lines += [f"{value.ljust(width)}  {one['allowed']}", _filled(one["doc"])]
+        if one["aliases"]:
+            lines.append(_filled(f"Also: {', '.join(one['aliases'])}."))
+    return _indented("\n".join(lines))
+
+
+def _presets(presets: Sequence[Mapping[str, Any]]) -> str:
+    rows = _two_columns([(one["name"], one["summary"]) for one in presets]).splitlines()
+    values = (textwrap.indent(settings(one["values"]) or "the defaults", "    ") for one in presets)
+    return _indented("\n".join(line for pair in zip(rows, values, strict=True) for line in pair))
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, initial_indent="    ", subsequent_indent="    ")
+
+
+def _unit(unit: str) -> str:
+    return f" [{unit}]" if unit else ""
+
+
+def _two_columns(rows: Sequence[tuple[str, str]], width: int = 0) -> str:
+    width = max(width, *(len(name) for name, _ in rows), 0)
+    return "\n".join(f"{name.ljust(width)}  {text}".rstrip() for name, text in rows)
+
+
+def _indented(text: str) -> str:
+    return textwrap.indent(text, "  ")

@@ -1,0 +1,390 @@
+"""The documentation pages that are generated: ``python -m aqmlab.reports.pages FOLDER`` writes them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from aqmlab.files import write_text
+from aqmlab.reports.listing import grouped, sections, settings, written
+from aqmlab.results.metrics import DISTRIBUTIONS, METRICS, Metric
+from aqmlab.scenario import catalogue, schema
+
+_RESULTS = """\
+# Results
+
+*Generated from `python/aqmlab/results/metrics.py` by `make docs`.*
+
+A run gives metrics of the observed queue and of all flows (`metrics`), of each traffic entry (`classes.NAME`),
+of each link with a queue discipline (`links.NAME`), and, where the discipline keeps several queues in the buffer and
+names them, of each of these: `lanes`, with keys `LINK.LANE`. All are taken over `[warmup, duration]` unless the
+definition says otherwise, from every packet and every change of the queue, not from samples; the percentiles of the
+waiting times come from a histogram that keeps three significant digits. A metric that is not defined (no packet
+arrived, say) is `null` in JSON and `None` in Python, never NaN.
+
+| metric | unit | definition |
+|---|---|---|
+{rows}
+
+## Distributions
+
+Each traffic entry (`distributions.classes.NAME`) and each link with a queue discipline (`distributions.links.NAME`) has
+these as lists of numbers, counts of 1, 2, … or the percentiles 0, 1, …, 100, an empty one where there is no value. Of
+several seeds they are means, number by number. `Result.plot_distribution(NAME)` and the report draw them.
+
+| distribution | unit | definition |
+|---|---|---|
+{distributions}
+
+## The document
+
+`aqmlab run --json` prints it, `--out DIR` writes it to `DIR/result.json`, and `Result.document()` gives it:
+
+| key | content |
+|---|---|
+| `version` | of aqmlab that made it |
+| `scenario` | everything that was simulated, every default filled in |
+| `seeds` | of the runs, in order; `--seeds N` means s, s + 1, …, s + N - 1, where s is the scenario's `seed` |
+| `metrics`, `classes`, `links`, `lanes`, `distributions` | of one seed its values, of several their means |
+| `summary.METRIC` | `mean`, `std`, `ci95` and `n` over the runs in which it is defined (below) |
+| `runs` | each run's `seed`, `metrics`, `classes`, `links`, `lanes`, `distributions` and `engine` |
+| `engine` | `packets` and `events` simulated and `cpu_seconds` used, set-up included; added up over the runs |
+| `not_modelled` | of `aqmlab fluid` only: what its equations leave out, and what of it matters here |
+
+`std` divides by n - 1, `ci95` is half the width of the 95 % confidence interval of the mean (Student t); both are
+`null` for n < 2.
+
+`result.json` has two keys more: `files`, the SHA-256 of `scenario.toml` and of the series, by their names, and at its
+end `sha256`, that of all that stands before it. `Result.load` refuses what is damaged, exchanged or of another call,
+and says how to make it anew. `--out DIR` and `Result.save` put the new files in the place of those of an earlier
+result, of which none is left; other files in the folder stay.
+
+`aqmlab compare --json` prints `{{"results": {{LABEL: document}}}}`, the labels being the `--aqm` options as given.
+
+## Series
+
+`series-SEED.parquet` (`Result.series_of(seed)`) has a row per bin of `record.step`: `t`, the start of the bin in
+seconds; for each link with a queue discipline and each quantity of it (`queue` in packets, and the discipline's own
+signals, which `aqmlab show NAME` lists) `LINK.QUANTITY.min`, `.mean` and `.max` over the bin; and the counts
+`LINK.arrivals` and `LINK.drops`. For each traffic entry at the observed link there are `LINK.CLASS.arrivals` and
+`.drops`, `.throughput` in bit/s (packets count when their transmission begins), and `.delay`, the mean wait in seconds
+of the packets sent in the bin, null if none was. Of each queue that a discipline names there are
+`LINK.lane.LANE.queue.min`, `.mean`, `.max`, and the same four: `LINK.lane.LANE.arrivals`, …
+
+With `record.cwnd` set, `cwnd-SEED.parquet` (`Result.cwnd_of(seed)`) has `t`, `flow`, `class`, `cwnd` and `ssthresh`
+(segments); in the file `class` is the number of the traffic entry, from 0.
+"""
+
+_SCENARIO = """\
+# Scenarios
+
+*Generated from the declarations in `crates/` by `make docs`.*
+
+A scenario is a TOML file: a network, its traffic, its queue disciplines, what to measure. Only `[[traffic]]` and one of
+`[dumbbell]` and `[[link]]` are needed. `aqmlab validate FILE` checks one, `aqmlab schema` prints the JSON Schema for
+editors, and a key, kind or value that is not allowed is refused with file, line and what is allowed instead.
+
+```toml
+duration = "60 s"
+warmup = "10 s"
+
+[dumbbell]
+rate = "10 Mbit/s"
+
+[aqm]
+name = "pi"
+q_ref = 50
+
+[[traffic]]
+name = "long"
+count = 20
+start = "uniform(0 s, 1 s)"
+```
+
+* **Quantities** are texts with a unit: `"2.5 ms"`, `"10 Mbit/s"`, `"500 B"`, `"30 /s"`; buffers are `"200 packets"` or
+  `"160 kB"`. Numbers without a unit are plain: `q_ref = 50`.
+* **Laws**, where a time or a size may be drawn: `"1 s"`, `"uniform(0 s, 1 s)"`, `"exponential(1 s)"` (its mean) or
+  `"pareto(1 s, 1.5)"` (its mean and its shape, above 1).
+* A **list** of one value may be written as the value alone. **`"auto"`** stands for a value that follows from others.
+* **Paths.** `--set PATH=VALUE` and `Scenario.with_` take `dumbbell.rate`, `aqm.q_ref`, `traffic.long.count`,
+  `link.NAME.delay`; a `[[traffic]]` or `[[link]]` without a name is called by its place, from 0.
+* A table of an **`aqm`** or a **`tcp`** may be one text: `aqm = "pi:q_ref=50,w=200"`, `tcp = "ns2.35:flavour=sack"`.
+* **Randomness** starts from `seed`: the same seed gives the same arrivals, sizes and start times whatever the
+  discipline.
+
+## Top
+
+{general}
+
+## `[dumbbell]`
+
+Senders, a bottleneck between the routers `r1` and `r2`, receivers. The bottleneck is the link `bottleneck`.
+
+{dumbbell}
+
+## `[[link]]`
+
+A link between two nodes, which exist by being named; each direction has its own queue. A dumbbell may have further
+links.
+
+{link}
+
+## `loss`
+
+A probability, or a table for losses in bursts (Gilbert, Elliott): `loss = 0.01`,
+`loss = {{ good_to_bad = 0.01, bad_to_good = 0.3 }}`.
+
+{loss}
+
+## `[[traffic]]`
+
+{kinds}
+
+All keys:
+
+{traffic}
+
+## `tcp`
+
+A table, or a text that begins with a preset or a flavour. What is not said is the preset's, which is `{preset}` if
+neither a preset nor a flavour is named.
+
+{tcps}
+
+{tcp}
+
+## `[aqm]`, `[reverse_aqm]`
+
+`name`, and the parameters of that discipline; of some also a `preset`. Without one the bottleneck is `droptail`.
+[aqms.md](aqms.md) has them all, `aqmlab show NAME` explains one.
+
+{aqms}
+
+## `[response]`
+
+When a queue counts as settled, for `response_time`.
+
+{response}
+
+## `[record]`
+
+{record}
+
+## `[sweep]`
+
+What a study varies, for `aqmlab sweep`; [sweeps.md](sweeps.md) says more. `aqmlab run` leaves it out.
+
+{sweep}
+
+`[sweep.vary]` has the path of each parameter that varies, with a text like `"20,40..160"` or a list of values:
+`"aqm.q0" = "20,40..160"`.
+"""
+
+_AQMS = """\
+# Queue disciplines
+
+*Generated from the heads and the declarations of the files in `crates/aqm/src/aqm/` by `make docs`.*
+
+`--aqm NAME:KEY=VALUE,KEY=VALUE`, or in a scenario `[aqm]` with `name`, the keys and perhaps a `preset`; `--aqm all`
+compares all. Names in brackets are those of ns-2, ns-3, Linux or a paper, and are understood too. `aqmlab show NAME`
+prints an entry of this page, `aqmlab.catalogue()` gives all of it in Python.
+
+{overview}
+
+{pages}
+"""
+
+EXAMPLES = {
+    "ftp": 'count = 20, start = "uniform(0 s, 1 s)"',
+    "transfer": 'size = "1 MB"',
+    "short": 'arrival_rate = "30 /s", size = "pareto(10 kB, 1.3)"',
+    "web": 'count = 100, objects = 5, think = "exponential(10 s)"',
+    "cbr": 'rate = "160 kbit/s"',
+    "on-off": 'rate = "200 kbit/s", on = "exponential(1 s)", off = "pareto(1 s, 1.5)"',
+    "poisson": 'rate = "2 Mbit/s", packet_size = "500 B"',
+    "fgn": 'rate = "5 Mbit/s", hurst = 0.8',
+    "trace": 'file = "conference.pcap", count = 8',
+    "voip": "count = 10",
+    "video": 'frame_rate = "25 /s", active = ["5 s", "20 s"]',
+}
+"""Of each kind of traffic keys and values as one may write them."""
+
+
+def scenario() -> str:
+    """Write the page on scenario files.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    listed, described = catalogue(), schema()
+    top, forms = described["properties"], described["$defs"]
+    written = {
+        "general": top,
+        "dumbbell": top["dumbbell"]["properties"],
+        "link": forms["link"]["properties"],
+        "loss": forms["loss"]["anyOf"][1]["properties"],
+        "traffic": forms["traffic"]["properties"],
+        "response": top["response"]["properties"],
+        "record": top["record"]["properties"],
+        "sweep": {name: one for name, one in top["sweep"]["properties"].items() if name != "vary"},
+    }
+    preset = forms["tcp"]["anyOf"][1]["properties"]["preset"]
+    return _SCENARIO.format(
+        **{name: _keys(listed["tables"][name], properties) for name, properties in written.items()},
+        kinds=_kinds(listed["traffic"]),
+        tcps=_named(listed["tcps"]),
+        preset=preset["default"],
+        tcp=_tcp(listed["tcps"], preset["enum"]),
+        aqms=_groups(listed, "aqms.md"),
+    )
+
+
+def aqms() -> str:
+    """Write the page on queue disciplines.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    listed = catalogue()
+    pages = []
+    for entry in listed["aqms"]:
+        pages.append(_aqm(entry))
+        pages += [_variant(one) for one in listed["variants"] if one["of"] == entry["name"]]
+    return _AQMS.format(overview=_groups(listed, ""), pages="\n\n".join(pages))
+
+
+def results() -> str:
+    """Write the page on results.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    return _RESULTS.format(rows=_rows(METRICS), distributions=_rows(DISTRIBUTIONS))
+
+
+def _rows(metrics: Mapping[str, Metric]) -> str:
+    return "\n".join(f"| `{one.name}` | {one.unit or '1'} | {one.definition} |" for one in metrics.values())
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Write a table in Markdown.
+
+    Parameters
+    ----------
+    head : sequence of str
+        What stands above the columns.
+    rows : iterable of sequence of str
+        The cells.
+
+    Returns
+    -------
+    str
+        The table, without an end of line.
+    """
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def _code(value: Any) -> str:
+    return f"`{json.dumps(written(value) if isinstance(value, dict) else value, ensure_ascii=False)}`"
+
+
+def _key(parameter: Mapping[str, Any]) -> str:
+    aliases = ", ".join(f"`{alias}`" for alias in parameter["aliases"])
+    return f"`{parameter['name']}`" + (f" ({aliases})" if aliases else "")
+
+
+def _keys(parameters: Sequence[Mapping[str, Any]], properties: Mapping[str, Any] | None = None) -> str:
+    """List parameters, and what else the schema allows in their table: other tables, most often."""
+    rows = [[_key(one), _code(one["default"]), one["allowed"], one["doc"]] for one in parameters]
+    declared = {name for one in parameters for name in (one["name"], *one["aliases"])}
+    others = {name: form for name, form in (properties or {}).items() if name not in declared}
+    rows += [[f"`{name}`", "", _form(form), form["description"]] for name, form in others.items()]
+    return table(["key", "default", "allowed", "meaning"], rows)
+
+
+def _form(form: Mapping[str, Any]) -> str:
+    """Say what a value is that is not a parameter."""
+    return {"array": "tables, below", "string": "text"}.get(form.get("type", ""), "below")
+
+
+def _kinds(kinds: Sequence[Mapping[str, Any]]) -> str:
+    names = [{parameter["name"] for parameter in kind["parameters"]} for kind in kinds]
+    shared = set.intersection(*names) | {"packet_size"}  # only a trace has none
+    rows = []
+    for kind in kinds:
+        own = [f"`{one['name']}`" for one in kind["parameters"] if one["name"] not in shared]
+        rows.append([f"`{kind['name']}`", kind["summary"], ", ".join(own), f"`{EXAMPLES[kind['name']]}`"])
+    return table(["kind", "what its flows do", "keys of its own", "example"], rows)
+
+
+def _named(entries: Iterable[Mapping[str, Any]]) -> str:
+    return table(["name", "what it is"], [[f"`{entry['name']}`", entry["summary"]] for entry in entries])
+
+
+def _tcp(tcps: Sequence[Mapping[str, Any]], presets: Sequence[str]) -> str:
+    """Put the values of the presets side by side."""
+    chosen = [{one["name"]: one for one in entry["parameters"]} for entry in tcps if entry["name"] in presets]
+    # What belongs to one congestion control, only the presets with it have.
+    every = {name: one for entry in chosen for name, one in entry.items()}
+    rows = [
+        [
+            _key(one),
+            *(_code(entry[name]["default"]) if name in entry else "" for entry in chosen),
+            one["allowed"],
+            one["doc"],
+        ]
+        for name, one in every.items()
+    ]
+    return table(["key", *(f"`{name}`" for name in presets), "allowed", "meaning"], rows)
+
+
+def _groups(listed: Mapping[str, Any], page: str) -> str:
+    """List the disciplines in their groups, each with a link to what `page` says of it."""
+    rows = (
+        [[f"**{title}**", ""], *([f"[`{name}`]({page}#{name})", summary] for name, summary in group)]
+        for title, group in grouped(listed).items()
+    )
+    return table(["name", "what it does"], [row for group in rows for row in group])
+
+
+def _aqm(entry: Mapping[str, Any]) -> str:
+    head, told = sections(entry["doc"])
+    parts = [f"## `{entry['name']}`", head]
+    if entry["parameters"]:
+        parts.append(_keys(entry["parameters"]))
+    if presets := entry["presets"]:
+        rows = [[f"`{one['name']}`", one["summary"], _set(one["values"])] for one in presets]
+        parts.append(table(["preset", "what it is", "sets"], rows))
+    if signals := entry["signals"]:
+        rows = [[f"`{one['name']}`", one["unit"], one["doc"]] for one in signals]
+        parts.append(table(["signal", "unit", "what it is"], rows))
+    return "\n\n".join([*parts, *(f"### {title}\n\n{text}" for title, text in told)])
+
+
+def _variant(entry: Mapping[str, Any]) -> str:
+    of = f"[`{entry['of']}`](#{entry['of']})"
+    told = f"{of} with its preset `{entry['preset']}`: {entry['summary']}."
+    return f"## `{entry['name']}`\n\n{told}\n\nIt sets {_set(entry['values'])}."
+
+
+def _set(values: Mapping[str, Any]) -> str:
+    return f"`{settings(values, None)}`" if values else "the defaults"
+
+
+PAGES = {"aqms.md": aqms, "results.md": results, "scenario.md": scenario}
+"""The generated pages: file name and what makes it."""
+
+
+if __name__ == "__main__":
+    for name, page in PAGES.items():
+        write_text(Path(sys.argv[1]) / name, page())

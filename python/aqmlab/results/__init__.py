@@ -1,0 +1,1 @@
+"""Results: the metrics, series and distributions of runs, and their statistics."""

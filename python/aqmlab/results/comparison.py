@@ -1,0 +1,222 @@
+"""Several results beside each other."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from aqmlab.files import read_json
+from aqmlab.results.result import FILES, Result
+from aqmlab.sealed import Saved, Saving
+
+if TYPE_CHECKING:
+    import polars
+    from matplotlib.figure import Figure
+
+    from aqmlab.scenario import Scenario
+
+
+class Comparison(Mapping[str, Result]):
+    """Several results beside each other, by label.
+
+    Parameters
+    ----------
+    results : mapping
+        The results in the order to show them.
+    """
+
+    def __init__(self, results: Mapping[str, Result]) -> None:
+        self._results = dict(results)
+
+    def __getitem__(self, label: str) -> Result:
+        return self._results[label]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    @property
+    def table(self) -> polars.DataFrame:
+        """One row a label: the mean of every metric, and of those with several seeds ``…_ci95``."""
+        import polars
+
+        rows = []
+        for label, result in self.items():
+            row: dict[str, Any] = {"label": label}
+            for name, summary in result.summary.items():
+                row[name] = summary.mean
+                if len(result.runs) > 1:
+                    row[f"{name}_ci95"] = summary.ci95
+            rows.append(row)
+        return polars.DataFrame(rows, infer_schema_length=None)
+
+    def document(self) -> dict[str, Any]:
+        """Give everything but the series as JSON has it.
+
+        Returns
+        -------
+        dict
+            ``results``: each result's document by label.
+        """
+        return {"results": {label: result.document() for label, result in self.items()}}
+
+    def plot(self, figure: Figure | None = None) -> Figure:
+        """Draw the queues over time and the main metrics beside each other.
+
+        Parameters
+        ----------
+        figure : matplotlib.figure.Figure
+            An empty figure to draw in; by default a new one of pyplot's.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
+        from aqmlab.figures import runs
+
+        return runs.comparison(self, figure)
+
+    def plot_distribution(self, name: str, figure: Figure | None = None) -> Figure:
+        """Draw a distribution, a panel for each traffic entry or link that has it and a curve for each result.
+
+        Parameters
+        ----------
+        name : str
+            Which, of `aqmlab.DISTRIBUTIONS`.
+        figure : matplotlib.figure.Figure
+            An empty figure to draw in; by default a new one of pyplot's.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
+        from aqmlab.figures import runs
+
+        return runs.distribution(self, name, figure)
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write comparison.json and each result into a folder of its own; `load` reads them.
+
+        Parameters
+        ----------
+        folder : str or PathLike
+            Where to; a comparison that was saved there before goes, other files stay.
+        """
+        folder = Path(folder)
+        names = folders(self)
+        with Saving(folder, dict.fromkeys([*names, *_earlier(folder)], FILES)) as saving:
+            for result, name in zip(self.values(), names, strict=True):
+                result.add_to(saving, f"{name}/")
+            saving.seal("comparison.json", self.document())
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote.
+
+        Parameters
+        ----------
+        folder : str or PathLike
+            Where it was written to.
+
+        Returns
+        -------
+        Comparison
+            The same results.
+
+        Raises
+        ------
+        ValueError
+            If a file is damaged or not of this comparison, or another version of aqmlab wrote what this one cannot
+            read.
+        """
+        folder = Path(folder)
+        saved = Saved.load(
+            folder / "comparison.json", f"the call that made it again, with --out {shlex.quote(os.fspath(folder))}"
+        )
+        saved.check()
+        labels = saved.document.get("results")
+        if not isinstance(labels, dict):
+            raise saved.refused("it has no results")
+        return cls({label: Result.load(folder / name) for label, name in zip(labels, folders(labels), strict=True)})
+
+    def __repr__(self) -> str:
+        from aqmlab.reports.text import text
+
+        return text(self) if self else "<Comparison of nothing>"
+
+
+def _earlier(folder: Path) -> list[str]:
+    """Name the folders of a comparison that was saved before."""
+    try:
+        return folders(read_json(folder / "comparison.json")["results"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return []
+
+
+def files(scenarios: Mapping[str, Scenario], seeds: Sequence[int], alone: bool) -> list[str]:
+    """Name the files that results are saved in.
+
+    Parameters
+    ----------
+    scenarios : mapping
+        What is simulated, by label.
+    seeds : sequence of int
+        The seeds of the runs of each.
+    alone : bool
+        Whether the first is saved alone, as `Result.save` does, and not all as a `Comparison`.
+
+    Returns
+    -------
+    list of str
+        Their paths in the folder that they are saved in.
+    """
+    names = [] if alone else ["comparison.json"]
+    for folder, scenario in zip(folders(scenarios), scenarios.values(), strict=True):
+        record = scenario.resolved["record"]
+        series = [*(["series"] if record["series"] else []), *(["cwnd"] if record["cwnd"] != "auto" else [])]
+        own = ["result.json", "scenario.toml", *(f"{name}-{seed}.parquet" for name in series for seed in seeds)]
+        if alone:
+            return own
+        names += [f"{folder}/{name}" for name in own]
+    return names
+
+
+_LONGEST = 100
+"""How many bytes of a label are in the name of its folder: file systems have 255 or fewer for it."""
+
+
+def folders(labels: Iterable[str]) -> list[str]:
+    """Name a folder for each label, all different, in any file system.
+
+    Parameters
+    ----------
+    labels : iterable of str
+        The labels.
+
+    Returns
+    -------
+    list of str
+        The folders, in the same order.
+    """
+    names: dict[str, str] = dict.fromkeys(("comparison.json", "figure.png", "figure.svg", "report.html"), "")
+    for label in labels:
+        stem = re.sub(r"[^\w.=,-]+", "_", label)
+        stem = stem if stem.strip(".") else f"_{stem}"  # and not the folder itself, or the one around it
+        if len(stem.encode()) > _LONGEST:
+            beginning = stem.encode()[:_LONGEST].decode(errors="ignore")
+            stem = f"{beginning}-{hashlib.sha256(label.encode()).hexdigest()[:8]}"
+        name, number = stem, 1
+        while name.casefold() in names:
+            number += 1
+            name = f"{stem}-{number}"
+        names[name.casefold()] = name
+    return [name for name in names.values() if name]

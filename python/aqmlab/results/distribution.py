@@ -1,0 +1,118 @@
+"""Distributions: their means over the runs, and the curves that show them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from aqmlab.results.metrics import DISTRIBUTIONS
+
+if TYPE_CHECKING:
+    from aqmlab.results.result import Result
+
+
+def mean(name: str, runs: Sequence[Sequence[float]]) -> list[float]:
+    """Take the mean of a distribution over the runs, number by number.
+
+    Parameters
+    ----------
+    name : str
+        Which, of `aqmlab.DISTRIBUTIONS`.
+    runs : sequence of sequences of float
+        The numbers of each run.
+
+    Returns
+    -------
+    list of float
+        The means. A run without percentiles is left out; a bin that a run does not have has the count 0.
+
+    Examples
+    --------
+    >>> mean("loss_runs", [[4, 2], [2]])
+    [3.0, 1.0]
+    >>> mean("completion_time", [[0.5, 1.5], []])
+    [0.5, 1.5]
+    """
+    if DISTRIBUTIONS[name].counted:
+        longest = max(map(len, runs))
+        runs = [[*run, *[0] * (longest - len(run))] for run in runs]
+    else:
+        runs = [run for run in runs if run]
+    return [sum(numbers) / len(runs) for numbers in zip(*runs, strict=True)]
+
+
+def panels(results: Mapping[str, Result], name: str) -> dict[str, dict[str, list[float]]]:
+    """Pick the numbers to show of a distribution.
+
+    Parameters
+    ----------
+    results : mapping
+        Results by label.
+    name : str
+        Which, of `aqmlab.DISTRIBUTIONS`.
+
+    Returns
+    -------
+    dict
+        By the name of the traffic entry, or of the observed link if it is of a link only: the numbers of each result
+        that has any, by its label.
+
+    Raises
+    ------
+    KeyError
+        If there is no such distribution.
+    """
+    if name not in DISTRIBUTIONS:
+        raise KeyError(f"no distribution is called {name!r}; there are {', '.join(DISTRIBUTIONS)}")
+    found: dict[str, dict[str, list[float]]] = {}
+    for label, result in results.items():
+        classes = result.distributions["classes"]
+        owners = classes if all(name in one for one in classes.values()) else result.distributions["links"]
+        for owner, given in owners.items():
+            if given[name] and (owners is classes or owner == result.link):
+                found.setdefault(owner, {})[label] = given[name]
+    return found
+
+
+def curve(name: str, numbers: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Turn the numbers of a distribution into a curve, in the units that people read.
+
+    Parameters
+    ----------
+    name : str
+        Which, of `aqmlab.DISTRIBUTIONS`.
+    numbers : sequence of float
+        Its numbers, as results have them.
+
+    Returns
+    -------
+    tuple of two lists
+        Of counts: each length, and the share in % of those at least as long. Of percentiles: the value and the share
+        in % of those not greater.
+
+    Examples
+    --------
+    >>> curve("loss_runs", [3, 1])
+    ([1, 2], [100.0, 25.0])
+    """
+    distribution = DISTRIBUTIONS[name]
+    if not distribution.counted:
+        return [number * distribution.scale for number in numbers], [float(percent) for percent in range(101)]
+    total = sum(numbers)
+    return list(range(1, len(numbers) + 1)), [100 * sum(numbers[i:]) / total for i in range(len(numbers))]
+
+
+def share(name: str) -> str:
+    """Say what the share is that `curve` gives.
+
+    Parameters
+    ----------
+    name : str
+        Which, of `aqmlab.DISTRIBUTIONS`.
+
+    Returns
+    -------
+    str
+        The label of an axis.
+    """
+    return "At least as long (%)" if DISTRIBUTIONS[name].counted else "Not greater (%)"

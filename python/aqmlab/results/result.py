@@ -1,0 +1,353 @@
+"""What a scenario's replications give."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from aqmlab.results import distribution
+from aqmlab.results.series import NAMES, Recording
+from aqmlab.results.summary import Summary
+from aqmlab.scenario import Scenario
+from aqmlab.sealed import Saved, Saving
+
+if TYPE_CHECKING:
+    import polars
+    from matplotlib.figure import Figure
+
+Metrics = dict[str, float | None]
+Distributions = dict[str, dict[str, dict[str, list[float]]]]
+
+FILES = re.compile(rf"result\.json|scenario\.toml|{NAMES}")
+"""How the files of a result are called."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One replication.
+
+    Parameters
+    ----------
+    seed : int
+        Where its randomness started from.
+    metrics : dict
+        The observed queue and all flows; `aqmlab.METRICS` defines each.
+    classes : dict
+        Metrics of each traffic entry, by its name.
+    links : dict
+        Metrics of each managed link, by its name.
+    distributions : dict
+        Of each of ``classes`` and ``links``, by its name, whole distributions; `aqmlab.DISTRIBUTIONS` defines each.
+        One without values is empty.
+    engine : dict
+        ``packets``, ``events`` and ``cpu_seconds`` that it took.
+    lanes : dict
+        Metrics of each queue of the managed links whose discipline names its queues, by ``LINK.LANE``.
+    """
+
+    seed: int
+    metrics: Metrics
+    classes: dict[str, Metrics]
+    links: dict[str, Metrics]
+    lanes: dict[str, Metrics] = field(kw_only=True)
+    distributions: Distributions
+    engine: Metrics
+
+    def document(self) -> dict[str, Any]:
+        """Give the run as JSON has it.
+
+        Returns
+        -------
+        dict
+            ``seed``, ``metrics``, ``classes``, ``links``, ``lanes``, ``distributions``, ``engine``.
+        """
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """One scenario's replications, with the scenario and the version that made them.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What was simulated.
+    runs : sequence of Run
+        The replications, in the order of their seeds as given.
+    recordings : mapping
+        The series of each run, by its seed.
+    version : str
+        The version of aqmlab that made it.
+    not_modelled : sequence of str or None
+        Of `aqmlab.fluid`: what of the scenario its equations leave out or simplify. None if packets were simulated.
+    """
+
+    scenario: Scenario
+    runs: Sequence[Run]
+    recordings: Mapping[int, Recording] = field(compare=False)
+    version: str
+    not_modelled: Sequence[str] | None = None
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds of the runs."""
+        return [run.seed for run in self.runs]
+
+    @cached_property
+    def summary(self) -> dict[str, Summary]:
+        """Mean, standard deviation and 95 % confidence interval of every metric over the seeds."""
+        return _summaries([run.metrics for run in self.runs])
+
+    @property
+    def metrics(self) -> Metrics:
+        """Every metric: its mean over the seeds."""
+        return {name: summary.mean for name, summary in self.summary.items()}
+
+    @cached_property
+    def classes(self) -> dict[str, Metrics]:
+        """The metrics of each traffic entry: their means over the seeds."""
+        return _means([run.classes for run in self.runs])
+
+    @cached_property
+    def links(self) -> dict[str, Metrics]:
+        """The metrics of each managed link: their means over the seeds."""
+        return _means([run.links for run in self.runs])
+
+    @cached_property
+    def lanes(self) -> dict[str, Metrics]:
+        """The metrics of each queue that its discipline names, by ``LINK.LANE``: their means over the seeds."""
+        return _means([run.lanes for run in self.runs])
+
+    @cached_property
+    def distributions(self) -> Distributions:
+        """The distributions of each traffic entry and managed link: number by number, their means over the seeds."""
+        runs = [run.distributions for run in self.runs]
+        return {
+            kind: {
+                owner: {name: distribution.mean(name, [run[kind][owner][name] for run in runs]) for name in given}
+                for owner, given in owners.items()
+            }
+            for kind, owners in runs[0].items()
+        }
+
+    @cached_property
+    def engine(self) -> Metrics:
+        """What the runs took: packets, events, and CPU seconds, added up."""
+        return {name: sum(run.engine[name] or 0 for run in self.runs) for name in self.runs[0].engine}
+
+    @property
+    def link(self) -> str:
+        """The link that the metrics and figures speak of."""
+        return str(self.scenario.resolved["observe"])
+
+    @property
+    def signals(self) -> list[str]:
+        """What the series of the observed link have besides the queue: the algorithm's own quantities."""
+        names = (column.removeprefix(f"{self.link}.") for column in self.series.columns)
+        signals = (name.removesuffix(".mean") for name in names if name.endswith(".mean"))
+        return [name for name in signals if name != "queue" and "." not in name]
+
+    @property
+    def series(self) -> polars.DataFrame:
+        """Queues and signals over time, of the first run; see `series_of`."""
+        return self.series_of(self.seeds[0])
+
+    def series_of(self, seed: int) -> polars.DataFrame:
+        """Give queues and signals over time, of one run.
+
+        Parameters
+        ----------
+        seed : int
+            The seed of the run.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``t``, the start of each bin in seconds; for each managed link and each quantity of it (the queue in
+            packets, and the algorithm's own signals) ``link.quantity.min``, ``.mean`` and ``.max`` over the bin;
+            and the counts ``link.arrivals`` and ``link.drops``. For each traffic entry at the observed link
+            ``link.class.arrivals`` and ``.drops``, ``.throughput`` in bit/s, and ``.delay``, the mean wait in seconds
+            of the packets sent in the bin, null if there were none. For each queue that its discipline names
+            ``link.lane.LANE.`` and the queue or one of these four. The engine's memory, not a copy.
+
+        Raises
+        ------
+        LookupError
+            If there is no such run, or it recorded no series.
+        """
+        return self.recordings[seed].queue_frame
+
+    def cwnd_of(self, seed: int) -> polars.DataFrame:
+        """Give every flow's congestion window over time, of one run.
+
+        Parameters
+        ----------
+        seed : int
+            The seed of the run.
+
+        Returns
+        -------
+        polars.DataFrame
+            ``t`` in seconds, ``flow`` by its number, ``class`` by its name, ``cwnd`` and ``ssthresh`` in segments.
+
+        Raises
+        ------
+        LookupError
+            If there is no such run, or it recorded no windows (`record.cwnd` asks for them).
+        """
+        import polars
+
+        names = dict(enumerate(entry["name"] for entry in self.scenario.resolved["traffic"]))
+        number = polars.col("flow", "class").cast(polars.UInt32)
+        frame = self.recordings[seed].cwnd_frame.with_columns(number)
+        return frame.with_columns(polars.col("class").replace_strict(names, return_dtype=polars.String))
+
+    def document(self) -> dict[str, Any]:
+        """Give everything but the series as JSON has it.
+
+        Returns
+        -------
+        dict
+            ``version``, ``scenario`` (every default filled in), ``seeds``, ``metrics``, ``classes``, ``links``,
+            ``lanes``, ``distributions``, ``engine``, ``summary`` and ``runs``; of `aqmlab.fluid` ``not_modelled`` too.
+        """
+        left_out = {} if self.not_modelled is None else {"not_modelled": list(self.not_modelled)}
+        return {
+            "version": self.version,
+            "scenario": self.scenario.resolved,
+            "seeds": self.seeds,
+            "metrics": self.metrics,
+            "classes": self.classes,
+            "links": self.links,
+            "lanes": self.lanes,
+            "distributions": self.distributions,
+            "engine": self.engine,
+            "summary": {name: _fields(summary) for name, summary in self.summary.items()},
+            "runs": [run.document() for run in self.runs],
+            **left_out,
+        }
+
+    def plot(self, figure: Figure | None = None) -> Figure:
+        """Draw the queue over time and the main metrics.
+
+        Parameters
+        ----------
+        figure : matplotlib.figure.Figure
+            An empty figure to draw in; by default a new one of pyplot's.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
+        from aqmlab.figures import runs as plot
+
+        return plot.comparison({self.scenario.aqm: self}, figure)
+
+    def plot_distribution(self, name: str, figure: Figure | None = None) -> Figure:
+        """Draw a distribution, a panel for each traffic entry or link that has it.
+
+        Parameters
+        ----------
+        name : str
+            Which, of `aqmlab.DISTRIBUTIONS`.
+        figure : matplotlib.figure.Figure
+            An empty figure to draw in; by default a new one of pyplot's.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
+        from aqmlab.figures import runs as plot
+
+        return plot.distribution({self.scenario.aqm: self}, name, figure)
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write result.json, scenario.toml and the series of each run; `load` reads them.
+
+        Parameters
+        ----------
+        folder : str or PathLike
+            Where to; a result that was saved there before goes, other files stay.
+        """
+        with Saving(Path(folder), {"": FILES}) as saving:
+            self.add_to(saving)
+
+    def add_to(self, saving: Saving, below: str = "") -> None:
+        """Write what `save` does, beside other results.
+
+        Parameters
+        ----------
+        saving : Saving
+            Where to.
+        below : str
+            In which folder of it, with a stroke at its end.
+        """
+        for seed, recording in self.recordings.items():
+            for name, data in recording.files(seed):
+                saving.add(f"{below}{name}", data)
+        saving.add(f"{below}scenario.toml", self.scenario.to_toml().encode())
+        saving.seal(f"{below}result.json", self.document())
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote.
+
+        Parameters
+        ----------
+        folder : str or PathLike
+            Where it was written to.
+
+        Returns
+        -------
+        Result
+            The same result.
+
+        Raises
+        ------
+        ValueError
+            If a file is damaged or not of this result, or another version of aqmlab wrote what this one cannot read.
+        """
+        folder = Path(folder)
+        cure = f"the call that made it again, with --out {shlex.quote(os.fspath(folder))}"
+        saved = Saved.load(folder / "result.json", cure)
+        saved.check()
+        try:
+            runs = [Run(**run) for run in saved.document["runs"]]
+            version = saved.document["version"]
+        except (KeyError, TypeError) as error:
+            raise saved.refused(str(error)) from error
+        left_out = saved.document.get("not_modelled")
+        return cls(
+            scenario=Scenario.parse(saved.text("scenario.toml"), os.fspath(folder / "scenario.toml")),
+            runs=runs,
+            recordings={run.seed: Recording.of(saved.files, run.seed) for run in runs},
+            version=version,
+            not_modelled=None if left_out is None else tuple(left_out),
+        )
+
+    def __repr__(self) -> str:
+        from aqmlab.reports.text import text
+
+        return text({self.scenario.aqm: self})
+
+
+def _fields(summary: Summary) -> Metrics:
+    return {"mean": summary.mean, "std": summary.std, "ci95": summary.ci95, "n": summary.n}
+
+
+def _summaries(runs: Sequence[Metrics]) -> dict[str, Summary]:
+    return {name: Summary.of([run[name] for run in runs]) for name in runs[0]}
+
+
+def _means(runs: Sequence[Mapping[str, Metrics]]) -> dict[str, Metrics]:
+    return {
+        key: {name: summary.mean for name, summary in _summaries([run[key] for run in runs]).items()} for key in runs[0]
+    }

@@ -1,0 +1,73 @@
+"""What several replications say together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aqmlab.results.student import quantile
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One metric over several replications.
+
+    Parameters
+    ----------
+    mean : float or None
+        Mean of the replications that have a value; none when none has.
+    std : float or None
+        Standard deviation with n - 1; none for n < 2.
+    ci95 : float or None
+        Half the width of the 95 % confidence interval of the mean (Student t); none for n < 2.
+    n : int
+        How many replications have a value.
+    """
+
+    mean: float | None
+    std: float | None
+    ci95: float | None
+    n: int
+
+    @classmethod
+    def of(cls, values: Sequence[float | None]) -> Summary:
+        """Summarise the values of one metric.
+
+        Parameters
+        ----------
+        values : sequence of float or None
+            One value a replication; none where the metric is not defined.
+
+        Returns
+        -------
+        Summary
+            Mean, spread and confidence.
+        """
+        defined = [float(value) for value in values if value is not None]
+        n = len(defined)
+        if n == 0:
+            return cls(None, None, None, 0)
+        mean = math.fsum(defined) / n
+        if n == 1:
+            return cls(mean, None, None, 1)
+        std = math.sqrt(math.fsum((value - mean) ** 2 for value in defined) / (n - 1))
+        return cls(mean, std, quantile(0.95, n - 1) * std / math.sqrt(n), n)
+
+
+def share(summary: Summary, runs: int) -> str:
+    """Tell how many runs a summary is of, if not of all.
+
+    Parameters
+    ----------
+    summary : Summary
+        The values of a metric.
+    runs : int
+        How many runs there are, with a value or without.
+
+    Returns
+    -------
+    str
+        `` (3 of 4)``, or nothing when all runs have a value or none has.
+    """
+    return f" ({summary.n} of {runs})" if 0 < summary.n < runs else ""

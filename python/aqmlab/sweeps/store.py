@@ -1,0 +1,496 @@
+"""A folder of finished runs, which several processes may share.
+
+Each process appends to a journal of its own (`journals`); journals that are done with become Parquet parts (`parts`).
+There are no locks: a part is put in its place in one step, under a name that has the hash of its content, before what
+it was made of is taken away. Whoever reads begins with the journals, so that nothing is missed that moves meanwhile; a
+run that is found twice is the same run, for runs are deterministic. Series, where they are wanted, have a file each
+(`series`).
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import itertools
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from aqmlab.execute.task import opened
+from aqmlab.files import parquet, prove, read_whole, remove_stale, write_whole
+from aqmlab.results.metrics import METRICS
+from aqmlab.sealed import checksum
+from aqmlab.sweeps.journal import CLOSED, NAME, OPEN, Content, Journal, closed, is_left
+
+if TYPE_CHECKING:
+    import polars
+
+T = TypeVar("T")
+
+PART_RUNS = 5000
+"""How many runs a journal has at most, and a part at least, unless there are no more."""
+
+SMALL_PARTS = 20
+"""How many smaller parts there may be before they are put together."""
+
+_PART = re.compile(r"(?P<runs>\d+)-(?P<hash>[0-9a-f]{64})\.parquet")
+_SERIES = re.compile(r"(?P<name>[0-9a-f]{64}-[0-9a-f]{8})-(?P<hash>[0-9a-f]{64})\.parquet")
+_PATIENCE = 60.0
+"""Seconds that a file may be listed and not there."""
+
+
+class Store:
+    """Finished runs, by their key.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they are; made with the first run.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._journals = folder / "journals"
+        self._parts = folder / "parts"
+        self._series = folder / "series"
+        self._journal = Journal(self._journals)
+        self._seen: dict[str, list[Path]] = {}
+        self.damage: dict[str, int] = {}
+        """How many runs could not be read, by the file that they were in: they are to be done again."""
+
+    def prove(self, series: bool) -> None:
+        """Prove that runs can be kept.
+
+        Parameters
+        ----------
+        series : bool
+            Whether with series.
+
+        Raises
+        ------
+        OSError
+            If they cannot.
+        """
+        for folder in (self._journals, *([self._series] if series else [])):
+            prove(folder / "run")
+
+    def add(self, payload: bytes) -> None:
+        """Keep a finished run, for good when this returns.
+
+        Parameters
+        ----------
+        payload : bytes
+            Of its `Outcome`.
+        """
+        self._journal.append(payload)
+        if self._journal.records >= PART_RUNS:
+            self._journal.close()
+
+    def add_series(self, name: str, data: bytes) -> None:
+        """Keep the series of a run.
+
+        Parameters
+        ----------
+        name : str
+            What they are called; see `series_name`.
+        data : bytes
+            Of its `Outcome`.
+        """
+        write_whole(self._series / f"{name}-{checksum(data, name)}.parquet", data)
+
+    def recorded(self) -> set[str]:
+        """Find the series that are there.
+
+        Returns
+        -------
+        set of str
+            Their names.
+        """
+        return {path.stem.rpartition("-")[0] for path in _listed(self._series, _SERIES)}
+
+    def series(self, name: str) -> polars.DataFrame:
+        """Read the series of a run.
+
+        Parameters
+        ----------
+        name : str
+            What they are called.
+
+        Returns
+        -------
+        polars.DataFrame
+            As of `Result.series_of`.
+
+        Raises
+        ------
+        OSError
+            If they are not there, or damaged, or those of another run: then they are put aside, and the run is to be
+            done again for them.
+        """
+        import polars
+
+        damaged: Path | None = None
+        for path in self._series_files(name):
+            if (data := _read(path)) is None:
+                continue
+            if path.stem == f"{name}-{checksum(data, name)}":
+                return polars.read_parquet(io.BytesIO(data))
+            damaged = path
+            _put_aside(path)
+        if damaged is None:
+            missing = os.fspath(self._series / f"{name}-*.parquet")
+            raise FileNotFoundError(errno.ENOENT, "no such series; the same again does its run", missing)
+        message = "damaged and put aside, the same again does its run again"
+        raise OSError(errno.EIO, message, os.fspath(damaged))
+
+    def _series_files(self, name: str) -> list[Path]:
+        """List the files of series that are called so; the folder is looked through again only for one not seen."""
+        if name not in self._seen:
+            self._seen = {}
+            for path in _listed(self._series, _SERIES):
+                self._seen.setdefault(path.stem.rpartition("-")[0], []).append(path)
+        return self._seen.get(name, [])
+
+    def distributions(self, wanted: Iterable[bytes]) -> dict[bytes, dict[str, Any]]:
+        """Give the distributions of runs.
+
+        Parameters
+        ----------
+        wanted : iterable of bytes
+            Their keys.
+
+        Returns
+        -------
+        dict
+            Of each that is there, by its key; see `Run`.
+        """
+        import polars
+
+        keys = set(wanted)
+        found: dict[bytes, dict[str, Any]] = {}
+        for payloads in self._journalled():
+            read = (opened(payload) for payload in payloads if key_of(payload) in keys)
+            found.update((key, document["distributions"]) for key, document in read)
+        for part in self._read_parts(["key", "distributions"]):
+            own = part.filter(polars.col("key").is_in(list(keys)))
+            found.update((key, json.loads(text)) for key, text in own.iter_rows())
+        return found
+
+    def close(self) -> None:
+        """End this process's journal."""
+        self._journal.close()
+
+    def finished(self, wanted: set[bytes]) -> set[bytes]:
+        """Find the runs that are there.
+
+        Parameters
+        ----------
+        wanted : set of bytes
+            The keys to look for.
+
+        Returns
+        -------
+        set of bytes
+            Those that are there.
+        """
+        found: set[bytes] = set()
+        for payloads in self._journalled():
+            found.update(wanted.intersection(key_of(payload) for payload in payloads))
+        for part in self._read_parts(["key"]):
+            found.update(wanted.intersection(part["key"]))
+        return found
+
+    def frame(self, wanted: Iterable[bytes]) -> polars.DataFrame:
+        """Give the metrics of runs.
+
+        Parameters
+        ----------
+        wanted : iterable of bytes
+            Their keys.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each that is there: ``key``, ``seed``, the metrics of `columns`.
+        """
+        import polars
+
+        own = set(wanted)
+        keys = polars.DataFrame({"key": list(own)}, schema={"key": polars.Binary})
+        frames = []
+        for payloads in itertools.chain([[]], self._journalled()):
+            frames.append(rows([payload for payload in payloads if key_of(payload) in own]).drop("distributions"))
+        for part in self._read_parts(None):
+            frames.append(part.join(keys, on="key", how="semi"))
+        frame = polars.concat(frames, how="diagonal").drop("engine.cpu_seconds", strict=False)
+        if frame["key"].n_unique() < len(frame):
+            # Of a run that is there twice, all but the time that it took is equal.
+            frame = frame.unique("key", keep="first", maintain_order=True)
+        return frame.select("key", "seed", *sorted(frame.columns[2:], key=place))
+
+    def compact(self) -> None:
+        """Make parts of the journals that are done with, and of parts that are small; may be killed at any moment."""
+        for path in _listed(self._journals, NAME, OPEN):
+            if is_left(path):
+                closed(path)
+        waiting: list[Path] = []
+        runs: dict[bytes, bytes] = {}
+        for path in _listed(self._journals, NAME, CLOSED):
+            payloads = self._payloads(path)
+            if payloads is None:
+                continue
+            waiting.append(path)
+            runs.update((key_of(payload), payload) for payload in payloads)
+            if len(runs) >= PART_RUNS:
+                self._replace(waiting, rows(list(runs.values())))
+                waiting, runs = [], {}
+        self._replace(waiting, rows(list(runs.values())))
+        self._join_small_parts()
+        for folder in (self._parts, self._journals):
+            remove_stale(folder)
+
+    def _join_small_parts(self) -> None:
+        import polars
+
+        small = [path for path in _listed(self._parts, _PART) if _runs(path) < PART_RUNS]
+        if len(small) <= SMALL_PARTS:
+            return
+        waiting: list[Path] = []
+        frames: list[polars.DataFrame] = []
+        for path in small:
+            frame = self._read_part(path, None, whole=True)
+            if frame is None:
+                continue
+            waiting.append(path)
+            frames.append(frame)
+            if sum(map(len, frames)) >= PART_RUNS:
+                self._replace(waiting, polars.concat(frames, how="diagonal").unique("key"))
+                waiting, frames = [], []
+        if frames:
+            self._replace(waiting, polars.concat(frames, how="diagonal").unique("key"))
+
+    def _replace(self, sources: Sequence[Path], frame: polars.DataFrame) -> None:
+        """Write a part in the place of the files that its runs come from."""
+        part = None
+        if len(frame):
+            data = parquet(frame.sort("key"))
+            part = self._parts / f"{len(frame)}-{checksum(data)}.parquet"
+            write_whole(part, data)
+        for source in sources:
+            if source != part:
+                source.unlink(missing_ok=True)
+
+    def _journalled(self) -> Iterator[list[bytes]]:
+        """Give the payloads of every journal."""
+        read = _each(lambda: _listed(self._journals, NAME), lambda path: path.stem, self._payloads)
+        return (payloads for payloads in read if payloads)
+
+    def _payloads(self, path: Path) -> list[bytes] | None:
+        """Read a journal; none if it is gone."""
+        data = _read(path)
+        if data is None:
+            return None
+        content = Content.of(data)
+        if content.damaged:
+            self.damage[os.fspath(path.with_suffix(OPEN))] = content.damaged
+        return content.payloads
+
+    def _read_parts(self, columns: Sequence[str] | None) -> Iterator[polars.DataFrame]:
+        """Give every part: these columns, or all but the distributions."""
+        read = _each(
+            lambda: _listed(self._parts, _PART),
+            lambda path: path.name,
+            lambda path: self._read_part(path, columns),
+        )
+        return (part for part in read if part is not None)
+
+    def _read_part(self, path: Path, columns: Sequence[str] | None, whole: bool = False) -> polars.DataFrame | None:
+        """Read a part; none if it is gone. One that is damaged is put aside."""
+        import polars
+
+        data = _read(path)
+        if data is None:
+            return None
+        named = _PART.fullmatch(path.name)
+        if not named or checksum(data) != named["hash"]:
+            self.damage[os.fspath(path)] = _runs(path)
+            _put_aside(path)
+            return polars.DataFrame(schema={"key": polars.Binary})
+        if columns is None and not whole:
+            columns = [name for name in polars.read_parquet_schema(io.BytesIO(data)) if name != "distributions"]
+        return polars.read_parquet(io.BytesIO(data), columns=None if columns is None else list(columns))
+
+
+def series_name(key: bytes, record: Mapping[str, Any]) -> str:
+    """Name the series of a run.
+
+    Parameters
+    ----------
+    key : bytes
+        Of the run.
+    record : mapping
+        What its scenario's `[record]` says, every default filled in: results do not depend on it, series do.
+
+    Returns
+    -------
+    str
+        Its name in the store.
+    """
+    text = json.dumps(record, sort_keys=True)
+    return f"{key.hex()}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+def key_of(payload: bytes) -> bytes:
+    """Give the key of a payload without reading the rest.
+
+    Parameters
+    ----------
+    payload : bytes
+        Of an `Outcome`.
+
+    Returns
+    -------
+    bytes
+        The key.
+    """
+    return payload[: hashlib.sha256().digest_size]
+
+
+def rows(payloads: Sequence[bytes]) -> polars.DataFrame:
+    """Lay out runs as a table.
+
+    Parameters
+    ----------
+    payloads : sequence of bytes
+        The runs.
+
+    Returns
+    -------
+    polars.DataFrame
+        A row for each: ``key``, ``seed``, the metrics of `columns`, ``engine.cpu_seconds``, and ``distributions`` as
+        JSON.
+    """
+    import polars
+
+    keys: list[bytes] = []
+    seeds: list[int] = []
+    distributions: list[str] = []
+    table: dict[str, list[float | None]] = {}
+    for count, payload in enumerate(payloads):
+        key, document = opened(payload)
+        keys.append(key)
+        seeds.append(document["seed"])
+        distributions.append(json.dumps(document["distributions"], separators=(",", ":")))
+        for name, value in _flat(document):
+            column = table.get(name)
+            if column is None:
+                column = table[name] = []
+            if len(column) < count:
+                column += [None] * (count - len(column))
+            column.append(value)
+    for column in table.values():
+        column += [None] * (len(keys) - len(column))
+    return polars.DataFrame(
+        [
+            polars.Series("key", keys, polars.Binary),
+            polars.Series("seed", seeds, polars.Int64),
+            *(polars.Series(name, table[name], polars.Float64, strict=False) for name in sorted(table, key=place)),
+            polars.Series("distributions", distributions, polars.String),
+        ]
+    )
+
+
+def _flat(document: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
+    """Give every metric of a run: ``queue_mean``, ``classes.long.goodput``, ``engine.packets``."""
+    yield from document["metrics"].items()
+    for group in ("classes", "links", "lanes"):
+        for owner, metrics in document[group].items():
+            for name, value in metrics.items():
+                yield f"{group}.{owner}.{name}", value
+    for name, value in document["engine"].items():
+        yield f"engine.{name}", value
+
+
+_GROUPS = ("", "classes", "links", "lanes", "engine")
+_PLACES = {name: place for place, name in enumerate(METRICS)}
+
+
+def place(column: str) -> tuple[int, str, int, str]:
+    """Tell where a metric stands among the columns, to sort them by.
+
+    Parameters
+    ----------
+    column : str
+        Its name.
+
+    Returns
+    -------
+    tuple
+        First those of the observed queue and all flows, then of each traffic entry, link, lane, then the engine's.
+    """
+    group, _, rest = column.rpartition(".")
+    head, _, owner = group.partition(".")
+    return _GROUPS.index(head), owner, _PLACES.get(rest, len(_PLACES)), rest
+
+
+def _each(
+    listed: Callable[[], list[Path]], name: Callable[[Path], str], read: Callable[[Path], T | None]
+) -> Iterator[T]:
+    """Read files that others move meanwhile: looks again until each that is listed could be read."""
+    seen: set[str] = set()
+    began = time.monotonic()
+    while True:
+        missed = None
+        for path in listed():
+            if name(path) in seen:
+                continue
+            content = read(path)
+            if content is None:
+                missed = path
+                continue
+            seen.add(name(path))
+            yield content
+        if missed is None:
+            return
+        if time.monotonic() - began > _PATIENCE:
+            raise OSError(errno.ESTALE, "is listed and cannot be opened", os.fspath(missed))
+        time.sleep(0.01)  # a network file system may list for a while what is gone
+
+
+def _listed(folder: Path, name: re.Pattern[str], suffix: str = "") -> list[Path]:
+    """List the files of a folder that are called so, sorted; what somebody else put there is left alone."""
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(entry.name for entry in entries)
+    except FileNotFoundError:
+        return []
+    return [folder / one for one in names if name.fullmatch(one) and one.endswith(suffix)]
+
+
+def _read(path: Path) -> bytes | None:
+    """Read a file; none if it is gone."""
+    try:
+        return read_whole(path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno == errno.ESTALE:  # how a network file system says so
+            return None
+        raise
+
+
+def _runs(part: Path) -> int:
+    """Tell how many runs a part has, by its name."""
+    named = _PART.fullmatch(part.name)
+    return int(named["runs"]) if named else 0
+
+
+def _put_aside(path: Path) -> None:
+    """Give a damaged file a name that nobody looks for."""
+    with suppress(OSError):  # somebody else found it too, or it may only be read
+        path.replace(path.with_suffix(".damaged"))

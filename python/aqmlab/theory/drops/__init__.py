@@ -1,0 +1,25 @@
+"""Who loses how many packets in a row: open-loop queues with a drop function of their length or of its average."""
+
+from aqmlab.theory.drops.chain import (
+    POLICIES,
+    Policy,
+    Queue,
+    followed_by,
+    independent_runs,
+    mm1k,
+    runs,
+    stationary,
+    tail_drop_runs,
+)
+
+__all__ = [
+    "POLICIES",
+    "Policy",
+    "Queue",
+    "followed_by",
+    "independent_runs",
+    "mm1k",
+    "runs",
+    "stationary",
+    "tail_drop_runs",
+]

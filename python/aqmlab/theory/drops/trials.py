@@ -1,0 +1,256 @@
+"""Losses in a row by simulation: queues that drop by an average, which has too many values for a chain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aqmlab.theory.domain import positive, whole
+from aqmlab.theory.drops.chain import POLICIES, Policy, Queue, followed_by, runs
+
+Array = NDArray[np.float64]
+
+FIGURES: Mapping[int, tuple[str, ...]] = {
+    6: ("RED", "Tail Drop"),
+    9: ("GRED", "Tail Drop"),
+    11: ("GRED-I", "Tail Drop"),
+}
+"""What the paper's figures compare."""
+
+
+def run_lengths(lost: ArrayLike, longest: int, flows: float = 1, ahead: int = 0) -> Array:
+    """Give how many runs of losses a sequence of packets has, its packets dealt out to flows at random.
+
+    The mean over all ways to deal them out, so that chance is in the sequence only.
+
+    Parameters
+    ----------
+    lost : array_like
+        Whether each packet was lost; shape (packets,) or (sequences, packets).
+    longest : int
+        The longest run to count.
+    flows : float
+        How many flows there are.
+    ahead : int
+        Runs that begin after one of the last ``ahead`` packets do not count: those packets end the others.
+
+    Returns
+    -------
+    ndarray
+        Runs of at least 1, ..., ``longest`` packets, of one flow, in each sequence; shape (..., longest). What is lost
+        before the first accepted packet is left out.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Of the packets from i on, let a_n(i) be the chance that a flow's next n are lost: with s = 1/flows,
+    a_n(i) = s x_i a_(n-1)(i+1) + (1-s) a_n(i+1), a recursive filter backwards in time.
+    """
+    from scipy.signal import lfilter  # takes a second to import: who only lists papers does not need it
+
+    whole(longest=longest)
+    if not (np.isfinite(flows) and flows >= 1):
+        raise ValueError(f"flows = {flows:g}: must be at least 1")
+    x = np.asarray(lost, dtype=float)
+    if x.size == 0:
+        raise ValueError("lost is empty: give at least one packet")
+    if not np.all((x == 0) | (x == 1)):
+        raise ValueError("lost: must be 0 or 1 for each packet")
+    share = 1 / flows
+    before = 1 - x[..., ::-1]
+    chance = np.ones_like(x)
+    counts = np.empty((*x.shape[:-1], longest))
+    for n in range(longest):
+        shifted = np.concatenate([np.full_like(chance[..., :1], 1.0 if n == 0 else 0.0), chance[..., :-1]], axis=-1)
+        chance = lfilter([share], [1, share - 1], x[..., ::-1] * shifted, axis=-1)
+        after = np.concatenate([np.zeros_like(chance[..., :1]), chance[..., :-1]], axis=-1)
+        counts[..., n] = share * np.sum((before * after)[..., ahead:], axis=-1)
+    return counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simulated(Queue):
+    """What a simulation found, each number with its standard error from the independent runs.
+
+    Parameters
+    ----------
+    warnings : tuple of str
+        Which conditions of the formulas fail here, and what that means.
+    loss : float
+        Share of the arrivals that are dropped.
+    queue_mean : float
+        Mean of the packets present, packets.
+    queue_sd : float
+        Their standard deviation, packets.
+    delay : float
+        Mean time of an accepted packet in the queue and in service, in mean services.
+    runs : ndarray
+        P(run >= 1), P(run >= 2), ... of one flow.
+    loss_error : float
+        Standard error of ``loss``.
+    mean_error : float
+        Standard error of ``queue_mean``, packets.
+    sd_error : float
+        Standard error of ``queue_sd``, packets.
+    runs_error : ndarray
+        Standard errors of ``runs``.
+    """
+
+    runs: Array
+    loss_error: float
+    mean_error: float
+    sd_error: float
+    runs_error: Array
+
+
+def simulate(
+    rho: float,
+    policy: Policy,
+    K: int = 200,
+    longest: int = 20,
+    flows: float = 1,
+    arrivals: int = 400_000,
+    seed: int = 1,
+    service: str = "exponential",
+    replicas: int = 32,
+) -> Simulated:
+    """Simulate a queue that drops by its average length.
+
+    Parameters
+    ----------
+    rho : float
+        Offered load.
+    policy : Policy
+        The drop function and the average's weight; the decision itself is independent of earlier ones.
+    K : int
+        Places in the buffer.
+    longest : int
+        The longest run to tell of.
+    flows : float
+        How many flows packets are dealt out to at random; 1 counts losses in a row whatever their flow.
+    arrivals : int
+        Packets in all runs together, without those that each leaves out at its start and end.
+    seed : int
+        Where the randomness starts.
+    service : str
+        ``exponential`` or ``constant``.
+    replicas : int
+        Independent runs, which go on side by side.
+
+    Returns
+    -------
+    Simulated
+        Of the packets that arrivals find, which is the same as over time.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    The first 6/w arrivals are left out, at least 1000, in which the average forgets its start: the queue is built up at
+    first and the average has its length. It does not age while the queue is empty, which at loads that lose packets it
+    hardly is.
+    """
+    positive(rho=rho)
+    whole(K=K, longest=longest, arrivals=arrivals, replicas=replicas)
+    followed_by(rho, service)
+    if replicas < 2:
+        raise ValueError(f"replicas = {replicas}: must be at least 2, or there are no standard errors")
+    random = np.random.default_rng(seed)
+    skipped, counted = int(max(1000, 6 / policy.w)), -(-arrivals // replicas)
+    ahead = int(flows * (longest + 6 * np.sqrt(longest)))
+    level = min(float(K), policy.max_th)
+    # Exponential services end in a geometric number between two arrivals; constant ones are counted by the work left.
+    work = np.full(replicas, level)
+    average = np.full(replicas, level)
+    shape = (skipped + counted + ahead, replicas)
+    exponential = service == "exponential"
+    served = random.geometric(rho / (1 + rho), shape) - 1 if exponential else random.exponential(1 / rho, shape)
+    draws = random.random(shape)
+    present = np.empty(shape)
+    lost = np.empty(shape, dtype=bool)
+    for i in range(shape[0]):
+        work = np.maximum(work - served[i], 0)
+        present[i] = found = work if exponential else np.ceil(work)
+        average = average + policy.w * (found - average)
+        lost[i] = drop = (draws[i] < policy.chance(average)) | (found >= K)
+        work = work + ~drop
+    counts = run_lengths(lost[skipped:].T, longest, flows, ahead)
+    present, lost = present[skipped : skipped + counted], lost[skipped : skipped + counted]
+    means, spreads, losses = present.mean(axis=0), present.std(axis=0), lost.mean(axis=0)
+    total = counts.sum(axis=0)
+    if total[0] == 0:
+        raise ValueError(f"rho = {rho:g}: nothing was lost in {arrivals} arrivals, and there are no runs")
+    ratio = total / total[0]
+    # The ratio's error by the delta method.
+    scatter = np.sqrt(np.sum((counts - ratio * counts[:, :1]) ** 2, axis=0) * replicas / (replicas - 1)) / total[0]
+    mean = float(present.mean())
+
+    def error(values: Array) -> float:
+        return float(values.std(ddof=1) / np.sqrt(replicas))
+
+    loss = float(losses.mean())
+    return Simulated(
+        loss=loss,
+        queue_mean=mean,
+        queue_sd=float(present.std()),
+        delay=mean / (rho * (1 - loss)),
+        runs=ratio,
+        loss_error=error(losses),
+        mean_error=error(means),
+        sd_error=error(np.asarray(spreads)),
+        runs_error=scatter,
+    )
+
+
+def figure(
+    number: int, rho: float = 1.2, K: int = 200, longest: int = 20, flows: float = 50, arrivals: int = 400_000
+) -> dict[str, tuple[Array, Array]]:
+    """Give the curves of runs of losses in figures 6, 9 and 11 of the study of tail drop and RED.
+
+    Parameters
+    ----------
+    number : int
+        Which figure.
+    rho : float
+        Offered load; the paper's is lost in print.
+    K : int
+        Places in the buffer.
+    longest : int
+        The longest run to tell of.
+    flows : float
+        Flows that share the link; figure 6 is of one flow, 9 and 11 of all packets: ``flows`` = 1.
+    arrivals : int
+        Of the simulation, where a curve is one.
+
+    Returns
+    -------
+    dict
+        By the policy's name: P(run >= n) and its standard error for n = 1, ..., ``longest``; each of shape
+        (longest,). The error is 0 where the chain gives it.
+
+    Raises
+    ------
+    ValueError
+        If there is no such figure or an argument is out of its range.
+    """
+    if number not in FIGURES:
+        raise ValueError(f"number = {number}: must be one of {', '.join(map(str, FIGURES))}")
+    curves = {}
+    for name in FIGURES[number]:
+        policy = POLICIES[name]
+        if policy.w == 1:
+            curves[name] = runs(rho, policy.of(K), longest, flows), np.zeros(longest)
+        else:
+            found = simulate(rho, policy, K, longest, flows, arrivals)
+            curves[name] = found.runs, found.runs_error
+    return curves

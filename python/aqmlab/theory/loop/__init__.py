@@ -1,0 +1,27 @@
+"""TCP and an AQM as a control loop: the plant times the law, its margins, and the boundary of stability."""
+
+from aqmlab.theory.loop.linear import (
+    Equilibrium,
+    Loop,
+    Margins,
+    OperatingPoint,
+    Plant,
+    boundary,
+    characteristic,
+    critical_gain,
+    equilibrium,
+    operating_point,
+)
+
+__all__ = [
+    "Equilibrium",
+    "Loop",
+    "Margins",
+    "OperatingPoint",
+    "Plant",
+    "boundary",
+    "characteristic",
+    "critical_gain",
+    "equilibrium",
+    "operating_point",
+]

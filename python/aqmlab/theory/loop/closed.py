@@ -1,0 +1,217 @@
+"""The closed loop of any response with or without delay: poles, bandwidth, sensitivity, answer to a step."""
+
+from __future__ import annotations
+
+from math import inf, log, nan, pi, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq, minimize_scalar
+
+from aqmlab.theory.domain import positive
+from aqmlab.theory.loop.margins import Response, sampled
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+
+_TERMS = 1 << 18
+
+
+def poles(response: Response, delay: float = 0.0, count: int = 10) -> Complex:
+    """Find the closed loop's poles nearest to the right.
+
+    Parameters
+    ----------
+    response : callable
+        The open loop T, of an array of complex s; negative feedback.
+    delay : float
+        The longest delay that it contains (s).
+    count : int
+        How many at most.
+
+    Returns
+    -------
+    ndarray
+        Poles with an imaginary part that is not negative, the rightmost first; shape (at most ``count``,), complex.
+
+    Raises
+    ------
+    ValueError
+        If the response does not fall at high frequencies.
+
+    Notes
+    -----
+    Newton's method on 1 + 1/T, which has the same zeros as 1 + T and none of the open loop's poles, from a polar grid
+    of starts. A loop with delay has infinitely many poles, farther and farther to the left; those with a modulus of
+    some 50 over the delay, and those near the crossings, are found. How many are on the right, Nyquist's count tells
+    independently.
+    """
+    on = sampled(response, delay)
+    low, high = on.w[0], max(50 / delay, 2 * on.w[-1]) if delay > 0 else on.w[-1]
+    radius = np.geomspace(low, high, max(80, int(8 * np.log10(high / low))))
+    start = (radius[:, None] * np.exp(1j * np.linspace(0.25 * pi, pi, 16))).ravel()
+    s = np.concatenate([start, np.linspace(0, 40 / delay, 160) * 1j - 1 / delay]) if delay > 0 else start
+    found = np.empty(0, dtype=complex)
+    with np.errstate(all="ignore"):
+        for _ in range(60):
+            h = 1e-6 * np.abs(s)
+            ahead, behind = 1 / response(s + h), 1 / response(s - h)
+            newton = (1 + (ahead + behind) / 2) * 2 * h / (ahead - behind)
+            reach = np.abs(newton) / np.abs(s)
+            s = s - newton / np.maximum(1, 2 * reach)
+            done = reach < 1e-9
+            found = np.concatenate([found, s[done]])
+            s = s[~done & np.isfinite(s) & (np.abs(s) < 3 * high)]
+            if not len(s):
+                break
+        for _ in range(2):
+            h = 1e-6 * np.abs(found)
+            slope = (1 / response(found + h) - 1 / response(found - h)) / (2 * h)
+            found = found - (1 + 1 / response(found)) / slope
+    found = found[np.isfinite(found) & (np.abs(found) < 1.2 * high)]
+    found = np.where(np.abs(found.imag) < 1e-9 * np.abs(found), found.real + 0j, found)
+    found = found[(found.imag >= 0) & (np.abs(found) > low / 10)]
+    kept: list[complex] = []
+    for one in found[np.argsort(-found.real)]:
+        if all(abs(one - other) > 1e-6 * abs(one) for other in kept):
+            kept.append(complex(one))
+            if len(kept) == count:
+                break
+    return np.asarray(kept, dtype=complex)
+
+
+def bandwidth(response: Response, delay: float = 0.0) -> float:
+    """Give the frequency at which the closed loop T / (1 + T) is 3 dB below its value at low frequencies.
+
+    Parameters
+    ----------
+    response : callable
+        The open loop T, of an array of complex s; negative feedback.
+    delay : float
+        The longest delay that it contains (s).
+
+    Returns
+    -------
+    float
+        The first such frequency (rad/s).
+
+    Raises
+    ------
+    ValueError
+        If the response does not fall at high frequencies.
+    """
+    on = sampled(response, delay)
+
+    def below(w: float) -> float:
+        T = complex(response(complex(0, w)))
+        return abs(T / (1 + T)) - level
+
+    closed = np.abs(on.T / (1 + on.T))
+    level = float(closed[0]) / sqrt(2)
+    under = np.flatnonzero(closed < level)
+    if not len(under):
+        return nan
+    return float(brentq(below, on.w[under[0] - 1], on.w[under[0]], rtol=1e-13))
+
+
+def sensitivity_peak(response: Response, delay: float = 0.0) -> tuple[float, float]:
+    """Give the greatest |1 / (1 + T)|: one over how near the Nyquist curve comes to -1.
+
+    Parameters
+    ----------
+    response : callable
+        The open loop T, of an array of complex s; negative feedback.
+    delay : float
+        The longest delay that it contains (s).
+
+    Returns
+    -------
+    tuple of float
+        The peak, and where it is (rad/s).
+
+    Raises
+    ------
+    ValueError
+        If the response does not fall at high frequencies.
+    """
+    on = sampled(response, delay)
+    k = int(np.argmin(np.abs(1 + on.T)))
+    ends = on.w[max(k - 1, 0)], on.w[min(k + 1, len(on.w) - 1)]
+    least = minimize_scalar(
+        lambda w: abs(1 + complex(response(complex(0, w)))), bounds=ends, method="bounded", options={"xatol": 1e-12}
+    )
+    return 1 / float(least.fun), float(least.x)
+
+
+def response_time(response: Response, delay: float = 0.0, band: float = 0.02) -> float:
+    """Predict how long the closed loop takes to come within a band of where it settles, from its dominant pole.
+
+    Parameters
+    ----------
+    response : callable
+        The open loop T, of an array of complex s; negative feedback.
+    delay : float
+        The longest delay that it contains (s).
+    band : float
+        The band, as a part of the deviation at the start, in (0, 1): 0.02 for 2 %.
+
+    Returns
+    -------
+    float
+        ln(1 / band) / -Re s1 (s), s1 the rightmost pole; infinite if that is not on the left.
+
+    Raises
+    ------
+    ValueError
+        If the band is not in (0, 1), or the response does not fall at high frequencies.
+
+    Notes
+    -----
+    A small deviation's time: clipping and an empty or full buffer, which rule after a large one, are not in it.
+    """
+    if not 0 < band < 1:
+        raise ValueError(f"band = {band:g}: must be in (0, 1)")
+    first = poles(response, delay, 1)
+    if not len(first) or first[0].real >= 0:
+        return inf
+    return -log(band) / -float(first[0].real)
+
+
+def step(response: Response, times: ArrayLike, growth: float = 0.0) -> Array:
+    """Give the closed loop's answer to a step of its target by one, T / (1 + T) / s in time.
+
+    Parameters
+    ----------
+    response : callable
+        The open loop T, of an array of complex s; negative feedback.
+    times : array_like
+        When (s), from 0; shape (times,).
+    growth : float
+        The real part of the rightmost closed-loop pole (1/s), if it is positive.
+
+    Returns
+    -------
+    ndarray
+        The answer at those times; it tends to T(0) / (1 + T(0)) if the loop is stable.
+
+    Raises
+    ------
+    ValueError
+        If no time is positive.
+
+    Notes
+    -----
+    The inverse of Laplace's transform as a Fourier series (Dubner and Abate 1968) of 2^18 terms; good to some 1e-4.
+    """
+    times = np.asarray(times, dtype=float)
+    positive(longest=times.max(initial=0.0))
+    half = 1.02 * float(times.max())  # half the period of the series
+    damping = max(growth, 0.0) + 8 / half
+    s = damping + 1j * pi / half * np.arange(_TERMS)
+    with np.errstate(over="ignore"):
+        T = response(s)
+        terms = np.asarray(T / (1 + T) / s, dtype=complex)
+    terms[0] /= 2
+    series = np.real(np.fft.ifft(terms, 2 * _TERMS)) * 2 * _TERMS  # at 2 half k / (2 terms)
+    grid = np.arange(_TERMS) * half / _TERMS
+    return np.asarray(np.interp(times, grid, np.exp(damping * grid) / half * series[:_TERMS]))

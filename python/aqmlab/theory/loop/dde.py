@@ -1,0 +1,510 @@
+"""The fluid model of TCP and an AQM as delay differential equations, integrated step by step in numpy.
+
+A reference for new laws: slow, short, and with every discontinuity met by the end of a step. `aqmlab.fluid` is fast.
+
+>>> path = trajectory(300, 0.16, 2500, lred(q0=100), Q=200, end=20, step=0.02, thinned=True)
+>>> bool(90 < path.bin_means()[-1] < 110)
+True
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from math import inf, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aqmlab.theory.domain import not_negative, positive
+from aqmlab.theory.loop.delay import NEAR, Array, Equation, cubic, integrate
+
+OfTime = Callable[[float], ArrayLike]
+
+
+class Seen(NamedTuple):
+    """What a law knows when its timer fires.
+
+    Parameters
+    ----------
+    t : float
+        The time (s).
+    q : float
+        The queue (packets).
+    arrivals : float
+        Packets that have arrived since t = 0, those dropped included.
+    drops : float
+        Packets that have been dropped since t = 0, by the law or by the full buffer.
+    """
+
+    t: float
+    q: float
+    arrivals: float
+    drops: float
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A law with a timer: a state that is constant between updates, and a probability that follows from it.
+
+    Parameters
+    ----------
+    period : float
+        The time (s) between updates; the first is at t = period.
+    start : object
+        The state before that. No state is ever changed.
+    update : callable
+        ``update(state, seen)`` gives the next state from the last one and a `Seen`.
+    probability : callable
+        ``probability(state, q)`` with the queue q (packets); what is outside [0, 1] is clipped.
+    """
+
+    period: float
+    start: Any
+    update: Callable[[Any, Seen], Any]
+    probability: Callable[[Any, float], float]
+
+
+Law = Timed | Callable[[float, float], float]
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """What was integrated, at the ends of all steps.
+
+    Parameters
+    ----------
+    t : ndarray
+        Times (s), shape (n,), rising.
+    w : ndarray
+        The mean window (packets) of a flow of each class, shape (classes, n).
+    q : ndarray
+        The queue (packets), shape (n,).
+    p : ndarray
+        The share of the arrivals that is dropped just after t, by the law or by the full buffer; shape (n,).
+    """
+
+    t: Array
+    w: Array
+    q: Array
+    p: Array
+
+    def bin_means(self, width: float = 1.0) -> Array:
+        """Give the mean queue of each bin of time.
+
+        Parameters
+        ----------
+        width : float
+            The width of a bin (s).
+
+        Returns
+        -------
+        ndarray
+            Packets, shape (bins,); time after the last whole bin is left out.
+
+        Raises
+        ------
+        ValueError
+            If no whole bin fits.
+        """
+        positive(width=width)
+        edges = np.arange(0, self.t[-1] + width * 1e-6, width)
+        if len(edges) < 2:
+            raise ValueError(f"width = {width:g}: must be at most the {self.t[-1]:g} s that were integrated")
+        areas = np.concatenate([[0.0], np.cumsum((self.q[1:] + self.q[:-1]) / 2 * np.diff(self.t))])
+        return np.asarray(np.diff(np.interp(edges, self.t, areas)) / width)
+
+    def settled(self, target: float, band: float, width: float = 1.0) -> float | None:
+        """Give the time from which the mean queue of each bin stays near a target until the end.
+
+        Parameters
+        ----------
+        target : float
+            The target (packets).
+        band : float
+            How far a mean may be from it (packets).
+        width : float
+            The width of a bin (s).
+
+        Returns
+        -------
+        float or None
+            Seconds; none if the last bin is outside.
+        """
+        outside = np.flatnonzero(np.abs(self.bin_means(width) - target) > band)
+        first = 0 if len(outside) == 0 else int(outside[-1]) + 1
+        return None if first * width + width > self.t[-1] + NEAR else first * width
+
+
+def static(p0: float, q0: float, beta: float = 0.001) -> Callable[[float, float], float]:
+    """Make LRED with an exact estimate: p = p0 + beta sqrt(p0) (q - q0).
+
+    Parameters
+    ----------
+    p0 : float
+        The loss at which the queue is at its target.
+    q0 : float
+        The target (packets).
+    beta : float
+        The gain (1/packet).
+
+    Returns
+    -------
+    callable
+        A law without a timer.
+
+    Notes
+    -----
+    Eq. (26) of LRED, Hc = beta sqrt(p0).
+    """
+    return lambda t, q: p0 + beta * sqrt(p0) * (q - q0)
+
+
+def lred(q0: float, beta: float = 0.001, period: float = 1.0, M: int = 4, mw: float = 0.1) -> Timed:
+    """Make LRED with its estimator: the loss ratio of ``M`` periods, smoothed, is L, and p = L + beta sqrt(L) (q - q0).
+
+    Parameters
+    ----------
+    q0 : float
+        The target (packets).
+    beta : float
+        The gain (1/packet).
+    period : float
+        The time (s) between measurements.
+    M : int
+        How many periods a ratio covers.
+    mw : float
+        The weight of the old L.
+
+    Returns
+    -------
+    Timed
+        The law; its state is L, and arrivals and drops at the last ``M`` updates.
+
+    Notes
+    -----
+    Eqs. (1) to (3) of LRED.
+    """
+
+    def update(state: Any, seen: Seen) -> Any:
+        L, counts = state
+        arrivals, drops = seen.arrivals - counts[0][0], seen.drops - counts[0][1]
+        if arrivals > 0:
+            L = mw * L + (1 - mw) * drops / arrivals
+        return L, (*counts, (seen.arrivals, seen.drops))[-M:]
+
+    return Timed(period, (0.0, ((0.0, 0.0),)), update, lambda state, q: state[0] + beta * sqrt(state[0]) * (q - q0))
+
+
+def pi(q0: float, a: float = 1.822e-5, b: float = 1.816e-5, period: float = 1 / 170) -> Timed:
+    """Make PI: p(k) = p(k-1) + a (q(k) - q0) - b (q(k-1) - q0), clipped to [0, 1] at each update.
+
+    Parameters
+    ----------
+    q0 : float
+        The target (packets).
+    a : float
+        The gain on the queue (1/packet); ns-2's by default, as the others.
+    b : float
+        The gain on the queue before (1/packet).
+    period : float
+        The time (s) between updates.
+
+    Returns
+    -------
+    Timed
+        The law; its state is p and the last queue.
+
+    Notes
+    -----
+    Eq. (32) of LRED.
+    """
+
+    def update(state: Any, seen: Seen) -> Any:
+        return min(max(state[0] + a * (seen.q - q0) - b * (state[1] - q0), 0.0), 1.0), seen.q
+
+    return Timed(period, (0.0, 0.0), update, lambda state, q: state[0])
+
+
+def rem(q0: float, phi: float = 1.001, gamma: float = 0.001, alpha: float = 0.1, period: float = 0.002) -> Timed:
+    """Make REM: a price u >= 0 grows by gamma (q(k) - (1 - alpha) q(k-1) - alpha q0), and p = 1 - phi^-u.
+
+    Parameters
+    ----------
+    q0 : float
+        The target (packets).
+    phi : float
+        The base.
+    gamma : float
+        The gain (1/packet).
+    alpha : float
+        The weight of the queue against its change.
+    period : float
+        The time (s) between updates.
+
+    Returns
+    -------
+    Timed
+        The law; its state is u and the last queue.
+
+    Notes
+    -----
+    Eqs. (35) and (36) of LRED.
+    """
+
+    def update(state: Any, seen: Seen) -> Any:
+        return max(0.0, state[0] + gamma * (seen.q - (1 - alpha) * state[1] - alpha * q0)), seen.q
+
+    return Timed(period, (0.0, 0.0), update, lambda state, q: 1 - phi ** -state[0])
+
+
+class _Fluid(Equation):
+    """The windows of the classes, the queue, and the arrivals and drops so far, in this order."""
+
+    def __init__(
+        self,
+        N: Callable[[float], Array],
+        load: OfTime,
+        Tp: Array,
+        C: float,
+        Q: float,
+        law: Law,
+        eta: float,
+        w: Array,
+        constant: bool,
+        merged: bool,
+        thinned: bool,
+        breaks: list[float],
+        images: int,
+    ) -> None:
+        self.N, self.load, self.Tp, self.C, self.Q, self.eta, self.w = N, load, Tp, C, Q, eta, w
+        self.per_packet = 0.0 if constant else 1 / C
+        self.merged, self.thinned, self.images = merged, thinned, images
+        self.breaks = breaks
+        self.timed = law if isinstance(law, Timed) else None
+        self.static = None if isinstance(law, Timed) else law
+        self.fired = 0
+        self.lost: list[float] = []  # the share that is dropped just after each step
+        self.bound = 0  # 1: the queue is held at Q; -1: at 0
+        self.tag = self.first = (self.timed.start if self.timed else None, 0)
+        self.jumps: list[tuple[float, int]] = []  # times of discontinuities, and how often they have gone round
+        self.heard = [0] * len(Tp)  # how many of them the flows of each class have heard of
+        self.low, self.high = np.full(len(Tp), -inf), np.full(len(Tp), inf)  # the last and the next of them
+
+    def law(self, state: Any, t: float, q: float) -> float:
+        p = self.timed.probability(state, q) if self.timed else self.static(t, q) if self.static else 0.0
+        return min(max(p, 0.0), 1.0)
+
+    def arrivals(self, t: float, y: Array) -> float:
+        R = self.Tp + self.per_packet * y[-3]
+        return float(self.N(t) @ (y[:-3] / R)) + float(np.asarray(self.load(t)))
+
+    def excess(self, state: Any, t: float, y: Array) -> float:
+        """Give what is let in, less what the link carries."""
+        arrivals = self.arrivals(t, y)
+        return (arrivals * (1 - self.law(state, t, y[-3])) if self.thinned else arrivals) - self.C
+
+    def loss(self, tag: Any, t: float, y: Array) -> float:
+        """Give the share that is dropped, by the law or by the full buffer."""
+        state, bound = tag or self.first
+        p = self.law(state, t, y[-3])
+        if bound > 0 and (excess := self.excess(state, t, y)) > 0:
+            return 1 - (1 - p) * self.C / (self.C + excess)
+        return p
+
+    def within(self, t: float, side: int) -> float:
+        """Give a time on the right side of what breaks there."""
+        if not self.breaks:
+            return t
+        near = bisect_left(self.breaks, t - NEAR)
+        return t + 2 * side * NEAR if near < len(self.breaks) and self.breaks[near] <= t + NEAR else t
+
+    def slope(self, t: float, y: Array, past: Any, side: int) -> Array:
+        now = self.within(t, side)
+        w, q = y[:-3], y[-3]
+        R = self.Tp + self.per_packet * q
+        then, tags = past(t - R, self.low, self.high)
+        times = np.minimum(np.maximum(t - R, self.low + 2 * NEAR), self.high - 2 * NEAR)
+        here = self.N(now)
+        d = np.empty_like(y)
+        for i, (time, tag, values) in enumerate(zip(times, tags, then, strict=True)):
+            rate = w[i] / R[i] if self.merged else values[i] / (self.Tp[i] + self.per_packet * values[-3])
+            lost = self.loss(tag, time, values) if self.N(time)[i] > 0 else 0.0
+            d[i] = 1 / R[i] - w[i] * rate * lost / self.eta if here[i] > 0 else 0.0
+        d[-3] = 0.0 if self.bound else self.excess(self.tag[0], now, y)
+        d[-2] = self.arrivals(now, y)
+        d[-1] = d[-2] * self.loss(self.tag, now, y)
+        return d
+
+    def event(self, t: float, h: float, ends: tuple[Array, Array, Array, Array]) -> float:
+        def heard(i: int) -> Callable[[float, Array], float]:
+            """Tell how long ago the flows of a class have heard of the next discontinuity."""
+            return lambda time, y: float(time - self.Tp[i] - self.per_packet * y[-3] - self.high[i])
+
+        checks = [heard(i) for i in range(len(self.Tp)) if self.high[i] < inf]
+        if self.bound:
+            checks.append(lambda time, y: -self.bound * self.excess(self.tag[0], self.within(time, -1), y))
+        else:
+            checks += [lambda time, y: y[-3] - self.Q, lambda time, y: -y[-3]]
+        return min((_root(check, t, h, ends) for check in checks if check(t + h, ends[2]) > 0), default=inf)
+
+    def arrive(self, t: float, y: Array) -> Array:
+        y, state, jumped = y.copy(), self.tag[0], inf
+        for i, Tp in enumerate(self.Tp):
+            while self.heard[i] < len(self.jumps):
+                then, level = self.jumps[self.heard[i]]
+                if then > t - Tp - self.per_packet * y[-3] + 2 * NEAR:
+                    break
+                self.heard[i] += 1
+                jumped = min(jumped, level + 1)
+        if t == 0 or any(abs(t - one) <= NEAR for one in self.breaks):
+            jumped = 0
+        if self.timed and t >= (self.fired + 1) * self.timed.period - NEAR:
+            self.fired += 1
+            state = self.timed.update(state, Seen(t, *y[-3:].tolist()))
+            jumped = 0
+        now = self.within(t, 1)
+        y[:-3] = np.where(self.N(now) > 0, y[:-3], self.w)
+        excess, tiny = self.excess(state, now, y), NEAR * self.C
+        bound = 0
+        if y[-3] >= self.Q - 1e-6 and excess > tiny:
+            y[-3], bound = self.Q, 1
+        elif y[-3] <= 1e-6 and excess < -tiny:
+            y[-3], bound = 0.0, -1
+        if bound != self.bound:
+            jumped = 0
+        if jumped <= self.images:
+            self.jumps.append((t, int(jumped)))
+        self.low = np.array([self.jumps[i - 1][0] if i else -inf for i in self.heard])
+        self.high = np.array([self.jumps[i][0] if i < len(self.jumps) else inf for i in self.heard])
+        self.bound, self.tag = bound, (state, bound)
+        self.lost.append(self.loss(self.tag, now, y))
+        timer = (self.fired + 1) * self.timed.period if self.timed else inf
+        self.stop = min(timer, next((one for one in self.breaks if one > t + NEAR), inf))
+        return y
+
+
+def _root(check: Callable[[float, Array], float], t: float, h: float, ends: tuple[Array, ...]) -> float:
+    """Find where a check turns positive in a step at whose end it is."""
+    low, high = 0.0, 1.0
+    while (high - low) * h > NEAR / 1e3:
+        middle = (low + high) / 2
+        if check(t + middle * h, cubic(middle, h, *ends)) > 0:
+            high = middle
+        else:
+            low = middle
+    return t + high * h
+
+
+def trajectory(
+    N: ArrayLike | OfTime,
+    Tp: ArrayLike,
+    C: float,
+    law: Law,
+    *,
+    Q: float,
+    end: float,
+    step: float = 0.01,
+    w: ArrayLike = 1.0,
+    q: float = 0.0,
+    load: float | OfTime = 0.0,
+    breaks: Iterable[float] = (),
+    constant: bool = False,
+    merged: bool = False,
+    thinned: bool = False,
+    eta: float = 1.5,
+    images: int = 1,
+) -> Trajectory:
+    """Integrate N TCP flows and a queue that a law keeps.
+
+    Parameters
+    ----------
+    N : array_like or callable
+        Flows of each class, shape (classes,), or a function of time (s) that gives them. While a class has none, its
+        window stays at ``w``: those who come later are best a class of their own.
+    Tp : array_like
+        Round-trip time (s) of each class without the queue, shape (classes,); with ``constant`` all of it.
+    C : float
+        What the link carries (packets/s).
+    law : Timed or callable
+        A law with a timer, or ``law(t, q)`` that gives the probability from time (s) and queue (packets).
+    Q : float
+        The buffer (packets).
+    end : float
+        Until when (s).
+    step : float
+        The longest step (s); at most the least Tp.
+    w : array_like
+        The windows (packets) up to t = 0, shape (classes,).
+    q : float
+        The queue (packets) up to t = 0.
+    load : float or callable
+        What arrives besides (packets/s), or a function of time (s) that gives it.
+    breaks : iterable of float
+        The times (s) at which N or load jumps.
+    constant : bool
+        Keep R = Tp, instead of R = Tp + q/C.
+    merged : bool
+        Take w(t)^2 for w(t) w(t-R), as papers do to linearise.
+    thinned : bool
+        Let only what is not dropped into the queue; otherwise, as papers have it, all that arrives.
+    eta : float
+        w^2 p in equilibrium: 3/(2 b) with b packets per ACK.
+    images : int
+        How many times round the loop a discontinuity is met by the end of a step.
+
+    Returns
+    -------
+    Trajectory
+        Windows, queue and loss at the ends of all steps.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    LRED's eqs. (4) and (5): dw/dt = 1/R - w(t) w(t-R)/R(t-R) p(t-R)/eta, dq/dt = sum of N w/R - C within [0, Q]. What
+    a full buffer cannot take is lost to the windows as well. Valid for windows above some 4 packets: there are no
+    time-outs and no slow start.
+    """
+    positive(Tp=Tp, C=C, Q=Q, end=end, step=step, w=w, eta=eta)
+    not_negative(q=q)
+    if q > Q:
+        raise ValueError(f"q = {q:g}: must be at most Q = {Q:g}")
+    flows = N if callable(N) else lambda t: N
+    shape = np.broadcast_shapes(*(np.atleast_1d(np.asarray(one)).shape for one in (flows(0.0), Tp, w)))
+    round_trips, windows = (np.broadcast_to(np.asarray(one, dtype=float), shape).copy() for one in (Tp, w))
+    if step > round_trips.min() * (1 + NEAR):
+        raise ValueError(f"step = {step:g}: must be at most the least Tp = {round_trips.min():g} s")
+    if isinstance(law, Timed):
+        positive(period=law.period)
+
+    def counts(t: float) -> Array:
+        found = np.broadcast_to(np.asarray(flows(t), dtype=float), shape)
+        not_negative(N=found)
+        return found
+
+    if not callable(N):
+        positive(N=N)
+        fixed = counts(0.0)
+    fluid = _Fluid(
+        counts if callable(N) else lambda t: fixed,
+        load if callable(load) else lambda t: load,
+        round_trips,
+        C,
+        Q,
+        law,
+        eta,
+        windows,
+        constant,
+        merged,
+        thinned,
+        sorted(float(one) for one in breaks if one > NEAR),
+        images,
+    )
+    t, y = integrate(fluid, [*windows, q, 0.0, 0.0], end, step)
+    return Trajectory(t, y[:, :-3].T.copy(), y[:, -3].copy(), np.array(fluid.lost))

@@ -1,0 +1,488 @@
+"""What AQMs make of small changes of the queue: their laws, linearised at an equilibrium.
+
+>>> law = pi(a=1.822e-5, b=1.816e-5, frequency=170)
+>>> round(float(abs(law(1e-3j))), 6)  # nearly K / w with K = (a - b) frequency
+0.0102
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import log, log1p
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aqmlab.theory.domain import caution, not_negative, positive
+from aqmlab.theory.lred.response import lag
+
+if TYPE_CHECKING:
+    from control import TransferFunction
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law from a change of the queue, dq, to a change of the drop probability, dp; a call gives its response at s.
+
+    Parameters
+    ----------
+    formula : str
+        The response, in letters.
+    values : dict
+        The value of each letter.
+    response : callable
+        The response (1/packet), of a complex s or an array of them.
+    left_out : tuple of str
+        What of the algorithm is not in it.
+    delay : float
+        The longest delay (s) in it: what it remembers by the sample.
+    rational : tuple
+        Coefficients of numerator and denominator, the highest power of s first; none if it is no rational function.
+    """
+
+    formula: str
+    values: dict[str, float]
+    response: Callable[[Any], Any]
+    left_out: tuple[str, ...] = ()
+    delay: float = 0.0
+    rational: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+
+    def __call__(self, s: Any) -> Any:
+        """Give the response.
+
+        Parameters
+        ----------
+        s : complex or array_like
+            Where (rad/s).
+
+        Returns
+        -------
+        complex or ndarray
+            1/packet, of the same shape.
+        """
+        return self.response(np.asarray(s, dtype=complex))[()]
+
+    def transfer_function(self) -> TransferFunction:
+        """Give the law to python-control.
+
+        Returns
+        -------
+        control.TransferFunction
+            From dq to dp.
+
+        Raises
+        ------
+        ValueError
+            If it is no rational function.
+        """
+        import control
+
+        if self.rational is None:
+            raise ValueError(f"{self.formula} is no rational function")
+        above, below = self.rational
+        return control.tf(list(above), list(below))
+
+
+def lred(
+    beta: float, p0: float, estimator: bool = False, period: float = 1.0, window: int = 4, weight: float = 0.1
+) -> Law:
+    """Give LRED's law: a static gain; or with its slow part, the loss ratio that it measures.
+
+    Parameters
+    ----------
+    beta : float
+        Gain per packet.
+    p0 : float
+        Loss ratio at the equilibrium, in (0, 1].
+    estimator : bool
+        Whether L follows the loss ratio that the law itself makes, which integrates slowly; else L is p0.
+    period : float
+        How often L is measured (s).
+    window : int
+        Over how many periods.
+    weight : float
+        Weight of the old L in the new one, in [0, 1).
+
+    Returns
+    -------
+    Law
+        Hc = beta sqrt(p0); with the estimator Hc / (1 - E(s)), which at low frequencies is Hc (1 + 1 / (tau s)) with
+        tau = (window/2 + 1/2 + weight / (1 - weight)) period.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    LRED, eq. (26). The estimator, ours: dp = dL + Hc dq at q = q0, with L the smoothed mean of p over the window, held
+    for a period; sampling's images of higher frequencies are left out.
+    """
+    positive(beta=beta, p0=p0, period=period, window=window)
+    not_negative(weight=weight)
+    if p0 > 1 or weight >= 1:
+        raise ValueError(f"p0 = {p0:g}, weight = {weight:g}: must be at most 1, and below 1")
+    Hc = beta * float(np.sqrt(p0))
+    left_out = ("p clipped to [0, 1]", "chance: that the measured ratio of few drops scatters")
+    if not estimator:
+        return Law(
+            "Hc = beta sqrt(p0)",
+            {"Hc": Hc},
+            lambda s: Hc + 0 * s,
+            (f"L, which is p0 throughout: it follows in some {window * period:g} s", *left_out),
+            rational=((Hc,), (1.0,)),
+        )
+
+    def response(s: Any) -> Any:
+        held, measured = _lack(s * period), _lack(s * period * window)
+        new = -np.expm1(-s * period)
+        smoothed = weight * new / (1 - weight + weight * new)
+        # 1 - E, of which every factor is 1 less one of these, without cancelling at low frequencies.
+        return Hc / (smoothed + (1 - smoothed) * (held + (1 - held) * measured))
+
+    tau = lag(window, weight, period)
+    return Law("Hc / (1 - E(s))", {"Hc": Hc, "tau": tau}, response, left_out, delay=(window + 1) * period)
+
+
+def pi(a: float, b: float, frequency: float, sampled: bool = True) -> Law:
+    """Give the law of PI.
+
+    Parameters
+    ----------
+    a : float
+        Gain on the error now (1/packet).
+    b : float
+        Gain on the error a period ago (1/packet); below ``a``, and above -``a``.
+    frequency : float
+        How often p is updated (Hz).
+    sampled : bool
+        With the sampling: p holds for a period T. Else the continuous K (1 + s/z) / s of which it is Tustin's form.
+
+    Returns
+    -------
+    Law
+        (a - b e^(-sT)) / (s T), or K (1 + s/z) / s with K = (a - b) / T and K / z = (a + b) / 2.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    LRED, eq. (32); Hollot et al. 2001. The sampled form lags by half a period more, and no more: its numerator is
+    Tustin's zero and its denominator the integrator with the hold.
+    """
+    positive(a=a, frequency=frequency)
+    if not -a < b < a:
+        raise ValueError(f"b = {b:g}: must be below a = {a:g}, or the law does not integrate the error, and above -a")
+    T = 1 / frequency
+    K = (a - b) * frequency
+    z = K / ((a + b) / 2)
+    left_out = ("p clipped to [0, 1]",)
+    if sampled:
+        return Law(
+            "(a - b e^(-sT)) / (s T)",
+            {"a": a, "b": b, "T": T, "K": K, "z": z},
+            lambda s: ((a - b) - b * np.expm1(-s * T)) / (s * T),
+            left_out,
+            delay=T,
+        )
+    return Law(
+        "K (1 + s/z) / s",
+        {"K": K, "z": z},
+        lambda s: K * (1 + s / z) / s,
+        (f"sampling: {frequency:g} Hz", *left_out),
+        rational=((K / z, K), (1.0, 0.0)),
+    )
+
+
+def rem(gamma: float, alpha: float, phi: float, interval: float, p0: float, sampled: bool = True) -> Law:
+    """Give the law of REM, by the queue: PI's, with gains that fall as p0 grows.
+
+    Parameters
+    ----------
+    gamma : float
+        Step of the price (1/packet).
+    alpha : float
+        Weight of the queue's error, in (0, 1].
+    phi : float
+        Base of the exponential, above 1.
+    interval : float
+        How often the price is updated (s).
+    p0 : float
+        Drop probability at the equilibrium, in (0, 1).
+    sampled : bool
+        See `pi`.
+
+    Returns
+    -------
+    Law
+        PI's with a = gamma (1 - p0) ln(phi) and b = (1 - alpha) a.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    LRED, eqs. (35) and (36): dp = phi^-u ln(phi) du with phi^-u = 1 - p0. The form by rates, ns-2's, agrees as long as
+    drops are few: it counts dropped packets as well.
+    """
+    positive(gamma=gamma, alpha=alpha, interval=interval, p0=p0)
+    if not (phi > 1 and p0 < 1 and alpha <= 1):
+        raise ValueError(
+            f"phi = {phi:g}, p0 = {p0:g}, alpha = {alpha:g}: must be above 1, in (0, 1), and at most 1, in turn"
+        )
+    a = gamma * (1 - p0) * log(phi)
+    law = pi(a, (1 - alpha) * a, 1 / interval, sampled)
+    left_out = ("that the slope of p falls as the price grows", "the price's bound 0")
+    return Law(law.formula, law.values, law.response, (*left_out, *law.left_out[:-1]), law.delay, law.rational)
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """RED's drop ratio as a function of its average queue.
+
+    Parameters
+    ----------
+    min_th : float
+        Average queue (packets) at which drops begin.
+    max_th : float
+        Average queue (packets) at which p_b is ``max_p``.
+    max_p : float
+        p_b there, in (0, 1].
+    gentle : bool
+        Whether p_b rises on to 1 at twice ``max_th``, or jumps to 1.
+    spacing : str
+        How drops are spaced: ``1993``, ``wait`` or ``none``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+    """
+
+    min_th: float
+    max_th: float
+    max_p: float
+    gentle: bool = True
+    spacing: str = "1993"
+
+    def __post_init__(self) -> None:
+        positive(min_th=self.min_th, max_p=self.max_p)
+        if not self.max_th > self.min_th:
+            raise ValueError(
+                f"max_th = {self.max_th:g}: must be above min_th = {self.min_th:g} for p_b to have a slope"
+            )
+        if self.max_p > 1:
+            raise ValueError(f"max_p = {self.max_p:g}: must be at most 1")
+        if self.spacing not in ("1993", "wait", "none"):
+            raise ValueError(f"spacing = {self.spacing!r}: must be 1993, wait or none")
+
+    def ratio(self, average: float) -> float:
+        """Give the part of the packets that is dropped at an average queue.
+
+        Parameters
+        ----------
+        average : float
+            The average queue (packets).
+
+        Returns
+        -------
+        float
+            2 p_b / (1 + p_b) where gaps are uniform on [1, 1/p_b], p_b / 1.5 on [1/p_b, 2/p_b], else p_b.
+        """
+        p = self._called_for(average)[0]
+        return {"1993": 2 * p / (1 + p), "wait": p / 1.5, "none": p}[self.spacing]
+
+    def slope(self, average: float) -> float:
+        """Give by how much that rises with the average queue.
+
+        Parameters
+        ----------
+        average : float
+            The average queue (packets).
+
+        Returns
+        -------
+        float
+            1/packet; 0 where nothing or everything is dropped.
+        """
+        p, slope = self._called_for(average)
+        return slope * {"1993": 2 / (1 + p) ** 2, "wait": 1 / 1.5, "none": 1.0}[self.spacing]
+
+    def average(self, ratio: float) -> float | None:
+        """Give the average queue at which a part of the packets is dropped.
+
+        Parameters
+        ----------
+        ratio : float
+            That part.
+
+        Returns
+        -------
+        float or None
+            The average queue (packets); None where the ramp does not drop that many.
+        """
+        p = self.base(ratio)
+        if 0 < p <= self.max_p:
+            return self.min_th + (self.max_th - self.min_th) * p / self.max_p
+        if self.gentle and self.max_p < p < 1:
+            return self.max_th * (1 + (p - self.max_p) / (1 - self.max_p))
+        return None
+
+    def base(self, ratio: float) -> float:
+        """Give the p_b with which a part of the packets is dropped.
+
+        Parameters
+        ----------
+        ratio : float
+            That part.
+
+        Returns
+        -------
+        float
+            p_b: the inverse of what `ratio` says of the spacing.
+        """
+        return {"1993": ratio / (2 - ratio), "wait": 1.5 * ratio, "none": ratio}[self.spacing]
+
+    def _called_for(self, average: float) -> tuple[float, float]:
+        """Give p_b and its slope."""
+        if average < self.min_th:
+            return 0.0, 0.0
+        if average < self.max_th:
+            slope = self.max_p / (self.max_th - self.min_th)
+            return slope * (average - self.min_th), slope
+        if self.gentle and average < 2 * self.max_th:
+            slope = (1 - self.max_p) / self.max_th
+            return self.max_p + slope * (average - self.max_th), slope
+        return 1.0, 0.0
+
+
+def red(ramp: Ramp, average: float, w_q: float, arrivals: float) -> Law:
+    """Give the law of RED, gentle or not, and of adaptive RED at a max_p that it does not move.
+
+    Parameters
+    ----------
+    ramp : Ramp
+        Its drop ratio as a function of the average queue.
+    average : float
+        The average queue at the equilibrium (packets), on the ramp.
+    w_q : float
+        Weight of the queue that an arrival finds in the average, in (0, 1].
+    arrivals : float
+        Packets a second that arrive, dropped ones included.
+
+    Returns
+    -------
+    Law
+        slope / (1 + s/K) with K = -arrivals ln(1 - w_q); the slope alone if w_q = 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or the average not on the ramp.
+
+    Notes
+    -----
+    Hollot, Misra, Towsley and Gong 2001, with the slope of the drop ratio, which spacing changes, for that of p_b.
+    """
+    positive(average=average, w_q=w_q, arrivals=arrivals)
+    if w_q > 1:
+        raise ValueError(f"w_q = {w_q:g}: must be at most 1")
+    slope = ramp.slope(average)
+    if not slope > 0:
+        raise ValueError(f"average = {average:g} packets: not on RED's ramp, whose slope there is 0")
+    left_out = ("the corners of the ramp", "the count that spaces drops", "how the average ages while the link rests")
+    if w_q == 1:
+        return Law("slope", {"slope": slope}, lambda s: slope + 0 * s, left_out, rational=((slope,), (1.0,)))
+    K = -arrivals * log1p(-w_q)
+    return Law(
+        "slope / (1 + s/K)",
+        {"slope": slope, "K": K},
+        lambda s: slope / (1 + s / K),
+        left_out,
+        rational=((slope,), (1 / K, 1.0)),
+    )
+
+
+def raqm(p0: float, C: float, m: float = 2.0, period: float = 1.0, f: float = 0.1, q0: float | None = None) -> Law:
+    """Give the law of RAQM: an integrator of the rate's error, and so proportional to the queue.
+
+    Parameters
+    ----------
+    p0 : float
+        Drop probability at the equilibrium, in (0, 1).
+    C : float
+        Expected rate (packets/s).
+    m : float
+        alpha r0; of the adaptive alpha 4 eps.
+    period : float
+        How often the rate is measured (s).
+    f : float
+        Weight of the old rate in the smoothed one, in [0, 1).
+    q0 : float
+        Target queue (packets) of the queue-dependent mode; of the queue-independent none.
+
+    Returns
+    -------
+    Law
+        p0 (1/q0 + m / (C T) (1 - f) / (1 - f z^-1) (1 - z^-1) / (s T)), z = e^(sT).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    RAQM, eqs. (2), (3) and (12); ours. While the link is busy and drops do not count, C T + q(k) - q(k-1) packets
+    arrive in a period, and the sum of such errors is the queue's. Drops do count in RAQM: an equilibrium at q0 is none
+    as long as the expected rate is the link's; see the page on RAQM.
+    """
+    positive(p0=p0, C=C, m=m, period=period)
+    not_negative(f=f)
+    if p0 >= 1 or f >= 1:
+        raise ValueError(f"p0 = {p0:g}, f = {f:g}: must be below 1")
+    if q0 is not None:
+        positive(q0=q0)
+    fast, slow = 0.0 if q0 is None else p0 / q0, p0 * m / (C * period)
+
+    def response(s: Any) -> Any:
+        return fast + slow * (1 - f) / (1 - f * np.exp(-s * period)) * _mean(s * period)
+
+    caution("RAQM counts dropped packets as arrivals: with r0 the link's rate, a full link at q0 is no equilibrium")
+    return Law(
+        "p0/q0 + p0 m / (C T) W(z) (1 - z^-1) / (s T)",
+        {"p0": p0, "m": m, "T": period},
+        response,
+        ("dropped packets in the rate", "p(k) clipped to [p_min, 1]", "changes of alpha with the rate"),
+        delay=period,
+    )
+
+
+WITHOUT = {
+    "droptail": "it drops when the buffer is full and not before: there is no slope to linearise",
+    "blue": "p moves by a step at an overflow and when the link rests, events at the buffer's ends: between them p is "
+    "constant and the loop is open",
+    "avq": "it steers the rate, not the queue: its own loop is that of `aqmlab design avq`",
+}
+"""The algorithms without a law from the queue to the drop probability, and why."""
+
+
+def _lack(x: Any) -> Any:
+    """Give what `_mean` lacks of 1, exactly for small x too."""
+    small = np.abs(x) < 1e-3
+    safe = np.where(small, 1.0, x)
+    return np.where(small, x / 2 - x**2 / 6 + x**3 / 24 - x**4 / 120, 1 + np.expm1(-safe) / safe)
+
+
+def _mean(x: Any) -> Any:
+    """Give the response of a mean over the last T, (1 - e^-x) / x with x = s T."""
+    small = np.abs(x) < 1e-8
+    safe = np.where(small, 1.0, x)
+    return np.where(small, 1 - x / 2, -np.expm1(-safe) / safe)

@@ -1,0 +1,293 @@
+"""TCP and an AQM as a control loop: the plant times the law, its margins, and the boundary of stability.
+
+>>> round(float(critical_gain(N=300, R=0.35, C=2500)), 9)  # the largest gain Hc that LRED's equation (25) allows
+0.000442809
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aqmlab.theory.domain import positive
+from aqmlab.theory.loop import closed
+from aqmlab.theory.loop.margins import Margins, margins
+from aqmlab.theory.loop.plant import Equilibrium, OperatingPoint, Plant, equilibrium, operating_point
+
+__all__ = [
+    "Equilibrium",
+    "Loop",
+    "Margins",
+    "OperatingPoint",
+    "Plant",
+    "boundary",
+    "characteristic",
+    "critical_gain",
+    "equilibrium",
+    "operating_point",
+]
+
+Array = NDArray[np.float64]
+
+
+class Loop:
+    """A plant and the law that turns its queue into a drop probability, closed with negative feedback.
+
+    Parameters
+    ----------
+    plant : callable
+        From dp to dq, its negative sign left out, of an array of complex s: a `Plant`. Its ``delay`` is heeded.
+    controller : callable or float
+        From dq to dp, of an array of complex s; a number is a static gain (1/packet).
+    """
+
+    def __init__(self, plant: Callable[[Any], Any], controller: Callable[[Any], Any] | float) -> None:
+        self.plant, self.controller = plant, controller
+        if not callable(controller):
+            positive(controller=controller)
+        self.delay = float(getattr(plant, "delay", 0.0)) + float(getattr(controller, "delay", 0.0))
+
+    def __call__(self, s: Any) -> Any:
+        """Give the open loop's response T, negative feedback understood: 1 + T = 0.
+
+        Parameters
+        ----------
+        s : complex or array_like
+            Where (rad/s).
+
+        Returns
+        -------
+        complex or ndarray
+            T(s), of the same shape.
+        """
+        law = self.controller
+        return self.plant(s) * (law(s) if callable(law) else law)
+
+    def response(self, frequencies: ArrayLike) -> NDArray[np.complex128]:
+        """Give the open loop's response.
+
+        Parameters
+        ----------
+        frequencies : array_like
+            Where (rad/s).
+
+        Returns
+        -------
+        ndarray
+            T(jw), complex, of the same shape.
+
+        Raises
+        ------
+        ValueError
+            If a frequency is not positive.
+        """
+        positive(frequencies=frequencies)
+        return np.asarray(self(1j * np.asarray(frequencies, dtype=float)), dtype=complex)
+
+    def margins(self) -> Margins:
+        """Give gain, phase and delay margin, and whether the closed loop is stable.
+
+        Returns
+        -------
+        Margins
+            See there; exact with the delay.
+        """
+        return margins(self, self.delay)
+
+    def bandwidth(self) -> float:
+        """Give the frequency at which the closed loop is 3 dB below its value at low frequencies.
+
+        Returns
+        -------
+        float
+            The first such frequency (rad/s).
+        """
+        return closed.bandwidth(self, self.delay)
+
+    def sensitivity_peak(self) -> float:
+        """Give the greatest |1 / (1 + T)|, one over how near the Nyquist curve comes to -1.
+
+        Returns
+        -------
+        float
+            The peak; it says something of loops that are stable only.
+        """
+        return closed.sensitivity_peak(self, self.delay)[0]
+
+    def poles(self, count: int = 10) -> NDArray[np.complex128]:
+        """Find the closed loop's poles nearest to the right.
+
+        Parameters
+        ----------
+        count : int
+            How many at most.
+
+        Returns
+        -------
+        ndarray
+            Poles with an imaginary part that is not negative, the rightmost first; complex.
+        """
+        return closed.poles(self, self.delay, count)
+
+    def response_time(self, band: float = 0.02) -> float:
+        """Predict how long a small deviation takes to shrink to a part of itself, by the rightmost pole.
+
+        Parameters
+        ----------
+        band : float
+            That part, in (0, 1): 0.02 for 2 %, 0.2 for the LRED paper's q0 +- 20 of 100.
+
+        Returns
+        -------
+        float
+            ln(1 / band) / -Re s1 (s); infinite if the loop is not stable.
+        """
+        return closed.response_time(self, self.delay, band)
+
+    def step(self, times: ArrayLike) -> Array:
+        """Give the queue's answer to a step of its target by one packet.
+
+        Parameters
+        ----------
+        times : array_like
+            When (s), from 0; shape (times,).
+
+        Returns
+        -------
+        ndarray
+            Packets.
+        """
+        first = self.poles(1)
+        return closed.step(self, times, float(first[0].real) if len(first) else 0.0)
+
+
+def characteristic(
+    sigma: ArrayLike, w: ArrayLike, N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: ArrayLike = 1.5
+) -> tuple[Array, Array]:
+    """Give real and imaginary part of the characteristic equation of a static gain on LRED's plant.
+
+    Parameters
+    ----------
+    sigma : array_like
+        Real part of s (1/s).
+    w : array_like
+        Imaginary part of s (rad/s).
+    N : array_like
+        Flows.
+    R : array_like
+        Round-trip time (s), the queue included.
+    C : array_like
+        Capacity (packets/s).
+    Hc : array_like
+        Static gain (1/packet).
+    eta : array_like
+        3/(2b), b packets per ACK.
+
+    Returns
+    -------
+    tuple of ndarray
+        Eq. (15) and eq. (16), both 0 at a pole of the closed loop (1/s^2), of the shape to which the arguments
+        broadcast.
+
+    Raises
+    ------
+    ValueError
+        If N, R, C, Hc or eta is not positive and finite.
+
+    Notes
+    -----
+    LRED, eqs. (13), (15) and (16): s^2 + K11 s + Kc Hc e^(-sR) at s = sigma + j w.
+    """
+    positive(N=N, R=R, C=C, Hc=Hc, eta=eta)
+    sigma, w, N, R, C, Hc, eta = (np.asarray(value, dtype=float) for value in (sigma, w, N, R, C, Hc, eta))
+    K11, gain = 2 * N / (R**2 * C), C**2 / (eta * N) * Hc * np.exp(-sigma * R)
+    real = sigma**2 - w**2 + K11 * sigma + gain * np.cos(w * R)
+    return np.asarray(real), np.asarray(2 * sigma * w + K11 * w - gain * np.sin(w * R))
+
+
+def boundary(N: ArrayLike, R: ArrayLike, C: ArrayLike, merged: bool = True) -> Any:
+    """Give the frequency at which a static gain on LRED's plant loses stability.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows.
+    R : array_like
+        Round-trip time (s).
+    C : array_like
+        Capacity (packets/s).
+    merged : bool
+        Whether w(t-R) is taken for w(t) in the product of both.
+
+    Returns
+    -------
+    float or ndarray
+        w (rad/s).
+
+    Raises
+    ------
+    ValueError
+        If an argument is not positive and finite.
+
+    Notes
+    -----
+    LRED, eq. (25), w R + arctan(w / K11) = pi/2, which is x tan x = K11 R with x = w R. Without merging it is
+    x tan(x/2) = K11 R / 2, derived in docs/theory/loop.md.
+    """
+    positive(N=N, R=R, C=C)
+    n, r, c = (np.asarray(value, dtype=float) for value in (N, R, C))
+    turned = 2 * n / (r * c)  # K11 R
+    x = _x_tan_x(turned) if merged else 2 * _x_tan_x(turned / 4)
+    return (x / r)[()]
+
+
+def critical_gain(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: ArrayLike = 1.5, merged: bool = True) -> Any:
+    """Give the largest static gain that LRED's plant bears.
+
+    Parameters
+    ----------
+    N : array_like
+        Flows.
+    R : array_like
+        Round-trip time (s).
+    C : array_like
+        Capacity (packets/s).
+    eta : array_like
+        3/(2b), b packets per ACK.
+    merged : bool
+        Whether w(t-R) is taken for w(t) in the product of both.
+
+    Returns
+    -------
+    float or ndarray
+        Hc (1/packet) at the boundary of stability; LRED's own is beta sqrt(p0).
+
+    Raises
+    ------
+    ValueError
+        If an argument is not positive and finite.
+
+    Notes
+    -----
+    LRED, eqs. (18) and (25): Kc Hc = w sqrt(w^2 + K11^2) at the frequency of `boundary`.
+    """
+    positive(eta=eta)
+    w = boundary(N, R, C, merged)
+    n, r, c, e = (np.asarray(value, dtype=float) for value in (N, R, C, eta))
+    K11 = 2 * n / (r**2 * c)
+    window = 1j * w + (K11 if merged else K11 / 2 * (1 + np.exp(-1j * w * r)))
+    return (w * np.abs(window) * e * n / c**2)[()]
+
+
+def _x_tan_x(a: Array) -> Array:
+    """Solve x tan x = a on (0, pi/2) by Newton's method on x + arctan(x/a) - pi/2: concave, so from the left."""
+    x = np.zeros_like(a)
+    for _ in range(100):
+        step = (np.pi / 2 - x - np.arctan2(x, a)) / (1 + a / (a**2 + x**2))
+        x = x + step
+        if np.all(np.abs(step) <= 4e-16 * x):
+            break
+    return np.asarray(x)

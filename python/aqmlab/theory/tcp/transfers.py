@@ -1,0 +1,248 @@
+"""How long a short transfer takes: slow start without loss, and the model of Cardwell, Savage and Anderson with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aqmlab.theory.domain import limit, not_negative, positive, probability, whole
+from aqmlab.theory.tcp.rate import backed_off, delivered, times_out
+
+Array = NDArray[np.float64]
+
+
+def slow_start(packets: int, R: float, tau: float, w1: int = 1, W_max: float = inf) -> Array:
+    """Give when each packet of a transfer has left the link, if none is lost and every ACK lets two follow.
+
+    Parameters
+    ----------
+    packets : int
+        Packets to send.
+    R : float
+        Round-trip time (s) without transmission: an ACK comes R after its packet has left.
+    tau : float
+        Time (s) to transmit a packet.
+    w1 : int
+        Window at the start, packets.
+    W_max : float
+        The most that may be outstanding, packets; infinite for no limit.
+
+    Returns
+    -------
+    ndarray
+        Seconds since the start, shape (packets,).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    With w1 = 1 packet j of round r leaves at (r - 1)(R + tau) + j tau as long as a round is shorter than R + tau; from
+    then on the pipe is full, and one leaves every tau.
+    """
+    whole(packets=packets, w1=w1)
+    positive(R=R, tau=tau)
+    limit(W_max=W_max)
+    left = np.empty(packets)
+    busy, acked = 0.0, 0
+    for k in range(packets):
+        # The ACK that lets packet k go: after m of them w1 + 2 m are allowed, at most m + W_max.
+        while k >= min(w1 + 2 * acked, acked + W_max):
+            acked += 1
+        allowed = left[acked - 1] + R if acked else 0.0
+        busy = max(busy, allowed) + tau
+        left[k] = busy
+    return left
+
+
+def loss_free(packets: ArrayLike, R: float, tau: float, round_trips: float = 2.0, w1: int = 1) -> Array:
+    """Give how long a transfer takes without loss.
+
+    Parameters
+    ----------
+    packets : array_like
+        Packets of a file, whole numbers.
+    R : float
+        Round-trip time (s) without transmission.
+    tau : float
+        Time (s) to transmit a packet.
+    round_trips : float
+        Round trips besides those of the data: 2 are the exchange of SYNs, half a one for a request, and half a one for
+        the last ACK.
+    w1 : int
+        Window at the start, packets.
+
+    Returns
+    -------
+    ndarray
+        Seconds, of the shape of ``packets``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    `slow_start`'s last packet, half a round trip to arrive, and ``round_trips``. RED+Tail's Table I, first column.
+    """
+    not_negative(round_trips=round_trips)
+    whole(packets=packets)
+    sizes = np.asarray(packets, dtype=int)
+    left = slow_start(int(sizes.max()), R, tau, w1)
+    return np.asarray(left[sizes - 1] + (0.5 + round_trips) * R)
+
+
+def any_lost(packets: ArrayLike, p: ArrayLike) -> Array:
+    """Give the probability that at least one of so many packets is lost.
+
+    Parameters
+    ----------
+    packets : array_like
+        How many.
+    p : array_like
+        Probability that one is lost, in (0, 1), each by itself.
+
+    Returns
+    -------
+    ndarray
+        1 - (1 - p)^packets.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Cardwell et al. 2000, eq. (16); in RED+Tail for 64 packets and p = 0.04.
+    """
+    positive(packets=packets)
+    probability(p=p)
+    packets, p = np.asarray(packets, dtype=float), np.asarray(p, dtype=float)
+    return np.asarray(-np.expm1(packets * np.log1p(-p)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Latency:
+    """The mean time of a transfer, and what it is made of; each of the shape to which sizes and losses broadcast.
+
+    Parameters
+    ----------
+    handshake : ndarray
+        Until the connection is open, s.
+    slow_start : ndarray
+        The first slow start, until its loss or the end, s.
+    first_loss : ndarray
+        What the recovery from the loss that ends slow start takes, s.
+    avoidance : ndarray
+        The rest, at the rate of a long flow, s.
+    round_trips : ndarray
+        What was asked for besides, s.
+    packets : ndarray
+        Packets that slow start sends.
+    window : ndarray
+        The window at the end of slow start, packets.
+    """
+
+    handshake: Array
+    slow_start: Array
+    first_loss: Array
+    avoidance: Array
+    round_trips: Array
+    packets: Array
+    window: Array
+
+    @property
+    def total(self) -> Array:
+        """All of it, s."""
+        return self.handshake + self.slow_start + self.first_loss + self.avoidance + self.round_trips
+
+
+def cardwell(
+    packets: ArrayLike,
+    p: ArrayLike,
+    R: ArrayLike,
+    Ts: float = 3.0,
+    T0: float = 1.0,
+    b: float = 1,
+    w1: float = 1,
+    W_max: float = inf,
+    p_back: ArrayLike = 0.0,
+    round_trips: float = 0.0,
+) -> Latency:
+    """Give the mean time of a transfer that loses packets, by the model of Cardwell, Savage and Anderson.
+
+    Parameters
+    ----------
+    packets : array_like
+        Packets of a file.
+    p : array_like
+        Probability that a packet is lost, in (0, 1/2), broadcast against ``packets``.
+    R : array_like
+        Round-trip time (s).
+    Ts : float
+        First time-out (s) of a SYN.
+    T0 : float
+        First time-out (s) of data.
+    b : float
+        Packets per ACK.
+    w1 : float
+        Window at the start, packets.
+    W_max : float
+        The receiver's window (packets), at least 1; infinite for none.
+    p_back : array_like
+        Probability that a SYN's answer is lost, in [0, 1/2).
+    round_trips : float
+        Round trips to add, for a request and the last ACK say.
+
+    Returns
+    -------
+    Latency
+        The parts and, as ``total``, their sum.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    INFOCOM 2000: handshake eq. (4), packets of slow start (5), its last window (11), its time (15), the first loss (16)
+    to (20), the rest (21) to (24); without the wait for a delayed first ACK of (25). It takes the mean of what follows
+    for what follows a mean slow start; links have no rate, a window costs a round trip however large.
+    """
+    positive(packets=packets, R=R, Ts=Ts, T0=T0, b=b, w1=w1)
+    limit(W_max=W_max)
+    not_negative(p_back=p_back, round_trips=round_trips)
+    probability(p=p)
+    d, p, R, back = np.broadcast_arrays(
+        *(np.asarray(value, dtype=float) for value in (packets, p, R, np.asarray(p_back)))
+    )
+    for name, value in (("p", p), ("p_back", back)):
+        if np.any(value >= 0.5):
+            raise ValueError(f"{name} = {value.max():g}: must be below 1/2, or a SYN's doubled time-outs have no mean")
+    lossy = any_lost(d, p)
+    first = lossy * (1 - p) / p + 1
+    growth = 1 + 1 / b
+    window = first * (growth - 1) / growth + w1 / growth
+    rounds = np.log1p(first * (growth - 1) / w1) / np.log(growth)
+    if np.isfinite(W_max):
+        capped = np.log(W_max / w1) / np.log(growth) + 1 + (first - (growth * W_max - w1) / (growth - 1)) / W_max
+        rounds = np.where(window > W_max, capped, rounds)
+        window = np.minimum(window, W_max)
+    late = times_out(p, window)
+    return Latency(
+        handshake=R + Ts * ((1 - back) / (1 - 2 * back) + (1 - p) / (1 - 2 * p) - 2),
+        slow_start=R * rounds,
+        first_loss=lossy * (late * backed_off(p) * T0 / (1 - p) + (1 - late) * R),
+        avoidance=np.maximum(0.0, d - first) / delivered(p, R, T0, b, W_max),
+        round_trips=round_trips * R,
+        packets=first,
+        window=window,
+    )
