@@ -10,7 +10,8 @@ from conftest import Cli
 import aqmlab
 from aqmlab import Scenario
 from aqmlab.analysis.loop import PLANTS, Analysis, analyse
-from aqmlab.theory.loop import Loop, Plant, equilibrium, laws
+from aqmlab.theory import laws
+from aqmlab.theory.loop import Loop, Plant, equilibrium
 from aqmlab.theory.tcp import equilibrium_loss, padhye
 
 EXP1 = Path(__file__).parents[1] / "python/aqmlab/library/lred/exp1.toml"

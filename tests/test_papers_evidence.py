@@ -15,7 +15,7 @@ import aqmlab
 from aqmlab import Scenario, Sweep
 from aqmlab.execute.task import Task
 from aqmlab.papers import Evidence, Runs
-from aqmlab.papers.describe import sketch
+from aqmlab.papers.run import sketch
 from aqmlab.papers.run.sweep import spread
 from aqmlab.results.summary import Summary
 from aqmlab.sweeps.runner import run_all

@@ -31,11 +31,11 @@ from aqmlab.papers import (
     Table,
     Variant,
 )
-from aqmlab.papers.judge.document import document, toml
 from aqmlab.papers.judge.findings import Assessment, Drawn, assess
 from aqmlab.papers.run.sweep import Effort, Findings, run
 from aqmlab.papers.show import folder as writing
 from aqmlab.papers.show import layout, matplotlib, overview, report
+from aqmlab.papers.show.document import document, toml
 from aqmlab.papers.show.texts import number, table
 
 SCENARIO = """\

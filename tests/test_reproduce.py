@@ -283,8 +283,8 @@ def test_a_claim_that_stays_open_is_said_to_be_undecided(bloat: Path, quick_cli:
     change(bloat, "for other in runs.others\n    ]", "for other in runs.others\n    ]]")
     change(
         bloat,
-        "from aqmlab.papers.describe.sketch",
-        "from dataclasses import replace\nfrom aqmlab.papers.describe.sketch",
+        "from aqmlab.papers.run.sketch",
+        "from dataclasses import replace\nfrom aqmlab.papers.run.sketch",
     )
     done = quick_cli("reproduce", bloat, "--seeds", "2", "--quick", "--out", "out")
     assert re.search(

@@ -8,18 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aqmlab.theory import laws
 from aqmlab.theory.domain import ValidityWarning
-from aqmlab.theory.loop import (
-    Loop,
-    Plant,
-    boundary,
-    characteristic,
-    critical_gain,
-    dde,
-    equilibrium,
-    laws,
-    operating_point,
-)
+from aqmlab.theory.loop import Loop, Plant, boundary, characteristic, critical_gain, dde, equilibrium, operating_point
 
 C = 2500.0
 EXACT = {"rel": 1e-9, "abs": 1e-12}

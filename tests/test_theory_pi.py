@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.theory import loop, pi, tcp
+from aqmlab.theory import laws, loop, pi, tcp
 from aqmlab.theory.domain import ValidityWarning
-from aqmlab.theory.loop import laws
 
 C = 2500.0
 A, B = 1.822e-5, 1.816e-5  # ns-2's

@@ -11,8 +11,7 @@ from conftest import Cli
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.theory import loop, rem, tcp
-from aqmlab.theory.loop import laws
+from aqmlab.theory import laws, loop, rem, tcp
 
 C = 2500.0
 EXPERIMENT = Path(__file__).parents[1] / "scenarios" / "lred" / "exp1.toml"

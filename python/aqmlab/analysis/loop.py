@@ -18,8 +18,8 @@ from aqmlab.files import json_text, write_text
 from aqmlab.scenario import Scenario
 from aqmlab.text import columns, printable
 from aqmlab.theory.domain import caution, remarks
+from aqmlab.theory.laws import WITHOUT, Law, lred, pi, raqm, red, rem
 from aqmlab.theory.loop import Loop, Margins, Plant
-from aqmlab.theory.loop.laws import WITHOUT, Law, lred, pi, raqm, red, rem
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,8 +12,8 @@ from scipy.optimize import brentq
 
 from aqmlab.text import columns, printable
 from aqmlab.theory.domain import caution
+from aqmlab.theory.laws import Ramp
 from aqmlab.theory.loop import Plant
-from aqmlab.theory.loop.laws import Ramp
 from aqmlab.theory.tcp import equilibrium_loss, padhye
 
 Array = NDArray[np.float64]

@@ -1,1 +1,5 @@
 """The command line: one module a command."""
+
+from aqmlab.cli.app import main
+
+__all__ = ["main"]

@@ -24,7 +24,7 @@ from aqmlab.cli.terminal import (
 
 if TYPE_CHECKING:
     from aqmlab.papers import Paper
-    from aqmlab.papers.run.reproduction import Reproduction
+    from aqmlab.papers.reproduction import Reproduction
     from aqmlab.papers.run.sweep import Effort
 
 _ALL = "all"
@@ -240,7 +240,7 @@ class _Work:
 
     def _reproduce(self, told: str, paper: Paper) -> Reproduction:
         from aqmlab.papers.describe import library
-        from aqmlab.papers.run.reproduction import reproduce
+        from aqmlab.papers.reproduction import reproduce
 
         effort = replace(self._effort, only=self._effort.only.intersection(item.name for item in paper.items))
         now = ["looking"]

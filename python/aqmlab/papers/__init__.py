@@ -21,7 +21,7 @@ from aqmlab.papers.describe.paper import (
     Table,
     Variant,
 )
-from aqmlab.papers.judge.verdict import Check, Outcome, Verdict, verdict
+from aqmlab.papers.describe.verdict import Check, Outcome, Verdict, verdict
 from aqmlab.papers.run.evidence import At, Evidence, Runs
 
 __all__ = [

@@ -13,10 +13,9 @@ from math import hypot
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aqmlab.theory import loop
+from aqmlab.theory import laws, loop
 from aqmlab.theory.answer import Answer
 from aqmlab.theory.domain import caution, positive, probability, remarks, window
-from aqmlab.theory.loop import laws
 
 Array = NDArray[np.float64]
 

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aqmlab.theory import loop
+from aqmlab.theory import laws, loop
 from aqmlab.theory.answer import Answer
 from aqmlab.theory.domain import caution, not_negative, positive, probability, remarks, window
-from aqmlab.theory.loop import laws
 from aqmlab.theory.pi import HOLLOT_ETA
 
 Array = NDArray[np.float64]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from aqmlab.library.lred.beside import less, off_target
 from aqmlab.papers import At, Axis, Check, Claim, Curve, Evidence, Experiment, Figure, Judgement, Panel, Runs
-from aqmlab.papers.describe.sketch import bars, over
+from aqmlab.papers.run.sketch import bars, over
 
 _Q0 = 100.0
 """The target queue, in packets."""

@@ -7,7 +7,7 @@ from aqmlab.library.lred.beside import less, off_target, told
 from aqmlab.library.lred.queues import Column
 from aqmlab.library.lred.response import RIVALS
 from aqmlab.papers import Axis, Check, Claim, Evidence, Experiment, Figure, Judgement, Panel, Runs
-from aqmlab.papers.describe.sketch import over, over_time
+from aqmlab.papers.run.sketch import over, over_time
 from aqmlab.theory import avq
 
 Q0 = 100.0

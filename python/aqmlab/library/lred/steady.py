@@ -12,7 +12,7 @@ from aqmlab.library.lred.beside import Values, averaged, beside, told
 from aqmlab.library.lred.queues import Column
 from aqmlab.library.lred.response import RIVALS
 from aqmlab.papers import At, Axis, Check, Claim, Evidence, Experiment, Figure, Judgement, Panel, Runs
-from aqmlab.papers.describe.sketch import over
+from aqmlab.papers.run.sketch import over
 from aqmlab.results.summary import Summary
 
 TARGET = "aqm.q0"

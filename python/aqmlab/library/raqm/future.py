@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from aqmlab.papers import At, Axis, Check, Claim, Curve, Evidence, Experiment, Figure, Judgement, Panel, Runs
-from aqmlab.papers.describe.sketch import bars
+from aqmlab.papers.run.sketch import bars
 from aqmlab.results.summary import Summary
 
 _Q0 = 50.0

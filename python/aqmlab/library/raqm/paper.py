@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from aqmlab.library.raqm import balance, cases, future, start, targets, theory
 from aqmlab.library.raqm.reading import FLOWS, FULL, TARGET, at
 from aqmlab.papers import Axis, Choice, Curve, Evidence, Experiment, Figure, Panel, Paper, Variant
-from aqmlab.papers.describe.sketch import Curves
+from aqmlab.papers.run.sketch import Curves
 
 THREE = {"RAQM": "raqm", "PI": "pi", "REM": "rem"}
 

@@ -29,7 +29,7 @@ from aqmlab.library.redtail.readings import (
     per_seed,
 )
 from aqmlab.papers import Axis, Curve, Evidence, Figure, Item, Panel, Runs, Table
-from aqmlab.papers.describe.sketch import Curves
+from aqmlab.papers.run.sketch import Curves
 from aqmlab.results.summary import Summary
 from aqmlab.theory import redtail
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from aqmlab.library.survey import measures
 from aqmlab.papers import Curve, Evidence
-from aqmlab.theory import loop, pi, tcp
-from aqmlab.theory.loop import laws
+from aqmlab.theory import laws, loop, pi, tcp
 
 CAPACITY = measures.RATE / 8 / measures.TCP_SIZE
 """Packets of TCP a second."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from aqmlab.papers.describe.paper import Claim, Curve, Figure, Item, Judgement, Table
-from aqmlab.papers.judge.verdict import Verdict, verdict
+from aqmlab.papers.describe.verdict import Verdict, verdict
 from aqmlab.papers.run.evidence import Evidence
 from aqmlab.papers.run.sweep import Findings
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from aqmlab.figures import runs as general
 from aqmlab.files import json_text, parquet, replacing
 from aqmlab.papers.describe.paper import Figure
-from aqmlab.papers.judge.document import Document, document
 from aqmlab.papers.judge.findings import Assessment, Watch
 from aqmlab.papers.show import layout, matplotlib, report
 from aqmlab.papers.show.browser import specification
+from aqmlab.papers.show.document import Document, document
 from aqmlab.papers.show.layout import Sheet, colours, sheet
 from aqmlab.papers.show.texts import FINDINGS
 from aqmlab.sealed import sealed, unsealed

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from aqmlab.files import write_text
-from aqmlab.papers.judge.document import Document
-from aqmlab.papers.judge.verdict import Verdict
+from aqmlab.papers.describe.verdict import Verdict
+from aqmlab.papers.show.document import Document
 from aqmlab.papers.show.report import STYLE, badge, ruled
 from aqmlab.papers.show.terminal import decisive
 from aqmlab.papers.show.texts import lasted, undecided
@@ -42,7 +42,7 @@ def save(found: Mapping[str, Document], file: Path, command: str, seconds: float
     Parameters
     ----------
     found : mapping
-        The findings on each paper, by its folder relative to the page's; see `aqmlab.papers.judge.document.document`.
+        The findings on each paper, by its folder relative to the page's; see `aqmlab.papers.show.document.document`.
     file : Path
         The HTML file to write.
     command : str

@@ -12,7 +12,7 @@ from typing import Any
 from PIL import Image
 
 from aqmlab.files import replacing, write_text
-from aqmlab.papers.judge.verdict import Verdict
+from aqmlab.papers.describe.verdict import Verdict
 from aqmlab.papers.show import texts
 from aqmlab.papers.show.terminal import counted, decisive
 from aqmlab.papers.show.texts import FINDINGS

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.files import write_text
-from aqmlab.papers.judge.document import Document
-from aqmlab.papers.judge.verdict import Verdict
+from aqmlab.papers.describe.verdict import Verdict
 from aqmlab.papers.show import browser
+from aqmlab.papers.show.document import Document
 from aqmlab.papers.show.layout import Sheet
 from aqmlab.papers.show.texts import PRINTED, estimate, lasted, number, table, told, undecided
 from aqmlab.reports.html import page
@@ -73,7 +73,7 @@ def save(found: Document, sheets: Mapping[str, Sheet], file: Path) -> None:
     Parameters
     ----------
     found : dict
-        What was found; see `aqmlab.papers.judge.document.document`.
+        What was found; see `aqmlab.papers.show.document.document`.
     sheets : mapping
         What each figure shows, by its name.
     file : Path
@@ -155,7 +155,7 @@ def ruled(claim: Document, tip: str = "") -> str:
     Parameters
     ----------
     claim : dict
-        The claim, of `aqmlab.papers.judge.document.document`.
+        The claim, of `aqmlab.papers.show.document.document`.
     tip : str
         As of `badge`.
 

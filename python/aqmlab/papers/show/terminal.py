@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from aqmlab.papers.judge.verdict import Outcome, Verdict
+from aqmlab.papers.describe.verdict import Outcome, Verdict
 from aqmlab.papers.run.estimate import Estimate
-from aqmlab.papers.run.reproduction import Reproduction
 from aqmlab.papers.show.texts import estimate, lasted, undecided
+
+if TYPE_CHECKING:
+    from aqmlab.papers.reproduction import Reproduction
 
 _WIDTH = 110
 _TOP = "  "
@@ -79,7 +81,7 @@ def verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
     Parameters
     ----------
     claims : sequence of mapping
-        As in `aqmlab.papers.judge.document.document`.
+        As in `aqmlab.papers.show.document.document`.
 
     Returns
     -------
@@ -173,7 +175,7 @@ def files(document: Mapping[str, Any]) -> str:
     Parameters
     ----------
     document : mapping
-        What was found; see `aqmlab.papers.judge.document.document`.
+        What was found; see `aqmlab.papers.show.document.document`.
 
     Returns
     -------

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aqmlab.papers.describe.paper import Item, Table
-from aqmlab.papers.judge.verdict import Verdict
+from aqmlab.papers.describe.verdict import Verdict
 from aqmlab.papers.run.evidence import Evidence
 from aqmlab.text import span
 
@@ -135,7 +135,7 @@ def undecided(claim: Mapping[str, Any]) -> str:
     Parameters
     ----------
     claim : mapping
-        As in `aqmlab.papers.judge.document.document`.
+        As in `aqmlab.papers.show.document.document`.
 
     Returns
     -------

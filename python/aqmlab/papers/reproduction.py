@@ -20,7 +20,7 @@ from aqmlab.sealed import unsealed
 from aqmlab.sweeps.runner import Standing
 
 if TYPE_CHECKING:
-    from aqmlab.papers.judge.document import Document
+    from aqmlab.papers.show.document import Document
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ def reproduce(
     if known := _made(folder, made_from):
         return Reproduction(findings, known, True, {}, running, working)
     # These import all that draws, which takes longer than a call that has nothing to do.
-    from aqmlab.papers.judge.document import document
     from aqmlab.papers.show import folder as writing
+    from aqmlab.papers.show.document import document
 
     began = time.monotonic()
     assessment = assess(findings, watch)
@@ -152,7 +152,7 @@ def _fingerprint(findings: Findings, sources: Path | None) -> str:
 
 
 def _code(sources: Path | None) -> Iterator[Path]:
-    package = Path(__file__).parents[2]
+    package = Path(__file__).parents[1]
     yield from (file for file in sorted(package.rglob("*.py")) if not file.is_relative_to(package / "library"))
     if sources:
         yield from sorted(sources.rglob("*.py"))
