@@ -332,7 +332,8 @@ def test_a_second_interrupt_does_not_lose_what_was_finished(small_file: Path, tm
     out = tmp_path / "out"
     program = (
         "import os, signal, sys\n"
-        "from aqmlab import cli, report\n"
+        "from aqmlab import cli\n"
+        "from aqmlab.reports import html as report\n"
         "whole = report.save\n"
         "def save(*arguments):\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n"

@@ -30,8 +30,8 @@ DEADLY = 666
 
 PRELOAD = f"""
 import os, signal
-from aqmlab import cluster
-from aqmlab.task import simulate
+from aqmlab.execute import dask as cluster
+from aqmlab.execute.task import simulate
 
 def deadly(task, watch):
     if task.seed == {DEADLY}:

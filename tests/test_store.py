@@ -452,7 +452,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from test_store import payload
-from aqmlab.store import Store
+from aqmlab.sweeps.store import Store
 kept = Store(Path(sys.argv[2]))
 for number in range(int(sys.argv[3]), int(sys.argv[4])):
     kept.add(payload(number))
