@@ -12,8 +12,7 @@ from conftest import Cli
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "python" / "aqmlab"
-LAYERS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"][0][
-    "layers"
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
 ]
 
 HEAVY = {
