@@ -13,7 +13,6 @@ from conftest import Cli
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "python" / "aqmlab"
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
-]
 
 HEAVY = {
     "control",
