@@ -52,7 +52,7 @@ def is_exported(name: str) -> bool:
 
 
 EXPORTED = {name for name in PUBLIC if is_exported(name)}
-"""What is documented in full. A sentence is enough for all others, unless their parameters are named, which then are all."""
+"""What numpydoc covers in full. For all others a sentence is enough; if they list parameters, they list all."""
 
 
 def section(doc: str, title: str) -> str:
