@@ -129,7 +129,7 @@ class Check:
 
     @property
     def outcome(self) -> Outcome:
-        """``holds`` if the whole interval is within the bounds, ``fails`` if none of it is; otherwise ``open``."""
+        """Whether the whole interval is within the bounds or outside them; otherwise, or if not finite, ``open``."""
         if not math.isfinite(self.value):
             return Outcome.OPEN
         half = self.ci95 or 0.0

@@ -52,7 +52,7 @@ class Runs:
 
     @property
     def frame(self) -> polars.DataFrame:
-        """A row for each run: ``aqm`` (its label), what varies, ``seed``, ``key``, all metrics; see `Sweep`."""
+        """One row for each run: ``aqm`` (its label), varied parameters, ``seed``, ``key``, all metrics; see `Sweep`."""
         return self.sweep.frame
 
     @property
