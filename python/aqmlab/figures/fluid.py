@@ -95,7 +95,7 @@ def _course(result: Result, quantity: str) -> tuple[Array, Array]:
 
 
 def _means(series: polars.DataFrame, link: str, quantity: str, firsts: Whole, counts: Whole) -> Array:
-    """Give the mean of each bin: of the queue, of a probability in %, or of neither the share of arrivals dropped."""
+    """Return the mean of each bin: the queue, a probability in %, or without a quantity the % of arrivals dropped."""
 
     def sums(name: str) -> Array:
         return np.add.reduceat(series[f"{link}.{name}"].to_numpy().astype(float), firsts)
