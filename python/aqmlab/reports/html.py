@@ -64,8 +64,8 @@ _BODY = """{figures}
 def page(title: str, made: str, command: str, body: str, style: str = "", figures: bool = True) -> str:
     """Return the page of a report as HTML that needs no other file.
 
-    ``made`` describes its origin and ``command`` is the command line to repeat it; both are escaped, ``body`` is HTML.
-    ``style`` is CSS that follows that of all reports. ``figures`` includes plotly.
+    ``body`` is HTML, and ``style`` is CSS that follows that of all reports; the other texts are escaped. ``made``
+    describes the origin of the report, ``command`` is the command line to repeat it, and ``figures`` includes plotly.
     """
     texts = {"title": title or "aqmlab", "made": made, "command": command}
     escaped = {name: html.escape(text) for name, text in texts.items()}
