@@ -1,8 +1,8 @@
 """Papers: every figure, table and claim of a paper, from one description.
 
-A paper is a folder of scenarios with a ``paper.py`` that declares what is run, drawn and claimed, in the vocabulary of
-`aqmlab.papers.describe.paper`. Five papers are shipped in ``aqmlab/library/``; ``aqmlab reproduce`` takes them by name,
-and any other folder by its path.
+A paper is a folder of scenarios with a ``paper.py`` that describes experiments, figures, tables and claims in the
+vocabulary of `aqmlab.papers.describe.paper`. Five papers are shipped in ``aqmlab/library/``; ``aqmlab reproduce`` takes
+them by name, and any other folder by its path.
 """
 
 from aqmlab.papers.describe.paper import (

@@ -19,7 +19,7 @@ WIDTH = 120
 """The terminal columns that the table may fill before long labels are broken."""
 
 _SHORTEST = 16
-"""The smallest width to which a label is broken."""
+"""The smallest width to which labels are broken."""
 
 
 def text(results: Mapping[str, Result]) -> str:

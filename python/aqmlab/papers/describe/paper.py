@@ -36,7 +36,7 @@ class Experiment:
     title : str
         A one-line description.
     scenario : str
-        The name of a shipped scenario: ``lred/exp3``.
+        The name of a scenario, shipped or in the paper's folder: ``lred/exp3``.
     aqms : mapping
         The disciplines by their labels in the figures.
     settings : mapping
@@ -72,7 +72,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of a figure.
+    """An axis of a panel.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ class Judgement:
     Parameters
     ----------
     checks : sequence of Check
-        The numbers about which the claim makes a statement; empty if it cannot be tested.
+        The numbers that the claim is about, each with its bounds; empty if it cannot be tested.
     why : str
         The reason for the result, in one or two sentences.
     """
@@ -338,7 +338,7 @@ class Paper:
     choices : sequence of Choice
         The parameters that it does not state, or states wrongly.
     variants : sequence of Variant
-        Those of the choices that the sensitivity table varies, with their other values.
+        Other values of such parameters, for the sensitivity table.
     later : str
         The parts left to other engines, such as runs of the testbed; empty if there are none.
     """

@@ -16,7 +16,7 @@ from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import Study, study
 
 FEW_SEEDS = 3
-"""The most seeds for the sensitivity table and for later disciplines, each of which repeats the runs of a paper."""
+"""The most seeds for the sensitivity table and for later disciplines: each repeats the runs of a paper."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +103,7 @@ def spread(settings: Settings, base: Scenario) -> Settings:
 def settings(paper: Paper, effort: Effort) -> list[Setting]:
     """List the settings in which to run a paper: its own, with later disciplines, and its variants unless quick.
 
-    With ``only``, the paper's own setting is the single one.
+    With ``only``, the paper's own setting is the only one.
     """
     items, claims = effort.items(paper), effort.claims(paper)
     needs = frozenset(name for one in (*items, *claims) for name in one.needs)

@@ -219,7 +219,7 @@ def _traces(line: Line, plot: Plot, sheet: Sheet, number: str) -> list[dict[str,
 
 
 _TOLD = 200
-"""The largest number of points of a curve that shows its intervals under the pointer and has a thicker line."""
+"""The largest number of points of a curve with a thicker line, and with its intervals shown under the pointer."""
 
 
 def _reach(line: Line, colour: str) -> dict[str, Any]:

@@ -33,7 +33,7 @@ MOST = 1000
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A curve in the form in which it is drawn.
+    """A curve as drawn.
 
     ``x`` has the indices of the categories if there are any. ``y`` is NaN where there is no value; ``low`` and ``high``
     are the ends of the intervals, or None.

@@ -205,7 +205,7 @@ def _tabled(item: Document) -> str:
 
 
 def _settings(document: Document) -> list[str]:
-    """Write which claims have the same verdict in other settings."""
+    """Write the tables of verdicts in other settings."""
     parts = []
     varied = [one for one in document["sensitivity"] if one["claims"]]
     if varied:
