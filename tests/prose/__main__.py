@@ -1,4 +1,4 @@
-"""``python -m prose [FILE...]`` prints each finding with its file, line and remedy, and exits with 1 if there are any."""
+"""``python -m prose [FILE...]`` prints each finding with its file, line and remedy; it exits with 1 if there is one."""
 
 import sys
 from pathlib import Path
