@@ -1,13 +1,13 @@
 //! How much memory a run needs, told before it is tried.
 
-use crate::arrivals::pairs;
-use crate::delivery::Last;
-use crate::flow::{Application, Flow, Snapshot};
-use crate::loss::{Fate, FlowLosses};
+use crate::flows::flow::{Application, Flow, Snapshot};
+use crate::flows::short::pairs;
+use crate::measure::delivery::Last;
+use crate::measure::loss_runs::{Fate, FlowLosses};
+use crate::network::route::Routes;
 use crate::packet::Packet;
-use crate::route::Routes;
-use crate::source::Source;
 use crate::tcp::{Receiver, Sender, bytes_a_segment, bytes_on_heap};
+use crate::traffic::source::Source;
 use aqm::aqm::AnyAqm;
 use aqm::discipline::Lane;
 use aqm::queue::Counts;

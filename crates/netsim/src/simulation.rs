@@ -1,14 +1,15 @@
 //! The run loop: takes the next event, does what it says.
 
+mod applications;
 mod set_up;
 
-use crate::clock::Counts as _;
-use crate::delivery::Deliveries;
-use crate::event::{Event, NEVER, instant};
-use crate::flow::Endpoints;
+use crate::engine::clock::Counts as _;
+use crate::engine::event::{Event, NEVER, instant};
+use crate::flows::flow::Endpoints;
+use crate::measure::delivery::Deliveries;
+use crate::measure::probe::Probe;
 use crate::network::{Early, Network};
 use crate::packet::{Kind, Packet};
-use crate::probe::Probe;
 use crate::tcp::{Outbox, Profile, Segment};
 use aqm::unit::{Span, Time};
 use cpu_time::ThreadTime;

@@ -1,13 +1,13 @@
 //! What has to be there before a run begins.
 
 use super::Simulation;
-use crate::delivery::Deliveries;
-use crate::event::{Event, Events};
-use crate::flow::Endpoints;
+use crate::engine::event::{Event, Events};
+use crate::engine::watch::Watch;
+use crate::flows::flow::Endpoints;
+use crate::measure::delivery::Deliveries;
+use crate::measure::probe::Probe;
 use crate::network::Network;
-use crate::probe::Probe;
-use crate::route::Routes;
-use crate::watch::Watch;
+use crate::network::route::Routes;
 use aqm::unit::{Span, Time};
 use cpu_time::ThreadTime;
 use scenario::Scenario;

@@ -1,8 +1,9 @@
 //! The two ends of a connection: classic, as in ns-2 and the RFCs up to 6675, or of today, as in Linux.
 
-use super::{Ack, Outbox, Profile, Segment, rack, receiver, sender};
+use super::classic::{self, receiver, scoreboard, sender};
+use super::{Ack, Outbox, Profile, Segment, rack};
 use aqm::unit::{Span, Time};
-use scenario::model::Flavour;
+use scenario::model::{Flavour, Tcp};
 
 /// The sending end.
 #[derive(Clone, Debug)]
@@ -188,5 +189,28 @@ impl Receiver {
             Self::Classic(receiver) => receiver.on_timer(profile).into_iter().for_each(send),
             Self::Rack(receiver) => receiver.on_timer(now, profile, send),
         }
+    }
+}
+
+/// Bytes that the two ends of a connection have on the heap, however little is outstanding.
+#[must_use]
+pub fn bytes_on_heap(tcp: &Tcp) -> u64 {
+    let board = if tcp.flavour == Flavour::Sack { size_of::<scoreboard::Scoreboard>() } else { 0 };
+    let bytes = match tcp.flavour {
+        Flavour::Rack => {
+            let ends = size_of::<rack::Sender>() + size_of::<rack::receiver::Receiver>();
+            ends + rack::congestion::Control::bytes(tcp.congestion)
+        }
+        _ => board + size_of::<receiver::Beyond>() + classic::congestion::Control::bytes(tcp),
+    };
+    bytes as u64
+}
+
+/// Bytes for every outstanding segment. Rings grow by doubling.
+#[must_use]
+pub fn bytes_a_segment(tcp: &Tcp) -> u64 {
+    match tcp.flavour {
+        Flavour::Rack => 2 * rack::board::BYTES as u64,
+        _ => 0,
     }
 }

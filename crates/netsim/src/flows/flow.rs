@@ -1,14 +1,14 @@
 //! Flows: the endpoints of the traffic, and the streams that their randomness comes from.
 
-use crate::arrivals::Arrivals;
-use crate::event::{Event, Key, NEVER};
-use crate::rng::Stream;
-use crate::route::Routes;
-use crate::slots::Tenant;
-use crate::source::Source;
+use crate::engine::event::{Event, Key, NEVER};
+use crate::engine::rng::Stream;
+use crate::engine::watch::Watch;
+use crate::flows::short::Arrivals;
+use crate::flows::slots::Tenant;
+use crate::flows::web::{Client, Site};
+use crate::network::route::Routes;
 use crate::tcp::{Profile, Receiver, Sender};
-use crate::watch::Watch;
-use crate::web::{Client, Site};
+use crate::traffic::source::Source;
 use aqm::unit::{Span, Time};
 use aqm::{Bytes, Uniform};
 use scenario::Law;
@@ -23,7 +23,7 @@ pub(crate) struct Class {
     pub(crate) started: u64,
     /// From first request to last byte of web sessions.
     pub(crate) sessions: Times,
-    /// The counters of the guests that have left (see [`crate::slots`]).
+    /// The counters of the guests that have left (see [`crate::flows::slots`]).
     pub(crate) retired: Snapshot,
     /// The counters of all its guests at the end of the warm-up.
     pub(crate) at_warmup: Snapshot,

@@ -1,12 +1,12 @@
 //! What happens at a managed link: arrivals, departures, periods.
 
 use super::{Early, Journey, Network};
-use crate::clock::{Counts as _, Instant};
-use crate::event::NEVER;
-use crate::ledger::Ledger;
-use crate::link::Managed;
+use crate::engine::clock::{Counts as _, Instant};
+use crate::engine::event::NEVER;
+use crate::measure::probe::{Owner, Probe};
+use crate::network::ledger::Ledger;
+use crate::network::link::Managed;
 use crate::packet::Packet;
-use crate::probe::{Owner, Probe};
 use aqm::unit::{Span, Time};
 use aqm::{Outcome, Sent};
 

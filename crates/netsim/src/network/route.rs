@@ -1,13 +1,13 @@
 //! The paths in use, as the engine goes along them; [`scenario::route`] finds them.
 
-use crate::ahead::Plan;
-use crate::clock::Clock;
+use crate::engine::clock::Clock;
+use crate::network::ahead::Plan;
 use scenario::model::Link;
 use std::collections::HashMap;
 
 /// Marks the end of a path among the hops.
 pub(crate) const END: u32 = u32::MAX;
-/// The same where a packet may be delivered before its time (see [`crate::ahead`]).
+/// The same where a packet may be delivered before its time (see [`crate::network::ahead`]).
 const EARLY_END: u32 = u32::MAX - 1;
 /// Set in a hop whose link has an algorithm, so that the link itself need not be asked.
 const MANAGED: u32 = 1 << 31;

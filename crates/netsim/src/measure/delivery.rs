@@ -1,7 +1,7 @@
 //! What is measured where packets arrive: how long they travelled, and how long whole transfers took.
 
+use crate::measure::stats::Delays;
 use crate::packet::{Kind, Packet};
-use crate::stats::Delays;
 use aqm::unit::{Span, Time};
 
 /// Delays of data packets and datagrams from sender to receiver, and of transfers from first to last.

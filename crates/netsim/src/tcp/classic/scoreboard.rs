@@ -1,6 +1,6 @@
 //! Which outstanding segments the receiver has (SACK), which are lost, which were sent again (RFC 6675).
 
-use super::{Blocks, NO_BLOCKS};
+use crate::tcp::{Blocks, NO_BLOCKS};
 use std::collections::VecDeque;
 
 const SACKED: u8 = 1;

@@ -1,6 +1,6 @@
 //! Packets lost by chance: each for itself, or in bursts.
 
-use crate::rng::Stream;
+use crate::engine::rng::Stream;
 use aqm::Uniform as _;
 use scenario::model::Loss;
 

@@ -6,7 +6,7 @@
 pub mod ledbat;
 pub mod reno;
 
-use super::{Ack, Profile};
+use crate::tcp::{Ack, Profile};
 use aqm::unit::{Span, Time};
 use ledbat::Ledbat;
 use scenario::model::{Congestion, Tcp};

@@ -1,12 +1,12 @@
 //! What applications do with the network: they start and stop flows, and act on what arrives.
 
-use crate::arrivals::Amount;
-use crate::event::Event;
-use crate::flow::{Application, Flow};
-use crate::probe::Probe;
+use crate::engine::event::Event;
+use crate::flows::flow::{Application, Flow};
+use crate::flows::short::Amount;
+use crate::flows::slots::Tenant;
+use crate::flows::web::Connection;
+use crate::measure::probe::Probe;
 use crate::simulation::Simulation;
-use crate::slots::Tenant;
-use crate::web::Connection;
 use aqm::unit::Time;
 
 impl<P: Probe> Simulation<P> {

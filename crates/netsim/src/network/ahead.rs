@@ -12,7 +12,7 @@
 //!   from that time.
 //!
 //! Whatever is told the time is told its own, and of what arrives at one queue at one instant the order is that of the
-//! causes (see [`crate::event`]), so the results are those of an event for everything: `tests/ahead.rs` holds the two
+//! causes (see [`crate::engine::event`]), so the results are those of an event for everything: `tests/ahead.rs` holds the two
 //! against each other. There is one exception. What two links begin to send at the same nanosecond, over ways equally
 //! long, meets in the order of the links in the scenario where the engine knew of it ahead, and in the order of what
 //! caused the sending where it did not. It takes, for example, acknowledgements of two hosts at one distance, behind
@@ -20,7 +20,7 @@
 //!
 //! The double clock has ns-2's order of scheduling, which needs every event.
 
-use crate::link::Link;
+use crate::network::link::Link;
 use scenario::Scenario;
 use scenario::model::{self, Kind};
 

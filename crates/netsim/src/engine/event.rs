@@ -2,7 +2,7 @@
 //!
 //! On the integer clock events at equal times come in the order of their causes: what has been under way for longer
 //! comes first (see [`Events::key`]), then the timers, then the slots in their order. This does not depend on when the
-//! engine learns of an event, so that it may work ahead (see [`crate::ahead`]). Algorithms' timers come before all
+//! engine learns of an event, so that it may work ahead (see [`crate::network::ahead`]). Algorithms' timers come before all
 //! of them, and then transmitters that are free. On the double clock, as in ns-2, events at equal times come in the
 //! order in which they were scheduled: every event carries its number.
 //!
@@ -10,7 +10,7 @@
 //! head of a delay line, a transmitter): a tournament over a fixed array, one path from leaf to root a change. The
 //! *heap* is for timers, of which there are as many as flows, but which fire rarely.
 
-use crate::clock::{Clock, Counts as _, Instant};
+use crate::engine::clock::{Clock, Counts as _, Instant};
 use aqm::unit::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

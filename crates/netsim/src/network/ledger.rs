@@ -1,12 +1,12 @@
 //! Conservation: of the packets that entered a link, or that a flow sent, each was delivered, was dropped, was lost by
 //! chance or is under way. The ledger counts what happens; what is under way at the end is counted where it is.
 
-use crate::event::instant;
-use crate::flow::Endpoints;
-use crate::link::{Flight, Link};
+use crate::engine::event::instant;
+use crate::flows::flow::Endpoints;
+use crate::measure::stats::Delays;
 use crate::network::Network;
+use crate::network::link::{Flight, Link};
 use crate::packet::{Kind, Packet};
-use crate::stats::Delays;
 use aqm::queue::Counts;
 use std::fmt;
 
@@ -158,7 +158,7 @@ impl Ledger {
     ) -> Vec<String> {
         let links = &network.links;
         let end = network.end;
-        let time = crate::clock::Counts::time(network.events.clock, end);
+        let time = crate::engine::clock::Counts::time(network.events.clock, end);
         let mut found = Vec::new();
         self.overfull
             .iter()

@@ -6,7 +6,7 @@
 //! guest's. Timer events need no such mark. They belong to the slot, say only "look at the deadline", and the
 //! deadline is that of the guest who is there; the next guest may even use the event that the last one left.
 
-use crate::flow::{Application, Endpoints, Flow, Snapshot};
+use crate::flows::flow::{Application, Endpoints, Flow, Snapshot};
 use crate::tcp::Receiver;
 use aqm::unit::Time;
 
@@ -95,8 +95,8 @@ impl Endpoints {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::Class;
-    use crate::rng::Stream;
+    use crate::engine::rng::Stream;
+    use crate::flows::flow::Class;
     use aqm::Bytes;
     use scenario::model::Tcp;
 

@@ -3,7 +3,7 @@
 //! Times are counted in ticks of the sender's clock, as a real stack does and ns-2 too: a round trip measured
 //! with a coarse clock is 0, 1 or 2 ticks, and that shows in the time-out.
 
-use super::Profile;
+use crate::tcp::Profile;
 use aqm::unit::{Span, Time};
 
 /// Fractional bits of the smoothed round trip (gain 1/8) and of its deviation (gain 1/4).

@@ -1,14 +1,14 @@
 //! A link: a rate, a delay, and a buffer in front. Packets in flight wait in a ring; only the first is an event.
 
-use crate::chance::Lottery;
-use crate::clock::{Clock, Counts as _, Instant, Lapse};
-use crate::event::{Key, instant};
-use crate::flow::draw;
-use crate::loss::Losses;
+use crate::engine::clock::{Clock, Counts as _, Instant, Lapse};
+use crate::engine::event::{Key, instant};
+use crate::engine::rng::Stream;
+use crate::flows::flow::draw;
+use crate::measure::loss_runs::Losses;
+use crate::measure::probe::Owner;
+use crate::measure::stats::{Delays, Occupancy, Settling};
+use crate::network::chance::Lottery;
 use crate::packet::Packet;
-use crate::probe::Owner;
-use crate::rng::Stream;
-use crate::stats::{Delays, Occupancy, Settling};
 use aqm::queue::Counts;
 use aqm::ring::Ring;
 use aqm::unit::{Limit, Rate, Span, Time};
@@ -71,7 +71,7 @@ struct Idle {
     bits: f64,
 }
 
-/// What a queue that works ahead catches up with (see [`crate::ahead`]).
+/// What a queue that works ahead catches up with (see [`crate::network::ahead`]).
 #[derive(Debug)]
 pub(crate) struct Ahead {
     /// The earliest of what is due: the transmitter's being free (`Managed::sent`) and these two.

@@ -15,8 +15,8 @@
 //! Every client has its own stream, and draws a session's think time and then the sizes of its objects in the order
 //! in which it asks: the sequence does not depend on the network.
 
-use crate::flow::{draw, draw_payload};
-use crate::rng::Stream;
+use crate::engine::rng::Stream;
+use crate::flows::flow::{draw, draw_payload};
 use crate::tcp::Profile;
 use aqm::unit::{Span, Time};
 use scenario::model::{Traffic, Web};

@@ -31,7 +31,7 @@ mod window;
 use super::congestion::Control;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
-use super::{Ack, DUP_THRESH, Outbox, Profile, Segment};
+use crate::tcp::{Ack, DUP_THRESH, Outbox, Profile, Segment};
 use aqm::unit::{Span, Time};
 use recovery::lost_above;
 use scenario::model::{Flavour, Halved};

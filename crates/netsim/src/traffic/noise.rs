@@ -3,8 +3,8 @@
 //! The transform is written out here because a run must be the same on every machine: the sines of the crates that
 //! there are come from the platform, and their order of additions from the processor.
 
-use crate::rng::Stream;
-use crate::watch::Watch;
+use crate::engine::rng::Stream;
+use crate::engine::watch::Watch;
 use aqm::Uniform as _;
 use std::f64::consts::PI;
 

@@ -2,7 +2,7 @@
 
 use super::Sender;
 use crate::tcp::Profile;
-use crate::tcp::congestion::{Growth, reno};
+use crate::tcp::classic::congestion::{Growth, reno};
 use scenario::model::Halved;
 
 /// The least slow-start threshold, in segments.

@@ -3,8 +3,8 @@
 //! Gaps and extents have streams of their own, from which nothing else draws: they are the same whatever the
 //! network does to the flows.
 
-use crate::flow::{draw, draw_payload};
-use crate::rng::Stream;
+use crate::engine::rng::Stream;
+use crate::flows::flow::{draw, draw_payload};
 use aqm::unit::{Span, Time};
 use scenario::model::{Extent, Short, Traffic};
 

@@ -2,13 +2,13 @@
 
 mod violations;
 
-use crate::delivery::Jitter;
-use crate::flow::{Endpoints, Snapshot};
-use crate::link::Managed;
-use crate::loss::Runs;
-use crate::probe::{Owner, Probe};
+use crate::flows::flow::{Endpoints, Snapshot};
+use crate::measure::delivery::Jitter;
+use crate::measure::loss_runs::Runs;
+use crate::measure::probe::{Owner, Probe};
+use crate::measure::stats::Delays;
+use crate::network::link::Managed;
 use crate::simulation::Simulation;
-use crate::stats::Delays;
 use aqm::queue::Counts;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -1,10 +1,10 @@
 //! Sources of datagrams: what each sends next, and when. Every flow draws from a stream of its own, so that neither
 //! an AQM nor other traffic moves a packet.
 
-use crate::flow::draw;
-use crate::noise;
-use crate::rng::Stream;
-use crate::watch::Watch;
+use crate::engine::rng::Stream;
+use crate::engine::watch::Watch;
+use crate::flows::flow::draw;
+use crate::traffic::noise;
 use aqm::Uniform as _;
 use aqm::unit::{Bytes, Rate, Span, Time};
 use scenario::Law;

@@ -1,6 +1,6 @@
 //! A TCP receiver: what has arrived, and when to acknowledge it (RFC 5681, section 4.2; RFC 2018; RFC 3168).
 
-use super::{Ack, Blocks, NO_BLOCKS, Profile, Segment};
+use crate::tcp::{Ack, Blocks, NO_BLOCKS, Profile, Segment};
 use aqm::unit::{Span, Time};
 use scenario::model::Congestion;
 
@@ -30,7 +30,7 @@ const _: () = assert!(size_of::<Receiver>() == 64, "a receiver is one cache line
 
 /// What arrived beyond `next`.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Beyond {
+pub(in crate::tcp) struct Beyond {
     /// In order, with gaps between.
     runs: Vec<(u32, u32)>,
     /// The blocks of the last ACK.

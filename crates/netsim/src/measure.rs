@@ -1,0 +1,6 @@
+//! What is measured: statistics that are always on, probes that may record more, and the results' data types.
+
+pub(crate) mod delivery;
+pub(crate) mod loss_runs;
+pub mod probe;
+pub(crate) mod stats;
