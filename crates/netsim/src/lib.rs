@@ -3,6 +3,24 @@
 //! A [`Simulation`] runs one scenario with one seed on one thread. Events at equal times have a defined order, timers and
 //! departures first, and every component that draws random numbers has its own stream, so a run is the same on any
 //! machine.
+//!
+//! The rooms, each of which uses only those above it:
+//!
+//! | room | holds |
+//! |---|---|
+//! | `engine` | the clock, the event list, random streams, and the watch that can stop a run |
+//! | [`tcp`] | senders, receivers and congestion controls, without a clock or a network |
+//! | `packet` | a packet on the wire, which carries TCP's segments and ACKs |
+//! | `measure` | statistics, probes, series, and the data types of the results |
+//! | `network` | links, queues with an AQM, paths, working ahead, and the ledger of all packets |
+//! | `traffic` | sources of datagrams |
+//! | `flows` | the endpoints of all traffic, and the flows that web clients and `short` entries open |
+//! | `simulation` | one run: set-up, event loop, applications, summary, conservation check |
+//! | `memory` | an estimate of the memory that a run needs |
+//!
+//! `packet` is not in `network` because `measure`, which `network` uses, reads packets. What a [`Simulation`] does is in
+//! files below `simulation`, whatever it is about, so that no other room needs to know the run. `tests/rooms.rs` checks
+//! the order.
 
 mod engine;
 mod flows;
@@ -10,7 +28,6 @@ mod measure;
 mod memory;
 mod network;
 mod packet;
-pub mod results;
 mod simulation;
 pub mod tcp;
 mod traffic;
@@ -18,7 +35,7 @@ mod traffic;
 pub use engine::rng::Stream;
 pub use engine::watch::Watch;
 pub use measure::probe::{self, Checked, Probe, Series};
+pub use measure::results::{self, Results};
 pub use measure::stats::Settling;
 pub use memory::memory_estimate;
-pub use results::Results;
 pub use simulation::{Simulation, WindowSample};

@@ -1,6 +1,8 @@
 //! What is measured: statistics that are always on, probes that may record more, and the results' data types.
 
 pub(crate) mod delivery;
+pub(crate) mod fates;
 pub(crate) mod loss_runs;
 pub mod probe;
+pub mod results;
 pub(crate) mod stats;

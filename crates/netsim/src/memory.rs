@@ -3,7 +3,8 @@
 use crate::flows::flow::{Application, Flow, Snapshot};
 use crate::flows::short::pairs;
 use crate::measure::delivery::Last;
-use crate::measure::loss_runs::{Fate, FlowLosses};
+use crate::measure::fates::Fate;
+use crate::measure::loss_runs::FlowLosses;
 use crate::network::route::Routes;
 use crate::packet::Packet;
 use crate::tcp::{Receiver, Sender, bytes_a_segment, bytes_on_heap};
@@ -227,7 +228,7 @@ fn recorded(scenario: &Scenario, flows: u64) -> u64 {
     let windows = scenario
         .record
         .cwnd
-        .map_or(0, |step| samples(step) * flows * size_of::<crate::WindowSample>() as u64);
+        .map_or(0, |step| samples(step) * flows * size_of::<crate::simulation::WindowSample>() as u64);
     // Series are handed over as they are; windows once more, as columns.
     if scenario.record.series { series + 2 * windows } else { 2 * windows }
 }

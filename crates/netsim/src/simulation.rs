@@ -1,11 +1,13 @@
 //! The run loop: takes the next event, does what it says.
 
 mod applications;
+mod conservation;
 mod set_up;
+mod summary;
 
 use crate::engine::clock::Counts as _;
 use crate::engine::event::{Event, NEVER, instant};
-use crate::flows::flow::Endpoints;
+use crate::flows::endpoints::Endpoints;
 use crate::measure::delivery::Deliveries;
 use crate::measure::probe::Probe;
 use crate::network::{Early, Network};
@@ -110,39 +112,6 @@ impl<P: Probe> Simulation<P> {
     #[must_use]
     pub const fn finished(&self) -> bool {
         self.finished
-    }
-
-    /// What does not add up in the run, which must be over, a sentence each; none in a sound run.
-    ///
-    /// Of the packets that a flow or a traffic entry sent, and of those that a link took in, each was delivered, was
-    /// dropped, was lost by chance or is in flight, with its arrival still to come; the counters of links, datagrams and
-    /// waits say the same; no measured queue was longer than its buffer; no link sent more than it could; nothing was
-    /// acknowledged that had not arrived, or arrived that was not delivered; and [`Results::violations`].
-    ///
-    /// # Panics
-    /// If the run is not over, or did not keep account: see [`Probe::CHECKS`].
-    #[must_use]
-    pub fn violations(&self) -> Vec<String> {
-        assert!(P::CHECKS, "only a run that is checked keeps account");
-        let links: Vec<&str> = self.scenario.links.iter().map(|link| &*link.name).collect();
-        let classes: Vec<&str> = self.scenario.traffic.iter().map(|traffic| &*traffic.name).collect();
-        let ledger = &self.network.ledger;
-        let mut found = ledger.clone().violations(&self.network, &links, &classes);
-        found.extend(ledger.surplus(&self.endpoints));
-        found.extend(self.endpoints.ahead_of_receivers());
-        let results = self.results();
-        found.extend(results.violations());
-        let general = &self.scenario.general;
-        for link in self.scenario.links.iter().filter(|link| link.changes.is_empty()) {
-            let Some(metrics) = results.links.get(&link.name) else { continue };
-            let seconds = (general.duration.nanos() - general.warmup.nanos()) as f64 * 1e-9;
-            // The window's ends are whole nanoseconds.
-            let most = link.capacity(general.warmup, general.duration) + 2e-9 * link.rate.bits();
-            if metrics.traffic.throughput * seconds > most * (1.0 + 1e-9) {
-                found.push(format!("link {}: throughput = {} bit/s", link.name, metrics.traffic.throughput));
-            }
-        }
-        found
     }
 
     /// Runs up to and including `until`, at most to the end of the scenario, unless told to stop.

@@ -1,9 +1,11 @@
 //! Random streams: one for every component that draws, derived from the seed and the component's name, so that
 //! one component's draws never move another's.
 
-use aqm::Uniform;
+use aqm::{Bytes, Uniform};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use scenario::Law;
+use scenario::law::Drawn;
 
 /// One component's random numbers.
 #[derive(Clone, Debug)]
@@ -20,6 +22,28 @@ impl Stream {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
         });
         Self(Xoshiro256PlusPlus::seed_from_u64(hash))
+    }
+
+    /// A quantity drawn from its distribution.
+    pub(crate) fn draw<T: Drawn>(&mut self, law: &Law<T>) -> T {
+        match *law {
+            Law::Fixed(x) => x,
+            Law::Uniform(low, high) => {
+                let (low, high) = (low.magnitude(), high.magnitude());
+                T::of_magnitude(low + (high - low) * self.uniform())
+            }
+            // By inversion, with functions that are the same on every machine.
+            Law::Exponential(mean) => T::of_magnitude(-mean.magnitude() * libm::log(1.0 - self.uniform())),
+            Law::Pareto(mean, shape) => {
+                let least = mean.magnitude() * (shape - 1.0) / shape;
+                T::of_magnitude(least * libm::pow(1.0 - self.uniform(), -1.0 / shape))
+            }
+        }
+    }
+
+    /// A number of payload bytes drawn from its distribution, at least one.
+    pub(crate) fn draw_payload(&mut self, law: &Law<Bytes>) -> u64 {
+        self.draw(law).0.max(1)
     }
 }
 

@@ -4,7 +4,6 @@
 //! network does to the flows.
 
 use crate::engine::rng::Stream;
-use crate::flows::flow::{draw, draw_payload};
 use aqm::unit::{Span, Time};
 use scenario::model::{Extent, Short, Traffic};
 
@@ -60,7 +59,7 @@ impl Arrivals {
 
     /// When the next flow arrives after one at `now`, or after the start.
     pub(crate) fn after(&mut self, now: Time) -> Time {
-        now + draw(&self.law.interarrival, &mut self.gaps)
+        now + self.gaps.draw(&self.law.interarrival)
     }
 
     /// The flow that arrives at `now`; `None` from the stop on.
@@ -71,8 +70,8 @@ impl Arrivals {
         let paths = self.paths[self.number % self.paths.len()];
         self.number += 1;
         let amount = match &self.law.extent {
-            Extent::Lifetime(law) => Amount::Lifetime(draw(law, &mut self.extents)),
-            Extent::Size(law) => Amount::Size(draw_payload(law, &mut self.extents)),
+            Extent::Lifetime(law) => Amount::Lifetime(self.extents.draw(law)),
+            Extent::Size(law) => Amount::Size(self.extents.draw_payload(law)),
         };
         Some(Arrival { paths, amount })
     }

@@ -6,36 +6,10 @@
 //! guest's. Timer events need no such mark. They belong to the slot, say only "look at the deadline", and the
 //! deadline is that of the guest who is there; the next guest may even use the event that the last one left.
 
-use crate::flows::flow::{Application, Endpoints, Flow, Snapshot};
+use crate::flows::endpoints::Endpoints;
+use crate::flows::flow::{Application, Flow, Snapshot, Tenant};
 use crate::tcp::Receiver;
 use aqm::unit::Time;
-
-/// To whom a slot belongs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Tenant {
-    /// A flow that keeps it for the whole run.
-    Resident,
-    /// The same, until it has transferred everything.
-    Transfer,
-    /// A `short` flow.
-    Short,
-    /// The way from a web client to its server, for this one of the session's connections.
-    Requests { client: u32, connection: u16 },
-    /// The way back.
-    Objects { client: u32, connection: u16 },
-    /// A connection that its application has closed, until everything was acknowledged.
-    Closing,
-    /// Nobody: it is free.
-    Nobody,
-}
-
-impl Tenant {
-    /// Whether the application is to be told when data arrives.
-    #[inline]
-    pub(crate) const fn listens(self) -> bool {
-        matches!(self, Self::Requests { .. } | Self::Objects { .. })
-    }
-}
 
 impl Endpoints {
     /// Gives a slot to a guest.

@@ -16,7 +16,6 @@
 //! in which it asks: the sequence does not depend on the network.
 
 use crate::engine::rng::Stream;
-use crate::flows::flow::{draw, draw_payload};
 use crate::tcp::Profile;
 use aqm::unit::{Span, Time};
 use scenario::model::{Traffic, Web};
@@ -126,7 +125,7 @@ impl Client {
 
     /// How long it thinks.
     pub(crate) fn think(&mut self, site: &Site) -> Span {
-        draw(&site.web.think, &mut self.rng)
+        self.rng.draw(&site.web.think)
     }
 
     /// Begins a session, without connections so far.
@@ -145,7 +144,7 @@ impl Client {
         now: Time,
     ) -> Option<Fetch> {
         self.unasked = self.unasked.checked_sub(1)?;
-        let size = draw_payload(&site.web.size, &mut self.rng);
+        let size = self.rng.draw_payload(&site.web.size);
         let fetch = Fetch { since: now, size, segments: profile.segments(size) };
         let connection = &mut self.connections[usize::from(connection)];
         connection.fetch = Some(fetch);

@@ -1,12 +1,34 @@
 //! The fates of packets at a queue, as far as they are certain while that of an earlier one is not.
 
-use super::Fate;
+use crate::packet::{Kind, Packet};
 use aqm::Ring;
+
+/// What has become of an arrival.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fate {
+    /// It was sent.
+    Sent(FlowKey),
+    /// It was dropped.
+    Lost(FlowKey),
+    /// It was dropped, and does not count.
+    Forgotten,
+}
+
+/// The flow that a packet belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct FlowKey {
+    pub(crate) flow: u32,
+    pub(crate) class: u16,
+    /// Which of the connections that have this number one after the other.
+    pub(crate) generation: u16,
+    /// Flows are numbered within their protocol.
+    pub(crate) udp: bool,
+}
 
 /// What is kept of the arrivals from the first on whose fate is not certain: the *first*, of which the caller knows the
 /// number.
 #[derive(Clone, Debug)]
-pub(super) enum Fates {
+pub(crate) enum Fates {
     /// Where who comes first leaves first, few are known, mostly drops: these with their numbers, in order.
     Few(Ring<(u64, Fate)>),
     /// Where lanes take turns, most packets leave before an earlier one: a place for each arrival, the first first.
@@ -15,12 +37,12 @@ pub(super) enum Fates {
 
 impl Fates {
     /// None, at a queue with so many lanes.
-    pub(super) const fn new(lanes: usize) -> Self {
+    pub(crate) const fn new(lanes: usize) -> Self {
         if lanes > 1 { Self::Most(Ring::new()) } else { Self::Few(Ring::new()) }
     }
 
     /// How many places are in use.
-    pub(super) const fn len(&self) -> usize {
+    pub(crate) const fn len(&self) -> usize {
         match self {
             Self::Few(fates) => fates.len(),
             Self::Most(fates) => fates.len(),
@@ -28,7 +50,7 @@ impl Fates {
     }
 
     /// Notes the fate of an arrival, which is not before the first.
-    pub(super) fn note(&mut self, first: u64, number: u64, fate: Fate) {
+    pub(crate) fn note(&mut self, first: u64, number: u64, fate: Fate) {
         match self {
             Self::Few(fates) => {
                 let later = fates.back().is_none_or(|&(last, _)| last < number);
@@ -49,7 +71,7 @@ impl Fates {
 
     /// The first was sent without being noted, and `next` is the first now: whether its fate is known.
     #[inline]
-    pub(super) fn pass(&mut self, next: u64) -> bool {
+    pub(crate) fn pass(&mut self, next: u64) -> bool {
         match self {
             Self::Few(fates) => fates.front().is_some_and(|&(number, _)| number == next),
             Self::Most(fates) => {
@@ -60,7 +82,7 @@ impl Fates {
     }
 
     /// Takes the fate of the first, if it is known.
-    pub(super) fn take(&mut self, first: u64) -> Option<Fate> {
+    pub(crate) fn take(&mut self, first: u64) -> Option<Fate> {
         match self {
             Self::Few(fates) => {
                 fates.front().filter(|&&(number, _)| number == first)?;
@@ -76,7 +98,7 @@ impl Fates {
 
     /// Gives up those whose fate is not known before the first that is, or that is `number`; returns the number of the
     /// first that is left.
-    pub(super) fn give_up(&mut self, mut first: u64, number: u64) -> u64 {
+    pub(crate) fn give_up(&mut self, mut first: u64, number: u64) -> u64 {
         match self {
             Self::Few(fates) => fates.front().map_or(number, |&(certain, _)| certain.min(number)),
             Self::Most(fates) => {
@@ -90,7 +112,7 @@ impl Fates {
     }
 
     /// What was dropped so far does not count.
-    pub(super) fn forget_losses(&mut self) {
+    pub(crate) fn forget_losses(&mut self) {
         for i in 0..self.len() {
             let fate = match self {
                 Self::Few(fates) => fates.get_mut(i).map(|(_, fate)| fate),
@@ -99,6 +121,18 @@ impl Fates {
             if let Some(fate @ Fate::Lost(_)) = fate {
                 *fate = Fate::Forgotten;
             }
+        }
+    }
+}
+
+impl FlowKey {
+    #[inline]
+    pub(crate) fn of(packet: &Packet) -> Self {
+        Self {
+            flow: packet.flow,
+            class: packet.class() as u16,
+            generation: packet.generation,
+            udp: matches!(packet.kind, Kind::Datagram),
         }
     }
 }

@@ -1,10 +1,8 @@
 //! How losses at a queue come together: in runs of consecutive packets, and in events that hit many flows.
 
-mod fates;
-
-use crate::packet::{Kind, Packet};
+use crate::measure::fates::{Fate, Fates, FlowKey};
+use crate::packet::Packet;
 use aqm::unit::{Span, Time};
-use fates::Fates;
 
 /// Runs of this many losses or more share the last bin.
 pub(crate) const LONGEST_RUN: usize = 100;
@@ -38,28 +36,6 @@ pub(crate) struct Losses {
     /// Losses since the last packet of any flow that was sent.
     burst: u32,
     pub(crate) events: LossEvents,
-}
-
-/// What has become of an arrival.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Fate {
-    /// It was sent.
-    Sent(Owner),
-    /// It was dropped.
-    Lost(Owner),
-    /// It was dropped, and does not count.
-    Forgotten,
-}
-
-/// Whose a packet is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Owner {
-    flow: u32,
-    class: u16,
-    /// Which of the connections that have this number one after the other.
-    generation: u16,
-    /// Flows are numbered within their protocol.
-    udp: bool,
 }
 
 /// What is remembered of a flow.
@@ -133,31 +109,31 @@ impl Losses {
 
     /// An arrival was dropped.
     pub(crate) fn on_refusal(&mut self, now: Time, packet: &Packet) {
-        let owner = Owner::of(packet);
-        self.note_loss(now, owner);
+        let key = FlowKey::of(packet);
+        self.note_loss(now, key);
         self.arrivals += 1;
-        self.decide(self.arrivals - 1, Fate::Lost(owner));
+        self.decide(self.arrivals - 1, Fate::Lost(key));
     }
 
     /// A packet that waited, arrival number `number`, was dropped.
     pub(crate) fn on_late_drop(&mut self, now: Time, number: u64, packet: &Packet) {
-        let owner = Owner::of(packet);
-        self.note_loss(now, owner);
-        self.decide(number, Fate::Lost(owner));
+        let key = FlowKey::of(packet);
+        self.note_loss(now, key);
+        self.decide(number, Fate::Lost(key));
     }
 
     /// A packet, arrival number `number`, was sent.
     #[inline(always)]
     pub(crate) fn on_departure(&mut self, now: Time, number: u64, packet: &Packet) {
-        let owner = Owner::of(packet);
-        let flow = remembered(&mut self.flows, &mut self.classes, owner);
+        let key = FlowKey::of(packet);
+        let flow = remembered(&mut self.flows, &mut self.classes, key);
         self.events.active.note(now, &mut flow.period);
         // First in, first out: its fate need not wait.
         if number != self.first {
-            return self.decide(number, Fate::Sent(owner));
+            return self.decide(number, Fate::Sent(key));
         }
         if flow.run | self.burst > 0 {
-            end_run(flow, &mut self.classes, &mut self.burst, &mut self.bursts, owner);
+            end_run(flow, &mut self.classes, &mut self.burst, &mut self.bursts, key);
         }
         self.first += 1;
         if self.fates.pass(self.first) {
@@ -211,26 +187,26 @@ impl Losses {
         while let Some(fate) = self.fates.take(self.first) {
             self.first += 1;
             match fate {
-                Fate::Sent(owner) => {
-                    let flow = remembered(&mut self.flows, &mut self.classes, owner);
-                    end_run(flow, &mut self.classes, &mut self.burst, &mut self.bursts, owner);
+                Fate::Sent(key) => {
+                    let flow = remembered(&mut self.flows, &mut self.classes, key);
+                    end_run(flow, &mut self.classes, &mut self.burst, &mut self.bursts, key);
                 }
-                Fate::Lost(owner) => self.lose(owner),
+                Fate::Lost(key) => self.lose(key),
                 Fate::Forgotten => {}
             }
         }
     }
 
     /// The next packet, in the order of arrivals, was lost.
-    fn lose(&mut self, owner: Owner) {
-        let flow = remembered(&mut self.flows, &mut self.classes, owner);
+    fn lose(&mut self, key: FlowKey) {
+        let flow = remembered(&mut self.flows, &mut self.classes, key);
         flow.run += 1;
-        flow.class = owner.class;
+        flow.class = key.class;
         self.burst += 1;
     }
 
-    fn note_loss(&mut self, now: Time, owner: Owner) {
-        self.events.on_loss(now, remembered(&mut self.flows, &mut self.classes, owner));
+    fn note_loss(&mut self, now: Time, key: FlowKey) {
+        self.events.on_loss(now, remembered(&mut self.flows, &mut self.classes, key));
     }
 }
 
@@ -240,23 +216,23 @@ impl Losses {
 fn remembered<'a>(
     flows: &'a mut [Vec<FlowLosses>; 2],
     classes: &mut [Runs],
-    owner: Owner,
+    key: FlowKey,
 ) -> &'a mut FlowLosses {
-    let (flows, flow) = (&mut flows[usize::from(owner.udp)], owner.flow as usize);
+    let (flows, flow) = (&mut flows[usize::from(key.udp)], key.flow as usize);
     if flow >= flows.len() {
         grow(flows, flow);
     }
     let flow = &mut flows[flow];
-    if flow.generation != owner.generation {
-        renew(flow, classes, owner.generation);
+    if flow.generation != key.generation {
+        renew(flow, classes, key.generation);
     }
     flow
 }
 
 /// The next packet, in the order of arrivals, was sent: the runs of its flow and of all flows end.
-fn end_run(flow: &mut FlowLosses, classes: &mut [Runs], burst: &mut u32, bursts: &mut Runs, owner: Owner) {
+fn end_run(flow: &mut FlowLosses, classes: &mut [Runs], burst: &mut u32, bursts: &mut Runs, key: FlowKey) {
     if flow.run > 0 {
-        classes[usize::from(owner.class)].add(&mut flow.run);
+        classes[usize::from(key.class)].add(&mut flow.run);
     }
     if *burst > 0 {
         bursts.add(burst);
@@ -274,18 +250,6 @@ fn renew(flow: &mut FlowLosses, classes: &mut [Runs], generation: u16) {
 #[cold]
 fn grow(flows: &mut Vec<FlowLosses>, flow: usize) {
     flows.resize(flow + 1, FlowLosses::default());
-}
-
-impl Owner {
-    #[inline]
-    fn of(packet: &Packet) -> Self {
-        Self {
-            flow: packet.flow,
-            class: packet.class() as u16,
-            generation: packet.generation,
-            udp: matches!(packet.kind, Kind::Datagram),
-        }
-    }
 }
 
 impl Runs {

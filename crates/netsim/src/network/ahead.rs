@@ -20,7 +20,6 @@
 //!
 //! The double clock has ns-2's order of scheduling, which needs every event.
 
-use crate::network::link::Link;
 use scenario::Scenario;
 use scenario::model::{self, Kind};
 
@@ -31,14 +30,14 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The plan for a scenario on the integer clock; `ways` has the links of every path.
+    /// The plan for a scenario on the integer clock, of whose links these work ahead; `paths` has the links of every
+    /// path.
     pub(crate) fn new<'a>(
         scenario: &Scenario,
-        links: &[Link],
-        ways: impl Iterator<Item = &'a [u32]>,
+        links: Vec<bool>,
+        paths: impl Iterator<Item = &'a [u32]>,
     ) -> Self {
-        let works_ahead = |link: &Link| link.managed.as_ref().is_some_and(|managed| managed.ahead.is_some());
-        Self { links: links.iter().map(works_ahead).collect(), nodes: early_nodes(scenario, ways) }
+        Self { links, nodes: early_nodes(scenario, paths) }
     }
 
     /// The plan in which an event tells of every arrival at a managed link or at a host.

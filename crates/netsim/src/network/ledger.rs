@@ -1,10 +1,9 @@
 //! Conservation: of the packets that entered a link, or that a flow sent, each was delivered, was dropped, was lost by
 //! chance or is under way. The ledger counts what happens; what is under way at the end is counted where it is.
 
+use crate::engine::clock::{Clock, Counts as _, Instant};
 use crate::engine::event::instant;
-use crate::flows::flow::Endpoints;
 use crate::measure::stats::Delays;
-use crate::network::Network;
 use crate::network::link::{Flight, Link};
 use crate::packet::{Kind, Packet};
 use aqm::queue::Counts;
@@ -12,15 +11,15 @@ use std::fmt;
 
 /// What happened to a set of packets.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-struct Book {
+pub(crate) struct Book {
     /// Sent by a host, or taken in by a link.
-    sent: u64,
+    pub(crate) sent: u64,
     /// Handed to the receiver, or to what comes after the link.
-    delivered: u64,
+    pub(crate) delivered: u64,
     /// Dropped at a queue.
     dropped: u64,
     /// Lost by chance.
-    lost: u64,
+    pub(crate) lost: u64,
     /// Still to arrive when the run ended, and on no link's line: the engine worked ahead and stopped there.
     beyond: u64,
     /// Still to arrive, in a queue or on a line.
@@ -49,10 +48,10 @@ impl fmt::Display for Book {
 /// Counts every packet of a run. It is kept where [`Probe::CHECKS`](crate::Probe::CHECKS) says so.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Ledger {
-    links: Vec<Book>,
+    pub(crate) links: Vec<Book>,
     /// By kind of packet, then by the flow's number: connections that follow each other under one number share a book.
-    flows: [Vec<Book>; 3],
-    classes: Vec<Book>,
+    pub(crate) flows: [Vec<Book>; 3],
+    pub(crate) classes: Vec<Book>,
     /// The first queue that was longer than its buffer.
     overfull: Option<usize>,
 }
@@ -132,33 +131,27 @@ impl Ledger {
         }
     }
 
-    /// Where receivers count more than was delivered to them, a sentence each.
-    pub(crate) fn surplus(&self, endpoints: &Endpoints) -> Vec<String> {
-        let book = |kind: usize, flow: usize| self.flows[kind].get(flow).copied().unwrap_or_default();
-        let segments = endpoints.receivers[..endpoints.residents].iter().enumerate();
-        let more =
-            segments.filter(|&(flow, receiver)| u64::from(receiver.delivered()) > book(0, flow).delivered);
-        let mut found: Vec<String> =
-            more.map(|(flow, _)| format!("TCP flow {flow}: more than was delivered")).collect();
-        let sources = endpoints.sources.iter().enumerate();
-        let other = sources.filter(|&(flow, source)| source.delivered != book(2, flow).bytes);
-        found.extend(other.map(|(flow, source)| {
-            let (delivered, bytes) = (source.delivered, book(2, flow).bytes);
-            format!("UDP flow {flow}: {delivered} bytes in its metrics, {bytes} were delivered")
-        }));
-        found
+    /// Segments that were delivered to the receiver of TCP flow number `flow`.
+    pub(crate) fn delivered_segments(&self, flow: usize) -> u64 {
+        self.flows[0].get(flow).map_or(0, |book| book.delivered)
     }
 
-    /// What does not add up at the end of a run, over whose links the packets are spread, a sentence each.
-    pub(crate) fn violations<P>(
+    /// Bytes that were delivered to the receiver of UDP flow number `flow`.
+    pub(crate) fn delivered_bytes(&self, flow: usize) -> u64 {
+        self.flows[2].get(flow).map_or(0, |book| book.bytes)
+    }
+
+    /// What does not add up at `end`, the end of a run over `links`, a sentence each; `names` are the links' and `classes`
+    /// the traffic entries'.
+    pub(crate) fn violations(
         mut self,
-        network: &Network<P>,
+        links: &[Link],
+        clock: Clock,
+        end: Instant,
         names: &[&str],
         classes: &[&str],
     ) -> Vec<String> {
-        let links = &network.links;
-        let end = network.end;
-        let time = crate::engine::clock::Counts::time(network.events.clock, end);
+        let time = clock.time(end);
         let mut found = Vec::new();
         self.overfull
             .iter()
@@ -213,60 +206,4 @@ fn counters(link: &Link, book: &Book) -> Option<String> {
     let lanes = queue.lane_counts();
     (!lanes.is_empty() && sum(lanes) != all)
         .then(|| format!("{:?} in its queues together, {all:?} in its metrics", sum(lanes)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Book;
-    use crate::simulation::Simulation;
-    use aqm::unit::{Rate, Span, Time};
-
-    /// A run that is over and sound, with losses of every kind.
-    fn finished() -> Simulation<()> {
-        let text = "duration = \"5 s\"\n[dumbbell]\nrate = \"1.5 Mbit/s\"\nbuffer = \"10 packets\"\nloss = 0.01\n\
-                    access_buffer = \"3 packets\"\naccess_rate = \"2 Mbit/s\"\n[[traffic]]\nname = \"long\"\ncount = 4\n\
-                    [[traffic]]\nname = \"udp\"\nkind = \"cbr\"\nrate = \"1.9 Mbit/s\"\n";
-        let scenario = scenario::Document::parse(text, "ledger").unwrap().check().unwrap();
-        let mut run = Simulation::new(scenario, 1, ());
-        run.advance(Time::MAX);
-        run
-    }
-
-    #[test]
-    fn a_packet_too_many_or_too_few_is_missed_wherever_it_is() {
-        let sound = finished();
-        assert_eq!(sound.violations(), Vec::<String>::new());
-        let bottleneck = sound.scenario.observed;
-        let plain = sound.network.links.iter().position(|link| link.managed.is_none() && link.drops > 0);
-        let plain = plain.expect("access links drop, too");
-        let miss = |name: &str, change: &dyn Fn(&mut Simulation<()>)| {
-            let mut run = finished();
-            change(&mut run);
-            let found = run.violations();
-            assert!(found.iter().any(|found| found.contains(name)), "{name}: {found:?}");
-        };
-        miss("TCP flow 2: 0 sent, but", &|run| run.network.ledger.flows[0][2].sent = 0);
-        miss("acknowledgements of TCP flow 1", &|run| run.network.ledger.flows[1][1].delivered += 1);
-        miss("traffic long", &|run| run.network.ledger.classes[0].lost += 1);
-        miss("link bottleneck: ", &|run| run.network.ledger.links[bottleneck].sent += 1);
-        miss("outgrew its buffer", &|run| run.network.ledger.on_length(bottleneck, false));
-        miss("drops in its metrics", &|run| run.network.links[plain].drops -= 1);
-        miss("losses by chance in its metrics", &|run| {
-            run.network.links[bottleneck].lottery.as_mut().unwrap().losses += 1;
-        });
-        miss("UDP flow 0: ", &|run| run.endpoints.sources[0].delivered += 1);
-        miss("more than was delivered", &|run| run.network.ledger.flows[0].fill(Book::default()));
-        miss("throughput = ", &|run| run.scenario.links[bottleneck].rate = Rate::mbit_per_s(1));
-        miss("waits of", &|run| run.network.links[bottleneck].managed().delays[0].record(Span::ZERO));
-        miss("what should have left it has not", &|run| {
-            let line = run.network.links.iter_mut().find(|link| !link.line.is_empty()).unwrap();
-            line.line.front_mut().unwrap().arrival = 0;
-        });
-        miss("what should have left it has not", &|run| run.network.links[bottleneck].managed().busy = false);
-        // A packet that vanishes from a line.
-        miss("in flight", &|run| {
-            let line = run.network.links.iter_mut().find(|link| !link.line.is_empty()).unwrap();
-            line.line.drop_front();
-        });
-    }
 }

@@ -3,7 +3,6 @@
 use crate::engine::clock::{Clock, Counts as _, Instant, Lapse};
 use crate::engine::event::{Key, instant};
 use crate::engine::rng::Stream;
-use crate::flows::flow::draw;
 use crate::measure::loss_runs::Losses;
 use crate::measure::probe::Owner;
 use crate::measure::stats::{Delays, Occupancy, Settling};
@@ -163,7 +162,7 @@ impl Ordered {
 /// How long a bit travels on a link in the run with this seed: the same both ways.
 pub(crate) fn delay(link: &model::Link, seed: u64) -> Span {
     let cable = link.name.trim_end_matches(":reverse");
-    draw(&link.delay, &mut Stream::new(seed, &format!("link.{cable}.delay")))
+    Stream::new(seed, &format!("link.{cable}.delay")).draw(&link.delay)
 }
 
 impl Managed {

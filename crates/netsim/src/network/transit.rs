@@ -74,7 +74,9 @@ impl<P: Probe> Network<P> {
             });
             links.push(Link::new(scenario.clock, link, delay, seed, managed));
         }
-        let plan = may_work_ahead.then(|| Plan::new(scenario, &links, routes.ways()));
+        let works_ahead = |link: &Link| link.managed.as_ref().is_some_and(|managed| managed.ahead.is_some());
+        let plan = may_work_ahead
+            .then(|| Plan::new(scenario, links.iter().map(works_ahead).collect(), routes.ways()));
         let hops = routes.into_hops(scenario.clock, &plan.unwrap_or_else(|| Plan::none(scenario)));
         let slots = assign_slots(&mut links, &hops);
         let end = scenario.clock.instant(Time::ZERO + scenario.general.duration);

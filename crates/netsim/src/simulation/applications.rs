@@ -1,9 +1,8 @@
 //! What applications do with the network: they start and stop flows, and act on what arrives.
 
 use crate::engine::event::Event;
-use crate::flows::flow::{Application, Flow};
+use crate::flows::flow::{Application, Flow, Tenant};
 use crate::flows::short::Amount;
-use crate::flows::slots::Tenant;
 use crate::flows::web::Connection;
 use crate::measure::probe::Probe;
 use crate::simulation::Simulation;

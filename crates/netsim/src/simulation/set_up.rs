@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::engine::event::{Event, Events};
 use crate::engine::watch::Watch;
-use crate::flows::flow::Endpoints;
+use crate::flows::endpoints::Endpoints;
 use crate::measure::delivery::Deliveries;
 use crate::measure::probe::Probe;
 use crate::network::Network;

@@ -3,7 +3,6 @@
 
 use crate::engine::rng::Stream;
 use crate::engine::watch::Watch;
-use crate::flows::flow::draw;
 use crate::traffic::noise;
 use aqm::Uniform as _;
 use aqm::unit::{Bytes, Rate, Span, Time};
@@ -164,10 +163,10 @@ impl OnOff {
     fn gap(&mut self) -> Span {
         let mut gap = self.rate.transmission(u32::from(self.size));
         if self.left == 0 {
-            let on = draw(&self.on, &mut self.rng).secs();
+            let on = self.rng.draw(&self.on).secs();
             let packets = on * self.rate.packets(Bytes(u64::from(self.size)));
             self.left = (packets.round() as u64).max(1);
-            gap = gap + draw(&self.off, &mut self.rng);
+            gap = gap + self.rng.draw(&self.off);
         }
         self.left -= 1;
         gap

@@ -33,12 +33,13 @@ use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use crate::tcp::{Ack, DUP_THRESH, Outbox, Profile, Segment};
 use aqm::unit::{Span, Time};
-use recovery::lost_above;
-use scenario::model::{Flavour, Halved};
-use window::LEAST_SSTHRESH;
+use scenario::model::{Flavour, Halved, SackRecovery};
 
 /// The time-out with which data starts after a lost SYN (RFC 6298, rule 5.7).
 const RTO_AFTER_LOST_SYN: Span = Span::s(3);
+
+/// The least slow-start threshold, in segments.
+const LEAST_SSTHRESH: f64 = 2.0;
 
 /// No segment has this number.
 const NONE: u32 = u32::MAX;
@@ -97,6 +98,14 @@ pub struct Sender {
 
 const _: () =
     assert!(size_of::<Sender>() <= 160, "a sender must stay small: there may be a hundred thousand");
+
+/// SACKed segments above a hole that say it is lost.
+const fn lost_above(profile: &Profile) -> u32 {
+    match profile.sack_recovery {
+        SackRecovery::Rfc6675 => DUP_THRESH,
+        SackRecovery::Sack1 => 1,
+    }
+}
 
 impl Sender {
     /// A sender that has `segments` of data to send; its clock ticked last `tick_phase` before time zero.

@@ -1,17 +1,9 @@
 //! How a sender finds out what is lost, and sends it again.
 
-use super::{Phase, Sender};
+use super::{Phase, Sender, lost_above};
 use crate::tcp::{Blocks, DUP_THRESH, Outbox, Profile};
 use aqm::unit::Time;
 use scenario::model::{Flavour, LimitedTransmit, SackRecovery};
-
-/// SACKed segments above a hole that say it is lost.
-pub(super) const fn lost_above(profile: &Profile) -> u32 {
-    match profile.sack_recovery {
-        SackRecovery::Rfc6675 => DUP_THRESH,
-        SackRecovery::Sack1 => 1,
-    }
-}
 
 impl Sender {
     /// Takes in an ACK that acknowledges nothing new.

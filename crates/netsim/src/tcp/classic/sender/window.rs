@@ -1,12 +1,9 @@
 //! How a sender's window grows, and what is left of it.
 
-use super::Sender;
+use super::{LEAST_SSTHRESH, Sender};
 use crate::tcp::Profile;
 use crate::tcp::classic::congestion::{Growth, reno};
 use scenario::model::Halved;
-
-/// The least slow-start threshold, in segments.
-pub(super) const LEAST_SSTHRESH: f64 = 2.0;
 
 impl Sender {
     /// Slow start or congestion avoidance, as the control has it.
