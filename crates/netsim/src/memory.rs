@@ -27,7 +27,7 @@ const HISTOGRAM: u64 = 400_000;
 /// The most bytes that a run of this scenario should need.
 #[must_use]
 pub fn memory_estimate(scenario: &Scenario) -> u64 {
-    let (mut tcp, mut residents, mut udp, mut outstanding) = (0u64, 0u64, 0u64, 0u64);
+    let (mut tcp, mut persistent, mut udp, mut outstanding) = (0u64, 0u64, 0u64, 0u64);
     let (mut patterns, mut controls, mut boards) = (0u64, 0u64, Vec::new());
     let duration = scenario.general.duration;
     for traffic in &scenario.traffic {
@@ -40,7 +40,7 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
                 continue;
             }
             Kind::Ftp(tcp) | Kind::Transfer(tcp, _) => {
-                residents += count;
+                persistent += count;
                 (count, tcp)
             }
             Kind::Short(tcp, short) => (count.saturating_mul(alive(tcp, short, traffic, duration)), tcp),
@@ -84,7 +84,7 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
     // Of a traffic entry's waits at each measured queue, of its delays and completion times; of each lane's waits.
     let lanes = scenario.links.iter().map(|link| link.lanes().len() as u64).sum::<u64>();
     let histograms = ((measured + 2) * scenario.traffic.len() as u64 + lanes) * HISTOGRAM;
-    let rest = [flows, views, controls, boards, histograms, patterns, recorded(scenario, residents)];
+    let rest = [flows, views, controls, boards, histograms, patterns, recorded(scenario, persistent)];
     rest.into_iter().fold(rings, u64::saturating_add)
 }
 
@@ -106,13 +106,13 @@ fn under_way(scenario: &Scenario, tcp: u64) -> u64 {
         for i in 0..pairs {
             let (from, to) = (from[i % from.len()], to[i % to.len()]);
             let starts = [routes.path(from, to), routes.path(to, from)];
-            let [forth, back] = starts.map(|start| routes.way(start));
+            let [forward, reverse] = starts.map(|start| routes.links_from(start));
             let link = |&i: &u32| &scenario.links[i as usize];
-            let round: f64 = forth.iter().chain(back).map(link).map(longest_delay).sum();
+            let round: f64 = forward.iter().chain(reverse).map(link).map(longest_delay).sum();
             longest = longest.max(round);
-            let narrowest = forth.iter().map(link).map(slowest).fold(f64::INFINITY, f64::min);
-            for (way, limit) in [(forth, 4.0 * narrowest), (back, narrowest)] {
-                for &i in way.iter().filter(|i| slowest(link(i)) < limit) {
+            let narrowest = forward.iter().map(link).map(slowest).fold(f64::INFINITY, f64::min);
+            for (path, limit) in [(forward, 4.0 * narrowest), (reverse, narrowest)] {
+                for &i in path.iter().filter(|i| slowest(link(i)) < limit) {
                     let known = &mut rounds[i as usize];
                     *known = Some(known.unwrap_or_default().max(round));
                 }

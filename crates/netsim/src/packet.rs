@@ -98,7 +98,7 @@ impl Packet {
             blocks = ack.blocks.map(|(low, high)| (near(low), near(high)));
             let (low, high) = ack.blocks[0];
             if low < ack.next {
-                // What came twice so far back that it cannot be told is not.
+                // A repeat too far back for the field is left out.
                 let below = |seq: u32| u16::try_from(ack.next.saturating_sub(seq)).ok();
                 match (below(low), below(high)) {
                     (Some(low), Some(high)) => (blocks[0], twice) = ((low, high), TWICE),
@@ -146,7 +146,7 @@ impl Packet {
         self.flags & CE != 0
     }
 
-    /// The same packet at a later hop, perhaps marked on the way.
+    /// The same packet at a later hop, perhaps marked since.
     #[inline(always)]
     pub(crate) const fn at_hop(&self, hop: u32, marked: bool) -> Self {
         let mut packet = *self;
@@ -319,7 +319,7 @@ mod tests {
             assert_eq!(packet.size, 52 + 8 * count);
             assert!(!packet.packet().l4s, "an ACK is in no low-latency queue");
         }
-        // Too far back to be told: the others are.
+        // A block too far back for its field is left out; the others are kept.
         let blocks = [(1, 2), (70_011, 70_012), (70_015, 70_017)];
         let packet = Packet::ack(&Ack { next: 70_000, blocks, ..Ack::default() }, (1, 0), 2, 3, 52);
         assert_eq!(packet.acknowledgement().blocks, [blocks[1], blocks[2], (0, 0)]);

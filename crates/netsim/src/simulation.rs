@@ -5,7 +5,7 @@ mod conservation;
 mod set_up;
 mod summary;
 
-use crate::engine::clock::Counts as _;
+use crate::engine::clock::ClockArithmetic as _;
 use crate::engine::event::{Event, NEVER, instant};
 use crate::flows::endpoints::Endpoints;
 use crate::measure::delivery::Deliveries;
@@ -54,7 +54,7 @@ pub struct Simulation<P> {
 pub(crate) struct Wire<'a, P> {
     network: &'a mut Network<P>,
     flow: (u32, u16),
-    forth: u32,
+    forward: u32,
     class: u16,
     profile: &'a Profile,
 }
@@ -65,7 +65,7 @@ impl<P: Probe> Outbox for Wire<'_, P> {
         let packet = Packet::data(
             &segment,
             self.flow,
-            self.forth,
+            self.forward,
             self.class,
             self.profile.size_of(segment.syn) as u16,
         );
@@ -128,8 +128,8 @@ impl<P: Probe> Simulation<P> {
         if until == self.end && !self.finished && !self.has_stopped() {
             self.finished = true;
             let end = self.end;
-            for managed in self.network.managed() {
-                managed.note_length(end);
+            for aqm_queue in self.network.aqm_queues() {
+                aqm_queue.note_length(end);
             }
             if cfg!(debug_assertions) {
                 let found = self.violations();
@@ -221,10 +221,10 @@ impl<P: Probe> Simulation<P> {
         let flow = &self.endpoints.flows[index];
         let profile = &self.endpoints.profiles[usize::from(flow.profile)];
         let receiver = &mut self.endpoints.receivers[index];
-        let (generation, back, class) = (flow.generation, flow.back, flow.class);
+        let (generation, reverse, class) = (flow.generation, flow.reverse, flow.class);
         let size = profile.header as u16;
         receiver.on_segment(now, profile, &segment, ce, |ack| {
-            self.network.send(early.at, &Packet::ack(&ack, (packet.flow, generation), back, class, size));
+            self.network.send(early.at, &Packet::ack(&ack, (packet.flow, generation), reverse, class, size));
         });
         if warming {
             self.endpoints.note_delivered(index);
@@ -247,14 +247,14 @@ impl<P: Probe> Simulation<P> {
                 if flow.generation != packet.generation {
                     return; // the connection is over
                 }
-                let (listens, generation, back, class) =
-                    (flow.listens, flow.generation, flow.back, flow.class);
+                let (listens, generation, reverse, class) =
+                    (flow.listens, flow.generation, flow.reverse, flow.class);
                 let profile = &self.endpoints.profiles[usize::from(flow.profile)];
                 let (segment, ce) = packet.segment();
                 let receiver = &mut self.endpoints.receivers[packet.flow as usize];
                 receiver.on_segment(now, profile, &segment, ce, |ack| {
                     let ack =
-                        Packet::ack(&ack, (packet.flow, generation), back, class, profile.header as u16);
+                        Packet::ack(&ack, (packet.flow, generation), reverse, class, profile.header as u16);
                     self.network.send(self.network.events.instant(), &ack);
                 });
                 self.arm_ack_timer(packet.flow);
@@ -291,10 +291,11 @@ impl<P: Probe> Simulation<P> {
         let flow = &mut self.endpoints.flows[index as usize];
         let profile = &self.endpoints.profiles[usize::from(flow.profile)];
         let sender = &mut self.endpoints.senders[index as usize];
-        let (forth, class) = (flow.forth, flow.class);
+        let (forward, class) = (flow.forward, flow.class);
         let [before, _] = sender.deadlines();
         let flow_and_generation = (index, flow.generation);
-        let mut wire = Wire { network: &mut self.network, flow: flow_and_generation, forth, class, profile };
+        let mut wire =
+            Wire { network: &mut self.network, flow: flow_and_generation, forward, class, profile };
         act(sender, now, profile, &mut wire);
         let [deadline, pace] = sender.deadlines();
         let events = &mut self.network.events;
@@ -360,10 +361,10 @@ impl<P: Probe> Simulation<P> {
         flow.ack_timer = Time::MAX;
         let receiver = &mut self.endpoints.receivers[index as usize];
         if receiver.deadline() <= now {
-            let (generation, back, class) = (flow.generation, flow.back, flow.class);
+            let (generation, reverse, class) = (flow.generation, flow.reverse, flow.class);
             let profile = &self.endpoints.profiles[usize::from(flow.profile)];
             receiver.on_timer(now, profile, |ack| {
-                let ack = Packet::ack(&ack, (index, generation), back, class, profile.header as u16);
+                let ack = Packet::ack(&ack, (index, generation), reverse, class, profile.header as u16);
                 self.network.send(self.network.events.instant(), &ack);
             });
         }
@@ -389,7 +390,7 @@ impl<P: Probe> Simulation<P> {
         // Packets without a gap, such as those of a frame, are handed over together.
         loop {
             let sent = source.send();
-            let (hop, class, ecn) = (source.forth, source.class, source.ecn);
+            let (hop, class, ecn) = (source.forward, source.class, source.ecn);
             let packet = Packet::datagram(now, index, hop, class, sent.size, ecn);
             match sent.gap {
                 Some(Span::ZERO) => {
@@ -421,8 +422,10 @@ impl<P: Probe> Simulation<P> {
     fn end_warmup(&mut self) {
         let now = self.now();
         for link in &mut self.network.links {
-            if let Some(managed) = link.managed.as_deref_mut().filter(|managed| managed.ahead.is_none()) {
-                managed.end_warmup(now);
+            if let Some(aqm_queue) =
+                link.aqm_queue.as_deref_mut().filter(|aqm_queue| aqm_queue.ahead.is_none())
+            {
+                aqm_queue.end_warmup(now);
             }
         }
         self.network.watch.goes_on(self.endpoints.flows.len());
@@ -431,10 +434,10 @@ impl<P: Probe> Simulation<P> {
 
     fn sample_windows(&mut self) {
         let now = self.now();
-        self.network.watch.goes_on(self.endpoints.residents / 16);
+        self.network.watch.goes_on(self.endpoints.persistent / 16);
         self.network.watch.records();
-        let residents = &self.endpoints.flows[..self.endpoints.residents];
-        let samples = residents.iter().zip(&self.endpoints.senders).enumerate();
+        let persistent = &self.endpoints.flows[..self.endpoints.persistent];
+        let samples = persistent.iter().zip(&self.endpoints.senders).enumerate();
         self.windows.extend(samples.map(|(i, (flow, sender))| WindowSample {
             t: now.secs(),
             flow: i as u32,

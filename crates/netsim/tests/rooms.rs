@@ -33,7 +33,9 @@ fn a_room_uses_only_the_rooms_before_it() {
                 found += 1;
                 match ROOMS.iter().position(|&known| known == name) {
                     Some(other) if other <= place => {}
-                    _ => wrong.push(format!("{}, code line {}: {}", inside.display(), number + 1, line.trim())),
+                    _ => {
+                        wrong.push(format!("{}, code line {}: {}", inside.display(), number + 1, line.trim()))
+                    }
                 }
             }
         }

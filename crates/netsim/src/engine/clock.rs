@@ -30,7 +30,7 @@ impl Instant {
 }
 
 /// What a clock counts. The bits of a floating-point number that is not negative have its order.
-pub(crate) trait Counts {
+pub(crate) trait ClockArithmetic {
     /// The point `time`.
     fn instant(self, time: Time) -> Instant;
     /// The nearest nanosecond to `instant`.
@@ -45,7 +45,7 @@ pub(crate) trait Counts {
     fn after(self, instant: Instant, lapse: Lapse) -> Instant;
 }
 
-impl Counts for Clock {
+impl ClockArithmetic for Clock {
     #[inline]
     fn instant(self, time: Time) -> Instant {
         match self {

@@ -10,7 +10,7 @@
 //! head of a delay line, a transmitter): a tournament over a fixed array, one path from leaf to root a change. The
 //! *heap* is for timers, of which there are as many as flows, but which fire rarely.
 
-use crate::engine::clock::{Clock, Counts as _, Instant};
+use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
 use aqm::unit::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -72,7 +72,7 @@ pub(crate) const fn instant(key: Key) -> Instant {
     Instant((key >> 64) as u64)
 }
 
-/// Enters `earliest` at a leaf of the tournament, and all games on the way up again.
+/// Enters `earliest` at a leaf of the tournament, and replays all games up to the root.
 #[inline]
 fn climb<const PLACES: usize>(tree: &mut [Key; PLACES], slot: usize, mut earliest: Key) {
     let mut node = PLACES / 2 + slot;
@@ -184,7 +184,7 @@ impl Events {
     #[inline(always)]
     pub(crate) fn set(&mut self, slot: usize, key: Key) {
         let key = key | (slot as Key + 1);
-        // Where the number of places is known, the way up has no loop and no check of an index.
+        // Where the number of places is known, the climb has no loop and no check of an index.
         match <&mut [Key; 32]>::try_from(&mut *self.tree) {
             Ok(tree) => climb(tree, slot, key),
             Err(_) => climb_more(&mut self.tree, slot, key),

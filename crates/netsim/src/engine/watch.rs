@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(asked.load(Ordering::Relaxed), 3);
         assert_eq!(watch.events(), events);
         assert_eq!(events, 3 * BETWEEN as u64 / 4);
-        assert!(!watch.goes_on(1) && watch.counts() && !watch.ask(), "there is no way back");
+        assert!(!watch.goes_on(1) && watch.counts() && !watch.ask(), "a stopped watch stays stopped");
         assert_eq!(asked.load(Ordering::Relaxed), 3, "nobody is asked again");
     }
 }

@@ -3,7 +3,7 @@
 use crate::engine::event::Event;
 use crate::engine::rng::Stream;
 use crate::engine::watch::Watch;
-use crate::flows::flow::{Application, Class, Flow, Snapshot, Tenant};
+use crate::flows::flow::{Application, Class, Flow, Role, Snapshot};
 use crate::flows::short::Arrivals;
 use crate::flows::web::{Client, Site};
 use crate::network::route::Routes;
@@ -28,11 +28,11 @@ pub(crate) struct Endpoints {
     pub(crate) sources: Vec<Source>,
     /// When the TCP flows' applications stop, where they do.
     pub(crate) stops: Vec<(Time, u32)>,
-    /// So many flows keep their slot for the whole run; the slots beyond are for guests.
-    pub(crate) residents: usize,
-    /// The residents' counters at the end of the warm-up.
+    /// The number of persistent flows; the slots beyond theirs are for transient flows.
+    pub(crate) persistent: usize,
+    /// The persistent flows' counters at the end of the warm-up.
     pub(crate) at_warmup: Vec<Snapshot>,
-    /// The guests' slots that are free.
+    /// The free slots of transient flows.
     pub(crate) free: Vec<u32>,
     /// The arrivals of each `short` entry.
     pub(crate) arrivals: Vec<Arrivals>,
@@ -59,8 +59,8 @@ impl Endpoints {
             endpoints.add(class as u16, entry, starts, routes, (seed, end), watch)?;
             endpoints.classes.push(Class::default());
         }
-        endpoints.residents = endpoints.flows.len();
-        endpoints.at_warmup = vec![Snapshot::default(); endpoints.residents];
+        endpoints.persistent = endpoints.flows.len();
+        endpoints.at_warmup = vec![Snapshot::default(); endpoints.persistent];
         Some(endpoints)
     }
 
@@ -85,7 +85,7 @@ impl Endpoints {
                 let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
                 for (i, start) in starts.enumerate() {
                     watch.goes_on(1).then_some(())?;
-                    let application = Application::new(Tenant::Resident, u64::MAX, start);
+                    let application = Application::new(Role::Persistent, u64::MAX, start);
                     self.add_flow(Flow::new(class, profile, paths(i)), application, entry.stop);
                 }
             }
@@ -96,7 +96,7 @@ impl Endpoints {
                 for (i, start) in starts.enumerate() {
                     watch.goes_on(1).then_some(())?;
                     let payload = sizes.draw_payload(size);
-                    let application = Application::new(Tenant::Transfer, payload, start);
+                    let application = Application::new(Role::Transfer, payload, start);
                     self.add_flow(Flow::new(class, profile, paths(i)), application, entry.stop);
                 }
             }
@@ -110,7 +110,7 @@ impl Endpoints {
             }
             Kind::Web(tcp, web) => {
                 let requests = self.add_profile(tcp, web.request, phases("tick"));
-                // The client's SYN opens both ways.
+                // The client's SYN opens both directions.
                 let server = Tcp { handshake: false, ..tcp.clone() };
                 let objects = self.add_profile(&server, entry.packet_size, phases("tick.server"));
                 let site = Site::new(class, requests, objects, entry, web);
@@ -174,14 +174,14 @@ impl Endpoints {
         let sender = self.sender(flow.profile, application.payload);
         self.senders.push(sender);
         self.receivers.push(Receiver::new(&self.profiles[usize::from(flow.profile)]));
-        self.flows.push(Flow { listens: application.tenant.listens(), ..flow });
+        self.flows.push(Flow { listens: application.role.listens(), ..flow });
         self.applications.push(application);
     }
 
-    /// Gives a slot to another tenant.
-    pub(crate) fn assign(&mut self, slot: usize, tenant: Tenant) {
-        self.applications[slot].tenant = tenant;
-        self.flows[slot].listens = tenant.listens();
+    /// Gives a slot to another role.
+    pub(crate) fn assign(&mut self, slot: usize, role: Role) {
+        self.applications[slot].role = role;
+        self.flows[slot].listens = role.listens();
     }
 
     /// The counters of a flow since the start.
@@ -204,17 +204,17 @@ impl Endpoints {
     /// Remembers the counters of all flows at the end of the warm-up. Where packets are delivered before their time,
     /// what had been delivered by now has been noted.
     pub(crate) fn note_warmup(&mut self, ends_early: impl Fn(u32) -> bool) {
-        for flow in 0..self.residents {
+        for flow in 0..self.persistent {
             let noted = self.at_warmup[flow].delivered;
             self.at_warmup[flow] = self.snapshot(flow);
-            if ends_early(self.flows[flow].forth) {
+            if ends_early(self.flows[flow].forward) {
                 self.at_warmup[flow].delivered = noted;
             }
         }
         for class in 0..self.classes.len() {
-            self.classes[class].at_warmup = self.guests(class as u16);
+            self.classes[class].at_warmup = self.transient(class as u16);
         }
-        for source in self.sources.iter_mut().filter(|source| !ends_early(source.forth)) {
+        for source in self.sources.iter_mut().filter(|source| !ends_early(source.forward)) {
             source.delivered_at_warmup = source.delivered;
         }
     }

@@ -11,9 +11,9 @@ pub(crate) struct Class {
     pub(crate) started: u64,
     /// From first request to last byte of web sessions.
     pub(crate) sessions: Times,
-    /// The counters of the guests that have left (see [`crate::flows::slots`]).
+    /// The counters of the transient flows that have ended (see [`crate::flows::slots`]).
     pub(crate) retired: Snapshot,
-    /// The counters of all its guests at the end of the warm-up.
+    /// The counters of all its transient flows at the end of the warm-up.
     pub(crate) at_warmup: Snapshot,
 }
 
@@ -30,40 +30,40 @@ pub(crate) struct Flow {
     pub(crate) pace: Time,
     /// The same for the receiver's delayed ACK.
     pub(crate) ack_timer: Time,
-    pub(crate) forth: u32,
-    pub(crate) back: u32,
+    pub(crate) forward: u32,
+    pub(crate) reverse: u32,
     pub(crate) class: u16,
     /// Which of the profiles it has.
     pub(crate) profile: u16,
     /// Tells the connections apart that have this slot one after the other.
     pub(crate) generation: u16,
-    /// Whether the application is to be told when data arrives.
+    /// Whether the application acts on data that arrives.
     pub(crate) listens: bool,
 }
 
 const _: () = assert!(size_of::<Flow>() == 64, "a flow is one cache line");
 
-/// To whom a slot belongs.
+/// What a flow, and with it its slot, is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Tenant {
-    /// A flow that keeps it for the whole run.
-    Resident,
+pub(crate) enum Role {
+    /// A flow that exists for the whole run.
+    Persistent,
     /// The same, until it has transferred everything.
     Transfer,
     /// A `short` flow.
     Short,
-    /// The way from a web client to its server, for this one of the session's connections.
+    /// From a web client to its server, for this one of the session's connections.
     Requests { client: u32, connection: u16 },
-    /// The way back.
+    /// From the server to the client.
     Objects { client: u32, connection: u16 },
     /// A connection that its application has closed, until everything was acknowledged.
     Closing,
-    /// Nobody: it is free.
-    Nobody,
+    /// None: the slot is free.
+    Free,
 }
 
-impl Tenant {
-    /// Whether the application is to be told when data arrives.
+impl Role {
+    /// Whether the application acts on data that arrives.
     #[inline]
     pub(crate) const fn listens(self) -> bool {
         matches!(self, Self::Requests { .. } | Self::Objects { .. })
@@ -74,8 +74,8 @@ impl Tenant {
 /// is through.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Application {
-    /// To whom the flow belongs.
-    pub(crate) tenant: Tenant,
+    /// What the flow is for.
+    pub(crate) role: Role,
     pub(crate) start: Time,
     /// Payload bytes that were handed over; [`u64::MAX`] without an end, 0 if they are no goodput.
     pub(crate) payload: u64,
@@ -101,17 +101,17 @@ pub(crate) struct Times {
 
 impl Flow {
     /// A flow that has done nothing.
-    pub(crate) const fn new(class: u16, profile: u16, (forth, back): (u32, u32)) -> Self {
+    pub(crate) const fn new(class: u16, profile: u16, (forward, reverse): (u32, u32)) -> Self {
         let (generation, listens) = (0, false);
         let (due, timer, pace, ack_timer) = (NEVER, NEVER, Time::MAX, Time::MAX);
-        Self { due, timer, pace, ack_timer, forth, back, class, profile, generation, listens }
+        Self { due, timer, pace, ack_timer, forward, reverse, class, profile, generation, listens }
     }
 }
 
 impl Application {
     /// One that has so many bytes to send from `start` on.
-    pub(crate) const fn new(tenant: Tenant, payload: u64, start: Time) -> Self {
-        Self { tenant, start, payload, padding: 0 }
+    pub(crate) const fn new(role: Role, payload: u64, start: Time) -> Self {
+        Self { role, start, payload, padding: 0 }
     }
 }
 

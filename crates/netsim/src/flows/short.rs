@@ -14,7 +14,7 @@ pub(crate) struct Arrivals {
     pub(crate) profile: u16,
     law: Short,
     stop: Time,
-    /// The ways there and back, dealt out in turn.
+    /// The pairs of paths, used in turn.
     paths: Vec<(u32, u32)>,
     number: usize,
     gaps: Stream,

@@ -5,12 +5,12 @@
 //! next object when the last has arrived completely. An object that nobody has asked for goes to whichever
 //! connection is free first. Connections beyond the number of objects are not opened.
 //!
-//! A connection is two TCP flows, one each way, each with its own ACKs. Client to server: the SYN, then a segment
+//! A connection is two TCP flows, one in each direction, each with its own ACKs. Client to server: the SYN, then a segment
 //! a request, sent again until it is acknowledged. Server to client: the objects, without a handshake of their own,
 //! from an initial window on. What a real connection has and this one lacks: the server's ACKs ride on no data (a
-//! request costs the way to the client a packet of headers, half a packet with delayed ACKs); the server has no
+//! request costs the path to the client a packet of headers, half a packet with delayed ACKs); the server has no
 //! round-trip time measured when its first object goes out; a lost SYN shrinks only the client's window. A
-//! closed connection stays until both ways are acknowledged; there is no FIN.
+//! closed connection stays until both flows are acknowledged; there is no FIN.
 //!
 //! Every client has its own stream, and draws a session's think time and then the sizes of its objects in the order
 //! in which it asks: the sequence does not depend on the network.
@@ -24,7 +24,7 @@ use scenario::model::{Traffic, Web};
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) class: u16,
-    /// The profiles of the two ways.
+    /// The profiles of the two flows of a connection.
     pub(crate) requests: u16,
     pub(crate) objects: u16,
     pub(crate) web: Web,
@@ -52,7 +52,7 @@ pub(crate) struct Client {
 /// A connection of a session.
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
-    /// The slots of its two ways.
+    /// The slots of its two flows.
     pub(crate) requests: u32,
     pub(crate) objects: u32,
     open: bool,

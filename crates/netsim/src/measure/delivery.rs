@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_syn_has_no_delay_and_the_next_guest_of_a_slot_is_another_flow() {
+    fn a_syn_has_no_delay_and_the_next_user_of_a_slot_is_another_flow() {
         let mut deliveries = Deliveries::new(1, Time::ZERO);
         let segment = |generation, seq, sent| {
             let segment = Segment {
@@ -165,7 +165,7 @@ mod tests {
             };
             Packet::data(&segment, (3, generation), 0, 0, 500)
         };
-        // The second guest has no handshake.
+        // The second connection has no handshake.
         for (generation, seq, sent, delay) in [(0, 0, 0, 10), (0, 1, 20, 30), (0, 2, 40, 31), (1, 1, 120, 50)]
         {
             deliveries.on_packet(at(sent + delay), &segment(generation, seq, sent));

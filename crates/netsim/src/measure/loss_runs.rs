@@ -17,7 +17,7 @@ const MOST_FATES: usize = 1 << 20;
 
 /// What is measured of the losses at one queue.
 ///
-/// Runs are of packets in the order of their arrivals, whichever way they leave the queue: so a fate waits here until
+/// Runs are of packets in the order of their arrivals, in whatever order they leave the queue: so a fate waits here until
 /// that of all that came before is certain.
 #[derive(Clone, Debug)]
 pub(crate) struct Losses {

@@ -4,7 +4,7 @@
 //! soon as nothing that happens later can come in between. So, when a packet enters
 //!
 //! * a *plain* link whose every packet comes from one link: the link takes it over when that one sends it;
-//! * a *managed* link whose algorithm decides finally on arrivals ([`aqm::Aqm::is_final`]): when the packet leaves is
+//! * a link with an AQM that decides finally on arrivals ([`aqm::Aqm::is_final`]): when the packet leaves is
 //!   known when it enters. The packet travels on at once; the queue catches up with the departures, periods and the end
 //!   of the warm-up that were due, each at its own time, before the next arrival (`Network::catch_up`);
 //! * the last link to a host that nothing passes through, and where nothing but receivers live that answer every
@@ -40,19 +40,19 @@ impl Plan {
         Self { links, nodes: early_nodes(scenario, paths) }
     }
 
-    /// The plan in which an event tells of every arrival at a managed link or at a host.
+    /// The plan in which an event tells of every arrival at a link with an AQM or at a host.
     pub(crate) fn none(scenario: &Scenario) -> Self {
         Self { links: vec![false; scenario.links.len()], nodes: vec![false; scenario.nodes.len()] }
     }
 }
 
-/// Whether a managed link may work ahead.
+/// Whether a link with an AQM may work ahead.
 pub(crate) fn link_may(link: &model::Link, is_final: bool) -> bool {
     is_final && link.changes.is_empty()
 }
 
 /// For each node, whether packets may be delivered there before their time.
-fn early_nodes<'a>(scenario: &Scenario, ways: impl Iterator<Item = &'a [u32]>) -> Vec<bool> {
+fn early_nodes<'a>(scenario: &Scenario, paths: impl Iterator<Item = &'a [u32]>) -> Vec<bool> {
     let mut early = vec![false; scenario.nodes.len()];
     for traffic in &scenario.traffic {
         traffic.to.iter().for_each(|&node| early[node] = true);
@@ -65,13 +65,13 @@ fn early_nodes<'a>(scenario: &Scenario, ways: impl Iterator<Item = &'a [u32]>) -
         traffic.from.iter().for_each(|&node| early[node] = false);
     }
     let mut entrance = vec![None; scenario.nodes.len()];
-    for way in ways {
-        let link = |i: usize| &scenario.links[way[i] as usize];
-        let last = way.len() - 1;
+    for path in paths {
+        let link = |i: usize| &scenario.links[path[i] as usize];
+        let last = path.len() - 1;
         early[link(0).from] &= link(0).aqm.is_none() && link(0).changes.is_empty();
         (1..=last).for_each(|i| early[link(i).from] = false);
         let to = link(last).to;
-        early[to] &= *entrance[to].get_or_insert(way[last]) == way[last];
+        early[to] &= *entrance[to].get_or_insert(path[last]) == path[last];
     }
     early
 }

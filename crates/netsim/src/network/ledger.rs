@@ -1,7 +1,7 @@
 //! Conservation: of the packets that entered a link, or that a flow sent, each was delivered, was dropped, was lost by
 //! chance or is under way. The ledger counts what happens; what is under way at the end is counted where it is.
 
-use crate::engine::clock::{Clock, Counts as _, Instant};
+use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
 use crate::engine::event::instant;
 use crate::measure::stats::Delays;
 use crate::network::link::{Flight, Link};
@@ -180,16 +180,16 @@ impl Ledger {
 
 /// Where a link's own counters, from which its metrics are made, differ from its book, or from each other.
 fn counters(link: &Link, book: &Book) -> Option<String> {
-    let losses = link.lottery.as_ref().map_or(0, |lottery| lottery.losses);
+    let losses = link.random_loss.as_ref().map_or(0, |random_loss| random_loss.losses);
     if losses != book.lost {
         return Some(format!("{losses} losses by chance in its metrics, {} in fact", book.lost));
     }
-    let Some(managed) = &link.managed else {
+    let Some(aqm_queue) = &link.aqm_queue else {
         return (link.drops != book.dropped)
             .then(|| format!("{} drops in its metrics, {} in fact", link.drops, book.dropped));
     };
     let sum = |counts: &[Counts]| counts.iter().fold(Counts::default(), |sum, counts| sum.plus(counts));
-    let queue = &managed.queue;
+    let queue = &aqm_queue.queue;
     let all = sum(queue.counts());
     let waiting = queue.len() as u64;
     if all.arrivals != all.drops() + all.departures + waiting
@@ -198,8 +198,8 @@ fn counters(link: &Link, book: &Book) -> Option<String> {
     {
         return Some(format!("{all:?} with {waiting} waiting in its metrics; in fact {book}"));
     }
-    let departures = all.since(&sum(&managed.at_warmup)).departures;
-    let waits: u64 = managed.delays.iter().map(Delays::count).sum();
+    let departures = all.since(&sum(&aqm_queue.at_warmup)).departures;
+    let waits: u64 = aqm_queue.delays.iter().map(Delays::count).sum();
     if waits != departures {
         return Some(format!("{waits} waits of {departures} packets sent"));
     }

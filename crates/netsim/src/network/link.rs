@@ -1,12 +1,12 @@
 //! A link: a rate, a delay, and a buffer in front. Packets in flight wait in a ring; only the first is an event.
 
-use crate::engine::clock::{Clock, Counts as _, Instant, Lapse};
+use crate::engine::clock::{Clock, ClockArithmetic as _, Instant, Lapse};
 use crate::engine::event::{Key, instant};
 use crate::engine::rng::Stream;
 use crate::measure::loss_runs::Losses;
 use crate::measure::probe::Owner;
 use crate::measure::stats::{Delays, Occupancy, Settling};
-use crate::network::chance::Lottery;
+use crate::network::random_loss::RandomLoss;
 use crate::packet::Packet;
 use aqm::queue::Counts;
 use aqm::ring::Ring;
@@ -26,7 +26,7 @@ pub(crate) struct Flight {
 pub(crate) const NO_SLOT: usize = usize::MAX;
 
 #[derive(Debug)]
-pub(crate) struct Managed {
+pub(crate) struct AqmQueue {
     pub(crate) queue: Queue<Packet>,
     pub(crate) rng: Stream,
     pub(crate) busy: bool,
@@ -41,7 +41,7 @@ pub(crate) struct Managed {
     /// Bits of the packet in transmission at the end of the warm-up that were still to be sent, and its owner.
     pub(crate) unsent_at_warmup: (f64, Owner),
     idle: Idle,
-    /// Its number among the managed links, and the number of its transmitter's slot.
+    /// Its number among the links with an AQM, and the number of its transmitter's slot.
     pub(crate) number: usize,
     pub(crate) ready_slot: usize,
     pub(crate) period_slot: usize,
@@ -73,7 +73,7 @@ struct Idle {
 /// What a queue that works ahead catches up with (see [`crate::network::ahead`]).
 #[derive(Debug)]
 pub(crate) struct Ahead {
-    /// The earliest of what is due: the transmitter's being free (`Managed::sent`) and these two.
+    /// The earliest of what is due: the transmitter's being free (`AqmQueue::sent`) and these two.
     pub(crate) due: Time,
     /// The end of the algorithm's period, if it has one.
     pub(crate) period: Time,
@@ -117,7 +117,7 @@ pub(crate) struct Link {
     waiting: Ring<(Instant, u16)>,
     waiting_bytes: u64,
     /// The same on the double clock.
-    pub(crate) ordered: Ordered,
+    pub(crate) ns2: Ns2Transmitter,
     /// Packets that a plain link had no room for.
     pub(crate) drops: u64,
     /// The place on the event list of the first of these.
@@ -125,22 +125,22 @@ pub(crate) struct Link {
     /// The packets in flight.
     pub(crate) line: Ring<Flight>,
     /// What is lost by chance, before it comes to the queue.
-    pub(crate) lottery: Option<Box<Lottery>>,
+    pub(crate) random_loss: Option<Box<RandomLoss>>,
     /// The queue of a link that is not plain.
-    pub(crate) managed: Option<Box<Managed>>,
+    pub(crate) aqm_queue: Option<Box<AqmQueue>>,
 }
 
 /// A plain link whose packets leave one at a time, each when its transmission begins: where several are due at one
 /// instant, ns-2's order is that of the beginnings.
 #[derive(Debug)]
-pub(crate) struct Ordered {
+pub(crate) struct Ns2Transmitter {
     waiting: Ring<Packet>,
     waiting_bytes: u64,
     /// When the wire is free. The event is there only if a packet waits for it.
     pub(crate) ready: Key,
 }
 
-impl Ordered {
+impl Ns2Transmitter {
     const fn new() -> Self {
         Self { waiting: Ring::new(), waiting_bytes: 0, ready: 0 }
     }
@@ -159,13 +159,13 @@ impl Ordered {
     }
 }
 
-/// How long a bit travels on a link in the run with this seed: the same both ways.
+/// How long a bit travels on a link in the run with this seed: the same in both directions.
 pub(crate) fn delay(link: &model::Link, seed: u64) -> Span {
     let cable = link.name.trim_end_matches(":reverse");
     Stream::new(seed, &format!("link.{cable}.delay")).draw(&link.delay)
 }
 
-impl Managed {
+impl AqmQueue {
     pub(crate) fn new(
         link: &model::Link,
         aqm: &aqm::AnyParams,
@@ -335,7 +335,7 @@ impl Link {
         link: &model::Link,
         delay: Span,
         seed: u64,
-        managed: Option<Box<Managed>>,
+        aqm_queue: Option<Box<AqmQueue>>,
     ) -> Self {
         let nothing = clock.lapse(Span::ZERO);
         Self {
@@ -350,21 +350,21 @@ impl Link {
             free: Instant::ZERO,
             waiting: Ring::new(),
             waiting_bytes: 0,
-            ordered: Ordered::new(),
+            ns2: Ns2Transmitter::new(),
             drops: 0,
             slot: NO_SLOT,
             line: Ring::new(),
-            lottery: link.loss.clone().map(|loss| {
-                Box::new(Lottery::new(loss, Stream::new(seed, &format!("link.{}.loss", link.name))))
+            random_loss: link.loss.clone().map(|loss| {
+                Box::new(RandomLoss::new(loss, Stream::new(seed, &format!("link.{}.loss", link.name))))
             }),
-            managed,
+            aqm_queue,
         }
     }
 
     /// Sends at another rate from the next packet on; what is in transmission keeps its own.
     pub(crate) fn change(&mut self, now: Time, rate: Rate) {
-        if let Some(managed) = &mut self.managed {
-            managed.note_rate(now, self.wire.rate);
+        if let Some(aqm_queue) = &mut self.aqm_queue {
+            aqm_queue.note_rate(now, self.wire.rate);
         }
         self.wire.change(rate);
     }
@@ -374,8 +374,8 @@ impl Link {
     /// # Panics
     /// If it is plain.
     #[inline]
-    pub(crate) fn managed(&mut self) -> &mut Managed {
-        self.managed.as_deref_mut().expect("only managed links queue")
+    pub(crate) fn aqm_queue(&mut self) -> &mut AqmQueue {
+        self.aqm_queue.as_deref_mut().expect("only a link with an AQM has this queue")
     }
 
     /// A plain link takes in a packet at `at`, and tells when it reaches the other end; `None` if it is dropped.
@@ -407,34 +407,34 @@ impl Link {
 
     /// The next packet that waits at a plain link, now that the wire is free, and whether others do.
     pub(crate) fn next(&mut self) -> (Packet, bool) {
-        self.ordered.next(self.wire.overhead)
+        self.ns2.next(self.wire.overhead)
     }
 
     /// A busy plain link takes in a packet that waits for the wire: how many wait before it, if there is room.
     pub(crate) fn wait(&mut self, packet: Packet) -> Option<u32> {
-        let ordered = &mut self.ordered;
-        let (length, size) = (ordered.waiting.len() as u32, u32::from(packet.size) + self.wire.overhead);
-        if self.limit.refuses(length, ordered.waiting_bytes, size) {
+        let ns2 = &mut self.ns2;
+        let (length, size) = (ns2.waiting.len() as u32, u32::from(packet.size) + self.wire.overhead);
+        if self.limit.refuses(length, ns2.waiting_bytes, size) {
             return None;
         }
-        ordered.waiting_bytes += u64::from(size);
-        ordered.waiting.push_back(packet);
+        ns2.waiting_bytes += u64::from(size);
+        ns2.waiting.push_back(packet);
         Some(length)
     }
 
     /// Whether packets wait at `end`, and no transmission is under way that they could wait for.
     pub(crate) fn is_stuck(&self, end: Instant, time: Time) -> bool {
-        let queue = self.managed.as_ref().is_some_and(|managed| {
+        let queue = self.aqm_queue.as_ref().is_some_and(|aqm_queue| {
             // To the nanosecond, a floating-point clock may be a moment before it.
-            !(managed.queue.is_empty() || managed.busy && managed.sent >= time)
+            !(aqm_queue.queue.is_empty() || aqm_queue.busy && aqm_queue.sent >= time)
         });
-        queue || !self.ordered.waiting.is_empty() && instant(self.ordered.ready) <= end
+        queue || !self.ns2.waiting.is_empty() && instant(self.ns2.ready) <= end
     }
 
     /// The packets that wait here or are under way to the other end.
     pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet> {
         let queued =
-            self.managed.iter().flat_map(|managed| managed.queue.waiting().map(|(_, packet)| packet));
-        self.line.iter().map(|flight| &flight.packet).chain(self.ordered.waiting.iter()).chain(queued)
+            self.aqm_queue.iter().flat_map(|aqm_queue| aqm_queue.queue.waiting().map(|(_, packet)| packet));
+        self.line.iter().map(|flight| &flight.packet).chain(self.ns2.waiting.iter()).chain(queued)
     }
 }

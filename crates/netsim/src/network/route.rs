@@ -10,7 +10,7 @@ pub(crate) const END: u32 = u32::MAX;
 /// The same where a packet may be delivered before its time (see [`crate::network::ahead`]).
 const EARLY_END: u32 = u32::MAX - 1;
 /// Set in a hop whose link has an algorithm, so that the link itself need not be asked.
-const MANAGED: u32 = 1 << 31;
+const AQM: u32 = 1 << 31;
 /// Set in a hop whose link takes its packets over from the link before it (see [`Routes::feeders`]).
 const CHAINED: u32 = 1 << 30;
 /// Set in a hop whose link loses packets by chance.
@@ -18,8 +18,8 @@ const LOSSY: u32 = 1 << 29;
 /// Set in a hop whose link has an algorithm and works ahead.
 const AHEAD: u32 = 1 << 28;
 /// Set in all hops on the double clock, where the packets of a plain link leave one at a time.
-const ORDERED: u32 = 1 << 27;
-const FLAGS: u32 = MANAGED | CHAINED | LOSSY | AHEAD | ORDERED;
+const NS2: u32 = 1 << 27;
+const FLAGS: u32 = AQM | CHAINED | LOSSY | AHEAD | NS2;
 
 /// One hop of a path: a link and what is to know of it, or the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,12 +34,12 @@ impl Hop {
     /// Whether it is a plain link on the integer clock that loses nothing by chance. Not to be asked at the end.
     #[inline]
     pub(crate) const fn is_simple(self) -> bool {
-        self.0 & (MANAGED | LOSSY | ORDERED) == 0
+        self.0 & (AQM | LOSSY | NS2) == 0
     }
 
     #[inline]
-    pub(crate) const fn is_managed(self) -> bool {
-        self.0 & MANAGED != 0
+    pub(crate) const fn has_aqm(self) -> bool {
+        self.0 & AQM != 0
     }
 
     /// Whether it is the end of a path, and a packet may be delivered there before its time.
@@ -102,13 +102,13 @@ impl<'a> Routes<'a> {
         start
     }
 
-    /// The links of the path that starts there.
-    pub(crate) fn way(&self, start: u32) -> &[u32] {
+    /// The links of the path that starts at hop number `start`.
+    pub(crate) fn links_from(&self, start: u32) -> &[u32] {
         self.hops[start as usize..].split(|&hop| hop == END).next().unwrap_or_default()
     }
 
     /// The links of every path.
-    pub(crate) fn ways(&self) -> impl Iterator<Item = &[u32]> {
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &[u32]> {
         self.hops.split(|&hop| hop == END).filter(|path| !path.is_empty())
     }
 
@@ -146,11 +146,11 @@ impl<'a> Routes<'a> {
             let may_chain =
                 clock == Clock::Integer && link.changes.is_empty() && (ahead || link.aqm.is_none());
             let flags = [
-                (MANAGED, link.aqm.is_some()),
+                (AQM, link.aqm.is_some()),
                 (CHAINED, may_chain && feeders[i].is_some()),
                 (LOSSY, link.loss.is_some()),
                 (AHEAD, ahead),
-                (ORDERED, clock == Clock::Double),
+                (NS2, clock == Clock::Double),
             ];
             Hop(flags.iter().filter(|(_, set)| *set).fold(number, |hop, (flag, _)| hop | flag))
         };

@@ -1,14 +1,14 @@
 //! The links, and how a packet travels over them.
 
-mod managed;
+mod aqm_link;
 
-use crate::engine::clock::{Clock, Counts as _, Instant};
+use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
 use crate::engine::event::{Event, Events, NEVER};
 use crate::engine::watch::Watch;
 use crate::measure::probe::Probe;
 use crate::network::ahead::Plan;
 use crate::network::ledger::Ledger;
-use crate::network::link::{Flight, Link, Managed};
+use crate::network::link::{AqmQueue, Flight, Link};
 use crate::network::route::{Hop, Routes};
 use crate::packet::Packet;
 use aqm::queue::Frame as _;
@@ -61,22 +61,23 @@ impl<P: Probe> Network<P> {
         let mut links: Vec<Link> = Vec::with_capacity(scenario.links.len());
         for (i, link) in scenario.links.iter().enumerate() {
             let delay = crate::network::link::delay(link, seed);
-            let managed = link.aqm.as_ref().map(|aqm| {
+            let aqm_queue = link.aqm.as_ref().map(|aqm| {
                 number += 1;
                 let observed = i == scenario.observed;
-                let mut managed = Managed::new(link, aqm, scenario, seed, number - 1, delay, observed);
+                let mut aqm_queue = AqmQueue::new(link, aqm, scenario, seed, number - 1, delay, observed);
                 if may_work_ahead
-                    && crate::network::ahead::link_may(link, managed.queue.algorithm().is_final())
+                    && crate::network::ahead::link_may(link, aqm_queue.queue.algorithm().is_final())
                 {
-                    managed.work_ahead(Time::ZERO + scenario.general.warmup);
+                    aqm_queue.work_ahead(Time::ZERO + scenario.general.warmup);
                 }
-                Box::new(managed)
+                Box::new(aqm_queue)
             });
-            links.push(Link::new(scenario.clock, link, delay, seed, managed));
+            links.push(Link::new(scenario.clock, link, delay, seed, aqm_queue));
         }
-        let works_ahead = |link: &Link| link.managed.as_ref().is_some_and(|managed| managed.ahead.is_some());
+        let works_ahead =
+            |link: &Link| link.aqm_queue.as_ref().is_some_and(|aqm_queue| aqm_queue.ahead.is_some());
         let plan = may_work_ahead
-            .then(|| Plan::new(scenario, links.iter().map(works_ahead).collect(), routes.ways()));
+            .then(|| Plan::new(scenario, links.iter().map(works_ahead).collect(), routes.paths()));
         let hops = routes.into_hops(scenario.clock, &plan.unwrap_or_else(|| Plan::none(scenario)));
         let slots = assign_slots(&mut links, &hops);
         let end = scenario.clock.instant(Time::ZERO + scenario.general.duration);
@@ -101,8 +102,8 @@ impl<P: Probe> Network<P> {
     }
 
     /// The measured links' queues.
-    pub(crate) fn managed(&mut self) -> impl Iterator<Item = &mut Managed> {
-        self.links.iter_mut().filter_map(|link| link.managed.as_deref_mut())
+    pub(crate) fn aqm_queues(&mut self) -> impl Iterator<Item = &mut AqmQueue> {
+        self.links.iter_mut().filter_map(|link| link.aqm_queue.as_deref_mut())
     }
 
     /// Takes the first packet off a link's line.
@@ -176,11 +177,11 @@ impl<P: Probe> Network<P> {
                     let journey = self.enqueue_ahead(i, at, next, packet)?;
                     (since, at) = (journey.start, journey.arrival);
                     marked |= journey.marked;
-                } else if hop.is_managed() {
+                } else if hop.has_aqm() {
                     self.enqueue(i, packet.at_hop(next, marked));
                     return None;
                 } else if self.events.clock == Clock::Double {
-                    self.queue_in_order(i, (next, marked), packet);
+                    self.queue_as_ns2(i, (next, marked), packet);
                     return None;
                 } else {
                     at = self.accept(i, at, packet)?;
@@ -243,16 +244,16 @@ impl<P: Probe> Network<P> {
 
     /// A plain link takes in a packet on the double clock; after it comes hop number `next`.
     #[inline(never)]
-    fn queue_in_order(&mut self, i: usize, next: (u32, bool), packet: &Packet) {
+    fn queue_as_ns2(&mut self, i: usize, next: (u32, bool), packet: &Packet) {
         let now = self.events.current();
         let link = &mut self.links[i];
-        if !link.ordered.is_busy(now) {
-            self.send_in_order(i, next, packet);
+        if !link.ns2.is_busy(now) {
+            self.send_as_ns2(i, next, packet);
         } else {
             match link.wait(packet.at_hop(next.0, next.1)) {
                 None => self.refuse(i, self.events.instant(), packet),
                 Some(0) => {
-                    self.events.put(self.links[i].ordered.ready, Event::Ready(i as u32));
+                    self.events.put(self.links[i].ns2.ready, Event::Ready(i as u32));
                 }
                 Some(_) => {}
             }
@@ -261,26 +262,26 @@ impl<P: Probe> Network<P> {
 
     /// A plain link begins to send a packet on the double clock.
     #[inline]
-    fn send_in_order(&mut self, i: usize, next: (u32, bool), packet: &Packet) {
+    fn send_as_ns2(&mut self, i: usize, next: (u32, bool), packet: &Packet) {
         let now = self.events.instant();
         let (sent, arrival) = self.links[i].wire.send(now, u32::from(packet.size));
         self.launch(i, (arrival, now), next, packet);
-        self.links[i].ordered.ready = self.events.key(sent, now);
+        self.links[i].ns2.ready = self.events.key(sent, now);
     }
 
     /// A plain link is free on the double clock: it sends the next packet.
-    fn send_next_in_order(&mut self, i: usize) {
+    fn send_next_as_ns2(&mut self, i: usize) {
         let (packet, more) = self.links[i].next();
-        self.send_in_order(i, (packet.hop, false), &packet);
+        self.send_as_ns2(i, (packet.hop, false), &packet);
         if more {
-            self.events.put(self.links[i].ordered.ready, Event::Ready(i as u32));
+            self.events.put(self.links[i].ns2.ready, Event::Ready(i as u32));
         }
     }
 
     /// Whether a link loses the next packet by chance.
     #[inline(never)]
     fn loses(&mut self, link: usize, packet: &Packet) -> bool {
-        let lost = self.links[link].lottery.as_mut().is_some_and(|lottery| lottery.loses());
+        let lost = self.links[link].random_loss.as_mut().is_some_and(|random_loss| random_loss.loses());
         if P::CHECKS && lost {
             self.ledger.on_loss(link, packet);
         }
@@ -312,7 +313,7 @@ impl<P: Probe> Network<P> {
 }
 
 /// Gives a slot on the event list to the head of each line that a packet may be on, then to the transmitters and timers
-/// of managed links; tells what the event of each is. All are in the order of the links: so of what two links send at
+/// of links with an AQM; tells what the event of each is. All are in the order of the links: so of what two links send at
 /// one instant, the first link's comes first, whether they work ahead or not.
 fn assign_slots(links: &mut [Link], hops: &[Hop]) -> Vec<Event> {
     let mut has_line = vec![false; links.len()];
@@ -326,8 +327,8 @@ fn assign_slots(links: &mut [Link], hops: &[Hop]) -> Vec<Event> {
         slots.push(Event::Arrival(i as u32));
     }
     for (i, link) in links.iter_mut().enumerate() {
-        if let Some(managed) = link.managed.as_deref_mut().filter(|managed| managed.ahead.is_none()) {
-            (managed.ready_slot, managed.period_slot) = (slots.len(), slots.len() + 1);
+        if let Some(aqm_queue) = link.aqm_queue.as_deref_mut().filter(|aqm_queue| aqm_queue.ahead.is_none()) {
+            (aqm_queue.ready_slot, aqm_queue.period_slot) = (slots.len(), slots.len() + 1);
             slots.extend([Event::Ready(i as u32), Event::Period(i as u32)]);
         }
     }

@@ -1,7 +1,7 @@
 //! What applications do with the network: they start and stop flows, and act on what arrives.
 
 use crate::engine::event::Event;
-use crate::flows::flow::{Application, Flow, Tenant};
+use crate::flows::flow::{Application, Flow, Role};
 use crate::flows::short::Amount;
 use crate::flows::web::Connection;
 use crate::measure::probe::Probe;
@@ -37,7 +37,7 @@ impl<P: Probe> Simulation<P> {
             Amount::Lifetime(_) => u64::MAX,
             Amount::Size(payload) => payload,
         };
-        let application = Application::new(Tenant::Short, payload, now);
+        let application = Application::new(Role::Short, payload, now);
         let slot = self.endpoints.open(Flow::new(class, profile, arrival.paths), application);
         self.start(slot);
         if let Amount::Lifetime(lifetime) = arrival.amount {
@@ -50,29 +50,29 @@ impl<P: Probe> Simulation<P> {
     pub(crate) fn on_through(&mut self, slot: u32) {
         let now = self.now();
         let flow = &self.endpoints.flows[slot as usize];
-        let Application { tenant, start, payload, .. } = self.endpoints.applications[slot as usize];
-        match tenant {
-            Tenant::Transfer => {
+        let Application { role, start, payload, .. } = self.endpoints.applications[slot as usize];
+        match role {
+            Role::Transfer => {
                 let whole = self.endpoints.profiles[usize::from(flow.profile)].segments(payload);
                 // Its application may have been stopped before.
                 if self.endpoints.senders[slot as usize].una() > whole {
                     self.deliveries.on_completion(flow.class, now - start);
-                    self.endpoints.assign(slot as usize, Tenant::Resident);
+                    self.endpoints.assign(slot as usize, Role::Persistent);
                 }
             }
-            Tenant::Short => {
+            Role::Short => {
                 self.deliveries.on_completion(flow.class, now - start);
                 self.endpoints.close(slot);
             }
-            Tenant::Requests { client, connection } => {
+            Role::Requests { client, connection } => {
                 // The first that is acknowledged is the SYN.
                 let connections = &mut self.endpoints.clients[client as usize].connections;
                 if connections[usize::from(connection)].establish() {
                     self.ask(client, connection);
                 }
             }
-            Tenant::Closing => self.endpoints.close(slot),
-            Tenant::Resident | Tenant::Objects { .. } | Tenant::Nobody => {}
+            Role::Closing => self.endpoints.close(slot),
+            Role::Persistent | Role::Objects { .. } | Role::Free => {}
         }
     }
 
@@ -80,8 +80,8 @@ impl<P: Probe> Simulation<P> {
     pub(crate) fn on_delivery(&mut self, slot: u32) {
         let now = self.now();
         let arrived = self.endpoints.receivers[slot as usize].delivered();
-        match self.endpoints.applications[slot as usize].tenant {
-            Tenant::Requests { client, connection } => {
+        match self.endpoints.applications[slot as usize].role {
+            Role::Requests { client, connection } => {
                 let connection =
                     &mut self.endpoints.clients[client as usize].connections[usize::from(connection)];
                 let objects = connection.objects;
@@ -91,7 +91,7 @@ impl<P: Probe> Simulation<P> {
                     self.supply(objects, object.segments);
                 }
             }
-            Tenant::Objects { client: number, connection } => {
+            Role::Objects { client: number, connection } => {
                 let client = &mut self.endpoints.clients[number as usize];
                 let Some(arrived) = client.take(connection, arrived, now) else { return };
                 let flow = &self.endpoints.flows[slot as usize];
@@ -124,9 +124,9 @@ impl<P: Probe> Simulation<P> {
         let (class, requests, objects) = (site.class, site.requests, site.objects);
         let (up, down) = (client.up, client.down);
         for connection in 0..site.connections() {
-            let asks = Application::new(Tenant::Requests { client: number, connection }, 0, Time::MAX);
+            let asks = Application::new(Role::Requests { client: number, connection }, 0, Time::MAX);
             let requests = self.endpoints.open(Flow::new(class, requests, (up, down)), asks);
-            let answers = Application::new(Tenant::Objects { client: number, connection }, 0, Time::MAX);
+            let answers = Application::new(Role::Objects { client: number, connection }, 0, Time::MAX);
             let objects = self.endpoints.open(Flow::new(class, objects, (down, up)), answers);
             let client = &mut self.endpoints.clients[number as usize];
             client.connections.push(Connection::new(requests, objects));
@@ -158,7 +158,7 @@ impl<P: Probe> Simulation<P> {
         for i in 0..self.endpoints.clients[number as usize].connections.len() {
             let Connection { requests, objects, .. } = self.endpoints.clients[number as usize].connections[i];
             for slot in [requests, objects] {
-                self.endpoints.assign(slot as usize, Tenant::Closing);
+                self.endpoints.assign(slot as usize, Role::Closing);
                 if self.endpoints.senders[slot as usize].is_through() {
                     self.endpoints.close(slot);
                 }
@@ -178,7 +178,7 @@ mod tests {
     use aqm::unit::Span;
     use scenario::Document;
 
-    /// The slots that guests have used in so many seconds, and how many flows or requests there were.
+    /// The slots that transient flows have used in so many seconds, and how many flows or requests there were.
     fn slots(seconds: u64, kind: &str) -> (usize, u64) {
         let text = format!(
             "duration = \"{seconds} s\"\n[dumbbell]\n[[traffic]]\nname = \"long\"\ncount = 3\ntcp = \"rfc5681\"\n\
@@ -186,7 +186,7 @@ mod tests {
         );
         let mut run = Simulation::new(Document::parse(&text, "slots").unwrap().check().unwrap(), 1, ());
         run.advance(Time::ZERO + Span::s(seconds));
-        assert_eq!(run.endpoints.residents, 3);
+        assert_eq!(run.endpoints.persistent, 3);
         (run.endpoints.flows.len() - 3, run.endpoints.classes[1].started)
     }
 
@@ -198,7 +198,7 @@ mod tests {
         );
         assert!(many.1 > 15 * few.1 && many.1 > 7000, "{few:?} {many:?}");
         assert!(many.0 < 3 * few.0 && many.0 < 100, "{few:?} {many:?}");
-        // Two ways a connection, and those of the last session while they close.
+        // Two flows a connection, and those of the last session while they close.
         let web = "kind = \"web\"\ncount = 5\nconnections = 2\nobjects = 4\nthink = \"0 s\"";
         let (slots, requests) = slots(400, web);
         assert!(requests > 4000 && (20..=40).contains(&slots), "{slots} slots for {requests} requests");

@@ -42,7 +42,7 @@ impl<P: Probe> Simulation<P> {
     /// Where receivers count more than was delivered to them, a sentence each.
     fn surplus(&self) -> Vec<String> {
         let (ledger, endpoints) = (&self.network.ledger, &self.endpoints);
-        let segments = endpoints.receivers[..endpoints.residents].iter().enumerate();
+        let segments = endpoints.receivers[..endpoints.persistent].iter().enumerate();
         let more = segments
             .filter(|&(flow, receiver)| u64::from(receiver.delivered()) > ledger.delivered_segments(flow));
         let mut found: Vec<String> =
@@ -78,7 +78,7 @@ mod tests {
         let sound = finished();
         assert_eq!(sound.violations(), Vec::<String>::new());
         let bottleneck = sound.scenario.observed;
-        let plain = sound.network.links.iter().position(|link| link.managed.is_none() && link.drops > 0);
+        let plain = sound.network.links.iter().position(|link| link.aqm_queue.is_none() && link.drops > 0);
         let plain = plain.expect("access links drop, too");
         let miss = |name: &str, change: &dyn Fn(&mut Simulation<()>)| {
             let mut run = finished();
@@ -93,17 +93,19 @@ mod tests {
         miss("outgrew its buffer", &|run| run.network.ledger.on_length(bottleneck, false));
         miss("drops in its metrics", &|run| run.network.links[plain].drops -= 1);
         miss("losses by chance in its metrics", &|run| {
-            run.network.links[bottleneck].lottery.as_mut().unwrap().losses += 1;
+            run.network.links[bottleneck].random_loss.as_mut().unwrap().losses += 1;
         });
         miss("UDP flow 0: ", &|run| run.endpoints.sources[0].delivered += 1);
         miss("more than was delivered", &|run| run.network.ledger.flows[0].fill(Default::default()));
         miss("throughput = ", &|run| run.scenario.links[bottleneck].rate = Rate::mbit_per_s(1));
-        miss("waits of", &|run| run.network.links[bottleneck].managed().delays[0].record(Span::ZERO));
+        miss("waits of", &|run| run.network.links[bottleneck].aqm_queue().delays[0].record(Span::ZERO));
         miss("what should have left it has not", &|run| {
             let line = run.network.links.iter_mut().find(|link| !link.line.is_empty()).unwrap();
             line.line.front_mut().unwrap().arrival = 0;
         });
-        miss("what should have left it has not", &|run| run.network.links[bottleneck].managed().busy = false);
+        miss("what should have left it has not", &|run| {
+            run.network.links[bottleneck].aqm_queue().busy = false
+        });
         // A packet that vanishes from a line.
         miss("in flight", &|run| {
             let line = run.network.links.iter_mut().find(|link| !link.line.is_empty()).unwrap();

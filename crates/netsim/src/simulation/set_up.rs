@@ -28,7 +28,7 @@ impl<P: Probe> Simulation<P> {
         Self::set_up(scenario, seed, probe, true, watch)
     }
 
-    /// The same with an event for every packet that comes to a managed link, leaves it or reaches a host, where
+    /// The same with an event for every packet that comes to a link with an AQM, leaves it or reaches a host, where
     /// [`Simulation::new`] works ahead: slower, and only to hold the results of one against those of the other.
     #[must_use]
     pub fn step_by_step(scenario: Scenario, seed: u64, probe: P) -> Self {

@@ -11,7 +11,7 @@ use crate::measure::results::{
     LinkMetrics, Metrics, Results, TrafficMetrics,
 };
 use crate::measure::stats::Delays;
-use crate::network::link::Managed;
+use crate::network::link::AqmQueue;
 use aqm::queue::Counts;
 use std::collections::BTreeMap;
 
@@ -28,15 +28,15 @@ fn flow_metrics(
 ) -> FlowMetrics {
     let wanted = |of: u16| class.is_none_or(|class| class == of);
     let (mut delivered, mut all, mut total) = (Vec::new(), Snapshot::default(), Snapshot::default());
-    for i in (0..endpoints.residents).filter(|&i| wanted(endpoints.flows[i].class)) {
+    for i in (0..endpoints.persistent).filter(|&i| wanted(endpoints.flows[i].class)) {
         let now = endpoints.snapshot(i);
         let since = now - endpoints.at_warmup[i];
         delivered.push(since.delivered);
         (all, total) = (all + since, total + now);
     }
-    let by_residents = all.delivered;
+    let by_persistent = all.delivered;
     for (class, then) in endpoints.classes.iter().enumerate().filter(|&(class, _)| wanted(class as u16)) {
-        let now = endpoints.guests(class as u16);
+        let now = endpoints.transient(class as u16);
         (all, total) = (all + (now - then.at_warmup), total + now);
     }
     let sources = endpoints.sources.iter().filter(|source| wanted(source.class));
@@ -45,7 +45,7 @@ fn flow_metrics(
     let squares: f64 = delivered.iter().map(|&x| x as f64 * x as f64).sum();
     let percentile = delays.percentile();
     FlowMetrics {
-        goodput: (sum + (all.delivered - by_residents) as f64) * 8.0 / seconds,
+        goodput: (sum + (all.delivered - by_persistent) as f64) * 8.0 / seconds,
         // Cauchy's inequality makes it 1 at most, but for rounding.
         jain: (squares > 0.0).then(|| (sum * sum / (delivered.len() as f64 * squares)).min(1.0)),
         timeouts: all.timeouts,
@@ -76,32 +76,33 @@ impl<P: Probe> Simulation<P> {
         let mut observed = None;
         let mut drops_elsewhere = 0;
         for (i, link) in self.network.links.iter().enumerate() {
-            let Some(managed) = &link.managed else {
-                drops_elsewhere += link.drops + link.lottery.as_ref().map_or(0, |lottery| lottery.losses);
+            let Some(aqm_queue) = &link.aqm_queue else {
+                drops_elsewhere +=
+                    link.drops + link.random_loss.as_ref().map_or(0, |random_loss| random_loss.losses);
                 continue;
             };
-            let (runs, bursts) = managed.losses.runs(self.end, managed.queue.waiting());
-            let metrics = self.link_metrics(i, managed, (&Runs::sum(&runs), &bursts), seconds);
+            let (runs, bursts) = aqm_queue.losses.runs(self.end, aqm_queue.queue.waiting());
+            let metrics = self.link_metrics(i, aqm_queue, (&Runs::sum(&runs), &bursts), seconds);
             let said = &self.scenario.links[i];
             let name = &said.name;
             for (lane, of_lane) in said.lanes().iter().enumerate() {
-                lanes.insert(format!("{name}.{of_lane}"), self.lane_metrics(managed, lane, seconds));
+                lanes.insert(format!("{name}.{of_lane}"), self.lane_metrics(aqm_queue, lane, seconds));
             }
             let distributions = LinkDistributions {
                 loss_runs: Runs::sum(&runs).counts().to_vec(),
                 loss_bursts: bursts.counts().to_vec(),
             };
             if i == self.scenario.observed {
-                observed = Some((metrics.clone(), &**managed, runs));
+                observed = Some((metrics.clone(), &**aqm_queue, runs));
             }
             links.insert(name.clone(), metrics);
             link_distributions.insert(name.clone(), distributions);
         }
-        let (link, managed, runs) = observed.expect("a checked scenario observes a measured link");
-        let response_time = managed.settling.settled();
+        let (link, aqm_queue, runs) = observed.expect("a checked scenario observes a measured link");
+        let response_time = aqm_queue.settling.settled();
         let (delays, jitter) = self.deliveries.all();
         let names = || self.scenario.traffic.iter().map(|traffic| traffic.name.clone()).enumerate();
-        let classes = names().map(|(i, name)| (name, self.class_metrics(i, managed, &runs[i], seconds)));
+        let classes = names().map(|(i, name)| (name, self.class_metrics(i, aqm_queue, &runs[i], seconds)));
         let class_distributions = names().map(|(i, name)| (name, self.class_distributions(i, &runs[i])));
         Results {
             seed: self.seed,
@@ -119,7 +120,7 @@ impl<P: Probe> Simulation<P> {
                 links: link_distributions,
             },
             engine: Engine {
-                packets: sum(managed.queue.counts()).departures,
+                packets: sum(aqm_queue.queue.counts()).departures,
                 events: self.events,
                 cpu_seconds: self.cpu.as_secs_f64(),
             },
@@ -129,17 +130,17 @@ impl<P: Probe> Simulation<P> {
     fn link_metrics(
         &self,
         i: usize,
-        managed: &Managed,
+        aqm_queue: &AqmQueue,
         (runs, bursts): (&Runs, &Runs),
         seconds: f64,
     ) -> LinkMetrics {
-        let counts = sum(managed.queue.counts()).since(&sum(&managed.at_warmup));
+        let counts = sum(aqm_queue.queue.counts()).since(&sum(&aqm_queue.at_warmup));
         let mut delays = Delays::new();
-        managed.delays.iter().for_each(|class| delays.add(class));
-        let occupancy = managed.occupancy.summary();
+        aqm_queue.delays.iter().for_each(|class| delays.add(class));
+        let occupancy = aqm_queue.occupancy.summary();
         let link = &self.network.links[i];
-        let sent = self.bits_sent(managed, &counts, |_| true);
-        let capacity = sent + managed.idle_bits(self.end, link.wire.rate);
+        let sent = self.bits_sent(aqm_queue, &counts, |_| true);
+        let capacity = sent + aqm_queue.idle_bits(self.end, link.wire.rate);
         let traffic = TrafficMetrics::new(&counts, &delays, sent / seconds);
         LinkMetrics {
             queue_mean: occupancy.map(|o| o.mean),
@@ -148,20 +149,20 @@ impl<P: Probe> Simulation<P> {
             queue_empty: occupancy.map(|o| o.empty),
             queue_full: occupancy.map(|o| o.full),
             utilisation: if sent > 0.0 { sent / capacity } else { 0.0 },
-            random_losses: link.lottery.as_ref().map_or(0, |lottery| lottery.losses),
+            random_losses: link.random_loss.as_ref().map_or(0, |random_loss| random_loss.losses),
             loss_run_mean: runs.mean(),
             loss_burst_mean: bursts.mean(),
-            loss_events: managed.losses.events.count(),
-            loss_synchronisation: managed.losses.events.synchronisation(),
+            loss_events: aqm_queue.losses.events.count(),
+            loss_synchronisation: aqm_queue.losses.events.synchronisation(),
             traffic,
         }
     }
 
-    fn lane_metrics(&self, managed: &Managed, lane: usize, seconds: f64) -> LaneMetrics {
-        let meter = &managed.meters[lane];
-        let counts = managed.queue.lane_counts()[lane].since(&meter.at_warmup);
+    fn lane_metrics(&self, aqm_queue: &AqmQueue, lane: usize, seconds: f64) -> LaneMetrics {
+        let meter = &aqm_queue.meters[lane];
+        let counts = aqm_queue.queue.lane_counts()[lane].since(&meter.at_warmup);
         let occupancy = meter.occupancy.summary();
-        let sent = self.bits_sent(managed, &counts, |owner| owner.lane == lane);
+        let sent = self.bits_sent(aqm_queue, &counts, |owner| owner.lane == lane);
         let traffic = TrafficMetrics::new(&counts, &meter.delays, sent / seconds);
         LaneMetrics {
             queue_mean: occupancy.map(|o| o.mean),
@@ -175,17 +176,17 @@ impl<P: Probe> Simulation<P> {
     /// Bits sent within the window, of those to whom packets belong that `counts`. Packets are counted when their
     /// transmission begins, so the packet that straddles the start of the window adds what was sent within, and that at
     /// the end takes away what was not.
-    fn bits_sent(&self, managed: &Managed, counts: &Counts, belongs: impl Fn(Owner) -> bool) -> f64 {
+    fn bits_sent(&self, aqm_queue: &AqmQueue, counts: &Counts, belongs: impl Fn(Owner) -> bool) -> f64 {
         let counted = |bits: f64, owner: Owner| if belongs(owner) { bits } else { 0.0 };
-        let (unsent, owner) = managed.unsent_at_warmup;
-        let straddling = counted(unsent, owner) - counted(managed.unsent(self.end), managed.sending);
+        let (unsent, owner) = aqm_queue.unsent_at_warmup;
+        let straddling = counted(unsent, owner) - counted(aqm_queue.unsent(self.end), aqm_queue.sending);
         counts.departed_bytes as f64 * 8.0 + straddling
     }
 
-    fn class_metrics(&self, class: usize, managed: &Managed, runs: &Runs, seconds: f64) -> ClassMetrics {
-        let counts = managed.queue.counts()[class].since(&managed.at_warmup[class]);
-        let sent = self.bits_sent(managed, &counts, |owner| owner.class == class);
-        let traffic = TrafficMetrics::new(&counts, &managed.delays[class], sent / seconds);
+    fn class_metrics(&self, class: usize, aqm_queue: &AqmQueue, runs: &Runs, seconds: f64) -> ClassMetrics {
+        let counts = aqm_queue.queue.counts()[class].since(&aqm_queue.at_warmup[class]);
+        let sent = self.bits_sent(aqm_queue, &counts, |owner| owner.class == class);
+        let traffic = TrafficMetrics::new(&counts, &aqm_queue.delays[class], sent / seconds);
         let delivery = &self.deliveries.classes[class];
         let of_packets = (&delivery.delays, delivery.jitter);
         let completions = &delivery.completions;

@@ -13,7 +13,7 @@ const PIECE: usize = 1 << 10;
 
 /// `steps` values of mean 0 and variance 1 with this Hurst parameter; `None` if told to stop.
 pub(crate) fn fractional(steps: usize, hurst: f64, rng: &mut Stream, watch: &mut Watch) -> Option<Vec<f64>> {
-    // The covariances forth and back fill a circle; its transform holds the variances of independent waves.
+    // The covariances, forwards and backwards, fill a circle; its transform holds the variances of independent waves.
     let half = steps.next_power_of_two();
     let size = 2 * half;
     let mut waves = in_pieces(size, |k| Complex(covariance(k.min(size - k), hurst), 0.0), watch)?;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) class: u16,
-    pub(crate) forth: u32,
+    pub(crate) forward: u32,
     /// The codepoint of its packets.
     pub(crate) ecn: Ecn,
     /// When the first packet is sent; [`Time::MAX`] if none is.
@@ -51,7 +51,7 @@ impl Source {
     /// A flow of `entry`, whose kind is `udp` with codepoint `ecn`, active from `start` in a run until `end`; `None` if
     /// told to stop.
     pub(crate) fn new(
-        (class, forth): (u16, u32),
+        (class, forward): (u16, u32),
         entry: &Traffic,
         (udp, ecn): (&Udp, Ecn),
         (start, end): (Time, Time),
@@ -62,7 +62,7 @@ impl Source {
         let active = stop.min(end).since(start);
         let mut pattern = Pattern::new(udp, entry.packet_size, active, rng, watch)?;
         let start = pattern.first().map_or(Time::MAX, |gap| start + gap);
-        Some(Self { class, forth, ecn, start, stop, delivered: 0, delivered_at_warmup: 0, pattern })
+        Some(Self { class, forward, ecn, start, stop, delivered: 0, delivered_at_warmup: 0, pattern })
     }
 
     /// A packet with so many bytes of payload has reached the other end; whether this is before the end of the warm-up,

@@ -58,17 +58,17 @@ fn runs_are_of_a_flows_own_packets_and_bursts_of_anyones() {
 fn flows_that_have_a_number_one_after_the_other_are_told_apart() {
     let mut losses = losses();
     let ack = Ack { next: 1, ece: false, echo: Time::ZERO, blocks: [(0, 0); 3], delay: None };
-    let guest = |generation| Packet::ack(&ack, (1, generation), 0, 1, 40);
-    send(&mut losses, at(0), &guest(0));
+    let connection = |generation| Packet::ack(&ack, (1, generation), 0, 1, 40);
+    send(&mut losses, at(0), &connection(0));
     for generation in [0, 0, 1] {
-        losses.on_refusal(at(1), &guest(generation));
+        losses.on_refusal(at(1), &connection(generation));
     }
     let (classes, bursts) = losses.runs(at(9), std::iter::empty());
     assert_eq!((classes[1].counts(), bursts.counts()), (&[1, 1][..], &[0, 0, 1][..]));
     // Both are active, and both have lost.
     assert_eq!(losses.events.synchronisation(), Some(1.0));
-    send(&mut losses, at(150), &guest(2));
-    losses.on_refusal(at(150), &guest(2));
+    send(&mut losses, at(150), &connection(2));
+    losses.on_refusal(at(150), &connection(2));
     assert_eq!(losses.events.synchronisation(), Some((1.0 + 1.0 / 3.0) / 2.0));
 }
 

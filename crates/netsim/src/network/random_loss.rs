@@ -6,7 +6,7 @@ use scenario::model::Loss;
 
 /// What a link loses by chance.
 #[derive(Debug)]
-pub(crate) struct Lottery {
+pub(crate) struct RandomLoss {
     loss: Loss,
     bad: bool,
     rng: Stream,
@@ -14,7 +14,7 @@ pub(crate) struct Lottery {
     pub(crate) losses: u64,
 }
 
-impl Lottery {
+impl RandomLoss {
     pub(crate) const fn new(loss: Loss, rng: Stream) -> Self {
         Self { loss, bad: false, rng, losses: 0 }
     }
@@ -45,14 +45,14 @@ mod tests {
 
     /// Losses among a million packets, and the runs that they form.
     fn tried(loss: Loss) -> (f64, f64) {
-        let mut lottery = Lottery::new(loss, Stream::new(1, "test"));
+        let mut random_loss = RandomLoss::new(loss, Stream::new(1, "test"));
         let (mut runs, mut before) = (0u32, false);
         for _ in 0..1_000_000 {
-            let lost = lottery.loses();
+            let lost = random_loss.loses();
             runs += u32::from(lost && !before);
             before = lost;
         }
-        (lottery.losses as f64 / 1e6, lottery.losses as f64 / f64::from(runs))
+        (random_loss.losses as f64 / 1e6, random_loss.losses as f64 / f64::from(runs))
     }
 
     #[test]

@@ -58,16 +58,16 @@ fn a_lifetime_ends_what_is_produced_but_not_what_was_sent() {
 }
 
 #[test]
-fn what_guests_do_before_the_warm_up_is_left_out() {
+fn what_transient_flows_do_before_the_warm_up_is_left_out() {
     let traffic = format!("{SHORT}size = \"12345 B\"\ntcp = \"rfc5681\"\n");
     let mut scenario = scenario("180 s", "droptail", &traffic);
     let whole = run(&scenario, 1);
-    // All guests have left by 170 s: their counters must not come back.
+    // All transient flows have ended by 170 s: their counters must not return.
     scenario.general.warmup = Span::s(170);
     let after = &run(&scenario, 1).classes["short"];
     assert_eq!((after.totals.goodput, after.totals.timeouts, after.totals.retransmits), (0.0, 0, 0));
     assert_eq!(after.completed, whole.classes["short"].completed, "over the whole run");
-    // Half-way, the two parts make the whole; some guests are there at the time.
+    // Half-way, the two parts make the whole; some transient flows are open at the time.
     scenario.general.warmup = Span::s(20);
     let second = bytes(run(&scenario, 1).metrics.flows.goodput, 160.0);
     scenario.general.duration = Span::s(20);
@@ -258,9 +258,9 @@ fn transfers_have_sizes_of_their_own() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Any mix of guests over small buffers: no panic, nothing from nowhere, the same in slices.
+    /// Any mix of transient flows over small buffers: no panic, nothing from nowhere, the same in slices.
     #[test]
-    fn any_mix_of_guests_runs_and_conserves(
+    fn any_mix_of_transient_flows_runs_and_conserves(
         aqm in prop::sample::select(&["droptail", "red:ecn=true", "pi:q0=5", "lred:q0=3,beta=10"][..]),
         flavour in prop::sample::select(&["tahoe", "reno", "newreno", "sack"][..]),
         switches in proptest::collection::vec(any::<bool>(), 5),
@@ -301,7 +301,7 @@ proptest! {
 }
 
 #[test]
-fn a_paced_guest_that_has_sent_all_waits_for_nothing() {
+fn a_paced_transient_flow_that_has_sent_all_waits_for_nothing() {
     // The slot checks that when it is given back.
     let text = "duration = \"20 s\"\n[dumbbell]\nrate = \"1 Mbit/s\"\nbuffer = \"2 packets\"\ndelay = \"0 s\"\n\
                 [aqm]\nname = \"codel\"\n[[traffic]]\nname = \"x\"\nkind = \"short\"\narrival_rate = \"20 /s\"\n\
@@ -315,7 +315,7 @@ fn a_paced_guest_that_has_sent_all_waits_for_nothing() {
 }
 
 #[test]
-fn a_paced_guest_whose_application_stops_waits_for_nothing() {
+fn a_paced_transient_flow_whose_application_stops_waits_for_nothing() {
     // Its application takes back the segment that waits for the pace, as its time is over.
     let text = "duration = \"20 s\"\n[dumbbell]\nrate = \"1 Mbit/s\"\nbuffer = \"20 packets\"\n\
                 [[traffic]]\nname = \"x\"\nkind = \"short\"\narrival_rate = \"20 /s\"\n\
