@@ -11,7 +11,7 @@ use crate::flows::endpoints::Endpoints;
 use crate::measure::delivery::Deliveries;
 use crate::measure::probe::Probe;
 use crate::network::{Early, Network};
-use crate::packet::{Kind, Packet};
+use crate::packet::{Header, Kind, Packet};
 use crate::tcp::{Outbox, Profile, Segment};
 use aqm::unit::{Span, Time};
 use cpu_time::ThreadTime;
@@ -53,22 +53,16 @@ pub struct Simulation<P> {
 /// Puts a sender's segments on the network.
 pub(crate) struct Wire<'a, P> {
     network: &'a mut Network<P>,
-    flow: (u32, u16),
-    forward: u32,
-    class: u16,
+    /// The header of a packet without its size.
+    header: Header,
     profile: &'a Profile,
 }
 
 impl<P: Probe> Outbox for Wire<'_, P> {
     #[inline]
     fn send(&mut self, segment: Segment) {
-        let packet = Packet::data(
-            &segment,
-            self.flow,
-            self.forward,
-            self.class,
-            self.profile.size_of(segment.syn) as u16,
-        );
+        let size = self.profile.size_of(segment.syn) as u16;
+        let packet = Packet::data(&segment, Header { size, ..self.header });
         self.network.send(self.network.events.instant(), &packet);
     }
 }
@@ -221,10 +215,9 @@ impl<P: Probe> Simulation<P> {
         let flow = &self.endpoints.flows[index];
         let profile = &self.endpoints.profiles[usize::from(flow.profile)];
         let receiver = &mut self.endpoints.receivers[index];
-        let (generation, reverse, class) = (flow.generation, flow.reverse, flow.class);
-        let size = profile.header as u16;
+        let header = flow.header(packet.flow, flow.reverse, profile.header as u16);
         receiver.on_segment(now, profile, &segment, ce, |ack| {
-            self.network.send(early.at, &Packet::ack(&ack, (packet.flow, generation), reverse, class, size));
+            self.network.send(early.at, &Packet::ack(&ack, header));
         });
         if warming {
             self.endpoints.note_delivered(index);
@@ -247,15 +240,13 @@ impl<P: Probe> Simulation<P> {
                 if flow.generation != packet.generation {
                     return; // the connection is over
                 }
-                let (listens, generation, reverse, class) =
-                    (flow.listens, flow.generation, flow.reverse, flow.class);
+                let listens = flow.listens;
                 let profile = &self.endpoints.profiles[usize::from(flow.profile)];
+                let header = flow.header(packet.flow, flow.reverse, profile.header as u16);
                 let (segment, ce) = packet.segment();
                 let receiver = &mut self.endpoints.receivers[packet.flow as usize];
                 receiver.on_segment(now, profile, &segment, ce, |ack| {
-                    let ack =
-                        Packet::ack(&ack, (packet.flow, generation), reverse, class, profile.header as u16);
-                    self.network.send(self.network.events.instant(), &ack);
+                    self.network.send(self.network.events.instant(), &Packet::ack(&ack, header));
                 });
                 self.arm_ack_timer(packet.flow);
                 if listens {
@@ -291,11 +282,9 @@ impl<P: Probe> Simulation<P> {
         let flow = &mut self.endpoints.flows[index as usize];
         let profile = &self.endpoints.profiles[usize::from(flow.profile)];
         let sender = &mut self.endpoints.senders[index as usize];
-        let (forward, class) = (flow.forward, flow.class);
+        let header = flow.header(index, flow.forward, 0);
         let [before, _] = sender.deadlines();
-        let flow_and_generation = (index, flow.generation);
-        let mut wire =
-            Wire { network: &mut self.network, flow: flow_and_generation, forward, class, profile };
+        let mut wire = Wire { network: &mut self.network, header, profile };
         act(sender, now, profile, &mut wire);
         let [deadline, pace] = sender.deadlines();
         let events = &mut self.network.events;
@@ -361,11 +350,10 @@ impl<P: Probe> Simulation<P> {
         flow.ack_timer = Time::MAX;
         let receiver = &mut self.endpoints.receivers[index as usize];
         if receiver.deadline() <= now {
-            let (generation, reverse, class) = (flow.generation, flow.reverse, flow.class);
             let profile = &self.endpoints.profiles[usize::from(flow.profile)];
+            let header = flow.header(index, flow.reverse, profile.header as u16);
             receiver.on_timer(now, profile, |ack| {
-                let ack = Packet::ack(&ack, (index, generation), reverse, class, profile.header as u16);
-                self.network.send(self.network.events.instant(), &ack);
+                self.network.send(self.network.events.instant(), &Packet::ack(&ack, header));
             });
         }
         self.arm_ack_timer(index);
@@ -390,8 +378,9 @@ impl<P: Probe> Simulation<P> {
         // Packets without a gap, such as those of a frame, are handed over together.
         loop {
             let sent = source.send();
-            let (hop, class, ecn) = (source.forward, source.class, source.ecn);
-            let packet = Packet::datagram(now, index, hop, class, sent.size, ecn);
+            let (hop, class, size) = (source.forward, source.class, sent.size);
+            let packet =
+                Packet::datagram(now, Header { flow: index, generation: 0, hop, class, size }, source.ecn);
             match sent.gap {
                 Some(Span::ZERO) => {
                     self.network.send(self.network.events.instant(), &packet);

@@ -6,13 +6,20 @@ use crate::engine::watch::Watch;
 use crate::flows::flow::{Application, Class, Flow, Role, Snapshot};
 use crate::flows::short::Arrivals;
 use crate::flows::web::{Client, Site};
-use crate::network::route::Routes;
+use crate::network::route::{Paths, Routes};
 use crate::tcp::{Profile, Receiver, Sender};
-use crate::traffic::source::Source;
+use crate::traffic::source::{Setting, Source};
 use aqm::Bytes;
 use aqm::Uniform as _;
 use aqm::unit::{Span, Time};
 use scenario::model::{Kind, Tcp, Traffic};
+
+/// The part of a run's parameters that the endpoints need.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunParameters {
+    pub(crate) seed: u64,
+    pub(crate) end: Time,
+}
 
 /// All endpoints.
 #[derive(Debug, Default)]
@@ -44,19 +51,19 @@ pub(crate) struct Endpoints {
 }
 
 impl Endpoints {
-    /// The endpoints of all traffic in a run with this seed until `end`; `None` if told to stop.
+    /// The endpoints of all traffic in a run; `None` if the watch stops the set-up.
     pub(crate) fn new(
         traffic: &[Traffic],
         routes: &mut Routes<'_>,
-        (seed, end): (u64, Time),
+        run: RunParameters,
         watch: &mut Watch,
     ) -> Option<Self> {
         let mut endpoints = Self::default();
         for (class, entry) in traffic.iter().enumerate() {
             // Start times have a stream of their own: neither the AQM nor other traffic moves them.
-            let mut rng = Stream::new(seed, &format!("traffic.{}.start", entry.name));
+            let mut rng = Stream::new(run.seed, &format!("traffic.{}.start", entry.name));
             let starts = (0..entry.count).map(|_| Time::ZERO + entry.begin + rng.draw(&entry.start));
-            endpoints.add(class as u16, entry, starts, routes, (seed, end), watch)?;
+            endpoints.add(class as u16, entry, starts, routes, run, watch)?;
             endpoints.classes.push(Class::default());
         }
         endpoints.persistent = endpoints.flows.len();
@@ -70,12 +77,12 @@ impl Endpoints {
         entry: &Traffic,
         starts: impl Iterator<Item = Time>,
         routes: &mut Routes<'_>,
-        (seed, end): (u64, Time),
+        RunParameters { seed, end }: RunParameters,
         watch: &mut Watch,
     ) -> Option<()> {
         let mut paths = |i: usize| {
             let (from, to) = (entry.from[i % entry.from.len()], entry.to[i % entry.to.len()]);
-            (routes.path(from, to), routes.path(to, from))
+            Paths { forward: routes.path(from, to), reverse: routes.path(to, from) }
         };
         // A stream of its own, as for the start times: whether it is drawn from moves nothing else.
         let phases = |what: &str| Stream::new(seed, &format!("traffic.{}.{what}", entry.name));
@@ -128,8 +135,9 @@ impl Endpoints {
                 for (i, start) in starts.enumerate() {
                     watch.goes_on(1).then_some(())?;
                     let rng = Stream::new(seed, &format!("traffic.{}.{i}", entry.name));
-                    let path = paths(i).0;
-                    let source = Source::new((class, path), entry, (udp, *ecn), (start, end), rng, watch)?;
+                    let forward = paths(i).forward;
+                    let setting = Setting { class, forward, ecn: *ecn, start, end };
+                    let source = Source::new(setting, entry, udp, rng, watch)?;
                     self.sources.push(source);
                 }
             }

@@ -1,6 +1,8 @@
 //! A flow of TCP: its paths and timers, its role, and its counters.
 
 use crate::engine::event::{Key, NEVER};
+use crate::network::route::Paths;
+use crate::packet::Header;
 use aqm::unit::{Span, Time};
 use std::ops::{Add, Sub};
 
@@ -101,10 +103,19 @@ pub(crate) struct Times {
 
 impl Flow {
     /// A flow that has done nothing.
-    pub(crate) const fn new(class: u16, profile: u16, (forward, reverse): (u32, u32)) -> Self {
+    pub(crate) const fn new(class: u16, profile: u16, paths: Paths) -> Self {
+        let Paths { forward, reverse } = paths;
         let (generation, listens) = (0, false);
         let (due, timer, pace, ack_timer) = (NEVER, NEVER, Time::MAX, Time::MAX);
         Self { due, timer, pace, ack_timer, forward, reverse, class, profile, generation, listens }
+    }
+}
+
+impl Flow {
+    /// The header of its packets with `size` bytes on the path that starts at `hop`, where the flow has this number.
+    #[inline]
+    pub(crate) const fn header(&self, flow: u32, hop: u32, size: u16) -> Header {
+        Header { flow, generation: self.generation, hop, class: self.class, size }
     }
 }
 

@@ -4,6 +4,7 @@
 //! network does to the flows.
 
 use crate::engine::rng::Stream;
+use crate::network::route::Paths;
 use aqm::unit::{Span, Time};
 use scenario::model::{Extent, Short, Traffic};
 
@@ -15,7 +16,7 @@ pub(crate) struct Arrivals {
     law: Short,
     stop: Time,
     /// The pairs of paths, used in turn.
-    paths: Vec<(u32, u32)>,
+    paths: Vec<Paths>,
     number: usize,
     gaps: Stream,
     extents: Stream,
@@ -24,7 +25,7 @@ pub(crate) struct Arrivals {
 /// A flow that arrives.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Arrival {
-    pub(crate) paths: (u32, u32),
+    pub(crate) paths: Paths,
     pub(crate) amount: Amount,
 }
 
@@ -44,7 +45,7 @@ impl Arrivals {
         entry: &Traffic,
         law: &Short,
         seed: u64,
-        paths: impl FnMut(usize) -> (u32, u32),
+        paths: impl FnMut(usize) -> Paths,
     ) -> Self {
         let (from, to) = (entry.from.len(), entry.to.len());
         let stream = |what| Stream::new(seed, &format!("traffic.{}.{what}", entry.name));
@@ -103,7 +104,10 @@ mod tests {
             stop: Some(Span::s(1)),
             kind: Kind::Short(Tcp::default(), law.clone()),
         };
-        Arrivals::new(0, 0, &entry, &law, seed, |i| ((i % from) as u32, (i % to) as u32))
+        Arrivals::new(0, 0, &entry, &law, seed, |i| Paths {
+            forward: (i % from) as u32,
+            reverse: (i % to) as u32,
+        })
     }
 
     #[test]
@@ -111,7 +115,8 @@ mod tests {
         let mut arrivals = arrivals(Extent::Size(Law::Fixed(Bytes(7))), 2, 3, 1);
         let found: Vec<_> = (0..8).map(|_| arrivals.arrive(Time::ZERO).unwrap()).collect();
         assert!(found.iter().all(|arrival| arrival.amount == Amount::Size(7)));
-        let paths: Vec<_> = found.iter().map(|arrival| arrival.paths).collect();
+        let paths: Vec<_> =
+            found.iter().map(|arrival| (arrival.paths.forward, arrival.paths.reverse)).collect();
         assert_eq!(paths, [(0, 0), (1, 1), (0, 2), (1, 0), (0, 1), (1, 2), (0, 0), (1, 1)]);
     }
 

@@ -71,8 +71,11 @@ mod tests {
     use super::*;
     use crate::engine::rng::Stream;
     use crate::flows::flow::Class;
+    use crate::network::route::Paths;
     use aqm::Bytes;
     use scenario::model::Tcp;
+
+    const PATHS: Paths = Paths { forward: 0, reverse: 0 };
 
     #[test]
     fn a_slot_is_used_again_by_another_generation_and_its_counters_stay_with_the_class() {
@@ -81,7 +84,7 @@ mod tests {
         let tcp = Tcp { handshake: false, ..Tcp::default() };
         endpoints.add_profile(&tcp, Bytes(500), Stream::new(1, "tick"));
         let short = Application::new(Role::Short, 0, Time::ZERO);
-        let transient = |class| Flow::new(class, 0, (0, 0));
+        let transient = |class| Flow::new(class, 0, PATHS);
         let (first, second) = (endpoints.open(transient(0), short), endpoints.open(transient(1), short));
         assert_eq!((first, second), (0, 1));
         endpoints.flows[0].timer = 5;
@@ -113,7 +116,7 @@ mod tests {
         endpoints.classes.push(Class::default());
         let tcp = Tcp { handshake: false, delayed_ack_of_repeat: true, ..Tcp::default() };
         endpoints.add_profile(&tcp, Bytes(500), Stream::new(1, "tick"));
-        endpoints.open(Flow::new(0, 0, (0, 0)), Application::new(Role::Short, 0, Time::ZERO));
+        endpoints.open(Flow::new(0, 0, PATHS), Application::new(Role::Short, 0, Time::ZERO));
         let segment = crate::tcp::Segment {
             seq: 1,
             syn: false,

@@ -16,6 +16,7 @@
 //! in which it asks: the sequence does not depend on the network.
 
 use crate::engine::rng::Stream;
+use crate::network::route::Paths;
 use crate::tcp::Profile;
 use aqm::unit::{Span, Time};
 use scenario::model::{Traffic, Web};
@@ -36,9 +37,8 @@ pub(crate) struct Site {
 pub(crate) struct Client {
     /// Which of the sites.
     pub(crate) site: u16,
-    /// The paths to the client and to the server.
-    pub(crate) down: u32,
-    pub(crate) up: u32,
+    /// The paths of the objects: forward to the client, in reverse to the server.
+    pub(crate) paths: Paths,
     rng: Stream,
     /// The connections of the session, in the order in which they were opened.
     pub(crate) connections: Vec<Connection>,
@@ -119,8 +119,8 @@ impl Connection {
 }
 
 impl Client {
-    pub(crate) const fn new(site: u16, (down, up): (u32, u32), rng: Stream) -> Self {
-        Self { site, down, up, rng, connections: Vec::new(), unasked: 0, missing: 0, first: None }
+    pub(crate) const fn new(site: u16, paths: Paths, rng: Stream) -> Self {
+        Self { site, paths, rng, connections: Vec::new(), unasked: 0, missing: 0, first: None }
     }
 
     /// How long it thinks.
@@ -193,7 +193,7 @@ mod tests {
 
     /// A client with its connections open.
     fn client(site: &Site) -> Client {
-        let mut client = Client::new(0, (0, 1), Stream::new(1, "client"));
+        let mut client = Client::new(0, Paths { forward: 0, reverse: 1 }, Stream::new(1, "client"));
         client.begin(site);
         client.connections =
             (0..u32::from(site.connections())).map(|i| Connection::new(2 * i, 2 * i + 1)).collect();

@@ -118,6 +118,7 @@ impl Jitter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Header;
     use crate::tcp::Segment;
     use scenario::model::Ecn;
 
@@ -126,7 +127,7 @@ mod tests {
     }
 
     fn datagram(sent: Time, flow: u32) -> Packet {
-        Packet::datagram(sent, flow, 0, 1, 500, Ecn::None)
+        Packet::datagram(sent, Header { flow, generation: 0, hop: 0, class: 1, size: 500 }, Ecn::None)
     }
 
     #[test]
@@ -163,7 +164,7 @@ mod tests {
                 push: false,
                 sent: at(sent),
             };
-            Packet::data(&segment, (3, generation), 0, 0, 500)
+            Packet::data(&segment, Header { flow: 3, generation, hop: 0, class: 0, size: 500 })
         };
         // The second connection has no handshake.
         for (generation, seq, sent, delay) in [(0, 0, 0, 10), (0, 1, 20, 30), (0, 2, 40, 31), (1, 1, 120, 50)]

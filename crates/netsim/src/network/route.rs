@@ -70,6 +70,22 @@ impl Hop {
     }
 }
 
+/// Where the two paths of a connection start among the hops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Paths {
+    /// From its sender to its receiver.
+    pub(crate) forward: u32,
+    /// From its receiver to its sender.
+    pub(crate) reverse: u32,
+}
+
+impl Paths {
+    /// The paths of a connection in the other direction.
+    pub(crate) const fn reversed(self) -> Self {
+        Self { forward: self.reverse, reverse: self.forward }
+    }
+}
+
 /// All paths in use, one after the other, each ended by [`END`].
 #[derive(Debug)]
 pub(crate) struct Routes<'a> {

@@ -122,12 +122,12 @@ impl<P: Probe> Simulation<P> {
         }
         client.begin(site);
         let (class, requests, objects) = (site.class, site.requests, site.objects);
-        let (up, down) = (client.up, client.down);
+        let paths = client.paths;
         for connection in 0..site.connections() {
             let asks = Application::new(Role::Requests { client: number, connection }, 0, Time::MAX);
-            let requests = self.endpoints.open(Flow::new(class, requests, (up, down)), asks);
+            let requests = self.endpoints.open(Flow::new(class, requests, paths.reversed()), asks);
             let answers = Application::new(Role::Objects { client: number, connection }, 0, Time::MAX);
-            let objects = self.endpoints.open(Flow::new(class, objects, (down, up)), answers);
+            let objects = self.endpoints.open(Flow::new(class, objects, paths), answers);
             let client = &mut self.endpoints.clients[number as usize];
             client.connections.push(Connection::new(requests, objects));
             self.with_sender(requests, |sender, now, profile, out| sender.on_start(now, profile, out));

@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::engine::event::{Event, Events};
 use crate::engine::watch::Watch;
-use crate::flows::endpoints::Endpoints;
+use crate::flows::endpoints::{Endpoints, RunParameters};
 use crate::measure::delivery::Deliveries;
 use crate::measure::probe::Probe;
 use crate::network::Network;
@@ -39,7 +39,8 @@ impl<P: Probe> Simulation<P> {
         let started = ThreadTime::now();
         let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
         let end = Time::ZERO + scenario.general.duration;
-        let endpoints = Endpoints::new(&scenario.traffic, &mut routes, (seed, end), &mut watch)?;
+        let endpoints =
+            Endpoints::new(&scenario.traffic, &mut routes, RunParameters { seed, end }, &mut watch)?;
         let mut network = Network::new(&scenario, routes, seed, probe, ahead, watch);
         schedule(&mut network.events, &endpoints, &scenario);
         Some(Self {

@@ -23,7 +23,8 @@ fn sum(counts: &[Counts]) -> Counts {
 fn flow_metrics(
     endpoints: &Endpoints,
     class: Option<u16>,
-    (delays, jitter): (&Delays, Jitter),
+    delays: &Delays,
+    jitter: Jitter,
     seconds: f64,
 ) -> FlowMetrics {
     let wanted = |of: u16| class.is_none_or(|class| class == of);
@@ -82,7 +83,7 @@ impl<P: Probe> Simulation<P> {
                 continue;
             };
             let (runs, bursts) = aqm_queue.losses.runs(self.end, aqm_queue.queue.waiting());
-            let metrics = self.link_metrics(i, aqm_queue, (&Runs::sum(&runs), &bursts), seconds);
+            let metrics = self.link_metrics(i, aqm_queue, &Runs::sum(&runs), &bursts, seconds);
             let said = &self.scenario.links[i];
             let name = &said.name;
             for (lane, of_lane) in said.lanes().iter().enumerate() {
@@ -108,7 +109,7 @@ impl<P: Probe> Simulation<P> {
             seed: self.seed,
             metrics: Metrics {
                 link,
-                flows: flow_metrics(&self.endpoints, None, (&delays, jitter), seconds),
+                flows: flow_metrics(&self.endpoints, None, &delays, jitter, seconds),
                 response_time,
                 drops_elsewhere,
             },
@@ -131,7 +132,8 @@ impl<P: Probe> Simulation<P> {
         &self,
         i: usize,
         aqm_queue: &AqmQueue,
-        (runs, bursts): (&Runs, &Runs),
+        runs: &Runs,
+        bursts: &Runs,
         seconds: f64,
     ) -> LinkMetrics {
         let counts = sum(aqm_queue.queue.counts()).since(&sum(&aqm_queue.at_warmup));
@@ -188,7 +190,6 @@ impl<P: Probe> Simulation<P> {
         let sent = self.bits_sent(aqm_queue, &counts, |owner| owner.class == class);
         let traffic = TrafficMetrics::new(&counts, &aqm_queue.delays[class], sent / seconds);
         let delivery = &self.deliveries.classes[class];
-        let of_packets = (&delivery.delays, delivery.jitter);
         let completions = &delivery.completions;
         let percentile = completions.percentile();
         let done = &self.endpoints.classes[class];
@@ -197,7 +198,13 @@ impl<P: Probe> Simulation<P> {
             flows: self.scenario.traffic[class].count,
             traffic,
             loss_run_mean: runs.mean(),
-            totals: flow_metrics(&self.endpoints, Some(class as u16), of_packets, seconds),
+            totals: flow_metrics(
+                &self.endpoints,
+                Some(class as u16),
+                &delivery.delays,
+                delivery.jitter,
+                seconds,
+            ),
             started: done.started
                 + sources.filter(|source| source.start < source.stop.min(self.end)).count() as u64,
             completed: completions.count(),

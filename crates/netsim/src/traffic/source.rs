@@ -27,6 +27,19 @@ pub(crate) struct Source {
     pattern: Pattern,
 }
 
+/// Where and when a source may send.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setting {
+    pub(crate) class: u16,
+    /// Where its path starts among the hops.
+    pub(crate) forward: u32,
+    pub(crate) ecn: Ecn,
+    /// When it is active first.
+    pub(crate) start: Time,
+    /// The end of the run.
+    pub(crate) end: Time,
+}
+
 /// When packets are sent, and how large.
 #[derive(Debug)]
 enum Pattern {
@@ -48,16 +61,15 @@ pub(crate) struct Sent {
 }
 
 impl Source {
-    /// A flow of `entry`, whose kind is `udp` with codepoint `ecn`, active from `start` in a run until `end`; `None` if
-    /// told to stop.
+    /// A flow of `entry`, whose kind is `udp`; `None` if the watch stops the set-up.
     pub(crate) fn new(
-        (class, forward): (u16, u32),
+        setting: Setting,
         entry: &Traffic,
-        (udp, ecn): (&Udp, Ecn),
-        (start, end): (Time, Time),
+        udp: &Udp,
         rng: Stream,
         watch: &mut Watch,
     ) -> Option<Self> {
+        let Setting { class, forward, ecn, start, end } = setting;
         let stop = entry.stop.map_or(Time::MAX, |stop| Time::ZERO + stop);
         let active = stop.min(end).since(start);
         let mut pattern = Pattern::new(udp, entry.packet_size, active, rng, watch)?;
@@ -91,8 +103,8 @@ impl Pattern {
             Udp::Poisson(rate) => Self::Poisson { size, mean: 1.0 / rate.packets(packet), rng },
             Udp::Fgn { rate, hurst, deviation, step } => {
                 let mean = rate.packets(packet);
-                let law = (mean, mean * deviation, *hurst);
-                Self::Noise(Noise::new(size, law, *step, active, rng, watch)?)
+                let law = RateLaw { mean, deviation: mean * deviation, hurst: *hurst, step: *step };
+                Self::Noise(Noise::new(size, &law, active, rng, watch)?)
             }
             Udp::Trace(arrivals) => Self::Trace { arrivals: arrivals.clone(), next: 0 },
             Udp::Frames { interval, size: frame, key_every, key_size } => Self::Frames(Frames {
@@ -191,15 +203,18 @@ struct Noise {
     last: Time,
 }
 
+/// The distribution of the rates, in packets per second, and how long each holds.
+#[derive(Clone, Copy, Debug)]
+struct RateLaw {
+    mean: f64,
+    deviation: f64,
+    hurst: f64,
+    step: Span,
+}
+
 impl Noise {
-    fn new(
-        size: u16,
-        (mean, deviation, hurst): (f64, f64, f64),
-        step: Span,
-        active: Span,
-        mut rng: Stream,
-        watch: &mut Watch,
-    ) -> Option<Self> {
+    fn new(size: u16, law: &RateLaw, active: Span, mut rng: Stream, watch: &mut Watch) -> Option<Self> {
+        let RateLaw { mean, deviation, hurst, step } = *law;
         // Flows that start together do not send their first packets together.
         let due = 1.0 - rng.uniform();
         let steps = active.nanos().div_ceil(step.nanos()) as usize;
@@ -280,8 +295,8 @@ mod tests {
         let (start, end) = (Time::ZERO + entry.begin, Time::ZERO + Span::s(seconds));
         let rng = Stream::new(1, "traffic.x.0");
         let mut watch = Watch::default();
-        let mut source =
-            Source::new((0, 0), entry, (udp, *ecn), (start, end), rng, &mut watch).expect("nobody stops it");
+        let setting = Setting { class: 0, forward: 0, ecn: *ecn, start, end };
+        let mut source = Source::new(setting, entry, udp, rng, &mut watch).expect("nobody stops it");
         let (mut packets, mut now) = (Vec::new(), source.start);
         while now < source.stop.min(end) {
             let sent = source.send();

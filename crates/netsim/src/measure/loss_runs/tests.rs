@@ -1,6 +1,7 @@
 //! What is counted of losses, fate by fate.
 
 use super::*;
+use crate::packet::Header;
 use crate::tcp::Ack;
 use scenario::model::Ecn;
 
@@ -10,7 +11,8 @@ fn at(ms: u64) -> Time {
 
 /// A datagram of flow `flow`, whose class is its number too.
 fn packet(flow: u32) -> Packet {
-    Packet::datagram(Time::ZERO, flow, 0, flow as u16, 500, Ecn::None)
+    let header = Header { flow, generation: 0, hop: 0, class: flow as u16, size: 500 };
+    Packet::datagram(Time::ZERO, header, Ecn::None)
 }
 
 fn losses() -> Losses {
@@ -58,7 +60,8 @@ fn runs_are_of_a_flows_own_packets_and_bursts_of_anyones() {
 fn flows_that_have_a_number_one_after_the_other_are_told_apart() {
     let mut losses = losses();
     let ack = Ack { next: 1, ece: false, echo: Time::ZERO, blocks: [(0, 0); 3], delay: None };
-    let connection = |generation| Packet::ack(&ack, (1, generation), 0, 1, 40);
+    let header = Header { flow: 1, generation: 0, hop: 0, class: 1, size: 40 };
+    let connection = |generation| Packet::ack(&ack, Header { generation, ..header });
     send(&mut losses, at(0), &connection(0));
     for generation in [0, 0, 1] {
         losses.on_refusal(at(1), &connection(generation));
