@@ -1,10 +1,13 @@
 //! The network: links, queues with an AQM, the paths over them, and how a packet travels.
 
 pub(crate) mod ahead;
+pub(crate) mod aqm_queue;
 pub(crate) mod ledger;
 pub(crate) mod link;
+mod ns2_transmitter;
 mod random_loss;
 pub(crate) mod route;
+mod service;
 mod transit;
 
-pub(crate) use transit::{Early, Network};
+pub(crate) use transit::Network;

@@ -52,6 +52,9 @@ pub(crate) enum Event {
 /// it is put in.
 pub(crate) type Key = u128;
 
+/// The slot of what has no place on the event list.
+pub(crate) const NO_SLOT: usize = usize::MAX;
+
 /// Later than every event.
 pub(crate) const NEVER: Key = Key::MAX;
 const SLOT_BITS: u32 = 20;

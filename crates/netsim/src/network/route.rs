@@ -145,10 +145,8 @@ impl<'a> Routes<'a> {
         feeders.into_iter().map(|feeder| feeder.filter(|&link| link != UNKNOWN)).collect()
     }
 
-    /// All hops of all paths, for an engine that works ahead as planned. On the double clock each hop has its place in
-    /// the order of what happens at one instant, and no link takes packets over from another.
+    /// All hops of all paths, for an engine that works ahead as planned.
     pub(crate) fn into_hops(self, clock: Clock, plan: &Plan) -> Vec<Hop> {
-        let feeders = self.feeders();
         let mut node = 0;
         let mut hop = |number: u32| {
             if number == END {
@@ -157,15 +155,11 @@ impl<'a> Routes<'a> {
             let i = number as usize;
             let link = &self.links[i];
             node = link.to;
-            let ahead = plan.links[i];
-            // What one link feeds takes over what that one sends. A rate that changes is known at its time.
-            let may_chain =
-                clock == Clock::Integer && link.changes.is_empty() && (ahead || link.aqm.is_none());
             let flags = [
                 (AQM, link.aqm.is_some()),
-                (CHAINED, may_chain && feeders[i].is_some()),
+                (CHAINED, plan.takes_over[i]),
                 (LOSSY, link.loss.is_some()),
-                (AHEAD, ahead),
+                (AHEAD, plan.links[i]),
                 (NS2, clock == Clock::Double),
             ];
             Hop(flags.iter().filter(|(_, set)| *set).fold(number, |hop, (flag, _)| hop | flag))
@@ -177,6 +171,7 @@ impl<'a> Routes<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::ahead::takes_over;
     use aqm::unit::{Bytes, Limit, Rate, Span};
     use scenario::Law;
 
@@ -214,7 +209,8 @@ mod tests {
         routes.path(0, 4);
         routes.path(1, 4);
         assert_eq!(routes.feeders(), [None, None, None, Some(2)]);
-        let plan = Plan { links: vec![false; 4], nodes: vec![false; 5] };
+        let takes_over = takes_over(Clock::Integer, &links, &[false; 4], &routes.feeders());
+        let plan = Plan { links: vec![false; 4], nodes: vec![false; 5], takes_over };
         let hops = routes.into_hops(Clock::Integer, &plan);
         assert!(hops[2].is_chained() && hops[2].link() == 3 && hops[3].is_end());
     }

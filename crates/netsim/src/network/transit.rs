@@ -6,27 +6,28 @@ use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
 use crate::engine::event::{Event, Events, NEVER};
 use crate::engine::watch::Watch;
 use crate::measure::probe::Probe;
-use crate::network::ahead::Plan;
+use crate::network::ahead::{self, Due, Early, Plan};
+use crate::network::aqm_queue::AqmQueue;
 use crate::network::ledger::Ledger;
-use crate::network::link::{AqmQueue, Flight, Link};
+use crate::network::link::{Flight, Link, Transmission};
 use crate::network::route::{Hop, Routes};
 use crate::packet::Packet;
 use aqm::queue::Frame as _;
 use aqm::unit::Time;
 use scenario::Scenario;
 
-/// A packet may be delivered before its time: when it arrives, and whether it was marked on its last links.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Early {
-    pub(crate) at: Instant,
-    pub(crate) marked: bool,
+/// When a packet was sent over a link or by a host, and when it arrives.
+#[derive(Clone, Copy)]
+struct Passage {
+    sent: Instant,
+    arrival: Instant,
 }
 
-/// What a link that works ahead says of a packet that it lets in: when its transmission starts, when it is at the other
-/// end, and whether it was marked.
-struct Journey {
-    start: Instant,
-    arrival: Instant,
+/// The next hop of a packet on its path, and whether the packet was marked since it was last put down: the packet itself
+/// is written only where it is put down.
+#[derive(Clone, Copy)]
+struct Next {
+    hop: u32,
     marked: bool,
 }
 
@@ -65,10 +66,9 @@ impl<P: Probe> Network<P> {
                 number += 1;
                 let observed = i == scenario.observed;
                 let mut aqm_queue = AqmQueue::new(link, aqm, scenario, seed, number - 1, delay, observed);
-                if may_work_ahead
-                    && crate::network::ahead::link_may(link, aqm_queue.queue.algorithm().is_final())
-                {
-                    aqm_queue.work_ahead(Time::ZERO + scenario.general.warmup);
+                if may_work_ahead && ahead::may_work_ahead(link, aqm_queue.queue.algorithm().is_final()) {
+                    let warmup = Time::ZERO + scenario.general.warmup;
+                    aqm_queue.ahead = Some(Due::new(aqm_queue.queue.period(), warmup));
                 }
                 Box::new(aqm_queue)
             });
@@ -76,9 +76,13 @@ impl<P: Probe> Network<P> {
         }
         let works_ahead =
             |link: &Link| link.aqm_queue.as_ref().is_some_and(|aqm_queue| aqm_queue.ahead.is_some());
-        let plan = may_work_ahead
-            .then(|| Plan::new(scenario, links.iter().map(works_ahead).collect(), routes.paths()));
-        let hops = routes.into_hops(scenario.clock, &plan.unwrap_or_else(|| Plan::none(scenario)));
+        let feeders = routes.feeders();
+        let plan = if may_work_ahead {
+            Plan::new(scenario, links.iter().map(works_ahead).collect(), routes.paths(), &feeders)
+        } else {
+            Plan::none(scenario, &feeders)
+        };
+        let hops = routes.into_hops(scenario.clock, &plan);
         let slots = assign_slots(&mut links, &hops);
         let end = scenario.clock.instant(Time::ZERO + scenario.general.duration);
         let events = Events::new(scenario.clock, slots);
@@ -139,22 +143,21 @@ impl<P: Probe> Network<P> {
     }
 
     /// Hands a packet to the next link of its path, at the present or ahead of it: the packet enters the link, and
-    /// those after it as far as they take packets over. Tells of a packet that may be delivered before its time.
+    /// those after it as far as they take packets over. Returns whether the packet may be delivered before its time.
     #[inline]
     fn forward_at(&mut self, at: Instant, packet: &Packet) -> Option<Early> {
-        self.enter((at, at), None, packet.hop, packet)
+        self.enter(Passage { sent: at, arrival: at }, None, packet.hop, packet)
     }
 
-    /// A packet comes at `at`, sent at `since` by link number `from` or a host, to the link of hop number `next` of its
-    /// path.
-    // The packet's own number is out of date: it is written only where the packet is put down.
+    /// A packet, sent by link number `from` or a host, comes to the link of hop number `next` of its path.
     fn enter(
         &mut self,
-        (mut at, mut since): (Instant, Instant),
+        passage: Passage,
         mut from: Option<usize>,
         mut next: u32,
         packet: &Packet,
     ) -> Option<Early> {
+        let Passage { sent: mut since, arrival: mut at } = passage;
         let mut marked = false;
         let mut hop = self.hops[next as usize];
         loop {
@@ -174,14 +177,14 @@ impl<P: Probe> Network<P> {
                     return None;
                 }
                 if hop.works_ahead() {
-                    let journey = self.enqueue_ahead(i, at, next, packet)?;
+                    let journey = self.enqueue_ahead(i, at, &packet.at_hop(next, false))?;
                     (since, at) = (journey.start, journey.arrival);
                     marked |= journey.marked;
                 } else if hop.has_aqm() {
                     self.enqueue(i, packet.at_hop(next, marked));
                     return None;
                 } else if self.events.clock == Clock::Double {
-                    self.queue_as_ns2(i, (next, marked), packet);
+                    self.queue_as_ns2(i, Next { hop: next, marked }, packet);
                     return None;
                 } else {
                     at = self.accept(i, at, packet)?;
@@ -195,7 +198,7 @@ impl<P: Probe> Network<P> {
                 return Some(Early { at, marked });
             }
             if hop.is_end() || !hop.is_chained() {
-                self.launch(i, (at, since), (next, marked), packet);
+                self.launch(i, Passage { sent: since, arrival: at }, Next { hop: next, marked }, packet);
                 return None;
             }
         }
@@ -242,15 +245,15 @@ impl<P: Probe> Network<P> {
         }
     }
 
-    /// A plain link takes in a packet on the double clock; after it comes hop number `next`.
+    /// A plain link takes in a packet on the double clock.
     #[inline(never)]
-    fn queue_as_ns2(&mut self, i: usize, next: (u32, bool), packet: &Packet) {
+    fn queue_as_ns2(&mut self, i: usize, next: Next, packet: &Packet) {
         let now = self.events.current();
         let link = &mut self.links[i];
         if !link.ns2.is_busy(now) {
             self.send_as_ns2(i, next, packet);
         } else {
-            match link.wait(packet.at_hop(next.0, next.1)) {
+            match link.ns2.wait(packet.at_hop(next.hop, next.marked), link.limit, link.wire.overhead) {
                 None => self.refuse(i, self.events.instant(), packet),
                 Some(0) => {
                     self.events.put(self.links[i].ns2.ready, Event::Ready(i as u32));
@@ -262,17 +265,18 @@ impl<P: Probe> Network<P> {
 
     /// A plain link begins to send a packet on the double clock.
     #[inline]
-    fn send_as_ns2(&mut self, i: usize, next: (u32, bool), packet: &Packet) {
+    fn send_as_ns2(&mut self, i: usize, next: Next, packet: &Packet) {
         let now = self.events.instant();
-        let (sent, arrival) = self.links[i].wire.send(now, u32::from(packet.size));
-        self.launch(i, (arrival, now), next, packet);
+        let Transmission { sent, arrival } = self.links[i].wire.send(now, u32::from(packet.size));
+        self.launch(i, Passage { sent: now, arrival }, next, packet);
         self.links[i].ns2.ready = self.events.key(sent, now);
     }
 
     /// A plain link is free on the double clock: it sends the next packet.
     fn send_next_as_ns2(&mut self, i: usize) {
-        let (packet, more) = self.links[i].next();
-        self.send_as_ns2(i, (packet.hop, false), &packet);
+        let link = &mut self.links[i];
+        let (packet, more) = link.ns2.next(link.wire.overhead);
+        self.send_as_ns2(i, Next { hop: packet.hop, marked: false }, &packet);
         if more {
             self.events.put(self.links[i].ns2.ready, Event::Ready(i as u32));
         }
@@ -288,22 +292,16 @@ impl<P: Probe> Network<P> {
         lost
     }
 
-    /// Puts a packet on a link's line; after it comes hop number `next`.
+    /// Puts a packet on a link's line.
     #[inline(always)]
-    fn launch(
-        &mut self,
-        link: usize,
-        (arrival, since): (Instant, Instant),
-        (next, marked): (u32, bool),
-        packet: &Packet,
-    ) {
-        let arrival = self.events.key(arrival, since);
+    fn launch(&mut self, link: usize, passage: Passage, next: Next, packet: &Packet) {
+        let arrival = self.events.key(passage.arrival, passage.sent);
         let link = &mut self.links[link];
         let flight = link.line.push_place();
         flight.arrival = arrival;
         flight.packet = *packet;
-        flight.packet.hop = next;
-        if marked {
+        flight.packet.hop = next.hop;
+        if next.marked {
             flight.packet.mark();
         }
         if link.line.len() == 1 {
@@ -313,7 +311,7 @@ impl<P: Probe> Network<P> {
 }
 
 /// Gives a slot on the event list to the head of each line that a packet may be on, then to the transmitters and timers
-/// of links with an AQM; tells what the event of each is. All are in the order of the links: so of what two links send at
+/// of links with an AQM; returns the event of each. All are in the order of the links: so of what two links send at
 /// one instant, the first link's comes first, whether they work ahead or not.
 fn assign_slots(links: &mut [Link], hops: &[Hop]) -> Vec<Event> {
     let mut has_line = vec![false; links.len()];

@@ -11,7 +11,7 @@ use crate::measure::results::{
     LinkMetrics, Metrics, Results, TrafficMetrics,
 };
 use crate::measure::stats::Delays;
-use crate::network::link::AqmQueue;
+use crate::network::aqm_queue::AqmQueue;
 use aqm::queue::Counts;
 use std::collections::BTreeMap;
 
