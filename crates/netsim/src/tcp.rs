@@ -3,6 +3,7 @@
 //! does; segment 0 is the SYN where there is a handshake.
 
 pub mod classic;
+pub mod congestion;
 mod ends;
 mod profile;
 pub mod rack;

@@ -155,8 +155,8 @@ impl Endpoints {
     pub(crate) fn sender(&mut self, profile: u16, payload: u64) -> Sender {
         let i = usize::from(profile);
         let profile = &self.profiles[i];
-        let part = if profile.tick_phase { self.phases[i].uniform() } else { 0.0 };
-        Sender::new(profile, profile.segments(payload), Span::from_secs(profile.tick.secs() * part))
+        let part = if profile.tcp.tick_phase { self.phases[i].uniform() } else { 0.0 };
+        Sender::new(profile, profile.segments(payload), Span::from_secs(profile.tcp.tick.secs() * part))
     }
 
     /// Makes room for so many flows, and for no more: there may be very many.

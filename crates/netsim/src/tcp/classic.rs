@@ -1,6 +1,5 @@
 //! Classic senders and their receiver, as in ns-2 and the RFCs up to 6675: Tahoe, Reno, NewReno, SACK.
 
-pub mod congestion;
 pub mod receiver;
 pub mod rtt;
 pub mod scoreboard;

@@ -1,6 +1,7 @@
 //! The two ends of a connection: classic, as in ns-2 and the RFCs up to 6675, or of today, as in Linux.
 
-use super::classic::{self, receiver, scoreboard, sender};
+use super::classic::{receiver, scoreboard, sender};
+use super::congestion::Control;
 use super::{Ack, Outbox, Profile, Segment, rack};
 use aqm::unit::{Span, Time};
 use scenario::model::{Flavour, Tcp};
@@ -42,7 +43,7 @@ impl Sender {
     /// A sender that has `segments` of data to send; a classic one's clock ticked last `tick_phase` before time zero.
     #[must_use]
     pub fn new(profile: &Profile, segments: u32, tick_phase: Span) -> Self {
-        match profile.flavour {
+        match profile.tcp.flavour {
             Flavour::Rack => Self::Rack(Box::new(rack::Sender::new(profile, segments))),
             _ => Self::Classic(sender::Sender::new(profile, segments, tick_phase)),
         }
@@ -142,7 +143,7 @@ impl Receiver {
     /// Before anything arrived.
     #[must_use]
     pub fn new(profile: &Profile) -> Self {
-        match profile.flavour {
+        match profile.tcp.flavour {
             Flavour::Rack => Self::Rack(Box::new(rack::receiver::Receiver::new(profile.first()))),
             _ => Self::Classic(receiver::Receiver::new(profile.first())),
         }
@@ -199,9 +200,9 @@ pub fn bytes_on_heap(tcp: &Tcp) -> u64 {
     let bytes = match tcp.flavour {
         Flavour::Rack => {
             let ends = size_of::<rack::Sender>() + size_of::<rack::receiver::Receiver>();
-            ends + rack::congestion::Control::bytes(tcp.congestion)
+            ends + Control::bytes(tcp)
         }
-        _ => board + size_of::<receiver::Beyond>() + classic::congestion::Control::bytes(tcp),
+        _ => board + size_of::<receiver::Beyond>() + Control::bytes(tcp),
     };
     bytes as u64
 }

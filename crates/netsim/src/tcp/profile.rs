@@ -1,59 +1,30 @@
 //! A connection's parameters in the form in which the ends use them.
 
-use super::rack;
 use super::segment::MOST_BLOCKS;
-use aqm::unit::Span;
-use scenario::model::{Congestion, Flavour, HEADER, Halved, LimitedTransmit, RtoFloor, SackRecovery, Tcp};
+use scenario::model::{Flavour, HEADER, Tcp};
 
 /// A connection's parameters as sender and receiver use them: shared by all flows of a traffic entry.
 #[derive(Clone, Debug)]
-#[allow(missing_docs, reason = "each is the parameter of the same name in scenario::model::Tcp")]
 pub struct Profile {
-    pub flavour: Flavour,
+    /// The parameters as the scenario has them. Where a field below has the name of one of them, that field counts.
+    pub tcp: Tcp,
     /// Whether ACKs carry SACK blocks.
     pub sack: bool,
-    pub sack_recovery: SackRecovery,
+    /// SACK blocks that an ACK has room for.
     pub sack_blocks: usize,
-    pub delayed_ack: bool,
-    pub delayed_ack_timeout: Span,
-    pub delayed_ack_of_repeat: bool,
-    pub max_window: u32,
+    /// The congestion window at the start, in segments.
     pub initial_window: u32,
+    /// The slow-start threshold at the start, in segments.
     pub initial_ssthresh: u32,
-    pub initial_rto: Span,
-    pub min_rto: Span,
-    pub max_rto: Span,
-    pub rto_floor: RtoFloor,
-    pub quick_acks: u32,
-    pub compressed_acks: bool,
-    pub hystart: bool,
-    pub tick: Span,
-    pub tick_phase: bool,
-    pub timestamps: bool,
-    pub limited_transmit: LimitedTransmit,
-    pub impatient: bool,
-    pub halved: Halved,
-    pub recovery_burst: u32,
-    pub grow_after_recovery: bool,
-    pub handshake: bool,
-    pub ecn: bool,
-    pub ecn_again: bool,
-    pub l4s: bool,
-    pub restart_after_idle: bool,
+    /// The window after an idle time at most, in segments.
     pub restart_window: u32,
-    pub slow_start_step: u32,
-    pub congestion: Congestion,
-    pub beta: f64,
-    pub c: f64,
-    pub fast_convergence: bool,
-    pub reno_friendly: bool,
-    pub g: f64,
-    pub target: Span,
-    pub gain: f64,
-    pub allowed_increase: f64,
-    pub base_history: u32,
+    /// The most segments that one ACK releases during NewReno's fast recovery; [`u32::MAX`] for no bound.
+    pub recovery_burst: u32,
+    /// Whether the ACK that ends Reno's or NewReno's fast recovery also grows the window.
+    pub grow_after_recovery: bool,
     /// Size of a full segment on the wire in bytes.
     pub size: u32,
+    /// Bytes of IP and TCP header in every segment.
     pub header: u32,
 }
 
@@ -70,64 +41,29 @@ impl Profile {
         };
         let initial_window = tcp.initial_window.unwrap_or(standard_window);
         Self {
-            flavour: tcp.flavour,
             sack: matches!(tcp.flavour, Flavour::Sack | Flavour::Rack),
-            sack_recovery: tcp.sack_recovery,
-            sack_blocks: match tcp.congestion {
-                Congestion::Ledbat => (tcp.sack_blocks as usize).min(MOST_BLOCKS - 1),
-                _ => tcp.sack_blocks as usize,
-            },
-            delayed_ack: tcp.delayed_ack,
-            delayed_ack_timeout: tcp.delayed_ack_timeout,
-            delayed_ack_of_repeat: tcp.delayed_ack_of_repeat,
-            max_window: tcp.max_window,
+            // A delay takes the place of the last block.
+            sack_blocks: (tcp.sack_blocks as usize)
+                .min(MOST_BLOCKS - usize::from(tcp.congestion.needs_delays())),
             initial_window,
             initial_ssthresh: tcp.initial_ssthresh.unwrap_or(tcp.max_window),
-            initial_rto: tcp.initial_rto,
-            min_rto: tcp.min_rto,
-            max_rto: tcp.max_rto,
-            rto_floor: tcp.rto_floor,
-            quick_acks: tcp.quick_acks,
-            compressed_acks: tcp.compressed_acks,
-            hystart: tcp.hystart,
-            tick: tcp.tick,
-            tick_phase: tcp.tick_phase,
-            timestamps: tcp.timestamps,
-            limited_transmit: tcp.limited_transmit,
-            impatient: tcp.impatient,
-            halved: tcp.halved,
+            restart_window: tcp.restart_window.unwrap_or(initial_window),
             recovery_burst: match tcp.flavour {
                 Flavour::NewReno if tcp.recovery_burst > 0 => tcp.recovery_burst,
                 _ => u32::MAX,
             },
             grow_after_recovery: tcp.grow_after_recovery
                 && matches!(tcp.flavour, Flavour::Reno | Flavour::NewReno),
-            handshake: tcp.handshake,
-            ecn: tcp.ecn,
-            ecn_again: tcp.ecn_again,
-            l4s: tcp.l4s,
-            restart_after_idle: tcp.restart_after_idle,
-            restart_window: tcp.restart_window.unwrap_or(initial_window),
-            slow_start_step: tcp.slow_start_step,
-            congestion: tcp.congestion,
-            beta: tcp.beta,
-            c: tcp.c,
-            fast_convergence: tcp.fast_convergence,
-            reno_friendly: tcp.reno_friendly,
-            g: tcp.g,
-            target: tcp.target,
-            gain: tcp.gain,
-            allowed_increase: tcp.allowed_increase,
-            base_history: tcp.base_history,
             size,
             header,
+            tcp: tcp.clone(),
         }
     }
 
     /// Whether the congestion control works by marks alone, so that everything is sent ECN-capable.
     #[must_use]
     pub const fn needs_ecn(&self) -> bool {
-        rack::congestion::needs_ecn(self.congestion)
+        self.tcp.congestion.needs_marks()
     }
 
     /// Payload bytes of a full segment.
@@ -158,6 +94,6 @@ impl Profile {
     /// The number of the first segment: 0 for the SYN, else 1.
     #[must_use]
     pub const fn first(&self) -> u32 {
-        if self.handshake { 0 } else { 1 }
+        if self.tcp.handshake { 0 } else { 1 }
     }
 }

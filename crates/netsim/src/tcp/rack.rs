@@ -28,7 +28,6 @@
 
 pub mod board;
 pub mod clock;
-pub mod congestion;
 pub mod minmax;
 mod output;
 pub mod rate;
@@ -39,11 +38,11 @@ pub mod rtt;
 mod sacks;
 mod timers;
 
+use crate::tcp::congestion::{CongestionControl as _, Control};
 use crate::tcp::{Ack, DUP_THRESH, Outbox, Profile};
 use aqm::unit::Time;
 use board::Board;
 use clock::Clock;
-use congestion::{Control, Rules as _};
 use rate::RateSample;
 use reduction::Undo;
 use rtt::Rtt;
@@ -52,7 +51,7 @@ use scenario::model::Halved;
 use timers::Timer;
 
 /// A threshold that was never set (`TCP_INFINITE_SSTHRESH`).
-const INFINITE: u32 = 0x7fff_ffff;
+pub(super) const INFINITE: u32 = 0x7fff_ffff;
 
 /// What a sender is doing about losses and marks, in the kernel's order (`tcp_ca_state`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -96,10 +95,10 @@ pub struct State {
     /// See `delivered`.
     pub delivered_marked: u32,
     /// When the latest was, in microseconds; when the first segment of the present rate sample was sent.
-    delivered_at: u64,
+    pub(in crate::tcp) delivered_at: u64,
     first_at: u64,
     /// Until so many are delivered the application limits the rate; 0 if it does not.
-    limited_until: u32,
+    pub(in crate::tcp) limited_until: u32,
     /// Segments ever judged lost.
     pub lost: u32,
     /// When a segment was last sent, in ticks.
@@ -115,7 +114,7 @@ pub struct State {
     undo: Undo,
     rack: Rack,
     /// Whether the window limited the sender, the most that was outstanding, and until which segment that counts.
-    window_limited: bool,
+    pub(in crate::tcp) window_limited: bool,
     most_out: u32,
     usage_end: u32,
     /// The most outstanding since the window was last full, and when that was.
@@ -141,7 +140,7 @@ pub struct State {
     /// Bytes a second; [`u64::MAX`] before a control sets it.
     pub pace: u64,
     /// When the pace allows the next segment, in ns on the clock of microseconds.
-    next_send: u64,
+    pub(in crate::tcp) next_send: u64,
     /// Whether a segment waits for that.
     waiting: bool,
     /// First transmissions, which the pace spares at first.
@@ -193,10 +192,10 @@ enum Repair {
 }
 
 impl State {
-    fn new(profile: &Profile, segments: u32) -> Self {
+    pub(in crate::tcp) fn new(profile: &Profile, segments: u32) -> Self {
         let first = profile.first();
         Self {
-            clock: Clock::at(Time::ZERO, profile.tick),
+            clock: Clock::at(Time::ZERO, profile.tcp.tick),
             una: first,
             nxt: first,
             end: segments.saturating_add(1),
@@ -210,7 +209,7 @@ impl State {
             delivered_marked: 0,
             delivered_at: 0,
             first_at: 0,
-            limited_until: u32::from(!profile.handshake),
+            limited_until: u32::from(!profile.tcp.handshake),
             lost: 0,
             sent_ticks: 0,
             prior_cwnd: 0,
@@ -258,7 +257,7 @@ impl State {
     /// Segments that a control reduces: the window, or what is outstanding (RFC 5681, equation 4).
     #[must_use]
     pub fn to_reduce(&self, profile: &Profile) -> u32 {
-        match profile.halved {
+        match profile.tcp.halved {
             Halved::Window => self.cwnd,
             Halved::Flight => self.cwnd.min(self.board.len()),
         }
@@ -279,7 +278,7 @@ impl State {
     }
 
     const fn refresh(&mut self, now: Time, profile: &Profile) {
-        self.clock = Clock::at(now, profile.tick);
+        self.clock = Clock::at(now, profile.tcp.tick);
     }
 }
 
@@ -290,8 +289,7 @@ impl Sender {
     /// If there is no such control; the scenario is checked for that.
     #[must_use]
     pub fn new(profile: &Profile, segments: u32) -> Self {
-        let control = Control::new(profile.congestion).expect("the scenario was checked");
-        Self { control, state: State::new(profile, segments) }
+        Self { control: Control::new(profile), state: State::new(profile, segments) }
     }
 
     /// What it knows.
@@ -332,7 +330,7 @@ impl Sender {
     /// Opens the connection.
     pub fn on_start(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
         self.state.refresh(now, profile);
-        if profile.handshake {
+        if profile.tcp.handshake {
             self.send_syn(profile, out);
         } else {
             self.open(profile);
@@ -350,7 +348,7 @@ impl Sender {
             state.limited_until = (state.delivered + in_flight).max(1);
         }
         state.end = state.end.saturating_add(segments);
-        if state.una > 0 || !profile.handshake {
+        if state.una > 0 || !profile.tcp.handshake {
             self.restart_after_idle(profile);
             self.push(profile, out);
         }
@@ -381,8 +379,8 @@ impl Sender {
             return;
         }
         state.refresh(now, profile);
-        state.echo = if profile.timestamps { clock::stamp(ack.echo) } else { 0 };
-        if state.una == 0 && profile.handshake {
+        state.echo = if profile.tcp.timestamps { clock::stamp(ack.echo) } else { 0 };
+        if state.una == 0 && profile.tcp.handshake {
             if ack.next > 0 {
                 self.on_syn_ack(profile, out);
             }
@@ -407,7 +405,7 @@ impl Sender {
             state.una = ack.next;
         }
         let news = if ack.has_blocks() { state.tag(prior_una, ack, &mut found, &mut sample) } else { 0 };
-        found.echo = profile.ecn && ack.ece;
+        found.echo = profile.tcp.ecn && ack.ece;
         state.count_delivered(news, found.echo);
         if state.board.is_empty() {
             self.control.on_ack(&mut self.state, profile);

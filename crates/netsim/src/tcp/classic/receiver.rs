@@ -2,7 +2,6 @@
 
 use crate::tcp::{Ack, Blocks, NO_BLOCKS, Profile, Segment};
 use aqm::unit::{Span, Time};
-use scenario::model::Congestion;
 
 /// The receiving end of a connection: one cache line, since those of a hundred thousand are not in the cache.
 #[derive(Clone, Debug)]
@@ -71,11 +70,11 @@ impl Receiver {
     // For every segment: an ACK that is returned from a call is written to memory and read again.
     #[inline(always)]
     pub fn on_segment(&mut self, now: Time, profile: &Profile, segment: &Segment, ce: bool) -> Option<Ack> {
-        if profile.congestion == Congestion::Ledbat {
+        if profile.tcp.congestion.needs_delays() {
             self.delay_us = u32::try_from(now.since(segment.sent).nanos() / 1000).unwrap_or(u32::MAX);
         }
         let gapped = self.gapped;
-        let mut at_once = !profile.delayed_ack | segment.syn | gapped;
+        let mut at_once = !profile.tcp.delayed_ack | segment.syn | gapped;
         if ce != self.echo || segment.cwr {
             at_once |= self.heed_mark(segment.cwr, ce);
         }
@@ -90,7 +89,7 @@ impl Receiver {
             }
         } else {
             let repeats_last = segment.seq + 1 == self.next && !gapped;
-            at_once |= !(profile.delayed_ack_of_repeat && repeats_last);
+            at_once |= !(profile.tcp.delayed_ack_of_repeat && repeats_last);
             if segment.seq > self.next {
                 self.beyond.get_or_insert_default().insert(segment.seq);
                 self.gapped = true;
@@ -106,7 +105,7 @@ impl Receiver {
             return Some(self.acknowledge(profile, blocks));
         }
         self.owed = true;
-        self.due = now + profile.delayed_ack_timeout;
+        self.due = now + profile.tcp.delayed_ack_timeout;
         None
     }
 
@@ -128,7 +127,7 @@ impl Receiver {
     fn acknowledge(&mut self, profile: &Profile, blocks: Blocks) -> Ack {
         self.owed = false;
         self.due = Time::MAX;
-        let delay = (profile.congestion == Congestion::Ledbat).then(|| Span::us(u64::from(self.delay_us)));
+        let delay = (profile.tcp.congestion.needs_delays()).then(|| Span::us(u64::from(self.delay_us)));
         Ack { next: self.next, ece: self.echo, echo: self.stamp, blocks, delay }
     }
 
@@ -241,8 +240,8 @@ mod tests {
     #[test]
     fn a_repeat_of_the_last_segment_waits_only_where_it_may() {
         let answered = |delayed_ack_of_repeat| {
-            let (profile, mut receiver) =
-                (Profile { delayed_ack_of_repeat, ..profile(true) }, Receiver::new(1));
+            let (mut profile, mut receiver) = (profile(true), Receiver::new(1));
+            profile.tcp.delayed_ack_of_repeat = delayed_ack_of_repeat;
             let mut arrive = |seq| receiver.on_segment(Time::ZERO, &profile, &segment(seq), false).is_some();
             [1, 2, 2, 1, 1].map(&mut arrive)
         };

@@ -37,7 +37,7 @@ impl RttEstimator {
 
     /// Takes a measurement: a segment sent at `sent` was acknowledged at `now` (rules 2.2 and 2.3).
     pub fn measure(&mut self, profile: &Profile, sent: Time, now: Time) {
-        let ticks = |t: Time| (t.nanos() + u64::from(self.phase)) / profile.tick.nanos();
+        let ticks = |t: Time| (t.nanos() + u64::from(self.phase)) / profile.tcp.tick.nanos();
         let rtt = (ticks(now) - ticks(sent)).max(1);
         if self.srtt == 0 {
             self.srtt = rtt << SRTT_BITS;
@@ -49,7 +49,7 @@ impl RttEstimator {
         }
         // srtt + 4 rttvar: the deviation's scale of 4 is its factor, so only the scale of 8 remains.
         let ticks = ((self.rttvar << SRTT_BITS) + self.srtt) >> SRTT_BITS;
-        self.rto = profile.tick * ticks;
+        self.rto = profile.tcp.tick * ticks;
         self.backoff = 0;
     }
 
@@ -73,8 +73,8 @@ impl RttEstimator {
     #[must_use]
     #[inline]
     pub fn timeout(&self, profile: &Profile) -> Span {
-        let rto = self.rto.max(profile.min_rto).nanos();
-        Span::ns(rto.saturating_mul(1 << self.backoff)).min(profile.max_rto)
+        let rto = self.rto.max(profile.tcp.min_rto).nanos();
+        Span::ns(rto.saturating_mul(1 << self.backoff)).min(profile.tcp.max_rto)
     }
 }
 
@@ -137,7 +137,8 @@ mod tests {
 
     #[test]
     fn a_clock_of_nanoseconds_measures_seconds() {
-        let profile = Profile { tick: Span::ns(1), ..profile() };
+        let mut profile = profile();
+        profile.tcp.tick = Span::ns(1);
         let mut rtt = RttEstimator::new(Span::s(3), Span::ZERO);
         rtt.measure(&profile, at(0), at(5000));
         assert_eq!(rtt.timeout(&profile), Span::s(15));

@@ -11,7 +11,7 @@
 //! Sources: RFC 5681 (slow start, congestion avoidance, fast retransmit and recovery), RFC 6582 (NewReno),
 //! RFC 6675 (SACK), RFC 3042 (limited transmit), RFC 3168 (ECN), RFC 6298 (timer); ns-2.35, tcp.cc, tcp-reno.cc,
 //! tcp-newreno.cc, tcp-sack1.cc for what the papers ran. What is lost and sent again is in
-//! `recovery`, what becomes of the window in `window`, by the rules of [`super::congestion`].
+//! `recovery`, what becomes of the window in `window`, by the rules of [`crate::tcp::congestion`].
 //!
 //! # Departures from the sources
 //! * After an ECN echo with a window of one segment the next is sent when the ACK comes, not when the timer goes
@@ -28,9 +28,9 @@
 mod recovery;
 mod window;
 
-use super::congestion::Control;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
+use crate::tcp::congestion::{CongestionControl as _, Control};
 use crate::tcp::{Ack, DUP_THRESH, Outbox, Profile, Segment};
 use aqm::unit::{Span, Time};
 use scenario::model::{Flavour, Halved, SackRecovery};
@@ -101,7 +101,7 @@ const _: () =
 
 /// SACKed segments above a hole that say it is lost.
 const fn lost_above(profile: &Profile) -> u32 {
-    match profile.sack_recovery {
+    match profile.tcp.sack_recovery {
         SackRecovery::Rfc6675 => DUP_THRESH,
         SackRecovery::Sack1 => 1,
     }
@@ -120,7 +120,7 @@ impl Sender {
             nxt: first,
             max: first,
             end: segments.saturating_add(1),
-            cwnd: if profile.handshake { 1.0 } else { f64::from(profile.initial_window) },
+            cwnd: if profile.tcp.handshake { 1.0 } else { f64::from(profile.initial_window) },
             ssthresh: f64::from(profile.initial_ssthresh),
             inflation: 0,
             dup_acks: 0,
@@ -134,9 +134,9 @@ impl Sender {
             partial: false,
             say_cwr: false,
             marked: false,
-            control: Control::new(profile).expect("the scenario was checked"),
+            control: Control::new(profile),
             board: profile.sack.then(|| Box::new(Scoreboard::new(first))),
-            rtt: RttEstimator::new(profile.initial_rto, tick_phase),
+            rtt: RttEstimator::new(profile.tcp.initial_rto, tick_phase),
             reduced: 0,
             expired: NONE,
             retransmits: 0,
@@ -199,7 +199,7 @@ impl Sender {
         if self.una == self.max {
             // What the window was says little of the path by now (RFC 5681, section 4.1).
             let idle = now > self.sent_at + self.rtt.timeout(profile);
-            if profile.restart_after_idle && idle {
+            if profile.tcp.restart_after_idle && idle {
                 self.cwnd = self.cwnd.min(f64::from(profile.restart_window));
             }
         }
@@ -223,8 +223,10 @@ impl Sender {
             board.estimate -= 1; // Sack1 counts any ACK as a segment that left
             news = ack.has_blocks() && self.note_blocks(profile, ack.next, ack.blocks);
         }
-        self.control.on_ack(now, ack);
-        let echoed = profile.ecn && ack.ece;
+        if let Some(delay) = ack.delay {
+            self.control.on_delay(now, delay);
+        }
+        let echoed = profile.tcp.ecn && ack.ece;
         // At most one reduction a window (RFC 3168, section 6.1.2): an echo of an ACK for less than the first segment
         // after the last reduction, which says CWR, is of before it.
         if echoed && self.phase == Phase::Open && ack.next > self.reduced {
@@ -257,7 +259,7 @@ impl Sender {
         self.timeouts += 1;
         let duplicates = self.dup_acks;
         self.open();
-        if profile.flavour == Flavour::Tahoe {
+        if profile.tcp.flavour == Flavour::Tahoe {
             self.dup_acks = duplicates; // ns-2's goes on counting, and so releases fewer segments for them
         }
         self.syn_lost |= self.una == 0;
@@ -267,7 +269,7 @@ impl Sender {
         self.expired = self.una;
         self.cwnd = 1.0;
         (self.recover, self.reduced) = (self.max, self.max);
-        (self.marked, self.say_cwr) = (false, profile.ecn);
+        (self.marked, self.say_cwr) = (false, profile.tcp.ecn);
         self.nxt = self.una;
         self.timed_since = Time::MAX;
         if let Some(board) = &mut self.board {
@@ -291,12 +293,12 @@ impl Sender {
             board.advance(self.una);
             board.judge(lost_above(profile));
         }
-        if self.phase == Phase::Recovery && profile.flavour != Flavour::Reno && ack.next < self.recover {
+        if self.phase == Phase::Recovery && profile.tcp.flavour != Flavour::Reno && ack.next < self.recover {
             self.on_partial_ack(now, profile, acked, out);
             return;
         }
         let recovering = self.phase == Phase::Recovery;
-        if recovering && profile.halved == Halved::Flight {
+        if recovering && profile.tcp.halved == Halved::Flight {
             self.cwnd = self.ssthresh; // whatever partial ACKs have deflated (RFC 6582, section 3.2, step 3)
         }
         self.open();
@@ -309,7 +311,7 @@ impl Sender {
         self.restart_timer(now, profile);
         if syn {
             self.cwnd = if self.syn_lost { 1.0 } else { f64::from(profile.initial_window) };
-            if self.syn_lost && profile.initial_rto < RTO_AFTER_LOST_SYN {
+            if self.syn_lost && profile.tcp.initial_rto < RTO_AFTER_LOST_SYN {
                 self.rtt.restart(RTO_AFTER_LOST_SYN);
             }
         } else if !echoed && (!recovering || profile.grow_after_recovery) {
@@ -329,7 +331,7 @@ impl Sender {
     /// Takes a round trip from an acknowledgement that has one.
     #[inline]
     fn measure(&mut self, now: Time, profile: &Profile, ack: &Ack) {
-        let sent = if profile.timestamps {
+        let sent = if profile.tcp.timestamps {
             ack.echo
         } else if self.timed_since != Time::MAX && ack.next > self.timed {
             std::mem::replace(&mut self.timed_since, Time::MAX)
@@ -388,7 +390,7 @@ impl Sender {
         }
         let syn = seq == 0;
         // Neither a SYN nor a segment sent again may be marked (RFC 3168, sections 6.1.1 and 6.1.5).
-        let ect = profile.ecn && (!again || profile.ecn_again) && !syn;
+        let ect = profile.tcp.ecn && (!again || profile.tcp.ecn_again) && !syn;
         let cwr = ect && std::mem::take(&mut self.say_cwr);
         // No control here is scalable, and only the receivers of today act on a push.
         out.send(Segment { seq, syn, again, cwr, ect, l4s: false, push: false, sent: now });

@@ -104,7 +104,7 @@ impl Sender {
                 }
             } else if found.advanced && !recovered {
                 state.high = state.nxt;
-                if state.nxt < state.end && state.nxt < state.una + profile.max_window {
+                if state.nxt < state.end && state.nxt < state.una + profile.tcp.max_window {
                     return Repair::New;
                 }
                 state.frto = false;

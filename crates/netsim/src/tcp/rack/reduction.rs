@@ -5,10 +5,10 @@
 //! one more while nothing else is lost.
 
 use super::board::EVER_RESENT;
-use super::congestion::{Event, Rules as _};
 use super::sacks::echoes_before;
 use super::{INFINITE, Phase, Sender, State};
 use crate::tcp::Profile;
+use crate::tcp::congestion::{CongestionControl as _, Event};
 
 /// Whether a reduction may turn out to be wrong.
 #[derive(Clone, Default, Debug)]
@@ -119,7 +119,7 @@ impl Sender {
         (state.prr_delivered, state.prr_out) = (0, 0);
         let threshold = self.control.threshold(&self.state, profile);
         let state = &mut self.state;
-        (state.ssthresh, state.say_cwr) = (threshold, profile.ecn);
+        (state.ssthresh, state.say_cwr) = (threshold, profile.tcp.ecn);
     }
 
     /// The window is down (`tcp_end_cwnd_reduction`).
@@ -188,7 +188,7 @@ impl Sender {
         self.enter(profile, Phase::Loss);
         let state = &mut self.state;
         (state.high, state.probe_end) = (state.nxt, 0);
-        state.say_cwr = profile.ecn;
+        state.say_cwr = profile.tcp.ecn;
         state.frto = anew || state.backoffs > 0;
     }
 

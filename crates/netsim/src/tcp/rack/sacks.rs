@@ -10,7 +10,7 @@ use super::clock::ticks_of_us;
 use super::rate::RateSample;
 use super::timers::Pending;
 use super::{Found, Phase, Sender, State};
-use crate::tcp::rack::congestion::Rules as _;
+use crate::tcp::congestion::CongestionControl as _;
 use crate::tcp::{Ack, DUP_THRESH, Profile};
 
 /// Recoveries for which a widened reordering window lasts (`TCP_RACK_RECOVERY_THRESH`).
@@ -266,7 +266,7 @@ impl State {
         let resent = self.board.resent;
         let wait = self.detect_losses();
         if wait > 0 {
-            let ticks = ticks_of_us(wait + LEAST_TIMEOUT_US, profile.tick);
+            let ticks = ticks_of_us(wait + LEAST_TIMEOUT_US, profile.tcp.tick);
             self.timer.set(&self.clock, Pending::Reordering, ticks.min(self.rtt.rto), profile);
             found.timer = false;
         }

@@ -33,7 +33,7 @@ impl Sender {
 
     /// Halves the window and sends the first outstanding segment again (RFC 5681, section 3.2, steps 2 and 3).
     fn fast_retransmit(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
-        let already_reduced = profile.ecn && self.una < self.reduced;
+        let already_reduced = profile.tcp.ecn && self.una < self.reduced;
         if !already_reduced {
             self.reduce(profile);
         }
@@ -41,7 +41,7 @@ impl Sender {
         self.marked = false;
         self.timed_since = Time::MAX;
         self.restart_timer(now, profile);
-        if profile.flavour == Flavour::Tahoe {
+        if profile.tcp.flavour == Flavour::Tahoe {
             self.cwnd = 1.0;
             self.nxt = self.una;
             return;
@@ -60,7 +60,7 @@ impl Sender {
 
     /// An ACK below what was out when the loss was detected has come: what it asks for is lost too.
     pub(super) fn on_partial_ack(&mut self, now: Time, profile: &Profile, acked: u32, out: &mut impl Outbox) {
-        if !self.partial || !profile.impatient || self.board.is_some() {
+        if !self.partial || !profile.tcp.impatient || self.board.is_some() {
             self.restart_timer(now, profile);
         }
         self.partial = true;
@@ -84,7 +84,7 @@ impl Sender {
 
     /// Whether this is ns-2's Sack1, which knows of SACK blocks only between duplicates and the end of recovery.
     pub(super) fn is_sack1(&self, profile: &Profile) -> bool {
-        self.board.is_some() && profile.sack_recovery == SackRecovery::Sack1
+        self.board.is_some() && profile.tcp.sack_recovery == SackRecovery::Sack1
     }
 
     /// Takes in the blocks of an ACK for all below `next`, and returns whether they were news.
@@ -92,7 +92,7 @@ impl Sender {
         let Some(board) = &mut self.board else { return false };
         // Outside recovery Sack1 reads no blocks of a new ACK, and none from a time-out to the first new ACK.
         let deaf = next > self.una || self.expired == self.una;
-        if profile.sack_recovery == SackRecovery::Sack1 && self.phase == Phase::Open && deaf {
+        if profile.tcp.sack_recovery == SackRecovery::Sack1 && self.phase == Phase::Open && deaf {
             return false;
         }
         let blocks = blocks.iter().filter(|&&(low, high)| low < high && high <= self.max);
@@ -101,10 +101,10 @@ impl Sender {
 
     /// Sends lost and new segments while the network has room for them (RFC 6675, section 5, step C).
     pub(super) fn fill_pipe(&mut self, now: Time, profile: &Profile, burst: u32, out: &mut impl Outbox) {
-        let edge = (self.una + profile.max_window).min(self.end);
+        let edge = (self.una + profile.tcp.max_window).min(self.end);
         for _ in 0..burst {
             let Some(board) = &mut self.board else { return };
-            let room = match profile.sack_recovery {
+            let room = match profile.tcp.sack_recovery {
                 SackRecovery::Rfc6675 => f64::from(board.pipe(self.max)) + 1.0 <= self.cwnd,
                 SackRecovery::Sack1 => board.estimate < self.cwnd as i64,
             };
@@ -128,13 +128,14 @@ impl Sender {
 
     /// A duplicate ACK below the threshold releases a segment (RFC 3042).
     fn transmit_limited(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
-        let allowed = match profile.limited_transmit {
+        let allowed = match profile.tcp.limited_transmit {
             LimitedTransmit::Off => false,
             LimitedTransmit::New => self.nxt == self.max,
             LimitedTransmit::Next => true,
         };
-        let edge =
-            (self.una + profile.max_window).min(self.una + self.cwnd as u32 + self.dup_acks).min(self.end);
+        let edge = (self.una + profile.tcp.max_window)
+            .min(self.una + self.cwnd as u32 + self.dup_acks)
+            .min(self.end);
         if allowed && self.nxt < edge {
             self.emit(now, profile, self.nxt, out);
             self.nxt += 1;

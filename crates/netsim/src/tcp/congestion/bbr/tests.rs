@@ -28,7 +28,7 @@ fn round(bbr: &mut Bbr, state: &mut State, profile: &Profile, ms: u64) {
     };
     state.delivered += 100;
     let now = Time::ZERO + Span::us(state.clock.us - 1_000_000) + Span::ms(100);
-    state.clock = Clock::at(now, profile.tick);
+    state.clock = Clock::at(now, profile.tcp.tick);
     state.delivered_at = state.clock.us;
     bbr.steer(state, profile, &sample);
 }
@@ -58,7 +58,8 @@ fn the_window_is_two_products_and_three_bursts() {
     state.pace = 40 << BURST_BITS << 11;
     assert_eq!(burst(&state, &profile), 65_215 / profile.payload(), "64 KiB but for headers");
     bbr.mode = Mode::ProbeBw;
-    assert_eq!(bbr.with_bursts(&State { pace: SINGLE, ..state }, &profile, 100), 108, "to probe with");
+    state.pace = SINGLE;
+    assert_eq!(bbr.with_bursts(&state, &profile, 100), 108, "to probe with");
 }
 
 #[test]
@@ -95,7 +96,7 @@ fn the_cycle_begins_anywhere_but_where_it_drains() {
     let (mut bbr, mut state, profile) = open();
     let mut begins = BTreeSet::new();
     for us in 0..100 {
-        state.clock = Clock::at(Time::ZERO + Span::us(us), profile.tick);
+        state.clock = Clock::at(Time::ZERO + Span::us(us), profile.tcp.tick);
         bbr.enter_probe_bw(&state);
         begins.insert(bbr.cycle);
     }

@@ -18,10 +18,11 @@
 //! Sources: Linux 7.2, net/ipv4/tcp_cubic.c; Ha, Rhee, Xu, "CUBIC", 2008; Ha, Rhee, "Hybrid slow start", 2008;
 //! RFC 9438.
 
-use super::reno::{self, LEAST};
-use super::{Event, Phase, Rules, State};
+use super::growth::{self, LEAST};
+use super::{CongestionControl, Event};
 use crate::tcp::Profile;
 use crate::tcp::rack::clock::{ticks_of, ticks_of_us};
+use crate::tcp::rack::{Phase, State};
 use aqm::unit::Span;
 
 /// Fractional bits of the time since the epoch (`BICTCP_HZ`).
@@ -70,7 +71,11 @@ pub struct Cubic {
     samples: u8,
 }
 
-impl Rules for Cubic {
+impl CongestionControl for Cubic {
+    fn new(_: &Profile) -> Self {
+        Self::default()
+    }
+
     fn on_open(&mut self, state: &mut State, _: &Profile) {
         self.start_round(state);
     }
@@ -78,7 +83,7 @@ impl Rules for Cubic {
     fn threshold(&mut self, state: &State, profile: &Profile) -> u32 {
         self.epoch = 0;
         let (cwnd, beta) = (u64::from(state.to_reduce(profile)), beta(profile));
-        self.max = if cwnd < u64::from(self.max) && profile.fast_convergence {
+        self.max = if cwnd < u64::from(self.max) && profile.tcp.fast_convergence {
             (cwnd * (SCALE + beta) / (2 * SCALE)) as u32
         } else {
             cwnd as u32
@@ -90,24 +95,24 @@ impl Rules for Cubic {
         if !state.is_window_limited() {
             return;
         }
-        let left = reno::slow_start(state, delivered);
+        let left = growth::slow_start(state, delivered);
         if left > 0 {
             self.update(state, profile, left);
-            reno::creep(state, self.pace, left);
+            growth::creep(state, self.pace, left);
         }
     }
 
     fn on_rtt(&mut self, state: &mut State, profile: &Profile, us: u64) {
         // Right after a recovery round trips are not the path's.
         let since = state.clock.ticks.wrapping_sub(self.epoch);
-        if self.epoch != 0 && since < ticks_of(Span::s(1), profile.tick) {
+        if self.epoch != 0 && since < ticks_of(Span::s(1), profile.tcp.tick) {
             return;
         }
         let us = us.max(1);
         if self.delay_min == 0 || self.delay_min > us {
             self.delay_min = us;
         }
-        if profile.hystart && !self.found && state.in_slow_start() {
+        if profile.tcp.hystart && !self.found && state.in_slow_start() {
             self.watch(state, profile, us);
         }
     }
@@ -129,7 +134,7 @@ impl Rules for Cubic {
 }
 
 fn beta(profile: &Profile) -> u64 {
-    (profile.beta * SCALE as f64).round() as u64
+    (profile.tcp.beta * SCALE as f64).round() as u64
 }
 
 impl Cubic {
@@ -138,7 +143,7 @@ impl Cubic {
         let (now, cwnd) = (state.clock.ticks, state.cwnd);
         self.delivered += delivered;
         let age = now.wrapping_sub(self.last.0) as i32;
-        if self.last.1 == cwnd && age <= (ticks_of(Span::s(1), profile.tick) / 32) as i32 {
+        if self.last.1 == cwnd && age <= (ticks_of(Span::s(1), profile.tcp.tick) / 32) as i32 {
             return;
         }
         if self.epoch == 0 || now != self.last.0 {
@@ -148,7 +153,7 @@ impl Cubic {
             }
             self.follow_curve(state, profile);
         }
-        if profile.reno_friendly {
+        if profile.tcp.reno_friendly {
             self.keep_up_with_reno(cwnd, profile);
         }
         self.pace = self.pace.max(2);
@@ -161,7 +166,7 @@ impl Cubic {
         if self.max <= state.cwnd {
             (self.k, self.origin) = (0, state.cwnd);
         } else {
-            let cube = f64::from(self.max - state.cwnd) / profile.c;
+            let cube = f64::from(self.max - state.cwnd) / profile.tcp.c;
             self.k = (libm::cbrt(cube) * f64::from(1 << TIME_BITS)) as u64;
             self.origin = self.max;
         }
@@ -169,10 +174,10 @@ impl Cubic {
 
     fn follow_curve(&mut self, state: &State, profile: &Profile) {
         let ticks = u64::from(state.clock.ticks.wrapping_sub(self.epoch))
-            + u64::from(ticks_of_us(self.delay_min, profile.tick));
-        let t = (ticks << TIME_BITS) * profile.tick.nanos() / 1_000_000_000;
+            + u64::from(ticks_of_us(self.delay_min, profile.tcp.tick));
+        let t = (ticks << TIME_BITS) * profile.tcp.tick.nanos() / 1_000_000_000;
         let offset = t.abs_diff(self.k) as u128;
-        let c = (profile.c * f64::from(1 << C_BITS)).round() as u128;
+        let c = (profile.tcp.c * f64::from(1 << C_BITS)).round() as u128;
         let cube = (c * offset * offset * offset) >> (C_BITS + 3 * TIME_BITS);
         let delta = u32::try_from(cube).unwrap_or(u32::MAX);
         let target =
@@ -253,7 +258,7 @@ mod tests {
     }
 
     fn at(profile: &Profile, ns: u64) -> Clock {
-        Clock::at(Time::from_nanos(ns), profile.tick)
+        Clock::at(Time::from_nanos(ns), profile.tcp.tick)
     }
 
     /// Grows for so many round trips of `rtt` ns with everything acknowledged one by one; the window after each.
@@ -277,10 +282,10 @@ mod tests {
         state.ssthresh = cubic.threshold(&state, &profile);
         state.cwnd = state.ssthresh;
         assert_eq!(state.cwnd, 140);
-        let k = (60.0 / profile.c).cbrt();
+        let k = (60.0 / profile.tcp.c).cbrt();
         for (round, cwnd) in (1..).zip(grow(&mut cubic, &mut state, &profile, 50_000_000, 200)) {
             let t = f64::from(round) * 0.05;
-            let curve = profile.c * (t - k).powi(3) + 200.0;
+            let curve = profile.tcp.c * (t - k).powi(3) + 200.0;
             assert!((f64::from(cwnd) - curve).abs() < 0.01 * curve, "{cwnd} at {t} s, not {curve}");
         }
         assert!(state.cwnd > 235, "beyond the plateau: {}", state.cwnd);

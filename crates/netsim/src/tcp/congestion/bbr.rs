@@ -28,12 +28,13 @@
 mod clumps;
 mod policer;
 
-use super::{Event, Phase, Rules, State};
+use super::{CongestionControl, Event};
 use crate::tcp::Profile;
 use crate::tcp::rack::INFINITE;
 use crate::tcp::rack::clock::ticks_of;
 use crate::tcp::rack::minmax::Maximum;
 use crate::tcp::rack::rate::RateSample;
+use crate::tcp::rack::{Phase, State};
 use aqm::unit::Span;
 use clumps::Clumps;
 use policer::Policer;
@@ -141,7 +142,11 @@ impl Default for Bbr {
     }
 }
 
-impl Rules for Bbr {
+impl CongestionControl for Bbr {
+    fn new(_: &Profile) -> Self {
+        Self::default()
+    }
+
     fn on_open(&mut self, state: &mut State, profile: &Profile) {
         state.ssthresh = INFINITE;
         self.round_end = state.delivered;
@@ -346,7 +351,7 @@ impl Bbr {
     /// Takes in the round trip, and goes through PROBE_RTT when the least is old (`bbr_update_min_rtt`).
     fn measure_rtt(&mut self, state: &mut State, profile: &Profile, sample: &RateSample) {
         let now = state.clock.ticks;
-        let expired = now > self.min_rtt_ticks + ticks_of(MIN_RTT_WINDOW, profile.tick);
+        let expired = now > self.min_rtt_ticks + ticks_of(MIN_RTT_WINDOW, profile.tcp.tick);
         if let Some(rtt) = sample.rtt.filter(|&rtt| rtt < self.min_rtt || expired) {
             (self.min_rtt, self.min_rtt_ticks) = (rtt, now);
         }
@@ -369,7 +374,7 @@ impl Bbr {
         state.limited_until = (state.delivered + in_flight).max(1);
         if self.probe_rtt_end.is_none() {
             if in_flight <= LEAST {
-                self.probe_rtt_end = Some(state.clock.ticks + ticks_of(PROBE_RTT, profile.tick));
+                self.probe_rtt_end = Some(state.clock.ticks + ticks_of(PROBE_RTT, profile.tcp.tick));
                 self.probe_rtt_round = false;
                 self.round_end = state.delivered;
             }

@@ -6,13 +6,14 @@
 //! loss:      cwnd  <- cwnd / 2
 //! ```
 //!
-//! Alpha is 1 at first. The receiver's part is in [`super::super::receiver`].
+//! Alpha is 1 at first. The receiver's part is in [`crate::tcp::rack::receiver`].
 //!
 //! Sources: Linux 7.2, net/ipv4/tcp_dctcp.c; RFC 8257.
 
-use super::reno::LEAST;
-use super::{Event, Phase, Rules, State};
+use super::growth::LEAST;
+use super::{CongestionControl, Event};
 use crate::tcp::Profile;
+use crate::tcp::rack::{Phase, State};
 
 /// Alpha is in parts of so many.
 const WHOLE: u32 = 1024;
@@ -48,7 +49,11 @@ impl Dctcp {
     }
 }
 
-impl Rules for Dctcp {
+impl CongestionControl for Dctcp {
+    fn new(_: &Profile) -> Self {
+        Self::default()
+    }
+
     fn on_open(&mut self, state: &mut State, _: &Profile) {
         self.start_window(state);
     }
@@ -65,7 +70,7 @@ impl Rules for Dctcp {
         }
         let delivered = u64::from(state.delivered - self.delivered);
         let marked = u64::from(state.delivered_marked - self.marked);
-        let g = profile.g;
+        let g = profile.tcp.g;
         let fade = (f64::from(self.alpha) * g) as u32;
         // What is too small to fade is gone (`dctcp_update_alpha`).
         self.alpha = if fade == 0 { 0 } else { self.alpha - fade };
