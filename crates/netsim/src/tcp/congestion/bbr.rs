@@ -27,6 +27,7 @@
 
 mod clumps;
 mod policer;
+mod scale;
 
 use super::{CongestionControl, Event};
 use crate::tcp::Profile;
@@ -37,20 +38,15 @@ use crate::tcp::rack::rate::RateSample;
 use crate::tcp::rack::{Phase, State};
 use aqm::unit::Span;
 use clumps::Clumps;
-use policer::Policer;
+use policer::{Policer, Progress};
+use scale::{BANDWIDTH_BITS, GAIN_BITS, ONE, pace};
 
-/// Bandwidths are in segments a microsecond times this (`BW_UNIT`), gains in parts of 256 (`BBR_UNIT`).
-const BANDWIDTH_BITS: u32 = 24;
-const GAIN_BITS: u32 = 8;
-const ONE: u64 = 1 << GAIN_BITS;
 /// Fills the pipe in as few round trips as slow start: 2 / ln 2.
 const HIGH_GAIN: u64 = ONE * 2885 / 1000 + 1;
 const DRAIN_GAIN: u64 = ONE * 1000 / 2885;
 /// Pacing gains of the phases of PROBE_BW; 3/4 drains what 5/4 has added.
 const CYCLE: [u64; 8] = [ONE * 5 / 4, ONE * 3 / 4, ONE, ONE, ONE, ONE, ONE, ONE];
 const CWND_GAIN: u64 = 2 * ONE;
-/// Paces so many percent below the bandwidth, so that no queue stands.
-const MARGIN: u64 = 1;
 /// Round trips over which the bandwidth is the greatest.
 const BANDWIDTH_ROUNDS: u32 = 10;
 /// How long a least round trip is believed, and how long PROBE_RTT takes.
@@ -220,21 +216,15 @@ impl Bbr {
         self.policer.bandwidth().unwrap_or_else(|| self.bandwidth.value())
     }
 
-    /// A pace in bytes a second (`bbr_rate_bytes_per_sec`).
-    fn pace(profile: &Profile, bandwidth: u64, gain: u64) -> u64 {
-        let rate = (bandwidth * u64::from(profile.payload()) * gain) >> GAIN_BITS;
-        ((u128::from(rate) * (1_000_000 / 100 * (100 - MARGIN)) as u128) >> BANDWIDTH_BITS) as u64
-    }
-
     /// Before the bandwidth is known: the window in a round trip, or in a millisecond.
     fn start_pace(&mut self, state: &mut State, profile: &Profile) {
         self.seen_rtt = state.rtt.srtt8 > 0;
         let rtt = if self.seen_rtt { state.rtt.smoothed().max(1) } else { 1000 };
-        state.pace = Self::pace(profile, (u64::from(state.cwnd) << BANDWIDTH_BITS) / rtt, HIGH_GAIN);
+        state.pace = pace(profile, (u64::from(state.cwnd) << BANDWIDTH_BITS) / rtt, HIGH_GAIN);
     }
 
     fn set_pace(&mut self, state: &mut State, profile: &Profile, gain: u64) {
-        let pace = Self::pace(profile, self.bandwidth(), gain);
+        let pace = scale::pace(profile, self.bandwidth(), gain);
         if !self.seen_rtt && state.rtt.srtt8 > 0 {
             self.start_pace(state, profile);
         }
@@ -265,7 +255,7 @@ impl Bbr {
 
     fn watch_policer(&mut self, state: &State, profile: &Profile, sample: &RateSample) {
         let probing = self.mode == Mode::ProbeBw;
-        if self.policer.watch(state, profile, sample, (self.round_start, probing)) {
+        if self.policer.watch(state, profile, sample, Progress { round: self.round_start, probing }) {
             self.enter_probe_bw(state);
         }
     }

@@ -1,8 +1,9 @@
 //! What is sent: new data, what was lost, tail loss probes.
 
 use super::board::{LOST, RESENT, SACKED};
-use super::timers::Pending;
-use super::{Phase, Sender, State};
+use super::sender::Sender;
+use super::state::{Phase, State};
+use super::timer::Pending;
 use crate::tcp::congestion::{CongestionControl as _, Event};
 use crate::tcp::{Outbox, Profile, Segment};
 

@@ -6,8 +6,8 @@
 //! Sources: Linux 7.2, `tcp_rate_skb_sent`, `tcp_rate_skb_delivered`, `tcp_rate_gen`;
 //! draft-cheng-iccrg-delivery-rate-estimation.
 
-use super::State;
 use super::board::{SACKED, Sent};
+use super::state::State;
 
 /// What an acknowledgement says of the rate.
 #[derive(Clone, Copy, Default, Debug)]

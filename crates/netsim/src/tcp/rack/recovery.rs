@@ -1,6 +1,7 @@
 //! What an unusual acknowledgement leads to: which phase the sender is in, and what is to be sent again.
 
-use super::{Found, Phase, Repair, Sender};
+use super::sender::{Found, Repair, Sender};
+use super::state::Phase;
 use crate::tcp::{Outbox, Profile};
 
 impl Sender {

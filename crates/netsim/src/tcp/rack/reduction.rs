@@ -6,44 +6,10 @@
 
 use super::board::EVER_RESENT;
 use super::sacks::echoes_before;
-use super::{INFINITE, Phase, Sender, State};
+use super::sender::Sender;
+use super::state::{INFINITE, Phase, State};
 use crate::tcp::Profile;
 use crate::tcp::congestion::{CongestionControl as _, Event};
-
-/// Whether a reduction may turn out to be wrong.
-#[derive(Clone, Default, Debug)]
-pub(super) struct Undo {
-    /// The first outstanding segment when the reduction began; `None` if it may not be undone (`undo_marker`).
-    pub(super) marker: Option<u32>,
-    /// Segments sent again of which it is not known that they came twice; `None` before the first (`undo_retrans`).
-    resent: Option<u32>,
-    /// When something was first sent again, on the clock of timestamps; 0 for never (`retrans_stamp`).
-    pub(super) since: u32,
-}
-
-impl Undo {
-    /// So many segments, the last before `end`, came twice.
-    pub(super) fn acquit(&mut self, segments: u32, end: u32) {
-        if let (Some(marker), Some(resent)) = (self.marker, &mut self.resent)
-            && end > marker
-        {
-            *resent = resent.saturating_sub(segments);
-        }
-    }
-
-    /// Something is sent again now.
-    pub(super) fn note_resent(&mut self, ms: u32) {
-        if self.since == 0 {
-            self.since = ms;
-        }
-        *self.resent.get_or_insert(0) += 1;
-    }
-
-    /// Whether all that was sent again came twice.
-    fn all_twice(&self) -> bool {
-        self.marker.is_some() && self.resent == Some(0)
-    }
-}
 
 impl State {
     /// Whether what this ACK is for was sent before anything was sent again (`tcp_packet_delayed`).

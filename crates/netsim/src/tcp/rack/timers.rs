@@ -1,9 +1,12 @@
-//! The sender's one timer: retransmission, tail loss probe, or RACK's wait for reordering.
+//! When the timer is set, and what happens when it goes off: retransmission, tail loss probe, or RACK's wait for
+//! reordering.
 
-use super::clock::{Clock, goes_off, ticks_of, ticks_of_us, us_of_ticks};
-use super::rtt::Rtt;
+use super::clock;
+use super::clock::{ticks_of, ticks_of_us, us_of_ticks};
 use super::sacks::LEAST_TIMEOUT_US;
-use super::{Phase, Sender, State, clock};
+use super::sender::Sender;
+use super::state::{Phase, State};
+use super::timer::Pending;
 use crate::tcp::congestion::CongestionControl as _;
 use crate::tcp::{Outbox, Profile};
 use aqm::unit::{Span, Time};
@@ -14,43 +17,6 @@ const LINEAR_SYNS: u32 = 4;
 const LONGEST_DELAY_US: u64 = 200_000;
 /// What a receiver that took SACKs back is given at least, in microseconds.
 const RENEGING_US: u64 = 10_000;
-
-/// What the timer is set for (`icsk_pending`).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Pending {
-    Nothing,
-    Retransmission,
-    Probe,
-    Reordering,
-}
-
-/// The timer.
-#[derive(Clone, Debug)]
-pub(super) struct Timer {
-    pub(super) pending: Pending,
-    /// The tick at which it expires, and when it goes off.
-    expires: u32,
-    pub(super) goes_off: Time,
-}
-
-impl Default for Timer {
-    fn default() -> Self {
-        Self { pending: Pending::Nothing, expires: 0, goes_off: Time::MAX }
-    }
-}
-
-impl Timer {
-    /// Sets it to expire in so many ticks.
-    pub(super) fn set(&mut self, clock: &Clock, pending: Pending, ticks: u32, profile: &Profile) {
-        self.pending = pending;
-        self.expires = clock.ticks + ticks.min(Rtt::max(profile));
-        self.goes_off = goes_off(clock.ticks, self.expires, profile.tcp.tick);
-    }
-
-    fn clear(&mut self) {
-        *self = Self::default();
-    }
-}
 
 impl State {
     /// Ticks that the pace makes the next segment wait.

@@ -1,6 +1,7 @@
 //! How many segments are acknowledged at once beyond what the bandwidth explains (`bbr_update_ack_aggregation`).
 
-use super::{BANDWIDTH_BITS, State};
+use super::scale::BANDWIDTH_BITS;
+use crate::tcp::rack::State;
 use crate::tcp::rack::rate::RateSample;
 
 /// Round trips that each of the two values is kept.

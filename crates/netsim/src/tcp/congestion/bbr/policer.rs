@@ -1,7 +1,8 @@
 //! A policed link as BBR knows it: two intervals in a row that lose much, at the same rate (`lt_bw`).
 
-use super::{BANDWIDTH_BITS, Bbr, GAIN_BITS, ONE, State};
+use super::scale::{BANDWIDTH_BITS, GAIN_BITS, ONE, pace};
 use crate::tcp::Profile;
+use crate::tcp::rack::State;
 use crate::tcp::rack::rate::RateSample;
 
 /// Round trips of an interval at least; four times as many are too long.
@@ -25,6 +26,15 @@ pub(super) struct Policer {
     delivered: u32,
     lost: u32,
     since_ms: u64,
+}
+
+/// What BBR is doing when an acknowledgement comes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Progress {
+    /// Whether a round trip begins.
+    pub(super) round: bool,
+    /// Whether it probes for bandwidth.
+    pub(super) probing: bool,
 }
 
 impl Policer {
@@ -56,8 +66,9 @@ impl Policer {
         state: &State,
         profile: &Profile,
         sample: &RateSample,
-        (round, probing): (bool, bool),
+        progress: Progress,
     ) -> bool {
+        let Progress { round, probing } = progress;
         if self.policed {
             if probing && round {
                 self.rounds += 1;
@@ -94,7 +105,7 @@ impl Policer {
         }
         let rate = (delivered << BANDWIDTH_BITS) / (ms * 1000);
         let apart = rate.abs_diff(self.bandwidth);
-        let same = apart * ONE <= SAME * self.bandwidth || Bbr::pace(profile, apart, ONE) <= SAME_PACE;
+        let same = apart * ONE <= SAME * self.bandwidth || pace(profile, apart, ONE) <= SAME_PACE;
         if self.bandwidth > 0 && same {
             self.bandwidth = (rate + self.bandwidth) / 2;
             (self.policed, self.rounds) = (true, 0);
@@ -129,7 +140,7 @@ mod tests {
                 self.1.lost += lost;
                 self.1.delivered_at += self.3;
                 let sample = RateSample { lost, limited, ..RateSample::default() };
-                over |= self.0.watch(&self.1, &self.2, &sample, (true, true));
+                over |= self.0.watch(&self.1, &self.2, &sample, Progress { round: true, probing: true });
             }
             over
         }

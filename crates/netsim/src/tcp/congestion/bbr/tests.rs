@@ -38,8 +38,8 @@ fn the_pace_is_a_hundredth_below_the_bandwidth() {
     let (_, state, profile) = open();
     let near = |pace: u64, expected: f64| (pace as f64 - expected).abs() < 1e-3 * expected;
     let payload = f64::from(profile.payload());
-    assert!(near(Bbr::pace(&profile, BANDWIDTH, ONE), 990.0 * payload));
-    assert!(near(Bbr::pace(&profile, BANDWIDTH, CYCLE[0]), 1.25 * 990.0 * payload));
+    assert!(near(pace(&profile, BANDWIDTH, ONE), 990.0 * payload));
+    assert!(near(pace(&profile, BANDWIDTH, CYCLE[0]), 1.25 * 990.0 * payload));
     // At first, ten segments in the round trip of the handshake, times 2.885.
     assert!(near(state.pace, 2.887 * 99.0 * payload), "{}", state.pace);
 }
