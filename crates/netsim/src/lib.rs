@@ -34,8 +34,9 @@ mod traffic;
 
 pub use engine::rng::Stream;
 pub use engine::watch::Watch;
-pub use measure::probe::{self, Checked, Probe, Series};
+pub use measure::probe::{self, Checked, Probe};
 pub use measure::results::{self, Results};
-pub use measure::stats::Settling;
+pub use measure::series::{Column, Series};
+pub use measure::settling::Settling;
 pub use memory::memory_estimate;
 pub use simulation::{Simulation, WindowSample};

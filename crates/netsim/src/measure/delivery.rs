@@ -1,6 +1,6 @@
 //! What is measured where packets arrive: how long they travelled, and how long whole transfers took.
 
-use crate::measure::stats::Delays;
+use crate::measure::delays::Delays;
 use crate::packet::{Kind, Packet};
 use aqm::unit::{Span, Time};
 

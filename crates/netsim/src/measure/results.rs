@@ -2,7 +2,7 @@
 
 mod violations;
 
-use crate::measure::stats::Delays;
+use crate::measure::delays::Delays;
 use aqm::queue::Counts;
 use serde::Serialize;
 use std::collections::BTreeMap;

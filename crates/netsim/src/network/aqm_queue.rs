@@ -2,9 +2,11 @@
 
 use crate::engine::event::NO_SLOT;
 use crate::engine::rng::Stream;
+use crate::measure::delays::Delays;
 use crate::measure::loss_runs::Losses;
+use crate::measure::occupancy::Occupancy;
 use crate::measure::probe::Owner;
-use crate::measure::stats::{Delays, Occupancy, Settling};
+use crate::measure::settling::Settling;
 use crate::network::ahead::Due;
 use crate::packet::Packet;
 use aqm::queue::Counts;

@@ -3,7 +3,7 @@
 
 use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
 use crate::engine::event::instant;
-use crate::measure::stats::Delays;
+use crate::measure::delays::Delays;
 use crate::network::link::{Flight, Link};
 use crate::packet::{Kind, Packet};
 use aqm::queue::Counts;

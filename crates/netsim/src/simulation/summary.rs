@@ -3,6 +3,7 @@
 use super::Simulation;
 use crate::flows::endpoints::Endpoints;
 use crate::flows::flow::Snapshot;
+use crate::measure::delays::Delays;
 use crate::measure::delivery::Jitter;
 use crate::measure::loss_runs::Runs;
 use crate::measure::probe::{Owner, Probe};
@@ -10,7 +11,6 @@ use crate::measure::results::{
     ClassDistributions, ClassMetrics, Distributions, Engine, FlowMetrics, LaneMetrics, LinkDistributions,
     LinkMetrics, Metrics, Results, TrafficMetrics,
 };
-use crate::measure::stats::Delays;
 use crate::network::aqm_queue::AqmQueue;
 use aqm::queue::Counts;
 use std::collections::BTreeMap;
