@@ -1,4 +1,4 @@
-//! What is measured: statistics that are always on, probes that may record more, and the results' data types.
+//! Measurement: statistics that are always on, probes that may record more, and the results' data types.
 
 pub(crate) mod delays;
 pub(crate) mod delivery;

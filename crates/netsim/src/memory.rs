@@ -1,4 +1,4 @@
-//! How much memory a run needs, told before it is tried.
+//! An estimate of the memory that a run needs.
 
 use crate::flows::flow::{Application, Flow, Snapshot};
 use crate::flows::short::pairs;
@@ -19,7 +19,7 @@ use scenario::model::{Arrival, Extent, Kind, Link, Short, Tcp, Traffic, Udp};
 
 /// Events on the heap a flow: its timer, its delayed ACK, its start or stop.
 const EVENTS_PER_FLOW: usize = 3;
-/// What a flow may send at once before anything tells it how much gets through.
+/// Packets that a flow may send at once before anything shows how many get through.
 const BURST: f64 = 16.0;
 /// A histogram of delays.
 const HISTOGRAM: u64 = 400_000;
@@ -58,7 +58,7 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
     let per_tcp = ends + per_flow + EVENTS_PER_FLOW * event;
     let per_udp = size_of::<Source>() + event;
     let measured = scenario.links.iter().filter(|link| link.aqm.is_some()).count() as u64;
-    // What is remembered of each flow where it arrives and at each measured queue; these grow by doubling too.
+    // The records of each flow where it arrives and at each measured queue; these grow by doubling too.
     let remembered = 2 * (size_of::<Last>() as u64 + measured * size_of::<FlowLosses>() as u64);
     let flows = tcp * (per_tcp as u64 + remembered) + udp * (per_udp as u64 + remembered);
     // No link holds more than all windows together, nor do all links. Each lane of a buffer has a ring, which may once
@@ -88,11 +88,11 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
     rest.into_iter().fold(rings, u64::saturating_add)
 }
 
-/// The most packets that are likely to be under way at once on all links, where there are so many TCP flows.
+/// The most packets that are likely to be under way at once on all links, with `tcp` TCP flows.
 ///
-/// TCP fills the narrowest links of its path and what is acknowledged from there, no more: a link hardly faster may
-/// have a queue too, since a sender in slow start sends twice what is acknowledged. A link that is fed by one that is
-/// no faster has none. Every flow may begin with a burst.
+/// TCP fills the narrowest links of its path, and sends as fast as segments are acknowledged from there, no faster: a link
+/// hardly faster may have a queue too, since a sender in slow start sends twice what is acknowledged. A link fed by one that
+/// is no faster has none. Every flow may begin with a burst.
 fn under_way(scenario: &Scenario, tcp: u64) -> u64 {
     let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
     // The longest round trip over each link that may have a queue.
@@ -160,7 +160,7 @@ fn held(pattern: &Udp, count: u64, duration: Span) -> u64 {
     }
 }
 
-/// A place in a ring, and what is remembered of a packet until the fate of those before it is certain.
+/// A place in a ring, and the record of a packet until the fate of those before it is certain.
 const fn slot() -> usize {
     size_of::<(u128, Packet, u64, Fate)>()
 }
@@ -190,7 +190,7 @@ fn in_flight(link: &Link) -> u64 {
     holds(link, longest_delay(link)) as u64
 }
 
-/// The most packets in a link's buffer, and sent in so many seconds.
+/// The most packets in a link's buffer and sent in `seconds`.
 fn holds(link: &Link, seconds: f64) -> f64 {
     room_for(link) as f64 + (fastest(link) * seconds / 8.0 / smallest(link.packet) as f64).floor()
 }
@@ -259,7 +259,7 @@ mod tests {
         assert!(estimate("100 packets", "10 packets") <= small);
     }
 
-    /// 100 000 flows over 10 Gbit/s between so many hosts on either side.
+    /// 100 000 flows over 10 Gbit/s between `hosts` hosts on either side.
     fn large(hosts: usize, traffic: &str) -> u64 {
         let delays = vec!["\"50 ms\""; hosts].join(", ");
         let text = format!(

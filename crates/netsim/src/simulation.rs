@@ -97,7 +97,7 @@ impl<P: Probe> Simulation<P> {
         &self.windows
     }
 
-    /// Whether it was told to stop: it goes no further.
+    /// Whether the watch has stopped the run, which then goes no further.
     #[must_use]
     pub const fn has_stopped(&self) -> bool {
         self.network.watch.has_stopped()
@@ -109,7 +109,7 @@ impl<P: Probe> Simulation<P> {
         self.finished
     }
 
-    /// Runs up to and including `until`, at most to the end of the scenario, unless told to stop.
+    /// Runs up to and including `until`, at most to the end of the scenario, unless the watch stops it.
     pub fn advance(&mut self, until: Time) {
         let started = ThreadTime::now();
         let until = until.min(self.end);
@@ -136,7 +136,7 @@ impl<P: Probe> Simulation<P> {
         self.cpu += started.elapsed();
     }
 
-    /// Handles the events up to and including `until`, unless told to stop.
+    /// Handles the events up to and including `until`, unless the watch stops the run.
     fn handle_all(&mut self, until: Time) {
         let last = self.network.events.clock.instant(until);
         while let Some(event) = self.network.events.next(last) {

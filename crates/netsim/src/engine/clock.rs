@@ -12,11 +12,11 @@ use aqm::unit::{Rate, Span, Time};
 
 pub(crate) use scenario::model::Clock;
 
-/// A point in simulated time; a later one is greater. What it holds only its clock knows.
+/// A point in simulated time; a later one is greater. Only its clock can interpret it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Instant(pub(crate) u64);
 
-/// A length of simulated time. What it holds only its clock knows.
+/// A length of simulated time. Only its clock can interpret it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Lapse(u64);
 
@@ -29,7 +29,7 @@ impl Instant {
     pub(crate) const NEVER: Self = Self(u64::MAX);
 }
 
-/// What a clock counts. The bits of a floating-point number that is not negative have its order.
+/// The arithmetic of a clock. The bits of a floating-point number that is not negative have its order.
 pub(crate) trait ClockArithmetic {
     /// The point `time`.
     fn instant(self, time: Time) -> Instant;
@@ -59,7 +59,7 @@ impl ClockArithmetic for Clock {
     fn time(self, instant: Instant) -> Time {
         match self {
             Self::Integer => Time::from_nanos(instant.0),
-            // What is after a nanosecond is rounded by cutting off: `round` is a call, at every event.
+            // Rounded by adding a half and cutting off: `round` is a call, at every event.
             Self::Double => Time::from_nanos((f64::from_bits(instant.0) * NS_PER_S + 0.5) as u64),
         }
     }

@@ -61,7 +61,7 @@ const SLOT_BITS: u32 = 20;
 const SLOT_MASK: Key = (1 << SLOT_BITS) - 1;
 
 /// On the integer clock a rank is how long ago the cause was, the longest first, and among causes of one instant the
-/// order in which they came, as far as these can be told apart: 17 s, and 1023 at one instant.
+/// order in which they came, as far as the bits suffice: 17 s, and 1023 causes at one instant.
 const ORDER_BITS: u32 = 10;
 const LAST_ORDER: u64 = (1 << ORDER_BITS) - 1;
 const LONGEST_LEAD: u64 = (1 << (64 - SLOT_BITS - ORDER_BITS)) - 1;

@@ -14,7 +14,7 @@ pub struct Watch {
     /// Work until then in all, and how much of what was done was no event.
     granted: i64,
     besides: i64,
-    /// The simulated time that is told with the question.
+    /// The simulated time that is passed with the question.
     now: Time,
     stopped: bool,
     ask: Box<dyn FnMut(Time) -> bool + Send + Sync>,
@@ -44,7 +44,7 @@ impl Watch {
         self.now = now;
     }
 
-    /// Counts an event, and tells whether it is time for a question.
+    /// Counts an event, and returns whether it is time for a question.
     #[inline]
     pub(crate) const fn counts(&mut self) -> bool {
         self.left -= 1;
@@ -56,7 +56,7 @@ impl Watch {
         self.besides += 1;
     }
 
-    /// Counts other work, and tells whether to go on.
+    /// Counts other work, and returns whether to go on.
     #[inline]
     pub fn goes_on(&mut self, work: usize) -> bool {
         self.left -= work as i64;

@@ -151,7 +151,7 @@ impl Endpoints {
         (self.profiles.len() - 1) as u16
     }
 
-    /// A sender with this profile that has so many payload bytes to send.
+    /// A sender with this profile that has `payload` bytes to send.
     pub(crate) fn sender(&mut self, profile: u16, payload: u64) -> Sender {
         let i = usize::from(profile);
         let profile = &self.profiles[i];
@@ -159,7 +159,7 @@ impl Endpoints {
         Sender::new(profile, profile.segments(payload), Span::from_secs(profile.tcp.tick.secs() * part))
     }
 
-    /// Makes room for so many flows, and for no more: there may be very many.
+    /// Makes room for exactly `flows` flows: there may be very many.
     fn reserve(&mut self, flows: usize) {
         self.flows.reserve_exact(flows);
         self.applications.reserve_exact(flows);
@@ -186,7 +186,7 @@ impl Endpoints {
         self.applications.push(application);
     }
 
-    /// Gives a slot to another role.
+    /// Changes the role of a slot.
     pub(crate) fn assign(&mut self, slot: usize, role: Role) {
         self.applications[slot].role = role;
         self.flows[slot].listens = role.listens();

@@ -37,7 +37,7 @@ pub(crate) struct Flow {
     pub(crate) class: u16,
     /// Which of the profiles it has.
     pub(crate) profile: u16,
-    /// Tells the connections apart that have this slot one after the other.
+    /// The number of the connection among those that have this slot one after the other.
     pub(crate) generation: u16,
     /// Whether the application acts on data that arrives.
     pub(crate) listens: bool,
@@ -120,7 +120,7 @@ impl Flow {
 }
 
 impl Application {
-    /// One that has so many bytes to send from `start` on.
+    /// One that has `payload` bytes to send from `start` on.
     pub(crate) const fn new(role: Role, payload: u64, start: Time) -> Self {
         Self { role, start, payload, padding: 0 }
     }

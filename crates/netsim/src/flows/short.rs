@@ -32,9 +32,9 @@ pub(crate) struct Arrival {
 /// What a `short` flow has to send.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Amount {
-    /// As much as it can for so long.
+    /// As much as it can for this long.
     Lifetime(Span),
-    /// So many payload bytes.
+    /// This number of payload bytes.
     Size(u64),
 }
 
@@ -78,7 +78,7 @@ impl Arrivals {
     }
 }
 
-/// How many pairs there are of so many nodes and so many others that take turns.
+/// The number of different pairs of `from` nodes and `to` others that take turns.
 pub(crate) fn pairs(from: usize, to: usize) -> usize {
     (1..).map(|i| i * from).find(|pairs| pairs.is_multiple_of(to)).expect("at most the product")
 }

@@ -105,7 +105,7 @@ impl Connection {
         Self { requests, objects, open: false, fetch: None, asked: 0, segments: 0 }
     }
 
-    /// Notes that the handshake is over, and tells whether it was not before.
+    /// Notes that the handshake is over, and returns whether it was not before.
     pub(crate) const fn establish(&mut self) -> bool {
         !std::mem::replace(&mut self.open, true)
     }
@@ -153,7 +153,7 @@ impl Client {
         Some(fetch)
     }
 
-    /// So many segments have arrived over a connection: the object that they complete, if they do.
+    /// The object that is complete now that `segments` segments have arrived over a connection, if one is.
     pub(crate) fn take(&mut self, connection: u16, segments: u32, now: Time) -> Option<Arrived> {
         let connection = &mut self.connections[usize::from(connection)];
         if segments < connection.segments {

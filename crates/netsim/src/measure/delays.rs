@@ -2,7 +2,7 @@
 
 use aqm::unit::Span;
 
-/// The longest delay that is told apart, in nanoseconds: longer than any run.
+/// The longest delay that has a bin of its own, in nanoseconds: longer than any run.
 const LONGEST_DELAY: u64 = (1 << 54) - 1;
 /// Delays below 2^11 ns have a bin each; above, every power of two has 2^10 bins: three significant digits.
 const EXACT_BITS: u32 = 11;

@@ -1,4 +1,4 @@
-//! What is measured where packets arrive: how long they travelled, and how long whole transfers took.
+//! Statistics of deliveries: how long packets travelled, and how long whole transfers took.
 
 use crate::measure::delays::Delays;
 use crate::packet::{Kind, Packet};
@@ -23,7 +23,7 @@ pub(crate) struct Last {
     delay: Span,
 }
 
-/// What is measured of the packets and flows of a class.
+/// The statistics of the packets and flows of a class.
 #[derive(Clone, Debug)]
 pub(crate) struct Delivery {
     /// From the sending of a segment or datagram to its arrival at the other end.

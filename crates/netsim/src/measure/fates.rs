@@ -3,7 +3,7 @@
 use crate::packet::{Kind, Packet};
 use aqm::Ring;
 
-/// What has become of an arrival.
+/// The fate of an arrival.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fate {
     /// It was sent.
@@ -36,7 +36,7 @@ pub(crate) enum Fates {
 }
 
 impl Fates {
-    /// None, at a queue with so many lanes.
+    /// No fates so far, at a queue with `lanes` lanes.
     pub(crate) const fn new(lanes: usize) -> Self {
         if lanes > 1 { Self::Most(Ring::new()) } else { Self::Few(Ring::new()) }
     }

@@ -11,11 +11,11 @@ pub(crate) const LONGEST_RUN: usize = 100;
 /// that lasts longer takes its own length instead.
 const ACTIVE: Span = Span::s(1);
 
-/// A packet that waits while the fates of so many later ones have become certain counts as sent: where one lane is
+/// A packet that waits while the fates of this many later ones have become certain counts as sent: where one lane is
 /// served for ever and another starves, no more of them are kept.
 const MOST_FATES: usize = 1 << 20;
 
-/// What is measured of the losses at one queue.
+/// The statistics of the losses at one queue.
 ///
 /// Runs are of packets in the order of their arrivals, in whatever order they leave the queue: so a fate waits here until
 /// that of all that came before is certain.
@@ -38,7 +38,7 @@ pub(crate) struct Losses {
     pub(crate) events: LossEvents,
 }
 
-/// What is remembered of a flow.
+/// The record of a flow.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct FlowLosses {
     /// Its losses since its last packet that was sent.
@@ -169,7 +169,7 @@ impl Losses {
         (all.classes, all.bursts)
     }
 
-    /// Notes the fate of an arrival, and counts what is certain.
+    /// Notes the fate of an arrival, and counts the fates that are certain.
     fn decide(&mut self, number: u64, fate: Fate) {
         if number < self.first {
             return;
@@ -182,7 +182,7 @@ impl Losses {
         self.settle();
     }
 
-    /// Counts what is certain, in the order of arrivals.
+    /// Counts the fates that are certain, in the order of arrivals.
     fn settle(&mut self) {
         while let Some(fate) = self.fates.take(self.first) {
             self.first += 1;
@@ -210,7 +210,7 @@ impl Losses {
     }
 }
 
-/// What is remembered of the flow of a packet; there is no telling how many flows there will be. Where another had
+/// The record of a packet's flow; the number of flows is not known beforehand. Where another had
 /// its number before, that one's last run is over.
 #[inline]
 fn remembered<'a>(

@@ -37,7 +37,7 @@ impl Track {
 
     #[inline]
     fn change(&mut self, now: Time, value: f64) {
-        // Of two zeros, `min` and `max` may give either sign: there is only one.
+        // Of two zeros, `min` and `max` may return either sign: there is only one.
         let value = value + 0.0;
         self.area += self.value * (now - self.since).nanos() as f64;
         (self.since, self.value) = (now, value);
@@ -117,7 +117,7 @@ impl Tally {
 struct QueueSeries {
     /// The queue's length, then the algorithm's signals.
     tracks: Vec<Track>,
-    /// One a class; where classes are not told apart, one for all.
+    /// One a class, or one for all where classes are not distinguished.
     tallies: Vec<Tally>,
     by_class: bool,
     /// The length of each lane that has a name, and its packets.

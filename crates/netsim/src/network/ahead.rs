@@ -12,7 +12,7 @@
 //!
 //! # Invariants
 //!
-//! 1. **Every computation gets its own time.** Whatever is done before or after its time is given the time at which an
+//! 1. **Every computation gets its own time.** Whatever is done before or after its time uses the time at which an
 //!    event would have done it; `Events::now` is not read here.
 //! 2. **A link sees its arrivals in the order of their times.** That is why packets are taken over only from one link: two
 //!    would have to be merged. Ties are in the order of the causes (see [`crate::engine::event`]).

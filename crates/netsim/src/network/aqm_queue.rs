@@ -1,4 +1,4 @@
-//! The queue of a link with an AQM: the packets that wait, the state of the transmitter, and what is measured.
+//! The queue of a link with an AQM: the packets that wait, the state of the transmitter, and the statistics.
 
 use crate::engine::event::NO_SLOT;
 use crate::engine::rng::Stream;
@@ -24,7 +24,7 @@ pub(crate) struct AqmQueue {
     /// When the transmission of the last packet began, and when it is over.
     began: Time,
     pub(crate) sent: Time,
-    /// Where the link works ahead, what is due next.
+    /// What is due next, where the link works ahead.
     pub(crate) ahead: Option<Due>,
     /// What that packet belongs to, and its bytes on the link.
     pub(crate) sending: Owner,
@@ -38,7 +38,7 @@ pub(crate) struct AqmQueue {
     pub(crate) period_slot: usize,
     /// The counters at the end of the warm-up.
     pub(crate) at_warmup: Vec<Counts>,
-    /// Size of the usual packet, to tell whether there is room for another.
+    /// Size of the usual packet, which decides whether there is room for another.
     pub(crate) packet: Bytes,
     pub(crate) occupancy: Occupancy,
     pub(crate) settling: Settling,
@@ -61,7 +61,7 @@ struct Idle {
     bits: f64,
 }
 
-/// What is measured at one of the queues that share a buffer.
+/// The statistics of one of the queues that share a buffer.
 #[derive(Debug)]
 pub(crate) struct Meter {
     pub(crate) occupancy: Occupancy,

@@ -1,5 +1,5 @@
 //! Conservation: of the packets that entered a link, or that a flow sent, each was delivered, was dropped, was lost by
-//! chance or is under way. The ledger counts what happens; what is under way at the end is counted where it is.
+//! chance or is under way. The ledger counts what happens; packets still under way at the end are counted where they are.
 
 use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
 use crate::engine::event::instant;

@@ -49,7 +49,7 @@ pub(crate) struct Link {
     /// When the transmission of each packet that waits at a plain link starts, with the bytes that it takes there.
     waiting: Ring<(Instant, u16)>,
     waiting_bytes: u64,
-    /// The same on the double clock.
+    /// The transmitter of a plain link on the double clock.
     pub(crate) ns2: Ns2Transmitter,
     /// Packets that a plain link had no room for.
     pub(crate) drops: u64,
@@ -57,7 +57,7 @@ pub(crate) struct Link {
     pub(crate) slot: usize,
     /// The packets in flight.
     pub(crate) line: Ring<Flight>,
-    /// What is lost by chance, before it comes to the queue.
+    /// The process that loses packets by chance, before they come to the queue.
     pub(crate) random_loss: Option<Box<RandomLoss>>,
     /// The queue of a link that is not plain.
     pub(crate) aqm_queue: Option<Box<AqmQueue>>,
@@ -127,7 +127,7 @@ impl Link {
         }
     }
 
-    /// Sends at another rate from the next packet on; what is in transmission keeps its own.
+    /// Sends at another rate from the next packet on; the packet in transmission keeps its own.
     pub(crate) fn change(&mut self, now: Time, rate: Rate) {
         if let Some(aqm_queue) = &mut self.aqm_queue {
             aqm_queue.note_rate(now, self.wire.rate);

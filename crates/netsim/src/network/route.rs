@@ -21,7 +21,7 @@ const AHEAD: u32 = 1 << 28;
 const NS2: u32 = 1 << 27;
 const FLAGS: u32 = AQM | CHAINED | LOSSY | AHEAD | NS2;
 
-/// One hop of a path: a link and what is to know of it, or the end.
+/// One hop of a path: a link with its properties, or the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Hop(u32);
 

@@ -310,7 +310,7 @@ impl<P: Probe> Network<P> {
     }
 }
 
-/// Gives a slot on the event list to the head of each line that a packet may be on, then to the transmitters and timers
+/// Assigns a slot on the event list to the head of each line that a packet may be on, then to the transmitters and timers
 /// of links with an AQM; returns the event of each. All are in the order of the links: so of what two links send at
 /// one instant, the first link's comes first, whether they work ahead or not.
 fn assign_slots(links: &mut [Link], hops: &[Hop]) -> Vec<Event> {

@@ -166,7 +166,7 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// The application of a flow has so many segments more.
+    /// The application of a flow has `segments` more segments to send.
     fn supply(&mut self, slot: u32, segments: u32) {
         self.with_sender(slot, |sender, now, profile, out| sender.on_data(now, profile, segments, out));
     }
@@ -178,7 +178,7 @@ mod tests {
     use aqm::unit::Span;
     use scenario::Document;
 
-    /// The slots that transient flows have used in so many seconds, and how many flows or requests there were.
+    /// The slots that transient flows have used within `seconds`, and how many flows or requests there were.
     fn slots(seconds: u64, kind: &str) -> (usize, u64) {
         let text = format!(
             "duration = \"{seconds} s\"\n[dumbbell]\n[[traffic]]\nname = \"long\"\ncount = 3\ntcp = \"rfc5681\"\n\

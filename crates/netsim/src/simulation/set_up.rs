@@ -1,4 +1,4 @@
-//! What has to be there before a run begins.
+//! The set-up of a run.
 
 use super::Simulation;
 use crate::engine::event::{Event, Events};
@@ -22,7 +22,7 @@ impl<P: Probe> Simulation<P> {
         Self::watched(scenario, seed, probe, Watch::default()).expect(UNSTOPPED)
     }
 
-    /// The same, asking all along whether to go on; `None` if told to stop.
+    /// The same, asking all along whether to go on; `None` if the watch stops the set-up.
     #[must_use]
     pub fn watched(scenario: Scenario, seed: u64, probe: P, watch: Watch) -> Option<Self> {
         Self::set_up(scenario, seed, probe, true, watch)
@@ -59,7 +59,7 @@ impl<P: Probe> Simulation<P> {
     }
 }
 
-/// Puts what is known beforehand on the event list.
+/// Puts the events that are known beforehand on the event list.
 fn schedule(events: &mut Events, endpoints: &Endpoints, scenario: &Scenario) {
     events.push(Time::ZERO + scenario.general.warmup, Event::Warmup);
     if scenario.record.cwnd.is_some_and(|step| step > Span::ZERO) {

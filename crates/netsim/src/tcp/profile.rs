@@ -85,7 +85,7 @@ impl Profile {
         }
     }
 
-    /// Segments that carry so many payload bytes; [`u32::MAX`] for more than can be numbered.
+    /// Segments that carry `payload` bytes; [`u32::MAX`] for more than can be numbered.
     #[must_use]
     pub fn segments(&self, payload: u64) -> u32 {
         u32::try_from(payload.div_ceil(u64::from(self.payload()))).unwrap_or(u32::MAX)

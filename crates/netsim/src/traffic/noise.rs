@@ -8,10 +8,10 @@ use crate::engine::watch::Watch;
 use aqm::Uniform as _;
 use std::f64::consts::PI;
 
-/// So many values are worked out between two looks at the watch.
+/// The values that are computed between two looks at the watch.
 const PIECE: usize = 1 << 10;
 
-/// `steps` values of mean 0 and variance 1 with this Hurst parameter; `None` if told to stop.
+/// `steps` values of mean 0 and variance 1 with this Hurst parameter; `None` if the watch stops it.
 pub(crate) fn fractional(steps: usize, hurst: f64, rng: &mut Stream, watch: &mut Watch) -> Option<Vec<f64>> {
     // The covariances, forwards and backwards, fill a circle; its transform holds the variances of independent waves.
     let half = steps.next_power_of_two();

@@ -77,7 +77,7 @@ impl Source {
         Some(Self { class, forward, ecn, start, stop, delivered: 0, delivered_at_warmup: 0, pattern })
     }
 
-    /// A packet with so many bytes of payload has reached the other end; whether this is before the end of the warm-up,
+    /// A packet with `payload` bytes has reached the other end; `warming`: whether this is before the end of the warm-up,
     /// where nobody will ask then.
     #[inline]
     pub(crate) fn on_arrival(&mut self, payload: u64, warming: bool) {
@@ -151,7 +151,7 @@ impl Pattern {
     }
 }
 
-/// An exponential span of so many seconds in the mean.
+/// An exponential span with this mean in seconds.
 fn exponential(mean: f64, rng: &mut Stream) -> Span {
     Span::from_secs(-mean * libm::log(1.0 - rng.uniform()))
 }
@@ -197,7 +197,7 @@ struct Noise {
     /// The step reached, and how far into it, in s.
     step: usize,
     into: f64,
-    /// Of a packet, what is still to come before it is sent.
+    /// The fraction of a packet that is still to come before it is sent.
     due: f64,
     /// When the last packet was sent, after the start.
     last: Time,
@@ -286,7 +286,7 @@ mod tests {
     use scenario::Document;
     use scenario::model::Kind;
 
-    /// What a flow with these keys sends in so many seconds: when in ns, and how large.
+    /// The packets that a flow with these keys sends within `seconds`: when in ns, and how large.
     fn sent(keys: &str, seconds: u64) -> (Vec<(u64, u16)>, f64) {
         let text = format!("duration = \"{seconds} s\"\n[dumbbell]\n[[traffic]]\nname = \"x\"\n{keys}");
         let scenario = Document::parse(&text, "test").unwrap().check().unwrap();

@@ -1,4 +1,4 @@
-//! What is counted of losses, fate by fate.
+//! Tests of loss runs, fate by fate.
 
 use super::*;
 use crate::packet::Header;

@@ -5,7 +5,7 @@ use super::{ClassMetrics, FlowMetrics, LaneMetrics, LinkMetrics, Results, Traffi
 /// The relative error that a mean or a sum of doubles may have.
 const ROUNDING: f64 = 1e-9;
 
-/// Collects what is wrong, with the name of that to which it belongs.
+/// Collects violations, each with the name of its owner.
 struct Findings {
     owner: String,
     found: Vec<String>,

@@ -3,7 +3,7 @@
 use crate::engine::clock::Instant;
 use aqm::unit::{Span, Time};
 
-/// When what is still to be done is due. The transmitter's own time is `AqmQueue::sent`, while it is busy.
+/// When the remaining work is due. The transmitter's own time is `AqmQueue::sent`, while it is busy.
 #[derive(Debug)]
 pub(crate) struct Due {
     /// The earliest of all.

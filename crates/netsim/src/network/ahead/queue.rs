@@ -9,7 +9,7 @@ use crate::packet::Packet;
 use aqm::Outcome;
 use aqm::unit::{Span, Time};
 
-/// So many periods go by before what works ahead catches up: some milliseconds of work.
+/// The periods that may pass before a queue that works ahead catches up: some milliseconds of work.
 const PERIODS_AT_A_TIME: u64 = 1 << 16;
 
 /// A packet that was let in: when its transmission starts, when it is at the other end, and whether it was marked.
@@ -58,7 +58,7 @@ impl<P: Probe> LinkAhead<'_, P> {
         }
     }
 
-    /// Does what is due next. At one time the period comes first, then the departure, then the end of the warm-up, as on
+    /// Does the next thing that is due. At one time the period comes first, then the departure, then the end of the warm-up, as on
     /// the event list.
     fn do_next(&mut self, until: Time) {
         let Some(aqm_queue) = self.link.aqm_queue.as_deref_mut() else { return };
@@ -103,7 +103,7 @@ impl<P: Probe> LinkAhead<'_, P> {
     }
 }
 
-/// How far, in nanoseconds, a run may go before all links catch up with what is periodic, so that this is never much at a
+/// How far, in nanoseconds, a run may go before all links catch up with their periods, so that this is never much work at a
 /// time; `bins` are the other periods.
 pub(crate) fn stride(links: &[Link], bins: impl Iterator<Item = Span>) -> u64 {
     let queues = links.iter().filter_map(|link| link.aqm_queue.as_deref());

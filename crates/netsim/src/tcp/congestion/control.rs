@@ -1,4 +1,4 @@
-//! What a congestion control is asked.
+//! The trait of a congestion control.
 
 use super::growth::{self, Growth};
 use crate::tcp::Profile;
@@ -43,7 +43,7 @@ pub trait CongestionControl {
         (state.to_reduce(profile) / 2).max(growth::LEAST)
     }
 
-    /// So many segments were delivered: the window may grow.
+    /// `delivered` segments were delivered: the window may grow.
     fn grow(&mut self, state: &mut State, _: &Profile, delivered: u32) {
         growth::grow(state, delivered);
     }

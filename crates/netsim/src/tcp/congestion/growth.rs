@@ -16,7 +16,7 @@ pub fn grow(state: &mut State, delivered: u32) {
     }
 }
 
-/// Slow start for so many segments; returns those that are left when it is over.
+/// Slow start for `delivered` segments; returns those that are left when it is over.
 pub fn slow_start(state: &mut State, delivered: u32) -> u32 {
     if !state.in_slow_start() {
         return delivered;

@@ -1,4 +1,4 @@
-//! What is known of the latest delivery, and of reordering (RACK, RFC 8985; `tp->rack`, `tp->reordering`).
+//! The latest delivery, and reordering (RACK, RFC 8985; `tp->rack`, `tp->reordering`).
 
 use super::board::Sent;
 use crate::tcp::DUP_THRESH;

@@ -43,7 +43,7 @@ pub(super) struct Found {
     pub(super) last_sacked: u64,
 }
 
-/// What is to be sent after an acknowledgement besides new data.
+/// What an acknowledgement releases besides new data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Repair {
     Nothing,

@@ -1,4 +1,4 @@
-//! What a sender of today knows.
+//! The state of a sender of today.
 
 use super::board::Board;
 use super::clock::Clock;
@@ -46,7 +46,7 @@ pub struct State {
     pub credit: u32,
     /// What it is doing about losses.
     pub phase: Phase,
-    /// What is outstanding.
+    /// The segments outstanding.
     pub board: Board,
     /// The round trip.
     pub rtt: Rtt,

@@ -30,7 +30,7 @@ impl Default for Timer {
 }
 
 impl Timer {
-    /// Sets it to expire in so many ticks.
+    /// Sets it to expire in `ticks` ticks.
     pub(super) fn set(&mut self, clock: &Clock, pending: Pending, ticks: u32, profile: &Profile) {
         self.pending = pending;
         self.expires = clock.ticks + ticks.min(Rtt::max(profile));

@@ -1,6 +1,6 @@
 //! Whether a reduction of the window may turn out to be wrong.
 
-/// What is remembered of a reduction to take it back.
+/// The record of a reduction, which may take it back.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Undo {
     /// The first outstanding segment when the reduction began; `None` if it may not be undone (`undo_marker`).
@@ -12,7 +12,7 @@ pub(super) struct Undo {
 }
 
 impl Undo {
-    /// So many segments, the last before `end`, came twice.
+    /// `segments` segments, the last before `end`, came twice.
     pub(super) fn acquit(&mut self, segments: u32, end: u32) {
         if let (Some(marker), Some(resent)) = (self.marker, &mut self.resent)
             && end > marker
