@@ -12,8 +12,7 @@
 
 use aqm::unit::Time;
 use fluid::{Fluid, Model, Options};
-use netsim::probe::Column;
-use netsim::{Series, Simulation, WindowSample};
+use netsim::{Column, Series, Simulation, WindowSample};
 use scenario::{Document, Scenario};
 use serde_json::{Value as Json, json};
 use std::error::Error;

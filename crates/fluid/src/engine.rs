@@ -35,8 +35,7 @@ use crate::options::{Options, TcpLaw};
 use crate::population::Population;
 use aqm::unit::{Span, Time};
 use cpu_time::ThreadTime;
-use netsim::Watch;
-use netsim::probe::Column;
+use netsim::{Column, Watch};
 use std::time::Duration;
 
 /// So many losses a round trip ruin a window as well as any more would; what the step has to be short against.

@@ -5,8 +5,7 @@ use crate::law::{Rule, SIGNALS};
 use crate::model::Model;
 use crate::spread::Spread;
 use aqm::unit::{Span, Time};
-use netsim::Settling;
-use netsim::probe::Column;
+use netsim::{Column, Settling};
 
 /// What is measured at one end of a step.
 #[derive(Clone, Copy, Debug)]

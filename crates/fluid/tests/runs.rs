@@ -77,7 +77,7 @@ fn results_and_series_have_the_shape_of_the_packet_engines() {
         keys(&fluid.results(), "", &mut ours);
         keys(&serde_json::to_value(packets.results()).unwrap(), "", &mut theirs);
         assert_eq!(ours, theirs, "{aqm}");
-        let names = |columns: Vec<netsim::probe::Column>| -> Vec<(String, usize)> {
+        let names = |columns: Vec<netsim::Column>| -> Vec<(String, usize)> {
             columns.into_iter().map(|column| (column.name, column.values.len())).collect()
         };
         assert_eq!(names(fluid.take_columns()), names(packets.probe_mut().take_columns()), "{aqm}");

@@ -1,4 +1,4 @@
-//! Prints what became of each packet that came to the first managed link, in order of arrival: `.` for sent, `M` for
+//! Prints what became of each packet that came to the first link with an AQM, in order of arrival: `.` for sent, `M` for
 //! sent with CE, `x` for not sent. `make oracle-linux` lays it beside what the Linux kernel did with the same packets.
 //!
 //! ```text

@@ -1,40 +1,42 @@
 //! The packet engine: discrete events, integer nanoseconds, no globals.
 //!
-//! A [`Simulation`] runs one scenario with one seed on one thread. Events at equal times have an order of their own,
-//! timers and departures first, and every component that draws random numbers has a stream of its own, so a run is the
-//! same on any machine.
+//! A [`Simulation`] runs one scenario with one seed on one thread. Events at equal times have a defined order, timers and
+//! departures first, and every component that draws random numbers has its own stream, so a run is the same on any
+//! machine.
+//!
+//! The rooms, each of which uses only those above it:
+//!
+//! | room | holds |
+//! |---|---|
+//! | `engine` | the clock, the event list, random streams, and the watch that can stop a run |
+//! | [`tcp`] | senders, receivers and congestion controls, without a clock or a network |
+//! | `packet` | a packet on the wire, which carries TCP's segments and ACKs |
+//! | `measure` | statistics, probes, series, and the data types of the results |
+//! | `network` | links, queues with an AQM, paths, working ahead, and the ledger of all packets |
+//! | `traffic` | sources of datagrams |
+//! | `flows` | the endpoints of all traffic, and the flows that web clients and `short` entries open |
+//! | `simulation` | one run: set-up, event loop, applications, summary, conservation check |
+//! | `memory` | an estimate of the memory that a run needs |
+//!
+//! `packet` is not in `network` because `measure`, which `network` uses, reads packets. What a [`Simulation`] does is in
+//! files below `simulation`, whatever it is about, so that no other room needs to know the run. `tests/rooms.rs` checks
+//! the order.
 
-mod ahead;
-mod application;
-mod arrivals;
-mod chance;
-mod clock;
-mod delivery;
-mod event;
-mod flow;
-mod ledger;
-mod link;
-mod loss;
+mod engine;
+mod flows;
+mod measure;
 mod memory;
 mod network;
-mod noise;
 mod packet;
-pub mod probe;
-pub mod results;
-mod rng;
-mod route;
 mod simulation;
-mod slots;
-mod source;
-mod stats;
 pub mod tcp;
-mod watch;
-mod web;
+mod traffic;
 
+pub use engine::rng::Stream;
+pub use engine::watch::Watch;
+pub use measure::probe::{self, Checked, Probe};
+pub use measure::results::{self, Results};
+pub use measure::series::{Column, Series};
+pub use measure::settling::Settling;
 pub use memory::memory_estimate;
-pub use probe::{Checked, Probe, Series};
-pub use results::Results;
-pub use rng::Stream;
 pub use simulation::{Simulation, WindowSample};
-pub use stats::Settling;
-pub use watch::Watch;

@@ -1,13 +1,14 @@
-//! How much memory a run needs, told before it is tried.
+//! An estimate of the memory that a run needs.
 
-use crate::arrivals::pairs;
-use crate::delivery::Last;
-use crate::flow::{Application, Flow, Snapshot};
-use crate::loss::{Fate, FlowLosses};
+use crate::flows::flow::{Application, Flow, Snapshot};
+use crate::flows::short::pairs;
+use crate::measure::delivery::Last;
+use crate::measure::fates::Fate;
+use crate::measure::loss_runs::FlowLosses;
+use crate::network::route::Routes;
 use crate::packet::Packet;
-use crate::route::Routes;
-use crate::source::Source;
 use crate::tcp::{Receiver, Sender, bytes_a_segment, bytes_on_heap};
+use crate::traffic::source::Source;
 use aqm::aqm::AnyAqm;
 use aqm::discipline::Lane;
 use aqm::queue::Counts;
@@ -18,7 +19,7 @@ use scenario::model::{Arrival, Extent, Kind, Link, Short, Tcp, Traffic, Udp};
 
 /// Events on the heap a flow: its timer, its delayed ACK, its start or stop.
 const EVENTS_PER_FLOW: usize = 3;
-/// What a flow may send at once before anything tells it how much gets through.
+/// Packets that a flow may send at once before anything shows how many get through.
 const BURST: f64 = 16.0;
 /// A histogram of delays.
 const HISTOGRAM: u64 = 400_000;
@@ -26,7 +27,7 @@ const HISTOGRAM: u64 = 400_000;
 /// The most bytes that a run of this scenario should need.
 #[must_use]
 pub fn memory_estimate(scenario: &Scenario) -> u64 {
-    let (mut tcp, mut residents, mut udp, mut outstanding) = (0u64, 0u64, 0u64, 0u64);
+    let (mut tcp, mut persistent, mut udp, mut outstanding) = (0u64, 0u64, 0u64, 0u64);
     let (mut patterns, mut controls, mut boards) = (0u64, 0u64, Vec::new());
     let duration = scenario.general.duration;
     for traffic in &scenario.traffic {
@@ -39,7 +40,7 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
                 continue;
             }
             Kind::Ftp(tcp) | Kind::Transfer(tcp, _) => {
-                residents += count;
+                persistent += count;
                 (count, tcp)
             }
             Kind::Short(tcp, short) => (count.saturating_mul(alive(tcp, short, traffic, duration)), tcp),
@@ -57,7 +58,7 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
     let per_tcp = ends + per_flow + EVENTS_PER_FLOW * event;
     let per_udp = size_of::<Source>() + event;
     let measured = scenario.links.iter().filter(|link| link.aqm.is_some()).count() as u64;
-    // What is remembered of each flow where it arrives and at each measured queue; these grow by doubling too.
+    // The records of each flow where it arrives and at each measured queue; these grow by doubling too.
     let remembered = 2 * (size_of::<Last>() as u64 + measured * size_of::<FlowLosses>() as u64);
     let flows = tcp * (per_tcp as u64 + remembered) + udp * (per_udp as u64 + remembered);
     // No link holds more than all windows together, nor do all links. Each lane of a buffer has a ring, which may once
@@ -83,15 +84,15 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
     // Of a traffic entry's waits at each measured queue, of its delays and completion times; of each lane's waits.
     let lanes = scenario.links.iter().map(|link| link.lanes().len() as u64).sum::<u64>();
     let histograms = ((measured + 2) * scenario.traffic.len() as u64 + lanes) * HISTOGRAM;
-    let rest = [flows, views, controls, boards, histograms, patterns, recorded(scenario, residents)];
+    let rest = [flows, views, controls, boards, histograms, patterns, recorded(scenario, persistent)];
     rest.into_iter().fold(rings, u64::saturating_add)
 }
 
-/// The most packets that are likely to be under way at once on all links, where there are so many TCP flows.
+/// The most packets that are likely to be under way at once on all links, with `tcp` TCP flows.
 ///
-/// TCP fills the narrowest links of its path and what is acknowledged from there, no more: a link hardly faster may
-/// have a queue too, since a sender in slow start sends twice what is acknowledged. A link that is fed by one that is
-/// no faster has none. Every flow may begin with a burst.
+/// TCP fills the narrowest links of its path, and sends as fast as segments are acknowledged from there, no faster: a link
+/// hardly faster may have a queue too, since a sender in slow start sends twice what is acknowledged. A link fed by one that
+/// is no faster has none. Every flow may begin with a burst.
 fn under_way(scenario: &Scenario, tcp: u64) -> u64 {
     let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
     // The longest round trip over each link that may have a queue.
@@ -105,13 +106,13 @@ fn under_way(scenario: &Scenario, tcp: u64) -> u64 {
         for i in 0..pairs {
             let (from, to) = (from[i % from.len()], to[i % to.len()]);
             let starts = [routes.path(from, to), routes.path(to, from)];
-            let [forth, back] = starts.map(|start| routes.way(start));
+            let [forward, reverse] = starts.map(|start| routes.links_from(start));
             let link = |&i: &u32| &scenario.links[i as usize];
-            let round: f64 = forth.iter().chain(back).map(link).map(longest_delay).sum();
+            let round: f64 = forward.iter().chain(reverse).map(link).map(longest_delay).sum();
             longest = longest.max(round);
-            let narrowest = forth.iter().map(link).map(slowest).fold(f64::INFINITY, f64::min);
-            for (way, limit) in [(forth, 4.0 * narrowest), (back, narrowest)] {
-                for &i in way.iter().filter(|i| slowest(link(i)) < limit) {
+            let narrowest = forward.iter().map(link).map(slowest).fold(f64::INFINITY, f64::min);
+            for (path, limit) in [(forward, 4.0 * narrowest), (reverse, narrowest)] {
+                for &i in path.iter().filter(|i| slowest(link(i)) < limit) {
                     let known = &mut rounds[i as usize];
                     *known = Some(known.unwrap_or_default().max(round));
                 }
@@ -159,7 +160,7 @@ fn held(pattern: &Udp, count: u64, duration: Span) -> u64 {
     }
 }
 
-/// A place in a ring, and what is remembered of a packet until the fate of those before it is certain.
+/// A place in a ring, and the record of a packet until the fate of those before it is certain.
 const fn slot() -> usize {
     size_of::<(u128, Packet, u64, Fate)>()
 }
@@ -189,7 +190,7 @@ fn in_flight(link: &Link) -> u64 {
     holds(link, longest_delay(link)) as u64
 }
 
-/// The most packets in a link's buffer, and sent in so many seconds.
+/// The most packets in a link's buffer and sent in `seconds`.
 fn holds(link: &Link, seconds: f64) -> f64 {
     room_for(link) as f64 + (fastest(link) * seconds / 8.0 / smallest(link.packet) as f64).floor()
 }
@@ -227,7 +228,7 @@ fn recorded(scenario: &Scenario, flows: u64) -> u64 {
     let windows = scenario
         .record
         .cwnd
-        .map_or(0, |step| samples(step) * flows * size_of::<crate::WindowSample>() as u64);
+        .map_or(0, |step| samples(step) * flows * size_of::<crate::simulation::WindowSample>() as u64);
     // Series are handed over as they are; windows once more, as columns.
     if scenario.record.series { series + 2 * windows } else { 2 * windows }
 }
@@ -258,7 +259,7 @@ mod tests {
         assert!(estimate("100 packets", "10 packets") <= small);
     }
 
-    /// 100 000 flows over 10 Gbit/s between so many hosts on either side.
+    /// 100 000 flows over 10 Gbit/s between `hosts` hosts on either side.
     fn large(hosts: usize, traffic: &str) -> u64 {
         let delays = vec!["\"50 ms\""; hosts].join(", ");
         let text = format!(

@@ -57,16 +57,26 @@ const _: () = assert!(size_of::<Packet>() <= 40, "a packet must stay small: it i
 /// Bytes of a SACK block (RFC 2018); the option's own two are left out, as in ns-2.
 const SACK_BLOCK: u16 = 8;
 
+/// Where a packet belongs and how large it is: the part that every kind of packet has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Header {
+    /// The flow among those of its protocol.
+    pub(crate) flow: u32,
+    /// Which of the connections that have the flow's slot one after the other; 0 for datagrams.
+    pub(crate) generation: u16,
+    /// Where its path starts among the hops.
+    pub(crate) hop: u32,
+    /// The traffic entry.
+    pub(crate) class: u16,
+    /// Bytes on the wire; of an ACK, without SACK blocks.
+    pub(crate) size: u16,
+}
+
 impl Packet {
-    /// A segment of `size` bytes.
+    /// A packet with a segment.
     #[inline]
-    pub(crate) fn data(
-        segment: &Segment,
-        (flow, generation): (u32, u16),
-        hop: u32,
-        class: u16,
-        size: u16,
-    ) -> Self {
+    pub(crate) fn data(segment: &Segment, header: Header) -> Self {
+        let Header { flow, generation, hop, class, size } = header;
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
         Self {
             stamp: segment.sent,
@@ -87,9 +97,10 @@ impl Packet {
         }
     }
 
-    /// An acknowledgement of `size` bytes without SACK blocks.
+    /// A packet with an acknowledgement.
     #[inline]
-    pub(crate) fn ack(ack: &Ack, (flow, generation): (u32, u16), hop: u32, class: u16, size: u16) -> Self {
+    pub(crate) fn ack(ack: &Ack, header: Header) -> Self {
+        let Header { flow, generation, hop, class, size } = header;
         // Most have no block.
         let (mut blocks, mut sacked, mut twice) = ([(0, 0); MOST_BLOCKS], 0, 0);
         if ack.has_blocks() {
@@ -98,7 +109,7 @@ impl Packet {
             blocks = ack.blocks.map(|(low, high)| (near(low), near(high)));
             let (low, high) = ack.blocks[0];
             if low < ack.next {
-                // What came twice so far back that it cannot be told is not.
+                // A repeat too far back for the field is left out.
                 let below = |seq: u32| u16::try_from(ack.next.saturating_sub(seq)).ok();
                 match (below(low), below(high)) {
                     (Some(low), Some(high)) => (blocks[0], twice) = ((low, high), TWICE),
@@ -128,10 +139,10 @@ impl Packet {
         }
     }
 
-    /// A datagram of `size` bytes.
-    pub(crate) fn datagram(now: Time, flow: u32, hop: u32, class: u16, size: u16, ecn: Ecn) -> Self {
-        let blocks = [(0, 0); MOST_BLOCKS];
-        let (seq, generation) = (0, 0);
+    /// A datagram that is sent at `now`.
+    pub(crate) fn datagram(now: Time, header: Header, ecn: Ecn) -> Self {
+        let Header { flow, generation, hop, class, size } = header;
+        let (blocks, seq) = ([(0, 0); MOST_BLOCKS], 0);
         let flags = match ecn {
             Ecn::None => 0,
             Ecn::Ect0 => ECT,
@@ -146,7 +157,7 @@ impl Packet {
         self.flags & CE != 0
     }
 
-    /// The same packet at a later hop, perhaps marked on the way.
+    /// The same packet at a later hop, perhaps marked since.
     #[inline(always)]
     pub(crate) const fn at_hop(&self, hop: u32, marked: bool) -> Self {
         let mut packet = *self;
@@ -255,6 +266,10 @@ impl Frame for Packet {
 mod tests {
     use super::*;
 
+    const fn header(size: u16) -> Header {
+        Header { flow: 1, generation: 0, hop: 2, class: 3, size }
+    }
+
     #[test]
     fn ect1_says_l4s_and_so_does_ce() {
         let segment = Segment {
@@ -269,7 +284,7 @@ mod tests {
         };
         for l4s in [false, true] {
             let segment = Segment { l4s, ..segment };
-            let mut packet = Packet::data(&segment, (1, 0), 2, 3, 500);
+            let mut packet = Packet::data(&segment, header(500));
             assert_eq!((packet.packet().ect, packet.packet().l4s), (true, l4s));
             assert_eq!(packet.segment(), (segment, false));
             packet.mark();
@@ -282,7 +297,7 @@ mod tests {
     fn a_datagram_has_the_codepoint_it_was_sent_with_until_it_is_marked() {
         for (ecn, ect, l4s) in [(Ecn::None, false, false), (Ecn::Ect0, true, false), (Ecn::Ect1, true, true)]
         {
-            let mut packet = Packet::datagram(Time::ZERO, 1, 2, 3, 500, ecn);
+            let mut packet = Packet::datagram(Time::ZERO, header(500), ecn);
             assert_eq!((packet.packet().ect, packet.packet().l4s), (ect, l4s), "{ecn:?}");
             assert!(packet.packet().udp && packet.packet().size == 500);
             packet.mark();
@@ -296,15 +311,15 @@ mod tests {
         let ack = Ack { next: 10, ece: true, echo: Time::from_nanos(7), blocks, delay: None };
         let three = Ack { blocks: [(12, 14), (20, 25), (30, 31)], ..ack };
         for (ack, size) in [(ack, 52 + 2 * 8), (three, 52 + 3 * 8)] {
-            let packet = Packet::ack(&ack, (1, 0), 2, 3, 52);
+            let packet = Packet::ack(&ack, header(52));
             assert_eq!((packet.acknowledgement(), packet.size), (ack, size));
         }
         for us in [0, 65_535, 65_536, 4_000_000_000] {
             let ack = Ack { delay: Some(Span::us(us)), ..ack };
-            assert_eq!(Packet::ack(&ack, (1, 0), 2, 3, 40).acknowledgement(), ack);
+            assert_eq!(Packet::ack(&ack, header(40)).acknowledgement(), ack);
         }
         let finer = Ack { delay: Some(Span::ns(1999)), ..ack };
-        assert_eq!(Packet::ack(&finer, (1, 0), 2, 3, 40).acknowledgement().delay, Some(Span::us(1)));
+        assert_eq!(Packet::ack(&finer, header(40)).acknowledgement().delay, Some(Span::us(1)));
     }
 
     #[test]
@@ -313,15 +328,15 @@ mod tests {
         let within = [(13, 14), (12, 20), (30, 31)];
         for blocks in [below, within, [(9, 10), (0, 0), (0, 0)], [(0, 1), (11, 12), (15, 17)]] {
             let ack = Ack { next: 10, echo: Time::from_nanos(7), blocks, ..Ack::default() };
-            let packet = Packet::ack(&ack, (1, 0), 2, 3, 52);
+            let packet = Packet::ack(&ack, header(52));
             assert_eq!(packet.acknowledgement(), ack);
             let count = blocks.iter().filter(|block| block.1 > 0).count() as u16;
             assert_eq!(packet.size, 52 + 8 * count);
             assert!(!packet.packet().l4s, "an ACK is in no low-latency queue");
         }
-        // Too far back to be told: the others are.
+        // A block too far back for its field is left out; the others are kept.
         let blocks = [(1, 2), (70_011, 70_012), (70_015, 70_017)];
-        let packet = Packet::ack(&Ack { next: 70_000, blocks, ..Ack::default() }, (1, 0), 2, 3, 52);
+        let packet = Packet::ack(&Ack { next: 70_000, blocks, ..Ack::default() }, header(52));
         assert_eq!(packet.acknowledgement().blocks, [blocks[1], blocks[2], (0, 0)]);
         assert_eq!(packet.size, 52 + 16);
     }

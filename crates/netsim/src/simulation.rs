@@ -1,14 +1,18 @@
 //! The run loop: takes the next event, does what it says.
 
+mod applications;
+mod conservation;
+mod early;
 mod set_up;
+mod summary;
 
-use crate::clock::Counts as _;
-use crate::delivery::Deliveries;
-use crate::event::{Event, NEVER, instant};
-use crate::flow::Endpoints;
-use crate::network::{Early, Network};
-use crate::packet::{Kind, Packet};
-use crate::probe::Probe;
+use crate::engine::clock::ClockArithmetic as _;
+use crate::engine::event::{Event, NEVER, instant};
+use crate::flows::endpoints::Endpoints;
+use crate::measure::delivery::Deliveries;
+use crate::measure::probe::Probe;
+use crate::network::Network;
+use crate::packet::{Header, Kind, Packet};
 use crate::tcp::{Outbox, Profile, Segment};
 use aqm::unit::{Span, Time};
 use cpu_time::ThreadTime;
@@ -50,22 +54,16 @@ pub struct Simulation<P> {
 /// Puts a sender's segments on the network.
 pub(crate) struct Wire<'a, P> {
     network: &'a mut Network<P>,
-    flow: (u32, u16),
-    forth: u32,
-    class: u16,
+    /// The header of a packet without its size.
+    header: Header,
     profile: &'a Profile,
 }
 
 impl<P: Probe> Outbox for Wire<'_, P> {
     #[inline]
     fn send(&mut self, segment: Segment) {
-        let packet = Packet::data(
-            &segment,
-            self.flow,
-            self.forth,
-            self.class,
-            self.profile.size_of(segment.syn) as u16,
-        );
+        let size = self.profile.size_of(segment.syn) as u16;
+        let packet = Packet::data(&segment, Header { size, ..self.header });
         self.network.send(self.network.events.instant(), &packet);
     }
 }
@@ -99,7 +97,7 @@ impl<P: Probe> Simulation<P> {
         &self.windows
     }
 
-    /// Whether it was told to stop: it goes no further.
+    /// Whether the watch has stopped the run, which then goes no further.
     #[must_use]
     pub const fn has_stopped(&self) -> bool {
         self.network.watch.has_stopped()
@@ -111,40 +109,7 @@ impl<P: Probe> Simulation<P> {
         self.finished
     }
 
-    /// What does not add up in the run, which must be over, a sentence each; none in a sound run.
-    ///
-    /// Of the packets that a flow or a traffic entry sent, and of those that a link took in, each was delivered, was
-    /// dropped, was lost by chance or is in flight, with its arrival still to come; the counters of links, datagrams and
-    /// waits say the same; no measured queue was longer than its buffer; no link sent more than it could; nothing was
-    /// acknowledged that had not arrived, or arrived that was not delivered; and [`Results::violations`].
-    ///
-    /// # Panics
-    /// If the run is not over, or did not keep account: see [`Probe::CHECKS`].
-    #[must_use]
-    pub fn violations(&self) -> Vec<String> {
-        assert!(P::CHECKS, "only a run that is checked keeps account");
-        let links: Vec<&str> = self.scenario.links.iter().map(|link| &*link.name).collect();
-        let classes: Vec<&str> = self.scenario.traffic.iter().map(|traffic| &*traffic.name).collect();
-        let ledger = &self.network.ledger;
-        let mut found = ledger.clone().violations(&self.network, &links, &classes);
-        found.extend(ledger.surplus(&self.endpoints));
-        found.extend(self.endpoints.ahead_of_receivers());
-        let results = self.results();
-        found.extend(results.violations());
-        let general = &self.scenario.general;
-        for link in self.scenario.links.iter().filter(|link| link.changes.is_empty()) {
-            let Some(metrics) = results.links.get(&link.name) else { continue };
-            let seconds = (general.duration.nanos() - general.warmup.nanos()) as f64 * 1e-9;
-            // The window's ends are whole nanoseconds.
-            let most = link.capacity(general.warmup, general.duration) + 2e-9 * link.rate.bits();
-            if metrics.traffic.throughput * seconds > most * (1.0 + 1e-9) {
-                found.push(format!("link {}: throughput = {} bit/s", link.name, metrics.traffic.throughput));
-            }
-        }
-        found
-    }
-
-    /// Runs up to and including `until`, at most to the end of the scenario, unless told to stop.
+    /// Runs up to and including `until`, at most to the end of the scenario, unless the watch stops it.
     pub fn advance(&mut self, until: Time) {
         let started = ThreadTime::now();
         let until = until.min(self.end);
@@ -158,8 +123,8 @@ impl<P: Probe> Simulation<P> {
         if until == self.end && !self.finished && !self.has_stopped() {
             self.finished = true;
             let end = self.end;
-            for managed in self.network.managed() {
-                managed.note_length(end);
+            for aqm_queue in self.network.aqm_queues() {
+                aqm_queue.note_length(end);
             }
             if cfg!(debug_assertions) {
                 let found = self.violations();
@@ -171,7 +136,7 @@ impl<P: Probe> Simulation<P> {
         self.cpu += started.elapsed();
     }
 
-    /// Handles the events up to and including `until`, unless told to stop.
+    /// Handles the events up to and including `until`, unless the watch stops the run.
     fn handle_all(&mut self, until: Time) {
         let last = self.network.events.clock.instant(until);
         while let Some(event) = self.network.events.next(last) {
@@ -218,49 +183,6 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// Delivers what could not be delivered at once when it was sent.
-    #[inline]
-    fn deliver_waiting(&mut self) {
-        let mut next = 0;
-        while let Some(&(early, packet)) = self.network.early.get(next) {
-            next += 1;
-            self.deliver_early(early, &packet);
-        }
-        if next > 0 {
-            self.network.early.clear();
-        }
-    }
-
-    /// A packet reaches, at a time to come, a receiver that answers at once.
-    fn deliver_early(&mut self, early: Early, packet: &Packet) {
-        if early.at > self.network.end {
-            return;
-        }
-        if P::CHECKS {
-            self.network.ledger.on_delivered(packet);
-        }
-        let now = self.network.events.clock.time(early.at);
-        self.deliveries.on_packet(now, packet);
-        let warming = now < self.deliveries.warmup;
-        let index = packet.flow as usize;
-        if packet.kind == Kind::Datagram {
-            return self.endpoints.sources[index].on_arrival(packet.payload(), warming);
-        }
-        let (segment, ce) = packet.segment();
-        let ce = ce || early.marked;
-        let flow = &self.endpoints.flows[index];
-        let profile = &self.endpoints.profiles[usize::from(flow.profile)];
-        let receiver = &mut self.endpoints.receivers[index];
-        let (generation, back, class) = (flow.generation, flow.back, flow.class);
-        let size = profile.header as u16;
-        receiver.on_segment(now, profile, &segment, ce, |ack| {
-            self.network.send(early.at, &Packet::ack(&ack, (packet.flow, generation), back, class, size));
-        });
-        if warming {
-            self.endpoints.note_delivered(index);
-        }
-    }
-
     /// A packet has reached its destination.
     #[inline]
     fn deliver(&mut self, packet: &Packet) {
@@ -277,15 +199,13 @@ impl<P: Probe> Simulation<P> {
                 if flow.generation != packet.generation {
                     return; // the connection is over
                 }
-                let (listens, generation, back, class) =
-                    (flow.listens, flow.generation, flow.back, flow.class);
+                let listens = flow.listens;
                 let profile = &self.endpoints.profiles[usize::from(flow.profile)];
+                let header = flow.header(packet.flow, flow.reverse, profile.header as u16);
                 let (segment, ce) = packet.segment();
                 let receiver = &mut self.endpoints.receivers[packet.flow as usize];
                 receiver.on_segment(now, profile, &segment, ce, |ack| {
-                    let ack =
-                        Packet::ack(&ack, (packet.flow, generation), back, class, profile.header as u16);
-                    self.network.send(self.network.events.instant(), &ack);
+                    self.network.send(self.network.events.instant(), &Packet::ack(&ack, header));
                 });
                 self.arm_ack_timer(packet.flow);
                 if listens {
@@ -321,10 +241,9 @@ impl<P: Probe> Simulation<P> {
         let flow = &mut self.endpoints.flows[index as usize];
         let profile = &self.endpoints.profiles[usize::from(flow.profile)];
         let sender = &mut self.endpoints.senders[index as usize];
-        let (forth, class) = (flow.forth, flow.class);
+        let header = flow.header(index, flow.forward, 0);
         let [before, _] = sender.deadlines();
-        let flow_and_generation = (index, flow.generation);
-        let mut wire = Wire { network: &mut self.network, flow: flow_and_generation, forth, class, profile };
+        let mut wire = Wire { network: &mut self.network, header, profile };
         act(sender, now, profile, &mut wire);
         let [deadline, pace] = sender.deadlines();
         let events = &mut self.network.events;
@@ -390,11 +309,10 @@ impl<P: Probe> Simulation<P> {
         flow.ack_timer = Time::MAX;
         let receiver = &mut self.endpoints.receivers[index as usize];
         if receiver.deadline() <= now {
-            let (generation, back, class) = (flow.generation, flow.back, flow.class);
             let profile = &self.endpoints.profiles[usize::from(flow.profile)];
+            let header = flow.header(index, flow.reverse, profile.header as u16);
             receiver.on_timer(now, profile, |ack| {
-                let ack = Packet::ack(&ack, (index, generation), back, class, profile.header as u16);
-                self.network.send(self.network.events.instant(), &ack);
+                self.network.send(self.network.events.instant(), &Packet::ack(&ack, header));
             });
         }
         self.arm_ack_timer(index);
@@ -419,8 +337,9 @@ impl<P: Probe> Simulation<P> {
         // Packets without a gap, such as those of a frame, are handed over together.
         loop {
             let sent = source.send();
-            let (hop, class, ecn) = (source.forth, source.class, source.ecn);
-            let packet = Packet::datagram(now, index, hop, class, sent.size, ecn);
+            let (hop, class, size) = (source.forward, source.class, sent.size);
+            let packet =
+                Packet::datagram(now, Header { flow: index, generation: 0, hop, class, size }, source.ecn);
             match sent.gap {
                 Some(Span::ZERO) => {
                     self.network.send(self.network.events.instant(), &packet);
@@ -451,8 +370,10 @@ impl<P: Probe> Simulation<P> {
     fn end_warmup(&mut self) {
         let now = self.now();
         for link in &mut self.network.links {
-            if let Some(managed) = link.managed.as_deref_mut().filter(|managed| managed.ahead.is_none()) {
-                managed.end_warmup(now);
+            if let Some(aqm_queue) =
+                link.aqm_queue.as_deref_mut().filter(|aqm_queue| aqm_queue.ahead.is_none())
+            {
+                aqm_queue.end_warmup(now);
             }
         }
         self.network.watch.goes_on(self.endpoints.flows.len());
@@ -461,10 +382,10 @@ impl<P: Probe> Simulation<P> {
 
     fn sample_windows(&mut self) {
         let now = self.now();
-        self.network.watch.goes_on(self.endpoints.residents / 16);
+        self.network.watch.goes_on(self.endpoints.persistent / 16);
         self.network.watch.records();
-        let residents = &self.endpoints.flows[..self.endpoints.residents];
-        let samples = residents.iter().zip(&self.endpoints.senders).enumerate();
+        let persistent = &self.endpoints.flows[..self.endpoints.persistent];
+        let samples = persistent.iter().zip(&self.endpoints.senders).enumerate();
         self.windows.extend(samples.map(|(i, (flow, sender))| WindowSample {
             t: now.secs(),
             flow: i as u32,

@@ -32,7 +32,7 @@ fn told(mut run: Simulation<Series>) -> (serde_json::Value, u64) {
     (results, engine["events"].as_u64().unwrap())
 }
 
-/// Asserts that both ways tell the same, and returns how many events each took.
+/// Asserts that both runs have the same results, and returns how many events each took.
 #[track_caller]
 fn compare(text: &str, seed: u64) -> (u64, u64) {
     let scenario = scenario(text);
@@ -98,7 +98,7 @@ fn working_ahead_spares_events_where_decisions_are_final_and_segments_answered_a
 fn what_the_engine_cannot_foresee_it_does_not() {
     let traffic = |kind: &str| format!("[[traffic]]\nname = \"other\"\n{kind}\n");
     for other in [
-        // Both ways over one host; hosts that listen; flows that come and go; transfers that end.
+        // Both directions over one host; hosts that listen; flows that come and go; transfers that end.
         "kind = \"ftp\"\ncount = 4\npacket_size = \"500 B\"\nfrom = \"receivers\"\nto = \"senders\"\ntcp = \"rfc5681\"",
         "kind = \"short\"\narrival_rate = \"20 /s\"\nsize = \"4 kB\"\npacket_size = \"500 B\"\ntcp = \"rfc5681\"",
         "kind = \"web\"\ncount = 5\npacket_size = \"500 B\"\ntcp = \"rfc5681\"",
@@ -331,7 +331,7 @@ fn a_receiver_that_others_pass_through_answers_in_turn() {
             "[[traffic]]\nkind = \"ftp\"\nfrom = \"a\"\nto = \"{to}\"\ncount = 3\ntcp = {NS2}\npacket_size = \"500 B\"\n"
         )
     };
-    // On the way back the acknowledgements of both share a link.
+    // In reverse the acknowledgements of both share a link.
     let text = [
         "duration = \"5 s\"\nclock = \"integer\"\nrecord.step = \"100 ms\"\n".to_owned(),
         cable(

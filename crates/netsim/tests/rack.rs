@@ -178,7 +178,7 @@ impl Connection {
         assert_eq!(count(SACKED | LOST), 0, "what has arrived is not lost");
         assert_eq!(count(RESENT), count(RESENT | EVER_RESENT));
         assert_eq!(board.len(), state.nxt - board.base());
-        let room = state.una + self.profile.max_window;
+        let room = state.una + self.profile.tcp.max_window;
         assert!(sent.iter().all(|segment| segment.seq < room), "beyond the receive window");
         // A tail loss probe may exceed the congestion window.
         let probe = on_timer && sent.len() == 1;

@@ -403,7 +403,7 @@ fn whatever_link_is_observed_is_measured() {
 
 #[test]
 fn segments_and_acks_have_the_headers_of_their_tcp() {
-    // Nothing is lost: what goes forth is a SYN and full segments, what comes back ACKs of one size, without blocks.
+    // Nothing is lost: forward go a SYN and full segments, in reverse ACKs of one size, without blocks.
     for (tcp, header, syn) in
         [("rfc5681", 40, 40), ("rfc5681:header=52 B", 52, 60), ("rfc", 52, 60), ("linux:header=64 B", 64, 72)]
     {
@@ -416,11 +416,11 @@ fn segments_and_acks_have_the_headers_of_their_tcp() {
             let traffic = &results.links[link].traffic;
             ((traffic.throughput * 5.0 / 8.0).round() as u64, traffic.arrivals)
         };
-        let (forth, segments) = bytes("bottleneck");
+        let (forward, segments) = bytes("bottleneck");
         assert_eq!(segments - 1, 1_000_000_u64.div_ceil(1500 - header), "{tcp}");
-        assert_eq!(forth, syn + (segments - 1) * 1500, "{tcp}");
-        let (back, acks) = bytes("bottleneck:reverse");
-        assert_eq!(back, acks * header, "{tcp}");
+        assert_eq!(forward, syn + (segments - 1) * 1500, "{tcp}");
+        let (reverse, acks) = bytes("bottleneck:reverse");
+        assert_eq!(reverse, acks * header, "{tcp}");
         assert_eq!((results.metrics.flows.goodput * 5.0 / 8.0).round(), 1e6, "{tcp}");
     }
 }

@@ -74,7 +74,7 @@ fn a_crowd_after_a_long_silence_can_be_stopped() {
 #[test]
 fn what_a_silent_queue_has_to_catch_up_with_can_be_stopped() {
     let silent = format!("{LINK}kind = \"cbr\"\nstop = \"10 ms\"\n");
-    // Linux's ARED asks how long it has been idle: there is no way round its periods.
+    // Linux's ARED asks how long it has been idle: its periods cannot be skipped.
     stops(&format!("duration = \"1e7 s\"\naqm = \"ared\"\n{silent}"));
     stops(&format!("duration = \"1e6 s\"\nresponse = {{ target = 5, bin = \"10 ms\" }}\n{silent}"));
 }

@@ -3,7 +3,7 @@
 use crate::error::Problem;
 use crate::estimate::Estimate;
 use crate::law::Law;
-use crate::model::{Change, Clock, Congestion, Flavour, Kind, KindName, Scenario, Tcp, Udp};
+use crate::model::{Change, Clock, Flavour, Kind, KindName, Scenario, Tcp, Udp};
 use crate::network::BOTTLENECK;
 use crate::read::{LinkEntry, Reader, Tables, TrafficEntry, below};
 use crate::traffic::has;
@@ -139,8 +139,8 @@ fn ticks(entry: &TrafficEntry, duration: Span, reader: &mut Reader<'_>) {
 /// Whether the congestion control gets what it works with.
 fn marks(path: &str, tcp: &Tcp, reader: &mut Reader<'_>) {
     let [ecn, congestion] = ["ecn", "congestion"].map(|key| below(path, key));
-    if tcp.congestion == Congestion::Dctcp && !tcp.ecn && reader.fine(&[&ecn, &congestion]) {
-        let message = "must be true for congestion = \"dctcp\", which counts marks".to_owned();
+    if tcp.congestion.needs_marks() && !tcp.ecn && reader.fine(&[&ecn, &congestion]) {
+        let message = format!("must be true for congestion = {}, which counts marks", shown(&tcp.congestion));
         reader.refuse(&ecn, Some(shown(&tcp.ecn)), message);
     }
 }

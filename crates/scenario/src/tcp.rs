@@ -64,25 +64,54 @@ choice! {
     }
 }
 
-choice! {
-    /// How the congestion window moves between losses and what a loss or a mark takes from it.
-    pub enum Congestion {
-        /// One segment more a round trip, half the window after a loss (RFC 5681).
-        Reno = "reno",
-        /// A cubic function of the time since the last loss (RFC 9438).
-        Cubic = "cubic",
-        /// In proportion to the fraction of segments that were marked (RFC 8257).
-        Dctcp = "dctcp",
-        /// Background transport that gives way when the one-way delay grows (RFC 6817).
-        Ledbat = "ledbat",
-        /// Paced at the bottleneck's bandwidth as measured (BBR version 1, as in Linux).
-        Bbr = "bbr",
-    }
+/// Declares the parameters of TCP and its congestion controls. A control's entry has its name in a scenario, the senders
+/// that it serves, what it needs of the two ends, and its own parameters, as [`params!`] has them.
+macro_rules! tcp {
+    (@names $(
+        $(#[doc = $doc:literal])+
+        $field:ident: $ty:ty = $default:expr, $unit:literal $(, $range:expr $(, [$($alias:literal),*])?)?;
+    )*) => {
+        &[$(stringify!($field)),*]
+    };
+    (
+        parameters { $($shared:tt)* }
+        controls { $(
+            $(#[doc = $doc:literal])+
+            $control:ident = $name:literal for $senders:ident, needs $needs:ident { $($own:tt)* }
+        )+ }
+    ) => {
+        choice! {
+            /// How the congestion window moves between losses and what a loss or a mark takes from it.
+            pub enum Congestion { $($(#[doc = $doc])+ $control = $name,)+ }
+        }
+
+        impl Congestion {
+            const ALL: &'static [Self] = &[$(Self::$control),+];
+
+            /// The senders that it serves.
+            const fn senders(self) -> Senders {
+                match self { $(Self::$control => Senders::$senders),+ }
+            }
+
+            const fn needs(self) -> Needs {
+                match self { $(Self::$control => Needs::$needs),+ }
+            }
+
+            /// The names of its own parameters.
+            const fn parameters(self) -> &'static [&'static str] {
+                match self { $(Self::$control => tcp!(@names $($own)*)),+ }
+            }
+        }
+
+        params! {
+            /// A TCP sender and its receiver. Windows are in segments of the flow's packet size.
+            pub struct Tcp { $($shared)* $($($own)*)+ }
+        }
+    };
 }
 
-params! {
-    /// A TCP sender and its receiver. Windows are in segments of the flow's packet size.
-    pub struct Tcp {
+tcp! {
+    parameters {
         /// How loss is detected and repaired.
         flavour: Flavour = Flavour::NewReno, "";
         /// How the congestion window moves.
@@ -154,68 +183,94 @@ params! {
         /// Segments that one ACK adds to the window in slow start at most, if it covers so many (L of RFC 3465); Linux
         /// counts all that it covers, others an ACK as one.
         slow_start_step: u32 = 1, "segments", Range::new(1.0, 65535.0);
-        /// CUBIC: the part of the window that a loss leaves (RFC 9438, section 4.6).
-        beta: f64 = 0.7, "", Range::new(0.1, 0.99);
-        /// CUBIC: how steeply the window grows (C of RFC 9438, section 5).
-        c: f64 = 0.4, "segments/s^3", Range::above(0.0, 1e3);
-        /// CUBIC: whether a flow whose window shrinks from loss to loss gives way to new ones (RFC 9438, section 4.7).
-        fast_convergence: bool = true, "";
-        /// CUBIC: whether the window is at least what Reno's would be (RFC 9438, section 4.3).
-        reno_friendly: bool = true, "", Range::ANY, ["tcp_friendly"];
-        /// CUBIC: whether slow start ends when ACKs come in a long train or the round trip grows (HyStart).
-        hystart: bool = true, "";
-        /// DCTCP: the weight of the latest window in the average of the marked fraction (RFC 8257, section 4.2).
-        g: f64 = 0.0625, "", Range::above(0.0, 1.0);
-        /// DCTCP: whether data is sent as ECT(1), which tells routers that the congestion control is scalable (RFC 9331).
-        l4s: bool = false, "";
-        /// LEDBAT: the queueing delay to add at most; RFC 7928 experiments take 5 ms.
-        target: Span = Span::ms(100), "s", Range::new(1e-5, 10.0);
-        /// LEDBAT: segments a round trip that the window moves by at no queueing delay; RFC 6817 allows at most 1,
-        /// RFC 7928 takes 10.
-        gain: f64 = 1.0, "", Range::above(0.0, 1e3);
-        /// LEDBAT: segments that the window may exceed what is outstanding by.
-        allowed_increase: f64 = 1.0, "segments", Range::above(0.0, 1e3);
-        /// LEDBAT: minutes after which a smallest delay is forgotten.
-        base_history: u32 = 10, "minutes", Range::new(1.0, 60.0);
+    }
+    controls {
+        /// One segment more a round trip, half the window after a loss (RFC 5681).
+        Reno = "reno" for All, needs Nothing {}
+        /// A cubic function of the time since the last loss (RFC 9438).
+        Cubic = "cubic" for Rack, needs Nothing {
+            /// CUBIC: the part of the window that a loss leaves (RFC 9438, section 4.6).
+            beta: f64 = 0.7, "", Range::new(0.1, 0.99);
+            /// CUBIC: how steeply the window grows (C of RFC 9438, section 5).
+            c: f64 = 0.4, "segments/s^3", Range::above(0.0, 1e3);
+            /// CUBIC: whether a flow whose window shrinks from loss to loss gives way to new ones (RFC 9438, section 4.7).
+            fast_convergence: bool = true, "";
+            /// CUBIC: whether the window is at least what Reno's would be (RFC 9438, section 4.3).
+            reno_friendly: bool = true, "", Range::ANY, ["tcp_friendly"];
+            /// CUBIC: whether slow start ends when ACKs come in a long train or the round trip grows (HyStart).
+            hystart: bool = true, "";
+        }
+        /// In proportion to the fraction of segments that were marked (RFC 8257).
+        Dctcp = "dctcp" for Rack, needs Marks {
+            /// DCTCP: the weight of the latest window in the average of the marked fraction (RFC 8257, section 4.2).
+            g: f64 = 0.0625, "", Range::above(0.0, 1.0);
+            /// DCTCP: whether data is sent as ECT(1), which tells routers that the congestion control is scalable (RFC 9331).
+            l4s: bool = false, "";
+        }
+        /// Background transport that gives way when the one-way delay grows (RFC 6817).
+        Ledbat = "ledbat" for Classic, needs Delays {
+            /// LEDBAT: the queueing delay to add at most; RFC 7928 experiments take 5 ms.
+            target: Span = Span::ms(100), "s", Range::new(1e-5, 10.0);
+            /// LEDBAT: segments a round trip that the window moves by at no queueing delay; RFC 6817 allows at most 1,
+            /// RFC 7928 takes 10.
+            gain: f64 = 1.0, "", Range::above(0.0, 1e3);
+            /// LEDBAT: segments that the window may exceed what is outstanding by.
+            allowed_increase: f64 = 1.0, "segments", Range::above(0.0, 1e3);
+            /// LEDBAT: minutes after which a smallest delay is forgotten.
+            base_history: u32 = 10, "minutes", Range::new(1.0, 60.0);
+        }
+        /// Paced at the bottleneck's bandwidth as measured (BBR version 1, as in Linux).
+        Bbr = "bbr" for Rack, needs Nothing {}
     }
 }
 
-/// Whose a parameter is that not every TCP has.
+/// The senders that a congestion control or a parameter is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Owner {
-    /// A congestion control's.
-    Control(Congestion),
-    /// The senders and receivers of today's.
+enum Senders {
+    All,
+    /// Those of today, with flavour `rack`.
     Rack,
-    /// All others'.
+    /// Those with any other flavour.
     Classic,
 }
 
-/// The parameters that not every TCP has.
-const OWNED: &[(&str, Owner)] = &[
-    ("rto_floor", Owner::Rack),
-    ("quick_acks", Owner::Rack),
-    ("compressed_acks", Owner::Rack),
-    ("delayed_ack_of_repeat", Owner::Classic),
-    ("tick_phase", Owner::Classic),
-    ("limited_transmit", Owner::Classic),
-    ("impatient", Owner::Classic),
-    ("recovery_burst", Owner::Classic),
-    ("grow_after_recovery", Owner::Classic),
-    ("sack_recovery", Owner::Classic),
-    ("ecn_again", Owner::Classic),
-    ("slow_start_step", Owner::Classic),
-    ("beta", Owner::Control(Congestion::Cubic)),
-    ("c", Owner::Control(Congestion::Cubic)),
-    ("fast_convergence", Owner::Control(Congestion::Cubic)),
-    ("reno_friendly", Owner::Control(Congestion::Cubic)),
-    ("hystart", Owner::Control(Congestion::Cubic)),
-    ("g", Owner::Control(Congestion::Dctcp)),
-    ("l4s", Owner::Control(Congestion::Dctcp)),
-    ("target", Owner::Control(Congestion::Ledbat)),
-    ("gain", Owner::Control(Congestion::Ledbat)),
-    ("allowed_increase", Owner::Control(Congestion::Ledbat)),
-    ("base_history", Owner::Control(Congestion::Ledbat)),
+/// What a congestion control needs of the two ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Needs {
+    Nothing,
+    Marks,
+    Delays,
+}
+
+impl Congestion {
+    /// Whether it works by marks alone, so that everything is sent ECN-capable (`TCP_CONG_NEEDS_ECN`).
+    #[must_use]
+    pub const fn needs_marks(self) -> bool {
+        matches!(self.needs(), Needs::Marks)
+    }
+
+    /// Whether ACKs carry the one-way delays that the receiver measures.
+    #[must_use]
+    #[inline]
+    pub const fn needs_delays(self) -> bool {
+        matches!(self.needs(), Needs::Delays)
+    }
+}
+
+/// The parameters that not all senders have, besides those of the congestion controls.
+const OWNED: &[(&str, Senders)] = &[
+    ("rto_floor", Senders::Rack),
+    ("quick_acks", Senders::Rack),
+    ("compressed_acks", Senders::Rack),
+    ("delayed_ack_of_repeat", Senders::Classic),
+    ("tick_phase", Senders::Classic),
+    ("limited_transmit", Senders::Classic),
+    ("impatient", Senders::Classic),
+    ("recovery_burst", Senders::Classic),
+    ("grow_after_recovery", Senders::Classic),
+    ("sack_recovery", Senders::Classic),
+    ("ecn_again", Senders::Classic),
+    ("slow_start_step", Senders::Classic),
 ];
 
 /// The preset of a TCP that names neither a preset nor a flavour: what users have.
@@ -261,16 +316,18 @@ pub(crate) const NOT_MODELLED: &str = "Not modelled: segmentation offload and sm
 impl Tcp {
     /// If the parameter `name` is for other TCPs than this: which, and what this one is.
     pub(crate) fn foreign(&self, name: &str) -> Option<(&'static str, String, String)> {
-        let (_, owner) = OWNED.iter().find(|(own, _)| *own == name)?;
+        if let Some(control) = Congestion::ALL.iter().find(|control| control.parameters().contains(&name)) {
+            let other = *control != self.congestion;
+            return other
+                .then(|| ("congestion", control.value().to_string(), self.congestion.value().to_string()));
+        }
+        let (_, senders) = OWNED.iter().find(|(own, _)| *own == name)?;
         let rack = self.flavour == Flavour::Rack;
-        let flavour = || ("flavour", "\"rack\"".to_owned(), self.flavour.value().to_string());
-        match owner {
-            Owner::Control(control) if *control != self.congestion => {
-                Some(("congestion", control.value().to_string(), self.congestion.value().to_string()))
-            }
-            Owner::Rack if !rack => Some(flavour()),
-            Owner::Classic if rack => {
-                Some(("flavour", "\"tahoe\", \"reno\", \"newreno\" or \"sack\"".to_owned(), flavour().2))
+        let flavour = self.flavour.value().to_string();
+        match senders {
+            Senders::Rack if !rack => Some(("flavour", "\"rack\"".to_owned(), flavour)),
+            Senders::Classic if rack => {
+                Some(("flavour", "\"tahoe\", \"reno\", \"newreno\" or \"sack\"".to_owned(), flavour))
             }
             _ => None,
         }
@@ -278,9 +335,9 @@ impl Tcp {
 
     /// The flavours that have this TCP's congestion control, if its own has not.
     pub(crate) fn misfit(&self) -> Option<&'static str> {
-        match (self.flavour, self.congestion) {
-            (Flavour::Rack, Congestion::Ledbat) => Some("flavour = \"sack\""),
-            (Flavour::Rack, _) | (_, Congestion::Reno | Congestion::Ledbat) => None,
+        match (self.flavour, self.congestion.senders()) {
+            (Flavour::Rack, Senders::Classic) => Some("flavour = \"sack\""),
+            (Flavour::Rack, _) | (_, Senders::All | Senders::Classic) => None,
             _ => Some("flavour = \"rack\", which the presets linux, rfc, cubic, dctcp and bbr have"),
         }
     }

@@ -306,7 +306,7 @@ impl<'a> Builder<'a> {
                 // Windows of today grow by segments.
                 acked: if tcp.delayed_ack && tcp.flavour != Flavour::Rack { 2.0 } else { 1.0 },
                 initial_window: f64::from(profile.initial_window),
-                max_window: f64::from(profile.max_window),
+                max_window: f64::from(tcp.max_window),
                 initial_ssthresh: f64::from(profile.initial_ssthresh),
                 min_rto: tcp.min_rto.secs(),
                 marked: tcp.ecn && self.marks,

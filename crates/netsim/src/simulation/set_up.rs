@@ -1,13 +1,13 @@
-//! What has to be there before a run begins.
+//! The set-up of a run.
 
 use super::Simulation;
-use crate::delivery::Deliveries;
-use crate::event::{Event, Events};
-use crate::flow::Endpoints;
+use crate::engine::event::{Event, Events};
+use crate::engine::watch::Watch;
+use crate::flows::endpoints::{Endpoints, RunParameters};
+use crate::measure::delivery::Deliveries;
+use crate::measure::probe::Probe;
 use crate::network::Network;
-use crate::probe::Probe;
-use crate::route::Routes;
-use crate::watch::Watch;
+use crate::network::route::Routes;
 use aqm::unit::{Span, Time};
 use cpu_time::ThreadTime;
 use scenario::Scenario;
@@ -22,13 +22,13 @@ impl<P: Probe> Simulation<P> {
         Self::watched(scenario, seed, probe, Watch::default()).expect(UNSTOPPED)
     }
 
-    /// The same, asking all along whether to go on; `None` if told to stop.
+    /// The same, asking all along whether to go on; `None` if the watch stops the set-up.
     #[must_use]
     pub fn watched(scenario: Scenario, seed: u64, probe: P, watch: Watch) -> Option<Self> {
         Self::set_up(scenario, seed, probe, true, watch)
     }
 
-    /// The same with an event for every packet that comes to a managed link, leaves it or reaches a host, where
+    /// The same with an event for every packet that comes to a link with an AQM, leaves it or reaches a host, where
     /// [`Simulation::new`] works ahead: slower, and only to hold the results of one against those of the other.
     #[must_use]
     pub fn step_by_step(scenario: Scenario, seed: u64, probe: P) -> Self {
@@ -39,7 +39,8 @@ impl<P: Probe> Simulation<P> {
         let started = ThreadTime::now();
         let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
         let end = Time::ZERO + scenario.general.duration;
-        let endpoints = Endpoints::new(&scenario.traffic, &mut routes, (seed, end), &mut watch)?;
+        let endpoints =
+            Endpoints::new(&scenario.traffic, &mut routes, RunParameters { seed, end }, &mut watch)?;
         let mut network = Network::new(&scenario, routes, seed, probe, ahead, watch);
         schedule(&mut network.events, &endpoints, &scenario);
         Some(Self {
@@ -58,7 +59,7 @@ impl<P: Probe> Simulation<P> {
     }
 }
 
-/// Puts what is known beforehand on the event list.
+/// Puts the events that are known beforehand on the event list.
 fn schedule(events: &mut Events, endpoints: &Endpoints, scenario: &Scenario) {
     events.push(Time::ZERO + scenario.general.warmup, Event::Warmup);
     if scenario.record.cwnd.is_some_and(|step| step > Span::ZERO) {

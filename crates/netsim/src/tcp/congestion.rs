@@ -1,70 +1,98 @@
-//! How a classic sender's congestion window grows: one file a control, one enum that names them.
+//! How the window moves: one file a congestion control, one line in the list.
 //!
-//! A loss or a mark leaves half of the window to each of them, and that is the sender's, as is all else. The controls
-//! of today are those of [`super::rack::congestion`].
+//! A control is asked what [`CongestionControl`] has. Losses, marks, retransmissions and timers are the sender's; a control
+//! says how far the window grows and what is left of it. One more is a file with a type that implements the trait, a line in
+//! the list below, and an entry in `crates/scenario/src/tcp.rs` with its name, its parameters and the senders that it serves.
 
-pub mod ledbat;
-pub mod reno;
+mod control;
+pub mod growth;
 
-use super::{Ack, Profile};
+pub use control::{CongestionControl, Event};
+
+use super::Profile;
+use super::rack::rate::RateSample;
+use super::rack::{Phase, State};
 use aqm::unit::{Span, Time};
-use ledbat::Ledbat;
+use growth::Growth;
 use scenario::model::{Congestion, Tcp};
 
-/// A flow's congestion control and its state, which is on the heap so that a Reno flow does not pay for it.
-#[derive(Clone, Debug)]
-#[allow(missing_docs, reason = "each is the choice of the same name in scenario::model::Congestion")]
-pub enum Control {
-    Reno,
-    Ledbat(Box<Ledbat>),
+macro_rules! controls {
+    ($($module:ident::$control:ident),* $(,)?) => {
+        $(pub mod $module;)*
+
+        /// A flow's congestion control and its state, which is on the heap: there may be a hundred thousand flows.
+        #[derive(Clone, Debug)]
+        #[allow(missing_docs, reason = "each is the choice of the same name in scenario::model::Congestion")]
+        pub enum Control { $($control(Box<$module::$control>)),* }
+
+        impl Control {
+            /// Bytes of the state on the heap.
+            #[must_use]
+            pub fn bytes(tcp: &Tcp) -> usize {
+                match tcp.congestion {
+                    $(Congestion::$control => $module::$control::bytes(tcp)),*
+                }
+            }
+        }
+
+        impl CongestionControl for Control {
+            fn new(profile: &Profile) -> Self {
+                match profile.tcp.congestion {
+                    $(Congestion::$control => Self::$control(Box::new($module::$control::new(profile)))),*
+                }
+            }
+            fn on_open(&mut self, state: &mut State, profile: &Profile) {
+                match self { $(Self::$control(control) => control.on_open(state, profile)),* }
+            }
+            fn threshold(&mut self, state: &State, profile: &Profile) -> u32 {
+                match self { $(Self::$control(control) => control.threshold(state, profile)),* }
+            }
+            #[inline]
+            fn grow(&mut self, state: &mut State, profile: &Profile, delivered: u32) {
+                match self { $(Self::$control(control) => control.grow(state, profile, delivered)),* }
+            }
+            #[inline]
+            fn on_rtt(&mut self, state: &mut State, profile: &Profile, us: u64) {
+                match self { $(Self::$control(control) => control.on_rtt(state, profile, us)),* }
+            }
+            fn on_phase(&mut self, state: &mut State, profile: &Profile, next: Phase) {
+                match self { $(Self::$control(control) => control.on_phase(state, profile, next)),* }
+            }
+            #[inline]
+            fn on_event(&mut self, state: &mut State, profile: &Profile, event: Event) {
+                match self { $(Self::$control(control) => control.on_event(state, profile, event)),* }
+            }
+            #[inline]
+            fn on_ack(&mut self, state: &mut State, profile: &Profile) {
+                match self { $(Self::$control(control) => control.on_ack(state, profile)),* }
+            }
+            fn undone(&mut self, state: &mut State) -> u32 {
+                match self { $(Self::$control(control) => control.undone(state)),* }
+            }
+            #[inline]
+            fn steers(&self) -> bool {
+                match self { $(Self::$control(control) => control.steers()),* }
+            }
+            #[inline]
+            fn steer(&mut self, state: &mut State, profile: &Profile, sample: &RateSample) {
+                match self { $(Self::$control(control) => control.steer(state, profile, sample)),* }
+            }
+            #[inline]
+            fn on_delay(&mut self, now: Time, delay: Span) {
+                match self { $(Self::$control(control) => control.on_delay(now, delay)),* }
+            }
+            #[inline]
+            fn grown(&self, profile: &Profile, cwnd: f64, ssthresh: f64, growth: &Growth) -> f64 {
+                match self { $(Self::$control(control) => control.grown(profile, cwnd, ssthresh, growth)),* }
+            }
+        }
+    };
 }
 
-/// An acknowledgement that lets the window grow.
-#[derive(Clone, Copy, Debug)]
-pub struct Growth {
-    /// Segments that it acknowledges for the first time.
-    pub acked: u32,
-    /// As how many these count in slow start.
-    pub step: u32,
-    /// Segments that were outstanding before it.
-    pub flight: u32,
-}
-
-impl Control {
-    /// The control of a new connection; `None` if classic senders have none of this name.
-    #[must_use]
-    pub fn new(profile: &Profile) -> Option<Self> {
-        match profile.congestion {
-            Congestion::Reno => Some(Self::Reno),
-            Congestion::Ledbat => Some(Self::Ledbat(Box::new(Ledbat::new(profile.base_history)))),
-            Congestion::Cubic | Congestion::Dctcp | Congestion::Bbr => None,
-        }
-    }
-
-    /// Bytes of the state on the heap.
-    #[must_use]
-    pub fn bytes(tcp: &Tcp) -> usize {
-        match tcp.congestion {
-            Congestion::Ledbat => size_of::<Ledbat>() + tcp.base_history as usize * size_of::<Span>(),
-            _ => 0,
-        }
-    }
-
-    /// Takes note of an acknowledgement before the sender acts on it.
-    #[inline]
-    pub fn on_ack(&mut self, now: Time, ack: &Ack) {
-        if let (Self::Ledbat(ledbat), Some(delay)) = (self, ack.delay) {
-            ledbat.on_delay(now, delay);
-        }
-    }
-
-    /// The window after an acknowledgement outside recovery.
-    #[must_use]
-    #[inline]
-    pub fn grown(&self, profile: &Profile, cwnd: f64, ssthresh: f64, growth: &Growth) -> f64 {
-        match self {
-            Self::Reno => reno::grown(cwnd, ssthresh, growth.step),
-            Self::Ledbat(ledbat) => ledbat.grown(profile, cwnd, growth),
-        }
-    }
+controls! {
+    reno::Reno,
+    cubic::Cubic,
+    dctcp::Dctcp,
+    bbr::Bbr,
+    ledbat::Ledbat,
 }

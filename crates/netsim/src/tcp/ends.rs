@@ -1,8 +1,10 @@
 //! The two ends of a connection: classic, as in ns-2 and the RFCs up to 6675, or of today, as in Linux.
 
-use super::{Ack, Outbox, Profile, Segment, rack, receiver, sender};
+use super::classic::{receiver, scoreboard, sender};
+use super::congestion::Control;
+use super::{Ack, Outbox, Profile, Segment, rack};
 use aqm::unit::{Span, Time};
-use scenario::model::Flavour;
+use scenario::model::{Flavour, Tcp};
 
 /// The sending end.
 #[derive(Clone, Debug)]
@@ -41,7 +43,7 @@ impl Sender {
     /// A sender that has `segments` of data to send; a classic one's clock ticked last `tick_phase` before time zero.
     #[must_use]
     pub fn new(profile: &Profile, segments: u32, tick_phase: Span) -> Self {
-        match profile.flavour {
+        match profile.tcp.flavour {
             Flavour::Rack => Self::Rack(Box::new(rack::Sender::new(profile, segments))),
             _ => Self::Classic(sender::Sender::new(profile, segments, tick_phase)),
         }
@@ -141,7 +143,7 @@ impl Receiver {
     /// Before anything arrived.
     #[must_use]
     pub fn new(profile: &Profile) -> Self {
-        match profile.flavour {
+        match profile.tcp.flavour {
             Flavour::Rack => Self::Rack(Box::new(rack::receiver::Receiver::new(profile.first()))),
             _ => Self::Classic(receiver::Receiver::new(profile.first())),
         }
@@ -188,5 +190,28 @@ impl Receiver {
             Self::Classic(receiver) => receiver.on_timer(profile).into_iter().for_each(send),
             Self::Rack(receiver) => receiver.on_timer(now, profile, send),
         }
+    }
+}
+
+/// Bytes that the two ends of a connection have on the heap, however little is outstanding.
+#[must_use]
+pub fn bytes_on_heap(tcp: &Tcp) -> u64 {
+    let board = if tcp.flavour == Flavour::Sack { size_of::<scoreboard::Scoreboard>() } else { 0 };
+    let bytes = match tcp.flavour {
+        Flavour::Rack => {
+            let ends = size_of::<rack::Sender>() + size_of::<rack::receiver::Receiver>();
+            ends + Control::bytes(tcp)
+        }
+        _ => board + size_of::<receiver::Beyond>() + Control::bytes(tcp),
+    };
+    bytes as u64
+}
+
+/// Bytes for every outstanding segment. Rings grow by doubling.
+#[must_use]
+pub fn bytes_a_segment(tcp: &Tcp) -> u64 {
+    match tcp.flavour {
+        Flavour::Rack => 2 * rack::board::BYTES as u64,
+        _ => 0,
     }
 }

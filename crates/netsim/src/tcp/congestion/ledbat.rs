@@ -19,9 +19,11 @@
 //! # Sources
 //! RFC 6817; RFC 7928, whose experiments take a target of 5 ms and a gain of 10.
 
-use super::Growth;
+use super::CongestionControl;
+use super::growth::Growth;
 use crate::tcp::Profile;
 use aqm::unit::{Span, Time};
+use scenario::model::Tcp;
 use std::collections::VecDeque;
 
 /// Delays among which the current one is the smallest (CURRENT_FILTER).
@@ -43,16 +45,26 @@ pub struct Ledbat {
 }
 
 impl Ledbat {
-    /// Before any delay; remembers the smallest of as many `minutes`.
-    #[must_use]
-    pub fn new(minutes: u32) -> Self {
-        let minutes = minutes as usize;
+    /// The queueing delay; zero before the first measurement.
+    fn queueing(&self) -> Span {
+        let current = self.current.iter().min().map_or(0, |delay| delay.nanos());
+        self.base.iter().min().map_or(Span::ZERO, |base| Span::ns(current.saturating_sub(base.nanos())))
+    }
+}
+
+impl CongestionControl for Ledbat {
+    /// Remembers the smallest delay of each of the last `base_history` minutes.
+    fn new(profile: &Profile) -> Self {
+        let minutes = profile.tcp.base_history as usize;
         let base = VecDeque::with_capacity(minutes);
         Self { current: [Span::ns(u64::MAX); CURRENT], turn: 0, base, minutes, minute: 0 }
     }
 
-    /// Takes a one-way delay.
-    pub fn on_delay(&mut self, now: Time, delay: Span) {
+    fn bytes(tcp: &Tcp) -> usize {
+        size_of::<Self>() + tcp.base_history as usize * size_of::<Span>()
+    }
+
+    fn on_delay(&mut self, now: Time, delay: Span) {
         self.current[self.turn] = delay;
         self.turn = (self.turn + 1) % CURRENT;
         let minute = now.nanos() / MINUTE.nanos();
@@ -68,19 +80,11 @@ impl Ledbat {
         }
     }
 
-    /// The window after an acknowledgement outside recovery.
-    #[must_use]
-    pub fn grown(&self, profile: &Profile, cwnd: f64, growth: &Growth) -> f64 {
-        let target = profile.target.secs();
+    fn grown(&self, profile: &Profile, cwnd: f64, _: f64, growth: &Growth) -> f64 {
+        let target = profile.tcp.target.secs();
         let off_target = (target - self.queueing().secs()) / target;
-        let moved = cwnd + profile.gain * off_target * f64::from(growth.acked) / cwnd;
-        moved.min(f64::from(growth.flight) + profile.allowed_increase).max(LEAST)
-    }
-
-    /// The queueing delay; zero before the first measurement.
-    fn queueing(&self) -> Span {
-        let current = self.current.iter().min().map_or(0, |delay| delay.nanos());
-        self.base.iter().min().map_or(Span::ZERO, |base| Span::ns(current.saturating_sub(base.nanos())))
+        let moved = cwnd + profile.tcp.gain * off_target * f64::from(growth.acked) / cwnd;
+        moved.min(f64::from(growth.flight) + profile.tcp.allowed_increase).max(LEAST)
     }
 }
 
@@ -102,7 +106,7 @@ mod tests {
     }
 
     fn with_delays(ms: &[u64]) -> Ledbat {
-        let mut ledbat = Ledbat::new(10);
+        let mut ledbat = Ledbat::new(&profile());
         for &delay in ms {
             ledbat.on_delay(at(1), Span::ms(delay));
         }
@@ -113,24 +117,26 @@ mod tests {
     fn the_window_grows_below_the_target_rests_at_it_and_falls_above() {
         // RFC 6817, 2.4.2, target 100 ms, gain 1, base delay 20 ms.
         let profile = profile();
-        let next = |ms| with_delays(&[20, ms, ms, ms, ms]).grown(&profile, 10.0, &growth(2, 10));
+        let next =
+            |ms| with_delays(&[20, ms, ms, ms, ms]).grown(&profile, 10.0, f64::INFINITY, &growth(2, 10));
         assert_eq!(next(20), 10.0 + 1.0 * 2.0 / 10.0);
         assert!((next(70) - (10.0 + 0.5 * 2.0 / 10.0)).abs() < 1e-12);
         assert!((next(120) - 10.0).abs() < 1e-12);
         assert!((next(220) - (10.0 - 1.0 * 2.0 / 10.0)).abs() < 1e-12);
-        let eager = Profile { gain: 10.0, target: Span::ms(5), ..profile };
-        let found = with_delays(&[20, 30, 30, 30, 30]).grown(&eager, 10.0, &growth(1, 10));
+        let tcp = Tcp { gain: 10.0, target: Span::ms(5), ..profile.tcp.clone() };
+        let eager = Profile { tcp, ..profile };
+        let found = with_delays(&[20, 30, 30, 30, 30]).grown(&eager, 10.0, f64::INFINITY, &growth(1, 10));
         assert!((found - 9.0).abs() < 1e-12, "10 ms are twice the target: 10 * -1 / 10, {found}");
     }
 
     #[test]
     fn the_window_is_at_most_a_segment_more_than_what_is_outstanding_and_at_least_two() {
         let (profile, ledbat) = (profile(), with_delays(&[20]));
-        assert_eq!(ledbat.grown(&profile, 10.0, &growth(1, 4)), 5.0);
+        assert_eq!(ledbat.grown(&profile, 10.0, f64::INFINITY, &growth(1, 4)), 5.0);
         let late = with_delays(&[20, 2000, 2000, 2000, 2000]);
-        assert_eq!(late.grown(&profile, 2.1, &growth(1, 2)), 2.0);
+        assert_eq!(late.grown(&profile, 2.1, f64::INFINITY, &growth(1, 2)), 2.0);
         assert_eq!(
-            Ledbat::new(10).grown(&profile, 2.0, &growth(1, 2)),
+            Ledbat::new(&profile).grown(&profile, 2.0, f64::INFINITY, &growth(1, 2)),
             2.5,
             "no delay is known: none is seen"
         );
@@ -144,7 +150,9 @@ mod tests {
 
     #[test]
     fn the_base_delay_is_forgotten_after_its_minutes() {
-        let mut ledbat = Ledbat::new(2);
+        let mut profile = profile();
+        profile.tcp.base_history = 2;
+        let mut ledbat = Ledbat::new(&profile);
         ledbat.on_delay(at(10), Span::ms(20));
         ledbat.on_delay(at(70), Span::ms(50));
         let late = |ledbat: &mut Ledbat, s| (0..4).for_each(|_| ledbat.on_delay(at(s), Span::ms(100)));

@@ -1,9 +1,10 @@
 //! What is sent: new data, what was lost, tail loss probes.
 
 use super::board::{LOST, RESENT, SACKED};
-use super::congestion::{Event, Rules as _};
-use super::timers::Pending;
-use super::{Phase, Sender, State};
+use super::sender::Sender;
+use super::state::{Phase, State};
+use super::timer::Pending;
+use crate::tcp::congestion::{CongestionControl as _, Event};
 use crate::tcp::{Outbox, Profile, Segment};
 
 /// First transmissions that no pace holds back.
@@ -49,7 +50,7 @@ impl State {
         }
         self.used = self.used.max(out);
         let idle = self.clock.ticks.wrapping_sub(self.full_ticks);
-        if profile.restart_after_idle && idle >= self.rtt.rto && !steers {
+        if profile.tcp.restart_after_idle && idle >= self.rtt.rto && !steers {
             self.shrink_unused(profile);
         }
     }
@@ -110,7 +111,7 @@ impl Sender {
     pub(super) fn restart_after_idle(&mut self, profile: &Profile) {
         let state = &mut self.state;
         let idle = state.clock.ticks.wrapping_sub(state.sent_ticks);
-        if !profile.restart_after_idle
+        if !profile.tcp.restart_after_idle
             || !state.board.is_empty()
             || idle <= state.rtt.rto
             || self.control.steers()
@@ -264,10 +265,10 @@ impl Sender {
         let syn = seq == 0;
         // Neither a SYN nor what is sent again may be marked (RFC 3168, sections 6.1.1 and 6.1.5), but for a control that
         // needs marks (`tcp_ecn_send`, `tcp_ca_needs_ecn`).
-        let ect = profile.ecn && (!again && !syn || profile.needs_ecn());
+        let ect = profile.tcp.ecn && (!again && !syn || profile.needs_ecn());
         let cwr = ect && !again && std::mem::take(&mut state.say_cwr);
         let push = seq + 1 == state.end;
-        let l4s = ect && profile.l4s;
+        let l4s = ect && profile.tcp.l4s;
         out.send(Segment { seq, syn, again, cwr, ect, l4s, push, sent: state.clock.now });
     }
 }
@@ -275,6 +276,6 @@ impl Sender {
 impl State {
     /// Whether the receive window has room for a new segment.
     const fn has_room(&self, profile: &Profile) -> bool {
-        self.nxt < self.una + profile.max_window
+        self.nxt < self.una + profile.tcp.max_window
     }
 }

@@ -6,8 +6,8 @@
 //! Sources: Linux 7.2, `tcp_rate_skb_sent`, `tcp_rate_skb_delivered`, `tcp_rate_gen`;
 //! draft-cheng-iccrg-delivery-rate-estimation.
 
-use super::State;
 use super::board::{SACKED, Sent};
+use super::state::State;
 
 /// What an acknowledgement says of the rate.
 #[derive(Clone, Copy, Default, Debug)]
@@ -17,10 +17,10 @@ pub struct RateSample {
     /// Segments that had been delivered when the sample's latest was sent; 0 where no segment was delivered.
     pub prior_delivered: u32,
     /// When the delivery before that one's sending was; 0 where there is no sample.
-    pub(super) prior_at: u64,
+    pub(in crate::tcp) prior_at: u64,
     /// The time in which the sample's segments were sent.
-    pub(super) sending: u64,
-    pub(super) latest: u32,
+    pub(in crate::tcp) sending: u64,
+    pub(in crate::tcp) latest: u32,
     /// Whether the application limited the rate.
     pub limited: bool,
     /// The round trip of the segment acknowledged or SACKed last, in microseconds.

@@ -135,7 +135,7 @@ impl Receiver {
         ce: bool,
         mut send: impl FnMut(Ack),
     ) {
-        let clock = Clock::at(now, profile.tick);
+        let clock = Clock::at(now, profile.tcp.tick);
         if segment.syn {
             self.on_syn(now, segment, &mut send);
             return;
@@ -146,7 +146,7 @@ impl Receiver {
         if segment.seq <= self.acked && segment.sent >= self.stamp {
             self.stamp = segment.sent;
         }
-        if profile.ecn && segment.cwr {
+        if profile.tcp.ecn && segment.cwr {
             // The sender's window may be very small.
             (self.echo, self.at_once) = (false, true);
         }
@@ -205,11 +205,11 @@ impl Receiver {
 
     /// How long an ACK may wait follows how far segments are apart.
     fn adapt_delay(&mut self, clock: &Clock, profile: &Profile) {
-        let least = ticks_of(profile.delayed_ack_timeout, profile.tick);
+        let least = ticks_of(profile.tcp.delayed_ack_timeout, profile.tcp.tick);
         let most = longest(profile);
         let gap = clock.ticks.wrapping_sub(self.came);
         // That of the handshake's round trip, three times which it is at first.
-        let rto = ticks_of(self.rtt + profile.min_rto.max(self.rtt + self.rtt), profile.tick);
+        let rto = ticks_of(self.rtt + profile.tcp.min_rto.max(self.rtt + self.rtt), profile.tcp.tick);
         if self.delay == 0 {
             self.quick = self.quick.max(quick(QUICK, profile));
             self.delay = least;
@@ -226,7 +226,7 @@ impl Receiver {
 
     /// While the window grows each segment is acknowledged (`tcp_grow_window`).
     const fn grow_window(&mut self, profile: &Profile) {
-        if self.grown < profile.quick_acks {
+        if self.grown < profile.tcp.quick_acks {
             self.grown += 1;
             self.quick |= 1;
         }
@@ -287,7 +287,7 @@ impl Receiver {
 
     /// A mark, or the absence of one (`tcp_data_ecn_check`).
     fn heed_mark(&mut self, profile: &Profile, segment: &Segment, ce: bool, send: &mut impl FnMut(Ack)) {
-        if !profile.ecn {
+        if !profile.tcp.ecn {
             return;
         }
         if !segment.ect && !ce {
@@ -320,7 +320,7 @@ impl Receiver {
     /// The next ACKs are quick (`tcp_enter_quickack_mode`).
     fn hurry(&mut self, count: u8, profile: &Profile) {
         self.quick = self.quick.max(quick(count, profile));
-        self.delay = ticks_of(profile.delayed_ack_timeout, profile.tick);
+        self.delay = ticks_of(profile.tcp.delayed_ack_timeout, profile.tcp.tick);
     }
 
     /// Acknowledges now, later, or together with others (`__tcp_ack_snd_check`, `__tcp_cleanup_rbuf`).
@@ -329,13 +329,13 @@ impl Receiver {
             return;
         }
         let second = self.next - self.acked > 1;
-        if second || self.quick > 0 || self.at_once || self.pushed || !profile.delayed_ack {
+        if second || self.quick > 0 || self.at_once || self.pushed || !profile.tcp.delayed_ack {
             return self.acknowledge(profile, send);
         }
         if self.beyond.is_empty() {
             return self.wait(clock, profile, send);
         }
-        if !profile.compressed_acks || self.saved >= MOST_COMPRESSED {
+        if !profile.tcp.compressed_acks || self.saved >= MOST_COMPRESSED {
             return self.acknowledge(profile, send);
         }
         if self.saved_for != self.next {
@@ -355,12 +355,12 @@ impl Receiver {
 
     /// The ACK waits for another segment (`tcp_send_delayed_ack`).
     fn wait(&mut self, clock: &Clock, profile: &Profile, send: &mut impl FnMut(Ack)) {
-        let least = ticks_of(profile.delayed_ack_timeout, profile.tick);
+        let least = ticks_of(profile.tcp.delayed_ack_timeout, profile.tcp.tick);
         let mut delay = self.delay;
         if delay > least {
-            let mut most = ticks_of(LONGEST_WITHOUT_RTT, profile.tick);
+            let mut most = ticks_of(LONGEST_WITHOUT_RTT, profile.tcp.tick);
             if self.rtt > Span::ZERO {
-                most = most.min(ticks_of(self.rtt, profile.tick).max(least));
+                most = most.min(ticks_of(self.rtt, profile.tcp.tick).max(least));
             }
             delay = delay.min(most);
         }
@@ -373,7 +373,7 @@ impl Receiver {
             expires = expires.min(self.expires);
         }
         self.expires = expires;
-        self.due = goes_off(clock.ticks, expires, profile.tick);
+        self.due = goes_off(clock.ticks, expires, profile.tcp.tick);
     }
 
     /// A deadline has come (`tcp_delack_timer_handler`, `tcp_compressed_ack_kick`).
@@ -397,7 +397,7 @@ impl Receiver {
         if self.owed && self.quick > 0 {
             self.quick -= 1;
             if self.quick == 0 {
-                self.delay = ticks_of(profile.delayed_ack_timeout, profile.tick);
+                self.delay = ticks_of(profile.tcp.delayed_ack_timeout, profile.tcp.tick);
             }
         }
         self.acked = self.next;
@@ -421,12 +421,12 @@ impl Receiver {
 
 /// The longest delay of an ACK in ticks.
 fn longest(profile: &Profile) -> u32 {
-    ticks_of(LONGEST_DELAY.max(profile.delayed_ack_timeout), profile.tick)
+    ticks_of(LONGEST_DELAY.max(profile.tcp.delayed_ack_timeout), profile.tcp.tick)
 }
 
 /// So many quick ACKs, if the profile has any.
 const fn quick(count: u8, profile: &Profile) -> u8 {
-    if profile.quick_acks > 0 { count } else { 0 }
+    if profile.tcp.quick_acks > 0 { count } else { 0 }
 }
 
 #[cfg(test)]

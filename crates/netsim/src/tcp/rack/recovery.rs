@@ -1,6 +1,7 @@
 //! What an unusual acknowledgement leads to: which phase the sender is in, and what is to be sent again.
 
-use super::{Found, Phase, Repair, Sender};
+use super::sender::{Found, Repair, Sender};
+use super::state::Phase;
 use crate::tcp::{Outbox, Profile};
 
 impl Sender {
@@ -104,7 +105,7 @@ impl Sender {
                 }
             } else if found.advanced && !recovered {
                 state.high = state.nxt;
-                if state.nxt < state.end && state.nxt < state.una + profile.max_window {
+                if state.nxt < state.end && state.nxt < state.una + profile.tcp.max_window {
                     return Repair::New;
                 }
                 state.frto = false;

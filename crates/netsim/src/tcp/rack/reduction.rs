@@ -5,45 +5,11 @@
 //! one more while nothing else is lost.
 
 use super::board::EVER_RESENT;
-use super::congestion::{Event, Rules as _};
 use super::sacks::echoes_before;
-use super::{INFINITE, Phase, Sender, State};
+use super::sender::Sender;
+use super::state::{INFINITE, Phase, State};
 use crate::tcp::Profile;
-
-/// Whether a reduction may turn out to be wrong.
-#[derive(Clone, Default, Debug)]
-pub(super) struct Undo {
-    /// The first outstanding segment when the reduction began; `None` if it may not be undone (`undo_marker`).
-    pub(super) marker: Option<u32>,
-    /// Segments sent again of which it is not known that they came twice; `None` before the first (`undo_retrans`).
-    resent: Option<u32>,
-    /// When something was first sent again, on the clock of timestamps; 0 for never (`retrans_stamp`).
-    pub(super) since: u32,
-}
-
-impl Undo {
-    /// So many segments, the last before `end`, came twice.
-    pub(super) fn acquit(&mut self, segments: u32, end: u32) {
-        if let (Some(marker), Some(resent)) = (self.marker, &mut self.resent)
-            && end > marker
-        {
-            *resent = resent.saturating_sub(segments);
-        }
-    }
-
-    /// Something is sent again now.
-    pub(super) fn note_resent(&mut self, ms: u32) {
-        if self.since == 0 {
-            self.since = ms;
-        }
-        *self.resent.get_or_insert(0) += 1;
-    }
-
-    /// Whether all that was sent again came twice.
-    fn all_twice(&self) -> bool {
-        self.marker.is_some() && self.resent == Some(0)
-    }
-}
+use crate::tcp::congestion::{CongestionControl as _, Event};
 
 impl State {
     /// Whether what this ACK is for was sent before anything was sent again (`tcp_packet_delayed`).
@@ -119,7 +85,7 @@ impl Sender {
         (state.prr_delivered, state.prr_out) = (0, 0);
         let threshold = self.control.threshold(&self.state, profile);
         let state = &mut self.state;
-        (state.ssthresh, state.say_cwr) = (threshold, profile.ecn);
+        (state.ssthresh, state.say_cwr) = (threshold, profile.tcp.ecn);
     }
 
     /// The window is down (`tcp_end_cwnd_reduction`).
@@ -188,7 +154,7 @@ impl Sender {
         self.enter(profile, Phase::Loss);
         let state = &mut self.state;
         (state.high, state.probe_end) = (state.nxt, 0);
-        state.say_cwr = profile.ecn;
+        state.say_cwr = profile.tcp.ecn;
         state.frto = anew || state.backoffs > 0;
     }
 

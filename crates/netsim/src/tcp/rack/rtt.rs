@@ -53,7 +53,7 @@ impl Rtt {
             rttvar: 0,
             round_end: 0,
             min: Minimum::new(0, u64::MAX),
-            rto: ticks_of(profile.initial_rto, profile.tick).min(Self::max(profile)),
+            rto: ticks_of(profile.tcp.initial_rto, profile.tcp.tick).min(Self::max(profile)),
             backoff: 0,
         }
     }
@@ -72,13 +72,13 @@ impl Rtt {
 
     /// Takes a measurement for the least round trip.
     pub fn note_least(&mut self, profile: &Profile, clock: &Clock, us: u64) {
-        self.min.insert(ticks_of(MIN_RTT_WINDOW, profile.tick), clock.ticks, us.max(1));
+        self.min.insert(ticks_of(MIN_RTT_WINDOW, profile.tcp.tick), clock.ticks, us.max(1));
     }
 
     /// Takes a measurement; the sender has sent up to `nxt` and what is below `una` is acknowledged.
     pub fn measure(&mut self, profile: &Profile, us: u64, una: u32, nxt: u32) {
-        let floor = match profile.rto_floor {
-            RtoFloor::Variance => profile.min_rto.nanos() / 1000,
+        let floor = match profile.tcp.rto_floor {
+            RtoFloor::Variance => profile.tcp.min_rto.nanos() / 1000,
             RtoFloor::Whole => 0,
         };
         if self.srtt8 == 0 {
@@ -116,21 +116,21 @@ impl Rtt {
     }
 
     fn set_rto(&mut self, profile: &Profile) {
-        let us = match profile.rto_floor {
+        let us = match profile.tcp.rto_floor {
             RtoFloor::Variance => self.smoothed() + self.rttvar,
             RtoFloor::Whole => {
-                let variance = self.rttvar.max(profile.tick.nanos() / 1000);
-                (self.smoothed() + variance).max(profile.min_rto.nanos() / 1000)
+                let variance = self.rttvar.max(profile.tcp.tick.nanos() / 1000);
+                (self.smoothed() + variance).max(profile.tcp.min_rto.nanos() / 1000)
             }
         };
-        self.rto = ticks_of_us(us, profile.tick).min(Self::max(profile));
+        self.rto = ticks_of_us(us, profile.tcp.tick).min(Self::max(profile));
     }
 
     /// The handshake gave no measurement (RFC 6298, rule 5.7).
     pub fn distrust(&mut self, profile: &Profile) {
         let us = FALLBACK.nanos() / 1000;
         (self.rttvar, self.mdev4, self.mdev_max) = (us, us, us);
-        self.rto = ticks_of(FALLBACK, profile.tick).min(Self::max(profile));
+        self.rto = ticks_of(FALLBACK, profile.tcp.tick).min(Self::max(profile));
     }
 
     /// Doubles the time-out.
@@ -142,7 +142,7 @@ impl Rtt {
     /// The greatest time-out in ticks.
     #[must_use]
     pub const fn max(profile: &Profile) -> u32 {
-        ticks_of(profile.max_rto, profile.tick)
+        ticks_of(profile.tcp.max_rto, profile.tcp.tick)
     }
 }
 
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn the_least_round_trip_is_believed_for_five_minutes() {
         let profile = profile(RtoFloor::Variance, Span::ms(200));
-        let at = |s| Clock::at(aqm::unit::Time::ZERO + Span::s(s), profile.tick);
+        let at = |s| Clock::at(aqm::unit::Time::ZERO + Span::s(s), profile.tcp.tick);
         let mut rtt = Rtt::new(&profile);
         assert_eq!(rtt.least(), u64::MAX);
         rtt.note_least(&profile, &at(0), 50_000);

@@ -1,10 +1,13 @@
-//! The sender's one timer: retransmission, tail loss probe, or RACK's wait for reordering.
+//! When the timer is set, and what happens when it goes off: retransmission, tail loss probe, or RACK's wait for
+//! reordering.
 
-use super::clock::{Clock, goes_off, ticks_of, ticks_of_us, us_of_ticks};
-use super::congestion::Rules as _;
-use super::rtt::Rtt;
+use super::clock;
+use super::clock::{ticks_of, ticks_of_us, us_of_ticks};
 use super::sacks::LEAST_TIMEOUT_US;
-use super::{Phase, Sender, State, clock};
+use super::sender::Sender;
+use super::state::{Phase, State};
+use super::timer::Pending;
+use crate::tcp::congestion::CongestionControl as _;
 use crate::tcp::{Outbox, Profile};
 use aqm::unit::{Span, Time};
 
@@ -15,48 +18,11 @@ const LONGEST_DELAY_US: u64 = 200_000;
 /// What a receiver that took SACKs back is given at least, in microseconds.
 const RENEGING_US: u64 = 10_000;
 
-/// What the timer is set for (`icsk_pending`).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Pending {
-    Nothing,
-    Retransmission,
-    Probe,
-    Reordering,
-}
-
-/// The timer.
-#[derive(Clone, Debug)]
-pub(super) struct Timer {
-    pub(super) pending: Pending,
-    /// The tick at which it expires, and when it goes off.
-    expires: u32,
-    pub(super) goes_off: Time,
-}
-
-impl Default for Timer {
-    fn default() -> Self {
-        Self { pending: Pending::Nothing, expires: 0, goes_off: Time::MAX }
-    }
-}
-
-impl Timer {
-    /// Sets it to expire in so many ticks.
-    pub(super) fn set(&mut self, clock: &Clock, pending: Pending, ticks: u32, profile: &Profile) {
-        self.pending = pending;
-        self.expires = clock.ticks + ticks.min(Rtt::max(profile));
-        self.goes_off = goes_off(clock.ticks, self.expires, profile.tick);
-    }
-
-    fn clear(&mut self) {
-        *self = Self::default();
-    }
-}
-
 impl State {
     /// Ticks that the pace makes the next segment wait.
     fn pace_ticks(&self, profile: &Profile) -> u32 {
         let wait = self.next_send.saturating_sub(self.clock.us * 1000);
-        ticks_of(Span::ns(wait), profile.tick)
+        ticks_of(Span::ns(wait), profile.tcp.tick)
     }
 
     /// Starts the retransmission timer, where a probe or RACK had it from when the head was sent (`tcp_rearm_rto`).
@@ -66,7 +32,7 @@ impl State {
         }
         let mut ticks = self.rtt.rto;
         if matches!(self.timer.pending, Pending::Reordering | Pending::Probe) {
-            ticks = ticks_of_us(self.until_rto(profile).max(1) as u64, profile.tick);
+            ticks = ticks_of_us(self.until_rto(profile).max(1) as u64, profile.tcp.tick);
         }
         let ticks = ticks + self.pace_ticks(profile);
         self.timer.set(&self.clock, Pending::Retransmission, ticks, profile);
@@ -80,7 +46,7 @@ impl State {
 
     /// How long until the head's time-out, in microseconds (`tcp_rto_delta_us`).
     fn until_rto(&self, profile: &Profile) -> i64 {
-        let rto = us_of_ticks(self.rtt.rto, profile.tick) as i64;
+        let rto = us_of_ticks(self.rtt.rto, profile.tcp.tick) as i64;
         self.board.head().map_or(rto, |head| head.at as i64 + rto - self.clock.us as i64)
     }
 
@@ -99,18 +65,21 @@ impl State {
         let mut ticks = if self.rtt.srtt8 > 0 {
             // A single segment's ACK may be delayed.
             let more = if self.board.len() == 1 {
-                LONGEST_DELAY_US.min(profile.min_rto.nanos() / 1000)
+                LONGEST_DELAY_US.min(profile.tcp.min_rto.nanos() / 1000)
             } else {
                 LEAST_TIMEOUT_US
             };
-            ticks_of_us((self.rtt.srtt8 >> 2) + more, profile.tick)
+            ticks_of_us((self.rtt.srtt8 >> 2) + more, profile.tcp.tick)
         } else {
-            ticks_of(profile.initial_rto, profile.tick)
+            ticks_of(profile.tcp.initial_rto, profile.tcp.tick)
         };
-        let rto =
-            if advancing { us_of_ticks(self.rtt.rto, profile.tick) as i64 } else { self.until_rto(profile) };
+        let rto = if advancing {
+            us_of_ticks(self.rtt.rto, profile.tcp.tick) as i64
+        } else {
+            self.until_rto(profile)
+        };
         if rto > 0 {
-            ticks = ticks.min(ticks_of_us(rto as u64, profile.tick));
+            ticks = ticks.min(ticks_of_us(rto as u64, profile.tcp.tick));
         }
         let ticks = ticks + self.pace_ticks(profile);
         self.timer.set(&self.clock, Pending::Probe, ticks, profile);
@@ -119,7 +88,7 @@ impl State {
 
     /// The receiver seems to have taken back what it SACKed: it gets half a round trip (`tcp_check_sack_reneging`).
     pub(super) fn wait_for_sacks(&mut self, profile: &Profile) {
-        let ticks = ticks_of_us((self.rtt.srtt8 >> 4).max(RENEGING_US), profile.tick);
+        let ticks = ticks_of_us((self.rtt.srtt8 >> 4).max(RENEGING_US), profile.tcp.tick);
         self.timer.set(&self.clock, Pending::Retransmission, ticks, profile);
     }
 }
@@ -181,7 +150,7 @@ impl Sender {
             return;
         }
         self.state.timeouts += 1;
-        let syn = self.state.una == 0 && profile.handshake;
+        let syn = self.state.una == 0 && profile.tcp.handshake;
         if !syn {
             self.enter_loss(profile);
         }

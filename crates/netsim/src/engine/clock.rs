@@ -1,0 +1,131 @@
+//! The clock: whole nanoseconds, or seconds in floating point as ns-2 keeps them.
+//!
+//! Where delays and transmission times are multiples of each other, packets of different flows reach a queue at the
+//! same instant, and when it is full their order decides who loses. A clock of whole nanoseconds keeps such ties, and
+//! breaks them by the order of scheduling. In floating point each sum is rounded to the nearest of the numbers there
+//! are, 2^-46 s apart after a minute: every path's round trip is a little too long or too short, by the same amount
+//! each time until the numbers become twice as coarse at 64 s, 128 s and so on. So flows of one path come first for a
+//! long time, and starve the others. To see what ns-2 sees, its sums must be made in its order: the transmission time
+//! and the delay are added before they are added to the time.
+
+use aqm::unit::{Rate, Span, Time};
+
+pub(crate) use scenario::model::Clock;
+
+/// A point in simulated time; a later one is greater. Only its clock can interpret it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Instant(pub(crate) u64);
+
+/// A length of simulated time. Only its clock can interpret it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Lapse(u64);
+
+const NS_PER_S: f64 = 1e9;
+
+impl Instant {
+    /// The start of the run, on every clock.
+    pub(crate) const ZERO: Self = Self(0);
+    /// Later than every event, on every clock.
+    pub(crate) const NEVER: Self = Self(u64::MAX);
+}
+
+/// The arithmetic of a clock. The bits of a floating-point number that is not negative have its order.
+pub(crate) trait ClockArithmetic {
+    /// The point `time`.
+    fn instant(self, time: Time) -> Instant;
+    /// The nearest nanosecond to `instant`.
+    fn time(self, instant: Instant) -> Time;
+    /// The length `span`.
+    fn lapse(self, span: Span) -> Lapse;
+    /// How long `size` bytes are in transmission at `rate`.
+    fn transmission(self, rate: Rate, size: u32) -> Lapse;
+    /// One after the other.
+    fn sum(self, a: Lapse, b: Lapse) -> Lapse;
+    /// The point `lapse` after `instant`.
+    fn after(self, instant: Instant, lapse: Lapse) -> Instant;
+}
+
+impl ClockArithmetic for Clock {
+    #[inline]
+    fn instant(self, time: Time) -> Instant {
+        match self {
+            Self::Integer => Instant(time.nanos()),
+            Self::Double if time == Time::MAX => Instant::NEVER,
+            Self::Double => Instant((time.nanos() as f64 / NS_PER_S).to_bits()),
+        }
+    }
+
+    #[inline]
+    fn time(self, instant: Instant) -> Time {
+        match self {
+            Self::Integer => Time::from_nanos(instant.0),
+            // Rounded by adding a half and cutting off: `round` is a call, at every event.
+            Self::Double => Time::from_nanos((f64::from_bits(instant.0) * NS_PER_S + 0.5) as u64),
+        }
+    }
+
+    #[inline]
+    fn lapse(self, span: Span) -> Lapse {
+        match self {
+            Self::Integer => Lapse(span.nanos()),
+            Self::Double => Lapse((span.nanos() as f64 / NS_PER_S).to_bits()),
+        }
+    }
+
+    fn transmission(self, rate: Rate, size: u32) -> Lapse {
+        match self {
+            Self::Integer => Lapse(rate.transmission(size).nanos()),
+            Self::Double => Lapse((8.0 * f64::from(size) / rate.bits()).to_bits()),
+        }
+    }
+
+    #[inline]
+    fn sum(self, a: Lapse, b: Lapse) -> Lapse {
+        match self {
+            Self::Integer => Lapse(a.0 + b.0),
+            Self::Double => Lapse((f64::from_bits(a.0) + f64::from_bits(b.0)).to_bits()),
+        }
+    }
+
+    #[inline]
+    fn after(self, instant: Instant, lapse: Lapse) -> Instant {
+        match self {
+            Self::Integer => Instant(instant.0 + lapse.0),
+            Self::Double => Instant((f64::from_bits(instant.0) + f64::from_bits(lapse.0)).to_bits()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_clocks_tell_the_same_nanosecond() {
+        for clock in [Clock::Integer, Clock::Double] {
+            for ns in [0, 1, 400_000, 123_456_789_012, 86_400_000_000_001] {
+                assert_eq!(
+                    clock.time(clock.instant(Time::from_nanos(ns))),
+                    Time::from_nanos(ns),
+                    "{clock:?}"
+                );
+            }
+            let (a, b) = (clock.instant(Time::from_nanos(5)), clock.instant(Time::from_nanos(6)));
+            assert!(Instant::ZERO <= a && a < b && b < clock.instant(Time::MAX));
+        }
+    }
+
+    #[test]
+    fn only_a_double_drifts() {
+        // A thousand packets of 0.4 ms are 0.4 s, but for rounding at 100 s.
+        let start = Time::ZERO + Span::s(100);
+        let sent = |clock: Clock| {
+            let packet = clock.transmission(Rate::mbit_per_s(10), 500);
+            (0..1000).fold(clock.instant(start), |at, _| clock.after(at, packet))
+        };
+        let whole = |clock: Clock| clock.instant(start + Span::ms(400));
+        assert_eq!(sent(Clock::Integer), whole(Clock::Integer));
+        assert_ne!(sent(Clock::Double), whole(Clock::Double));
+        assert_eq!(Clock::Double.time(sent(Clock::Double)), start + Span::ms(400));
+    }
+}

@@ -1,0 +1,354 @@
+//! The event list: what happens next, in a total order.
+//!
+//! On the integer clock events at equal times come in the order of their causes: what has been under way for longer
+//! comes first (see [`Events::key`]), then the timers, then the slots in their order. This does not depend on when the
+//! engine learns of an event, so that it may work ahead (see [`crate::network::ahead`]). Algorithms' timers come before all
+//! of them, and then transmitters that are free. On the double clock, as in ns-2, events at equal times come in the
+//! order in which they were scheduled: every event carries its number.
+//!
+//! Two stores serve two patterns. *Slots* are for what has at most one event pending and moves with every packet (the
+//! head of a delay line, a transmitter): a tournament over a fixed array, one path from leaf to root a change. The
+//! *heap* is for timers, of which there are as many as flows, but which fire rarely.
+
+use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
+use aqm::unit::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What happens, with the index of that to which it happens.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Event {
+    /// The first packet on a link's delay line reaches the other end.
+    Arrival(u32),
+    /// A link has sent a packet and is free for the next.
+    Ready(u32),
+    /// An algorithm's period is over.
+    Period(u32),
+    /// A TCP flow starts.
+    Start(u32),
+    /// A TCP flow's application stops.
+    Stop(u32),
+    /// A retransmission timer may be due.
+    Retransmit(u32),
+    /// A sender's pace may allow a segment.
+    Pace(u32),
+    /// A delayed ACK may be due.
+    DelayedAck(u32),
+    /// The next flow of a `short` entry arrives.
+    Short(u32),
+    /// A web client begins a session.
+    Session(u32),
+    /// A UDP source sends its next datagram.
+    Datagram(u32),
+    /// A link gets another rate.
+    Change(u32),
+    /// The warm-up is over.
+    Warmup,
+    /// The congestion windows are sampled.
+    Sample,
+}
+
+/// When an event happens: the time, then its rank among those of that time; the lowest bits are left for the slot that
+/// it is put in.
+pub(crate) type Key = u128;
+
+/// The slot of what has no place on the event list.
+pub(crate) const NO_SLOT: usize = usize::MAX;
+
+/// Later than every event.
+pub(crate) const NEVER: Key = Key::MAX;
+const SLOT_BITS: u32 = 20;
+const SLOT_MASK: Key = (1 << SLOT_BITS) - 1;
+
+/// On the integer clock a rank is how long ago the cause was, the longest first, and among causes of one instant the
+/// order in which they came, as far as the bits suffice: 17 s, and 1023 causes at one instant.
+const ORDER_BITS: u32 = 10;
+const LAST_ORDER: u64 = (1 << ORDER_BITS) - 1;
+const LONGEST_LEAD: u64 = (1 << (64 - SLOT_BITS - ORDER_BITS)) - 1;
+
+const fn key(at: Instant, rank: u64) -> Key {
+    (at.0 as Key) << 64 | (rank << SLOT_BITS) as Key
+}
+
+/// The point of a key.
+pub(crate) const fn instant(key: Key) -> Instant {
+    Instant((key >> 64) as u64)
+}
+
+/// Enters `earliest` at a leaf of the tournament, and replays all games up to the root.
+#[inline]
+fn climb<const PLACES: usize>(tree: &mut [Key; PLACES], slot: usize, mut earliest: Key) {
+    let mut node = PLACES / 2 + slot;
+    tree[node % PLACES] = earliest;
+    for _ in 1..PLACES.ilog2() {
+        earliest = play(earliest, tree[(node ^ 1) % PLACES]);
+        node /= 2;
+        tree[node % PLACES] = earliest;
+    }
+}
+
+/// The same for other numbers of places.
+#[inline(never)]
+fn climb_more(tree: &mut [Key], slot: usize, mut earliest: Key) {
+    if let Ok(tree) = <&mut [Key; 64]>::try_from(&mut *tree) {
+        return climb(tree, slot, earliest);
+    }
+    if let Ok(tree) = <&mut [Key; 128]>::try_from(&mut *tree) {
+        return climb(tree, slot, earliest);
+    }
+    let mut node = tree.len() / 2 + slot;
+    tree[node] = earliest;
+    while node > 1 {
+        earliest = play(earliest, tree[node ^ 1]);
+        node /= 2;
+        tree[node] = earliest;
+    }
+}
+
+/// The earlier of two: a conditional move, not a branch that would be mispredicted (see .cargo/config.toml).
+#[inline]
+fn play(a: Key, b: Key) -> Key {
+    if b < a { b } else { a }
+}
+
+/// The pending events.
+#[derive(Debug)]
+pub(crate) struct Events {
+    pub(crate) clock: Clock,
+    /// The event last taken, and its time to the nearest nanosecond.
+    current: Key,
+    time: Time,
+    number: u64,
+    pushed: Key,
+    /// A tournament: `tree[i]` is the earlier of `tree[2 i]` and `tree[2 i + 1]`; the leaves are the slots.
+    tree: Vec<Key>,
+    what: Vec<Event>,
+    /// Timers; in the lowest bits of their keys, how many were set before.
+    heap: BinaryHeap<Reverse<(Key, Event)>>,
+    /// The earliest key on the heap.
+    timer: Key,
+}
+
+impl Events {
+    /// An empty list with one slot for each of `what`.
+    pub(crate) fn new(clock: Clock, what: Vec<Event>) -> Self {
+        let leaves = what.len().next_power_of_two();
+        assert!(leaves < 1 << SLOT_BITS, "a scenario has fewer links than this");
+        let tree = vec![NEVER; 2 * leaves];
+        let (current, time) = (key(Instant::ZERO, 0), Time::ZERO);
+        Self { clock, current, time, number: 1, pushed: 0, tree, what, heap: BinaryHeap::new(), timer: NEVER }
+    }
+
+    /// The point of the last event taken.
+    pub(crate) const fn instant(&self) -> Instant {
+        instant(self.current)
+    }
+
+    /// The key of the last event taken.
+    pub(crate) const fn current(&self) -> Key {
+        self.current
+    }
+
+    /// The time of the last event taken.
+    pub(crate) const fn now(&self) -> Time {
+        self.time
+    }
+
+    /// The key for an event at `at` that is caused at `since`: the present, or where the engine works ahead a later
+    /// time.
+    #[inline]
+    pub(crate) fn key(&mut self, at: Instant, since: Instant) -> Key {
+        debug_assert!(at >= since && since >= self.instant(), "an event in the past: {at:?}, {since:?}");
+        let is_present = since == self.instant();
+        self.number += u64::from(is_present);
+        match self.clock {
+            Clock::Integer => {
+                let lead = (at.0 - since.0).min(LONGEST_LEAD);
+                let order = if is_present { self.number.min(LAST_ORDER) } else { 0 };
+                key(at, (LONGEST_LEAD - lead) << ORDER_BITS | order)
+            }
+            Clock::Double => key(at, self.number),
+        }
+    }
+
+    /// The key of a periodic timer at `at`: on the integer clock before everything else at that time.
+    pub(crate) fn timer_key(&mut self, at: Instant) -> Key {
+        if self.clock == Clock::Integer { key(at, 0) } else { self.key(at, self.instant()) }
+    }
+
+    /// The key of a transmitter that is free at `at`: on the integer clock, what leaves makes room for what
+    /// arrives at that time.
+    #[inline]
+    pub(crate) fn free_key(&mut self, at: Instant) -> Key {
+        if self.clock == Clock::Integer { key(at, 1) } else { self.key(at, self.instant()) }
+    }
+
+    /// Puts the event of `slot` at `key`; [`NEVER`] takes it out.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, slot: usize, key: Key) {
+        let key = key | (slot as Key + 1);
+        // Where the number of places is known, the climb has no loop and no check of an index.
+        match <&mut [Key; 32]>::try_from(&mut *self.tree) {
+            Ok(tree) => climb(tree, slot, key),
+            Err(_) => climb_more(&mut self.tree, slot, key),
+        }
+    }
+
+    /// The key of a timer that is set now for `deadline`. As in ns-2, what the double clock has at one instant
+    /// happens in the order in which it was set, even if the event is put on the heap later.
+    #[inline]
+    pub(crate) fn due(&mut self, deadline: Time) -> Key {
+        match self.clock {
+            _ if deadline == Time::MAX => NEVER,
+            Clock::Integer => key(self.clock.instant(deadline), 0),
+            Clock::Double => {
+                let lapse = self.clock.lapse(deadline.since(self.time));
+                self.key(self.clock.after(self.instant(), lapse), self.instant())
+            }
+        }
+    }
+
+    /// Puts `event` on the heap at a key that [`Events::due`] gave, and returns its key.
+    #[inline]
+    pub(crate) fn push_due(&mut self, due: Key, event: Event) -> Key {
+        let key = if self.clock == Clock::Integer { self.key(instant(due), self.instant()) } else { due };
+        self.put(key, event)
+    }
+
+    /// Puts `event` on the heap. On the double clock `at`, in whole nanoseconds, may be a moment before the present.
+    #[inline]
+    pub(crate) fn push(&mut self, at: Time, event: Event) {
+        let now = self.instant();
+        let key = self.key(self.clock.instant(at).max(now), now);
+        self.put(key, event);
+    }
+
+    /// Puts `event` on the heap: on the integer clock before everything else at that time.
+    pub(crate) fn push_first(&mut self, at: Time, event: Event) {
+        let key = self.timer_key(self.clock.instant(at).max(self.instant()));
+        self.put(key, event);
+    }
+
+    /// Puts `event` on the heap, and returns its whole key. Of equal ones the first that was set comes first.
+    pub(crate) fn put(&mut self, key: Key, event: Event) -> Key {
+        let key = key | (self.pushed & SLOT_MASK);
+        self.pushed += 1;
+        self.heap.push(Reverse((key, event)));
+        self.timer = self.timer.min(key);
+        key
+    }
+
+    /// Takes the next event that is not after `until`. A slot stays as it is until it is set again.
+    #[inline]
+    pub(crate) fn next(&mut self, until: Instant) -> Option<Event> {
+        let slot = self.tree[1];
+        let earliest = slot.min(self.timer);
+        // NEVER is later than every time that a run can reach.
+        let at = instant(earliest);
+        if at > until {
+            return None;
+        }
+        assert!(at >= self.instant(), "time runs backwards");
+        if self.clock == Clock::Integer && at != self.instant() {
+            self.number = 1;
+        }
+        (self.current, self.time) = (earliest, self.clock.time(at));
+        if self.timer < slot { self.pop() } else { Some(self.what[(slot & SLOT_MASK) as usize - 1]) }
+    }
+
+    /// Takes the first event off the heap.
+    fn pop(&mut self) -> Option<Event> {
+        let Reverse((_, event)) = self.heap.pop()?;
+        self.timer = self.heap.peek().map_or(NEVER, |Reverse((key, _))| *key);
+        Some(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_caused_at_the_present_comes_by_time_then_as_it_was_scheduled() {
+        // Against a plain sorted list, over random schedules in slots and heap, with many equal times.
+        let op = (any::<bool>(), 0u32..5, 0u64..4);
+        proptest!(|(ops in proptest::collection::vec(op, 1..200))| {
+            let mut events = Events::new(Clock::Integer, (0..5).map(Event::Arrival).collect());
+            let mut naive: Vec<(Time, u64, Event)> = Vec::new();
+            let mut busy = [false; 5];
+            for (n, (slot, index, ahead)) in ops.into_iter().enumerate() {
+                let at = Time::from_nanos(events.now().nanos() + ahead);
+                if !slot {
+                    events.push(at, Event::Retransmit(index));
+                    naive.push((at, n as u64, Event::Retransmit(index)));
+                } else if !busy[index as usize] {
+                    let key = events.key(Instant(at.nanos()), events.instant());
+                    events.set(index as usize, key);
+                    busy[index as usize] = true;
+                    naive.push((at, n as u64, Event::Arrival(index)));
+                }
+                if n % 3 == 0 {
+                    naive.sort_by_key(|&(at, number, _)| (at, number));
+                    let expected = (!naive.is_empty()).then(|| naive.remove(0).2);
+                    let found = events.next(Instant(u64::MAX - 1));
+                    prop_assert_eq!(found, expected);
+                    if let Some(Event::Arrival(i)) = found {
+                        events.set(i as usize, NEVER);
+                        busy[i as usize] = false;
+                    }
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn of_one_instant_what_has_been_under_way_for_longer_comes_first() {
+        let mut events = Events::new(Clock::Integer, (0..3).map(Event::Arrival).collect());
+        // Learned of in this order: caused at 7, at 3, at the present, which is 0.
+        for (slot, since) in [(0, 7), (1, 3), (2, 0)] {
+            let key = events.key(Instant(10), Instant(since));
+            events.set(slot, key);
+        }
+        events.push(Time::from_nanos(10), Event::Warmup);
+        events.push_first(Time::from_nanos(10), Event::Sample);
+        let mut order = Vec::new();
+        while let Some(event) = events.next(Instant(10)) {
+            order.push(event);
+            if let Event::Arrival(slot) = event {
+                events.set(slot as usize, NEVER);
+            }
+        }
+        let expected =
+            [Event::Sample, Event::Arrival(2), Event::Warmup, Event::Arrival(1), Event::Arrival(0)];
+        assert_eq!(order, expected);
+    }
+
+    #[test]
+    fn slots_of_any_number_are_a_tournament() {
+        for slots in [1, 3, 16, 17, 33, 64, 65, 200] {
+            let mut events = Events::new(Clock::Integer, (0..slots).map(Event::Ready).collect());
+            for slot in 0..slots {
+                let at = Instant(1 + u64::from(slot * 7919 % slots));
+                let key = events.key(at, Instant::ZERO);
+                events.set(slot as usize, key);
+            }
+            let mut times = Vec::new();
+            while let Some(Event::Ready(slot)) = events.next(Instant(1000)) {
+                times.push(events.now());
+                events.set(slot as usize, NEVER);
+            }
+            assert_eq!(times.len(), slots as usize);
+            assert!(times.is_sorted());
+        }
+    }
+
+    #[test]
+    fn nothing_comes_after_the_end() {
+        let mut events = Events::new(Clock::Integer, vec![Event::Ready(0)]);
+        events.push(Time::from_nanos(10), Event::Warmup);
+        assert_eq!(events.next(Instant(9)), None);
+        assert_eq!(events.next(Instant(10)), Some(Event::Warmup));
+        assert_eq!(events.next(Instant(u64::MAX - 1)), None);
+    }
+}

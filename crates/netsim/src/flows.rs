@@ -1,0 +1,7 @@
+//! The flows: the endpoints of all traffic, and the applications that open and close connections.
+
+pub(crate) mod endpoints;
+pub(crate) mod flow;
+pub(crate) mod short;
+pub(crate) mod slots;
+pub(crate) mod web;

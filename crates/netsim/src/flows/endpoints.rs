@@ -1,0 +1,229 @@
+//! The endpoints of all traffic in a run, and the streams that their randomness comes from.
+
+use crate::engine::event::Event;
+use crate::engine::rng::Stream;
+use crate::engine::watch::Watch;
+use crate::flows::flow::{Application, Class, Flow, Role, Snapshot};
+use crate::flows::short::Arrivals;
+use crate::flows::web::{Client, Site};
+use crate::network::route::{Paths, Routes};
+use crate::tcp::{Profile, Receiver, Sender};
+use crate::traffic::source::{Setting, Source};
+use aqm::Bytes;
+use aqm::Uniform as _;
+use aqm::unit::{Span, Time};
+use scenario::model::{Kind, Tcp, Traffic};
+
+/// The part of a run's parameters that the endpoints need.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunParameters {
+    pub(crate) seed: u64,
+    pub(crate) end: Time,
+}
+
+/// All endpoints.
+#[derive(Debug, Default)]
+pub(crate) struct Endpoints {
+    pub(crate) classes: Vec<Class>,
+    pub(crate) profiles: Vec<Profile>,
+    /// The phases of the ticks of each profile's flows.
+    pub(crate) phases: Vec<Stream>,
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) applications: Vec<Application>,
+    pub(crate) senders: Vec<Sender>,
+    pub(crate) receivers: Vec<Receiver>,
+    pub(crate) sources: Vec<Source>,
+    /// When the TCP flows' applications stop, where they do.
+    pub(crate) stops: Vec<(Time, u32)>,
+    /// The number of persistent flows; the slots beyond theirs are for transient flows.
+    pub(crate) persistent: usize,
+    /// The persistent flows' counters at the end of the warm-up.
+    pub(crate) at_warmup: Vec<Snapshot>,
+    /// The free slots of transient flows.
+    pub(crate) free: Vec<u32>,
+    /// The arrivals of each `short` entry.
+    pub(crate) arrivals: Vec<Arrivals>,
+    /// The `web` entries, and the clients of all.
+    pub(crate) sites: Vec<Site>,
+    pub(crate) clients: Vec<Client>,
+    /// The first arrivals and the first sessions.
+    pub(crate) agenda: Vec<(Time, Event)>,
+}
+
+impl Endpoints {
+    /// The endpoints of all traffic in a run; `None` if the watch stops the set-up.
+    pub(crate) fn new(
+        traffic: &[Traffic],
+        routes: &mut Routes<'_>,
+        run: RunParameters,
+        watch: &mut Watch,
+    ) -> Option<Self> {
+        let mut endpoints = Self::default();
+        for (class, entry) in traffic.iter().enumerate() {
+            // Start times have a stream of their own: neither the AQM nor other traffic moves them.
+            let mut rng = Stream::new(run.seed, &format!("traffic.{}.start", entry.name));
+            let starts = (0..entry.count).map(|_| Time::ZERO + entry.begin + rng.draw(&entry.start));
+            endpoints.add(class as u16, entry, starts, routes, run, watch)?;
+            endpoints.classes.push(Class::default());
+        }
+        endpoints.persistent = endpoints.flows.len();
+        endpoints.at_warmup = vec![Snapshot::default(); endpoints.persistent];
+        Some(endpoints)
+    }
+
+    fn add(
+        &mut self,
+        class: u16,
+        entry: &Traffic,
+        starts: impl Iterator<Item = Time>,
+        routes: &mut Routes<'_>,
+        RunParameters { seed, end }: RunParameters,
+        watch: &mut Watch,
+    ) -> Option<()> {
+        let mut paths = |i: usize| {
+            let (from, to) = (entry.from[i % entry.from.len()], entry.to[i % entry.to.len()]);
+            Paths { forward: routes.path(from, to), reverse: routes.path(to, from) }
+        };
+        // A stream of its own, as for the start times: whether it is drawn from moves nothing else.
+        let phases = |what: &str| Stream::new(seed, &format!("traffic.{}.{what}", entry.name));
+        match &entry.kind {
+            Kind::Ftp(tcp) => {
+                self.reserve(entry.count as usize);
+                let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
+                for (i, start) in starts.enumerate() {
+                    watch.goes_on(1).then_some(())?;
+                    let application = Application::new(Role::Persistent, u64::MAX, start);
+                    self.add_flow(Flow::new(class, profile, paths(i)), application, entry.stop);
+                }
+            }
+            Kind::Transfer(tcp, size) => {
+                self.reserve(entry.count as usize);
+                let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
+                let mut sizes = Stream::new(seed, &format!("traffic.{}.sizes", entry.name));
+                for (i, start) in starts.enumerate() {
+                    watch.goes_on(1).then_some(())?;
+                    let payload = sizes.draw_payload(size);
+                    let application = Application::new(Role::Transfer, payload, start);
+                    self.add_flow(Flow::new(class, profile, paths(i)), application, entry.stop);
+                }
+            }
+            Kind::Short(tcp, short) => {
+                let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
+                let index = self.arrivals.len() as u32;
+                let mut arrivals = Arrivals::new(class, profile, entry, short, seed, paths);
+                let firsts = starts.map(|start| (arrivals.after(start), Event::Short(index)));
+                self.agenda.extend(firsts);
+                self.arrivals.push(arrivals);
+            }
+            Kind::Web(tcp, web) => {
+                let requests = self.add_profile(tcp, web.request, phases("tick"));
+                // The client's SYN opens both directions.
+                let server = Tcp { handshake: false, ..tcp.clone() };
+                let objects = self.add_profile(&server, entry.packet_size, phases("tick.server"));
+                let site = Site::new(class, requests, objects, entry, web);
+                for (i, start) in starts.enumerate() {
+                    watch.goes_on(1).then_some(())?;
+                    let rng = Stream::new(seed, &format!("traffic.{}.client.{}", entry.name, i + 1));
+                    let mut client = Client::new(self.sites.len() as u16, paths(i), rng);
+                    let first = start + client.think(&site);
+                    self.agenda.push((first, Event::Session(self.clients.len() as u32)));
+                    self.clients.push(client);
+                }
+                self.sites.push(site);
+            }
+            Kind::Udp(udp, ecn) => {
+                for (i, start) in starts.enumerate() {
+                    watch.goes_on(1).then_some(())?;
+                    let rng = Stream::new(seed, &format!("traffic.{}.{i}", entry.name));
+                    let forward = paths(i).forward;
+                    let setting = Setting { class, forward, ecn: *ecn, start, end };
+                    let source = Source::new(setting, entry, udp, rng, watch)?;
+                    self.sources.push(source);
+                }
+            }
+        }
+        Some(())
+    }
+
+    pub(crate) fn add_profile(&mut self, tcp: &Tcp, size: Bytes, phases: Stream) -> u16 {
+        self.profiles.push(Profile::new(tcp, size.0 as u32));
+        self.phases.push(phases);
+        (self.profiles.len() - 1) as u16
+    }
+
+    /// A sender with this profile that has `payload` bytes to send.
+    pub(crate) fn sender(&mut self, profile: u16, payload: u64) -> Sender {
+        let i = usize::from(profile);
+        let profile = &self.profiles[i];
+        let part = if profile.tcp.tick_phase { self.phases[i].uniform() } else { 0.0 };
+        Sender::new(profile, profile.segments(payload), Span::from_secs(profile.tcp.tick.secs() * part))
+    }
+
+    /// Makes room for exactly `flows` flows: there may be very many.
+    fn reserve(&mut self, flows: usize) {
+        self.flows.reserve_exact(flows);
+        self.applications.reserve_exact(flows);
+        self.senders.reserve_exact(flows);
+        self.receivers.reserve_exact(flows);
+    }
+
+    fn add_flow(&mut self, flow: Flow, mut application: Application, stop: Option<Span>) {
+        if let Some(stop) = stop {
+            // A flow that would start after its stop never starts.
+            let (stop, start) = (Time::ZERO + stop, application.start);
+            application.start = if start < stop { start } else { Time::MAX };
+            self.stops.push((stop, self.flows.len() as u32));
+        }
+        self.push(flow, application);
+    }
+
+    /// Adds a flow and its ends.
+    pub(crate) fn push(&mut self, flow: Flow, application: Application) {
+        let sender = self.sender(flow.profile, application.payload);
+        self.senders.push(sender);
+        self.receivers.push(Receiver::new(&self.profiles[usize::from(flow.profile)]));
+        self.flows.push(Flow { listens: application.role.listens(), ..flow });
+        self.applications.push(application);
+    }
+
+    /// Changes the role of a slot.
+    pub(crate) fn assign(&mut self, slot: usize, role: Role) {
+        self.applications[slot].role = role;
+        self.flows[slot].listens = role.listens();
+    }
+
+    /// The counters of a flow since the start.
+    pub(crate) fn snapshot(&self, index: usize) -> Snapshot {
+        let (flow, application) = (&self.flows[index], &self.applications[index]);
+        let full = u64::from(self.profiles[usize::from(flow.profile)].payload());
+        let delivered = u64::from(self.receivers[index].delivered()) * full;
+        Snapshot {
+            delivered: delivered.saturating_sub(application.padding).min(application.payload),
+            retransmits: self.senders[index].retransmits(),
+            timeouts: self.senders[index].timeouts(),
+        }
+    }
+
+    /// Remembers what a flow has delivered so far, before the end of the warm-up.
+    pub(crate) fn note_delivered(&mut self, flow: usize) {
+        self.at_warmup[flow].delivered = self.snapshot(flow).delivered;
+    }
+
+    /// Remembers the counters of all flows at the end of the warm-up. Where packets are delivered before their time,
+    /// what had been delivered by now has been noted.
+    pub(crate) fn note_warmup(&mut self, ends_early: impl Fn(u32) -> bool) {
+        for flow in 0..self.persistent {
+            let noted = self.at_warmup[flow].delivered;
+            self.at_warmup[flow] = self.snapshot(flow);
+            if ends_early(self.flows[flow].forward) {
+                self.at_warmup[flow].delivered = noted;
+            }
+        }
+        for class in 0..self.classes.len() {
+            self.classes[class].at_warmup = self.transient(class as u16);
+        }
+        for source in self.sources.iter_mut().filter(|source| !ends_early(source.forward)) {
+            source.delivered_at_warmup = source.delivered;
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! People who read pages: a client thinks, opens some connections to its server, fetches the objects of a page
+//! over them, closes them and thinks again.
+//!
+//! A connection is persistent and carries one request at a time (HTTP/1.1 without pipelining): it asks for its
+//! next object when the last has arrived completely. An object that nobody has asked for goes to whichever
+//! connection is free first. Connections beyond the number of objects are not opened.
+//!
+//! A connection is two TCP flows, one in each direction, each with its own ACKs. Client to server: the SYN, then a segment
+//! a request, sent again until it is acknowledged. Server to client: the objects, without a handshake of their own,
+//! from an initial window on. What a real connection has and this one lacks: the server's ACKs ride on no data (a
+//! request costs the path to the client a packet of headers, half a packet with delayed ACKs); the server has no
+//! round-trip time measured when its first object goes out; a lost SYN shrinks only the client's window. A
+//! closed connection stays until both flows are acknowledged; there is no FIN.
+//!
+//! Every client has its own stream, and draws a session's think time and then the sizes of its objects in the order
+//! in which it asks: the sequence does not depend on the network.
+
+use crate::engine::rng::Stream;
+use crate::network::route::Paths;
+use crate::tcp::Profile;
+use aqm::unit::{Span, Time};
+use scenario::model::{Traffic, Web};
+
+/// What the clients of a `web` entry have in common.
+#[derive(Debug)]
+pub(crate) struct Site {
+    pub(crate) class: u16,
+    /// The profiles of the two flows of a connection.
+    pub(crate) requests: u16,
+    pub(crate) objects: u16,
+    pub(crate) web: Web,
+    stop: Time,
+}
+
+/// A client, and the server's side of its connections.
+#[derive(Debug)]
+pub(crate) struct Client {
+    /// Which of the sites.
+    pub(crate) site: u16,
+    /// The paths of the objects: forward to the client, in reverse to the server.
+    pub(crate) paths: Paths,
+    rng: Stream,
+    /// The connections of the session, in the order in which they were opened.
+    pub(crate) connections: Vec<Connection>,
+    /// Objects of the session not asked for, and not arrived.
+    unasked: u32,
+    missing: u32,
+    /// When the session's first request was sent.
+    first: Option<Time>,
+}
+
+/// A connection of a session.
+#[derive(Clone, Debug)]
+pub(crate) struct Connection {
+    /// The slots of its two flows.
+    pub(crate) requests: u32,
+    pub(crate) objects: u32,
+    open: bool,
+    /// The object that was asked for last, if it has not arrived.
+    fetch: Option<Fetch>,
+    /// Objects that the server was asked for.
+    asked: u32,
+    /// Segments of all objects up to the last one.
+    segments: u32,
+}
+
+/// An object on its way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Fetch {
+    since: Time,
+    /// Payload bytes, and the segments that carry them.
+    pub(crate) size: u64,
+    pub(crate) segments: u32,
+}
+
+/// An object that has arrived completely.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Arrived {
+    pub(crate) object: Fetch,
+    /// Since its request.
+    pub(crate) took: Span,
+    /// Since the session's first request, if it is the session's last object.
+    pub(crate) session: Option<Span>,
+}
+
+impl Site {
+    pub(crate) fn new(class: u16, requests: u16, objects: u16, entry: &Traffic, web: &Web) -> Self {
+        let stop = entry.stop.map_or(Time::MAX, |stop| Time::ZERO + stop);
+        Self { class, requests, objects, web: web.clone(), stop }
+    }
+
+    /// Whether a session may begin at `now`.
+    pub(crate) fn is_active(&self, now: Time) -> bool {
+        now < self.stop
+    }
+
+    /// Connections of a session.
+    pub(crate) fn connections(&self) -> u16 {
+        self.web.connections.min(self.web.objects) as u16
+    }
+}
+
+impl Connection {
+    pub(crate) const fn new(requests: u32, objects: u32) -> Self {
+        Self { requests, objects, open: false, fetch: None, asked: 0, segments: 0 }
+    }
+
+    /// Notes that the handshake is over, and returns whether it was not before.
+    pub(crate) const fn establish(&mut self) -> bool {
+        !std::mem::replace(&mut self.open, true)
+    }
+
+    /// The server has `requests` requests: the object that the latest is for, if it is new.
+    pub(crate) fn serve(&mut self, requests: u32) -> Option<Fetch> {
+        let new = requests > self.asked;
+        self.asked = self.asked.max(requests);
+        self.fetch.filter(|_| new)
+    }
+}
+
+impl Client {
+    pub(crate) const fn new(site: u16, paths: Paths, rng: Stream) -> Self {
+        Self { site, paths, rng, connections: Vec::new(), unasked: 0, missing: 0, first: None }
+    }
+
+    /// How long it thinks.
+    pub(crate) fn think(&mut self, site: &Site) -> Span {
+        self.rng.draw(&site.web.think)
+    }
+
+    /// Begins a session, without connections so far.
+    pub(crate) fn begin(&mut self, site: &Site) {
+        debug_assert_eq!(self.missing, 0, "the last session is over");
+        self.connections.clear();
+        (self.unasked, self.missing, self.first) = (site.web.objects, site.web.objects, None);
+    }
+
+    /// Asks for the next object over a connection that is free, unless there is none left.
+    pub(crate) fn ask(
+        &mut self,
+        site: &Site,
+        profile: &Profile,
+        connection: u16,
+        now: Time,
+    ) -> Option<Fetch> {
+        self.unasked = self.unasked.checked_sub(1)?;
+        let size = self.rng.draw_payload(&site.web.size);
+        let fetch = Fetch { since: now, size, segments: profile.segments(size) };
+        let connection = &mut self.connections[usize::from(connection)];
+        connection.fetch = Some(fetch);
+        connection.segments = connection.segments.saturating_add(fetch.segments);
+        self.first.get_or_insert(now);
+        Some(fetch)
+    }
+
+    /// The object that is complete now that `segments` segments have arrived over a connection, if one is.
+    pub(crate) fn take(&mut self, connection: u16, segments: u32, now: Time) -> Option<Arrived> {
+        let connection = &mut self.connections[usize::from(connection)];
+        if segments < connection.segments {
+            return None;
+        }
+        let object = connection.fetch.take()?;
+        self.missing -= 1;
+        let session = self.first.filter(|_| self.missing == 0).map(|first| now - first);
+        Some(Arrived { object, took: now - object.since, session })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqm::Bytes;
+    use scenario::Law;
+    use scenario::model::{Kind, Tcp};
+
+    fn site(connections: u32, objects: u32, size: Law<Bytes>) -> Site {
+        let web =
+            Web { connections, objects, size, request: Bytes(300), think: Law::Exponential(Span::s(1)) };
+        let entry = Traffic {
+            name: "x".to_owned(),
+            from: vec![0],
+            to: vec![1],
+            count: 1,
+            packet_size: Bytes(500),
+            class: 1,
+            begin: Span::ZERO,
+            start: Law::Fixed(Span::ZERO),
+            stop: Some(Span::s(100)),
+            kind: Kind::Web(Tcp::default(), web.clone()),
+        };
+        Site::new(0, 0, 1, &entry, &web)
+    }
+
+    /// A client with its connections open.
+    fn client(site: &Site) -> Client {
+        let mut client = Client::new(0, Paths { forward: 0, reverse: 1 }, Stream::new(1, "client"));
+        client.begin(site);
+        client.connections =
+            (0..u32::from(site.connections())).map(|i| Connection::new(2 * i, 2 * i + 1)).collect();
+        client
+    }
+
+    fn profile() -> Profile {
+        Profile::new(&Tcp::default(), 500)
+    }
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::ms(ms)
+    }
+
+    #[test]
+    fn a_session_is_over_when_its_last_object_has_arrived() {
+        let site = site(2, 3, Law::Fixed(Bytes(1000)));
+        let (mut client, profile) = (client(&site), profile());
+        let first = client.ask(&site, &profile, 0, at(10)).unwrap();
+        assert_eq!((first.size, first.segments), (1000, 3));
+        assert!(client.ask(&site, &profile, 1, at(20)).is_some());
+        assert_eq!(client.take(1, 2, at(30)), None, "a segment is missing");
+        let done = client.take(1, 3, at(40)).unwrap();
+        assert_eq!((done.took, done.session), (Span::ms(20), None));
+        assert_eq!(client.take(1, 3, at(41)), None, "it has been taken");
+        // The third object follows over the connection that is free: its last segment is the sixth there.
+        assert!(client.ask(&site, &profile, 1, at(50)).is_some());
+        assert_eq!(client.take(1, 5, at(60)), None);
+        assert_eq!(client.take(1, 6, at(70)).unwrap().session, None);
+        assert_eq!(client.ask(&site, &profile, 1, at(70)), None, "no object is left");
+        let done = client.take(0, 3, at(110)).unwrap();
+        assert_eq!((done.took, done.session), (Span::ms(100), Some(Span::ms(100))));
+    }
+
+    #[test]
+    fn a_request_is_served_once() {
+        let site = site(1, 2, Law::Fixed(Bytes(1000)));
+        let (mut client, profile) = (client(&site), profile());
+        let fetch = client.ask(&site, &profile, 0, at(0));
+        let connection = &mut client.connections[0];
+        assert_eq!(connection.serve(0), None, "only the SYN has arrived");
+        assert_eq!(connection.serve(1), fetch);
+        assert_eq!(connection.serve(1), None, "a copy");
+    }
+
+    #[test]
+    fn the_sequence_of_sizes_and_thoughts_does_not_depend_on_which_connection_is_free() {
+        let site = site(3, 6, Law::Pareto(Bytes(10_000), 1.3));
+        let session = |order: [u16; 6]| {
+            let (mut client, profile) = (client(&site), profile());
+            let sizes = order.map(|connection| client.ask(&site, &profile, connection, at(0)).unwrap().size);
+            (sizes, client.think(&site))
+        };
+        assert_eq!(session([0, 1, 2, 0, 1, 2]), session([2, 1, 0, 0, 0, 0]));
+        assert!(session([0; 6]).0.iter().all(|&size| size >= 2307));
+    }
+
+    #[test]
+    fn no_more_connections_are_opened_than_there_are_objects() {
+        assert_eq!(site(6, 50, Law::Fixed(Bytes(1))).connections(), 6);
+        assert_eq!(site(6, 2, Law::Fixed(Bytes(1))).connections(), 2);
+        assert!(site(1, 1, Law::Fixed(Bytes(1))).is_active(at(99_999)));
+        assert!(!site(1, 1, Law::Fixed(Bytes(1))).is_active(at(100_000)));
+    }
+}

@@ -1,0 +1,96 @@
+//! Where a scenario allows to work ahead.
+
+use crate::engine::clock::{Clock, Instant};
+use scenario::Scenario;
+use scenario::model::{self, Kind};
+
+/// A packet may be delivered before its time: when it arrives, and whether it was marked on its last links.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Early {
+    pub(crate) at: Instant,
+    pub(crate) marked: bool,
+}
+
+/// What may be done before its time, and where.
+pub(crate) struct Plan {
+    /// For each link, whether its queue works ahead.
+    pub(crate) links: Vec<bool>,
+    /// For each node, whether packets may be delivered there before their time.
+    pub(crate) nodes: Vec<bool>,
+    /// For each link, whether it takes over every packet when the link before it sends the packet.
+    pub(crate) takes_over: Vec<bool>,
+}
+
+impl Plan {
+    /// The plan for a scenario on the integer clock, where the queues of these links work ahead. `paths` has the links of
+    /// every path, `feeders` the one link that feeds each link, if it is one.
+    pub(crate) fn new<'a>(
+        scenario: &Scenario,
+        links: Vec<bool>,
+        paths: impl Iterator<Item = &'a [u32]>,
+        feeders: &[Option<u32>],
+    ) -> Self {
+        let takes_over = takes_over(scenario.clock, &scenario.links, &links, feeders);
+        Self { links, nodes: early_nodes(scenario, paths), takes_over }
+    }
+
+    /// The plan in which there is an event for every arrival at a link with an AQM or at a host.
+    pub(crate) fn none(scenario: &Scenario, feeders: &[Option<u32>]) -> Self {
+        let links = vec![false; scenario.links.len()];
+        let takes_over = takes_over(scenario.clock, &scenario.links, &links, feeders);
+        Self { links, nodes: vec![false; scenario.nodes.len()], takes_over }
+    }
+}
+
+/// For each link, whether it takes packets over from the one link that feeds it. A rate that changes is known only at its
+/// time, and on the double clock every packet has its place in the order of scheduling.
+pub(crate) fn takes_over(
+    clock: Clock,
+    links: &[model::Link],
+    works_ahead: &[bool],
+    feeders: &[Option<u32>],
+) -> Vec<bool> {
+    let may = |link: &model::Link, ahead: bool| link.changes.is_empty() && (ahead || link.aqm.is_none());
+    let each = links.iter().zip(works_ahead).zip(feeders);
+    each.map(|((link, &ahead), feeder)| clock == Clock::Integer && may(link, ahead) && feeder.is_some())
+        .collect()
+}
+
+/// Whether the queue of a link with an AQM may work ahead.
+pub(crate) fn may_work_ahead(link: &model::Link, is_final: bool) -> bool {
+    is_final && link.changes.is_empty()
+}
+
+/// For each node, whether packets may be delivered there before their time.
+fn early_nodes<'a>(scenario: &Scenario, paths: impl Iterator<Item = &'a [u32]>) -> Vec<bool> {
+    let mut early = vec![false; scenario.nodes.len()];
+    for traffic in &scenario.traffic {
+        traffic.to.iter().for_each(|&node| early[node] = true);
+    }
+    for traffic in &scenario.traffic {
+        if !is_answered_at_once(&traffic.kind) {
+            traffic.to.iter().for_each(|&node| early[node] = false);
+        }
+        // What sets out or passes through at the present would come between acknowledgements that set out later.
+        traffic.from.iter().for_each(|&node| early[node] = false);
+    }
+    let mut entrance = vec![None; scenario.nodes.len()];
+    for path in paths {
+        let link = |i: usize| &scenario.links[path[i] as usize];
+        let last = path.len() - 1;
+        early[link(0).from] &= link(0).aqm.is_none() && link(0).changes.is_empty();
+        (1..=last).for_each(|i| early[link(i).from] = false);
+        let to = link(last).to;
+        early[to] &= *entrance[to].get_or_insert(path[last]) == path[last];
+    }
+    early
+}
+
+/// Whether an arrival affects only its own flow's counters and acknowledgements, and waits for no timer.
+fn is_answered_at_once(kind: &Kind) -> bool {
+    match kind {
+        Kind::Ftp(tcp) | Kind::Transfer(tcp, _) => !tcp.delayed_ack,
+        Kind::Udp(..) => true,
+        Kind::Short(..) | Kind::Web(..) => false,
+    }
+}

@@ -1,0 +1,195 @@
+//! The queue of a link with an AQM: the packets that wait, the state of the transmitter, and the statistics.
+
+use crate::engine::event::NO_SLOT;
+use crate::engine::rng::Stream;
+use crate::measure::delays::Delays;
+use crate::measure::loss_runs::Losses;
+use crate::measure::occupancy::Occupancy;
+use crate::measure::probe::Owner;
+use crate::measure::settling::Settling;
+use crate::network::ahead::Due;
+use crate::packet::Packet;
+use aqm::queue::Counts;
+use aqm::unit::{Rate, Span, Time};
+use aqm::{Bytes, Port, Queue};
+use scenario::Scenario;
+use scenario::model;
+
+/// A link's queue with an AQM, the state of its transmitter, and its statistics.
+#[derive(Debug)]
+pub(crate) struct AqmQueue {
+    pub(crate) queue: Queue<Packet>,
+    pub(crate) rng: Stream,
+    pub(crate) busy: bool,
+    /// When the transmission of the last packet began, and when it is over.
+    began: Time,
+    pub(crate) sent: Time,
+    /// What is due next, where the link works ahead.
+    pub(crate) ahead: Option<Due>,
+    /// What that packet belongs to, and its bytes on the link.
+    pub(crate) sending: Owner,
+    sending_bytes: u32,
+    /// Bits of the packet in transmission at the end of the warm-up that were still to be sent, and its owner.
+    pub(crate) unsent_at_warmup: (f64, Owner),
+    idle: Idle,
+    /// Its number among the links with an AQM, and the number of its transmitter's slot.
+    pub(crate) number: usize,
+    pub(crate) ready_slot: usize,
+    pub(crate) period_slot: usize,
+    /// The counters at the end of the warm-up.
+    pub(crate) at_warmup: Vec<Counts>,
+    /// Size of the usual packet, which decides whether there is room for another.
+    pub(crate) packet: Bytes,
+    pub(crate) occupancy: Occupancy,
+    pub(crate) settling: Settling,
+    /// A row a class.
+    pub(crate) delays: Vec<Delays>,
+    pub(crate) losses: Losses,
+    /// One for each queue that has a name; none where the algorithm names none.
+    pub(crate) meters: Vec<Meter>,
+}
+
+/// What the link could have sent while it had nothing to send. With what it did send it makes the link's capacity: so
+/// a packet that keeps its rate through a change of the link's leaves no room for others meanwhile.
+#[derive(Clone, Copy, Default, Debug)]
+struct Idle {
+    /// Since when there is nothing to send, where this is so.
+    since: Time,
+    /// Nanoseconds without anything to send at the present rate, up to then.
+    ns: u64,
+    /// Bits that it could have sent at the rates before.
+    bits: f64,
+}
+
+/// The statistics of one of the queues that share a buffer.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    pub(crate) occupancy: Occupancy,
+    pub(crate) delays: Delays,
+    /// Its counters at the end of the warm-up.
+    pub(crate) at_warmup: Counts,
+}
+
+impl AqmQueue {
+    pub(crate) fn new(
+        link: &model::Link,
+        aqm: &aqm::AnyParams,
+        scenario: &Scenario,
+        seed: u64,
+        number: usize,
+        delay: Span,
+        observed: bool,
+    ) -> Self {
+        let port = Port { rate: link.rate, delay, limit: link.buffer, packet: link.packet };
+        let services: Vec<u8> = scenario.traffic.iter().map(|traffic| traffic.class).collect();
+        let classes = services.len();
+        let target = scenario.target().filter(|_| observed);
+        let queue = Queue::new(aqm.build(&port), &port, &services);
+        let lanes = queue.algorithm().lanes();
+        Self {
+            queue,
+            ahead: None,
+            rng: Stream::new(seed, &format!("link.{}.aqm", link.name)),
+            busy: false,
+            began: Time::ZERO,
+            sent: Time::ZERO,
+            sending: Owner::default(),
+            sending_bytes: 0,
+            unsent_at_warmup: (0.0, Owner::default()),
+            idle: Idle::default(),
+            number,
+            ready_slot: NO_SLOT,
+            period_slot: NO_SLOT,
+            at_warmup: vec![Counts::default(); classes],
+            packet: link.packet,
+            occupancy: Occupancy::new(Some(link.buffer)),
+            settling: Settling::new(target, &scenario.response),
+            delays: (0..classes).map(|_| Delays::new()).collect(),
+            losses: Losses::new(classes, lanes, scenario.record.loss_event),
+            meters: link.lanes().iter().map(|_| Meter::new()).collect(),
+        }
+    }
+
+    /// Notes that the queue's length has changed.
+    #[inline(always)]
+    pub(crate) fn note_length(&mut self, now: Time) {
+        let (queue, usual) = (&self.queue, self.packet.0 as u32);
+        self.settling.roll(now, &self.occupancy);
+        self.occupancy.change(now, queue.len(), || queue.backlog(usual).full);
+        if !self.meters.is_empty() {
+            self.note_lanes(now);
+        }
+    }
+
+    #[inline(never)]
+    fn note_lanes(&mut self, now: Time) {
+        for (meter, lane) in self.meters.iter_mut().zip(self.queue.lanes()) {
+            meter.occupancy.change(now, lane.packets as usize, || false);
+        }
+    }
+
+    /// A packet has come to an idle link.
+    #[inline]
+    pub(crate) fn end_idleness(&mut self, now: Time) {
+        self.busy = true;
+        self.idle.ns += (now - self.idle.since).nanos();
+    }
+
+    /// There is no packet to send.
+    #[inline]
+    pub(crate) fn begin_idleness(&mut self, now: Time) {
+        self.busy = false;
+        self.idle.since = now;
+    }
+
+    /// The transmission of a packet with `bytes` on the link begins.
+    #[inline]
+    pub(crate) fn note_sending(&mut self, now: Time, owner: Owner, bytes: u32) {
+        (self.began, self.sending, self.sending_bytes) = (now, owner, bytes);
+    }
+
+    /// Until `now` the link's rate was `rate`.
+    pub(super) fn note_rate(&mut self, now: Time, rate: Rate) {
+        self.idle = Idle { since: now, ns: 0, bits: self.idle_bits(now, rate) };
+    }
+
+    /// Bits that the link, with the rate `rate`, could have sent in this window while it had nothing to send.
+    pub(crate) fn idle_bits(&self, now: Time, rate: Rate) -> f64 {
+        let Idle { since, ns, bits } = self.idle;
+        let waiting = if self.busy { 0 } else { (now - since).nanos() };
+        bits + Span::ns(ns + waiting).secs() * rate.bits()
+    }
+
+    /// Bits of the packet in transmission that are still to be sent at `now`: of none 0, and never more than it has.
+    pub(crate) fn unsent(&self, now: Time) -> f64 {
+        let left = self.sent.since(now).nanos();
+        if left == 0 {
+            return 0.0;
+        }
+        let part = left as f64 / (self.sent - self.began).nanos() as f64;
+        part * 8.0 * f64::from(self.sending_bytes)
+    }
+
+    /// From `now` on the statistics count.
+    pub(crate) fn end_warmup(&mut self, now: Time) {
+        self.note_length(now);
+        self.occupancy.reset(now);
+        self.unsent_at_warmup = (self.unsent(now), self.sending);
+        self.idle = Idle { since: now, ..Idle::default() };
+        self.queue.begin_window();
+        self.at_warmup.copy_from_slice(self.queue.counts());
+        self.delays.iter_mut().for_each(Delays::reset);
+        self.losses.reset();
+        for (meter, counts) in self.meters.iter_mut().zip(self.queue.lane_counts()) {
+            meter.occupancy.reset(now);
+            meter.delays.reset();
+            meter.at_warmup = *counts;
+        }
+    }
+}
+
+impl Meter {
+    fn new() -> Self {
+        Self { occupancy: Occupancy::new(None), delays: Delays::new(), at_warmup: Counts::default() }
+    }
+}

@@ -1,0 +1,209 @@
+//! Conservation: of the packets that entered a link, or that a flow sent, each was delivered, was dropped, was lost by
+//! chance or is under way. The ledger counts what happens; packets still under way at the end are counted where they are.
+
+use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
+use crate::engine::event::instant;
+use crate::measure::delays::Delays;
+use crate::network::link::{Flight, Link};
+use crate::packet::{Kind, Packet};
+use aqm::queue::Counts;
+use std::fmt;
+
+/// What happened to a set of packets.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Book {
+    /// Sent by a host, or taken in by a link.
+    pub(crate) sent: u64,
+    /// Handed to the receiver, or to what comes after the link.
+    pub(crate) delivered: u64,
+    /// Dropped at a queue.
+    dropped: u64,
+    /// Lost by chance.
+    pub(crate) lost: u64,
+    /// Still to arrive when the run ended, and on no link's line: the engine worked ahead and stopped there.
+    beyond: u64,
+    /// Still to arrive, in a queue or on a line.
+    waiting: u64,
+    /// Bytes of the packets delivered.
+    bytes: u64,
+}
+
+impl Book {
+    const fn is_balanced(&self) -> bool {
+        self.sent == self.delivered + self.dropped + self.lost + self.beyond + self.waiting
+    }
+}
+
+impl fmt::Display for Book {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { sent, delivered, dropped, lost, beyond, waiting, .. } = self;
+        let in_flight = beyond + waiting;
+        write!(
+            out,
+            "{sent} sent, but {delivered} delivered, {dropped} dropped, {lost} lost, {in_flight} in flight"
+        )
+    }
+}
+
+/// Counts every packet of a run. It is kept where [`Probe::CHECKS`](crate::Probe::CHECKS) says so.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Ledger {
+    pub(crate) links: Vec<Book>,
+    /// By kind of packet, then by the flow's number: connections that follow each other under one number share a book.
+    pub(crate) flows: [Vec<Book>; 3],
+    pub(crate) classes: Vec<Book>,
+    /// The first queue that was longer than its buffer.
+    overfull: Option<usize>,
+}
+
+/// The book at `index`, made if need be.
+fn at(books: &mut Vec<Book>, index: usize) -> &mut Book {
+    if index >= books.len() {
+        books.resize(index + 1, Book::default());
+    }
+    &mut books[index]
+}
+
+const NAMES: [&str; 3] = ["segments of TCP flow", "acknowledgements of TCP flow", "datagrams of UDP flow"];
+
+const fn kind(packet: &Packet) -> usize {
+    match packet.kind {
+        Kind::Data => 0,
+        Kind::Ack => 1,
+        Kind::Datagram => 2,
+    }
+}
+
+impl Ledger {
+    /// Writes into the books of a packet's flow and class.
+    fn write(&mut self, packet: &Packet, change: impl Fn(&mut Book)) {
+        change(at(&mut self.flows[kind(packet)], packet.flow as usize));
+        change(at(&mut self.classes, packet.class()));
+    }
+
+    fn write_at(&mut self, link: usize, packet: &Packet, change: impl Fn(&mut Book)) {
+        self.write(packet, &change);
+        change(at(&mut self.links, link));
+    }
+
+    /// A host has sent it.
+    pub(crate) fn on_sent(&mut self, packet: &Packet) {
+        self.write(packet, |book| book.sent += 1);
+    }
+
+    /// It has come to its receiver.
+    pub(crate) fn on_delivered(&mut self, packet: &Packet) {
+        self.write(packet, |book| {
+            book.delivered += 1;
+            book.bytes += packet.payload();
+        });
+    }
+
+    /// It has come to a link.
+    pub(crate) fn on_entry(&mut self, link: usize) {
+        at(&mut self.links, link).sent += 1;
+    }
+
+    /// It has come to a link's other end.
+    pub(crate) fn on_exit(&mut self, link: usize) {
+        at(&mut self.links, link).delivered += 1;
+    }
+
+    /// The queue of a link has dropped it.
+    pub(crate) fn on_drop(&mut self, link: usize, packet: &Packet) {
+        self.write_at(link, packet, |book| book.dropped += 1);
+    }
+
+    /// A link has lost it by chance.
+    pub(crate) fn on_loss(&mut self, link: usize, packet: &Packet) {
+        self.write_at(link, packet, |book| book.lost += 1);
+    }
+
+    /// It comes to a link's other end after the end of the run.
+    pub(crate) fn on_end(&mut self, link: usize, packet: &Packet) {
+        self.write_at(link, packet, |book| book.beyond += 1);
+    }
+
+    /// The queue of a link is as it is now.
+    pub(crate) fn on_length(&mut self, link: usize, fits: bool) {
+        if !fits {
+            self.overfull.get_or_insert(link);
+        }
+    }
+
+    /// Segments that were delivered to the receiver of TCP flow number `flow`.
+    pub(crate) fn delivered_segments(&self, flow: usize) -> u64 {
+        self.flows[0].get(flow).map_or(0, |book| book.delivered)
+    }
+
+    /// Bytes that were delivered to the receiver of UDP flow number `flow`.
+    pub(crate) fn delivered_bytes(&self, flow: usize) -> u64 {
+        self.flows[2].get(flow).map_or(0, |book| book.bytes)
+    }
+
+    /// What does not add up at `end`, the end of a run over `links`, a sentence each; `names` are the links' and `classes`
+    /// the traffic entries'.
+    pub(crate) fn violations(
+        mut self,
+        links: &[Link],
+        clock: Clock,
+        end: Instant,
+        names: &[&str],
+        classes: &[&str],
+    ) -> Vec<String> {
+        let time = clock.time(end);
+        let mut found = Vec::new();
+        self.overfull
+            .iter()
+            .for_each(|&link| found.push(format!("link {}: the queue outgrew its buffer", names[link])));
+        for (i, link) in links.iter().enumerate() {
+            link.packets().for_each(|packet| self.write_at(i, packet, |book| book.waiting += 1));
+            let book = *at(&mut self.links, i);
+            if !book.is_balanced() {
+                found.push(format!("link {}: {book}", names[i]));
+            }
+            let overdue = |flight: &Flight| instant(flight.arrival) <= end;
+            if link.line.iter().any(overdue) || link.is_stuck(end, time) {
+                found.push(format!("link {}: what should have left it has not", names[i]));
+            }
+            found.extend(counters(link, &book).map(|message| format!("link {}: {message}", names[i])));
+        }
+        for (books, name) in self.flows.iter().zip(NAMES) {
+            let off = books.iter().enumerate().filter(|(_, book)| !book.is_balanced());
+            found.extend(off.map(|(flow, book)| format!("{name} {flow}: {book}")));
+        }
+        let off = self.classes.iter().enumerate().filter(|(_, book)| !book.is_balanced());
+        found.extend(off.map(|(class, book)| format!("traffic {}: {book}", classes[class])));
+        found
+    }
+}
+
+/// Where a link's own counters, from which its metrics are made, differ from its book, or from each other.
+fn counters(link: &Link, book: &Book) -> Option<String> {
+    let losses = link.random_loss.as_ref().map_or(0, |random_loss| random_loss.losses);
+    if losses != book.lost {
+        return Some(format!("{losses} losses by chance in its metrics, {} in fact", book.lost));
+    }
+    let Some(aqm_queue) = &link.aqm_queue else {
+        return (link.drops != book.dropped)
+            .then(|| format!("{} drops in its metrics, {} in fact", link.drops, book.dropped));
+    };
+    let sum = |counts: &[Counts]| counts.iter().fold(Counts::default(), |sum, counts| sum.plus(counts));
+    let queue = &aqm_queue.queue;
+    let all = sum(queue.counts());
+    let waiting = queue.len() as u64;
+    if all.arrivals != all.drops() + all.departures + waiting
+        || all.arrivals + book.lost != book.sent
+        || all.drops() != book.dropped
+    {
+        return Some(format!("{all:?} with {waiting} waiting in its metrics; in fact {book}"));
+    }
+    let departures = all.since(&sum(&aqm_queue.at_warmup)).departures;
+    let waits: u64 = aqm_queue.delays.iter().map(Delays::count).sum();
+    if waits != departures {
+        return Some(format!("{waits} waits of {departures} packets sent"));
+    }
+    let lanes = queue.lane_counts();
+    (!lanes.is_empty() && sum(lanes) != all)
+        .then(|| format!("{:?} in its queues together, {all:?} in its metrics", sum(lanes)))
+}

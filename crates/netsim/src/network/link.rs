@@ -1,0 +1,189 @@
+//! A link: a rate, a delay, and a buffer in front. Packets in flight wait in a ring; only the first is an event.
+
+use crate::engine::clock::{Clock, ClockArithmetic as _, Instant, Lapse};
+use crate::engine::event::{Key, NO_SLOT, instant};
+use crate::engine::rng::Stream;
+use crate::network::aqm_queue::AqmQueue;
+use crate::network::ns2_transmitter::Ns2Transmitter;
+use crate::network::random_loss::RandomLoss;
+use crate::packet::Packet;
+use aqm::ring::Ring;
+use aqm::unit::{Limit, Rate, Span, Time};
+use scenario::model;
+
+/// A packet in flight, and when it reaches the other end.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Flight {
+    pub(crate) arrival: Key,
+    pub(crate) packet: Packet,
+}
+
+/// When a packet has been sent, and when it is at the link's other end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transmission {
+    pub(crate) sent: Instant,
+    pub(crate) arrival: Instant,
+}
+
+/// How long packets take to send.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    clock: Clock,
+    pub(crate) rate: Rate,
+    delay: Lapse,
+    /// Bytes that the link adds to every packet.
+    pub(crate) overhead: u32,
+    /// Size of the last packet without them, how long it was in transmission, and until it was at the other end: most have the
+    /// same size.
+    last: (u32, Lapse, Lapse),
+}
+
+/// One direction of a link. Where nobody measures its buffer it is plain: tail-drop, and when a packet leaves is
+/// known when it comes.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) wire: Wire,
+    pub(super) limit: Limit,
+    /// When the wire of a plain link is free, on the integer clock.
+    free: Instant,
+    /// When the transmission of each packet that waits at a plain link starts, with the bytes that it takes there.
+    waiting: Ring<(Instant, u16)>,
+    waiting_bytes: u64,
+    /// The transmitter of a plain link on the double clock.
+    pub(crate) ns2: Ns2Transmitter,
+    /// Packets that a plain link had no room for.
+    pub(crate) drops: u64,
+    /// The place on the event list of the first of these.
+    pub(crate) slot: usize,
+    /// The packets in flight.
+    pub(crate) line: Ring<Flight>,
+    /// The process that loses packets by chance, before they come to the queue.
+    pub(crate) random_loss: Option<Box<RandomLoss>>,
+    /// The queue of a link that is not plain.
+    pub(crate) aqm_queue: Option<Box<AqmQueue>>,
+}
+
+/// How long a bit travels on a link in the run with this seed: the same in both directions.
+pub(crate) fn delay(link: &model::Link, seed: u64) -> Span {
+    let cable = link.name.trim_end_matches(":reverse");
+    Stream::new(seed, &format!("link.{cable}.delay")).draw(&link.delay)
+}
+
+impl Wire {
+    /// Sends at another rate from the next packet on.
+    fn change(&mut self, rate: Rate) {
+        self.rate = rate;
+        self.last.0 = 0;
+    }
+
+    /// Works out how long packets of another size take.
+    #[cold]
+    #[inline(never)]
+    fn measure(&mut self, size: u32) {
+        let transmission = self.clock.transmission(self.rate, size + self.overhead);
+        self.last = (size, transmission, self.clock.sum(transmission, self.delay));
+    }
+
+    /// The transmission of a packet of `size` bytes that starts at `start`.
+    #[inline]
+    pub(crate) fn send(&mut self, start: Instant, size: u32) -> Transmission {
+        if self.last.0 != size {
+            self.measure(size);
+        }
+        let (sent, arrival) = (self.clock.after(start, self.last.1), self.clock.after(start, self.last.2));
+        Transmission { sent, arrival }
+    }
+}
+
+impl Link {
+    pub(crate) fn new(
+        clock: Clock,
+        link: &model::Link,
+        delay: Span,
+        seed: u64,
+        aqm_queue: Option<Box<AqmQueue>>,
+    ) -> Self {
+        let nothing = clock.lapse(Span::ZERO);
+        Self {
+            wire: Wire {
+                clock,
+                rate: link.rate,
+                delay: clock.lapse(delay),
+                overhead: link.overhead.0 as u32,
+                last: (0, nothing, nothing),
+            },
+            limit: link.buffer,
+            free: Instant::ZERO,
+            waiting: Ring::new(),
+            waiting_bytes: 0,
+            ns2: Ns2Transmitter::new(),
+            drops: 0,
+            slot: NO_SLOT,
+            line: Ring::new(),
+            random_loss: link.loss.clone().map(|loss| {
+                Box::new(RandomLoss::new(loss, Stream::new(seed, &format!("link.{}.loss", link.name))))
+            }),
+            aqm_queue,
+        }
+    }
+
+    /// Sends at another rate from the next packet on; the packet in transmission keeps its own.
+    pub(crate) fn change(&mut self, now: Time, rate: Rate) {
+        if let Some(aqm_queue) = &mut self.aqm_queue {
+            aqm_queue.note_rate(now, self.wire.rate);
+        }
+        self.wire.change(rate);
+    }
+
+    /// Its queue and statistics.
+    ///
+    /// # Panics
+    /// If it is plain.
+    #[inline]
+    pub(crate) fn aqm_queue(&mut self) -> &mut AqmQueue {
+        self.aqm_queue.as_deref_mut().expect("only a link with an AQM has this queue")
+    }
+
+    /// A plain link takes in a packet at `at`: when it reaches the other end; `None` if it is dropped.
+    /// Packets are offered in the order of their times. A transmission that starts at `at` comes first.
+    #[inline(always)]
+    pub(crate) fn accept(&mut self, at: Instant, size: u16) -> Option<Instant> {
+        if self.free <= at {
+            self.waiting.clear();
+            self.waiting_bytes = 0;
+            self.free = at;
+        } else {
+            while let Some(&(start, size)) = self.waiting.front()
+                && start <= at
+            {
+                self.waiting.pop_front();
+                self.waiting_bytes -= u64::from(size);
+            }
+            let framed = size + self.wire.overhead as u16;
+            if self.limit.refuses(self.waiting.len() as u32, self.waiting_bytes, u32::from(framed)) {
+                return None;
+            }
+            self.waiting.push_back((self.free, framed));
+            self.waiting_bytes += u64::from(framed);
+        }
+        let Transmission { sent, arrival } = self.wire.send(self.free, u32::from(size));
+        self.free = sent;
+        Some(arrival)
+    }
+
+    /// Whether packets wait at `end`, and no transmission is under way that they could wait for.
+    pub(crate) fn is_stuck(&self, end: Instant, time: Time) -> bool {
+        let queue = self.aqm_queue.as_ref().is_some_and(|aqm_queue| {
+            // To the nanosecond, a floating-point clock may be a moment before it.
+            !(aqm_queue.queue.is_empty() || aqm_queue.busy && aqm_queue.sent >= time)
+        });
+        queue || !self.ns2.waiting.is_empty() && instant(self.ns2.ready) <= end
+    }
+
+    /// The packets that wait here or are under way to the other end.
+    pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet> {
+        let queued =
+            self.aqm_queue.iter().flat_map(|aqm_queue| aqm_queue.queue.waiting().map(|(_, packet)| packet));
+        self.line.iter().map(|flight| &flight.packet).chain(self.ns2.waiting.iter()).chain(queued)
+    }
+}

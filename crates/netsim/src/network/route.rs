@@ -1,0 +1,217 @@
+//! The paths in use, as the engine goes along them; [`scenario::route`] finds them.
+
+use crate::engine::clock::Clock;
+use crate::network::ahead::Plan;
+use scenario::model::Link;
+use std::collections::HashMap;
+
+/// Marks the end of a path among the hops.
+pub(crate) const END: u32 = u32::MAX;
+/// The same where a packet may be delivered before its time (see [`crate::network::ahead`]).
+const EARLY_END: u32 = u32::MAX - 1;
+/// Set in a hop whose link has an algorithm, so that the link itself need not be asked.
+const AQM: u32 = 1 << 31;
+/// Set in a hop whose link takes its packets over from the link before it (see [`Routes::feeders`]).
+const CHAINED: u32 = 1 << 30;
+/// Set in a hop whose link loses packets by chance.
+const LOSSY: u32 = 1 << 29;
+/// Set in a hop whose link has an algorithm and works ahead.
+const AHEAD: u32 = 1 << 28;
+/// Set in all hops on the double clock, where the packets of a plain link leave one at a time.
+const NS2: u32 = 1 << 27;
+const FLAGS: u32 = AQM | CHAINED | LOSSY | AHEAD | NS2;
+
+/// One hop of a path: a link with its properties, or the end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Hop(u32);
+
+impl Hop {
+    #[inline]
+    pub(crate) const fn is_end(self) -> bool {
+        self.0 >= EARLY_END
+    }
+
+    /// Whether it is a plain link on the integer clock that loses nothing by chance. Not to be asked at the end.
+    #[inline]
+    pub(crate) const fn is_simple(self) -> bool {
+        self.0 & (AQM | LOSSY | NS2) == 0
+    }
+
+    #[inline]
+    pub(crate) const fn has_aqm(self) -> bool {
+        self.0 & AQM != 0
+    }
+
+    /// Whether it is the end of a path, and a packet may be delivered there before its time.
+    #[inline]
+    pub(crate) const fn is_early_end(self) -> bool {
+        self.0 == EARLY_END
+    }
+
+    /// Not to be asked at the end of a path.
+    #[inline]
+    pub(crate) const fn is_chained(self) -> bool {
+        self.0 & CHAINED != 0
+    }
+
+    #[inline]
+    pub(crate) const fn works_ahead(self) -> bool {
+        self.0 & AHEAD != 0
+    }
+
+    #[inline]
+    pub(crate) const fn is_lossy(self) -> bool {
+        self.0 & LOSSY != 0
+    }
+
+    #[inline]
+    pub(crate) const fn link(self) -> usize {
+        (self.0 & !FLAGS) as usize
+    }
+}
+
+/// Where the two paths of a connection start among the hops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Paths {
+    /// From its sender to its receiver.
+    pub(crate) forward: u32,
+    /// From its receiver to its sender.
+    pub(crate) reverse: u32,
+}
+
+impl Paths {
+    /// The paths of a connection in the other direction.
+    pub(crate) const fn reversed(self) -> Self {
+        Self { forward: self.reverse, reverse: self.forward }
+    }
+}
+
+/// All paths in use, one after the other, each ended by [`END`].
+#[derive(Debug)]
+pub(crate) struct Routes<'a> {
+    links: &'a [Link],
+    shortest: scenario::route::Routes<'a>,
+    hops: Vec<u32>,
+    known: HashMap<(usize, usize), u32>,
+}
+
+impl<'a> Routes<'a> {
+    pub(crate) fn new(nodes: usize, links: &'a [Link]) -> Self {
+        let shortest = scenario::route::Routes::new(nodes, links);
+        Self { links, shortest, hops: Vec::new(), known: HashMap::new() }
+    }
+
+    /// Where the path between two nodes starts among the hops.
+    ///
+    /// # Panics
+    /// If there is none: a checked scenario has one for all its traffic.
+    pub(crate) fn path(&mut self, from: usize, to: usize) -> u32 {
+        if let Some(&start) = self.known.get(&(from, to)) {
+            return start;
+        }
+        let start = self.hops.len() as u32;
+        let path = self.shortest.path(from, to);
+        assert!(from == to || !path.is_empty(), "the scenario was checked: every pair has a path");
+        self.hops.extend(path.into_iter().map(|link| link as u32));
+        self.hops.push(END);
+        self.known.insert((from, to), start);
+        start
+    }
+
+    /// The links of the path that starts at hop number `start`.
+    pub(crate) fn links_from(&self, start: u32) -> &[u32] {
+        self.hops[start as usize..].split(|&hop| hop == END).next().unwrap_or_default()
+    }
+
+    /// The links of every path.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &[u32]> {
+        self.hops.split(|&hop| hop == END).filter(|path| !path.is_empty())
+    }
+
+    /// For every link, the link from which all comes that enters it, if that is one and the same.
+    pub(crate) fn feeders(&self) -> Vec<Option<u32>> {
+        const UNKNOWN: u32 = u32::MAX;
+        let mut feeders = vec![Some(UNKNOWN); self.links.len()];
+        let mut previous = END;
+        for &hop in &self.hops {
+            if hop != END {
+                let feeder = &mut feeders[hop as usize];
+                let is_same =
+                    previous != END && feeder.is_some_and(|link| link == UNKNOWN || link == previous);
+                *feeder = is_same.then_some(previous);
+            }
+            previous = hop;
+        }
+        feeders.into_iter().map(|feeder| feeder.filter(|&link| link != UNKNOWN)).collect()
+    }
+
+    /// All hops of all paths, for an engine that works ahead as planned.
+    pub(crate) fn into_hops(self, clock: Clock, plan: &Plan) -> Vec<Hop> {
+        let mut node = 0;
+        let mut hop = |number: u32| {
+            if number == END {
+                return Hop(if plan.nodes[node] { EARLY_END } else { END });
+            }
+            let i = number as usize;
+            let link = &self.links[i];
+            node = link.to;
+            let flags = [
+                (AQM, link.aqm.is_some()),
+                (CHAINED, plan.takes_over[i]),
+                (LOSSY, link.loss.is_some()),
+                (AHEAD, plan.links[i]),
+                (NS2, clock == Clock::Double),
+            ];
+            Hop(flags.iter().filter(|(_, set)| *set).fold(number, |hop, (flag, _)| hop | flag))
+        };
+        self.hops.iter().map(|&number| hop(number)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::ahead::takes_over;
+    use aqm::unit::{Bytes, Limit, Rate, Span};
+    use scenario::Law;
+
+    fn link(from: usize, to: usize) -> Link {
+        Link {
+            name: format!("{from}-{to}"),
+            from,
+            to,
+            rate: Rate::mbit_per_s(1),
+            changes: Vec::new(),
+            changes_period: None,
+            delay: Law::Fixed(Span::ZERO),
+            loss: None,
+            buffer: Limit::Packets(1),
+            aqm: None,
+            overhead: Bytes(0),
+            packet: Bytes(500),
+        }
+    }
+
+    #[test]
+    fn the_path_with_the_fewest_links_is_taken() {
+        let links = [link(0, 1), link(1, 2), link(2, 3), link(0, 3), link(3, 0)];
+        let mut routes = Routes::new(4, &links);
+        let (long, short, again) = (routes.path(0, 2), routes.path(0, 3), routes.path(0, 2));
+        assert_eq!((long, short, again), (0, 3, 0));
+        assert_eq!(routes.hops, [0, 1, END, 3, END]);
+    }
+
+    #[test]
+    fn a_link_where_flows_merge_is_not_fed_by_one() {
+        // 0 -> 2 and 1 -> 2 merge on 2 -> 3; 3 -> 4 sees only what 2 -> 3 carried.
+        let links = [link(0, 2), link(1, 2), link(2, 3), link(3, 4)];
+        let mut routes = Routes::new(5, &links);
+        routes.path(0, 4);
+        routes.path(1, 4);
+        assert_eq!(routes.feeders(), [None, None, None, Some(2)]);
+        let takes_over = takes_over(Clock::Integer, &links, &[false; 4], &routes.feeders());
+        let plan = Plan { links: vec![false; 4], nodes: vec![false; 5], takes_over };
+        let hops = routes.into_hops(Clock::Integer, &plan);
+        assert!(hops[2].is_chained() && hops[2].link() == 3 && hops[3].is_end());
+    }
+}

@@ -1,0 +1,102 @@
+//! What the queue of a link with an AQM does at one time, whether by an event or ahead of it.
+
+use crate::measure::probe::{Owner, Probe};
+use crate::network::aqm_queue::AqmQueue;
+use crate::network::ledger::Ledger;
+use crate::network::link::Link;
+use crate::packet::Packet;
+use aqm::unit::Time;
+use aqm::{Outcome, Sent};
+
+/// The probe and the ledger, which record what happens at a link.
+pub(crate) struct Observers<'a, P> {
+    /// The link's number.
+    pub(crate) link: usize,
+    pub(crate) probe: &'a mut P,
+    pub(crate) ledger: &'a mut Ledger,
+}
+
+impl<P: Probe> Observers<'_, P> {
+    /// The length of the link's queue has changed.
+    #[inline(always)]
+    pub(super) fn note_length(&mut self, now: Time, aqm_queue: &mut AqmQueue) {
+        aqm_queue.note_length(now);
+        self.probe.on_length(aqm_queue.number, now, aqm_queue.queue.len(), aqm_queue.queue.lanes());
+        if P::CHECKS {
+            self.ledger.on_length(self.link, aqm_queue.queue.fits());
+        }
+    }
+}
+
+/// The queue of a link with an AQM takes a packet in, perhaps marked, or drops it: then `None`.
+#[inline]
+pub(super) fn admit<P: Probe>(
+    link: &mut Link,
+    now: Time,
+    packet: &Packet,
+    observers: &mut Observers<'_, P>,
+) -> Option<Outcome> {
+    let i = observers.link;
+    let framed = packet.with_size(packet.size + link.wire.overhead as u16);
+    let aqm_queue = link.aqm_queue();
+    let (probe, losses, number) = (&mut *observers.probe, &mut aqm_queue.losses, aqm_queue.number);
+    let ledger = &mut *observers.ledger;
+    let before = aqm_queue.queue.len();
+    let (outcome, lane) = aqm_queue.queue.enqueue_or(now, framed, &mut aqm_queue.rng, |dropped| {
+        losses.on_late_drop(now, dropped.number, &dropped.frame);
+        probe.on_late_drop(number, now, Owner { class: dropped.frame.class(), lane: dropped.lane });
+        if P::CHECKS {
+            ledger.on_drop(i, &dropped.frame);
+        }
+    });
+    let owner = Owner { class: packet.class(), lane };
+    probe.on_arrival(number, now, owner, outcome, aqm_queue.queue.algorithm());
+    if matches!(outcome, Outcome::Queued | Outcome::Marked) {
+        aqm_queue.losses.on_entry();
+        return Some(outcome);
+    }
+    aqm_queue.losses.on_refusal(now, packet);
+    if P::CHECKS {
+        observers.ledger.on_drop(i, packet);
+    }
+    // An arrival may take others along.
+    if aqm_queue.queue.len() != before {
+        observers.note_length(now, aqm_queue);
+    }
+    None
+}
+
+/// A link with an AQM begins to send its next packet, if it has one.
+#[inline]
+pub(super) fn begin<P: Probe>(
+    link: &mut Link,
+    now: Time,
+    observers: &mut Observers<'_, P>,
+) -> Option<Packet> {
+    let i = observers.link;
+    let overhead = link.wire.overhead as u16;
+    let aqm_queue = link.aqm_queue.as_deref_mut()?;
+    let (probe, losses, number) = (&mut *observers.probe, &mut aqm_queue.losses, aqm_queue.number);
+    let ledger = &mut *observers.ledger;
+    let next = aqm_queue.queue.dequeue_or(now, &mut aqm_queue.rng, |dropped| {
+        losses.on_late_drop(now, dropped.number, &dropped.frame);
+        probe.on_late_drop(number, now, Owner { class: dropped.frame.class(), lane: dropped.lane });
+        if P::CHECKS {
+            ledger.on_drop(i, &dropped.frame);
+        }
+    });
+    observers.note_length(now, aqm_queue);
+    let Some(Sent { frame: packet, number: arrival_number, lane, sojourn }) = next else {
+        aqm_queue.begin_idleness(now);
+        return None;
+    };
+    aqm_queue.note_sending(now, Owner { class: packet.class(), lane }, u32::from(packet.size));
+    aqm_queue.delays[packet.class()].record(sojourn);
+    if let Some(meter) = aqm_queue.meters.get_mut(lane) {
+        meter.delays.record(sojourn);
+    }
+    aqm_queue.losses.on_departure(now, arrival_number, &packet);
+    observers.probe.on_departure(number, now, aqm_queue.sending, packet.size, sojourn);
+    observers.probe.on_fate(number, arrival_number, packet.is_marked());
+    Some(packet.with_size(packet.size - overhead))
+}

@@ -1,0 +1,206 @@
+//! What applications do with the network: they start and stop flows, and act on what arrives.
+
+use crate::engine::event::Event;
+use crate::flows::flow::{Application, Flow, Role};
+use crate::flows::short::Amount;
+use crate::flows::web::Connection;
+use crate::measure::probe::Probe;
+use crate::simulation::Simulation;
+use aqm::unit::Time;
+
+impl<P: Probe> Simulation<P> {
+    /// A flow opens its connection.
+    pub(crate) fn start(&mut self, flow: u32) {
+        let class = self.endpoints.flows[flow as usize].class;
+        self.endpoints.classes[usize::from(class)].started += 1;
+        self.with_sender(flow, |sender, now, profile, out| sender.on_start(now, profile, out));
+    }
+
+    /// A flow's application produces no more.
+    pub(crate) fn stop(&mut self, flow: u32) {
+        let sender = &mut self.endpoints.senders[flow as usize];
+        sender.on_stop();
+        if sender.is_through() {
+            self.on_through(flow);
+        }
+    }
+
+    /// A `short` flow arrives.
+    pub(crate) fn on_arrival(&mut self, entry: u32) {
+        let now = self.now();
+        let arrivals = &mut self.endpoints.arrivals[entry as usize];
+        let (class, profile) = (arrivals.class, arrivals.profile);
+        let Some(arrival) = arrivals.arrive(now) else { return };
+        let next = arrivals.after(now);
+        self.network.events.push(next, Event::Short(entry));
+        let payload = match arrival.amount {
+            Amount::Lifetime(_) => u64::MAX,
+            Amount::Size(payload) => payload,
+        };
+        let application = Application::new(Role::Short, payload, now);
+        let slot = self.endpoints.open(Flow::new(class, profile, arrival.paths), application);
+        self.start(slot);
+        if let Amount::Lifetime(lifetime) = arrival.amount {
+            // It cannot be over before, so the event needs no generation.
+            self.network.events.push(now + lifetime, Event::Stop(slot));
+        }
+    }
+
+    /// All that a flow's application has handed over was acknowledged.
+    pub(crate) fn on_through(&mut self, slot: u32) {
+        let now = self.now();
+        let flow = &self.endpoints.flows[slot as usize];
+        let Application { role, start, payload, .. } = self.endpoints.applications[slot as usize];
+        match role {
+            Role::Transfer => {
+                let whole = self.endpoints.profiles[usize::from(flow.profile)].segments(payload);
+                // Its application may have been stopped before.
+                if self.endpoints.senders[slot as usize].una() > whole {
+                    self.deliveries.on_completion(flow.class, now - start);
+                    self.endpoints.assign(slot as usize, Role::Persistent);
+                }
+            }
+            Role::Short => {
+                self.deliveries.on_completion(flow.class, now - start);
+                self.endpoints.close(slot);
+            }
+            Role::Requests { client, connection } => {
+                // The first that is acknowledged is the SYN.
+                let connections = &mut self.endpoints.clients[client as usize].connections;
+                if connections[usize::from(connection)].establish() {
+                    self.ask(client, connection);
+                }
+            }
+            Role::Closing => self.endpoints.close(slot),
+            Role::Persistent | Role::Objects { .. } | Role::Free => {}
+        }
+    }
+
+    /// Data may have arrived in order at an application that listens.
+    pub(crate) fn on_delivery(&mut self, slot: u32) {
+        let now = self.now();
+        let arrived = self.endpoints.receivers[slot as usize].delivered();
+        match self.endpoints.applications[slot as usize].role {
+            Role::Requests { client, connection } => {
+                let connection =
+                    &mut self.endpoints.clients[client as usize].connections[usize::from(connection)];
+                let objects = connection.objects;
+                if let Some(object) = connection.serve(arrived) {
+                    let payload = &mut self.endpoints.applications[objects as usize].payload;
+                    *payload = payload.saturating_add(object.size);
+                    self.supply(objects, object.segments);
+                }
+            }
+            Role::Objects { client: number, connection } => {
+                let client = &mut self.endpoints.clients[number as usize];
+                let Some(arrived) = client.take(connection, arrived, now) else { return };
+                let flow = &self.endpoints.flows[slot as usize];
+                let full = self.endpoints.profiles[usize::from(flow.profile)].payload();
+                let segments = u64::from(arrived.object.segments) * u64::from(full);
+                let padding = &mut self.endpoints.applications[slot as usize].padding;
+                *padding = padding.saturating_add(segments.saturating_sub(arrived.object.size));
+                let class = flow.class;
+                self.deliveries.on_completion(class, arrived.took);
+                if let Some(took) = arrived.session {
+                    self.endpoints.classes[usize::from(class)].sessions.record(took);
+                    self.end_session(number);
+                } else {
+                    self.ask(number, connection);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A web client begins a session: it opens its connections.
+    pub(crate) fn begin_session(&mut self, number: u32) {
+        let now = self.now();
+        let client = &mut self.endpoints.clients[number as usize];
+        let site = &self.endpoints.sites[usize::from(client.site)];
+        if !site.is_active(now) {
+            return;
+        }
+        client.begin(site);
+        let (class, requests, objects) = (site.class, site.requests, site.objects);
+        let paths = client.paths;
+        for connection in 0..site.connections() {
+            let asks = Application::new(Role::Requests { client: number, connection }, 0, Time::MAX);
+            let requests = self.endpoints.open(Flow::new(class, requests, paths.reversed()), asks);
+            let answers = Application::new(Role::Objects { client: number, connection }, 0, Time::MAX);
+            let objects = self.endpoints.open(Flow::new(class, objects, paths), answers);
+            let client = &mut self.endpoints.clients[number as usize];
+            client.connections.push(Connection::new(requests, objects));
+            self.with_sender(requests, |sender, now, profile, out| sender.on_start(now, profile, out));
+            if self.endpoints.senders[requests as usize].is_through() {
+                self.on_through(requests); // no handshake
+            }
+        }
+    }
+
+    /// A client asks for the next object over a connection that is free.
+    fn ask(&mut self, number: u32, connection: u16) {
+        let now = self.now();
+        let client = &mut self.endpoints.clients[number as usize];
+        let site = &self.endpoints.sites[usize::from(client.site)];
+        let profile = &self.endpoints.profiles[usize::from(site.objects)];
+        if client.ask(site, profile, connection, now).is_some() {
+            let requests = client.connections[usize::from(connection)].requests;
+            self.endpoints.classes[usize::from(site.class)].started += 1;
+            self.supply(requests, 1);
+        }
+    }
+
+    /// All objects of a session have arrived: the client closes its connections and thinks.
+    fn end_session(&mut self, number: u32) {
+        let client = &mut self.endpoints.clients[number as usize];
+        let next = self.network.events.now() + client.think(&self.endpoints.sites[usize::from(client.site)]);
+        self.network.events.push(next, Event::Session(number));
+        for i in 0..self.endpoints.clients[number as usize].connections.len() {
+            let Connection { requests, objects, .. } = self.endpoints.clients[number as usize].connections[i];
+            for slot in [requests, objects] {
+                self.endpoints.assign(slot as usize, Role::Closing);
+                if self.endpoints.senders[slot as usize].is_through() {
+                    self.endpoints.close(slot);
+                }
+            }
+        }
+    }
+
+    /// The application of a flow has `segments` more segments to send.
+    fn supply(&mut self, slot: u32, segments: u32) {
+        self.with_sender(slot, |sender, now, profile, out| sender.on_data(now, profile, segments, out));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqm::unit::Span;
+    use scenario::Document;
+
+    /// The slots that transient flows have used within `seconds`, and how many flows or requests there were.
+    fn slots(seconds: u64, kind: &str) -> (usize, u64) {
+        let text = format!(
+            "duration = \"{seconds} s\"\n[dumbbell]\n[[traffic]]\nname = \"long\"\ncount = 3\ntcp = \"rfc5681\"\n\
+             [[traffic]]\nname = \"x\"\nsize = \"3 kB\"\ntcp = \"rfc5681\"\n{kind}\n"
+        );
+        let mut run = Simulation::new(Document::parse(&text, "slots").unwrap().check().unwrap(), 1, ());
+        run.advance(Time::ZERO + Span::s(seconds));
+        assert_eq!(run.endpoints.persistent, 3);
+        (run.endpoints.flows.len() - 3, run.endpoints.classes[1].started)
+    }
+
+    #[test]
+    fn slots_depend_on_how_many_are_alive_and_not_on_how_long_it_takes() {
+        let (few, many) = (
+            slots(20, "kind = \"short\"\narrival_rate = \"20 /s\""),
+            slots(400, "kind = \"short\"\narrival_rate = \"20 /s\""),
+        );
+        assert!(many.1 > 15 * few.1 && many.1 > 7000, "{few:?} {many:?}");
+        assert!(many.0 < 3 * few.0 && many.0 < 100, "{few:?} {many:?}");
+        // Two flows a connection, and those of the last session while they close.
+        let web = "kind = \"web\"\ncount = 5\nconnections = 2\nobjects = 4\nthink = \"0 s\"";
+        let (slots, requests) = slots(400, web);
+        assert!(requests > 4000 && (20..=40).contains(&slots), "{slots} slots for {requests} requests");
+    }
+}

@@ -1,0 +1,115 @@
+//! The check that no packet is lost from the books: what was sent was delivered, was dropped, was lost or is in flight.
+
+use super::Simulation;
+use crate::measure::probe::Probe;
+
+impl<P: Probe> Simulation<P> {
+    /// What does not add up in the run, which must be over, a sentence each; none in a sound run.
+    ///
+    /// Of the packets that a flow or a traffic entry sent, and of those that a link took in, each was delivered, was
+    /// dropped, was lost by chance or is in flight, with its arrival still to come; the counters of links, datagrams and
+    /// waits say the same; no measured queue was longer than its buffer; no link sent more than it could; nothing was
+    /// acknowledged that had not arrived, or arrived that was not delivered; and [`Results::violations`](crate::Results::violations).
+    ///
+    /// # Panics
+    /// If the run is not over, or did not keep account: see [`Probe::CHECKS`].
+    #[must_use]
+    pub fn violations(&self) -> Vec<String> {
+        assert!(P::CHECKS, "only a run that is checked keeps account");
+        let links: Vec<&str> = self.scenario.links.iter().map(|link| &*link.name).collect();
+        let classes: Vec<&str> = self.scenario.traffic.iter().map(|traffic| &*traffic.name).collect();
+        let ledger = &self.network.ledger;
+        let network = &self.network;
+        let clock = network.events.clock;
+        let mut found = ledger.clone().violations(&network.links, clock, network.end, &links, &classes);
+        found.extend(self.surplus());
+        found.extend(self.endpoints.ahead_of_receivers());
+        let results = self.results();
+        found.extend(results.violations());
+        let general = &self.scenario.general;
+        for link in self.scenario.links.iter().filter(|link| link.changes.is_empty()) {
+            let Some(metrics) = results.links.get(&link.name) else { continue };
+            let seconds = (general.duration.nanos() - general.warmup.nanos()) as f64 * 1e-9;
+            // The window's ends are whole nanoseconds.
+            let most = link.capacity(general.warmup, general.duration) + 2e-9 * link.rate.bits();
+            if metrics.traffic.throughput * seconds > most * (1.0 + 1e-9) {
+                found.push(format!("link {}: throughput = {} bit/s", link.name, metrics.traffic.throughput));
+            }
+        }
+        found
+    }
+
+    /// Where receivers count more than was delivered to them, a sentence each.
+    fn surplus(&self) -> Vec<String> {
+        let (ledger, endpoints) = (&self.network.ledger, &self.endpoints);
+        let segments = endpoints.receivers[..endpoints.persistent].iter().enumerate();
+        let more = segments
+            .filter(|&(flow, receiver)| u64::from(receiver.delivered()) > ledger.delivered_segments(flow));
+        let mut found: Vec<String> =
+            more.map(|(flow, _)| format!("TCP flow {flow}: more than was delivered")).collect();
+        let sources = endpoints.sources.iter().enumerate();
+        let other = sources.filter(|&(flow, source)| source.delivered != ledger.delivered_bytes(flow));
+        found.extend(other.map(|(flow, source)| {
+            let (delivered, bytes) = (source.delivered, ledger.delivered_bytes(flow));
+            format!("UDP flow {flow}: {delivered} bytes in its metrics, {bytes} were delivered")
+        }));
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqm::unit::{Rate, Span, Time};
+
+    /// A run that is over and sound, with losses of every kind.
+    fn finished() -> Simulation<()> {
+        let text = "duration = \"5 s\"\n[dumbbell]\nrate = \"1.5 Mbit/s\"\nbuffer = \"10 packets\"\nloss = 0.01\n\
+                    access_buffer = \"3 packets\"\naccess_rate = \"2 Mbit/s\"\n[[traffic]]\nname = \"long\"\ncount = 4\n\
+                    [[traffic]]\nname = \"udp\"\nkind = \"cbr\"\nrate = \"1.9 Mbit/s\"\n";
+        let scenario = scenario::Document::parse(text, "ledger").unwrap().check().unwrap();
+        let mut run = Simulation::new(scenario, 1, ());
+        run.advance(Time::MAX);
+        run
+    }
+
+    #[test]
+    fn a_packet_too_many_or_too_few_is_missed_wherever_it_is() {
+        let sound = finished();
+        assert_eq!(sound.violations(), Vec::<String>::new());
+        let bottleneck = sound.scenario.observed;
+        let plain = sound.network.links.iter().position(|link| link.aqm_queue.is_none() && link.drops > 0);
+        let plain = plain.expect("access links drop, too");
+        let miss = |name: &str, change: &dyn Fn(&mut Simulation<()>)| {
+            let mut run = finished();
+            change(&mut run);
+            let found = run.violations();
+            assert!(found.iter().any(|found| found.contains(name)), "{name}: {found:?}");
+        };
+        miss("TCP flow 2: 0 sent, but", &|run| run.network.ledger.flows[0][2].sent = 0);
+        miss("acknowledgements of TCP flow 1", &|run| run.network.ledger.flows[1][1].delivered += 1);
+        miss("traffic long", &|run| run.network.ledger.classes[0].lost += 1);
+        miss("link bottleneck: ", &|run| run.network.ledger.links[bottleneck].sent += 1);
+        miss("outgrew its buffer", &|run| run.network.ledger.on_length(bottleneck, false));
+        miss("drops in its metrics", &|run| run.network.links[plain].drops -= 1);
+        miss("losses by chance in its metrics", &|run| {
+            run.network.links[bottleneck].random_loss.as_mut().unwrap().losses += 1;
+        });
+        miss("UDP flow 0: ", &|run| run.endpoints.sources[0].delivered += 1);
+        miss("more than was delivered", &|run| run.network.ledger.flows[0].fill(Default::default()));
+        miss("throughput = ", &|run| run.scenario.links[bottleneck].rate = Rate::mbit_per_s(1));
+        miss("waits of", &|run| run.network.links[bottleneck].aqm_queue().delays[0].record(Span::ZERO));
+        miss("what should have left it has not", &|run| {
+            let line = run.network.links.iter_mut().find(|link| !link.line.is_empty()).unwrap();
+            line.line.front_mut().unwrap().arrival = 0;
+        });
+        miss("what should have left it has not", &|run| {
+            run.network.links[bottleneck].aqm_queue().busy = false
+        });
+        // A packet that vanishes from a line.
+        miss("in flight", &|run| {
+            let line = run.network.links.iter_mut().find(|link| !link.line.is_empty()).unwrap();
+            line.line.drop_front();
+        });
+    }
+}

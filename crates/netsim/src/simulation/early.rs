@@ -1,0 +1,51 @@
+//! Delivery before the time of arrival, where working ahead allows it (see [`crate::network::ahead`]).
+
+use super::Simulation;
+use crate::engine::clock::ClockArithmetic as _;
+use crate::measure::probe::Probe;
+use crate::network::ahead::Early;
+use crate::packet::{Kind, Packet};
+
+impl<P: Probe> Simulation<P> {
+    /// Delivers what could not be delivered at once when it was sent.
+    #[inline]
+    pub(super) fn deliver_waiting(&mut self) {
+        let mut next = 0;
+        while let Some(&(early, packet)) = self.network.early.get(next) {
+            next += 1;
+            self.deliver_early(early, &packet);
+        }
+        if next > 0 {
+            self.network.early.clear();
+        }
+    }
+
+    /// A packet reaches, at a time to come, a receiver that answers at once.
+    pub(super) fn deliver_early(&mut self, early: Early, packet: &Packet) {
+        if early.at > self.network.end {
+            return;
+        }
+        if P::CHECKS {
+            self.network.ledger.on_delivered(packet);
+        }
+        let now = self.network.events.clock.time(early.at);
+        self.deliveries.on_packet(now, packet);
+        let warming = now < self.deliveries.warmup;
+        let index = packet.flow as usize;
+        if packet.kind == Kind::Datagram {
+            return self.endpoints.sources[index].on_arrival(packet.payload(), warming);
+        }
+        let (segment, ce) = packet.segment();
+        let ce = ce || early.marked;
+        let flow = &self.endpoints.flows[index];
+        let profile = &self.endpoints.profiles[usize::from(flow.profile)];
+        let receiver = &mut self.endpoints.receivers[index];
+        let header = flow.header(packet.flow, flow.reverse, profile.header as u16);
+        receiver.on_segment(now, profile, &segment, ce, |ack| {
+            self.network.send(early.at, &Packet::ack(&ack, header));
+        });
+        if warming {
+            self.endpoints.note_delivered(index);
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! The results of a finished run, computed from its counters.
+
+use super::Simulation;
+use crate::flows::endpoints::Endpoints;
+use crate::flows::flow::Snapshot;
+use crate::measure::delays::Delays;
+use crate::measure::delivery::Jitter;
+use crate::measure::loss_runs::Runs;
+use crate::measure::probe::{Owner, Probe};
+use crate::measure::results::{
+    ClassDistributions, ClassMetrics, Distributions, Engine, FlowMetrics, LaneMetrics, LinkDistributions,
+    LinkMetrics, Metrics, Results, TrafficMetrics,
+};
+use crate::network::aqm_queue::AqmQueue;
+use aqm::queue::Counts;
+use std::collections::BTreeMap;
+
+fn sum(counts: &[Counts]) -> Counts {
+    counts.iter().fold(Counts::default(), |sum, counts| sum.plus(counts))
+}
+
+/// What the flows of one class, or of all, did since the warm-up; their packets took so long.
+fn flow_metrics(
+    endpoints: &Endpoints,
+    class: Option<u16>,
+    delays: &Delays,
+    jitter: Jitter,
+    seconds: f64,
+) -> FlowMetrics {
+    let wanted = |of: u16| class.is_none_or(|class| class == of);
+    let (mut delivered, mut all, mut total) = (Vec::new(), Snapshot::default(), Snapshot::default());
+    for i in (0..endpoints.persistent).filter(|&i| wanted(endpoints.flows[i].class)) {
+        let now = endpoints.snapshot(i);
+        let since = now - endpoints.at_warmup[i];
+        delivered.push(since.delivered);
+        (all, total) = (all + since, total + now);
+    }
+    let by_persistent = all.delivered;
+    for (class, then) in endpoints.classes.iter().enumerate().filter(|&(class, _)| wanted(class as u16)) {
+        let now = endpoints.transient(class as u16);
+        (all, total) = (all + (now - then.at_warmup), total + now);
+    }
+    let sources = endpoints.sources.iter().filter(|source| wanted(source.class));
+    delivered.extend(sources.map(|source| source.delivered - source.delivered_at_warmup));
+    let sum: f64 = delivered.iter().map(|&x: &u64| x as f64).sum();
+    let squares: f64 = delivered.iter().map(|&x| x as f64 * x as f64).sum();
+    let percentile = delays.percentile();
+    FlowMetrics {
+        goodput: (sum + (all.delivered - by_persistent) as f64) * 8.0 / seconds,
+        // Cauchy's inequality makes it 1 at most, but for rounding.
+        jain: (squares > 0.0).then(|| (sum * sum / (delivered.len() as f64 * squares)).min(1.0)),
+        timeouts: all.timeouts,
+        retransmits: all.retransmits,
+        timeouts_total: total.timeouts,
+        retransmits_total: total.retransmits,
+        delay_mean: delays.mean(),
+        delay_p50: percentile(50),
+        delay_p95: percentile(95),
+        delay_p99: percentile(99),
+        delay_max: delays.max(),
+        jitter: jitter.mean(),
+    }
+}
+
+impl<P: Probe> Simulation<P> {
+    /// The summary of the run, which must be over.
+    ///
+    /// # Panics
+    /// If it is not.
+    #[must_use]
+    pub fn results(&self) -> Results {
+        assert!(self.finished(), "the run is not over");
+        let general = &self.scenario.general;
+        let seconds = (general.duration.nanos() - general.warmup.nanos()) as f64 * 1e-9;
+        let (mut links, mut link_distributions) = (BTreeMap::new(), BTreeMap::new());
+        let mut lanes = BTreeMap::new();
+        let mut observed = None;
+        let mut drops_elsewhere = 0;
+        for (i, link) in self.network.links.iter().enumerate() {
+            let Some(aqm_queue) = &link.aqm_queue else {
+                drops_elsewhere +=
+                    link.drops + link.random_loss.as_ref().map_or(0, |random_loss| random_loss.losses);
+                continue;
+            };
+            let (runs, bursts) = aqm_queue.losses.runs(self.end, aqm_queue.queue.waiting());
+            let metrics = self.link_metrics(i, aqm_queue, &Runs::sum(&runs), &bursts, seconds);
+            let said = &self.scenario.links[i];
+            let name = &said.name;
+            for (lane, of_lane) in said.lanes().iter().enumerate() {
+                lanes.insert(format!("{name}.{of_lane}"), self.lane_metrics(aqm_queue, lane, seconds));
+            }
+            let distributions = LinkDistributions {
+                loss_runs: Runs::sum(&runs).counts().to_vec(),
+                loss_bursts: bursts.counts().to_vec(),
+            };
+            if i == self.scenario.observed {
+                observed = Some((metrics.clone(), &**aqm_queue, runs));
+            }
+            links.insert(name.clone(), metrics);
+            link_distributions.insert(name.clone(), distributions);
+        }
+        let (link, aqm_queue, runs) = observed.expect("a checked scenario observes a measured link");
+        let response_time = aqm_queue.settling.settled();
+        let (delays, jitter) = self.deliveries.all();
+        let names = || self.scenario.traffic.iter().map(|traffic| traffic.name.clone()).enumerate();
+        let classes = names().map(|(i, name)| (name, self.class_metrics(i, aqm_queue, &runs[i], seconds)));
+        let class_distributions = names().map(|(i, name)| (name, self.class_distributions(i, &runs[i])));
+        Results {
+            seed: self.seed,
+            metrics: Metrics {
+                link,
+                flows: flow_metrics(&self.endpoints, None, &delays, jitter, seconds),
+                response_time,
+                drops_elsewhere,
+            },
+            classes: classes.collect(),
+            links,
+            lanes,
+            distributions: Distributions {
+                classes: class_distributions.collect(),
+                links: link_distributions,
+            },
+            engine: Engine {
+                packets: sum(aqm_queue.queue.counts()).departures,
+                events: self.events,
+                cpu_seconds: self.cpu.as_secs_f64(),
+            },
+        }
+    }
+
+    fn link_metrics(
+        &self,
+        i: usize,
+        aqm_queue: &AqmQueue,
+        runs: &Runs,
+        bursts: &Runs,
+        seconds: f64,
+    ) -> LinkMetrics {
+        let counts = sum(aqm_queue.queue.counts()).since(&sum(&aqm_queue.at_warmup));
+        let mut delays = Delays::new();
+        aqm_queue.delays.iter().for_each(|class| delays.add(class));
+        let occupancy = aqm_queue.occupancy.summary();
+        let link = &self.network.links[i];
+        let sent = self.bits_sent(aqm_queue, &counts, |_| true);
+        let capacity = sent + aqm_queue.idle_bits(self.end, link.wire.rate);
+        let traffic = TrafficMetrics::new(&counts, &delays, sent / seconds);
+        LinkMetrics {
+            queue_mean: occupancy.map(|o| o.mean),
+            queue_std: occupancy.map(|o| o.std),
+            queue_mad: occupancy.map(|o| o.mad),
+            queue_empty: occupancy.map(|o| o.empty),
+            queue_full: occupancy.map(|o| o.full),
+            utilisation: if sent > 0.0 { sent / capacity } else { 0.0 },
+            random_losses: link.random_loss.as_ref().map_or(0, |random_loss| random_loss.losses),
+            loss_run_mean: runs.mean(),
+            loss_burst_mean: bursts.mean(),
+            loss_events: aqm_queue.losses.events.count(),
+            loss_synchronisation: aqm_queue.losses.events.synchronisation(),
+            traffic,
+        }
+    }
+
+    fn lane_metrics(&self, aqm_queue: &AqmQueue, lane: usize, seconds: f64) -> LaneMetrics {
+        let meter = &aqm_queue.meters[lane];
+        let counts = aqm_queue.queue.lane_counts()[lane].since(&meter.at_warmup);
+        let occupancy = meter.occupancy.summary();
+        let sent = self.bits_sent(aqm_queue, &counts, |owner| owner.lane == lane);
+        let traffic = TrafficMetrics::new(&counts, &meter.delays, sent / seconds);
+        LaneMetrics {
+            queue_mean: occupancy.map(|o| o.mean),
+            queue_std: occupancy.map(|o| o.std),
+            queue_mad: occupancy.map(|o| o.mad),
+            queue_empty: occupancy.map(|o| o.empty),
+            traffic,
+        }
+    }
+
+    /// Bits sent within the window, of those to whom packets belong that `counts`. Packets are counted when their
+    /// transmission begins, so the packet that straddles the start of the window adds what was sent within, and that at
+    /// the end takes away what was not.
+    fn bits_sent(&self, aqm_queue: &AqmQueue, counts: &Counts, belongs: impl Fn(Owner) -> bool) -> f64 {
+        let counted = |bits: f64, owner: Owner| if belongs(owner) { bits } else { 0.0 };
+        let (unsent, owner) = aqm_queue.unsent_at_warmup;
+        let straddling = counted(unsent, owner) - counted(aqm_queue.unsent(self.end), aqm_queue.sending);
+        counts.departed_bytes as f64 * 8.0 + straddling
+    }
+
+    fn class_metrics(&self, class: usize, aqm_queue: &AqmQueue, runs: &Runs, seconds: f64) -> ClassMetrics {
+        let counts = aqm_queue.queue.counts()[class].since(&aqm_queue.at_warmup[class]);
+        let sent = self.bits_sent(aqm_queue, &counts, |owner| owner.class == class);
+        let traffic = TrafficMetrics::new(&counts, &aqm_queue.delays[class], sent / seconds);
+        let delivery = &self.deliveries.classes[class];
+        let completions = &delivery.completions;
+        let percentile = completions.percentile();
+        let done = &self.endpoints.classes[class];
+        let sources = self.endpoints.sources.iter().filter(|source| usize::from(source.class) == class);
+        ClassMetrics {
+            flows: self.scenario.traffic[class].count,
+            traffic,
+            loss_run_mean: runs.mean(),
+            totals: flow_metrics(
+                &self.endpoints,
+                Some(class as u16),
+                &delivery.delays,
+                delivery.jitter,
+                seconds,
+            ),
+            started: done.started
+                + sources.filter(|source| source.start < source.stop.min(self.end)).count() as u64,
+            completed: completions.count(),
+            sessions: done.sessions.count,
+            session_time_mean: done.sessions.mean(),
+            completion_time_mean: completions.mean(),
+            completion_time_p50: percentile(50),
+            completion_time_p95: percentile(95),
+            completion_time_p99: percentile(99),
+            completion_time_max: completions.max(),
+        }
+    }
+
+    fn class_distributions(&self, class: usize, runs: &Runs) -> ClassDistributions {
+        let delivery = &self.deliveries.classes[class];
+        ClassDistributions {
+            loss_runs: runs.counts().to_vec(),
+            delay: delivery.delays.percentiles(),
+            completion_time: delivery.completions.percentiles(),
+        }
+    }
+}

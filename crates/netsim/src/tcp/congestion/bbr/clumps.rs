@@ -1,0 +1,98 @@
+//! How many segments are acknowledged at once beyond what the bandwidth explains (`bbr_update_ack_aggregation`).
+
+use super::scale::BANDWIDTH_BITS;
+use crate::tcp::rack::State;
+use crate::tcp::rack::rate::RateSample;
+
+/// Round trips that each of the two values is kept.
+const ROUNDS: u32 = 5;
+/// An epoch with more segments starts over.
+const LONG_EPOCH: u32 = 1 << 20;
+/// A clump counts for so much of the bandwidth at most, in microseconds.
+const MOST_US: u64 = 100_000;
+
+/// The greatest excess of the last five to ten round trips.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Clumps {
+    since: u64,
+    acked: u32,
+    most: [u32; 2],
+    now: usize,
+    rounds: u32,
+}
+
+impl Clumps {
+    /// A new epoch begins.
+    pub(super) fn start(&mut self, us: u64) {
+        (self.since, self.acked) = (us, 0);
+    }
+
+    /// Segments to add to the window.
+    pub(super) fn most(&self, bandwidth: u64) -> u32 {
+        let bound = (bandwidth * MOST_US) >> BANDWIDTH_BITS;
+        self.most[0].max(self.most[1]).min(bound as u32)
+    }
+
+    /// Takes in an acknowledgement.
+    pub(super) fn note(&mut self, state: &State, sample: &RateSample, bandwidth: u64, round: bool) {
+        if sample.delivered == 0 || sample.rate.is_none() {
+            return;
+        }
+        if round {
+            self.rounds += 1;
+            if self.rounds >= ROUNDS {
+                (self.rounds, self.now) = (0, 1 - self.now);
+                self.most[self.now] = 0;
+            }
+        }
+        let epoch = state.delivered_at.saturating_sub(self.since);
+        let mut expected = ((u128::from(bandwidth) * u128::from(epoch)) >> BANDWIDTH_BITS) as u64;
+        if u64::from(self.acked) <= expected || self.acked + sample.delivered >= LONG_EPOCH {
+            self.start(state.delivered_at);
+            expected = 0;
+        }
+        self.acked += sample.delivered;
+        let excess = u64::from(self.acked).saturating_sub(expected) as u32;
+        self.most[self.now] = self.most[self.now].max(excess.min(state.cwnd));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::Profile;
+    use scenario::model::Tcp;
+
+    /// One segment a millisecond, rounded up.
+    const BANDWIDTH: u64 = (1 << BANDWIDTH_BITS) / 1000 + 1;
+
+    #[test]
+    fn a_clump_counts_for_five_to_ten_round_trips() {
+        let profile = Profile::new(&Tcp::preset("bbr").unwrap(), 1500);
+        let mut state = State::new(&profile, u32::MAX);
+        state.cwnd = 100;
+        let mut clumps = Clumps::default();
+        clumps.start(1_000_000);
+        let mut note = |ms: u64, delivered, round| {
+            state.delivered_at = 1_000_000 + ms * 1000;
+            let sample = RateSample { delivered, rate: Some((1, 1000)), ..RateSample::default() };
+            clumps.note(&state, &sample, BANDWIDTH, round);
+            clumps.most(BANDWIDTH)
+        };
+        assert_eq!(note(30, 30, false), 30, "30 at once, of which the bandwidth explains none");
+        // 50 in 15 ms are 35 beyond it, and the epoch goes on.
+        assert_eq!(note(45, 20, false), 35);
+        // As many as the bandwidth explains: a new epoch.
+        assert_eq!(note(200, 1, false), 35);
+        let kept = (1..=10).map(|round| note(200 + 10 * round, 1, true)).collect::<Vec<_>>();
+        assert_eq!(kept.iter().rposition(|&most| most == 35), Some(8), "{kept:?}");
+        assert_eq!(kept[9], 1);
+        assert_eq!(note(400, 150, false), 100, "the window at most");
+    }
+
+    #[test]
+    fn a_clump_is_a_tenth_of_a_second_at_most() {
+        let clumps = Clumps { most: [500, 0], ..Clumps::default() };
+        assert_eq!((clumps.most(BANDWIDTH), clumps.most(10 * BANDWIDTH)), (100, 500));
+    }
+}

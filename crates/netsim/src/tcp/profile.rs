@@ -1,0 +1,99 @@
+//! A connection's parameters in the form in which the ends use them.
+
+use super::segment::MOST_BLOCKS;
+use scenario::model::{Flavour, HEADER, Tcp};
+
+/// A connection's parameters as sender and receiver use them: shared by all flows of a traffic entry.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// The parameters as the scenario has them. Where a field below has the name of one of them, that field counts.
+    pub tcp: Tcp,
+    /// Whether ACKs carry SACK blocks.
+    pub sack: bool,
+    /// SACK blocks that an ACK has room for.
+    pub sack_blocks: usize,
+    /// The congestion window at the start, in segments.
+    pub initial_window: u32,
+    /// The slow-start threshold at the start, in segments.
+    pub initial_ssthresh: u32,
+    /// The window after an idle time at most, in segments.
+    pub restart_window: u32,
+    /// The most segments that one ACK releases during NewReno's fast recovery; [`u32::MAX`] for no bound.
+    pub recovery_burst: u32,
+    /// Whether the ACK that ends Reno's or NewReno's fast recovery also grows the window.
+    pub grow_after_recovery: bool,
+    /// Size of a full segment on the wire in bytes.
+    pub size: u32,
+    /// Bytes of IP and TCP header in every segment.
+    pub header: u32,
+}
+
+impl Profile {
+    /// The parameters `tcp` for segments of `size` bytes on the wire.
+    #[must_use]
+    pub fn new(tcp: &Tcp, size: u32) -> Self {
+        let header = tcp.header.0 as u32;
+        // RFC 5681, equation 1.
+        let standard_window = match size - header {
+            2191.. => 2,
+            1096.. => 3,
+            _ => 4,
+        };
+        let initial_window = tcp.initial_window.unwrap_or(standard_window);
+        Self {
+            sack: matches!(tcp.flavour, Flavour::Sack | Flavour::Rack),
+            // A delay takes the place of the last block.
+            sack_blocks: (tcp.sack_blocks as usize)
+                .min(MOST_BLOCKS - usize::from(tcp.congestion.needs_delays())),
+            initial_window,
+            initial_ssthresh: tcp.initial_ssthresh.unwrap_or(tcp.max_window),
+            restart_window: tcp.restart_window.unwrap_or(initial_window),
+            recovery_burst: match tcp.flavour {
+                Flavour::NewReno if tcp.recovery_burst > 0 => tcp.recovery_burst,
+                _ => u32::MAX,
+            },
+            grow_after_recovery: tcp.grow_after_recovery
+                && matches!(tcp.flavour, Flavour::Reno | Flavour::NewReno),
+            size,
+            header,
+            tcp: tcp.clone(),
+        }
+    }
+
+    /// Whether the congestion control works by marks alone, so that everything is sent ECN-capable.
+    #[must_use]
+    pub const fn needs_ecn(&self) -> bool {
+        self.tcp.congestion.needs_marks()
+    }
+
+    /// Payload bytes of a full segment.
+    #[must_use]
+    pub const fn payload(&self) -> u32 {
+        self.size - self.header
+    }
+
+    /// The size on the wire of a full segment, or of a SYN.
+    #[must_use]
+    #[inline]
+    pub const fn size_of(&self, syn: bool) -> u32 {
+        match syn {
+            false => self.size,
+            // Who counts options at all counts those that only a SYN has: its greatest segment, its window's scale,
+            // that SACK is welcome. In Linux that makes 60 bytes.
+            true if self.header > HEADER => self.header + 8,
+            true => self.header,
+        }
+    }
+
+    /// Segments that carry `payload` bytes; [`u32::MAX`] for more than can be numbered.
+    #[must_use]
+    pub fn segments(&self, payload: u64) -> u32 {
+        u32::try_from(payload.div_ceil(u64::from(self.payload()))).unwrap_or(u32::MAX)
+    }
+
+    /// The number of the first segment: 0 for the SYN, else 1.
+    #[must_use]
+    pub const fn first(&self) -> u32 {
+        if self.tcp.handshake { 0 } else { 1 }
+    }
+}

@@ -1,0 +1,221 @@
+//! The sending end of a connection of today: its life, and what an acknowledgement does to it.
+
+use super::clock;
+use super::rate::RateSample;
+use super::state::{INFINITE, Phase, State};
+use super::undo::Undo;
+use crate::tcp::congestion::{CongestionControl as _, Control};
+use crate::tcp::{Ack, DUP_THRESH, Outbox, Profile};
+use aqm::unit::Time;
+
+/// The sending end of a connection.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    pub(super) control: Control,
+    pub(super) state: State,
+}
+
+/// What an acknowledgement turned out to be (the kernel's `FLAG_…`).
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Found {
+    /// The first outstanding segment advanced.
+    pub(super) advanced: bool,
+    /// Data was acknowledged; data that had been sent again was.
+    pub(super) acked: bool,
+    pub(super) resent_acked: bool,
+    /// Data was SACKed.
+    pub(super) sacked: bool,
+    /// Data that was out when the phase began and never sent again was acknowledged or SACKed.
+    pub(super) original: bool,
+    /// It echoes a mark.
+    pub(super) echo: bool,
+    /// It says that something came twice; that this was a tail loss probe.
+    pub(super) twice: bool,
+    pub(super) probe_twice: bool,
+    /// The first outstanding segment had been SACKed.
+    pub(super) reneging: bool,
+    /// What was sent again is lost.
+    pub(super) resent_lost: bool,
+    /// The timer is to be set anew.
+    pub(super) timer: bool,
+    /// When the first and the last of what was SACKed and never sent again were sent, in microseconds.
+    pub(super) first_sacked: Option<u64>,
+    pub(super) last_sacked: u64,
+}
+
+/// What an acknowledgement releases besides new data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Repair {
+    Nothing,
+    Lost,
+    /// F-RTO: two new segments, to see whether the time-out was right.
+    New,
+}
+
+impl Sender {
+    /// A sender that has `segments` of data to send.
+    ///
+    /// # Panics
+    /// If there is no such control; the scenario is checked for that.
+    #[must_use]
+    pub fn new(profile: &Profile, segments: u32) -> Self {
+        Self { control: Control::new(profile), state: State::new(profile, segments) }
+    }
+
+    /// What it knows.
+    #[must_use]
+    pub const fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Segments sent more than once.
+    #[must_use]
+    pub const fn retransmits(&self) -> u64 {
+        self.state.resent as u64
+    }
+
+    /// Times that the retransmission timer went off.
+    #[must_use]
+    pub const fn timeouts(&self) -> u64 {
+        self.state.timeouts as u64
+    }
+
+    /// When the timer goes off, and when the pace allows the segment that waits for it.
+    #[must_use]
+    pub fn deadlines(&self) -> [Time; 2] {
+        let state = &self.state;
+        // What waited may have been acknowledged since, or taken back by the application.
+        let waits = state.waiting && (state.nxt < state.end || state.board.lost > state.board.resent);
+        let pace = if waits { clock::instant(state.next_send.div_ceil(1000)) } else { Time::MAX };
+        [state.timer.goes_off, pace]
+    }
+
+    /// Whether all that the application has handed over was acknowledged.
+    #[must_use]
+    #[inline]
+    pub const fn is_through(&self) -> bool {
+        self.state.una >= self.state.end
+    }
+
+    /// Opens the connection.
+    pub fn on_start(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
+        self.state.refresh(now, profile);
+        if profile.tcp.handshake {
+            self.send_syn(profile, out);
+        } else {
+            self.open(profile);
+            self.push(profile, out);
+        }
+    }
+
+    /// The application has `segments` more to send.
+    pub fn on_data(&mut self, now: Time, profile: &Profile, segments: u32, out: &mut impl Outbox) {
+        let state = &mut self.state;
+        state.refresh(now, profile);
+        // There was more room than data (`tcp_rate_check_app_limited`).
+        let in_flight = state.board.in_flight();
+        if state.nxt >= state.end && in_flight < state.cwnd && state.board.lost <= state.board.resent {
+            state.limited_until = (state.delivered + in_flight).max(1);
+        }
+        state.end = state.end.saturating_add(segments);
+        if state.una > 0 || !profile.tcp.handshake {
+            self.restart_after_idle(profile);
+            self.push(profile, out);
+        }
+    }
+
+    /// The application has nothing more than what was sent already.
+    pub fn on_stop(&mut self) {
+        self.state.end = self.state.end.min(self.state.nxt.max(1));
+    }
+
+    /// The connection is open (`tcp_init_transfer`).
+    pub(super) fn open(&mut self, profile: &Profile) {
+        let state = &mut self.state;
+        state.phase = Phase::Open;
+        state.ssthresh = profile.initial_ssthresh.min(INFINITE);
+        // A second SYN that was lost leaves one segment; none was if the first is answered (`tcp_try_undo_spurious_syn`).
+        let answered = state.echo != 0 && state.echo == state.undo.since;
+        state.cwnd = if state.resent > 1 && !answered { 1 } else { profile.initial_window };
+        state.undo = Undo::default();
+        state.full_ticks = state.clock.ticks;
+        self.control.on_open(&mut self.state, profile);
+    }
+
+    /// Takes in an acknowledgement (`tcp_ack`).
+    pub fn on_ack(&mut self, now: Time, profile: &Profile, ack: &Ack, out: &mut impl Outbox) {
+        let state = &mut self.state;
+        if ack.next > state.nxt {
+            return;
+        }
+        state.refresh(now, profile);
+        state.echo = if profile.tcp.timestamps { clock::stamp(ack.echo) } else { 0 };
+        if state.una == 0 && profile.tcp.handshake {
+            if ack.next > 0 {
+                self.on_syn_ack(profile, out);
+            }
+            return;
+        }
+        let prior_una = state.una;
+        let mut found = Found::default();
+        let mut sample = RateSample { prior_in_flight: state.board.in_flight(), ..RateSample::default() };
+        if ack.next < prior_una {
+            if ack.has_blocks() {
+                self.state.tag(prior_una, ack, &mut found, &mut sample);
+                let repair = self.alert(profile, prior_una, &mut found);
+                self.repair(profile, repair, out);
+            }
+            return self.push(profile, out);
+        }
+        let (delivered, lost) = (state.delivered, state.lost);
+        let prior_high = state.board.high_sacked();
+        found.advanced = ack.next > prior_una;
+        if found.advanced {
+            state.backoffs = 0;
+            state.una = ack.next;
+        }
+        let news = if ack.has_blocks() { state.tag(prior_una, ack, &mut found, &mut sample) } else { 0 };
+        found.echo = profile.tcp.ecn && ack.ece;
+        state.count_delivered(news, found.echo);
+        if state.board.is_empty() {
+            self.control.on_ack(&mut self.state, profile);
+            if found.twice {
+                self.alert(profile, prior_una, &mut found);
+            }
+            self.settle_probe(profile, ack.next, &found);
+            return self.push(profile, out);
+        }
+        self.take_off(profile, prior_high, &mut found, &mut sample);
+        self.state.rack.widen(sample.prior_delivered, self.state.delivered);
+        self.control.on_ack(&mut self.state, profile);
+        self.settle_probe(profile, ack.next, &found);
+        let mut repair = Repair::Nothing;
+        let usual = found.acked && !found.sacked && !found.echo && !found.twice;
+        if !usual || self.state.phase != Phase::Open {
+            repair = self.alert(profile, prior_una, &mut found);
+        }
+        if found.timer {
+            self.state.set_timer(profile);
+        }
+        let state = &mut self.state;
+        state.sample(state.delivered - delivered, state.lost - lost, &mut sample);
+        self.control_window(profile, &found, &sample);
+        self.repair(profile, repair, out);
+        self.push(profile, out);
+    }
+
+    /// Lets the window move (`tcp_cong_control`).
+    fn control_window(&mut self, profile: &Profile, found: &Found, sample: &RateSample) {
+        if self.control.steers() {
+            self.control.steer(&mut self.state, profile, sample);
+        } else if self.state.is_reducing() {
+            self.state.reduce(sample.delivered, sample.lost, found.advanced);
+        } else {
+            // Where much is reordered what is SACKed counts too (`tcp_may_raise_cwnd`).
+            if found.acked || self.state.rack.reordering > DUP_THRESH && found.sacked {
+                self.control.grow(&mut self.state, profile, sample.delivered);
+                self.state.full_ticks = self.state.clock.ticks;
+            }
+        }
+    }
+}

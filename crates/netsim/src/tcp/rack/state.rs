@@ -1,0 +1,199 @@
+//! The state of a sender of today.
+
+use super::board::Board;
+use super::clock::Clock;
+use super::reordering::Rack;
+use super::rtt::Rtt;
+use super::timer::Timer;
+use super::undo::Undo;
+use crate::tcp::Profile;
+use aqm::unit::Time;
+use scenario::model::Halved;
+
+/// A threshold that was never set (`TCP_INFINITE_SSTHRESH`).
+pub(in crate::tcp) const INFINITE: u32 = 0x7fff_ffff;
+
+/// What a sender is doing about losses and marks, in the kernel's order (`tcp_ca_state`).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Phase {
+    /// Nothing unusual.
+    Open,
+    /// Something arrived out of order, or was sent again.
+    Disorder,
+    /// The window is coming down for a mark.
+    Cwr,
+    /// The window is coming down for a loss, which is being repaired.
+    Recovery,
+    /// The retransmission timer went off.
+    Loss,
+}
+
+/// All that a sender knows but its control's own state.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// The present.
+    pub clock: Clock,
+    /// The first segment not acknowledged, the next to send, one past the last that the application will send.
+    pub una: u32,
+    /// See `una`.
+    pub nxt: u32,
+    pub(super) end: u32,
+    /// The congestion window and the slow-start threshold in segments.
+    pub cwnd: u32,
+    /// See `cwnd`.
+    pub ssthresh: u32,
+    /// Segments delivered towards the window's next (`snd_cwnd_cnt`).
+    pub credit: u32,
+    /// What it is doing about losses.
+    pub phase: Phase,
+    /// The segments outstanding.
+    pub board: Board,
+    /// The round trip.
+    pub rtt: Rtt,
+    /// Segments delivered, and those of them in ACKs with an echo of a mark.
+    pub delivered: u32,
+    /// See `delivered`.
+    pub delivered_marked: u32,
+    /// When the latest was, in microseconds; when the first segment of the present rate sample was sent.
+    pub(in crate::tcp) delivered_at: u64,
+    pub(super) first_at: u64,
+    /// Until so many are delivered the application limits the rate; 0 if it does not.
+    pub(in crate::tcp) limited_until: u32,
+    /// Segments ever judged lost.
+    pub lost: u32,
+    /// When a segment was last sent, in ticks.
+    pub sent_ticks: u32,
+    /// The window before the present reduction, and the threshold to restore, 0 if none may be.
+    pub prior_cwnd: u32,
+    pub(super) prior_ssthresh: u32,
+    /// One past the highest segment out when this phase began.
+    pub(super) high: u32,
+    /// Segments delivered and sent since the reduction began (PRR).
+    pub(super) prr_delivered: u32,
+    pub(super) prr_out: u32,
+    pub(super) undo: Undo,
+    pub(super) rack: Rack,
+    /// Whether the window limited the sender, the most that was outstanding, and until which segment that counts.
+    pub(in crate::tcp) window_limited: bool,
+    pub(super) most_out: u32,
+    pub(super) usage_end: u32,
+    /// The most outstanding since the window was last full, and when that was.
+    pub(super) used: u32,
+    pub(super) full_ticks: u32,
+    /// Whether the receiver took back what it SACKed.
+    pub(super) reneged: bool,
+    /// Whether the next new segment says CWR.
+    pub(super) say_cwr: bool,
+    /// Whether F-RTO is under way.
+    pub(super) frto: bool,
+    /// Time-outs in a row.
+    pub(super) backoffs: u32,
+    /// A tail loss probe is out: one past the highest segment then, 0 if none; whether it sent something again.
+    pub(super) probe_end: u32,
+    pub(super) probe_resent: bool,
+    pub(super) timer: Timer,
+    /// The timestamp that the present ACK echoes, in ms.
+    pub(super) echo: u32,
+    /// Segments sent again, and time-outs, since the start.
+    pub(super) resent: u32,
+    pub(super) timeouts: u32,
+    /// Bytes a second; [`u64::MAX`] before a control sets it.
+    pub pace: u64,
+    /// When the pace allows the next segment, in ns on the clock of microseconds.
+    pub(in crate::tcp) next_send: u64,
+    /// Whether a segment waits for that.
+    pub(super) waiting: bool,
+    /// First transmissions, which the pace spares at first.
+    pub(super) sent_new: u32,
+}
+
+impl State {
+    pub(in crate::tcp) fn new(profile: &Profile, segments: u32) -> Self {
+        let first = profile.first();
+        Self {
+            clock: Clock::at(Time::ZERO, profile.tcp.tick),
+            una: first,
+            nxt: first,
+            end: segments.saturating_add(1),
+            cwnd: profile.initial_window,
+            ssthresh: INFINITE,
+            credit: 0,
+            phase: Phase::Open,
+            board: Board::new(first),
+            rtt: Rtt::new(profile),
+            delivered: first, // the SYN is delivered first
+            delivered_marked: 0,
+            delivered_at: 0,
+            first_at: 0,
+            limited_until: u32::from(!profile.tcp.handshake),
+            lost: 0,
+            sent_ticks: 0,
+            prior_cwnd: 0,
+            prior_ssthresh: 0,
+            high: 0,
+            prr_delivered: 0,
+            prr_out: 0,
+            undo: Undo::default(),
+            rack: Rack::default(),
+            window_limited: false,
+            most_out: 0,
+            usage_end: 0,
+            used: 0,
+            full_ticks: 0,
+            reneged: false,
+            say_cwr: false,
+            frto: false,
+            backoffs: 0,
+            probe_end: 0,
+            probe_resent: false,
+            timer: Timer::default(),
+            echo: 0,
+            resent: 0,
+            timeouts: 0,
+            pace: u64::MAX,
+            next_send: 0,
+            waiting: false,
+            sent_new: 0,
+        }
+    }
+
+    /// Whether the window is below the threshold.
+    #[must_use]
+    pub const fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Whether the window is what limits the sender; in slow start it may be twice what was used
+    /// (`tcp_is_cwnd_limited`).
+    #[must_use]
+    pub const fn is_window_limited(&self) -> bool {
+        self.window_limited || self.in_slow_start() && self.cwnd < 2 * self.most_out
+    }
+
+    /// Segments that a control reduces: the window, or what is outstanding (RFC 5681, equation 4).
+    #[must_use]
+    pub fn to_reduce(&self, profile: &Profile) -> u32 {
+        match profile.tcp.halved {
+            Halved::Window => self.cwnd,
+            Halved::Flight => self.cwnd.min(self.board.len()),
+        }
+    }
+
+    /// Whether the window is coming down (`tcp_in_cwnd_reduction`).
+    pub(super) const fn is_reducing(&self) -> bool {
+        matches!(self.phase, Phase::Cwr | Phase::Recovery)
+    }
+
+    /// The pace in bytes a second at which a sender without one of its own is taken to send: twice the window a round
+    /// trip in slow start, 1.2 times above (`tcp_update_pacing_rate`).
+    #[must_use]
+    pub fn usual_pace(&self, profile: &Profile) -> u64 {
+        let percent = if self.cwnd < self.ssthresh / 2 { 200 } else { 120 };
+        let window = u64::from(self.cwnd.max(self.board.len())) * u64::from(profile.payload());
+        window * percent * 10_000 / self.rtt.smoothed().max(1)
+    }
+
+    pub(super) const fn refresh(&mut self, now: Time, profile: &Profile) {
+        self.clock = Clock::at(now, profile.tcp.tick);
+    }
+}

@@ -1,0 +1,65 @@
+//! What two ends of a connection exchange: segments and acknowledgements.
+
+use aqm::unit::{Span, Time};
+
+/// Duplicate ACKs, or segments SACKed above a hole, that count as a loss (RFC 5681, section 3.2; RFC 6675).
+pub(super) const DUP_THRESH: u32 = 3;
+
+/// SACK blocks in one ACK at most (with timestamps there is room for three, RFC 2018, section 3).
+pub const MOST_BLOCKS: usize = 3;
+
+/// Runs `[low, high)` of segments; `(0, 0)` where there is none.
+pub type Blocks = [(u32, u32); MOST_BLOCKS];
+
+pub(super) const NO_BLOCKS: Blocks = [(0, 0); MOST_BLOCKS];
+
+/// A segment on its way to the receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Segment {
+    /// Its number.
+    pub seq: u32,
+    /// Whether it is the SYN.
+    pub syn: bool,
+    /// Whether it was sent before.
+    pub again: bool,
+    /// Whether it says "congestion window reduced" (RFC 3168).
+    pub cwr: bool,
+    /// Whether it may be marked.
+    pub ect: bool,
+    /// Whether it also says that its congestion control is scalable: ECT(1) (RFC 9331).
+    pub l4s: bool,
+    /// Whether it is the last that the application has handed over so far.
+    pub push: bool,
+    /// When it was sent, for the ACK to echo.
+    pub sent: Time,
+}
+
+/// An acknowledgement on its way to the sender.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Ack {
+    /// The next segment expected: all below have arrived.
+    pub next: u32,
+    /// Whether CE arrived (RFC 3168).
+    pub ece: bool,
+    /// The sending time of a segment that this ACK covers (RFC 7323).
+    pub echo: Time,
+    /// What has arrived beyond `next`, the latest first.
+    pub blocks: Blocks,
+    /// How long the latest segment took, for LEDBAT; such an ACK has a block less.
+    pub delay: Option<Span>,
+}
+
+impl Ack {
+    /// Whether there is a block. They fill up from the first.
+    #[must_use]
+    #[inline]
+    pub const fn has_blocks(&self) -> bool {
+        self.blocks[0].1 != 0
+    }
+}
+
+/// Where a sender puts its segments.
+pub trait Outbox {
+    /// Sends `segment` now.
+    fn send(&mut self, segment: Segment);
+}
