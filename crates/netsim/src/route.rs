@@ -1,4 +1,4 @@
-//! The paths in use, as the engine goes along them; [`scenario::route`] finds them.
+//! The paths in use, as the engine goes along them; [`scenario::model::route`] finds them.
 
 use crate::ahead::Plan;
 use crate::clock::Clock;
@@ -74,14 +74,14 @@ impl Hop {
 #[derive(Debug)]
 pub(crate) struct Routes<'a> {
     links: &'a [Link],
-    shortest: scenario::route::Routes<'a>,
+    shortest: scenario::model::route::Routes<'a>,
     hops: Vec<u32>,
     known: HashMap<(usize, usize), u32>,
 }
 
 impl<'a> Routes<'a> {
     pub(crate) fn new(nodes: usize, links: &'a [Link]) -> Self {
-        let shortest = scenario::route::Routes::new(nodes, links);
+        let shortest = scenario::model::route::Routes::new(nodes, links);
         Self { links, shortest, hops: Vec::new(), known: HashMap::new() }
     }
 

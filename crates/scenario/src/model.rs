@@ -1,14 +1,17 @@
 //! The scenario as engines see it: checked, typed, with the sugar taken off.
 
-use crate::law::Law;
-pub use crate::tcp::{
-    Congestion, Flavour, Halved, LimitedTransmit, RtoFloor, SackRecovery, TCP_PRESETS, Tcp,
-};
+pub mod distribution;
+pub(crate) mod estimate;
+pub mod route;
+pub(crate) mod tcp;
+
 use aqm::aqm::{AnyParams, CLASSES};
 use aqm::params::Range;
 use aqm::unit::{Bytes, Frequency, Limit, Rate, Span};
 use aqm::{choice, params};
+use distribution::Law;
 use std::sync::Arc;
+pub use tcp::{Congestion, Flavour, Halved, LimitedTransmit, RtoFloor, SackRecovery, TCP_PRESETS, Tcp};
 
 /// A network, its traffic, its queue disciplines, and what to measure.
 #[derive(Clone, PartialEq, Debug)]

@@ -9,7 +9,7 @@ use scenario::Law;
 use scenario::model::{
     Congestion, Ecn, Extent, Flavour, Kind, Link, Scenario, Short as Passing, Tcp, Traffic, Udp,
 };
-use scenario::route::Routes;
+use scenario::model::route::Routes;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Delays that each host draws for itself are taken at so many quantiles of their law, dealt out to the hosts in turn.

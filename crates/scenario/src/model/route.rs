@@ -74,7 +74,7 @@ fn search(outgoing: &[Vec<u32>], links: &[Link], root: usize) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::Law;
+    use crate::model::distribution::Law;
     use aqm::unit::{Bytes, Limit, Rate, Span};
 
     fn link(from: usize, to: usize) -> Link {

@@ -1,8 +1,8 @@
 //! What is said of a link beyond its numbers: what it loses by chance, and when it gets another rate.
 
 use crate::model::{Change, Gilbert, Link, Loss, RATES};
-use crate::read::{Reader, below};
-use crate::tree::{Data, Node};
+use crate::reader::{Reader, below};
+use crate::source::tree::{Data, Node};
 use aqm::params::{Field, Kind, Params as _, Range, Value};
 use aqm::unit::{Quantity as _, Rate, Span};
 use serde_json::{Map, Value as Json, json};
@@ -100,7 +100,7 @@ impl Loss {
                 let values = gilbert.values().into_iter();
                 Json::Object(
                     values
-                        .map(|(key, value)| (key.to_owned(), crate::resolved::value(&value)))
+                        .map(|(key, value)| (key.to_owned(), crate::compile::resolved::value(&value)))
                         .collect::<Map<_, _>>(),
                 )
             }
@@ -148,7 +148,7 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::Law;
+    use crate::model::distribution::Law;
     use aqm::unit::{Bytes, Limit};
 
     #[test]

@@ -1,11 +1,11 @@
 //! Nodes, links and traffic of the tables, with the sugar taken off.
 
-use crate::document::ALGORITHMS;
-use crate::error::instead;
-use crate::law::Law;
+use crate::model::distribution::Law;
 use crate::model::{Admission, Change, Clock, Dumbbell, General, KindName, Link, Loss, Scenario, Traffic};
-use crate::read::{LinkEntry, Reader, Tables, TrafficEntry, below};
-use crate::traffic::{DEFAULT_PACKET, kind, packet_size};
+use crate::reader::{LinkEntry, Reader, Tables, TrafficEntry, below};
+use crate::source::document::ALGORITHMS;
+use crate::source::error::instead;
+use crate::tables::traffic::{DEFAULT_PACKET, kind, packet_size};
 use aqm::aqm::AnyParams;
 use aqm::params::Field as _;
 use aqm::unit::{Bytes, Limit, Rate, Span};

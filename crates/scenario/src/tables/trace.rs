@@ -2,8 +2,8 @@
 
 mod capture;
 
-use crate::file::{self, Unread};
 use crate::model::Arrival;
+use crate::source::file::{self, Unread};
 use aqm::unit::Span;
 use std::path::Path;
 use std::sync::Arc;

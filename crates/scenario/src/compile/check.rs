@@ -1,12 +1,12 @@
 //! Whether values that are each allowed also fit together, and whether the run can be done at all.
 
-use crate::error::Problem;
-use crate::estimate::Estimate;
-use crate::law::Law;
+use crate::compile::network::BOTTLENECK;
+use crate::model::distribution::Law;
+use crate::model::estimate::Estimate;
 use crate::model::{Change, Clock, Congestion, Flavour, Kind, KindName, Scenario, Tcp, Udp};
-use crate::network::BOTTLENECK;
-use crate::read::{LinkEntry, Reader, Tables, TrafficEntry, below};
-use crate::traffic::has;
+use crate::reader::{LinkEntry, Reader, Tables, TrafficEntry, below};
+use crate::source::error::Problem;
+use crate::tables::traffic::has;
 use aqm::Port;
 use aqm::params::Field;
 use aqm::unit::{Bytes, Limit, Span};

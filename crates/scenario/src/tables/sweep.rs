@@ -1,10 +1,10 @@
 //! `[sweep]`: what a study varies. An engine knows nothing of it; who runs the study reads it.
 
-use crate::document::Document;
-use crate::error::{Problem, Problems};
-use crate::read::{Reader, below};
-use crate::resolved::object;
-use crate::tree::{DEEPEST, Data, Node, Table};
+use crate::compile::resolved::object;
+use crate::reader::{Reader, below};
+use crate::source::document::Document;
+use crate::source::error::{Problem, Problems};
+use crate::source::tree::{DEEPEST, Data, Node, Table};
 use aqm::params::{Params as _, Range, Value};
 use aqm::{choice, params};
 use serde_json::{Value as Json, json};
@@ -121,7 +121,7 @@ impl Document {
         let entry = |(path, node): (String, &Node)| {
             json!({
                 "path": path,
-                "value": crate::resolved::value(&node.value()),
+                "value": crate::compile::resolved::value(&node.value()),
                 "origin": node.origin.to_string(),
             })
         };

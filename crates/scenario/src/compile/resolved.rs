@@ -1,11 +1,11 @@
 //! The effective scenario in full, in the shape of a scenario file.
 
-use crate::document::ALGORITHMS;
-use crate::link::LOSSES;
+use crate::compile::network::BOTTLENECK;
 use crate::model::{Loss, Scenario};
-use crate::network::BOTTLENECK;
-use crate::read::{LinkEntry, Tables, TrafficEntry};
-use crate::traffic::has;
+use crate::reader::{LinkEntry, Tables, TrafficEntry};
+use crate::source::document::ALGORITHMS;
+use crate::tables::link::LOSSES;
+use crate::tables::traffic::has;
 use aqm::aqm::AnyParams;
 use aqm::params::{Field as _, Params, Value};
 use serde_json::{Map, Value as Json, json};

@@ -1,8 +1,8 @@
 //! How much work a run will be, roughly, told before it is tried.
 
-use crate::law::Law;
+use crate::model::distribution::Law;
+use crate::model::route::Routes;
 use crate::model::{Extent, Kind, Link, Scenario, Short, Tcp, Traffic};
-use crate::route::Routes;
 use aqm::unit::{Bytes, Span};
 
 /// Flows of one entry, and of all, whose paths are looked at; each stands for its share of the others.

@@ -1,16 +1,16 @@
 //! Reads each table of a document for itself: unknown keys, kinds of values, ranges.
 
-use crate::document::{ALGORITHMS, Document, LISTS, head};
-use crate::error::{MOST_PROBLEMS, Origin, Problem, instead};
-use crate::link::LOSSES;
 use crate::model::{
     Arrival, Dumbbell, Flavour, General, KindName, LinkTable, Loss, Record, Response, TCP_PRESETS, Tcp,
     TrafficTable,
 };
-use crate::sweep;
-use crate::trace;
-use crate::traffic;
-use crate::tree::{DEEPEST, Data, Node, Table, is_name, labels, spec};
+use crate::source::document::{ALGORITHMS, Document, LISTS, head};
+use crate::source::error::{MOST_PROBLEMS, Origin, Problem, instead};
+use crate::source::tree::{DEEPEST, Data, Node, Table, is_name, labels, spec};
+use crate::tables::link::LOSSES;
+use crate::tables::sweep;
+use crate::tables::trace;
+use crate::tables::traffic;
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, ParamError, Params, Spec, Value};
 use std::borrow::Cow;

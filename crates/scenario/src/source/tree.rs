@@ -1,7 +1,7 @@
 //! The raw tree of a scenario: keys, values, and where each was written.
 
-use crate::error::{MOST_PROBLEMS, Origin, Problem, Problems};
-use crate::read::below;
+use crate::reader::below;
+use crate::source::error::{MOST_PROBLEMS, Origin, Problem, Problems};
 use aqm::params::Value;
 use std::collections::HashSet;
 use std::sync::Arc;

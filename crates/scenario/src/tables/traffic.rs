@@ -1,9 +1,9 @@
 //! What the flows of a `[[traffic]]` do, from the keys of its kind.
 
-use crate::law::Law;
+use crate::model::distribution::Law;
 use crate::model::{Extent, Kind, KindName, Short, Tcp, Traffic, TrafficTable, UDP_HEADER, Udp, Web};
-use crate::read::{Reader, TrafficEntry, below, chosen};
-use crate::tree::Table;
+use crate::reader::{Reader, TrafficEntry, below, chosen};
+use crate::source::tree::Table;
 use aqm::params::Field;
 use aqm::unit::{Bytes, Frequency, Span};
 

@@ -1,14 +1,14 @@
 //! A scenario file as it was written, and the changes that a command line makes to it.
 
-use crate::check;
-use crate::error::{Origin, Problem, Problems, instead};
-use crate::estimate::estimate;
-use crate::file::{self, Unread};
+use crate::compile::check;
+use crate::compile::network::network;
+use crate::model::estimate::estimate;
 use crate::model::{Scenario, TCP_PRESETS};
-use crate::network::network;
-use crate::read::{Reader, Tables};
-use crate::target::kept;
-use crate::tree::{DEEPEST, Data, Node, Table, labels, spec, unquoted};
+use crate::reader::{Reader, Tables};
+use crate::source::error::{Origin, Problem, Problems, instead};
+use crate::source::file::{self, Unread};
+use crate::source::target::kept;
+use crate::source::tree::{DEEPEST, Data, Node, Table, labels, spec, unquoted};
 use aqm::aqm::{AnyParams, NAMES};
 use aqm::params::{Kind, Value};
 use std::path::{self, Path, PathBuf};
@@ -270,7 +270,7 @@ impl Document {
     pub fn resolve(&self) -> Result<(Scenario, serde_json::Value), Problems> {
         let (tables, scenario, problems) = self.tables();
         if problems.is_empty() {
-            let json = crate::resolved::json(&tables, &scenario);
+            let json = crate::compile::resolved::json(&tables, &scenario);
             Ok((scenario, json))
         } else {
             Err(Problems::sorted(problems))

@@ -1,0 +1,5 @@
+//! Tables into a scenario.
+
+pub(crate) mod check;
+pub(crate) mod network;
+pub(crate) mod resolved;
