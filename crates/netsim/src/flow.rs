@@ -12,7 +12,7 @@ use crate::web::{Client, Site};
 use aqm::unit::{Span, Time};
 use aqm::{Bytes, Uniform};
 use scenario::Law;
-use scenario::model::distribution::Drawn;
+use scenario::Drawn;
 use scenario::model::{Kind, Tcp, Traffic};
 use std::ops::{Add, Sub};
 

@@ -3,7 +3,8 @@
 use aqm::aqm::{AnyParams, NAMES};
 use aqm::params::{Field as _, Kind, Params as _, Spec};
 use scenario::Document;
-use scenario::model::{General, KindName};
+use scenario::model::General;
+use scenario::tables::KindName;
 use std::path::{Path, PathBuf};
 
 /// A good file, to be broken by leaving out or adding lines.

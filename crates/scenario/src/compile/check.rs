@@ -1,12 +1,13 @@
 //! Whether values that are each allowed also fit together, and whether the run can be done at all.
 
-use crate::compile::network::BOTTLENECK;
-use crate::model::distribution::Law;
+use crate::keys::{BOTTLENECK, below};
+use crate::model::Law;
 use crate::model::estimate::Estimate;
-use crate::model::{Change, Clock, Congestion, Flavour, Kind, KindName, Scenario, Tcp, Udp};
-use crate::reader::{LinkEntry, Reader, Tables, TrafficEntry, below};
+use crate::model::{Change, Clock, Congestion, Flavour, Kind, Scenario, Tcp, Udp};
+use crate::reader::Reader;
 use crate::source::error::Problem;
 use crate::tables::traffic::has;
+use crate::tables::{KindName, LinkEntry, Tables, TrafficEntry};
 use aqm::Port;
 use aqm::params::Field;
 use aqm::unit::{Bytes, Limit, Span};

@@ -1,11 +1,13 @@
 //! Nodes, links and traffic of the tables, with the sugar taken off.
 
-use crate::model::distribution::Law;
-use crate::model::{Admission, Change, Clock, Dumbbell, General, KindName, Link, Loss, Scenario, Traffic};
-use crate::reader::{LinkEntry, Reader, Tables, TrafficEntry, below};
-use crate::source::document::ALGORITHMS;
+use super::traffic::kind;
+use crate::keys::{ALGORITHMS, BOTTLENECK, below};
+use crate::model::Law;
+use crate::model::{Change, Clock, General, Link, Loss, Scenario, Traffic};
+use crate::reader::Reader;
 use crate::source::error::instead;
-use crate::tables::traffic::{DEFAULT_PACKET, kind, packet_size};
+use crate::tables::traffic::{DEFAULT_PACKET, packet_size};
+use crate::tables::{Admission, Dumbbell, KindName, LinkEntry, Tables, TrafficEntry};
 use aqm::aqm::AnyParams;
 use aqm::params::Field as _;
 use aqm::unit::{Bytes, Limit, Rate, Span};
@@ -13,9 +15,6 @@ use std::collections::HashMap;
 
 /// No dumbbell has more hosts on one side, and no `short` entry more pairs of nodes.
 const MOST_HOSTS: usize = 10_000;
-
-/// The dumbbell's bottleneck, and the link that is observed unless something else is said.
-pub(crate) const BOTTLENECK: &str = "bottleneck";
 
 /// The groups of a dumbbell's hosts: what traffic calls them, and what the hosts are called before their number.
 const GROUPS: [(&str, &str); 2] = [("senders", "sender"), ("receivers", "receiver")];

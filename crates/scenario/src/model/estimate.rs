@@ -1,8 +1,11 @@
 //! How much work a run will be, roughly, told before it is tried.
 
-use crate::model::distribution::Law;
-use crate::model::route::Routes;
-use crate::model::{Extent, Kind, Link, Scenario, Short, Tcp, Traffic};
+use super::Scenario;
+use super::distribution::Law;
+use super::link::Link;
+use super::route::Routes;
+use super::tcp::Tcp;
+use super::traffic::{Extent, Kind, Short, Traffic};
 use aqm::unit::{Bytes, Span};
 
 /// Flows of one entry, and of all, whose paths are looked at; each stands for its share of the others.

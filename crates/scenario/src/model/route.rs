@@ -1,6 +1,6 @@
 //! Which way packets go: over the fewest links, and among those the ones that come first in the scenario.
 
-use crate::model::Link;
+use super::link::Link;
 use std::collections::{HashMap, VecDeque};
 
 /// No link.
@@ -74,7 +74,7 @@ fn search(outgoing: &[Vec<u32>], links: &[Link], root: usize) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::distribution::Law;
+    use crate::model::Law;
     use aqm::unit::{Bytes, Limit, Rate, Span};
 
     fn link(from: usize, to: usize) -> Link {

@@ -1,16 +1,12 @@
 //! A scenario file as it was written, and the changes that a command line makes to it.
 
-use crate::compile::check;
-use crate::compile::network::network;
-use crate::model::estimate::estimate;
-use crate::model::{Scenario, TCP_PRESETS};
-use crate::reader::{Reader, Tables};
+use crate::keys::{ALGORITHMS, DEEPEST, LISTS, head};
 use crate::source::error::{Origin, Problem, Problems, instead};
 use crate::source::file::{self, Unread};
 use crate::source::target::kept;
-use crate::source::tree::{DEEPEST, Data, Node, Table, labels, spec, unquoted};
-use aqm::aqm::{AnyParams, NAMES};
-use aqm::params::{Kind, Value};
+use crate::source::tree::{Data, Node, Table, labels, spec, unquoted};
+use aqm::aqm::AnyParams;
+use aqm::params::Value;
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,30 +20,6 @@ pub struct Document {
     /// Where the file is, unless it is a text without one.
     folder: Option<PathBuf>,
     root: Table,
-}
-
-/// The keys that hold lists of tables, whose entries are addressed by name.
-pub(crate) const LISTS: [&str; 2] = ["traffic", "link"];
-
-/// The keys that hold an algorithm.
-pub(crate) const ALGORITHMS: [&str; 2] = ["aqm", "reverse_aqm"];
-
-/// Where the name goes when `NAME:KEY=VALUE` at `key` is written as a table; `None` if nothing is written so there.
-pub(crate) fn head(key: &str, text: &str) -> Option<&'static str> {
-    match key {
-        "tcp" => {
-            let name = text.split(':').next().unwrap_or_default().trim();
-            Some(if TCP_PRESETS.iter().any(|(preset, _)| *preset == name) { "preset" } else { "flavour" })
-        }
-        _ => (ALGORITHMS.contains(&key) || is_inside(key)).then_some("name"),
-    }
-}
-
-/// Whether some algorithm has another one inside at `key`.
-fn is_inside(key: &str) -> bool {
-    let algorithms = NAMES.iter().filter_map(|name| AnyParams::of(name));
-    let mut specs = algorithms.flat_map(|params| params.specs());
-    specs.any(|spec| spec.name == key && spec.kind == Kind::Algorithm)
 }
 
 impl Document {
@@ -234,47 +206,6 @@ impl Document {
 
     pub(crate) const fn root(&self) -> &Table {
         &self.root
-    }
-
-    fn tables(&self) -> (Tables, Scenario, Vec<Problem>) {
-        let mut reader = Reader::new(self);
-        let tables = reader.tables();
-        let scenario = network(&tables, &mut reader);
-        check::scenario(&tables, &scenario, &mut reader);
-        if reader.problems.is_empty() {
-            check::work(&tables, &scenario, &estimate(&scenario), &mut reader);
-        }
-        (tables, scenario, reader.finish())
-    }
-
-    /// The scenario that this document means.
-    ///
-    /// # Errors
-    /// Everything that is wrong with it.
-    pub fn check(&self) -> Result<Scenario, Problems> {
-        self.resolve().map(|(scenario, _)| scenario)
-    }
-
-    /// The document with every default filled in, as a scenario file in JSON would say it.
-    ///
-    /// # Errors
-    /// Everything that is wrong with it.
-    pub fn to_json(&self) -> Result<serde_json::Value, Problems> {
-        self.resolve().map(|(_, json)| json)
-    }
-
-    /// Both of one reading: between two, a trace may have been written anew.
-    ///
-    /// # Errors
-    /// Everything that is wrong with it.
-    pub fn resolve(&self) -> Result<(Scenario, serde_json::Value), Problems> {
-        let (tables, scenario, problems) = self.tables();
-        if problems.is_empty() {
-            let json = crate::compile::resolved::json(&tables, &scenario);
-            Ok((scenario, json))
-        } else {
-            Err(Problems::sorted(problems))
-        }
     }
 
     /// The document without its `[sweep]`.

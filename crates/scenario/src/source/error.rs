@@ -1,6 +1,6 @@
 //! What is wrong with a scenario, and where.
 
-use crate::source::tree::DEEPEST;
+use crate::keys::DEEPEST;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;

@@ -1,116 +1,136 @@
-//! What is said of a link beyond its numbers: what it loses by chance, and when it gets another rate.
+//! `[dumbbell]` and `[[link]]`: rates, delays, buffers, algorithms and losses.
 
-use crate::model::{Change, Gilbert, Link, Loss, RATES};
-use crate::reader::{Reader, below};
-use crate::source::tree::{Data, Node};
-use aqm::params::{Field, Kind, Params as _, Range, Value};
-use aqm::unit::{Quantity as _, Rate, Span};
-use serde_json::{Map, Value as Json, json};
-use std::fmt;
+use crate::keys::{ALGORITHMS, LOSSES, below, is_name};
+use crate::model::{Change, Gilbert, Law, Loss, RATES};
+use crate::reader::Reader;
+use crate::source::tree::{Data, Node, Table};
+use aqm::aqm::AnyParams;
+use aqm::params::{Field, Params as _, Range};
+use aqm::unit::{Bytes, Limit, Rate, Span};
+use aqm::{choice, params};
 
-/// The keys of a link that say what is lost by chance, there and back.
-pub(crate) const LOSSES: [&str; 2] = ["loss", "reverse_loss"];
+const DELAYS: Range = Range::new(0.0, 3600.0);
+const BUFFERS: Range = Range::new(1.0, 4e9);
+const OVERHEADS: Range = Range::new(0.0, 256.0);
 
-impl Field for Change {
-    const KIND: Kind = Kind::Quantity("\"20 s: 10 Mbit/s\"");
-
-    fn read(value: &Value) -> Option<Self> {
-        let Value::Text(text) = value else { return None };
-        let (at, rate) = text.split_once(':')?;
-        Some(Self { at: Span::parse(at)?, rate: Rate::parse(rate)? })
-            .filter(|change| change.rate.within(&RATES))
-    }
-
-    fn value(&self) -> Value {
-        Value::Text(self.to_string())
-    }
-
-    fn within(&self, _: &Range) -> bool {
-        true
+choice! {
+    /// Which packets a buffer of bytes lets in.
+    pub enum Admission {
+        /// Those that fit as a whole (Linux).
+        Fits = "fits",
+        /// Those before which less than the limit waits, so that the last one may stick out (RED and PI of ns-2).
+        SticksOut = "sticks-out",
     }
 }
 
-impl fmt::Display for Change {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.at, self.rate)
+params! {
+    /// Senders, a bottleneck between two routers, receivers.
+    pub struct Dumbbell {
+        /// The bottleneck's rate.
+        rate: Rate = Rate::mbit_per_s(10), "bit/s", RATES;
+        /// The bottleneck's one-way delay; like every delay of a link a time, or a law from which one is drawn for each
+        /// run: `uniform(5 ms, 20 ms)`.
+        delay: Law<Span> = Law::Fixed(Span::us(2500)), "s", DELAYS;
+        /// The bottleneck's buffer.
+        buffer: Limit = Limit::Packets(200), "packets or bytes", BUFFERS;
+        /// Which packets the bottleneck's buffer lets in, both ways, if it is of bytes: those that fit as a whole, or those
+        /// before which less than `buffer` waits, so that the last one may stick out. Auto is `sticks-out` where ns-2 has
+        /// it so: for `red`, `ared` and `pi` in bytes, if some flows' TCP is a preset of ns-2.
+        buffer_admission: Option<Admission> = None, "";
+        /// Bytes that the bottleneck adds to every packet, both ways: in its time on the wire, in the queue and in what
+        /// algorithms see of its size. 14 are Ethernet's header, which Linux counts too; 38 are all of Ethernet's, with
+        /// checksum, preamble and gap.
+        overhead: Bytes = Bytes(0), "bytes", OVERHEADS;
+        /// When the bottleneck gets another rate: `["20 s: 10 Mbit/s", "40 s: 100 Mbit/s"]`. What is in transmission
+        /// is sent at the old one, and the algorithm's parameters stay those for `rate`.
+        changes: Option<Vec<Change>> = None, "";
+        /// After how long `changes` start over, from `rate`; auto is never.
+        changes_period: Option<Span> = None, "s", Range::above(0.0, 1e7);
+        /// The rate of the bottleneck's way back; auto takes `rate`.
+        reverse_rate: Option<Rate> = None, "bit/s", RATES;
+        /// The buffer of the bottleneck's way back; auto takes `buffer` if there is a `reverse_aqm`, else
+        /// `access_buffer`.
+        reverse_buffer: Option<Limit> = None, "packets or bytes", BUFFERS;
+        /// How many hosts there are on each side; flows are dealt out to them in turn. Auto is as many as it takes to
+        /// pair the senders' and the receivers' delays evenly.
+        hosts: Option<u32> = None, "hosts", Range::new(1.0, 1e4);
+        /// The rate of every link between a host and its router.
+        access_rate: Rate = Rate::mbit_per_s(100), "bit/s", RATES;
+        /// The buffer of every other link.
+        access_buffer: Limit = Limit::Packets(5000), "packets or bytes", BUFFERS;
+        /// One-way delays of the senders' links, dealt out to the hosts in turn; from a law each host draws its own.
+        sender_delay: Vec<Law<Span>> = vec![Law::Fixed(Span::us(2500))], "s", DELAYS;
+        /// One-way delays of the receivers' links, likewise.
+        receiver_delay: Vec<Law<Span>> = vec![Law::Fixed(Span::ms(10))], "s", DELAYS;
     }
 }
 
-impl Link {
-    /// The names of the queues that its algorithm keeps, where they have any.
-    #[must_use]
-    pub fn lanes(&self) -> &'static [&'static str] {
-        self.aqm.as_ref().map_or(&[], aqm::AnyParams::lanes)
-    }
-
-    /// The start of the present round of changes.
-    fn round(&self, now: Span) -> Span {
-        self.changes_period.map_or(Span::ZERO, |period| period * (now.nanos() / period.nanos()))
-    }
-
-    /// Its rate from `now` on.
-    #[must_use]
-    pub fn rate_at(&self, now: Span) -> Rate {
-        let since = Span::ns(now.nanos() - self.round(now).nanos());
-        let last = self.changes.partition_point(|change| change.at <= since).checked_sub(1);
-        last.map_or(self.rate, |last| self.changes[last].rate)
-    }
-
-    /// When its rate changes next after `now`.
-    #[must_use]
-    pub fn next_change(&self, now: Span) -> Option<Span> {
-        let round = self.round(now);
-        let next = self.changes.partition_point(|change| round + change.at <= now);
-        // A round starts with `rate` again.
-        let over = self.changes_period.map(|period| round + period);
-        self.changes.get(next).map(|change| round + change.at).or(over)
-    }
-
-    /// Bits that it can send between two times.
-    #[must_use]
-    pub fn capacity(&self, from: Span, to: Span) -> f64 {
-        let (mut bits, mut now) = (0.0, from);
-        while now < to {
-            let next = self.next_change(now).map_or(to, |next| next.min(to));
-            bits += self.rate_at(now).bits() * Span::ns(next.nanos() - now.nanos()).secs();
-            now = next;
-        }
-        bits
+params! {
+    /// A link between two nodes, both ways; each direction has its own queue.
+    pub struct LinkTable {
+        /// What it is called in results.
+        name: String = String::new(), "";
+        /// The node at one end; the algorithm works on what this end sends.
+        from: String = String::new(), "";
+        /// The node at the other end.
+        to: String = String::new(), "";
+        /// How fast it sends.
+        rate: Rate = Rate::mbit_per_s(100), "bit/s", RATES;
+        /// How long a bit travels, one way: a time, or a law from which one is drawn for each run.
+        delay: Law<Span> = Law::Fixed(Span::us(2500)), "s", DELAYS;
+        /// Which packets its buffers let in, if they are of bytes, as `dumbbell.buffer_admission`.
+        buffer_admission: Option<Admission> = None, "";
+        /// Bytes that it adds to every packet, both ways, as `dumbbell.overhead`: 14 or 38 for Ethernet.
+        overhead: Bytes = Bytes(0), "bytes", OVERHEADS;
+        /// When it gets another rate: `["20 s: 10 Mbit/s", "40 s: 100 Mbit/s"]`. What is in transmission is sent at
+        /// the old one, and the algorithm's parameters stay those for `rate`.
+        changes: Option<Vec<Change>> = None, "";
+        /// After how long `changes` start over, from `rate`; auto is never.
+        changes_period: Option<Span> = None, "s", Range::above(0.0, 1e7);
+        /// The buffer in front of it.
+        buffer: Limit = Limit::Packets(5000), "packets or bytes", BUFFERS;
+        /// The rate of the way back; auto takes `rate`.
+        reverse_rate: Option<Rate> = None, "bit/s", RATES;
+        /// The buffer of the way back; auto takes `buffer`.
+        reverse_buffer: Option<Limit> = None, "packets or bytes", BUFFERS;
     }
 }
 
-impl Loss {
-    /// The part of the packets that are lost in the long run.
-    #[must_use]
-    pub fn ratio(&self) -> f64 {
-        match self {
-            Self::Bernoulli(p) => *p,
-            Self::Gilbert(g) if g.good_to_bad == 0.0 => g.loss_good,
-            Self::Gilbert(g) => {
-                let bad = g.good_to_bad / (g.good_to_bad + g.bad_to_good);
-                bad * g.loss_bad + (1.0 - bad) * g.loss_good
-            }
-        }
-    }
-
-    pub(crate) fn json(&self) -> Json {
-        match self {
-            Self::Bernoulli(p) => json!(p),
-            Self::Gilbert(gilbert) => {
-                let values = gilbert.values().into_iter();
-                Json::Object(
-                    values
-                        .map(|(key, value)| (key.to_owned(), crate::compile::resolved::value(&value)))
-                        .collect::<Map<_, _>>(),
-                )
-            }
-        }
-    }
+/// A `[[link]]`.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct LinkEntry {
+    pub(crate) path: String,
+    pub(crate) table: LinkTable,
+    /// There and back.
+    pub(crate) aqms: [Option<AnyParams>; 2],
+    /// There and back.
+    pub(crate) losses: [Option<Loss>; 2],
 }
 
 impl Reader<'_> {
+    /// Reads a `[[link]]`.
+    pub(super) fn link(&mut self, label: &str, table: &Table) -> LinkEntry {
+        let path = below("link", label);
+        let others = [ALGORITHMS, LOSSES].concat();
+        let mut read: LinkTable = self.assigned(table, &path, &others);
+        read.name = label.to_owned();
+        self.changes(read.changes.as_deref(), read.changes_period, &path);
+        for (key, node) in [("from", &read.from), ("to", &read.to)] {
+            let at = below(&path, key);
+            if node.is_empty() && self.fine(&[&at]) {
+                self.refuse(&at, None, "missing: must be the name of a node");
+            } else if !is_name(node) && self.fine(&[&at]) {
+                let found = Some(format!("{node:?}"));
+                self.refuse(&at, found, "must be made of letters, digits, \"-\" and \"_\"");
+            }
+        }
+        let aqms = ALGORITHMS.map(|key| self.algorithm(table.get(key)?, &below(&path, key), None));
+        let losses = LOSSES.map(|key| self.loss(table.get(key)?, &below(&path, key)));
+        LinkEntry { path, table: read, aqms, losses }
+    }
+
     /// The loss in `node`: a probability, or a table.
-    pub(crate) fn loss(&mut self, node: &Node, path: &str) -> Option<Loss> {
+    pub(super) fn loss(&mut self, node: &Node, path: &str) -> Option<Loss> {
         if let Data::Value(value) = &node.data {
             let p = f64::read(value).filter(|p| (0.0..=1.0).contains(p));
             if p.is_none() {
@@ -125,7 +145,7 @@ impl Reader<'_> {
     }
 
     /// Whether changes come one after the other, the last before they start over.
-    pub(crate) fn changes(&mut self, changes: Option<&[Change]>, period: Option<Span>, path: &str) {
+    pub(super) fn changes(&mut self, changes: Option<&[Change]>, period: Option<Span>, path: &str) {
         let changes = changes.unwrap_or_default();
         let at = below(path, "changes");
         if let Some(pair) = changes.windows(2).find(|pair| pair[0].at >= pair[1].at) {
@@ -142,60 +162,5 @@ impl Reader<'_> {
             }
             Some(_) => {}
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::distribution::Law;
-    use aqm::unit::{Bytes, Limit};
-
-    #[test]
-    fn a_change_reads_what_it_writes() {
-        let change = Change::read(&Value::Text("20 s: 10 Mbit/s".into())).unwrap();
-        assert_eq!(change, Change { at: Span::s(20), rate: Rate::mbit_per_s(10) });
-        assert_eq!(Change::read(&change.value()), Some(change));
-        for text in ["20 s", "20: 10 Mbit/s", "20 s: 0 bit/s", "20 s: 101 Gbit/s", "-1 s: 1 Mbit/s"] {
-            assert_eq!(Change::read(&Value::Text(text.into())), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_link_follows_its_changes_and_starts_over() {
-        let change = |at, mbit| Change { at: Span::s(at), rate: Rate::mbit_per_s(mbit) };
-        let mut link = Link {
-            name: "x".to_owned(),
-            from: 0,
-            to: 1,
-            rate: Rate::mbit_per_s(1),
-            changes: vec![change(20, 10), change(30, 5)],
-            changes_period: None,
-            delay: Law::Fixed(Span::ZERO),
-            loss: None,
-            buffer: Limit::Packets(1),
-            aqm: None,
-            overhead: Bytes(0),
-            packet: Bytes(500),
-        };
-        let rates = |link: &Link, times: &[u64]| -> Vec<f64> {
-            times.iter().map(|&t| link.rate_at(Span::s(t)).bits() / 1e6).collect()
-        };
-        assert_eq!(rates(&link, &[0, 19, 20, 29, 30, 99]), [1.0, 1.0, 10.0, 10.0, 5.0, 5.0]);
-        assert_eq!(link.next_change(Span::s(20)), Some(Span::s(30)));
-        assert_eq!(link.next_change(Span::s(30)), None);
-        assert_eq!(link.capacity(Span::s(10), Span::s(40)), 10e6 + 100e6 + 50e6);
-        link.changes_period = Some(Span::s(40));
-        assert_eq!(rates(&link, &[39, 40, 60, 70, 80]), [5.0, 1.0, 10.0, 5.0, 1.0]);
-        assert_eq!(link.next_change(Span::s(35)), Some(Span::s(40)));
-        assert_eq!(link.next_change(Span::s(40)), Some(Span::s(60)));
-        assert_eq!(link.capacity(Span::ZERO, Span::s(80)), 2.0 * (20e6 + 100e6 + 50e6));
-    }
-
-    #[test]
-    fn the_long_run_of_a_chain_weighs_its_states() {
-        // A quarter of the time bad: 0.1/(0.1 + 0.3).
-        let gilbert = Gilbert { good_to_bad: 0.1, bad_to_good: 0.3, loss_good: 0.02, loss_bad: 0.5 };
-        assert!((Loss::Gilbert(gilbert).ratio() - (0.25 * 0.5 + 0.75 * 0.02)).abs() < 1e-12);
     }
 }

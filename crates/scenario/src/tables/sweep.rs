@@ -1,13 +1,11 @@
 //! `[sweep]`: what a study varies. An engine knows nothing of it; who runs the study reads it.
 
-use crate::compile::resolved::object;
-use crate::reader::{Reader, below};
-use crate::source::document::Document;
-use crate::source::error::{Problem, Problems};
-use crate::source::tree::{DEEPEST, Data, Node, Table};
-use aqm::params::{Params as _, Range, Value};
+use crate::keys::{DEEPEST, VARY, below};
+use crate::reader::Reader;
+use crate::source::error::Problem;
+use crate::source::tree::{Data, Node, Table};
+use aqm::params::{Range, Value};
 use aqm::{choice, params};
-use serde_json::{Value as Json, json};
 
 choice! {
     /// How the points of a study are chosen.
@@ -40,9 +38,6 @@ params! {
         sample_seed: u64 = 1, "", Range::new(0.0, 9e15);
     }
 }
-
-/// The key of the parameters that vary.
-pub(crate) const VARY: &str = "vary";
 
 impl Sweep {
     /// Whether its points are drawn.
@@ -103,36 +98,10 @@ fn may_vary(node: &Node) -> bool {
     }
 }
 
-impl Document {
-    /// What `[sweep]` says, every default filled in; under `vary` the path, value and origin of what varies. `None`
-    /// without such a table.
-    ///
-    /// # Errors
-    /// Everything that is wrong with it.
-    pub fn sweep(&self) -> Result<Option<Json>, Problems> {
-        let Some(node) = self.root().get("sweep") else { return Ok(None) };
-        let mut reader = Reader::new(self);
-        let (sweep, varied) = read(node, &mut reader);
-        let problems = reader.finish();
-        if !problems.is_empty() {
-            return Err(Problems::sorted(problems));
-        }
-        let mut map = object(sweep.values());
-        let entry = |(path, node): (String, &Node)| {
-            json!({
-                "path": path,
-                "value": crate::compile::resolved::value(&node.value()),
-                "origin": node.origin.to_string(),
-            })
-        };
-        map.insert(VARY.to_owned(), varied.into_iter().map(entry).collect());
-        Ok(Some(Json::Object(map)))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::Document;
+    use serde_json::json;
 
     const BASE: &str = "[dumbbell]\n[[traffic]]\n";
 

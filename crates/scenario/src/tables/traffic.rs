@@ -1,21 +1,125 @@
-//! What the flows of a `[[traffic]]` do, from the keys of its kind.
+//! `[[traffic]]`: the keys of an entry, which kinds have each, and what an entry of a kind needs.
 
-use crate::model::distribution::Law;
-use crate::model::{Extent, Kind, KindName, Short, Tcp, Traffic, TrafficTable, UDP_HEADER, Udp, Web};
-use crate::reader::{Reader, TrafficEntry, below, chosen};
+use super::trace;
+use crate::keys::below;
+use crate::model::{Arrival, Ecn, HEADER, Law, Tcp};
+use crate::reader::Reader;
 use crate::source::tree::Table;
-use aqm::params::Field;
-use aqm::unit::{Bytes, Frequency, Span};
+use aqm::aqm::CLASSES;
+use aqm::params::{Field, Range, Value};
+use aqm::unit::{Bytes, Frequency, Rate, Span};
+use aqm::{choice, params};
+use std::sync::Arc;
+
+choice! {
+    /// What the flows of a traffic entry do.
+    pub enum KindName {
+        /// TCP with always something to send.
+        Ftp = "ftp",
+        /// TCP with so many bytes to send.
+        Transfer = "transfer",
+        /// TCP flows that arrive one after the other, each for a random time or with a random size.
+        Short = "short",
+        /// Clients that fetch objects over TCP connections, read, and fetch the next.
+        Web = "web",
+        /// UDP at a constant rate.
+        Cbr = "cbr",
+        /// UDP at a constant rate for a random time, then silence for a random time.
+        OnOff = "on-off",
+        /// UDP with exponential gaps between packets.
+        Poisson = "poisson",
+        /// UDP whose rate follows fractional Gaussian noise: self-similar traffic.
+        Fgn = "fgn",
+        /// UDP packets with the times and sizes of a CSV or pcap file.
+        Trace = "trace",
+        /// UDP voice: a packet every 20 ms.
+        Voip = "voip",
+        /// UDP video: frames of several packets, every so often a larger one.
+        Video = "video",
+    }
+}
+
+params! {
+    /// Some flows of one kind.
+    pub struct TrafficTable {
+        /// What it is called in results and in `--set traffic.NAME.count=…`.
+        name: String = String::new(), "";
+        /// What the flows do.
+        kind: KindName = KindName::Ftp, "";
+        /// How many flows; of `short`, how many arrival processes; of `web`, how many clients.
+        count: u32 = 1, "flows", Range::new(0.0, 1e7);
+        /// Nodes that send, dealt out to the flows in turn; in a dumbbell also the group `senders`.
+        from: Vec<String> = vec!["senders".to_owned()], "";
+        /// Nodes that receive, dealt out to the flows in turn; in a dumbbell also the group `receivers`.
+        to: Vec<String> = vec!["receivers".to_owned()], "";
+        /// Size of a full data packet on the wire, headers included; auto is 1500 B, for `voip` 200 B (G.711, 20 ms).
+        packet_size: Option<Bytes> = None, "bytes", Range::new(HEADER as f64 + 1.0, 65535.0);
+        /// The class of service of its packets, both ways, for queue disciplines that tell classes apart; 1 is the first.
+        class: u32 = 1, "", Range::new(1.0, CLASSES as f64);
+        /// When each flow starts: a time, or `uniform(0 s, 1 s)`, or `exponential(1 s)` with this mean; counted from
+        /// the start of `active` if that is given.
+        start: Law<Span> = Law::Fixed(Span::ZERO), "s", Range::new(0.0, 1e7);
+        /// When the application stops producing; auto never does. Unacknowledged data is still delivered.
+        stop: Option<Span> = None, "s", Range::new(0.0, 1e7);
+        /// From when to when it is active, like `["50 s", "150 s"]`: says start and stop in one.
+        active: Option<Vec<Span>> = None, "s", Range::new(0.0, 1e7);
+        /// Payload of a `transfer`, of each `short` flow or of each `web` object: a size, `uniform(1 kB, 9 kB)`,
+        /// `exponential(10 kB)` or `pareto(10 kB, 1.3)` (mean, shape). A transfer without it lasts until `stop`; of
+        /// `web`, auto is pareto(10 kB, 1.3).
+        size: Option<Law<Bytes>> = None, "bytes", Range::new(1.0, 1e15);
+        /// How long the application of each `short` flow produces.
+        lifetime: Option<Law<Span>> = None, "s", Range::above(0.0, 1e7);
+        /// How many `short` flows arrive a second, as a Poisson process.
+        arrival_rate: Option<Frequency> = None, "/s", Range::above(0.0, 1e6);
+        /// The time between arrivals of `short` flows, in place of `arrival_rate`: `pareto(10 ms, 1.5)`.
+        interarrival: Option<Law<Span>> = None, "s", Range::above(0.0, 1e7);
+        /// Connections that a `web` client opens for a session.
+        connections: u32 = 1, "connections", Range::new(1.0, 1000.0);
+        /// Objects that a `web` client fetches in a session.
+        objects: u32 = 1, "objects", Range::new(1.0, 1e6);
+        /// Size of a `web` request on the wire, headers included.
+        request: Bytes = Bytes(300), "bytes", Range::new(HEADER as f64 + 1.0, 65535.0);
+        /// How long a `web` client thinks between sessions.
+        think: Law<Span> = Law::Exponential(Span::s(50)), "s", Range::new(0.0, 1e7);
+        /// The ECN codepoint of its datagrams: Not-ECT, ECT(0) or ECT(1); a queue may mark the latter two instead of
+        /// dropping them. The sources do not answer to marks. TCP has an `ecn` of its own.
+        ecn: Ecn = Ecn::None, "";
+        /// Rate on the wire: of `cbr`; of `on-off` while on; the mean of `poisson` and `fgn`.
+        rate: Rate = Rate::mbit_per_s(1), "bit/s", Range::new(1.0, 1e11);
+        /// How long an `on-off` flow sends: rounded to whole packets, at least one.
+        on: Law<Span> = Law::Exponential(Span::ms(500)), "s", Range::above(0.0, 1e7);
+        /// How long an `on-off` flow is silent; it starts silent.
+        off: Law<Span> = Law::Exponential(Span::ms(500)), "s", Range::new(0.0, 1e7);
+        /// The Hurst parameter of `fgn`: 0.5 is white noise, towards 1 the rate persists longer.
+        hurst: f64 = 0.8, "", Range::new(0.01, 0.99);
+        /// Standard deviation of the rate of `fgn` in one `step`, as a fraction of `rate`. Negative rates count as 0,
+        /// which raises the mean: not visibly with 0.3, by 0.4 % with 0.5, by 8 % with 1.
+        deviation: f64 = 0.3, "", Range::new(0.0, 10.0);
+        /// How long each rate of `fgn` holds; at most 4194304 fit in a run.
+        step: Span = Span::ms(10), "s", Range::new(1e-5, 1e3);
+        /// The recording that `trace` replays: CSV with columns `time` (s) and `size` (bytes of the IP packet), pcap or
+        /// pcapng; found beside the scenario's file, else in the current folder. It starts with its first packet.
+        file: Option<String> = None, "";
+        /// Frames a second of `voip` and `video`; auto is 50 for voip, 30 for video.
+        frame_rate: Option<Frequency> = None, "/s", Range::new(0.1, 1e5);
+        /// A frame of `video` on the wire, sent at once in packets of `packet_size`, the last one smaller.
+        frame_size: Bytes = Bytes(6000), "bytes", Range::new(1.0, 1e8);
+        /// Every so many frames of `video` is a key frame, the first of all is one; 0 for none.
+        key_every: u32 = 30, "frames", Range::new(0.0, 1e6);
+        /// A key frame of `video` on the wire.
+        key_size: Bytes = Bytes(30_000), "bytes", Range::new(1.0, 1e8);
+    }
+}
 
 /// The size of a packet of which nothing is said.
 pub(crate) const DEFAULT_PACKET: Bytes = Bytes(1500);
 /// G.711: 20 ms of voice are 160 bytes, with RTP, UDP and IP 200.
 const VOICE_PACKET: Bytes = Bytes(200);
 const VOICE_FRAMES: Frequency = Frequency(50.0);
-const VIDEO_FRAMES: Frequency = Frequency(30.0);
+pub(crate) const VIDEO_FRAMES: Frequency = Frequency(30.0);
 
 /// RED+Tail's files: at least 2.3 kB, 10 kB in the mean.
-const WEB_OBJECT: Law<Bytes> = Law::Pareto(Bytes(10_000), 1.3);
+pub(crate) const WEB_OBJECT: Law<Bytes> = Law::Pareto(Bytes(10_000), 1.3);
 
 /// The keys of a traffic entry that only some kinds have, and which.
 pub(crate) const BELONGS: [(&str, &[KindName]); 22] = {
@@ -51,8 +155,78 @@ pub(crate) fn has(kind: KindName, key: &str) -> bool {
     BELONGS.iter().all(|(name, kinds)| *name != key || kinds.contains(&kind))
 }
 
+/// The name that a value of a choice is written with.
+pub(crate) fn chosen(choice: &impl aqm::params::Field) -> String {
+    match choice.value() {
+        Value::Text(name) => name,
+        other => other.to_string(),
+    }
+}
+
+/// A `[[traffic]]`.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct TrafficEntry {
+    pub(crate) path: String,
+    pub(crate) table: TrafficTable,
+    pub(crate) tcp: Tcp,
+    /// The preset that it started from, if one was named.
+    pub(crate) preset: Option<String>,
+    /// What `file` holds.
+    pub(crate) arrivals: Arc<[Arrival]>,
+    /// Whether `from` and `to` were written, or are the default.
+    pub(crate) ends: [bool; 2],
+}
+
+/// The size of an entry's largest data packets on the wire.
+pub(crate) fn packet_size(entry: &TrafficEntry) -> Bytes {
+    let largest = entry.arrivals.iter().map(|arrival| Bytes(u64::from(arrival.size))).max();
+    entry.table.packet_size.or(largest).unwrap_or(DEFAULT_PACKET)
+}
+
+impl Reader<'_> {
+    /// Reads a `[[traffic]]`.
+    pub(super) fn traffic(&mut self, label: &str, table: &Table) -> TrafficEntry {
+        let path = below("traffic", label);
+        let mut read: TrafficTable = self.assigned(table, &path, &["tcp"]);
+        read.name = label.to_owned();
+        if self.fine(&[&below(&path, "kind")]) {
+            belonging(&read, table, &path, self);
+            whole(&read, &path, self);
+        }
+        fill(&mut read);
+        let arrivals = self.arrivals(&mut read, &path);
+        let (tcp, preset) = match table.get("tcp") {
+            Some(node) => self.tcp(node, &below(&path, "tcp")),
+            None => (Tcp::unnamed(None), None),
+        };
+        room(&read, &tcp, &path, self);
+        let ends = ["from", "to"].map(|key| table.get(key).is_some());
+        TrafficEntry { path, table: read, tcp, preset, arrivals, ends }
+    }
+
+    /// The packets that a trace replays; its file is then called by its whole path.
+    fn arrivals(&mut self, read: &mut TrafficTable, path: &str) -> Arc<[Arrival]> {
+        let at = below(path, "file");
+        let Some(file) = read.file.as_mut().filter(|_| read.kind == KindName::Trace) else {
+            return Arc::default();
+        };
+        let whole = self.document.file(file);
+        if whole.to_str().is_none() {
+            let message = "its whole path is not UTF-8: rename the folder, or move the file";
+            self.refuse(&at, Some(format!("{file:?}")), message);
+            return Arc::default();
+        }
+        let arrivals = trace::read(&whole).unwrap_or_else(|problem| {
+            self.refuse(&at, Some(format!("{file:?}")), problem);
+            Arc::default()
+        });
+        *file = whole.display().to_string();
+        arrivals
+    }
+}
+
 /// Fills in what depends on the kind.
-pub(crate) fn fill(table: &mut TrafficTable) {
+fn fill(table: &mut TrafficTable) {
     let packet = match table.kind {
         KindName::Trace => None,
         KindName::Voip => Some(VOICE_PACKET),
@@ -70,7 +244,7 @@ pub(crate) fn fill(table: &mut TrafficTable) {
 }
 
 /// Notes the keys of an entry that its kind does not have.
-pub(crate) fn belonging(read: &TrafficTable, table: &Table, path: &str, reader: &mut Reader<'_>) {
+fn belonging(read: &TrafficTable, table: &Table, path: &str, reader: &mut Reader<'_>) {
     for (key, kinds) in BELONGS {
         if let Some(node) = table.get(key)
             && !kinds.contains(&read.kind)
@@ -84,7 +258,7 @@ pub(crate) fn belonging(read: &TrafficTable, table: &Table, path: &str, reader: 
 }
 
 /// Notes if an entry lacks what its kind needs, or says one thing twice.
-pub(crate) fn whole(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
+fn whole(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
     let mut either = |[a, b]: [&(&str, Option<String>); 2], neither: Option<&str>, both: Option<&str>| {
         let at = [a.0, b.0].map(|key| below(path, key));
         if !reader.fine(&[&at[0], &at[1]]) {
@@ -120,7 +294,7 @@ pub(crate) fn whole(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
 }
 
 /// Notes if a segment has no room for data behind TCP's header.
-pub(crate) fn room(table: &TrafficTable, tcp: &Tcp, path: &str, reader: &mut Reader<'_>) {
+fn room(table: &TrafficTable, tcp: &Tcp, path: &str, reader: &mut Reader<'_>) {
     let sizes = match table.kind {
         KindName::Ftp | KindName::Transfer | KindName::Short => [table.packet_size, None],
         KindName::Web => [table.packet_size, Some(table.request)],
@@ -140,130 +314,4 @@ pub(crate) fn room(table: &TrafficTable, tcp: &Tcp, path: &str, reader: &mut Rea
 /// What a message shows of a value, if there is one.
 fn given(value: &Option<impl Field>) -> Option<String> {
     value.as_ref().map(|value| value.value().to_string())
-}
-
-/// The size of an entry's largest data packets on the wire.
-pub(crate) fn packet_size(entry: &TrafficEntry) -> Bytes {
-    let largest = entry.arrivals.iter().map(|arrival| Bytes(u64::from(arrival.size))).max();
-    entry.table.packet_size.or(largest).unwrap_or(DEFAULT_PACKET)
-}
-
-/// The time between events that happen so often.
-fn period(frequency: Frequency) -> Span {
-    Span::from_secs(1.0 / frequency.0)
-}
-
-/// What the flows of `entry` do.
-pub(crate) fn kind(entry: &TrafficEntry) -> Kind {
-    let (table, tcp) = (&entry.table, || entry.tcp.clone());
-    let interval = period(table.frame_rate.unwrap_or(VIDEO_FRAMES));
-    let size = table.size.unwrap_or(WEB_OBJECT);
-    let udp = |udp| Kind::Udp(udp, table.ecn);
-    match table.kind {
-        KindName::Ftp => Kind::Ftp(tcp()),
-        // Without a size it is the stop that ends it, as it ends a greedy flow.
-        KindName::Transfer => table.size.map_or_else(|| Kind::Ftp(tcp()), |size| Kind::Transfer(tcp(), size)),
-        KindName::Short => {
-            let poisson = Law::Exponential(period(table.arrival_rate.unwrap_or(Frequency(1.0))));
-            Kind::Short(
-                tcp(),
-                Short {
-                    interarrival: table.interarrival.unwrap_or(poisson),
-                    extent: table.lifetime.map_or(Extent::Size(size), Extent::Lifetime),
-                },
-            )
-        }
-        KindName::Web => Kind::Web(
-            tcp(),
-            Web {
-                connections: table.connections,
-                objects: table.objects,
-                size,
-                request: table.request,
-                think: table.think,
-            },
-        ),
-        KindName::Cbr => udp(Udp::Cbr(table.rate)),
-        KindName::OnOff => udp(Udp::OnOff { rate: table.rate, on: table.on, off: table.off }),
-        KindName::Poisson => udp(Udp::Poisson(table.rate)),
-        KindName::Fgn => udp(Udp::Fgn {
-            rate: table.rate,
-            hurst: table.hurst,
-            deviation: table.deviation,
-            step: table.step,
-        }),
-        KindName::Trace => udp(Udp::Trace(entry.arrivals.clone())),
-        KindName::Voip => udp(Udp::Frames {
-            interval,
-            size: packet_size(entry),
-            key_every: 0,
-            key_size: packet_size(entry),
-        }),
-        KindName::Video => udp(Udp::Frames {
-            interval,
-            size: table.frame_size,
-            key_every: table.key_every,
-            key_size: table.key_size,
-        }),
-    }
-}
-
-impl Traffic {
-    /// Bytes of header in each of its packets.
-    #[must_use]
-    pub const fn header(&self) -> u64 {
-        match &self.kind {
-            Kind::Ftp(tcp) | Kind::Transfer(tcp, _) | Kind::Short(tcp, _) | Kind::Web(tcp, _) => tcp.header.0,
-            Kind::Udp(..) => UDP_HEADER as u64,
-        }
-    }
-}
-
-impl Udp {
-    /// Its mean rate on the wire in bit/s, with packets of this size.
-    #[must_use]
-    pub fn mean_rate(&self, packet: Bytes) -> f64 {
-        match self {
-            Self::Cbr(rate) | Self::Poisson(rate) => rate.bits(),
-            Self::OnOff { rate, on, off } => {
-                // A burst is at least a packet.
-                let on = on.mean().max(1.0 / rate.packets(packet));
-                rate.bits() * on / (on + off.mean())
-            }
-            // The mean of a Gaussian cut off at 0.
-            Self::Fgn { rate, deviation, .. } if *deviation > 0.0 => {
-                let z = 1.0 / deviation;
-                let below = 0.5 * libm::erfc(z / std::f64::consts::SQRT_2);
-                let density = libm::exp(-0.5 * z * z) / (2.0 * std::f64::consts::PI).sqrt();
-                rate.bits() * (1.0 - below + deviation * density)
-            }
-            Self::Fgn { rate, .. } => rate.bits(),
-            Self::Trace(arrivals) => {
-                let bytes: f64 = arrivals.iter().map(|arrival| f64::from(arrival.size)).sum();
-                let seconds = arrivals.last().map_or(0.0, |last| last.at.secs());
-                if seconds > 0.0 { 8.0 * bytes / seconds } else { 8.0 * bytes }
-            }
-            Self::Frames { interval, size, key_every, key_size } => {
-                8.0 * (keyed(*key_every, *key_size, *size, |size| size.0 as f64)) / interval.secs()
-            }
-        }
-    }
-
-    /// The packets of this size that one flow sends in so many seconds, in the mean.
-    pub(crate) fn packets(&self, packet: Bytes, seconds: f64) -> f64 {
-        match self {
-            Self::Trace(arrivals) => arrivals.partition_point(|arrival| arrival.at.secs() < seconds) as f64,
-            Self::Frames { interval, size, key_every, key_size } => {
-                let each = |frame: Bytes| frame.0.div_ceil(packet.0) as f64;
-                keyed(*key_every, *key_size, *size, each) * seconds / interval.secs()
-            }
-            _ => self.mean_rate(packet) * seconds / (8.0 * packet.0 as f64),
-        }
-    }
-}
-
-/// The mean of `of` over frames of which every so many is a key frame.
-fn keyed(key_every: u32, key: Bytes, other: Bytes, of: impl Fn(Bytes) -> f64) -> f64 {
-    let keys = if key_every > 0 { 1.0 / f64::from(key_every) } else { 0.0 };
-    keys * of(key) + (1.0 - keys) * of(other)
 }

@@ -1,0 +1,211 @@
+//! A link between two nodes: its rate and how that changes, its delay, its buffer, and the packets that it loses at random.
+
+use super::distribution::Law;
+use aqm::aqm::AnyParams;
+use aqm::params;
+use aqm::params::{Field, Kind, Range, Value};
+use aqm::unit::{Bytes, Limit, Quantity as _, Rate, Span};
+use std::fmt;
+
+/// A directed link and the queue in front of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Link {
+    /// Unique; the reverse of a duplex link `x` is `x:reverse`.
+    pub name: String,
+    /// Index of the node that sends.
+    pub from: usize,
+    /// Index of the node that receives.
+    pub to: usize,
+    /// How fast it sends.
+    pub rate: Rate,
+    /// When it gets another rate, in order.
+    pub changes: Vec<Change>,
+    /// After how long the changes start over.
+    pub changes_period: Option<Span>,
+    /// How long a bit travels, one way; drawn for each run, the same both ways.
+    pub delay: Law<Span>,
+    /// What it loses by chance, in front of the buffer.
+    pub loss: Option<Loss>,
+    /// The buffer in front of it.
+    pub buffer: Limit,
+    /// The algorithm on that buffer; `None` for a plain tail-drop buffer that nobody asked to measure.
+    pub aqm: Option<AnyParams>,
+    /// Bytes that it adds to every packet.
+    pub overhead: Bytes,
+    /// The size of the usual data packet here, `overhead` included, for algorithms that count in packets.
+    pub packet: Bytes,
+}
+
+/// A link has another rate from some time on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Change {
+    /// From when on.
+    pub at: Span,
+    /// The new rate.
+    pub rate: Rate,
+}
+
+/// What a link loses by chance.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Loss {
+    /// Each packet with this probability.
+    Bernoulli(f64),
+    /// By the state of a Markov chain.
+    Gilbert(Gilbert),
+}
+
+const PROBABILITY: Range = Range::new(0.0, 1.0);
+
+params! {
+    /// Losses in bursts (Gilbert, Elliott): in the good and in the bad state each packet is lost with that state's
+    /// probability, then the state may change. It starts good.
+    pub struct Gilbert {
+        /// The probability, after each packet, that the good state turns bad.
+        good_to_bad: f64 = 0.01, "", PROBABILITY;
+        /// The probability, after each packet, that the bad state turns good: bursts last 1 / `bad_to_good` packets.
+        bad_to_good: f64 = 0.3, "", PROBABILITY;
+        /// The probability of a loss in the good state.
+        loss_good: f64 = 0.0, "", PROBABILITY;
+        /// The probability of a loss in the bad state.
+        loss_bad: f64 = 1.0, "", PROBABILITY;
+    }
+}
+
+// Above, a packet's time is too few whole nanoseconds to give the rate asked for.
+pub(crate) const RATES: Range = Range::new(1e3, 1e11);
+
+impl Field for Change {
+    const KIND: Kind = Kind::Quantity("\"20 s: 10 Mbit/s\"");
+
+    fn read(value: &Value) -> Option<Self> {
+        let Value::Text(text) = value else { return None };
+        let (at, rate) = text.split_once(':')?;
+        Some(Self { at: Span::parse(at)?, rate: Rate::parse(rate)? })
+            .filter(|change| change.rate.within(&RATES))
+    }
+
+    fn value(&self) -> Value {
+        Value::Text(self.to_string())
+    }
+
+    fn within(&self, _: &Range) -> bool {
+        true
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.at, self.rate)
+    }
+}
+
+impl Link {
+    /// The names of the queues that its algorithm keeps, where they have any.
+    #[must_use]
+    pub fn lanes(&self) -> &'static [&'static str] {
+        self.aqm.as_ref().map_or(&[], aqm::AnyParams::lanes)
+    }
+
+    /// The start of the present round of changes.
+    fn round(&self, now: Span) -> Span {
+        self.changes_period.map_or(Span::ZERO, |period| period * (now.nanos() / period.nanos()))
+    }
+
+    /// Its rate from `now` on.
+    #[must_use]
+    pub fn rate_at(&self, now: Span) -> Rate {
+        let since = Span::ns(now.nanos() - self.round(now).nanos());
+        let last = self.changes.partition_point(|change| change.at <= since).checked_sub(1);
+        last.map_or(self.rate, |last| self.changes[last].rate)
+    }
+
+    /// When its rate changes next after `now`.
+    #[must_use]
+    pub fn next_change(&self, now: Span) -> Option<Span> {
+        let round = self.round(now);
+        let next = self.changes.partition_point(|change| round + change.at <= now);
+        // A round starts with `rate` again.
+        let over = self.changes_period.map(|period| round + period);
+        self.changes.get(next).map(|change| round + change.at).or(over)
+    }
+
+    /// Bits that it can send between two times.
+    #[must_use]
+    pub fn capacity(&self, from: Span, to: Span) -> f64 {
+        let (mut bits, mut now) = (0.0, from);
+        while now < to {
+            let next = self.next_change(now).map_or(to, |next| next.min(to));
+            bits += self.rate_at(now).bits() * Span::ns(next.nanos() - now.nanos()).secs();
+            now = next;
+        }
+        bits
+    }
+}
+
+impl Loss {
+    /// The part of the packets that are lost in the long run.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        match self {
+            Self::Bernoulli(p) => *p,
+            Self::Gilbert(g) if g.good_to_bad == 0.0 => g.loss_good,
+            Self::Gilbert(g) => {
+                let bad = g.good_to_bad / (g.good_to_bad + g.bad_to_good);
+                bad * g.loss_bad + (1.0 - bad) * g.loss_good
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_reads_what_it_writes() {
+        let change = Change::read(&Value::Text("20 s: 10 Mbit/s".into())).unwrap();
+        assert_eq!(change, Change { at: Span::s(20), rate: Rate::mbit_per_s(10) });
+        assert_eq!(Change::read(&change.value()), Some(change));
+        for text in ["20 s", "20: 10 Mbit/s", "20 s: 0 bit/s", "20 s: 101 Gbit/s", "-1 s: 1 Mbit/s"] {
+            assert_eq!(Change::read(&Value::Text(text.into())), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_link_follows_its_changes_and_starts_over() {
+        let change = |at, mbit| Change { at: Span::s(at), rate: Rate::mbit_per_s(mbit) };
+        let mut link = Link {
+            name: "x".to_owned(),
+            from: 0,
+            to: 1,
+            rate: Rate::mbit_per_s(1),
+            changes: vec![change(20, 10), change(30, 5)],
+            changes_period: None,
+            delay: Law::Fixed(Span::ZERO),
+            loss: None,
+            buffer: Limit::Packets(1),
+            aqm: None,
+            overhead: Bytes(0),
+            packet: Bytes(500),
+        };
+        let rates = |link: &Link, times: &[u64]| -> Vec<f64> {
+            times.iter().map(|&t| link.rate_at(Span::s(t)).bits() / 1e6).collect()
+        };
+        assert_eq!(rates(&link, &[0, 19, 20, 29, 30, 99]), [1.0, 1.0, 10.0, 10.0, 5.0, 5.0]);
+        assert_eq!(link.next_change(Span::s(20)), Some(Span::s(30)));
+        assert_eq!(link.next_change(Span::s(30)), None);
+        assert_eq!(link.capacity(Span::s(10), Span::s(40)), 10e6 + 100e6 + 50e6);
+        link.changes_period = Some(Span::s(40));
+        assert_eq!(rates(&link, &[39, 40, 60, 70, 80]), [5.0, 1.0, 10.0, 5.0, 1.0]);
+        assert_eq!(link.next_change(Span::s(35)), Some(Span::s(40)));
+        assert_eq!(link.next_change(Span::s(40)), Some(Span::s(60)));
+        assert_eq!(link.capacity(Span::ZERO, Span::s(80)), 2.0 * (20e6 + 100e6 + 50e6));
+    }
+
+    #[test]
+    fn the_long_run_of_a_chain_weighs_its_states() {
+        // A quarter of the time bad: 0.1/(0.1 + 0.3).
+        let gilbert = Gilbert { good_to_bad: 0.1, bad_to_good: 0.3, loss_good: 0.02, loss_bad: 0.5 };
+        assert!((Loss::Gilbert(gilbert).ratio() - (0.25 * 0.5 + 0.75 * 0.02)).abs() < 1e-12);
+    }
+}
