@@ -16,8 +16,8 @@ use timed::{Lred, Raqm, Rem};
 use crate::model::Unsupported;
 use aqm::aqm::avq::Form as AvqForm;
 use aqm::aqm::rem::Form as RemForm;
-use aqm::aqm::{AnyParams, Port};
 use aqm::unit::{Limit, Span, Time};
+use aqm::{AnyParams, Port};
 
 /// The algorithms that have a law.
 const KNOWN: &str = "droptail, lred, pi, rem, red, ared, avq, raqm, blue";
@@ -343,8 +343,8 @@ impl Rule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use aqm::aqm::{AnyAqm, Backlog, Packet, Uniform, Verdict};
     use aqm::params::Value;
+    use aqm::{AnyAqm, Backlog, Packet, Uniform, Verdict};
     use aqm::{Bytes, Rate};
 
     const PORT: Port = Port {

@@ -6,9 +6,9 @@ use builder::{Builder, delays};
 
 use crate::law::Rule;
 use crate::population::Population;
-use aqm::aqm::{AnyParams, Port};
 use aqm::params::{Kind as ValueKind, Value};
 use aqm::unit::{Bytes, Span, in_base_unit};
+use aqm::{AnyParams, Port};
 use scenario::Law;
 use scenario::model::Scenario;
 use serde_json::{Map, Value as Json, json};

@@ -6,10 +6,10 @@ use aqm::params::Field as _;
 use aqm::unit::{Bytes, Span};
 use netsim::tcp::Profile;
 use scenario::Law;
+use scenario::model::route::Routes;
 use scenario::model::{
     Congestion, Ecn, Extent, Flavour, Kind, Link, Scenario, Short as Passing, Tcp, Traffic, Udp,
 };
-use scenario::model::route::Routes;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Delays that each host draws for itself are taken at so many quantiles of their law, dealt out to the hosts in turn.

@@ -5,7 +5,7 @@ use crate::keys::below;
 use crate::model::{Arrival, Ecn, HEADER, Law, Tcp};
 use crate::reader::Reader;
 use crate::source::tree::Table;
-use aqm::aqm::CLASSES;
+use aqm::CLASSES;
 use aqm::params::{Field, Range, Value};
 use aqm::unit::{Bytes, Frequency, Rate, Span};
 use aqm::{choice, params};
