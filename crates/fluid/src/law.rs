@@ -5,15 +5,17 @@
 
 mod avq;
 mod blue;
+mod input;
 mod red;
 mod timed;
 
 use avq::Avq;
 use blue::Blue;
+pub(crate) use input::{FLOWING, Instant, Tally};
 use red::Red;
 use timed::{Lred, Raqm, Rem};
 
-use crate::model::Unsupported;
+use crate::unsupported::Unsupported;
 use aqm::aqm::avq::Form as AvqForm;
 use aqm::aqm::rem::Form as RemForm;
 use aqm::unit::{Limit, Span, Time};
@@ -22,34 +24,8 @@ use aqm::{AnyParams, Port};
 /// The algorithms that have a law.
 const KNOWN: &str = "droptail, lred, pi, rem, red, ared, avq, raqm, blue";
 
-/// No law has more numbers that move between its timer's instants.
-pub(crate) const FLOWING: usize = 2;
-
 /// No law has more signals.
 pub(crate) const SIGNALS: usize = 6;
-
-/// What is there at one instant.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Instant {
-    /// The queue.
-    pub(crate) q: f64,
-    /// What arrives, packets a second.
-    pub(crate) arriving: f64,
-    /// The law's own numbers that move.
-    pub(crate) own: [f64; FLOWING],
-}
-
-/// What happened since the timer's last instant, packets.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Tally {
-    pub(crate) arrivals: f64,
-    /// Dropped or marked by the algorithm.
-    pub(crate) early: f64,
-    /// The part of it that was only marked.
-    pub(crate) marks: f64,
-    /// Dropped for want of room.
-    pub(crate) overflow: f64,
-}
 
 /// What an algorithm does in the mean.
 #[derive(Clone, Debug)]

@@ -1,7 +1,8 @@
 //! How a scenario becomes classes of flows and a load.
 
-use super::{Class, Load, Unsupported};
+use super::class::{Class, Load};
 use crate::population::Population;
+use crate::unsupported::Unsupported;
 use aqm::params::Field as _;
 use aqm::unit::{Bytes, Span};
 use netsim::tcp::Profile;
