@@ -12,7 +12,7 @@ use crate::unsupported::Unsupported;
 use aqm::params::{Kind as ValueKind, Value};
 use aqm::unit::{Bytes, Span, in_base_unit};
 use aqm::{AnyParams, Port};
-use scenario::Law;
+use scenario::Distribution;
 use scenario::model::Scenario;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
@@ -211,7 +211,9 @@ fn plain(value: &Value, kind: Option<&ValueKind>) -> Json {
     }
 }
 
-/// The least and the greatest value of a law, its mean twice where it has no greatest.
-fn bounds(law: &Law<Span>) -> [f64; 2] {
-    law.greatest().map_or([law.mean(); 2], |greatest| [law.least().secs(), greatest.secs()])
+/// The least and the greatest value of a distribution; its mean twice if it has no greatest value.
+fn bounds(distribution: &Distribution<Span>) -> [f64; 2] {
+    distribution
+        .greatest()
+        .map_or([distribution.mean(); 2], |greatest| [distribution.least().secs(), greatest.secs()])
 }

@@ -11,7 +11,7 @@ use crate::watch::Watch;
 use crate::web::{Client, Site};
 use aqm::unit::{Span, Time};
 use aqm::{Bytes, Uniform};
-use scenario::Law;
+use scenario::Distribution;
 use scenario::Drawn;
 use scenario::model::{Kind, Tcp, Traffic};
 use std::ops::{Add, Sub};
@@ -342,21 +342,23 @@ impl Endpoints {
 }
 
 /// Payload bytes drawn from their law, at least one.
-pub(crate) fn draw_payload(law: &Law<Bytes>, rng: &mut Stream) -> u64 {
+pub(crate) fn draw_payload(law: &Distribution<Bytes>, rng: &mut Stream) -> u64 {
     draw(law, rng).0.max(1)
 }
 
 /// A quantity drawn from its law.
-pub(crate) fn draw<T: Drawn>(law: &Law<T>, rng: &mut Stream) -> T {
+pub(crate) fn draw<T: Drawn>(law: &Distribution<T>, rng: &mut Stream) -> T {
     match *law {
-        Law::Fixed(x) => x,
-        Law::Uniform(low, high) => {
+        Distribution::Fixed(x) => x,
+        Distribution::Uniform(low, high) => {
             let (low, high) = (low.magnitude(), high.magnitude());
             T::of_magnitude(low + (high - low) * rng.uniform())
         }
         // By inversion, with functions that are the same on every machine.
-        Law::Exponential(mean) => T::of_magnitude(-mean.magnitude() * libm::log(1.0 - rng.uniform())),
-        Law::Pareto(mean, shape) => {
+        Distribution::Exponential(mean) => {
+            T::of_magnitude(-mean.magnitude() * libm::log(1.0 - rng.uniform()))
+        }
+        Distribution::Pareto(mean, shape) => {
             let least = mean.magnitude() * (shape - 1.0) / shape;
             T::of_magnitude(least * libm::pow(1.0 - rng.uniform(), -1.0 / shape))
         }

@@ -162,7 +162,7 @@ impl<'a> Routes<'a> {
 mod tests {
     use super::*;
     use aqm::unit::{Bytes, Limit, Rate, Span};
-    use scenario::Law;
+    use scenario::Distribution;
 
     fn link(from: usize, to: usize) -> Link {
         Link {
@@ -172,7 +172,7 @@ mod tests {
             rate: Rate::mbit_per_s(1),
             changes: Vec::new(),
             changes_period: None,
-            delay: Law::Fixed(Span::ZERO),
+            delay: Distribution::Fixed(Span::ZERO),
             loss: None,
             buffer: Limit::Packets(1),
             aqm: None,

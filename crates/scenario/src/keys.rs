@@ -36,8 +36,8 @@ pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
 }
 
-/// Where the name goes when `NAME:KEY=VALUE` at `key` is written as a table; `None` if nothing is written so there.
-pub(crate) fn head(key: &str, text: &str) -> Option<&'static str> {
+/// The key of the name when `NAME:KEY=VALUE` at `key` is written as a table; `None` if `key` does not take this form.
+pub(crate) fn name_key(key: &str, text: &str) -> Option<&'static str> {
     match key {
         "tcp" => {
             let name = text.split(':').next().unwrap_or_default().trim();

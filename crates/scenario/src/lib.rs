@@ -25,7 +25,7 @@ pub mod tables;
 pub use catalogue::catalogue;
 pub use keys::DEEPEST;
 pub use model::estimate::{Estimate, estimate, offered};
-pub use model::{Drawn, Law, Scenario};
+pub use model::{Distribution, Drawn, Scenario};
 pub use schema::schema;
 pub use source::document::{Document, LONGEST};
 pub use source::error::{Origin, Problem, Problems};

@@ -11,7 +11,7 @@ mod traffic;
 use aqm::params::Range;
 use aqm::unit::Span;
 use aqm::{choice, params};
-pub use distribution::{Drawn, Law};
+pub use distribution::{Distribution, Drawn};
 pub use header::{HEADER, UDP_HEADER};
 pub(crate) use link::RATES;
 pub use link::{Change, Gilbert, Link, Loss};

@@ -1,7 +1,7 @@
 //! Reads the tables of a document into parameters: refuses unknown keys, values of the wrong kind or out of range, and
 //! collects the problems.
 
-use crate::keys::{DEEPEST, below, head, is_name};
+use crate::keys::{DEEPEST, below, is_name, name_key};
 use crate::source::document::Document;
 use crate::source::error::{MOST_PROBLEMS, Origin, Problem, instead};
 use crate::source::tree::{Data, Node, Table, spec};
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
         if let Some(table) = node.table() {
             return Some(Cow::Borrowed(table));
         }
-        let written = node.text().and_then(|text| Some((text, head(key, text)?)));
+        let written = node.text().and_then(|text| Some((text, name_key(key, text)?)));
         let table = written.map_or(Ok(None), |(text, head)| spec(text, head, path, &node.origin));
         let table = match table {
             Ok(table) => table,
@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
         };
         if table.is_none() {
             let text =
-                if head(key, "").is_some() { " or text like \"NAME:KEY=VALUE,KEY=VALUE\"" } else { "" };
+                if name_key(key, "").is_some() { " or text like \"NAME:KEY=VALUE,KEY=VALUE\"" } else { "" };
             self.refuse(path, node.shown(), format!("must be a table{text}"));
         }
         table.map(Cow::Owned)

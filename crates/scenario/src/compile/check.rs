@@ -1,7 +1,7 @@
 //! Whether values that are each allowed also fit together, and whether the run can be done at all.
 
 use crate::keys::{BOTTLENECK, below};
-use crate::model::Law;
+use crate::model::Distribution;
 use crate::model::estimate::Estimate;
 use crate::model::{Change, Clock, Congestion, Flavour, Kind, Scenario, Tcp, Udp};
 use crate::reader::Reader;
@@ -169,8 +169,10 @@ fn times(entry: &TrafficEntry, duration: Span, reader: &mut Reader<'_>) {
         }
     }
     let late = match start {
-        Law::Uniform(low, high) => begin + low >= duration || begin + high > duration,
-        Law::Fixed(time) | Law::Exponential(time) | Law::Pareto(time, _) => begin + time >= duration,
+        Distribution::Uniform(low, high) => begin + low >= duration || begin + high > duration,
+        Distribution::Fixed(time) | Distribution::Exponential(time) | Distribution::Pareto(time, _) => {
+            begin + time >= duration
+        }
     };
     if late && reader.fine(&[&start_path, "duration"]) {
         let message = format!("must be before the end of the run, duration = {}", shown(&duration));

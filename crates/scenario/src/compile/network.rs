@@ -2,7 +2,7 @@
 
 use super::traffic::kind;
 use crate::keys::{ALGORITHMS, BOTTLENECK, below};
-use crate::model::Law;
+use crate::model::Distribution;
 use crate::model::{Change, Clock, General, Link, Loss, Scenario, Traffic};
 use crate::reader::Reader;
 use crate::source::error::instead;
@@ -23,7 +23,7 @@ const GROUPS: [(&str, &str); 2] = [("senders", "sender"), ("receivers", "receive
 struct Cable<'a> {
     name: String,
     ends: [&'a str; 2],
-    delay: Law<Span>,
+    delay: Distribution<Span>,
     overhead: Bytes,
     rates: [Rate; 2],
     /// What happens to the first of the rates, over and over.
@@ -109,7 +109,7 @@ impl Network {
         });
         for i in 0..hosts {
             let [sender, receiver] = GROUPS.map(|(_, host)| format!("{host}{}", i + 1));
-            let access = |name: &String, ends, delays: &[Law<Span>]| Cable {
+            let access = |name: &String, ends, delays: &[Distribution<Span>]| Cable {
                 name: name.clone(),
                 ends,
                 delay: delays[i % delays.len()],
@@ -163,8 +163,8 @@ impl Network {
     }
 }
 
-/// The least common multiple: so many turns until two lists that are dealt out in turn meet again as at first.
-const fn turns(a: usize, b: usize) -> usize {
+/// After so many pairs, two lists of these lengths that are dealt out in turn start over together.
+const fn least_common_multiple(a: usize, b: usize) -> usize {
     let (mut divisor, mut rest) = (a, b);
     while rest > 0 {
         (divisor, rest) = (rest, divisor % rest);
@@ -183,7 +183,7 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
         if let Some(hosts) = dumbbell.hosts {
             return hosts as usize;
         }
-        let hosts = turns(a, b);
+        let hosts = least_common_multiple(a, b);
         if hosts > MOST_HOSTS {
             let message = format!(
                 "{a} values of sender_delay and {b} of receiver_delay need {hosts} hosts on each side \
@@ -373,7 +373,7 @@ fn pairs(
 ) {
     // An arrival process deals its flows out to all pairs.
     let flows = if entry.table.kind == KindName::Short { usize::MAX } else { entry.table.count as usize };
-    let turns = turns(from.len(), to.len());
+    let turns = least_common_multiple(from.len(), to.len());
     if entry.table.kind == KindName::Short && turns > MOST_HOSTS {
         let message = format!(
             "{} nodes in from and {} in to make {turns} pairs, at most {MOST_HOSTS}: let one number divide the other",

@@ -1,6 +1,6 @@
 //! What the flows of a `[[traffic]]` do, from the keys of its kind.
 
-use crate::model::{Extent, Kind, Law, Short, Udp, Web};
+use crate::model::{Distribution, Extent, Kind, Short, Udp, Web};
 use crate::tables::traffic::{KindName, TrafficEntry, VIDEO_FRAMES, WEB_OBJECT, packet_size};
 use aqm::unit::{Frequency, Span};
 
@@ -20,7 +20,7 @@ pub(crate) fn kind(entry: &TrafficEntry) -> Kind {
         // Without a size it is the stop that ends it, as it ends a greedy flow.
         KindName::Transfer => table.size.map_or_else(|| Kind::Ftp(tcp()), |size| Kind::Transfer(tcp(), size)),
         KindName::Short => {
-            let poisson = Law::Exponential(period(table.arrival_rate.unwrap_or(Frequency(1.0))));
+            let poisson = Distribution::Exponential(period(table.arrival_rate.unwrap_or(Frequency(1.0))));
             Kind::Short(
                 tcp(),
                 Short {

@@ -1,7 +1,7 @@
 //! How much work a run will be, roughly, told before it is tried.
 
 use super::Scenario;
-use super::distribution::Law;
+use super::distribution::Distribution;
 use super::link::Link;
 use super::route::Routes;
 use super::tcp::Tcp;
@@ -103,7 +103,7 @@ fn together(kind: &Kind) -> f64 {
 }
 
 /// The segments that carry `size` bytes.
-fn segments(traffic: &Traffic, size: &Law<Bytes>) -> f64 {
+fn segments(traffic: &Traffic, size: &Distribution<Bytes>) -> f64 {
     let payload = traffic.packet_size.0 - traffic.header().min(traffic.packet_size.0 - 1);
     (size.mean() / payload as f64).ceil()
 }

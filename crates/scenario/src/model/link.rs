@@ -1,6 +1,6 @@
 //! A link between two nodes: its rate and how that changes, its delay, its buffer, and the packets that it loses at random.
 
-use super::distribution::Law;
+use super::distribution::Distribution;
 use aqm::aqm::AnyParams;
 use aqm::params;
 use aqm::params::{Field, Kind, Range, Value};
@@ -23,7 +23,7 @@ pub struct Link {
     /// After how long the changes start over.
     pub changes_period: Option<Span>,
     /// How long a bit travels, one way; drawn for each run, the same both ways.
-    pub delay: Law<Span>,
+    pub delay: Distribution<Span>,
     /// What it loses by chance, in front of the buffer.
     pub loss: Option<Loss>,
     /// The buffer in front of it.
@@ -181,7 +181,7 @@ mod tests {
             rate: Rate::mbit_per_s(1),
             changes: vec![change(20, 10), change(30, 5)],
             changes_period: None,
-            delay: Law::Fixed(Span::ZERO),
+            delay: Distribution::Fixed(Span::ZERO),
             loss: None,
             buffer: Limit::Packets(1),
             aqm: None,

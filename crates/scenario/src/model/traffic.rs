@@ -1,6 +1,6 @@
 //! Traffic: the flows of an entry, the applications on them, and the datagrams of sources.
 
-use super::distribution::Law;
+use super::distribution::Distribution;
 use super::header::UDP_HEADER;
 use super::tcp::Tcp;
 use aqm::choice;
@@ -25,7 +25,7 @@ pub struct Traffic {
     /// From when on it is active; starts count from here.
     pub begin: Span,
     /// When each flow starts, after `begin`.
-    pub start: Law<Span>,
+    pub start: Distribution<Span>,
     /// When the application stops producing; unacknowledged data is still delivered.
     pub stop: Option<Span>,
     /// What the flows do.
@@ -38,7 +38,7 @@ pub enum Kind {
     /// TCP with always something to send.
     Ftp(Tcp),
     /// TCP with so many payload bytes to send.
-    Transfer(Tcp, Law<Bytes>),
+    Transfer(Tcp, Distribution<Bytes>),
     /// TCP flows that come and go.
     Short(Tcp, Short),
     /// People who read pages.
@@ -51,7 +51,7 @@ pub enum Kind {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Short {
     /// From one arrival to the next.
-    pub interarrival: Law<Span>,
+    pub interarrival: Distribution<Span>,
     /// What each has to send.
     pub extent: Extent,
 }
@@ -60,9 +60,9 @@ pub struct Short {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Extent {
     /// As much as it can until its application stops, so long after its start.
-    Lifetime(Law<Span>),
+    Lifetime(Distribution<Span>),
     /// So many payload bytes.
-    Size(Law<Bytes>),
+    Size(Distribution<Bytes>),
 }
 
 /// A client that fetches `objects` objects over `connections` connections opened for it, then closes them and thinks.
@@ -73,11 +73,11 @@ pub struct Web {
     /// Objects of a session.
     pub objects: u32,
     /// Payload of an object.
-    pub size: Law<Bytes>,
+    pub size: Distribution<Bytes>,
     /// Size of a request on the wire, headers included.
     pub request: Bytes,
     /// From the last byte of a session to the start of the next.
-    pub think: Law<Span>,
+    pub think: Distribution<Span>,
 }
 
 /// How a source of datagrams times and sizes them.
@@ -90,9 +90,9 @@ pub enum Udp {
         /// While on, on the wire.
         rate: Rate,
         /// How long it is on.
-        on: Law<Span>,
+        on: Distribution<Span>,
         /// How long it is off.
-        off: Law<Span>,
+        off: Distribution<Span>,
     },
     /// With exponential gaps, at this mean rate on the wire.
     Poisson(Rate),

@@ -1,6 +1,6 @@
 //! A scenario file as it was written, and the changes that a command line makes to it.
 
-use crate::keys::{ALGORITHMS, DEEPEST, LISTS, head};
+use crate::keys::{ALGORITHMS, DEEPEST, LISTS, name_key};
 use crate::source::error::{Origin, Problem, Problems, instead};
 use crate::source::file::{self, Unread};
 use crate::source::target::kept;
@@ -266,7 +266,7 @@ fn descend(table: &mut Table, path: &str, keys: &[&str], node: Node) -> Result<(
     }
     let child = table.get_mut(key).expect("just made if it was not there");
     if let Some(text) = child.text()
-        && let Some(head) = head(key, text)
+        && let Some(head) = name_key(key, text)
         && let Some(expanded) = spec(text, head, &at, &child.origin)?
     {
         child.data = Data::Table(expanded);
@@ -283,7 +283,7 @@ fn descend(table: &mut Table, path: &str, keys: &[&str], node: Node) -> Result<(
 /// Takes other names of the parameter `key` out of an algorithm's table: what is set last counts.
 fn forget_synonyms(table: &mut Table, path: &str, key: &str) {
     let last = path.rsplit('.').next().unwrap_or_default();
-    let Some(algorithm) = table.text("name").filter(|_| head(last, "") == Some("name")) else { return };
+    let Some(algorithm) = table.text("name").filter(|_| name_key(last, "") == Some("name")) else { return };
     let specs = AnyParams::of(algorithm).map_or(&[][..], |params| params.specs());
     if let Some(spec) = specs.iter().find(|spec| spec.name == key || spec.aliases.contains(&key)) {
         for name in std::iter::once(&spec.name).chain(spec.aliases).filter(|name| **name != key) {

@@ -1,7 +1,7 @@
 //! `[dumbbell]` and `[[link]]`: rates, delays, buffers, algorithms and losses.
 
 use crate::keys::{ALGORITHMS, LOSSES, below, is_name};
-use crate::model::{Change, Gilbert, Law, Loss, RATES};
+use crate::model::{Change, Distribution, Gilbert, Loss, RATES};
 use crate::reader::Reader;
 use crate::source::tree::{Data, Node, Table};
 use aqm::aqm::AnyParams;
@@ -30,7 +30,7 @@ params! {
         rate: Rate = Rate::mbit_per_s(10), "bit/s", RATES;
         /// The bottleneck's one-way delay; like every delay of a link a time, or a law from which one is drawn for each
         /// run: `uniform(5 ms, 20 ms)`.
-        delay: Law<Span> = Law::Fixed(Span::us(2500)), "s", DELAYS;
+        delay: Distribution<Span> = Distribution::Fixed(Span::us(2500)), "s", DELAYS;
         /// The bottleneck's buffer.
         buffer: Limit = Limit::Packets(200), "packets or bytes", BUFFERS;
         /// Which packets the bottleneck's buffer lets in, both ways, if it is of bytes: those that fit as a whole, or those
@@ -59,9 +59,9 @@ params! {
         /// The buffer of every other link.
         access_buffer: Limit = Limit::Packets(5000), "packets or bytes", BUFFERS;
         /// One-way delays of the senders' links, dealt out to the hosts in turn; from a law each host draws its own.
-        sender_delay: Vec<Law<Span>> = vec![Law::Fixed(Span::us(2500))], "s", DELAYS;
+        sender_delay: Vec<Distribution<Span>> = vec![Distribution::Fixed(Span::us(2500))], "s", DELAYS;
         /// One-way delays of the receivers' links, likewise.
-        receiver_delay: Vec<Law<Span>> = vec![Law::Fixed(Span::ms(10))], "s", DELAYS;
+        receiver_delay: Vec<Distribution<Span>> = vec![Distribution::Fixed(Span::ms(10))], "s", DELAYS;
     }
 }
 
@@ -77,7 +77,7 @@ params! {
         /// How fast it sends.
         rate: Rate = Rate::mbit_per_s(100), "bit/s", RATES;
         /// How long a bit travels, one way: a time, or a law from which one is drawn for each run.
-        delay: Law<Span> = Law::Fixed(Span::us(2500)), "s", DELAYS;
+        delay: Distribution<Span> = Distribution::Fixed(Span::us(2500)), "s", DELAYS;
         /// Which packets its buffers let in, if they are of bytes, as `dumbbell.buffer_admission`.
         buffer_admission: Option<Admission> = None, "";
         /// Bytes that it adds to every packet, both ways, as `dumbbell.overhead`: 14 or 38 for Ethernet.

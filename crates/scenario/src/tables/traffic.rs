@@ -2,7 +2,7 @@
 
 use super::trace;
 use crate::keys::below;
-use crate::model::{Arrival, Ecn, HEADER, Law, Tcp};
+use crate::model::{Arrival, Distribution, Ecn, HEADER, Tcp};
 use crate::reader::Reader;
 use crate::source::tree::Table;
 use aqm::CLASSES;
@@ -58,7 +58,7 @@ params! {
         class: u32 = 1, "", Range::new(1.0, CLASSES as f64);
         /// When each flow starts: a time, or `uniform(0 s, 1 s)`, or `exponential(1 s)` with this mean; counted from
         /// the start of `active` if that is given.
-        start: Law<Span> = Law::Fixed(Span::ZERO), "s", Range::new(0.0, 1e7);
+        start: Distribution<Span> = Distribution::Fixed(Span::ZERO), "s", Range::new(0.0, 1e7);
         /// When the application stops producing; auto never does. Unacknowledged data is still delivered.
         stop: Option<Span> = None, "s", Range::new(0.0, 1e7);
         /// From when to when it is active, like `["50 s", "150 s"]`: says start and stop in one.
@@ -66,13 +66,13 @@ params! {
         /// Payload of a `transfer`, of each `short` flow or of each `web` object: a size, `uniform(1 kB, 9 kB)`,
         /// `exponential(10 kB)` or `pareto(10 kB, 1.3)` (mean, shape). A transfer without it lasts until `stop`; of
         /// `web`, auto is pareto(10 kB, 1.3).
-        size: Option<Law<Bytes>> = None, "bytes", Range::new(1.0, 1e15);
+        size: Option<Distribution<Bytes>> = None, "bytes", Range::new(1.0, 1e15);
         /// How long the application of each `short` flow produces.
-        lifetime: Option<Law<Span>> = None, "s", Range::above(0.0, 1e7);
+        lifetime: Option<Distribution<Span>> = None, "s", Range::above(0.0, 1e7);
         /// How many `short` flows arrive a second, as a Poisson process.
         arrival_rate: Option<Frequency> = None, "/s", Range::above(0.0, 1e6);
         /// The time between arrivals of `short` flows, in place of `arrival_rate`: `pareto(10 ms, 1.5)`.
-        interarrival: Option<Law<Span>> = None, "s", Range::above(0.0, 1e7);
+        interarrival: Option<Distribution<Span>> = None, "s", Range::above(0.0, 1e7);
         /// Connections that a `web` client opens for a session.
         connections: u32 = 1, "connections", Range::new(1.0, 1000.0);
         /// Objects that a `web` client fetches in a session.
@@ -80,16 +80,16 @@ params! {
         /// Size of a `web` request on the wire, headers included.
         request: Bytes = Bytes(300), "bytes", Range::new(HEADER as f64 + 1.0, 65535.0);
         /// How long a `web` client thinks between sessions.
-        think: Law<Span> = Law::Exponential(Span::s(50)), "s", Range::new(0.0, 1e7);
+        think: Distribution<Span> = Distribution::Exponential(Span::s(50)), "s", Range::new(0.0, 1e7);
         /// The ECN codepoint of its datagrams: Not-ECT, ECT(0) or ECT(1); a queue may mark the latter two instead of
         /// dropping them. The sources do not answer to marks. TCP has an `ecn` of its own.
         ecn: Ecn = Ecn::None, "";
         /// Rate on the wire: of `cbr`; of `on-off` while on; the mean of `poisson` and `fgn`.
         rate: Rate = Rate::mbit_per_s(1), "bit/s", Range::new(1.0, 1e11);
         /// How long an `on-off` flow sends: rounded to whole packets, at least one.
-        on: Law<Span> = Law::Exponential(Span::ms(500)), "s", Range::above(0.0, 1e7);
+        on: Distribution<Span> = Distribution::Exponential(Span::ms(500)), "s", Range::above(0.0, 1e7);
         /// How long an `on-off` flow is silent; it starts silent.
-        off: Law<Span> = Law::Exponential(Span::ms(500)), "s", Range::new(0.0, 1e7);
+        off: Distribution<Span> = Distribution::Exponential(Span::ms(500)), "s", Range::new(0.0, 1e7);
         /// The Hurst parameter of `fgn`: 0.5 is white noise, towards 1 the rate persists longer.
         hurst: f64 = 0.8, "", Range::new(0.01, 0.99);
         /// Standard deviation of the rate of `fgn` in one `step`, as a fraction of `rate`. Negative rates count as 0,
@@ -119,7 +119,7 @@ const VOICE_FRAMES: Frequency = Frequency(50.0);
 pub(crate) const VIDEO_FRAMES: Frequency = Frequency(30.0);
 
 /// RED+Tail's files: at least 2.3 kB, 10 kB in the mean.
-pub(crate) const WEB_OBJECT: Law<Bytes> = Law::Pareto(Bytes(10_000), 1.3);
+pub(crate) const WEB_OBJECT: Distribution<Bytes> = Distribution::Pareto(Bytes(10_000), 1.3);
 
 /// The keys of a traffic entry that only some kinds have, and which.
 pub(crate) const BELONGS: [(&str, &[KindName]); 22] = {
