@@ -48,13 +48,11 @@ macro_rules! aqms {
 
             /// The algorithm's documentation: the head of its source file.
             #[must_use]
-            pub fn doc(&self) -> String {
-                let source = match self {
-                    $(Self::$type(_) => include_str!(concat!("aqm/", stringify!($module), ".rs")),)*
-                    $(Self::$type_n(_) => include_str!(concat!("aqm/", stringify!($module_n), ".rs")),)*
-                };
-                let head = source.lines().map_while(|line| line.strip_prefix("//!"));
-                head.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
+            pub const fn doc(&self) -> &'static str {
+                match self {
+                    $(Self::$type(_) => head!(concat!("aqm/", stringify!($module), ".rs")),)*
+                    $(Self::$type_n(_) => head!(concat!("aqm/", stringify!($module_n), ".rs")),)*
+                }
             }
 
             /// The declarations of its parameters.

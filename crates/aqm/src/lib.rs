@@ -7,6 +7,8 @@
 //! (either kind), [`mod@queue`] on [`mod@ring`]. An algorithm that contains any other, as `fq` does, also imports the list.
 
 #[macro_use]
+mod head;
+#[macro_use]
 mod dispatch;
 mod any;
 pub mod aqm;
