@@ -28,4 +28,4 @@ pub use model::estimate::{Estimate, estimate, offered};
 pub use model::{Distribution, Drawn, Scenario};
 pub use schema::schema;
 pub use source::document::{Document, LONGEST};
-pub use source::error::{Origin, Problem, Problems};
+pub use source::error::{Origin, Problem, ProblemKind, Problems};

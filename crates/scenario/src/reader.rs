@@ -3,7 +3,7 @@
 
 use crate::keys::{DEEPEST, below, is_name, name_key};
 use crate::source::document::Document;
-use crate::source::error::{MOST_PROBLEMS, Origin, Problem, instead};
+use crate::source::error::{MOST_PROBLEMS, Problem, instead};
 use crate::source::tree::{Data, Node, Table, spec};
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, ParamError, Params, Spec, Value};
@@ -25,17 +25,13 @@ impl<'a> Reader<'a> {
     pub(crate) fn refuse(&mut self, path: &str, found: Option<String>, message: impl Into<String>) {
         // Looking for the origin is not free; many more problems than are listed must not take forever.
         if self.problems.len() < MOST_PROBLEMS {
-            self.note(self.document.origin(path), path.to_owned(), found, message.into());
+            self.note(Problem::of_value(self.document.origin(path), path, found, message.into()));
         } else {
             self.unlisted += 1;
         }
     }
 
-    pub(crate) fn note(&mut self, origin: Origin, path: String, found: Option<String>, message: String) {
-        self.note_whole(Problem { origin, path, found, message });
-    }
-
-    fn note_whole(&mut self, problem: Problem) {
+    pub(crate) fn note(&mut self, problem: Problem) {
         if self.problems.len() < MOST_PROBLEMS {
             self.problems.push(problem);
         } else {
@@ -64,7 +60,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn table<'n>(&mut self, node: &'n Node, path: &str) -> Option<Cow<'n, Table>> {
         // An algorithm inside another is named in a text inside a text.
         if path.split('.').count() > DEEPEST {
-            self.note_whole(Problem::too_deep(node.origin.clone(), path));
+            self.note(Problem::too_deep(node.origin.clone(), path));
             return None;
         }
         let key = path.rsplit('.').next().unwrap_or_default();
@@ -76,7 +72,7 @@ impl<'a> Reader<'a> {
         let table = match table {
             Ok(table) => table,
             Err(problem) => {
-                self.note_whole(problem);
+                self.note(problem);
                 return None;
             }
         };
@@ -120,7 +116,7 @@ impl<'a> Reader<'a> {
                 let aliases = specs.iter().flat_map(|spec| spec.aliases.iter().copied());
                 let path = if is_name(key) { at } else { below(path, &format!("{key:?}")) };
                 let message = format!("unknown key; {}", nearest(key, known, aliases));
-                self.note(node.origin.clone(), path, None, message);
+                self.note(Problem::of_path(node.origin.clone(), &path, message));
                 continue;
             };
             if let Some((_, earlier)) = seen.iter().find(|(name, _)| *name == spec.name) {

@@ -85,12 +85,7 @@ impl Document {
         bounded("aqm", &origin)?;
         let Some(table) = spec(text, "name", "aqm", &origin)? else {
             let message = "must be NAME or NAME:KEY=VALUE,KEY=VALUE".to_owned();
-            return Err(Problem {
-                origin,
-                path: "aqm".to_owned(),
-                found: Some(format!("{text:?}")),
-                message,
-            });
+            return Err(Problem::of_value(origin, "aqm", Some(format!("{text:?}")), message));
         };
         let node = |old: Option<&Node>| Node::new(origin.clone(), Data::Table(kept(old, table.clone())));
         if !self.is_graph() {
@@ -109,7 +104,7 @@ impl Document {
             }
         }
         let message = "no link has an aqm to replace; give one an `aqm` in the file".to_owned();
-        if replaced { Ok(()) } else { Err(Problem { origin, path: "link".to_owned(), found: None, message }) }
+        if replaced { Ok(()) } else { Err(Problem::of_value(origin, "link", None, message)) }
     }
 
     /// Whether the network is all `[[link]]`s, whose algorithms a change of `aqm` means.
@@ -132,12 +127,7 @@ impl Document {
     }
 
     fn put(&mut self, path: &str, node: Node) -> Result<(), Problem> {
-        let problem = |path: &str, message: String| Problem {
-            origin: node.origin.clone(),
-            path: path.to_owned(),
-            found: None,
-            message,
-        };
+        let problem = |path: &str, message: String| Problem::of_path(node.origin.clone(), path, message);
         let keys: Vec<&str> = path.split('.').collect();
         if keys.iter().any(|key| key.is_empty()) {
             return Err(problem(
@@ -237,7 +227,7 @@ fn bounded(path: &str, origin: &Origin) -> Result<(), Problem> {
     if written.len() as u64 <= LONGEST {
         return Ok(());
     }
-    Err(Problem { origin: origin.clone(), path: path.to_owned(), found: None, message: too_long() })
+    Err(Problem::of_value(origin.clone(), path, None, too_long()))
 }
 
 fn too_long() -> String {
@@ -275,7 +265,7 @@ fn descend(table: &mut Table, path: &str, keys: &[&str], node: Node) -> Result<(
         Data::Table(inner) => descend(inner, &at, rest, node),
         _ => {
             let message = format!("not a table, it has no key {:?}", rest[0]);
-            Err(Problem { origin: node.origin, path: at, found: child.shown(), message })
+            Err(Problem { found: child.shown(), ..Problem::of_path(node.origin, &at, message) })
         }
     }
 }

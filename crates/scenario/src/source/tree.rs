@@ -1,7 +1,7 @@
 //! The raw tree of a scenario: keys, values, and where each was written.
 
 use crate::keys::{DEEPEST, below, is_name};
-use crate::source::error::{MOST_PROBLEMS, Origin, Problem, Problems};
+use crate::source::error::{MOST_PROBLEMS, Origin, Problem, ProblemKind, Problems};
 use aqm::params::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -204,7 +204,7 @@ impl Table {
                 return Problem::too_deep(origin, "");
             }
             let message = format!("not TOML: {}", error.message().replace('\n', ", "));
-            Problem { origin, path: String::new(), found: None, message }
+            Problem { kind: ProblemKind::File, origin, path: String::new(), found: None, message }
         };
         // One slip makes the parser stumble several times over the same line.
         let mut problems = Problems::sorted(errors.into_iter().map(problem).collect()).0;

@@ -68,11 +68,10 @@ pub(crate) fn read<'n>(node: &'n Node, reader: &mut Reader<'_>) -> (Sweep, Vec<(
     for (path, node) in &varied {
         let at = below("sweep.vary", path);
         if path.split('.').count() > DEEPEST {
-            let problem = Problem::too_deep(node.origin.clone(), &at);
-            reader.note(problem.origin, problem.path, None, problem.message);
+            reader.note(Problem::too_deep(node.origin.clone(), &at));
         } else if !may_vary(node) {
             let message = "must be text like \"20,40..160\", a number, or a list of values";
-            reader.note(node.origin.clone(), at, node.shown(), message.to_owned());
+            reader.note(Problem::of_value(node.origin.clone(), &at, node.shown(), message.to_owned()));
         }
     }
     (sweep, varied)
