@@ -11,7 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from aqmlab.papers import Curve, Evidence, Figure, Judgement, Outcome, Verdict
-from aqmlab.papers.describe import library, verdict
+from aqmlab.papers.describe import library
+from aqmlab.papers.describe.verdict import verdict
 from aqmlab.papers.judge.findings import Ruling, assess, rule
 from aqmlab.papers.run.sweep import Effort, run
 

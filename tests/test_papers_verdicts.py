@@ -9,7 +9,7 @@ from hypothesis import strategies as some
 from scipy import stats
 
 from aqmlab.papers import Check, Outcome, Verdict
-from aqmlab.papers.describe import verdict
+from aqmlab.papers.describe.verdict import verdict
 from aqmlab.papers.show.texts import undecided
 
 NUMBER = some.floats(-1e6, 1e6)

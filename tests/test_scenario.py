@@ -1,5 +1,6 @@
 """The Python face of a scenario."""
 
+import pickle
 from typing import Any
 
 import pytest
@@ -100,9 +101,28 @@ def test_problems_name_file_line_key_and_what_is_allowed() -> None:
     assert "problems" in repr(broken)
 
 
+def test_a_program_can_tell_problems_apart() -> None:
+    broken = Scenario.parse(SMALL.replace("count = 10", "count = -10\ncuont = 1"), "some.toml")
+    with pytest.raises(ScenarioError) as caught:
+        broken.check()
+    error = pickle.loads(pickle.dumps(caught.value))  # as a process that runs it sends it back
+    assert (error.kind, error.path, error.file, error.line) == ("value", "traffic.long.count", "some.toml", 17)
+    assert [(one["kind"], one["line"]) for one in error.problems] == [("value", 17), ("path", 18)]
+    assert str(error).splitlines()[1] == f"some.toml:18: {error.problems[1]['text']}"
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.parse("a = ", "some.toml")
+    assert (caught.value.kind, caught.value.line) == ("file", 1)
+    for path, kind in {"aqm.q00": "path", "traffic.lng.count": "path", "aqm.q0": "value"}.items():
+        with pytest.raises(ScenarioError) as caught:
+            Scenario.parse(SMALL, "some.toml").with_({path: -1}).check()
+        assert (caught.value.kind, caught.value.file) == (kind, None)
+    assert ScenarioError("raised by Python").problems == ()
+
+
 def test_a_missing_file_is_a_problem_of_the_scenario() -> None:
-    with pytest.raises(ScenarioError, match="nowhere"):
+    with pytest.raises(ScenarioError, match="nowhere") as caught:
         Scenario.load("nowhere.toml")
+    assert (caught.value.kind, caught.value.file, caught.value.line) == ("file", "nowhere.toml", None)
 
 
 @pytest.mark.parametrize("name", sorted(shipped()))

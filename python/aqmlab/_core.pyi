@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from os import PathLike
-from typing import Protocol, Self, final
+from typing import Literal, Protocol, Self, TypedDict, final
 
 from aqmlab.scenario import Settings, Value
 
@@ -12,7 +12,20 @@ fluid_version: str
 deepest: int
 longest: int
 
-class ScenarioError(ValueError): ...
+class Problem(TypedDict):
+    kind: Literal["file", "path", "value", "unlisted"]
+    path: str
+    file: str | None
+    line: int | None
+    text: str
+
+class ScenarioError(ValueError):
+    problems: tuple[Problem, ...]
+    """All problems, in the order of the file; the attributes below are those of the first."""
+    kind: Literal["file", "path", "value", "unlisted"] | None
+    path: str | None
+    file: str | None
+    line: int | None
 
 class ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...

@@ -1,354 +1,156 @@
-//! What any one algorithm is: enums with a variant for each of the list in [`mod@crate::aqm`], and what is done to all.
+//! Any one algorithm, whether it works on one queue or keeps several, and an algorithm as the parameter of another.
 
-use crate::aqm::AnyParams;
+use crate::aqm::{AnyAqm, AnyParams, AnySeveral};
+use crate::contract::{Backlog, Packet, Port, Uniform, Verdict};
+use crate::discipline::Lane;
 use crate::params::{Field, Kind, Range, Value};
+use crate::unit::{Span, Time};
 
-/// Declares the algorithms: the module, the key (both the same name) and the type of each, in one line.
-macro_rules! aqms {
-    (
-        one queue { $($module:ident::$type:ident,)* }
-        several queues { $($module_n:ident::$type_n:ident,)* }
-        variants { $($variant:ident = $of:literal with $preset:literal,)* }
-    ) => {
-        $(pub mod $module;)*
-        $(pub mod $module_n;)*
+/// Any one algorithm. A link has one, so that its size does not matter.
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)]
+pub enum AnyDiscipline {
+    /// On one queue: its only lane is number 0.
+    One(AnyAqm),
+    /// On several.
+    Several(AnySeveral),
+}
 
-        /// The keys of all algorithms, in the order of the list.
-        pub const NAMES: &[&str] = &[$(stringify!($module),)* $(stringify!($module_n),)*];
+impl AnyParams {
+    /// The algorithm at its start, on this port.
+    #[must_use]
+    pub fn build(&self, port: &Port) -> AnyDiscipline {
+        let several = || AnyDiscipline::Several(self.on_several_queues(port).expect("it has several queues"));
+        self.on_one_queue(port).map_or_else(several, AnyDiscipline::One)
+    }
+}
 
-        /// Other names under which an algorithm is known with certain parameters: the name, the algorithm's key, and
-        /// its preset.
-        pub const VARIANTS: &[(&str, &str, &str)] = &[$((stringify!($variant), $of, $preset)),*];
-
-        /// The parameters of any one algorithm.
-        #[derive(Clone, PartialEq, Debug)]
-        #[allow(missing_docs)]
-        pub enum AnyParams {
-            $($type(<$module::$type as Aqm>::Params),)*
-            $($type_n(<$module_n::$type_n as Discipline>::Params),)*
+// Inlined: where there is one queue, as mostly, there is one `match` over the algorithms a call, and for some calls none.
+#[allow(clippy::too_many_arguments)]
+impl AnyDiscipline {
+    /// See [`Discipline::lanes`].
+    #[must_use]
+    pub fn lanes(&self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Several(several) => several.lanes(),
         }
+    }
 
-        impl AnyParams {
-            /// The defaults of the algorithm called `name`, or the parameters of the variant.
-            #[must_use]
-            pub fn of(name: &str) -> Option<Self> {
-                match name {
-                    $(stringify!($module) => Some(Self::$type(Default::default())),)*
-                    $(stringify!($module_n) => Some(Self::$type_n(Default::default())),)*
-                    $(stringify!($variant) => Self::of($of)?.preset($preset),)*
-                    _ => None,
-                }
-            }
+    /// See [`Discipline::on_enqueue`].
+    #[inline(always)]
+    pub(crate) fn on_enqueue<R: Uniform>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        buffer: &Backlog,
+        lanes: &[Lane],
+        rng: &mut R,
+    ) -> (usize, Verdict) {
+        match self {
+            Self::One(aqm) => (0, aqm.on_enqueue(now, packet, buffer, rng)),
+            Self::Several(several) => several.on_enqueue(now, packet, buffer, lanes, rng),
+        }
+    }
 
-            /// The algorithm's key.
-            #[must_use]
-            pub const fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$type(_) => stringify!($module),)*
-                    $(Self::$type_n(_) => stringify!($module_n),)*
-                }
-            }
+    /// See [`Discipline::make_room`].
+    pub(crate) fn make_room<R: Uniform>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        buffer: &Backlog,
+        lanes: &[Lane],
+        rng: &mut R,
+    ) -> Option<(usize, u32)> {
+        match self {
+            Self::One(aqm) => aqm.make_room(now, packet, buffer, rng).map(|place| (0, place)),
+            Self::Several(several) => several.make_room(now, packet, buffer, lanes, rng),
+        }
+    }
 
-            /// The algorithm's documentation: the head of its source file.
-            #[must_use]
-            pub fn doc(&self) -> String {
-                let source = match self {
-                    $(Self::$type(_) => include_str!(concat!("aqm/", stringify!($module), ".rs")),)*
-                    $(Self::$type_n(_) => include_str!(concat!("aqm/", stringify!($module_n), ".rs")),)*
-                };
-                let head = source.lines().map_while(|line| line.strip_prefix("//!"));
-                head.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
-            }
+    /// See [`Discipline::evict`].
+    #[inline(always)]
+    pub(crate) fn evict(&mut self, now: Time, lanes: &[Lane]) -> Option<(usize, u32)> {
+        match self {
+            Self::One(_) => None,
+            Self::Several(several) => several.evict(now, lanes),
+        }
+    }
 
-            /// The declarations of its parameters.
-            #[must_use]
-            pub fn specs(&self) -> &'static [Spec] {
-                match self {
-                    $(Self::$type(_) => <$module::$type as Aqm>::Params::specs(),)*
-                    $(Self::$type_n(_) => <$module_n::$type_n as Discipline>::Params::specs(),)*
-                }
-            }
+    /// See [`Discipline::serve`].
+    #[inline(always)]
+    pub(crate) fn serve(&mut self, now: Time, lanes: &[Lane]) -> usize {
+        match self {
+            Self::One(_) => 0,
+            Self::Several(several) => several.serve(now, lanes),
+        }
+    }
 
-            /// The names and descriptions of its presets.
-            #[must_use]
-            pub const fn presets(&self) -> &'static [(&'static str, &'static str)] {
-                match self {
-                    $(Self::$type(_) => <$module::$type as Aqm>::PRESETS,)*
-                    $(Self::$type_n(_) => <$module_n::$type_n as Discipline>::PRESETS,)*
-                }
-            }
-
-            /// The same algorithm with the parameters of a preset.
-            #[must_use]
-            pub fn preset(&self, preset: &str) -> Option<Self> {
-                match self {
-                    $(Self::$type(_) => <$module::$type as Aqm>::preset(preset).map(Self::$type),)*
-                    $(Self::$type_n(_) => <$module_n::$type_n as Discipline>::preset(preset).map(Self::$type_n),)*
-                }
-            }
-
-            /// Sets one parameter; see [`Params::set`].
-            ///
-            /// # Errors
-            /// If there is no such parameter, or `value` is not allowed for it.
-            pub fn set(&mut self, name: &str, value: &Value) -> Result<(), ParamError> {
-                match self {
-                    $(Self::$type(params) => params.set(name, value),)*
-                    $(Self::$type_n(params) => params.set(name, value),)*
-                }
-            }
-
-            /// Every parameter with its value.
-            #[must_use]
-            pub fn values(&self) -> Vec<(&'static str, Value)> {
-                match self {
-                    $(Self::$type(params) => params.values(),)*
-                    $(Self::$type_n(params) => params.values(),)*
-                }
-            }
-
-            /// Whether the parameters fit together; see [`Aqm::check`].
-            ///
-            /// # Errors
-            /// Names the parameter that does not fit, and why.
-            pub fn check(&self) -> Result<(), ParamError> {
-                match self {
-                    $(Self::$type(params) => <$module::$type as Aqm>::check(params),)*
-                    $(Self::$type_n(params) => <$module_n::$type_n as Discipline>::check(params),)*
-                }
-            }
-
-            /// The queue length in packets that it steers to, if it has one.
-            #[must_use]
-            pub fn target(&self) -> Option<f64> {
-                match self {
-                    $(Self::$type(params) => <$module::$type as Aqm>::target(params),)*
-                    $(Self::$type_n(params) => <$module_n::$type_n as Discipline>::target(params),)*
-                }
-            }
-
-            /// What it can tell of itself.
-            #[must_use]
-            pub const fn signals(&self) -> &'static [Signal] {
-                match self {
-                    $(Self::$type(_) => <$module::$type as Aqm>::SIGNALS,)*
-                    $(Self::$type_n(_) => <$module_n::$type_n as Discipline>::SIGNALS,)*
-                }
-            }
-
-            /// The names of its queues, if they are told apart in results.
-            #[must_use]
-            pub const fn lanes(&self) -> &'static [&'static str] {
-                match self {
-                    $(Self::$type(_) => &[],)*
-                    $(Self::$type_n(_) => <$module_n::$type_n as Discipline>::LANES,)*
-                }
-            }
-
-            /// Whether it works on one queue, so that it may be inside another.
-            #[must_use]
-            pub const fn has_one_queue(&self) -> bool {
-                match self {
-                    $(Self::$type(_) => true,)*
-                    $(Self::$type_n(_) => false,)*
-                }
-            }
-
-            /// The algorithm at its start, on this port.
-            #[must_use]
-            pub fn build(&self, port: &Port) -> AnyDiscipline {
-                match self {
-                    $(Self::$type_n(params) => {
-                        AnyDiscipline::Several(AnySeveral::$type_n(Discipline::new(params, port)))
-                    })*
-                    one => AnyDiscipline::One(one.on_one_queue(port).expect("it has one queue")),
-                }
-            }
-
-            /// The algorithm at its start, on this port, if it works on one queue.
-            #[must_use]
-            pub fn on_one_queue(&self, port: &Port) -> Option<AnyAqm> {
-                match self {
-                    $(Self::$type(params) => Some(AnyAqm::$type(Aqm::new(params, port))),)*
-                    $(Self::$type_n(_) => None,)*
-                }
+    /// See [`Discipline::on_dequeue`]; the packet and the buffer only for those who look at them.
+    #[inline(always)]
+    pub(crate) fn on_dequeue<R: Uniform>(
+        &mut self,
+        now: Time,
+        lane: usize,
+        state: impl FnOnce() -> (Packet, Backlog),
+        lanes: &[Lane],
+        sojourn: Span,
+        rng: &mut R,
+    ) -> Verdict {
+        match self {
+            Self::One(aqm) => aqm.on_dequeue_of(now, state, sojourn, rng),
+            Self::Several(several) => {
+                let (packet, buffer) = state();
+                several.on_dequeue(now, lane, &packet, &buffer, lanes, sojourn, rng)
             }
         }
+    }
 
-        /// Any one algorithm on one queue, dispatched by a `match`.
-        #[derive(Clone, Debug)]
-        #[allow(missing_docs)]
-        pub enum AnyAqm { $($type($module::$type)),* }
-
-        impl AnyAqm {
-            /// See [`Aqm::on_enqueue`].
-            #[inline]
-            pub fn on_enqueue<R: Uniform>(&mut self, now: Time, packet: &Packet, queue: &Backlog, rng: &mut R) -> Verdict {
-                match self { $(Self::$type(aqm) => aqm.on_enqueue(now, packet, queue, rng)),* }
-            }
-
-            /// See [`Aqm::on_dequeue`].
-            #[inline]
-            pub fn on_dequeue<R: Uniform>(
-                &mut self,
-                now: Time,
-                packet: &Packet,
-                queue: &Backlog,
-                sojourn: Span,
-                rng: &mut R,
-            ) -> Verdict {
-                self.on_dequeue_of(now, || (*packet, *queue), sojourn, rng)
-            }
-
-            /// The same, with the packet and the queue only for those who look at them: most do not.
-            #[inline(always)]
-            pub(crate) fn on_dequeue_of<R: Uniform>(
-                &mut self,
-                now: Time,
-                state: impl FnOnce() -> (Packet, Backlog),
-                sojourn: Span,
-                rng: &mut R,
-            ) -> Verdict {
-                match self {
-                    $(Self::$type(aqm) => {
-                        let (packet, queue) = state();
-                        aqm.on_dequeue(now, &packet, &queue, sojourn, rng)
-                    })*
-                }
-            }
-
-            /// See [`Aqm::make_room`].
-            pub fn make_room<R: Uniform>(&mut self, now: Time, packet: &Packet, queue: &Backlog, rng: &mut R) -> Option<u32> {
-                match self { $(Self::$type(aqm) => aqm.make_room(now, packet, queue, rng)),* }
-            }
-
-            /// See [`Aqm::on_overflow`].
-            pub fn on_overflow(&mut self) {
-                match self { $(Self::$type(aqm) => aqm.on_overflow()),* }
-            }
-
-            /// See [`Aqm::on_idle`].
-            #[inline]
-            pub fn on_idle(&mut self, now: Time) {
-                match self { $(Self::$type(aqm) => aqm.on_idle(now)),* }
-            }
-
-            /// See [`Aqm::is_final`].
-            #[must_use]
-            pub fn is_final(&self) -> bool {
-                match self { $(Self::$type(aqm) => aqm.is_final()),* }
-            }
-
-            /// See [`Aqm::period`].
-            #[must_use]
-            pub fn period(&self) -> Option<Span> {
-                match self { $(Self::$type(aqm) => aqm.period()),* }
-            }
-
-            /// See [`Aqm::on_period`].
-            pub fn on_period(&mut self, now: Time, queue: &Backlog) {
-                match self { $(Self::$type(aqm) => aqm.on_period(now, queue)),* }
-            }
-
-            /// See [`Aqm::rests`].
-            #[must_use]
-            pub fn rests(&self, queue: &Backlog) -> bool {
-                match self { $(Self::$type(aqm) => aqm.rests(queue)),* }
-            }
-
-            /// See [`Aqm::signals`].
-            #[inline]
-            pub fn signals(&self, visit: impl FnMut(usize, f64)) {
-                match self { $(Self::$type(aqm) => aqm.signals(visit)),* }
-            }
+    /// See [`Aqm::on_idle`](crate::Aqm::on_idle).
+    #[inline]
+    pub(crate) fn on_idle(&mut self, now: Time) {
+        match self {
+            Self::One(aqm) => aqm.on_idle(now),
+            Self::Several(several) => several.on_idle(now),
         }
+    }
 
-        /// Any one algorithm on several queues, dispatched by a `match`. A link has one, so that its size does not matter.
-        #[derive(Clone, Debug)]
-        #[allow(missing_docs, clippy::large_enum_variant)]
-        pub enum AnySeveral { $($type_n($module_n::$type_n)),* }
+    /// See [`Aqm::is_final`](crate::Aqm::is_final); where there are several queues none is.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::One(aqm) if aqm.is_final())
+    }
 
-        #[allow(clippy::too_many_arguments)]
-        impl AnySeveral {
-            /// See [`Discipline::lanes`].
-            #[must_use]
-            pub fn lanes(&self) -> usize {
-                match self { $(Self::$type_n(several) => several.lanes()),* }
-            }
-
-            /// See [`Discipline::on_enqueue`].
-            pub(crate) fn on_enqueue<R: Uniform>(
-                &mut self,
-                now: Time,
-                packet: &Packet,
-                buffer: &Backlog,
-                lanes: &[Lane],
-                rng: &mut R,
-            ) -> (usize, Verdict) {
-                match self { $(Self::$type_n(several) => several.on_enqueue(now, packet, buffer, lanes, rng)),* }
-            }
-
-            /// See [`Discipline::make_room`].
-            pub(crate) fn make_room<R: Uniform>(
-                &mut self,
-                now: Time,
-                packet: &Packet,
-                buffer: &Backlog,
-                lanes: &[Lane],
-                rng: &mut R,
-            ) -> Option<(usize, u32)> {
-                match self { $(Self::$type_n(several) => several.make_room(now, packet, buffer, lanes, rng)),* }
-            }
-
-            /// See [`Discipline::evict`].
-            pub(crate) fn evict(&mut self, now: Time, lanes: &[Lane]) -> Option<(usize, u32)> {
-                match self { $(Self::$type_n(several) => several.evict(now, lanes)),* }
-            }
-
-            /// See [`Discipline::serve`].
-            pub(crate) fn serve(&mut self, now: Time, lanes: &[Lane]) -> usize {
-                match self { $(Self::$type_n(several) => several.serve(now, lanes)),* }
-            }
-
-            /// See [`Discipline::on_dequeue`].
-            pub(crate) fn on_dequeue<R: Uniform>(
-                &mut self,
-                now: Time,
-                lane: usize,
-                packet: &Packet,
-                buffer: &Backlog,
-                lanes: &[Lane],
-                sojourn: Span,
-                rng: &mut R,
-            ) -> Verdict {
-                match self {
-                    $(Self::$type_n(several) => several.on_dequeue(now, lane, packet, buffer, lanes, sojourn, rng),)*
-                }
-            }
-
-            /// See [`Aqm::on_idle`].
-            pub fn on_idle(&mut self, now: Time) {
-                match self { $(Self::$type_n(several) => several.on_idle(now)),* }
-            }
-
-            /// See [`Aqm::period`].
-            #[must_use]
-            pub fn period(&self) -> Option<Span> {
-                match self { $(Self::$type_n(several) => several.period()),* }
-            }
-
-            /// See [`Discipline::on_period`].
-            pub(crate) fn on_period(&mut self, now: Time, buffer: &Backlog, lanes: &[Lane]) {
-                match self { $(Self::$type_n(several) => several.on_period(now, buffer, lanes)),* }
-            }
-
-            /// See [`Aqm::signals`].
-            #[inline]
-            pub fn signals(&self, visit: impl FnMut(usize, f64)) {
-                match self { $(Self::$type_n(several) => several.signals(visit)),* }
-            }
+    /// See [`Aqm::period`](crate::Aqm::period).
+    #[must_use]
+    pub fn period(&self) -> Option<Span> {
+        match self {
+            Self::One(aqm) => aqm.period(),
+            Self::Several(several) => several.period(),
         }
-    };
+    }
+
+    /// See [`Discipline::on_period`].
+    pub(crate) fn on_period(&mut self, now: Time, buffer: &Backlog, lanes: &[Lane]) {
+        match self {
+            Self::One(aqm) => aqm.on_period(now, buffer),
+            Self::Several(several) => several.on_period(now, buffer, lanes),
+        }
+    }
+
+    /// See [`Aqm::rests`](crate::Aqm::rests); what keeps several queues is not asked.
+    pub(crate) fn rests(&self, buffer: &Backlog) -> bool {
+        matches!(self, Self::One(aqm) if aqm.rests(buffer))
+    }
+
+    /// See [`Aqm::signals`](crate::Aqm::signals).
+    #[inline]
+    pub fn signals(&self, visit: impl FnMut(usize, f64)) {
+        match self {
+            Self::One(aqm) => aqm.signals(visit),
+            Self::Several(several) => several.signals(visit),
+        }
+    }
 }
 
 /// An algorithm inside another one, where one queue among several needs its own.

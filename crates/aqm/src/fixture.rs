@@ -1,6 +1,6 @@
 //! What the unit tests of the algorithms share.
 
-use crate::aqm::{Backlog, Packet, Port, Uniform};
+use crate::contract::{Backlog, Packet, Port, Uniform};
 use crate::unit::{Bytes, Limit, Rate, Span};
 use serde_json::Value;
 

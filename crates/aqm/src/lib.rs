@@ -2,12 +2,17 @@
 //!
 //! An algorithm gets the time, a packet and the backlog, and answers with a [`Verdict`]. It has no clock, no
 //! I/O, no global randomness, and knows nothing of a simulator: the same code serves any host that owns a
-//! queue. Layers, each importing only those before it: [`mod@unit`], [`mod@params`], [`mod@aqm`] with
-//! [`mod@discipline`], [`mod@queue`] on [`mod@ring`].
+//! queue. Layers, each importing only those before it: [`mod@unit`], [`mod@params`], [`mod@contract`] (of an algorithm on
+//! one queue) and [`mod@discipline`] (of one that keeps several), the algorithms and their list in [`mod@aqm`], `any`
+//! (either kind), [`mod@queue`] on [`mod@ring`]. An algorithm that contains any other, as `fq` does, also imports the list.
 
 #[macro_use]
+mod head;
+#[macro_use]
+mod dispatch;
 mod any;
 pub mod aqm;
+pub mod contract;
 pub mod discipline;
 #[cfg(test)]
 mod fixture;
@@ -19,8 +24,10 @@ pub mod queue;
 pub mod ring;
 pub mod unit;
 
-pub use aqm::{AnyAqm, AnyParams, Aqm, Backlog, Packet, Port, Uniform, Verdict};
-pub use discipline::{AnyDiscipline, Discipline, Lane};
+pub use any::AnyDiscipline;
+pub use aqm::{AnyAqm, AnyParams};
+pub use contract::{Aqm, Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
+pub use discipline::{Discipline, Lane};
 pub use queue::{Counts, Outcome, Queue, Sent};
 pub use ring::Ring;
 pub use unit::{Bytes, Frequency, Limit, Rate, Span, Time};

@@ -1,6 +1,6 @@
 //! What an algorithm remembers of each packet that waits.
 
-use crate::aqm::Port;
+use crate::contract::Port;
 use std::collections::VecDeque;
 
 /// One entry for each packet that waits, in their order.

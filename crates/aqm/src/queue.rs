@@ -4,8 +4,9 @@ mod counts;
 
 pub use counts::Counts;
 
-use crate::aqm::{Backlog, Packet, Port, Uniform, Verdict};
-use crate::discipline::{AnyDiscipline, Head, Lane};
+use crate::any::AnyDiscipline;
+use crate::contract::{Backlog, Packet, Port, Uniform, Verdict};
+use crate::discipline::{Head, Lane};
 use crate::ring::Ring;
 use crate::unit::{Limit, Span, Time};
 

@@ -2,7 +2,8 @@
 
 mod support;
 
-use aqm::aqm::{NAMES, Signal};
+use aqm::Signal;
+use aqm::aqm::NAMES;
 use aqm::params::{Kind, Range, Spec, Value};
 use aqm::queue::Frame;
 use aqm::{AnyParams, Limit, Outcome, Packet, Port, Queue, Rate, Span, Time, Uniform};

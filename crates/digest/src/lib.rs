@@ -1,6 +1,6 @@
 //! A digest of an engine: equal for engines that compute the same results from the same code.
 //!
-//! The store of finished runs keys each run by this digest. It covers the tokens of every source file and the versions
+//! The store of finished runs keys each run by this digest. It covers the tokens of every source file, the other files beside them, and the versions
 //! of the libraries that the crates are built on. Comments, documentation, tests, white space and development
 //! dependencies do not count. Everything else does: a renamed variable gives a new digest. A digest that missed a
 //! change would serve a result of another engine.
@@ -27,7 +27,7 @@ impl Hash {
 /// The digest of the crates `names` in the folder `crates` of a workspace, as 16 hexadecimal digits.
 ///
 /// # Panics
-/// If a file is missing or is not Rust, or uses `include!` or `#[path]`, which are not followed.
+/// If a file is missing, is neither Rust nor a text, includes a file of another folder, or uses `include!` or `#[path]`.
 #[must_use]
 pub fn digest(crates: &Path, names: &[&str]) -> String {
     let mut hash = Hash(0xcbf2_9ce4_8422_2325);
@@ -109,7 +109,7 @@ mod tests {
             ("a/src/b.rs", "fn b() { 1 }"),
             ("a/src/c.rs", "fn c() { 1 }"),
             ("a/src/d.rs", "fn d() {}"),
-            ("a/src/b.rs", "const WORDS: &str = include_str!(\"b/words.txt\"); fn b() {}"),
+            ("a/src/b/words.txt", "one three"),
             ("a/Cargo.toml", "s/x = \"1\"/x = \"1.1\""),
             ("../Cargo.lock", "s/checksum = \"1\"/checksum = \"4\""),
             ("../Cargo.lock", "s/checksum = \"3\"/checksum = \"4\""),

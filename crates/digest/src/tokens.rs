@@ -15,44 +15,57 @@ const END_IN_SEMICOLON: &[&str] = &["use", "const", "static", "type"];
 /// Adds the crate whose sources are in `folder`: every file but those of test modules. Macros declare modules as well,
 /// so a file counts unless something says that it is a test.
 pub(crate) fn add(hash: &mut Hash, folder: &Path) {
-    let (mut sources, mut tests) = (Vec::new(), Vec::new());
-    for file in files(folder) {
-        let parsed: Result<TokenStream, _> = read(&file).parse();
-        let tokens = parsed.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        let mut source = Source { file: &file, pieces: Vec::new(), tests: Vec::new() };
-        source.add(tokens);
-        let Source { pieces, tests: names, .. } = source;
-        let is_root = ["lib.rs", "mod.rs"].iter().any(|name| file.ends_with(name));
-        let own =
-            if is_root { file.parent().unwrap_or(folder).to_path_buf() } else { file.with_extension("") };
-        tests.extend(names.into_iter().map(|name| own.join(name)));
-        sources.push((file, pieces));
-    }
-    for (_, pieces) in
-        sources.iter().filter(|(file, _)| !tests.iter().any(|test| file.with_extension("").starts_with(test)))
-    {
-        pieces.iter().for_each(|piece| hash.add(piece.as_bytes()));
+    let files = files(folder);
+    let sources: Vec<Source<'_>> = files.iter().map(|file| Source::read(file)).collect();
+    let tests: Vec<&PathBuf> = sources.iter().flat_map(|source| &source.tests).collect();
+    let is_test = |file: &Path| tests.iter().any(|test| file.with_extension("").starts_with(test));
+    for source in sources.iter().filter(|source| !is_test(source.file)) {
+        assert!(source.outside.is_empty(), "{}", source.outside.join("; "));
+        source.pieces.iter().for_each(|piece| hash.add(piece.as_bytes()));
         hash.add(b"");
     }
 }
 
-/// Every Rust file below `folder`, in the same order everywhere.
+/// Every file below `folder`, in the same order everywhere.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry of a folder").path()).collect();
     paths.sort();
     let each = paths.into_iter().map(|path| if path.is_dir() { files(&path) } else { vec![path] });
-    each.flatten().filter(|path| path.extension().is_some_and(|end| end == "rs")).collect()
+    each.flatten().collect()
 }
 
 struct Source<'a> {
     file: &'a Path,
     pieces: Vec<String>,
-    /// The names of modules that are compiled for tests only.
-    tests: Vec<String>,
+    /// The modules that are compiled for tests only, as paths without an extension.
+    tests: Vec<PathBuf>,
+    /// Files of other folders, which a module that counts must not include.
+    outside: Vec<String>,
 }
 
-impl Source<'_> {
+impl<'a> Source<'a> {
+    const fn new(file: &'a Path) -> Self {
+        Self { file, pieces: Vec::new(), tests: Vec::new(), outside: Vec::new() }
+    }
+
+    fn read(file: &'a Path) -> Self {
+        let mut source = Self::new(file);
+        if file.extension().is_some_and(|end| end == "rs") {
+            let parsed: Result<TokenStream, _> = read(file).parse();
+            source.add(parsed.unwrap_or_else(|error| panic!("{}: {error}", file.display())));
+        } else {
+            source.pieces.push(read(file)); // data that a source includes
+        }
+        source
+    }
+
+    /// Where the module's own modules are.
+    fn folder(&self) -> PathBuf {
+        let is_root = ["lib.rs", "mod.rs"].iter().any(|name| self.file.ends_with(name));
+        if is_root { self.file.with_file_name("") } else { self.file.with_extension("") }
+    }
+
     fn add(&mut self, tokens: TokenStream) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut rest = &tokens[..];
@@ -70,13 +83,13 @@ impl Source<'_> {
                     if let [.., TokenTree::Ident(word), TokenTree::Ident(name), TokenTree::Punct(_)] = item
                         && word == "mod"
                     {
-                        self.tests.push(name.to_string());
+                        self.tests.push(self.folder().join(name.to_string()));
                     }
                     rest = after;
                     continue;
                 }
             }
-            self.add_include(rest);
+            self.check_include(rest);
             self.add_tree(first);
             rest = &rest[1..];
         }
@@ -99,20 +112,17 @@ impl Source<'_> {
         }
     }
 
-    /// Adds the file that is included here: `include_str!("words.txt")`. Rust that is included as text is documentation.
-    fn add_include(&mut self, rest: &[TokenTree]) {
+    /// Notes what is included from another folder: only the files of `src` count.
+    fn check_include(&mut self, rest: &[TokenTree]) {
         let [TokenTree::Ident(word), TokenTree::Punct(mark), TokenTree::Group(arguments), ..] = rest else {
             return;
         };
-        if mark.as_char() != '!' || !word.to_string().starts_with("include") {
-            return;
-        }
-        assert!(word != "include", "{}: include! is not followed", self.file.display());
-        let argument = arguments.stream().to_string();
-        let argument = argument.trim_matches('"');
-        if !argument.contains(".rs\"") && !argument.ends_with(".rs") {
-            let file = self.file.parent().unwrap_or(self.file).join(argument);
-            self.pieces.push(read(&file));
+        if mark.as_char() == '!' && word.to_string().starts_with("include") {
+            let (file, argument) = (self.file.display(), arguments.stream().to_string());
+            assert!(
+                word != "include" && !argument.contains("../"),
+                "{file}: {word}!({argument}) is not followed"
+            );
         }
     }
 }
@@ -159,7 +169,7 @@ mod tests {
 
     /// The pieces that count in a source.
     fn pieces(source: &str) -> String {
-        let mut hashed = Source { file: Path::new("lib.rs"), pieces: Vec::new(), tests: Vec::new() };
+        let mut hashed = Source::new(Path::new("lib.rs"));
         hashed.add(source.parse().unwrap());
         hashed.pieces.join(" ")
     }

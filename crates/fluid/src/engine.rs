@@ -33,6 +33,7 @@ use crate::measure::{Ends, Measure};
 use crate::model::Model;
 use crate::options::{Options, TcpLaw};
 use crate::population::Population;
+use crate::state::{ARRIVALS, EARLY, MARKS, OVERFLOW, OWN, QUEUE, SENT, STREAMS};
 use aqm::unit::{Span, Time};
 use cpu_time::ThreadTime;
 use netsim::{Column, Watch};
@@ -42,16 +43,6 @@ use std::time::Duration;
 const RUIN: f64 = 10.0;
 /// What a step costs besides its classes, as [`Watch`] counts it.
 const WORK: usize = 4;
-
-// Where in the state what stands.
-pub(crate) const QUEUE: usize = 0;
-const OWN: usize = 1;
-pub(crate) const ARRIVALS: usize = OWN + FLOWING;
-pub(crate) const EARLY: usize = ARRIVALS + 1;
-pub(crate) const MARKS: usize = ARRIVALS + 2;
-pub(crate) const OVERFLOW: usize = ARRIVALS + 3;
-pub(crate) const SENT: usize = ARRIVALS + 4;
-pub(crate) const STREAMS: usize = ARRIVALS + 5;
 
 /// A class of flows as the equations need it.
 #[derive(Clone, Debug)]

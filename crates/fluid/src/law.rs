@@ -5,56 +5,32 @@
 
 mod avq;
 mod blue;
+mod input;
 mod red;
 mod timed;
 
 use avq::Avq;
 use blue::Blue;
+pub(crate) use input::{FLOWING, Instant, Tally};
 use red::Red;
 use timed::{Lred, Raqm, Rem};
 
-use crate::model::Unsupported;
+use crate::unsupported::Unsupported;
 use aqm::aqm::avq::Form as AvqForm;
 use aqm::aqm::rem::Form as RemForm;
-use aqm::aqm::{AnyParams, Port};
 use aqm::unit::{Limit, Span, Time};
+use aqm::{AnyParams, Port};
 
 /// The algorithms that have a law.
 const KNOWN: &str = "droptail, lred, pi, rem, red, ared, avq, raqm, blue";
 
-/// No law has more numbers that move between its timer's instants.
-pub(crate) const FLOWING: usize = 2;
-
 /// No law has more signals.
 pub(crate) const SIGNALS: usize = 6;
-
-/// What is there at one instant.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Instant {
-    /// The queue.
-    pub(crate) q: f64,
-    /// What arrives, packets a second.
-    pub(crate) arriving: f64,
-    /// The law's own numbers that move.
-    pub(crate) own: [f64; FLOWING],
-}
-
-/// What happened since the timer's last instant, packets.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Tally {
-    pub(crate) arrivals: f64,
-    /// Dropped or marked by the algorithm.
-    pub(crate) early: f64,
-    /// The part of it that was only marked.
-    pub(crate) marks: f64,
-    /// Dropped for want of room.
-    pub(crate) overflow: f64,
-}
 
 /// What an algorithm does in the mean.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
-    law: Law,
+    law: ControlLaw,
     /// Packets in which the algorithm measures the queue, over packets of the usual size.
     scale: f64,
     /// Whether it marks packets of ECN-capable transports.
@@ -64,7 +40,7 @@ pub(crate) struct Rule {
 }
 
 #[derive(Clone, Debug)]
-enum Law {
+enum ControlLaw {
     Nothing,
     /// p0 + gain (q - q0), for analysis.
     Proportional {
@@ -95,7 +71,12 @@ fn refused(what: &str, message: &str) -> Unsupported {
 impl Rule {
     /// p0 + gain (q - q0), clipped.
     pub(crate) const fn proportional(p0: f64, gain: f64, q0: f64) -> Self {
-        Self { law: Law::Proportional { p0, gain, q0 }, scale: 1.0, marks: false, left_out: Vec::new() }
+        Self {
+            law: ControlLaw::Proportional { p0, gain, q0 },
+            scale: 1.0,
+            marks: false,
+            left_out: Vec::new(),
+        }
     }
 
     /// The algorithm at its start on `port`.
@@ -111,7 +92,7 @@ impl Rule {
             }
         };
         let (law, scale, marks) = match params {
-            AnyParams::DropTail(_) => (Law::Nothing, 1.0, false),
+            AnyParams::DropTail(_) => (ControlLaw::Nothing, 1.0, false),
             AnyParams::Lred(params) => {
                 if params.weights.iter().any(|weight| *weight != params.weights[0]) {
                     return Err(refused("weights", "the fluid model does not tell classes of service apart"));
@@ -123,13 +104,13 @@ impl Rule {
                     oldest: 0,
                     loss_ratio: params.l_min,
                 };
-                (Law::Lred(lred), of_bytes(params.bytes, params.mean_packet), params.ecn)
+                (ControlLaw::Lred(lred), of_bytes(params.bytes, params.mean_packet), params.ecn)
             }
             AnyParams::Pi(params) => {
                 by_size(params.by_size);
                 let (a, b) = params.gains(port);
                 let period = Span::from_secs(1.0 / params.frequency.0);
-                let pi = Law::Pi { q_ref: params.q_ref, a, b, period, p: 0.0, q_old: 0.0 };
+                let pi = ControlLaw::Pi { q_ref: params.q_ref, a, b, period, p: 0.0, q_old: 0.0 };
                 (pi, of_bytes(params.bytes, params.mean_packet), params.ecn)
             }
             AnyParams::Rem(params) => {
@@ -144,11 +125,15 @@ impl Rule {
                     q_old: 0.0,
                     input: 0.0,
                 };
-                (Law::Rem(rem), of_bytes(params.bytes, params.mean_packet), params.ecn)
+                (ControlLaw::Rem(rem), of_bytes(params.bytes, params.mean_packet), params.ecn)
             }
             AnyParams::Red(params) => {
                 by_size(params.by_size.unwrap_or(params.bytes));
-                (Law::Red(Red::new(params, port)), of_bytes(params.bytes, params.mean_packet), params.ecn)
+                (
+                    ControlLaw::Red(Red::new(params, port)),
+                    of_bytes(params.bytes, params.mean_packet),
+                    params.ecn,
+                )
             }
             AnyParams::Ared(params) => {
                 by_size(params.red.by_size.unwrap_or(params.red.bytes));
@@ -157,7 +142,7 @@ impl Rule {
                     bottom: params.least_max_p(port.rate),
                     ..Red::new(&params.red, port)
                 };
-                (Law::Red(red), of_bytes(params.red.bytes, params.red.mean_packet), params.red.ecn)
+                (ControlLaw::Red(red), of_bytes(params.red.bytes, params.red.mean_packet), params.red.ecn)
             }
             AnyParams::Avq(params) => {
                 let mean = params.mean_packet.unwrap_or(port.packet);
@@ -180,7 +165,7 @@ impl Rule {
                 };
                 // What its signal calls a packet.
                 let scale = if params.bytes { port.packet.0 as f64 / mean.0 as f64 } else { 1.0 };
-                (Law::Avq(avq), scale, params.ecn)
+                (ControlLaw::Avq(avq), scale, params.ecn)
             }
             AnyParams::Raqm(params) => {
                 if params.shares.len() > 1 {
@@ -195,7 +180,7 @@ impl Rule {
                     m: None,
                     p: params.p.max(params.p_min),
                 };
-                (Law::Raqm(raqm), of_bytes(params.bytes, params.mean_packet), params.ecn)
+                (ControlLaw::Raqm(raqm), of_bytes(params.bytes, params.mean_packet), params.ecn)
             }
             AnyParams::Blue(params) => {
                 let blue = Blue {
@@ -205,7 +190,7 @@ impl Rule {
                     moved: None,
                     was_idle: false,
                 };
-                (Law::Blue(blue), 1.0, params.ecn)
+                (ControlLaw::Blue(blue), 1.0, params.ecn)
             }
             other => {
                 return Err(Unsupported::new(format!(
@@ -220,7 +205,7 @@ impl Rule {
     /// Its own numbers at the start.
     pub(crate) const fn start(&self) -> [f64; FLOWING] {
         match &self.law {
-            Law::Avq(avq) => [0.0, avq.initial],
+            ControlLaw::Avq(avq) => [0.0, avq.initial],
             _ => [0.0; FLOWING],
         }
     }
@@ -230,15 +215,15 @@ impl Rule {
     pub(crate) fn p(&self, now: &Instant) -> f64 {
         let q = now.q * self.scale;
         match &self.law {
-            Law::Nothing => 0.0,
-            Law::Proportional { p0, gain, q0 } => (p0 + gain * (q - q0)).clamp(0.0, 1.0),
-            Law::Lred(lred) => lred.p(q),
-            Law::Pi { p, .. } => *p,
-            Law::Rem(rem) => rem.p,
-            Law::Red(red) => red.ratio(red.p_b(red.avg(q, now.own[0]))),
-            Law::Avq(avq) => avq.p(now.arriving, now.own),
-            Law::Raqm(raqm) => raqm.p(q),
-            Law::Blue(blue) => blue.p,
+            ControlLaw::Nothing => 0.0,
+            ControlLaw::Proportional { p0, gain, q0 } => (p0 + gain * (q - q0)).clamp(0.0, 1.0),
+            ControlLaw::Lred(lred) => lred.p(q),
+            ControlLaw::Pi { p, .. } => *p,
+            ControlLaw::Rem(rem) => rem.p,
+            ControlLaw::Red(red) => red.ratio(red.p_b(red.avg(q, now.own[0]))),
+            ControlLaw::Avq(avq) => avq.p(now.arriving, now.own),
+            ControlLaw::Raqm(raqm) => raqm.p(q),
+            ControlLaw::Blue(blue) => blue.p,
         }
     }
 
@@ -247,12 +232,12 @@ impl Rule {
     #[inline]
     pub(crate) fn flow(&self, now: &Instant, p: f64, idle: f64) -> [f64; FLOWING] {
         match &self.law {
-            Law::Red(red) if !red.at_once => {
+            ControlLaw::Red(red) if !red.at_once => {
                 // An idle average ages as if packets came, and each found the queue empty.
                 let follows = (red.follows * (now.arriving + idle * red.c)).min(red.fastest);
                 [follows * (now.q * self.scale - now.own[0]), 0.0]
             }
-            Law::Avq(avq) => avq.flow(now.arriving, now.own, p),
+            ControlLaw::Avq(avq) => avq.flow(now.arriving, now.own, p),
             _ => [0.0; FLOWING],
         }
     }
@@ -260,7 +245,7 @@ impl Rule {
     /// Keeps its own numbers within their bounds.
     #[inline]
     pub(crate) fn clip(&self, own: &mut [f64; FLOWING]) {
-        if let Law::Avq(avq) = &self.law {
+        if let ControlLaw::Avq(avq) = &self.law {
             *own = [own[0].clamp(0.0, avq.buffer), own[1].clamp(0.0, avq.c)];
         }
     }
@@ -268,8 +253,8 @@ impl Rule {
     /// How fast its own numbers may move, 1/s, when so many packets arrive a second: steps have to be shorter.
     pub(crate) fn stiffness(&self, arriving: f64) -> f64 {
         match &self.law {
-            Law::Red(red) if !red.at_once => red.follows * (arriving + red.c),
-            Law::Avq(avq) => avq.alpha,
+            ControlLaw::Red(red) if !red.at_once => red.follows * (arriving + red.c),
+            ControlLaw::Avq(avq) => avq.alpha,
             _ => 0.0,
         }
     }
@@ -277,7 +262,7 @@ impl Rule {
     /// Lets nothing of its own move faster than a step can follow, however much arrives: an average that would is the
     /// queue a step ago.
     pub(crate) const fn limit(&mut self, step: f64) {
-        if let Law::Red(red) = &mut self.law {
+        if let ControlLaw::Red(red) = &mut self.law {
             red.fastest = 1.0 / step;
         }
     }
@@ -285,12 +270,15 @@ impl Rule {
     /// How often its timer goes off.
     pub(crate) fn period(&self) -> Option<Span> {
         match &self.law {
-            Law::Lred(lred) => Some(lred.params.period),
-            Law::Pi { period, .. } => Some(*period),
-            Law::Rem(rem) => Some(rem.params.interval),
-            Law::Red(red) => red.adaptive.as_ref().map(|ared| ared.interval),
-            Law::Raqm(raqm) => Some(raqm.params.period),
-            Law::Nothing | Law::Proportional { .. } | Law::Avq(_) | Law::Blue(_) => None,
+            ControlLaw::Lred(lred) => Some(lred.params.period),
+            ControlLaw::Pi { period, .. } => Some(*period),
+            ControlLaw::Rem(rem) => Some(rem.params.interval),
+            ControlLaw::Red(red) => red.adaptive.as_ref().map(|ared| ared.interval),
+            ControlLaw::Raqm(raqm) => Some(raqm.params.period),
+            ControlLaw::Nothing
+            | ControlLaw::Proportional { .. }
+            | ControlLaw::Avq(_)
+            | ControlLaw::Blue(_) => None,
         }
     }
 
@@ -298,22 +286,25 @@ impl Rule {
     pub(crate) fn on_period(&mut self, now: &Instant, tally: &Tally) {
         let q = now.q * self.scale;
         match &mut self.law {
-            Law::Lred(lred) => lred.update(tally),
-            Law::Pi { q_ref, a, b, p, q_old, .. } => {
+            ControlLaw::Lred(lred) => lred.update(tally),
+            ControlLaw::Pi { q_ref, a, b, p, q_old, .. } => {
                 *p = (*p + *a * (q - *q_ref) - *b * (*q_old - *q_ref)).clamp(0.0, 1.0);
                 *q_old = q;
             }
-            Law::Rem(rem) => rem.update(q, tally.arrivals * self.scale),
-            Law::Red(red) => red.adapt(red.avg(q, now.own[0])),
-            Law::Raqm(raqm) => raqm.update(tally),
-            Law::Nothing | Law::Proportional { .. } | Law::Avq(_) | Law::Blue(_) => {}
+            ControlLaw::Rem(rem) => rem.update(q, tally.arrivals * self.scale),
+            ControlLaw::Red(red) => red.adapt(red.avg(q, now.own[0])),
+            ControlLaw::Raqm(raqm) => raqm.update(tally),
+            ControlLaw::Nothing
+            | ControlLaw::Proportional { .. }
+            | ControlLaw::Avq(_)
+            | ControlLaw::Blue(_) => {}
         }
     }
 
     /// Tells it whether the buffer is full, or the link idle; gives the time from which on it wants to be told again,
     /// if it heeds that at all.
     pub(crate) fn watch(&mut self, now: Time, q: f64, full: bool, idle: bool) -> Option<Time> {
-        let Law::Blue(blue) = &mut self.law else { return None };
+        let ControlLaw::Blue(blue) = &mut self.law else { return None };
         blue.watch(now, full || q > blue.l, idle)
     }
 
@@ -321,19 +312,19 @@ impl Rule {
     pub(crate) fn signals(&self, now: &Instant, p: f64, values: &mut [f64; SIGNALS]) -> usize {
         let q = now.q * self.scale;
         let told: &[f64] = match &self.law {
-            Law::Nothing => &[],
-            Law::Proportional { .. } | Law::Pi { .. } | Law::Blue(_) => &[p],
-            Law::Lred(lred) => &[p, lred.loss_ratio],
-            Law::Rem(rem) => &[p, rem.u],
-            Law::Red(red) => {
+            ControlLaw::Nothing => &[],
+            ControlLaw::Proportional { .. } | ControlLaw::Pi { .. } | ControlLaw::Blue(_) => &[p],
+            ControlLaw::Lred(lred) => &[p, lred.loss_ratio],
+            ControlLaw::Rem(rem) => &[p, rem.u],
+            ControlLaw::Red(red) => {
                 let avg = red.avg(q, now.own[0]);
                 let all = [red.p_b(avg), avg, red.max_p];
                 let number = if red.adaptive.is_some() { 3 } else { 2 };
                 values[..number].copy_from_slice(&all[..number]);
                 return number;
             }
-            Law::Avq(avq) => &[now.own[0] * self.scale, now.own[1] / avq.c],
-            Law::Raqm(raqm) => &[p, raqm.r / raqm.c, raqm.p, raqm.p, raqm.p, raqm.p],
+            ControlLaw::Avq(avq) => &[now.own[0] * self.scale, now.own[1] / avq.c],
+            ControlLaw::Raqm(raqm) => &[p, raqm.r / raqm.c, raqm.p, raqm.p, raqm.p, raqm.p],
         };
         values[..told.len()].copy_from_slice(told);
         told.len()
@@ -343,8 +334,8 @@ impl Rule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use aqm::aqm::{AnyAqm, Backlog, Packet, Uniform, Verdict};
     use aqm::params::Value;
+    use aqm::{AnyAqm, Backlog, Packet, Uniform, Verdict};
     use aqm::{Bytes, Rate};
 
     const PORT: Port = Port {

@@ -19,8 +19,11 @@ mod population;
 mod remarks;
 mod results;
 mod spread;
+mod state;
+mod unsupported;
 
 pub use engine::Fluid;
-pub use model::{Class, Load, Model, Unsupported};
+pub use model::{Class, Load, Model};
 pub use options::{Initial, Options, Proportional, TcpLaw};
 pub use population::Population;
+pub use unsupported::Unsupported;

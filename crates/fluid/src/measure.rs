@@ -1,9 +1,9 @@
 //! What a run is told of: the summary, and the series bin by bin.
 
-use crate::engine::{ARRIVALS, EARLY, MARKS, OVERFLOW, SENT, STREAMS};
 use crate::law::{Rule, SIGNALS};
 use crate::model::Model;
 use crate::spread::Spread;
+use crate::state::{ARRIVALS, EARLY, MARKS, OVERFLOW, SENT, STREAMS};
 use aqm::unit::{Span, Time};
 use netsim::{Column, Settling};
 

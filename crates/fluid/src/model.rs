@@ -1,37 +1,21 @@
 //! What the equations can say of a scenario, and what they leave out.
 
 mod builder;
+mod class;
 
 use builder::{Builder, delays};
+pub use class::{Class, Load};
 
 use crate::law::Rule;
 use crate::population::Population;
-use aqm::aqm::{AnyParams, Port};
+use crate::unsupported::Unsupported;
 use aqm::params::{Kind as ValueKind, Value};
 use aqm::unit::{Bytes, Span, in_base_unit};
-use scenario::Law;
+use aqm::{AnyParams, Port};
+use scenario::Distribution;
 use scenario::model::Scenario;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
-use std::fmt;
-
-/// What the equations cannot say, and what to do about it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Unsupported(String);
-
-impl Unsupported {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self(message.into())
-    }
-}
-
-impl fmt::Display for Unsupported {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
-    }
-}
-
-impl std::error::Error for Unsupported {}
 
 /// A scenario as the equations see it.
 #[derive(Clone, Debug)]
@@ -48,48 +32,6 @@ pub struct Model {
     pub load: Vec<Load>,
     /// What of the scenario is left out, or put in a simpler way.
     pub not_modelled: Vec<String>,
-}
-
-/// Flows of TCP with one round trip.
-#[derive(Clone, Debug)]
-pub struct Class {
-    /// The number of the traffic entry.
-    pub entry: usize,
-    /// How many there are when.
-    pub flows: Population,
-    /// There and back without any queue, s.
-    pub rtt: f64,
-    /// Size of a data packet on the managed link in bytes.
-    pub packet: u64,
-    /// Packets acknowledged that let the window grow as one: where acknowledgements count, those that an ACK covers.
-    pub acked: f64,
-    /// The first window, the greatest, and the first slow-start threshold, in packets.
-    pub initial_window: f64,
-    /// See `initial_window`.
-    pub max_window: f64,
-    /// See `initial_window`.
-    pub initial_ssthresh: f64,
-    /// The least retransmission time-out, s.
-    pub min_rto: f64,
-    /// Whether its packets are marked where others are dropped early.
-    pub marked: bool,
-    /// The part of its packets lost by chance in front of the queue, and behind it.
-    pub lost: [f64; 2],
-}
-
-/// Traffic that does not heed losses, as a mean rate.
-#[derive(Clone, Debug)]
-pub struct Load {
-    /// The number of the traffic entry.
-    pub entry: usize,
-    /// What there is when, in bit/s on the managed link.
-    pub rate: Population,
-    /// What it is.
-    pub kind: &'static str,
-    /// The part lost by chance in front of the queue.
-    pub lost: f64,
-    /// Whether its packets are marked where others are dropped early.
-    pub marked: bool,
 }
 
 impl Model {
@@ -269,7 +211,9 @@ fn plain(value: &Value, kind: Option<&ValueKind>) -> Json {
     }
 }
 
-/// The least and the greatest value of a law, its mean twice where it has no greatest.
-fn bounds(law: &Law<Span>) -> [f64; 2] {
-    law.greatest().map_or([law.mean(); 2], |greatest| [law.least().secs(), greatest.secs()])
+/// The least and the greatest value of a distribution; its mean twice if it has no greatest value.
+fn bounds(distribution: &Distribution<Span>) -> [f64; 2] {
+    distribution
+        .greatest()
+        .map_or([distribution.mean(); 2], |greatest| [distribution.least().secs(), greatest.secs()])
 }

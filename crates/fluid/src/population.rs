@@ -1,7 +1,7 @@
 //! How many flows there are, in the mean.
 
 use aqm::unit::Span;
-use scenario::Law;
+use scenario::Distribution;
 
 /// How many flows of a class there are at which time.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub enum Population {
         /// From when to when they arrive, s.
         arrive: [f64; 2],
         /// How long each stays.
-        stay: Law<Span>,
+        stay: Distribution<Span>,
     },
 }
 
@@ -63,11 +63,11 @@ impl Population {
 
 /// The mean number of those still there when one a second has arrived for `t` seconds: the integral over 0 to t of the
 /// probability to stay longer (the queue M/G/infinity).
-fn still_there(stay: &Law<Span>, t: f64) -> f64 {
+fn still_there(stay: &Distribution<Span>, t: f64) -> f64 {
     let t = t.max(0.0);
     match *stay {
-        Law::Fixed(stay) => t.min(stay.secs()),
-        Law::Uniform(low, high) => {
+        Distribution::Fixed(stay) => t.min(stay.secs()),
+        Distribution::Uniform(low, high) => {
             let (low, high) = (low.secs(), high.secs());
             if t <= low {
                 t
@@ -78,8 +78,8 @@ fn still_there(stay: &Law<Span>, t: f64) -> f64 {
                 low + over - over * over / (2.0 * (high - low))
             }
         }
-        Law::Exponential(mean) => -mean.secs() * libm::expm1(-t / mean.secs()),
-        Law::Pareto(mean, shape) => {
+        Distribution::Exponential(mean) => -mean.secs() * libm::expm1(-t / mean.secs()),
+        Distribution::Pareto(mean, shape) => {
             let least = mean.secs() * (shape - 1.0) / shape;
             if t <= least {
                 t
@@ -105,13 +105,13 @@ mod tests {
 
     #[test]
     fn those_who_pass_are_as_many_as_arrive_in_a_mean_stay() {
-        let laws = [
-            (Law::Fixed(Span::ms(1500)), 1.5),
-            (Law::Uniform(Span::s(1), Span::s(2)), 1.5),
-            (Law::Exponential(Span::s(2)), 2.0),
-            (Law::Pareto(Span::s(2), 3.0), 2.0),
+        let distributions = [
+            (Distribution::Fixed(Span::ms(1500)), 1.5),
+            (Distribution::Uniform(Span::s(1), Span::s(2)), 1.5),
+            (Distribution::Exponential(Span::s(2)), 2.0),
+            (Distribution::Pareto(Span::s(2), 3.0), 2.0),
         ];
-        for (stay, mean) in laws {
+        for (stay, mean) in distributions {
             let flows = Population::Passing { rate: 30.0, arrive: [50.0, 1e6], stay };
             assert_eq!(flows.at(49.0), (0.0, 0.0));
             let (present, joining) = flows.at(9e5);

@@ -2,7 +2,7 @@
 
 use crate::look::Look;
 use crate::series::Stream;
-use crate::{Scenario, refused};
+use crate::{Scenario, unsupported};
 use ::fluid::{Model, Options};
 use aqm::unit::{Span, Time};
 use pyo3::exceptions::PyRuntimeError;
@@ -21,9 +21,9 @@ impl Fluid {
     fn new(py: Python<'_>, scenario: &Scenario, options: &str) -> PyResult<Self> {
         let checked = scenario.checked()?;
         py.detach(|| {
-            let options = Options::read(options).map_err(refused)?;
-            let model = Model::of(checked).map_err(refused)?;
-            let (run, look) = (::fluid::Fluid::new(model, options).map_err(refused)?, Look::new());
+            let options = Options::read(options).map_err(unsupported)?;
+            let model = Model::of(checked).map_err(unsupported)?;
+            let (run, look) = (::fluid::Fluid::new(model, options).map_err(unsupported)?, Look::new());
             Ok(Self { run: run.watched(look.watch()), look })
         })
     }

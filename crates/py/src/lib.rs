@@ -11,9 +11,9 @@ mod value;
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 use scenario::model::{Arrival, Kind, Udp};
-use scenario::{Document, Scenario as Checked};
+use scenario::{Document, Problem, Problems, Scenario as Checked};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -24,8 +24,41 @@ create_exception!(
     "What is wrong with a scenario, a line a problem."
 );
 
-/// A problem of the scenario as a Python exception.
-fn refused(problem: impl std::fmt::Display) -> PyErr {
+/// The problems of a scenario as a Python exception, whose attributes `_core.pyi` describes.
+fn refused(problems: impl Into<Problems>) -> PyErr {
+    let problems = problems.into();
+    Python::attach(|py| {
+        let error = ScenarioError::new_err(problems.to_string());
+        match describe(error.value(py), &problems) {
+            Ok(()) => error,
+            Err(other) => other,
+        }
+    })
+}
+
+/// Sets what a program wants to know of an error.
+fn describe(error: &Bound<'_, PyAny>, problems: &Problems) -> PyResult<()> {
+    let py = error.py();
+    let dict = |problem: &Problem| -> PyResult<Bound<'_, PyDict>> {
+        let dict = PyDict::new(py);
+        dict.set_item("kind", problem.kind.name())?;
+        dict.set_item("path", &problem.path)?;
+        dict.set_item("file", problem.origin.file())?;
+        dict.set_item("line", problem.origin.line())?;
+        dict.set_item("text", problem.text())?;
+        Ok(dict)
+    };
+    let dicts = problems.0.iter().map(dict).collect::<PyResult<Vec<_>>>()?;
+    if let Some(first) = dicts.first() {
+        for key in ["kind", "path", "file", "line"] {
+            error.setattr(key, first.get_item(key)?)?;
+        }
+    }
+    error.setattr("problems", PyTuple::new(py, dicts)?)
+}
+
+/// What the fluid model cannot express as a Python exception.
+fn unsupported(problem: impl std::fmt::Display) -> PyErr {
     ScenarioError::new_err(problem.to_string())
 }
 
@@ -34,7 +67,7 @@ fn refused(problem: impl std::fmt::Display) -> PyErr {
 struct Scenario {
     document: Document,
     /// What it means, once asked, and the same as JSON: a scenario and its traces are read once, and run many times.
-    read: OnceLock<Result<(Checked, String), String>>,
+    read: OnceLock<Result<(Checked, String), Problems>>,
 }
 
 impl From<Document> for Scenario {
@@ -46,10 +79,10 @@ impl From<Document> for Scenario {
 impl Scenario {
     fn read(&self) -> PyResult<&(Checked, String)> {
         let read = self.read.get_or_init(|| {
-            let (checked, json) = self.document.resolve().map_err(|problems| problems.to_string())?;
+            let (checked, json) = self.document.resolve()?;
             Ok((checked, json.to_string()))
         });
-        read.as_ref().map_err(refused)
+        read.as_ref().map_err(|problems| refused(problems.clone()))
     }
 
     fn checked(&self) -> PyResult<&Checked> {
@@ -57,10 +90,7 @@ impl Scenario {
     }
 
     /// A copy with one change.
-    fn changed<E: std::fmt::Display>(
-        &self,
-        change: impl FnOnce(&mut Document) -> Result<(), E>,
-    ) -> PyResult<Self> {
+    fn changed(&self, change: impl FnOnce(&mut Document) -> Result<(), Problem>) -> PyResult<Self> {
         let mut document = self.document.clone();
         change(&mut document).map_err(refused)?;
         Ok(document.into())
@@ -133,7 +163,7 @@ impl Scenario {
 
     /// What the fluid model sees of it, as JSON.
     fn fluid_model(&self) -> PyResult<String> {
-        let model = ::fluid::Model::of(self.checked()?).map_err(refused)?;
+        let model = ::fluid::Model::of(self.checked()?).map_err(unsupported)?;
         Ok(model.json().to_string())
     }
 
@@ -199,6 +229,18 @@ fn in_base_unit(text: &str) -> Option<(f64, &'static str)> {
 
 #[pymodule]
 mod _core {
+    use pyo3::prelude::*;
+    use pyo3::types::PyTuple;
+
+    /// An error that Python raises itself has no problems of a file.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let py = module.py();
+        let error = py.get_type::<ScenarioError>();
+        error.setattr("problems", PyTuple::empty(py))?;
+        ["kind", "path", "file", "line"].into_iter().try_for_each(|key| error.setattr(key, py.None()))
+    }
+
     #[pymodule_export]
     use super::fluid::Fluid;
     #[pymodule_export]

@@ -38,7 +38,7 @@ fn inside(path: &str, given: &Bound<'_, PyAny>, depth: usize, left: &mut usize) 
         *left = left.checked_sub(length).ok_or_else(|| {
             let message =
                 format!("too many values: a list must hold {MOST_VALUES} at most, lists in it included");
-            refused(Problem { origin: origin(), path: path.to_owned(), found: None, message })
+            refused(Problem::of_value(origin(), path, None, message))
         })?;
     }
     let values: Vec<Bound<'_, PyAny>> = given.extract().map_err(|_| {

@@ -1,13 +1,11 @@
 //! All algorithms, TCPs, kinds of traffic and tables with their parameters, for lists and pages.
 
-use crate::model::{
-    Dumbbell, Flavour, General, Gilbert, KindName, LinkTable, Record, Response, TCP_PRESETS, Tcp,
-    TrafficTable,
-};
-use crate::resolved::value;
-use crate::sweep::Sweep;
-use crate::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET, NOT_MODELLED, RACK_PRESET};
-use crate::traffic::has;
+use crate::json::value;
+use crate::model::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET, NOT_MODELLED, RACK_PRESET};
+use crate::model::{Flavour, General, Gilbert, Record, Response, TCP_PRESETS, Tcp};
+use crate::tables::{Dumbbell, KindName, LinkTable, Sweep, TrafficTable};
+
+use crate::tables::traffic::has;
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, Params, Spec, Value};
 use serde_json::{Map, Value as Json, json};

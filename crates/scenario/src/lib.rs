@@ -1,36 +1,31 @@
-//! The scenario: the one schema. TOML in, checked values out, errors with file, line, key and what is allowed.
+//! The scenario: the one schema. TOML in, checked values out, errors with file, line, key and the allowed values.
 //!
-//! A [`Document`] is a file as written, with the changes of a command line; [`Document::check`] makes of it the
-//! [`Scenario`] that an engine runs. What a file may hold is declared once, in [`model`]; the checks, the
-//! [`schema`] and the [`catalogue`] follow from that.
+//! A [`Document`] is a file as written, with the changes of a command line; [`Document::check`] compiles it into the
+//! [`Scenario`] that an engine runs. Each room uses only the rooms above it:
+//!
+//! - [`model`]: the scenario as engines see it. It knows nothing of files.
+//! - `keys`: the names of a file's sections, and dotted paths.
+//! - `source`: a file as written, with the line of each value, and the changes that a command line makes to it.
+//! - `reader`: reads a table into parameters and collects the problems.
+//! - [`tables`]: each table of a file, with its keys, their defaults and ranges, and the checks that need no other table.
+//! - `compile`: tables into a [`Scenario`], the checks that need several tables, and the effective scenario as JSON. The
+//!   methods of [`Document`] that check are here, so that `source` does not depend on them.
+//! - [`schema()`] and [`catalogue()`]: all that a file may hold, for editors, lists and pages.
 
 mod catalogue;
-mod check;
-mod document;
-mod error;
-mod estimate;
-mod file;
-pub mod law;
-mod link;
+mod compile;
+mod json;
+mod keys;
 pub mod model;
-mod network;
-mod read;
-mod resolved;
-pub mod route;
+mod reader;
 mod schema;
-mod sweep;
-mod target;
-mod tcp;
-mod trace;
-mod traffic;
-mod tree;
+mod source;
+pub mod tables;
 
 pub use catalogue::catalogue;
-pub use document::{Document, LONGEST};
-pub use error::{Origin, Problem, Problems};
-pub use estimate::{Estimate, estimate, offered};
-pub use law::Law;
-pub use model::Scenario;
+pub use keys::DEEPEST;
+pub use model::estimate::{Estimate, estimate, offered};
+pub use model::{Distribution, Drawn, Scenario};
 pub use schema::schema;
-pub use sweep::{Method, Sweep};
-pub use tree::DEEPEST;
+pub use source::document::{Document, LONGEST};
+pub use source::error::{Origin, Problem, ProblemKind, Problems};

@@ -1,15 +1,12 @@
 //! The JSON Schema of a scenario file, for editors; made from the declarations of the parameters.
 
-use crate::link::LOSSES;
-use crate::model::{
-    Dumbbell, Flavour, General, Gilbert, KindName, LinkTable, Record, Response, TCP_PRESETS, Tcp,
-    TrafficTable,
-};
-use crate::read::chosen;
-use crate::resolved::value;
-use crate::sweep::{Sweep, VARY};
-use crate::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET};
-use crate::traffic::BELONGS;
+use crate::json::value;
+use crate::keys::{LOSSES, VARY};
+use crate::model::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET};
+use crate::model::{Flavour, General, Gilbert, Record, Response, TCP_PRESETS, Tcp};
+use crate::tables::{Dumbbell, KindName, LinkTable, Sweep, TrafficTable};
+
+use crate::tables::traffic::{BELONGS, chosen};
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, Params, Range, Spec, Value};
 use serde_json::{Map, Value as Json, json};

@@ -2,8 +2,9 @@
 
 use aqm::aqm::{AnyParams, NAMES};
 use aqm::params::{Field as _, Kind, Params as _, Spec};
-use scenario::Document;
-use scenario::model::{General, KindName};
+use scenario::model::General;
+use scenario::tables::KindName;
+use scenario::{Document, ProblemKind};
 use std::path::{Path, PathBuf};
 
 /// A good file, to be broken by leaving out or adding lines.
@@ -64,6 +65,21 @@ fn graph(lines: &str) -> String {
 fn the_files_that_are_broken_below_are_good() {
     assert_eq!(messages(GOOD), "fine");
     assert_eq!(messages(GRAPH), "fine");
+}
+
+#[test]
+fn a_problem_has_a_kind_a_path_and_a_line() {
+    let problems = Document::parse(&and("count = -1\ncolour = 1\n"), "x.toml").unwrap().check().unwrap_err();
+    let found: Vec<_> = problems.0.iter().map(|one| (one.kind, &*one.path, one.origin.line())).collect();
+    let count = (ProblemKind::Value, "traffic.long.count", Some(11));
+    assert_eq!(found, [count, (ProblemKind::Path, "traffic.long.colour", Some(12))]);
+    let mut document = Document::parse(GOOD, "x.toml").unwrap();
+    let kind = |path: &str, document: &mut Document| document.set_text(path, "1").map_err(|one| one.kind);
+    for path in ["traffic.lng.count", "traffic.long", "traffic", "duration.x", "a..b"] {
+        assert_eq!(kind(path, &mut document), Err(ProblemKind::Path), "{path}");
+    }
+    let unread = Document::parse("x = ", "x.toml").unwrap_err();
+    assert_eq!((unread.0[0].kind, unread.0[0].origin.file()), (ProblemKind::File, Some("x.toml")));
 }
 
 #[test]

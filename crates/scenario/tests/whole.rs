@@ -4,7 +4,7 @@ use aqm::aqm::AnyParams;
 use aqm::params::{Field as _, Value};
 use aqm::unit::{Bytes, Limit, Rate, Span};
 use proptest::prelude::*;
-use scenario::Law;
+use scenario::Distribution;
 use scenario::model::{Clock, Congestion, Flavour, Gilbert, Kind, Loss, Tcp};
 use scenario::{Document, Scenario, estimate};
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ fn a_dumbbell_becomes_hosts_on_both_sides_of_a_bottleneck() {
     assert_eq!(back.aqm, None);
     let access = [link("sender3"), link("sender3:reverse"), link("receiver3"), link("receiver3:reverse")];
     let expected = [2_500, 2_500, 100_000, 100_000]
-        .map(|us| (Rate::mbit_per_s(100), Law::Fixed(Span::us(us)), Limit::Packets(5000)));
+        .map(|us| (Rate::mbit_per_s(100), Distribution::Fixed(Span::us(us)), Limit::Packets(5000)));
     assert_eq!(access.map(|link| (link.rate, link.delay, link.buffer)), expected);
 }
 
@@ -243,7 +243,7 @@ fn hosts_may_be_many_each_with_a_delay_of_its_own() {
     let scenario = check(&changed(EXP1, &settings));
     assert_eq!(scenario.traffic[0].to.len(), 40);
     let link = scenario.links.iter().find(|link| link.name == "receiver40").unwrap();
-    assert_eq!(link.delay, Law::Uniform(Span::ms(5), Span::ms(20)));
+    assert_eq!(link.delay, Distribution::Uniform(Span::ms(5), Span::ms(20)));
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn a_transfer_lasts_for_its_size_or_until_its_stop() {
     let tcp = Tcp { flavour: Flavour::Reno, ..Tcp::default() };
     assert_eq!(
         kind(&[("traffic.long.size", "1 MB")]),
-        Kind::Transfer(tcp.clone(), Law::Fixed(Bytes(1_000_000)))
+        Kind::Transfer(tcp.clone(), Distribution::Fixed(Bytes(1_000_000)))
     );
     assert_eq!(kind(&[("traffic.long.stop", "9 s")]), Kind::Ftp(tcp));
 }

@@ -18,7 +18,7 @@ Scalar = bool | int | float | str
 Point = tuple[Scalar, ...]
 
 METHODS = ("grid", "paired", "random", "latin")
-"""How points are chosen; `crates/scenario/src/sweep.rs` defines each."""
+"""How points are chosen; `crates/scenario/src/tables/sweep.rs` defines each."""
 
 DRAWN = ("random", "latin")
 """The methods that draw points from distributions."""

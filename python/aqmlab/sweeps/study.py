@@ -114,9 +114,10 @@ def _refuse_unknown(path: str, value: Scalar, where: str, base: Scenario, varian
         try:
             variant.with_({path: value}).check()
         except _core.ScenarioError as error:
-            _, _, problem = str(error).partition(": ")
-            if any(sign in problem for sign in _NOWHERE):
-                raise _core.ScenarioError(f"{where}: {problem}") from None
+            if any(problem["kind"] == "path" for problem in error.problems):
+                refused = _core.ScenarioError("\n".join(f"{where}: {problem['text']}" for problem in error.problems))
+                refused.problems, refused.kind, refused.path = error.problems, error.kind, error.path
+                raise refused from None
     if not knowing:
         raise ValueError(f"{where}: none of {', '.join(variants)} has {path.removeprefix('aqm.')}")
 
@@ -145,10 +146,6 @@ def _leaves(document: object, place: str = "") -> Iterator[tuple[str, str]]:
             yield from _leaves(inside, f"{place}.{key}")
     else:
         yield place, repr(document)
-
-
-_NOWHERE = (": unknown key", ": no such entry", ": name ", ": nested too deep")
-"""The beginnings of messages about a path, whatever its value."""
 
 
 def _is_for(path: str, variant: Scenario) -> bool:

@@ -26,7 +26,7 @@
 //! rewriting of Linux's.
 
 use crate::aqm::red::{self, Red, Spacing};
-use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Rate, Span, Time};
 

@@ -28,7 +28,7 @@
 //! Kunniyur, Srikant, "Analysis and design of an adaptive virtual queue (AVQ) algorithm for active queue
 //! management", SIGCOMM 2001; ns-2.35, vq.cc. Tested against both.
 
-use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::Range;
 use crate::unit::{Bytes, Limit, Time};
 

@@ -21,7 +21,7 @@
 //! Feng, Kandlur, Saha, Shin, "Blue: a new class of active queue management algorithms", U. Michigan
 //! CSE-TR-387-99, 1999; the defaults are those of the survey of Koo et al. Tested against the pseudocode.
 
-use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::Range;
 use crate::unit::{Span, Time};
 

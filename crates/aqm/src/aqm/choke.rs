@@ -30,7 +30,7 @@
 //! ns-2's RED, and over Linux's.
 
 use crate::aqm::red::{self, Red};
-use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::mirror::Mirror;
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Span, Time};

@@ -30,7 +30,7 @@
 
 use crate::aqm::blue::Steps;
 use crate::aqm::codel::control_law;
-use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::Range;
 use crate::unit::{Span, Time};
 

@@ -42,7 +42,7 @@
 //! Nichols, Jacobson, McGregor, Iyengar, RFC 8289, 2018; Linux, codel_impl.h; ns-3, codel-queue-disc.cc; ns-2.35,
 //! codel.cc. Each form is tested against a transcription of its source's loop, verdict for verdict.
 
-use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::Range;
 use crate::unit::{Bytes, Span, Time};
 

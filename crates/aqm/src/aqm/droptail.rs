@@ -9,7 +9,7 @@
 //! # Sources
 //! RFC 7567, section 2; ns-2.35, drop-tail.cc.
 
-use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::unit::Time;
 
 crate::params! {

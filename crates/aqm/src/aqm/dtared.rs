@@ -27,7 +27,7 @@
 //! The RED+Tail paper, section V. Tested against these equations.
 
 use crate::aqm::ared::{self, Ared};
-use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Range};
 use crate::unit::{Span, Time};
 

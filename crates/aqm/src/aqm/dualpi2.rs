@@ -39,7 +39,7 @@
 mod tests;
 
 use super::pi2::BasePi;
-use crate::aqm::{Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Lane};
 use crate::params::Range;
 use crate::unit::{Bytes, Frequency, Span, Time};

@@ -28,7 +28,7 @@
 //! which it is tested; ns-3, red-queue-disc.cc.
 
 use crate::aqm::red::{self, Red};
-use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Range};
 use crate::unit::Time;
 

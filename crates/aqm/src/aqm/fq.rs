@@ -36,7 +36,8 @@
 #[cfg(test)]
 mod tests;
 
-use crate::aqm::{AnyAqm, AnyParams, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::aqm::{AnyAqm, AnyParams};
+use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Lane};
 use crate::hash::mix;
 use crate::params::{Range, Value};

@@ -28,7 +28,7 @@
 //! Lin, Morris, "Dynamics of random early detection", SIGCOMM 1997. Tested against its pseudocode.
 
 use crate::aqm::red::Spacing;
-use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::hash::Flows;
 use crate::mirror::Mirror;
 use crate::params::{ParamError, Range};

@@ -12,7 +12,7 @@
 //! Lakshman, Neidhardt, Ott, "The drop from front strategy in TCP and in TCP over ATM", INFOCOM 1996; Linux 7.2,
 //! sch_fifo.c, pfifo_head_drop, against which it is tested.
 
-use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::unit::{Limit, Time};
 
 crate::params! {

@@ -42,7 +42,7 @@
 //! ns-2.35, jobs.cc, against a transcription of which it is tested, packet for packet and rate for rate, and its
 //! runs.
 
-use crate::aqm::{Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Lane};
 use crate::params::{ParamError, Params as _, Range};
 use crate::unit::{Bytes, Limit, Rate, Span, Time};

@@ -45,7 +45,7 @@
 //! Koo, Ahn, Chung, "Performance analysis of active queue management schemes for IP network", ICCS 2004, section 2.6.
 //! Tested against a transcription of the above, verdict for verdict; there is no other source to hold it to.
 
-use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::hash::Ordered;
 use crate::params::Range;
 use crate::unit::{Bytes, Limit, Span, Time};

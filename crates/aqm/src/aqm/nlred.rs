@@ -20,7 +20,7 @@
 //! 2006; ns-3, red-queue-disc.cc (NLRED). Tested against the equation.
 
 use crate::aqm::red::{self, Curve, Red};
-use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::ParamError;
 use crate::unit::Time;
 

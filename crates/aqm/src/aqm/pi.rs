@@ -34,7 +34,7 @@
 //! that its authors and the survey of Koo et al. print, and to independently computed ones for the LRED
 //! paper's PI*.
 
-use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Frequency, Rate, Span, Time};
 

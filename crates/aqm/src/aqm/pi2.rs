@@ -27,7 +27,7 @@
 //! 2016, and the authors' Linux module; RFC 9332, appendix A, for the controller and its other gains. Tested
 //! against a transcription of the module.
 
-use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::Range;
 use crate::unit::{Bytes, Frequency, Span, Time};
 

@@ -29,7 +29,7 @@
 //! RFC 8033, as FreeBSD's dn_aqm_pie.c follows its appendices; RFC 8034, as CableLabs' module for ns-3 follows it;
 //! Linux 7.2, sch_pie.c; ns-3, pie-queue-disc.cc. Tested against plain rewritings of the first three.
 
-use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::unit::{Bytes, Frequency, Limit, Rate, Span, Time};
 pub use params::{Delay, Form, Params};
 

@@ -37,7 +37,7 @@
 //! The RAQM paper: equations (2), (3), (12), (13), figure 1. Tested against figure 1 and against vectors of
 //! both readings.
 
-use crate::aqm::{Aqm, Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Span, Time};
 

@@ -61,42 +61,17 @@
 //! and GRED-I, whose RED thresholds our copy has lost (`impact` has the values of Cisco and Floyd to which it refers);
 //! the survey of Koo et al., which leaves the rest to the ns-2 of its day.
 
-use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::ParamError;
 use crate::unit::{Bytes, Time};
 use linux::{Action, Kernel};
 pub use params::{Effective, Form, Params, Rules};
+pub use spacing::Spacing;
 
 mod linux;
 mod params;
 mod presets;
-
-crate::choice! {
-    /// How drops are spaced, given p_b.
-    pub enum Spacing {
-        /// Gaps uniform on [1, 1/p_b]: the paper of 1993.
-        Uniform = "1993",
-        /// Gaps uniform on [1/p_b, 2/p_b]: ns-2's `wait_`.
-        Wait = "wait",
-        /// Independent drops.
-        None = "none",
-    }
-}
-
-impl Spacing {
-    /// The probability p_a of the `count`-th packet since the last drop.
-    #[inline]
-    pub(super) fn p_a(self, p_b: f64, count: f64) -> f64 {
-        let expected = count * p_b;
-        match self {
-            Self::None => p_b,
-            Self::Uniform if expected < 1.0 => (p_b / (1.0 - expected)).min(1.0),
-            Self::Wait if expected < 1.0 => 0.0,
-            Self::Wait if expected < 2.0 => (p_b / (2.0 - expected)).min(1.0),
-            Self::Uniform | Self::Wait => 1.0,
-        }
-    }
-}
+mod spacing;
 
 /// How p_b rises from `min_th` to `max_th`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -63,7 +63,8 @@
 //! exponentially weighted moving averages", ONR memorandum 52, 1957. Tested against these rules with an account of
 //! two, and without bounds.
 
-use crate::aqm::{AnyAqm, AnyParams, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::aqm::{AnyAqm, AnyParams};
+use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Lane};
 use crate::flows::Classifier;
 use crate::params::{ParamError, Range};

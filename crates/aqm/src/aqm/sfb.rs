@@ -35,7 +35,7 @@
 //! 2001; Linux 7.2, sch_sfb.c; iproute2, q_sfb.c. Tested against a transcription of Linux's, with these changes and in
 //! the form "linux" without them.
 
-use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::hash::mix;
 use crate::mirror::Mirror;
 use crate::params::{ParamError, Range};

@@ -26,7 +26,7 @@
 //! # Sources
 //! Ott, Lakshman, Wong, "SRED: stabilized RED", INFOCOM 1999. Tested against its equations.
 
-use crate::aqm::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::Range;
 use crate::unit::{Limit, Time};
 

@@ -27,7 +27,7 @@
 //! ns-2.35, rio.cc and ns-default.tcl. Tested against a transcription of these laws.
 
 use crate::aqm::red::{self, Red, Spacing};
-use crate::aqm::{Aqm, Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
 use crate::mirror::Mirror;
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Span, Time};

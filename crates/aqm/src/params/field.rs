@@ -1,6 +1,7 @@
 //! The types that a parameter can have.
 
-use crate::params::{Kind, Range, Value};
+use super::spec::{Kind, Range};
+use super::value::Value;
 use crate::unit::{Bytes, Frequency, Limit, Quantity, Rate, Span};
 
 /// A type that a parameter can have.

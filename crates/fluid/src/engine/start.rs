@@ -1,12 +1,14 @@
 //! A run's start: what the equations need of a model, and the state at time 0.
 
-use super::{Flows, Fluid, OWN, QUEUE, STREAMS, Seen, Stream};
+use super::{Flows, Fluid, Seen, Stream};
 use crate::history::{History, Origin};
 use crate::law::{FLOWING, Instant, Rule, Tally};
 use crate::measure::Measure;
-use crate::model::{Model, Unsupported};
+use crate::model::Model;
 use crate::options::Options;
 use crate::population::Population;
+use crate::state::{OWN, QUEUE, STREAMS};
+use crate::unsupported::Unsupported;
 use aqm::unit::{Span, Time};
 use netsim::Watch;
 use std::time::Duration;

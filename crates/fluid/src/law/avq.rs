@@ -1,6 +1,6 @@
 //! AVQ: a virtual queue, and what it has no room for.
 
-use super::FLOWING;
+use super::input::FLOWING;
 
 #[derive(Clone, Debug)]
 pub(super) struct Avq {

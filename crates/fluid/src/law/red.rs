@@ -1,7 +1,8 @@
 //! RED and Adaptive RED: an average that follows the queue, and a share of drops that its spacing makes of p_b.
 
+use aqm::Port;
 use aqm::aqm::red::{Effective, Spacing};
-use aqm::aqm::{Port, ared, red};
+use aqm::aqm::{ared, red};
 
 /// A weight of RED's average from which on it is the queue itself: it follows within a packet's time.
 const AT_ONCE: f64 = 0.5;

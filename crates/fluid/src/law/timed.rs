@@ -1,6 +1,6 @@
 //! Laws with a state that moves on a timer: LRED, REM, RAQM.
 
-use super::Tally;
+use super::input::Tally;
 use aqm::aqm::raqm::{Alpha, Expected, Mode};
 use aqm::aqm::rem::Form as RemForm;
 use aqm::aqm::{lred, raqm, rem};

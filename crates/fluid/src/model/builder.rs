@@ -1,18 +1,19 @@
 //! How a scenario becomes classes of flows and a load.
 
-use super::{Class, Load, Unsupported};
+use super::class::{Class, Load};
 use crate::population::Population;
+use crate::unsupported::Unsupported;
 use aqm::params::Field as _;
 use aqm::unit::{Bytes, Span};
 use netsim::tcp::Profile;
-use scenario::Law;
+use scenario::Distribution;
+use scenario::model::route::Routes;
 use scenario::model::{
     Congestion, Ecn, Extent, Flavour, Kind, Link, Scenario, Short as Passing, Tcp, Traffic, Udp,
 };
-use scenario::route::Routes;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Delays that each host draws for itself are taken at so many quantiles of their law, dealt out to the hosts in turn.
+/// Delays that each host draws for itself are taken at so many quantiles of their distribution, dealt out to the hosts in turn.
 const STRATA: usize = 5;
 
 /// What is worked out on the way.
@@ -29,44 +30,49 @@ pub(super) struct Builder<'a> {
     pub(super) not_modelled: Vec<String>,
 }
 
-/// Between which times flows start that start by this law, evenly: its bounds, or what has the same least and mean.
-fn spread(law: &Law<Span>) -> [f64; 2] {
-    let least = law.least().secs();
-    [least, law.greatest().map_or(2.0 * law.mean() - least, Span::secs)]
+/// The interval in which flows start evenly whose starts have this distribution: its bounds, or those with the same least
+/// value and mean.
+fn spread(distribution: &Distribution<Span>) -> [f64; 2] {
+    let least = distribution.least().secs();
+    [least, distribution.greatest().map_or(2.0 * distribution.mean() - least, Span::secs)]
 }
 
-/// The value that a part `u` of what a law draws falls short of.
-fn quantile(law: &Law<Span>, u: f64) -> f64 {
-    match *law {
-        Law::Fixed(x) => x.secs(),
-        Law::Uniform(low, high) => low.secs() + (high.secs() - low.secs()) * u,
-        Law::Exponential(mean) => -mean.secs() * libm::log(1.0 - u),
-        Law::Pareto(mean, shape) => mean.secs() * (shape - 1.0) / shape * libm::pow(1.0 - u, -1.0 / shape),
+/// The `u`-quantile of a distribution.
+fn quantile(distribution: &Distribution<Span>, u: f64) -> f64 {
+    match *distribution {
+        Distribution::Fixed(x) => x.secs(),
+        Distribution::Uniform(low, high) => low.secs() + (high.secs() - low.secs()) * u,
+        Distribution::Exponential(mean) => -mean.secs() * libm::log(1.0 - u),
+        Distribution::Pareto(mean, shape) => {
+            mean.secs() * (shape - 1.0) / shape * libm::pow(1.0 - u, -1.0 / shape)
+        }
     }
 }
 
-/// The delay of each link: where several cables draw from one law, its quantiles in turn; a single one has the mean.
+/// The delay of each link: where several cables draw from one distribution, its quantiles in turn; a single one has the mean.
 pub(super) fn delays(scenario: &Scenario) -> Vec<f64> {
     let links = &scenario.links;
     let mut delays: Vec<f64> = links.iter().map(|link| link.delay.mean()).collect();
     // A cable is two links, one after the other, with one delay.
-    let mut laws: Vec<(Law<Span>, Vec<usize>)> = Vec::new();
+    let mut drawn: Vec<(Distribution<Span>, Vec<usize>)> = Vec::new();
     for i in (0..links.len()).step_by(2) {
-        if matches!(links[i].delay, Law::Fixed(_)) {
+        if matches!(links[i].delay, Distribution::Fixed(_)) {
             continue;
         }
-        match laws.iter_mut().find(|(law, _)| *law == links[i].delay) {
+        match drawn.iter_mut().find(|(distribution, _)| *distribution == links[i].delay) {
             Some((_, cables)) => cables.push(i),
-            None => laws.push((links[i].delay, vec![i])),
+            None => drawn.push((links[i].delay, vec![i])),
         }
     }
-    for (number, (law, cables)) in laws.iter().enumerate().filter(|(_, (_, cables))| cables.len() > 1) {
+    for (number, (distribution, cables)) in
+        drawn.iter().enumerate().filter(|(_, (_, cables))| cables.len() > 1)
+    {
         let strata = cables.len().min(STRATA);
-        // Another stride for each law, lest a host with a short delay on one side always has one on the other.
+        // Another stride for each distribution, lest a host with a short delay on one side always has one on the other.
         let stride = 1 + number % (STRATA - 1);
         for (turn, &i) in cables.iter().enumerate() {
             let stratum = (turn * stride) % strata;
-            let delay = quantile(law, (stratum as f64 + 0.5) / strata as f64);
+            let delay = quantile(distribution, (stratum as f64 + 0.5) / strata as f64);
             delays[i] = delay;
             if let Some(back) = delays.get_mut(i + 1) {
                 *back = delay;
@@ -145,7 +151,7 @@ impl<'a> Builder<'a> {
                 if traffic.count > 1 {
                     self.say_start(traffic);
                 }
-                if !matches!(interarrival, Law::Exponential(_)) {
+                if !matches!(interarrival, Distribution::Exponential(_)) {
                     self.leave_out("the law of arrivals of short flows, whose mean rate stands in");
                 }
                 self.flows(entry, traffic, tcp, rate, |rate| Population::Passing { rate, arrive, stay })
@@ -188,7 +194,7 @@ impl<'a> Builder<'a> {
     }
 
     fn say_start(&mut self, traffic: &Traffic) {
-        if !matches!(traffic.start, Law::Fixed(_) | Law::Uniform(..)) {
+        if !matches!(traffic.start, Distribution::Fixed(_) | Distribution::Uniform(..)) {
             let message =
                 format!("the law by which flows of {} start: evenly, with its mean, stands in", traffic.name);
             self.leave_out(message);
@@ -378,7 +384,7 @@ impl<'a> Builder<'a> {
                 self.observed.packet.0
             ));
         }
-        let random = |link: &Link| !matches!(link.delay, Law::Fixed(_));
+        let random = |link: &Link| !matches!(link.delay, Distribution::Fixed(_));
         if self.scenario.links.iter().any(random) {
             self.leave_out(format!(
                 "that delays are drawn anew for each run: {STRATA} quantiles of their law, or a single link's mean, stand in"

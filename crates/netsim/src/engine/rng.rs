@@ -4,8 +4,8 @@
 use aqm::{Bytes, Uniform};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use scenario::Law;
-use scenario::law::Drawn;
+use scenario::Distribution;
+use scenario::Drawn;
 
 /// One component's random numbers.
 #[derive(Clone, Debug)]
@@ -25,16 +25,16 @@ impl Stream {
     }
 
     /// A quantity drawn from its distribution.
-    pub(crate) fn draw<T: Drawn>(&mut self, law: &Law<T>) -> T {
-        match *law {
-            Law::Fixed(x) => x,
-            Law::Uniform(low, high) => {
+    pub(crate) fn draw<T: Drawn>(&mut self, distribution: &Distribution<T>) -> T {
+        match *distribution {
+            Distribution::Fixed(x) => x,
+            Distribution::Uniform(low, high) => {
                 let (low, high) = (low.magnitude(), high.magnitude());
                 T::of_magnitude(low + (high - low) * self.uniform())
             }
             // By inversion, with functions that are the same on every machine.
-            Law::Exponential(mean) => T::of_magnitude(-mean.magnitude() * libm::log(1.0 - self.uniform())),
-            Law::Pareto(mean, shape) => {
+            Distribution::Exponential(mean) => T::of_magnitude(-mean.magnitude() * libm::log(1.0 - self.uniform())),
+            Distribution::Pareto(mean, shape) => {
                 let least = mean.magnitude() * (shape - 1.0) / shape;
                 T::of_magnitude(least * libm::pow(1.0 - self.uniform(), -1.0 / shape))
             }
@@ -42,8 +42,8 @@ impl Stream {
     }
 
     /// A number of payload bytes drawn from its distribution, at least one.
-    pub(crate) fn draw_payload(&mut self, law: &Law<Bytes>) -> u64 {
-        self.draw(law).0.max(1)
+    pub(crate) fn draw_payload(&mut self, distribution: &Distribution<Bytes>) -> u64 {
+        self.draw(distribution).0.max(1)
     }
 }
 

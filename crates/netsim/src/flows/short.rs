@@ -87,11 +87,11 @@ pub(crate) fn pairs(from: usize, to: usize) -> usize {
 mod tests {
     use super::*;
     use aqm::Bytes;
-    use scenario::Law;
+    use scenario::Distribution;
     use scenario::model::{Kind, Tcp};
 
     fn arrivals(extent: Extent, from: usize, to: usize, seed: u64) -> Arrivals {
-        let law = Short { interarrival: Law::Exponential(Span::ms(100)), extent };
+        let law = Short { interarrival: Distribution::Exponential(Span::ms(100)), extent };
         let entry = Traffic {
             name: "x".to_owned(),
             from: vec![0; from],
@@ -100,7 +100,7 @@ mod tests {
             packet_size: Bytes(500),
             class: 1,
             begin: Span::ZERO,
-            start: Law::Fixed(Span::ZERO),
+            start: Distribution::Fixed(Span::ZERO),
             stop: Some(Span::s(1)),
             kind: Kind::Short(Tcp::default(), law.clone()),
         };
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn flows_are_dealt_out_to_the_pairs_in_turn() {
-        let mut arrivals = arrivals(Extent::Size(Law::Fixed(Bytes(7))), 2, 3, 1);
+        let mut arrivals = arrivals(Extent::Size(Distribution::Fixed(Bytes(7))), 2, 3, 1);
         let found: Vec<_> = (0..8).map(|_| arrivals.arrive(Time::ZERO).unwrap()).collect();
         assert!(found.iter().all(|arrival| arrival.amount == Amount::Size(7)));
         let paths: Vec<_> =
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn nothing_arrives_from_the_stop_on() {
-        let mut arrivals = arrivals(Extent::Lifetime(Law::Fixed(Span::s(2))), 1, 1, 1);
+        let mut arrivals = arrivals(Extent::Lifetime(Distribution::Fixed(Span::s(2))), 1, 1, 1);
         let stop = Time::ZERO + Span::s(1);
         let lifetime = Amount::Lifetime(Span::s(2));
         assert_eq!(arrivals.arrive(Time::from_nanos(stop.nanos() - 1)).unwrap().amount, lifetime);
@@ -139,16 +139,16 @@ mod tests {
             };
             [next(), next(), next()]
         };
-        let fixed = gaps(Extent::Size(Law::Fixed(Bytes(1))), 1);
-        assert_eq!(gaps(Extent::Size(Law::Pareto(Bytes(10_000), 1.3)), 1), fixed);
-        assert_eq!(gaps(Extent::Lifetime(Law::Exponential(Span::s(1))), 1), fixed);
-        assert_ne!(gaps(Extent::Size(Law::Fixed(Bytes(1))), 2), fixed);
+        let fixed = gaps(Extent::Size(Distribution::Fixed(Bytes(1))), 1);
+        assert_eq!(gaps(Extent::Size(Distribution::Pareto(Bytes(10_000), 1.3)), 1), fixed);
+        assert_eq!(gaps(Extent::Lifetime(Distribution::Exponential(Span::s(1))), 1), fixed);
+        assert_ne!(gaps(Extent::Size(Distribution::Fixed(Bytes(1))), 2), fixed);
         assert!(fixed[0] != fixed[1]);
     }
 
     #[test]
     fn a_size_is_never_nothing() {
-        let mut arrivals = arrivals(Extent::Size(Law::Exponential(Bytes(1))), 1, 1, 1);
+        let mut arrivals = arrivals(Extent::Size(Distribution::Exponential(Bytes(1))), 1, 1, 1);
         let sizes: Vec<_> = (0..100).map(|_| arrivals.arrive(Time::ZERO).unwrap().amount).collect();
         assert!(!sizes.contains(&Amount::Size(0)) && sizes.contains(&Amount::Size(1)));
     }

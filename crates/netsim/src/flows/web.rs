@@ -170,12 +170,17 @@ impl Client {
 mod tests {
     use super::*;
     use aqm::Bytes;
-    use scenario::Law;
+    use scenario::Distribution;
     use scenario::model::{Kind, Tcp};
 
-    fn site(connections: u32, objects: u32, size: Law<Bytes>) -> Site {
-        let web =
-            Web { connections, objects, size, request: Bytes(300), think: Law::Exponential(Span::s(1)) };
+    fn site(connections: u32, objects: u32, size: Distribution<Bytes>) -> Site {
+        let web = Web {
+            connections,
+            objects,
+            size,
+            request: Bytes(300),
+            think: Distribution::Exponential(Span::s(1)),
+        };
         let entry = Traffic {
             name: "x".to_owned(),
             from: vec![0],
@@ -184,7 +189,7 @@ mod tests {
             packet_size: Bytes(500),
             class: 1,
             begin: Span::ZERO,
-            start: Law::Fixed(Span::ZERO),
+            start: Distribution::Fixed(Span::ZERO),
             stop: Some(Span::s(100)),
             kind: Kind::Web(Tcp::default(), web.clone()),
         };
@@ -210,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_session_is_over_when_its_last_object_has_arrived() {
-        let site = site(2, 3, Law::Fixed(Bytes(1000)));
+        let site = site(2, 3, Distribution::Fixed(Bytes(1000)));
         let (mut client, profile) = (client(&site), profile());
         let first = client.ask(&site, &profile, 0, at(10)).unwrap();
         assert_eq!((first.size, first.segments), (1000, 3));
@@ -230,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_request_is_served_once() {
-        let site = site(1, 2, Law::Fixed(Bytes(1000)));
+        let site = site(1, 2, Distribution::Fixed(Bytes(1000)));
         let (mut client, profile) = (client(&site), profile());
         let fetch = client.ask(&site, &profile, 0, at(0));
         let connection = &mut client.connections[0];
@@ -241,7 +246,7 @@ mod tests {
 
     #[test]
     fn the_sequence_of_sizes_and_thoughts_does_not_depend_on_which_connection_is_free() {
-        let site = site(3, 6, Law::Pareto(Bytes(10_000), 1.3));
+        let site = site(3, 6, Distribution::Pareto(Bytes(10_000), 1.3));
         let session = |order: [u16; 6]| {
             let (mut client, profile) = (client(&site), profile());
             let sizes = order.map(|connection| client.ask(&site, &profile, connection, at(0)).unwrap().size);
@@ -253,9 +258,9 @@ mod tests {
 
     #[test]
     fn no_more_connections_are_opened_than_there_are_objects() {
-        assert_eq!(site(6, 50, Law::Fixed(Bytes(1))).connections(), 6);
-        assert_eq!(site(6, 2, Law::Fixed(Bytes(1))).connections(), 2);
-        assert!(site(1, 1, Law::Fixed(Bytes(1))).is_active(at(99_999)));
-        assert!(!site(1, 1, Law::Fixed(Bytes(1))).is_active(at(100_000)));
+        assert_eq!(site(6, 50, Distribution::Fixed(Bytes(1))).connections(), 6);
+        assert_eq!(site(6, 2, Distribution::Fixed(Bytes(1))).connections(), 2);
+        assert!(site(1, 1, Distribution::Fixed(Bytes(1))).is_active(at(99_999)));
+        assert!(!site(1, 1, Distribution::Fixed(Bytes(1))).is_active(at(100_000)));
     }
 }

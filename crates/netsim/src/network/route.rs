@@ -1,4 +1,4 @@
-//! The paths in use, as the engine goes along them; [`scenario::route`] finds them.
+//! The paths in use, as the engine goes along them; [`scenario::model::route`] finds them.
 
 use crate::engine::clock::Clock;
 use crate::network::ahead::Plan;
@@ -90,14 +90,14 @@ impl Paths {
 #[derive(Debug)]
 pub(crate) struct Routes<'a> {
     links: &'a [Link],
-    shortest: scenario::route::Routes<'a>,
+    shortest: scenario::model::route::Routes<'a>,
     hops: Vec<u32>,
     known: HashMap<(usize, usize), u32>,
 }
 
 impl<'a> Routes<'a> {
     pub(crate) fn new(nodes: usize, links: &'a [Link]) -> Self {
-        let shortest = scenario::route::Routes::new(nodes, links);
+        let shortest = scenario::model::route::Routes::new(nodes, links);
         Self { links, shortest, hops: Vec::new(), known: HashMap::new() }
     }
 
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
     use crate::network::ahead::takes_over;
     use aqm::unit::{Bytes, Limit, Rate, Span};
-    use scenario::Law;
+    use scenario::Distribution;
 
     fn link(from: usize, to: usize) -> Link {
         Link {
@@ -183,7 +183,7 @@ mod tests {
             rate: Rate::mbit_per_s(1),
             changes: Vec::new(),
             changes_period: None,
-            delay: Law::Fixed(Span::ZERO),
+            delay: Distribution::Fixed(Span::ZERO),
             loss: None,
             buffer: Limit::Packets(1),
             aqm: None,

@@ -6,7 +6,7 @@ use crate::engine::watch::Watch;
 use crate::traffic::noise;
 use aqm::Uniform as _;
 use aqm::unit::{Bytes, Rate, Span, Time};
-use scenario::Law;
+use scenario::Distribution;
 use scenario::model::{Arrival, Ecn, Traffic, Udp};
 use std::sync::Arc;
 
@@ -162,8 +162,8 @@ fn exponential(mean: f64, rng: &mut Stream) -> Span {
 struct OnOff {
     size: u16,
     rate: Rate,
-    on: Law<Span>,
-    off: Law<Span>,
+    on: Distribution<Span>,
+    off: Distribution<Span>,
     /// Packets left of the burst.
     left: u64,
     rng: Stream,

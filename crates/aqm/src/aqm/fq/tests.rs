@@ -1,6 +1,6 @@
 use super::*;
+use crate::any::AnyDiscipline;
 use crate::aqm::AnySeveral;
-use crate::discipline::AnyDiscipline;
 use crate::fixture::{Draw, PORT};
 use crate::queue::{Frame, Outcome, Queue};
 use crate::unit::Limit;

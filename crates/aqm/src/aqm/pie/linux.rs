@@ -1,7 +1,7 @@
 //! Where Linux's PIE follows rules of its own (sch_pie.c of Linux 7.2).
 
 use super::{Delay, Pie};
-use crate::aqm::{Backlog, Packet, Uniform, Verdict};
+use crate::contract::{Backlog, Packet, Uniform, Verdict};
 use crate::unit::Time;
 
 impl Pie {

@@ -1,7 +1,7 @@
 //! RED's arithmetic in Linux 7.2 (include/net/red.h), in whole numbers, with what tc works out for it (tc_red.c).
 
-use super::{Effective, Params};
-use crate::aqm::Uniform;
+use super::params::{Effective, Params};
+use crate::contract::Uniform;
 use crate::unit::{Span, Time};
 
 /// 1, for max_p.

@@ -1,7 +1,7 @@
 //! RED's parameters, also in the units of other tools, and what they come to on a port.
 
-use crate::aqm::Port;
-use crate::aqm::red::Spacing;
+use super::spacing::Spacing;
+use crate::contract::Port;
 use crate::params::{Field, ParamError, Range};
 use crate::unit::{Bytes, Frequency, Rate, Span};
 

@@ -1,6 +1,7 @@
 //! RED as implementations, eras and papers had it.
 
-use crate::aqm::red::{Form, Params, Rules, Spacing};
+use super::params::{Form, Params, Rules};
+use super::spacing::Spacing;
 use crate::unit::{Bytes, Frequency};
 
 /// The names, and whose values they are.

@@ -1,6 +1,6 @@
 //! Which way packets go: over the fewest links, and among those the ones that come first in the scenario.
 
-use crate::model::Link;
+use super::link::Link;
 use std::collections::{HashMap, VecDeque};
 
 /// No link.
@@ -74,7 +74,7 @@ fn search(outgoing: &[Vec<u32>], links: &[Link], root: usize) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::Law;
+    use crate::model::Distribution;
     use aqm::unit::{Bytes, Limit, Rate, Span};
 
     fn link(from: usize, to: usize) -> Link {
@@ -85,7 +85,7 @@ mod tests {
             rate: Rate::mbit_per_s(1),
             changes: Vec::new(),
             changes_period: None,
-            delay: Law::Fixed(Span::ZERO),
+            delay: Distribution::Fixed(Span::ZERO),
             loss: None,
             buffer: Limit::Packets(1),
             aqm: None,

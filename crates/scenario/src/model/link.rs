@@ -1,15 +1,78 @@
-//! What is said of a link beyond its numbers: what it loses by chance, and when it gets another rate.
+//! A link between two nodes: its rate and how that changes, its delay, its buffer, and the packets that it loses at random.
 
-use crate::model::{Change, Gilbert, Link, Loss, RATES};
-use crate::read::{Reader, below};
-use crate::tree::{Data, Node};
-use aqm::params::{Field, Kind, Params as _, Range, Value};
-use aqm::unit::{Quantity as _, Rate, Span};
-use serde_json::{Map, Value as Json, json};
+use super::distribution::Distribution;
+use aqm::aqm::AnyParams;
+use aqm::params;
+use aqm::params::{Field, Kind, Range, Value};
+use aqm::unit::{Bytes, Limit, Quantity as _, Rate, Span};
 use std::fmt;
 
-/// The keys of a link that say what is lost by chance, there and back.
-pub(crate) const LOSSES: [&str; 2] = ["loss", "reverse_loss"];
+/// A directed link and the queue in front of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Link {
+    /// Unique; the reverse of a duplex link `x` is `x:reverse`.
+    pub name: String,
+    /// Index of the node that sends.
+    pub from: usize,
+    /// Index of the node that receives.
+    pub to: usize,
+    /// How fast it sends.
+    pub rate: Rate,
+    /// When it gets another rate, in order.
+    pub changes: Vec<Change>,
+    /// After how long the changes start over.
+    pub changes_period: Option<Span>,
+    /// How long a bit travels, one way; drawn for each run, the same both ways.
+    pub delay: Distribution<Span>,
+    /// What it loses by chance, in front of the buffer.
+    pub loss: Option<Loss>,
+    /// The buffer in front of it.
+    pub buffer: Limit,
+    /// The algorithm on that buffer; `None` for a plain tail-drop buffer that nobody asked to measure.
+    pub aqm: Option<AnyParams>,
+    /// Bytes that it adds to every packet.
+    pub overhead: Bytes,
+    /// The size of the usual data packet here, `overhead` included, for algorithms that count in packets.
+    pub packet: Bytes,
+}
+
+/// A link has another rate from some time on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Change {
+    /// From when on.
+    pub at: Span,
+    /// The new rate.
+    pub rate: Rate,
+}
+
+/// What a link loses by chance.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Loss {
+    /// Each packet with this probability.
+    Bernoulli(f64),
+    /// By the state of a Markov chain.
+    Gilbert(Gilbert),
+}
+
+const PROBABILITY: Range = Range::new(0.0, 1.0);
+
+params! {
+    /// Losses in bursts (Gilbert, Elliott): in the good and in the bad state each packet is lost with that state's
+    /// probability, then the state may change. It starts good.
+    pub struct Gilbert {
+        /// The probability, after each packet, that the good state turns bad.
+        good_to_bad: f64 = 0.01, "", PROBABILITY;
+        /// The probability, after each packet, that the bad state turns good: bursts last 1 / `bad_to_good` packets.
+        bad_to_good: f64 = 0.3, "", PROBABILITY;
+        /// The probability of a loss in the good state.
+        loss_good: f64 = 0.0, "", PROBABILITY;
+        /// The probability of a loss in the bad state.
+        loss_bad: f64 = 1.0, "", PROBABILITY;
+    }
+}
+
+// Above, a packet's time is too few whole nanoseconds to give the rate asked for.
+pub(crate) const RATES: Range = Range::new(1e3, 1e11);
 
 impl Field for Change {
     const KIND: Kind = Kind::Quantity("\"20 s: 10 Mbit/s\"");
@@ -92,64 +155,11 @@ impl Loss {
             }
         }
     }
-
-    pub(crate) fn json(&self) -> Json {
-        match self {
-            Self::Bernoulli(p) => json!(p),
-            Self::Gilbert(gilbert) => {
-                let values = gilbert.values().into_iter();
-                Json::Object(
-                    values
-                        .map(|(key, value)| (key.to_owned(), crate::resolved::value(&value)))
-                        .collect::<Map<_, _>>(),
-                )
-            }
-        }
-    }
-}
-
-impl Reader<'_> {
-    /// The loss in `node`: a probability, or a table.
-    pub(crate) fn loss(&mut self, node: &Node, path: &str) -> Option<Loss> {
-        if let Data::Value(value) = &node.data {
-            let p = f64::read(value).filter(|p| (0.0..=1.0).contains(p));
-            if p.is_none() {
-                let keys: Vec<&str> = Gilbert::specs().iter().map(|spec| spec.name).collect();
-                let message = format!("must be a probability in [0, 1], or a table of {}", keys.join(", "));
-                self.refuse(path, node.shown(), message);
-            }
-            return p.map(Loss::Bernoulli);
-        }
-        let gilbert: Gilbert = self.params(Some(node), path);
-        Some(Loss::Gilbert(gilbert))
-    }
-
-    /// Whether changes come one after the other, the last before they start over.
-    pub(crate) fn changes(&mut self, changes: Option<&[Change]>, period: Option<Span>, path: &str) {
-        let changes = changes.unwrap_or_default();
-        let at = below(path, "changes");
-        if let Some(pair) = changes.windows(2).find(|pair| pair[0].at >= pair[1].at) {
-            let message = format!("must be in order; {} is not after {}", pair[1].at, pair[0].at);
-            self.refuse(&at, Some(format!("\"{}\"", pair[1])), message);
-        }
-        let Some(period) = period else { return };
-        let key = below(path, "changes_period");
-        match changes.last() {
-            None => self.refuse(&key, Some(period.value().to_string()), "needs `changes`"),
-            Some(last) if last.at >= period => {
-                let message = format!("must be after the last of changes, {}", last.at);
-                self.refuse(&key, Some(period.value().to_string()), message);
-            }
-            Some(_) => {}
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::Law;
-    use aqm::unit::{Bytes, Limit};
 
     #[test]
     fn a_change_reads_what_it_writes() {
@@ -171,7 +181,7 @@ mod tests {
             rate: Rate::mbit_per_s(1),
             changes: vec![change(20, 10), change(30, 5)],
             changes_period: None,
-            delay: Law::Fixed(Span::ZERO),
+            delay: Distribution::Fixed(Span::ZERO),
             loss: None,
             buffer: Limit::Packets(1),
             aqm: None,

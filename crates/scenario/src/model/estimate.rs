@@ -1,8 +1,11 @@
 //! How much work a run will be, roughly, told before it is tried.
 
-use crate::law::Law;
-use crate::model::{Extent, Kind, Link, Scenario, Short, Tcp, Traffic};
-use crate::route::Routes;
+use super::Scenario;
+use super::distribution::Distribution;
+use super::link::Link;
+use super::route::Routes;
+use super::tcp::Tcp;
+use super::traffic::{Extent, Kind, Short, Traffic};
 use aqm::unit::{Bytes, Span};
 
 /// Flows of one entry, and of all, whose paths are looked at; each stands for its share of the others.
@@ -100,7 +103,7 @@ fn together(kind: &Kind) -> f64 {
 }
 
 /// The segments that carry `size` bytes.
-fn segments(traffic: &Traffic, size: &Law<Bytes>) -> f64 {
+fn segments(traffic: &Traffic, size: &Distribution<Bytes>) -> f64 {
     let payload = traffic.packet_size.0 - traffic.header().min(traffic.packet_size.0 - 1);
     (size.mean() / payload as f64).ceil()
 }

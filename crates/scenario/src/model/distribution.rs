@@ -1,13 +1,13 @@
-//! A quantity that is drawn: fixed, or from a distribution.
+//! The distribution of a random quantity; a constant is the simplest.
 
 use aqm::params::{Field, Kind, Range, Value};
 use aqm::unit::{Bytes, Quantity, Span};
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// How a quantity is drawn.
+/// The distribution of a quantity.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Law<T> {
+pub enum Distribution<T> {
     /// Always this.
     Fixed(T),
     /// Equally likely anywhere between the two.
@@ -57,7 +57,7 @@ impl Drawn for Bytes {
     }
 }
 
-impl<T: Drawn> Law<T> {
+impl<T: Drawn> Distribution<T> {
     /// Its mean in the base unit.
     #[must_use]
     pub fn mean(&self) -> f64 {
@@ -93,7 +93,7 @@ fn arguments<'a>(text: &'a str, name: &str) -> Option<Vec<&'a str>> {
     Some(inside.split(',').collect())
 }
 
-impl<T: Drawn> Field for Law<T> {
+impl<T: Drawn> Field for Distribution<T> {
     const KIND: Kind = Kind::Quantity(T::FORMS);
 
     fn read(value: &Value) -> Option<Self> {
@@ -127,7 +127,7 @@ impl<T: Drawn> Field for Law<T> {
     }
 }
 
-impl<T: fmt::Display> fmt::Display for Law<T> {
+impl<T: fmt::Display> fmt::Display for Distribution<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fixed(x) => write!(f, "{x}"),
@@ -143,11 +143,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_law_reads_what_it_writes() {
+    fn a_distribution_reads_what_it_writes() {
         for text in ["1 s", "uniform(0 s, 1 s)", "exponential(20 ms)", "pareto(1 s, 1.5)"] {
-            let law = Law::<Span>::read(&Value::Text(text.into())).unwrap();
-            assert_eq!(law.to_string().replace("0 ns", "0 s"), text);
-            assert_eq!(Law::read(&law.value()), Some(law));
+            let distribution = Distribution::<Span>::read(&Value::Text(text.into())).unwrap();
+            assert_eq!(distribution.to_string().replace("0 ns", "0 s"), text);
+            assert_eq!(Distribution::read(&distribution.value()), Some(distribution));
         }
         for text in [
             "pareto(1 s, 1)",
@@ -157,15 +157,15 @@ mod tests {
             "exponential(1)",
             "gauss(1 s)",
         ] {
-            assert_eq!(Law::<Span>::read(&Value::Text(text.into())), None, "{text}");
+            assert_eq!(Distribution::<Span>::read(&Value::Text(text.into())), None, "{text}");
         }
     }
 
     #[test]
-    fn a_law_knows_its_mean_and_bounds() {
-        let pareto = Law::Pareto(Bytes(10_000), 1.3);
+    fn a_distribution_knows_its_mean_and_bounds() {
+        let pareto = Distribution::Pareto(Bytes(10_000), 1.3);
         assert_eq!((pareto.mean(), pareto.least(), pareto.greatest()), (1e4, Bytes(2308), None));
-        let uniform = Law::Uniform(Span::s(1), Span::s(2));
+        let uniform = Distribution::Uniform(Span::s(1), Span::s(2));
         assert_eq!(
             (uniform.mean(), uniform.least(), uniform.greatest()),
             (1.5, Span::s(1), Some(Span::s(2)))

@@ -1,6 +1,6 @@
 //! What is wrong with a scenario, and where.
 
-use crate::tree::DEEPEST;
+use crate::keys::DEEPEST;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -28,6 +28,26 @@ impl Origin {
     }
 }
 
+impl Origin {
+    /// The file, if it is one.
+    #[must_use]
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::File(name) | Self::Line(name, _) => Some(name),
+            Self::Set(_) | Self::Aqm(_) => None,
+        }
+    }
+
+    /// The line of the file, counted from 1.
+    #[must_use]
+    pub const fn line(&self) -> Option<usize> {
+        match self {
+            Self::Line(_, line) => Some(*line),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -50,9 +70,37 @@ fn shortened(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The kind of a problem, for programs; people read its message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ProblemKind {
+    /// A file cannot be read, or is not TOML.
+    File,
+    /// A path leads nowhere, whatever its value.
+    Path,
+    /// A value is not allowed, does not fit with others, or is missing.
+    Value,
+    /// Stands for problems that are not listed.
+    Unlisted,
+}
+
+impl ProblemKind {
+    /// The word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Path => "path",
+            Self::Value => "value",
+            Self::Unlisted => "unlisted",
+        }
+    }
+}
+
 /// One thing that is wrong: `x.toml:14: aqm.beta = -1: must be in (0, 10], per packet`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct Problem {
+    /// Its kind.
+    pub kind: ProblemKind,
     /// Where the value was written.
     pub origin: Origin,
     /// The value's dotted path; empty for the whole file.
@@ -66,26 +114,47 @@ pub struct Problem {
 impl Problem {
     /// A problem of the file called `name` as a whole.
     pub(crate) fn of_file(name: &str, message: String) -> Self {
-        Self { origin: Origin::File(name.into()), path: String::new(), found: None, message }
+        Self {
+            kind: ProblemKind::File,
+            origin: Origin::File(name.into()),
+            path: String::new(),
+            found: None,
+            message,
+        }
+    }
+
+    /// A path that leads nowhere.
+    pub(crate) fn of_path(origin: Origin, path: &str, message: String) -> Self {
+        Self { kind: ProblemKind::Path, origin, path: path.to_owned(), found: None, message }
+    }
+
+    /// A value that is not allowed.
+    #[must_use]
+    pub fn of_value(origin: Origin, path: &str, found: Option<String>, message: String) -> Self {
+        Self { kind: ProblemKind::Value, origin, path: path.to_owned(), found, message }
+    }
+
+    /// The problem without the place where it was found.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match (&*self.path, &self.found) {
+            ("", _) => self.message.clone(),
+            (path, Some(found)) => format!("{} = {}: {}", shortened(path), shortened(found), self.message),
+            (path, None) => format!("{}: {}", shortened(path), self.message),
+        }
     }
 
     /// Refuses a value that lies in more tables and lists than [`DEEPEST`].
     #[must_use]
     pub fn too_deep(origin: Origin, path: &str) -> Self {
         let message = format!("nested too deep: must lie in {DEEPEST} tables and lists at most");
-        Self { origin, path: path.to_owned(), found: None, message }
+        Self::of_path(origin, path, message)
     }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.origin)?;
-        match (&*self.path, &self.found) {
-            ("", _) => {}
-            (path, Some(found)) => write!(f, "{} = {}: ", shortened(path), shortened(found))?,
-            (path, None) => write!(f, "{}: ", shortened(path))?,
-        }
-        f.write_str(&self.message)
+        write!(f, "{}: {}", self.origin, self.text())
     }
 }
 
@@ -95,7 +164,13 @@ pub(crate) const MOST_PROBLEMS: usize = 100;
 impl Problem {
     /// Stands for `more` problems that are not listed.
     pub(crate) fn unlisted(origin: Origin, more: usize) -> Self {
-        Self { origin, path: String::new(), found: None, message: format!("and {more} more problems") }
+        Self {
+            kind: ProblemKind::Unlisted,
+            origin,
+            path: String::new(),
+            found: None,
+            message: format!("and {more} more problems"),
+        }
     }
 }
 
@@ -162,7 +237,7 @@ mod tests {
 
     #[test]
     fn problems_come_in_the_order_of_the_file_and_the_command_line_last() {
-        let problem = |origin| Problem { origin, path: String::new(), found: None, message: "no".into() };
+        let problem = |origin| Problem::of_value(origin, "", None, "no".into());
         let problems = Problems::sorted(vec![
             problem(Origin::Set("a=1".into())),
             problem(Origin::Line("x".into(), 7)),

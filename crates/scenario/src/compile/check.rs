@@ -1,12 +1,13 @@
 //! Whether values that are each allowed also fit together, and whether the run can be done at all.
 
-use crate::error::Problem;
-use crate::estimate::Estimate;
-use crate::law::Law;
-use crate::model::{Change, Clock, Flavour, Kind, KindName, Scenario, Tcp, Udp};
-use crate::network::BOTTLENECK;
-use crate::read::{LinkEntry, Reader, Tables, TrafficEntry, below};
-use crate::traffic::has;
+use crate::keys::{BOTTLENECK, below};
+use crate::model::Distribution;
+use crate::model::estimate::Estimate;
+use crate::model::{Change, Clock, Flavour, Kind, Scenario, Tcp, Udp};
+use crate::reader::Reader;
+use crate::source::error::Problem;
+use crate::tables::traffic::has;
+use crate::tables::{KindName, LinkEntry, Tables, TrafficEntry};
 use aqm::Port;
 use aqm::params::Field;
 use aqm::unit::{Bytes, Limit, Span};
@@ -168,8 +169,10 @@ fn times(entry: &TrafficEntry, duration: Span, reader: &mut Reader<'_>) {
         }
     }
     let late = match start {
-        Law::Uniform(low, high) => begin + low >= duration || begin + high > duration,
-        Law::Fixed(time) | Law::Exponential(time) | Law::Pareto(time, _) => begin + time >= duration,
+        Distribution::Uniform(low, high) => begin + low >= duration || begin + high > duration,
+        Distribution::Fixed(time) | Distribution::Exponential(time) | Distribution::Pareto(time, _) => {
+            begin + time >= duration
+        }
     };
     if late && reader.fine(&[&start_path, "duration"]) {
         let message = format!("must be before the end of the run, duration = {}", shown(&duration));

@@ -2,7 +2,7 @@
 //! the link's own header and padding. Where the file does not tell (no IP, or too little of it captured), it is the
 //! length that the file gives, whatever the link counted.
 
-use super::Recording;
+use super::recording::Recording;
 use crate::model::Arrival;
 use pcap_parser::nom::{Err as Failure, IResult};
 use pcap_parser::pcapng::{Block, parse_block_be, parse_block_le};

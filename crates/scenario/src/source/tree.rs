@@ -1,14 +1,11 @@
 //! The raw tree of a scenario: keys, values, and where each was written.
 
-use crate::error::{MOST_PROBLEMS, Origin, Problem, Problems};
-use crate::read::below;
+use crate::keys::{DEEPEST, below, is_name};
+use crate::source::error::{MOST_PROBLEMS, Origin, Problem, ProblemKind, Problems};
 use aqm::params::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
 use toml::de::{DeInteger, DeTable, DeValue};
-
-/// No value lies in more tables and lists than this, one inside the other. Whatever walks a scenario may recurse.
-pub const DEEPEST: usize = 64;
 
 /// A value of the file, and where it was written.
 #[derive(Clone, PartialEq, Debug)]
@@ -207,7 +204,7 @@ impl Table {
                 return Problem::too_deep(origin, "");
             }
             let message = format!("not TOML: {}", error.message().replace('\n', ", "));
-            Problem { origin, path: String::new(), found: None, message }
+            Problem { kind: ProblemKind::File, origin, path: String::new(), found: None, message }
         };
         // One slip makes the parser stumble several times over the same line.
         let mut problems = Problems::sorted(errors.into_iter().map(problem).collect()).0;
@@ -340,11 +337,6 @@ fn commas(text: &str) -> Vec<&str> {
     }
     parts.push(&text[start..]);
     parts
-}
-
-/// Whether a node, a link or a traffic entry may be called so: paths, lists and results must be able to hold it.
-pub(crate) fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
 }
 
 /// What each entry of a list of tables is called in paths and results: its name, or its number from 1 if it

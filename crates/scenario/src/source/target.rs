@@ -1,6 +1,6 @@
 //! Keeping the queue length to steer to, when one algorithm takes the place of another.
 
-use crate::tree::{Data, Node, Table, spec};
+use crate::source::tree::{Data, Node, Table, spec};
 use aqm::aqm::AnyParams;
 
 /// The name that every algorithm with a target understands, besides its own.
@@ -56,7 +56,7 @@ pub(crate) fn kept(old: Option<&Node>, mut new: Table) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Origin;
+    use crate::source::error::Origin;
     use aqm::params::Value;
     use std::sync::Arc;
 

@@ -1,13 +1,11 @@
 //! `[sweep]`: what a study varies. An engine knows nothing of it; who runs the study reads it.
 
-use crate::document::Document;
-use crate::error::{Problem, Problems};
-use crate::read::{Reader, below};
-use crate::resolved::object;
-use crate::tree::{DEEPEST, Data, Node, Table};
-use aqm::params::{Params as _, Range, Value};
+use crate::keys::{DEEPEST, VARY, below};
+use crate::reader::Reader;
+use crate::source::error::Problem;
+use crate::source::tree::{Data, Node, Table};
+use aqm::params::{Range, Value};
 use aqm::{choice, params};
-use serde_json::{Value as Json, json};
 
 choice! {
     /// How the points of a study are chosen.
@@ -41,9 +39,6 @@ params! {
     }
 }
 
-/// The key of the parameters that vary.
-pub(crate) const VARY: &str = "vary";
-
 impl Sweep {
     /// Whether its points are drawn.
     const fn is_drawn(&self) -> bool {
@@ -73,11 +68,10 @@ pub(crate) fn read<'n>(node: &'n Node, reader: &mut Reader<'_>) -> (Sweep, Vec<(
     for (path, node) in &varied {
         let at = below("sweep.vary", path);
         if path.split('.').count() > DEEPEST {
-            let problem = Problem::too_deep(node.origin.clone(), &at);
-            reader.note(problem.origin, problem.path, None, problem.message);
+            reader.note(Problem::too_deep(node.origin.clone(), &at));
         } else if !may_vary(node) {
             let message = "must be text like \"20,40..160\", a number, or a list of values";
-            reader.note(node.origin.clone(), at, node.shown(), message.to_owned());
+            reader.note(Problem::of_value(node.origin.clone(), &at, node.shown(), message.to_owned()));
         }
     }
     (sweep, varied)
@@ -103,36 +97,10 @@ fn may_vary(node: &Node) -> bool {
     }
 }
 
-impl Document {
-    /// What `[sweep]` says, every default filled in; under `vary` the path, value and origin of what varies. `None`
-    /// without such a table.
-    ///
-    /// # Errors
-    /// Everything that is wrong with it.
-    pub fn sweep(&self) -> Result<Option<Json>, Problems> {
-        let Some(node) = self.root().get("sweep") else { return Ok(None) };
-        let mut reader = Reader::new(self);
-        let (sweep, varied) = read(node, &mut reader);
-        let problems = reader.finish();
-        if !problems.is_empty() {
-            return Err(Problems::sorted(problems));
-        }
-        let mut map = object(sweep.values());
-        let entry = |(path, node): (String, &Node)| {
-            json!({
-                "path": path,
-                "value": crate::resolved::value(&node.value()),
-                "origin": node.origin.to_string(),
-            })
-        };
-        map.insert(VARY.to_owned(), varied.into_iter().map(entry).collect());
-        Ok(Some(Json::Object(map)))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::Document;
+    use serde_json::json;
 
     const BASE: &str = "[dumbbell]\n[[traffic]]\n";
 

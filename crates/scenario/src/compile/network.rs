@@ -1,11 +1,13 @@
 //! Nodes, links and traffic of the tables, with the sugar taken off.
 
-use crate::document::ALGORITHMS;
-use crate::error::instead;
-use crate::law::Law;
-use crate::model::{Admission, Change, Clock, Dumbbell, General, KindName, Link, Loss, Scenario, Traffic};
-use crate::read::{LinkEntry, Reader, Tables, TrafficEntry, below};
-use crate::traffic::{DEFAULT_PACKET, kind, packet_size};
+use super::traffic::kind;
+use crate::keys::{ALGORITHMS, BOTTLENECK, below};
+use crate::model::Distribution;
+use crate::model::{Change, Clock, General, Link, Loss, Scenario, Traffic};
+use crate::reader::Reader;
+use crate::source::error::instead;
+use crate::tables::traffic::{DEFAULT_PACKET, packet_size};
+use crate::tables::{Admission, Dumbbell, KindName, LinkEntry, Tables, TrafficEntry};
 use aqm::aqm::AnyParams;
 use aqm::params::Field as _;
 use aqm::unit::{Bytes, Limit, Rate, Span};
@@ -14,9 +16,6 @@ use std::collections::HashMap;
 /// No dumbbell has more hosts on one side, and no `short` entry more pairs of nodes.
 const MOST_HOSTS: usize = 10_000;
 
-/// The dumbbell's bottleneck, and the link that is observed unless something else is said.
-pub(crate) const BOTTLENECK: &str = "bottleneck";
-
 /// The groups of a dumbbell's hosts: what traffic calls them, and what the hosts are called before their number.
 const GROUPS: [(&str, &str); 2] = [("senders", "sender"), ("receivers", "receiver")];
 
@@ -24,7 +23,7 @@ const GROUPS: [(&str, &str); 2] = [("senders", "sender"), ("receivers", "receive
 struct Cable<'a> {
     name: String,
     ends: [&'a str; 2],
-    delay: Law<Span>,
+    delay: Distribution<Span>,
     overhead: Bytes,
     rates: [Rate; 2],
     /// What happens to the first of the rates, over and over.
@@ -110,7 +109,7 @@ impl Network {
         });
         for i in 0..hosts {
             let [sender, receiver] = GROUPS.map(|(_, host)| format!("{host}{}", i + 1));
-            let access = |name: &String, ends, delays: &[Law<Span>]| Cable {
+            let access = |name: &String, ends, delays: &[Distribution<Span>]| Cable {
                 name: name.clone(),
                 ends,
                 delay: delays[i % delays.len()],
@@ -164,8 +163,8 @@ impl Network {
     }
 }
 
-/// The least common multiple: so many turns until two lists that are dealt out in turn meet again as at first.
-const fn turns(a: usize, b: usize) -> usize {
+/// After so many pairs, two lists of these lengths that are dealt out in turn start over together.
+const fn least_common_multiple(a: usize, b: usize) -> usize {
     let (mut divisor, mut rest) = (a, b);
     while rest > 0 {
         (divisor, rest) = (rest, divisor % rest);
@@ -184,7 +183,7 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
         if let Some(hosts) = dumbbell.hosts {
             return hosts as usize;
         }
-        let hosts = turns(a, b);
+        let hosts = least_common_multiple(a, b);
         if hosts > MOST_HOSTS {
             let message = format!(
                 "{a} values of sender_delay and {b} of receiver_delay need {hosts} hosts on each side \
@@ -374,7 +373,7 @@ fn pairs(
 ) {
     // An arrival process deals its flows out to all pairs.
     let flows = if entry.table.kind == KindName::Short { usize::MAX } else { entry.table.count as usize };
-    let turns = turns(from.len(), to.len());
+    let turns = least_common_multiple(from.len(), to.len());
     if entry.table.kind == KindName::Short && turns > MOST_HOSTS {
         let message = format!(
             "{} nodes in from and {} in to make {turns} pairs, at most {MOST_HOSTS}: let one number divide the other",

@@ -1,32 +1,13 @@
 //! The effective scenario in full, in the shape of a scenario file.
 
-use crate::document::ALGORITHMS;
-use crate::link::LOSSES;
+use crate::json::{object, value};
+use crate::keys::{ALGORITHMS, BOTTLENECK, LOSSES};
 use crate::model::{Loss, Scenario};
-use crate::network::BOTTLENECK;
-use crate::read::{LinkEntry, Tables, TrafficEntry};
-use crate::traffic::has;
+use crate::tables::traffic::has;
+use crate::tables::{LinkEntry, Tables, TrafficEntry};
 use aqm::aqm::AnyParams;
-use aqm::params::{Field as _, Params, Value};
+use aqm::params::{Field as _, Params};
 use serde_json::{Map, Value as Json, json};
-
-/// A value as JSON.
-pub(crate) fn value(value: &Value) -> Json {
-    match value {
-        Value::Bool(switch) => json!(switch),
-        Value::Integer(number) => json!(number),
-        Value::Float(number) => json!(number),
-        Value::Text(text) => json!(text),
-        Value::List(values) => values.iter().map(self::value).collect(),
-        Value::Table(entries) => {
-            Json::Object(entries.iter().map(|(key, value)| (key.clone(), self::value(value))).collect())
-        }
-    }
-}
-
-pub(crate) fn object(values: Vec<(&'static str, Value)>) -> Map<String, Json> {
-    values.into_iter().map(|(key, value)| (key.to_owned(), self::value(&value))).collect()
-}
 
 fn parameters(params: &impl Params) -> Map<String, Json> {
     object(params.values())
@@ -52,8 +33,15 @@ fn link(entry: &LinkEntry) -> Json {
 fn losses(map: &mut Map<String, Json>, losses: &[Option<Loss>; 2]) {
     for (key, loss) in LOSSES.into_iter().zip(losses) {
         if let Some(loss) = loss {
-            map.insert(key.to_owned(), loss.json());
+            map.insert(key.to_owned(), self::loss(loss));
         }
+    }
+}
+
+fn loss(loss: &Loss) -> Json {
+    match loss {
+        Loss::Bernoulli(p) => json!(p),
+        Loss::Gilbert(gilbert) => Json::Object(parameters(gilbert)),
     }
 }
 

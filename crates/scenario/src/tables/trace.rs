@@ -1,20 +1,19 @@
 //! Recordings of traffic: CSV, pcap and pcapng files as times and sizes.
 
 mod capture;
+mod recording;
 
-use crate::file::{self, Unread};
 use crate::model::Arrival;
-use aqm::unit::Span;
+use crate::source::file::{self, Unread};
+use recording::Recording;
 use std::path::Path;
 use std::sync::Arc;
 
 /// No longer file is read: in pcap 40 000 whole packets of 1500 B, or 800 000 without their payload.
 const LONGEST: u64 = 64 << 20;
-/// No packet comes later after the first, in s: no run lasts as long.
-const LATEST: u64 = 10_000_000;
 
 /// The packets of the file at `path`.
-pub(crate) fn read(path: &Path) -> Result<Arc<[Arrival]>, String> {
+pub(super) fn read(path: &Path) -> Result<Arc<[Arrival]>, String> {
     let bytes = file::read(path, LONGEST).map_err(|unread| match unread {
         Unread::Missing => format!("no such file: {}", path.display()),
         Unread::TooLong => {
@@ -64,32 +63,6 @@ fn csv(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
         recording.add(nanos, bytes).map_err(|problem| format!("line {number}: {problem}"))?;
     }
     Ok(recording.arrivals)
-}
-
-/// The packets so far; refuses what is no traffic.
-#[derive(Default)]
-struct Recording {
-    arrivals: Vec<Arrival>,
-    /// When the first came, by the recording's clock.
-    first: Option<i128>,
-}
-
-impl Recording {
-    /// Adds a packet of `size` bytes that came at `nanos` by the recording's clock.
-    fn add(&mut self, nanos: i128, size: u64) -> Result<(), String> {
-        let since = nanos.saturating_sub(*self.first.get_or_insert(nanos));
-        let last = self.arrivals.last().map_or(Span::ZERO, |last| last.at);
-        if since < i128::from(last.nanos()) {
-            return Err("earlier than the packet before: sort the packets by time".to_owned());
-        }
-        let at = u64::try_from(since).ok().map(Span::ns).filter(|&at| at <= Span::s(LATEST));
-        let at = at.ok_or_else(|| format!("more than {LATEST} s after the first packet"))?;
-        match u16::try_from(size) {
-            Ok(size) if size > 0 => self.arrivals.push(Arrival { at, size }),
-            _ => return Err(format!("size = {size}: must be in [1, 65535], bytes")),
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -1,16 +1,12 @@
 //! A scenario file as it was written, and the changes that a command line makes to it.
 
-use crate::check;
-use crate::error::{Origin, Problem, Problems, instead};
-use crate::estimate::estimate;
-use crate::file::{self, Unread};
-use crate::model::{Scenario, TCP_PRESETS};
-use crate::network::network;
-use crate::read::{Reader, Tables};
-use crate::target::kept;
-use crate::tree::{DEEPEST, Data, Node, Table, labels, spec, unquoted};
-use aqm::aqm::{AnyParams, NAMES};
-use aqm::params::{Kind, Value};
+use crate::keys::{ALGORITHMS, DEEPEST, LISTS, name_key};
+use crate::source::error::{Origin, Problem, Problems, instead};
+use crate::source::file::{self, Unread};
+use crate::source::target::kept;
+use crate::source::tree::{Data, Node, Table, labels, spec, unquoted};
+use aqm::aqm::AnyParams;
+use aqm::params::Value;
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,30 +20,6 @@ pub struct Document {
     /// Where the file is, unless it is a text without one.
     folder: Option<PathBuf>,
     root: Table,
-}
-
-/// The keys that hold lists of tables, whose entries are addressed by name.
-pub(crate) const LISTS: [&str; 2] = ["traffic", "link"];
-
-/// The keys that hold an algorithm.
-pub(crate) const ALGORITHMS: [&str; 2] = ["aqm", "reverse_aqm"];
-
-/// Where the name goes when `NAME:KEY=VALUE` at `key` is written as a table; `None` if nothing is written so there.
-pub(crate) fn head(key: &str, text: &str) -> Option<&'static str> {
-    match key {
-        "tcp" => {
-            let name = text.split(':').next().unwrap_or_default().trim();
-            Some(if TCP_PRESETS.iter().any(|(preset, _)| *preset == name) { "preset" } else { "flavour" })
-        }
-        _ => (ALGORITHMS.contains(&key) || is_inside(key)).then_some("name"),
-    }
-}
-
-/// Whether some algorithm has another one inside at `key`.
-fn is_inside(key: &str) -> bool {
-    let algorithms = NAMES.iter().filter_map(|name| AnyParams::of(name));
-    let mut specs = algorithms.flat_map(|params| params.specs());
-    specs.any(|spec| spec.name == key && spec.kind == Kind::Algorithm)
 }
 
 impl Document {
@@ -113,12 +85,7 @@ impl Document {
         bounded("aqm", &origin)?;
         let Some(table) = spec(text, "name", "aqm", &origin)? else {
             let message = "must be NAME or NAME:KEY=VALUE,KEY=VALUE".to_owned();
-            return Err(Problem {
-                origin,
-                path: "aqm".to_owned(),
-                found: Some(format!("{text:?}")),
-                message,
-            });
+            return Err(Problem::of_value(origin, "aqm", Some(format!("{text:?}")), message));
         };
         let node = |old: Option<&Node>| Node::new(origin.clone(), Data::Table(kept(old, table.clone())));
         if !self.is_graph() {
@@ -137,7 +104,7 @@ impl Document {
             }
         }
         let message = "no link has an aqm to replace; give one an `aqm` in the file".to_owned();
-        if replaced { Ok(()) } else { Err(Problem { origin, path: "link".to_owned(), found: None, message }) }
+        if replaced { Ok(()) } else { Err(Problem::of_value(origin, "link", None, message)) }
     }
 
     /// Whether the network is all `[[link]]`s, whose algorithms a change of `aqm` means.
@@ -160,12 +127,7 @@ impl Document {
     }
 
     fn put(&mut self, path: &str, node: Node) -> Result<(), Problem> {
-        let problem = |path: &str, message: String| Problem {
-            origin: node.origin.clone(),
-            path: path.to_owned(),
-            found: None,
-            message,
-        };
+        let problem = |path: &str, message: String| Problem::of_path(node.origin.clone(), path, message);
         let keys: Vec<&str> = path.split('.').collect();
         if keys.iter().any(|key| key.is_empty()) {
             return Err(problem(
@@ -236,47 +198,6 @@ impl Document {
         &self.root
     }
 
-    fn tables(&self) -> (Tables, Scenario, Vec<Problem>) {
-        let mut reader = Reader::new(self);
-        let tables = reader.tables();
-        let scenario = network(&tables, &mut reader);
-        check::scenario(&tables, &scenario, &mut reader);
-        if reader.problems.is_empty() {
-            check::work(&tables, &scenario, &estimate(&scenario), &mut reader);
-        }
-        (tables, scenario, reader.finish())
-    }
-
-    /// The scenario that this document means.
-    ///
-    /// # Errors
-    /// Everything that is wrong with it.
-    pub fn check(&self) -> Result<Scenario, Problems> {
-        self.resolve().map(|(scenario, _)| scenario)
-    }
-
-    /// The document with every default filled in, as a scenario file in JSON would say it.
-    ///
-    /// # Errors
-    /// Everything that is wrong with it.
-    pub fn to_json(&self) -> Result<serde_json::Value, Problems> {
-        self.resolve().map(|(_, json)| json)
-    }
-
-    /// Both of one reading: between two, a trace may have been written anew.
-    ///
-    /// # Errors
-    /// Everything that is wrong with it.
-    pub fn resolve(&self) -> Result<(Scenario, serde_json::Value), Problems> {
-        let (tables, scenario, problems) = self.tables();
-        if problems.is_empty() {
-            let json = crate::resolved::json(&tables, &scenario);
-            Ok((scenario, json))
-        } else {
-            Err(Problems::sorted(problems))
-        }
-    }
-
     /// The document without its `[sweep]`.
     #[must_use]
     pub fn base(&self) -> Self {
@@ -306,7 +227,7 @@ fn bounded(path: &str, origin: &Origin) -> Result<(), Problem> {
     if written.len() as u64 <= LONGEST {
         return Ok(());
     }
-    Err(Problem { origin: origin.clone(), path: path.to_owned(), found: None, message: too_long() })
+    Err(Problem::of_value(origin.clone(), path, None, too_long()))
 }
 
 fn too_long() -> String {
@@ -335,7 +256,7 @@ fn descend(table: &mut Table, path: &str, keys: &[&str], node: Node) -> Result<(
     }
     let child = table.get_mut(key).expect("just made if it was not there");
     if let Some(text) = child.text()
-        && let Some(head) = head(key, text)
+        && let Some(head) = name_key(key, text)
         && let Some(expanded) = spec(text, head, &at, &child.origin)?
     {
         child.data = Data::Table(expanded);
@@ -344,7 +265,7 @@ fn descend(table: &mut Table, path: &str, keys: &[&str], node: Node) -> Result<(
         Data::Table(inner) => descend(inner, &at, rest, node),
         _ => {
             let message = format!("not a table, it has no key {:?}", rest[0]);
-            Err(Problem { origin: node.origin, path: at, found: child.shown(), message })
+            Err(Problem { found: child.shown(), ..Problem::of_path(node.origin, &at, message) })
         }
     }
 }
@@ -352,7 +273,7 @@ fn descend(table: &mut Table, path: &str, keys: &[&str], node: Node) -> Result<(
 /// Takes other names of the parameter `key` out of an algorithm's table: what is set last counts.
 fn forget_synonyms(table: &mut Table, path: &str, key: &str) {
     let last = path.rsplit('.').next().unwrap_or_default();
-    let Some(algorithm) = table.text("name").filter(|_| head(last, "") == Some("name")) else { return };
+    let Some(algorithm) = table.text("name").filter(|_| name_key(last, "") == Some("name")) else { return };
     let specs = AnyParams::of(algorithm).map_or(&[][..], |params| params.specs());
     if let Some(spec) = specs.iter().find(|spec| spec.name == key || spec.aliases.contains(&key)) {
         for name in std::iter::once(&spec.name).chain(spec.aliases).filter(|name| **name != key) {

@@ -1,0 +1,181 @@
+//! The declaration of a parameter: its kind, its range, and the error for a value outside them.
+
+use super::value::Value;
+use std::fmt;
+
+/// What kind of value a parameter takes; decides its JSON Schema.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Kind {
+    /// A real number.
+    Number,
+    /// A whole number, not negative.
+    Count,
+    /// `true` or `false`.
+    Switch,
+    /// Text that is a number with a unit; holds an example.
+    Quantity(&'static str),
+    /// One of these names.
+    Choice(&'static [&'static str]),
+    /// Free text.
+    Text,
+    /// The name of an algorithm on one queue, or a table with the name and its parameters.
+    Algorithm,
+    /// A set of parameters of its own.
+    Table(Nested),
+}
+
+/// Values with their names.
+pub type Entries = [(String, Value)];
+
+/// A set of parameters that is the value of a parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Nested {
+    /// What it declares.
+    pub specs: fn() -> &'static [Spec],
+    /// Whether these values can be read.
+    pub check: fn(&Entries) -> Result<(), ParamError>,
+}
+
+impl PartialEq for Nested {
+    fn eq(&self, other: &Self) -> bool {
+        (self.specs)() == (other.specs)()
+    }
+}
+
+/// What numbers a parameter may take, in the base unit (s, bit/s, bytes, packets, Hz, 1).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Range {
+    /// The lower bound.
+    pub low: f64,
+    /// Whether `low` itself is allowed.
+    pub low_included: bool,
+    /// The upper bound, always allowed.
+    pub high: f64,
+}
+
+impl Range {
+    /// Every finite number.
+    pub const ANY: Self = Self { low: f64::MIN, low_included: true, high: f64::MAX };
+
+    /// `[low, high]`.
+    #[must_use]
+    pub const fn new(low: f64, high: f64) -> Self {
+        Self { low, low_included: true, high }
+    }
+
+    /// `(low, high]`.
+    #[must_use]
+    pub const fn above(low: f64, high: f64) -> Self {
+        Self { low, low_included: false, high }
+    }
+
+    /// Whether `x` is in the range; NaN never is.
+    #[must_use]
+    pub fn contains(&self, x: f64) -> bool {
+        x <= self.high && (x > self.low || self.low_included && x == self.low)
+    }
+}
+
+/// One parameter as declared.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Spec {
+    /// The canonical name.
+    pub name: &'static str,
+    /// Other names that are understood.
+    pub aliases: &'static [&'static str],
+    /// What it means, where it comes from.
+    pub doc: &'static str,
+    /// The unit of numbers, and of the range; empty for none.
+    pub unit: &'static str,
+    /// What it is unless set; `"auto"` if the host works it out.
+    pub default: Value,
+    /// What kind of value it takes.
+    pub kind: Kind,
+    /// Whether a list of values is meant.
+    pub list: bool,
+    /// Whether it, or an entry of the list, may be left to the host (`"auto"`).
+    pub optional: bool,
+    /// What numbers are allowed.
+    pub range: Range,
+}
+
+impl Spec {
+    /// What is allowed, in words: `in (0, 10], per packet`.
+    #[must_use]
+    pub fn allowed(&self) -> String {
+        let mut text = match self.kind {
+            Kind::Number => "a number".to_owned(),
+            Kind::Count => "a whole number".to_owned(),
+            Kind::Switch => "true or false".to_owned(),
+            Kind::Quantity(example) => format!("a quantity like {example}"),
+            Kind::Choice(names) => format!("one of {}", names.join(", ")),
+            Kind::Text => "text".to_owned(),
+            Kind::Algorithm => "an algorithm on one queue like \"lred:q0=20\"".to_owned(),
+            Kind::Table(nested) => {
+                let keys: Vec<&str> = (nested.specs)().iter().map(|spec| spec.name).collect();
+                format!("a table like {{{} = …}}", keys.join(" = …, "))
+            }
+        };
+        if self.range != Range::ANY {
+            let open = if self.range.low_included { '[' } else { '(' };
+            text = match self.kind {
+                Kind::Number => String::new(),
+                _ => text + " ",
+            };
+            text += &format!("in {open}{}, {}]", short(self.range.low), short(self.range.high));
+        }
+        if !self.unit.is_empty() && (self.range != Range::ANY || !matches!(self.kind, Kind::Quantity(_))) {
+            text += &format!(", {}", self.unit);
+        }
+        if self.list {
+            text = format!("a list, each {text}");
+        }
+        if self.optional {
+            text += " (or \"auto\")";
+        }
+        text
+    }
+}
+
+/// `x` without a row of zeros.
+fn short(x: f64) -> String {
+    if x.abs() >= 1e6 || (x != 0.0 && x.abs() < 1e-4) { format!("{x:e}") } else { format!("{x}") }
+}
+
+/// Why a parameter was refused.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ParamError {
+    /// No parameter has this name.
+    Unknown {
+        /// The name found.
+        name: String,
+    },
+    /// The value is of the wrong kind or out of range.
+    Invalid {
+        /// The parameter.
+        name: String,
+        /// The value found.
+        found: String,
+        /// What it must be.
+        allowed: String,
+    },
+}
+
+impl ParamError {
+    /// The parameter `name` has the value `found`, but must be as `allowed` says.
+    #[must_use]
+    pub fn invalid(name: &str, found: impl fmt::Display, allowed: impl Into<String>) -> Self {
+        Self::Invalid { name: name.to_owned(), found: found.to_string(), allowed: allowed.into() }
+    }
+}
+
+impl fmt::Display for ParamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { name } => write!(f, "{name}: no such parameter"),
+            Self::Invalid { name, found, allowed } => write!(f, "{name} = {found}: must be {allowed}"),
+        }
+    }
+}
+
+impl std::error::Error for ParamError {}

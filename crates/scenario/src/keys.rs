@@ -1,0 +1,55 @@
+//! The keys of a scenario file: its sections, the names in them, and dotted paths.
+
+use crate::model::TCP_PRESETS;
+use aqm::aqm::{AnyParams, NAMES};
+use aqm::params::Kind;
+
+/// No value lies in more tables and lists than this, one inside the other. Whatever walks a scenario may recurse.
+pub const DEEPEST: usize = 64;
+
+/// The keys of a file that hold a table or a list of tables, and `observe`.
+pub(crate) const SECTIONS: [&str; 9] =
+    ["dumbbell", "link", "aqm", "reverse_aqm", "traffic", "response", "record", "observe", "sweep"];
+
+/// The keys that hold lists of tables, whose entries are addressed by name.
+pub(crate) const LISTS: [&str; 2] = ["traffic", "link"];
+
+/// The keys that hold an algorithm.
+pub(crate) const ALGORITHMS: [&str; 2] = ["aqm", "reverse_aqm"];
+
+/// The keys of a link that say what is lost by chance, there and back.
+pub(crate) const LOSSES: [&str; 2] = ["loss", "reverse_loss"];
+
+/// The key of the parameters that vary.
+pub(crate) const VARY: &str = "vary";
+
+/// The dumbbell's bottleneck, and the link that is observed unless something else is said.
+pub(crate) const BOTTLENECK: &str = "bottleneck";
+
+/// The dotted path of `key` in the table at `path`.
+pub(crate) fn below(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+/// Whether a node, a link or a traffic entry may be called so: paths, lists and results must be able to hold it.
+pub(crate) fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
+}
+
+/// The key of the name when `NAME:KEY=VALUE` at `key` is written as a table; `None` if `key` does not take this form.
+pub(crate) fn name_key(key: &str, text: &str) -> Option<&'static str> {
+    match key {
+        "tcp" => {
+            let name = text.split(':').next().unwrap_or_default().trim();
+            Some(if TCP_PRESETS.iter().any(|(preset, _)| *preset == name) { "preset" } else { "flavour" })
+        }
+        _ => (ALGORITHMS.contains(&key) || is_inside(key)).then_some("name"),
+    }
+}
+
+/// Whether some algorithm has another one inside at `key`.
+fn is_inside(key: &str) -> bool {
+    let algorithms = NAMES.iter().filter_map(|name| AnyParams::of(name));
+    let mut specs = algorithms.flat_map(|params| params.specs());
+    specs.any(|spec| spec.name == key && spec.kind == Kind::Algorithm)
+}

@@ -1,0 +1,204 @@
+//! Traffic: the flows of an entry, the applications on them, and the datagrams of sources.
+
+use super::distribution::Distribution;
+use super::header::UDP_HEADER;
+use super::tcp::Tcp;
+use aqm::choice;
+use aqm::unit::{Bytes, Rate, Span};
+use std::sync::Arc;
+
+/// Some flows of one kind.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Traffic {
+    /// Unique.
+    pub name: String,
+    /// Nodes that send; dealt out to the flows in turn.
+    pub from: Vec<usize>,
+    /// Nodes that receive; dealt out to the flows in turn.
+    pub to: Vec<usize>,
+    /// How many flows.
+    pub count: u32,
+    /// Size of a full data packet on the wire, headers included.
+    pub packet_size: Bytes,
+    /// The class of service of all its packets.
+    pub class: u8,
+    /// From when on it is active; starts count from here.
+    pub begin: Span,
+    /// When each flow starts, after `begin`.
+    pub start: Distribution<Span>,
+    /// When the application stops producing; unacknowledged data is still delivered.
+    pub stop: Option<Span>,
+    /// What the flows do.
+    pub kind: Kind,
+}
+
+/// What a flow does.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Kind {
+    /// TCP with always something to send.
+    Ftp(Tcp),
+    /// TCP with so many payload bytes to send.
+    Transfer(Tcp, Distribution<Bytes>),
+    /// TCP flows that come and go.
+    Short(Tcp, Short),
+    /// People who read pages.
+    Web(Tcp, Web),
+    /// Datagrams, all with this codepoint.
+    Udp(Udp, Ecn),
+}
+
+/// TCP flows that arrive one after the other while the entry is active.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Short {
+    /// From one arrival to the next.
+    pub interarrival: Distribution<Span>,
+    /// What each has to send.
+    pub extent: Extent,
+}
+
+/// How much a short flow has to send.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Extent {
+    /// As much as it can until its application stops, so long after its start.
+    Lifetime(Distribution<Span>),
+    /// So many payload bytes.
+    Size(Distribution<Bytes>),
+}
+
+/// A client that fetches `objects` objects over `connections` connections opened for it, then closes them and thinks.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Web {
+    /// Connections side by side; each asks for its next object when it has the last.
+    pub connections: u32,
+    /// Objects of a session.
+    pub objects: u32,
+    /// Payload of an object.
+    pub size: Distribution<Bytes>,
+    /// Size of a request on the wire, headers included.
+    pub request: Bytes,
+    /// From the last byte of a session to the start of the next.
+    pub think: Distribution<Span>,
+}
+
+/// How a source of datagrams times and sizes them.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Udp {
+    /// At a constant rate on the wire.
+    Cbr(Rate),
+    /// At a constant rate while on; starts off.
+    OnOff {
+        /// While on, on the wire.
+        rate: Rate,
+        /// How long it is on.
+        on: Distribution<Span>,
+        /// How long it is off.
+        off: Distribution<Span>,
+    },
+    /// With exponential gaps, at this mean rate on the wire.
+    Poisson(Rate),
+    /// At a rate that follows fractional Gaussian noise, one value a step.
+    Fgn {
+        /// Mean rate on the wire.
+        rate: Rate,
+        /// The Hurst parameter.
+        hurst: f64,
+        /// Standard deviation of a step's rate over the mean.
+        deviation: f64,
+        /// How long a rate holds.
+        step: Span,
+    },
+    /// As recorded.
+    Trace(Arc<[Arrival]>),
+    /// A frame at a time, cut into packets that are sent at once; every so many frames a larger one.
+    Frames {
+        /// From frame to frame.
+        interval: Span,
+        /// An ordinary frame on the wire.
+        size: Bytes,
+        /// Every so many frames is a key frame; 0 for none.
+        key_every: u32,
+        /// A key frame on the wire.
+        key_size: Bytes,
+    },
+}
+
+/// One packet of a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrival {
+    /// Since the first packet.
+    pub at: Span,
+    /// Size on the wire in bytes.
+    pub size: u16,
+}
+
+choice! {
+    /// The codepoint that datagrams are sent with (RFC 3168, section 5; RFC 9331).
+    pub enum Ecn {
+        /// Not-ECT: a congested queue drops them.
+        None = "none",
+        /// ECT(0): a queue may mark them instead.
+        Ect0 = "ect0",
+        /// ECT(1): the same, and queues that tell apart what is scalable take them as that.
+        Ect1 = "ect1",
+    }
+}
+
+impl Traffic {
+    /// Bytes of header in each of its packets.
+    #[must_use]
+    pub const fn header(&self) -> u64 {
+        match &self.kind {
+            Kind::Ftp(tcp) | Kind::Transfer(tcp, _) | Kind::Short(tcp, _) | Kind::Web(tcp, _) => tcp.header.0,
+            Kind::Udp(..) => UDP_HEADER as u64,
+        }
+    }
+}
+
+impl Udp {
+    /// Its mean rate on the wire in bit/s, with packets of this size.
+    #[must_use]
+    pub fn mean_rate(&self, packet: Bytes) -> f64 {
+        match self {
+            Self::Cbr(rate) | Self::Poisson(rate) => rate.bits(),
+            Self::OnOff { rate, on, off } => {
+                // A burst is at least a packet.
+                let on = on.mean().max(1.0 / rate.packets(packet));
+                rate.bits() * on / (on + off.mean())
+            }
+            // The mean of a Gaussian cut off at 0.
+            Self::Fgn { rate, deviation, .. } if *deviation > 0.0 => {
+                let z = 1.0 / deviation;
+                let below = 0.5 * libm::erfc(z / std::f64::consts::SQRT_2);
+                let density = libm::exp(-0.5 * z * z) / (2.0 * std::f64::consts::PI).sqrt();
+                rate.bits() * (1.0 - below + deviation * density)
+            }
+            Self::Fgn { rate, .. } => rate.bits(),
+            Self::Trace(arrivals) => {
+                let bytes: f64 = arrivals.iter().map(|arrival| f64::from(arrival.size)).sum();
+                let seconds = arrivals.last().map_or(0.0, |last| last.at.secs());
+                if seconds > 0.0 { 8.0 * bytes / seconds } else { 8.0 * bytes }
+            }
+            Self::Frames { interval, size, key_every, key_size } => {
+                8.0 * (keyed(*key_every, *key_size, *size, |size| size.0 as f64)) / interval.secs()
+            }
+        }
+    }
+
+    /// The packets of this size that one flow sends in so many seconds, in the mean.
+    pub(crate) fn packets(&self, packet: Bytes, seconds: f64) -> f64 {
+        match self {
+            Self::Trace(arrivals) => arrivals.partition_point(|arrival| arrival.at.secs() < seconds) as f64,
+            Self::Frames { interval, size, key_every, key_size } => {
+                let each = |frame: Bytes| frame.0.div_ceil(packet.0) as f64;
+                keyed(*key_every, *key_size, *size, each) * seconds / interval.secs()
+            }
+            _ => self.mean_rate(packet) * seconds / (8.0 * packet.0 as f64),
+        }
+    }
+}
+
+/// The mean of `of` over frames of which every so many is a key frame.
+fn keyed(key_every: u32, key: Bytes, other: Bytes, of: impl Fn(Bytes) -> f64) -> f64 {
+    let keys = if key_every > 0 { 1.0 / f64::from(key_every) } else { 0.0 };
+    keys * of(key) + (1.0 - keys) * of(other)
+}

@@ -1,0 +1,228 @@
+//! Reads the tables of a document into parameters: refuses unknown keys, values of the wrong kind or out of range, and
+//! collects the problems.
+
+use crate::keys::{DEEPEST, below, is_name, name_key};
+use crate::source::document::Document;
+use crate::source::error::{MOST_PROBLEMS, Problem, instead};
+use crate::source::tree::{Data, Node, Table, spec};
+use aqm::aqm::{AnyParams, NAMES, VARIANTS};
+use aqm::params::{Field, Kind, ParamError, Params, Spec, Value};
+use std::borrow::Cow;
+
+/// Collects what is wrong with a document.
+pub(crate) struct Reader<'a> {
+    pub(crate) document: &'a Document,
+    pub(crate) problems: Vec<Problem>,
+    unlisted: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) const fn new(document: &'a Document) -> Self {
+        Self { document, problems: Vec::new(), unlisted: 0 }
+    }
+
+    /// Notes a problem with the value at `path`.
+    pub(crate) fn refuse(&mut self, path: &str, found: Option<String>, message: impl Into<String>) {
+        // Looking for the origin is not free; many more problems than are listed must not take forever.
+        if self.problems.len() < MOST_PROBLEMS {
+            self.note(Problem::of_value(self.document.origin(path), path, found, message.into()));
+        } else {
+            self.unlisted += 1;
+        }
+    }
+
+    pub(crate) fn note(&mut self, problem: Problem) {
+        if self.problems.len() < MOST_PROBLEMS {
+            self.problems.push(problem);
+        } else {
+            self.unlisted += 1;
+        }
+    }
+
+    /// Everything noted.
+    pub(crate) fn finish(self) -> Vec<Problem> {
+        let mut problems = self.problems;
+        if self.unlisted > 0 {
+            problems.push(Problem::unlisted(self.document.origin(""), self.unlisted));
+        }
+        problems
+    }
+
+    /// Whether nothing was noted about the values at these paths, nor about anything in them.
+    pub(crate) fn fine(&self, paths: &[&str]) -> bool {
+        let inside = |at: &str, path: &str| {
+            at.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        !self.problems.iter().any(|problem| paths.iter().any(|path| inside(&problem.path, path)))
+    }
+
+    /// The table in `node`, which may be written as `NAME:KEY=VALUE,KEY=VALUE`.
+    pub(crate) fn table<'n>(&mut self, node: &'n Node, path: &str) -> Option<Cow<'n, Table>> {
+        // An algorithm inside another is named in a text inside a text.
+        if path.split('.').count() > DEEPEST {
+            self.note(Problem::too_deep(node.origin.clone(), path));
+            return None;
+        }
+        let key = path.rsplit('.').next().unwrap_or_default();
+        if let Some(table) = node.table() {
+            return Some(Cow::Borrowed(table));
+        }
+        let written = node.text().and_then(|text| Some((text, name_key(key, text)?)));
+        let table = written.map_or(Ok(None), |(text, head)| spec(text, head, path, &node.origin));
+        let table = match table {
+            Ok(table) => table,
+            Err(problem) => {
+                self.note(problem);
+                return None;
+            }
+        };
+        if table.is_none() {
+            let text =
+                if name_key(key, "").is_some() { " or text like \"NAME:KEY=VALUE,KEY=VALUE\"" } else { "" };
+            self.refuse(path, node.shown(), format!("must be a table{text}"));
+        }
+        table.map(Cow::Owned)
+    }
+
+    /// The set of parameters in `node`, the defaults if there is none.
+    pub(crate) fn params<P: Params>(&mut self, node: Option<&Node>, path: &str) -> P {
+        let table = node.and_then(|node| self.table(node, path));
+        table.map_or_else(P::default, |table| self.assigned(&table, path, &[]))
+    }
+
+    /// The set of parameters in `table`, whose keys `others` are read elsewhere.
+    pub(crate) fn assigned<P: Params>(&mut self, table: &Table, path: &str, others: &[&str]) -> P {
+        let mut params = P::default();
+        self.assign(table, path, P::specs(), others, &[], &mut |key, value| params.set(key, value));
+        params
+    }
+
+    /// Sets what `table` says of these parameters; where another algorithm is inside at one of them, `values` tell
+    /// which it is so far.
+    pub(crate) fn assign(
+        &mut self,
+        table: &Table,
+        path: &str,
+        specs: &'static [Spec],
+        others: &[&str],
+        values: &[(&str, Value)],
+        set: &mut dyn FnMut(&str, &Value) -> Result<(), ParamError>,
+    ) {
+        let mut seen: Vec<(&str, &str)> = Vec::new();
+        for (key, node) in table.iter().filter(|(key, _)| !others.contains(key)) {
+            let at = below(path, key);
+            let Some(spec) = specs.iter().find(|spec| spec.name == key || spec.aliases.contains(&key)) else {
+                let known = specs.iter().map(|spec| spec.name).chain(others.iter().copied());
+                let aliases = specs.iter().flat_map(|spec| spec.aliases.iter().copied());
+                let path = if is_name(key) { at } else { below(path, &format!("{key:?}")) };
+                let message = format!("unknown key; {}", nearest(key, known, aliases));
+                self.note(Problem::of_path(node.origin.clone(), &path, message));
+                continue;
+            };
+            if let Some((_, earlier)) = seen.iter().find(|(name, _)| *name == spec.name) {
+                self.refuse(&at, node.shown(), format!("{earlier} is given as well and means the same"));
+                continue;
+            }
+            seen.push((spec.name, key));
+            let auto = spec.optional && node.text() == Some("auto");
+            let value = match (spec.kind, &node.data) {
+                (Kind::Algorithm, _) if !auto => {
+                    let so_far = values.iter().find(|(name, _)| *name == spec.name);
+                    match self.inside(node, &at, so_far.and_then(|(_, value)| Field::read(value))) {
+                        Some(params) => params.value(),
+                        None => continue,
+                    }
+                }
+                (Kind::Table(nested), Data::Table(table)) => {
+                    let check =
+                        &mut |key: &str, value: &Value| (nested.check)(&[(key.to_owned(), value.clone())]);
+                    self.assign(table, &at, (nested.specs)(), &[], &[], check);
+                    if !self.fine(&[&at]) {
+                        continue;
+                    }
+                    node.value()
+                }
+                (_, Data::Value(value)) => value.clone(),
+                _ => {
+                    self.refuse(&at, None, format!("must be {}, not a table", spec.allowed()));
+                    continue;
+                }
+            };
+            if let Err(ParamError::Invalid { found, allowed, .. }) = set(key, &value) {
+                self.refuse(&at, Some(found), format!("must be {allowed}"));
+            }
+        }
+    }
+
+    /// The algorithm in `node`, which is inside another one, in the place of `so_far`.
+    fn inside(&mut self, node: &Node, path: &str, so_far: Option<Box<AnyParams>>) -> Option<Box<AnyParams>> {
+        let params =
+            self.algorithm(node, path, so_far.map(|params| *params)).filter(|_| self.fine(&[path]))?;
+        if !params.has_one_queue() {
+            let found = Some(format!("{:?}", params.name()));
+            self.refuse(path, found, "must be an algorithm on one queue: this one keeps several");
+            return None;
+        }
+        Some(Box::new(params))
+    }
+
+    /// The algorithm in `node`; if it names none, `so_far` with other values.
+    pub(crate) fn algorithm(
+        &mut self,
+        node: &Node,
+        path: &str,
+        so_far: Option<AnyParams>,
+    ) -> Option<AnyParams> {
+        let table = self.table(node, path)?;
+        let at = below(path, "name");
+        let name = table.get("name");
+        let Some(mut params) = name.map_or(so_far, |name| AnyParams::of(name.text()?)) else {
+            if let Some(name) = name {
+                let variants = VARIANTS.iter().map(|(name, ..)| *name);
+                let hint = instead(name.text().unwrap_or_default(), NAMES.iter().copied().chain(variants));
+                self.refuse(&at, name.shown(), format!("no such algorithm; {hint}"));
+            } else {
+                let message =
+                    format!("missing: must be the name of an algorithm, one of {}", NAMES.join(", "));
+                self.refuse(&at, None, message);
+            }
+            return None;
+        };
+        if let Some(preset) = table.get("preset") {
+            match preset.text().and_then(|preset| params.preset(preset)) {
+                Some(values) => params = values,
+                None => {
+                    let hint = instead(
+                        preset.text().unwrap_or_default(),
+                        params.presets().iter().map(|(name, _)| *name),
+                    );
+                    self.refuse(
+                        &below(path, "preset"),
+                        preset.shown(),
+                        format!("no such preset of {}; {hint}", params.name()),
+                    );
+                }
+            }
+        }
+        let values = params.values();
+        self.assign(&table, path, params.specs(), &["name", "preset"], &values, &mut |key, value| {
+            params.set(key, value)
+        });
+        if self.fine(&[path])
+            && let Err(ParamError::Invalid { name, found, allowed }) = params.check()
+        {
+            self.refuse(&below(path, &name), Some(found), format!("must be {allowed}"));
+        }
+        Some(params)
+    }
+}
+
+/// The nearest of the known names or their aliases, or all names without the aliases.
+fn nearest<'n>(
+    key: &str,
+    known: impl Iterator<Item = &'n str> + Clone,
+    aliases: impl Iterator<Item = &'n str>,
+) -> String {
+    let near = instead(key, known.clone().chain(aliases));
+    if near.starts_with("did") { near } else { instead(key, known) }
+}

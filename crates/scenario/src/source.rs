@@ -1,0 +1,7 @@
+//! A file as written.
+
+pub(crate) mod document;
+pub(crate) mod error;
+pub(crate) mod file;
+pub(crate) mod target;
+pub(crate) mod tree;

@@ -1,0 +1,114 @@
+//! The tables of a file: what each may hold, and what is wrong with it by itself.
+
+pub(crate) mod link;
+pub(crate) mod sweep;
+mod tcp;
+mod trace;
+pub(crate) mod traffic;
+
+use crate::keys::{ALGORITHMS, LISTS, LOSSES, SECTIONS, below, is_name};
+use crate::model::{General, Loss, Record, Response};
+use crate::reader::Reader;
+use crate::source::tree::{Table, labels};
+use aqm::aqm::AnyParams;
+pub(crate) use link::LinkEntry;
+pub use link::{Admission, Dumbbell, LinkTable};
+pub use sweep::{Method, Sweep};
+pub(crate) use traffic::TrafficEntry;
+pub use traffic::{KindName, TrafficTable};
+
+/// The tables of a file, each checked for itself.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(crate) struct Tables {
+    pub(crate) general: General,
+    pub(crate) response: Response,
+    pub(crate) record: Record,
+    pub(crate) observe: Option<String>,
+    pub(crate) dumbbell: Option<Dumbbell>,
+    /// The bottleneck's, there and back.
+    pub(crate) aqms: [Option<AnyParams>; 2],
+    /// The bottleneck's, there and back.
+    pub(crate) losses: [Option<Loss>; 2],
+    pub(crate) links: Vec<LinkEntry>,
+    pub(crate) traffic: Vec<TrafficEntry>,
+}
+
+/// No list of tables is longer.
+const MOST_ENTRIES: usize = 10_000;
+
+impl<'a> Reader<'a> {
+    /// Reads every table of the document.
+    pub(crate) fn tables(&mut self) -> Tables {
+        let root = self.document.root();
+        let mut losses = [None, None];
+        let dumbbell = root.get("dumbbell").map(|node| {
+            let table = self.table(node, "dumbbell");
+            let Some(table) = table else { return Dumbbell::default() };
+            let dumbbell: Dumbbell = self.assigned(&table, "dumbbell", &LOSSES);
+            losses = LOSSES.map(|key| self.loss(table.get(key)?, &below("dumbbell", key)));
+            self.changes(dumbbell.changes.as_deref(), dumbbell.changes_period, "dumbbell");
+            dumbbell
+        });
+        let mut tables = Tables {
+            general: self.assigned(root, "", &SECTIONS),
+            response: self.params(root.get("response"), "response"),
+            record: self.params(root.get("record"), "record"),
+            observe: None,
+            dumbbell,
+            aqms: ALGORITHMS.map(|key| self.algorithm(root.get(key)?, key, None)),
+            losses,
+            links: Vec::new(),
+            traffic: Vec::new(),
+        };
+        if let Some(node) = root.get("observe") {
+            tables.observe = node.text().map(str::to_owned);
+            if tables.observe.is_none() {
+                self.refuse("observe", node.shown(), "must be the name of a link");
+            }
+        }
+        if let Some(node) = root.get("sweep") {
+            sweep::read(node, self);
+        }
+        for (label, table) in self.entries("link") {
+            tables.links.push(self.link(&label, table));
+        }
+        for (label, table) in self.entries("traffic") {
+            tables.traffic.push(self.traffic(&label, table));
+        }
+        tables
+    }
+
+    /// The tables of a list with their labels.
+    fn entries(&mut self, list: &str) -> Vec<(String, &'a Table)> {
+        debug_assert!(LISTS.contains(&list));
+        let Some(node) = self.document.root().get(list) else { return Vec::new() };
+        let entries = node.entries();
+        if entries.is_empty() && node.shown().as_deref() != Some("[]") {
+            self.refuse(list, node.shown(), format!("must be tables: write [[{list}]]"));
+        }
+        if entries.len() > MOST_ENTRIES {
+            self.refuse(list, None, format!("{} entries, at most {MOST_ENTRIES}", entries.len()));
+            return Vec::new();
+        }
+        let mut tables = Vec::new();
+        for (label, entry) in labels(entries, list == "link").into_iter().zip(entries) {
+            let path = below(list, &label);
+            let Some(table) = entry.table() else {
+                self.refuse(&path, entry.shown(), "must be a table");
+                continue;
+            };
+            if let Some(name) = table.text("name").filter(|name| !name.is_empty() && *name != label) {
+                let message = if !is_name(name) {
+                    "must be made of letters, digits, \"-\" and \"_\"".to_owned()
+                } else if name.bytes().all(|c| c.is_ascii_digit()) {
+                    "must not be a number, which means the entry in this place".to_owned()
+                } else {
+                    format!("an earlier {list} has this name")
+                };
+                self.refuse(&below(&path, "name"), Some(format!("{name:?}")), message);
+            }
+            tables.push((label, table));
+        }
+        tables
+    }
+}

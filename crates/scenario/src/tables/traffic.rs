@@ -1,0 +1,317 @@
+//! `[[traffic]]`: the keys of an entry, which kinds have each, and what an entry of a kind needs.
+
+use super::trace;
+use crate::keys::below;
+use crate::model::{Arrival, Distribution, Ecn, HEADER, Tcp};
+use crate::reader::Reader;
+use crate::source::tree::Table;
+use aqm::CLASSES;
+use aqm::params::{Field, Range, Value};
+use aqm::unit::{Bytes, Frequency, Rate, Span};
+use aqm::{choice, params};
+use std::sync::Arc;
+
+choice! {
+    /// What the flows of a traffic entry do.
+    pub enum KindName {
+        /// TCP with always something to send.
+        Ftp = "ftp",
+        /// TCP with so many bytes to send.
+        Transfer = "transfer",
+        /// TCP flows that arrive one after the other, each for a random time or with a random size.
+        Short = "short",
+        /// Clients that fetch objects over TCP connections, read, and fetch the next.
+        Web = "web",
+        /// UDP at a constant rate.
+        Cbr = "cbr",
+        /// UDP at a constant rate for a random time, then silence for a random time.
+        OnOff = "on-off",
+        /// UDP with exponential gaps between packets.
+        Poisson = "poisson",
+        /// UDP whose rate follows fractional Gaussian noise: self-similar traffic.
+        Fgn = "fgn",
+        /// UDP packets with the times and sizes of a CSV or pcap file.
+        Trace = "trace",
+        /// UDP voice: a packet every 20 ms.
+        Voip = "voip",
+        /// UDP video: frames of several packets, every so often a larger one.
+        Video = "video",
+    }
+}
+
+params! {
+    /// Some flows of one kind.
+    pub struct TrafficTable {
+        /// What it is called in results and in `--set traffic.NAME.count=…`.
+        name: String = String::new(), "";
+        /// What the flows do.
+        kind: KindName = KindName::Ftp, "";
+        /// How many flows; of `short`, how many arrival processes; of `web`, how many clients.
+        count: u32 = 1, "flows", Range::new(0.0, 1e7);
+        /// Nodes that send, dealt out to the flows in turn; in a dumbbell also the group `senders`.
+        from: Vec<String> = vec!["senders".to_owned()], "";
+        /// Nodes that receive, dealt out to the flows in turn; in a dumbbell also the group `receivers`.
+        to: Vec<String> = vec!["receivers".to_owned()], "";
+        /// Size of a full data packet on the wire, headers included; auto is 1500 B, for `voip` 200 B (G.711, 20 ms).
+        packet_size: Option<Bytes> = None, "bytes", Range::new(HEADER as f64 + 1.0, 65535.0);
+        /// The class of service of its packets, both ways, for queue disciplines that tell classes apart; 1 is the first.
+        class: u32 = 1, "", Range::new(1.0, CLASSES as f64);
+        /// When each flow starts: a time, or `uniform(0 s, 1 s)`, or `exponential(1 s)` with this mean; counted from
+        /// the start of `active` if that is given.
+        start: Distribution<Span> = Distribution::Fixed(Span::ZERO), "s", Range::new(0.0, 1e7);
+        /// When the application stops producing; auto never does. Unacknowledged data is still delivered.
+        stop: Option<Span> = None, "s", Range::new(0.0, 1e7);
+        /// From when to when it is active, like `["50 s", "150 s"]`: says start and stop in one.
+        active: Option<Vec<Span>> = None, "s", Range::new(0.0, 1e7);
+        /// Payload of a `transfer`, of each `short` flow or of each `web` object: a size, `uniform(1 kB, 9 kB)`,
+        /// `exponential(10 kB)` or `pareto(10 kB, 1.3)` (mean, shape). A transfer without it lasts until `stop`; of
+        /// `web`, auto is pareto(10 kB, 1.3).
+        size: Option<Distribution<Bytes>> = None, "bytes", Range::new(1.0, 1e15);
+        /// How long the application of each `short` flow produces.
+        lifetime: Option<Distribution<Span>> = None, "s", Range::above(0.0, 1e7);
+        /// How many `short` flows arrive a second, as a Poisson process.
+        arrival_rate: Option<Frequency> = None, "/s", Range::above(0.0, 1e6);
+        /// The time between arrivals of `short` flows, in place of `arrival_rate`: `pareto(10 ms, 1.5)`.
+        interarrival: Option<Distribution<Span>> = None, "s", Range::above(0.0, 1e7);
+        /// Connections that a `web` client opens for a session.
+        connections: u32 = 1, "connections", Range::new(1.0, 1000.0);
+        /// Objects that a `web` client fetches in a session.
+        objects: u32 = 1, "objects", Range::new(1.0, 1e6);
+        /// Size of a `web` request on the wire, headers included.
+        request: Bytes = Bytes(300), "bytes", Range::new(HEADER as f64 + 1.0, 65535.0);
+        /// How long a `web` client thinks between sessions.
+        think: Distribution<Span> = Distribution::Exponential(Span::s(50)), "s", Range::new(0.0, 1e7);
+        /// The ECN codepoint of its datagrams: Not-ECT, ECT(0) or ECT(1); a queue may mark the latter two instead of
+        /// dropping them. The sources do not answer to marks. TCP has an `ecn` of its own.
+        ecn: Ecn = Ecn::None, "";
+        /// Rate on the wire: of `cbr`; of `on-off` while on; the mean of `poisson` and `fgn`.
+        rate: Rate = Rate::mbit_per_s(1), "bit/s", Range::new(1.0, 1e11);
+        /// How long an `on-off` flow sends: rounded to whole packets, at least one.
+        on: Distribution<Span> = Distribution::Exponential(Span::ms(500)), "s", Range::above(0.0, 1e7);
+        /// How long an `on-off` flow is silent; it starts silent.
+        off: Distribution<Span> = Distribution::Exponential(Span::ms(500)), "s", Range::new(0.0, 1e7);
+        /// The Hurst parameter of `fgn`: 0.5 is white noise, towards 1 the rate persists longer.
+        hurst: f64 = 0.8, "", Range::new(0.01, 0.99);
+        /// Standard deviation of the rate of `fgn` in one `step`, as a fraction of `rate`. Negative rates count as 0,
+        /// which raises the mean: not visibly with 0.3, by 0.4 % with 0.5, by 8 % with 1.
+        deviation: f64 = 0.3, "", Range::new(0.0, 10.0);
+        /// How long each rate of `fgn` holds; at most 4194304 fit in a run.
+        step: Span = Span::ms(10), "s", Range::new(1e-5, 1e3);
+        /// The recording that `trace` replays: CSV with columns `time` (s) and `size` (bytes of the IP packet), pcap or
+        /// pcapng; found beside the scenario's file, else in the current folder. It starts with its first packet.
+        file: Option<String> = None, "";
+        /// Frames a second of `voip` and `video`; auto is 50 for voip, 30 for video.
+        frame_rate: Option<Frequency> = None, "/s", Range::new(0.1, 1e5);
+        /// A frame of `video` on the wire, sent at once in packets of `packet_size`, the last one smaller.
+        frame_size: Bytes = Bytes(6000), "bytes", Range::new(1.0, 1e8);
+        /// Every so many frames of `video` is a key frame, the first of all is one; 0 for none.
+        key_every: u32 = 30, "frames", Range::new(0.0, 1e6);
+        /// A key frame of `video` on the wire.
+        key_size: Bytes = Bytes(30_000), "bytes", Range::new(1.0, 1e8);
+    }
+}
+
+/// The size of a packet of which nothing is said.
+pub(crate) const DEFAULT_PACKET: Bytes = Bytes(1500);
+/// G.711: 20 ms of voice are 160 bytes, with RTP, UDP and IP 200.
+const VOICE_PACKET: Bytes = Bytes(200);
+const VOICE_FRAMES: Frequency = Frequency(50.0);
+pub(crate) const VIDEO_FRAMES: Frequency = Frequency(30.0);
+
+/// RED+Tail's files: at least 2.3 kB, 10 kB in the mean.
+pub(crate) const WEB_OBJECT: Distribution<Bytes> = Distribution::Pareto(Bytes(10_000), 1.3);
+
+/// The keys of a traffic entry that only some kinds have, and which.
+pub(crate) const BELONGS: [(&str, &[KindName]); 22] = {
+    use KindName::{Cbr, Fgn, Ftp, OnOff, Poisson, Short, Trace, Transfer, Video, Voip, Web};
+    [
+        ("tcp", &[Ftp, Transfer, Short, Web]),
+        ("size", &[Transfer, Short, Web]),
+        ("lifetime", &[Short]),
+        ("arrival_rate", &[Short]),
+        ("interarrival", &[Short]),
+        ("connections", &[Web]),
+        ("objects", &[Web]),
+        ("request", &[Web]),
+        ("think", &[Web]),
+        ("ecn", &[Cbr, OnOff, Poisson, Fgn, Trace, Voip, Video]),
+        ("rate", &[Cbr, OnOff, Poisson, Fgn]),
+        ("on", &[OnOff]),
+        ("off", &[OnOff]),
+        ("hurst", &[Fgn]),
+        ("deviation", &[Fgn]),
+        ("step", &[Fgn]),
+        ("file", &[Trace]),
+        ("frame_rate", &[Voip, Video]),
+        ("frame_size", &[Video]),
+        ("key_every", &[Video]),
+        ("key_size", &[Video]),
+        ("packet_size", &[Ftp, Transfer, Short, Web, Cbr, OnOff, Poisson, Fgn, Voip, Video]),
+    ]
+};
+
+/// Whether traffic of this kind has the key.
+pub(crate) fn has(kind: KindName, key: &str) -> bool {
+    BELONGS.iter().all(|(name, kinds)| *name != key || kinds.contains(&kind))
+}
+
+/// The name that a value of a choice is written with.
+pub(crate) fn chosen(choice: &impl aqm::params::Field) -> String {
+    match choice.value() {
+        Value::Text(name) => name,
+        other => other.to_string(),
+    }
+}
+
+/// A `[[traffic]]`.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct TrafficEntry {
+    pub(crate) path: String,
+    pub(crate) table: TrafficTable,
+    pub(crate) tcp: Tcp,
+    /// The preset that it started from, if one was named.
+    pub(crate) preset: Option<String>,
+    /// What `file` holds.
+    pub(crate) arrivals: Arc<[Arrival]>,
+    /// Whether `from` and `to` were written, or are the default.
+    pub(crate) ends: [bool; 2],
+}
+
+/// The size of an entry's largest data packets on the wire.
+pub(crate) fn packet_size(entry: &TrafficEntry) -> Bytes {
+    let largest = entry.arrivals.iter().map(|arrival| Bytes(u64::from(arrival.size))).max();
+    entry.table.packet_size.or(largest).unwrap_or(DEFAULT_PACKET)
+}
+
+impl Reader<'_> {
+    /// Reads a `[[traffic]]`.
+    pub(super) fn traffic(&mut self, label: &str, table: &Table) -> TrafficEntry {
+        let path = below("traffic", label);
+        let mut read: TrafficTable = self.assigned(table, &path, &["tcp"]);
+        read.name = label.to_owned();
+        if self.fine(&[&below(&path, "kind")]) {
+            belonging(&read, table, &path, self);
+            whole(&read, &path, self);
+        }
+        fill(&mut read);
+        let arrivals = self.arrivals(&mut read, &path);
+        let (tcp, preset) = match table.get("tcp") {
+            Some(node) => self.tcp(node, &below(&path, "tcp")),
+            None => (Tcp::unnamed(None), None),
+        };
+        room(&read, &tcp, &path, self);
+        let ends = ["from", "to"].map(|key| table.get(key).is_some());
+        TrafficEntry { path, table: read, tcp, preset, arrivals, ends }
+    }
+
+    /// The packets that a trace replays; its file is then called by its whole path.
+    fn arrivals(&mut self, read: &mut TrafficTable, path: &str) -> Arc<[Arrival]> {
+        let at = below(path, "file");
+        let Some(file) = read.file.as_mut().filter(|_| read.kind == KindName::Trace) else {
+            return Arc::default();
+        };
+        let whole = self.document.file(file);
+        if whole.to_str().is_none() {
+            let message = "its whole path is not UTF-8: rename the folder, or move the file";
+            self.refuse(&at, Some(format!("{file:?}")), message);
+            return Arc::default();
+        }
+        let arrivals = trace::read(&whole).unwrap_or_else(|problem| {
+            self.refuse(&at, Some(format!("{file:?}")), problem);
+            Arc::default()
+        });
+        *file = whole.display().to_string();
+        arrivals
+    }
+}
+
+/// Fills in what depends on the kind.
+fn fill(table: &mut TrafficTable) {
+    let packet = match table.kind {
+        KindName::Trace => None,
+        KindName::Voip => Some(VOICE_PACKET),
+        _ => Some(DEFAULT_PACKET),
+    };
+    let frames = match table.kind {
+        KindName::Voip => Some(VOICE_FRAMES),
+        KindName::Video => Some(VIDEO_FRAMES),
+        _ => None,
+    };
+    let size = if table.kind == KindName::Web { Some(WEB_OBJECT) } else { None };
+    table.packet_size = table.packet_size.or(packet);
+    table.frame_rate = table.frame_rate.or(frames);
+    table.size = table.size.or(size);
+}
+
+/// Notes the keys of an entry that its kind does not have.
+fn belonging(read: &TrafficTable, table: &Table, path: &str, reader: &mut Reader<'_>) {
+    for (key, kinds) in BELONGS {
+        if let Some(node) = table.get(key)
+            && !kinds.contains(&read.kind)
+        {
+            let kinds =
+                kinds.iter().map(|kind| format!("{:?}", chosen(kind))).collect::<Vec<_>>().join(" or ");
+            let message = format!("only for kind {kinds}; this entry's is {:?}", chosen(&read.kind));
+            reader.refuse(&below(path, key), node.shown(), message);
+        }
+    }
+}
+
+/// Notes if an entry lacks what its kind needs, or says one thing twice.
+fn whole(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
+    let mut either = |[a, b]: [&(&str, Option<String>); 2], neither: Option<&str>, both: Option<&str>| {
+        let at = [a.0, b.0].map(|key| below(path, key));
+        if !reader.fine(&[&at[0], &at[1]]) {
+            return;
+        }
+        match (&a.1, &b.1, neither, both) {
+            (None, None, Some(message), _) => reader.refuse(path, None, message),
+            (Some(_), Some(found), _, Some(fix)) => {
+                reader.refuse(&at[1], Some(found.clone()), format!("{} is given as well; {fix}", a.0));
+            }
+            _ => {}
+        }
+    };
+    let (size, lifetime) = (("size", given(&table.size)), ("lifetime", given(&table.lifetime)));
+    let (stop, active) = (("stop", given(&table.stop)), ("active", given(&table.active)));
+    either([&active, &stop], None, Some("it says the start and the stop, so leave this out"));
+    match table.kind {
+        KindName::Transfer if active.1.is_some() => {}
+        KindName::Transfer => either([&size, &stop], Some("a transfer needs a size or a stop"), None),
+        KindName::Short => {
+            let neither = "a short needs a size or a lifetime";
+            either([&size, &lifetime], Some(neither), Some("a flow ends by one of the two"));
+            let rate = ("arrival_rate", given(&table.arrival_rate));
+            let gap = ("interarrival", given(&table.interarrival));
+            let neither = "a short needs an arrival_rate or an interarrival";
+            either([&rate, &gap], Some(neither), Some("flows arrive by one of the two"));
+        }
+        KindName::Trace if table.file.is_none() && reader.fine(&[&below(path, "file")]) => {
+            reader.refuse(path, None, "a trace needs a file, CSV or pcap");
+        }
+        _ => {}
+    }
+}
+
+/// Notes if a segment has no room for data behind TCP's header.
+fn room(table: &TrafficTable, tcp: &Tcp, path: &str, reader: &mut Reader<'_>) {
+    let sizes = match table.kind {
+        KindName::Ftp | KindName::Transfer | KindName::Short => [table.packet_size, None],
+        KindName::Web => [table.packet_size, Some(table.request)],
+        _ => [None, None],
+    };
+    for (key, size) in ["packet_size", "request"].into_iter().zip(sizes) {
+        let at = below(path, key);
+        if let Some(size) = size.filter(|size| *size <= tcp.header)
+            && reader.fine(&[&at, &below(path, "tcp")])
+        {
+            let message = format!("must be more than tcp.header, {}", tcp.header.value());
+            reader.refuse(&at, Some(size.value().to_string()), message);
+        }
+    }
+}
+
+/// What a message shows of a value, if there is one.
+fn given(value: &Option<impl Field>) -> Option<String> {
+    value.as_ref().map(|value| value.value().to_string())
+}
