@@ -1,6 +1,6 @@
 """The metrics of a run: name, unit and definition, each written once.
 
-Tables, figures, the report and docs/results.md are made from here; the engine computes them.
+Tables, figures, the report and docs/reference/results.md are made from here; the engine computes them.
 """
 
 from __future__ import annotations
