@@ -86,7 +86,7 @@ _HOME = {
 
 
 def __getattr__(name: str) -> object:
-    # Nothing is imported before it is used (PEP 562): the command line starts in a tenth of a second.
+    # Names are imported when first used (PEP 562): the command line starts in a tenth of a second.
     if name not in _HOME:
         raise AttributeError(f"module 'aqmlab' has no attribute {name!r}")
     return getattr(import_module(f"aqmlab.{_HOME[name]}"), name)

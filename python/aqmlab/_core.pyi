@@ -1,4 +1,4 @@
-"""The engine in Rust, as crates/py shows it."""
+"""The engine in Rust, as exposed by crates/py."""
 
 from collections.abc import Callable
 from os import PathLike

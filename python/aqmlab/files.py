@@ -1,4 +1,4 @@
-"""Files that are either whole or not there."""
+"""Files that are either whole or absent."""
 
 from __future__ import annotations
 
@@ -22,34 +22,27 @@ if TYPE_CHECKING:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Write a file in one step: whoever looks finds the old one or the whole new one.
+    """Write a file in one step: readers find either the old file or the whole new one.
 
-    Parameters
-    ----------
-    path : Path
-        The file to write; its folder is made if needed.
-
-    Yields
-    ------
-    Path
-        A file beside it, to write instead; it takes the place of `path` at the end, and goes on an error.
+    Yields a temporary file in the folder of `path`, which is made if needed. The temporary file replaces `path` at the
+    end, and is removed on an error.
     """
     temporary = _beside(path)
     try:
         yield temporary
         umask = os.umask(0)
         os.umask(umask)
-        temporary.chmod(0o666 & ~umask)  # mkstemp's are for their owner alone
+        temporary.chmod(0o666 & ~umask)  # mkstemp grants access to the owner alone
         temporary.replace(path)
     except BaseException as error:
         temporary.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename is None:
-            error.filename = os.fspath(path)  # a full disk does not say which file it has no room for
+            error.filename = os.fspath(path)  # the error of a full disk names no file
         raise
 
 
 def _beside(path: Path) -> Path:
-    """Make an empty file beside another one."""
+    """Create an empty temporary file in the folder of `path`, which is made if needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
     os.close(handle)
@@ -57,46 +50,19 @@ def _beside(path: Path) -> Path:
 
 
 def prove(path: Path) -> None:
-    """Prove that a file can be written, and leave what is there as it is.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written.
-    """
+    """Check that `path` can be written, and leave everything there as it is; raise OSError if it cannot."""
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
     missing = [folder for folder in path.parents if not folder.exists()]
     _beside(path).unlink()
     for folder in missing:
-        with suppress(OSError):  # somebody else has put something there
+        with suppress(OSError):  # another process has put something there
             folder.rmdir()
 
 
 def read_whole(path: Path) -> bytes:
-    """Read a file, which must be a regular one: nobody waits for what may come through a pipe.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    bytes
-        Its content.
-
-    Raises
-    ------
-    OSError
-        If it cannot be read, or is a pipe, a socket, a device or a folder.
-    """
-    # What was opened is what is asked: the file at `path` may be another one a moment later.
+    """Read a regular file. Raise OSError for a pipe, a socket, a device or a folder, instead of waiting for data."""
+    # Check the opened file: `path` may name another file a moment later.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
     with open(path, "rb", buffering=0, opener=lambda name, _: os.open(name, flags)) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -105,23 +71,18 @@ def read_whole(path: Path) -> bytes:
 
 
 UNFINISHED = ".unfinished"
-"""How the name of a file or folder ends that is not finished."""
+"""The suffix of files and folders that are not finished."""
 
 _STALE = 3600.0
-"""Seconds after which what was being written counts as left by a process that was killed."""
+"""Seconds after which an unfinished file counts as left by a killed process."""
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file in one step, for good, under a name that no pattern for `path` finds until it is whole.
+    """Write a file in one step and force it to the disk, making its folder if needed.
 
-    Parameters
-    ----------
-    path : Path
-        The file; its folder is made if needed.
-    data : bytes
-        What it shall contain.
+    Until the file is whole, its name matches no pattern for `path`.
     """
-    # Who reads a whole folder, as pandas does, leaves names with a dot out.
+    # Programs that read a whole folder, such as pandas, skip names that begin with a dot.
     temporary = path.with_name(f".{uuid.uuid4().hex}{UNFINISHED}")
     try:
         write_for_good(temporary, data)
@@ -135,15 +96,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def write_for_good(path: Path, data: bytes) -> None:
-    """Write a new file, which is on the disk when this returns.
-
-    Parameters
-    ----------
-    path : Path
-        The file; its folder is made if needed.
-    data : bytes
-        What it shall contain.
-    """
+    """Write a new file and force it to the disk, making its folder if needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("xb") as file:
         file.write(data)
@@ -152,15 +105,9 @@ def write_for_good(path: Path, data: bytes) -> None:
 
 
 def sync(folder: Path) -> None:
-    """Force the names in a folder to the disk: what a file was made of may go only when the file cannot.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    """
+    """Force the names in a folder to the disk. Call it before removing the files from which a new file was made."""
     if not hasattr(os, "O_DIRECTORY"):
-        return  # a system that cannot open a folder
+        return  # this system cannot open a folder
     handle = os.open(folder, os.O_DIRECTORY)
     try:
         os.fsync(handle)
@@ -169,51 +116,21 @@ def sync(folder: Path) -> None:
 
 
 def remove_stale(folder: Path) -> None:
-    """Remove what processes were writing in a folder when they were killed.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder; nothing happens if it is not there.
-    """
+    """Remove the unfinished files that killed processes left in a folder, if the folder exists."""
     for path in folder.glob(f".*{UNFINISHED}"):
-        with suppress(OSError):  # somebody else has removed it, or it is not ours to remove
+        with suppress(OSError):  # another process has removed it, or this one may not
             if time.time() - path.lstat().st_mtime > _STALE:
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file in one step.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    text : str
-        What it shall contain.
-    """
+    """Write a text file in one step."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read a document that was written as JSON.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    dict
-        The document.
-
-    Raises
-    ------
-    ValueError
-        If it is none; the message names the file.
-    """
+    """Read a JSON object from a file; raise ValueError, which names the file, if it is not one."""
     try:
         document = json.loads(read_whole(path).decode())
     except ValueError as error:
@@ -226,33 +143,14 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def json_text(document: Mapping[str, Any]) -> str:
-    """Write a document as JSON; not-a-number is refused, not written.
-
-    Parameters
-    ----------
-    document : mapping
-        What to write.
-
-    Returns
-    -------
-    str
-        The text, with a line's end.
-    """
+    """Write a document as indented JSON with a final newline; raise ValueError for NaN."""
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
 
 
 def parquet(frame: polars.DataFrame) -> bytes:
-    """Write a table as Parquet.
+    """Return a table as the content of a Parquet file.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table.
-
-    Returns
-    -------
-    bytes
-        The content of a file: polars reports a full disk as an error of its own, so others write it.
+    The caller writes the file, because polars reports a full disk as an error of its own.
     """
     buffer = io.BytesIO()
     frame.write_parquet(buffer)

@@ -1,4 +1,4 @@
-"""A scenario: a thin, typed face on the one schema, which lives in crates/scenario."""
+"""The scenario: a thin, typed wrapper around the one schema, which is in crates/scenario."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ _SHIPPED = Path(__file__).parent / "library"
 
 
 class Scenario:
-    """What to simulate: a network, its traffic, its queue disciplines, and what to measure.
+    """A scenario of a simulation: the network, its traffic, its queue disciplines, and the measurements.
 
-    A scenario never changes; `with_` gives a new one. Make one by `Scenario.load` or `Scenario.parse`.
-    Syntax is checked at once; `check` checks everything, and so does whatever needs the values. The first of these
-    reads the traces that it replays, and the scenario keeps what was read; runs, comparisons and sweeps read them anew.
+    A scenario is immutable; `with_` returns a new one. Create one with `Scenario.load` or `Scenario.parse`. Syntax is
+    checked at once. `check` checks everything; so does any operation that needs the values. The first such operation
+    reads the traces that the scenario replays, and the scenario keeps their content; runs, comparisons and sweeps read
+    them again.
 
     Parameters
     ----------
     core : aqmlab._core.Scenario
-        The engine's own scenario.
+        The engine's scenario object.
     """
 
     __slots__ = ("_core",)
@@ -41,7 +42,7 @@ class Scenario:
         Parameters
         ----------
         path : str or PathLike
-            A TOML file, or where there is no such file the name of a shipped scenario: ``lred/exp1``.
+            A TOML file or, if there is no such file, the name of a shipped scenario: ``lred/exp1``.
 
         Returns
         -------
@@ -51,7 +52,7 @@ class Scenario:
         Raises
         ------
         ScenarioError
-            If there is no such file, or it is not TOML.
+            If there is no such file or shipped scenario, or the file is not TOML.
         """
         if not os.fspath(path).strip():
             raise _core.ScenarioError(f"{os.fspath(path)!r}: must be the name of a file, or of a shipped scenario")
@@ -62,14 +63,14 @@ class Scenario:
 
     @classmethod
     def parse(cls, text: str, name: str = "<text>") -> Scenario:
-        """Read a scenario from a text.
+        """Parse a scenario from a string.
 
         Parameters
         ----------
         text : str
             The scenario as TOML.
         name : str
-            What messages call the text.
+            The name of the text in messages.
 
         Returns
         -------
@@ -79,15 +80,15 @@ class Scenario:
         return cls(_core.Scenario.parse(text, name))
 
     def with_(self, settings: Settings | None = None, /, **top: Value | Settings) -> Scenario:
-        """Change some values.
+        """Return a copy with some values changed.
 
         Parameters
         ----------
         settings : mapping
             Values by dotted path, or nested: ``{"traffic.long.count": 100, "dumbbell": {"rate": "5 Mbit/s"}}``.
         **top : value or mapping
-            Further settings whose path has no dot: ``duration="50 s"``, ``seed=3``. A text for ``aqm`` is
-            ``name`` or ``name:key=value,key=value``.
+            Further settings whose path has no dot: ``duration="50 s"``, ``seed=3``. A string for ``aqm`` is ``name`` or
+            ``name:key=value,key=value``.
 
         Returns
         -------
@@ -109,7 +110,7 @@ class Scenario:
         """
         given = {**(settings or {}), **top}
         core = self._core
-        # The algorithm first: the settings may be parameters of the new one.
+        # Set the algorithm first: the other settings may be its parameters.
         if isinstance(spec := given.get("aqm"), str):
             core = core.with_aqm(spec)
             del given["aqm"]
@@ -118,12 +119,12 @@ class Scenario:
         return Scenario(core)
 
     def with_aqm(self, spec: str) -> Scenario:
-        """Change the queue discipline.
+        """Return a copy with another queue discipline.
 
         Parameters
         ----------
         spec : str
-            ``name``, or ``name:key=value,key=value``; what is not named takes its default.
+            ``name``, or ``name:key=value,key=value``; parameters not listed take their defaults.
 
         Returns
         -------
@@ -133,14 +134,14 @@ class Scenario:
         return Scenario(self._core.with_aqm(spec))
 
     def with_text(self, path: str, text: str) -> Scenario:
-        """Change one value as ``--set PATH=VALUE`` does.
+        """Return a copy with one value changed, as ``--set PATH=VALUE`` does.
 
         Parameters
         ----------
         path : str
             A dotted path: ``traffic.long.count``.
         text : str
-            The value as one would write it in a file; quotes round a string may be left out.
+            The value as written in a scenario file; the quotes around a string may be omitted.
 
         Returns
         -------
@@ -155,50 +156,50 @@ class Scenario:
         Raises
         ------
         ScenarioError
-            If anything is wrong: one line per problem, with file, line, key, value, and what is allowed.
+            If anything is wrong: one line per problem, with the file, line, key, value and allowed values.
         """
         self._core.check()
 
     def to_toml(self) -> str:
-        """Write the scenario as a file would say it.
+        """Write the scenario as TOML.
 
         Returns
         -------
         str
-            TOML that `parse` reads back.
+            The text of a scenario file, which `parse` reads back.
         """
         return self._core.to_toml()
 
     @property
     def resolved(self) -> dict[str, Any]:
-        """Everything that the run will use, every default filled in."""
+        """Every value that the run will use, with every default filled in."""
         resolved: dict[str, Any] = json.loads(self._core.to_json())
         return resolved
 
     @property
     def study(self) -> dict[str, Any] | None:
-        """What its `[sweep]` says, every default filled in, and under ``vary`` each path, value and origin."""
+        """The `[sweep]` table with every default filled in, or None. ``vary`` lists each path, value and origin."""
         said = self._core.sweep()
         return None if said is None else json.loads(said)
 
     def anew(self) -> Scenario:
-        """Take the files that it names, traces, as they are now.
+        """Return a copy that will read the scenario's files (traces) again.
 
         Returns
         -------
         Scenario
-            The same scenario, which has not read them yet.
+            The same scenario, with its files not yet read.
         """
         return Scenario(self._core.anew())
 
     @property
     def base(self) -> Scenario:
-        """The same without its `[sweep]`."""
+        """The scenario without its `[sweep]`."""
         return Scenario(self._core.base())
 
     @property
     def title(self) -> str:
-        """What the run is called in tables and figures."""
+        """The name of the run in tables and figures."""
         return self._core.title
 
     @property
@@ -208,7 +209,7 @@ class Scenario:
 
     @property
     def target(self) -> float | None:
-        """The queue length in packets that the observed queue is steered to, if there is one."""
+        """The queue length in packets to which the observed queue is steered, or None."""
         return self._core.target
 
     @property
@@ -218,27 +219,27 @@ class Scenario:
 
     @property
     def warmup(self) -> float:
-        """Time at the start, in seconds, that the metrics leave out."""
+        """The time at the start, in seconds, that the metrics exclude."""
         return self._core.warmup
 
     @property
     def seed(self) -> int:
-        """Where the randomness of a run starts from, unless the run is told another."""
+        """The seed of a run, unless the run is given another."""
         return self._core.seed
 
     @property
     def memory(self) -> int:
-        """The bytes that one run will need, estimated."""
+        """The estimated memory of one run in bytes."""
         return self._core.memory_estimate
 
     @property
     def packets(self) -> float:
-        """The packets that one run will carry, estimated."""
+        """The estimated number of packets that one run carries."""
         return self._core.packet_estimate
 
     @property
     def core(self) -> _core.Scenario:
-        """The engine's own scenario."""
+        """The engine's scenario object."""
         return self._core
 
     def __eq__(self, other: object) -> bool:
@@ -255,7 +256,7 @@ class Scenario:
 
 
 def _paths(settings: Settings, prefix: str = "") -> Iterator[tuple[str, Value | Settings]]:
-    """Flatten nested settings into dotted paths; what is too deep, or in itself, is the engine's to refuse."""
+    """Flatten nested settings into dotted paths. The engine refuses settings nested too deeply or in themselves."""
     for key, value in settings.items():
         path = f"{prefix}{key}"
         if isinstance(value, Mapping) and path.count(".") < _core.deepest:
@@ -265,28 +266,28 @@ def _paths(settings: Settings, prefix: str = "") -> Iterator[tuple[str, Value | 
 
 
 def shipped() -> dict[str, Path]:
-    """List the scenarios that come with aqmlab.
+    """List the scenarios shipped with aqmlab.
 
     Returns
     -------
     dict
-        Their files by name: ``lred/exp1``.
+        The file of each scenario, by its name: ``lred/exp1``.
     """
     files = sorted(_SHIPPED.rglob("*.toml"))
     return {file.relative_to(_SHIPPED).with_suffix("").as_posix(): file for file in files}
 
 
 def catalogue() -> dict[str, Any]:
-    """List what a scenario can name: queue disciplines, TCPs, traffic, and every table with its parameters.
+    """List everything that a scenario can name: queue disciplines, TCPs, traffic, and every table with its parameters.
 
     Returns
     -------
     dict
         ``aqms``, ``variants``, ``tcps``, ``traffic`` (lists of entries with a ``name`` and a ``summary``) and
-        ``tables``. Where an entry has ``parameters`` each has ``name``, ``doc``, ``unit``, ``default``, ``allowed``
-        and ``aliases``. A queue discipline has its ``doc``, its ``signals``, its ``presets`` with the ``values``
-        that are not the defaults, whether it drops at ``random``, and what it ``steers`` to a target: ``length``,
-        ``delay`` or None. A variant is a name for the ``preset`` ``of`` a discipline.
+        ``tables``. If an entry has ``parameters``, each has ``name``, ``doc``, ``unit``, ``default``, ``allowed`` and
+        ``aliases``. A queue discipline has its ``doc``, its ``signals``, its ``presets`` with the ``values`` that
+        differ from the defaults, whether it drops at ``random``, and the quantity that it ``steers`` to a target:
+        ``length``, ``delay`` or None. A variant is a name for the ``preset`` ``of`` a discipline.
 
     Examples
     --------
@@ -299,12 +300,12 @@ def catalogue() -> dict[str, Any]:
 
 
 def disciplines() -> list[str]:
-    """Name every queue discipline, each followed by its variants.
+    """List the names of all queue disciplines, each followed by its variants.
 
     Returns
     -------
     list of str
-        What ``--aqm all`` stands for, in the order of the list.
+        The names that ``--aqm all`` stands for, in the order of the catalogue.
 
     Examples
     --------
@@ -319,7 +320,7 @@ def disciplines() -> list[str]:
 
 
 def schema() -> dict[str, Any]:
-    """Give the JSON Schema of a scenario file, for editors and other programs.
+    """Return the JSON Schema of a scenario file, for editors and other programs.
 
     Returns
     -------
@@ -331,17 +332,6 @@ def schema() -> dict[str, Any]:
 
 
 def parameter_names(aqm: str) -> set[str]:
-    """Give the names of the parameters of a queue discipline, aliases included.
-
-    Parameters
-    ----------
-    aqm : str
-        Its name.
-
-    Returns
-    -------
-    set of str
-        The names.
-    """
+    """Return the names of a queue discipline's parameters, including aliases and ``preset``."""
     parameters = next(entry["parameters"] for entry in catalogue()["aqms"] if entry["name"] == aqm)
     return {"preset"} | {name for p in parameters for name in (p["name"], *p["aliases"])}

@@ -1,8 +1,8 @@
-"""Files that are read back: each with a checksum, and with what tells it from all others of its kind.
+"""Files with checksums, which are verified when the files are read back.
 
-A document ends with the checksum of all that stands before it. Files that were saved together have one document as
-their head: it lists each by its name, with its checksum. What is damaged, exchanged or left from another call is
-refused, and no other library sees it.
+A document ends with the checksum of everything before it. Files that were saved together share one document, their
+head: it lists each file by name, with its checksum. A file that is damaged, exchanged or left from another call is
+refused before any other library reads it.
 """
 
 from __future__ import annotations
@@ -30,36 +30,12 @@ _TAIL = re.compile(rb'(?P<said>.*[{,]\n  "sha256": ")(?P<sum>[0-9a-f]{64})"\n}\n
 
 
 def checksum(data: bytes, name: str = "") -> str:
-    """Tell a file from all others.
-
-    Parameters
-    ----------
-    data : bytes
-        Its content.
-    name : str
-        What it is the content of, if that is not in the content.
-
-    Returns
-    -------
-    str
-        SHA-256 of both, in hexadecimal digits.
-    """
+    """Return the SHA-256, in hexadecimal, of a file's content and, if the content does not include it, its name."""
     return hashlib.sha256(name.encode() + data).hexdigest()
 
 
 def sealed(document: Mapping[str, Any]) -> bytes:
-    """Write a document as JSON that ends with its checksum.
-
-    Parameters
-    ----------
-    document : mapping
-        What to write.
-
-    Returns
-    -------
-    bytes
-        The content of the file, for `unsealed`.
-    """
+    """Write a document as JSON that ends with its checksum; `unsealed` reads it."""
     said = json_text(document).encode().removesuffix(b"}\n").rstrip()
     said += b',\n  "sha256": "' if document else b'\n  "sha256": "'
     return said + checksum(said).encode() + b'"\n}\n'
@@ -68,22 +44,7 @@ def sealed(document: Mapping[str, Any]) -> bytes:
 def unsealed(path: Path, cure: str) -> dict[str, Any]:
     """Read a document that `sealed` wrote.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    cure : str
-        How to make it anew.
-
-    Returns
-    -------
-    dict
-        The document.
-
-    Raises
-    ------
-    ValueError
-        If it is damaged, or has no checksum.
+    Raise ValueError if the checksum is missing or differs; `cure` describes how to make the file again.
     """
     data = read_whole(path)
     found = _TAIL.fullmatch(data)
@@ -99,35 +60,14 @@ def unsealed(path: Path, cure: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Stored:
-    """A file that was saved together with others.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    sum : str
-        Its checksum.
-    cure : str
-        How to make it anew.
-    """
+    """A file that was saved together with others. `sum` is its checksum, and `cure` describes how to make it again."""
 
     path: Path
     sum: str
     cure: str
 
     def read(self) -> bytes:
-        """Read it.
-
-        Returns
-        -------
-        bytes
-            Its content.
-
-        Raises
-        ------
-        ValueError
-            If it is not what was saved.
-        """
+        """Return the content; raise ValueError if the file is missing or differs from the one saved."""
         try:
             data = read_whole(self.path)
         except FileNotFoundError:
@@ -140,18 +80,7 @@ class Stored:
         return data
 
     def frame(self) -> polars.DataFrame:
-        """Read it as a table.
-
-        Returns
-        -------
-        polars.DataFrame
-            What the Parquet file holds.
-
-        Raises
-        ------
-        ValueError
-            If it is not what was saved.
-        """
+        """Read the file as Parquet; raise ValueError if it differs from the one saved, or polars cannot read it."""
         import polars
 
         data = self.read()
@@ -165,18 +94,9 @@ class Stored:
 
 @dataclass(frozen=True)
 class Saved:
-    """Files that were saved together.
+    """Files that were saved together: the head's path and document, and the other files by name.
 
-    Parameters
-    ----------
-    path : Path
-        The head.
-    document : dict
-        What it says.
-    files : mapping
-        The others, by their names.
-    cure : str
-        How to make all anew.
+    `cure` describes how to make all of them again.
     """
 
     path: Path
@@ -186,92 +106,38 @@ class Saved:
 
     @classmethod
     def load(cls, path: Path, cure: str) -> Self:
-        """Find what `Saving` wrote.
+        """Read the head that `Saving` wrote; raise ValueError if it differs from the one saved.
 
-        Parameters
-        ----------
-        path : Path
-            The head.
-        cure : str
-            How to make all anew.
-
-        Returns
-        -------
-        Saved
-            The files, which are checked when they are read, and by `check`.
-
-        Raises
-        ------
-        ValueError
-            If the head is not what was saved.
+        The other files are verified by `check`, and when they are read.
         """
         document = unsealed(path, cure)
         files = {name: Stored(path.parent / name, sum_, cure) for name, sum_ in document.pop("files", {}).items()}
         return cls(path, document, files, cure)
 
     def check(self) -> None:
-        """Look at every file.
-
-        Raises
-        ------
-        ValueError
-            If one of them is not there, or not what was saved.
-        """
+        """Verify every file; raise ValueError if one is missing or differs from the one saved."""
         for file in self.files.values():
             file.read()
 
     def text(self, name: str) -> str:
-        """Read a text.
-
-        Parameters
-        ----------
-        name : str
-            The name of the file.
-
-        Returns
-        -------
-        str
-            Its content.
-
-        Raises
-        ------
-        ValueError
-            If it is not what was saved, or nothing of that name was.
-        """
+        """Read a text file by name; raise ValueError if no such file was saved, or it differs from the one saved."""
         if name not in self.files:
             raise self.refused(f"no {name} was saved with it")
         return self.files[name].read().decode()
 
     def refused(self, reason: str) -> ValueError:
-        """Say why what was saved cannot be used.
-
-        Parameters
-        ----------
-        reason : str
-            Why.
-
-        Returns
-        -------
-        ValueError
-            What to raise.
-        """
+        """Return the error to raise when the saved files cannot be used."""
         return ValueError(f"{self.path}: of another version of aqmlab ({reason}); to make it anew: {self.cure}")
 
 
 class Saving:
-    """Writes files that belong together, in the place of those that were saved there before.
+    """A context manager that writes files that belong together, replacing those that were saved there before.
 
-    They are written beside and take their places when all of them are there, the head last: on an error everything
-    is as it was. Who is killed in the midst of that leaves a head whose checksums are not those of its files. Used as a
-    context manager.
+    The files are written in a temporary folder and moved into place when all of them exist, the head last. On an error
+    everything is restored. A process killed during the move leaves a head whose checksums do not match its files.
 
-    Parameters
-    ----------
-    folder : Path
-        Where to; other files there are left alone.
-    own : mapping
-        By subfolder, or "" for the folder itself, the names of files that belong to an earlier call: those that are not
-        written again go.
+    `own` maps a subfolder, or "" for the folder itself, to the names of files that belong to an earlier call; those not
+    written again are removed. Other files are left alone.
     """
 
     def __init__(self, folder: Path, own: Mapping[str, re.Pattern[str]]) -> None:
@@ -287,33 +153,17 @@ class Saving:
         return self
 
     def add(self, name: str, data: bytes) -> None:
-        """Write a file.
-
-        Parameters
-        ----------
-        name : str
-            Its name, below the folder.
-        data : bytes
-            What it shall contain.
-        """
+        """Write a file; `name` is its path below the folder."""
         try:
             write_for_good(self._beside / name, data)
         except OSError as error:
-            error.filename = os.fspath(self._folder / name)  # and not that of a file that is gone when this is read
+            error.filename = os.fspath(self._folder / name)  # the temporary file will be gone when this is read
             raise
         self._written.append(name)
         self._sums[name] = checksum(data)
 
     def seal(self, name: str, document: Mapping[str, Any]) -> None:
-        """Write the head of all files in its folder, or below, that have none yet.
-
-        Parameters
-        ----------
-        name : str
-            Its name, below the folder.
-        document : mapping
-            What it shall say besides.
-        """
+        """Write the head, with `document`, of the files in its folder and below that have no head yet."""
         folder = PurePosixPath(name).parent
         below = [file for file in self._sums if PurePosixPath(file).is_relative_to(folder)]
         sums = {PurePosixPath(file).relative_to(folder).as_posix(): self._sums.pop(file) for file in below}
@@ -329,7 +179,7 @@ class Saving:
             shutil.rmtree(self._beside, ignore_errors=True)
 
     def _put_in_place(self) -> None:
-        """Move the files into their places, those before them aside, and all of them back on an error."""
+        """Move the earlier files aside and the new ones into place; on an error, move all of them back."""
         *files, head = self._written
         aside: dict[Path, Path] = {}
         target = self._folder
@@ -345,7 +195,7 @@ class Saving:
                 (self._beside / name).replace(target)
         except BaseException as error:
             for name in files:
-                if not (self._beside / name).exists():  # it is in its place
+                if not (self._beside / name).exists():  # it has been moved
                     (self._folder / name).unlink(missing_ok=True)
             for path, kept in aside.items():
                 kept.replace(path)
@@ -353,12 +203,12 @@ class Saving:
                 error.filename, error.filename2 = os.fspath(target), None
             raise
         for path in aside:
-            with suppress(OSError):  # it is the folder itself, or others have files there
+            with suppress(OSError):  # it is the folder itself, or has other files in it
                 path.parent.rmdir()
         sync(self._folder)
 
     def _earlier(self) -> Iterator[Path]:
-        """Give what an earlier call wrote and this one did not."""
+        """Yield the files that an earlier call wrote and this one did not."""
         written = set(self._written)
         for below, own in self._own.items():
             folder = self._folder / below

@@ -1,39 +1,18 @@
-"""Plain text for people: columns, labels in lines, names of seeds."""
+"""Plain text for people: tables, broken labels, lists of seeds."""
 
 import re
 from collections.abc import Sequence
 
 
 def printable(text: str) -> str:
-    """Write a text so that a terminal shows it and does nothing else.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    str
-        The text, with control characters as escapes.
-    """
+    """Escape the characters that are not printable: a terminal shows the text and does nothing else."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def wrapped(label: str, width: int) -> list[str]:
-    """Break a label after commas and colons.
+    """Break a label after commas and colons into printable lines of at most `width` characters.
 
-    Parameters
-    ----------
-    label : str
-        The label.
-    width : int
-        How many characters a line may have, if what is between commas is not longer.
-
-    Returns
-    -------
-    list of str
-        Its lines, printable.
+    A part without a comma or colon may be longer.
     """
     lines = [""]
     for part in re.findall(r"[^,:]*[,:]?", printable(label)):
@@ -44,18 +23,7 @@ def wrapped(label: str, width: int) -> list[str]:
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:
-    """Lay out a table as plain text, the first column to the left, the others to the right.
-
-    Parameters
-    ----------
-    rows : sequence of sequences of str
-        The cells.
-
-    Returns
-    -------
-    str
-        One line a row.
-    """
+    """Lay out a table as plain text, one line per row, with the first column flush left and the others flush right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = (
         "  ".join(
@@ -67,18 +35,7 @@ def columns(rows: Sequence[Sequence[str]]) -> str:
 
 
 def span(seeds: tuple[int, ...]) -> str:
-    """Name seeds.
-
-    Parameters
-    ----------
-    seeds : tuple of int
-        The seeds.
-
-    Returns
-    -------
-    str
-        ``1 to 5`` where they follow on each other, else each.
-    """
+    """Write seeds as ``1 to 5`` if there are at least three and they are consecutive, otherwise list them."""
     if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))):
         return f"{seeds[0]} to {seeds[-1]}"
     return ", ".join(map(str, seeds))

@@ -1,4 +1,4 @@
-"""A scenario's control loop: where it settles, the linear loop around that, and its margins."""
+"""A scenario's control loop: its operating point, the linear loop around that point, and the margins."""
 
 from __future__ import annotations
 
@@ -25,21 +25,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BANDS = (0.02, 0.2)
-"""To which parts of itself a deviation has shrunk when the response is said to be over."""
+"""The fractions to which a deviation must shrink for the response to count as over."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """One way to see flows and queue.
+    """A model of flows and queue, with its label in tables and figures.
 
-    Parameters
-    ----------
-    label : str
-        What tables and figures call it.
-    queue_pole : bool
-        Whether the round-trip time varies with the queue, which gives the queue a pole.
-    merged : bool
-        Whether w(t-R) is taken for w(t).
+    If `queue_pole` is true, the round-trip time varies with the queue, which gives the queue a pole. If `merged` is
+    true, w(t-R) is taken to be w(t).
     """
 
     label: str
@@ -53,27 +47,16 @@ PLANTS = {
     "lred_unmerged": Model("LRED's, w(t-R) apart", False, False),
     "queue_pole_unmerged": Model("pole, w(t-R) apart", True, False),
 }
-"""The plants of which each analysis gives margins."""
+"""The plants for which each analysis has margins."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A loop and what is known of it.
+    """A loop (plant times law), its margins, and further measures.
 
-    Parameters
-    ----------
-    loop : Loop
-        Plant times law.
-    margins : Margins
-        Its margins.
-    bandwidth : float
-        Of the closed loop (rad/s); not a number if it is unstable.
-    sensitivity_peak : float
-        The greatest |1 / (1 + T)|; not a number if it is unstable.
-    response_times : tuple of float
-        Until a small deviation has shrunk to each of `BANDS` (s), by the dominant pole.
-    poles : ndarray
-        The rightmost poles of the closed loop, complex.
+    `bandwidth` of the closed loop is in rad/s, and `sensitivity_peak` is the greatest |1 / (1 + T)|; both are NaN if
+    the loop is unstable. `response_times` are the times (s) in which a small deviation shrinks to each of `BANDS`, by
+    the dominant pole. `poles` are the rightmost poles of the closed loop, complex.
     """
 
     loop: Loop
@@ -84,13 +67,7 @@ class Judged:
     poles: Any
 
     def document(self) -> dict[str, Any]:
-        """Give it as JSON has it.
-
-        Returns
-        -------
-        dict
-            The margins, and the other numbers by their names; what is infinite or not a number is None.
-        """
+        """Return the margins and the other numbers as a dictionary for JSON; None stands for infinity and NaN."""
         numbers = {"bandwidth": self.bandwidth, "sensitivity_peak": self.sensitivity_peak}
         numbers |= {
             f"response_time_{100 * band:g}": time for band, time in zip(BANDS, self.response_times, strict=True)
@@ -101,26 +78,26 @@ class Judged:
 
 @dataclass(frozen=True, repr=False)
 class Analysis:
-    """What linear theory says of a scenario.
+    """The linear analysis of a scenario.
 
     Parameters
     ----------
     scenario : Scenario
         The scenario.
     at : float
-        The moment (s) whose flows and load these are.
+        The time (s) whose flows and load are analysed.
     point : Settled
-        Where flows and queue settle.
+        The operating point of flows and queue.
     law : Law or None
-        The AQM's law, linearised there; None where there is none.
+        The AQM's law, linearised at that point; None if it has none.
     plants : dict
         Each of `PLANTS`, by its name.
     loops : dict
         The loop with each plant, by its name; empty without a law.
     not_modelled : tuple of str
-        What of the scenario the model leaves out.
+        The parts of the scenario that the model leaves out.
     warnings : tuple of str
-        Which conditions of the formulas fail here, and what that means.
+        The conditions of the formulas that fail here, and the consequences.
     """
 
     scenario: Scenario
@@ -133,7 +110,7 @@ class Analysis:
     warnings: tuple[str, ...]
 
     def document(self) -> dict[str, Any]:
-        """Give the analysis as JSON has it.
+        """Return the analysis as a dictionary for JSON.
 
         Returns
         -------
@@ -154,12 +131,12 @@ class Analysis:
         }
 
     def plot(self, figure: Figure | None = None) -> Figure:
-        """Draw Bode's and Nyquist's curves with the margins, and the answer to a step.
+        """Draw Bode and Nyquist plots with the margins, and the step response.
 
         Parameters
         ----------
         figure : matplotlib.figure.Figure
-            An empty figure to draw in; by default a new one of pyplot's.
+            An empty figure to draw in; by default a new pyplot figure.
 
         Returns
         -------
@@ -176,7 +153,7 @@ class Analysis:
         Parameters
         ----------
         folder : str or PathLike
-            Where to; files of these names there are replaced.
+            The folder to write to; files of these names are replaced.
         """
         from aqmlab.figures import loop as plot_analysis
 
@@ -199,14 +176,15 @@ class Analysis:
 
 
 def analyse(scenario: Scenario, at: float | None = None) -> Analysis:
-    """Linearise a scenario and judge its loop.
+    """Linearise a scenario and compute the margins of its loop.
 
     Parameters
     ----------
     scenario : Scenario
-        The scenario; its observed link's AQM is analysed.
+        The scenario; the AQM of its observed link is analysed.
     at : float
-        The moment (s) whose flows and load to take; by default halfway between warm-up and end.
+        The time (s) whose flows and load are analysed; by default halfway between the end of the warm-up and the end of
+        the run.
 
     Returns
     -------
@@ -216,9 +194,9 @@ def analyse(scenario: Scenario, at: float | None = None) -> Analysis:
     Raises
     ------
     ScenarioError
-        If the scenario is not valid, or the fluid model cannot say what it is about.
+        If the scenario is not valid, or the fluid model cannot describe it.
     ValueError
-        If there is nothing to analyse at that moment.
+        If there is nothing to analyse at that time, or it is outside the run.
     """
     facts = json.loads(scenario.core.fluid_model())
     if at is None:
@@ -245,7 +223,7 @@ def analyse(scenario: Scenario, at: float | None = None) -> Analysis:
 
 
 def _law(facts: dict[str, Any], point: Settled) -> Law | None:
-    """Linearise the AQM's law; say why if there is none."""
+    """Linearise the AQM's law; if there is none, add a remark with the reason and return None."""
     name, given, p = facts["aqm"], facts["parameters"], point.p
     if name in _LAWS and p < 1:
         return _LAWS[name](given, point)
@@ -283,7 +261,7 @@ _LAWS: dict[str, Callable[[dict[str, Any], Settled], Law | None]] = {
 
 
 def _with_estimator(facts: dict[str, Any], point: Settled, plant: Plant) -> None:
-    """Remark on what L's following the loss ratio changes."""
+    """Add a remark on the effect of L following the loss ratio."""
     given = facts["parameters"]
     law = lred(given["beta"], point.p, True, given["period"], given["window"], given["weight"])
     loop = Loop(plant, law)
@@ -311,7 +289,7 @@ def _judged(loop: Loop) -> Judged:
 
 
 def _table(loops: dict[str, Judged]) -> str:
-    """Lay out margins, a column for each plant."""
+    """Lay out the margins, with a column for each plant."""
 
     def number(value: float, unit: str = "") -> str:
         text = "none" if np.isnan(value) else "any" if np.isinf(value) else f"{value:.4g}"

@@ -1,4 +1,4 @@
-"""Where the flows and the queue of a scenario settle, by the fluid model's equilibrium."""
+"""The operating point of a scenario: the equilibrium of flows and queue in the fluid model."""
 
 from __future__ import annotations
 
@@ -19,31 +19,17 @@ from aqmlab.theory.tcp import equilibrium_loss, padhye
 Array = NDArray[np.float64]
 
 LEAST_WINDOW = 2.0
-"""Below this window (packets), time-outs rule and the loss is Padhye's, not that of the square-root law."""
+"""Below this window (packets) time-outs dominate, and the loss is Padhye's instead of the square-root law's."""
 
 
 @dataclass(frozen=True)
 class Flows:
-    """The classes of flows that are there, and what they share the link with.
+    """The classes of flows that are present, and the link that they share.
 
-    Parameters
-    ----------
-    entries : tuple of str
-        The traffic entry of each class.
-    count : ndarray
-        Flows of each class.
-    size : ndarray
-        Their packets' size over the link's usual one.
-    propagation : ndarray
-        Round-trip time of each class without the queue (s).
-    acked : ndarray
-        Packets per ACK of each class.
-    min_rto : ndarray
-        Least time-out of each class (s).
-    capacity : float
-        The link's capacity (packets/s).
-    load : float
-        What of it traffic takes that heeds no drops (packets/s).
+    For each class: its traffic entry (`entries`), the number of its flows (`count`), its packet size divided by the
+    link's usual one (`size`), its round-trip time without the queue (`propagation`, s), its packets per ACK (`acked`)
+    and its least time-out (`min_rto`, s). `capacity` and `load`, the part of it taken by traffic that ignores drops,
+    are in packets/s.
     """
 
     entries: tuple[str, ...]
@@ -56,17 +42,9 @@ class Flows:
     load: float
 
     def square_root(self, q: float) -> float:
-        """Give the drop probability by LRED's (6), for several classes, without a remark on its validity.
+        """Return the drop probability at queue `q` (packets) by LRED's (6), for several classes; it may be above 1.
 
-        Parameters
-        ----------
-        q : float
-            The queue (packets).
-
-        Returns
-        -------
-        float
-            p0, which may be above 1.
+        No remark is made on its validity.
         """
         unit = float(
             np.sum(self.count * self.size * np.sqrt(1.5 / self.acked) / (self.propagation + q / self.capacity))
@@ -74,20 +52,9 @@ class Flows:
         return (unit / (self.capacity - self.load)) ** 2
 
     def padhye(self, q: float) -> float:
-        """Give the drop probability with time-outs.
-
-        Parameters
-        ----------
-        q : float
-            The queue (packets).
-
-        Returns
-        -------
-        float
-            The probability; not a number if the flows cannot fill the link.
-        """
+        """Return the drop probability at queue `q` (packets) with time-outs; NaN if the flows cannot fill the link."""
         rtt = self.propagation + q / self.capacity
-        timer = np.maximum(self.min_rto, rtt)  # never shorter than the round trip that it waits for
+        timer = np.maximum(self.min_rto, rtt)  # a time-out is never shorter than its round trip
 
         try:
             return equilibrium_loss(
@@ -100,32 +67,13 @@ class Flows:
             return float("nan")
 
     def windows(self, q: float) -> Array:
-        """Give the window of each class by (6).
-
-        Parameters
-        ----------
-        q : float
-            The queue (packets).
-
-        Returns
-        -------
-        ndarray
-            Packets.
-        """
+        """Return the window (packets) of each class at queue `q` (packets) by (6)."""
         return np.asarray(np.sqrt(1.5 / self.acked / self.square_root(q)))
 
     def believed(self, q: float) -> float:
-        """Give the drop probability to believe: by (6) while windows allow for it, else Padhye's.
+        """Return the drop probability to use at queue `q` (packets): by (6) if windows allow it, otherwise Padhye's.
 
-        Parameters
-        ----------
-        q : float
-            The queue (packets).
-
-        Returns
-        -------
-        float
-            The probability.
+        If Padhye's is NaN, (6) is used.
         """
         p = self.square_root(q) if self.windows(q).min() >= LEAST_WINDOW else self.padhye(q)
         return p if np.isfinite(p) else self.square_root(q)
@@ -133,22 +81,11 @@ class Flows:
 
 @dataclass(frozen=True)
 class Settled:
-    """Where flows and queue settle.
+    """The operating point of flows and queue.
 
-    Parameters
-    ----------
-    flows : Flows
-        Who is there.
-    q : float
-        The queue (packets).
-    p : float
-        The drop probability at which plant and law are linearised.
-    p_square_root : float
-        The drop probability by LRED's (6), for several classes.
-    p_padhye : float
-        The drop probability with time-outs; not a number if the flows cannot fill the link.
-    ramp : Ramp or None
-        RED's drop function, if the queue is on it.
+    The plant and the law are linearised at queue `q` (packets) and drop probability `p`. `p_square_root` is the
+    probability by LRED's (6), for several classes. `p_padhye` is the one with time-outs, NaN if the flows cannot fill
+    the link. `ramp` is RED's drop function if the queue is on it.
     """
 
     flows: Flows
@@ -169,19 +106,9 @@ class Settled:
         return np.asarray(self.flows.propagation + self.q / self.capacity)
 
     def plant(self, queue_pole: bool, merged: bool) -> Plant:
-        """Linearise flows and queue.
+        """Linearise flows and queue: around (6) or, where time-outs dominate, around Padhye's loss.
 
-        Parameters
-        ----------
-        queue_pole : bool
-            With the queue's pole, or an integrator.
-        merged : bool
-            Whether w(t-R) is taken for w(t).
-
-        Returns
-        -------
-        Plant
-            The plant around (6); where time-outs rule, around Padhye's loss.
+        Without `queue_pole` the queue is an integrator. If `merged` is true, w(t-R) is taken to be w(t).
         """
         flows, rtt = self.flows, self.rtt
         p = None if self.p == self.p_square_root else self.p
@@ -189,13 +116,7 @@ class Settled:
         return Plant(number, rtt, flows.capacity, eta, queue_pole, merged, flows.load, p)
 
     def document(self) -> dict[str, Any]:
-        """Give it as JSON has it.
-
-        Returns
-        -------
-        dict
-            ``operating_point`` and ``classes``.
-        """
+        """Return ``operating_point`` and ``classes`` as a dictionary for JSON."""
         flows = self.flows
         windows, rtt = flows.windows(self.q), self.rtt
         rates = flows.count * windows / rtt
@@ -219,13 +140,7 @@ class Settled:
         }
 
     def lines(self) -> list[str]:
-        """Lay it out as text.
-
-        Returns
-        -------
-        list of str
-            Lines.
-        """
+        """Lay out the operating point as lines of text."""
         told = self.document()
         point = told["operating_point"]
         padhye = "-" if point["p_padhye"] is None else f"{point['p_padhye']:.4g}"
@@ -251,24 +166,10 @@ class Settled:
 
 
 def settled(facts: dict[str, Any], at: float) -> Settled:
-    """Find where a scenario settles.
+    """Find the operating point of a scenario with the flows and load at time `at` (s).
 
-    Parameters
-    ----------
-    facts : dict
-        What the engine says of it for the fluid model.
-    at : float
-        The moment (s) whose flows and load to take.
-
-    Returns
-    -------
-    Settled
-        Queue, drop probabilities, and who is there.
-
-    Raises
-    ------
-    ValueError
-        If no long-lived flow of TCP is there at that moment, or what heeds no drops fills the link.
+    `facts` is the engine's description of the scenario for the fluid model. Raise ValueError if no long-lived TCP flow
+    is present at that time, or traffic that ignores drops fills the link.
     """
     flows = _flows(facts, at)
     q, ramp = _queue(facts, flows)
@@ -293,7 +194,7 @@ def settled(facts: dict[str, Any], at: float) -> Settled:
 
 
 def _flows(facts: dict[str, Any], at: float) -> Flows:
-    """Pick who is there at a moment."""
+    """Select the flows present at time `at`."""
     present = [one for one in facts["classes"] if _there(one["start"], one["stop"], at) and one["flows"] > 0]
     entries = {one["entry"] for one in facts["classes"]}
     if not present:
@@ -327,7 +228,7 @@ def _flows(facts: dict[str, Any], at: float) -> Flows:
 
 
 def _there(start: float | list[float], stop: float | None, at: float) -> bool:
-    """Tell whether all flows of a class have started, and none has stopped."""
+    """Return whether all flows of a class have started and none has stopped."""
     return bool(np.max(start) <= at) and (stop is None or at < stop)
 
 
@@ -336,7 +237,7 @@ def _each(classes: list[dict[str, Any]], key: str) -> Array:
 
 
 def _queue(facts: dict[str, Any], flows: Flows) -> tuple[float, Ramp | None]:
-    """Find the queue at which the AQM's drop probability is the flows'."""
+    """Find the queue at which the AQM's drop probability equals the flows'."""
     name, given = facts["aqm"], facts["parameters"]
     full = facts["buffer"]
     if name in ("red", "ared"):
@@ -358,7 +259,7 @@ def _queue(facts: dict[str, Any], flows: Flows) -> tuple[float, Ramp | None]:
 
 
 def _on_ramp(name: str, given: dict[str, Any], flows: Flows, full: float) -> tuple[float, Ramp | None]:
-    """Find where RED's ramp and the flows agree; adaptive RED moves its ramp so that they do half-way up."""
+    """Find the queue at which RED's ramp and the flows agree; adaptive RED moves its ramp to make that half-way up."""
     ramp = Ramp(given["min_th"], given["max_th"], given["max_p"], given["gentle"], given["spacing"])
     if name == "ared":
         ramp = _adapted(ramp, given, flows)
@@ -377,7 +278,7 @@ def _on_ramp(name: str, given: dict[str, Any], flows: Flows, full: float) -> tup
 
 
 def _meeting(loss: Callable[[float], float], ramp: Ramp, top: float) -> float | None:
-    """Find the queue at which a falling loss is a rising drop ratio."""
+    """Find the queue at which a falling loss equals the ramp's rising drop ratio; None if there is none."""
 
     def excess(q: float) -> float:
         return loss(q) - ramp.ratio(q)
@@ -389,7 +290,7 @@ def _meeting(loss: Callable[[float], float], ramp: Ramp, top: float) -> float | 
 
 
 def _adapted(ramp: Ramp, given: dict[str, Any], flows: Flows) -> Ramp:
-    """Move max_p to where the queue is half-way between the thresholds, as far as its bounds allow."""
+    """Set max_p to put the queue half-way between the thresholds, as far as its bounds allow."""
     wanted = flows.believed((ramp.min_th + ramp.max_th) / 2)
     called_for = ramp.base(wanted)
     max_p = float(np.clip(2 * called_for, given["bottom"], given["top"]))

@@ -1,4 +1,4 @@
-"""``aqmlab analyse``: a scenario's control loop. It reads, calls, prints; `aqmlab.analysis.loop` decides."""
+"""The command ``aqmlab analyse``: the control loop of a scenario, computed by `aqmlab.analysis.loop`."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def analyse(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")] = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write analysis and figure there.")] = None,
 ) -> None:
-    """Linearise a scenario's loop: operating point, gain, phase and delay margins, response time.
+    """Linearise a scenario's control loop: operating point, gain, phase and delay margins, response time.
 
-    The loop of flows, queue and the observed link's AQM, around the queue's target, with and without the
-    queue's own pole. No packet is simulated.
+    The loop consists of the flows, the queue and the AQM of the observed link. It is linearised around the queue's
+    target, with and without the pole of the queue. No packet is simulated.
     """
     from aqmlab import ScenarioError
     from aqmlab.files import json_text
@@ -50,7 +50,7 @@ def analyse(
     chosen.check()
     if out:
         refuse_bad_folder(out, ["analysis.json", *FIGURES])
-    from aqmlab.analysis import loop  # numpy and scipy, after whatever can be refused without them
+    from aqmlab.analysis import loop  # imports numpy and scipy; bad arguments are refused before that
 
     try:
         found = loop.analyse(chosen, moment)
@@ -60,7 +60,7 @@ def analyse(
         stop(BAD_USAGE, str(error))
     try:
         typer.echo(json_text(found.document()) if json else repr(found), nl=not json)
-    finally:  # whoever reads this may have enough before its end
+    finally:  # save even if the reader closes the pipe early
         if out:
             found.save(out)
     for text in found.warnings if json else ():

@@ -1,6 +1,6 @@
-"""The command line: it reads, calls, prints; nothing is decided here.
+"""The command line: it parses, calls and prints; the decisions are made in other packages.
 
-Only typer is imported at the start, so that ``aqmlab --help`` answers at once.
+Only typer is imported at the start, to let ``aqmlab --help`` answer at once.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from aqmlab.scenario import Scenario
 
 _DISCIPLINE = re.compile(r"\s*(link\s*\.[^.]+\.\s*)?aqm\s*(\.\s*name\s*)?")
-"""The paths of a scenario that say which queue discipline there is."""
+"""The paths of a scenario that select its queue discipline."""
 
 
 class Listed(StrEnum):
-    """What can be listed."""
+    """The lists of ``aqmlab list``."""
 
     AQMS = "aqms"
     TCPS = "tcps"
@@ -56,16 +56,10 @@ class Listed(StrEnum):
 
 
 class Program(TyperGroup):
-    """The commands, with one place that turns errors into messages and exit codes."""
+    """The group of commands; the single place that turns errors into messages and exit statuses."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Call the command that was asked for.
-
-        Parameters
-        ----------
-        ctx : Context
-            The parsed command line.
-        """
+        """Call the requested command."""
         from aqmlab import ScenarioError
 
         try:
@@ -73,9 +67,9 @@ class Program(TyperGroup):
         except (ScenarioError, MemoryError) as error:
             stop(BAD_USAGE, str(error))
         except BrokenPipeError:
-            raise  # whoever read our output has enough; typer ends quietly
+            raise  # the reader of the output has left; typer exits quietly
         except OSError as error:
-            full = "the standard output" if error.errno == errno.ENOSPC else None  # files are named
+            full = "the standard output" if error.errno == errno.ENOSPC else None  # errors in files carry a filename
             where = error.filename or full
             stop(FAILED, f"{where}: {error.strerror}" if where else str(error))
         except KeyboardInterrupt:
@@ -175,8 +169,8 @@ def compare(
 ) -> None:
     """Simulate a scenario with several queue disciplines.
 
-    A target queue that the file sets stays in force for every discipline that has one, unless its SPEC
-    says another. A --set of aqm.KEY goes to every discipline that knows KEY.
+    A target queue set in the file is kept for every discipline that has one, unless its SPEC sets another. --set
+    aqm.KEY=VALUE applies to every discipline that has KEY.
     """
     from aqmlab.execute.replication import repeated, spelled_out
 
@@ -227,7 +221,7 @@ def show(
         typer.Argument(metavar="NAME", help="A queue discipline, tcp:PRESET, a kind of traffic, or a scenario."),
     ],
 ) -> None:
-    """Explain one of them: what it is, its parameters, its signals."""
+    """Describe a discipline, TCP, kind of traffic or scenario: summary, parameters, signals."""
     from aqmlab.reports import listing
 
     try:
@@ -289,7 +283,7 @@ def _scenario(name: str, seed: int | None, seeds: int | None) -> Scenario:
 
 
 def _aqm_keys(settings: Sequence[str] | None) -> list[str]:
-    """Give the KEY of every setting of the form aqm.KEY=VALUE."""
+    """Return the KEY of each setting of the form aqm.KEY=VALUE."""
     paths = [setting.partition("=")[0].strip() for setting in settings or ()]
     return [path.removeprefix("aqm.") for path in paths if path.startswith("aqm.")]
 
@@ -309,7 +303,7 @@ def _simulate(
     check: bool,
     alone: bool,
 ) -> None:
-    """Run, print, save; after Ctrl-C or a failure with the runs that were finished."""
+    """Simulate, print and save; after Ctrl-C or a failure, with the runs that were finished."""
     from aqmlab.execute.replication import Interrupted, RunFailed, compare_scenarios
 
     if out:
@@ -321,7 +315,7 @@ def _simulate(
                 results = compare_scenarios(scenarios, seeds, jobs, progress, check)
         except (Interrupted, RunFailed) as error:
             results, stopped = error.finished, error
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # what took an hour is not thrown away
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # keep the finished runs
         if results:
             _deliver(results, json, out, alone)
     if results and check:
@@ -334,7 +328,7 @@ def _simulate(
 
 
 def _names(scenarios: Mapping[str, Scenario], seeds: int | None, alone: bool) -> list[str]:
-    """Name the files that `_deliver` writes."""
+    """List the files that `_deliver` writes."""
     from aqmlab.execute.replication import chosen_seeds
     from aqmlab.results.comparison import files
 
@@ -348,7 +342,7 @@ def _deliver(results: Comparison, json: bool, out: Path | None, alone: bool) -> 
     shown = next(iter(results.values())) if alone else results
     try:
         typer.echo(json_text(shown.document()) if json else repr(shown), nl=not json)
-    finally:  # whoever reads this may have enough before its end
+    finally:  # save even if the reader closes the pipe early
         if out:
             from aqmlab.figures import runs as plot
             from aqmlab.reports import html

@@ -1,4 +1,4 @@
-"""What each command does with its command line."""
+"""Parsing common to all commands."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typer.models import TyperPath
 
 
 class Command(TyperCommand):
-    """A command that takes each option once, unless the option is for several values."""
+    """A command that accepts each option once, unless the option takes several values."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the command line; refuse what would be ignored, and what no document can hold."""
+        """Parse the command line; refuse values that would be ignored, and text that no document can hold."""
         _, _, given = self.make_parser(ctx).parse_args(args=list(args))
         options = [option for option in self.get_params(ctx) if isinstance(option, TyperOption)]
         for option in options:
@@ -23,7 +23,7 @@ class Command(TyperCommand):
         left = super().parse_args(ctx, args)
         for option in options:
             if isinstance(option.type, TyperPath):
-                continue  # a file's name may be of any bytes, all else goes into documents
+                continue  # the name of a file may have any bytes; all other text goes into documents
             value = ctx.params.get(option.name or "")
             for text in [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else []:
                 if isinstance(text, str) and not _is_unicode(text):
@@ -32,7 +32,7 @@ class Command(TyperCommand):
 
 
 class Commands(typer.Typer):
-    """A group whose commands are each a `Command`."""
+    """A group in which each command is a `Command`."""
 
     def command(self, *args: Any, **kwargs: Any) -> Callable[[Any], Any]:
         """Add a command, as typer does."""

@@ -1,6 +1,6 @@
-"""``aqmlab design``: what the papers' theory says of parameters. It reads, calls, prints; `aqmlab.theory` decides.
+"""The command ``aqmlab design``: parameters by the papers' theory, computed by `aqmlab.theory`.
 
-Options are read before theory is imported, so that a wrong one is refused at once: scipy takes a second.
+Options are checked before theory is imported: scipy takes a second to import, and a wrong option is reported at once.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ OPTIONS = {
     "d": "--rtt",
     "S": "--period",
 }
-"""The option by which a command is told what theory calls so, where neither gives the other away."""
+"""The options of theory's parameters, where the two names differ."""
 
 
 @design.command()
@@ -63,7 +63,7 @@ def avq(
     ] = None,
     json: Json = False,
 ) -> None:
-    """AVQ: a working limit on alpha, and what is stable by how the virtual queue marks."""
+    """AVQ: a working limit on alpha, and the limits of stability for each marking of the virtual queue."""
     capacity = _packets("--rate", rate, packet)
     longest = _base("--rtt-max", rtt_max, "s")
 
@@ -101,7 +101,7 @@ def pi(
     frequency: Annotated[float, typer.Option("--frequency", metavar="HZ", help="Updates a second.")] = 170.0,
     json: Json = False,
 ) -> None:
-    """PI: the gains a and b by Hollot's rule (PI*), where the rule holds, and the margins that it leaves."""
+    """PI: the gains a and b by Hollot's rule (PI*), the validity of the rule, and the margins of the loop."""
     capacity = _packets("--rate", rate, packet)
     longest = _base("--rtt-max", rtt_max, "s")
 
@@ -144,7 +144,7 @@ def redtail(
     ] = None,
     json: Json = False,
 ) -> None:
-    """RED+Tail: window, queue and round-trip time of the long flows' queue, its spread, and where it is stable."""
+    """RED+Tail: window, queue and round-trip time of the long flows, the spread of their queue, and its stability."""
     capacity = _packets("--rate", rate, packet)
     delay = _base("--rtt", rtt, "s")
     if loss is None and window is None:
@@ -175,7 +175,7 @@ def rem(
     buffer: Annotated[float, typer.Option("--buffer", metavar="PACKETS", help="Buffer, above the target.")] = 200.0,
     json: Json = False,
 ) -> None:
-    """REM: its least response time, where its queue settles, its margins, and the largest stable gamma."""
+    """REM: the least response time, the queue at equilibrium, the margins, and the largest stable gamma."""
     capacity = _packets("--rate", rate, packet)
     longest = _base("--rtt-max", rtt_max, "s")
 
@@ -209,7 +209,7 @@ def raqm(
     ] = 0.9,
     json: Json = False,
 ) -> None:
-    """RAQM: the bound alpha^ and its least, 4/r0, the gains below it, and how fast they converge."""
+    """RAQM: the bound alpha^ and its least value 4/r0, the gains below it, and their speed of convergence."""
     expected = _base("--rate", rate, "bit/s") / 8
     found = None if at is None else _base("--at", at, "bit/s") / 8
 
@@ -219,7 +219,7 @@ def raqm(
 
 
 def _base(option: str, text: str, unit: str) -> float:
-    """Read a quantity."""
+    """Parse a quantity and convert it to its base unit."""
     from aqmlab._core import in_base_unit
 
     found = in_base_unit(text)
@@ -230,7 +230,7 @@ def _base(option: str, text: str, unit: str) -> float:
 
 
 def _packets(option: str, rate: str, packet: str) -> float:
-    """Read a rate in packets a second."""
+    """Parse a rate and convert it to packets per second."""
     size = _base("--packet", packet, "bytes")
     if not size > 0:
         raise typer.BadParameter(f"{packet}: must be positive", param_hint="--packet")
@@ -238,7 +238,7 @@ def _packets(option: str, rate: str, packet: str) -> float:
 
 
 def _buffer(option: str, buffer: str, packet: str) -> float:
-    """Read a buffer in packets."""
+    """Parse the size of a buffer and convert it to packets."""
     from aqmlab._core import in_base_unit
 
     found = in_base_unit(buffer)
@@ -253,7 +253,7 @@ def _buffer(option: str, buffer: str, packet: str) -> float:
 
 
 def _answer(ask: Callable[[], Answer], json: bool) -> None:
-    """Ask, and print the answer; what theory refuses is bad usage."""
+    """Print the answer, or exit with bad usage if theory refuses the parameters."""
     from aqmlab.files import json_text
 
     try:

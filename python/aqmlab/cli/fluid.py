@@ -1,4 +1,4 @@
-"""The command ``aqmlab fluid``: it reads, calls, prints."""
+"""The command ``aqmlab fluid``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from aqmlab.results.comparison import Comparison
 
 _SOON = 2.0
-"""How many seconds the equations may take before a bar is shown."""
+"""Seconds that the integration may take before a progress bar is shown."""
 
 
 def fluid(
@@ -61,7 +61,7 @@ def fluid(
         typer.Option("--out", metavar="DIR", help="Write results, series, figure and report there."),
     ] = None,
 ) -> None:
-    """Integrate the fluid model of a scenario: the queue that `run` simulates, in the mean and in milliseconds."""
+    """Integrate the fluid model of a scenario: the mean of the queue that `run` simulates, within milliseconds."""
     from aqmlab.execute.fluid import fluid
     from aqmlab.execute.replication import Interrupted, RunFailed, chosen_seeds, run
     from aqmlab.results.comparison import Comparison, files
@@ -86,7 +86,7 @@ def fluid(
             except (Interrupted, RunFailed) as error:
                 results.update(zip(["packet"], error.finished.values(), strict=False))
                 stopped = error
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # what is finished is not thrown away
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # keep the finished runs
         _deliver(Comparison(results), packet_seeds is None, json, out)
     if stopped:
         kept = f"; what was finished is reported{f' and saved in {out}' if out else ''}"
@@ -95,7 +95,7 @@ def fluid(
 
 @contextmanager
 def _late_bar() -> Iterator[Callable[[float], None]]:
-    """Show a bar once it has taken some time: mostly there is nothing to wait for."""
+    """Show a progress bar only after some time: in most cases there is nothing to wait for."""
     began = time.monotonic()
     bar: Callable[[float], None] | None = None
     with ExitStack() as stack:
@@ -116,7 +116,7 @@ def _deliver(results: Comparison, alone: bool, json: bool, out: Path | None) -> 
     shown = results["fluid"] if alone else results
     try:
         typer.echo(json_text(shown.document()) if json else repr(shown), nl=not json)
-    finally:  # whoever reads this may have enough before its end
+    finally:  # save even if the reader closes the pipe early
         if out:
             from aqmlab.figures import fluid, runs
             from aqmlab.reports import html

@@ -1,4 +1,4 @@
-"""The command ``aqmlab reproduce``: it reads, calls, prints."""
+"""The command ``aqmlab reproduce``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OUT = Path("out/reproduce")
 _INDEX = "index.html"
 _SEEDS, _QUICK_SEEDS = 5, 1
 _MOST_FAILURES = 20
-"""How many failed runs of a paper are listed; all are in findings.json."""
+"""The largest number of a paper's failed runs that are listed; all are in findings.json."""
 
 
 def reproduce(
@@ -72,9 +72,9 @@ def reproduce(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")] = False,
 ) -> None:
-    """Reproduce a paper: every figure and table, every claim with a verdict.
+    """Reproduce a paper: every figure and table, and a verdict on every claim.
 
-    What is finished is kept: the same again does only what is missing, after Ctrl-C or kill -9 too.
+    Finished work is kept: rerunning the command does only the missing part, even after Ctrl-C or kill -9.
     """
     from aqmlab.execute.replication import MOST_SEEDS
     from aqmlab.papers.run.sweep import Effort
@@ -115,7 +115,7 @@ def reproduce(
 
 
 def _names(papers: Mapping[str, Paper], all_: bool) -> list[str]:
-    """Name the files that are written."""
+    """List the files to be written."""
     from aqmlab.papers.show.texts import FINDINGS, files
 
     names = [_INDEX] if all_ else []
@@ -126,7 +126,7 @@ def _names(papers: Mapping[str, Paper], all_: bool) -> list[str]:
 
 
 def _papers(told: str, effort: Effort) -> dict[str, Paper]:
-    """Read the papers that are asked for, by what they are called by; refuse figures that none of them has."""
+    """Load the requested papers by name; refuse figures that none of them has."""
     from aqmlab.papers.describe import library
 
     try:
@@ -167,7 +167,7 @@ def _list(effort: Effort, store: Path, jobs: int | None, json: bool) -> None:
 
 
 def _told(paper: Paper, one: Reproduction, folder: Path) -> str:
-    """Say what came of a paper."""
+    """Describe the outcome of a paper."""
     from aqmlab.papers.show import terminal
 
     found, claims = one.findings, one.document["claims"]
@@ -195,13 +195,13 @@ def _print(done: Mapping[str, Reproduction], alone: bool) -> None:
 
 
 def _is_older(file: Path, others: Iterable[Path]) -> bool:
-    """Tell whether a file is not there, or from before one of the others was written."""
+    """Check whether a file is missing, or older than one of the others."""
     made = [one.stat().st_mtime_ns for one in others if one.is_file()]
     return not file.is_file() or file.stat().st_mtime_ns < max(made, default=0)
 
 
 class _Work:
-    """Papers, one after the other: what came of them, and what went wrong."""
+    """The reproduction of papers one after another, with their outcomes and errors."""
 
     def __init__(
         self,
@@ -221,12 +221,12 @@ class _Work:
         self.interrupted = False
 
     def do(self) -> None:
-        """Do each paper; an error in one is kept for the end."""
+        """Reproduce each paper; an error in one is kept for the end."""
         for told, paper in self._papers.items():
             try:
                 one = self._reproduce(told, paper)
             except (OSError, MemoryError):
-                raise  # the next paper would have it too
+                raise  # it would recur in the next paper
             except Exception as error:
                 self.errors.append(f"{paper.name}: {type(error).__name__}: {error}")
                 continue
@@ -264,7 +264,7 @@ class _Work:
             )
 
     def _note(self, paper: Paper, one: Reproduction) -> None:
-        """Note what went wrong."""
+        """Record the errors and failures of a paper."""
         self.errors += [f"{paper.name}: {what}: {error}" for what, error in one.errors.items()]
         failures = one.findings.failures
         self.lost |= any(failure.lost for failure in failures)
@@ -273,7 +273,7 @@ class _Work:
             self.errors.append(f"{paper.name}: … {len(failures) - _MOST_FAILURES} more runs failed")
 
     def summarise(self, out: Path) -> None:
-        """Write a page over all that were done, and say how long all took."""
+        """Write the page over all reproduced papers, and print the counts of verdicts and the total time."""
         from aqmlab.papers.show import overview, terminal
         from aqmlab.papers.show.texts import FINDINGS, lasted
 

@@ -1,4 +1,4 @@
-"""The command ``aqmlab sweep``: it reads, calls, prints."""
+"""The command ``aqmlab sweep``."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from aqmlab.sweeps.runner import Progress, Standing
 
 _MOST_FAILURES = 20
-"""How many failures are listed; all are in sweep.json."""
+"""The largest number of failures that are listed; all are in sweep.json."""
 
 
 class Method(StrEnum):
-    """How the points are chosen."""
+    """The method of choosing points."""
 
     GRID = "grid"
     PAIRED = "paired"
@@ -97,9 +97,9 @@ def sweep(
         typer.Option("--store", metavar="DIR", help="Keep finished runs there, to share; default: DIR/store of --out."),
     ] = None,
 ) -> None:
-    """Simulate a scenario at many points, each with several queue disciplines.
+    """Simulate a scenario at many points, with several queue disciplines at each.
 
-    What is finished is kept: the same again runs only what is missing, after Ctrl-C or kill -9 too.
+    Finished runs are kept: rerunning the command computes only missing runs, even after Ctrl-C or kill -9.
     """
     from aqmlab.sweeps.runner import SweepInterrupted
     from aqmlab.sweeps.runner import sweep as simulated
@@ -132,9 +132,9 @@ def sweep(
             result, interrupted = error.finished, True
         except ValueError as error:
             if type(error) is not ValueError:
-                raise  # a problem of the scenario
+                raise  # an error in the scenario
             raise typer.BadParameter(str(error)) from None
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # what took an hour is not thrown away
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # keep the finished runs
         _deliver(result, folder, json)
     if interrupted:
         stop(INTERRUPTED, f"interrupted: {result.done} of {result.wanted} runs are there; the same again does the rest")
@@ -165,7 +165,7 @@ def _varied(options: list[str] | None) -> dict[str, object]:
 
 
 class _Standing:
-    """How far the sweep is, for the bar."""
+    """The progress of the sweep, for the bar."""
 
     def __init__(self) -> None:
         self.now: Standing | None = None
@@ -189,7 +189,7 @@ def _deliver(result: Sweep, folder: Path, json: bool) -> None:
 
     try:
         typer.echo(json_text(result.document()) if json else repr(result), nl=not json)
-    finally:  # whoever reads this may have enough before its end
+    finally:  # save even if the reader closes the pipe early
         files = _write(result, folder)
     for file, runs in result.damage.items():
         again = "those of this sweep were done again" if result.done == result.wanted else "the same again does them"
@@ -198,15 +198,15 @@ def _deliver(result: Sweep, folder: Path, json: bool) -> None:
 
 
 def _write(result: Sweep, folder: Path) -> list[str]:
-    """Write all files, unless they are there already; tells which."""
+    """Write all files unless they are up to date, and return their names."""
     drawn: list[str] = []
     if result.done:
         drawn += [*(FIGURES if result.parameters else []), "report.html"]
     there = all((folder / name).is_file() for name in (*drawn, "report.html"))
     if not (there and result.is_saved_in(folder)):
-        (folder / "report.html").unlink(missing_ok=True)  # the last file to come is the sign that all others have
+        (folder / "report.html").unlink(missing_ok=True)  # written last: it marks the others as complete
         for name in set(FIGURES).difference(drawn):
-            (folder / name).unlink(missing_ok=True)  # an earlier sweep's
+            (folder / name).unlink(missing_ok=True)  # from an earlier sweep
         result.save(folder)
         if result.done:
             from aqmlab.figures import sweep

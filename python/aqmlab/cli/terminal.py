@@ -1,4 +1,4 @@
-"""What the commands share: how they end, and what they show while they work."""
+"""Shared by the commands: arguments, messages, exit statuses, interrupts, progress."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ BAD_USAGE, FAILED, LOST, INTERRUPTED = 2, 1, 3, 128 + signal.SIGINT
 
 
 STDIN = "-"
-"""What the standard input is called in the place of a scenario's file."""
+"""The name of the standard input in place of a scenario's file."""
 
 FIGURES = ("figure.png", "figure.svg")
 """The files of a figure."""
 
 
 class _Messages(io.TextIOBase):
-    """A standard error output whose reader may have left, or whose disk be full: the command goes on."""
+    """A standard error stream that ignores write errors, such as a closed pipe or a full disk."""
 
     def __init__(self, stream: io.TextIOWrapper) -> None:
         self._stream = stream
@@ -58,12 +58,12 @@ class _Messages(io.TextIOBase):
 
 
 def open_streams() -> None:
-    """Make the standard streams fit for any text, and those that the caller has closed lead nowhere."""
+    """Let the standard streams write any text, and open those that the caller has closed on the null device."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            # In this order each takes the number that is free: no file that is opened later is taken for a stream.
+            # In this order each stream gets its own descriptor number, which no later file can then take.
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
-    # A terminal without ± gets a question mark, not a crash.
+    # Characters that the terminal lacks, such as ±, become question marks instead of an error.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
     if isinstance(sys.stderr, io.TextIOWrapper):
@@ -72,29 +72,12 @@ def open_streams() -> None:
 
 
 def command_line() -> str:
-    """Give the command line, for the reader of a report to repeat.
-
-    Returns
-    -------
-    str
-        The command; bytes that are not UTF-8 are replaced.
-    """
+    """Return the command line for the reader of a report to repeat; bytes that are not UTF-8 are replaced."""
     return os.fsencode(shlex.join(["aqmlab", *sys.argv[1:]])).decode(errors="replace")
 
 
 def loaded(name: str) -> Scenario:
-    """Read the scenario that a command names.
-
-    Parameters
-    ----------
-    name : str
-        As for `Scenario.load`, or `STDIN`.
-
-    Returns
-    -------
-    Scenario
-        The scenario, not yet checked.
-    """
+    """Load the scenario of a command from a name, as for `Scenario.load`, or from `STDIN`; it is not yet checked."""
     from aqmlab import Scenario, ScenarioError, _core
 
     if name != STDIN:
@@ -107,47 +90,20 @@ def loaded(name: str) -> Scenario:
 
 
 def complain(message: str) -> None:
-    """Say what is wrong on the standard error output; a file's name may have anything in it.
-
-    Parameters
-    ----------
-    message : str
-        Lines.
-    """
+    """Print an error message to the standard error, with control characters escaped: names of files may contain any."""
     from aqmlab.text import printable
 
     typer.echo("\n".join(map(printable, message.split("\n"))), err=True)
 
 
 def stop(code: int, message: str) -> NoReturn:
-    """End the command.
-
-    Parameters
-    ----------
-    code : int
-        Its exit status.
-    message : str
-        What to say on the standard error output.
-    """
+    """Print a message to the standard error and exit with status ``code``."""
     complain(message)
     raise typer.Exit(code)
 
 
 def with_settings(scenario: Scenario, settings: Sequence[str] | None) -> Scenario:
-    """Change what ``--set`` says.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        What to change.
-    settings : sequence of str
-        ``PATH=VALUE`` each.
-
-    Returns
-    -------
-    Scenario
-        The changed scenario, not yet checked.
-    """
+    """Apply the ``PATH=VALUE`` settings of ``--set`` to a scenario; the result is not yet checked."""
     given: set[str] = set()
     for setting in settings or ():
         path, equals, text = (part.strip() for part in setting.partition("="))
@@ -161,14 +117,9 @@ def with_settings(scenario: Scenario, settings: Sequence[str] | None) -> Scenari
 
 
 def refuse_bad_folder(out: Path, names: Iterable[str]) -> None:
-    """Make a folder and prove that files can be written there: better now than after an hour of simulation.
+    """Create a folder, and check before the simulation that the files can be written.
 
-    Parameters
-    ----------
-    out : Path
-        The folder.
-    names : iterable of str
-        The files, by their paths from there.
+    ``names`` are their paths relative to the folder.
     """
     from aqmlab.files import prove
 
@@ -179,7 +130,7 @@ def refuse_bad_folder(out: Path, names: Iterable[str]) -> None:
     proved: set[Path] = set()
     for name in names:
         try:
-            # One file of a folder speaks for the others, but for what is in their places.
+            # One file proves that its folder is writable; the others need a check only if their paths exist already.
             if (out / name).parent not in proved or os.path.lexists(out / name):
                 prove(out / name)
             proved.add((out / name).parent)
@@ -189,33 +140,21 @@ def refuse_bad_folder(out: Path, names: Iterable[str]) -> None:
 
 
 def refuse_no_folder(store: Path | None) -> None:
-    """Refuse a store that cannot be one.
-
-    Parameters
-    ----------
-    store : Path or None
-        Where it shall be.
-    """
+    """Refuse a store whose path exists and is not a folder."""
     if store and os.path.lexists(store) and not store.is_dir():
         raise typer.BadParameter(f"{store}: not a folder", param_hint="--store")
 
 
 @contextmanager
 def one_interrupt() -> Iterator[None]:
-    """Let the first Ctrl-C stop the runs, and ignore those that follow: they would lose what was finished.
-
-    Yields
-    ------
-    None
-        Nothing.
-    """
+    """Let the first Ctrl-C stop the runs, and ignore later ones, which would lose the finished runs."""
 
     def stop(*_: object) -> NoReturn:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         raise KeyboardInterrupt
 
     before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:  # and not, as in the background, ignored
+    if before is signal.default_int_handler:  # in the background it is ignored, and must stay so
         signal.signal(signal.SIGINT, stop)
     try:
         yield
@@ -225,17 +164,10 @@ def one_interrupt() -> Iterator[None]:
 
 @contextmanager
 def progress_bar(told: Callable[[], str] = lambda: "simulating") -> Iterator[Callable[[float], None] | None]:
-    """Show a bar on the standard error output if people see it.
+    """Show a progress bar on the standard error if that is a terminal.
 
-    Parameters
-    ----------
-    told : callable
-        Gives what to say before the bar.
-
-    Yields
-    ------
-    callable or None
-        Takes the fraction of the work that is done; none where nobody sees it.
+    ``told`` returns the text before the bar. Yields a function that takes the fraction of the work done, or None
+    without a terminal.
     """
     if not sys.stderr.isatty():
         yield None

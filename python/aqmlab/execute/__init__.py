@@ -1,1 +1,1 @@
-"""Running tasks: what a task is, and the threads and clusters that run it."""
+"""Execution: tasks, and the threads and clusters that perform them."""

@@ -1,7 +1,7 @@
-"""Tasks on the workers of a Dask cluster: in batches, so that small runs cost little more than themselves.
+"""Tasks on the workers of a Dask cluster, in batches that keep the overhead of small runs low.
 
-The scheduler deals batches out, and deals them again when a worker dies. What comes back is handed on at once, from one
-place, so each outcome counts once. Only so many batches are with the scheduler as its workers can begin on.
+The scheduler distributes the batches, and distributes a batch again when its worker dies. Returned outcomes are handed
+on at once, from one place, so each counts once. The scheduler holds only as many batches as its workers can start on.
 """
 
 from __future__ import annotations
@@ -23,43 +23,43 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 BATCH = 1.0
-"""Seconds that a batch is to take: its way to a worker and back costs the whole cluster some milliseconds."""
+"""Seconds that a batch should take: sending it to a worker and back costs the whole cluster some milliseconds."""
 
 THREADS = 100
-"""With more threads than these batches take longer in proportion, so that one client can feed them all."""
+"""With more threads than this, batches take proportionally longer, and one client can still feed them all."""
 
 SMALLEST = 0.1
-"""The part of a batch that the last ones have at least, which are smaller so that all threads end together."""
+"""The least size of the last batches, as a fraction of a full one: they are smaller to let all threads end together."""
 
 DEPTH = 2
-"""Batches for each thread: one that it works on, and the next."""
+"""Batches per thread: one in progress, and the next."""
 
 MOST_RUNS, MOST_AHEAD = 2000, 100_000
 """The most runs in a batch, and the most that are read before there is room for them."""
 
 FIXED = 3000.0
-"""What a run costs besides its packets, in packets."""
+"""The fixed cost of a run, in packets, added to that of its packets."""
 
 SPEED = 1e6
-"""Packets in a second, until the first batch has told."""
+"""Packets per second, assumed until the first batch returns."""
 
 CONNECTING = 5.0
-"""Seconds in which a scheduler must answer."""
+"""Seconds within which a scheduler must answer."""
 
 PATIENCE = 300.0
 """Seconds to wait for a worker when there is none."""
 
 _GLANCE = 0.02
-"""Seconds between two looks at what has come back."""
+"""Seconds between two checks for returned batches."""
 
 
 class ClusterError(ConnectionError):
-    """Raised when a cluster cannot do the runs: what it had finished is in the store.
+    """Raised when a cluster cannot do the runs; the runs that it finished are in the store.
 
     Parameters
     ----------
     message : str
-        Which, and why.
+        Which cluster, and why.
     """
 
     def __init__(self, message: str) -> None:
@@ -67,22 +67,10 @@ class ClusterError(ConnectionError):
 
 
 def engine(cluster: str) -> Engine:
-    """Make an engine of a Dask cluster.
+    """Return an engine that uses a Dask cluster; it connects when it is called.
 
-    Parameters
-    ----------
-    cluster : str
-        The address of its scheduler, ``tcp://host:8786``, or the path of the file that the scheduler wrote it to.
-
-    Returns
-    -------
-    Engine
-        The engine; it connects when it is called.
-
-    Raises
-    ------
-    ClusterError
-        If Dask is not installed.
+    `cluster` is the address of the scheduler, ``tcp://host:8786``, or the path of the file that the scheduler wrote it
+    to. Raise ClusterError if Dask is not installed.
     """
     try:
         import distributed  # noqa: F401
@@ -94,7 +82,7 @@ def engine(cluster: str) -> Engine:
             with _connected(address) as client:
                 _Drive(client, address, _Ahead(tasks), on_done).run(go_on)
 
-        # In a thread of its own: Ctrl-C in the middle of Dask's bookkeeping leaves locks behind that nobody opens.
+        # In a separate thread: Ctrl-C in the middle of Dask's bookkeeping leaves locks that are never released.
         side_by_side(iter([_address(cluster)]), drive, 1, lambda: watch(0.0))
 
     return run
@@ -118,26 +106,11 @@ def _connected(address: str) -> Client:
 
 
 def perform(engine: str, seconds: float, batch: bytes) -> tuple[float, list[Outcome]]:
-    """Do a batch; called on a worker, in one of its threads.
+    """Perform a batch in one of a worker's threads; return the seconds it took and the outcomes.
 
-    Parameters
-    ----------
-    engine : str
-        The version of the engine that the results are to be of.
-    seconds : float
-        How long to work: what is not begun by then is left.
-    batch : bytes
-        The tasks, pickled: a scenario that several have goes with them once.
-
-    Returns
-    -------
-    tuple
-        How many seconds it took, and the outcomes of the tasks, as far as it came.
-
-    Raises
-    ------
-    ClusterError
-        If this worker has another engine, or the same scenario means something else here.
+    `batch` is pickled tasks: a scenario that several tasks share is sent once. Tasks not begun within `seconds` are
+    left undone. Raise ClusterError if this worker's engine is not of version `engine`, or the same scenario means
+    something else here.
     """
     from distributed import get_worker
 
@@ -169,7 +142,10 @@ def perform(engine: str, seconds: float, batch: bytes) -> tuple[float, list[Outc
 
 
 def _refusal(task: Task, worker: str) -> Outcome | None:
-    """Refuse a scenario that means something else here, such as a trace with another content; none if it does not."""
+    """Return the outcome that refuses a scenario not valid here, or None if it is valid.
+
+    Raise ClusterError if it means something else here, such as a trace with other content.
+    """
     try:
         scenario_of(task)
     except ScenarioChanged as error:
@@ -182,32 +158,32 @@ def _refusal(task: Task, worker: str) -> Outcome | None:
 
 
 class _Ahead:
-    """The tasks that are to be done next, and how many make a batch."""
+    """The tasks to do next, and their division into batches."""
 
     def __init__(self, tasks: Iterator[Task]) -> None:
         self._tasks = tasks
-        self._waiting: dict[str, deque[Task]] = {}  # by scenario: its seeds go together
+        self._waiting: dict[str, deque[Task]] = {}  # by scenario: its seeds are sent together
         self._count = 0
         self._work = 0.0
-        self._done = SPEED * 1e-6  # next to nothing, so that the first batch that comes back counts alone
+        self._done = SPEED * 1e-6  # negligible: the first returned batch decides the speed
         self._spent = 1e-6
 
     def learn(self, tasks: Sequence[Task], seconds: float) -> None:
-        """Take in how long tasks took; the last ones count most."""
+        """Record how long tasks took; the latest weigh most."""
         self._done = 0.9 * self._done + sum(map(_work, tasks))
         self._spent = 0.9 * self._spent + seconds
 
     def put(self, task: Task) -> None:
-        """Add one."""
+        """Add a task."""
         self._waiting.setdefault(task.scenario, deque()).append(task)
         self._count += 1
         self._work += _work(task)
 
     def batch(self, threads: int) -> list[Task]:
-        """Take a batch: of about a second, and at the end of a part of what is left for each thread."""
+        """Take a batch of about a second or, near the end, of a part of the remaining work for each thread."""
         whole = seconds(threads) * self._done / self._spent
         enough = DEPTH * threads * whole
-        # At least as many as may go together, whatever they cost: small runs may stand between large ones.
+        # Read at least a full batch, whatever the runs cost: small runs may stand between large ones.
         while self._count < (MOST_AHEAD if self._work < enough else MOST_RUNS) and (task := next(self._tasks, None)):
             self.put(task)
         limit = max(min(whole, self._work / (DEPTH * threads)), SMALLEST * whole)
@@ -227,18 +203,7 @@ class _Ahead:
 
 
 def seconds(threads: int) -> float:
-    """Tell how long a batch is to take.
-
-    Parameters
-    ----------
-    threads : int
-        How many threads all workers have.
-
-    Returns
-    -------
-    float
-        How many seconds.
-    """
+    """Return the seconds that a batch should take, given the number of threads of all workers."""
     return BATCH * max(1.0, threads / THREADS)
 
 
@@ -247,7 +212,7 @@ def _work(task: Task) -> float:
 
 
 class _Drive:
-    """One sweep's dealings with the cluster."""
+    """Performs the tasks of one sweep on the cluster."""
 
     def __init__(self, client: Client, address: str, ahead: _Ahead, on_done: Callable[[Task, Outcome], None]) -> None:
         from distributed import as_completed
@@ -259,7 +224,7 @@ class _Drive:
         self._returned = as_completed(loop=client.loop, with_results=True, raise_errors=False)
         self._under_way: dict[Future[Any], list[Task]] = {}
         self._suspects: deque[Task] = deque()
-        """Tasks of batches with which workers died: each is done again at the end, alone, to know which it was."""
+        """Tasks of batches whose workers died: each is done again at the end, alone, to find the cause."""
         self._alone = False
         self._name = uuid.uuid4().hex
         self._sent = 0
@@ -267,7 +232,7 @@ class _Drive:
         self._asked = self._attended = time.monotonic()
 
     def run(self, go_on: Callable[[], bool]) -> None:
-        """Work until all is done, or until told to stop; what is under way then ends with the connection."""
+        """Work until all is done or `go_on` returns False; the tasks then under way end with the connection."""
         self._look_for_workers()
         while go_on():
             self._send()
@@ -324,7 +289,7 @@ class _Drive:
         self._returned.add(future)
 
     def _receive(self) -> bool:
-        """Hand on what has come back; tell whether anything has."""
+        """Hand on the returned outcomes; return whether there were any."""
         failure: Exception | None = None
         returned = self._returned.next_batch(block=False)
         for future, result in returned:

@@ -1,4 +1,4 @@
-"""The fluid model of a scenario: its windows and its queue as differential equations, integrated by the engine."""
+"""The fluid model of a scenario: differential equations for windows and queue, integrated by the engine."""
 
 from __future__ import annotations
 
@@ -26,40 +26,42 @@ def fluid(
     step: float | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
-    """Integrate the fluid model of a scenario: what `run` simulates, in the mean and without chance.
+    """Integrate the fluid model of a scenario: the mean behaviour that `run` simulates, without randomness.
 
-    With ``tcp="square-root"``, ``slow_start=False``, ``thinned=False`` and ``constant_rtt=True`` these are the LRED
-    paper's equations (4) and (5).
+    With ``tcp="square-root"``, ``slow_start=False``, ``thinned=False`` and ``constant_rtt=True`` these are equations
+    (4) and (5) of the LRED paper.
 
     Parameters
     ----------
     scenario : Scenario
-        What to model: one managed queue, greedy or short TCP flows, UDP.
+        The scenario to model: one managed queue, greedy or short TCP flows, UDP.
     tcp : str
-        Which window goes with a loss ratio: ``padhye`` has time-outs, ``square-root`` has not.
+        The relation of window and loss ratio: ``padhye`` includes time-outs, ``square-root`` does not.
     slow_start : bool
         Flows start in slow start until a first loss, instead of in congestion avoidance.
     thinned : bool
-        What is dropped early does not come to the queue.
+        Packets dropped early do not reach the queue.
     merged : bool
-        Take w(t)^2 for w(t) w(t - R), as papers do to linearise.
+        Replace w(t) w(t - R) by w(t)^2, as papers do to linearise.
     constant_rtt : bool
         Keep the round-trip times as they are at the target, instead of letting them follow the queue.
     step : float
-        The longest step in seconds, at most a quarter of the shortest round trip; by default that, 10 ms, or less.
+        The longest step in seconds, at most a quarter of the shortest round trip; by default that quarter or, if
+        shorter, 10 ms or the step that the algorithm's own average requires.
     progress : callable
-        Called now and then with the fraction of the work that is done.
+        Called from time to time with the fraction of the work done.
 
     Returns
     -------
     Result
-        Metrics and series as of `run`, one run of them; ``not_modelled`` says what the equations leave out, and what of
-        it matters for this run. What they say nothing of (time-outs, percentiles of delays) is None.
+        Metrics and series as from `run`, for a single run. ``not_modelled`` lists what the equations leave out, and
+        which omissions matter for this run. Metrics that they do not describe (time-outs, percentiles of delays)
+        are None.
 
     Raises
     ------
     ScenarioError
-        If the scenario is not valid, or the equations cannot say what it is about; the message says why.
+        If the scenario is not valid, or the equations cannot describe it; the message gives the reason.
     """
     refuse_no_scenario(scenario)
     scenario = scenario.anew()

@@ -1,4 +1,4 @@
-"""Running scenarios: replications side by side on all cores."""
+"""Running scenarios: replications in parallel on all cores."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from aqmlab.scenario import Scenario, Settings, disciplines
 Progress = Callable[[float], None]
 
 MOST_SEEDS = 100_000
-"""The most replications of a scenario at once."""
+"""The most replications of a scenario in one call."""
 
 _UNRECORDED: Settings = {"record.series": False, "record.cwnd": "auto"}
 
@@ -29,9 +29,9 @@ class Interrupted(KeyboardInterrupt):
     Parameters
     ----------
     finished : Comparison
-        The replications that were finished by then.
+        The replications that had finished.
     wanted : int
-        How many were asked for.
+        The number of replications requested.
     """
 
     def __init__(self, finished: Comparison, wanted: int) -> None:
@@ -40,15 +40,15 @@ class Interrupted(KeyboardInterrupt):
         super().__init__(f"interrupted: {count} of {wanted} runs finished")
 
 
-class RunFailed(RuntimeError):  # noqa: N818  it is the run that failed, there is no error in the program that asks
-    """Raised when a run breaks off by itself.
+class RunFailed(RuntimeError):  # noqa: N818  the run failed; the calling program has no error
+    """Raised when a run aborts.
 
     Parameters
     ----------
     message : str
         Which run, and why.
     finished : Comparison
-        The replications that were finished by then.
+        The replications that had finished.
     """
 
     def __init__(self, message: str, finished: Comparison) -> None:
@@ -68,16 +68,16 @@ def run(
     Parameters
     ----------
     scenario : Scenario
-        What to simulate.
+        The scenario to simulate.
     seeds : int or iterable of int
-        How many replications, with the seeds s, s + 1, … where s is the scenario's seed; or the seeds
+        The number of replications, which have the seeds s, s + 1, … where s is the scenario's seed; or the seeds
         themselves. By default one run with the scenario's seed.
     jobs : int
-        How many runs at a time; by default as many as there are cores.
+        The number of runs at a time; by default the number of cores.
     progress : callable
-        Called now and then, from the calling thread, with the fraction of the work that is done.
+        Called from time to time, from the calling thread, with the fraction of the work done.
     check : bool
-        Keep account of every packet, and fail where the account or the metrics cannot be; it costs time and changes no
+        Account for every packet, and fail if the account or the metrics are impossible; this takes time and changes no
         result.
 
     Returns
@@ -90,11 +90,11 @@ def run(
     ScenarioError
         If the scenario is not valid.
     MemoryError
-        If the runs would need more memory than there is.
+        If the runs would need more memory than is free.
     RunFailed
-        If a run breaks off.
+        If a run aborts.
     Interrupted
-        If the user presses Ctrl-C; it carries the runs that were finished.
+        If the user presses Ctrl-C; it carries the finished runs.
     """
     refuse_no_scenario(scenario)
     return compare_scenarios({scenario.aqm: scenario}, seeds, jobs, progress, check)[scenario.aqm]
@@ -113,18 +113,18 @@ def compare(
     Parameters
     ----------
     scenario : Scenario
-        What to simulate.
+        The scenario to simulate.
     aqms : iterable of str
-        The disciplines, each ``name`` or ``name:key=value,key=value``; these texts label the results. ``all``
-        stands for every name of `aqmlab.disciplines`.
+        The disciplines, each ``name`` or ``name:key=value,key=value``; these strings label the results. ``all`` stands
+        for every name in `aqmlab.disciplines`.
     seeds : int or iterable of int
-        As for `run`; all disciplines get the same seeds.
+        As for `run`; all disciplines have the same seeds.
     jobs : int
-        How many runs at a time; by default as many as there are cores.
+        The number of runs at a time; by default the number of cores.
     progress : callable
-        Called now and then, from the calling thread, with the fraction of the work that is done.
+        Called from time to time, from the calling thread, with the fraction of the work done.
     check : bool
-        Keep account of every packet, and fail where the account or the metrics cannot be; it costs time and changes no
+        Account for every packet, and fail if the account or the metrics are impossible; this takes time and changes no
         result.
 
     Returns
@@ -137,11 +137,11 @@ def compare(
     ScenarioError
         If the scenario is not valid with one of the disciplines.
     MemoryError
-        If the runs would need more memory than there is.
+        If the runs would need more memory than is free.
     RunFailed
-        If a run breaks off.
+        If a run aborts.
     Interrupted
-        If the user presses Ctrl-C; it carries the runs that were finished.
+        If the user presses Ctrl-C; it carries the finished runs.
     """
     refuse_no_scenario(scenario)
     return compare_scenarios(
@@ -150,24 +150,9 @@ def compare(
 
 
 def spelled_out(aqms: Iterable[str]) -> list[str]:
-    """Put the names of all disciplines in the place of ``all``.
+    """Replace ``all`` by the names of all disciplines; a discipline named in addition to ``all`` is listed once.
 
-    Parameters
-    ----------
-    aqms : iterable of str
-        Disciplines, each ``name``, ``name:key=value,key=value`` or ``all``.
-
-    Returns
-    -------
-    list of str
-        The same with each name once; one that is asked for by ``all`` may be given besides.
-
-    Raises
-    ------
-    TypeError
-        If they are one text.
-    ValueError
-        If one is given twice.
+    Raise TypeError for a single string, ValueError for a discipline given twice.
     """
     if isinstance(aqms, str):
         raise TypeError(f"aqms = {aqms!r}: must be a list of texts: [{aqms!r}]")
@@ -185,27 +170,7 @@ def compare_scenarios(
     progress: Progress | None = None,
     check: bool = False,
 ) -> Comparison:
-    """Simulate several scenarios.
-
-    Parameters
-    ----------
-    scenarios : mapping
-        What to simulate, by label.
-    seeds : int or iterable of int
-        As for `run`.
-    jobs : int
-        How many runs at a time; by default as many as there are cores.
-    progress : callable
-        Called now and then, from the calling thread, with the fraction of the work that is done.
-    check : bool
-        Keep account of every packet, and fail where the account or the metrics cannot be; it costs time and changes no
-        result.
-
-    Returns
-    -------
-    Comparison
-        A result for each label.
-    """
+    """Simulate several scenarios, by label; the other arguments are those of `run`."""
     if not scenarios:
         raise ValueError("nothing to simulate")
     scenarios = {label: scenario.anew() for label, scenario in scenarios.items()}
@@ -214,9 +179,9 @@ def compare_scenarios(
     if same := repeated(scenarios):
         raise ValueError(f"{same[0]} and {same[1]} are the same")
     if isinstance(seeds, Iterable):
-        seeds = list(seeds)  # each scenario asks for them
+        seeds = list(seeds)  # each scenario iterates over them
     chosen = {label: chosen_seeds(scenario, seeds) for label, scenario in scenarios.items()}
-    # Seed after seed: when the runs are stopped, each scenario has about as many as the others.
+    # Seed after seed: if the runs are stopped, all scenarios have finished about as many.
     tasks = [
         _Task(label, scenarios[label], seed, check)
         for row in zip(*chosen.values(), strict=True)
@@ -239,18 +204,7 @@ def compare_scenarios(
 
 
 def repeated(scenarios: Mapping[str, Scenario]) -> tuple[str, str] | None:
-    """Find two labels of one scenario, whose results would be the same.
-
-    Parameters
-    ----------
-    scenarios : mapping
-        Valid scenarios by label.
-
-    Returns
-    -------
-    tuple of two str or None
-        The labels, or none when all differ.
-    """
+    """Return two labels of equal scenarios, whose results would be the same, or None if all valid scenarios differ."""
     seen: dict[str, str] = {}
     for label, scenario in scenarios.items():
         first = seen.setdefault(json.dumps(scenario.resolved, sort_keys=True), label)
@@ -261,7 +215,7 @@ def repeated(scenarios: Mapping[str, Scenario]) -> tuple[str, str] | None:
 
 @dataclass
 class _Task:
-    """One run, as it proceeds in a thread of its own."""
+    """One run, performed in a thread."""
 
     label: str
     scenario: Scenario
@@ -273,16 +227,19 @@ class _Task:
     failure: BaseException | None = None
 
     def perform(self, go_on: Callable[[], bool]) -> None:
-        """Simulate, and keep what goes wrong for whoever asked for it."""
+        """Simulate, and keep any error for the caller."""
         try:
             self.simulate(go_on)
         except (KeyboardInterrupt, SystemExit, GeneratorExit):
             raise
-        except BaseException as error:  # a panic of the engine is no Exception
+        except BaseException as error:  # a panic of the engine is not an Exception
             self.failure = error
 
     def simulate(self, go_on: Callable[[], bool]) -> None:
-        """Run to the end, or until told to stop: the engine lets other threads go on, and looks up between slices."""
+        """Run to the end, or until `go_on` returns False.
+
+        The engine lets other threads run, and calls `look` between slices.
+        """
         simulation = _core.Simulation(self.scenario.core, self.seed, self.check)
 
         def look(fraction: float) -> bool:
@@ -297,12 +254,12 @@ class _Task:
 
     @property
     def outcome(self) -> tuple[Run, Recording] | None:
-        """What came of it; read here and not in the threads, which would wait for each other meanwhile."""
+        """The run and its series, or None. They are parsed here: the threads would wait for each other meanwhile."""
         return (Run(**json.loads(self.results)), self.recording) if self.recording and self.results else None
 
 
 def _perform(tasks: Sequence[_Task], workers: int, progress: Progress | None) -> None:
-    """Do the tasks side by side, the first first; when interrupted, stop those that are under way."""
+    """Perform the tasks in parallel, starting them in order; on an interrupt, stop those under way."""
 
     def watch() -> None:
         if progress:
@@ -312,7 +269,7 @@ def _perform(tasks: Sequence[_Task], workers: int, progress: Progress | None) ->
 
 
 def _finished(scenarios: Mapping[str, Scenario], tasks: Sequence[_Task]) -> Comparison:
-    """Put together what is there, in the order of the tasks whatever finished first."""
+    """Collect the finished runs in the order of the tasks."""
     results = {}
     for label, scenario in scenarios.items():
         outcomes = [outcome for task in tasks if task.label == label and (outcome := task.outcome)]
@@ -324,38 +281,14 @@ def _finished(scenarios: Mapping[str, Scenario], tasks: Sequence[_Task]) -> Comp
 
 
 def refuse_no_scenario(scenario: object) -> None:
-    """Tell who gives the name of a scenario how to load it.
-
-    Parameters
-    ----------
-    scenario : object
-        What was given as a scenario.
-
-    Raises
-    ------
-    TypeError
-        If it is none.
-    """
+    """Raise TypeError if the argument is not a Scenario; for a string, explain how to load a scenario by name."""
     if not isinstance(scenario, Scenario):
         cure = f": load it with Scenario.load({scenario!r})" if isinstance(scenario, str) else ""
         raise TypeError(f"scenario = {scenario!r}: must be a Scenario{cure}")
 
 
 def chosen_seeds(scenario: Scenario, seeds: int | Iterable[int] | None) -> list[int]:
-    """Give the seeds that are meant.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        The scenario, whose seed is the first.
-    seeds : int or iterable of int
-        As for `run`.
-
-    Returns
-    -------
-    list of int
-        The seeds, all different.
-    """
+    """Return the seeds to run, all different; `seeds` is as for `run`, and a number counts from the scenario's seed."""
     if seeds is None:
         return [scenario.seed]
     if not isinstance(seeds, Iterable):
@@ -370,32 +303,19 @@ def chosen_seeds(scenario: Scenario, seeds: int | Iterable[int] | None) -> list[
         if len(set(chosen)) < len(chosen):
             raise ValueError(f"seeds = {chosen}: must be all different")
     for extreme in (min(chosen), max(chosen)):
-        scenario.with_(seed=extreme).check()  # the schema says what a seed may be
+        scenario.with_(seed=extreme).check()  # the schema defines the valid seeds
     return chosen
 
 
 def _whole(name: str, value: object) -> int:
-    """Take a whole number of any type, NumPy's too."""
+    """Convert a whole number of any type, NumPy's included; raise TypeError for anything else."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{name} = {value!r}: must be a whole number")
     return operator.index(value)
 
 
 def chosen_workers(jobs: int | None, tasks: int) -> int:
-    """Tell how many runs to do at a time.
-
-    Parameters
-    ----------
-    jobs : int
-        As for `run`.
-    tasks : int
-        How many runs there are to do.
-
-    Returns
-    -------
-    int
-        As many as asked for or as there are cores, but not more than runs.
-    """
+    """Return the number of runs at a time: `jobs` or, by default, the number of cores, but at most `tasks`."""
     if jobs is not None:
         jobs = _whole("jobs", jobs)
         if jobs < 1:
@@ -404,7 +324,7 @@ def chosen_workers(jobs: int | None, tasks: int) -> int:
 
 
 def _refuse_too_much_memory(scenarios: Iterable[Scenario], seeds: int, workers: int) -> None:
-    """Raise an error if the largest runs that may meet, and all series, do not fit into the memory that is free."""
+    """Raise MemoryError if the largest runs that may coincide, and all series, do not fit into the free memory."""
     import psutil
 
     kept, passing = 0, []

@@ -1,4 +1,4 @@
-"""One run of a sweep: what it takes to do it anywhere, what it gives, and the key that tells it from all others."""
+"""One run of a sweep: its task, its outcome, and the key that identifies it."""
 
 from __future__ import annotations
 
@@ -16,33 +16,21 @@ from aqmlab.files import parquet
 from aqmlab.scenario import Scenario
 
 FORMAT = 1
-"""The version of what a payload holds; runs of another one are not read."""
+"""The version of the payload's format; runs of another version are not read."""
 
 _SMALL = 20_000
-"""A run of fewer packets is small: some ten milliseconds."""
+"""A run of fewer packets is small: it takes some ten milliseconds."""
 
 _NOT_IN_RESULTS = {"record": ("step", "series", "cwnd")}
-"""What a scenario says that its results do not depend on, besides title and seed."""
+"""The scenario's keys, other than title and seed, that do not affect its results."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One run that is to be done.
+    """One run to perform.
 
-    Parameters
-    ----------
-    scenario : str
-        The scenario as TOML.
-    seed : int
-        Where the run's randomness starts from.
-    key : bytes
-        Tells the run from all others; see `key`.
-    label : str
-        What messages call it.
-    cost : float
-        How much work it is: packets, estimated.
-    series : bool
-        Whether its series are wanted too; the scenario then has them recorded.
+    `scenario` is TOML, `key` identifies the run (see `key`), `label` names it in messages, and `cost` is its work: an
+    estimated number of packets. If `series` is true the run's series are wanted too; the scenario then records them.
     """
 
     scenario: str
@@ -55,16 +43,11 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a task.
+    """The outcome of a task.
 
-    Parameters
-    ----------
-    payload : bytes
-        The key and the compressed results, as the store keeps them; empty if the run failed.
-    error : str
-        Why it failed; empty if it did not.
-    series : bytes
-        Queues and signals over time as a Parquet file, if the task wants them; see `Result.series_of`.
+    `payload` has the key and the compressed results, as the store keeps them; it is empty if the run failed. `error` is
+    the reason of a failure, otherwise empty. `series` has queues and signals over time as a Parquet file, if the task
+    wants them; see `Result.series_of`.
     """
 
     payload: bytes = b""
@@ -73,34 +56,21 @@ class Outcome:
 
 
 Engine = Callable[[Iterator[Task], Callable[[Task, Outcome], None], Callable[[float], None]], None]
-"""Does tasks, called as ``engine(tasks, on_done, watch)``.
+"""A function that performs tasks, called as ``engine(tasks, on_done, watch)``.
 
-It takes `tasks` as it has room for them, from one thread at a time; calls ``on_done(task, outcome)`` once for each,
-from any thread but from one at a time; and ten times a second or so calls ``watch(under_way)`` from the thread that
-called it, with the work that is done of the tasks under way (0 if nobody knows). It returns when all is done. When
-`watch`, `on_done` or `tasks` raises an error, or the user presses Ctrl-C, it stops what is under way and raises that
+It takes `tasks` as it has room for them, from one thread at a time. It calls ``on_done(task, outcome)`` once per task,
+from any thread, but from one at a time. About ten times a second it calls ``watch(under_way)`` from the thread that
+called it, with the work done so far of the tasks under way (0 if unknown). It returns when all tasks are done. If
+`watch`, `on_done` or `tasks` raises an error, or the user presses Ctrl-C, it stops the tasks under way and raises that
 error.
 """
 
 
 def digest(scenario: Scenario) -> str:
-    """Hash what the results of a scenario depend on, but for seed and engine.
+    """Hash everything that determines a scenario's results, except seed and engine.
 
-    Parameters
-    ----------
-    scenario : Scenario
-        The scenario.
-
-    Returns
-    -------
-    str
-        SHA-256 of its canonical JSON, every default filled in, in hexadecimal digits. Of a trace the packets that were
-        read count, not the file's place, nor what it holds by now.
-
-    Raises
-    ------
-    ScenarioError
-        If the scenario is not valid.
+    Return the SHA-256, in hexadecimal, of its canonical JSON with every default filled in. A trace counts by the
+    packets that were read, not by its path or present content. Raise ScenarioError if the scenario is not valid.
     """
     resolved = scenario.resolved
     for name in ("title", "seed"):
@@ -116,20 +86,7 @@ def digest(scenario: Scenario) -> str:
 
 
 def key(scenario: str, seed: int) -> bytes:
-    """Give the key of a run.
-
-    Parameters
-    ----------
-    scenario : str
-        The scenario's `digest`.
-    seed : int
-        The run's seed.
-
-    Returns
-    -------
-    bytes
-        SHA-256 of the canonical JSON of digest, seed, engine and format.
-    """
+    """Return the key of a run: SHA-256 of the canonical JSON of the scenario's `digest`, seed, engine and format."""
     return _sha256({"engine": _core.engine_version, "format": FORMAT, "scenario": scenario, "seed": seed})
 
 
@@ -139,65 +96,40 @@ def _sha256(document: dict[str, Any]) -> bytes:
 
 
 _LAST = threading.local()
-"""Each thread's last small run, kept until the next one has its memory: freed and asked for again it costs a third."""
+"""Each thread's last small run, kept until the next run has its memory: reuse saves a third of a small run's time."""
 
 
-class ScenarioChanged(ValueError):  # noqa: N818  it is the file that changed
-    """Raised when a scenario means another run than it did when its task was made."""
+class ScenarioChanged(ValueError):  # noqa: N818  the file changed
+    """Raised when a scenario now means another run than when its task was made."""
 
     def __init__(self) -> None:
         super().__init__("a trace has changed since the runs were planned; the same again takes it as it is now")
 
 
 def scenario_of(task: Task) -> _core.Scenario:
-    """Read the scenario of a task.
+    """Parse the scenario of a task, and verify it against the task's key.
 
-    Parameters
-    ----------
-    task : Task
-        The task.
-
-    Returns
-    -------
-    Scenario
-        The scenario, of the very reading that the key of the task tells.
-
-    Raises
-    ------
-    ScenarioError
-        If it is not valid here.
-    ScenarioChanged
-        If it is another one here and now.
+    Raise ScenarioError if it is not valid here, ScenarioChanged if it now means another run.
     """
     for _ in range(2):
         scenario, name = _read(task.scenario)
         if key(name, task.seed) == task.key:
             return scenario
-        _read.cache_clear()  # what was read earlier may be what has changed
+        _read.cache_clear()  # a trace may have changed since it was read
     raise ScenarioChanged
 
 
 @lru_cache(maxsize=256)
 def _read(text: str) -> tuple[_core.Scenario, str]:
-    """Read a scenario, and tell the digest of what was read."""
+    """Parse a scenario; return it with its digest."""
     scenario = Scenario.parse(text, "<task>")
     return scenario.core, digest(scenario)
 
 
 def simulate(task: Task, watch: Callable[[float], bool] | None = None) -> Outcome | None:
-    """Do a task.
+    """Perform a task; return its outcome, also if it failed, or None if it was stopped.
 
-    Parameters
-    ----------
-    task : Task
-        The task.
-    watch : callable
-        Called ten times a second or so with the fraction that is done; when it gives False, the run stops.
-
-    Returns
-    -------
-    Outcome or None
-        What came of it, an error too; none if it was stopped.
+    About ten times a second `watch` is called with the fraction done; the run stops when it returns False.
     """
     try:
         scenario = scenario_of(task)
@@ -210,7 +142,7 @@ def simulate(task: Task, watch: Callable[[float], bool] | None = None) -> Outcom
         return Outcome(payload, series=_parquet(simulation.series()) if task.series else b"")
     except (KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
-    except BaseException as error:  # a panic of the engine is no Exception
+    except BaseException as error:  # a panic of the engine is not an Exception
         return Outcome(error=f"{type(error).__name__}: {error}")
 
 
@@ -221,38 +153,16 @@ def _parquet(columns: _core.ArrowStream | None) -> bytes:
 
 
 def advance(simulation: _core.Simulation | _core.Fluid, duration: float, watch: Callable[[float], bool]) -> bool:
-    """Simulate to the end, while the engine looks up ten times a second or so.
+    """Simulate until `duration` (simulated seconds); return whether the end was reached.
 
-    Parameters
-    ----------
-    simulation : Simulation or Fluid
-        The run.
-    duration : float
-        Its end, in simulated seconds.
-    watch : callable
-        Called with the fraction that is done, from the set-up on and at the end; when it gives False, the run stops.
-
-    Returns
-    -------
-    bool
-        Whether it came to the end.
+    `watch` is called with the fraction done: from the set-up on about ten times a second, and at the end. The run stops
+    when it returns False.
     """
     return simulation.advance(duration, lambda now: watch(now / duration)) and watch(1.0)
 
 
 def opened(payload: bytes) -> tuple[bytes, dict[str, Any]]:
-    """Read a payload.
-
-    Parameters
-    ----------
-    payload : bytes
-        Of an `Outcome`, or of the store.
-
-    Returns
-    -------
-    tuple
-        The key, and the run's document (see `Run.document`).
-    """
+    """Return the key and the run's document (see `Run.document`) from a payload of an `Outcome` or of the store."""
     document: dict[str, Any] = json.loads(zlib.decompress(payload[_KEY_BYTES:]))
     return payload[:_KEY_BYTES], document
 

@@ -1,4 +1,4 @@
-"""Tasks side by side on the cores of one machine: in threads, which the engine's code leaves free to run."""
+"""Tasks in parallel on the cores of one machine, in threads: the engine releases the GIL while it simulates."""
 
 from __future__ import annotations
 
@@ -13,48 +13,34 @@ from aqmlab.execute.task import Engine, Outcome, Task, simulate
 T = TypeVar("T")
 
 SLICE = 0.1
-"""Seconds between two looks at what the threads do."""
+"""Seconds between two checks of the threads."""
 
 
 def cores() -> int:
-    """Count the cores that this process may use.
-
-    Returns
-    -------
-    int
-        How many.
-    """
+    """Count the cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def side_by_side(
     tasks: Iterator[T], perform: Callable[[T, Callable[[], bool]], None], workers: int, watch: Callable[[], None]
 ) -> None:
-    """Do tasks in several threads, the first first.
+    """Perform tasks in several threads, starting them in order.
 
-    Parameters
-    ----------
-    tasks : iterator
-        The tasks; the threads take them from it, one at a time.
-    perform : callable
-        Called with each task, and with a function that tells whether to go on.
-    workers : int
-        How many threads.
-    watch : callable
-        Called from the calling thread now and then. When it raises an error, or the user presses Ctrl-C, or a task or
-        the iterator raises one, the tasks that are under way are told to stop, and the error is raised.
+    Each thread takes one task at a time from `tasks` and calls `perform` with it and with a function that returns
+    whether to continue. `watch` is called from time to time from the calling thread. If `watch`, a task or the iterator
+    raises an error, or the user presses Ctrl-C, the tasks under way are stopped and the error is raised.
     """
-    taking = Lock()  # only the threads take it, in which no KeyboardInterrupt is ever raised
+    taking = Lock()  # taken only by the new threads, in which KeyboardInterrupt is never raised
     going = True
     failures: list[BaseException] = []
-    # Before Python 3.13 a KeyboardInterrupt in join() marks a thread that works as one that is over (Thread._stop); in
-    # 3.13 join() hears of none. So threads tell themselves when they begin and end, and a bell ends the wait.
+    # Thread.join() cannot be used: before Python 3.13 a KeyboardInterrupt in it marks a running thread as finished
+    # (Thread._stop), and in 3.13 it ignores the interrupt. The threads record their start and end, and ring a bell.
     begun: list[None] = []
     over: list[None] = []
     bell = Lock()
 
     def ring() -> None:
-        with contextlib.suppress(RuntimeError):  # it rings already
+        with contextlib.suppress(RuntimeError):  # it is already released
             bell.release()
 
     def work() -> None:
@@ -77,7 +63,7 @@ def side_by_side(
             over.append(None)
             ring()
 
-    # Not an executor: a KeyboardInterrupt in the middle of its bookkeeping leaves locks behind that nobody opens.
+    # Not an executor: a KeyboardInterrupt in the middle of its bookkeeping leaves locks that are never released.
     try:
         for _ in range(workers):
             Thread(target=work, daemon=True).start()
@@ -85,7 +71,7 @@ def side_by_side(
             bell.acquire(timeout=SLICE)
             watch()
     finally:
-        going = False  # a thread that begins after this has nothing to do
+        going = False  # a thread that starts after this returns at once
         while len(over) < len(begun):
             bell.acquire(timeout=SLICE)
     if failures:
@@ -93,22 +79,11 @@ def side_by_side(
 
 
 def engine(jobs: int) -> Engine:
-    """Make an engine of this machine's cores.
-
-    Parameters
-    ----------
-    jobs : int
-        How many runs at a time.
-
-    Returns
-    -------
-    Engine
-        The engine.
-    """
+    """Return an engine that uses this machine's cores, with `jobs` runs at a time."""
 
     def run(tasks: Iterator[Task], on_done: Callable[[Task, Outcome], None], watch: Callable[[float], None]) -> None:
         under_way: dict[bytes, float] = {}
-        finishing = Lock()  # as `taking` above: never taken by the main thread
+        finishing = Lock()  # like `taking`, never taken by the main thread
 
         def perform(task: Task, go_on: Callable[[], bool]) -> None:
             def look(fraction: float) -> bool:

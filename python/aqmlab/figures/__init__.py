@@ -1,1 +1,1 @@
-"""Figures, one module a subject."""
+"""Figures, one module for each subject."""

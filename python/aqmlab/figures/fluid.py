@@ -1,4 +1,4 @@
-"""The fluid model and packets in one figure."""
+"""The fluid model and the packet simulation in one figure."""
 
 from __future__ import annotations
 
@@ -24,26 +24,17 @@ if TYPE_CHECKING:
     Whole = NDArray[np.intp]
 
 BINS = 500
-"""How many bins a curve has at most: of packets, more would be a thicket."""
+"""The largest number of bins of a curve: with more, the curve of packets would be too dense to read."""
 
 FLUID, PACKET = COLOURS[:2]
-"""The colours of the two, as bars and the report have them."""
+"""The colours of the fluid model and of packets, as in the bars and the report."""
 
 
 def beside(results: Mapping[str, Result], figure: Figure | None = None) -> Figure:
-    """Draw queue and drop probability of the fluid model over those of the packets, and the main metrics of both.
+    """Draw queue and drop probability of the fluid model over those of packets, and the main metrics of both.
 
-    Parameters
-    ----------
-    results : mapping
-        ``fluid`` and ``packet``, which have recorded series.
-    figure : matplotlib.figure.Figure
-        An empty figure to draw in; by default a new one of pyplot's.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure. Of several seeds it shows mean, least and greatest of each bin's mean.
+    ``results`` has ``fluid`` and ``packet``, both with recorded series; ``figure`` is an empty figure to draw in, by
+    default a new one from pyplot. With several seeds, each bin shows the mean, least and greatest of the runs' means.
     """
     fluid, packet = results["fluid"], results["packet"]
     with mpl.rc_context(STYLE):
@@ -73,7 +64,7 @@ def beside(results: Mapping[str, Result], figure: Figure | None = None) -> Figur
 
 
 def _both(axes: Axes, fluid: Result, packet: Result, quantity: str) -> None:
-    """Draw one over the other."""
+    """Draw the fluid model's curve over that of packets."""
     t, runs = _course(packet, quantity)
     mean, least, greatest = runs.mean(axis=0), runs.min(axis=0), runs.max(axis=0)
     seeds = len(packet.seeds)
@@ -87,13 +78,13 @@ def _both(axes: Axes, fluid: Result, packet: Result, quantity: str) -> None:
     if fluid.scenario.warmup:
         axes.axvspan(0, fluid.scenario.warmup, color="#888888", alpha=0.08, linewidth=0)
     axes.set_xlim(0, fluid.scenario.duration)
-    late = t > fluid.scenario.warmup  # the first overflow would flatten what follows
+    late = t > fluid.scenario.warmup  # the overflow at the start would flatten the rest of the curve
     highest = max(greatest[late].max(initial=0), runs[0][late].max(initial=0))
     axes.set_ylim(0, 1.15 * highest if highest > 0 else 1)
 
 
 def _course(result: Result, quantity: str) -> tuple[Array, Array]:
-    """Give the middles of at most so many bins, and of each run the mean of each of them."""
+    """Return the midpoints of at most `BINS` bins, and the mean in each bin for each run."""
     series = [result.series_of(seed) for seed in result.seeds]
     t = series[0]["t"].to_numpy()
     firsts = np.arange(0, len(t), -(-len(t) // BINS))
@@ -104,7 +95,7 @@ def _course(result: Result, quantity: str) -> tuple[Array, Array]:
 
 
 def _means(series: polars.DataFrame, link: str, quantity: str, firsts: Whole, counts: Whole) -> Array:
-    """Give the mean of each bin: of the queue, of a probability in %, or of neither the share of arrivals dropped."""
+    """Return the mean of each bin: the queue, a probability in %, or without a quantity the % of arrivals dropped."""
 
     def sums(name: str) -> Array:
         return np.add.reduceat(series[f"{link}.{name}"].to_numpy().astype(float), firsts)

@@ -1,4 +1,4 @@
-"""Figures of an analysis: Bode's and Nyquist's curves with their margins, and the answer to a step."""
+"""Figures of an analysis: Bode and Nyquist plots with their margins, and the step response."""
 
 from __future__ import annotations
 
@@ -21,26 +21,17 @@ if TYPE_CHECKING:
     from aqmlab.analysis.loop import Analysis, Judged
 
 DRAWN = {"lred": ("LRED's plant: R constant", COLOURS[0]), "queue_pole": ("with the queue's pole: R(q)", COLOURS[1])}
-"""The plants in the figure, by their names, with legend and colour."""
+"""The plants in the figure, by name: legend and colour."""
 
 _GREY = "#666666"
 _DECADES_BELOW, _DECADES_ABOVE = 1.5, 1.0
 
 
 def analysis(found: Analysis, figure: Figure | None = None) -> Figure:
-    """Draw gain and phase over frequency with the margins marked, Nyquist's curve near -1, and the answer to a step.
+    """Draw gain and phase over frequency with the margins marked, the Nyquist plot near -1, and the step response.
 
-    Parameters
-    ----------
-    found : Analysis
-        The analysis; without a law, the plants alone are drawn.
-    figure : matplotlib.figure.Figure
-        An empty figure to draw in; by default a new one of pyplot's.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure.
+    Without a control law only the plants are drawn. ``figure`` is an empty figure to draw in, by default a new one from
+    pyplot.
     """
     with mpl.rc_context(STYLE):
         if figure is None:
@@ -68,20 +59,12 @@ def analysis(found: Analysis, figure: Figure | None = None) -> Figure:
 
 
 def save(found: Analysis, folder: Path) -> None:
-    """Write the figure as figure.png and figure.svg.
-
-    Parameters
-    ----------
-    found : Analysis
-        The analysis.
-    folder : Path
-        Where to.
-    """
+    """Write the figure to ``folder`` as ``figure.png`` and ``figure.svg``."""
     with warnings.catch_warnings(), mpl.rc_context(STYLE):
-        warnings.simplefilter("ignore", UserWarning)  # a glyph that no font has
+        warnings.simplefilter("ignore", UserWarning)  # a missing glyph
         figure = analysis(found, Figure())
         figure.draw_without_rendering()
-        figure.set_layout_engine("none")  # what is laid out stays so: it is the longest part
+        figure.set_layout_engine("none")  # keep the layout: computing it takes longest
         with replacing(folder / "figure.png") as file:
             figure.savefig(file, dpi=150)
         with replacing(folder / "figure.svg") as file:
@@ -101,7 +84,7 @@ def _explained(found: Analysis) -> str:
 
 
 def _frequencies(found: Analysis) -> Any:
-    """Choose what to draw: all crossings, with room on both sides."""
+    """Choose a range that includes all crossover frequencies, with a margin on both sides."""
     marks = [
         w
         for name in DRAWN
@@ -120,7 +103,7 @@ def _bode(gain: Axes, phase: Axes, found: Analysis) -> None:
         judged = found.loops.get(name)
         response = (judged.loop if judged else found.plants[name])(1j * w)
         angle = np.unwrap(np.angle(response))
-        # At low frequencies an integrator or two, or none: between 0 and -180 degrees.
+        # With at most two integrators the phase at low frequencies is between 0 and -180 degrees.
         angle = np.degrees(angle - 2 * np.pi * np.ceil((angle[0] - 0.1) / (2 * np.pi)))
         gain.loglog(w, np.abs(response), color=colour, linewidth=1.4, label=label)
         phase.semilogx(w, angle, color=colour, linewidth=1.4)
@@ -142,7 +125,10 @@ def _bode(gain: Axes, phase: Axes, found: Analysis) -> None:
 
 
 def _mark(gain: Axes, phase: Axes, judged: Judged, w: Any, angle: Any, colour: str, left: bool) -> float:
-    """Mark the margins of a loop in both panels, the text left or right, and tell how low the phase comes there."""
+    """Mark the margins of a loop in both panels, with the text left or right of them.
+
+    Return the phase at the gain crossover, 0 if there is none.
+    """
     margins = judged.margins
     dot: dict[str, Any] = {"color": colour, "markersize": 6, "zorder": 5}
     ring: dict[str, Any] = {**dot, "markerfacecolor": "white", "markeredgewidth": 1.4}
@@ -181,7 +167,7 @@ def _mark(gain: Axes, phase: Axes, judged: Judged, w: Any, angle: Any, colour: s
 
 
 def _say(axes: Axes, text: str, x: float, y: float, colour: str, left: bool, thin: bool) -> None:
-    """Write beside a margin; of a thin one beneath it, where no line is."""
+    """Write beside a margin; below it if it is thin, where no line is."""
     box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.8}
     style: Any = {"va": "center", "ha": "right" if left else "left", "fontsize": 8.5, "bbox": box, "zorder": 6}
     axes.annotate(
@@ -222,7 +208,7 @@ def _nyquist(axes: Axes, found: Analysis) -> None:
 
 
 def _step(axes: Axes, found: Analysis) -> None:
-    """Draw the queue's answer to a step of its target; what grows is shown until it leaves the panel."""
+    """Draw the response of the queue to a step of its target; a growing one is cut off at the edge of the panel."""
     judged = {name: found.loops[name] for name in DRAWN}
     stable = [one.response_times[0] for one in judged.values() if one.margins.stable]
     span = 1.3 * max(stable) if stable else 40 / max(one.margins.crossover for one in judged.values())

@@ -1,4 +1,4 @@
-"""Figures: results in, a matplotlib figure out. The report draws the same with plotly."""
+"""Figures of results: results in, a matplotlib figure out. The report draws the same with plotly."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ BARS = ("queue_mean", "queue_mad", "loss_ratio", "goodput")
 """The metrics shown as bars."""
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5f4b8b", "#000000")
-"""Colours that people with any colour vision tell apart (Okabe and Ito), in the order of use."""
+"""Colours that people with any colour vision can distinguish (Okabe and Ito), in the order of use."""
 
 MANY = len(COLOURS)
-"""How many results have a colour of their own; of more, each has a row and a small panel instead."""
+"""The largest number of results with a colour each; of more, each has a row and a small panel instead."""
 
 ACROSS = 5
-"""How many small panels are beside each other."""
+"""The number of small panels in a row."""
 
 _LABEL_WIDTH = 20
-"""How many characters of a label go in a line beside the bars."""
+"""The number of characters of a label in one line beside the bars."""
 
 _ROW_WIDTH, _PANEL_WIDTH = 34, 30
-"""How many go in a line beside a row, and above a small panel."""
+"""The number of characters in one line beside a row, and above a small panel."""
 
 SMALL_BINS = 250
-"""How many bins a small panel has room for."""
+"""The number of bins for which a small panel has room."""
 
 _ROW_HEIGHT, _PANEL_HEIGHT = 0.19, 1.15
 """The height of a row and of a small panel, in inches."""
@@ -57,64 +57,31 @@ STYLE: Any = {
     "font.size": 9,
     "grid.color": "#e5e5e5",
     "grid.linewidth": 0.6,
-    "svg.hashsalt": "aqmlab",  # the same results give the same file
+    "svg.hashsalt": "aqmlab",  # the same results yield the same file
 }
 
 
 def colours(results: Mapping[str, Result]) -> dict[str, str]:
-    """Give each result a colour.
-
-    Parameters
-    ----------
-    results : mapping
-        Results by label.
-
-    Returns
-    -------
-    dict
-        A colour by label; more than `MANY` go from dark to light with their mean queue.
-    """
+    """Assign a colour to each result by label; more than `MANY` range from dark to light by their mean queue."""
     if len(results) <= MANY:
         return dict(zip(results, COLOURS, strict=False))
     scale = mpl.colormaps["viridis"]
-    # The lightest yellows cannot be seen on white.
+    # The lightest yellows are invisible on white.
     shades = [mpl.colors.to_hex(scale(0.9 * rank / (len(results) - 1))) for rank in range(len(results))]
     ranked = dict(zip(by_queue(results), shades, strict=True))
     return {label: ranked[label] for label in results}
 
 
 def recorded(results: Mapping[str, Result]) -> dict[str, Result]:
-    """Pick the results that have series to draw.
-
-    Parameters
-    ----------
-    results : mapping
-        Results by label.
-
-    Returns
-    -------
-    dict
-        Those whose first run recorded the queue.
-    """
+    """Select the results whose first run recorded the queue."""
     return {label: one for label, one in results.items() if one.recordings[one.seeds[0]].queue is not None}
 
 
 def comparison(results: Mapping[str, Result], figure: Figure | None = None) -> Figure:
-    """Draw the queue over time, a panel for each result, and the main metrics as bars.
+    """Draw the queue over time, a panel for each result, and the main metrics as bars with 95 % confidence intervals.
 
-    More than `MANY` are sorted by their mean queue, each with a row of dots and a small panel.
-
-    Parameters
-    ----------
-    results : mapping
-        Results by label.
-    figure : matplotlib.figure.Figure
-        An empty figure to draw in; by default a new one of pyplot's.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure. Of several seeds the panels show the first; bars have 95 % confidence intervals.
+    The panels show the first seed. More than `MANY` results are sorted by their mean queue, each with a row of dots and
+    a small panel. ``figure`` is an empty figure to draw in, by default a new one from pyplot.
     """
     with mpl.rc_context(STYLE):
         if figure is None:
@@ -155,43 +122,16 @@ def comparison(results: Mapping[str, Result], figure: Figure | None = None) -> F
 
 
 def by_queue(results: Mapping[str, Result]) -> dict[str, Result]:
-    """Sort results by their mean queue, as many are shown.
-
-    Parameters
-    ----------
-    results : mapping
-        Results by label.
-
-    Returns
-    -------
-    dict
-        The same, the shortest queue first and those without one last.
-    """
+    """Sort results by their mean queue, the shortest first and those without one last, as `comparison` shows many."""
     means = {label: result.summary["queue_mean"].mean for label, result in results.items()}
     return {label: results[label] for label in sorted(results, key=lambda label: (means[label] is None, means[label]))}
 
 
 def distribution(results: Mapping[str, Result], name: str, figure: Figure | None = None) -> Figure:
-    """Draw a distribution, a panel for each traffic entry or link that has it and a curve for each result.
+    """Draw a distribution of `aqmlab.DISTRIBUTIONS`: a panel for each traffic entry or link, a curve for each result.
 
-    Parameters
-    ----------
-    results : mapping
-        Results by label.
-    name : str
-        Which, of `aqmlab.DISTRIBUTIONS`.
-    figure : matplotlib.figure.Figure
-        An empty figure to draw in; by default a new one of pyplot's.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure; of several seeds it shows the means.
-
-    Raises
-    ------
-    LookupError
-        If no result has values of it.
+    With several seeds, curves show the means. ``figure`` is an empty figure to draw in, by default a new one from
+    pyplot. Raises `LookupError` if no result has values of the distribution.
     """
     shown = panels(results, name)
     if not shown:
@@ -231,22 +171,12 @@ def save(
     folder: Path,
     draw: Callable[[Mapping[str, Result], Figure], Figure] = comparison,
 ) -> None:
-    """Write the figure as figure.png and figure.svg.
-
-    Parameters
-    ----------
-    results : mapping
-        Results by label.
-    folder : Path
-        Where to.
-    draw : callable
-        ``draw(results, figure)`` draws in an empty figure.
-    """
+    """Write the figure of ``draw(results, figure)`` to ``folder`` as ``figure.png`` and ``figure.svg``."""
     with warnings.catch_warnings(), mpl.rc_context(STYLE):
-        warnings.simplefilter("ignore", UserWarning)  # a glyph that no font has, a panel without room
+        warnings.simplefilter("ignore", UserWarning)  # a missing glyph, a panel without room
         figure = draw(results, Figure())
         figure.draw_without_rendering()
-        figure.set_layout_engine("none")  # what is laid out stays so: it is the longest part
+        figure.set_layout_engine("none")  # keep the layout: computing it takes longest
         with replacing(folder / "figure.png") as file:
             figure.savefig(file, dpi=150)
         with replacing(folder / "figure.svg") as file:
@@ -254,21 +184,10 @@ def save(
 
 
 def band(result: Result, quantity: str = "queue", most: int | None = None) -> dict[str, NDArray[np.float64]]:
-    """Give a quantity of the observed link over time.
+    """Return a quantity of the observed link over time in the first run.
 
-    Parameters
-    ----------
-    result : Result
-        The result whose first run to take.
-    quantity : str
-        ``queue``, or a signal of the algorithm.
-    most : int
-        How many bins to give at most: neighbours are put together; by default all as recorded.
-
-    Returns
-    -------
-    dict
-        ``t``, and ``min``, ``mean`` and ``max`` of each bin.
+    ``quantity`` is ``queue`` or a signal of the algorithm. The result has ``t``, and ``min``, ``mean`` and ``max`` of
+    each bin; neighbouring bins are merged to at most ``most`` bins, if given.
     """
     series, link = result.series, result.link
     least, mean, greatest = (series[f"{link}.{quantity}.{which}"].to_numpy() for which in ("min", "mean", "max"))
@@ -281,18 +200,7 @@ def band(result: Result, quantity: str = "queue", most: int | None = None) -> di
 
 
 def curves(timed: Mapping[str, Result]) -> str:
-    """Say which run the curves are of.
-
-    Parameters
-    ----------
-    timed : mapping
-        The results whose first run is drawn.
-
-    Returns
-    -------
-    str
-        ``curves: seed 1, the first of 3; ``, or nothing when there is one run.
-    """
+    """Describe which run the curves show: ``curves: seed 1, the first of 3; ``; empty if there is one run."""
     many = max(len(result.seeds) for result in timed.values())
     drawn = sorted({result.seeds[0] for result in timed.values()})
     return f"curves: seed {', '.join(map(str, drawn))}, the first of {many}; " if many > 1 else ""
@@ -324,7 +232,7 @@ def _many(results: Mapping[str, Result], figure: Figure) -> None:
     for axes, (label, result) in zip(panels.flat, timed.items(), strict=False):
         _queue(axes, titles[label], result, COLOURS[0], small=True)
     drawn, unused = panels.flat[: len(timed)], panels.flat[len(timed) :]
-    # Axes that matplotlib itself keeps alike take it several times as long to draw.
+    # Axes shared by matplotlib take several times as long to draw.
     top = max(axes.get_ylim()[1] for axes in drawn)
     for place, axes in enumerate(drawn):
         axes.set_ylim(0, top)
@@ -336,7 +244,7 @@ def _many(results: Mapping[str, Result], figure: Figure) -> None:
 
 
 def _dots(axes: Axes, name: str, results: Mapping[str, Result]) -> None:
-    """Draw a metric as a dot in each row, with its interval and, at the right, its value."""
+    """Draw a metric as a dot in each row, with its interval and, on the right, its value."""
     metric = METRICS[name]
     summaries = [result.summary[name] for result in results.values()]
     places = np.arange(len(summaries))
@@ -345,7 +253,7 @@ def _dots(axes: Axes, name: str, results: Mapping[str, Result]) -> None:
     error = spreads if any(spreads) else None
     axes.errorbar(values, places, xerr=error, fmt="o", color=COLOURS[0], markersize=4.5, elinewidth=1.4)
     low, high = axes.get_xlim()
-    axes.set_xlim(max(low, -0.04 * high), high)  # no metric is negative, however wide its interval
+    axes.set_xlim(max(low, -0.04 * high), high)  # no metric is negative, even where its interval is
     for place, (result, summary) in enumerate(zip(results.values(), summaries, strict=True)):
         if place % 2 == 0:
             axes.axhspan(place - 0.5, place + 0.5, color="#f3f5f7", linewidth=0, zorder=0)
@@ -376,17 +284,7 @@ def _queue(axes: Axes, title: str, result: Result, line: str, small: bool = Fals
 
 
 def bars(axes: Axes, name: str, results: Mapping[str, Result]) -> None:
-    """Draw a metric as a bar for each result, with its interval and its value.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        Where to.
-    name : str
-        Which, of `aqmlab.METRICS`.
-    results : mapping
-        Results by label.
-    """
+    """Draw a metric of `aqmlab.METRICS` as a bar for each result, with its interval and its value."""
     metric = METRICS[name]
     labels = list(results)
     summaries = [result.summary[name] for result in results.values()]

@@ -1,4 +1,4 @@
-"""Figures of a sweep: metrics over a parameter, a line with its interval for each queue discipline."""
+"""Figures of a sweep: metrics over a parameter, a line with its confidence interval for each queue discipline."""
 
 from __future__ import annotations
 
@@ -23,37 +23,20 @@ if TYPE_CHECKING:
     from aqmlab.sweeps.result import Sweep
 
 MOST_FACETS = 5
-"""How many values of a second parameter have panels of their own, beside each other."""
+"""The largest number of values of a second parameter that have a column of panels each."""
 
 _LEGEND_WIDTH = 26
-"""How many characters of a label go in a line of the legend."""
+"""The number of characters of a label in one line of the legend."""
 
 
 def sweep(
     swept: Sweep, x: str | None = None, y: str | Sequence[str] | None = None, figure: Figure | None = None
 ) -> Figure:
-    """Draw metrics over a parameter.
+    """Draw metrics over a parameter: a panel for each metric, a column of panels for each value of a second parameter.
 
-    Parameters
-    ----------
-    swept : Sweep
-        The sweep.
-    x : str
-        The parameter; by default the first that varies and is a number.
-    y : str or sequence of str
-        The metrics; by default the main ones.
-    figure : matplotlib.figure.Figure
-        An empty figure to draw in; by default a new one of pyplot's.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        One panel for each metric; with a second parameter a column of panels for each of its values.
-
-    Raises
-    ------
-    LookupError
-        If there is no such parameter, or nothing to draw.
+    By default ``x`` is the first numeric parameter that varies and ``y`` the main metrics. ``figure`` is an empty
+    figure to draw in, by default a new one from pyplot. Raises `LookupError` if there is no such parameter, or nothing
+    varies.
     """
     names = list(BARS) if y is None else [y] if isinstance(y, str) else list(y)
     x = abscissa(swept) if x is None else x
@@ -95,20 +78,7 @@ def sweep(
 
 
 def explained(swept: Sweep, x: str) -> str:
-    """Say what lines, dots and bands are.
-
-    Parameters
-    ----------
-    swept : Sweep
-        The sweep.
-    x : str
-        The parameter that it is drawn over.
-
-    Returns
-    -------
-    str
-        A line of small print.
-    """
+    """Write the small print: seeds, the meaning of lines and bands, and the other parameters in which dots differ."""
     runs = len(swept.seeds)
     parts = [frame for _, frame in facets(swept, x)]
     bands = "bands" if all(is_line(swept, frame, x) for frame in parts) else "bars"
@@ -119,49 +89,18 @@ def explained(swept: Sweep, x: str) -> str:
 
 
 def is_line(swept: Sweep, frame: polars.DataFrame, x: str) -> bool:
-    """Tell whether a line through points says what it seems to: that nothing else varies, unless it is paired.
-
-    Parameters
-    ----------
-    swept : Sweep
-        The sweep.
-    frame : polars.DataFrame
-        Rows of its summary.
-    x : str
-        The parameter that they are drawn over.
-
-    Returns
-    -------
-    bool
-        Whether to draw a line, and not dots.
-    """
+    """Decide whether to connect points by a line: over a number, if nothing else varies or the sweep is paired."""
     apart = frame.select("aqm", x).n_unique() == len(frame)
     return frame[x].dtype.is_numeric() and apart and (swept.method == "paired" or not _others(swept, frame, x))
 
 
 def _others(swept: Sweep, frame: polars.DataFrame, x: str) -> list[str]:
-    """Name what varies besides one parameter."""
+    """List the varying parameters other than ``x``."""
     return [path for path in swept.parameters if path != x and frame[path].n_unique() > 1]
 
 
 def abscissa(swept: Sweep) -> str:
-    """Choose the parameter to draw over.
-
-    Parameters
-    ----------
-    swept : Sweep
-        The sweep.
-
-    Returns
-    -------
-    str
-        The first that varies and is a number; if none is one, the first.
-
-    Raises
-    ------
-    LookupError
-        If nothing varies.
-    """
+    """Choose the first varying parameter that is numeric, or else the first; raise `LookupError` if nothing varies."""
     if not swept.parameters:
         raise LookupError("nothing varies: there is nothing to draw over")
     varying = [path for path in swept.parameters if swept.frame[path].n_unique() > 1] or list(swept.parameters)
@@ -169,19 +108,9 @@ def abscissa(swept: Sweep) -> str:
 
 
 def facets(swept: Sweep, x: str) -> list[tuple[str, polars.DataFrame]]:
-    """Cut the summary into parts in which nothing but one parameter varies, as far as there is room.
+    """Split the summary into parts in which only ``x`` varies, each with its title and rows.
 
-    Parameters
-    ----------
-    swept : Sweep
-        The sweep.
-    x : str
-        That parameter.
-
-    Returns
-    -------
-    list of tuple
-        What each part is called, and its rows. Where there are too many, or points are drawn, all rows are one part.
+    All rows are one part if there would be too many parts, or if the sweep is not a grid.
     """
     others = _others(swept, swept.frame, x)
     values = swept.summary.select(others).unique(maintain_order=True) if others else None
@@ -201,37 +130,13 @@ def _shown(value: Any, unit: str) -> str:
 
 
 def axis(swept: Sweep, x: str) -> str:
-    """Name a parameter with its unit, as for the axis of a figure.
-
-    Parameters
-    ----------
-    swept : Sweep
-        The sweep.
-    x : str
-        The parameter.
-
-    Returns
-    -------
-    str
-        ``aqm.q0 (packets)``.
-    """
+    """Name a parameter with its unit, for an axis: ``aqm.q0 (packets)``."""
     unit = swept.parameters[x]
     return f"{x} ({unit})" if unit else x
 
 
 def described(name: str) -> Metric:
-    """Describe the metric of a column.
-
-    Parameters
-    ----------
-    name : str
-        The column: ``queue_mean``, ``classes.long.goodput``.
-
-    Returns
-    -------
-    Metric
-        How to show it.
-    """
+    """Return the metric of a column such as ``queue_mean`` or ``classes.long.goodput``."""
     owner, _, last = name.rpartition(".")
     metric = METRICS.get(last, Metric(last, last, "", ""))
     if not owner:
@@ -241,7 +146,7 @@ def described(name: str) -> Metric:
 
 
 def _panel(axes: Axes, swept: Sweep, frame: polars.DataFrame, x: str, name: str) -> None:
-    """Draw a line for each discipline, with a band as wide as its interval; dots where it cannot be a line."""
+    """Draw a line for each discipline, with a band for its interval; draw dots where there can be no line."""
     metric = described(name)
     numbers = frame[x].dtype.is_numeric()
     line = is_line(swept, frame, x)
@@ -265,11 +170,11 @@ def _panel(axes: Axes, swept: Sweep, frame: polars.DataFrame, x: str, name: str)
     axes.margins(x=0.03)
     low, high = axes.get_ylim()
     if low < 0 < high and not (frame[name] < 0).any():
-        axes.set_ylim(bottom=0)  # no metric is negative, however wide its interval
+        axes.set_ylim(bottom=0)  # no metric is negative, even where its interval is
 
 
 def _is_spread(values: np.ndarray[Any, Any]) -> bool:
-    """Tell whether a logarithmic axis suits these values: they grow by factors, over more than a decade."""
+    """Check whether values suit a logarithmic axis: they grow by factors, over more than a decade."""
     each = np.unique(values)
     if len(each) < 4 or each[0] <= 0 or each[-1] < 20 * each[0]:
         return False
@@ -278,18 +183,7 @@ def _is_spread(values: np.ndarray[Any, Any]) -> bool:
 
 
 def shades(count: int) -> list[str]:
-    """Give so many colours.
-
-    Parameters
-    ----------
-    count : int
-        How many.
-
-    Returns
-    -------
-    list of str
-        Those of `COLOURS`, or if they are too few, some from dark to light.
-    """
+    """Return ``count`` colours: those of `COLOURS`, or if these are too few, shades from dark to light."""
     if count <= MANY:
         return list(COLOURS[:count])
     scale = mpl.colormaps["viridis"]
@@ -297,37 +191,18 @@ def shades(count: int) -> list[str]:
 
 
 def marks(count: int) -> list[str]:
-    """Give so many marks, for whoever cannot see the colours.
-
-    Parameters
-    ----------
-    count : int
-        How many.
-
-    Returns
-    -------
-    list of str
-        Marks of matplotlib's, some of them the same if there are many.
-    """
+    """Return ``count`` matplotlib marks, for readers who cannot distinguish the colours; many marks repeat."""
     each = "os^Dv<>P"
     return [each[place % len(each)] for place in range(count)]
 
 
 def save(swept: Sweep, folder: Path) -> None:
-    """Write the figure as figure.png and figure.svg.
-
-    Parameters
-    ----------
-    swept : Sweep
-        The sweep.
-    folder : Path
-        Where to.
-    """
+    """Write the figure to ``folder`` as ``figure.png`` and ``figure.svg``."""
     with warnings.catch_warnings(), mpl.rc_context(STYLE):
-        warnings.simplefilter("ignore", UserWarning)  # a glyph that no font has, a panel without room
+        warnings.simplefilter("ignore", UserWarning)  # a missing glyph, a panel without room
         figure = sweep(swept, figure=Figure())
         figure.draw_without_rendering()
-        figure.set_layout_engine("none")  # what is laid out stays so: it is the longest part
+        figure.set_layout_engine("none")  # keep the layout: computing it takes longest
         with replacing(folder / "figure.png") as file:
             figure.savefig(file, dpi=150)
         with replacing(folder / "figure.svg") as file:

@@ -1,4 +1,4 @@
-"""Figures of theory beside what packets did: arrays in, a matplotlib figure out."""
+"""Figures that compare theory with the packet simulation: arrays in, a matplotlib figure out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from aqmlab.figures.runs import COLOURS, STYLE
 
 _DASHES: Any = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (5, 2, 1, 2)))
-"""How lines differ besides their colour."""
+"""Line styles, which distinguish curves in addition to their colours."""
 
 
 def queue_distribution(
@@ -21,27 +21,12 @@ def queue_distribution(
     models: Mapping[str, Mapping[str, ArrayLike]],
     figure: Figure | None = None,
 ) -> Figure:
-    """Draw how long a queue is for which part of the time: as seen, and as models have it.
+    """Draw the distribution of queue lengths as observed, and as predicted by models: a panel for each title.
 
-    Parameters
-    ----------
-    seen : mapping
-        By the title of a panel the queue at equally spaced times, packets; shape (samples,).
-    models : mapping
-        By the same titles and then by its label each model's probability of 0, 1, ..., B packets, or its density
-        there; shape (B + 1,).
-    figure : matplotlib.figure.Figure
-        An empty figure to draw in; by default a new one of pyplot's.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure, a panel for each title, with mean and standard deviation of each curve.
-
-    Raises
-    ------
-    ValueError
-        If there is nothing to draw, or a panel has models but no queue, or the other way round.
+    ``seen`` maps titles to the queue in packets at equally spaced times, shape (samples,). ``models`` maps the same
+    titles to the probability or density of 0, 1, ..., B packets by the label of each model, shape (B + 1,). The legend
+    has mean and standard deviation of each curve. ``figure`` is an empty figure to draw in, by default a new one from
+    pyplot. Raises `ValueError` if the titles differ or there are none.
     """
     if not seen or set(seen) != set(models):
         raise ValueError(f"seen has {list(seen)}, models has {list(models)}: must be the same titles, at least one")
@@ -91,28 +76,11 @@ def queue_distribution(
 
 
 def bifurcation(gains: ArrayLike, points: ArrayLike, exponents: ArrayLike, figure: Figure | None = None) -> Figure:
-    """Draw where a map's orbits stay and how fast neighbours part, by its gain.
+    """Draw the long-term orbits of a map over its gain, and below them its Lyapunov exponents.
 
-    Parameters
-    ----------
-    gains : array_like
-        The gains, for RAQM alpha r0; shape (gains,).
-    points : array_like
-        Where an orbit stays, for RAQM r / r0; shape (gains, kept).
-    exponents : array_like
-        Lyapunov's exponents; shape (gains,).
-    figure : matplotlib.figure.Figure
-        An empty figure to draw in; by default a new one of pyplot's.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure, two panels above each other.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit.
+    ``gains`` (for RAQM alpha r0) and ``exponents`` have shape (gains,), ``points`` (for RAQM r / r0) has shape (gains,
+    kept). ``figure`` is an empty figure to draw in, by default a new one from pyplot. Raises `ValueError` if the shapes
+    do not fit.
     """
     m, x, rate = (np.asarray(one, dtype=float) for one in (gains, points, exponents))
     if m.ndim != 1 or x.ndim != 2 or len(x) != len(m) or rate.shape != m.shape:

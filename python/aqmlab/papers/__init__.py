@@ -1,7 +1,7 @@
-"""Papers: every figure, table and claim of theirs, from one description each.
+"""Papers: every figure, table and claim of a paper, from one description.
 
-A paper is a folder of scenarios with a ``paper.py`` that says what is run, drawn and claimed, in the words of
-`aqmlab.papers.describe.paper`. The five that the laboratory is for are under ``scenarios/``; ``aqmlab reproduce`` takes
+A paper is a folder of scenarios with a ``paper.py`` that describes experiments, figures, tables and claims in the
+vocabulary of `aqmlab.papers.describe.paper`. Five papers are shipped in ``aqmlab/library/``; ``aqmlab reproduce`` takes
 them by name, and any other folder by its path.
 """
 

@@ -1,4 +1,4 @@
-"""Reproducing a paper: its runs, its verdicts, its figures and report; what is there already is not made again."""
+"""Reproduce a paper: runs, verdicts, figures and report; existing results are reused."""
 
 from __future__ import annotations
 
@@ -25,24 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What came of a paper.
+    """The outcome of reproducing a paper.
 
-    Parameters
-    ----------
-    findings : Findings
-        What was run.
-    document : mapping
-        What ``findings.json`` says.
-    written : bool
-        Whether the folder has it: not after Ctrl-C.
-    errors : mapping
-        What could not be drawn or judged, and the error.
-    running : float
-        Seconds that the runs took.
-    working : float
-        Seconds of CPU time that this machine worked at the runs.
-    drawing : float
-        Seconds that verdicts, figures and report took; 0 if they were there.
+    ``document`` is the content of ``findings.json``; ``written`` is false after Ctrl-C, when the folder does not have
+    it. ``errors`` maps each item that could not be drawn or judged to its error. Times are in seconds: ``running`` is
+    the time that the runs took, ``working`` the CPU time of this process for them, and ``drawing`` the time for
+    verdicts, figures and report (0 if they existed).
     """
 
     findings: Findings
@@ -66,34 +54,11 @@ def reproduce(
     cluster: str | None = None,
     watch: Watch | None = None,
 ) -> Reproduction:
-    """Run what is missing of a paper; judge, draw and write it, unless that was done from the same runs.
+    """Run the missing runs of a paper, then judge, draw and write it unless a report from the same inputs exists.
 
-    Parameters
-    ----------
-    paper : Paper
-        The paper.
-    effort : Effort
-        How much to do.
-    folder : Path
-        Where its report goes.
-    store : Path
-        Where finished runs are kept.
-    command : str
-        The command line, for the reader to repeat.
-    sources : Path
-        The folder that the paper was read from: when its code changes, all is drawn again.
-    jobs : int
-        As for `aqmlab.sweep`.
-    cluster : str
-        As for `aqmlab.sweep`.
-    watch : callable
-        Called now and then.
-
-    Returns
-    -------
-    Reproduction
-        What came of it. If the user pressed Ctrl-C during the runs nothing is written, and what could be judged is in
-        the document.
+    ``sources`` is the folder from which the paper was read: a change in its code redraws everything. ``jobs`` and
+    ``cluster`` are as for `aqmlab.sweep`; the report shows ``command``. If the user presses Ctrl-C during the runs,
+    nothing is written, and the returned document has the results that the finished runs allow.
     """
 
     def progress(standing: Standing) -> None:
@@ -107,7 +72,7 @@ def reproduce(
     made_from = _fingerprint(findings, sources)
     if known := _made(folder, made_from):
         return Reproduction(findings, known, True, {}, running, working)
-    # These import all that draws, which takes longer than a call that has nothing to do.
+    # Imported late: the drawing code takes longer to import than a call with nothing to do takes to run.
     from aqmlab.papers.show import folder as writing
     from aqmlab.papers.show.document import document
 
@@ -123,7 +88,7 @@ def reproduce(
 
 
 def _made(folder: Path, made_from: str) -> Document | None:
-    """Read what was found before, if it was from the same and its files are there."""
+    """Read the findings of an earlier call, if they have the same fingerprint and all their files exist."""
     try:
         found = unsealed(folder / FINDINGS, "")
     except (FileNotFoundError, ValueError):
@@ -134,7 +99,7 @@ def _made(folder: Path, made_from: str) -> Document | None:
 
 
 def _fingerprint(findings: Findings, sources: Path | None) -> str:
-    """Hash all that a report is made from: runs, effort, the code of the paper and ours."""
+    """Hash all inputs of a report: engine, runs, effort, failures, the code of the paper and of aqmlab."""
     runs = {
         f"{setting} {name}": sorted(runs.frame["key"].to_list())
         for setting, evidence in findings.evidence.items()

@@ -1,4 +1,4 @@
-"""The report: one HTML file with everything in it, to open without a network."""
+"""The report: one self-contained HTML file, readable without a network."""
 
 from __future__ import annotations
 
@@ -62,27 +62,10 @@ _BODY = """{figures}
 
 
 def page(title: str, made: str, command: str, body: str, style: str = "", figures: bool = True) -> str:
-    """Write a report's page.
+    """Return the page of a report as HTML that needs no other file.
 
-    Parameters
-    ----------
-    title : str
-        What it is about.
-    made : str
-        From what it was made.
-    command : str
-        The command line that made it, for the reader to repeat.
-    body : str
-        All else, as HTML.
-    style : str
-        CSS after that of all reports.
-    figures : bool
-        Whether there are figures in it, which takes plotly.
-
-    Returns
-    -------
-    str
-        HTML that needs no other file.
+    ``body`` is HTML, and ``style`` is CSS that follows that of all reports; the other texts are escaped. ``made``
+    describes the origin of the report, ``command`` is the command line to repeat it, and ``figures`` includes plotly.
     """
     texts = {"title": title or "aqmlab", "made": made, "command": command}
     escaped = {name: html.escape(text) for name, text in texts.items()}
@@ -91,17 +74,7 @@ def page(title: str, made: str, command: str, body: str, style: str = "", figure
 
 
 def save(results: Mapping[str, Result], file: Path, command: str) -> None:
-    """Write the report.
-
-    Parameters
-    ----------
-    results : mapping
-        Results by label.
-    file : Path
-        The HTML file to write.
-    command : str
-        The command line that made the results, for the reader to repeat.
-    """
+    """Write the report of results by label to ``file``; ``command`` is the command line to repeat them."""
     first = next(iter(results.values()))
     scenario = first.scenario
     timed = recorded(results)
@@ -140,21 +113,8 @@ def save(results: Mapping[str, Result], file: Path, command: str) -> None:
 
 
 def embedded(figure: go.Figure, name: str) -> str:
-    """Write a figure into a page.
-
-    Parameters
-    ----------
-    figure : plotly.graph_objects.Figure
-        The figure.
-    name : str
-        What to call the element; another one for each figure of a page.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
-    # plotly's own writer names the element at random; ours makes the same file from the same results.
+    """Return a figure as HTML, in an element whose ``name`` must be unique in the page."""
+    # plotly's writer names the element at random; here the same results must yield the same file.
     data = in_script(json.loads(figure.to_json()))
     draw = (
         f"{{const f = {data}; Plotly.newPlot('{name}', f.data, f.layout, {{responsive: true, displaylogo: false}});}}"
@@ -163,23 +123,12 @@ def embedded(figure: go.Figure, name: str) -> str:
 
 
 def in_script(data: Any) -> str:
-    """Write data as JSON within a page's script.
-
-    Parameters
-    ----------
-    data : any
-        What JSON can hold.
-
-    Returns
-    -------
-    str
-        JSON in which no text ends the script.
-    """
+    """Return data as JSON that cannot end the script element that contains it."""
     return json.dumps(data, allow_nan=False).replace("</", "<\\/").replace("<!--", "\\u003c!--")
 
 
 def _table(results: Mapping[str, Result]) -> str:
-    """Write all metrics, a row each; of many results, a row for each of them."""
+    """Write all metrics, one per row; with many results, one result per row."""
     given = next(iter(results.values())).summary
     unequal = len({tuple(result.seeds) for result in results.values() if result.not_modelled is None}) > 1
     lines = [[("", ""), *((label, "") for label in results)]]
@@ -199,28 +148,13 @@ def _table(results: Mapping[str, Result]) -> str:
 
 
 def cell(tag: str, text: str, definition: str = "") -> str:
-    """Write a cell of a table.
-
-    Parameters
-    ----------
-    tag : str
-        ``td`` or ``th``.
-    text : str
-        What is in it.
-    definition : str
-        What to say when the pointer is held over it.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Return a table cell as HTML, with the definition shown under the pointer; ``tag`` is ``td`` or ``th``."""
     told = f' title="{html.escape(definition)}"' if definition else ""
     return f"<{tag}{told}>{html.escape(text)}</{tag}>"
 
 
 def _over_time(timed: Mapping[str, Result], results: Mapping[str, Result], quantity: str, axis: str) -> go.Figure:
-    """Draw a panel for each result: the mean of each bin in a band from its least to its greatest."""
+    """Draw a panel for each result: the mean of each bin, in a band from its least to its greatest value."""
     many = len(results) > MANY
     across = ACROSS if many else 1
     deep = -(-len(timed) // across)
@@ -259,13 +193,13 @@ def _over_time(timed: Mapping[str, Result], results: Mapping[str, Result], quant
             figure.update_xaxes(visible=False, row=place // across + 1, col=place % across + 1)
             figure.update_yaxes(visible=False, row=place // across + 1, col=place % across + 1)
     figure.update_xaxes(title="Time (s)", row=deep, col=1)
-    # Plotly's own hline and vrect look at all other panels every time.
+    # plotly's hline and vrect visit all other panels at each call.
     figure.update_layout(shapes=shapes, height=(110 if many else 160) * deep + 120, **LAYOUT)
     return figure
 
 
 def _shapes(result: Result, number: str, with_target: bool) -> list[dict[str, Any]]:
-    """Give the line of the target and the area of the warm-up, in the panel with this number."""
+    """Return the line of the target and the area of the warm-up, for the panel with this number."""
     across = {"type": "line", "xref": f"x{number} domain", "yref": f"y{number}", "x0": 0, "x1": 1}
     along = {"type": "rect", "xref": f"x{number}", "yref": f"y{number} domain", "y0": 0, "y1": 1}
     shapes: list[dict[str, Any]] = []
@@ -278,18 +212,7 @@ def _shapes(result: Result, number: str, with_target: bool) -> list[dict[str, An
 
 
 def pale(line: str) -> str:
-    """Give the colour of the band behind a line.
-
-    Parameters
-    ----------
-    line : str
-        The colour of the line, ``#rrggbb``.
-
-    Returns
-    -------
-    str
-        The same, three quarters transparent.
-    """
+    """Return the colour of the band behind a line of colour ``#rrggbb``: the same, three quarters transparent."""
     red, green, blue = bytes.fromhex(line.removeprefix("#"))
     return f"rgba({red}, {green}, {blue}, 0.25)"
 

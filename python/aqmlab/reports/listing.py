@@ -1,4 +1,4 @@
-"""Pages of plain text about what there is: made from the catalogue, nothing is written twice."""
+"""Plain-text pages on queue disciplines, TCPs, traffic and scenarios, generated from the catalogue."""
 
 from __future__ import annotations
 
@@ -27,38 +27,19 @@ _GROUPS = {
 }
 
 _WIDTH = 100
-"""How many characters a line of an explanation has at most."""
+"""The largest number of characters in a line of an explanation."""
 
 
 def overview(kinds: Iterable[str]) -> str:
-    """List what there is, one line each.
-
-    Parameters
-    ----------
-    kinds : iterable of str
-        Of ``aqms``, ``tcps``, ``traffic`` and ``scenarios``.
-
-    Returns
-    -------
-    str
-        The lists, each with a heading.
-    """
+    """List the entries of each kind (``aqms``, ``tcps``, ``traffic``, ``scenarios``), one per line, with headings."""
     listed = catalogue()
     return "\n\n".join(f"{_HEADINGS[kind]}\n{_list(kind, listed)}" for kind in kinds)
 
 
 def grouped(listed: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
-    """Sort the queue disciplines by what they do.
+    """Group the queue disciplines of the catalogue by the title of their group: name and summary of each.
 
-    Parameters
-    ----------
-    listed : mapping
-        The catalogue.
-
-    Returns
-    -------
-    dict
-        Name and summary of each by the title of its group, variants after what they are a variant of.
+    Variants follow the discipline on which they are based.
     """
     groups: dict[str, list[tuple[str, str]]] = {title: [] for title in _GROUPS.values()}
     for entry in listed["aqms"]:
@@ -70,22 +51,10 @@ def grouped(listed: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
 
 
 def page(name: str) -> str:
-    """Explain one entry.
+    """Describe a queue discipline, a TCP (``tcp:NAME``), a kind of traffic, or a scenario, by name.
 
-    Parameters
-    ----------
-    name : str
-        A queue discipline, ``tcp:`` and a TCP, a kind of traffic, or a scenario.
-
-    Returns
-    -------
-    str
-        What it is, its parameters, its signals; of a scenario, the file.
-
-    Raises
-    ------
-    KeyError
-        If there is no such thing; the message suggests what may be meant.
+    The page has its parameters and signals; for a scenario it is the file. Raises `KeyError` for an unknown name, with
+    a suggestion.
     """
     listed = catalogue()
     aqms = {entry["name"]: entry for entry in listed["aqms"]}
@@ -111,18 +80,7 @@ def page(name: str) -> str:
 
 
 def written(value: Any) -> str:
-    """Write the value of a parameter.
-
-    Parameters
-    ----------
-    value : any
-        As the catalogue has it.
-
-    Returns
-    -------
-    str
-        The value as one would write it in ``--aqm``; an algorithm inside another one as ``name:key=value``.
-    """
+    """Write a parameter's value from the catalogue as in ``--aqm``; a nested algorithm as ``name:key=value``."""
     if isinstance(value, dict):
         rest = ",".join(f"{key}={written(one)}" for key, one in value.items() if key != "name")
         return ":".join(part for part in (value.get("name", ""), rest) if part)
@@ -130,41 +88,20 @@ def written(value: Any) -> str:
 
 
 def settings(values: Mapping[str, Any], width: int | None = _WIDTH) -> str:
-    """Write values of parameters as one would set them.
+    """Write the values of parameters: ``gentle = false, max_th = 15.0``.
 
-    Parameters
-    ----------
-    values : mapping
-        The values by name.
-    width : int or None
-        How many characters a line may have, or none for a single line.
-
-    Returns
-    -------
-    str
-        ``gentle = false, max_th = 15.0``, in as many lines as it takes.
+    Lines have at most ``width`` characters, unless a pair is longer; without a width there is a single line.
     """
     pairs = [f"{name} = {written(value)}" for name, value in values.items()]
     if width is None:
         return ", ".join(pairs)
-    # A break between a name and its value is harder to read than a short line.
+    # Keep each name and its value in one line.
     whole = ", ".join(pair.replace(" ", "\0") for pair in pairs)
     return textwrap.fill(whole, width, break_long_words=False, break_on_hyphens=False).replace("\0", " ")
 
 
 def sections(doc: str) -> tuple[str, list[tuple[str, str]]]:
-    """Take the documentation of a queue discipline apart.
-
-    Parameters
-    ----------
-    doc : str
-        Markdown.
-
-    Returns
-    -------
-    tuple
-        What stands at the head, and then the title and the text of each section.
-    """
+    """Split the Markdown documentation of a queue discipline into its head, and the title and text of each section."""
     head, *rest = re.split(r"^# (.+)\n", doc.strip(), flags=re.MULTILINE)
     return head.strip(), [(title, text.strip()) for title, text in zip(rest[::2], rest[1::2], strict=True)]
 
@@ -212,7 +149,7 @@ def _entry_page(entry: Mapping[str, Any]) -> str:
 
 
 def _plain(markdown: str) -> str:
-    """Show a block of code by its place instead of by fences."""
+    """Replace the fences of code blocks by indentation."""
     blocks = re.split(r"^```.*\n", markdown, flags=re.MULTILINE)
     return "".join(textwrap.indent(text, "    ") if i % 2 else text for i, text in enumerate(blocks)).rstrip("`\n ")
 

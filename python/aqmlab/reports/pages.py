@@ -1,4 +1,4 @@
-"""The documentation pages that are generated: ``python -m aqmlab.reports.pages FOLDER`` writes them."""
+"""The generated documentation pages: ``python -m aqmlab.reports.pages FOLDER`` writes them."""
 
 from __future__ import annotations
 
@@ -210,17 +210,11 @@ EXAMPLES = {
     "voip": "count = 10",
     "video": 'frame_rate = "25 /s", active = ["5 s", "20 s"]',
 }
-"""Of each kind of traffic keys and values as one may write them."""
+"""Example keys and values for each kind of traffic."""
 
 
 def scenario() -> str:
-    """Write the page on scenario files.
-
-    Returns
-    -------
-    str
-        Markdown.
-    """
+    """Return the page on scenario files as Markdown."""
     listed, described = catalogue(), schema()
     top, forms = described["properties"], described["$defs"]
     written = {
@@ -245,13 +239,7 @@ def scenario() -> str:
 
 
 def aqms() -> str:
-    """Write the page on queue disciplines.
-
-    Returns
-    -------
-    str
-        Markdown.
-    """
+    """Return the page on queue disciplines as Markdown."""
     listed = catalogue()
     pages = []
     for entry in listed["aqms"]:
@@ -261,13 +249,7 @@ def aqms() -> str:
 
 
 def results() -> str:
-    """Write the page on results.
-
-    Returns
-    -------
-    str
-        Markdown.
-    """
+    """Return the page on results as Markdown."""
     return _RESULTS.format(rows=_rows(METRICS), distributions=_rows(DISTRIBUTIONS))
 
 
@@ -276,20 +258,7 @@ def _rows(metrics: Mapping[str, Metric]) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Write a table in Markdown.
-
-    Parameters
-    ----------
-    head : sequence of str
-        What stands above the columns.
-    rows : iterable of sequence of str
-        The cells.
-
-    Returns
-    -------
-    str
-        The table, without an end of line.
-    """
+    """Return a Markdown table, without a newline at its end."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
@@ -304,7 +273,7 @@ def _key(parameter: Mapping[str, Any]) -> str:
 
 
 def _keys(parameters: Sequence[Mapping[str, Any]], properties: Mapping[str, Any] | None = None) -> str:
-    """List parameters, and what else the schema allows in their table: other tables, most often."""
+    """List parameters, and the other keys that the schema allows in their table; most of these are tables."""
     rows = [[_key(one), _code(one["default"]), one["allowed"], one["doc"]] for one in parameters]
     declared = {name for one in parameters for name in (one["name"], *one["aliases"])}
     others = {name: form for name, form in (properties or {}).items() if name not in declared}
@@ -313,13 +282,13 @@ def _keys(parameters: Sequence[Mapping[str, Any]], properties: Mapping[str, Any]
 
 
 def _form(form: Mapping[str, Any]) -> str:
-    """Say what a value is that is not a parameter."""
+    """Describe the type of a value that is not a parameter."""
     return {"array": "tables, below", "string": "text"}.get(form.get("type", ""), "below")
 
 
 def _kinds(kinds: Sequence[Mapping[str, Any]]) -> str:
     names = [{parameter["name"] for parameter in kind["parameters"]} for kind in kinds]
-    shared = set.intersection(*names) | {"packet_size"}  # only a trace has none
+    shared = set.intersection(*names) | {"packet_size"}  # every kind but trace has it
     rows = []
     for kind in kinds:
         own = [f"`{one['name']}`" for one in kind["parameters"] if one["name"] not in shared]
@@ -332,9 +301,9 @@ def _named(entries: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _tcp(tcps: Sequence[Mapping[str, Any]], presets: Sequence[str]) -> str:
-    """Put the values of the presets side by side."""
+    """Tabulate the values of the presets side by side."""
     chosen = [{one["name"]: one for one in entry["parameters"]} for entry in tcps if entry["name"] in presets]
-    # What belongs to one congestion control, only the presets with it have.
+    # A parameter of one congestion control is present only in the presets with that control.
     every = {name: one for entry in chosen for name, one in entry.items()}
     rows = [
         [
@@ -349,7 +318,7 @@ def _tcp(tcps: Sequence[Mapping[str, Any]], presets: Sequence[str]) -> str:
 
 
 def _groups(listed: Mapping[str, Any], page: str) -> str:
-    """List the disciplines in their groups, each with a link to what `page` says of it."""
+    """List the disciplines by group, each with a link to its section in `page`."""
     rows = (
         [[f"**{title}**", ""], *([f"[`{name}`]({page}#{name})", summary] for name, summary in group)]
         for title, group in grouped(listed).items()
@@ -382,7 +351,7 @@ def _set(values: Mapping[str, Any]) -> str:
 
 
 PAGES = {"aqms.md": aqms, "results.md": results, "scenario.md": scenario}
-"""The generated pages: file name and what makes it."""
+"""The generated pages: file name, and the function that returns the text."""
 
 
 if __name__ == "__main__":

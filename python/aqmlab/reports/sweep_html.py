@@ -1,4 +1,4 @@
-"""The report of a sweep: one HTML file with everything in it, to open without a network."""
+"""The report of a sweep: one self-contained HTML file, readable without a network."""
 
 from __future__ import annotations
 
@@ -25,21 +25,11 @@ if TYPE_CHECKING:
     from aqmlab.sweeps.result import Sweep
 
 _MOST_ROWS = 1000
-"""How many rows of a table the report has; the data set has all."""
+"""The largest number of table rows in the report; the data set has all."""
 
 
 def save(swept: Sweep, file: Path, command: str) -> None:
-    """Write the report.
-
-    Parameters
-    ----------
-    swept : Sweep
-        The sweep, with at least one run.
-    file : Path
-        The HTML file to write.
-    command : str
-        The command line that made it, for the reader to repeat.
-    """
+    """Write the report of a sweep with at least one run to ``file``; ``command`` is the command line to repeat it."""
     parts = []
     if swept.parameters:
         x = abscissa(swept)

@@ -1,4 +1,4 @@
-"""A sweep as a table of plain text."""
+"""A sweep as a plain-text table."""
 
 from __future__ import annotations
 
@@ -14,25 +14,14 @@ if TYPE_CHECKING:
     from aqmlab.sweeps.result import Sweep
 
 MOST_ROWS = 60
-"""How many rows are printed; the data set has all."""
+"""The largest number of rows printed; the data set has all."""
 
 COMPARED = ("queue_mean", "queue_mad", "loss_ratio", "goodput")
-"""The metrics of which differences are shown."""
+"""The metrics whose differences are shown."""
 
 
 def text(sweep: Sweep) -> str:
-    """Lay out the main metrics of a sweep, and how disciplines differ from the first.
-
-    Parameters
-    ----------
-    sweep : Sweep
-        The sweep.
-
-    Returns
-    -------
-    str
-        What was simulated, then a line for each point and discipline.
-    """
+    """Lay out the main metrics of a sweep, a line for each point and discipline, and the differences from the first."""
     title = printable(sweep.scenario.title) or "untitled"
     if not sweep.done:
         return f"{title} (no run of {sweep.wanted} is there)"
@@ -79,22 +68,7 @@ def _differences(sweep: Sweep) -> str:
 
 
 def signed(metric: Metric, difference: float | None, half: float | None) -> str:
-    """Write a difference, with a star if its interval leaves 0 out.
-
-    Parameters
-    ----------
-    metric : Metric
-        Of which metric.
-    difference : float or None
-        The difference of two means.
-    half : float or None
-        Half the width of its confidence interval.
-
-    Returns
-    -------
-    str
-        ``+1.2 ± 0.4 *`` in the unit that people read.
-    """
+    """Format a difference in the metric's unit for readers, ``+1.2 ± 0.4 *``; the star: its interval excludes 0."""
     if difference is None:
         return "-"
     spread = "" if half is None else f" ± {metric.text(half)} {'*' if abs(difference) > half else ' '}"
@@ -102,39 +76,13 @@ def signed(metric: Metric, difference: float | None, half: float | None) -> str:
 
 
 def place(sweep: Sweep, row: Mapping[str, Any]) -> list[str]:
-    """Say where a row belongs.
-
-    Parameters
-    ----------
-    sweep : Sweep
-        The sweep.
-    row : mapping
-        A row of its summary.
-
-    Returns
-    -------
-    list of str
-        The discipline, and the value of each parameter.
-    """
+    """Return the cells that identify a row of the summary: the discipline, and the value of each parameter."""
     values = (row[path] for path in sweep.parameters)
     return [printable(row["aqm"]), *(f"{v:g}" if isinstance(v, int | float) else printable(str(v)) for v in values)]
 
 
 def summary_of(row: Mapping[str, Any], name: str) -> Summary:
-    """Give what a row says of a metric.
-
-    Parameters
-    ----------
-    row : mapping
-        A row of a sweep's summary.
-    name : str
-        The metric.
-
-    Returns
-    -------
-    Summary
-        Its mean and interval.
-    """
+    """Return the mean and the interval of a metric from a row of a sweep's summary."""
     mean = row[name]
     return Summary(mean, None, row[f"{name}_ci95"], 0 if mean is None else row["runs"])
 

@@ -1,4 +1,4 @@
-"""Results as a table of plain text."""
+"""Results as a plain-text table."""
 
 from __future__ import annotations
 
@@ -13,28 +13,17 @@ if TYPE_CHECKING:
     from aqmlab.results.result import Result
 
 SHOWN = ("queue_mean", "queue_mad", "queue_delay_mean", "queue_delay_p99", "loss_ratio", "goodput", "jain")
-"""The metrics of the table; all others are in the documents and the report."""
+"""The metrics in the table; all others are in the documents and the report."""
 
 WIDTH = 120
-"""How many columns of a terminal the table fills before it breaks long labels."""
+"""The terminal columns that the table may fill before long labels are broken."""
 
 _SHORTEST = 16
-"""How many characters of a label stay together even then."""
+"""The smallest width to which labels are broken."""
 
 
 def text(results: Mapping[str, Result]) -> str:
-    """Lay out the main metrics of some results.
-
-    Parameters
-    ----------
-    results : mapping
-        Results by label, at least one.
-
-    Returns
-    -------
-    str
-        What was simulated, with which seeds and version; then a line for each label.
-    """
+    """Lay out the main metrics of at least one result: title, seeds and version, then a line for each label."""
     first = next(iter(results.values()))
     metrics = [METRICS[name] for name in SHOWN]
     title = printable(first.scenario.title) or "untitled"
@@ -62,7 +51,7 @@ def text(results: Mapping[str, Result]) -> str:
 
 
 def _intervals(metric: Metric, results: Mapping[str, Result]) -> list[str]:
-    """Write a column of intervals, the signs ± beneath each other."""
+    """Format a column of intervals with its ± signs aligned."""
     cells = [interval(metric, one.summary[metric.name], len(one.runs)) for one in results.values()]
     spreads = [cell.partition(" ± ")[2] for cell in cells]
     width = max(map(len, spreads))
@@ -71,17 +60,9 @@ def _intervals(metric: Metric, results: Mapping[str, Result]) -> list[str]:
 
 
 def seeds(results: Mapping[str, Result]) -> str:
-    """Name the seeds of some results.
+    """Describe the seeds of at least one result: ``seeds 7, 8``, and whether some results lack some of them.
 
-    Parameters
-    ----------
-    results : mapping
-        Results by label, at least one.
-
-    Returns
-    -------
-    str
-        ``seeds 7, 8``, and whether some results lack some of them; ``fluid model`` if chance plays no part.
+    It is ``fluid model`` if no result is of a simulation.
     """
     drawn = [result.seeds for result in results.values() if result.not_modelled is None]
     if not drawn:
@@ -93,18 +74,7 @@ def seeds(results: Mapping[str, Result]) -> str:
 
 
 def notes(results: Mapping[str, Result]) -> list[str]:
-    """Say what a reader of the metrics has to know besides.
-
-    Parameters
-    ----------
-    results : mapping
-        Results by label, at least one.
-
-    Returns
-    -------
-    list of str
-        A sentence each; mostly none.
-    """
+    """List remarks that a reader of the metrics needs, one sentence each; in most cases there are none."""
     first = next(iter(results.values()))
     told = []
     if len(first.links) > 1:
@@ -120,21 +90,9 @@ def notes(results: Mapping[str, Result]) -> list[str]:
 
 
 def interval(metric: Metric, summary: Summary, runs: int) -> str:
-    """Write a metric's mean and, if there is one, its confidence interval.
+    """Format a metric's mean and its confidence interval in the metric's unit for readers: ``98.2 ± 1.1``.
 
-    Parameters
-    ----------
-    metric : Metric
-        Which metric.
-    summary : Summary
-        Its values.
-    runs : int
-        How many runs there are, with a value or without.
-
-    Returns
-    -------
-    str
-        ``98.2 ± 1.1`` in the unit that people read; ``(3 of 4)`` after it when one of four runs has no value.
+    If only three of four runs have a value, ``(3 of 4)`` follows.
     """
     mean = metric.text(summary.mean)
     spread = "" if summary.ci95 is None else f" ± {metric.text(summary.ci95)}"

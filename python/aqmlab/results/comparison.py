@@ -1,4 +1,4 @@
-"""Several results beside each other."""
+"""Comparisons of several results."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 class Comparison(Mapping[str, Result]):
-    """Several results beside each other, by label.
+    """Several results to compare, by label.
 
     Parameters
     ----------
     results : mapping
-        The results in the order to show them.
+        The results, in the order in which to show them.
     """
 
     def __init__(self, results: Mapping[str, Result]) -> None:
@@ -44,7 +44,7 @@ class Comparison(Mapping[str, Result]):
 
     @property
     def table(self) -> polars.DataFrame:
-        """One row a label: the mean of every metric, and of those with several seeds ``…_ci95``."""
+        """One row per label: the mean of every metric and, with several seeds, its interval ``…_ci95``."""
         import polars
 
         rows = []
@@ -58,22 +58,22 @@ class Comparison(Mapping[str, Result]):
         return polars.DataFrame(rows, infer_schema_length=None)
 
     def document(self) -> dict[str, Any]:
-        """Give everything but the series as JSON has it.
+        """Return everything but the series as a dictionary for JSON.
 
         Returns
         -------
         dict
-            ``results``: each result's document by label.
+            ``results``: the document of each result, by label.
         """
         return {"results": {label: result.document() for label, result in self.items()}}
 
     def plot(self, figure: Figure | None = None) -> Figure:
-        """Draw the queues over time and the main metrics beside each other.
+        """Draw the queues over time and the main metrics of all results.
 
         Parameters
         ----------
         figure : matplotlib.figure.Figure
-            An empty figure to draw in; by default a new one of pyplot's.
+            An empty figure to draw in; by default a new pyplot figure.
 
         Returns
         -------
@@ -85,14 +85,14 @@ class Comparison(Mapping[str, Result]):
         return runs.comparison(self, figure)
 
     def plot_distribution(self, name: str, figure: Figure | None = None) -> Figure:
-        """Draw a distribution, a panel for each traffic entry or link that has it and a curve for each result.
+        """Draw a distribution: a panel for each traffic entry or link that has it, with a curve for each result.
 
         Parameters
         ----------
         name : str
-            Which, of `aqmlab.DISTRIBUTIONS`.
+            The name of the distribution in `aqmlab.DISTRIBUTIONS`.
         figure : matplotlib.figure.Figure
-            An empty figure to draw in; by default a new one of pyplot's.
+            An empty figure to draw in; by default a new pyplot figure.
 
         Returns
         -------
@@ -104,12 +104,12 @@ class Comparison(Mapping[str, Result]):
         return runs.distribution(self, name, figure)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write comparison.json and each result into a folder of its own; `load` reads them.
+        """Write comparison.json, and each result into a folder of its own; `load` reads them.
 
         Parameters
         ----------
         folder : str or PathLike
-            Where to; a comparison that was saved there before goes, other files stay.
+            The folder to write to; a comparison saved there before is removed, other files are kept.
         """
         folder = Path(folder)
         names = folders(self)
@@ -120,12 +120,12 @@ class Comparison(Mapping[str, Result]):
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote.
+        """Read a comparison that `save` wrote.
 
         Parameters
         ----------
         folder : str or PathLike
-            Where it was written to.
+            The folder that it was written to.
 
         Returns
         -------
@@ -135,8 +135,8 @@ class Comparison(Mapping[str, Result]):
         Raises
         ------
         ValueError
-            If a file is damaged or not of this comparison, or another version of aqmlab wrote what this one cannot
-            read.
+            If a file is damaged or not of this comparison, or another version of aqmlab wrote files that this version
+            cannot read.
         """
         folder = Path(folder)
         saved = Saved.load(
@@ -155,7 +155,7 @@ class Comparison(Mapping[str, Result]):
 
 
 def _earlier(folder: Path) -> list[str]:
-    """Name the folders of a comparison that was saved before."""
+    """List the folders of a comparison that was saved before."""
     try:
         return folders(read_json(folder / "comparison.json")["results"])
     except (OSError, ValueError, LookupError, TypeError):
@@ -163,21 +163,9 @@ def _earlier(folder: Path) -> list[str]:
 
 
 def files(scenarios: Mapping[str, Scenario], seeds: Sequence[int], alone: bool) -> list[str]:
-    """Name the files that results are saved in.
+    """List the files in which results are saved, by their paths in the folder they are saved in.
 
-    Parameters
-    ----------
-    scenarios : mapping
-        What is simulated, by label.
-    seeds : sequence of int
-        The seeds of the runs of each.
-    alone : bool
-        Whether the first is saved alone, as `Result.save` does, and not all as a `Comparison`.
-
-    Returns
-    -------
-    list of str
-        Their paths in the folder that they are saved in.
+    If `alone` is true only the first result is saved, as `Result.save` does; otherwise all are, as a `Comparison`.
     """
     names = [] if alone else ["comparison.json"]
     for folder, scenario in zip(folders(scenarios), scenarios.values(), strict=True):
@@ -191,26 +179,15 @@ def files(scenarios: Mapping[str, Scenario], seeds: Sequence[int], alone: bool) 
 
 
 _LONGEST = 100
-"""How many bytes of a label are in the name of its folder: file systems have 255 or fewer for it."""
+"""The most bytes of a label in the name of its folder: file systems allow 255 or fewer."""
 
 
 def folders(labels: Iterable[str]) -> list[str]:
-    """Name a folder for each label, all different, in any file system.
-
-    Parameters
-    ----------
-    labels : iterable of str
-        The labels.
-
-    Returns
-    -------
-    list of str
-        The folders, in the same order.
-    """
+    """Return a folder name for each label, in the same order: all are different and valid in any file system."""
     names: dict[str, str] = dict.fromkeys(("comparison.json", "figure.png", "figure.svg", "report.html"), "")
     for label in labels:
         stem = re.sub(r"[^\w.=,-]+", "_", label)
-        stem = stem if stem.strip(".") else f"_{stem}"  # and not the folder itself, or the one around it
+        stem = stem if stem.strip(".") else f"_{stem}"  # neither the folder itself nor its parent
         if len(stem.encode()) > _LONGEST:
             beginning = stem.encode()[:_LONGEST].decode(errors="ignore")
             stem = f"{beginning}-{hashlib.sha256(label.encode()).hexdigest()[:8]}"

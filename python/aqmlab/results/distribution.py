@@ -12,19 +12,9 @@ if TYPE_CHECKING:
 
 
 def mean(name: str, runs: Sequence[Sequence[float]]) -> list[float]:
-    """Take the mean of a distribution over the runs, number by number.
+    """Average a distribution over the runs, number by number.
 
-    Parameters
-    ----------
-    name : str
-        Which, of `aqmlab.DISTRIBUTIONS`.
-    runs : sequence of sequences of float
-        The numbers of each run.
-
-    Returns
-    -------
-    list of float
-        The means. A run without percentiles is left out; a bin that a run does not have has the count 0.
+    A run without percentiles is left out; a bin that a run does not have counts as 0.
 
     Examples
     --------
@@ -42,25 +32,10 @@ def mean(name: str, runs: Sequence[Sequence[float]]) -> list[float]:
 
 
 def panels(results: Mapping[str, Result], name: str) -> dict[str, dict[str, list[float]]]:
-    """Pick the numbers to show of a distribution.
+    """Return the numbers to show of a distribution: by traffic entry and label, for each result that has any.
 
-    Parameters
-    ----------
-    results : mapping
-        Results by label.
-    name : str
-        Which, of `aqmlab.DISTRIBUTIONS`.
-
-    Returns
-    -------
-    dict
-        By the name of the traffic entry, or of the observed link if it is of a link only: the numbers of each result
-        that has any, by its label.
-
-    Raises
-    ------
-    KeyError
-        If there is no such distribution.
+    If only links have the distribution, the observed link takes the place of the traffic entries. Raise KeyError if
+    there is no such distribution.
     """
     if name not in DISTRIBUTIONS:
         raise KeyError(f"no distribution is called {name!r}; there are {', '.join(DISTRIBUTIONS)}")
@@ -75,20 +50,10 @@ def panels(results: Mapping[str, Result], name: str) -> dict[str, dict[str, list
 
 
 def curve(name: str, numbers: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Turn the numbers of a distribution into a curve, in the units that people read.
+    """Convert the numbers of a distribution to a curve, in the units that people read.
 
-    Parameters
-    ----------
-    name : str
-        Which, of `aqmlab.DISTRIBUTIONS`.
-    numbers : sequence of float
-        Its numbers, as results have them.
-
-    Returns
-    -------
-    tuple of two lists
-        Of counts: each length, and the share in % of those at least as long. Of percentiles: the value and the share
-        in % of those not greater.
+    For counts: each length, and the share in % of those at least as long. For percentiles: the value, and the share in
+    % of those not greater.
 
     Examples
     --------
@@ -103,16 +68,5 @@ def curve(name: str, numbers: Sequence[float]) -> tuple[list[float], list[float]
 
 
 def share(name: str) -> str:
-    """Say what the share is that `curve` gives.
-
-    Parameters
-    ----------
-    name : str
-        Which, of `aqmlab.DISTRIBUTIONS`.
-
-    Returns
-    -------
-    str
-        The label of an axis.
-    """
+    """Return the axis label of the share that `curve` returns."""
     return "At least as long (%)" if DISTRIBUTIONS[name].counted else "Not greater (%)"

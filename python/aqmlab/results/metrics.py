@@ -1,6 +1,6 @@
 """The metrics of a run: name, unit and definition, each written once.
 
-Tables, figures, the report and docs/reference/results.md are made from here; the engine computes them.
+Tables, figures, the report and docs/reference/results.md are made from these definitions; the engine computes the metrics.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ class Metric:
     name : str
         Its key in results.
     label : str
-        What tables and figures call it.
+        Its name in tables and figures.
     unit : str
         The unit of the value in results; empty for a pure number.
     definition : str
-        What it is, in one sentence.
+        Its definition, in one sentence.
     shown : str
-        The unit that people read; empty for that of the value.
+        The unit in which people read it; empty if it is `unit`.
     scale : float
-        What to multiply a value with to have it in that unit.
+        The factor that converts a value to that unit.
     digits : int
-        Decimals to show.
+        The number of decimals to show.
     """
 
     name: str
@@ -40,12 +40,12 @@ class Metric:
 
     @property
     def axis(self) -> str:
-        """Label and unit, as for the axis of a figure."""
+        """Label and unit, for the axis of a figure."""
         unit = self.shown or self.unit
         return f"{self.label} ({unit})" if unit else self.label
 
     def text(self, value: float | None) -> str:
-        """Write a value in the unit that people read.
+        """Format a value in the unit in which people read it.
 
         Parameters
         ----------
@@ -55,7 +55,7 @@ class Metric:
         Returns
         -------
         str
-            The scaled number without its unit, or a dash for none.
+            The scaled number without its unit, or a dash for None.
         """
         return "-" if value is None else f"{value * self.scale:.{self.digits}f}"
 
@@ -69,19 +69,19 @@ class Distribution(Metric):
     name : str
         Its key in results.
     label : str
-        What tables and figures call it.
+        Its name in tables and figures.
     unit : str
         The unit of the values that are distributed.
     definition : str
-        What it is, in one sentence.
+        Its definition, in one sentence.
     shown : str
-        The unit that people read; empty for that of the value.
+        The unit in which people read the values; empty if it is `unit`.
     scale : float
-        What to multiply a value with to have it in that unit.
+        The factor that converts a value to that unit.
     digits : int
-        Decimals to show.
+        The number of decimals to show.
     counted : bool
-        Whether results have how often each of 1, 2, ... occurred; else they have the percentiles 0, 1, ..., 100.
+        Whether results count how often each of 1, 2, ... occurred; otherwise they have the percentiles 0, 1, ..., 100.
     """
 
     counted: bool = False

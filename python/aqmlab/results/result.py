@@ -1,4 +1,4 @@
-"""What a scenario's replications give."""
+"""The result of a scenario: its replications and their statistics."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Metrics = dict[str, float | None]
 Distributions = dict[str, dict[str, dict[str, list[float]]]]
 
 FILES = re.compile(rf"result\.json|scenario\.toml|{NAMES}")
-"""How the files of a result are called."""
+"""The names of a result's files."""
 
 
 @dataclass(frozen=True)
@@ -35,18 +35,18 @@ class Run:
     Parameters
     ----------
     seed : int
-        Where its randomness started from.
+        The seed of the run.
     metrics : dict
-        The observed queue and all flows; `aqmlab.METRICS` defines each.
+        Metrics of the observed queue and all flows; `aqmlab.METRICS` defines each.
     classes : dict
         Metrics of each traffic entry, by its name.
     links : dict
         Metrics of each managed link, by its name.
     distributions : dict
-        Of each of ``classes`` and ``links``, by its name, whole distributions; `aqmlab.DISTRIBUTIONS` defines each.
-        One without values is empty.
+        Under ``classes`` and ``links``, by name, the whole distributions of each; `aqmlab.DISTRIBUTIONS` defines them.
+        A distribution without values is empty.
     engine : dict
-        ``packets``, ``events`` and ``cpu_seconds`` that it took.
+        ``packets``, ``events`` and ``cpu_seconds`` of the run.
     lanes : dict
         Metrics of each queue of the managed links whose discipline names its queues, by ``LINK.LANE``.
     """
@@ -60,7 +60,7 @@ class Run:
     engine: Metrics
 
     def document(self) -> dict[str, Any]:
-        """Give the run as JSON has it.
+        """Return the run as a dictionary for JSON.
 
         Returns
         -------
@@ -72,20 +72,21 @@ class Run:
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """One scenario's replications, with the scenario and the version that made them.
+    """The replications of one scenario, with the scenario and the version that made them.
 
     Parameters
     ----------
     scenario : Scenario
-        What was simulated.
+        The scenario that was simulated.
     runs : sequence of Run
         The replications, in the order of their seeds as given.
     recordings : mapping
         The series of each run, by its seed.
     version : str
-        The version of aqmlab that made it.
+        The version of aqmlab that made the result.
     not_modelled : sequence of str or None
-        Of `aqmlab.fluid`: what of the scenario its equations leave out or simplify. None if packets were simulated.
+        The parts of the scenario that the equations of `aqmlab.fluid` leave out or simplify; None if packets were
+        simulated.
     """
 
     scenario: Scenario
@@ -106,27 +107,27 @@ class Result:
 
     @property
     def metrics(self) -> Metrics:
-        """Every metric: its mean over the seeds."""
+        """The mean of every metric over the seeds."""
         return {name: summary.mean for name, summary in self.summary.items()}
 
     @cached_property
     def classes(self) -> dict[str, Metrics]:
-        """The metrics of each traffic entry: their means over the seeds."""
+        """The metrics of each traffic entry, averaged over the seeds."""
         return _means([run.classes for run in self.runs])
 
     @cached_property
     def links(self) -> dict[str, Metrics]:
-        """The metrics of each managed link: their means over the seeds."""
+        """The metrics of each managed link, averaged over the seeds."""
         return _means([run.links for run in self.runs])
 
     @cached_property
     def lanes(self) -> dict[str, Metrics]:
-        """The metrics of each queue that its discipline names, by ``LINK.LANE``: their means over the seeds."""
+        """The metrics of each queue that its discipline names, by ``LINK.LANE``, averaged over the seeds."""
         return _means([run.lanes for run in self.runs])
 
     @cached_property
     def distributions(self) -> Distributions:
-        """The distributions of each traffic entry and managed link: number by number, their means over the seeds."""
+        """The distributions of each traffic entry and managed link, averaged over the seeds number by number."""
         runs = [run.distributions for run in self.runs]
         return {
             kind: {
@@ -138,28 +139,28 @@ class Result:
 
     @cached_property
     def engine(self) -> Metrics:
-        """What the runs took: packets, events, and CPU seconds, added up."""
+        """The packets, events and CPU seconds of the runs, added up."""
         return {name: sum(run.engine[name] or 0 for run in self.runs) for name in self.runs[0].engine}
 
     @property
     def link(self) -> str:
-        """The link that the metrics and figures speak of."""
+        """The observed link, which metrics and figures describe."""
         return str(self.scenario.resolved["observe"])
 
     @property
     def signals(self) -> list[str]:
-        """What the series of the observed link have besides the queue: the algorithm's own quantities."""
+        """The algorithm's own quantities in the series of the observed link."""
         names = (column.removeprefix(f"{self.link}.") for column in self.series.columns)
         signals = (name.removesuffix(".mean") for name in names if name.endswith(".mean"))
         return [name for name in signals if name != "queue" and "." not in name]
 
     @property
     def series(self) -> polars.DataFrame:
-        """Queues and signals over time, of the first run; see `series_of`."""
+        """Queues and signals over time of the first run; see `series_of`."""
         return self.series_of(self.seeds[0])
 
     def series_of(self, seed: int) -> polars.DataFrame:
-        """Give queues and signals over time, of one run.
+        """Return queues and signals over time of one run.
 
         Parameters
         ----------
@@ -169,12 +170,13 @@ class Result:
         Returns
         -------
         polars.DataFrame
-            ``t``, the start of each bin in seconds; for each managed link and each quantity of it (the queue in
-            packets, and the algorithm's own signals) ``link.quantity.min``, ``.mean`` and ``.max`` over the bin;
-            and the counts ``link.arrivals`` and ``link.drops``. For each traffic entry at the observed link
+            ``t``, the start of each bin in seconds. For each managed link and each quantity of it (the queue in
+            packets, and the algorithm's own signals) ``link.quantity.min``, ``.mean`` and ``.max`` over the bin, and
+            the counts ``link.arrivals`` and ``link.drops``. For each traffic entry at the observed link
             ``link.class.arrivals`` and ``.drops``, ``.throughput`` in bit/s, and ``.delay``, the mean wait in seconds
             of the packets sent in the bin, null if there were none. For each queue that its discipline names
-            ``link.lane.LANE.`` and the queue or one of these four. The engine's memory, not a copy.
+            ``link.lane.LANE.`` followed by the queue or one of these four. The frame uses the engine's memory, not a
+            copy.
 
         Raises
         ------
@@ -184,7 +186,7 @@ class Result:
         return self.recordings[seed].queue_frame
 
     def cwnd_of(self, seed: int) -> polars.DataFrame:
-        """Give every flow's congestion window over time, of one run.
+        """Return every flow's congestion window over time of one run.
 
         Parameters
         ----------
@@ -199,7 +201,7 @@ class Result:
         Raises
         ------
         LookupError
-            If there is no such run, or it recorded no windows (`record.cwnd` asks for them).
+            If there is no such run, or it recorded no windows (`record.cwnd` requests them).
         """
         import polars
 
@@ -209,13 +211,14 @@ class Result:
         return frame.with_columns(polars.col("class").replace_strict(names, return_dtype=polars.String))
 
     def document(self) -> dict[str, Any]:
-        """Give everything but the series as JSON has it.
+        """Return everything but the series as a dictionary for JSON.
 
         Returns
         -------
         dict
             ``version``, ``scenario`` (every default filled in), ``seeds``, ``metrics``, ``classes``, ``links``,
-            ``lanes``, ``distributions``, ``engine``, ``summary`` and ``runs``; of `aqmlab.fluid` ``not_modelled`` too.
+            ``lanes``, ``distributions``, ``engine``, ``summary`` and ``runs``; also ``not_modelled`` if it is from
+            `aqmlab.fluid`.
         """
         left_out = {} if self.not_modelled is None else {"not_modelled": list(self.not_modelled)}
         return {
@@ -239,7 +242,7 @@ class Result:
         Parameters
         ----------
         figure : matplotlib.figure.Figure
-            An empty figure to draw in; by default a new one of pyplot's.
+            An empty figure to draw in; by default a new pyplot figure.
 
         Returns
         -------
@@ -251,14 +254,14 @@ class Result:
         return plot.comparison({self.scenario.aqm: self}, figure)
 
     def plot_distribution(self, name: str, figure: Figure | None = None) -> Figure:
-        """Draw a distribution, a panel for each traffic entry or link that has it.
+        """Draw a distribution: a panel for each traffic entry or link that has it.
 
         Parameters
         ----------
         name : str
-            Which, of `aqmlab.DISTRIBUTIONS`.
+            The name of the distribution in `aqmlab.DISTRIBUTIONS`.
         figure : matplotlib.figure.Figure
-            An empty figure to draw in; by default a new one of pyplot's.
+            An empty figure to draw in; by default a new pyplot figure.
 
         Returns
         -------
@@ -275,20 +278,20 @@ class Result:
         Parameters
         ----------
         folder : str or PathLike
-            Where to; a result that was saved there before goes, other files stay.
+            The folder to write to; a result saved there before is removed, other files are kept.
         """
         with Saving(Path(folder), {"": FILES}) as saving:
             self.add_to(saving)
 
     def add_to(self, saving: Saving, below: str = "") -> None:
-        """Write what `save` does, beside other results.
+        """Write the same files as `save`, together with other results.
 
         Parameters
         ----------
         saving : Saving
-            Where to.
+            The context manager that writes the files.
         below : str
-            In which folder of it, with a stroke at its end.
+            The subfolder to write to, with a trailing slash; empty for none.
         """
         for seed, recording in self.recordings.items():
             for name, data in recording.files(seed):
@@ -298,12 +301,12 @@ class Result:
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote.
+        """Read a result that `save` wrote.
 
         Parameters
         ----------
         folder : str or PathLike
-            Where it was written to.
+            The folder that it was written to.
 
         Returns
         -------
@@ -313,7 +316,8 @@ class Result:
         Raises
         ------
         ValueError
-            If a file is damaged or not of this result, or another version of aqmlab wrote what this one cannot read.
+            If a file is damaged or not of this result, or another version of aqmlab wrote files that this version
+            cannot read.
         """
         folder = Path(folder)
         cure = f"the call that made it again, with --out {shlex.quote(os.fspath(folder))}"

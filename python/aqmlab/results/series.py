@@ -1,4 +1,4 @@
-"""The series of a run: the engine's columns or a file's, read when they are first asked for."""
+"""The series of a run: the engine's columns or a file, read on first access."""
 
 from __future__ import annotations
 
@@ -16,19 +16,15 @@ if TYPE_CHECKING:
     from aqmlab._core import ArrowStream
 
 NAMES = r"(series|cwnd)-\d+\.parquet"
-"""How the files of series are called."""
+"""The names of the files of series."""
 
 
 @dataclass(frozen=True)
 class Recording:
-    """The series of one run, read when they are first asked for.
+    """The series of one run, read on first access.
 
-    Parameters
-    ----------
-    queue : ArrowStream, Stored or None
-        Queues and the algorithms' own signals: the engine's columns, or a Parquet file.
-    cwnd : ArrowStream, Stored or None
-        Congestion windows.
+    `queue` has queues and the algorithms' own signals, `cwnd` the congestion windows: as the engine's columns, as a
+    Parquet file, or None if they were not recorded.
     """
 
     queue: ArrowStream | Stored | None
@@ -36,27 +32,16 @@ class Recording:
 
     @cached_property
     def queue_frame(self) -> polars.DataFrame:
-        """Queues and signals as a frame."""
+        """Queues and signals as a frame; LookupError if they were not recorded."""
         return _frame(self.queue, "series", "record.series = true")
 
     @cached_property
     def cwnd_frame(self) -> polars.DataFrame:
-        """Congestion windows as a frame."""
+        """Congestion windows as a frame; LookupError if they were not recorded."""
         return _frame(self.cwnd, "congestion windows", 'record.cwnd = "10 ms"')
 
     def files(self, seed: int) -> Iterator[tuple[str, bytes]]:
-        """Give what was recorded as Parquet files.
-
-        Parameters
-        ----------
-        seed : int
-            The seed of the run, for the names of the files.
-
-        Yields
-        ------
-        tuple
-            Name and content.
-        """
+        """Yield the name and content of a Parquet file for each recorded series."""
         if self.queue is not None:
             yield f"series-{seed}.parquet", parquet(self.queue_frame)
         if self.cwnd is not None:
@@ -64,20 +49,7 @@ class Recording:
 
     @classmethod
     def of(cls, files: Mapping[str, Stored], seed: int) -> Self:
-        """Find what was recorded.
-
-        Parameters
-        ----------
-        files : mapping
-            Those of a result, by their names.
-        seed : int
-            The seed of the run.
-
-        Returns
-        -------
-        Recording
-            The series of that run.
-        """
+        """Return the series of a run, from the files of a result."""
         return cls(*(files.get(f"{name}-{seed}.parquet") for name in ("series", "cwnd")))
 
 

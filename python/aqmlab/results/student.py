@@ -1,6 +1,6 @@
 """Student's t distribution, as far as confidence intervals need it.
 
-SciPy has it too, but importing that takes longer than many a simulation.
+SciPy has it too, but importing SciPy takes longer than many a simulation.
 """
 
 from __future__ import annotations
@@ -10,22 +10,9 @@ from functools import cache
 
 
 def central_probability(t: float, freedom: int) -> float:
-    """Give the probability that Student's t is between -t and t.
-
-    Parameters
-    ----------
-    t : float
-        The bound, at least 0.
-    freedom : int
-        Degrees of freedom, at least 1.
-
-    Returns
-    -------
-    float
-        The probability.
-    """
+    """Return the probability that Student's t lies between -t and t >= 0, with `freedom` >= 1 degrees of freedom."""
     # For whole degrees of freedom it is a finite sum in the angle atan(t / sqrt freedom) (Abramowitz and Stegun
-    # 26.7.3 and 26.7.4); its terms are all positive, so that nothing is lost in adding them.
+    # 26.7.3 and 26.7.4); all its terms are positive, so adding them loses no precision.
     angle = math.atan2(t, math.sqrt(freedom))
     square = math.cos(angle) ** 2
     odd = freedom % 2
@@ -40,19 +27,9 @@ def central_probability(t: float, freedom: int) -> float:
 
 @cache
 def quantile(probability: float, freedom: int) -> float:
-    """Give the t for which Student's t is between -t and t with a probability.
+    """Return the t for which Student's t lies between -t and t with a probability in [0, 1).
 
-    Parameters
-    ----------
-    probability : float
-        The probability, at least 0 and less than 1: 0.95 for a 95 % confidence interval.
-    freedom : int
-        Degrees of freedom, at least 1.
-
-    Returns
-    -------
-    float
-        The bound.
+    For a 95 % confidence interval the probability is 0.95.
     """
     log_peak = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - 0.5 * math.log(freedom * math.pi)
     # The probability is a concave function of t: from 0, Newton's steps never pass the solution.

@@ -1,4 +1,4 @@
-"""What several replications say together."""
+"""Statistics of a metric over several replications."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Summary:
     Parameters
     ----------
     mean : float or None
-        Mean of the replications that have a value; none when none has.
+        Mean of the replications that have a value; None if none has.
     std : float or None
-        Standard deviation with n - 1; none for n < 2.
+        Standard deviation with n - 1; None for n < 2.
     ci95 : float or None
-        Half the width of the 95 % confidence interval of the mean (Student t); none for n < 2.
+        Half the width of the 95 % confidence interval of the mean (Student's t); None for n < 2.
     n : int
-        How many replications have a value.
+        The number of replications that have a value.
     """
 
     mean: float | None
@@ -37,12 +37,12 @@ class Summary:
         Parameters
         ----------
         values : sequence of float or None
-            One value a replication; none where the metric is not defined.
+            One value per replication; None where the metric is not defined.
 
         Returns
         -------
         Summary
-            Mean, spread and confidence.
+            Mean, standard deviation and confidence interval.
         """
         defined = [float(value) for value in values if value is not None]
         n = len(defined)
@@ -56,18 +56,5 @@ class Summary:
 
 
 def share(summary: Summary, runs: int) -> str:
-    """Tell how many runs a summary is of, if not of all.
-
-    Parameters
-    ----------
-    summary : Summary
-        The values of a metric.
-    runs : int
-        How many runs there are, with a value or without.
-
-    Returns
-    -------
-    str
-        `` (3 of 4)``, or nothing when all runs have a value or none has.
-    """
+    """Return `` (3 of 4)`` if only some of the runs have a value, an empty string if all or none have."""
     return f" ({summary.n} of {runs})" if 0 < summary.n < runs else ""

@@ -1,7 +1,7 @@
-"""A process's own file of finished runs: only ever appended to, and read whatever state it was left in.
+"""A process's own file of finished runs, only ever appended to, and readable in whatever state it was left.
 
-A record is ``magic, length, checksum of the payload, checksum of length and checksum, payload``, written at once. What
-is torn or damaged costs the record it is in and no other: the next whole head is looked for.
+A record is ``magic, length, checksum of the payload, checksum of length and checksum, payload``, written at once.
+Damage costs only the record that it is in: reading resumes at the next whole head.
 """
 
 from __future__ import annotations
@@ -22,48 +22,32 @@ _MAGIC = b"aqm1"
 _HEAD = struct.Struct("<4sIII")
 
 _SYNC = 5.0
-"""Seconds after which what was written is forced to the disk, in case the whole machine fails."""
+"""Seconds after which written records are forced to the disk, in case the whole machine fails."""
 
 _IDLE = 3600.0
-"""Seconds without a change after which the journal of a process on another machine counts as left."""
+"""Seconds without a change after which the journal of a process on another machine counts as abandoned."""
 
 _SLACK = 2
-"""By how many seconds a system may be wrong about when a process was started, whenever its clock is set."""
+"""The most seconds by which a system may misreport when a process was started, whenever its clock is set."""
 
 OPEN, CLOSED = ".journal", ".closed"
-"""How the names of journals end: of one that its process may still write to, and of one that it does not."""
+"""The suffixes of journals: of those that their process may still write to, and of those that it will not."""
 
 NAME = re.compile(r"(?P<host>.+)-(?P<pid>\d+)-(?P<born>\d+)-[0-9a-f]+(\.journal|\.closed)")
 """The name of a journal, of either kind."""
 
 
 def record(payload: bytes) -> bytes:
-    """Wrap a payload up as it stands in a journal.
-
-    Parameters
-    ----------
-    payload : bytes
-        Any bytes.
-
-    Returns
-    -------
-    bytes
-        The record.
-    """
+    """Return a journal's record of a payload."""
     checked = struct.pack("<II", len(payload), crc32(payload))
     return _MAGIC + checked + struct.pack("<I", crc32(checked)) + payload
 
 
 @dataclass
 class Content:
-    """What a journal holds.
+    """The content of a journal: the payloads of all whole records, and the number of damaged places.
 
-    Parameters
-    ----------
-    payloads : list of bytes
-        The payloads of all whole records.
-    damaged : int
-        How many places are damaged, each at least one record; a last record that was not finished is none.
+    A damaged place is at least one record. An unfinished last record is not damage.
     """
 
     payloads: list[bytes] = field(default_factory=list)
@@ -71,18 +55,7 @@ class Content:
 
     @classmethod
     def of(cls, data: bytes) -> Self:
-        """Read a journal.
-
-        Parameters
-        ----------
-        data : bytes
-            The content of the file.
-
-        Returns
-        -------
-        Content
-            What is in it.
-        """
+        """Parse the bytes of a journal."""
         content = cls()
         at = 0
         while at < len(data):
@@ -103,7 +76,7 @@ class Content:
 
 
 def _length(data: bytes, at: int) -> int | None:
-    """Give the length of the payload of the record that begins there, if one does."""
+    """Return the length of the payload of the record that begins at `at`, or None if no record begins there."""
     if len(data) - at < _HEAD.size:
         return None
     magic, length, _, check = _HEAD.unpack_from(data, at)
@@ -111,7 +84,7 @@ def _length(data: bytes, at: int) -> int | None:
 
 
 def _next_head(data: bytes, start: int) -> int:
-    """Find the next place where a record begins; the end if there is none."""
+    """Find the next place where a record begins; the end of the data if there is none."""
     while (at := data.find(_MAGIC, start)) >= 0:
         if _length(data, at) is not None:
             return at
@@ -120,13 +93,7 @@ def _next_head(data: bytes, start: int) -> int:
 
 
 class Journal:
-    """The journal that this process writes.
-
-    Parameters
-    ----------
-    folder : Path
-        Where it is made, with the first record.
-    """
+    """The journal that this process writes; its file is made with the first record."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -136,29 +103,18 @@ class Journal:
         self.records = 0
 
     def append(self, payload: bytes) -> None:
-        """Write a record, in one piece.
-
-        Parameters
-        ----------
-        payload : bytes
-            What to write.
-
-        Raises
-        ------
-        OSError
-            If there is no room for it.
-        """
+        """Write a record in one piece; raise OSError if there is no room for it."""
         while True:
             path = self._opened()
             self._write(path, record(payload))
-            # Whoever takes a journal away renames it before reading it: if it is still there, this record was seen.
+            # A process that takes a journal renames it before reading: if it is still there, this record will be read.
             if self._is_there(path):
                 break
             self._forget()
         self.records += 1
 
     def close(self) -> None:
-        """End the journal: whoever finds it may take it away."""
+        """Close the journal; another process may then take it."""
         if self._path:
             path = self._path
             os.fsync(self._handle)
@@ -182,11 +138,11 @@ class Journal:
                 os.fsync(self._handle)
                 self._synced = time.monotonic()
         except OSError as error:
-            error.filename = os.fspath(path)  # the system knows only its handle
+            error.filename = os.fspath(path)  # the system's error names no file
             raise
         finally:
             if written < len(data):
-                self._forget()  # what follows half a record would have to be found again
+                self._forget()  # readers would have to search for a record that follows half a record
         if written < len(data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), os.fspath(path))
 
@@ -202,13 +158,7 @@ class Journal:
 
 
 def closed(path: Path) -> None:
-    """Give a journal the name of one that nobody writes to any more.
-
-    Parameters
-    ----------
-    path : Path
-        The journal; nothing happens if it is gone.
-    """
+    """Rename a journal as one that no process writes to any more; do nothing if it is gone."""
     try:
         path.rename(path.with_suffix(CLOSED))
     except FileNotFoundError:
@@ -216,17 +166,9 @@ def closed(path: Path) -> None:
 
 
 def is_left(path: Path) -> bool:
-    """Tell whether the process that wrote a journal has ended.
+    """Return whether the process that wrote a journal has ended.
 
-    Parameters
-    ----------
-    path : Path
-        The journal.
-
-    Returns
-    -------
-    bool
-        Whether it has; of a process on another machine, whether it has written nothing for an hour.
+    For a process on another machine: whether it has written nothing for an hour.
     """
     found = NAME.fullmatch(path.name)
     if not found:
@@ -244,7 +186,7 @@ def _host() -> str:
 
 
 def _born(pid: int) -> int:
-    """Tell when a process was started, so that no other is taken for it; 0 if there is none."""
+    """Return when a process was started, which distinguishes it from others of the same id; 0 if there is none."""
     import psutil
 
     try:

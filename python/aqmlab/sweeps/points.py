@@ -1,4 +1,4 @@
-"""What a sweep varies: the values of each parameter, and the points that they make."""
+"""The points of a sweep: the values of each parameter, and how they are combined."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ METHODS = ("grid", "paired", "random", "latin")
 """How points are chosen; `crates/scenario/src/sweep.rs` defines each."""
 
 DRAWN = ("random", "latin")
-"""The methods that draw points from laws."""
+"""The methods that draw points from distributions."""
 
 MOST_POINTS = 1_000_000
 """The most points of a sweep."""
@@ -32,20 +32,10 @@ _LAW = re.compile(r"\s*(uniform|log)\s*\(([^,]*),([^,]*)\)\s*")
 
 @dataclass(frozen=True)
 class Law:
-    """A law that values are drawn from.
+    """A distribution that values are drawn from: uniform between `low` and `high`.
 
-    Parameters
-    ----------
-    low : float
-        The least value, in `unit`.
-    high : float
-        The greatest.
-    unit : str
-        A unit that a scenario understands; empty for plain numbers.
-    log : bool
-        Whether the logarithm is uniform, and not the value itself.
-    whole : bool
-        Whether to draw whole numbers.
+    `low` and `high` are in `unit`, a unit of the scenario's, empty for plain numbers. If `log` is true, the logarithm
+    is uniform instead of the value. If `whole` is true, whole numbers are drawn.
     """
 
     low: float
@@ -55,19 +45,8 @@ class Law:
     whole: bool = False
 
     def value(self, u: float) -> Scalar:
-        """Give the value at a place of the law.
-
-        Parameters
-        ----------
-        u : float
-            The place: 0 is the lower end, 1 the upper.
-
-        Returns
-        -------
-        int, float or str
-            The value as a scenario reads it.
-        """
-        # A whole number stands for all that is rounded to it, the ends as much as the others.
+        """Return the value at `u` in [0, 1], from the lower to the upper end, as a scenario reads it."""
+        # Each whole number stands for all numbers rounded to it; the ends are as probable as the others.
         low, high = (self.low - 0.5, self.high + 0.5) if self.whole else (self.low, self.high)
         drawn = float(low * (high / low) ** u) if self.log else low + u * (high - low)
         if self.whole:
@@ -81,16 +60,8 @@ class Law:
 class Design:
     """The points of a sweep.
 
-    Parameters
-    ----------
-    paths : tuple of str
-        What varies: dotted paths of the scenario.
-    points : sequence of tuple
-        The values of each point, in the order of `paths`, as the scenario reads them.
-    method : str
-        How they were chosen.
-    sample_seed : int or None
-        Where the randomness of drawn points started from.
+    Each point has the values of `paths`, dotted paths of the scenario, in their order and as the scenario reads them.
+    `sample_seed` is the seed with which points were drawn, otherwise None.
     """
 
     paths: tuple[str, ...]
@@ -99,18 +70,7 @@ class Design:
     sample_seed: int | None = None
 
     def label(self, point: Point) -> str:
-        """Say which point it is.
-
-        Parameters
-        ----------
-        point : tuple
-            One of `points`.
-
-        Returns
-        -------
-        str
-            ``aqm.q0 = 20, traffic.long.count = 100``.
-        """
+        """Describe a point: ``aqm.q0 = 20, traffic.long.count = 100``."""
         return ", ".join(f"{path} = {_shown(value)}" for path, value in zip(self.paths, point, strict=True))
 
 
@@ -127,37 +87,20 @@ def design(
     sample_seed: int = 1,
     origins: Mapping[str, str] | None = None,
 ) -> Design:
-    """Choose the points of a sweep.
+    """Choose the points of a sweep; a single point without values if nothing varies.
 
-    Parameters
-    ----------
-    vary : mapping
-        What each parameter takes, by its dotted path: a text like ``20,40..160``, ``10 ms,20..100 ms``, ``rfc,linux``
-        or, where points are drawn, ``uniform(20, 160)`` or ``log(1 ms, 1 s)``; or a list of values; or one value.
-    method : str
-        One of `METHODS`.
-    samples : int
-        How many points to draw, with a method that draws.
-    sample_seed : int
-        Where the randomness of drawn points starts from.
-    origins : mapping
-        Where each was written, by its path, for messages.
+    `vary` has the values of each parameter, by its dotted path: a text like ``20,40..160``, ``10 ms,20..100 ms``,
+    ``rfc,linux`` or, if points are drawn, ``uniform(20, 160)`` or ``log(1 ms, 1 s)``; or a list of values; or a single
+    value. `samples` and `sample_seed` are for methods that draw points. `origins` has the place where each parameter
+    was written, by path, for messages.
 
-    Returns
-    -------
-    Design
-        The points; one without values if nothing varies.
-
-    Raises
-    ------
-    ValueError
-        If something cannot be read; the message says what and how to write it.
+    Raise ValueError if something cannot be parsed; the message describes the problem and the correct form.
     """
     if method not in METHODS:
         raise ValueError(f"method = {method!r}: must be one of {', '.join(METHODS)}")
     axes: dict[str, list[Scalar] | Law] = {}
     for path, given in vary.items():
-        shown = given if isinstance(given, str) else reprlib.repr(given)  # a list may be endless, it may be in itself
+        shown = given if isinstance(given, str) else reprlib.repr(given)  # a list may be endless, or contain itself
         where = (origins or {}).get(path, f"{path} = {shown}")
         try:
             _refuse_what_varies_otherwise(path)
@@ -169,7 +112,7 @@ def design(
     paths = tuple(axes)
     if method in DRAWN:
         drawn = _drawn(list(axes.values()), method, samples, sample_seed)
-        # All runs of a point that is drawn twice would be the same runs.
+        # A point drawn twice would repeat the same runs.
         return Design(paths, list({_meaning(point): point for point in drawn}.values()), method, sample_seed)
     values = [axis for axis in axes.values() if not isinstance(axis, Law)]
     if method == "paired":
@@ -187,7 +130,7 @@ def design(
 
 
 def _refuse_what_varies_otherwise(path: str) -> None:
-    """Refuse paths for which a sweep has a word of its own."""
+    """Refuse paths that a sweep varies by other options, or not at all."""
     head = path.split(".")[0].strip()
     if path in ("aqm", "aqm.name"):
         raise ValueError('--aqm says which queue disciplines there are; in a study, [sweep] aqm = ["lred", "pi"]')
@@ -214,7 +157,7 @@ def _axis(given: object, method: str) -> list[Scalar] | Law:
 
 
 def _plain(value: Any) -> Scalar:
-    """Take a value of any library, NumPy's too."""
+    """Convert a value of any library, NumPy's included; raise ValueError for anything else."""
     own = value.item() if hasattr(value, "item") else value
     if not isinstance(own, bool | int | float | str):
         raise ValueError(f"{reprlib.repr(value)} is no value: must be a number, a text, or true or false")
@@ -222,7 +165,7 @@ def _plain(value: Any) -> Scalar:
 
 
 def _refuse_repeated(points: Iterable[Point]) -> None:
-    """Refuse what would be counted twice."""
+    """Refuse points that would be counted twice."""
     seen: dict[object, Point] = {}
     for point in points:
         first = seen.setdefault(_meaning(point), point)
@@ -232,7 +175,7 @@ def _refuse_repeated(points: Iterable[Point]) -> None:
 
 
 def _meaning(point: Point) -> object:
-    """Tell a point from all others, however its numbers are written."""
+    """Return the identity of a point, however its numbers are written."""
     return tuple((type(value) is bool, number(value) or value) for value in point)
 
 
@@ -252,23 +195,10 @@ class _Quantity:
 
 
 def parsed(text: str) -> list[Scalar]:
-    """Read the values of one parameter.
+    """Parse the values of one parameter, separated by commas; ``20,40..160`` continues in steps of 20.
 
-    Parameters
-    ----------
-    text : str
-        Values with commas between them; ``20,40..160`` goes on in steps of 20. A number without a unit has that of
-        the next one that has one, else of the last one. Commas in brackets and in quotes do not count.
-
-    Returns
-    -------
-    list
-        The values as a scenario reads them.
-
-    Raises
-    ------
-    ValueError
-        If it is not of this form.
+    A number without a unit takes that of the next number that has one, otherwise that of the last. Commas in brackets
+    and in quotes do not separate values. Raise ValueError if the text is not of this form.
 
     Examples
     --------
@@ -300,7 +230,7 @@ def parsed(text: str) -> list[Scalar]:
 
 
 def _split(text: str) -> Iterator[str]:
-    """Cut a text at commas outside brackets and quotes."""
+    """Split a text at commas outside brackets and quotes."""
     depth, quoted, start = 0, "", 0
     for place, character in enumerate(text):
         if quoted:
@@ -318,7 +248,7 @@ def _split(text: str) -> Iterator[str]:
 
 
 def _token(token: str) -> Scalar | tuple[_Quantity, ...]:
-    """Read what is between two commas: a number, two with dots between them, or a text."""
+    """Parse the text between two commas: a number, two numbers with dots between them, or a text."""
     if token[0] in "\"'" and token[-1] == token[0] and len(token) > 1:
         return token[1:-1]
     if token in ("true", "false"):
@@ -343,7 +273,7 @@ def _quantity(text: str) -> _Quantity | None:
 
 
 def _give_units(quantities: Sequence[_Quantity]) -> None:
-    """Give numbers without a unit that of the next one that has one, else of the last."""
+    """Set the unit of numbers without one to that of the next number that has one, otherwise of the last."""
     for order in (reversed(quantities), quantities):
         unit = ""
         for quantity in order:
@@ -351,7 +281,7 @@ def _give_units(quantities: Sequence[_Quantity]) -> None:
 
 
 def _steps(token: str, last: _Quantity | None, first: _Quantity, end: _Quantity) -> Iterator[_Quantity]:
-    """Go on from the last value over `first` to `end`."""
+    """Continue from the last value over `first` to `end`."""
     written = token.replace(" ", "")
     if last is None:
         raise ValueError(f"{token} has no step: write the two first values, like {first.value},NEXT..{end.value}")
@@ -388,7 +318,7 @@ def _law(found: re.Match[str]) -> Law:
 
 
 def _drawn(axes: Sequence[Sequence[Scalar] | Law], method: str, samples: int, seed: int) -> list[Point]:
-    """Draw points from laws; from a list of values each is as likely."""
+    """Draw points from distributions; values of a list are drawn with equal probability."""
     if not 1 <= samples <= MOST_POINTS:
         raise ValueError(f"samples = {samples}: must be in [1, {MOST_POINTS}]")
     if not axes:
@@ -411,17 +341,7 @@ def _drawn(axes: Sequence[Sequence[Scalar] | Law], method: str, samples: int, se
 
 
 def number(value: Scalar) -> tuple[float, str] | None:
-    """Give a value as a number, if it is one.
-
-    Parameters
-    ----------
-    value : bool, int, float or str
-        A value as a scenario reads it.
-
-    Returns
-    -------
-    tuple or None
-        The number in the base unit, and that unit; empty where none was written.
+    """Return a value in its base unit, and that unit (empty if none was written); None if it is not a number.
 
     Examples
     --------
@@ -434,17 +354,7 @@ def number(value: Scalar) -> tuple[float, str] | None:
 
 
 def unit(path: str) -> str:
-    """Look up the unit of a parameter whose values are plain numbers.
-
-    Parameters
-    ----------
-    path : str
-        Its dotted path.
-
-    Returns
-    -------
-    str
-        The unit; empty if there is none, or it is not known.
+    """Return the unit of a parameter whose values are plain numbers; empty if there is none, or it is unknown.
 
     Examples
     --------

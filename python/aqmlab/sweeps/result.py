@@ -1,4 +1,4 @@
-"""What a sweep gives: the metrics of all runs as one table, and what they say together."""
+"""The result of a sweep: the metrics of all runs as one table, and their statistics."""
 
 from __future__ import annotations
 
@@ -23,31 +23,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MORE_IS_BETTER = frozenset({"goodput", "throughput", "utilisation", "jain", "completed", "sessions"})
-"""The metrics of which more is better; of all others less."""
+"""The metrics for which larger values are better; for all others smaller values are."""
 
 FILE_RUNS = 100_000
-"""How many runs a file of the data set has at most."""
+"""The most runs in one file of the data set."""
 
 _FILES = re.compile(r"\d{5,}\.parquet")
-"""How the files of the data set are called."""
+"""The names of the files of the data set."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A run, or all runs of a point, that could not be done.
+    """A run or, if `seed` is None, all runs of a point, that could not be done.
 
-    Parameters
-    ----------
-    aqm : str
-        The label of the queue discipline.
-    point : dict
-        The value of each parameter that varies.
-    seed : int or None
-        The seed of the run; none if the point as such is not valid.
-    error : str
-        Why.
-    lost : bool
-        Whether it was done, and its results were then not in the store.
+    `lost` is true if the run was done and its results were then not in the store.
     """
 
     aqm: str
@@ -69,32 +58,32 @@ class Sweep:
     Parameters
     ----------
     scenario : Scenario
-        What was simulated, but for what varies.
+        The scenario that was simulated, apart from the varying parameters.
     aqms : tuple of str
-        The queue disciplines, as they were asked for.
+        The queue disciplines, as they were requested.
     parameters : dict
-        What varies: the unit of each parameter's column, by its path; empty for plain numbers and texts.
+        The unit of each varying parameter's column, by its path; empty for plain numbers and texts.
     seeds : tuple of int
         The seeds of the runs of each point.
     method : str
-        How the points were chosen.
+        The method that chose the points.
     sample_seed : int or None
-        Where the randomness of drawn points started from.
+        The seed with which points were drawn.
     frame : polars.DataFrame
-        A row for each run: ``aqm``, a column for each parameter that varies, ``seed``, ``key`` (the run's key in the
+        A row for each run: ``aqm``, a column for each varying parameter, ``seed``, ``key`` (the run's key in the
         store), and every metric. Quantities are in s, bit/s, bytes, packets and fractions.
     failures : tuple of Failure
-        What could not be done.
+        The runs and points that could not be done.
     wanted : int
-        How many runs were asked for.
+        The number of runs requested.
     simulated : int
-        How many of them were not in the store.
+        The number of these runs that were not in the store.
     damage : dict
-        Runs of the store that could not be read and were done again, by the file that they were in.
+        The number of runs in the store that could not be read and were done again, by their file.
     interrupted : bool
-        Whether the user stopped it.
+        Whether the user stopped the sweep.
     version : str
-        The engine that made it.
+        The version of the engine that did the runs.
     """
 
     scenario: Scenario
@@ -113,12 +102,15 @@ class Sweep:
 
     @property
     def done(self) -> int:
-        """How many runs there are."""
+        """The number of runs in `frame`."""
         return len(self.frame)
 
     @property
     def failed(self) -> int:
-        """How many runs could not be done. Unless it was interrupted, these and those that there are are all wanted."""
+        """The number of runs that could not be done.
+
+        Unless the sweep was interrupted, `wanted` is `done` plus `failed`.
+        """
         return sum(len(self.seeds) if failure.seed is None else 1 for failure in self.failures)
 
     @property
@@ -128,9 +120,9 @@ class Sweep:
 
     @cached_property
     def summary(self) -> polars.DataFrame:
-        """A row for each point and discipline: of each metric its mean and, as ``…_ci95``, half its 95 % interval.
+        """A row for each point and discipline: the mean of each metric and, as ``…_ci95``, half its 95 % interval.
 
-        ``runs`` tells of how many runs. An interval is Student's; none for fewer than two runs with a value.
+        ``runs`` is the number of runs. The intervals are Student's, and null for fewer than two runs with a value.
         """
         import polars
 
@@ -141,26 +133,26 @@ class Sweep:
         return self.frame.group_by(*self.parameters, "aqm", maintain_order=True).agg(columns)
 
     def differences(self, metric: str, to: str | None = None) -> polars.DataFrame:
-        """Compare queue disciplines at each point, run by run of the same seed.
+        """Compare queue disciplines at each point, pairing the runs of the same seed.
 
         Parameters
         ----------
         metric : str
-            Of which metric.
+            The metric to compare.
         to : str
-            The discipline that the others are compared with; by default each is with each.
+            The discipline that the others are compared with; by default all pairs are compared.
 
         Returns
         -------
         polars.DataFrame
-            A row for each point and pair: the parameters, ``aqm``, ``to``, ``runs`` (how many seeds both have a value
-            for), ``difference`` (the mean of that of ``aqm`` less that of ``to``) and ``ci95``, half its 95 %
-            confidence interval (paired, Student).
+            A row for each point and pair: the parameters, ``aqm``, ``to``, ``runs`` (the number of seeds for which both
+            have a value), ``difference`` (the mean of ``aqm`` minus ``to``) and ``ci95``, half its 95 % confidence
+            interval (paired, Student's t).
 
         Raises
         ------
         LookupError
-            If there is no such metric or discipline.
+            If there is no such metric or discipline, or no pair to compare.
         """
         import polars
 
@@ -195,17 +187,17 @@ class Sweep:
         Parameters
         ----------
         metric : str
-            Which.
+            The name of the metric.
         by : str or sequence of str
-            For each value of these columns: ``aqm`` for the best point of each discipline, a parameter for the best
-            discipline at each of its values; by default the best of all.
+            The columns for each of whose values to find the best: ``aqm`` for the best point of each discipline, a
+            parameter for the best discipline at each of its values. By default the best of all.
         largest : bool
-            Whether more is better; by default so for goodput and its like, and not for all others.
+            Whether larger values are better; by default true for goodput and similar metrics, false for all others.
 
         Returns
         -------
         polars.DataFrame
-            A row each: the parameters, ``aqm``, ``runs``, the metric's mean and its interval.
+            A row for each: the parameters, ``aqm``, ``runs``, the metric's mean and its interval.
 
         Raises
         ------
@@ -235,11 +227,11 @@ class Sweep:
         Parameters
         ----------
         x : str
-            The parameter; by default the first that varies and is a number.
+            The parameter; by default the first varying parameter that is a number.
         y : str or sequence of str
-            The metrics, a row of panels each; by default the main ones.
+            The metrics, each with a row of panels; by default the main ones.
         figure : matplotlib.figure.Figure
-            An empty figure to draw in; by default a new one of pyplot's.
+            An empty figure to draw in; by default a new pyplot figure.
 
         Returns
         -------
@@ -258,14 +250,14 @@ class Sweep:
         return sweep.sweep(self, x, y, figure)
 
     def document(self) -> dict[str, Any]:
-        """Give what they say together as JSON has it.
+        """Return the sweep's summary and settings as a dictionary for JSON.
 
         Returns
         -------
         dict
             ``version``, ``scenario`` (every default filled in), ``aqms``, ``parameters``, ``seeds``, ``method``,
-            ``sample_seed``, ``wanted``, ``done``, ``failed``, ``simulated``, ``interrupted``, ``points`` (the
-            rows of `summary`), ``failures`` and ``damage``.
+            ``sample_seed``, ``wanted``, ``done``, ``failed``, ``simulated``, ``interrupted``, ``points`` (the rows of
+            `summary`), ``failures`` and ``damage``.
         """
         return {**self._head(), "points": self.summary.to_dicts()}
 
@@ -286,7 +278,7 @@ class Sweep:
         Parameters
         ----------
         folder : str or PathLike
-            Where to; a sweep that was saved there before goes, other files stay.
+            The folder to write to; a sweep saved there before is removed, other files are kept.
         """
         with Saving(Path(folder), {"results": _FILES}) as saving:
             slices = self.frame.iter_slices(FILE_RUNS) if self.done else [self.frame]
@@ -296,17 +288,17 @@ class Sweep:
             saving.seal("sweep.json", self._head())
 
     def is_saved_in(self, folder: str | os.PathLike[str]) -> bool:
-        """Tell whether `save` has written the same there.
+        """Return whether `save` has written the same sweep to a folder.
 
         Parameters
         ----------
         folder : str or PathLike
-            Where to look.
+            The folder to look in.
 
         Returns
         -------
         bool
-            Whether it has, whatever was simulated for it then and now.
+            Whether it has; `simulated` and `damage` may differ.
         """
         try:
             other = type(self).load(folder)
@@ -318,12 +310,12 @@ class Sweep:
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote.
+        """Read a sweep that `save` wrote.
 
         Parameters
         ----------
         folder : str or PathLike
-            Where it was written to.
+            The folder that it was written to.
 
         Returns
         -------
@@ -333,7 +325,8 @@ class Sweep:
         Raises
         ------
         ValueError
-            If a file is damaged or not of this sweep, or another version of aqmlab wrote what this one cannot read.
+            If a file is damaged or not of this sweep, or another version of aqmlab wrote files that this version cannot
+            read.
         """
         import polars
 
@@ -372,7 +365,7 @@ class Sweep:
 
 
 def _half_width(metric: polars.Expr, seeds: Sequence[int]) -> polars.Expr:
-    """Give half the 95 % confidence interval of a mean, by Student's t."""
+    """Return half the 95 % confidence interval of a mean, by Student's t."""
     import polars
 
     counts = list(range(2, len(seeds) + 1))
@@ -382,20 +375,9 @@ def _half_width(metric: polars.Expr, seeds: Sequence[int]) -> polars.Expr:
 
 
 def parameters(design: Design, numbers: Sequence[int]) -> tuple[dict[str, list[Any]], dict[str, str]]:
-    """Lay out what varies as columns.
+    """Lay out the varying parameters as columns, given the point number of each row; return columns and units by path.
 
-    Parameters
-    ----------
-    design : Design
-        The points.
-    numbers : sequence of int
-        For each row the number of its point.
-
-    Returns
-    -------
-    tuple
-        The column of each parameter, by its path: numbers in the base unit if they all are of one, else texts; and its
-        unit.
+    A column has numbers in the base unit if all its values have the same unit, otherwise texts.
     """
     columns: dict[str, list[Any]] = {}
     units: dict[str, str] = {}
@@ -417,19 +399,7 @@ def parameters(design: Design, numbers: Sequence[int]) -> tuple[dict[str, list[A
 
 @dataclass(frozen=True)
 class Rows:
-    """The runs of a sweep, column by column: there may be millions.
-
-    Parameters
-    ----------
-    points : list of int
-        The number of each run's point.
-    aqms : list of str
-        The label of its discipline.
-    seeds : list of int
-        Its seed.
-    keys : list of bytes
-        Its key.
-    """
+    """The runs of a sweep, column by column, as there may be millions: point number, discipline, seed and key."""
 
     points: list[int] = field(default_factory=list)
     aqms: list[str] = field(default_factory=list)
@@ -437,19 +407,7 @@ class Rows:
     keys: list[bytes] = field(default_factory=list)
 
     def append(self, point: int, aqm: str, seed: int, key: bytes) -> None:
-        """Add a run.
-
-        Parameters
-        ----------
-        point : int
-            The number of its point.
-        aqm : str
-            The label of its discipline.
-        seed : int
-            Its seed.
-        key : bytes
-            Its key.
-        """
+        """Add a run."""
         self.points.append(point)
         self.aqms.append(aqm)
         self.seeds.append(seed)
@@ -457,22 +415,9 @@ class Rows:
 
 
 def framed(columns: Mapping[str, list[Any]], runs: Rows, metrics: polars.DataFrame) -> polars.DataFrame:
-    """Put runs beside their metrics.
+    """Join runs with their metrics by ``key``; return a row for each run that has metrics, in the order of `runs`.
 
-    Parameters
-    ----------
-    columns : mapping
-        The columns of what varies.
-    runs : Rows
-        The runs.
-    metrics : polars.DataFrame
-        The metrics, by ``key``.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row for each run that has metrics, in the order of `runs`. A metric of a traffic entry, link or lane that
-        none has is left out.
+    A metric of a traffic entry, link or lane that no run has is left out.
     """
     import polars
 

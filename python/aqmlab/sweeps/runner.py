@@ -1,4 +1,4 @@
-"""Running sweeps: every point, with every queue discipline, with the same seeds; only what is not there already."""
+"""Running sweeps: every point with every queue discipline and the same seeds; runs in the store are not repeated."""
 
 from __future__ import annotations
 
@@ -25,18 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How far a sweep is.
+    """The progress of a sweep.
 
-    Parameters
-    ----------
-    fraction : float
-        The share of the work to do now that is done, by the packets that it takes.
-    done : int
-        How many runs are there, those of earlier calls included.
-    wanted : int
-        How many there shall be.
-    failed : int
-        How many failed.
+    `fraction` is the share of this call's work that is done, measured in packets. `done` is the number of runs that
+    exist, including those of earlier calls, out of `wanted`; `failed` is the number of failed runs.
     """
 
     fraction: float
@@ -54,7 +46,7 @@ class SweepInterrupted(KeyboardInterrupt):
     Parameters
     ----------
     finished : Sweep
-        What was finished by then.
+        The sweep, with the runs that had finished.
     """
 
     def __init__(self, finished: Sweep) -> None:
@@ -80,16 +72,16 @@ def sweep(
 ) -> Sweep:
     """Simulate a scenario at many points, each with several queue disciplines.
 
-    Every point of every discipline has the same seeds, so that differences are those of the disciplines and not of
-    chance. What the scenario's `[sweep]` says holds unless it is said here.
+    Every point of every discipline has the same seeds, so differences are due to the disciplines and not to randomness.
+    The scenario's `[sweep]` applies except where an argument replaces it.
 
     Parameters
     ----------
     scenario : Scenario
-        What to simulate.
+        The scenario to simulate.
     vary : mapping
-        What each parameter takes, by its dotted path: ``{"aqm.q0": "20,40..160", "traffic.long.count": [100, 400]}``;
-        see `aqmlab.sweeps.points.design`. A parameter ``aqm.KEY`` goes to the disciplines that know it.
+        The values of each parameter by dotted path: ``{"aqm.q0": "20,40..160", "traffic.long.count": [100, 400]}``;
+        see `aqmlab.sweeps.points.design`. A parameter ``aqm.KEY`` applies to the disciplines that have it.
     aqms : iterable of str
         The queue disciplines, as for `compare`; by default the scenario's own.
     seeds : int or iterable of int
@@ -97,38 +89,38 @@ def sweep(
     method : str
         ``grid``, ``paired``, ``random`` or ``latin``; by default grid.
     samples : int
-        How many points to draw, with ``random`` and ``latin``.
+        The number of points to draw, with ``random`` and ``latin``.
     sample_seed : int
-        Where the randomness of these points starts from.
+        The seed with which these points are drawn.
     out : str or PathLike
-        Where to write results to, and to keep finished runs; by default nowhere.
+        The folder for results and finished runs; by default none.
     store : str or PathLike
-        Where to keep finished runs, if not in ``out/store``: sweeps may share it.
+        The folder for finished runs, if not ``out/store``; several sweeps may share it.
     jobs : int
-        How many runs at a time; by default as many as there are cores.
+        The number of runs at a time; by default the number of cores.
     cluster : str
-        The address of a Dask scheduler, whose workers are to do the runs: ``tcp://host:8786``, or the path of the file
-        that it wrote its address to. By default this machine's cores do them.
+        The address of a Dask scheduler whose workers do the runs: ``tcp://host:8786``, or the path of the file that it
+        wrote its address to. By default this machine's cores do them.
     engine : callable
-        What does the runs, if neither of them.
+        An engine that does the runs, instead of the cores or a cluster.
     progress : callable
-        Called now and then, from the calling thread, with how far it is.
+        Called from time to time, from the calling thread, with the `Standing` of the sweep.
 
     Returns
     -------
     Sweep
-        The metrics of all runs, and what failed.
+        The metrics of all runs, and the failures.
 
     Raises
     ------
     ScenarioError
-        If the scenario is valid at no point.
+        If the scenario is not valid at any point.
     ValueError
-        If what varies cannot be read.
+        If the varying values cannot be parsed.
     ClusterError
-        If the cluster cannot do them; what was finished is in the store.
+        If the cluster cannot do the runs; the finished runs are in the store.
     SweepInterrupted
-        If the user presses Ctrl-C; it carries what was finished, which is also in the store.
+        If the user presses Ctrl-C; it carries the finished runs, which are also in the store.
     """
     wanted = study(scenario, vary, aqms, seeds, method, samples, sample_seed)
     with ExitStack() as stack:
@@ -143,33 +135,20 @@ def sweep(
 
 
 def asked_for(scenario: Scenario) -> int:
-    """Count the runs that a study asks for.
+    """Count the runs of a study: every point with every discipline and every seed.
 
-    Parameters
-    ----------
-    scenario : Scenario
-        The study.
-
-    Returns
-    -------
-    int
-        Every point with every discipline and every seed.
-
-    Raises
-    ------
-    ValueError
-        If what varies cannot be read.
+    Raise ValueError if the varying values cannot be parsed.
     """
     return study(scenario).runs
 
 
 ATTEMPTS = 3
-"""How often a run is done at most whose results are not in the store afterwards."""
+"""The most attempts at a run whose results are not in the store afterwards."""
 
 
 @dataclass
 class _Done:
-    """What came of the runs of several studies: each is in `metrics`, `errors` or `lost`, or was interrupted."""
+    """The outcome of several studies: each run is in `metrics`, `errors` or `lost`, or was interrupted."""
 
     store: Path
     wanted: frozenset[bytes]
@@ -189,34 +168,12 @@ def run_all(
     engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> list[Sweep]:
-    """Simulate several studies as one: what two of them mean is done once, and no core waits between them.
+    """Simulate several studies as one: runs that they share are done once, and no core waits between studies.
 
-    Parameters
-    ----------
-    studies : sequence of Study
-        What to run; of those that want series, these are kept in the store too.
-    store : Path
-        Where to keep finished runs.
-    jobs : int
-        As for `sweep`.
-    cluster : str
-        As for `sweep`.
-    engine : callable
-        As for `sweep`.
-    progress : callable
-        As for `sweep`.
-
-    Returns
-    -------
-    list of Sweep
-        Of each study its sweep. If the user pressed Ctrl-C they are ``interrupted``, and have what was finished.
-
-    Raises
-    ------
-    ScenarioError
-        If a scenario is valid at no point.
-    ClusterError
-        If the cluster cannot do them; what was finished is in the store.
+    The arguments are those of `sweep`; the store also keeps the series of studies that want them. Return the sweep of
+    each study. After Ctrl-C the sweeps are ``interrupted`` and have the finished runs. Raise ScenarioError if a
+    scenario is not valid at any point, and ClusterError if the cluster cannot do the runs; the finished runs are in the
+    store.
     """
     import psutil
 
@@ -228,7 +185,7 @@ def run_all(
         from aqmlab.execute.dask import engine as cluster_engine
 
         engine = cluster_engine(cluster)
-    # Elsewhere there is other memory.
+    # Another engine may use the memory of other machines.
     free = None if engine else psutil.virtual_memory().available
     plans = [Plan.of(study, free) for study in studies]
     kept = Store(store)
@@ -248,7 +205,7 @@ def _do_missing(
     free: int | None,
     progress: Progress | None,
 ) -> _Done:
-    """Do what is not there, and look whether it then is: others may remove or damage files meanwhile."""
+    """Do the missing runs, then check that the store has them: other processes may remove or damage its files."""
     done = _Done(folder, frozenset(own for plan in plans for _, _, _, own in plan.runs()))
     _tidy(store)
     missing = _missing(plans, store, store.finished(set(done.wanted)))
@@ -277,13 +234,13 @@ def _do_missing(
 
 
 def _missing(plans: Sequence[Plan], store: Store, there: Set[bytes]) -> dict[bytes, float]:
-    """Tell what is not there, or without its series, and how much work it is."""
+    """Return the work of each run that is missing or lacks its series, by key."""
     recorded = store.recorded() if any(plan.study.series for plan in plans) else set()
     return {own: cost for plan in plans for own, cost in plan.missing(there, recorded).items()}
 
 
 def _tidy(store: Store) -> None:
-    """Make parts of journals, if that can be: on a full disk, or one that may only be read, all is there as it is."""
+    """Compact the store if possible; on a full or read-only disk the journals stay as they are."""
     with suppress(OSError):
         store.compact()
 
@@ -296,11 +253,11 @@ def _do(
     engine: Engine,
     progress: Progress | None,
 ) -> None:
-    """Do the runs that are missing, and keep each when it is done."""
+    """Do the missing runs, and store each when it finishes."""
     total = sum(missing.values())
     there = len(done.wanted) - len(missing) - len(done.errors)
     finished, count = 0.0, 0
-    # First those with series: who wants the same run without them has it then, too.
+    # Studies with series first: their runs also serve the studies without.
     ordered = sorted(plans, key=lambda plan: not plan.study.series)
     named = {own: plan.study for plan in ordered if plan.study.series for _, _, _, own in plan.runs()}
 
@@ -331,7 +288,7 @@ def _do(
 
 
 def _together(plan: Plan, done: _Done) -> Sweep:
-    """Put together what is there, in the order of points, disciplines and seeds, whatever was done first."""
+    """Assemble a plan's sweep, in the order of points, disciplines and seeds."""
     assert done.metrics is not None
     study = plan.study
     there = set(done.metrics["key"])

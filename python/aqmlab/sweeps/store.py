@@ -1,10 +1,9 @@
 """A folder of finished runs, which several processes may share.
 
-Each process appends to a journal of its own (`journals`); journals that are done with become Parquet parts (`parts`).
-There are no locks: a part is put in its place in one step, under a name that has the hash of its content, before what
-it was made of is taken away. Whoever reads begins with the journals, so that nothing is missed that moves meanwhile; a
-run that is found twice is the same run, for runs are deterministic. Series, where they are wanted, have a file each
-(`series`).
+Each process appends to its own journal (`journals`); closed journals become Parquet parts (`parts`). There are no
+locks: a part is moved into place in one step, under a name that includes the hash of its content, before its sources
+are removed. Readers begin with the journals, and miss nothing that moves meanwhile. A run that is found twice is the
+same run, for runs are deterministic. Series, if wanted, have a file each (`series`).
 """
 
 from __future__ import annotations
@@ -34,25 +33,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PART_RUNS = 5000
-"""How many runs a journal has at most, and a part at least, unless there are no more."""
+"""The most runs in a journal, and the fewest in a part unless there are no more."""
 
 SMALL_PARTS = 20
-"""How many smaller parts there may be before they are put together."""
+"""The most smaller parts before they are joined."""
 
 _PART = re.compile(r"(?P<runs>\d+)-(?P<hash>[0-9a-f]{64})\.parquet")
 _SERIES = re.compile(r"(?P<name>[0-9a-f]{64}-[0-9a-f]{8})-(?P<hash>[0-9a-f]{64})\.parquet")
 _PATIENCE = 60.0
-"""Seconds that a file may be listed and not there."""
+"""Seconds that a file may be listed but absent."""
 
 
 class Store:
-    """Finished runs, by their key.
-
-    Parameters
-    ----------
-    folder : Path
-        Where they are; made with the first run.
-    """
+    """Finished runs by key, in a folder that is made with the first run."""
 
     def __init__(self, folder: Path) -> None:
         self._journals = folder / "journals"
@@ -61,76 +54,32 @@ class Store:
         self._journal = Journal(self._journals)
         self._seen: dict[str, list[Path]] = {}
         self.damage: dict[str, int] = {}
-        """How many runs could not be read, by the file that they were in: they are to be done again."""
+        """The number of runs that could not be read, by their file; they must be done again."""
 
     def prove(self, series: bool) -> None:
-        """Prove that runs can be kept.
-
-        Parameters
-        ----------
-        series : bool
-            Whether with series.
-
-        Raises
-        ------
-        OSError
-            If they cannot.
-        """
+        """Check that runs, and series if wanted, can be stored; raise OSError if they cannot."""
         for folder in (self._journals, *([self._series] if series else [])):
             prove(folder / "run")
 
     def add(self, payload: bytes) -> None:
-        """Keep a finished run, for good when this returns.
-
-        Parameters
-        ----------
-        payload : bytes
-            Of its `Outcome`.
-        """
+        """Store the payload of a finished run; once this returns, it survives the end of the process."""
         self._journal.append(payload)
         if self._journal.records >= PART_RUNS:
             self._journal.close()
 
     def add_series(self, name: str, data: bytes) -> None:
-        """Keep the series of a run.
-
-        Parameters
-        ----------
-        name : str
-            What they are called; see `series_name`.
-        data : bytes
-            Of its `Outcome`.
-        """
+        """Store the series of a run under a name from `series_name`."""
         write_whole(self._series / f"{name}-{checksum(data, name)}.parquet", data)
 
     def recorded(self) -> set[str]:
-        """Find the series that are there.
-
-        Returns
-        -------
-        set of str
-            Their names.
-        """
+        """Return the names of the stored series."""
         return {path.stem.rpartition("-")[0] for path in _listed(self._series, _SERIES)}
 
     def series(self, name: str) -> polars.DataFrame:
-        """Read the series of a run.
+        """Read the series of a run by name, in the form of `Result.series_of`.
 
-        Parameters
-        ----------
-        name : str
-            What they are called.
-
-        Returns
-        -------
-        polars.DataFrame
-            As of `Result.series_of`.
-
-        Raises
-        ------
-        OSError
-            If they are not there, or damaged, or those of another run: then they are put aside, and the run is to be
-            done again for them.
+        Raise OSError if they are missing, or if they are damaged or of another run. In the latter cases the file is put
+        aside, and the run must be done again.
         """
         import polars
 
@@ -149,7 +98,7 @@ class Store:
         raise OSError(errno.EIO, message, os.fspath(damaged))
 
     def _series_files(self, name: str) -> list[Path]:
-        """List the files of series that are called so; the folder is looked through again only for one not seen."""
+        """List the files of series of this name. The folder is listed again only for a name not seen before."""
         if name not in self._seen:
             self._seen = {}
             for path in _listed(self._series, _SERIES):
@@ -157,18 +106,7 @@ class Store:
         return self._seen.get(name, [])
 
     def distributions(self, wanted: Iterable[bytes]) -> dict[bytes, dict[str, Any]]:
-        """Give the distributions of runs.
-
-        Parameters
-        ----------
-        wanted : iterable of bytes
-            Their keys.
-
-        Returns
-        -------
-        dict
-            Of each that is there, by its key; see `Run`.
-        """
+        """Return the distributions of the runs with these keys that are stored, by key; see `Run`."""
         import polars
 
         keys = set(wanted)
@@ -182,22 +120,11 @@ class Store:
         return found
 
     def close(self) -> None:
-        """End this process's journal."""
+        """Close this process's journal."""
         self._journal.close()
 
     def finished(self, wanted: set[bytes]) -> set[bytes]:
-        """Find the runs that are there.
-
-        Parameters
-        ----------
-        wanted : set of bytes
-            The keys to look for.
-
-        Returns
-        -------
-        set of bytes
-            Those that are there.
-        """
+        """Return the keys of `wanted` whose runs are stored."""
         found: set[bytes] = set()
         for payloads in self._journalled():
             found.update(wanted.intersection(key_of(payload) for payload in payloads))
@@ -206,18 +133,7 @@ class Store:
         return found
 
     def frame(self, wanted: Iterable[bytes]) -> polars.DataFrame:
-        """Give the metrics of runs.
-
-        Parameters
-        ----------
-        wanted : iterable of bytes
-            Their keys.
-
-        Returns
-        -------
-        polars.DataFrame
-            A row for each that is there: ``key``, ``seed``, the metrics of `columns`.
-        """
+        """Return a row for each stored run of `wanted`: ``key``, ``seed`` and the metrics, sorted by `place`."""
         import polars
 
         own = set(wanted)
@@ -229,12 +145,15 @@ class Store:
             frames.append(part.join(keys, on="key", how="semi"))
         frame = polars.concat(frames, how="diagonal").drop("engine.cpu_seconds", strict=False)
         if frame["key"].n_unique() < len(frame):
-            # Of a run that is there twice, all but the time that it took is equal.
+            # Two copies of a run differ only in the time that it took.
             frame = frame.unique("key", keep="first", maintain_order=True)
         return frame.select("key", "seed", *sorted(frame.columns[2:], key=place))
 
     def compact(self) -> None:
-        """Make parts of the journals that are done with, and of parts that are small; may be killed at any moment."""
+        """Turn closed and abandoned journals into parts, and join small parts.
+
+        The process may be killed at any moment.
+        """
         for path in _listed(self._journals, NAME, OPEN):
             if is_left(path):
                 closed(path)
@@ -275,7 +194,7 @@ class Store:
             self._replace(waiting, polars.concat(frames, how="diagonal").unique("key"))
 
     def _replace(self, sources: Sequence[Path], frame: polars.DataFrame) -> None:
-        """Write a part in the place of the files that its runs come from."""
+        """Write a part in place of the files that its runs come from."""
         part = None
         if len(frame):
             data = parquet(frame.sort("key"))
@@ -286,12 +205,12 @@ class Store:
                 source.unlink(missing_ok=True)
 
     def _journalled(self) -> Iterator[list[bytes]]:
-        """Give the payloads of every journal."""
+        """Yield the payloads of every journal."""
         read = _each(lambda: _listed(self._journals, NAME), lambda path: path.stem, self._payloads)
         return (payloads for payloads in read if payloads)
 
     def _payloads(self, path: Path) -> list[bytes] | None:
-        """Read a journal; none if it is gone."""
+        """Read a journal; None if it is gone."""
         data = _read(path)
         if data is None:
             return None
@@ -301,7 +220,7 @@ class Store:
         return content.payloads
 
     def _read_parts(self, columns: Sequence[str] | None) -> Iterator[polars.DataFrame]:
-        """Give every part: these columns, or all but the distributions."""
+        """Yield every part with these columns, or with all but the distributions."""
         read = _each(
             lambda: _listed(self._parts, _PART),
             lambda path: path.name,
@@ -310,7 +229,7 @@ class Store:
         return (part for part in read if part is not None)
 
     def _read_part(self, path: Path, columns: Sequence[str] | None, whole: bool = False) -> polars.DataFrame | None:
-        """Read a part; none if it is gone. One that is damaged is put aside."""
+        """Read a part; None if it is gone. A damaged part is put aside, and an empty frame is returned."""
         import polars
 
         data = _read(path)
@@ -327,53 +246,24 @@ class Store:
 
 
 def series_name(key: bytes, record: Mapping[str, Any]) -> str:
-    """Name the series of a run.
+    """Return the name in the store of a run's series.
 
-    Parameters
-    ----------
-    key : bytes
-        Of the run.
-    record : mapping
-        What its scenario's `[record]` says, every default filled in: results do not depend on it, series do.
-
-    Returns
-    -------
-    str
-        Its name in the store.
+    `record` is the scenario's `[record]` with every default filled in: results do not depend on it, series do.
     """
     text = json.dumps(record, sort_keys=True)
     return f"{key.hex()}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def key_of(payload: bytes) -> bytes:
-    """Give the key of a payload without reading the rest.
-
-    Parameters
-    ----------
-    payload : bytes
-        Of an `Outcome`.
-
-    Returns
-    -------
-    bytes
-        The key.
-    """
+    """Return the key of a payload without reading the rest."""
     return payload[: hashlib.sha256().digest_size]
 
 
 def rows(payloads: Sequence[bytes]) -> polars.DataFrame:
-    """Lay out runs as a table.
+    """Lay out runs as a table, one row per payload.
 
-    Parameters
-    ----------
-    payloads : sequence of bytes
-        The runs.
-
-    Returns
-    -------
-    polars.DataFrame
-        A row for each: ``key``, ``seed``, the metrics of `columns`, ``engine.cpu_seconds``, and ``distributions`` as
-        JSON.
+    The columns are ``key``, ``seed``, the metrics in the order of `place`, ``engine.cpu_seconds``, and
+    ``distributions`` as JSON.
     """
     import polars
 
@@ -406,7 +296,7 @@ def rows(payloads: Sequence[bytes]) -> polars.DataFrame:
 
 
 def _flat(document: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
-    """Give every metric of a run: ``queue_mean``, ``classes.long.goodput``, ``engine.packets``."""
+    """Yield every metric of a run: ``queue_mean``, ``classes.long.goodput``, ``engine.packets``."""
     yield from document["metrics"].items()
     for group in ("classes", "links", "lanes"):
         for owner, metrics in document[group].items():
@@ -421,17 +311,10 @@ _PLACES = {name: place for place, name in enumerate(METRICS)}
 
 
 def place(column: str) -> tuple[int, str, int, str]:
-    """Tell where a metric stands among the columns, to sort them by.
+    """Return the sort key of a metric's column.
 
-    Parameters
-    ----------
-    column : str
-        Its name.
-
-    Returns
-    -------
-    tuple
-        First those of the observed queue and all flows, then of each traffic entry, link, lane, then the engine's.
+    The metrics of the observed queue and all flows come first, then those of each traffic entry, link and lane, then
+    the engine's.
     """
     group, _, rest = column.rpartition(".")
     head, _, owner = group.partition(".")
@@ -441,7 +324,7 @@ def place(column: str) -> tuple[int, str, int, str]:
 def _each(
     listed: Callable[[], list[Path]], name: Callable[[Path], str], read: Callable[[Path], T | None]
 ) -> Iterator[T]:
-    """Read files that others move meanwhile: looks again until each that is listed could be read."""
+    """Read files that other processes may move meanwhile: list them again until each listed file has been read."""
     seen: set[str] = set()
     began = time.monotonic()
     while True:
@@ -459,11 +342,11 @@ def _each(
             return
         if time.monotonic() - began > _PATIENCE:
             raise OSError(errno.ESTALE, "is listed and cannot be opened", os.fspath(missed))
-        time.sleep(0.01)  # a network file system may list for a while what is gone
+        time.sleep(0.01)  # a network file system may list a removed file for a while
 
 
 def _listed(folder: Path, name: re.Pattern[str], suffix: str = "") -> list[Path]:
-    """List the files of a folder that are called so, sorted; what somebody else put there is left alone."""
+    """List the files in a folder whose names match, sorted; other files are ignored."""
     try:
         with os.scandir(folder) as entries:
             names = sorted(entry.name for entry in entries)
@@ -473,24 +356,24 @@ def _listed(folder: Path, name: re.Pattern[str], suffix: str = "") -> list[Path]
 
 
 def _read(path: Path) -> bytes | None:
-    """Read a file; none if it is gone."""
+    """Read a file; None if it is gone."""
     try:
         return read_whole(path)
     except FileNotFoundError:
         return None
     except OSError as error:
-        if error.errno == errno.ESTALE:  # how a network file system says so
+        if error.errno == errno.ESTALE:  # the file is gone from a network file system
             return None
         raise
 
 
 def _runs(part: Path) -> int:
-    """Tell how many runs a part has, by its name."""
+    """Return the number of runs in a part, from its name."""
     named = _PART.fullmatch(part.name)
     return int(named["runs"]) if named else 0
 
 
 def _put_aside(path: Path) -> None:
-    """Give a damaged file a name that nobody looks for."""
-    with suppress(OSError):  # somebody else found it too, or it may only be read
+    """Rename a damaged file to a name that matches no pattern."""
+    with suppress(OSError):  # another process has moved it, or the folder is read-only
         path.replace(path.with_suffix(".damaged"))

@@ -1,4 +1,4 @@
-"""What a sweep is to do: every point with every queue discipline and every seed, and the tasks that this takes."""
+"""The study of a sweep: every point with every queue discipline and every seed, and the tasks that these require."""
 
 from __future__ import annotations
 
@@ -17,28 +17,18 @@ from aqmlab.sweeps.result import Failure
 from aqmlab.sweeps.store import series_name
 
 _BARE: Settings = {"record.series": False, "record.cwnd": "auto"}
-"""A sweep records no series: the metrics are the same without, and a run of interest is soon repeated."""
+"""A sweep records no series: they do not affect the metrics, and a run of interest is soon repeated."""
 
 _BLOCK = 64
-"""How many scenarios take turns: their seeds are done one after the other, each scenario is read once."""
+"""The number of scenarios that take turns, seed after seed: each scenario is read once."""
 
 
 @dataclass(frozen=True)
 class Study:
-    """What to run: every point with every discipline and every seed.
+    """The runs of a sweep: every point with every discipline and every seed.
 
-    Parameters
-    ----------
-    scenario : Scenario
-        What to simulate, but for what varies.
-    variants : mapping
-        The scenario with each queue discipline, by its label.
-    design : Design
-        The points.
-    seeds : list of int
-        The seeds of each point.
-    series : bool
-        Whether series are kept too, as the scenario's `[record]` says.
+    `scenario` has the values that do not vary, and `variants` the scenario with each queue discipline, by label. If
+    `series` is true, series are kept too, as the scenario's `[record]` defines them.
     """
 
     scenario: Scenario
@@ -49,44 +39,20 @@ class Study:
 
     @property
     def runs(self) -> int:
-        """How many runs there shall be."""
+        """The number of runs."""
         return len(self.design.points) * len(self.variants) * len(self.seeds)
 
     @cached_property
     def record(self) -> dict[str, object]:
-        """What the scenario's `[record]` says, every default filled in."""
+        """The scenario's `[record]`, every default filled in."""
         return dict(self.scenario.resolved["record"])
 
     def series_name(self, key: bytes) -> str:
-        """Name the series of a run in the store.
-
-        Parameters
-        ----------
-        key : bytes
-            Of the run.
-
-        Returns
-        -------
-        str
-            Its name.
-        """
+        """Return the store's name for the series of the run with this key."""
         return series_name(key, self.record)
 
     def scenario_at(self, label: str, point: Point) -> Scenario:
-        """Give the scenario of a point.
-
-        Parameters
-        ----------
-        label : str
-            Of the queue discipline.
-        point : tuple
-            The values of what varies.
-
-        Returns
-        -------
-        Scenario
-            The scenario, not yet checked.
-        """
+        """Return the scenario of a point with a queue discipline, not yet checked."""
         core = self.variants[label].core
         for path, value in zip(self.design.paths, point, strict=True):
             if _is_for(path, self.variants[label]):
@@ -104,41 +70,13 @@ def study(
     sample_seed: int | None = None,
     series: bool = False,
 ) -> Study:
-    """Read what to run.
+    """Build a study from a scenario's `[sweep]` and the arguments of `sweep`, which take precedence.
 
-    Parameters
-    ----------
-    scenario : Scenario
-        What to simulate.
-    vary : mapping
-        As for `sweep`.
-    aqms : iterable of str, or mapping
-        As for `sweep`; or by their labels the disciplines, or settings of any kind that set them apart.
-    seeds : int or iterable of int
-        As for `sweep`.
-    method : str
-        As for `sweep`.
-    samples : int
-        As for `sweep`.
-    sample_seed : int
-        As for `sweep`.
-    series : bool
-        Whether series are kept too.
-
-    Returns
-    -------
-    Study
-        What to run.
-
-    Raises
-    ------
-    ScenarioError
-        If the scenario is not valid.
-    ValueError
-        If what varies cannot be read.
+    `aqms` may also map labels to disciplines, or to settings of any kind that distinguish them. Raise ScenarioError if
+    the scenario is not valid, ValueError if the varying values cannot be parsed.
     """
     refuse_no_scenario(scenario)
-    scenario.check()  # which tells of the whole file, and not of its [sweep] alone
+    scenario.check()  # reports problems of the whole file, not of its [sweep] alone
     said = scenario.study or {"vary": [], "aqm": "auto", "seeds": 1, "method": "grid", "samples": 100, "sample_seed": 1}
     written = {entry["path"]: entry for entry in said["vary"]}
     chosen = {path: entry["value"] for path, entry in written.items()} | dict(vary or {})
@@ -170,7 +108,7 @@ def study(
 
 
 def _refuse_unknown(path: str, value: Scalar, where: str, base: Scenario, variants: Mapping[str, Scenario]) -> None:
-    """Refuse a path that is nowhere, at once: else it would be found at each of a million points."""
+    """Refuse an unknown path at once, instead of at each of a million points."""
     knowing = [variant for variant in variants.values() if _is_for(path, variant)]
     for variant in knowing or [base]:
         try:
@@ -184,7 +122,7 @@ def _refuse_unknown(path: str, value: Scalar, where: str, base: Scenario, varian
 
 
 def _refuse_same(points: Design, variant: Scenario) -> None:
-    """Refuse two names of one parameter: the last would count, and points would be called what they are not."""
+    """Refuse two names of one parameter: the last would take effect, and points would be labelled wrongly."""
     paths = [path for path in points.paths if _is_for(path, variant)]
     changed: dict[frozenset[str], str] = {}
     for path in paths if len(paths) > 1 else ():
@@ -201,7 +139,7 @@ def _refuse_same(points: Design, variant: Scenario) -> None:
 
 
 def _leaves(document: object, place: str = "") -> Iterator[tuple[str, str]]:
-    """Give every value in a document, with its place."""
+    """Yield the place of every value in a document, and the value's repr."""
     if isinstance(document, dict | list):
         for key, inside in document.items() if isinstance(document, dict) else enumerate(document):
             yield from _leaves(inside, f"{place}.{key}")
@@ -210,11 +148,11 @@ def _leaves(document: object, place: str = "") -> Iterator[tuple[str, str]]:
 
 
 _NOWHERE = (": unknown key", ": no such entry", ": name ", ": nested too deep")
-"""How messages begin that speak of a path, whatever the value."""
+"""The beginnings of messages about a path, whatever its value."""
 
 
 def _is_for(path: str, variant: Scenario) -> bool:
-    """Tell whether a parameter that varies is one of this discipline, or none of a discipline."""
+    """Return whether a varying parameter is one of this discipline, or not of a discipline at all."""
     head, _, rest = path.partition(".")
     return head != "aqm" or rest.partition(".")[0] in _names(variant.aqm)
 
@@ -226,20 +164,10 @@ def _names(aqm: str) -> frozenset[str]:
 
 @dataclass
 class Plan:
-    """What is to be done, and what cannot be.
+    """The runs of a study that can be done, and the failures.
 
-    Parameters
-    ----------
-    study : Study
-        What to run.
-    digests : dict
-        Of the scenario of each point with each discipline, by the point's number and the label.
-    costs : dict
-        How much work a run is, by the digest.
-    memory : int
-        How many bytes the largest run needs.
-    failures : list of Failure
-        What cannot be done.
+    `digests` has the digest of each scenario by point number and label, `costs` the work of a run by digest, and
+    `memory` the bytes that the largest run needs.
     """
 
     study: Study
@@ -250,19 +178,9 @@ class Plan:
 
     @classmethod
     def of(cls, study: Study, free: int | None = None) -> Plan:
-        """Look at every point with every discipline; refuse those that need more than the memory that is free.
+        """Check every point with every discipline; those that are not valid, or need too much memory, are failures.
 
-        Parameters
-        ----------
-        study : Study
-            What to run.
-        free : int
-            How many bytes of memory are free; by default nobody knows.
-
-        Returns
-        -------
-        Plan
-            What can be done, and what cannot.
+        `free` is the free memory in bytes, or None if unknown. If no point can be done, raise the first error.
         """
         plan = cls(study)
         first: Exception | None = None
@@ -285,53 +203,20 @@ class Plan:
         return plan
 
     def failure(self, number: int, label: str, seed: int | None, error: str) -> Failure:
-        """Say which point failed, and why.
-
-        Parameters
-        ----------
-        number : int
-            Of the point.
-        label : str
-            Of the discipline.
-        seed : int or None
-            Of the run; none if the point as such is not valid.
-        error : str
-            Why.
-
-        Returns
-        -------
-        Failure
-            The failure.
-        """
+        """Return the failure of a point; `seed` is None if the point itself is not valid."""
         point = self.study.design.points[number]
         return Failure(label, dict(zip(self.study.design.paths, point, strict=True)), seed, error)
 
     def runs(self) -> Iterator[tuple[int, str, int, bytes]]:
-        """Give every run that can be done.
-
-        Yields
-        ------
-        tuple
-            Number of the point, label, seed, key.
-        """
+        """Yield the point number, label, seed and key of every run that can be done."""
         for (number, label), name in self.digests.items():
             for seed in self.study.seeds:
                 yield number, label, seed, key(name, seed)
 
     def missing(self, finished: Set[bytes], recorded: Set[str]) -> dict[bytes, float]:
-        """Tell which runs are not there.
+        """Return the work of each missing run, by key.
 
-        Parameters
-        ----------
-        finished : set of bytes
-            The keys of those that are.
-        recorded : set of str
-            The names of the series that are there.
-
-        Returns
-        -------
-        dict
-            How much work each is, by its key.
+        A run is missing if it is not in `finished` or if its series are wanted and not in `recorded`.
         """
         missing = {}
         for number, label, _, own in self.runs():
@@ -340,17 +225,9 @@ class Plan:
         return missing
 
     def tasks(self, todo: set[bytes]) -> Iterator[Task]:
-        """Give each run that is to be done once; of some scenarios at a time seed after seed.
+        """Yield a task for each run in `todo`, and remove its key.
 
-        Parameters
-        ----------
-        todo : set of bytes
-            The keys of the runs; each is taken out when its task is given.
-
-        Yields
-        ------
-        Task
-            What to do.
+        Scenarios are taken in blocks, and the runs of a block seed after seed.
         """
         recorded: Settings = {"record.series": True} if self.study.series else _BARE
         pairs = iter(self.digests)
@@ -360,7 +237,7 @@ class Plan:
                 own = key(self.digests[number, label], seed)
                 if own not in todo:
                     continue
-                todo.remove(own)  # another discipline or point may mean the same
+                todo.remove(own)  # another discipline or point may mean the same run
                 point = self.study.design.points[number]
                 if (number, label) not in texts:
                     texts[number, label] = self.study.scenario_at(label, point).with_(recorded).to_toml()

@@ -1,1 +1,1 @@
-"""How a paper is described."""
+"""The description of a paper."""

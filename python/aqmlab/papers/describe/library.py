@@ -1,4 +1,4 @@
-"""Where papers are: each is a folder of scenarios with a ``paper.py`` in it."""
+"""Find and load papers: each is a folder of scenarios with a ``paper.py``."""
 
 from __future__ import annotations
 
@@ -16,34 +16,15 @@ _SHIPPED = Path(__file__).parents[2] / "library"
 
 
 def names() -> list[str]:
-    """List the papers that are shipped.
-
-    Returns
-    -------
-    list of str
-        Their names.
-    """
+    """List the names of the shipped papers, in alphabetical order."""
     return sorted(file.parent.name for file in _SHIPPED.glob("*/paper.py"))
 
 
 def load(name: str) -> Paper:
-    """Read a paper.
+    """Load a paper: a shipped one by name, or a folder with a ``paper.py`` that assigns a `Paper` to ``PAPER``.
 
-    Parameters
-    ----------
-    name : str
-        A shipped paper's name, or a folder that has a ``paper.py``. There the scenarios of the paper ``mine`` may be
-        called ``mine/NAME`` as if it were shipped, too.
-
-    Returns
-    -------
-    Paper
-        The paper: what ``paper.py`` calls ``PAPER``.
-
-    Raises
-    ------
-    ValueError
-        If there is no such paper, or its file has no `Paper`, or cannot be read.
+    In such a folder the scenarios of the paper ``mine`` may be called ``mine/NAME``, as if it were shipped. Raises
+    `ValueError` if there is no such paper, or if its file cannot be read or has no `Paper`.
     """
     if name in names():
         module = importlib.import_module(f"aqmlab.library.{name}.paper")
@@ -55,7 +36,7 @@ def load(name: str) -> Paper:
     if spec is None or spec.loader is None:
         raise ValueError(f"{file}: cannot be read as Python")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # where dataclasses look for it
+    sys.modules[spec.name] = module  # dataclasses look up the module there
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
@@ -69,18 +50,7 @@ def load(name: str) -> Paper:
 
 
 def folder(paper: str) -> Path:
-    """Give the folder of a paper.
-
-    Parameters
-    ----------
-    paper : str
-        As for `load`.
-
-    Returns
-    -------
-    Path
-        Where its ``paper.py`` is.
-    """
+    """Return the folder of a paper's ``paper.py``; ``paper`` is as for `load`."""
     return _SHIPPED / paper if paper in names() else Path(paper)
 
 

@@ -1,4 +1,4 @@
-"""The words in which a paper is described: experiments, figures, tables, claims, choices."""
+"""The vocabulary in which a paper is described: experiments, figures, tables, claims, choices."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ if TYPE_CHECKING:
     Numbers = Sequence[float] | NDArray[np.float64]
 
 Aqms = Mapping[str, str | Settings]
-"""Queue disciplines by the label that figures give them: ``NAME:KEY=VALUE`` each, or settings of any kind."""
+"""Queue disciplines by their labels in the figures: each is ``NAME:KEY=VALUE``, or a mapping of settings."""
 
 RIVALS: Aqms = {"PIE": "pie", "CoDel": "codel", "DualPI2": "dualpi2"}
-"""The later disciplines that each paper's claims are tested against."""
+"""The later disciplines against which each paper's claims are tested."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """Runs of one scenario: what varies, with which queue disciplines.
+    """The runs of one scenario: which parameters vary, and which queue disciplines are compared.
 
     Parameters
     ----------
     name : str
-        What figures and claims call it: ``exp3``.
+        The name that figures and claims use: ``exp3``.
     title : str
-        What it is, in a line.
+        A one-line description.
     scenario : str
-        A shipped scenario: ``lred/exp3``.
+        The name of a scenario, shipped or in the paper's folder: ``lred/exp3``.
     aqms : mapping
-        The disciplines by the labels that figures give them.
+        The disciplines by their labels in the figures.
     settings : mapping
-        What is changed in the scenario, by dotted path; ``traffic.*.tcp.min_rto`` is that of all its flows.
+        Changes to the scenario, by dotted path; ``traffic.*.tcp.min_rto`` applies to all its flows.
     vary : mapping
-        The values of each parameter that varies, by dotted path; see `aqmlab.sweep`. What a ``[sweep]`` in the scenario
-        says does not count.
+        The values of each parameter that varies, by dotted path; see `aqmlab.sweep`. A ``[sweep]`` in the scenario is
+        ignored.
     quick : mapping
-        With ``--quick``, for the sensitivity table and against later disciplines: fewer values in place of those in
-        ``vary``, still enough to judge every claim.
+        Fewer values that replace those in ``vary`` with ``--quick``, for the sensitivity table and against later
+        disciplines; still enough to judge every claim.
     method : str
         ``grid`` or ``paired``.
     series : bool
-        Whether queues over time are kept too.
+        Whether time series of the queues are kept too.
     rivals : mapping
-        Later disciplines in place of `RIVALS`, such as with this experiment's target; empty where they make no sense.
+        Later disciplines in place of `RIVALS`, for example with this experiment's target; empty where none makes sense.
     most_seeds : int or None
-        At most so many seeds, where runs are long and a figure wants only one.
+        The largest number of seeds, where runs are long and a figure needs only one.
     """
 
     name: str
@@ -72,16 +72,16 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of a figure.
+    """An axis of a panel.
 
     Parameters
     ----------
     label : str
-        What it says, with the unit: ``Average queue length (packets)``.
+        Its label, with the unit: ``Average queue length (packets)``.
     low : float or None
-        Where it begins; by default the data say.
+        Its lower end; by default it follows from the data.
     high : float or None
-        Where it ends.
+        Its upper end; by default it follows from the data.
     log : bool
         Whether it is logarithmic.
     """
@@ -99,9 +99,9 @@ class Panel:
     Parameters
     ----------
     letter : str
-        The paper's letter, or what tells it from the figure's other panels; empty if there is only one.
+        The paper's letter, or another text that distinguishes the panel within its figure; empty for a single panel.
     title : str
-        What it shows.
+        Its title.
     x : Axis
         Its x axis.
     y : Axis
@@ -116,26 +116,26 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A curve, or some dots or bars, in a panel.
+    """A curve, or a set of dots or bars, in a panel.
 
     Parameters
     ----------
     panel : str
         The letter of its panel.
     name : str
-        What the legend says; curves of one name have one colour in all panels.
+        Its entry in the legend; curves of the same name have the same colour in all panels.
     x : sequence of float or str
-        Where its points are, in the unit of the axis; texts are categories, for bars.
+        The x coordinates of its points, in the unit of the axis; strings are categories, for bars.
     y : sequence of float
-        Their values, in the unit of the axis; NaN where there is none.
+        The values of its points, in the unit of the axis; NaN where there is none.
     low : sequence of float or None
-        Where the 95 % confidence intervals begin, or another band; none where there is none.
+        The lower ends of the 95 % confidence intervals or of another band; None without them.
     high : sequence of float or None
-        Where they end.
+        The upper ends.
     style : str
         ``line`` (with dots if there are few points), ``dashed`` (theory and bounds), ``points``, ``steps`` or ``bars``.
     run : int or None
-        The seed of the one run that it is of; none if it is of all.
+        The seed of the single run that it shows; None if it shows all runs.
     """
 
     panel: str
@@ -155,19 +155,19 @@ class Figure:
     Parameters
     ----------
     name : str
-        ``fig7``; what ``--only`` takes, and its files are called.
+        The name for ``--only`` and for its files: ``fig7``.
     title : str
-        What it shows, in a line.
+        A one-line description.
     panels : sequence of Panel
         Its panels.
     curves : callable
-        Takes the evidence and gives all curves, in the order of the legend.
+        Takes the evidence and returns all curves, in the order of the legend.
     needs : sequence of str
-        The experiments that it is drawn from.
+        The experiments from which it is drawn.
     caption : str
-        What the reader must know to read it: what differs from the printed one.
+        What the reader must know to read it, such as differences from the printed figure.
     across : int
-        How many panels are beside each other.
+        The number of panels in a row.
     beyond : bool
         Whether it goes beyond the paper.
     """
@@ -189,14 +189,14 @@ class Table:
     Parameters
     ----------
     name : str
-        ``table3``; what ``--only`` takes, and its files are called.
+        The name for ``--only`` and for its files: ``table3``.
     title : str
-        What it has, in a line.
+        A one-line description.
     rows : callable
-        Takes the evidence and gives the frame: the first column names the rows; a printed column is called
-        ``… (paper)`` and stands before ours, and half the 95 % interval of a column after it, called ``… ±``.
+        Takes the evidence and returns the frame. The first column names the rows. A column of printed values is called
+        ``… (paper)`` and precedes ours; a column called ``… ±`` has half the 95 % interval of the column before it.
     needs : sequence of str
-        The experiments that it is made from.
+        The experiments from which it is made.
     caption : str
         What the reader must know to read it.
     digits : int
@@ -219,14 +219,14 @@ Item = Figure | Table
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the data say of a claim.
+    """The result of testing a claim against the data.
 
     Parameters
     ----------
     checks : sequence of Check
-        Each a number that the claim says something of. None, if it cannot be tested.
+        The numbers that the claim is about, each with its bounds; empty if it cannot be tested.
     why : str
-        One or two sentences: why it came out so.
+        The reason for the result, in one or two sentences.
     """
 
     checks: Sequence[Check]
@@ -235,26 +235,27 @@ class Judgement:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """Something that the paper claims.
+    """A claim of the paper, or one of ours.
 
     Parameters
     ----------
     name : str
-        A short name of its own: ``lowest-deviation``.
+        A short unique name: ``lowest-deviation``.
     text : str
-        What it claims, in our words.
+        The claim, in our words.
     where : str
-        Where it does: ``Section 6.1, Fig. 7c``.
+        Its place in the paper: ``Section 6.1, Fig. 7c``.
     judge : callable
-        Takes the evidence and judges.
+        Takes the evidence and returns a `Judgement`.
     needs : sequence of str
-        The experiments that it is judged by.
+        The experiments by which it is judged.
     shown : sequence of str
         The figures and tables that show it.
     sensitive : bool
-        Whether it has a row in the sensitivity table: judged again with other values of what the paper does not say.
+        Whether it has a row in the sensitivity table: it is judged again with other values of the parameters that the
+        paper does not state.
     comparative : bool
-        Whether it says that the paper's discipline is better than others, and is to be judged against later ones too.
+        Whether it claims that the paper's discipline is better than others; it is then judged against later ones too.
     beyond : bool
         Whether it is ours and not the paper's.
     """
@@ -272,18 +273,18 @@ class Claim:
 
 @dataclass(frozen=True)
 class Choice:
-    """A parameter that the paper does not say, or says wrongly, and what we take.
+    """A parameter that the paper does not state, or states wrongly, and the value that we use.
 
     Parameters
     ----------
     what : str
         The parameter.
     said : str
-        What the paper says of it; empty if nothing.
+        The paper's statement about it; empty if there is none.
     ours : str
-        What we take, with its unit.
+        Our value, with its unit.
     why : str
-        Why.
+        The reason for our value.
     """
 
     what: str
@@ -294,16 +295,17 @@ class Choice:
 
 @dataclass(frozen=True)
 class Variant:
-    """Another value of what the paper does not say, for the sensitivity table.
+    """Other values of parameters that the paper does not state, for the sensitivity table.
 
     Parameters
     ----------
     name : str
-        ``min RTO 1 s``.
+        A short description: ``min RTO 1 s``.
     settings : mapping
-        What it changes in every scenario, by dotted path; ``traffic.*.tcp.min_rto`` is that of all its flows.
+        Its changes to every scenario, by dotted path; ``traffic.*.tcp.min_rto`` applies to all flows of a scenario.
     only : mapping
-        By an experiment's name the settings there, in place of `settings`; none at all if empty.
+        The settings that replace `settings` in an experiment, by the experiment's name; an experiment with empty
+        settings is left out.
     """
 
     name: str
@@ -313,32 +315,32 @@ class Variant:
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
-    """A paper: what it did, what it shows, what it claims.
+    """A paper: its experiments, figures, tables and claims.
 
     Parameters
     ----------
     name : str
-        ``lred``: its folder.
+        The name of its folder: ``lred``.
     title : str
         The paper's title.
     source : str
         Authors, journal or conference, year.
     about : str
-        What it proposes, in two or three sentences of ours.
+        Its proposal, in two or three sentences of ours.
     hero : str
-        The label of the discipline that it proposes or speaks for; empty if there is none.
+        The label of the discipline that it proposes or advocates; empty if there is none.
     experiments : sequence of Experiment
-        What is run.
+        The experiments to run.
     items : sequence of Figure or Table
-        What is drawn, in the paper's order; then what goes beyond.
+        The figures and tables, in the paper's order; then those beyond it.
     claims : sequence of Claim
-        What it claims, in the paper's order; then ours.
+        The claims, in the paper's order; then ours.
     choices : sequence of Choice
-        What it does not say.
+        The parameters that it does not state, or states wrongly.
     variants : sequence of Variant
-        What of that is varied in the sensitivity table.
+        Other values of such parameters, for the sensitivity table.
     later : str
-        What is left to other engines, such as the testbed's own runs; empty if nothing.
+        The parts left to other engines, such as runs of the testbed; empty if there are none.
     """
 
     name: str

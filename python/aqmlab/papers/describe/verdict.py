@@ -1,4 +1,4 @@
-"""Verdicts: numbers with intervals against what a claim says of them."""
+"""Verdicts: numbers with confidence intervals, tested against the bounds of a claim."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aqmlab.results.summary import Summary
 
 
 class Outcome(StrEnum):
-    """What a number says of what is claimed of it."""
+    """The result of a check: whether a number is within the bounds of a claim."""
 
     HOLDS = "holds"
     FAILS = "fails"
@@ -20,7 +20,7 @@ class Outcome(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What the data say of a claim."""
+    """The verdict on a claim."""
 
     REPRODUCED = "reproduced"
     PARTLY = "partly"
@@ -30,22 +30,22 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """A number, its 95 % confidence interval, and the interval that a claim says it is in.
+    """A number with its 95 % confidence interval, and the bounds that a claim sets for it.
 
     Parameters
     ----------
     effect : str
-        What the number is: ``goodput of LRED less that of the best other``.
+        The name of the number: ``goodput of LRED minus that of the best other``.
     value : float
-        It.
+        The number.
     ci95 : float or None
-        Half its 95 % confidence interval; 0 if it is exact, none of one run: then the number alone decides.
+        Half of its 95 % confidence interval; 0 if it is exact, None for one run: then the number alone decides.
     unit : str
         Its unit; empty for a pure number.
     least : float
-        The claim holds if it is not below.
+        The lower bound, inclusive.
     most : float
-        The claim holds if it is not above.
+        The upper bound, inclusive.
     """
 
     effect: str
@@ -71,26 +71,26 @@ class Check:
         least: float = -math.inf,
         most: float = math.inf,
     ) -> Self:
-        """Check the mean of a number of each seed.
+        """Check the mean over seeds of a number.
 
         Parameters
         ----------
         effect : str
-            What the number is.
+            The name of the number.
         values : iterable of float or None
-            Its value of each seed; none where a run has none.
+            Its value for each seed; None where a run has no value.
         unit : str
             Its unit.
         least : float
-            The claim holds if the mean is not below.
+            The lower bound of the mean, inclusive.
         most : float
-            The claim holds if it is not above.
+            The upper bound of the mean, inclusive.
 
         Returns
         -------
         Check
-            Mean and Student's 95 % interval; NaN if no run has a value. If only some have one the effect says so, and
-            one among several decides nothing: its interval is endless.
+            The mean and Student's 95 % interval; NaN if no run has a value. If only some runs have one, the effect
+            reports how many; a single value among several runs gets an infinite interval and decides nothing.
         """
         every = list(values)
         summary = Summary.of(every)
@@ -105,31 +105,31 @@ class Check:
     def exact(
         cls, effect: str, value: float, *, unit: str = "", least: float = -math.inf, most: float = math.inf
     ) -> Self:
-        """Check a number that is not drawn: of theory, or a fact.
+        """Check a number without a random part: a result of theory, or a fact.
 
         Parameters
         ----------
         effect : str
-            What the number is.
+            The name of the number.
         value : float
-            It.
+            The number.
         unit : str
             Its unit.
         least : float
-            The claim holds if it is not below.
+            The lower bound, inclusive.
         most : float
-            The claim holds if it is not above.
+            The upper bound, inclusive.
 
         Returns
         -------
         Check
-            With an interval of no width.
+            The check, with an interval of width 0.
         """
         return cls(effect=effect, value=value, ci95=0.0, unit=unit, least=least, most=most)
 
     @property
     def outcome(self) -> Outcome:
-        """Whether the whole interval is where the claim has it, or none of it; else it is open, as without a number."""
+        """Whether the whole interval is within the bounds or outside them; otherwise, or if not finite, ``open``."""
         if not math.isfinite(self.value):
             return Outcome.OPEN
         half = self.ci95 or 0.0
@@ -142,7 +142,7 @@ class Check:
 
     @property
     def wanted(self) -> str:
-        """What the claim says, in words: ``>= 0 packets``."""
+        """The bounds as text: ``>= 0 packets``."""
         unit = f" {self.unit}" if self.unit else ""
         if math.isinf(self.most):
             return f">= {self.least:.4g}{unit}"
@@ -157,7 +157,7 @@ class Check:
 
 
 def verdict(checks: Sequence[Check]) -> Verdict:
-    """Judge by several checks together.
+    """Judge a claim by its checks.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def verdict(checks: Sequence[Check]) -> Verdict:
     -------
     Verdict
         Reproduced if all hold; contradicted if some fail and none holds; partly if only some hold; not testable if
-        there are none, or all are open: then the intervals are too wide.
+        there are none, or if all are open because their intervals are too wide.
     """
     outcomes = {check.outcome for check in checks}
     if outcomes == {Outcome.HOLDS}:

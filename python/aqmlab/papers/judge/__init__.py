@@ -1,1 +1,1 @@
-"""Verdicts on a paper's claims."""
+"""The verdicts on a paper's claims."""

@@ -1,4 +1,4 @@
-"""What a paper's evidence gives: the data of each figure and table, and the verdict on each claim."""
+"""Turn a paper's evidence into the data of each figure and table and a verdict on each claim."""
 
 from __future__ import annotations
 
@@ -25,15 +25,8 @@ T = TypeVar("T")
 class Drawn:
     """A figure or table with its data.
 
-    Parameters
-    ----------
-    item : Figure or Table
-        Which.
-    frame : polars.DataFrame
-        Of a figure ``panel``, ``curve``, ``x`` (or ``category``), ``y``, ``low``, ``high``, in the units of the axes;
-        of a table its rows.
-    curves : sequence of Curve
-        Of a figure.
+    ``frame`` has the rows of a table, or the columns ``panel``, ``curve``, ``x`` (or ``category``), ``y``, ``low`` and
+    ``high`` of a figure, in the units of its axes. ``curves`` is empty for a table.
     """
 
     item: Item
@@ -43,31 +36,14 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Ruling:
-    """A claim and its verdict in a setting.
-
-    Parameters
-    ----------
-    claim : Claim
-        The claim.
-    verdict : Verdict
-        The verdict.
-    judgement : Judgement
-        What it rests on.
-    """
+    """A claim, its verdict in one setting, and the judgement on which the verdict rests."""
 
     claim: Claim
     verdict: Verdict
     judgement: Judgement
 
     def document(self) -> dict[str, Any]:
-        """Give it as JSON has it.
-
-        Returns
-        -------
-        dict
-            ``claim`` (its name), ``text``, ``where``, ``beyond``, ``verdict``, ``checks`` and ``why``; none stands
-            for what is not finite.
-        """
+        """Return the claim, its checks and its verdict for JSON; numbers that are not finite become None."""
         claim = self.claim
         checks = [
             {
@@ -87,22 +63,11 @@ def _is_endless(value: object) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Assessment:
-    """All that a paper's report has.
+    """The contents of a paper's report.
 
-    Parameters
-    ----------
-    findings : Findings
-        What was run.
-    drawn : sequence of Drawn
-        Figures and tables.
-    rulings : sequence of Ruling
-        The claims, in the setting of the paper.
-    later : sequence of Ruling
-        The claims that compare, against later disciplines.
-    variants : mapping
-        By the name of a variant the claims of the sensitivity table.
-    errors : mapping
-        What could not be drawn or judged though its runs are there, and the error: all else is.
+    ``rulings`` are the claims in the paper's own setting, ``later`` the comparative claims against later disciplines,
+    and ``variants`` the claims of the sensitivity table by the name of the variant. ``errors`` maps what could not be
+    drawn or judged, although its runs exist, to the error.
     """
 
     findings: Findings
@@ -113,41 +78,20 @@ class Assessment:
     errors: Mapping[str, str] = field(default_factory=dict)
 
     def counts(self, beyond: bool = False) -> dict[Verdict, int]:
-        """Count the verdicts.
-
-        Parameters
-        ----------
-        beyond : bool
-            On our own claims instead of the paper's.
-
-        Returns
-        -------
-        dict
-            How many there are of each.
-        """
+        """Count the verdicts on the paper's claims, or on our own claims with ``beyond``."""
         found = [ruling.verdict for ruling in self.rulings if ruling.claim.beyond == beyond]
         return {one: found.count(one) for one in Verdict}
 
 
 Watch = Callable[[str, float], None]
-"""Told what is being done, and which fraction of it is done."""
+"""Called with the name of the current step and the fraction of the work that is done."""
 
 
 def assess(findings: Findings, watch: Watch | None = None) -> Assessment:
-    """Draw and judge whatever the runs that are there allow.
+    """Draw and judge whatever the available runs allow.
 
-    Parameters
-    ----------
-    findings : Findings
-        What was run.
-    watch : callable
-        Called before each figure, table and claim.
-
-    Returns
-    -------
-    Assessment
-        Figures, tables and verdicts. What needs an experiment that has no runs is left out; what raises an error is
-        among its errors.
+    Figures, tables and claims whose experiments have no complete set of runs are left out. An exception in the paper's
+    code is recorded in the errors and stops nothing else. ``watch`` is called before each figure, table and claim.
     """
     paper, effort = findings.paper, findings.effort
     main, later = findings.evidence["paper"], findings.evidence.get("later")
@@ -164,8 +108,8 @@ def assess(findings: Findings, watch: Watch | None = None) -> Assessment:
         begun += 1
         try:
             yield make()
-        except Exception as error:  # of the paper's own code: one figure's must not cost all others
-            # Of the frames the third is the paper's: this one calls drawn or rule, which calls it.
+        except Exception as error:  # raised by the paper's code: an error in one figure must not stop the others
+            # The third frame is the paper's: attempt calls drawn or rule, which calls the paper's function.
             place = traceback.extract_tb(error.__traceback__)[:3][-1]
             where = f"{Path(place.filename).name}:{place.lineno}"
             errors[what] = f"{type(error).__name__}: {error} ({where})"
@@ -195,43 +139,15 @@ def assess(findings: Findings, watch: Watch | None = None) -> Assessment:
 
 
 def rule(claim: Claim, evidence: Evidence) -> Ruling:
-    """Judge a claim.
-
-    Parameters
-    ----------
-    claim : Claim
-        The claim.
-    evidence : Evidence
-        The runs that it needs, at least.
-
-    Returns
-    -------
-    Ruling
-        The verdict, by its checks.
-    """
+    """Judge a claim by evidence that has at least the experiments that it needs."""
     judgement = claim.judge(evidence)
     return Ruling(claim, verdict(judgement.checks), judgement)
 
 
 def drawn(item: Item, evidence: Evidence) -> Drawn:
-    """Make the data of a figure or table.
+    """Compute the data of a figure or table from evidence that has at least the experiments that it needs.
 
-    Parameters
-    ----------
-    item : Figure or Table
-        Which.
-    evidence : Evidence
-        The runs that it needs, at least.
-
-    Returns
-    -------
-    Drawn
-        It, with its data.
-
-    Raises
-    ------
-    ValueError
-        If a curve is of a panel that the figure does not have, or its numbers are not as many as its points.
+    Raises `ValueError` if a curve names a panel that the figure lacks, or has fewer or more values than points.
     """
     if isinstance(item, Table):
         return Drawn(item, item.rows(evidence))

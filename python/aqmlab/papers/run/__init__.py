@@ -1,1 +1,1 @@
-"""The runs that a paper takes."""
+"""Running a paper's experiments."""

@@ -1,4 +1,4 @@
-"""How long the runs of a paper take that are not there yet."""
+"""Estimate how long the missing runs of a paper take."""
 
 from __future__ import annotations
 
@@ -16,27 +16,16 @@ from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import Plan
 
 _PROBE = 40.0
-"""How many seconds of the probe are simulated, which takes some tenths of a second."""
+"""Simulated seconds of the probe, which take some tenths of a second."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a paper takes.
+    """The runs of a paper, and the CPU time of the missing ones.
 
-    Parameters
-    ----------
-    paper : Paper
-        The paper.
-    runs : int
-        How many runs there shall be; one that several experiments mean counts once.
-    missing : int
-        How many of them are not there.
-    seconds : float
-        How long one core works at these.
-    items : mapping
-        How long it does for a figure or table alone, with the claims that it shows, by its name.
-    claims : mapping
-        How long it does for what a claim is judged by, by its name.
+    ``runs`` is the number of runs in all and ``missing`` the number not yet in the store; a run shared by several
+    experiments counts once. Times are seconds of one core: ``seconds`` for all missing runs, ``items`` for each figure
+    or table alone with the claims that it shows, ``claims`` for the experiments by which each claim is judged.
     """
 
     paper: Paper
@@ -47,18 +36,7 @@ class Estimate:
     claims: Mapping[str, float]
 
     def document(self, cores: int) -> dict[str, Any]:
-        """Give it as JSON has it.
-
-        Parameters
-        ----------
-        cores : int
-            How many runs there are at a time.
-
-        Returns
-        -------
-        dict
-            ``title``, ``runs``, ``missing``, ``seconds``, and of ``items`` and ``claims`` each its seconds.
-        """
+        """Return the estimate for JSON, its times divided by the number of cores."""
         return {
             "title": self.paper.title,
             "runs": self.runs,
@@ -70,23 +48,10 @@ class Estimate:
 
 
 def estimates(papers: Sequence[Paper], effort: Effort, store: Path, speed: float) -> list[Estimate]:
-    """Estimate what papers take.
+    """Estimate the missing runs of each paper, in the order given.
 
-    Parameters
-    ----------
-    papers : sequence of Paper
-        The papers.
-    effort : Effort
-        How much to do.
-    store : Path
-        Where finished runs are; need not be there.
-    speed : float
-        How many packets one core simulates in a second; see `measured_speed`.
-
-    Returns
-    -------
-    list of Estimate
-        Of each paper, in this order.
+    ``store`` need not exist yet. ``speed`` is the number of packets that one core simulates in a second, as from
+    `measured_speed`.
     """
     kept = Store(store)
     plans = [
@@ -124,12 +89,9 @@ def estimates(papers: Sequence[Paper], effort: Effort, store: Path, speed: float
 
 
 def measured_speed() -> float:
-    """Measure how fast this machine simulates, with a part of LRED's first experiment.
+    """Measure the packets per second that one core of this machine simulates, on a part of LRED's first experiment.
 
-    Returns
-    -------
-    float
-        Packets of `Scenario.packets` in a second of one core. Other scenarios take a half to twice as long.
+    Packets are those of `Scenario.packets`. Other scenarios take between half and twice as long.
     """
     scenario = Scenario.load("lred/exp1").with_(duration=f"{_PROBE} s", warmup="0 s")
     simulation = _core.Simulation(scenario.core, 1)

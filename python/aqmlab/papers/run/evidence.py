@@ -1,4 +1,4 @@
-"""Evidence: the runs of a paper's experiments, as figures, tables and claims ask for them."""
+"""Evidence: the runs of a paper's experiments, with the queries that figures, tables and claims need."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars
 
 At = Mapping[str, float | str]
-"""Which points: the value of some parameters, by dotted path, in s, bit/s, bytes and packets."""
+"""A selection of points: values of some parameters, by dotted path, in s, bit/s, bytes and packets."""
 
 
 class Runs:
@@ -25,13 +25,13 @@ class Runs:
     Parameters
     ----------
     study : Study
-        What was asked for.
+        The requested runs.
     sweep : Sweep
-        What came of it.
+        The results of those that are finished.
     store : Store
-        Where series and distributions are.
+        The store with their time series and distributions.
     hero : str
-        The label of the discipline that the paper speaks for.
+        The label of the discipline that the paper advocates.
     """
 
     def __init__(self, study: Study, sweep: Sweep, store: Store, hero: str) -> None:
@@ -47,26 +47,26 @@ class Runs:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The labels of all but the paper's own: those of its time, or later ones."""
+        """The labels of all disciplines but the paper's own: those of its time, or later ones."""
         return tuple(label for label in self.labels if label != self.hero)
 
     @property
     def frame(self) -> polars.DataFrame:
-        """A row for each run: ``aqm`` (its label), what varies, ``seed``, ``key``, all metrics; see `Sweep`."""
+        """One row for each run: ``aqm`` (its label), varied parameters, ``seed``, ``key``, all metrics; see `Sweep`."""
         return self.sweep.frame
 
     @property
     def whole(self) -> bool:
-        """Whether all runs that were asked for are there."""
+        """Whether all requested runs are finished."""
         return self.sweep.done == self.sweep.wanted
 
     @property
     def duration(self) -> float:
-        """How long a run is, in simulated seconds."""
+        """The simulated duration of a run, in seconds."""
         return self.study.scenario.duration
 
     def points(self, path: str) -> list[Any]:
-        """Give the values of a parameter.
+        """List the values of a parameter.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class Runs:
         Returns
         -------
         list
-            Each that there are runs for, ascending.
+            The values for which there are runs, ascending.
         """
         return sorted(self.frame[path].unique().to_list())
 
@@ -86,9 +86,9 @@ class Runs:
         Parameters
         ----------
         label : str
-            Of this discipline; by default of all.
+            The label of a discipline; by default all disciplines.
         at : mapping
-            At these points; by default at all.
+            The points; by default all.
 
         Returns
         -------
@@ -111,26 +111,26 @@ class Runs:
     def values(
         self, metric: str, label: str, at: At | None = None, fill: float | None = None, scale: float = 1.0
     ) -> list[float | None]:
-        """Give a metric of each seed: its mean over the points.
+        """Return a metric for each seed, averaged over the points.
 
         Parameters
         ----------
         metric : str
-            Which.
+            The name of the metric.
         label : str
-            Of which discipline.
+            The label of the discipline.
         at : mapping
-            At which points; by default at all.
+            The points; by default all.
         fill : float
-            What stands for a run without a value, such as the duration for a queue that never settled; by default such
+            The value to use for runs without one, such as the duration for a queue that never settled; by default such
             runs are left out.
         scale : float
-            What to multiply values with.
+            A factor for the values.
 
         Returns
         -------
         list of float or None
-            A value for each seed, in the order of the seeds; none if no run has one.
+            One value for each seed, in the order of the seeds; None for a seed if none of its runs has a value.
         """
         import polars
 
@@ -139,21 +139,21 @@ class Runs:
         return [None if one is None else one * scale for one in found["value"].to_list()]
 
     def each(self, value: polars.Expr, label: str, at: At | None = None) -> dict[int, float]:
-        """Give a number that is made of several metrics, of each seed: its mean over the points.
+        """Return a number computed from several metrics for each seed, averaged over the points.
 
         Parameters
         ----------
         value : polars.Expr
-            What to make of a run's metrics.
+            The number, as an expression of a run's metrics.
         label : str
-            Of which discipline.
+            The label of the discipline.
         at : mapping
-            At which points; by default at all.
+            The points; by default all.
 
         Returns
         -------
         dict
-            By the seed, ascending; without the seeds that have none.
+            The number by seed, in ascending order; seeds without a value are left out.
         """
         found = self.of(label, at).group_by("seed").agg(value.mean().alias("value")).drop_nulls().sort("seed")
         return dict(found.iter_rows())
@@ -161,7 +161,7 @@ class Runs:
     def mean(
         self, metric: str, label: str, at: At | None = None, fill: float | None = None, scale: float = 1.0
     ) -> Summary:
-        """Give the mean of a metric over seeds and points, with its interval.
+        """Return the mean of a metric over seeds and points, with its confidence interval.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ class Runs:
         Returns
         -------
         Summary
-            Over the seeds.
+            The summary over the seeds.
         """
         return Summary.of(self.values(metric, label, at, fill, scale))
 
@@ -192,16 +192,16 @@ class Runs:
         fill: float | None = None,
         scale: float = 1.0,
     ) -> list[float | None]:
-        """Compare two disciplines, run by run of the same seed.
+        """Compare two disciplines by the differences between runs of the same seed.
 
         Parameters
         ----------
         metric : str
             As for `values`.
         label : str
-            One.
+            The label of the first discipline.
         to : str
-            The other.
+            The label of the second discipline.
         at : mapping
             As for `values`.
         fill : float
@@ -212,7 +212,7 @@ class Runs:
         Returns
         -------
         list of float or None
-            Of each seed that of `label` less that of `to`.
+            For each seed the value of `label` minus that of `to`.
         """
         import polars
 
@@ -238,35 +238,35 @@ class Runs:
         name: str | None = None,
         style: str = "line",
     ) -> Curve:
-        """Draw a metric of a discipline over a parameter or another metric, with 95 % intervals.
+        """Compute the curve of a metric over a parameter or another metric, with 95 % confidence intervals.
 
         Parameters
         ----------
         panel : str
             The letter of the panel.
         metric : str
-            Which.
+            The name of the metric.
         label : str
-            Of which discipline.
+            The label of the discipline.
         x : str
-            Over which parameter, by dotted path; or over which metric: then a point stands at its mean.
+            The dotted path of a parameter, or the name of a metric; each point is then at the mean of that metric.
         at : mapping
-            At which points; by default at all.
+            The points; by default all.
         fill : float
-            What stands for a run without a value.
+            The value to use for runs without one.
         scale : float
-            What to multiply values with.
+            A factor for the values.
         x_scale : float
-            What to multiply what it is drawn over with.
+            A factor for the x coordinates.
         name : str
-            What the legend says; by default the label.
+            The entry in the legend; by default the label.
         style : str
-            As of `Curve`.
+            As for `Curve`.
 
         Returns
         -------
         Curve
-            Of each point the mean over the seeds.
+            The mean over the seeds at each point.
         """
         import polars
 
@@ -298,26 +298,26 @@ class Runs:
         )
 
     def series(self, label: str, at: At | None = None, seed: int | None = None) -> polars.DataFrame:
-        """Give queues and signals over time of one run.
+        """Return the time series of queues and signals of one run.
 
         Parameters
         ----------
         label : str
-            Of which discipline.
+            The label of the discipline.
         at : mapping
-            At which point.
+            The point.
         seed : int
-            Of which seed; by default of the first.
+            The seed; by default the first.
 
         Returns
         -------
         polars.DataFrame
-            As of `Result.series_of`.
+            As from `Result.series_of`.
 
         Raises
         ------
         LookupError
-            If there is no such run, or more than one, or its experiment keeps no series.
+            If no run or more than one matches, or the experiment keeps no series.
         """
         found = self.of(label, {**(at or {}), "seed": self.study.seeds[0] if seed is None else seed})
         if len(found) != 1:
@@ -339,29 +339,29 @@ class Runs:
         name: str | None = None,
         link: str | None = None,
     ) -> Curve:
-        """Draw a queue or a signal of one run over time.
+        """Compute the curve of a queue or a signal of one run over time.
 
         Parameters
         ----------
         panel : str
             The letter of the panel.
         label : str
-            Of which discipline.
+            The label of the discipline.
         quantity : str
-            What of the link: ``queue.mean``, ``queue.max``, ``p.mean``, ``web.throughput``, ``drops``; see
+            The quantity of the link: ``queue.mean``, ``queue.max``, ``p.mean``, ``web.throughput``, ``drops``; see
             `Result.series_of`.
         at : mapping
-            At which point.
+            The point.
         bin : float
-            Average over so many seconds; by default over the series' own bins.
+            The length in seconds of the intervals to average over; by default the bins of the series.
         scale : float
-            What to multiply values with.
+            A factor for the values.
         seed : int
-            Of which seed; by default of the first.
+            The seed; by default the first.
         name : str
-            What the legend says; by default the label.
+            The entry in the legend; by default the label.
         link : str
-            Of which link; by default of the observed one.
+            The link; by default the observed one.
 
         Returns
         -------
@@ -391,25 +391,25 @@ class Runs:
     def distribution(
         self, name: str, label: str, owner: str, at: At | None = None, kind: str = "classes"
     ) -> list[list[float]]:
-        """Give a distribution of each run.
+        """Return a distribution for each run.
 
         Parameters
         ----------
         name : str
-            Which, of `aqmlab.DISTRIBUTIONS`.
+            The name of the distribution, from `aqmlab.DISTRIBUTIONS`.
         label : str
-            Of which discipline.
+            The label of the discipline.
         owner : str
-            Of which traffic entry, or link.
+            The traffic entry or link.
         at : mapping
-            At which points.
+            The points; by default all.
         kind : str
             ``classes`` or ``links``.
 
         Returns
         -------
         list of list of float
-            Of each run, in the order of the seeds.
+            The distribution of each run, in the order of the seeds.
         """
         keys = [bytes.fromhex(key) for key in self.of(label, at).sort("seed")["key"]]
         return [self._distributions[key][kind][owner][name] for key in keys]
@@ -429,11 +429,11 @@ class Evidence(Mapping[str, Runs]):
     Parameters
     ----------
     runs : mapping
-        Of each experiment.
+        The runs of each experiment.
     hero : str
-        The label of the discipline that the paper speaks for.
+        The label of the discipline that the paper advocates.
     quick : bool
-        Whether there are only as many points as it takes to judge the claims.
+        Whether the points are the fewest that still judge the claims.
     """
 
     def __init__(self, runs: Mapping[str, Runs], hero: str, quick: bool) -> None:
@@ -451,16 +451,16 @@ class Evidence(Mapping[str, Runs]):
         return len(self._runs)
 
     def has(self, names: Sequence[str]) -> bool:
-        """Tell whether experiments are there.
+        """Check whether experiments are complete.
 
         Parameters
         ----------
         names : sequence of str
-            Which.
+            The experiments.
 
         Returns
         -------
         bool
-            Whether each has all its runs: what is drawn or judged from some of them would say something else.
+            Whether each has all its runs: a subset could yield a different figure or verdict.
         """
         return all(name in self._runs and self._runs[name].whole for name in names)

@@ -1,4 +1,4 @@
-"""Short ways to say the curves of a figure."""
+"""Shorthand for the curves of a figure."""
 
 from __future__ import annotations
 
@@ -22,29 +22,11 @@ def over(
     x_scale: float = 1.0,
     fill: float | None = None,
 ) -> Curves:
-    """Draw metrics over a parameter, or over another metric: a panel each, a curve for each discipline.
+    """Return a function for `Figure` that draws metrics over a parameter or another metric.
 
-    Parameters
-    ----------
-    experiment : str
-        The experiment.
-    x : str
-        The parameter's dotted path, or the metric.
-    metrics : mapping
-        By the letter of the panel the metric; with a number that its values are multiplied with, if need be.
-    at : mapping
-        At which points.
-    labels : sequence of str
-        Which disciplines; by default all.
-    x_scale : float
-        What to multiply x with.
-    fill : float
-        What stands for a run without a value.
-
-    Returns
-    -------
-    callable
-        For `Figure`.
+    ``metrics`` maps the letter of each panel to a metric, or to a metric and the factor for its values. A panel has one
+    curve for each discipline, or for each of ``labels``. ``x`` is the dotted path of a parameter or the name of a
+    metric; ``fill`` is the value of runs without one.
     """
 
     def curves(evidence: Evidence) -> Iterator[Curve]:
@@ -66,27 +48,10 @@ def over_time(
     scale: float = 1.0,
     name: str | None = None,
 ) -> Curves:
-    """Draw a queue or a signal over time, a panel for each discipline at a point.
+    """Return a function for `Figure` that draws a queue or a signal over time, a discipline at one point in each panel.
 
-    Parameters
-    ----------
-    experiment : str
-        The experiment; it must keep series.
-    panels : mapping
-        By the letter of the panel the discipline's label and the point.
-    quantity : str
-        As of `Runs.over_time`.
-    bin : float
-        As of `Runs.over_time`.
-    scale : float
-        As of `Runs.over_time`.
-    name : str
-        What the legend says; by default the discipline's label.
-
-    Returns
-    -------
-    callable
-        For `Figure`.
+    ``panels`` maps the letter of each panel to the label of the discipline and the point. The experiment must keep
+    series; the other parameters are as for `Runs.over_time`.
     """
 
     def curves(evidence: Evidence) -> Iterator[Curve]:
@@ -98,25 +63,9 @@ def over_time(
 
 
 def bars(panel: str, name: str, places: Sequence[str], told: Sequence[Summary], scale: float = 1.0) -> Curve:
-    """Draw means and their 95 % intervals as bars.
+    """Return bars for means with their 95 % confidence intervals, one for each category in ``places``.
 
-    Parameters
-    ----------
-    panel : str
-        The letter of the panel.
-    name : str
-        What the legend says.
-    places : sequence of str
-        The category of each bar.
-    told : sequence of Summary
-        How high each is.
-    scale : float
-        What to multiply values with.
-
-    Returns
-    -------
-    Curve
-        NaN where there is no value, and no intervals if there is none of some bar.
+    A bar without a value is NaN; if any bar lacks an interval, none has one.
     """
     means = [math.nan if one.mean is None else one.mean * scale for one in told]
     if any(one.ci95 is None for one in told):

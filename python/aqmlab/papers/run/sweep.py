@@ -1,4 +1,4 @@
-"""Running a paper: all its experiments as one sweep, in the settings of the paper and in others."""
+"""Run a paper: all its experiments as one sweep, in the paper's setting and in others."""
 
 from __future__ import annotations
 
@@ -16,21 +16,15 @@ from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import Study, study
 
 FEW_SEEDS = 3
-"""How many seeds the sensitivity table and later disciplines have at most: each has the runs of a paper once more."""
+"""The most seeds for the sensitivity table and for later disciplines: each repeats the runs of a paper."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """How much to do.
+    """How much of a paper to do.
 
-    Parameters
-    ----------
-    seeds : int
-        How many seeds.
-    quick : bool
-        Whether to take the fewest points that still judge each claim, and no variants.
-    only : frozenset of str
-        The names of the figures and tables to make; all if empty.
+    ``quick`` takes the fewest points that still judge each claim, and no variants. ``only`` names the figures and
+    tables to make; all if empty.
     """
 
     seeds: int = 5
@@ -38,62 +32,23 @@ class Effort:
     only: frozenset[str] = frozenset()
 
     def items(self, paper: Paper) -> list[Item]:
-        """Choose figures and tables.
-
-        Parameters
-        ----------
-        paper : Paper
-            Of this paper.
-
-        Returns
-        -------
-        list of Figure or Table
-            Those to make.
-
-        Raises
-        ------
-        ValueError
-            If one that is asked for is not there.
-        """
+        """Select the figures and tables to make; raise `ValueError` if the paper lacks one named in ``only``."""
         names = [item.name for item in paper.items]
         if strange := sorted(self.only.difference(names)):
             raise ValueError(f"{', '.join(strange)}: {paper.name} has {', '.join(names)}")
         return [item for item in paper.items if not self.only or item.name in self.only]
 
     def claims(self, paper: Paper) -> list[Claim]:
-        """Choose claims.
-
-        Parameters
-        ----------
-        paper : Paper
-            Of this paper.
-
-        Returns
-        -------
-        list of Claim
-            Those to judge: all, or those that the chosen figures and tables show.
-        """
+        """Select the claims to judge: all, or those that the selected figures and tables show."""
         return [claim for claim in paper.claims if not self.only or self.only.intersection(claim.shown)]
 
 
 @dataclass(frozen=True)
 class Setting:
-    """In what setting a paper's experiments are run.
+    """A setting in which a paper's experiments are run.
 
-    Parameters
-    ----------
-    name : str
-        ``paper``, ``later``, or a variant's name.
-    quick : bool
-        Whether with few points.
-    seeds : int
-        With how many seeds.
-    needs : frozenset of str
-        Which experiments.
-    variant : Variant or None
-        What is changed.
-    later : bool
-        Whether the paper's discipline is beside later ones, instead of those of the paper.
+    ``name`` is ``paper``, ``later`` or the name of the variant. ``needs`` names the experiments. With ``later`` the
+    paper's discipline is run with later ones in place of those of the paper.
     """
 
     name: str
@@ -104,20 +59,7 @@ class Setting:
     later: bool = False
 
     def study(self, paper: Paper, experiment: Experiment) -> Study | None:
-        """Say what is to be run of an experiment.
-
-        Parameters
-        ----------
-        paper : Paper
-            The paper.
-        experiment : Experiment
-            The experiment.
-
-        Returns
-        -------
-        Study or None
-            What to run; none if it makes no sense in this setting.
-        """
+        """Return the study of an experiment in this setting, or None if the experiment has none."""
         aqms = experiment.aqms
         if self.later:
             if paper.hero not in aqms or not experiment.rivals:
@@ -142,19 +84,9 @@ def _spread_all(aqms: Aqms, base: Scenario) -> dict[str, str | Settings]:
 
 
 def spread(settings: Settings, base: Scenario) -> Settings:
-    """Put every traffic entry that it may mean in the place of ``traffic.*``.
+    """Expand each path that begins with ``traffic.*`` to the traffic entries of a scenario that have such a key.
 
-    Parameters
-    ----------
-    settings : mapping
-        Values by dotted path; ``traffic.*.tcp.min_rto`` stands for that of all entries with a TCP.
-    base : Scenario
-        The scenario.
-
-    Returns
-    -------
-    mapping
-        The same, by the paths of this scenario.
+    ``traffic.*.tcp.min_rto`` applies to all entries with a ``tcp``.
     """
     found: dict[str, Any] = {}
     for path, value in settings.items():
@@ -169,19 +101,9 @@ def spread(settings: Settings, base: Scenario) -> Settings:
 
 
 def settings(paper: Paper, effort: Effort) -> list[Setting]:
-    """Say in which settings to run a paper.
+    """List the settings in which to run a paper: its own, with later disciplines, and its variants unless quick.
 
-    Parameters
-    ----------
-    paper : Paper
-        The paper.
-    effort : Effort
-        How much to do.
-
-    Returns
-    -------
-    list of Setting
-        The paper's own; beside later disciplines; and its variants, unless it is to be quick.
+    With ``only``, the paper's own setting is the only one.
     """
     items, claims = effort.items(paper), effort.claims(paper)
     needs = frozenset(name for one in (*items, *claims) for name in one.needs)
@@ -199,26 +121,10 @@ def settings(paper: Paper, effort: Effort) -> list[Setting]:
 
 
 def studies(paper: Paper, effort: Effort) -> list[tuple[Setting, str, Study]]:
-    """Say what to run for a paper.
+    """List the studies of a paper, each with its setting and the name of its experiment.
 
-    Parameters
-    ----------
-    paper : Paper
-        The paper.
-    effort : Effort
-        How much to do.
-
-    Returns
-    -------
-    list of tuple
-        The setting, the experiment's name, and what to run of it there.
-
-    Raises
-    ------
-    ScenarioError
-        If a scenario is not valid.
-    ValueError
-        If a figure is asked for that the paper does not have, or what varies cannot be read.
+    Raises `ScenarioError` if a scenario is not valid, and `ValueError` if a requested figure does not exist or the
+    varied values cannot be parsed.
     """
     found = []
     for setting in settings(paper, effort):
@@ -231,28 +137,11 @@ def studies(paper: Paper, effort: Effort) -> list[tuple[Setting, str, Study]]:
 
 @dataclass(frozen=True)
 class Findings:
-    """What was run for a paper.
+    """The runs of a paper.
 
-    Parameters
-    ----------
-    paper : Paper
-        The paper.
-    effort : Effort
-        How much was done.
-    evidence : mapping
-        By the setting's name.
-    wanted : int
-        How many runs were asked for; one that several experiments mean counts once.
-    done : int
-        How many there are, counted so.
-    simulated : int
-        How many were not in the store; one that several experiments mean counts in each.
-    failures : sequence of Failure
-        What could not be done.
-    interrupted : bool
-        Whether the user stopped it.
-    damage : mapping
-        How many runs could not be read, by the file of the store that they were in.
+    ``evidence`` has the runs by the name of the setting. ``wanted`` and ``done`` count a run shared by several
+    experiments once. ``simulated`` counts the runs that were not in the store; there, a shared run counts in each
+    experiment. ``damage`` is the number of unreadable runs by the file of the store that held them.
     """
 
     paper: Paper
@@ -274,36 +163,11 @@ def run(
     cluster: str | None = None,
     progress: Progress | None = None,
 ) -> Findings:
-    """Run what is missing of a paper.
+    """Run the missing runs of a paper.
 
-    Parameters
-    ----------
-    paper : Paper
-        The paper.
-    effort : Effort
-        How much to do.
-    store : Path
-        Where finished runs are kept.
-    jobs : int
-        As for `aqmlab.sweep`.
-    cluster : str
-        As for `aqmlab.sweep`.
-    progress : callable
-        As for `aqmlab.sweep`.
-
-    Returns
-    -------
-    Findings
-        What there is; if the user pressed Ctrl-C, what was finished.
-
-    Raises
-    ------
-    ScenarioError
-        If a scenario is not valid.
-    ValueError
-        If a figure is asked for that the paper does not have, or what varies cannot be read.
-    ClusterError
-        If the cluster cannot do the runs.
+    ``store``, ``jobs``, ``cluster`` and ``progress`` are as for `aqmlab.sweep`. After Ctrl-C the findings have the runs
+    that were finished. Raises `ScenarioError` if a scenario is not valid, `ValueError` if a requested figure does not
+    exist or the varied values cannot be parsed, and `ClusterError` if the cluster cannot do the runs.
     """
     last: Standing | None = None
 

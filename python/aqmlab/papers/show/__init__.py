@@ -1,1 +1,1 @@
-"""Figures, reports and pages on a paper."""
+"""Figures, reports and documentation pages of a paper."""

@@ -1,4 +1,4 @@
-"""A paper's figures for a web page: drawn by plotly when the reader comes near, and the rest one after the other."""
+"""A paper's figures for a web page: plotly draws each when the reader scrolls near it, then the rest one by one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SYMBOLS = dict(
         strict=True,
     )
 )
-"""What plotly calls the marks that matplotlib has."""
+"""The plotly names of matplotlib's marks."""
 
 STYLE = """
 .legend { display: flex; flex-wrap: wrap; gap: .1rem .9rem; margin: .3rem 0; }
@@ -98,17 +98,9 @@ addEventListener('load', () => setTimeout(rest, 200));
 
 
 def embedded(sheet: Sheet) -> str:
-    """Write a figure into a page that has `STYLE` and, at its end, `SCRIPT`.
+    """Return a figure as HTML for a page that has `STYLE` and, at its end, `SCRIPT`.
 
-    Parameters
-    ----------
-    sheet : Sheet
-        What it shows.
-
-    Returns
-    -------
-    str
-        HTML: its legend, its place, and its data, which are read only when it is drawn.
+    The HTML has the legend, the place of the figure, and the data, which are parsed only when it is drawn.
     """
     name = html.escape(sheet.name)
     styles = {line.name: line.style for plot in reversed(sheet.plots) for line in reversed(plot.lines)}
@@ -124,18 +116,10 @@ def embedded(sheet: Sheet) -> str:
 
 
 def specification(sheet: Sheet) -> dict[str, Any]:
-    """Say what plotly is to draw.
+    """Return the figure as data for plotly.
 
-    Parameters
-    ----------
-    sheet : Sheet
-        What the figure shows.
-
-    Returns
-    -------
-    dict
-        ``data``, the traces; ``panels``, each with its title and axes; ``across``; and how many ``lines`` the texts
-        along the x axes have.
+    ``data`` has the traces; ``panels`` has title and axes of each panel; ``across`` is the number of panels in a row;
+    ``lines`` is the number of lines of text below an x axis.
     """
     data = [
         trace
@@ -159,7 +143,7 @@ def _lines(sheet: Sheet) -> int:
 
 
 _WRAP = 14
-"""How many characters of a category go in a line."""
+"""The number of characters of a category in one line."""
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
@@ -235,11 +219,11 @@ def _traces(line: Line, plot: Plot, sheet: Sheet, number: str) -> list[dict[str,
 
 
 _TOLD = 200
-"""Of how many points at most each tells its interval, and has a thicker line."""
+"""The largest number of points of a curve with a thicker line, and with its intervals shown under the pointer."""
 
 
 def _reach(line: Line, colour: str) -> dict[str, Any]:
-    """Give error bars, if there are any."""
+    """Return error bars, or nothing without an interval."""
     if line.low is None or line.high is None:
         return {}
     above, below = _numbers(line.high - line.y), _numbers(line.y - line.low)
@@ -248,5 +232,5 @@ def _reach(line: Line, colour: str) -> dict[str, Any]:
 
 
 def _numbers(values: Iterable[float]) -> list[float | None]:
-    """Give numbers for JSON, as many digits as anyone can see."""
+    """Convert numbers for JSON, to six significant digits; None stands for those that are not finite."""
     return [float(f"{value:.6g}") if math.isfinite(value) else None for value in values]

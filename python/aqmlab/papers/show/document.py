@@ -1,4 +1,4 @@
-"""What a reproduction found as one document, from which pages are made without running anything again."""
+"""The findings of a reproduction as one document, from which reports and pages are made without new runs."""
 
 from __future__ import annotations
 
@@ -22,29 +22,16 @@ Document = dict[str, Any]
 def document(
     assessment: Assessment, sheets: Mapping[str, Sheet], command: str, seconds: float | None = None
 ) -> Document:
-    """Put all that was found in one document.
+    """Collect all findings in one document for JSON, in which None stands for a number that is not finite.
 
-    Parameters
-    ----------
-    assessment : Assessment
-        Figures, tables and verdicts.
-    sheets : mapping
-        What each figure shows, by its name.
-    command : str
-        The command line, for the reader to repeat.
-    seconds : float
-        How long it took; none if nobody measured.
+    ``items`` are the figures and tables, each with title, caption, files, the claims that it shows, and the rows of a
+    table; ``left_out`` are those that lack runs or raised an error. ``claims`` are as from `Ruling.document`, each with
+    the figures that show it and its number of seeds; ``not_judged`` are the others. ``sensitivity`` and ``later`` have
+    the verdicts in other settings. ``experiments`` has all parameters. ``errors`` has what could not be drawn or
+    judged.
 
-    Returns
-    -------
-    dict
-        Fit for JSON: none stands for a number that is not finite. ``items`` are the figures and tables, each with its
-        title, caption, files, the claims that it shows, and a table's rows; ``left_out`` those that lack runs
-        or raise an error;
-        ``claims`` the verdicts as `Ruling.document` has them, with the figures that show each and the number of its
-        seeds; ``not_judged`` the others; ``sensitivity`` and
-        ``later`` the verdicts in other settings; ``choices``; ``experiments`` with every parameter; ``failures``;
-        ``errors`` of what could not be drawn or judged.
+    ``sheets`` has the sheets of the figures by name; ``command`` is the command line for the reader to repeat;
+    ``seconds`` is the time that the runs took, or None if it was not measured.
     """
     findings = assessment.findings
     paper, effort, errors = findings.paper, findings.effort, assessment.errors
@@ -159,7 +146,7 @@ def _ruling(ruling: Ruling, evidence: Evidence) -> Document:
 
 
 def _extent(evidence: Evidence | None) -> Document:
-    """Tell how many seeds a setting has, and whether it has few points."""
+    """Return the seeds of a setting, and whether it has few points."""
     if evidence is None:
         return {"seeds": [], "quick": False}
     return {"seeds": sorted({seed for one in evidence.values() for seed in one.study.seeds}), "quick": evidence.quick}
@@ -187,7 +174,7 @@ def _experiment(experiment: Experiment, runs: Runs) -> Document:
 
 
 def _observed(resolved: Mapping[str, Any]) -> Document:
-    """Give the queue discipline of the link that the metrics speak of."""
+    """Return the queue discipline of the observed link."""
     if "aqm" in resolved:
         return dict(resolved["aqm"])
     return next(dict(link["aqm"]) for link in resolved["link"] if link["name"] == resolved["observe"])
@@ -199,21 +186,9 @@ def _varies(study: Study) -> Document:
 
 
 def toml(table: Mapping[str, Any], path: str = "", each: bool = False) -> str:
-    """Write a resolved scenario as TOML, every default of it.
+    """Write a resolved scenario as TOML with all its defaults; reading it yields the same scenario.
 
-    Parameters
-    ----------
-    table : mapping
-        As `aqmlab.Scenario.resolved` gives it.
-    path : str
-        The table's own name, with its parents'.
-    each : bool
-        Whether it is one of several of this name.
-
-    Returns
-    -------
-    str
-        TOML that gives the same scenario.
+    ``path`` is the name of the table with those of its parents; ``each`` writes an element of an array of tables.
     """
     lines = [f"[[{path}]]" if each else f"[{path}]"] if path else []
     inner = {}

@@ -1,4 +1,4 @@
-"""The folder of a reproduction: figures, the data behind them, the report, and the findings as JSON."""
+"""The folder of a reproduction: figures, their data, the report, and the findings as JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import polars
 
 _WORTH = 8
-"""From how many figures on another process is sooner done, for all that it has to import first."""
+"""The number of figures from which more processes are faster, although each must first import the drawing code."""
 
 
 def write(
@@ -38,30 +38,12 @@ def write(
     made_from: str = "",
     watch: Watch | None = None,
 ) -> list[str]:
-    """Write all that was found, but for what is there already.
+    """Write all findings, except files that are up to date; return the names of all files.
 
-    Parameters
-    ----------
-    assessment : Assessment
-        Figures, tables and verdicts.
-    folder : Path
-        Where to.
-    command : str
-        The command line, for the reader to repeat.
-    seconds : float
-        How long it took to run.
-    jobs : int
-        How many figures to draw at a time. More than one takes processes that import the calling program anew.
-    made_from : str
-        What tells whether all this is to be made again: the findings keep it.
-    watch : callable
-        Called after each figure.
-
-    Returns
-    -------
-    list of str
-        The files' names: of each figure ``NAME.svg``, ``.png``, ``.parquet`` and ``.csv``, of each table the last two,
-        ``report.html`` and ``findings.json``.
+    The files are ``NAME.svg``, ``.png``, ``.parquet`` and ``.csv`` for each figure, the last two for each table,
+    ``report.html`` and ``findings.json``. ``seconds`` is the time that the runs took. With ``jobs`` above 1, figures
+    are drawn in processes that import the calling program anew. ``made_from`` is the fingerprint to keep in the
+    findings. ``watch`` is called after each figure.
     """
     figures = [one for one in assessment.drawn if isinstance(one.item, Figure)]
     colour = colours(assessment.findings.paper, figures)
@@ -77,7 +59,7 @@ def write(
     if before == found and all((folder / name).is_file() for name in (*files, "report.html")):
         return [*files, "report.html", FINDINGS]
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / FINDINGS).unlink(missing_ok=True)  # while the files are of different runs there shall be no such sign
+    (folder / FINDINGS).unlink(missing_ok=True)  # absent while the files are from different runs
     for one in assessment.drawn:
         for form, data in _data(one.frame).items():
             _write(folder / f"{one.item.name}.{form}", data)
@@ -93,7 +75,7 @@ def write(
 
 
 def _before(folder: Path) -> Document:
-    """Read what an earlier call has found; nothing if it was stopped."""
+    """Read the findings of an earlier call; empty if it did not finish."""
     try:
         return unsealed(folder / FINDINGS, "")
     except (OSError, ValueError):
@@ -101,13 +83,13 @@ def _before(folder: Path) -> Document:
 
 
 def _keep_times(found: Document, before: Mapping[str, Any]) -> None:
-    """When nothing was left to run, what it once took tells more than what it takes to look."""
+    """Keep the recorded duration if no run was missing: the time of a look-up is of no interest."""
     if found["simulated"] == 0 and before.get("done") == found["done"]:
         found |= {key: before[key] for key in ("seconds", "simulated") if key in before}
 
 
 def _changed(found: Document, before: Mapping[str, Any], folder: Path) -> Iterator[str]:
-    """Name the figures whose images are not those of the same data."""
+    """Yield the names of the figures whose images are missing or were drawn from other data."""
     old = {item["name"]: item.get("drawn_from") for item in before.get("items", [])}
     for item in found["items"]:
         if item["kind"] == "figure":
@@ -117,7 +99,7 @@ def _changed(found: Document, before: Mapping[str, Any], folder: Path) -> Iterat
 
 
 def _digest(one: Sheet) -> str:
-    """Tell figures apart: by all that they show, and by what draws them."""
+    """Hash all that a figure shows, and the code that lays it out and draws its images."""
     shown = hashlib.sha256(json_text({"title": one.title, "small": one.small_print, **specification(one)}).encode())
     for module in (general, matplotlib, layout):
         shown.update(Path(str(module.__file__)).read_bytes())
@@ -134,13 +116,13 @@ def _images(sheets: Mapping[str, Sheet], jobs: int) -> Iterator[tuple[str, dict[
 
 @cache
 def _pool(jobs: int) -> ProcessPoolExecutor:
-    """Give processes to draw in; kept for the next paper, as what they import takes as long as several figures."""
-    # Not a fork: the threads of polars would not be in it, but their locks.
+    """Return worker processes. They are kept for the next paper: their imports take as long as several figures."""
+    # Spawned, not forked: a fork would copy the locks of polars, but not the threads that release them.
     return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_let_be)
 
 
 def _let_be() -> None:
-    """Leave Ctrl-C to the process that draws for the user."""
+    """Ignore Ctrl-C in a worker: the main process handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -149,7 +131,7 @@ def _data(frame: polars.DataFrame) -> dict[str, bytes]:
 
 
 def _write(file: Path, data: bytes) -> None:
-    """Write a file, unless it is there already."""
+    """Write a file, unless it has this content already."""
     if file.is_file() and file.read_bytes() == data:
         return
     with replacing(file) as temporary:

@@ -1,4 +1,4 @@
-"""How a paper's figures are shown, whatever draws them: their panels, colours, legend and small print."""
+"""The layout of a paper's figures, independent of the renderer: panels, colours, legend and small print."""
 
 from __future__ import annotations
 
@@ -22,33 +22,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEW = 30
-"""Of how many points at most a line has a mark at each."""
+"""The largest number of points of a line that has a mark at each of them."""
 
 MARKS = marks(len(COLOURS))
-"""For whoever cannot see the colours, in the order of use."""
+"""Marks in the order of use, for readers who cannot distinguish the colours."""
 
 MOST = 1000
-"""How many points of a curve are drawn: more than any figure is wide in pixels."""
+"""The number of points to which a longer curve is thinned: more than any figure has pixels across."""
 
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """A curve as it is drawn.
+    """A curve as drawn.
 
-    Parameters
-    ----------
-    name : str
-        What the legend says.
-    style : str
-        As of `Curve`.
-    x : numpy.ndarray
-        Where its points are; of categories their numbers.
-    y : numpy.ndarray
-        Their values; NaN where there is none.
-    low : numpy.ndarray or None
-        Where the intervals begin.
-    high : numpy.ndarray or None
-        Where they end.
+    ``x`` has the indices of the categories if there are any. ``y`` is NaN where there is no value; ``low`` and ``high``
+    are the ends of the intervals, or None.
     """
 
     name: str
@@ -60,7 +48,7 @@ class Line:
 
     @property
     def banded(self) -> bool:
-        """Whether its intervals are a band, and not a bar at each point."""
+        """Whether its intervals are drawn as a band rather than a bar at each point."""
         return self.low is not None and self.style not in ("points", "bars") and len(self.x) > 1
 
     @property
@@ -71,17 +59,7 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Plot:
-    """A panel with its curves.
-
-    Parameters
-    ----------
-    panel : Panel
-        The panel.
-    lines : sequence of Line
-        Its curves.
-    categories : sequence of str
-        What stands along its x axis in place of numbers; empty if numbers do.
-    """
+    """A panel with its curves; ``categories`` are the labels along its x axis, empty if the axis is numeric."""
 
     panel: Panel
     lines: Sequence[Line]
@@ -89,39 +67,28 @@ class Plot:
 
     @property
     def title(self) -> str:
-        """Its letter and what it shows."""
+        """Its letter and its title."""
         letter = f"({self.panel.letter})" if self.panel.letter else ""
         return " ".join(part for part in (letter, self.panel.title) if part)
 
     def texts(self, width: int) -> list[list[str]]:
-        """Break what stands along the x axis in place of numbers.
-
-        Parameters
-        ----------
-        width : int
-            How many characters go in a line.
-
-        Returns
-        -------
-        list of list of str
-            Of each category its lines.
-        """
+        """Wrap the label of each category to lines of ``width`` characters."""
         return [textwrap.wrap(printable(text), width) or [""] for text in self.categories]
 
     @property
     def bars(self) -> list[str]:
-        """The names of those of its curves that are bars."""
+        """The names of its curves that are drawn as bars."""
         return list(dict.fromkeys(line.name for line in self.lines if line.style == "bars"))
 
     @property
     def never_negative(self) -> bool:
-        """Whether no value is negative, though an interval may be."""
+        """Whether all values are non-negative, even where an interval is not."""
         values = np.concatenate([line.y for line in self.lines]) if self.lines else np.array([0.0])
         return not bool((values < 0).any())
 
     @property
     def cut(self) -> bool:
-        """Whether a point is outside the axes, as the paper's ranges are kept."""
+        """Whether a point is outside the axes, which have the paper's ranges."""
         return any(
             _outside(line.y, self.panel.y) or (not self.categories and _outside(line.x, self.panel.x))
             for line in self.lines
@@ -136,17 +103,10 @@ def _outside(values: NDArray[np.float64], axis: Axis) -> bool:
 
 
 def plots(drawn: Drawn) -> list[Plot]:
-    """Lay out a figure.
+    """Lay out the panels of a figure, in order.
 
-    Parameters
-    ----------
-    drawn : Drawn
-        A figure with its data.
-
-    Returns
-    -------
-    list of Plot
-        Its panels, in order. Long curves have at most `MOST` points, the extremes among them.
+    A curve of more than `MOST` points is thinned to about that number; except with style ``points``, the extremes are
+    kept.
     """
     assert isinstance(drawn.item, Figure)
     found = []
@@ -187,14 +147,14 @@ def _line(curve: Curve, categories: Sequence[str]) -> Line:
 
 
 def _extremes(y: NDArray[np.float64]) -> NDArray[np.int_]:
-    """Pick the least and the greatest of neighbours, so that no peak is lost."""
+    """Select the least and the greatest of neighbouring points, to keep every peak."""
     edges = np.linspace(0, len(y), MOST // 2 + 1).astype(int)
     kept = {0, len(y) - 1}
     for first, end in pairwise(edges):
         own = y[first:end]
         known = np.flatnonzero(~np.isnan(own))
         if len(known) < len(own):
-            kept.add(int(first + np.flatnonzero(np.isnan(own))[0]))  # a gap stays one
+            kept.add(int(first + np.flatnonzero(np.isnan(own))[0]))  # keep a gap
         if len(known):
             kept |= {int(first + known[np.argmin(own[known])]), int(first + known[np.argmax(own[known])])}
     return np.array(sorted(kept))
@@ -202,26 +162,10 @@ def _extremes(y: NDArray[np.float64]) -> NDArray[np.int_]:
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """All that a figure shows: what draws it needs nothing else.
+    """All that a renderer needs to draw a figure.
 
-    Parameters
-    ----------
-    name : str
-        The figure's name.
-    title : str
-        Its number and title.
-    plots : sequence of Plot
-        Its panels.
-    across : int
-        How many panels are beside each other.
-    names : sequence of str
-        What the legend has; nothing if there is none.
-    colours : mapping
-        The colour of each curve, by its name.
-    marks : mapping
-        The mark of each curve, by its name, one of `MARKS`.
-    small_print : str
-        What stands at its foot: seeds, what the bands are.
+    ``title`` includes the number of the figure. ``across`` is the number of panels in a row. ``names`` are the entries
+    of the legend, empty if there is none. ``colours`` and ``marks`` (from `MARKS`) are by the name of the curve.
     """
 
     name: str
@@ -235,22 +179,7 @@ class Sheet:
 
 
 def sheet(drawn: Drawn, colours: Mapping[str, str], evidence: Evidence) -> Sheet:
-    """Lay out a figure.
-
-    Parameters
-    ----------
-    drawn : Drawn
-        A figure with its data.
-    colours : mapping
-        Of the paper; see `colours`.
-    evidence : Evidence
-        What it is drawn from.
-
-    Returns
-    -------
-    Sheet
-        What it shows.
-    """
+    """Lay out a figure with the colours of its paper, from `colours`."""
     figure = drawn.item
     assert isinstance(figure, Figure)
     panels = plots(drawn)
@@ -269,19 +198,9 @@ def sheet(drawn: Drawn, colours: Mapping[str, str], evidence: Evidence) -> Sheet
 
 
 def colours(paper: Paper, drawn: Iterable[Drawn]) -> dict[str, str]:
-    """Give each curve a colour, the same in all figures of a paper.
+    """Assign each curve a colour, the same in all figures of a paper; the paper's own disciplines come first.
 
-    Parameters
-    ----------
-    paper : Paper
-        The paper: its disciplines come first, in the order of its experiments.
-    drawn : iterable of Drawn
-        Its figures.
-
-    Returns
-    -------
-    dict
-        A colour by name. Two names have one colour only if no figure has both, or there are more than colours.
+    Two names share a colour only if no figure has both, or if there are more names than colours.
     """
     labels = [set(experiment.aqms) for experiment in paper.experiments]
     together = [*labels, *({curve.name for curve in one.curves} for one in drawn)]
@@ -289,7 +208,7 @@ def colours(paper: Paper, drawn: Iterable[Drawn]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in dict.fromkeys(names):
         beside = set().union(*(group for group in together if name in group))
-        # The paper's own disciplines are apart even if no figure has both.
+        # The paper's own disciplines get different colours even if no figure has both.
         taken = [colour for other, colour in found.items() if other in beside or len(found) < len(COLOURS)]
         found[name] = min(COLOURS, key=lambda colour: (taken.count(colour), COLOURS.index(colour)))
     return found
@@ -300,18 +219,7 @@ def _names(drawn: Drawn) -> list[str]:
 
 
 def legend(figure: Sequence[Plot]) -> list[str]:
-    """Say what the legend of a figure has.
-
-    Parameters
-    ----------
-    figure : sequence of Plot
-        Its panels.
-
-    Returns
-    -------
-    list of str
-        The names in order; none if the titles of the panels say them already.
-    """
+    """List the entries of a figure's legend; empty if the panels' titles already name the curves."""
     names = list(dict.fromkeys(line.name for plot in figure for line in plot.lines))
     told = all(len({line.name for line in plot.lines}) <= 1 for plot in figure) and all(
         line.name in plot.title for plot in figure for line in plot.lines
@@ -321,22 +229,7 @@ def legend(figure: Sequence[Plot]) -> list[str]:
 
 
 def explained(drawn: Drawn, panels: Sequence[Plot], evidence: Evidence) -> str:
-    """Say what a figure is of and what its bands are.
-
-    Parameters
-    ----------
-    drawn : Drawn
-        The figure.
-    panels : sequence of Plot
-        Its panels.
-    evidence : Evidence
-        What it is drawn from.
-
-    Returns
-    -------
-    str
-        A line of small print.
-    """
+    """Write the small print of a figure: seeds, the meaning of bands, points outside the axes."""
     lines = [line for plot in panels for line in plot.lines]
     told = [seeds(drawn.item.needs, evidence)]
     kinds = ["bands"] * any(line.banded for line in lines)

@@ -1,4 +1,4 @@
-"""A paper's figures with matplotlib: panels, ranges and letters as printed, with intervals."""
+"""Draw a paper's figures with matplotlib: panels, ranges and letters as printed, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -23,29 +23,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _WIDTHS = {1: 7.4, 2: 9.6, 3: 12.0, 4: 13.0}
-"""How wide a figure is in inches, by how many panels are beside each other; more are `_NARROW` each."""
+"""The width of a figure in inches by the number of panels in a row; with more, each has `_NARROW`."""
 
 _NARROW = 3.0
 
 _LEFT, _RIGHT, _BETWEEN, _ABOVE, _BELOW, _SMALL = 0.72, 0.15, 0.75, 0.3, 0.5, 0.17
-"""Room in inches: left and right of all, between panels, above and below each, for a line of small print."""
+"""Inches: left and right margin, gap between panels, room above and below a panel, height of a line of small print."""
 
 _DPI = 110
 
 
 def figure(sheet: Sheet) -> Figure:
-    """Draw a figure.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        What it shows.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure.
-    """
+    """Draw a figure."""
     shown, names, across = sheet.plots, sheet.names, sheet.across
     deep = -(-len(shown) // across)
     width = _WIDTHS.get(across, _NARROW * across)
@@ -150,7 +139,7 @@ def _bars(axes: Axes, line: Line, place: int, count: int, colour: str) -> None:
 
 
 def _reach(line: Line) -> np.ndarray[Any, Any]:
-    """How far an interval reaches below and above each point."""
+    """Return the distances from each point to the ends of its interval, as ``errorbar`` takes them."""
     assert line.low is not None
     assert line.high is not None
     return np.maximum(np.stack([line.y - line.low, line.high - line.y]), 0.0)
@@ -166,21 +155,10 @@ def _handle(name: str, sheet: Sheet) -> Line2D | Patch:
 
 
 def images(sheet: Sheet) -> dict[str, bytes]:
-    """Draw a figure for files.
-
-    Parameters
-    ----------
-    sheet : Sheet
-        What it shows.
-
-    Returns
-    -------
-    dict
-        The images by the ends of their files' names, ``svg`` and ``png``; the same bytes from the same data.
-    """
+    """Draw a figure as ``svg`` and ``png``; the same data yield the same bytes."""
     found = {}
     with warnings.catch_warnings(), mpl.rc_context(STYLE):
-        warnings.simplefilter("ignore", UserWarning)  # a glyph that no font has, an interval below a logarithmic axis
+        warnings.simplefilter("ignore", UserWarning)  # a missing glyph, an interval below a logarithmic axis
         made = figure(sheet)
         forms: dict[str, dict[str, Any]] = {"svg": {"metadata": {"Date": None}}, "png": {"dpi": _DPI}}
         for form, options in forms.items():

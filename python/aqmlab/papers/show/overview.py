@@ -1,4 +1,4 @@
-"""One page over several papers: how many claims hold, and each with its verdict."""
+"""One page over several papers: the number of claims that hold, and each claim with its verdict."""
 
 from __future__ import annotations
 
@@ -37,39 +37,16 @@ choose();
 
 
 def save(found: Mapping[str, Document], file: Path, command: str, seconds: float | None = None) -> None:
-    """Write the page.
+    """Write the page to an HTML file.
 
-    Parameters
-    ----------
-    found : mapping
-        The findings on each paper, by its folder relative to the page's; see `aqmlab.papers.show.document.document`.
-    file : Path
-        The HTML file to write.
-    command : str
-        The command line, for the reader to repeat.
-    seconds : float
-        How long all took.
+    ``found`` maps the folder of each paper, relative to the page, to its document. ``command`` is the command line for
+    the reader to repeat; ``seconds`` is the total time.
     """
     write_text(file, text(found, command, seconds))
 
 
 def text(found: Mapping[str, Document], command: str, seconds: float | None = None) -> str:
-    """Lay out the page.
-
-    Parameters
-    ----------
-    found : mapping
-        As for `save`.
-    command : str
-        As for `save`.
-    seconds : float
-        As for `save`.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Return the page as HTML; the arguments are as for `save`."""
     documents = list(found.values())
     seeds = sorted({len(one["seeds"]) for one in documents})
     told = [f"{len(documents)} papers", f"{' or '.join(map(str, seeds))} seed{'s' if seeds != [1] else ''}"]

@@ -1,4 +1,4 @@
-"""The pages on the papers, from the findings of a reproduction: ``python -m aqmlab.papers.show.pages FOLDER DOCS``."""
+"""Write the documentation pages on papers from their findings: ``python -m aqmlab.papers.show.pages FOLDER DOCS``."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from aqmlab.text import span
 Document = Mapping[str, Any]
 
 _FIRST = 2
-"""How many figures each page has besides those of claims that do not hold."""
+"""The number of figures on each page in addition to those of claims that do not hold."""
 
 _MOST = 8
-"""How many figures a page has at most."""
+"""The largest number of figures on a page."""
 
 _COLOURS = 64
-"""How many colours a figure has."""
+"""The number of colours in an image."""
 
 _ROWS = 20
-"""How many rows a table may have."""
+"""The largest number of rows of a table on a page."""
 
 _MEANS = {
     Verdict.REPRODUCED: "What holds",
@@ -50,24 +50,11 @@ _VERDICTS = (
 
 
 def write(folder: Path, docs: Path) -> list[str]:
-    """Write a page for each paper that was reproduced, and one over them all.
+    """Write a page for each reproduced paper, and an index; return the names of the papers.
 
-    Parameters
-    ----------
-    folder : Path
-        What ``aqmlab reproduce all --out`` was given; or a folder with the findings of one paper.
-    docs : Path
-        Where the pages go: ``README.md``, ``NAME.md``, and the figures in ``NAME/``.
-
-    Returns
-    -------
-    list of str
-        The names of the papers.
-
-    Raises
-    ------
-    ValueError
-        If nothing is there, or not all of a paper was done.
+    ``folder`` has the output of ``aqmlab reproduce all --out``, or of one paper. The pages are ``README.md`` and
+    ``NAME.md`` in ``docs``, with the figures in ``NAME/``. Raises `ValueError` if ``folder`` has no findings, or if the
+    findings of a paper are incomplete.
     """
     cure = f"aqmlab reproduce all --out {folder}"
     files = sorted([*folder.glob(f"*/{FINDINGS}"), *folder.glob(FINDINGS)])
@@ -87,7 +74,7 @@ def write(folder: Path, docs: Path) -> list[str]:
 
 
 def _chosen(document: Document) -> list[Document]:
-    """Choose figures: those of claims that do not hold, then the first ones."""
+    """Select figures: the first ones, and those of claims that do not hold."""
     figures = {item["name"]: item for item in document["items"] if item["kind"] == "figure"}
     told: list[str] = []
     for verdict in (Verdict.CONTRADICTED, Verdict.PARTLY):
@@ -99,7 +86,7 @@ def _chosen(document: Document) -> list[Document]:
 
 
 def _copied(item: Document, folder: Path, to: Path) -> str:
-    """Copy the image of a figure with a palette, which takes a third of the room: it is for the repository."""
+    """Copy the image of a figure with a palette: it is kept in the repository, and takes a third of the space."""
     name = f"{item['name']}.png"
     with Image.open(folder / name) as image:
         small = image.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
@@ -109,7 +96,7 @@ def _copied(item: Document, folder: Path, to: Path) -> str:
 
 
 def _escaped(found: Any) -> Any:
-    """Take the meaning from what Markdown would read as a sign: two PI* in a line are not emphasis between them."""
+    """Escape the characters that Markdown would interpret: two ``PI*`` in a line must not start and end emphasis."""
     if isinstance(found, str):
         return re.sub(r"[*<~]", r"\\\g<0>", found)
     if isinstance(found, Mapping):
@@ -118,18 +105,7 @@ def _escaped(found: Any) -> Any:
 
 
 def index(documents: Sequence[Document]) -> str:
-    """Write the page over all papers.
-
-    Parameters
-    ----------
-    documents : sequence of mapping
-        What was found for each.
-
-    Returns
-    -------
-    str
-        Markdown.
-    """
+    """Write the index of all papers, as Markdown."""
     documents = [_escaped(document) for document in documents]
     rows = []
     for document in documents:
@@ -158,20 +134,7 @@ def index(documents: Sequence[Document]) -> str:
 
 
 def page(document: Document, images: Mapping[str, str]) -> str:
-    """Write the page on a paper.
-
-    Parameters
-    ----------
-    document : mapping
-        What was found.
-    images : mapping
-        By the name of a figure its image, as a link from the page.
-
-    Returns
-    -------
-    str
-        Markdown.
-    """
+    """Write the page on a paper, as Markdown; ``images`` maps the names of figures to links from the page."""
     document = _escaped(document)
     claims = document["claims"]
     seeds = span(tuple(document["seeds"]))
@@ -242,7 +205,7 @@ def _tabled(item: Document) -> str:
 
 
 def _settings(document: Document) -> list[str]:
-    """Tell which claims survive in other settings."""
+    """Write the tables of verdicts in other settings."""
     parts = []
     varied = [one for one in document["sensitivity"] if one["claims"]]
     if varied:
@@ -272,7 +235,7 @@ def _settings(document: Document) -> list[str]:
 
 
 def _moved(rows: Sequence[Sequence[str]], names: Iterable[str]) -> str:
-    """Say which claims have the same verdict in every setting."""
+    """Name the claims with the same verdict in every setting, and those whose verdict changes."""
     columns = {name: {row[place] for row in rows if row[place]} for place, name in enumerate(names, 1)}
     steady = [name for name, told in columns.items() if len(told) == 1]
     moved = [name for name, told in columns.items() if len(told) > 1]

@@ -1,4 +1,4 @@
-"""The report of a paper: one HTML file with claims, figures, tables and every parameter, to open without a network."""
+"""The report of a paper: one HTML file with claims, figures, tables and all parameters, readable without a network."""
 
 from __future__ import annotations
 
@@ -58,45 +58,22 @@ h1, h2, h3, p, code { overflow-wrap: anywhere; }
   .said tr { border-bottom: 1px solid #ccc; padding: .6rem 0; display: block; }
 }
 """
-"""What a paper's pages look like, beyond what all reports do."""
+"""The CSS of a paper's pages, in addition to that of all reports."""
 
 _MOST_CHECKS = 8
-"""How many numbers of a claim are shown at once."""
+"""The number of a claim's checks that are visible at once."""
 
 _MOST_VALUES = 40
-"""How many values of what varies are named."""
+"""The largest number of values listed for a parameter that varies."""
 
 
 def save(found: Document, sheets: Mapping[str, Sheet], file: Path) -> None:
-    """Write the report of a paper.
-
-    Parameters
-    ----------
-    found : dict
-        What was found; see `aqmlab.papers.show.document.document`.
-    sheets : mapping
-        What each figure shows, by its name.
-    file : Path
-        The HTML file to write.
-    """
+    """Write the report of a paper, from its document and the sheets of its figures by name, to an HTML file."""
     write_text(file, text(found, sheets))
 
 
 def text(found: Document, sheets: Mapping[str, Sheet]) -> str:
-    """Lay out the report of a paper.
-
-    Parameters
-    ----------
-    found : dict
-        As for `save`.
-    sheets : mapping
-        As for `save`.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Return the report of a paper as HTML; the arguments are as for `save`."""
     own, beyond = ([one for one in found["items"] if one["beyond"] == more] for more in (False, True))
     claims, ours = ([one for one in found["claims"] if one["beyond"] == more] for more in (False, True))
     names = {one["name"]: one["heading"] for one in found["items"]}
@@ -128,59 +105,20 @@ def text(found: Document, sheets: Mapping[str, Sheet]) -> str:
 
 
 def badge(verdict: str, count: int | None = None, tip: str = "") -> str:
-    """Write a verdict.
-
-    Parameters
-    ----------
-    verdict : str
-        The verdict.
-    count : int
-        How many there are of it; by default it is of one claim.
-    tip : str
-        What to say when the pointer is held over it.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Return a verdict as HTML, with a count if it stands for several claims; ``tip`` is shown under the pointer."""
     kind = verdict.replace(" ", "-")
     title = f' title="{html.escape(tip)}"' if tip else ""
     return f'<span class="badge {kind}"{title}>{"" if count is None else f"{count} "}{html.escape(verdict)}</span>'
 
 
 def ruled(claim: Document, tip: str = "") -> str:
-    """Write the verdict on a claim; if nothing decides it, that this is so.
-
-    Parameters
-    ----------
-    claim : dict
-        The claim, of `aqmlab.papers.show.document.document`.
-    tip : str
-        As of `badge`.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Return the verdict on a claim as HTML, with a note if it was tested and is undecided."""
     open_still = undecided(claim)
     return badge(claim["verdict"], tip=tip) + (f'<br><span class="small">{open_still}</span>' if open_still else "")
 
 
 def badges(counts: Mapping[str, int]) -> str:
-    """Write how many verdicts there are of each kind.
-
-    Parameters
-    ----------
-    counts : mapping
-        How many, by the verdict.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Return the number of verdicts of each kind, as HTML."""
     return f'<ul class="badges">{"".join(f"<li>{badge(one, counts[one])}</li>" for one in Verdict)}</ul>'
 
 
@@ -350,7 +288,7 @@ def _later(found: Document) -> str:
 
 
 def _mentions(effect: str, label: str) -> bool:
-    """Tell whether a discipline is spoken of, and not one whose name has its own in it: CoDel is not FQ-CoDel."""
+    """Check whether a text names a discipline, rather than one whose name contains it: CoDel is not FQ-CoDel."""
     return re.search(rf"(?<![\w*-]){re.escape(label)}(?![\w*-])", effect) is not None
 
 

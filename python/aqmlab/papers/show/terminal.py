@@ -1,4 +1,4 @@
-"""What the terminal says of papers: what there is to reproduce, and what came of it."""
+"""Terminal output for papers: the list of papers, and the outcome of a reproduction."""
 
 from __future__ import annotations
 
@@ -18,21 +18,9 @@ _TOP = "  "
 
 
 def listed(estimates: Sequence[Estimate], quick: Sequence[Estimate], cores: int) -> str:
-    """List papers with their figures, tables and claims, and how long each takes.
+    """List papers, one paragraph each, with their figures, tables and claims and the estimated time of each.
 
-    Parameters
-    ----------
-    estimates : sequence of Estimate
-        Of each paper.
-    quick : sequence of Estimate
-        Of the same papers with ``--quick``; empty if the others are so already.
-    cores : int
-        How many runs there are at a time.
-
-    Returns
-    -------
-    str
-        A paragraph each.
+    ``quick`` has the estimates of the same papers with ``--quick``; it is empty if ``estimates`` has them already.
     """
     parts = []
     for number, one in enumerate(estimates):
@@ -54,7 +42,7 @@ def listed(estimates: Sequence[Estimate], quick: Sequence[Estimate], cores: int)
 
 
 def _laid(rows: Sequence[tuple[str, str, str]], indent: str = "", right: bool = False) -> list[str]:
-    """Set rows in three columns, of which the last is wrapped."""
+    """Lay out rows in three columns and wrap the last."""
     lines = []
     first, second = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
     for name, middle, text in rows:
@@ -65,7 +53,7 @@ def _laid(rows: Sequence[tuple[str, str, str]], indent: str = "", right: bool = 
 
 
 def _time(seconds: float) -> str:
-    """Say how long something takes, as well as an estimate knows."""
+    """Format a duration, rounded to the precision of an estimate."""
     if seconds == 0:
         return "0 s"
     if seconds < 1:
@@ -76,17 +64,9 @@ def _time(seconds: float) -> str:
 
 
 def verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
-    """Lay out claims, their verdicts, and of each what decides it.
+    """Lay out the claims of a document: name (a star marks our own), verdict, and the check that decides it.
 
-    Parameters
-    ----------
-    claims : sequence of mapping
-        As in `aqmlab.papers.show.document.document`.
-
-    Returns
-    -------
-    str
-        A claim each: name (with a star if the claim is ours), verdict, what decides it or that nothing does.
+    The document is that of `aqmlab.papers.show.document.document`. A claim without checks has its reason instead.
     """
     rows = []
     for claim in claims:
@@ -97,18 +77,10 @@ def verdicts(claims: Sequence[Mapping[str, Any]]) -> str:
 
 
 def decisive(checks: Sequence[Mapping[str, Any]]) -> str:
-    """Say which check decides a claim: the first that fails, or else is open, or else holds.
+    """Describe the check that decides a claim: the first that fails; if none does, the first open one, else the first.
 
-    Parameters
-    ----------
-    checks : sequence of mapping
-        As in `Ruling.document`.
-
-    Returns
-    -------
-    str
-        What it is, its number with half the 95 % interval, what is claimed, and how many others are like it; nothing if
-        there are no checks.
+    The text has the number with half its 95 % interval, the bounds, and the number of checks with the same outcome; it
+    is empty if there are no checks.
     """
     for outcome in (Outcome.FAILS, Outcome.OPEN, Outcome.HOLDS):
         alike = [check for check in checks if check["outcome"] == outcome]
@@ -123,18 +95,7 @@ _SAID = {Outcome.FAILS: "fail", Outcome.OPEN: "are open", Outcome.HOLDS: "hold"}
 
 
 def counted(claims: Iterable[Mapping[str, Any]]) -> str:
-    """Count the verdicts.
-
-    Parameters
-    ----------
-    claims : iterable of mapping
-        As `Ruling.document` gives them.
-
-    Returns
-    -------
-    str
-        ``12 claims of the paper: 8 reproduced, 2 partly, 2 contradicted``; then ours, if there are.
-    """
+    """Count verdicts: ``12 claims of the paper: 8 reproduced, 2 partly, 2 contradicted``; then those on our claims."""
     every = list(claims)
     parts = []
     for beyond, whose in ((False, "of the paper"), (True, "beyond it")):
@@ -146,18 +107,7 @@ def counted(claims: Iterable[Mapping[str, Any]]) -> str:
 
 
 def runs(one: Reproduction) -> str:
-    """Say how many runs there are, and what they and the drawing took.
-
-    Parameters
-    ----------
-    one : Reproduction
-        What came of a paper.
-
-    Returns
-    -------
-    str
-        A line.
-    """
+    """Describe in one line the number of runs, and the times for the runs and for the drawing."""
     found = one.findings
     parts = [f"{found.done} runs" if found.done == found.wanted else f"{found.done} of {found.wanted} runs"]
     if found.simulated:
@@ -170,18 +120,7 @@ def runs(one: Reproduction) -> str:
 
 
 def files(document: Mapping[str, Any]) -> str:
-    """Say what is in the folder of a report.
-
-    Parameters
-    ----------
-    document : mapping
-        What was found; see `aqmlab.papers.show.document.document`.
-
-    Returns
-    -------
-    str
-        ``report.html, findings.json, 14 figures, 3 tables``.
-    """
+    """List the files in the folder of a report: ``report.html, findings.json, 14 figures, 3 tables``."""
     kinds = [item["kind"] for item in document["items"]]
     counts = [
         f"{kinds.count(kind)} {kind}{'s' if kinds.count(kind) > 1 else ''}"

@@ -1,0 +1,76 @@
+"""The passages of English in the project: pages, docstrings, help texts, documentation comments."""
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+# Pages made from data or from Rust are checked where their text is written.
+GENERATED = ("docs/aqms.md", "docs/results.md", "docs/scenario.md", "docs/reference/", "docs/papers/")
+
+FILES = [
+    *(
+        file
+        for pattern in ("*.md", "docs/**/*.md")
+        for file in sorted(ROOT.glob(pattern))
+        if not file.relative_to(ROOT).as_posix().startswith(GENERATED)
+    ),
+    *sorted(ROOT.glob("python/aqmlab/**/*.py")),
+]
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A text in Markdown, and the line of its file at which it begins."""
+
+    file: str
+    line: int
+    text: str
+
+
+def passages(file: Path) -> Iterator[Passage]:
+    name = file.relative_to(ROOT).as_posix()
+    text = file.read_text(encoding="utf-8")
+    if file.suffix == ".md":
+        yield Passage(name, 1, page(text))
+    elif file.suffix == ".py":
+        for line, part in docstrings(text):
+            yield Passage(name, line, docstring(part))
+
+
+def docstrings(source: str) -> Iterator[tuple[int, str]]:
+    """Yield each docstring of modules, classes, functions and attributes, and each ``help=`` text, with its line."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.lineno, node.value.value
+        elif isinstance(node, ast.Call):
+            for keyword in node.keywords:
+                if keyword.arg == "help" and isinstance(keyword.value, ast.Constant):
+                    yield keyword.value.lineno, str(keyword.value.value)
+
+
+_MATHS = re.compile(r"\$\$.*?\$\$|\$[^$\n]+\$", re.DOTALL)
+_TARGET = re.compile(r"(?<=\])\([^)\s]*\)")
+_NUMPYDOC = re.compile(
+    r"^(Parameters|Returns|Yields|Raises|Attributes|Notes|References|Examples)\n-+$"  # a section's title
+    r"|^[*\w][\w*, .]* : .*$"  # a parameter and its type
+    r"|^[\w.,| \[\]]+$(?=\n {4})"  # a type alone, as under Returns and Raises
+    r"|^(>>>|\.\.\.) .*$",
+    re.MULTILINE,
+)
+
+
+def page(text: str) -> str:
+    """Return a page with its mathematics as code, which Harper skips, and without the targets of its links."""
+    text = _TARGET.sub("", text)
+    return _MATHS.sub(lambda found: f"`{found[0][1:-1]}`", text)
+
+
+def docstring(text: str) -> str:
+    """Return a docstring as Markdown: numpydoc's titles, names and types are blank, descriptions are not indented."""
+    text = _NUMPYDOC.sub(lambda found: "\n" * found[0].count("\n"), inspect.cleandoc(text))
+    return page(re.sub(r"^ {4}", "", text, flags=re.MULTILINE))
