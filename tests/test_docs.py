@@ -139,7 +139,7 @@ def test_every_option_of_the_command_line_has_a_text() -> None:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_generated_pages_are_up_to_date(name: str) -> None:
-    page = Path(__file__).parents[1] / "docs" / name
+    page = Path(__file__).parents[1] / "docs/reference" / name
     assert page.read_text(encoding="utf-8") == PAGES[name](), "run `make docs`"
 
 

@@ -18,7 +18,7 @@ from aqmlab.theory.domain import ValidityWarning
 
 C = 2500.0
 A, B = 1.822e-5, 1.816e-5  # ns-2's
-EXPERIMENT = Path(__file__).parents[1] / "scenarios" / "lred" / "exp1.toml"
+EXPERIMENT = Path(__file__).parents[1] / "python/aqmlab/library/lred/exp1.toml"
 
 
 # N-, R+, w0, z, K, a, b, the phase margin and that of ns-2's gains, of PI* in the LRED paper's experiments 1; 3 is the

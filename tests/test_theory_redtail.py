@@ -488,7 +488,7 @@ class Seen:
         return rate_deviation(self.arrivals, 0.01, factor * self.rtt)
 
 
-SHIPPED = Path(aqmlab.__file__).parent / "scenarios" / "redtail" / "dynamic.toml"
+SHIPPED = Path(aqmlab.__file__).parent / "library/redtail/dynamic.toml"
 
 
 @cache

@@ -14,7 +14,7 @@ from aqmlab import Scenario
 from aqmlab.theory import laws, loop, rem, tcp
 
 C = 2500.0
-EXPERIMENT = Path(__file__).parents[1] / "scenarios" / "lred" / "exp1.toml"
+EXPERIMENT = Path(__file__).parents[1] / "python/aqmlab/library/lred/exp1.toml"
 
 
 def test_the_response_times_bound_and_its_sharper_form() -> None:

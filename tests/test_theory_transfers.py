@@ -239,7 +239,7 @@ def test_what_a_cell_draws_does_not_depend_on_the_others(table: dict[str, Trials
 
 # The packet engine.
 
-TABLE1 = Path(__file__).parents[1] / "scenarios" / "redtail" / "table1.toml"
+TABLE1 = Path(__file__).parents[1] / "python/aqmlab/library/redtail/table1.toml"
 
 
 def simulated(loss: float, flavour: str) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""What dumbbell.tcl runs in ns-2, as a scenario of ours. ../../docs/fidelity.md says why each convention is so."""
+"""The runs of dumbbell.tcl in ns-2 as scenarios; docs/internals/fidelity.md explains each convention."""
 
 import re
 from collections.abc import Mapping

@@ -175,7 +175,7 @@ When a queue counts as settled, for `response_time`.
 
 ## `[sweep]`
 
-What a study varies, for `aqmlab sweep`; [sweeps.md](sweeps.md) says more. `aqmlab run` leaves it out.
+What a study varies, for `aqmlab sweep`; [sweeps.md](../guide/sweeps.md) says more. `aqmlab run` leaves it out.
 
 {sweep}
 
