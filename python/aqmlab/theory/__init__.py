@@ -5,6 +5,6 @@
 0.000931
 
 One module per model; `docs/theory.md` has the equations, the errors in the printed papers, and the evidence. Nothing
-here imports the packet engine: only tests compare the two. Symbols are the papers': N flows, C packets/s, R a round-trip
-time in seconds with the queue, q and Q queue and buffer in packets, p a drop probability.
+here imports the packet engine: only tests compare the two. Symbols are the papers': N flows, C packets/s, R a
+round-trip time in seconds with the queue, q and Q queue and buffer in packets, p a drop probability.
 """

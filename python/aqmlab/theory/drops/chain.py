@@ -403,7 +403,7 @@ def _chain(rho: float, d: Array, followed: Array) -> tuple[Array, csc_array, csc
     k, j = (index.ravel() for index in np.meshgrid(np.arange(K + 1), np.arange(J), indexing="ij"))
 
     def steps(after: NDArray[np.int64], seen: NDArray[np.int64]) -> csc_array:
-        """Steps from ``after`` packets left behind, ``seen`` arrivals into the service."""
+        """Return the steps from ``after`` packets left behind, ``seen`` arrivals into the service."""
         rows, columns, chances = [], [], []
         at = np.arange(k.size)
 

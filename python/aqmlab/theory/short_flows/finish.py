@@ -151,7 +151,7 @@ class _Rest:
     def _found(self, behind: int, soon: bool, window: int, left: int, leads: bool, backoff: int) -> float:
         """Time left from the round of a lost packet, which is the first of its round if ``leads``.
 
-        ``behind`` packets follow it; ``soon`` means that enough of them are of its round to detect the loss a round earlier.
+        ``behind`` packets follow it; ``soon``: enough of them are of its round to detect the loss a round earlier.
         """
         total = 0.0
         for others in range(behind + 1):
