@@ -1,4 +1,4 @@
-"""The Python face of a scenario."""
+"""The Python interface of a scenario."""
 
 from typing import Any
 
