@@ -18,10 +18,10 @@ LENGTHS = (2, 6)
 
 
 def counted(runs: Runs, label: str, at: At | None = None, owner: str = "udp") -> Array:
-    """Count loss runs over all runs together: the number of runs of 1, 2, ...
+    """Count loss runs by length over all simulations together.
 
-    packets, at least `LONGEST` entries. ``owner`` is a traffic entry, for the losses of each of its flows, or
-    ``bottleneck``, for those of all flows.
+    Entries are for lengths of 1, 2, ... packets, at least `LONGEST` of them. ``owner`` is a traffic entry, for the
+    losses of each of its flows, or ``bottleneck``, for those of all flows.
     """
     aggregate = owner == "bottleneck"
     name, kind = ("loss_bursts", "links") if aggregate else ("loss_runs", "classes")
@@ -33,9 +33,9 @@ def counted(runs: Runs, label: str, at: At | None = None, owner: str = "udp") ->
 
 
 def at_least(counts: Array) -> Array:
-    """Return P(run >= 1), ..., P(run >= `LONGEST`) from counts of runs of 1, 2, ...
+    """Return P(run >= n) for n = 1 to `LONGEST`, from counts of runs by length.
 
-    packets. Lengths that never occurred are NaN, for logarithmic axes.
+    Entries beyond the longest run are NaN, for logarithmic axes.
     """
     tail = np.cumsum(counts[::-1])[::-1][:LONGEST]
     return np.where(tail > 0, tail / max(counts.sum(), 1), np.nan)

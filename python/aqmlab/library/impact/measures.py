@@ -23,7 +23,7 @@ GREDS = (APPROXIMATED, GENTLE)
 TCP_ONLY: Mapping[str, At] = {
     f"Exp{number}": {"traffic.ftp.count": count} for number, count in enumerate((205, 102, 51, 26, 13), start=1)
 }
-"""Experiments 1 to 5: 256, 128, 64, 32 and 16 sources, keyed by the number of large files."""
+"""Experiments 1 to 5: 256, 128, 64, 32 and 16 sources, set by the number of those with large files."""
 
 MIXED: Mapping[str, At] = {
     "Exp6": {"traffic.ftp.count": 80, "traffic.udp.count": 10},

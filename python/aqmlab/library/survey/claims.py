@@ -78,7 +78,7 @@ def red_incipient(evidence: Evidence) -> Judgement:
     spread = list(runs.each(polars.col("queue_std") / polars.col("queue_mean"), "RED").values())
     rate = _named(polars.col("arrivals"), runs, "RED") / 15
     checks = [
-        # RED marks TCP's packets while there is time; its drops of TCP came too late for a signal.
+        # RED marks TCP's packets while there is time; those it drops arrived too late for a mark.
         Check.of(f"loss of TCP packets with RED, {START}", lost, least=VISIBLE_LOSS),
         # a queue held by its average would deviate little; half of its mean is much
         Check.of("standard deviation of RED's queue over its mean", spread, least=0.5),

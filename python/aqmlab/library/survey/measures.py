@@ -30,7 +30,7 @@ LOST_OF_ALL = polars.col("loss_ratio")
 WAIT = polars.col("queue_delay_mean")
 """The mean wait of a packet (s)."""
 BACKLOG = RATE / 8 * WAIT
-"""The mean backlog (bytes) that a packet finds in a queue without priorities."""
+"""The mean backlog (bytes) for which a packet waits in a queue without priorities."""
 
 
 def _bytes(ratio: str) -> polars.Expr:

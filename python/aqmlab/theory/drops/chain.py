@@ -1,7 +1,7 @@
 """Runs of consecutive losses: open-loop queues with a drop function of their length or of its average.
 
-Poisson packets arrive at a buffer of K places, including the one in service. An arrival at k packets is dropped with
-probability d(k). rho is the offered load: the arrival rate divided by the service rate.
+Poisson packets arrive at a buffer of K places, including the one in service. An arrival that finds k packets is
+dropped with probability d(k). rho is the offered load: the arrival rate divided by the service rate.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def stationary(rho: float, d: ArrayLike) -> Array:
     rho : float
         Offered load.
     d : array_like
-        Drop probability of an arrival at k packets; shape (K + 1,), the last one 1.
+        Drop probability of an arrival that finds k packets; shape (K + 1,), the last one 1.
 
     Returns
     -------
@@ -198,7 +198,7 @@ def mm1k(rho: float, d: ArrayLike) -> Queue:
     rho : float
         Offered load.
     d : array_like
-        Drop probability of an arrival at k packets; shape (K + 1,), the last one 1.
+        Drop probability of an arrival that finds k packets; shape (K + 1,), the last one 1.
 
     Returns
     -------
@@ -285,7 +285,7 @@ def runs(rho: float, d: ArrayLike, longest: int, flows: float = 1, service: str 
     rho : float
         Offered load.
     d : array_like
-        Drop probability of an arrival at k packets; shape (K + 1,), the last one 1.
+        Drop probability of an arrival that finds k packets; shape (K + 1,), the last one 1.
     longest : int
         The longest run to report.
     flows : float

@@ -143,7 +143,7 @@ def sampled(response: Response, delay: float = 0.0) -> Sampled:
 
 
 def _frequencies(low: float, high: float, last: float, delay: float) -> Array:
-    """Return a frequency grid that is dense per octave and per turn of the delay."""
+    """Return a frequency grid that is dense per decade and per turn of the delay."""
     w = np.geomspace(low, high, int(_A_DECADE * np.log10(high / low)))
     if delay == 0:
         return w

@@ -72,8 +72,8 @@ def stationary_queue(load: float, p_k: float, q0: float, Q: int) -> tuple[float,
 
     Notes
     -----
-    A birth-death chain: Poisson arrivals and exponential service; an arrival at q waiting packets is dropped with
-    probability min(1, p_k q / q0). Hence l = p_k q / q0 while q stays below q0 / p_k and Q, whatever the arrivals.
+    A birth-death chain: Poisson arrivals and exponential service; an arrival that finds q packets waiting is dropped
+    with probability min(1, p_k q / q0). Hence l = p_k q / q0 while q stays below q0 / p_k and Q, whatever the arrivals.
     """
     positive(load=load, q0=q0, Q=Q)
     if not 0 <= p_k <= 1:

@@ -53,9 +53,9 @@ class Design(Answer):
     quantile_05 : float
         5 % quantile of the queue over slots, by the Markov chain (packets).
     quantile_50 : float
-        The median.
+        Median of the queue over slots, by the Markov chain (packets).
     quantile_95 : float
-        The 95 % quantile.
+        95 % quantile of the queue over slots, by the Markov chain (packets).
     sigma : float
         Standard deviation of a flow's rate from slot to slot (packets/s).
     S : float

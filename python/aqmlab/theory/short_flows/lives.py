@@ -96,7 +96,7 @@ class Life:
     timeouts : ndarray
         Time-outs by each age, without the SYN's.
     waiting : ndarray
-        Fraction of flows that then wait for that timer, without any ACK to come.
+        Fraction of flows that then wait for that timer, which alone can resume them.
     """
 
     step: float
