@@ -1,1 +1,1 @@
-"""How fast the engine is: `make bench` times it beside ns-2 and ns-3, `make counts` counts its instructions."""
+"""Performance of the engine: `make bench` times it beside ns-2 and ns-3, `make counts` counts its instructions."""

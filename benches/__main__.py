@@ -16,17 +16,10 @@ from benches.measure import Failed
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the bench, print its tables, write its files.
+    """Run the bench, print its tables, and write its files.
 
-    Parameters
-    ----------
-    arguments : list of str
-        In place of the command line's.
-
-    Returns
-    -------
-    int
-        The exit status: 0; 1 if something failed; 130 after Ctrl-C. What finished is shown and written in any case.
+    Return the exit status: 0; 1 if something failed; 130 after Ctrl-C. Finished rows are shown and written in any case.
+    ``arguments`` replace the command line's.
     """
     parser = argparse.ArgumentParser(prog="python -m benches", description="Time the engine, beside ns-2 and ns-3.")
     parser.add_argument("--quick", action="store_true", help="simulate little time: less than a minute in all")
@@ -47,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run(bench: Bench) -> int:
-    """Run every step with a line of progress, and note what goes wrong; give the exit status."""
+    """Run every step with a line of progress, and record failures; return the exit status."""
     steps = list(bench.steps())
     status = 0
     columns = [BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False)]

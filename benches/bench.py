@@ -1,4 +1,4 @@
-"""The whole bench: what to run, in which order, and what came of it so far."""
+"""The whole bench: the rows to run, their order, and the results so far."""
 
 from __future__ import annotations
 
@@ -22,32 +22,18 @@ from benches.rivals import Pair
 from benches.suite import Table, tables
 
 RIVALS = "rivals"
-"""What `--tables` calls the comparison with ns-2 and ns-3."""
+"""The name of the comparison with ns-2 and ns-3 in `--tables`."""
 
 BUSY = 0.3
-"""The load from which on times are not to be trusted."""
+"""The load above which times are not reliable."""
 
 
 @dataclass
 class Bench:
-    """Everything that is timed.
+    """All measurements.
 
-    Parameters
-    ----------
-    quick : bool
-        Whether little time is simulated.
-    rounds : int
-        How often each row runs.
-    tables : list of Table
-        aqmlab alone.
-    timed : dict
-        What each row of each table took, by their names.
-    pairs : list of Pair
-        aqmlab beside others.
-    machine : dict
-        Where it runs.
-    notes : list of str
-        What readers should know.
+    ``tables`` are of aqmlab alone, ``pairs`` of aqmlab beside others; ``timed`` has the results by table and row name.
+    ``notes`` are for readers of the report; ``quick`` simulates less time, in ``rounds`` runs of each row.
     """
 
     quick: bool
@@ -59,7 +45,7 @@ class Bench:
     notes: list[str] = field(default_factory=list)
 
     def steps(self) -> Iterator[tuple[str, Callable[[], None]]]:
-        """Give every run, with the name of its row: round after round, so that noise meets all rows alike."""
+        """Yield every run with the name of its row, round by round, which spreads noise evenly over the rows."""
         for table in self.tables:
             for _ in range(self.rounds):
                 for row in table.rows:
@@ -70,38 +56,25 @@ class Bench:
                 yield f"{pair.row.name}, beside {pair.rival.name}", pair.run_once
 
     def note(self, text: str) -> None:
-        """Keep what readers should know, and say it at once."""
+        """Record a note for readers, and print it at once."""
         if text not in self.notes:
             self.notes.append(text)
             print(text, file=sys.stderr)
 
     def finished(self, table: Table) -> Iterator[tuple[int, Timed]]:
-        """Give the rows of a table that ran, by their places."""
+        """Yield the rows of a table that ran, with their indices."""
         for place, row in enumerate(table.rows):
             if timed := self.timed[table.name, row.name]:
                 yield place, timed
 
 
 def names() -> list[str]:
-    """Name the tables."""
+    """List the names of the tables."""
     return [*(table.name for table in tables(quick=True)), RIVALS]
 
 
 def prepare(quick: bool, wanted: list[str]) -> Bench:
-    """Decide what to run.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether to simulate little time.
-    wanted : list of str
-        The tables, of `names`.
-
-    Returns
-    -------
-    Bench
-        Nothing of it has run.
-    """
+    """Return the bench of the wanted tables, before any run."""
     found, missing = rivals.found() if RIVALS in wanted else ([], [])
     chosen = [table for table in tables(quick) if table.name in wanted]
     bench = Bench(

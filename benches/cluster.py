@@ -1,10 +1,10 @@
-"""What a run costs besides its simulation, on a Dask cluster and here.
+"""CPU time per run outside the simulation itself, on a Dask cluster and locally.
 
     MALLOC_TOP_PAD_=16777216 python benches/cluster.py [RUNS]
 
-Does 10,000 tiny runs on a cluster of two workers on this machine, and on this machine's cores, and prints the CPU time
-of all processes together, scheduler and client among them; so what else the machine does matters little. Then it does
-a hundred thousand runs that cost nothing, to see the client's memory.
+Does 10,000 tiny runs on a cluster of two workers on this machine, and on this machine's cores. Prints the CPU time of
+all processes together, including scheduler and client, which hardly depends on other load. Then it does a hundred
+thousand runs that cost nothing, to measure the client's memory.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ POINTS = 100
 
 
 def sweep(runs: int, **options: Any) -> aqmlab.Sweep:
-    """Do so many runs at 100 points."""
+    """Do a number of runs at 100 points."""
     scenario = aqmlab.Scenario.parse(TINY)
     with tempfile.TemporaryDirectory() as folder:
         vary = {"dumbbell.buffer": f"11,12..{10 + POINTS} packets"}
@@ -44,13 +44,13 @@ def sweep(runs: int, **options: Any) -> aqmlab.Sweep:
 
 
 def cpu_seconds() -> float:
-    """Give the CPU time of this process and its children."""
+    """Return the CPU time of this process and its children."""
     own = psutil.Process()
     return sum(sum(one.cpu_times()[:2]) for one in (own, *own.children(recursive=True)))
 
 
 def cost(runs: int, **options: Any) -> float:
-    """Give the CPU time of a sweep, in ms a run."""
+    """Return the CPU time of a sweep per run, in ms."""
     before = cpu_seconds()
     swept = sweep(runs, **options)
     assert swept.done == runs
@@ -58,7 +58,7 @@ def cost(runs: int, **options: Any) -> float:
 
 
 def costless(tasks: Iterator[Task], on_done: Callable[[Task, Outcome], None], watch: Callable[[float], None]) -> None:
-    """Give one run's results for all."""
+    """Return the results of one run for all runs."""
     results = b""
     for task in tasks:
         if not results:
@@ -70,12 +70,12 @@ def costless(tasks: Iterator[Task], on_done: Callable[[Task, Outcome], None], wa
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure, and print the results."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
     ) as workers:
-        sweep(POINTS, cluster=workers.scheduler_address)  # what is imported once is not counted
+        sweep(POINTS, cluster=workers.scheduler_address)  # import modules before measuring
         there = cost(runs, cluster=workers.scheduler_address)
     here = cost(runs, jobs=2)
     print(f"CPU time of all processes, {runs} tiny runs: cluster {there:.3f} ms a run, here {here:.3f} ms a run")

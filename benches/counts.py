@@ -1,7 +1,7 @@
-"""How many instructions the engine takes: counted by valgrind, held against the recorded counts. `make counts`.
+"""Instruction counts of the engine, by valgrind, compared with the recorded counts: `make counts`.
 
-Unlike time, the count is the same to a few parts in a million however busy the machine is. It depends on the compiler,
-so that is recorded with it, and where it is another the check only tells.
+Unlike time, the count is reproducible to a few parts in a million on a busy machine. It depends on the compiler, which
+is recorded too; with another compiler the check only reports.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from benches.report import grid
 ROOT = Path(__file__).parents[1]
 RECORD = Path(__file__).with_name("counts.json")
 ALLOWED = 0.05
-"""By how much a count may rise."""
+"""The allowed relative increase of a count."""
 
 ROWS = [
     Row(
@@ -40,22 +40,15 @@ ROWS = [
     ),
     Row("web, RED+Tail", "redtail/web", settings={"duration": "200 s"}),
 ]
-"""What is counted: ns-2's clock and TCP, with nothing recorded; the other clock, the TCP with the most to do, and the
-series; flows that come and go."""
+"""Covered: ns-2's clock and TCP with nothing recorded; the other clock, the most complex TCP, and series; transient
+flows."""
 
 
 @dataclass(frozen=True)
 class Count:
-    """What a scenario took.
+    """The counts of a scenario.
 
-    Parameters
-    ----------
-    instructions : int
-        Set-up, run and results.
-    packets : int
-        Packets that the bottleneck sent.
-    events : int
-        Events handled.
+    ``instructions`` include set-up, run and results; ``packets`` are those sent by the bottleneck.
     """
 
     instructions: int
@@ -65,17 +58,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Counts:
-    """Counts, and what they hold for.
-
-    Parameters
-    ----------
-    compiler : str
-        Name and version.
-    target : str
-        What it compiled for.
-    counts : mapping
-        By the names of `ROWS`.
-    """
+    """Counts by the names of `ROWS`, with the compiler's name and version and its target."""
 
     compiler: str
     target: str
@@ -94,17 +77,9 @@ class Counts:
 
 
 def check(found: Counts, recorded: Counts) -> tuple[str, bool]:
-    """Hold counts against the recorded ones.
+    """Compare counts with the recorded ones.
 
-    Parameters
-    ----------
-    found, recorded : Counts
-        Both.
-
-    Returns
-    -------
-    tuple of str and bool
-        What to say, and whether all is well. It is where the compilers differ.
+    Return the report and whether the check passed; with another compiler it always passes.
     """
     risen, fallen, missing = [], [], []
     for name, count in found.counts.items():
@@ -140,7 +115,7 @@ def check(found: Counts, recorded: Counts) -> tuple[str, bool]:
 
 
 def table(found: Counts, recorded: Counts) -> str:
-    """Lay out counts beside the recorded ones."""
+    """Return a table of counts beside the recorded ones."""
     rows = []
     for name, count in found.counts.items():
         before = recorded.counts.get(name)
@@ -159,7 +134,7 @@ def table(found: Counts, recorded: Counts) -> str:
 
 
 def _change(count: Count, before: Count | None) -> float | None:
-    """By which fraction a count has risen, if it was recorded."""
+    """Return the relative increase of a count, None if it was not recorded."""
     return count.instructions / before.instructions - 1 if before else None
 
 
@@ -194,7 +169,7 @@ def _counted(valgrind: str, program: str, row: Row) -> Count:
 
 
 def _built() -> str:
-    """Compile the program; give its path."""
+    """Compile the program; return its path."""
     command = ["cargo", "build", "--release", "--package", "netsim", "--example", "run", "--message-format", "json"]
     made = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     if made.returncode != 0:
@@ -214,18 +189,7 @@ def _compiler() -> tuple[str, str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Count, and record or check.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        In place of the command line's.
-
-    Returns
-    -------
-    int
-        The exit status: 1 if a count has risen too far, or was never recorded.
-    """
+    """Count, and record or check. Return the exit status: 1 if a count has risen too far, or was never recorded."""
     parser = argparse.ArgumentParser(prog="python -m benches.counts", description="Count the engine's instructions.")
     parser.add_argument("--record", action="store_true", help=f"write {RECORD.name} instead of checking against it")
     asked = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""The figure: what a packet costs over the number of flows, with the rivals."""
+"""The figure: time per packet over the number of flows, with the rivals."""
 
 from __future__ import annotations
 
@@ -29,21 +29,15 @@ _STYLE: Any = {
 _GREY = "#666666"
 
 ALONE = "its loop alone"
-"""What is said of a program's curve without set-up."""
+"""Label of a program's curve without set-up."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A program's cost over flows.
+    """A program's time per packet over flows.
 
-    Parameters
-    ----------
-    name : str
-        The program.
-    points : dict
-        Nanoseconds a packet by the number of flows.
-    program : int
-        Curves of the same program share a colour.
+    ``points`` has nanoseconds per packet by the number of flows; curves with the same ``program`` number share a
+    colour.
     """
 
     name: str
@@ -52,17 +46,9 @@ class Curve:
 
 
 def curves(bench: Bench) -> list[Curve]:
-    """Pick the rows that differ only in the number of flows.
+    """Return the curves of rows that differ only in the number of flows, aqmlab's first.
 
-    Parameters
-    ----------
-    bench : Bench
-        The bench, finished or not.
-
-    Returns
-    -------
-    list of Curve
-        aqmlab, then its rivals; only those with points, and none if the table over flows did not run.
+    Only programs with points are included; the list is empty if the table over flows did not run.
     """
     ours = {
         table.flows[place]: timed.ns(whole)
@@ -82,18 +68,7 @@ def curves(bench: Bench) -> list[Curve]:
 
 
 def draw(bench: Bench) -> Figure:
-    """Draw it.
-
-    Parameters
-    ----------
-    bench : Bench
-        The bench, with some `curves`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure.
-    """
+    """Draw the figure."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(8.2, 5.0), layout="constrained")
         axes = figure.subplots()
@@ -136,7 +111,7 @@ def _curve(axes: Axes, curve: Curve) -> None:
 
 
 def _scales(axes: Axes, drawn: list[Curve]) -> None:
-    """Flows as people write them, room at the right for the names and at the top for the rates."""
+    """Set the ticks, with room at the right for the names and at the top for the rates."""
     values = [value for curve in drawn for value in curve.points.values()]
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -156,7 +131,7 @@ def _scales(axes: Axes, drawn: list[Curve]) -> None:
 
 
 def _rates(axes: Axes, listed: list[Size], most: int) -> None:
-    """Say along the top which rate the flows share, and where it changes."""
+    """Label along the top the rate that the flows share, and where it changes."""
     by_rate: dict[str, list[int]] = {}
     for size in listed:
         if size.flows <= most:
@@ -172,18 +147,7 @@ def _rates(axes: Axes, listed: list[Size], most: int) -> None:
 
 
 def time(nanoseconds: float) -> str:
-    """Say a time in a unit that suits it.
-
-    Parameters
-    ----------
-    nanoseconds : float
-        The time.
-
-    Returns
-    -------
-    str
-        With three digits at most, and its unit.
-    """
+    """Format nanoseconds with a suitable unit and at most three digits."""
     for unit, factor in (("ms", 1e6), ("µs", 1e3)):
         if nanoseconds >= factor:
             shown = nanoseconds / factor
@@ -192,20 +156,7 @@ def time(nanoseconds: float) -> str:
 
 
 def save(bench: Bench, folder: Path) -> list[Path]:
-    """Write the figure as flows.png and flows.svg.
-
-    Parameters
-    ----------
-    bench : Bench
-        The bench.
-    folder : Path
-        Where to.
-
-    Returns
-    -------
-    list of Path
-        The files; none if there was nothing to draw.
-    """
+    """Write the figure as flows.png and flows.svg; return the files, none if there was nothing to draw."""
     if not curves(bench):
         return []
     figure = draw(bench)

@@ -1,4 +1,4 @@
-"""What a run takes: CPU seconds and memory of a process of its own, several times, in turn with the others."""
+"""Measurement of a run: CPU seconds and memory of a separate process, repeated, in turn with the others."""
 
 from __future__ import annotations
 
@@ -20,24 +20,15 @@ Changes: TypeAlias = Mapping[str, bool | int | str]
 """Values of a scenario by dotted path."""
 
 
-class Failed(RuntimeError):  # noqa: N818  it is the command that failed, there is no error in the program that asks
-    """Raised when a command fails; says which, and all that it said."""
+class Failed(RuntimeError):  # noqa: N818  the command failed, not the calling program
+    """Raised when a command fails, with the command and its output."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A scenario to time.
+    """A scenario to time: a scenario's file or the name of a shipped one.
 
-    Parameters
-    ----------
-    name : str
-        What the table calls it.
-    scenario : str
-        A scenario's file, or the name of a shipped one.
-    aqm : str
-        The queue discipline, or nothing for the scenario's own.
-    settings : mapping
-        What else is changed, by dotted path.
+    ``aqm`` is empty for the scenario's discipline; ``settings`` are further changes by dotted path.
     """
 
     name: str
@@ -46,7 +37,7 @@ class Row:
     settings: Changes = field(default_factory=dict)
 
     def command(self) -> list[str]:
-        """Give what a user would type to run it."""
+        """Return the equivalent shell command."""
         command = [sys.executable, "-m", "aqmlab", "run", self.scenario, "--json"]
         if self.aqm:
             command += ["--aqm", self.aqm]
@@ -55,7 +46,7 @@ class Row:
         return command
 
     def assignments(self) -> list[str]:
-        """Give the settings as `--set` takes them."""
+        """Return the settings as arguments of `--set`."""
         values = {
             path: json.dumps(value) if isinstance(value, bool) else value for path, value in self.settings.items()
         }
@@ -64,28 +55,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Sample:
-    """What one run took; seconds are CPU seconds, user's and system's.
+    """One run's measurements; seconds are user and system CPU seconds.
 
-    Parameters
-    ----------
-    packets : int
-        Packets that the bottleneck sent.
-    events : int
-        Events handled; 0 where the program does not say.
-    loop : float
-        Seconds of the run itself, as the program has measured them.
-    whole : float
-        Seconds with set-up and results: of aqmlab without Python's start, of others the process.
-    process : float
-        Seconds of the whole process.
-    memory : int
-        Bytes: of aqmlab the growth of the process to its peak, of others the peak.
-    set_up : float
-        Seconds from the scenario's name to the first event; of aqmlab only.
-    estimate : int
-        Bytes that aqmlab estimates before the run.
-    lost : float
-        The fraction of the bottleneck's arrivals that was dropped, if there were arrivals.
+    ``packets`` were sent by the bottleneck; ``events`` is 0 if the program does not report them. ``loop`` is the time
+    of the run as measured by the program; ``whole`` adds set-up and results, for aqmlab without Python's start, for
+    others the whole process; ``process`` is the whole process. ``memory`` (bytes) is for aqmlab the growth to the peak,
+    for others the peak. ``set_up`` is the time from the scenario's name to the first event, ``estimate`` aqmlab's
+    memory estimate in bytes before the run, both of aqmlab only. ``lost`` is the fraction of the bottleneck's arrivals
+    dropped, if there were arrivals.
     """
 
     packets: int
@@ -101,13 +78,7 @@ class Sample:
 
 @dataclass
 class Timed:
-    """A program's runs of one row so far.
-
-    Parameters
-    ----------
-    samples : list of Sample
-        One a round.
-    """
+    """A program's samples of one row so far, one per round."""
 
     samples: list[Sample] = field(default_factory=list)
 
@@ -115,12 +86,9 @@ class Timed:
         return bool(self.samples)
 
     def add(self, sample: Sample) -> None:
-        """Take a round's sample.
+        """Add a round's sample.
 
-        Raises
-        ------
-        Failed
-            If it is of another run than the first: a scenario and a seed give the same packets and events every time.
+        Raise `Failed` if packets or events differ from the first sample's: scenario and seed determine them.
         """
         ran = (sample.packets, sample.events)
         if self.samples and ran != (self.packets, self.samples[0].events):
@@ -134,31 +102,25 @@ class Timed:
 
     @property
     def events_per_packet(self) -> float:
-        """Events handled for each of them."""
+        """Events handled per packet sent."""
         return self.samples[0].events / self.packets
 
     def median(self, value: Callable[[Sample], float]) -> float:
-        """Give the median over the rounds."""
+        """Return the median over the rounds."""
         return statistics.median(map(value, self.samples))
 
     def ns(self, value: Callable[[Sample], float], choose: Callable[[list[float]], float] = statistics.median) -> float:
-        """Give nanoseconds a packet: of the median of some seconds, or of what is chosen of them."""
+        """Return nanoseconds per packet, by default for the median; ``choose`` selects another statistic."""
         return choose([value(sample) for sample in self.samples]) / self.packets * 1e9
 
     def document(self) -> list[dict[str, object]]:
-        """Give all samples for JSON."""
+        """Return all samples for JSON."""
         return [asdict(sample) for sample in self.samples]
 
 
 def measured(command: Sequence[str]) -> tuple[str, float]:
-    """Run a command; give its output and the CPU seconds of its process.
-
-    Raises
-    ------
-    Failed
-        If it fails.
-    """
-    # A session of its own: Ctrl-C comes to us alone, and we end the child at once.
+    """Run a command; return its output and the CPU seconds of its process. Raise `Failed` if it fails."""
+    # A separate session: Ctrl-C reaches only this process, which ends the child at once.
     with (
         TemporaryFile("w+") as errors,
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True) as process,

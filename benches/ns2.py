@@ -12,7 +12,7 @@ from pathlib import Path
 from benches.measure import Sample, measured
 
 SCRIPT = Path(__file__).parents[1] / "tests" / "oracle" / "dumbbell.tcl"
-"""The dumbbell of the oracle: what is timed is what is compared there."""
+"""The dumbbell of the oracle: the timed program is the one compared there."""
 
 QUIET = ("acc_mbps=100", "sample=0", "fmon=0")
 """Access links of experiment 1; nothing sampled, no flow followed."""
@@ -23,15 +23,7 @@ RED = ("aqm=RED", "red_min=50", "red_max=150", "red_maxp=0.1", "red_wq=0.002", "
 
 @dataclass(frozen=True)
 class Ns2:
-    """ns-2.
-
-    Parameters
-    ----------
-    program : str
-        Its path.
-    name : str
-        What it is called, with its version.
-    """
+    """ns-2: the path of the program, and its name with version."""
 
     program: str
     name: str
@@ -51,7 +43,7 @@ class Ns2:
 
 
 def find() -> Ns2 | str:
-    """Find ns-2, or tell how to get it."""
+    """Find ns-2, or return instructions for installing it."""
     program = shutil.which("ns")
     if program is None:
         return "ns-2 is not installed (Debian: apt install ns2)"

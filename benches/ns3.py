@@ -1,4 +1,4 @@
-"""ns-3, if it is installed: finds it, compiles our program with it, runs that."""
+"""ns-3, if it is installed: finds it, compiles our program with it, and runs that."""
 
 from __future__ import annotations
 
@@ -20,15 +20,7 @@ MODULES = ("applications", "traffic-control", "point-to-point", "internet", "net
 
 @dataclass(frozen=True)
 class Ns3:
-    """Our program, compiled with ns-3.
-
-    Parameters
-    ----------
-    program : Path
-        The executable.
-    name : str
-        What it is called, with its version.
-    """
+    """Our program, compiled with ns-3: the executable, and its name with version."""
 
     program: Path
     name: str
@@ -48,7 +40,7 @@ class Ns3:
 
 
 def find() -> Ns3 | str:
-    """Find ns-3 and compile the program, or tell what is missing."""
+    """Find ns-3 and compile the program, or return a description of what is missing."""
     compiler = shutil.which("c++")
     packager = shutil.which("pkg-config")
     if compiler is None or packager is None:
@@ -58,10 +50,10 @@ def find() -> Ns3 | str:
     core = next(iter(re.findall(r"^((?:lib)?ns3[\w.]*-core\S*)", listed, re.MULTILINE)), None)
     if core is None:
         return "ns-3 is not installed (Debian: apt install libns3-dev)"
-    # Some builds put the version before the module's name and the kind of build after it.
+    # Some builds put the version before the module's name and the build type after it.
     packages = [core.replace("-core", f"-{module}") for module in MODULES]
     version = _output([packager, "--modversion", core]).strip()
-    # Debian's files also name libraries that ns-3 itself was built with, which need not be here.
+    # Debian's files also name libraries with which ns-3 was built, and which may be absent here.
     asked = shlex.split(_output([packager, "--cflags", "--libs", *packages]))
     flags = [flag for flag in asked if flag.startswith(("-D", "-I", "-L", "-l"))]
     program = BUILD / f"ns3_dumbbell-{version}"

@@ -1,6 +1,6 @@
-"""How much faster replications are on several cores: ``python benches/replications.py``, while nothing else runs.
+"""Speed-up of replications on several cores: ``python benches/replications.py``, on an otherwise idle machine.
 
-Runs 16 seeds of LRED experiment 1 with one job and with one for each core, in turn, and prints the median ratio.
+Runs 16 seeds of LRED experiment 1 with one job and with one per core, in turn, and prints the median ratio.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def seconds(scenario: aqmlab.Scenario, jobs: int) -> float:
 
 
 def main() -> None:
-    """Time both in turn, and print."""
+    """Time both in turn, and print the ratio."""
     scenario = aqmlab.Scenario.load("lred/exp1").with_({"record.series": False})
     pairs = [(seconds(scenario, 1), seconds(scenario, cores())) for _ in range(TIMES)]
     ratios = [one / all_ for one, all_ in pairs]

@@ -1,4 +1,4 @@
-"""What the bench found, as Markdown and as JSON."""
+"""The bench's results as Markdown and as JSON."""
 
 from __future__ import annotations
 
@@ -14,37 +14,26 @@ from benches.rivals import Pair
 from benches.suite import Table
 
 MANY_FLOWS = 10_000
-"""From so many flows on, memory over flows means something."""
+"""The number of flows from which memory per flow is meaningful."""
 
 
 def loop(sample: Sample) -> float:
-    """Give the seconds of the run itself."""
+    """Return the seconds of the run itself."""
     return sample.loop
 
 
 def whole(sample: Sample) -> float:
-    """Give the seconds with set-up and results, without Python's start."""
+    """Return the seconds with set-up and results, without Python's start."""
     return sample.whole
 
 
 def process(sample: Sample) -> float:
-    """Give the seconds of the process."""
+    """Return the seconds of the process."""
     return sample.process
 
 
 def markdown(bench: Bench) -> str:
-    """Lay out all that ran, in text that is also Markdown.
-
-    Parameters
-    ----------
-    bench : Bench
-        The bench, finished or not.
-
-    Returns
-    -------
-    str
-        Tables, each with what its numbers mean.
-    """
+    """Return all results as Markdown that is also readable as text, with explanations of the tables."""
     machine = bench.machine
     version = f"aqmlab {machine['aqmlab']}" + (f" ({machine['commit']})" if machine["commit"] else "")
     head = f"{version}, {machine['cpu']}, {machine['cores']} cores, {machine['system']}, {machine['date'][:10]}"
@@ -109,7 +98,7 @@ def _table(bench: Bench, table: Table) -> str:
 
 
 def wrapped(text: str) -> str:
-    """Break a paragraph into lines."""
+    """Wrap a paragraph to lines."""
     return textwrap.fill(text, 120, break_on_hyphens=False)
 
 
@@ -180,19 +169,9 @@ def _mebibytes(timed: Timed) -> float:
 
 
 def grid(head: list[str], rows: list[list[str]]) -> str:
-    """Lay out a table in columns, the first to the left and the others to the right.
+    """Return a Markdown table that is also readable on a terminal.
 
-    Parameters
-    ----------
-    head : list of str
-        What the columns are.
-    rows : list of list of str
-        As many cells each.
-
-    Returns
-    -------
-    str
-        A table of Markdown that reads as well on a terminal.
+    The first column is left-aligned, the others right-aligned.
     """
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
 
@@ -205,17 +184,9 @@ def grid(head: list[str], rows: list[list[str]]) -> str:
 
 
 def document(bench: Bench) -> dict[str, Any]:
-    """Give all that ran, every sample of it, for JSON.
+    """Return all results with every sample, for JSON.
 
-    Parameters
-    ----------
-    bench : Bench
-        The bench, finished or not.
-
-    Returns
-    -------
-    dict
-        ``machine``, ``quick``, ``notes``, ``tables`` by their names, and ``rivals``.
+    Its keys are ``machine``, ``quick``, ``notes``, ``tables`` by name, and ``rivals``.
     """
     return {
         "machine": bench.machine,
@@ -262,5 +233,5 @@ def _pair(pair: Pair) -> dict[str, Any]:
 
 
 def as_json(bench: Bench) -> str:
-    """Write the document."""
+    """Return the document as JSON."""
     return json.dumps(document(bench), indent=1, ensure_ascii=False) + "\n"

@@ -13,25 +13,15 @@ from benches.ns3 import Ns3
 from benches.suite import BARE, EXPERIMENT_1, Size, sizes
 
 TOO_MANY = 1000
-"""More flows take ns-2 minutes to set up (its time grows with their square), and ns-3 minutes to run."""
+"""Above, ns-2 needs minutes for set-up (its time grows quadratically), and ns-3 minutes to run."""
 
 
 @dataclass
 class Pair:
-    """A scenario, and a rival that runs the same.
+    """A scenario, and a rival that runs the same with ``arguments``.
 
-    Parameters
-    ----------
-    row : Row
-        The scenario.
-    rival : Ns2 or Ns3
-        The other program.
-    arguments : tuple of str
-        What makes it run the same.
-    flows : int
-        How many flows, in rows that differ only in that; else 0.
-    ours, theirs : Timed
-        What both took. `process` of ours is that of `aqmlab run`, as one would type it.
+    ``flows`` is the number of flows in rows that differ only in it, else 0. `process` of ``ours`` is that of `aqmlab
+    run` as a user would call it.
     """
 
     row: Row
@@ -46,7 +36,7 @@ class Pair:
         ours = run_once(self.row)
         _, process = measured(self.row.command())
         theirs = self.rival.run_once(self.arguments)
-        # All or nothing, should someone interrupt.
+        # Add both or neither, in case of an interrupt.
         self.ours.add(replace(ours, process=process))
         self.theirs.add(theirs)
 
@@ -56,18 +46,18 @@ class Pair:
         ours: Callable[[Sample], float],
         choose: Callable[[list[float]], float] = statistics.median,
     ) -> float:
-        """Give how many times as many packets a CPU second we carry."""
+        """Return aqmlab's packets per CPU second relative to the rival's."""
         return self.theirs.ns(theirs, choose) / self.ours.ns(ours, choose)
 
 
 def found() -> tuple[list[Ns2 | Ns3], list[str]]:
-    """Find the rivals; tell what is missing."""
+    """Return the rivals that are installed, and descriptions of those missing."""
     looked = [ns2.find(), ns3.find()]
     return [one for one in looked if not isinstance(one, str)], [one for one in looked if isinstance(one, str)]
 
 
 def pairs(rivals: list[Ns2 | Ns3], quick: bool) -> list[Pair]:
-    """List what to run beside which rival."""
+    """List the rows to run beside each rival."""
     listed: list[Pair] = []
     for rival in rivals:
         listed += _beside_ns2(rival, quick) if isinstance(rival, Ns2) else _beside_ns3(rival, quick)
@@ -87,7 +77,7 @@ def _beside_ns2(rival: Ns2, quick: bool) -> Iterator[Pair]:
 
 
 def _beside_ns3(rival: Ns3, quick: bool) -> Iterator[Pair]:
-    # It takes 70 microseconds a packet: less time is simulated, by both.
+    # It takes 70 microseconds per packet: both simulate less time.
     for size in _comparable(quick):
         short = replace(size, duration=5 if quick else 20, warmup=1 if quick else 5)
         yield Pair(_named(short), rival, (f"--flows={size.flows}", f"--duration={short.duration}"), size.flows)
@@ -98,5 +88,5 @@ def _comparable(quick: bool) -> list[Size]:
 
 
 def _named(size: Size) -> Row:
-    """Call the row as those with other queue disciplines are called."""
+    """Return the row with a name like those of rows with other queue disciplines."""
     return replace(size.row(), name=f"RED, N = {size.flows}")

@@ -1,4 +1,4 @@
-"""The scenarios that aqmlab is timed on, in tables."""
+"""The scenarios on which aqmlab is timed, in tables."""
 
 from __future__ import annotations
 
@@ -15,20 +15,10 @@ BARE: Changes = {"record.series": False}
 
 @dataclass(frozen=True)
 class Table:
-    """Rows that belong together.
+    """Rows that belong together; ``name`` is used by `--tables`.
 
-    Parameters
-    ----------
-    name : str
-        What `--tables` calls it.
-    title : str
-        What all rows have in common.
-    rows : list of Row
-        The rows.
-    base : str
-        The name of the row that the others are compared with, if they are.
-    flows : tuple of int
-        How many flows each row has, where that is what they differ in.
+    ``base`` is the row that the others are compared with, if any; ``flows`` the number of flows of each row, where rows
+    differ in it.
     """
 
     name: str
@@ -40,16 +30,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Size:
-    """How many flows share how fast a bottleneck for how long.
+    """Number of long flows, the bottleneck's rate, and the duration.
 
-    Parameters
-    ----------
-    flows : int
-        Long flows.
-    scale : int
-        Times 10 Mbit/s; buffer, thresholds and access links grow with it.
-    duration, warmup : int
-        Seconds.
+    ``scale`` is in 10 Mbit/s; buffer, thresholds and access links grow with it. Times are in seconds.
     """
 
     flows: int
@@ -63,7 +46,7 @@ class Size:
         return f"{self.scale // 100} Gbit/s" if self.scale >= 100 else f"{10 * self.scale} Mbit/s"
 
     def row(self) -> Row:
-        """Give the row: experiment 1 with RED, which ns-2 and ns-3 have as well."""
+        """Return the row: experiment 1 with RED, which ns-2 and ns-3 also provide."""
         settings: Changes = {
             "traffic.long.count": self.flows,
             "duration": f"{self.duration} s",
@@ -91,24 +74,13 @@ def sizes(quick: bool) -> list[Size]:
 
 
 def experiment_1(quick: bool) -> Changes:
-    """Give the settings of experiment 1 for tables with many rows: shorter, and nothing recorded."""
+    """Return settings of experiment 1 for tables with many rows: shorter, and nothing recorded."""
     seconds, warmup = (20, 5) if quick else (60, 20)
     return {**BARE, "duration": f"{seconds} s", "warmup": f"{warmup} s"}
 
 
 def tables(quick: bool) -> list[Table]:
-    """List all tables.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether to simulate less time.
-
-    Returns
-    -------
-    list of Table
-        In the order in which they are run.
-    """
+    """List all tables in the order in which they are run; ``quick`` simulates less time."""
     crowds = sizes(quick)
     common = experiment_1(quick)
     return [
@@ -140,7 +112,7 @@ def _clocks(common: Changes) -> Iterator[Row]:
 
 
 def _tcps(common: Changes) -> Iterator[Row]:
-    """Every preset, then every way to repair losses with every way to move the window that it has."""
+    """Yield every preset, then every loss recovery with every congestion control it supports."""
     flavours, controls = _choices("flavour"), _choices("congestion")
     specs = {entry["name"]: entry["name"] for entry in catalogue()["tcps"] if entry["name"] not in flavours}
     for flavour in flavours:
@@ -163,6 +135,6 @@ def _is_one(spec: str) -> bool:
 
 
 def _choices(parameter: str) -> list[str]:
-    """Name what a parameter of a TCP may be."""
+    """List the allowed values of a TCP parameter."""
     allowed: str = next(p["allowed"] for p in catalogue()["tables"]["tcp"] if p["name"] == parameter)
     return allowed.removeprefix("one of ").split(", ")

@@ -1,6 +1,6 @@
-"""One run in a process of its own: reads what to run from its argument, prints what it took as a line of JSON.
+"""One run in a separate process: reads the run from its argument, prints the measurements as a line of JSON.
 
-Nothing but the engine is imported, so that the process is small before the run and its growth is the run's.
+It imports only the engine, which keeps the process small before the run; its growth is then the run's.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from aqmlab.scenario import Scenario
 
 
 def peak_memory() -> int:
-    """Give the most memory in bytes that this process has had resident so far."""
+    """Return the peak resident memory of this process so far, in bytes."""
     status = Path("/proc/self/status")
-    if status.exists():  # getrusage also counts what the parent had when it forked
+    if status.exists():  # getrusage includes the parent's memory at the fork
         line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
         return int(line.split()[1]) * 1024
     scale = 1 if sys.platform == "darwin" else 1024
@@ -26,7 +26,7 @@ def peak_memory() -> int:
 
 
 def main() -> None:
-    """Run it."""
+    """Run the scenario."""
     asked = json.loads(sys.argv[1])
     memory = peak_memory()
     start = time.process_time()

@@ -1,4 +1,4 @@
-"""What the tests share: a scenario that runs in a blink, and the command line as a user calls it."""
+"""Shared fixtures: a scenario that runs in a blink, and the command line as a user calls it."""
 
 import os
 import subprocess
@@ -55,7 +55,7 @@ def small_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def cli(tmp_path: Path) -> Cli:
-    """Call aqmlab in a process of its own, in an empty folder, without a terminal."""
+    """Call aqmlab in a separate process, in an empty folder, without a terminal."""
 
     def call(*arguments: str | os.PathLike[str]) -> "subprocess.CompletedProcess[str]":
         command = [sys.executable, "-W", "error", "-m", "aqmlab", *map(os.fspath, arguments)]
@@ -68,7 +68,7 @@ def cli(tmp_path: Path) -> Cli:
 
 @pytest.fixture
 def quick_cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """Call aqmlab within this process: what its libraries take to be imported is paid once."""
+    """Call aqmlab within this process, which pays the import of its libraries only once."""
 
     def call(*arguments: str | os.PathLike[str]) -> "subprocess.CompletedProcess[str]":
         from aqmlab.cli.app import app
@@ -88,7 +88,7 @@ def tiny() -> Scenario:
 
 @pytest.fixture
 def simulated(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
-    """Note every task that is done."""
+    """Record every task that is done."""
     done: list[Task] = []
     simulate = threads.simulate
 

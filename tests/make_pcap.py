@@ -1,6 +1,6 @@
 """Make python/aqmlab/library/traffic/conference.pcap: ten seconds of one side of a video conference, headers only.
 
-Run it with ``python tests/make_pcap.py``; a test holds the file against it.
+Run it with ``python tests/make_pcap.py``; a test compares the file with it.
 """
 
 import random
@@ -11,12 +11,12 @@ from pathlib import Path
 FILE = Path(__file__).parents[1] / "python/aqmlab/library/traffic" / "conference.pcap"
 
 VOICE, VIDEO = 5004, 5006  # ports
-HEADERS = 14 + 20 + 8  # Ethernet, IPv4, UDP: all of each packet that the file keeps
+HEADERS = 14 + 20 + 8  # Ethernet, IPv4, UDP: the bytes kept of each packet
 LARGEST = 1200  # bytes of an IP packet
 
 
 def packets() -> Iterator[tuple[int, int, int]]:
-    """Give time in us, size of the IP packet in bytes, and port of each packet, in order of time."""
+    """Yield time in us, size of the IP packet in bytes, and port of each packet, in order of time."""
     source = random.Random(1)
     sent = [(20_000 * i + source.randrange(2000), source.randrange(80, 160), VOICE) for i in range(500)]
     for frame in range(200):
@@ -25,13 +25,13 @@ def packets() -> Iterator[tuple[int, int, int]]:
         while left > 0:
             size = min(left, LARGEST)
             sent.append((time, max(size, 60), VIDEO))
-            time += 100  # as a camera's encoder lets them go
+            time += 100  # as a camera's encoder emits them
             left -= size
     yield from sorted(sent)
 
 
 def checksum(header: bytes) -> int:
-    """Compute an IPv4 header's checksum."""
+    """Return an IPv4 header's checksum."""
     total = sum(struct.unpack(f">{len(header) // 2}H", header))
     while total > 0xFFFF:
         total = (total & 0xFFFF) + (total >> 16)
@@ -39,16 +39,16 @@ def checksum(header: bytes) -> int:
 
 
 def frame(number: int, size: int, port: int) -> bytes:
-    """Write the headers of an Ethernet frame that carries an IPv4 packet of this size."""
+    """Return the headers of an Ethernet frame that carries an IPv4 packet of this size."""
     ethernet = bytes.fromhex("02000000000202000000000108 00")
-    addresses = bytes([192, 0, 2, 1, 198, 51, 100, 1])  # those set aside for documents
+    addresses = bytes([192, 0, 2, 1, 198, 51, 100, 1])  # reserved for documentation
     start = struct.pack(">BBHHHBB", 0x45, 0, size, number, 0, 64, 17)
     ip = start + struct.pack(">H", checksum(start + b"\0\0" + addresses)) + addresses
     return ethernet + ip + struct.pack(">HHHH", port, port, size - 20, 0)
 
 
 def capture() -> bytes:
-    """Write the file."""
+    """Return the contents of the file."""
     parts = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, HEADERS, 1)]
     for number, (time, size, port) in enumerate(packets()):
         seconds, fraction = divmod(time, 1_000_000)

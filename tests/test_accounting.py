@@ -1,4 +1,4 @@
-"""What holds in any queue whatever the traffic: Little's law, and no packet lost from sight."""
+"""Invariants of any queue under any traffic: Little's law, and an account of every packet."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ AQMS = [entry["name"] for entry in ENTRIES]
 
 
 def decides_at(entry: Mapping[str, Any]) -> str:
-    """Give the moments at which a queue discipline decides, as its page says."""
+    """Return the moments at which a queue discipline decides, according to its page."""
     doc = " ".join(entry["doc"].split())
     return str(doc.partition("Decides at: ")[2].partition(" Timer: ")[0])
 
@@ -24,9 +24,9 @@ LATE = {
     for entry in ENTRIES
     if any(moment in decides_at(entry) for moment in ("dequeue", "overflow", "packets that wait"))
 }
-"""Those that may drop a packet that has waited: it adds to the queue, but the mean wait is of those that were sent."""
+"""Disciplines that may drop a packet after it waited: it counts in the queue, but the mean wait is of sent packets."""
 
-# TCP that stays, comes and goes, and fetches pages, and datagrams of several sizes.
+# Long-lived and transient TCP, page fetches, and datagrams of several sizes.
 EVERYTHING = """\
 duration = "105 s"
 warmup = "5 s"
@@ -93,7 +93,7 @@ stop = "30 s"
 
 SIZES = {"steady": 700, "random": 400, "bursts": 100}
 
-# A stretch at a fifth of the rate, so that much is dropped, then at twice the rate.
+# A period at a fifth of the rate, with many drops, then at twice the rate.
 CHANGES = {"dumbbell.changes": ["10 s: 400 kbit/s", "20 s: 4 Mbit/s"]}
 LOSS = {"dumbbell.loss": 0.05}
 BURSTS = {"dumbbell.loss": {"good_to_bad": 0.01, "bad_to_good": 0.3}}
@@ -108,7 +108,7 @@ def everything(aqm: str) -> Scenario:
 
 
 def drained(aqm: str, changes: dict[str, object] | None = None) -> Run:
-    """Datagrams that end early enough for the queue to be empty at the end, as it was at the start."""
+    """Run datagrams that end early, which leaves the queue empty at the end as at the start."""
     return observed(Scenario.parse(DATAGRAMS, "datagrams.toml").with_({"aqm": aqm, **(changes or {})}))
 
 
@@ -116,7 +116,7 @@ def drops(metrics: dict[str, float | None]) -> float:
     return (metrics["drops_early"] or 0) + (metrics["drops_overflow"] or 0)
 
 
-# The queue's integral over time is the sum of the waits, but for those that straddle the window's two ends.
+# The queue's time integral is the sum of the waits, except for waits across the window's ends.
 @pytest.mark.parametrize("aqm", AQMS)
 def test_the_mean_queue_is_throughput_times_mean_delay(aqm: str) -> None:
     metrics = observed(everything(aqm)).metrics
@@ -127,7 +127,7 @@ def test_the_mean_queue_is_throughput_times_mean_delay(aqm: str) -> None:
     assert aqm in LATE or (metrics["queue_mean"] or 0) <= 1.001 * by_delay
 
 
-# Here nothing straddles: what the law leaves is rounding.
+# No wait crosses the ends: only rounding remains.
 @pytest.mark.parametrize("changes", [{}, CHANGES, LOSS], ids=["plain", "changes", "loss"])
 @pytest.mark.parametrize("aqm", AQMS)
 def test_from_empty_to_empty_littles_law_is_exact(aqm: str, changes: dict[str, object]) -> None:
@@ -162,7 +162,7 @@ def test_what_was_offered_arrived_or_was_lost_by_chance(aqm: str, loss: dict[str
     assert (lossy["arrivals"] or 0) + (lossy["random_losses"] or 0) == offered["arrivals"]
 
 
-# The queue holds at most 50 packets at either end of a run that begins with none.
+# The queue holds at most 50 packets at either end of a run that begins empty.
 @pytest.mark.parametrize("changes", [{}, CHANGES, LOSS], ids=["plain", "changes", "loss"])
 @pytest.mark.parametrize("aqm", AQMS)
 def test_what_arrived_was_sent_or_dropped_or_waits(aqm: str, changes: dict[str, object]) -> None:
@@ -172,8 +172,8 @@ def test_what_arrived_was_sent_or_dropped_or_waits(aqm: str, changes: dict[str, 
     assert 0 <= (made.metrics["arrivals"] or 0) - lost - (made.engine["packets"] or 0) <= 50
 
 
-# 2 Mbit/s from 5 s to 10 s, 0.4 Mbit/s for 10 s, 4 Mbit/s for the last 20. The packet in transmission when the rate
-# rises is sent at a tenth of it, for 14 ms at most: so much less could be sent than the rates add up to.
+# 2 Mbit/s from 5 s to 10 s, 0.4 Mbit/s for 10 s, 4 Mbit/s for the last 20. A packet in transmission when the rate rises
+# is completed at a tenth of it, within 14 ms: the total sent may be lower by that much.
 @pytest.mark.parametrize("aqm", AQMS)
 def test_utilisation_is_what_was_sent_over_what_could_be(aqm: str) -> None:
     rates = 5 * 2e6 + 10 * 0.4e6 + 20 * 4e6
@@ -184,7 +184,7 @@ def test_utilisation_is_what_was_sent_over_what_could_be(aqm: str) -> None:
         assert 0 < (metrics["utilisation"] or 0) <= 1
 
 
-# Windows side by side add up to the whole.
+# Adjacent windows add up to the whole.
 @pytest.mark.parametrize("aqm", AQMS)
 def test_what_was_counted_before_a_moment_and_after_is_all_there_was(aqm: str) -> None:
     whole, late = (observed(everything(aqm).with_({"warmup": warmup})).metrics for warmup in ("0 s", "40 s"))
@@ -195,12 +195,12 @@ def test_what_was_counted_before_a_moment_and_after_is_all_there_was(aqm: str) -
         assert (whole[metric] or 0) * 105 == pytest.approx((early[metric] or 0) * 40 + (late[metric] or 0) * 65), metric
 
 
-# Every bit that was sent is goodput, a header, a SYN, a repetition or on its way: utilisation and loss leave no more.
+# Every sent bit is goodput, a header, a SYN, a retransmission or in flight: utilisation and loss leave nothing else.
 @pytest.mark.parametrize("aqm", AQMS)
 def test_goodput_is_what_was_sent_less_headers_and_repetitions(small: Scenario, aqm: str) -> None:
     metrics = observed(small.with_({"duration": "105 s", "warmup": "0 s", "record.series": False}, aqm=aqm)).metrics
     payload = (metrics["throughput"] or 0) * 460 / 500
-    # A repetition is wasted only if the first copy came through.
+    # A retransmission is wasted only if the first copy arrived.
     repeated = (metrics["retransmits"] or 0) * 460 * 8 / 105
     assert payload - repeated <= (metrics["goodput"] or 0) * 1.001
     assert (metrics["goodput"] or 0) <= payload

@@ -1,4 +1,4 @@
-"""`aqmlab analyse`: a scenario's operating point, loop and margins, and how it is told."""
+"""`aqmlab analyse`: a scenario's operating point, loop and margins, and their output."""
 
 import json
 from pathlib import Path
@@ -36,7 +36,7 @@ count = 100
 packet_size = "500 B"
 tcp = "newreno:delayed_ack=false"
 """
-# What is left of the 100 ms + 20 ms + 35 ms each way: the time to send 500 bytes at 10 Mbit/s, and their ACK.
+# The rest of the 100 ms + 20 ms + 35 ms each way: the time to send 500 bytes at 10 Mbit/s, and their ACK.
 WIRE = pytest.approx(0.31, abs=1.5e-3)
 
 
@@ -173,7 +173,7 @@ def test_a_slow_estimator_takes_as_long_as_its_integrator(beta: float) -> None:
 
 
 def swing(scenario: Scenario) -> tuple[float, float]:
-    """Give the strongest frequency of the packets' queue (rad/s), and the share of the variance within 30 % of it."""
+    """Return the dominant frequency of the simulated queue (rad/s), and the share of the variance within 30 % of it."""
     result = aqmlab.run(scenario, seeds=1)
     series = result.series.filter(result.series["t"] > scenario.warmup)
     t, q = series["t"].to_numpy(), series[f"{result.link}.queue.mean"].to_numpy()
@@ -184,9 +184,9 @@ def swing(scenario: Scenario) -> tuple[float, float]:
     return peak, float(power[near].sum() / power.sum())
 
 
-# The scenario is PI*'s case of 100 flows. With the queue's pole its gains may grow by 8 before the queue swings, by
-# itself, at 2.6 rad/s; LRED's plant has it swing at a factor of 0.5 and 0.7 rad/s. Single losses make noise without a
-# line (share 0.2 to 0.45), a swing is a line (0.75 to 0.8). It is nonlinear and some 15 % faster than at its onset.
+# The scenario is PI*'s case of 100 flows. With the queue's pole its gains may grow by 8 before the queue oscillates at
+# 2.6 rad/s; on LRED's plant it oscillates at a factor of 0.5 and 0.7 rad/s. Single losses make noise without a spectral
+# line (share 0.2 to 0.45), an oscillation is a line (0.75 to 0.8). It is nonlinear and about 15 % faster than at onset.
 def test_packets_swing_where_the_plant_with_queue_pole_says_and_not_where_lred_s_does() -> None:
     text = ONE_ROUND_TRIP.replace("count = 100", 'count = 100\nstart = "uniform(0 s, 2 s)"')
     base = Scenario.parse(text.replace("200 packets", "400 packets"), "one.toml").with_(duration="200 s", warmup="80 s")
@@ -202,9 +202,10 @@ def test_packets_swing_where_the_plant_with_queue_pole_says_and_not_where_lred_s
     assert peak == pytest.approx(after["queue_pole"].margins.phase_crossover, rel=0.25)
 
 
-# Experiment 1 with 400 flows: windows of one packet. At Padhye's loss the loop bears 13 times these gains (12 without
-# merging) and then swings at 16 rad/s; by (6), whose loss is above 1, it would bear 100. At 16 times there is a line
-# (share 0.5, noise has 0.1 to 0.3), again a little slower: each class of flows has less than a packet of window.
+# Experiment 1 with 400 flows: windows of one packet. At Padhye's loss the loop tolerates 13 times these gains (12
+# without merging) and then oscillates at 16 rad/s; by (6), whose loss is above 1, it would tolerate 100. At 16 times
+# there is a line (share 0.5, noise has 0.1 to 0.3), again slightly slower: each class of flows has less than a packet
+# of window.
 def test_where_time_outs_rule_packets_swing_where_the_plant_at_padhye_s_loss_says() -> None:
     base = Scenario.load(EXP1).with_({"dumbbell.buffer": "800 packets", "duration": "200 s", "warmup": "80 s"})
     quiet, loud = (base.with_aqm(f"pi:q_ref=100,a={5e-4 * k},b={4.95e-4 * k}") for k in (1, 16))

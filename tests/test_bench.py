@@ -1,4 +1,4 @@
-"""The bench and the instruction counts: what they run is what they say, on a fraction of the time."""
+"""The bench and the instruction counts: they run the stated scenarios, here for a fraction of the time."""
 
 import json
 from collections.abc import Callable
@@ -27,7 +27,7 @@ def resolved(row: Row) -> Scenario:
 
 
 def shortened(quick: bool) -> list[Table]:
-    """The first rows of two tables, for two simulated seconds."""
+    """Return the first rows of two tables, for two simulated seconds."""
     return [
         replace(table, rows=[replace(row, settings={**row.settings, **SHORT}) for row in table.rows[:3]])
         for table in suite.tables(quick)
@@ -190,7 +190,7 @@ def test_counts_are_recorded_for_what_is_counted() -> None:
 
 @pytest.fixture
 def lowered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Counts:
-    """The true record; the file that `make counts` reads says 6 % less of the first row, 4 % less of the second."""
+    """Return the true record; the file `make counts` reads has 6 % less for the first row, 4 % less for the second."""
     true = Counts.load(counts.RECORD)
     document = json.loads(counts.RECORD.read_text())
     first, second, _ = document["counts"].values()

@@ -1,4 +1,4 @@
-"""The command line: exit codes, what goes to which stream, and what it leaves behind."""
+"""The command line: exit codes, output streams, and the files it leaves behind."""
 
 import json
 import os
@@ -174,7 +174,7 @@ def test_bad_usage_exits_2_and_says_why(cli: Cli, small_file: Path, arguments: l
 
 
 def options() -> list[tuple[list[str], TyperOption]]:
-    """Every option of every command that takes one value, with the words that call the command."""
+    """List every option of every command that takes one value, with the command's words."""
     found: list[tuple[list[str], TyperOption]] = []
 
     def look(command: Any, words: list[str]) -> None:
@@ -250,7 +250,7 @@ def test_a_label_longer_than_a_files_name_has_a_folder(cli: Cli, small_file: Pat
 
 
 def shell(line: str, folder: Path) -> "subprocess.CompletedProcess[bytes]":
-    """Call aqmlab as $A from a shell."""
+    """Run a shell line with aqmlab as $A."""
     environment = os.environ | {"A": f"{sys.executable} -m aqmlab"}
     return subprocess.run(
         ["bash", "-c", line], cwd=folder, env=environment, capture_output=True, timeout=60, check=False
@@ -350,7 +350,7 @@ def test_a_second_interrupt_does_not_lose_what_was_finished(small_file: Path, tm
 def test_interrupt_exits_130_and_says_so(small_file: Path) -> None:
     command = [sys.executable, "-m", "aqmlab", "run", str(small_file), "--set", "duration=1e6 s", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(5.0)  # time to begin, beside other tests too
+        time.sleep(5.0)  # time to begin, while other tests run
         process.send_signal(signal.SIGINT)
         try:
             out, err = process.communicate(timeout=20)

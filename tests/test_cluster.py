@@ -61,7 +61,7 @@ class Dask:
 
     def start(self, *arguments: str) -> "subprocess.Popen[bytes]":
         command = [sys.executable, "-m", "dask", *arguments, "--host", "127.0.0.1", "--no-dashboard"]
-        # A batch whose worker died twice counts as what killed it.
+        # A batch whose worker died twice is attributed to the run that killed it.
         own = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1", "DASK_TEMPORARY_DIRECTORY": str(self.folder)}
         with (self.folder / "log").open("ab") as log:
             process = subprocess.Popen(
@@ -92,7 +92,7 @@ def client(dask: Dask) -> "Iterator[distributed.Client]":
 
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """Note the key of each run that is kept."""
+    """Record the key of each run that is kept."""
     keys: list[bytes] = []
     add = Store.add
 
@@ -224,7 +224,7 @@ def test_bad_addresses_and_jobs_are_refused(tiny: Scenario, tmp_path: Path) -> N
 
 
 def tasks(scenario: Scenario, seeds: int, cost: float) -> Iterator[Task]:
-    """Give tasks of two points, which take turns."""
+    """Yield tasks of two points, alternately."""
     points = [scenario.with_({"aqm.q0": q0}) for q0 in (10, 20)]
     told = [(point.to_toml(), task.digest(point)) for point in points]
     for seed in range(seeds):
@@ -235,7 +235,7 @@ def tasks(scenario: Scenario, seeds: int, cost: float) -> Iterator[Task]:
 def test_batches_take_as_long_as_they_should_and_less_at_the_end(tiny: Scenario) -> None:
     ahead = cluster._Ahead(tasks(tiny, 500, 7000.0))
     first = ahead.batch(2)
-    assert len(first) == 100  # at a guess of a million packets a second, each of 10,000 with what a run costs besides
+    assert len(first) == 100  # a guess of a million packets/s; 10,000 packets each, plus the overhead of a run
     ahead.learn(first, 2.0)
     sizes = []
     while batch := ahead.batch(2):
@@ -254,7 +254,7 @@ def test_seeds_of_a_scenario_go_together_and_it_goes_with_them_once(tiny: Scenar
 
 @pytest.fixture
 def on_worker(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """Be a worker, whose task may be cancelled."""
+    """Act as a worker whose task may be cancelled."""
     state = SimpleNamespace(state="executing")
     here = SimpleNamespace(
         address="tcp://here:1", get_current_task=lambda: "own", state=SimpleNamespace(tasks={"own": state})

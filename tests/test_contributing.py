@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md says of adding an AQM, followed to the letter in a copy of the crate."""
+"""CONTRIBUTING.md's instructions for adding an AQM, followed to the letter in a copy of the crate."""
 
 import os
 import re
@@ -10,32 +10,32 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 TREE = ROOT / "target" / "contributing"
-"""The copy. Its place is always the same, so that cargo knows what it has built before."""
+"""The copy. Its path is constant, which lets cargo reuse earlier builds."""
 
 QUICK = """
 [profile.test.package.aqm]
 opt-level = 1
 debug = 0
 """
-"""Quick to build and quick enough to run. What the crate depends on is there, built for the other tests."""
+"""Quick to build and quick enough to run. The crate's dependencies are already built for the other tests."""
 
 FILE = "crates/aqm/src/aqm/erd.rs"
 LIST = "crates/aqm/src/aqm.rs"
 
 
 def example() -> tuple[str, str]:
-    """Give the file and the line."""
+    """Return the example's file and line."""
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     section = page[page.index("## Adding an AQM") :].partition("\n## ")[0]
     assert f"`{FILE}`" in section
     assert f"`{LIST}`" in section
-    # The file's own head has a block of text in it, so that a block ends only at a fence that opens a line.
+    # The file's head contains a block of text, hence a block ends only at a fence that opens a line.
     file, line = re.findall(r"^```rust\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
     return file, line
 
 
 def copy() -> None:
-    """Copy the crate, and the workspace with no other member."""
+    """Copy the crate, and the workspace without other members."""
     shutil.rmtree(TREE, ignore_errors=True)
     TREE.mkdir(parents=True)
     for name in ("Cargo.lock", ".cargo", "rustfmt.toml"):
@@ -54,7 +54,7 @@ def call(*command: str) -> str:
     return done.stdout
 
 
-# On a fresh clone the crates that the tests need are built first.
+# On a fresh clone this first builds the crates that the tests need.
 @pytest.mark.timeout(1200)
 def test_the_example_of_a_new_discipline_works_to_the_letter() -> None:
     file, line = example()

@@ -1,4 +1,4 @@
-"""What is built in: licences that allow it, no package twice, and nothing from the network without a checksum."""
+"""Dependencies: allowed licences, no package twice, and no download without a checksum."""
 
 import json
 import re
@@ -21,19 +21,19 @@ ALLOWED = {
     "Unlicense",
     "Zlib",
 }
-"""Licences that ask for no more than their notice."""
+"""Licences that require no more than their notice."""
 
 
 @cache
 def metadata(*options: str) -> dict[str, Any]:
-    """What cargo knows of all packages, those of tests included, and without a filter those of other systems."""
+    """Return cargo's metadata of all packages, those of tests included, and without a filter those of other systems."""
     command = ["cargo", "metadata", "--format-version", "1", "--locked", *options]
     found: dict[str, Any] = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout)
     return found
 
 
 def is_allowed(expression: str) -> bool:
-    """Whether one of the licences that an SPDX expression offers is allowed, and all that it joins with AND."""
+    """Return whether an SPDX expression offers an allowed licence, with all that it joins by AND."""
     expression = expression.strip()
     while (
         inner := re.sub(r"\(([^()]*)\)", lambda found: "MIT" if is_allowed(found[1]) else "no", expression)
@@ -75,7 +75,7 @@ def test_no_crate_is_built_in_twice() -> None:
     while new:
         for dependency in nodes[new.pop()]["deps"]:
             id = dependency["pkg"]
-            # A macro, and what it needs, is part of the compiler and not of what it compiles.
+            # A macro and its dependencies belong to the compiler, not to the compiled code.
             macro = "proc-macro" in packages[id]["targets"][0]["kind"]
             if id not in linked and not macro and any(kind["kind"] is None for kind in dependency["dep_kinds"]):
                 linked.add(id)

@@ -1,4 +1,4 @@
-"""What a sweep varies: how values are written, and the points that they make."""
+"""Parameters of a sweep: the notation of values, and the points that they form."""
 
 import contextlib
 import string

@@ -1,6 +1,6 @@
-"""Results are the same to the last bit in every build: tests/digests has the scenarios, `make digests` all builds.
+"""Results are equal to the last bit in every build: tests/digests has the scenarios, `make digests` all builds.
 
-A change of results is written by `make digests RECORD=1`; its message says why.
+`make digests RECORD=1` records a change of results; its commit message explains it.
 """
 
 import pytest
@@ -14,7 +14,7 @@ def test_a_release_build_comes_to_what_is_recorded() -> None:
     assert {name: runs.digest(runs.installed(order)) for name, order in ORDERS.items()} == recorded()
 
 
-@pytest.mark.timeout(900)  # a build from nothing
+@pytest.mark.timeout(900)  # a build from scratch
 @pytest.mark.parametrize("build", [builds.DEBUG, builds.V3, builds.arm()], ids=lambda build: build.name)
 def test_other_builds_come_to_the_same(build: Build) -> None:
     if build is not builds.DEBUG and not build.made:

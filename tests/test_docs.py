@@ -1,4 +1,4 @@
-"""Everything public is documented, and nothing swallows a keyword that it does not know."""
+"""Everything public is documented, and nothing accepts an unknown keyword."""
 
 import doctest
 import enum
@@ -16,7 +16,7 @@ import aqmlab
 import aqmlab.papers
 from aqmlab.reports.pages import PAGES
 
-# The command line documents itself by its options, the engine by its stub, a paper by what it says.
+# The command line is documented by its options, the engine by its stub, a paper by its claims.
 UNDOCUMENTED = re.compile(r"aqmlab\.(_core|__main__|library\b.*|cli(\.(?!terminal).*)?)")
 
 
@@ -27,7 +27,7 @@ def modules() -> Iterator[Any]:
 
 
 def public() -> Iterator[tuple[str, Any]]:
-    """Give every public function, class and method that is ours."""
+    """Yield every public function, class and method of aqmlab."""
     for module in modules():
         for name, item in vars(module).items():
             if name.startswith("_") or getattr(item, "__module__", None) != module.__name__:
@@ -43,7 +43,7 @@ PUBLIC = {name: item for name, item in public() if inspect.isclass(item) or insp
 
 
 def is_exported(name: str) -> bool:
-    """Whether users import it: from aqmlab, aqmlab.papers or a module of aqmlab.theory."""
+    """Return whether users import it: from aqmlab, aqmlab.papers or a module of aqmlab.theory."""
     if name.startswith("aqmlab.theory."):
         return True
     exported = (getattr(package, one) for package in (aqmlab, aqmlab.papers) for one in package.__all__)
@@ -52,11 +52,11 @@ def is_exported(name: str) -> bool:
 
 
 EXPORTED = {name for name in PUBLIC if is_exported(name)}
-"""What numpydoc covers in full. For all others a sentence is enough; if they list parameters, they list all."""
+"""Names that need full numpydoc. For others a sentence is enough; if they list parameters, they list all."""
 
 
 def section(doc: str, title: str) -> str:
-    """Give the text of one numpydoc section."""
+    """Return the text of one numpydoc section."""
     found = re.search(rf"^{title}\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", doc, re.MULTILINE | re.DOTALL)
     return found[1] if found else ""
 
@@ -75,12 +75,12 @@ def parameters(item: Callable[..., Any]) -> list[str]:
 
 
 def plain_exception(item: Any) -> bool:
-    """Tell whether it is an exception that takes what any exception takes."""
+    """Return whether it is an exception with the parameters of any exception."""
     return inspect.isclass(item) and issubclass(item, Exception) and "__init__" not in vars(item)
 
 
 def is_enumeration(item: Any) -> bool:
-    """Tell whether it has members that are documented together, and takes nothing."""
+    """Return whether it is an enumeration, whose members are documented together and which has no parameters."""
     return inspect.isclass(item) and issubclass(item, enum.Enum)
 
 
@@ -111,8 +111,8 @@ def test_properties_are_documented() -> None:
 
 
 def test_no_function_swallows_an_unknown_keyword() -> None:
-    # Scenario.with_ takes any, and gives them to the schema, which refuses what it does not know; the checks of theory
-    # take the names that their callers' arguments have.
+    # Scenario.with_ accepts any keyword and passes it to the schema, which rejects unknown ones; the checks of theory
+    # take the names of their callers' arguments.
     takes_any = {
         name
         for name, item in PUBLIC.items()

@@ -187,7 +187,7 @@ def test_texts_are_shown_as_they_are(small: Scenario, tmp_path: Path) -> None:
     result = aqmlab.run(small.with_(title=r"$\frac{$ <b> 漢"))
     figure = result.plot(Figure())
     assert figure.get_suptitle() == r"$\frac{$ <b> 漢"
-    runs.save({r"$\frac{$": result}, tmp_path)  # neither an error nor, a warning being one here, a missing glyph
+    runs.save({r"$\frac{$": result}, tmp_path)  # neither an error nor a missing glyph, whose warning is an error here
 
 
 def test_long_labels_are_broken_at_commas(comparison: Comparison) -> None:
@@ -200,7 +200,7 @@ def test_long_labels_are_broken_at_commas(comparison: Comparison) -> None:
 
 
 class Page(HTMLParser):
-    """Collects what a page would fetch, and its cells."""
+    """Collects the external references of a page, and its cells."""
 
     def __init__(self) -> None:
         super().__init__()

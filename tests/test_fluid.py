@@ -22,15 +22,15 @@ def scenario(aqm: str = "lred:q0=100") -> Scenario:
 
 
 def seconds(result: Result, quantity: str) -> Array:
-    """Give the mean of each second of each run, shape (runs, seconds)."""
+    """Return the mean of each second of each run, shape (runs, seconds)."""
     count = round(result.scenario.duration)
     series = [result.series_of(seed)[f"{result.link}.{quantity}.mean"].to_numpy() for seed in result.seeds]
     return np.array([one.reshape(count, -1).mean(axis=1) for one in series])
 
 
-# The reference has no slow start, and its flows begin at once. The engine meets the moments at which the queue leaves
-# zero or its limit by the end of a step only to the first order: where the buffer fills, a fifth of a packet may be
-# left at steps of 1 ms (up to one at 5 ms), where the queue only begins to build up less. Later they agree to 0.01.
+# The reference has no slow start, and its flows begin at once. Where the queue leaves zero or its limit, the engine is
+# accurate to first order only: where the buffer fills, a fifth of a packet may remain at steps of 1 ms (up to one at 5
+# ms), where the queue begins to build up less. Later they agree to 0.01.
 @pytest.mark.parametrize(
     ("aqm", "law", "thinned", "buffer"),
     [
@@ -66,10 +66,10 @@ def test_the_engine_and_the_reference_agree(aqm: str, law: dde.Timed, thinned: b
     assert difference[10:].max() < 0.01
 
 
-# With windows of 6 packets Padhye's law is right to some 10 % in p: NewReno times out more seldom than his Reno. The
-# mean of 20 runs has a standard error of 3 to 5 packets in a bin of one second: 16 packets are four of them. In the
-# two seconds after the step, packets' losses come in clumps, first too late and then too many. The slow starts of the
-# first 40 s, which are clumps as well, are left out.
+# With windows of 6 packets Padhye's law is accurate to about 10 % in p: NewReno times out less often than his Reno. The
+# mean of 20 runs has a standard error of 3 to 5 packets in a bin of one second: 16 packets are four of them. In the two
+# seconds after the step, losses of packets are clustered, first too late and then too many. The slow starts of the
+# first 40 s, also clustered, are left out.
 def test_lred_meets_a_load_step_as_twenty_packet_runs_do_in_the_mean() -> None:
     fluid, packet = aqmlab.fluid(scenario()), aqmlab.run(scenario(), 20)
     (queue, queues), (p, ps) = (
@@ -83,13 +83,13 @@ def test_lred_meets_a_load_step_as_twenty_packet_runs_do_in_the_mean() -> None:
     for start, end in ((40, 60), (70, 100)):
         assert queue[start:end].mean() == pytest.approx(queues[start:end].mean(), abs=4)
         assert p[start:end].mean() == pytest.approx(ps[start:end].mean(), rel=0.12)
-    # The step is seen at all: the queue is pushed up, and the loss is by a third higher in the end.
+    # The step has a visible effect: the queue rises, and the loss is higher by a third at the end.
     assert queue[60:65].mean() > 112
     assert queues[60:65].mean() > 112
     assert ps[80:].mean() > 1.25 * ps[40:60].mean()
 
 
-# The same of laws that are steered by the queue alone: it ends at the target, p where TCP wants it, to the same 12 %.
+# The same for laws controlled by the queue alone: it ends at the target, with TCP's p, to the same 12 %.
 @pytest.mark.parametrize("aqm", ["pistar:design={n=100, rtt='450 ms'}", "rem:b_star=100"])
 def test_pi_and_rem_end_where_packets_do(aqm: str) -> None:
     chosen = scenario(aqm).with_({"traffic.udp.active": ["0 s", "160 s"], "duration": "160 s", "record.step": "0.1 s"})
@@ -132,13 +132,13 @@ def test_results_do_not_depend_on_how_often_it_looks_up(small: Scenario) -> None
     assert first.series.equals(again.series)
 
 
-# Where the equations part from packets, the user is told beneath the table.
+# Where the equations deviate from packets, a note beneath the table reports it.
 def test_what_chance_does_is_told_where_it_matters(small: Scenario) -> None:
     assert "whom a full buffer hits" in repr(aqmlab.fluid(small.with_aqm("droptail")))
 
 
-# All flows that last share one index, as in a run: datagrams' flows get less than TCP's here. The bounds are loose
-# because packets spread the goodputs of TCP's own flows by some 0.05.
+# All long-lived flows share one index, as in a run: datagram flows get less than TCP's here. The bounds are loose
+# because packets spread the goodputs of TCP flows by about 0.05.
 def test_fairness_is_between_all_flows() -> None:
     chosen = scenario().with_({"traffic.udp.count": 50, "traffic.udp.rate": "40 kbit/s", "duration": "70 s"})
     fluid, packet = (run.metrics["jain"] for run in (aqmlab.fluid(chosen), aqmlab.run(chosen)))
@@ -149,7 +149,7 @@ def test_fairness_is_between_all_flows() -> None:
     assert fluid < long - 0.1
 
 
-# The first overflow is met to the first order: its moment is known to a step, in which 2 packets come.
+# The first overflow is located to first order: within a step, in which 2 packets arrive.
 def test_half_the_step_changes_next_to_nothing(small: Scenario) -> None:
     longer = small.with_({"duration": "20 s"})
     coarse, fine = (seconds(aqmlab.fluid(longer, step=step), "queue")[0] for step in (0.004, 0.002))

@@ -1,7 +1,7 @@
-"""The fuzz targets with fixed seeds, all that they ever found, and the harness itself.
+"""The fuzz targets with fixed seeds, all past findings, and the harness itself.
 
-The seeds are the same in every run and on every machine, so that a failure is due to the change and not to the day.
-`make fuzz` goes on from these seeds to new ones.
+The seeds are the same in every run and on every machine: a failure is due to a change of the code. `make fuzz`
+continues from these seeds with new ones.
 """
 
 import json
@@ -19,12 +19,12 @@ from fuzz.session import Session
 from fuzz.targets import Target
 
 PARTS = 8
-"""In how many parts a target's seeds are tried, so that the test's processes share them."""
+"""The number of parts into which a target's seeds are split, for parallel test processes."""
 
 KEPT = sorted(file for file in regressions.FOLDER.glob("*/*") if file.is_file())
 
 
-@pytest.mark.timeout(900)  # a build of the engine, and every attack its own limit
+@pytest.mark.timeout(900)  # a build of the engine; every attack has a time limit
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("name", targets.names())
 def test_attacks_find_nothing(name: str, part: int) -> None:
@@ -124,7 +124,7 @@ def attack(seed, folder):
 
 @pytest.fixture
 def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Target]:
-    """Make a target of a text."""
+    """Create a target from a text."""
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     (tmp_path / "odd").mkdir()
     monkeypatch.syspath_prepend(tmp_path)
@@ -141,7 +141,7 @@ def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Targ
 
 @pytest.fixture
 def bad(odd: Callable[[str], Target]) -> Target:
-    """A target with a finding of each kind."""
+    """Create a target with a finding of each kind."""
     return odd(BAD)
 
 

@@ -1,4 +1,4 @@
-"""Who may import whom, and nothing before it is needed."""
+"""Import layers, and no import before it is needed."""
 
 import ast
 import json
@@ -55,7 +55,7 @@ def test_theory_knows_numbers_only() -> None:
 
 
 def modules_after(*arguments: str) -> set[str]:
-    """Run a Python program and tell which top-level modules it had imported at its end."""
+    """Run a Python program and return the top-level modules it had imported at its end."""
     tell = "import atexit, json, sys; atexit.register(lambda: sys.stderr.write(json.dumps(sorted(sys.modules))))"
     program = f"{tell}\nsys.argv = {['aqmlab', *arguments]!r}\n"
     program += "from aqmlab.cli import main; main()" if arguments else "import aqmlab"

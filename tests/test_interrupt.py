@@ -1,4 +1,4 @@
-"""Ctrl-C: it is answered wherever a run takes long, and nothing is computed after that."""
+"""Ctrl-C: every long operation responds to it, and computes nothing afterwards."""
 
 import signal
 import subprocess
@@ -17,9 +17,9 @@ LINK = 'record.series = false\n[dumbbell]\n[[traffic]]\nname = "x"\n'
 SET_UP = f'duration = "41943 s"\n{LINK}kind = "fgn"\nrate = "1 kbit/s"\ncount = 8\n'
 """The noise of eight flows takes half a minute to draw."""
 IDLE = f'duration = "1e7 s"\naqm = {{ name = "ared", interval = "3 ms" }}\n{LINK}kind = "cbr"\nstop = "1 s"\n'
-"""The timer goes off 3e9 times, and each asks how long the link has been idle: that takes a minute."""
+"""The timer expires 3e9 times, and each time the idle time of the link is computed, which takes a minute."""
 PATIENCE = 10.0
-"""Less than what any of them takes, and far more than an answer on a busy machine."""
+"""Less than any of them takes, and far more than a response on a busy machine."""
 
 API = """
     import sys, time, aqmlab
@@ -49,7 +49,7 @@ def endless(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def interrupt(process: subprocess.Popen[str]) -> tuple[str, str, float]:
-    """What it says, and how long it takes to answer."""
+    """Return output and errors of the process, and its response time."""
     time.sleep(1.0)
     assert process.poll() is None, process.communicate()
     began = time.monotonic()
@@ -99,7 +99,7 @@ def test_a_command_answers_at_once(endless: Path, tmp_path: Path, command: str) 
 
 
 def press_later() -> None:
-    """Ctrl-C in 0.3 s: it reaches the main thread even if that waits for a lock."""
+    """Send Ctrl-C in 0.3 s: it reaches the main thread even if that waits for a lock."""
     main = threading.main_thread().ident
     assert main
     threading.Timer(0.3, signal.pthread_kill, [main, signal.SIGINT]).start()

@@ -1,4 +1,4 @@
-"""What there is, as text: made from the catalogue, so every entry is in it."""
+"""The listings: made from the catalogue, hence every entry is in them."""
 
 from copy import deepcopy
 from typing import Any
@@ -31,7 +31,7 @@ def test_each_discipline_is_in_the_group_of_what_it_does() -> None:
 
 @pytest.fixture
 def with_variant(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Give the catalogue a name for a preset of red."""
+    """Return the catalogue with a named preset of red."""
     listed = deepcopy(catalogue())
     red = next(entry for entry in listed["aqms"] if entry["name"] == "red")
     preset = next(entry for entry in red["presets"] if entry["name"] == "floyd1997")

@@ -54,15 +54,15 @@ def test_ns2_and_we_agree(name: str) -> None:
     assert off(found) == []
 
 
-# With the paper's delays, all multiples of the bottleneck's packet time, packets arrive at the same instant and their
-# order decides who loses; without, neither program has a choice.
+# With the paper's delays, all multiples of the bottleneck's packet time, packets arrive simultaneously and their order
+# decides which are lost; with other delays, neither program has a choice.
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", STAGGERED)
 def test_without_simultaneous_arrivals_ns2_and_we_agree(name: str) -> None:
     assert off(compared(STAGGERED[name])) == []
 
 
-# ns-2 samples a moment before or after the ACK of that instant: a hundredth of a segment of a window of a hundred.
+# ns-2 samples just before or after the ACK of that instant: a hundredth of a segment of a window of a hundred.
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", reference.windows())
 def test_one_flow_has_the_window_of_ns2_at_every_sample(name: str) -> None:
@@ -75,8 +75,8 @@ def test_one_flow_has_the_window_of_ns2_at_every_sample(name: str) -> None:
     assert [t for t, cwnd in theirs if window[t] != pytest.approx(cwnd, rel=1e-3, abs=1e-3)] == []
 
 
-# The traffic is open-loop, on-off sources in both, so seeds differ by their load alone: means of five runs by 0.7 %,
-# which overload makes 3 % of the loss. Five standard errors of the difference count as chance among so many means.
+# The traffic is open-loop, on-off sources in both; seeds differ only by their load: means of five runs by 0.7 %, which
+# overload turns into 3 % of the loss. Five standard errors of the difference count as random among so many means.
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", jobs.CONFIGURATIONS)
 def test_jobs_treats_each_class_as_that_of_ns2_does(name: str) -> None:
@@ -84,9 +84,10 @@ def test_jobs_treats_each_class_as_that_of_ns2_does(name: str) -> None:
     assert jobs.off(name, runs) == []
 
 
-# Where the buffer overflows the order of simultaneous arrivals decides who loses. Staggered, the same groups come first
-# every time and starve the others, who back off: little loss. At one instant, our order of scheduling favours nobody
-# for long: much loss. ns-2's order is the rounding of its floating-point clock, which is neither.
+# Where the buffer overflows, the order of simultaneous arrivals decides which are lost. With staggered arrivals the
+# same groups come first every time and starve the others, who back off: little loss. With simultaneous arrivals our
+# order of scheduling favours no group for long: much loss. ns-2's order is the rounding of its floating-point clock,
+# neither of the two.
 @pytest.mark.oracle
 @pytest.mark.parametrize("discipline", ["DropTail", "PI"])
 def test_on_a_full_buffer_the_order_of_simultaneous_arrivals_decides(discipline: str) -> None:

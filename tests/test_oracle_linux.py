@@ -19,10 +19,10 @@ from aqmlab._core import in_base_unit
 
 STORED = {point.name: point for point in reference.stored()}
 
-# Where the senders alone decide: with TCP on a FIFO.
+# The senders alone decide: TCP on a FIFO.
 CLOSED = [name for name in points.CLOSED if STORED[name].fifo]
 
-# Where no sender reacts: what the disciplines do with the same packets.
+# No sender reacts: the disciplines receive the same packets.
 OPEN = [f"open_{name}_{pattern}" for name in ("fifo", "headdrop", "codel") for pattern in arrivals.PATTERNS]
 
 
@@ -41,7 +41,7 @@ def test_senders_do_what_those_of_linux_do(name: str) -> None:
     assert off(name) == []
 
 
-# Of other congestion controls the standards have none.
+# The standards specify no other congestion controls.
 STANDARD = [name for name in CLOSED if {group["cc"] for group in STORED[name].conf["groups"]} <= {"cubic", "reno"}]
 
 
@@ -55,7 +55,7 @@ def test_the_standards_senders_lose_as_much_within_a_factor_of_two_and_time_out_
     assert found["timeouts"].mean <= theirs["timeouts"].mean
 
 
-# One of each kind: what leaves, what arrives, what is marked, by time, by flow.
+# One of each kind: departures, arrivals, marks, by time, by flow.
 DISCIPLINES = [
     "codel_cubic_10m_40ms_n5",
     "pie_ecn_cubic_10m_40ms_n2",
@@ -286,7 +286,7 @@ def test_arrivals_offer_what_their_names_say() -> None:
         assert all(a <= b for a, b in pairwise(packets))
 
 
-# PRR takes a round trip to halve the window; a small dent is no peak.
+# PRR takes a round trip to halve the window; a small dent is not a peak.
 def test_a_peak_of_the_window_is_one_however_slowly_it_falls() -> None:
     tooth = [10, 14, 18, 19, 18, 20, 17, 14, 12, 10]
     assert traces.peaks((float(i), float(cwnd)) for i, cwnd in enumerate(tooth * 3)) == [5, 15, 25]

@@ -62,7 +62,7 @@ def test_red_drops_one_packet_in_a_mean_gap(spacing: str, gap: tuple[int, int]) 
     random = np.random.default_rng(1)
     for draw in random.random(400_000):
         count += 1
-        # As of an arrival after `count` - 1 that were spared.
+        # As at an arrival after `count` - 1 packets without a drop.
         lead = (count - 1) * p if spacing == "1993" else count * p
         chance = p / (1 - lead) if spacing == "1993" else (0 if lead < 1 else p / (2 - lead) if lead < 2 else 1)
         if draw < chance:

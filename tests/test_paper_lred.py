@@ -92,7 +92,7 @@ def test_figure_5_has_the_bounds_slopes_and_lred_below_pi_and_rem(tmp_path: Path
         assert bound / loss == pytest.approx(slope, abs=0.1)
     loads = (100, 800)
     assert [len(curves[label].y) for label in ("LRED", "PI", "PI*", "REM")] == [len(loads)] * 4
-    # PI has not settled after 60 s at either load, REM not at the higher: they stand at the end of the run.
+    # PI has not settled after 60 s at either load, REM not at the higher: both count with the end of the run.
     assert list(curves["PI"].y) == [60.0, 60.0]
     assert curves["REM"].y[1] == 60.0
     assert max(curves["LRED"].y) < 25
@@ -101,7 +101,7 @@ def test_figure_5_has_the_bounds_slopes_and_lred_below_pi_and_rem(tmp_path: Path
         60 - numbers(curves["LRED"])[1].mean()
     )
     designed = CLAIMS["faster-than-pistar"].judge(evidence).checks
-    # What is judged in several settings, where PI* is not run, must not hang on it.
+    # Claims judged in several settings, where PI* is not run, must not depend on it.
     assert not any("PI*" in effect for effect in gaps)
     assert len(designed) == 2
     assert all("PI*" in check.effect for check in designed)
@@ -115,7 +115,7 @@ def test_under_heavy_load_pi_needs_more_than_the_run_and_the_rule_s_gains_switch
     assert heavy.verdict == Verdict.REPRODUCED
     runs = evidence["exp2-heavy"]
     assert runs.of("PI")["queue_mean"][0] > 190
-    # a = 1.26: one packet beside the target takes p to 0 or 1, and the queue never is much above it.
+    # a = 1.26: one packet off the target moves p to 0 or 1, and the queue is never far above it.
     designed = evidence["exp2-heavy-pistar"]
     assert designed.of("PI*")["queue_mean"][0] < 95
     assert designed.of("PI*")["queue_mad"][0] < designed.of("PI* (0.7 s)")["queue_mad"][0]

@@ -63,7 +63,7 @@ def test_the_bigger_gain_is_the_faster_one_up_to_half_of_the_bound_only() -> Non
 
 
 def runs_of(rows: list[tuple[str, float, int, float, float]]) -> Runs:
-    """Give runs by label, target and seed, of a mean queue and a goodput."""
+    """Return runs by label, target and seed, with a mean queue and a goodput."""
     frame = polars.DataFrame(rows, schema=["aqm", reading.TARGET, "seed", "queue_mean", "goodput"], orient="row")
     scenario = Scenario.load("raqm/case3").base
     labels = tuple(frame["aqm"].unique(maintain_order=True))
@@ -100,7 +100,7 @@ def test_at_the_same_queue_the_other_is_read_between_its_points() -> None:
     low = runs_of([("PI", 5, 1, 10.0, 6.0), ("PI", 5, 2, 12.0, 6.0)])
     # Seed 1: at 15 PI has 7, at 25 8.5. In seed 2 PI never has a queue that short.
     assert reading.at_equal_queue(runs, low, "goodput", "PI") == [pytest.approx((2.4 + 1.0) / 2), None]
-    # Without the low targets PI's nearest, 5 packets away, stands for it at 15.
+    # Without the low targets, PI's nearest queue, 5 packets away, is used at 15.
     assert reading.at_equal_queue(runs, None, "goodput", "PI") == [pytest.approx((1.4 + 1.0) / 2), None]
 
 
@@ -149,7 +149,7 @@ def test_a_literal_rate_target_idles_the_link_for_what_it_drops_whatever_the_tar
     balance = found.drawn[0].frame.filter((polars.col("panel") == "b") & (polars.col("curve") == "RAQM"))["y"]
     assert len(balance) == 2
     assert balance.to_list() == pytest.approx([1.0, 1.0], abs=0.003)
-    # With the loss made up for the link is full, and the target still without a say.
+    # With the rate corrected for losses the link is full, and the target still has no effect.
     assert check(found, "corrected-target", "utilisation").outcome == Outcome.HOLDS
     assert check(found, "corrected-target", "packets of queue").outcome == Outcome.FAILS
 

@@ -21,7 +21,7 @@ EXPERIMENTS = {experiment.name: experiment for experiment in PAPER.experiments}
 
 @cache
 def assessed(*only: str) -> Assessment:
-    """Run what a figure or table needs, in half the time: what web traffic does is seen by then."""
+    """Run the experiments that a figure or table needs, in half the time, enough for the effect of web traffic."""
     shorter = {"duration": "300 s"}
     paper = replace(
         PAPER,
@@ -67,7 +67,7 @@ def test_table_4_has_the_printed_numbers_beside_ours() -> None:
     rulings = {ruling.claim.name: ruling for ruling in assessed("table4").rulings}
     assert rulings["printed-loss"].judgement.checks[0].value == 0.899
     assert rulings["short-loses-more"].verdict == Verdict.REPRODUCED
-    # Thresholds without a bound leave the short flows less of the buffer, and lose less of the long ones.
+    # Thresholds without a bound leave less of the buffer to the short flows, and lose less of the long ones.
     free = {name: policies[f"{FREE}: {name}"] for name in rows}
     assert [free[name]["Loss (%) (paper)"] for name in rows] == [0.899, 2.306, 0.519]
     assert free["WEB"]["Loss (%)"] > rows["WEB"]["Loss (%)"]
@@ -121,7 +121,7 @@ def test_the_counter_of_a_pair_goes_on_when_its_reader_comes_back_soon() -> None
         counter = size + (counter if pause < silence else 0)
         long += counter > n
     assert taken_for_long(n, silence) == pytest.approx(long / packets.size, rel=0.04)
-    # A pair that is always new: the law of the files alone.
+    # A pair that is always new: only the distribution of files matters.
     assert taken_for_long(n, 0.0) == pytest.approx((2300 / 960 / (n - BOTH_ENDS)) ** 1.3)
     assert taken_for_long(n, silence) < 0.02 < taken_for_long(n - 1, silence)
 

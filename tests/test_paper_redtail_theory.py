@@ -1,4 +1,4 @@
-"""RED+Tail's small files and section VI in its paper: what needs no run, and Table I from a few transfers."""
+"""RED+Tail's small files and section VI: the parts that need no run, and Table I from a few transfers."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +26,7 @@ PAPER = Paper(
 
 
 def test_what_needs_no_run_has_its_verdict(tmp_path: Path) -> None:
-    # the deviations of Table I are tried: a second's work, and left to a reproduction
+    # the deviations of Table I need trials: a second's work, left to a reproduction
     claims = [claim for claim in PAPER.claims if not claim.needs and claim.name != "files-deviations"]
     items = [item for item in PAPER.items if not item.needs]
     found = findings.assess(
@@ -73,7 +73,7 @@ def test_table_1_without_loss_is_the_printed_one(tmp_path: Path) -> None:
     assert first.verdict == Verdict.REPRODUCED
     runs = found.evidence["paper"]["table1"]
     assert theory.delivery(runs, 90, 0.0) == [pytest.approx(1.176, abs=0.001)]
-    # 20 transfers tell that it is several times as long, and not how many
+    # 20 transfers show that it is several times as long, but not how many
     assert second.judgement.checks[0].value > 1.5
 
 

@@ -1,4 +1,4 @@
-"""The survey's paper: figure and tables from short runs, the number of nodes, what its numbers say by themselves."""
+"""The survey's paper: figure and tables from short runs, the number of nodes, consequences of its numbers."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,9 +19,9 @@ SURVEY = library.load("survey")
 
 
 def shortened(name: str, **changes: object) -> Paper:
-    """Give the survey with an experiment of 3 s and no other."""
+    """Return the survey with a single experiment of 3 s."""
     found = next(one for one in SURVEY.experiments if one.name == name)
-    # mypy cannot know what replace is given here
+    # mypy does not infer the arguments of replace here
     short = replace(found, settings={**found.settings, "duration": "3 s"}, **changes)  # type: ignore[arg-type]
     items = [item for item in SURVEY.items if set(item.needs) == {name}]
     needed = [replace(claim, comparative=False) for claim in SURVEY.claims if set(claim.needs) == {name}]
@@ -54,7 +54,7 @@ def test_figure_and_tables_of_short_runs_say_what_the_runs_do(tmp_path: Path) ->
         core, whole = (fig2.filter(panel=panel, curve=label)["y"] for panel in ("b", "b, end to end"))
         assert (whole - core).min() == pytest.approx(row["end to end (ms)"] - row["wait (ms)"], abs=1.5)
 
-    # In step or not is told by TCP's sum, whose swing is what the series of the run has.
+    # TCP's sum shows whether flows are in step; its variation is in the run's series.
     runs = found.findings.evidence["paper"]["schemes"]
     arrivals = runs.series("RED").filter(polars.col("t") >= 0.999)["bottleneck.ftp.arrivals"].cast(polars.Float64)
     swing = claims.swing(runs, "RED", 1.0)

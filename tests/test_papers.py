@@ -1,4 +1,4 @@
-"""What the shipped papers refer to is there, and valid in every setting."""
+"""References of the shipped papers exist, and are valid in every setting."""
 
 import re
 from dataclasses import replace

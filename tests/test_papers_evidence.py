@@ -1,4 +1,4 @@
-"""Evidence: what the runs of an experiment give, and that they are done once and kept."""
+"""Evidence: the results of an experiment's runs, done once and kept."""
 
 import math
 from collections import Counter
@@ -24,7 +24,7 @@ from aqmlab.sweeps.study import Study, study
 
 
 def runs_of(frame: polars.DataFrame, parameters: Sequence[str] = (), scenario: Scenario | None = None) -> Runs:
-    """Give runs with these metrics, of which none was done."""
+    """Return runs with these metrics, without simulating any."""
     scenario = scenario or Scenario.parse(TINY)
     labels = tuple(frame["aqm"].unique(maintain_order=True))
     asked = study(scenario, {}, dict.fromkeys(labels, "lred"), sorted(frame["seed"].unique()))

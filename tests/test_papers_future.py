@@ -1,4 +1,4 @@
-"""What three papers leave to the future: the parts fit together, and weights are judged from runs end to end."""
+"""Future work of three papers: the parts fit together, and weights are judged from runs end to end."""
 
 import importlib
 from dataclasses import replace
@@ -39,7 +39,7 @@ def test_disciplines_say_what_sets_them_apart_from_the_scenario(module: ModuleTy
 
 
 def judged(folder: Path, weights: dict[str, str]) -> Assessment:
-    """Run and judge the priorities of LRED, briefly, with disciplines in the place of its own."""
+    """Run and judge the priorities of LRED, briefly, with given disciplines in place of LRED's."""
     future = MODULES["lred"]
     experiments = [one for one in future.EXPERIMENTS if one.name == "priorities"]
     short = replace(experiments[0], settings={"duration": "25 s", "warmup": "10 s"}, aqms=weights)
@@ -67,7 +67,7 @@ def test_weights_are_judged_by_what_each_class_loses(tmp_path: Path) -> None:
     bars = assessment.drawn[0].frame.filter(panel="a", curve="1 : 2 : 4")
     first, second, third = bars["y"]
     assert first < second < third
-    # Who drops all alike is found out.
+    # A discipline that drops all classes alike is detected.
     told["1 : 2 : 4"] = "lred:weights=[2,2,2]"
     verdicts = {ruling.claim.name: ruling.verdict for ruling in judged(tmp_path, told).rulings}
     assert verdicts["priorities-proportional"] == Verdict.CONTRADICTED

@@ -1,4 +1,4 @@
-"""How a reproduction is shown: the figures, the report, the page over all papers, and the findings."""
+"""Presentation of a reproduction: the figures, the report, the page over all papers, and the findings."""
 
 import json
 import math
@@ -167,7 +167,7 @@ def folder(assessment: Assessment, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def own_html(folder: Path, name: str = "report.html") -> str:
-    """Give a page without the library in it."""
+    """Return a page without the embedded library."""
     text = (folder / name).read_text(encoding="utf-8")
     library = re.compile(r"<script>/\*\*\s*\* plotly.*?</script>", re.DOTALL)
     assert len(text) < 1e6 or library.search(text)
@@ -198,7 +198,7 @@ def test_what_is_there_is_not_written_again(
     writing.write(assessment, tmp_path, "aqmlab", 3.0)
     before = times()
     nothing_left = replace(assessment, findings=replace(assessment.findings, simulated=0))
-    writing.write(nothing_left, tmp_path, "aqmlab", 0.1)  # and the time that it took stays what it was
+    writing.write(nothing_left, tmp_path, "aqmlab", 0.1)  # and the recorded time is unchanged
     assert times() == before
     (tmp_path / "more.png").unlink()
     drawn: list[str] = []
@@ -270,7 +270,7 @@ def test_the_report_has_all_and_takes_no_text_for_html(folder: Path, paper: Pape
     assert "Table 3: A table" in html
     assert "smaller &lt;buffer&gt;" in html
     assert "PIE less LRED" in html
-    assert "flavour" in html.split('<section id="parameters">')[1]  # which the scenario itself does not say
+    assert "flavour" in html.split('<section id="parameters">')[1]  # which the scenario does not set
 
 
 def test_a_number_stands_with_the_later_discipline_that_it_is_of(folder: Path) -> None:

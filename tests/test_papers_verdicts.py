@@ -1,4 +1,4 @@
-"""Verdicts: numbers with intervals against what a claim says of them."""
+"""Verdicts: numbers with intervals against the limits of a claim."""
 
 import math
 from collections import Counter

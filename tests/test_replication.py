@@ -15,7 +15,7 @@ from aqmlab.execute import replication
 
 
 class Waiting:
-    """A simulation that does nothing until it is told how to behave for its seed."""
+    """A simulation that does nothing until its behaviour for its seed is set."""
 
     behaviour: dict[int, Any]
 

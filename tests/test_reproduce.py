@@ -29,7 +29,7 @@ PAPERS = library.names()
 
 @pytest.fixture
 def bloat(tmp_path: Path) -> Path:
-    """Give the folder of the example of a new paper, to the letter."""
+    """Return the folder with the example of a new paper, to the letter."""
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     section = page[page.index("## Adding a paper") :].partition("\n## ")[0]
     files = {"toml": "base.toml", "python": "paper.py"}

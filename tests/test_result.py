@@ -1,4 +1,4 @@
-"""Results: their parts fit together, and survive being saved."""
+"""Results: their parts are consistent, and survive being saved."""
 
 import errno
 import json
@@ -56,7 +56,7 @@ def test_queues_with_names_are_told_apart(small: Scenario, tmp_path: Path) -> No
 
 
 def test_distributions_are_means_of_the_runs(result: Result) -> None:
-    # Each loss is in one run of its flow: the lengths of all add up to the drops.
+    # Each loss is in one run of its flow: all run lengths add up to the drops.
     for name in ("loss_runs", "loss_bursts"):
         counts = result.distributions["links"]["bottleneck"][name]
         drops = (result.metrics["drops_early"] or 0) + (result.metrics["drops_overflow"] or 0)

@@ -1,4 +1,4 @@
-"""The Python face of a scenario."""
+"""The Python interface of a scenario."""
 
 import pickle
 from typing import Any

@@ -1,4 +1,4 @@
-"""The text of `--aqm SPEC`: whatever is written comes through, and nonsense is refused and no more."""
+"""The text of `--aqm SPEC`: every value is passed on, and nonsense causes an error and nothing else."""
 
 from contextlib import suppress
 from typing import Any
@@ -12,18 +12,18 @@ from aqmlab import Scenario, ScenarioError, catalogue, disciplines
 from aqmlab.execute import replication
 from aqmlab.reports import listing
 
-# Without a target, which would stay in force for other disciplines.
+# Without a target, which would remain in force for other disciplines.
 PLAIN = Scenario.parse(SMALL.replace("q0 = 20\n", ""))
 ENTRIES = {entry["name"]: entry for entry in catalogue()["aqms"]}
 RELAXED = settings(deadline=None)
-"""How long a machine takes that others use as well is no property."""
+"""Timing on a shared machine is not a property to test."""
 
 SPACES = st.sampled_from(["", " ", "  "])
 
 
 @st.composite
 def defaults_as_specs(draw: st.DrawFn) -> tuple[str, str]:
-    """Give a discipline, and a SPEC that says some of its defaults in some way."""
+    """Return a discipline, and a SPEC that sets some of its defaults in some notation."""
     name = draw(st.sampled_from(sorted(ENTRIES)))
     chosen = []
     for one in ENTRIES[name]["parameters"]:
@@ -70,7 +70,7 @@ def test_a_preset_is_the_values_that_its_page_lists(name: str) -> None:
 
 
 def simple(values: dict[str, Any]) -> dict[str, Any]:
-    """Give what can be set by a path: of an algorithm inside another one its SPEC, of a table each value."""
+    """Return the values that can be set by a path: of a nested algorithm its SPEC, of a table each value."""
     told: dict[str, Any] = {}
     for key, value in values.items():
         if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The store: what is torn, damaged, moved or written by two at once loses no more than it must, and says so."""
+"""The store: torn, damaged, moved or concurrently written data loses no more than it must, with a report."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def payload(number: int) -> bytes:
 
 
 def filled(folder: Path, numbers: range) -> Path:
-    """Make a store with a journal that nobody writes to any more."""
+    """Create a store with a journal that no process writes to any more."""
     kept = Store(folder)
     for number in numbers:
         kept.add(payload(number))
@@ -192,7 +192,7 @@ def table(number: int) -> bytes:
 
 
 def series_of(folder: Path, count: int) -> list[str]:
-    """Make a store with the series of some runs, and give their names."""
+    """Create a store with the series of some runs, and return their names."""
     kept = Store(folder)
     names = [series_name(key(number), {"step": 0.1}) for number in range(count)]
     for number, name in enumerate(names):
@@ -285,11 +285,11 @@ def test_what_is_half_written_does_not_show_in_a_folder(tmp_path: Path, monkeypa
 
 
 class Killed(BaseException):
-    """What stands for kill -9: nothing that follows is done."""
+    """Stands for kill -9: no code after it runs."""
 
 
 def steps(monkeypatch: pytest.MonkeyPatch, limit: int) -> Callable[[], int]:
-    """Let so many changes of the file system happen and no more; tells how many there were."""
+    """Allow a limited number of file-system changes; the returned function counts them."""
     count = 0
 
     def counted(change: Callable[..., Any]) -> Callable[..., Any]:
@@ -321,7 +321,7 @@ def test_compaction_may_be_killed_between_any_two_steps(tmp_path: Path, monkeypa
                     patch.setattr(store, "SMALL_PARTS", 9)
                     kept.compact()
         left = Store(folder)
-        left.add(payload(6))  # of a process that was killed
+        left.add(payload(6))  # left by a process that was killed
         return folder
 
     killed, limit = True, 0
@@ -355,7 +355,7 @@ def test_files_that_vanish_while_they_are_read_are_found_where_they_went(
         nonlocal moved
         if not moved and path.suffix == CLOSED:
             moved = True
-            Store(tmp_path).compact()  # another process, between our looking and our reading
+            Store(tmp_path).compact()  # another process, between our directory scan and our read
         return read(path)
 
     monkeypatch.setattr(store, "_read", moving)
@@ -386,7 +386,7 @@ def test_parts_that_are_put_together_meanwhile_are_found(tmp_path: Path, monkeyp
 def test_a_record_written_while_the_journal_is_taken_away_is_not_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # As on another machine that takes our process for ended.
+    # As on another machine, which considers our process ended.
     monkeypatch.setattr(store, "is_left", lambda _: True)
     kept = Store(tmp_path)
     kept.add(payload(0))

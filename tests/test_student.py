@@ -1,4 +1,4 @@
-"""Student's t against SciPy, and where it can be had by hand."""
+"""Student's t against SciPy, and against closed forms."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Sweeps: what is run, what is kept, what they say together."""
+"""Sweeps: runs, storage, and combined results."""
 
 import json
 import math
@@ -42,7 +42,7 @@ def tiny(small: Scenario) -> Scenario:
 
 @pytest.fixture
 def simulated(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
-    """Note every task that is done."""
+    """Record every task that is done."""
     done: list[Task] = []
     simulate = local.simulate
 
@@ -135,9 +135,9 @@ def test_results_of_another_engine_are_not_mixed_in(
 
 
 def traced(file: Path, packets: int, size: int = 500) -> Scenario:
-    """Write a trace, and give a scenario that replays it."""
+    """Write a trace, and return a scenario that replays it."""
     file.write_text("time,size\n" + "".join(f"{number / 100},{size}\n" for number in range(packets)))
-    os.utime(file, (0, 0))  # nobody shall take the time of a file for its content
+    os.utime(file, (0, 0))  # the file's time must not stand for its content
     return Scenario.parse(f"duration = '2 s'\n[dumbbell]\n[[traffic]]\nkind = 'trace'\nfile = '{file}'\n")
 
 
@@ -177,7 +177,7 @@ def test_a_trace_that_changes_under_a_sweep_fails_its_runs_and_no_others(
     def changing(one: Task, watch: Callable[[float], bool] | None = None) -> Outcome | None:
         if one.seed == 3:
             traced(tmp_path / "a.csv", 50)
-            task._read.cache_clear()  # as in a process that comes late
+            task._read.cache_clear()  # as in a process that starts later
         return simulate(one, watch)
 
     monkeypatch.setattr(local, "simulate", changing)
@@ -472,7 +472,7 @@ def test_nothing_valid_at_all_is_an_error(tiny: Scenario) -> None:
         aqmlab.sweep(tiny, {"dumbbell.rat": "1,2"})
     with pytest.raises(aqmlab.ScenarioError, match=r'q00: unknown key; did you mean "q0"'):
         aqmlab.sweep(tiny, {"aqm.q00": "1,2"}, ["lred", "pi"])
-    # At once, and not after a look at each of a million points; some of which may be bad for another reason.
+    # At once, without checking each of a million points, some of which may be invalid for another reason.
     with pytest.raises(aqmlab.ScenarioError, match=r'lng: no such entry; did you mean "long"'):
         aqmlab.sweep(tiny, {"aqm.q0": "0,1..999", "traffic.lng.count": "0,1..999"})
     with pytest.raises(ValueError, match=r"aqm\.q0 and aqm\.q_ref are one parameter"):
@@ -617,10 +617,10 @@ seeds = 20
 
 
 def recorded(folder: Path) -> int:
-    """Count the bytes of all journals."""
+    """Return the total size of all journals in bytes."""
     count = 0
     for file in (folder / "store" / "journals").glob("*"):
-        with suppress(FileNotFoundError):  # it is a part now
+        with suppress(FileNotFoundError):  # it has become a part
             count += file.stat().st_size
     return count
 

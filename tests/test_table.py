@@ -1,4 +1,4 @@
-"""The table of plain text: what makes a comparison unequal is to be seen."""
+"""The plain-text table: differences that make a comparison unequal are visible."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ def test_rows_of_unequal_seeds_say_how_many(result: Result) -> None:
     assert cells(text)[2][0] == "Seeds"
     assert [line[1] for line in cells(text)[4:]] == ["2", "1"]
     assert "Seeds" not in table.text({"whole": result, "again": result})
-    # The first row is not asked for the others.
+    # The header does not depend on which row comes first.
     assert "seeds 7, 8, not all" in table.text({"part": fewer, "whole": result})
 
 

@@ -1,4 +1,4 @@
-"""Against theory: one flow and chance, and queues of which the mean is known."""
+"""Against theory: one flow with random losses, and queues whose mean is known."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ RATIOS = (0.001, 0.003, 0.01, 0.03, 0.1)
 
 
 def segments(ratios: tuple[float, ...], seeds: int = 8, **tcp: str | bool) -> dict[float, float]:
-    """Give the distinct segments a second of one greedy flow, by the probability that one is lost."""
+    """Return the distinct segments per second of one greedy flow, by the loss probability of a segment."""
     lone = Scenario.parse(LONE, "lone.toml").with_({f"traffic.lone.tcp.{key}": value for key, value in tcp.items()})
     results = compare_scenarios({str(p): lone.with_({"dumbbell.loss": p}) for p in ratios}, seeds)
     return {p: (results[str(p)].metrics["goodput"] or 0) / (8 * PAYLOAD) for p in ratios}
@@ -46,9 +46,9 @@ def acked(delayed: bool) -> int:
     return 2 if delayed else 1
 
 
-# With time-outs so rare that they do not count, the constant is 3/(2b), b segments per ACK, for a sawtooth whose teeth
-# are equal. Chance makes them unequal, which gains 7 %; the round trip that a recovery takes loses as much at 0.001 and
-# half of it at 0.0003. There 12 runs see some 1400 losses: a standard error of 1.4 %.
+# With negligibly rare time-outs, the constant is 3/(2b), b segments per ACK, for a sawtooth of equal teeth. Randomness
+# makes them unequal, which gains 7 %; the round trip that a recovery takes loses as much at 0.001 and half of it at
+# 0.0003. There 12 runs have about 1400 losses: a standard error of 1.4 %.
 @pytest.mark.parametrize("delayed", [False, True])
 @pytest.mark.parametrize("flavour", ["newreno", "sack"])
 def test_with_few_losses_the_rate_is_the_square_root_law_s(flavour: str, delayed: bool) -> None:
@@ -59,9 +59,9 @@ def test_with_few_losses_the_rate_is_the_square_root_law_s(flavour: str, delayed
     assert some < theory.irregular_square_root(0.001, RTT, acked(delayed))
 
 
-# Padhye's model is of Reno, without limited transmit. The round trip is constant and the time-out therefore its
-# least, 1 s. The model takes the losses of a round for one, which by chance they are not; for a second one Reno halves
-# again, or waits for the timer. That is rare up to p = 0.01; at 0.1, with windows of three segments, it costs a fifth.
+# Padhye's model is of Reno without limited transmit. The round trip is constant and the time-out therefore its minimum,
+# 1 s. The model treats the losses of a round as one, but they are independent; at a second loss Reno halves again, or
+# waits for the timer. That is rare up to p = 0.01; at 0.1, with windows of three segments, it costs a fifth.
 @pytest.mark.parametrize("delayed", [False, True])
 def test_reno_is_as_fast_as_padhye_says(delayed: bool) -> None:
     tcp = {"flavour": "reno", "limited_transmit": "off", "delayed_ack": delayed, "min_rto": "1 s"}
@@ -70,7 +70,7 @@ def test_reno_is_as_fast_as_padhye_says(delayed: bool) -> None:
         assert found == pytest.approx(theory.padhye(p, RTT, 1, acked(delayed), full=True), rel=tolerance), p
 
 
-# A time-out of two round trips costs little more than a recovery: who avoids it gains little, and Padhye's model holds
+# A time-out of two round trips costs little more than a recovery: avoiding it gains little, and Padhye's model holds
 # within the 10 to 20 % that its authors found.
 @pytest.mark.parametrize("delayed", [False, True])
 @pytest.mark.parametrize("flavour", ["newreno", "sack"])
@@ -80,8 +80,9 @@ def test_with_a_short_time_out_padhye_holds_for_newreno_and_sack(flavour: str, d
         assert found == pytest.approx(theory.padhye(p, RTT, 0.2, acked(delayed), full=True), rel=0.2), p
 
 
-# Losses by chance are single, and limited transmit, partial ACKs and SACK repair what Reno waits for: such a flow is
-# between Padhye's, which times out on every second loss of a round, and one that never times out; 3 % are chance.
+# Random losses are single, and limited transmit, partial ACKs and SACK repair losses for which Reno waits. Such a flow
+# is between Padhye's, which times out on every second loss of a round, and one that never times out, within 3 % of
+# noise.
 @pytest.mark.parametrize("delayed", [False, True])
 @pytest.mark.parametrize("flavour", ["newreno", "sack"])
 def test_newreno_and_sack_avoid_time_outs_but_not_all(flavour: str, delayed: bool) -> None:
@@ -114,7 +115,7 @@ SERVER = 1e9
 
 
 def queue(load: list[tuple[float, float]]) -> tuple[float, float]:
-    """Give how many packets wait in the mean, and how long, of Poisson streams of so many bit/s and bits a packet."""
+    """Return the mean number and wait of queued packets of Poisson streams, each with its bit/s and bits per packet."""
     text = QUEUE + "".join(
         f'[[traffic]]\nkind = "poisson"\nrate = "{bits} bit/s"\npacket_size = "{size / 8:.0f} B"\n'
         'from = "a"\nto = "b"\n'
@@ -127,10 +128,10 @@ def queue(load: list[tuple[float, float]]) -> tuple[float, float]:
 
 
 def exponential_sizes(rho: float, mean: float) -> list[tuple[float, float]]:
-    """Give streams that together load the server to ``rho`` with sizes that are exponentially distributed, nearly.
+    """Return streams that load the server to ``rho`` with approximately exponential sizes.
 
-    An entry's packets are of one size. Gauss and Laguerre's four nodes have the exponential distribution's first seven
-    moments, of which the mean queue takes two; they are rounded to whole bytes.
+    An entry's packets have one size. The four nodes of Gauss-Laguerre quadrature match the exponential distribution's
+    first seven moments, of which the mean queue depends on two; they are rounded to whole bytes.
     """
     nodes, weights = np.polynomial.laguerre.laggauss(4)
     sizes = [8 * round(mean * float(node)) for node in nodes]
@@ -138,7 +139,7 @@ def exponential_sizes(rho: float, mean: float) -> list[tuple[float, float]]:
     return [(packets * float(weight) * size, size) for weight, size in zip(weights, sizes, strict=True)]
 
 
-# Some 8 and 10 million packets: the standard error is a third of the tolerance.
+# About 8 and 10 million packets: the standard error is a third of the tolerance.
 @pytest.mark.parametrize("rho", [0.5, 0.7])
 def test_poisson_packets_of_exponential_sizes_wait_as_in_m_m_1(rho: float) -> None:
     load = exponential_sizes(rho, 1000)

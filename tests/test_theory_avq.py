@@ -1,4 +1,4 @@
-"""AVQ: its loop, the one printed limit on alpha, and the utilisation it asks for in the packet engine."""
+"""AVQ: its loop, the only printed limit on alpha, and its utilisation in the packet engine."""
 
 import cmath
 import json
@@ -106,7 +106,7 @@ def test_without_delay_every_alpha_is_stable_and_with_it_up_to_the_limit() -> No
 
 
 def encirclements(alpha: float, found: avq_loop.Loop) -> int:
-    """Count the zeros to the right of the imaginary axis: how often the characteristic function turns about 0."""
+    """Count the zeros in the right half-plane by the winding number of the characteristic function about 0."""
     most = 10 * (found.K11 + found.K12 + math.sqrt(alpha * found.K2) + 1)
     axis = np.concatenate([np.geomspace(most, most * 1e-7, 6000), [0.0]])
     down = [*axis, *(-axis[::-1][1:])]
@@ -143,7 +143,7 @@ def test_few_nodes_are_enough_to_find_the_rightmost_pole() -> None:
         assert avq_loop.rightmost(alpha, found, nodes=8) == pytest.approx(avq_loop.rightmost(alpha, found), abs=1e-10)
 
 
-# The nonlinear delay equation, Euler's steps of 1/200 of the round trip, from 1 % off.
+# The nonlinear delay equation, Euler steps of 1/200 of the round trip, from 1 % off.
 @pytest.mark.parametrize(("part", "grows"), [(0.5, False), (2, True)])
 def test_the_nonlinear_model_agrees(part: float, grows: bool) -> None:
     found = loop(20)
@@ -159,7 +159,7 @@ def test_the_nonlinear_model_agrees(part: float, grows: bool) -> None:
     assert swing > 0.1 if grows else swing < 0.005
 
 
-# --- what is printed -----------------------------------------------------------------------------------------------
+# --- printed values ------------------------------------------------------------------------------------------------
 
 
 def test_the_working_rule_is_the_printed_fifth() -> None:
@@ -207,7 +207,7 @@ def test_marks_by_the_virtual_capacity_alone_do_not_give_a_fifth_either() -> Non
     assert avq_loop.rightmost(0.2, blind).real > 0.1
 
 
-# --- what can be derived -------------------------------------------------------------------------------------------
+# --- derivations ---------------------------------------------------------------------------------------------------
 
 
 @RELAXED
@@ -245,7 +245,7 @@ def test_the_fewest_flows_are_not_the_worst_case_of_a_finite_buffer() -> None:
     assert avq.least_critical_alpha(N, D, C, B=20)[0] == 0
     alpha, flows = avq.least_critical_alpha(N, D, C, B=12)
     assert (alpha, flows) == (pytest.approx(0.389, abs=1e-3), pytest.approx(310, abs=15))
-    # A fifth for all flows from 100 on would take this buffer; it is not printed anywhere.
+    # A fifth for all flows from 100 on would require this buffer; it is not printed anywhere.
     assert avq.least_critical_alpha(N, D, C, B=12.7756)[0] == pytest.approx(0.2, abs=2e-3)
 
 
@@ -256,7 +256,7 @@ def test_a_virtual_buffer_of_13_packets_leaves_some_alpha_stable_whatever_the_wi
     assert windows[int(np.argmin(limits))] == pytest.approx(3.8, abs=0.3)
 
 
-# --- the rule, asked -----------------------------------------------------------------------------------------------
+# --- the design rule -----------------------------------------------------------------------------------------------
 
 
 def test_the_design_says_that_it_is_no_theorem() -> None:
@@ -352,15 +352,15 @@ start = "uniform(0 s, 1 s)"
 
 @cache
 def packets(form: str, alpha: float, gamma: float) -> tuple[float, float]:
-    """Give utilisation and loss ratio of two runs."""
+    """Return utilisation and loss ratio of two runs."""
     scenario = Scenario.parse(PACKETS, "avq.toml")
     changes: dict[str, str | float] = {"aqm.form": form, "aqm.alpha": alpha, "aqm.gamma": gamma}
     metrics = aqmlab.run(scenario.with_(changes), seeds=2).metrics
     return metrics["utilisation"] or 0, metrics["loss_ratio"] or 0
 
 
-# C~ integrates gamma C less the rate it counts, so that in the long run it counts gamma C, as long as it is not held at
-# C; at 0.15 it has forgotten its start, with 1/alpha = 7 s, and what it moved by in 80 s is some 0.2 % of the bytes.
+# C~ integrates gamma C minus the rate it counts. In the long run it therefore counts gamma C, while it is not held at
+# C. At 0.15 it has forgotten its start, with 1/alpha = 7 s, and its movement in 80 s is about 0.2 % of the bytes.
 @pytest.mark.parametrize("gamma", [0.98, 0.9])
 def test_engine_counting_what_it_lets_through_it_uses_gamma(gamma: float) -> None:
     assert packets("ns2", 0.15, gamma)[0] == pytest.approx(gamma, rel=5e-3)
@@ -373,7 +373,7 @@ def test_engine_counting_every_arrival_it_uses_gamma_less_the_loss(gamma: float)
     assert used == pytest.approx(gamma * (1 - loss), rel=5e-3)
 
 
-# The mean cannot tell where the loop is stable: it is gamma at ten times the rule's alpha too, since nothing holds C~.
+# The mean does not show where the loop is stable: it is gamma even at ten times the rule's alpha, as nothing holds C~.
 def test_engine_far_above_the_rule_the_mean_is_still_gamma_s() -> None:
     alpha = 10 * avq.working_rule(N, D, C)
     used, loss = packets("paper", alpha, GAMMA)

@@ -1,4 +1,4 @@
-"""Losses in a row at queues with a drop function: closed forms, the printed numbers, and the packet engine."""
+"""Loss runs at queues with a drop function: closed forms, the printed numbers, and the packet engine."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from aqmlab.theory.drops import POLICIES, Policy, trials
 K = 200
 TAIL, GREDI = POLICIES["Tail Drop"].of(K), POLICIES["GRED-I"].of(K)
 
-# Drop probabilities by the average queue, worked out from the papers' definitions.
+# Drop probabilities by the average queue, computed from the papers' definitions.
 VECTORS: dict[str, dict[float, float]] = {
     "RED": {29.9: 0, 30: 0, 60: 0.05, 89.9: 0.0998333333333, 90: 1, 200: 1},
     "gentle RED": {30: 0, 60: 0.05, 90: 0.1, 110: 0.3, 130: 0.5, 135: 0.55, 179.9: 0.999, 180: 1, 260: 1},
@@ -33,7 +33,7 @@ def test_the_queue_under_tail_drop_is_m_m_1_k() -> None:
     for rho in (0.5, 0.99, 1.2, 2, 50):
         pi = drops.stationary(rho, TAIL)
         k = np.arange(K + 1)
-        # From the fuller end, so that no power overflows.
+        # Start at the fuller end: no power overflows.
         expected = rho ** (k - K if rho > 1 else k).astype(float)
         assert pi == pytest.approx(expected / expected.sum(), rel=1e-9, abs=1e-300)
         blocked = (1 - 1 / rho) / (1 - rho ** -(K + 1.0)) if rho > 1 else (1 - rho) * rho**K / (1 - rho ** (K + 1.0))
@@ -59,7 +59,7 @@ def test_what_is_accepted_is_what_is_served(rho: float, d: list[float]) -> None:
     assert rho * (1 - queue.loss) == pytest.approx(busy, abs=1e-9)
 
 
-# Columns: loss, mean and standard deviation of the queue, runs of at least 2, 6, 10, 15 whatever the flow.
+# Columns: loss, mean and standard deviation of the queue, runs of at least 2, 6, 10, 15 over all flows.
 PRINTED = {
     (1.2, "Tail Drop"): (0.1667, 195, 5.5, 0.545, 0.048, 0.0043, 2.1e-4),
     (1.2, "GRED-I"): (0.1667, 58.3, 12.0, 0.187, 4.5e-4, 2e-6, 4e-9),
@@ -102,14 +102,14 @@ def test_runs_at_a_full_buffer_have_a_closed_form() -> None:
         assert drops.runs(rho, TAIL, 30) == pytest.approx(drops.tail_drop_runs(rho, n), rel=1e-9)
 
 
-# Whatever the flow and the times of service, chance has no memory.
+# Random loss has no memory, whatever the flow and the service times.
 @pytest.mark.parametrize("flows", [1, 50])
 @pytest.mark.parametrize("service", ["exponential", "constant"])
 def test_runs_by_chance_are_geometric(flows: int, service: str) -> None:
     rho, n = 1.2, np.arange(1, 11)
     p = 1 - 1 / rho
     d = np.full(K + 1, p)
-    d[-1] = 1  # at load 1 the buffer is full one time in 200: the loss of a longer one is as good as p
+    d[-1] = 1  # at load 1 the buffer is full one time in 200: the loss of a longer one is practically p
     plain = drops.runs(rho, d, 10, flows, service)
     assert np.all(plain >= p ** (n - 1.0))
     low = np.append(np.full(K, 0.5), 1.0)  # load 0.6: never full
@@ -117,8 +117,8 @@ def test_runs_by_chance_are_geometric(flows: int, service: str) -> None:
     assert drops.independent_runs(2, n) == pytest.approx(0.5 ** (n - 1.0), rel=1e-12)
 
 
-# Of M/D/1/K the run goes on while the service lasts: of the first arrival after the last free place nothing is known
-# but that it came; its followers are Poisson over a time that is the less the more came before.
+# In M/D/1/K the run continues while the service lasts. The first arrival after the last free place occurs at an unknown
+# time in the service; its followers are Poisson over the remaining time, which is shorter the more came before.
 def test_constant_services_have_shorter_runs_than_exponential_ones() -> None:
     for d in (TAIL, GREDI):
         constant, exponential = (drops.runs(1.2, d, 10, service=one) for one in ("constant", "exponential"))
@@ -127,9 +127,9 @@ def test_constant_services_have_shorter_runs_than_exponential_ones() -> None:
 
 def test_a_small_chain_is_as_worked_out_by_hand() -> None:
     # K = 1: an arrival finds the server free or busy. Two flows, exponential: after a loss the next packet is lost with
-    # r = rho/(1+rho); each packet is the flow's with 1/2. x, y: the flow's next is lost, from a busy and a free server
-    # after the last arrival was handled (always busy): x = r (1/2 + x/2) + (1-r) y, y = after one is accepted (if not
-    # the flow's own, which ends it) x/2.
+    # r = rho/(1+rho); each packet is the flow's with 1/2. x, y: the flow's next packet is lost, if after the last
+    # arrival the server was busy or free (always busy): x = r (1/2 + x/2) + (1-r) y; y = x/2 after an accepted packet,
+    # unless it is the flow's, which ends the run.
     rho = 1.5
     r = rho / (1 + rho)
     x = r / 2 / (1 - r / 2 - (1 - r) / 2)
@@ -137,7 +137,7 @@ def test_a_small_chain_is_as_worked_out_by_hand() -> None:
 
 
 def counted(lost: list[int], labels: tuple[int, ...], longest: int) -> np.ndarray:
-    """Count flow 0's runs of losses that begin after an accepted packet of it, in plain steps."""
+    """Count flow 0's loss runs that begin after an accepted packet of the flow, step by step."""
     own = [x for x, label in zip(lost, labels, strict=True) if label == 0]
     counts = np.zeros(longest)
     for i, x in enumerate(own):
@@ -173,8 +173,8 @@ def test_simulation_and_chain_agree(flows: int, service: str) -> None:
         assert abs(found.queue_sd - queue.queue_sd) < 4 * found.sd_error
 
 
-# The same columns of the averaged policies, from one simulation of 4e5 arrivals each; ours are of as many, with their
-# standard errors, and theirs had the same: 4 sqrt(2) of them, and half a last digit.
+# The same columns of the averaged policies, from one simulation of 4e5 arrivals each. Ours have as many arrivals, with
+# standard errors; theirs had the same errors: allow 4 sqrt(2) of them, and half a last digit.
 @pytest.mark.parametrize(
     ("name", "queue", "aggregate"),
     [
@@ -189,12 +189,12 @@ def test_averaged_queues_are_as_printed(name: str, queue: tuple[float, ...], agg
     for one, printed, error, half in zip(ours, queue, errors, (5e-4, 0.5, 0.05), strict=True):
         assert abs(one - printed) < 5.7 * error + half
     for one, printed, error in zip(found.runs[[1, 5, 9, 14]], aggregate, found.runs_error[[1, 5, 9, 14]], strict=True):
-        # No run of 10 among 50,000 has no error: 2e-5 is one run.
+        # A length without any run among 50,000 has no error: 2e-5 is one run.
         assert abs(one - printed) < 5.7 * error + 2.1e-5
 
 
-# Per flow, of 50. The printed numbers took one way to deal the packets out, ours is the mean over all: exact for those
-# that drop by the present length, where theirs have the errors of some 50,000 runs.
+# Per flow, of 50. The printed numbers used one random assignment of packets to flows; ours are the mean over all: exact
+# for policies that drop by the present length, where theirs have the errors of about 50,000 runs.
 PER_FLOW = {
     (1.2, "Tail Drop"): {2: 0.220, 4: 0.0112, 6: 0.0005, 8: 4e-5},
     (1.2, "GRED-I"): {2: 0.186, 4: 0.0071, 6: 0.0002, 8: 0},
@@ -221,7 +221,7 @@ RED_PER_FLOW = {
 }
 
 
-# Both simulated; theirs has the chance of dealing out besides, which for rare runs is the greater.
+# Both are simulated; theirs has the randomness of the assignment too, which for rare runs is larger.
 @pytest.mark.parametrize(("rho", "name"), RED_PER_FLOW)
 def test_averaged_runs_of_one_flow_are_as_printed(rho: float, name: str) -> None:
     found = trials.simulate(rho, POLICIES[name], longest=15, flows=50)
@@ -312,7 +312,7 @@ to = "b"
 
 
 def engine(aqm: str, rho: float, longest: int, seconds: int = 80) -> tuple[aqmlab.Result, np.ndarray, np.ndarray]:
-    """Give counts of runs of at least 1, ... packets, of a flow and of all: 10,000 packets a second are served."""
+    """Return counts of runs of at least 1, ... packets, for a flow and for all: 10,000 packets/s are served."""
     text = OPEN.format(duration=20 + seconds, aqm=aqm, each=rho * 40000 / 50)
     result = aqmlab.run(Scenario.parse(text, "open.toml"))
     class_, link = result.distributions["classes"]["many"], result.distributions["links"]["server"]
@@ -321,9 +321,9 @@ def engine(aqm: str, rho: float, longest: int, seconds: int = 80) -> tuple[aqmla
     return result, at_least[0], at_least[1]
 
 
-# The engine's packets are of one size: M/D/1/K, which the chain has as well. Its buffer leaves out the packet in
-# service, and so does the queue that its RED looks at: thresholds one higher. Runs are next to independent: their
-# number is Poisson, and four of its standard errors are allowed; loss and queue have some 1e6 arrivals behind them.
+# The engine's packets have one size: M/D/1/K, which the chain also covers. Its buffer excludes the packet in service,
+# and so does the queue that its RED uses: thresholds are one higher. Runs are nearly independent: their number is
+# Poisson, and four standard errors are allowed; loss and queue are from about 1e6 arrivals.
 @pytest.mark.parametrize(
     ("aqm", "policy"),
     [
@@ -350,8 +350,8 @@ def test_constant_services_make_little_difference_to_loss_and_delay() -> None:
     assert flow[1] / flow[0] < drops.runs(1.2, Policy(31, 201).of(K), 2, 50)[1]
 
 
-# Averaged RED against the simulation of the same queue. Its runs come in episodes, so that the engine's error is that
-# of the simulation scaled to as many arrivals; both together, four times.
+# Averaged RED against the simulation of the same queue. Its runs come in episodes: the engine's error is that of the
+# simulation scaled to as many arrivals; four times both together.
 def test_the_packet_engine_has_averaged_red_s_runs() -> None:
     rho, arrivals = 1.2, 80 * 12000
     _, flow, all_ = engine("red:min_th=30,max_th=90,max_p=0.1,w_q=0.002,spacing=none,gentle=false", rho, 6)

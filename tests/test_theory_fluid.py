@@ -11,7 +11,7 @@ from aqmlab.theory.loop import dde, delay
 
 Array = NDArray[np.float64]
 
-# LRED's own example: C = 10 Mbit/s in packets of 500 bytes.
+# LRED's example: C = 10 Mbit/s in packets of 500 bytes.
 N, R, C, ETA = 300, 0.35, 2500.0, 1.5
 W0 = R * C / N
 P0 = ETA / W0**2
@@ -95,7 +95,7 @@ def test_at_the_critical_gain_merged_windows_swing_with_the_frequency_of_theory(
     above = path.q > 100
     rises = np.flatnonzero(~above[:-1] & above[1:])
     times = path.t[rises] + (100 - path.q[rises]) / (path.q[rises + 1] - path.q[rises]) * np.diff(path.t)[rises]
-    # models.md: 2.12683 rad/s. The swing of 3 packets is large enough for a part in a thousand.
+    # models.md: 2.12683 rad/s. The oscillation of 3 packets is large enough for a part in a thousand.
     assert 2 * pi / np.diff(times)[3:].mean() == pytest.approx(2.12683, rel=2e-3)
     assert pytest.approx(2.12683, abs=5e-6) == OMEGA
 
@@ -140,8 +140,8 @@ def test_jumps_that_are_not_met_cost_it() -> None:
     assert abs(final(0.02, 0) - exact) > 10 * abs(final(0.02, 2) - exact)
 
 
-# models.md, section 2, without saying how flows begin and what a full buffer does to them: 6.1, 7.8, 9.6, 12.7, 17.6
-# and 67 s. Here every flow begins with one packet and hears of all losses, and drops thin the arrivals.
+# models.md, section 2, which does not state how flows begin and what a full buffer does to them: 6.1, 7.8, 9.6, 12.7,
+# 17.6 and 67 s. Here every flow begins with one packet and receives all loss signals, and drops thin the arrivals.
 COLD = [
     (300, 0.20, 6.1, 7),
     (400, 0.25, 7.8, 6),
@@ -158,7 +158,7 @@ def test_lred_settles_from_a_cold_start_later_the_lighter_the_load() -> None:
         path = dde.trajectory(flows, rtt - 0.04, C, dde.lred(100), Q=200, end=45, step=0.08, thinned=True)
         settled = path.settled(100, 20)
         assert settled == ours, (flows, rtt)
-        # Above a loss of some 5 % in a few seconds, and nearly independent of it; not below.
+        # Above a loss of about 5 % in a few seconds, and nearly independent of it; not below.
         assert printed / 2.2 < settled < 1.2 * printed
         times.append(settled)
     assert max(times[:4]) < 10
@@ -214,7 +214,7 @@ def test_newcomers_begin_with_their_first_window_and_hear_of_no_loss_before_thei
     path = dde.trajectory(flows, 0.2, C, dde.lred(100), Q=400, end=60, step=0.05, w=[5.0, 1.0], breaks=[20])
     assert np.all(path.w[1, path.t < 20] == 1)
     first = (path.t > 20) & (path.t < 20.2)
-    # Until the first round trip is over they grow by 1/R a second, whatever was lost before they came.
+    # Until the first round trip is over they grow by 1/R a second, regardless of earlier losses.
     middle = (path.q[first][1:] + path.q[first][:-1]) / 2
     grows = np.diff(path.w[1, first]) / np.diff(path.t[first])
     np.testing.assert_allclose(grows, 1 / (0.2 + middle / C), rtol=1e-3)

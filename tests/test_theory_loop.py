@@ -1,4 +1,4 @@
-"""The loop of TCP and an AQM: printed numbers, closed forms, python-control, and two ways to count unstable poles."""
+"""The loop of TCP and an AQM: printed numbers, closed forms, python-control, and two counts of unstable poles."""
 
 from math import atan, degrees, exp, hypot, pi, sqrt
 
@@ -15,7 +15,7 @@ from aqmlab.theory.loop import Loop, Plant, boundary, characteristic, critical_g
 C = 2500.0
 EXACT = {"rel": 1e-9, "abs": 1e-12}
 
-# Of the LRED paper's experiments: N, R, p0, beta0, and the phase margins at beta = 0.001, without and with queue pole.
+# The LRED paper's experiments: N, R, p0, beta0, and the phase margins at beta = 0.001, without and with queue pole.
 EXPERIMENTS = [
     (80, 0.55, 0.0051, 1.056e-4, -54, 8.9),
     (100, 0.45, 0.0119, 1.991e-4, -44, 26.5),
@@ -43,12 +43,12 @@ DESIGNED = [
 
 flows = st.floats(20, 600)
 round_trips = st.floats(0.02, 1.0)
-# Windows from 2 packets up: below, the plant remarks on its validity.
+# Windows from 2 packets up: below, the plant warns about its validity.
 plants = st.tuples(flows, round_trips).filter(lambda nr: 2 <= nr[1] * C / nr[0] <= 200)
 
 
 def designed(N: float, R: float, frequency: float = 170) -> laws.Law:
-    """Give Hollot's PI: its zero at TCP's pole, where the gain is 1 as well."""
+    """Return Hollot's PI: its zero at TCP's pole, where the gain is also 1."""
     z = 2 * N / (R**2 * C)
     K = z * abs(1 + 1j * z * R) * (2 * N) ** 2 / (R * C) ** 3
     return laws.pi(K * (1 / z + 1 / (2 * frequency)), K * (1 / z - 1 / (2 * frequency)), frequency)
@@ -59,7 +59,7 @@ def beta(N: float, R: float, gain: float = 1e-3) -> float:
 
 
 def digits(value: float) -> float:
-    """Give half a unit of the last digit of a printed number, and a little."""
+    """Return slightly more than half a unit of the last digit of a printed number."""
     text = f"{value:g}"
     mantissa, _, power = text.partition("e")
     decimals = len(mantissa.partition(".")[2])
@@ -124,7 +124,7 @@ def test_pi_on_lred_s_plant_is_a_double_integrator_and_never_stable_with_its_zer
             margins = Loop(Plant(N, R, C), law).margins()
             assert not margins.stable
             assert margins.gain_margin == 0
-            # |T| = Kc K / (z w^2) = 1, and the phase is -180 degrees less the delay, however many turns that is.
+            # |T| = Kc K / (z w^2) = 1, and the phase is -180 degrees minus the delay, however many turns that is.
             w = sqrt(operating_point(N, R, C).Kc * K / z)
             assert margins.crossover == pytest.approx(w, **EXACT)
             assert margins.phase_margin_deg == pytest.approx(-degrees(w * R), rel=1e-9)
@@ -227,7 +227,7 @@ def test_without_delay_margins_and_poles_are_those_of_python_control() -> None:
 def test_with_delay_margins_are_those_of_python_control_with_pade_s_approximation(
     queue_pole: bool, merged: bool
 ) -> None:
-    # Of order 8, Pade's phase is exact to 1e-9 up to w R = 3: beyond the crossings here.
+    # At order 8, Pade's phase is exact to 1e-9 up to w R = 3: beyond the crossings here.
     plant = Plant(300, 0.35, C, queue_pole=queue_pole, merged=merged)
     for gain in (3e-4, 1.5e-3):
         gm, pm, wg, wp = control.margin(plant.transfer_function(pade=8) * gain)
@@ -241,7 +241,7 @@ def test_with_delay_margins_are_those_of_python_control_with_pade_s_approximatio
 def test_margins_are_those_of_python_control_on_dense_frequency_data() -> None:
     plant = Plant([60, 40], [0.15, 0.35], C, queue_pole=True)
     law = laws.pi(3e-4, 2.99e-4, 170)
-    # control interpolates the data by splines: what it finds is as exact as they are dense.
+    # control interpolates the data by splines: its accuracy is that of their density.
     w = np.geomspace(0.1, 20, 4000)
     gm, pm, wg, wp = control.margin(control.frd(plant(1j * w) * law(1j * w), w, smooth=True))
     margins = Loop(plant, law).margins()
@@ -255,7 +255,7 @@ def test_margins_are_those_of_python_control_on_dense_frequency_data() -> None:
 def test_the_fluid_model_itself_loses_stability_where_the_plant_with_queue_pole_not_merged_does(
     N: list[float], Tp: list[float], factor: float
 ) -> None:
-    # Merging is 13 % off at 300 flows; leaving out that R(t) is not R(t - R), 20 %.
+    # Merging is 13 % off at 300 flows; neglecting the difference of R(t) and R(t - R), 20 %.
     at = equilibrium(N, Tp, C, q=100)
     found = Loop(Plant(N, at.R, C, queue_pole=True, merged=False), 1e-4).margins()
     gain = factor * 1e-4 * found.gain_margin
@@ -284,7 +284,7 @@ def test_the_rational_part_is_the_plant_without_its_delay() -> None:
 
 
 def test_a_phase_beyond_whole_turns_is_counted_and_not_wrapped() -> None:
-    # Crossover at w R = 40 or so: six turns of the delay.
+    # Crossover at w R of about 40: six turns of the delay.
     margins = Loop(Plant(300, 0.35, C), 1.0).margins()
     w = margins.crossover
     assert margins.phase_margin_deg == pytest.approx(
@@ -332,7 +332,7 @@ def test_several_classes_settle_where_their_rates_fill_the_link() -> None:
 
 
 def test_the_linear_plant_is_the_derivative_of_the_equilibrium() -> None:
-    # At rest dq/dp of the plant with queue pole is that of the equilibrium, R = Tp + q/C, whatever the classes.
+    # In equilibrium dq/dp of the plant with queue pole is that of `equilibrium`, R = Tp + q/C, whatever the classes.
     N, Tp = [20, 30, 50], [0.05, 0.1, 0.3]
     at = equilibrium(N, Tp, C, q=100)
     h = 1e-5 * at.p
@@ -417,7 +417,7 @@ def test_red_s_law_is_its_slope_behind_the_average_s_pole() -> None:
     assert law(0) == pytest.approx(0.1 / 60, **EXACT)
     K = -C * np.log(1 - 0.002)
     assert law(1j * K) == pytest.approx(0.1 / 60 / (1 + 1j), **EXACT)
-    # A step of the queue moves the average as the pole says: after n packets 1 - (1 - w_q)^n of the way.
+    # A step of the queue moves the average as the pole predicts: after n packets by 1 - (1 - w_q)^n of the step.
     assert 1 - exp(-K * 500 / C) == pytest.approx(1 - 0.998**500, rel=1e-12)
 
 
@@ -434,7 +434,7 @@ def test_the_slope_of_red_s_ramp_is_the_derivative_of_its_drop_ratio(spacing: st
 
 
 def test_raqm_s_law_is_that_of_its_recursion() -> None:
-    # z = e^(jw): the recursion's own answer to a queue that swings with a period much longer than its own.
+    # z = e^(jw): the recursion's response to a queue oscillating with a period much longer than the sampling period.
     p0, m, T, f, q0, w = 0.05, 2.0, 1.0, 0.1, 50.0, 0.02
     with pytest.warns(ValidityWarning, match="no equilibrium"):
         law = laws.raqm(p0, C, m, T, f, q0)

@@ -1,4 +1,4 @@
-"""LRED's theory: print beside ours, scans that bear the lemmas out, the response time beside the packet engine."""
+"""LRED's theory: printed and computed numbers, scans that confirm the lemmas, response times and the packet engine."""
 
 import json
 import math
@@ -123,8 +123,8 @@ def test_the_example_alone_does_not_fix_eta() -> None:
         assert found[eta] == pytest.approx(pair, rel=7e-4)
 
 
-# N, R, p0, beta0, bound, and the phase margins at 0.001 on LRED's plant and with the queue's pole. Of the margins
-# of 2.44 and 4.26 degrees an earlier calculation had 2.5 and 4.3.
+# N, R, p0, beta0, bound, and the phase margins at 0.001 on LRED's plant and with the queue's pole. For the margins of
+# 2.44 and 4.26 degrees an earlier calculation had 2.5 and 4.3.
 @pytest.mark.parametrize(
     ("N", "R", "p0", "beta0", "bound", "margin", "with_pole"),
     [
@@ -151,7 +151,7 @@ def test_what_beta_is_allowed_in_the_paper_s_experiments(
         assert found.phase_margin_queue_pole_deg is None
     else:
         assert found.phase_margin_queue_pole_deg == pytest.approx(with_pole, abs=0.55 if with_pole > 30 else 0.05)
-    # The margin is what eq. (21) lacks to pi/2, and at beta_star it is positive, which is the theorem.
+    # The margin is the distance of eq. (21) from pi/2, and at beta_star it is positive, as the theorem states.
     by_nyquist = loop.Loop(loop.Plant(N, R, C), float(lred.gain(N, R, C))).margins()
     assert found.phase_margin_deg == pytest.approx(by_nyquist.phase_margin_deg, abs=1e-9)
     assert found.crossover == pytest.approx(by_nyquist.crossover, rel=1e-9)
@@ -201,7 +201,7 @@ def test_lemmas_1_to_4_hold_for_gains_that_do_not_depend_on_the_network() -> Non
         for R in first:  # at each of them a root is on the axis
             w = math.sqrt(float(proportional.y(N, R, C, 4e-4)) / 2)
             assert abs(-(w**2) + 2j * w * N / (R**2 * C) + C**2 / (1.5 * N) * 4e-4 * np.exp(-1j * w * R)) < 1e-9 * w**2
-    # Each bound is the same boundary, met along another axis.
+    # Each bound is the same boundary, reached along another axis.
     Hc0 = float(loop.critical_gain(300, 0.35, C))
     assert proportional.longest_delay(300, C, Hc0) == pytest.approx(0.35, rel=1e-9)
     assert proportional.fewest_flows(0.35, C, Hc0) == pytest.approx(300, rel=1e-9)
@@ -241,7 +241,7 @@ def test_lemma_5_holds_and_its_condition_is_exact() -> None:
 
 def test_beta0_is_least_at_the_corner_so_that_theorem_2_needs_no_lemma_5() -> None:
     assert lred.check_corner(np.geomspace(20, 2000, 40), np.geomspace(0.02, 1, 40), C).holds
-    # A proof artefact: beyond the bound, up to beta0 of the corner, all of the region is stable too.
+    # A proof artefact: beyond the bound, up to beta0 of the corner, the whole region is stable too.
     for N, R in ((100, 0.45), (300, 0.35)):
         bound, limit = float(lred.beta_bound(N, R, C)), float(lred.beta0(N, R, C))
         assert bound < limit
@@ -249,7 +249,7 @@ def test_beta0_is_least_at_the_corner_so_that_theorem_2_needs_no_lemma_5() -> No
         assert lred.check_theorem2(*region, C, limit * np.array([0.1, 0.999])).holds
         found = lred.check_theorem2(*region, C, limit * np.array([0.1, 1.001]))
         assert found.counterexample == pytest.approx({"N": N, "R": R, "beta": 1.001 * limit})
-    # For large windows the bound is less by 2 sqrt(2) / w0.
+    # For large windows the bound is smaller by 2 sqrt(2) / w0.
     for N in (10, 20):
         ratio = float(lred.beta_bound(N, 0.5, C) / lred.beta0(N, 0.5, C))
         assert ratio == pytest.approx(2 * math.sqrt(2) / (0.5 * C / N), rel=0.02)
@@ -318,7 +318,7 @@ def test_a_rising_load_is_answered_when_the_window_has_forgotten() -> None:
         assert np.all(path.loss == p2)
         assert lred.response_time(p2, p1) == 4 == lred.response_law(p2, p1).total
     assert lred.response_time(0.2, 0.2) == 0 == lred.response_law(0.2, 0.2).total
-    # From nothing the buffer overflows for a period, whatever the load: 0.9 and 0.99 of p0 are close enough.
+    # From zero the buffer overflows for a period, whatever the load: 0.9 and 0.99 of p0 are close enough.
     assert {lred.response_time(p0, 0.0, filled=0) for p0 in (0.05, 0.2, 0.5)} == {2.0}
 
 
@@ -360,7 +360,7 @@ def test_chance_puts_a_run_off_as_a_simulation_says() -> None:
 
 
 def simulated(count: int, seeds: int, duration: int, **aqm: float) -> tuple[aqmlab.Result, np.ndarray, np.ndarray]:
-    """Run experiment 1; give the result, and of each seed queue and estimate, means of each second."""
+    """Run experiment 1; return the result, and 1 s means of queue and estimate for each seed."""
     settings = {"traffic.long.count": count, "duration": f"{duration} s", "warmup": f"{duration // 2} s"}
     scenario = Scenario.load(EXPERIMENT).with_(
         {"record.series": True, **settings, **{f"aqm.{k}": v for k, v in aqm.items()}}
@@ -384,9 +384,9 @@ def measured(result: aqmlab.Result) -> float:
     return float(np.mean([run.metrics["response_time"] for run in result.runs]))
 
 
-# Predicted from what the flows' slow starts left after two seconds, plus TCP's own time constant, plus the wait for
-# five seconds in a row. Of 12 seeds the mean has a standard error of 5 to 10 %. At 400 flows the prediction is low by a
-# quarter: after the overload many wait for time-outs that have doubled, and the link needs less loss for a while.
+# Predicted from the state after the flows' slow starts of two seconds, plus TCP's time constant, plus the wait for five
+# seconds in a row. The mean of 12 seeds has a standard error of 5 to 10 %. At 400 flows the prediction is a quarter too
+# low: after the overload many flows wait for doubled time-outs, and the link needs less loss for a while.
 @pytest.mark.parametrize("count", [50, 100, 200, 400])
 def test_the_response_time_of_a_cold_start_is_as_predicted(count: int) -> None:
     result, queue, estimate = simulated(count, 12, 60)
@@ -397,11 +397,11 @@ def test_the_response_time_of_a_cold_start_is_as_predicted(count: int) -> None:
     predicted = lred.cold_start(p0, float(np.mean(estimate[:, 2])) / (1 - 0.1**2))
     assert predicted + own + chance == pytest.approx(found, rel=0.3)
     assert predicted <= found
-    # What needs no measurement of the start: slow start loses a half at most.
+    # The part that needs no measurement of the start: slow start loses at most a half.
     assert found < lred.cold_start(p0) + own + chance
 
 
-# The prediction's dependence on gain and window, what it leaves out being much the same on both sides.
+# The prediction's dependence on gain and window; the neglected terms are about equal on both sides.
 def test_the_response_time_depends_on_beta_and_m_as_predicted() -> None:
     for (name, key), low, high in ((("beta", "beta"), 0.002, 0.0005), (("window", "M"), 2, 8)):
         found, predicted = [], []
@@ -417,7 +417,7 @@ def test_the_response_time_depends_on_beta_and_m_as_predicted() -> None:
 
 
 # When 100 flows join 100, their start takes up to a second, and the loss of their slow starts is more than they need
-# later. Of 12 seeds the mean has a standard error of 0.6 s.
+# later. The mean of 12 seeds has a standard error of 0.6 s.
 def test_a_load_step_is_answered_in_the_four_seconds_of_the_window() -> None:
     text = EXPERIMENT.read_text(encoding="utf-8").replace("count = 400", "count = 100")
     entry = (

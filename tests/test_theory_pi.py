@@ -1,4 +1,4 @@
-"""PI's design rule: where printed constants come from, what the rule leaves of stability, its least response time."""
+"""PI's design rule: the origin of printed constants, the stability that the rule leaves, its least response time."""
 
 import json
 import math
@@ -21,7 +21,7 @@ A, B = 1.822e-5, 1.816e-5  # ns-2's
 EXPERIMENT = Path(__file__).parents[1] / "python/aqmlab/library/lred/exp1.toml"
 
 
-# N-, R+, w0, z, K, a, b, the phase margin and that of ns-2's gains, of PI* in the LRED paper's experiments 1; 3 is the
+# N-, R+, w0, z, K, a, b, the phase margin and that of ns-2's gains, for PI* in the LRED paper's experiments 1; 3 is the
 # row of 400, 4 and 5 that of 100.
 EXPERIMENT_1 = [
     (100, 0.45, 11.25, 0.3951, 1.127e-5, 2.857e-5, 2.850e-5, 69.7, 64),
@@ -68,7 +68,7 @@ def test_experiments_2_and_6_and_what_the_rule_says_where_it_is_not_valid() -> N
 
 
 def test_where_ns_2_s_constants_come_from() -> None:
-    # 60 flows, 246 ms, 15 Mbit/s of 500 bytes, with the controller that its authors print, rounded.
+    # 60 flows, 246 ms, 15 Mbit/s of 500 bytes, with the rounded controller that its authors print.
     for frequency in (160, 170):
         a, b = pi.tustin(9.64e-6, 0.53, frequency)
         assert (round(a, 8), round(b, 8)) == (A, B)
@@ -186,7 +186,7 @@ def test_experiment_1_s_losses_and_the_bounds_that_follow() -> None:
 
 
 def test_experiment_2_s_losses() -> None:
-    # Printed 0.0025 and 0.165. The light one asks for delayed ACKs, the heavy one for a least time-out of 1 s.
+    # Printed 0.0025 and 0.165. The light one requires delayed ACKs, the heavy one a least time-out of 1 s.
     light = {b: loop.operating_point(80, 0.55, C, 1.5 / b).p0 for b in (1, 2)}
     assert light == pytest.approx({1: 0.00508, 2: 0.00254}, abs=5e-6)
     light = {b: tcp.equilibrium_loss(80, 0.55, C, lambda p, R, b=b: tcp.padhye(p, R, b=b)) for b in (1, 2)}
@@ -238,7 +238,7 @@ def test_the_command_prints_what_the_function_gives(quick_cli: Cli) -> None:
 
 
 def settled(spec: str, count: int, duration: int, **aqm: float) -> tuple[float, float]:
-    """Run experiment 1 twice; give the mean response time, and the loss ratio of the last fifth."""
+    """Run experiment 1 twice; return the mean response time, and the loss ratio of the last fifth."""
     scenario = Scenario.load(EXPERIMENT).with_aqm(spec)
     settings = {"traffic.long.count": count, "duration": f"{duration} s", "warmup": f"{duration * 4 // 5} s"}
     result = aqmlab.run(scenario.with_({**settings, **{f"aqm.{name}": value for name, value in aqm.items()}}), seeds=2)
@@ -246,8 +246,8 @@ def settled(spec: str, count: int, duration: int, **aqm: float) -> tuple[float, 
     return float(np.mean(times)), result.metrics["loss_ratio"] or 0
 
 
-# p rises at the bound's rate while the buffer is full, and more slowly from when the queue comes down: at a loss of
-# 0.19 to 0.24 that adds 15 to 20 %. The metric asks for five seconds near the target, which begin no earlier.
+# p rises at the bound's rate while the buffer is full, and more slowly once the queue falls: at a loss of 0.19 to 0.24
+# that adds 15 to 20 %. The metric requires five seconds near the target, which begin no earlier.
 @pytest.mark.parametrize(("count", "duration"), [(400, 300), (800, 350)])
 def test_pi_takes_longer_than_its_bound_and_not_much(count: int, duration: int) -> None:
     found, loss = settled("pi", count, duration, q_ref=100)
@@ -256,8 +256,8 @@ def test_pi_takes_longer_than_its_bound_and_not_much(count: int, duration: int) 
     assert bound < found < 1.4 * bound
 
 
-# With gains for 400 flows the queue leaves the full buffer at once and the bound of 2 s says little; the metric counts
-# whole seconds. PI takes 40 times as long.
+# With gains for 400 flows the queue leaves the full buffer at once and the bound of 2 s is uninformative; the metric
+# counts whole seconds. PI takes 40 times as long.
 def test_pi_star_is_faster_than_pi_by_far() -> None:
     a, b = pi.tustin(*pi.rule(400, 0.45, C))
     found, loss = settled("pi", 400, 60, q_ref=100, a=a, b=b)

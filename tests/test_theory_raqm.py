@@ -1,4 +1,4 @@
-"""RAQM: the paper's numbers, its theorems, and the balance of bytes beside the packet engine."""
+"""RAQM: the paper's numbers, its theorems, and the balance of bytes in the packet engine."""
 
 import json
 import math
@@ -125,7 +125,7 @@ def test_designs_say_where_they_do_not_hold() -> None:
     assert trap.alpha_hat is not None
     assert 4 / R0 < trap.alpha < trap.alpha_hat
     assert "drives it away from r0 later" in trap.warnings[1]
-    # What it warns of: nearer after a step, and never there.
+    # The subject of the warning: closer after one step, but never converging.
     assert abs(float(map.step(0.1, trap.m)) - 1) < 0.9
     assert raqm_smoothed.steps_to_settle(m=trap.m, x=0.1) is None
 
@@ -173,7 +173,7 @@ def test_steps_from_half_the_rate_to_one_per_cent(m: float) -> None:
 def test_next_to_the_limit_it_takes_hundreds_of_steps_and_above_it_for_ever() -> None:
     assert raqm_smoothed.steps_to_settle(m=3.99) == 425
     assert raqm_smoothed.steps_to_settle(m=3.99, most=400) is None
-    assert raqm_smoothed.steps_to_settle(m=4, most=8000) == 7487  # no factor is left: like 1/sqrt(k), but it comes
+    assert raqm_smoothed.steps_to_settle(m=4, most=8000) == 7487  # the factor is 1: it converges like 1/sqrt(k)
     for m in (4.05, 4.5, 8):
         assert raqm_smoothed.steps_to_settle(m=m, most=20000) is None
 
@@ -192,7 +192,7 @@ def test_a_two_cycle_is_where_the_bound_is_the_gain(m: float) -> None:
     low, high = map.two_cycle(m) or (0, 0)
     assert low + high == pytest.approx(2, rel=1e-15)
     assert float(map.step(high, m)) == pytest.approx(low, rel=1e-6)
-    if m < 30:  # closer to 0 a rounding of x is more than one of c
+    if m < 30:  # closer to 0 the rounding of x exceeds that of c
         assert float(map.c(high)) == pytest.approx(m, rel=1e-6)
     assert abs(float(theorems.v_difference(high, m))) < 1e-9
 
@@ -226,7 +226,7 @@ def test_the_lyapunov_exponent_is_the_slope_s_logarithm_and_positive_in_chaos() 
     ordered, chaos, window = map.lyapunov_exponent([5.38, 6, 6.24])
     assert ordered < 0 < chaos
     assert window < 0
-    # Two orbits a hair apart.
+    # Two nearby orbits.
     first, second = map.orbit(6, 0.5, 40), map.orbit(6, 0.5 + 1e-12, 40)
     assert math.log(abs(first[40] - second[40]) / 1e-12) / 40 == pytest.approx(chaos, abs=0.15)
 
@@ -376,7 +376,7 @@ def test_the_rate_with_which_the_queue_is_at_its_target_must_be_known_to_a_per_m
     loss = tcp.equilibrium_loss(20, np.array(Tp) + 50 / C, C, padhye)
     assert r0 == pytest.approx(C / (1 - loss), rel=0.01)
     assert at_rest("3", 100, r0=r0 / 1.003).q < 45
-    with pytest.warns(ValidityWarning):  # a link that is full but for half a per cent of the time makes that much
+    with pytest.warns(ValidityWarning):  # a link that is full except for half a per cent of the time yields that much
         assert at_rest("3", 100, r0=C / (1 - loss)).regime == "idle"
 
 
@@ -387,8 +387,8 @@ def test_flows_that_do_not_send_the_expected_rate_switch_it_off() -> None:
     assert found.load < 1
 
 
-# The paper's cases (its figures 4 to 7), on Reno without what makes it quicker than Padhye's: one 10 Mbit/s link,
-# 500-byte packets, a buffer of 100.
+# The paper's cases (its figures 4 to 7), on Reno without the features that make it faster than Padhye's: one 10 Mbit/s
+# link, 500-byte packets, a buffer of 100.
 P1 = """\
 duration = "200 s"
 warmup = "60 s"
@@ -413,7 +413,7 @@ DELAYS = {"1": '"10 ms"', "2": '"100 ms"', "3": '"10 ms", "50 ms", "100 ms", "15
 
 @cache
 def packets(case: str, N: int, q0: float = 50) -> tuple[dict[str, float], float]:
-    """Give the metrics of two runs and the least p_k after the warm-up."""
+    """Return the metrics of two runs and the least p_k after the warm-up."""
     result = aqmlab.run(Scenario.parse(P1.format(delays=DELAYS[case], N=N, q0=q0), "p1.toml"), seeds=2)
     series = result.series
     after = series.filter(series["t"] > 60)
@@ -421,8 +421,8 @@ def packets(case: str, N: int, q0: float = 50) -> tuple[dict[str, float], float]
     return {name: float(value or 0) for name, value in result.metrics.items()}, float(after["bottleneck.p_1.max"].min())
 
 
-# Exact in the long run, since the mean of alpha (r - r0) is the drift of ln p_k by the time; 140 s leave some 1e-4 of
-# it, and that alpha is larger away from r0 the rest.
+# Exact in the long run, since the mean of alpha (r - r0) is the drift of ln p_k divided by the time; 140 s leave about
+# 1e-4 of it, and the larger alpha away from r0 causes the rest.
 @pytest.mark.parametrize(("N", "q0"), [(100, 50), (100, 20)])
 def test_engine_unclipped_utilisation_and_loss_add_up_to_one(N: int, q0: float) -> None:
     found, least = packets("3", N, q0)
@@ -438,7 +438,7 @@ def test_engine_unclipped_the_target_does_not_matter() -> None:
     assert fifty["queue_mean"] < 25
 
 
-# An arrival sees a queue some per cent off the mean over time: flows send in bursts.
+# An arrival sees a queue some per cent off the time average: flows send in bursts.
 @pytest.mark.parametrize("case", CASES)
 def test_engine_clipped_the_queue_is_the_loss_s_part_of_its_target(case: str) -> None:
     found, least = packets(case, 400)
@@ -447,8 +447,8 @@ def test_engine_clipped_the_queue_is_the_loss_s_part_of_its_target(case: str) ->
     assert found["queue_mean"] == pytest.approx(50 * found["loss_ratio"], rel=0.12)
 
 
-# The engine's losses are single, Padhye's come in rows: 5 to 16 % fewer. Its arrivals are smoother than Poisson's where
-# flows are many and windows short: a link busier by up to 5 %.
+# The engine's losses are single, Padhye's come in runs: 5 to 16 % fewer. Its arrivals are smoother than Poisson's with
+# many flows and short windows: a link busier by up to 5 %.
 @pytest.mark.parametrize(("case", "N"), [("1", 400), ("2", 400), ("3", 100), ("3", 400)])
 def test_engine_and_model_come_to_rest_at_the_same_point(case: str, N: int) -> None:
     found, model = packets(case, N)[0], at_rest(case, N)

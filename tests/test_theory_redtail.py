@@ -1,4 +1,4 @@
-"""RED+Tail, section VI: the paper's numbers, its propositions, and its model beside the packet engine."""
+"""RED+Tail, section VI: the paper's numbers, its propositions, and its model compared with the packet engine."""
 
 import json
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ SIGMA = {20: 77021 / 8000, 40: 128490 / 8000}
 
 
 def paper(N: int, P: float = 0.014, slots: float = 1.0) -> Slots:
-    """Give section VI's queue with slots of so many round-trip times."""
+    """Return section VI's queue; ``slots`` is in round-trip times."""
     W = float(tcp.window(P))
     return Slots(C=C, d=DELAY, N=N, W=W, S=slots * N * W / C)
 
@@ -50,7 +50,7 @@ def test_the_equilibrium_follows_from_the_drop_probability(
 
 
 # Mean and sd of the linear approximation, of eq. (15) simulated, of the chain as printed and of the centred one. The
-# simulation in models.md has an error of its own: 2e5 steps, white at S = RTT, and so has ours: 3 standard errors.
+# simulation in models.md has an error: 2e5 steps, white at S = RTT, and so has ours: 3 standard errors.
 @pytest.mark.parametrize(
     ("N", "linear", "simulated", "printed", "centred"),
     [
@@ -84,7 +84,7 @@ def test_quantiles_in_whole_packets_are_those_of_the_table(N: int, expected: lis
     assert [int(one) for one in quantiles] == expected
 
 
-# By a simulation of eq. (15), which errs by 0.2 %; the chain, exact, differs by no more.
+# By a simulation of eq. (15) with an error of 0.2 %; the chain, exact, differs by no more.
 @pytest.mark.parametrize(("N", "low", "high"), [(20, 14.1, 9.97), (40, 67.9, 48.0)])
 def test_at_the_band_s_ends_the_spread_is_that_of_the_table(N: int, low: float, high: float) -> None:
     assert paper(N, 0.01).chain(SIGMA[N], BUFFER).sd == pytest.approx(low, rel=0.003)
@@ -101,7 +101,7 @@ def test_the_noise_s_mean_shift_is_what_the_gaussian_misses() -> None:
     assert small == pytest.approx(shift / 25, rel=0.01)
 
 
-# Fig. 20: the queue of the longer slot is erratic. With f' = -1 the straight line has no answer; the chain has.
+# Fig. 20: the queue of the longer slot is erratic. At f' = -1 the linear approximation diverges; the chain does not.
 def test_with_slots_of_two_round_trips_the_queue_is_erratic() -> None:
     slots = paper(40, slots=2)
     assert slots.slope(slots.q_e) == pytest.approx(-1, abs=1e-12)
@@ -151,7 +151,7 @@ def test_flows_of_any_round_trip_times_meet_at_the_equilibrium(
         (slots.slope(places + h) - slots.slope(places - h)) / (2 * h), rel=1e-5
     )
     assert slots.slope(q_e) == pytest.approx(1 - slot, abs=1e-9)
-    # The longest round trip alone suffices, and asks for more than is needed; with equal ones it is the limit.
+    # The longest round trip alone suffices, and requires more than necessary; with equal ones it is the limit.
     assert 0 < slots.sufficient_limit() <= slots.monotone_limit() * (1 + 1e-9)
     assert slots.contraction_limit() <= 2 * slots.monotone_limit() * (1 + 1e-9)
     if slot <= 1:
@@ -167,7 +167,7 @@ def test_with_equal_round_trips_the_sufficient_condition_is_the_round_trip_time(
     slots = paper(40)
     assert slots.sufficient_limit() == pytest.approx(slots.rtt, rel=1e-12)
     assert slots.monotone_limit() == pytest.approx(slots.rtt, rel=1e-12)
-    # As printed, without the factors, it is no bound at all: some C / W times too short, and not even of one unit.
+    # As printed, without the factors, it is not a bound at all: about C / W times too short, with inconsistent units.
     print_says = 1 / (C / slots.W - 40 * 39 / (slots.q_e + DELAY) ** 2)
     assert print_says < 0.03 * slots.rtt
 
@@ -196,13 +196,13 @@ def test_proposition_62_is_true_and_its_inequality_is_not() -> None:
     failing = q[~slots.nearer(q)]
     assert failing.size > 0
     assert failing.max() < slots.q_e
-    # Beyond 2 RTT the claim fails as well.
+    # Beyond 2 RTT the claim also fails.
     assert not paper(40, slots=2.2).settles(q).all()
     orbit = paper(40, slots=2.2).orbit(300.0, 400, BUFFER)
     assert np.ptp(orbit[-10:]) > 100
 
 
-# Proposition 6.3: two queues under the same noise come together where (10) holds.
+# Proposition 6.3: two queues under the same noise converge where (10) holds.
 def test_under_one_noise_queues_come_together() -> None:
     slots = Slots(C=C, d=DELAY, N=20, W=paper(20).W, S=0.9 * paper(20).contraction_limit())
     noise = np.random.default_rng(3).normal(0, slots.noise(SIGMA[20]), 2000)
@@ -216,7 +216,7 @@ def test_under_one_noise_queues_come_together() -> None:
 
 
 def dense(T: np.ndarray) -> np.ndarray:
-    """Solve pi T = pi, sum 1, as it stands."""
+    """Solve pi T = pi, sum 1, directly."""
     n = len(T)
     system = np.vstack([T.T - np.eye(n), np.ones(n)])
     return np.linalg.lstsq(system, np.append(np.zeros(n), 1.0), rcond=None)[0]
@@ -253,7 +253,7 @@ def test_a_transition_s_probability_is_the_paper_s() -> None:
             assert T[i, B] == pytest.approx(norm.sf(B - half, f[i], sd), abs=1e-15)
 
 
-# A straight f without boundaries in reach is an autoregression: normal, of known variance; rounding adds 1/12 a step.
+# A linear f without boundaries in reach is an autoregression: normal, of known variance; rounding adds 1/12 per step.
 def test_the_chain_of_a_straight_line_is_normal() -> None:
     z = np.arange(401.0)
     found = stationary(transitions(200 + 0.6 * (z - 200), 8.0))
@@ -282,17 +282,17 @@ def test_the_first_queue_s_delay_has_a_bound() -> None:
     q1 = np.array([0, 1e3, 2e3, 15e3, 30e3, 60e3])
     rates = redtail.first_rate(q1, 30e3, bytes_a_second, minth1=2e3, C1min=25e3, C1max=0.9 * bytes_a_second)
     assert rates == pytest.approx([0, 25e3, 25e3, 187.5e3, 337.5e3, 337.5e3])
-    # Below the lower threshold the least rate holds, whatever the share would be; without one the share does.
+    # Below the lower threshold the minimum rate applies, whatever the share; without a minimum the share does.
     assert redtail.first_rate(1e3, 30e3, bytes_a_second, minth1=2e3, C1min=5e3) == 5e3
     assert redtail.first_rate(1e3, 30e3, bytes_a_second) == 12.5e3
-    # With C1min = 0, what is served at C1 waits q1 / C1 >= maxth1 / C.
+    # With C1min = 0, packets served at C1 wait q1 / C1 >= maxth1 / C.
     q1 = np.linspace(1, 160e3, 1000)
     assert (q1 / redtail.first_rate(q1, 30e3, bytes_a_second) >= 0.08 - 1e-12).all()
 
 
 def test_files_are_as_long_as_the_paper_has_them() -> None:
     assert round(2.3 * 1.3 / 0.3, 2) == 9.97
-    # The mean is the integral of the tail: 2.3 kB that all have, and the rest.
+    # The mean is the integral of the tail: 2.3 kB common to all, and the rest.
     x = np.geomspace(2300, 1e15, 200_001)
     assert 2300 + np.trapezoid(redtail.longer_than(x), x) == pytest.approx(9967, rel=1e-3)
     assert 800 / 50 * 10e3 * 8 == 1.28e6
@@ -304,7 +304,7 @@ def test_files_are_as_long_as_the_paper_has_them() -> None:
     assert redtail.longer_than(46e3) > 0.02 > redtail.longer_than(47e3)
 
 
-# At the middle of the fixed band; the paper reads 0.05 off its figure. The link carries 1 - p of what is sent.
+# At the middle of the fixed band; the paper reads 0.05 off its figure. The link carries 1 - p of the packets sent.
 def test_fixed_thresholds_lose_what_padhye_says() -> None:
     R = 0.064 + 50 / C
     assert tcp.equilibrium_loss(40, R, C) == pytest.approx(0.0544, abs=5e-5)
@@ -344,7 +344,7 @@ def test_little_s_law_contradicts_the_stated_queues() -> None:
     assert round(209.465 + 144.455 + 19.867, 1) == 373.8
 
 
-# Windows by Padhye's formula at the round-trip time that they make themselves. models.md has 139 and 326 packets for
+# Windows by Padhye's formula at the round-trip time that results from them. models.md has 139 and 326 packets for
 # windows at 0.3 s, whatever the queue.
 def test_padhye_s_windows_are_smaller() -> None:
     for N, queue, at_300_ms in ((20, 135, 139), (40, 342, 326)):
@@ -371,7 +371,7 @@ def test_design_says_it_all_at_once() -> None:
     assert mixed.S_monotone < mixed.rtt
 
 
-# Twice the round-trip time is marginal, f' = -1: the straight line's variance is infinite, and JSON has no such number.
+# Twice the round-trip time is marginal, f' = -1: the linear variance is infinite, and JSON has no such number.
 def test_design_has_no_linear_spread_where_there_is_none() -> None:
     for N in (20, 40):
         answer = redtail.design(C=C, d=DELAY, N=N, P=0.02, S=2 * paper(N, 0.02).rtt)
@@ -469,7 +469,7 @@ def test_the_command_s_other_options_are_read() -> None:
 
 @dataclass(frozen=True)
 class Seen:
-    """What the engine gave: the queue in bins of 10 ms, each flow's arrivals in them, and the loss ratio."""
+    """Measurements from the engine: the queue in bins of 10 ms, each flow's arrivals in them, and the loss ratio."""
 
     queue: np.ndarray
     arrivals: np.ndarray
@@ -480,7 +480,7 @@ class Seen:
         return float(self.queue.mean()) / C + DELAY
 
     def slots(self, factor: float = 1.0) -> Slots:
-        """Give the model at the measured loss, with slots of so many measured round-trip times."""
+        """Return the model at the measured loss; ``factor`` is the slot in measured round-trip times."""
         N = len(self.arrivals)
         return Slots(C=C, d=DELAY, N=N, W=float(tcp.window(self.loss)), S=factor * self.rtt)
 
@@ -493,7 +493,7 @@ SHIPPED = Path(aqmlab.__file__).parent / "library/redtail/dynamic.toml"
 
 @cache
 def engine(N: int, loss: float | None = None, w_q: float | None = None) -> Seen:
-    """Run the shipped experiment with N flows all along, each an entry of its own; or the same at a fixed loss."""
+    """Run the shipped experiment with N permanent flows, each a separate entry; or the same at a fixed loss."""
     head, ftp, _ = SHIPPED.read_text(encoding="utf-8").split("[[traffic]]")
     each = "".join("[[traffic]]" + ftp.replace('"ftp"\nkind', f'"f{k}"\nkind').replace("= 20", "= 1") for k in range(N))
     scenario = Scenario.parse(head + each, "dynamic.toml")
@@ -509,24 +509,25 @@ def engine(N: int, loss: float | None = None, w_q: float | None = None) -> Seen:
     return Seen(series["bottleneck.queue.mean"].to_numpy(), arrivals, dropped if loss is None else loss)
 
 
-# Losses by chance at a fixed probability are what the model assumes. Its mean is 8 to 11 % high, as the square-root law
-# is without time-outs (irregular teeth, which raise it by 7 %, and what recoveries cost included); its sd 6 to 12 %
-# high, since of a flow's rate a part varies within the round trip and never reaches the queue. Seeds differ by 2 %.
+# Random losses at a fixed probability are the model's assumption. Its mean is 8 to 11 % too high, like the square-root
+# law without time-outs (including irregular teeth, which raise it by 7 %, and the cost of recoveries). Its sd is 6 to
+# 12 % too high, since part of a flow's rate varies within the round trip and never reaches the queue. Seeds differ by 2
+# %.
 @pytest.mark.parametrize("N", [20, 40])
 def test_at_a_fixed_loss_the_engine_s_queue_is_the_model_s(N: int) -> None:
     seen = engine(N, 0.014)
     chain = seen.slots().chain(seen.sigma(), BUFFER)
     assert 1.04 < chain.mean / seen.queue.mean() < 1.15
     assert 1.02 < chain.sd / seen.queue.std() < 1.2
-    # The windows are Padhye's: as near as NewReno's of ten packets are in test_theory_tcp, 5 %, and 1 % for each of the
-    # queue's mean, what is dropped, and (30) in place of the full model.
+    # The windows are Padhye's, within 5 %, like NewReno's of ten packets in test_theory_tcp, and 1 % each for the
+    # queue's mean, the drops, and (30) in place of the full model.
     window = (seen.queue.mean() + DELAY * C) / N
     assert window == pytest.approx(redtail.padhye_window(0.014, N, C), rel=0.08)
 
 
-# The noise is not white but as slow as windows are, and flows do not send independently of each other: what all of them
-# send is what the link lets through. With S = RTT, f' = 0, and q+ is the sum of windows less what the wire holds,
-# which is true of any noise; with other slots it counts that the model is wrong.
+# The noise is not white but as slow as windows, and flows do not send independently: together they send at the link's
+# rate. With S = RTT, f' = 0, and q+ is the sum of windows minus the packets in flight, which is true of any noise; with
+# other slots the model's error matters.
 def test_only_with_slots_of_a_round_trip_is_the_spread_the_engine_s() -> None:
     seen = engine(20, 0.014)
     ratios = {
@@ -546,8 +547,8 @@ def test_only_with_slots_of_a_round_trip_is_the_spread_the_engine_s() -> None:
 
 
 # The dynamic thresholds do not keep the loss fixed within a round trip: the average queue is RED's feedback. With 20
-# flows it holds the queue tighter than losses by chance do (model 25 % high), with 40 the loop swings with a period of
-# some 7 round trips (model 20 % low). Three seeds differ by 3 % of either, hence 10 %.
+# flows it holds the queue tighter than random losses do (model 25 % high), with 40 the loop oscillates with a period of
+# about 7 round trips (model 20 % low). Three seeds differ by 3 % of either, hence 10 %.
 @pytest.mark.parametrize(("N", "mean", "spread"), [(20, 1.095, 1.25), (40, 1.065, 0.81)])
 def test_red_s_own_feedback_is_what_the_model_lacks(N: int, mean: float, spread: float) -> None:
     seen = engine(N)
@@ -557,8 +558,8 @@ def test_red_s_own_feedback_is_what_the_model_lacks(N: int, mean: float, spread:
     assert chain.sd / seen.queue.std() == pytest.approx(spread, rel=0.1)
 
 
-# It is the average's lag that makes the loop swing: thirteen times slower, it follows the flows' number only, and the
-# thresholds hold the queue within half of what chance would make of it.
+# The average's lag makes the loop oscillate: thirteen times slower, it follows only the number of flows, and the
+# thresholds hold the queue within half of its spread under random losses.
 @pytest.mark.parametrize("N", [20, 40])
 def test_with_a_slow_average_the_queue_is_held_and_does_not_swing(N: int) -> None:
     seen, slow = engine(N), engine(N, w_q=0.0001)
@@ -567,9 +568,9 @@ def test_with_a_slow_average_the_queue_is_held_and_does_not_swing(N: int) -> Non
     assert 1.4 < chain.sd / slow.queue.std() < 2.6
 
 
-# The paper says 77021 bit/s of 20 flows and 128490 of 40, of which the latter is 0.86 of a flow's mean rate. In the
-# engine it is 0.48 of it with either, as teeth between W/2 and W with time-outs have it; so it is if the two change
-# places, 0.43 and 0.51.
+# The paper reports 77021 bit/s for 20 flows and 128490 for 40; the latter is 0.86 of a flow's mean rate. In the engine
+# it is 0.48 of it for both, as for teeth between W/2 and W with time-outs; the same holds if the two are interchanged,
+# 0.43 and 0.51.
 def test_the_paper_s_deviations_look_interchanged() -> None:
     share = {N: engine(N).sigma() / (C / N) for N in (20, 40)}
     assert share[20] == pytest.approx(0.48, abs=0.03)

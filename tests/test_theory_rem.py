@@ -1,4 +1,4 @@
-"""REM's theory: its least response time, where the rate form settles, its loop; beside the packet engine."""
+"""REM's theory: its least response time, the rate form's equilibrium, its loop; compared with the packet engine."""
 
 import json
 import math
@@ -30,7 +30,7 @@ def test_the_sharper_form_is_where_the_price_arrives() -> None:
     for p in (0.02, 0.2, 0.6):
         u = float(rem.price(p))
         assert 1 - 1.001**-u == pytest.approx(p, rel=1e-9)
-        # A full buffer raises the price by gamma alpha (Q - q0) a step.
+        # A full buffer raises the price by gamma alpha (Q - q0) per step.
         assert float(rem.response_bound(p, exact=True)) == pytest.approx(u / (0.001 * 0.1 * 100 * 500), rel=1e-9)
         assert float(rem.response_bound(p)) < float(rem.response_bound(p, exact=True))
 
@@ -104,8 +104,8 @@ def test_the_command_prints_what_the_function_gives(cli: Cli) -> None:
     assert f"{expected['response_slope'] * 20:.6g}" in other.stdout
 
 
-# The price rises at the bound's rate while the buffer is full, and more slowly from when the queue comes down; then the
-# means of five seconds in a row have to be near the target, by chance. Of 3 seeds that makes 1.3 to 1.7 of the bound.
+# The price rises at the bound's rate while the buffer is full, and more slowly once the queue falls. Then the means of
+# five seconds in a row must be near the target, at random. For 3 seeds that makes 1.3 to 1.7 of the bound.
 @pytest.mark.parametrize("count", [400, 800])
 def test_rem_takes_longer_than_its_bound_and_not_twice_as_long(count: int) -> None:
     settings = {"traffic.long.count": count, "duration": "200 s", "warmup": "160 s", "aqm.b_star": 100}
@@ -116,7 +116,7 @@ def test_rem_takes_longer_than_its_bound_and_not_twice_as_long(count: int) -> No
 
 
 # ns-2's form counts the packets that it drops. A mean over 100 s of a queue that varies by 10 packets from second to
-# second has a standard error of 1 packet; three seeds make it 0.6.
+# second has a standard error of 1 packet; with three seeds, 0.6.
 def test_the_rate_form_s_queue_is_as_far_below_the_target_as_predicted() -> None:
     settings = {"traffic.long.count": 400, "duration": "300 s", "warmup": "200 s", "aqm.b_star": 100, "aqm.form": "ns2"}
     result = aqmlab.run(Scenario.load(EXPERIMENT).with_aqm("rem").with_(settings), seeds=3)

@@ -15,12 +15,12 @@ from aqmlab.theory.short_flows.finish import completion, tail
 from aqmlab.theory.short_flows.lives import Sender, life
 
 EXPERIMENT = Scenario.load(Path(__file__).parents[1] / "python/aqmlab/library/lred/exp5.toml")
-# Of its five pairs of hosts: propagation there and back, and half a millisecond to send a packet over all links.
+# The five pairs of hosts: propagation there and back, and half a millisecond to send a packet over all links.
 TP = np.array([30, 110, 210, 310, 410]) / 1e3 + 0.0005
 C = 2500.0
 
 
-# Without losses all is slow start: 2, 4, 8, ... packets a round trip, from one round trip on.
+# Without losses everything is slow start: 2, 4, 8, ... packets per round trip, after one round trip.
 def test_without_losses_the_window_doubles() -> None:
     lived = life(1e-9, 0.1, 0.75)
     for rounds in range(8):
@@ -32,8 +32,8 @@ def test_without_losses_the_window_doubles() -> None:
     assert completion(1e-9, 0.1, 20, Sender(IW=10, syn=0)) == pytest.approx(0.2, rel=1e-6)
 
 
-# A packet alone waits T (1 + 2p + 4p^2 + ...) p for its timer: of 3 s before any round trip was measured; three round
-# trips once the SYN has measured one; and of 3 s 2^k, the SYN lost k times, if it has not. Doublings end at the fourth.
+# A single packet waits T (1 + 2p + 4p^2 + ...) p for its timer: 3 s before any round trip was measured; three round
+# trips once the SYN has measured one; 3 s 2^k if the SYN was lost k times. Doublings end at the fourth.
 def test_a_single_packet_has_a_closed_form() -> None:
     p, R, T = 0.01, 0.2, 3.0
     wait = p / (1 - 2 * p)
@@ -69,16 +69,16 @@ LIFETIME, SIZE = 'lifetime = "uniform(1 s, 2 s)"', 'size = "9200 B"'
 
 @cache
 def alone(p: float, what: str, tcp: str = "flavour = 'newreno'") -> tuple[float, float]:
-    """Give the packets that arrive of a flow, and its time, under random loss and a round trip of 150 ms."""
-    # No arrivals in the last hundred seconds: of flows that are cut off there is no time, and they take the longest.
+    """Return the packets of a flow that arrive, and its duration, under random loss and a round trip of 150 ms."""
+    # No arrivals in the last hundred seconds: flows that are cut off have no duration, and those are the longest.
     text = ALONE.format(duration=200, warmup=0, p=p, rate=100, what=what + '\nactive = ["0 s", "100 s"]', tcp=tcp)
     found = aqmlab.run(Scenario.parse(text, "alone.toml")).classes["short"]
     assert (found["completed"] or 0) > 0.998 * (found["started"] or 0)
     return (found["throughput"] or 0) * 200 / 4000 / (found["started"] or 0), found["completion_time_mean"] or 0
 
 
-# 10,000 flows: standard errors of 1 %. The model's rounds are of a whole round trip, its losses of a round are found
-# at once, and what a recovery sends is a mean: 8 % of the packets in a lifetime.
+# 10,000 flows: standard errors of 1 %. The model's rounds take a whole round trip, the losses of a round are detected
+# at once, and the packets sent in a recovery are a mean: 8 % of the packets in a lifetime.
 @pytest.mark.parametrize("p", [0.05, 0.175])
 @pytest.mark.parametrize(
     ("tcp", "sender"),
@@ -95,13 +95,13 @@ def test_a_life_brings_as_many_packets_as_in_the_engine(p: float, tcp: str, send
     packets, time = alone(p, LIFETIME, tcp)
     assert shorts.load(p, 0.15) == pytest.approx(packets, rel=0.1)
     if sender == Sender():
-        # The model has no flow that is in the midst of a recovery when its time is over: 4 % too fast at 0.05, 14 % at
-        # 0.175. The standard error is 1 %.
+        # In the model no flow is in a recovery when its lifetime ends: 4 % too fast at 0.05, 14 % at 0.175. The
+        # standard error is 1 %.
         assert 0.83 * time < (shorts.time(p, 0.15) or 0) < time
 
 
-# Of a size all arrives: only what arrives twice could differ. Time-outs are the greater part of the time at 0.175. Of
-# 20,000 flows the model is 2 to 4 % slow at 0.05 and 1 to 9 % fast at 0.175; 10,000 have standard errors of 2 %.
+# With a size all packets arrive: only duplicates could differ. Time-outs are the greater part of the time at 0.175.
+# With 20,000 flows the model is 2 to 4 % slow at 0.05 and 1 to 9 % fast at 0.175; 10,000 have standard errors of 2 %.
 @pytest.mark.parametrize("p", [0.05, 0.175])
 @pytest.mark.parametrize(
     ("tcp", "sender"),
@@ -120,8 +120,8 @@ def test_twenty_packets_take_as_long_as_in_the_engine(p: float, tcp: str, sender
     assert shorts.time(p, 0.15) == pytest.approx(time, rel=0.13)
 
 
-# Of so many the window after a recovery counts: not halved, the model were 11 % fast. Its recoveries take whole rounds,
-# and it is 7 % slow; 10,000 flows have a standard error of 1 %.
+# For so many packets the window after a recovery matters: without halving, the model would be 11 % fast. Its recoveries
+# take whole rounds, and it is 7 % slow; 10,000 flows have a standard error of 1 %.
 def test_a_hundred_packets_take_as_long_as_in_the_engine() -> None:
     _, time = alone(0.03, 'size = "46000 B"')
     assert time < completion(0.03, 0.15, 100) < 1.12 * time
@@ -133,20 +133,19 @@ def test_syn_and_time_outs_have_their_part() -> None:
     _, measured = alone(p, SIZE)
     whole = completion(p, R, 20)
     assert whole == pytest.approx(measured, rel=0.1)
-    # The first SYN's loss alone: 3 s and more for one in six, and again 6 s for what its first window loses.
+    # The first SYN's loss alone: 3 s and more for one in six, and 6 s for a loss in its first window.
     assert whole - completion(p, R, 20, Sender(T_syn=0.2)) > 0.25 * whole
-    # All timers short: neither waits.
+    # All timers are short: neither waits.
     assert completion(p, R, 20, Sender(T_syn=0.2, T_min=0.001)) < 0.75 * whole
-    # In a lifetime of 1 to 2 s whose SYN is lost sends nothing.
+    # In a lifetime of 1 to 2 s a flow whose SYN is lost sends nothing.
     lived = Shorts(lam=1, lifetime=(1, 2))
     unharmed = Shorts(lam=1, lifetime=(1, 2), sender=Sender(T_syn=0.01))
     assert lived.load(p, R) < 0.92 * unharmed.load(p, R)
 
 
-# LRED's experiment 5. Over [55 s, 150 s], the first 5 s of the short flows left out. The queue is at its target, within
-# a packet; the loss 4 % too low, since Padhye's model of the 100 long flows is 5 % too slow near p = 0.1, less than
-# 5 %, and the short flows bring up to 5 % too few packets at 0.175 and too many at 0.07. Of two runs
-# p has an error of 1 %.
+# LRED's experiment 5, over [55 s, 150 s], without the first 5 s of the short flows. The queue is at its target, within
+# a packet. The loss is 4 % too low, since Padhye's model of the 100 long flows is up to 5 % too slow near p = 0.1, and
+# the short flows send up to 5 % too few packets at 0.175 and too many at 0.07. With two runs p has an error of 1 %.
 @pytest.mark.parametrize("lam", [10, 30, 60, 100])
 def test_loss_and_queue_of_experiment_5_are_predicted(lam: int) -> None:
     changes: dict[str, str | bool] = {
@@ -165,7 +164,7 @@ def test_loss_and_queue_of_experiment_5_are_predicted(lam: int) -> None:
     assert model.warnings == ()
 
 
-# The same with 20 packets each: lam (20.3 + SYN) are carried whatever is lost, and the long flows have the rest.
+# The same with 20 packets each: lam (20.3 + SYN) are carried regardless of loss, and the long flows use the rest.
 @pytest.mark.parametrize("lam", [20, 60])
 def test_short_flows_of_a_size_are_predicted(lam: int) -> None:
     text = (Path(__file__).parents[1] / "python/aqmlab/library/lred/exp5.toml").read_text()
@@ -193,7 +192,7 @@ def test_both_classes_fill_the_link() -> None:
 def test_the_queue_of_that_loss_is_that_of_the_loss_of_that_queue() -> None:
     shorts = Shorts(lam=30, lifetime=(1, 2))
     p = equilibrium(shorts, 50, 0.2, C, q0=100).p
-    # The loss is found to 1e-4 of itself, 0.2 packets/s of a thousand.
+    # The loss is found to a relative 1e-4, 0.2 packets/s of a thousand.
     assert equilibrium(shorts, 50, 0.2, C, p=p).q == pytest.approx(100, rel=0.01)
 
 
@@ -214,7 +213,7 @@ def test_longer_flows_have_an_equilibrium_but_no_time() -> None:
     assert (model.completion, model.active) == (None, None)
 
 
-# 8 runs of 200 flows a second, from the start: 1600 flows in each second. Bins of 50 ms would show the rounds.
+# 8 runs of 200 flows per second, from the start: 1600 flows in each second. Bins of 50 ms would show the rounds.
 def test_short_flows_fill_up_as_in_the_engine() -> None:
     text = ALONE.format(duration=4, warmup=0, p=0.1, rate=200, what=LIFETIME, tcp="flavour = 'newreno'")
     runs = aqmlab.run(Scenario.parse(text, "filling.toml"), seeds=8)
@@ -224,7 +223,7 @@ def test_short_flows_fill_up_as_in_the_engine() -> None:
     active, rate = transient(Shorts(lam=200, lifetime=(1, 2)), 0.1, 0.15, t)
     assert active[-1] == pytest.approx(300, rel=1e-9)
     assert active[:10] == pytest.approx(200 * t[:10], rel=1e-9)
-    # It takes packets a quarter of a round trip to the bottleneck and those lost longer: 10 % where it rises by 40 %.
+    # Packets need a quarter of a round trip to the bottleneck and lost ones longer: 10 % where it rises by 40 %.
     assert rate.reshape(-1, 10).mean(axis=1)[1:] == pytest.approx(packets[1:], rel=0.12)
 
 
@@ -271,7 +270,7 @@ def test_what_is_beyond_the_models_is_remarked_on() -> None:
         life(0.45, 0.1, 1)
 
 
-# RFC 6298: 3 R after one sample, R + 4 x R/2 x 3/4 after two; and no less than the least.
+# RFC 6298: 3 R after one sample, R + 4 x R/2 x 3/4 after two; and never below the minimum.
 def test_the_time_out_comes_down_with_every_round_trip() -> None:
     sender = Sender()
     assert [sender.timeout(age, 0.4) for age in (0.4, 0.8, 1.2)] == pytest.approx([1.2, 1.0, 0.85])

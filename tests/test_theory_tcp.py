@@ -1,4 +1,4 @@
-"""The rate of TCP: closed forms, the losses that the papers' scenarios need, and flows of the packet engine."""
+"""The rate of TCP: closed forms, the losses required in the papers' scenarios, and flows of the packet engine."""
 
 from collections.abc import Callable
 from functools import partial
@@ -47,7 +47,7 @@ def test_a_window_too_small_for_the_square_root_law_is_remarked_on() -> None:
 def test_a_receiver_s_window_cuts_the_teeth(p: float, b: int) -> None:
     peak = np.sqrt(8 / (3 * b * p))
     for W in (0.3 * peak, 0.9 * peak):
-        # From W/2 up to W a packet in b rounds, then level, until 1/p packets are sent.
+        # From W/2 up to W a packet in b rounds, then constant, until 1/p packets are sent.
         rising = 3 / 8 * b * W**2
         rounds = b * W / 2 + (1 / p - rising) / W
         assert tcp.square_root(p, 0.1, b, W) == pytest.approx(1 / p / rounds / 0.1, rel=1e-9)
@@ -68,7 +68,7 @@ def test_unequal_teeth_carry_more() -> None:
 
 @given(st.floats(0.001, 0.6), st.integers(3, 60))
 def test_a_time_out_is_a_loss_without_three_duplicates(p: float, w: int) -> None:
-    # Of the last but one round k packets arrive, of the next that k release m; fewer than three give too few ACKs.
+    # In the last but one round k packets arrive, in the next the k release m; fewer than three cause too few ACKs.
     def first_lost(k: int) -> float:
         return (1 - p) ** k * p / (1 - (1 - p) ** w)
 
@@ -174,7 +174,7 @@ def test_experiment_1_of_lred_needs_these_losses() -> None:
 def test_experiment_2_of_lred_needs_these_losses() -> None:
     light = [tcp.equilibrium_loss(80, 0.55, C, partial(tcp.padhye, b=b)) for b in (1, 2)]
     assert [round(p, 5) for p in light] == [0.00484, 0.00248]  # printed in the paper: .0025
-    # With ns-2's window of 20 a flow that never times out needs .0033; one that does, .0022.
+    # With ns-2's window of 20 a flow without time-outs needs .0033; one with time-outs, .0022.
     limited = tcp.loss(C / 80, 0.55, partial(tcp.square_root, W_max=20))
     assert round(float(limited), 4) == 0.0033
     assert round(tcp.equilibrium_loss(80, 0.55, C, partial(tcp.padhye, full=True, W_max=20)), 4) == 0.0022
@@ -213,7 +213,7 @@ def test_what_is_sent_less_what_is_dropped_is_what_the_link_carries(
 def test_a_load_that_minds_no_losses_leaves_less() -> None:
     alone, beside = needed(100), tcp.equilibrium_loss(20, EXP1, C, load=1000)
     assert alone < beside
-    # Few losses: what others send is as good as gone.
+    # Few losses: dropped traffic of others is negligible.
     few = tcp.equilibrium_loss(20, 10 * EXP1, C, load=2000)
     assert few == pytest.approx(tcp.equilibrium_loss(20, 10 * EXP1, C - 2000), rel=0.6)
 
@@ -254,7 +254,7 @@ def test_the_queue_is_what_the_windows_have_beyond_the_pipe(N: float, p: float, 
         assert found.rtt == pytest.approx(Tp, rel=1e-12)
 
 
-# What cannot be.
+# Invalid arguments.
 
 
 @pytest.mark.parametrize(
@@ -325,10 +325,10 @@ FLAVOURS = [
 ]
 
 
-# Padhye's model is of Reno, and takes losses to come in runs to the end of a round. Here each is by chance: a second
-# one in a window costs Reno another halving or a time-out, with windows of 4 to 10 packets up to a sixth, and a quarter
-# with delayed ACKs, which with so few packets wait for their timer. NewReno and SACK repair what Reno waits for: they
-# are 3 to 8 % above the model with 10 packets, a fifth with 5. Two runs of 200 s: the standard error is below 1 %.
+# Padhye's model is of Reno, and assumes losses in runs to the end of a round. Here each is independent: a second one in
+# a window costs Reno another halving or a time-out, with windows of 4 to 10 packets up to a sixth, and a quarter with
+# delayed ACKs, which with so few packets wait for their timer. NewReno and SACK repair losses for which Reno waits:
+# they are 3 to 8 % above the model with 10 packets, a fifth with 5. Two runs of 200 s: the standard error is below 1 %.
 @pytest.mark.parametrize(("flavour", "more", "b"), FLAVOURS)
 def test_flows_under_a_fixed_drop_probability_have_padhye_s_window(flavour: str, more: str, b: int) -> None:
     low, high = {
@@ -342,13 +342,13 @@ def test_flows_under_a_fixed_drop_probability_have_padhye_s_window(flavour: str,
         text = DROPPED.format(N=N, p=p, rate=rate, delay=500 * Tp, flavour=flavour, more=more)
         metrics = aqmlab.run(Scenario.parse(text, "dropped.toml"), seeds=2).metrics
         link = rate * 1e6 / 8000
-        R = Tp + 1 / link  # with the packet that is being sent
+        R = Tp + 1 / link  # including the packet in transmission
         queue, goodput = metrics["queue_mean"] or 0.0, (metrics["goodput"] or 0.0) / (8 * 960)
         window = goodput / (1 - p) / N * (R + queue / link)
         model = fixed_drop.equilibrium(N, p, link, R, partial(tcp.padhye, b=b, full=True))
         assert low < window / model.window - 1 < high, (N, p)
-        # Whatever the window, the queue is what the fluid makes of it, and the link is full if there is one. What is
-        # sent twice counts in the queue and not as goodput.
+        # For any window the queue is the fluid's, and the link is full if there is one. Retransmitted packets count in
+        # the queue and not as goodput.
         if model.queue > 30:
             assert metrics["utilisation"] == pytest.approx(1, abs=0.02)
             assert queue == pytest.approx((1 - p) * N * window - link * R, abs=0.04 * link * R + 0.01 * queue)
@@ -379,10 +379,10 @@ tcp = {{ max_window = 65535, min_rto = "{T0} s", flavour = "{flavour}", limited_
 """
 
 
-# The loss that a steered queue needs, with the mean queue that it then has (PI's with 400 and more flows is above its
-# target). Reno's is up to a fifth below the full model's, because it is slower than the model (see above): most
-# where time-outs are short. NewReno's is up to a fifth above with 100 flows. The approximation falls behind from
-# p = 0.1 on, up to a third too low. A time-out is at least a round trip. 100 s of 250,000 packets: some 2 %.
+# The loss that a controlled queue needs, with the resulting mean queue (PI's with 400 and more flows is above its
+# target). Reno's is up to a fifth below the full model's, because it is slower than the model (see above): most where
+# time-outs are short. NewReno's is up to a fifth above with 100 flows. The approximation deviates from p = 0.1 on, up
+# to a third too low. A time-out is at least a round trip. 100 s of 250,000 packets: about 2 %.
 @pytest.mark.parametrize("aqm", ["lred:q0=100", "pi:preset=pi-star,q_ref=100"])
 @pytest.mark.parametrize("T0", [1.0, 0.2])
 @pytest.mark.parametrize(("flavour", "low", "high"), [("reno", -0.24, -0.03), ("newreno", -0.14, 0.20)])
@@ -404,7 +404,7 @@ def test_a_queue_at_its_target_loses_what_padhye_s_flows_need(
             assert 1.1 < found / approximate < 1.5, N
 
 
-# Poisson packets that mind no losses have a share of the link; flows beside them are as far from the model as alone.
+# Unresponsive Poisson packets use a share of the link; flows beside them are as far from the model as alone.
 @pytest.mark.parametrize(("flavour", "low", "high"), [("reno", -0.12, 0.0), ("newreno", 0.0, 0.20)])
 def test_flows_beside_a_load_lose_what_the_rest_of_the_link_needs(flavour: str, low: float, high: float) -> None:
     for share in (0.2, 0.5):

@@ -24,7 +24,7 @@ LOSSES = np.array([0.02, 0.04, 0.08])
 # Table I: means and standard deviations.
 PAPER = np.array([[1.60, 2.74, 5.88], [2.79, 4.81, 9.24], [3.51, 6.51, 13.38]])
 PAPER_SD = np.array([[1.88, 4.27, 7.79], [2.39, 3.91, 6.30], [1.90, 4.60, 8.87]])
-# The means of an independent simulation, 600 transfers a cell, with these standard deviations.
+# The means of an independent simulation, 600 transfers per cell, with these standard deviations.
 TAHOE = np.array([[1.66, 2.43, 4.15], [2.53, 4.14, 8.63], [3.49, 6.08, 13.84]])
 RENO = np.array([[1.54, 2.62, 4.78], [2.57, 4.43, 9.59], [3.71, 6.66, 15.33]])
 TAHOE_SD = np.array([[1.81, 2.75, 4.43], [2.07, 3.13, 6.34], [2.14, 3.72, 7.30]])
@@ -79,7 +79,7 @@ def test_cardwell_s_model_gives_this_table() -> None:
 
 @given(st.floats(0.001, 0.3), st.floats(0, 0.3), st.floats(0.1, 6))
 def test_a_handshake_waits_longer_after_every_loss(p: float, back: float, Ts: float) -> None:
-    # i failures of SYN and j of its answer, each with its own sequence of doubled time-outs.
+    # i failures of SYN and j of its answer, each with a separate sequence of doubled time-outs.
     def wait(q: float) -> float:
         return sum((1 - q) * q**i * (2.0**i - 1) * Ts for i in range(500))
 
@@ -92,7 +92,7 @@ def test_slow_start_sends_what_precedes_the_first_loss_and_that(packets: int, p:
     mean = sum((1 - p) ** k * p * k for k in range(packets)) + (1 - p) ** packets * packets
     found = transfers.cardwell(packets, p, 0.1)
     lossy = 1 - (1 - p) ** packets
-    # Cardwell et al. count the lost packet too, and count it even where none was lost.
+    # Cardwell et al. count the lost packet too, even where none was lost.
     assert found.packets == pytest.approx(mean + 1, rel=1e-9)
     assert found.first_loss <= lossy * float(tcp.backed_off(p)) / (1 - p) * (1 + 1e-9)
 
@@ -134,7 +134,7 @@ def test_without_loss_a_trial_is_slow_start() -> None:
 
 
 def test_a_lost_syn_waits_for_the_initial_time_out() -> None:
-    # One packet, no request: SYN and packet are lost with p each time; a packet's loss waits for six seconds too, or
+    # One packet, no request: SYN and packet are lost with p each time. A packet's loss waits for six seconds too, or
     # for one where the handshake was measured; all double. 40,000 trials: a standard error of 1.5 %.
     p, n = 0.1, 40_000
     for measured, T0 in ((False, 6.0), (True, 1.0)):
@@ -147,14 +147,15 @@ def test_a_lost_syn_waits_for_the_initial_time_out() -> None:
 
 
 def test_after_one_round_trip_a_time_out_is_three(monkeypatch: pytest.MonkeyPatch) -> None:
-    # RFC 6298: R + 4 R/2, to a tick of the clock; with a least time-out below. The second draw is the only packet's.
+    # RFC 6298: R + 4 R/2, to a tick of the clock; with a smaller minimum time-out. The second draw is the only
+    # packet's.
     monkeypatch.setattr(transfer_trials, "_losses", lambda rng, p: (k == 1 for k in count()))
     sender = Sender(requests=0, handshake_measured=True, min_rto=0.2, tick=1e-3)
     assert times(1, 0.0, 1.0, TAU, 1, sender=sender)[0] == pytest.approx(1 + 3 + TAU + 1, abs=4e-3)
 
 
 def test_newreno_fills_a_hole_a_round_trip(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Every second packet from the 33rd on is lost, so many in all; SYN and request come first.
+    # Every second packet from the 33rd on is lost, up to the given number; SYN and request come first.
     def took(holes: int) -> float:
         lost = {2 + 32 + 2 * k for k in range(holes)}
         monkeypatch.setattr(transfer_trials, "_losses", lambda rng, p: (k in lost for k in count()))
@@ -163,8 +164,8 @@ def test_newreno_fills_a_hole_a_round_trip(monkeypatch: pytest.MonkeyPatch) -> N
     assert np.diff([took(holes) for holes in range(2, 9)]) == pytest.approx(R + TAU, abs=2.5 * TAU)
 
 
-# An independent simulation of the same: the means differ by what chance allows, less than three standard errors of the
-# difference in any cell and one in the mean square.
+# An independent simulation of the same: the means differ randomly, by less than three standard errors of the difference
+# in any cell and one in the mean square.
 @pytest.mark.parametrize(("flavour", "mean", "sd"), [("tahoe", TAHOE, TAHOE_SD), ("reno", RENO, RENO_SD)])
 def test_trials_agree_with_an_independent_simulation(
     table: dict[str, Trials], flavour: str, mean: np.ndarray, sd: np.ndarray
@@ -176,8 +177,8 @@ def test_trials_agree_with_an_independent_simulation(
     assert np.all(np.abs(found.sd / sd - 1) < 0.5)
 
 
-# The paper does not say what its TCP was. Tahoe and Reno come within 18 % from 90 packets on, and short of the 30
-# packets' column at 8 %, whose seconds are those of the initial time-out: of these the paper's transfers had more.
+# The paper does not state its TCP. Tahoe and Reno are within 18 % from 90 packets on, and below the 30 packets' column
+# at 8 %, whose seconds are those of the initial time-out: the paper's transfers had more of them.
 @pytest.mark.parametrize("flavour", ["tahoe", "reno"])
 def test_table_i_is_reno_s_or_tahoe_s(table: dict[str, Trials], flavour: str) -> None:
     ratio = table[flavour].mean / PAPER
@@ -233,7 +234,7 @@ def test_what_a_cell_draws_does_not_depend_on_the_others(table: dict[str, Trials
     )
     assert alone.mean == np.mean(times(90, 0.04, R, TAU, sender=Sender(flavour="tahoe")))
     assert alone.mean != trials(90, 0.04, R, TAU, seed=2, sender=Sender(flavour="tahoe")).mean
-    # Nor is it the same chance for another loss, however near.
+    # Another loss, however close, has other random numbers.
     assert abs(alone.mean - trials(90, 0.04 + 1e-9, R, TAU, sender=Sender(flavour="tahoe")).mean) > 0.01
 
 
@@ -243,7 +244,7 @@ TABLE1 = Path(__file__).parents[1] / "python/aqmlab/library/redtail/table1.toml"
 
 
 def simulated(loss: float, flavour: str) -> tuple[np.ndarray, np.ndarray]:
-    """Give the mean completion times of the scenario's sizes, and how many of their transfers are complete."""
+    """Return the mean completion times of the scenario's sizes, and the numbers of completed transfers."""
     text = TABLE1.read_text(encoding="utf-8").replace("flavour=reno", f"flavour={flavour}")
     classes = aqmlab.run(Scenario.parse(text, "table1.toml").with_({"dumbbell.loss": loss})).classes
     sizes = range(30, 211, 30)
@@ -260,8 +261,8 @@ def test_the_engine_s_transfers_without_loss_are_slow_start() -> None:
     assert found + R / 2 == pytest.approx(transfers.loss_free(np.arange(30, 211, 30), R, TAU), abs=3e-4)
 
 
-# Engine and trials know nothing of each other. Both means are of 600 transfers; of 24 differences the largest is to be
-# expected at 2.1 standard errors, beyond 3.3 once in forty times. What ns-2 does otherwise in details counts for less.
+# Engine and trials are independent. Both means are of 600 transfers; the largest of 24 differences is expected at 2.1
+# standard errors, beyond 3.3 once in forty times. Differences of ns-2 in details are smaller.
 @pytest.mark.parametrize("flavour", ["tahoe", "reno", "newreno"])
 def test_the_engine_s_transfers_take_as_long_as_trials(flavour: str) -> None:
     sender = Sender(flavour=flavour, requests=0, handshake_measured=True)
@@ -273,7 +274,7 @@ def test_the_engine_s_transfers_take_as_long_as_trials(flavour: str) -> None:
         assert np.mean(found[::2] / expected.mean) == pytest.approx(1, abs=0.05)
 
 
-# What cannot be.
+# Invalid arguments.
 
 
 @pytest.mark.parametrize(

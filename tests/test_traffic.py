@@ -1,4 +1,4 @@
-"""Traffic as its users see it: what ships, what is self-similar, what a trace's file has to be."""
+"""Traffic from the user's side: shipped scenarios, self-similarity, valid trace files."""
 
 import json
 from pathlib import Path
@@ -48,7 +48,7 @@ def local_whittle(values: Floats) -> float:
 
 
 def aggregated_variance(values: Floats) -> float:
-    """Estimate the Hurst parameter from how the variance of means falls with the number of values in a mean."""
+    """Estimate the Hurst parameter from the decrease of the variance of means with the number of averaged values."""
     sizes = np.unique(np.logspace(0.5, np.log10(len(values) / 200), 12).astype(int))
     variances = [values[: len(values) // m * m].reshape(-1, m).mean(axis=1).var() for m in sizes]
     return 1 + float(np.polyfit(np.log(sizes), np.log(variances), 1)[0]) / 2
@@ -61,8 +61,8 @@ def test_arrivals_have_the_hurst_parameter_asked_for(hurst: float) -> None:
     assert len(arrivals) == 65536
     assert arrivals.mean() == pytest.approx(25, rel=0.1)
     assert arrivals.std() == pytest.approx(0.25 * 25, rel=0.1)
-    # Of some 1350 frequencies the standard error is 1/(2 sqrt(1350)) = 0.014; these are three. The variance of
-    # means is less exact, and known to fall short when the Hurst parameter is high.
+    # From about 1350 frequencies the standard error is 1/(2 sqrt(1350)) = 0.014; three are allowed. The variance of
+    # means is less exact, and known to be too low when the Hurst parameter is high.
     assert local_whittle(arrivals) == pytest.approx(hurst, abs=0.042)
     assert aggregated_variance(arrivals) == pytest.approx(hurst, abs=0.08)
 

@@ -1,4 +1,4 @@
-"""What thirty scenarios come to, to the last bit, in every build and on every machine: `make digests`."""
+"""Results of thirty scenarios to the last bit, in every build and on every machine: `make digests`."""
 
 import json
 from pathlib import Path
@@ -7,6 +7,6 @@ FILE = Path(__file__).with_name("digests.json")
 
 
 def recorded() -> dict[str, str]:
-    """Give the digests in the file, by the scenario's name."""
+    """Return the digests in the file, by scenario name."""
     digests: dict[str, str] = json.loads(FILE.read_text(encoding="utf-8"))
     return digests

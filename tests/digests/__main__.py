@@ -1,4 +1,4 @@
-"""`make digests`: holds the digests of all builds against the file; with RECORD=1 writes the file anew."""
+"""`make digests`: compares the digests of all builds with the file; with RECORD=1 rewrites the file."""
 
 import argparse
 import sys
@@ -8,7 +8,7 @@ from digests import FILE, builds, points, recorded, runs
 
 
 def main() -> int:
-    """Check every build that can be made here."""
+    """Check every build that is possible on this machine."""
     parser = argparse.ArgumentParser(prog="python -m digests", description=__doc__)
     parser.add_argument("--record", action="store_true", help="write tests/digests/digests.json")
     given = parser.parse_args()

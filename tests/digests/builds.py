@@ -1,4 +1,4 @@
-"""The builds of examples/digest.rs: what each needs, how it is made and started."""
+"""The builds of examples/digest.rs: their requirements, build commands and start commands."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 ARM = "aarch64-unknown-linux-gnu"
 RUST = ROOT / "target" / "rust-arm64"
-"""Where fetch_rust.sh puts a compiler with the standard library for ARM."""
+"""Folder in which fetch_rust.sh puts a compiler with the standard library for ARM."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Build:
 
     @property
     def missing(self) -> str:
-        """What has to be installed first, if anything."""
+        """The tools that must be installed first; empty if none."""
         lacking = [f"{tool} is missing: {how}" for tool, how in self.needs.items() if shutil.which(tool) is None]
         return "; ".join(lacking)
 
@@ -36,14 +36,14 @@ class Build:
         return (ROOT / self.program).exists()
 
     def make(self) -> list[str]:
-        """Build it anew where sources changed; give the command that starts it."""
+        """Rebuild it if sources changed; return the command that starts it."""
         command = ["cargo", "build", "--quiet", "--workspace", "--example", "digest", *self.arguments]
         subprocess.run(command, cwd=ROOT, env={**os.environ, **self.environment}, stdout=sys.stderr, check=True)
         return [*self.starter, str(ROOT / self.program)]
 
 
 DEBUG = Build("debug", ("--profile", "test"), program="target/debug/examples/digest")
-"""With the checks for overflow and the assertions; `cargo test` makes it too."""
+"""With overflow checks and assertions; `cargo test` builds it too."""
 
 V3 = Build(
     "x86-64-v3",
@@ -51,18 +51,18 @@ V3 = Build(
     {"RUSTFLAGS": "-C llvm-args=-x86-cmov-converter=false -C target-cpu=x86-64-v3"},
     "target/v3/release/examples/digest",
 )
-"""With AVX2 and fused multiplication, which a build for any x86 has not."""
+"""With AVX2 and fused multiplication, which a build for any x86 lacks."""
 
 
 def _rust() -> dict[str, str]:
-    """What makes cargo use the compiler that fetch_rust.sh fetched, if it did."""
+    """Return the environment in which cargo uses the compiler of fetch_rust.sh, if it was fetched."""
     if not RUST.exists():
         return {}
     return {"RUSTC": str(RUST / "usr/bin/rustc"), "LD_LIBRARY_PATH": str(RUST / "usr/lib/x86_64-linux-gnu")}
 
 
 def arm() -> Build:
-    """ARM of 64 bits, run by qemu."""
+    """Return the build for 64-bit ARM, run by qemu."""
     linker = "aarch64-linux-gnu-gcc"
     return Build(
         "aarch64",
@@ -78,7 +78,7 @@ def arm() -> Build:
 
 
 def fetch_rust() -> str:
-    """Get Rust's standard library for ARM if there is none; say why not."""
+    """Fetch Rust's standard library for ARM if missing; return the reason for a failure."""
     have = subprocess.run(
         ["rustc", "--print", "target-libdir", "--target", ARM], capture_output=True, text=True, check=False
     )

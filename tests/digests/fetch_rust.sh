@@ -1,6 +1,6 @@
 #!/bin/sh
 # Unpacks Debian's rustc-web and its standard library for arm64 in FOLDER, where rustup cannot fetch
-# aarch64-unknown-linux-gnu. Nothing is installed and no privilege is needed: apt works in a state of its own.
+# aarch64-unknown-linux-gnu. Nothing is installed and no privilege is needed: apt uses a separate state.
 set -eu
 folder=$1
 command -v apt-get >/dev/null && command -v dpkg >/dev/null || {

@@ -88,14 +88,14 @@ SHIPPED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("raqm/case1", {"duration": "6 s", "warmup": "1 s"}),
     ("redtail/steady", {"duration": "6 s", "warmup": "1 s"}),
 )
-"""Shipped scenarios, made short."""
+"""Shipped scenarios, shortened."""
 
 FLUID = (("lred/exp1", {"duration": "20 s", "warmup": "5 s"}),)
-"""Those that the equations are solved for."""
+"""Scenarios for which the fluid equations are solved."""
 
 
 def orders() -> dict[str, dict[str, Any]]:
-    """Give what examples/digest.rs reads, by the scenario's name."""
+    """Return the input of examples/digest.rs, by scenario name."""
     made: dict[str, dict[str, Any]] = {}
     for aqm, tcp in MIXTURES:
         scenario = Scenario.parse(MIXED, "mixed").with_aqm(aqm).with_text("traffic.long.tcp", tcp)

@@ -16,12 +16,12 @@ Answer = dict[str, Any]
 
 
 def digest(answer: Answer) -> str:
-    """Say in few letters what a run came to."""
+    """Return a short digest of a run's answer."""
     return hashlib.sha256(json.dumps(answer, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def installed(order: Order) -> Answer:
-    """Run with aqmlab itself, which is a release build; if `accounted`, every packet of it."""
+    """Run with aqmlab itself, which is a release build; if `accounted`, with every packet accounted for."""
     scenario, accounted = _core.Scenario.parse(order["text"], "text"), order.get("accounted", False)
     run = _core.Fluid(scenario, "{}") if order.get("fluid") else _core.Simulation(scenario, scenario.seed, accounted)
     slices = order.get("slices", 1)
@@ -40,7 +40,7 @@ def installed(order: Order) -> Answer:
 
 
 def _sum(tables: Iterable[pl.DataFrame]) -> int:
-    """Sum up the names, lengths and bits of all columns as the program does."""
+    """Sum the names, lengths and bits of all columns as the program does."""
     total, mask = 0, 2**64 - 1
     for column in (column for table in tables for column in table.get_columns()):
         values = column.cast(pl.Float64).fill_null(float("nan")).to_numpy()

@@ -1,4 +1,4 @@
-"""`make fuzz`: attacks within a time, from where the last session ended."""
+"""`make fuzz`: attacks within a time limit, continuing from the end of the last session."""
 
 import argparse
 import os
@@ -9,7 +9,7 @@ from fuzz.session import Session
 
 
 def main() -> int:
-    """Read the arguments."""
+    """Read the arguments, and run a session."""
     names = targets.names()
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=600.0, help="how long, for all targets together")

@@ -1,4 +1,4 @@
-"""Values that a parameter may have, drawn from what the catalogue says is allowed, and values that none may."""
+"""Valid values of a parameter, drawn from the catalogue's ranges, and values that are always invalid."""
 
 import math
 import random
@@ -15,7 +15,7 @@ UNITS = {
     '"10 kB"': ("B", "kB", "MB"),
     '"1 s"': ("s", "ms"),
 }
-"""The units of a quantity, by the example that the catalogue gives of it; the first is the range's."""
+"""The units of a quantity, by the catalogue's example of it; the first is the range's unit."""
 
 SCALES = {"ms": 1e-3, "us": 1e-6, "ns": 1e-9, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9, "kB": 1e3, "MB": 1e6}
 
@@ -29,7 +29,7 @@ ODD = (
     '"1e400 bit/s"', '"20 s: 10 Mbit/s"', '"pi:q0"', '"pi:q0=1,q0=2"', '["2 s: 1 Mbit/s", "1 s: 1 kbit/s"]',
     '"fq:aqm=fq"', '"fq:aqm=codel:target=1 ms"', '":"', '"red:preset=nothing"', '"linux:flavour=reno"',
 )  # fmt: skip
-"""TOML that is refused nearly everywhere."""
+"""TOML that is invalid nearly everywhere."""
 
 
 def _number(x: float, whole: bool) -> str:
@@ -37,7 +37,7 @@ def _number(x: float, whole: bool) -> str:
 
 
 def _magnitude(allowed: str, draw: random.Random, whole: bool) -> float:
-    """A number at an end of the range, next to it, or somewhere within."""
+    """Return a number at an end of the range, next to it, or somewhere within."""
     found = RANGE.search(allowed)
     if found is None:
         return float(draw.choice((0, 1, 2, 10, 1000)))
@@ -49,7 +49,7 @@ def _magnitude(allowed: str, draw: random.Random, whole: bool) -> float:
 
 
 def value(allowed: str, draw: random.Random) -> str:
-    """A value as TOML that `allowed` allows, but for what only other values forbid."""
+    """Return a TOML value within `allowed`, which may still conflict with other values."""
     if allowed.endswith('(or "auto")') and draw.random() < 0.2:
         return '"auto"'
     if allowed.startswith("a list, each "):
@@ -73,7 +73,7 @@ def value(allowed: str, draw: random.Random) -> str:
 
 
 def _quantity(allowed: str, draw: random.Random) -> str:
-    """A text with a unit, or a law of such."""
+    """Return a text with a unit, or a distribution of such."""
     example = allowed.removeprefix("a quantity like ").split('"')[1]
     if ":" in example:
         return f'"{draw.choice((0.1, 1, 20))} s: {draw.choice(("1 kbit/s", "10 Mbit/s", "100 Gbit/s"))}"'

@@ -1,4 +1,4 @@
-"""Odd command lines: each ends with a documented status, says what is wrong of what, and does what it says it did.
+"""Odd command lines: each ends with a documented status, names the error and its subject, and does what it reports.
 
 Most are called within this process; some from a shell, with streams closed, full or cut off and any width.
 """
@@ -28,7 +28,7 @@ SUFFIX = ".json"
 TESTED = 150
 LIMIT = 60.0
 PATIENCE = LIMIT / 2
-"""The seconds after which a shell is given up: that names the command line, which the end of the process does not."""
+"""The timeout of a shell in seconds; it identifies the command line, unlike the end of the process."""
 
 TINY = """\
 duration = "1 s"
@@ -109,19 +109,19 @@ VARIED = (
     f"{DEEP}=1,2", "x=1", *WORDS,
 )  # fmt: skip
 OF = {"set_": SETTINGS, "aqm": SPECS, "vary": VARIED, "cluster": ("nowhere.json", "pipe", "tiny.toml", *WORDS)}
-"""The values of an option by its name, where its type does not say enough."""
+"""The values of an option by name, where its type does not suffice."""
 WAYS = (
     "2>&-", ">&-", ">&- 2>&- <&-", "> /dev/full", "2> /dev/full", "| true", "| head -1", "< /dev/null",
     "2>&1 | head -c 9",
 )  # fmt: skip
 WIDTHS = ("", "0", "1", "-5", "x", "99999")
 SHELLS = 25
-"""Of so many command lines one is given to a shell."""
+"""One command line in this many goes to a shell."""
 
 
 @cache
 def _commands() -> dict[tuple[str, ...], Any]:
-    """Every command by the words that call it."""
+    """Return every command by its words."""
     found: dict[tuple[str, ...], Any] = {}
 
     def look(command: Any, words: tuple[str, ...]) -> None:
@@ -135,7 +135,7 @@ def _commands() -> dict[tuple[str, ...], Any]:
 
 @cache
 def _statuses() -> frozenset[int]:
-    """The exit statuses that the help promises."""
+    """Return the exit statuses that the help documents."""
     return frozenset(map(int, re.findall(r"\b\d+\b", str(app.info.epilog))))
 
 
@@ -153,7 +153,7 @@ def _value(option: TyperOption, chance: random.Random) -> str:
 
 
 def _words(words: tuple[str, ...], chance: random.Random) -> Iterator[str]:
-    """The words of a command line: what the command declares, each with values that it may or may not take."""
+    """Yield the words of a command line: the command's parameters, each with valid or invalid values."""
     yield from words
     for one in _commands()[words].params:
         if not isinstance(one, TyperOption):
@@ -173,7 +173,7 @@ def _words(words: tuple[str, ...], chance: random.Random) -> Iterator[str]:
 
 
 def case(seed: int) -> bytes:
-    """Make a command line, as JSON: its words, its standard input, and how a shell is to call it, if one is."""
+    """Return a command line as JSON: its words, its standard input, and the shell's call of it, if any."""
     chance = random.Random(seed)
     words = list(_words(chance.choice(list(_commands())), chance))
     way = [chance.choice(WAYS), chance.choice(WIDTHS), chance.choice(("C", "C.UTF-8", ""))]
@@ -186,9 +186,9 @@ def case(seed: int) -> bytes:
 
 
 def _parts(case: bytes) -> tuple[list[str], str, list[str] | None]:
-    """Read what `case` makes.
+    """Parse the output of `case`.
 
-    The message of an error is like none of a finding: a file that is cut to what cannot be read shows another one.
+    The message of an error resembles no finding: a file reduced until it cannot be parsed shows another finding.
     """
     try:
         made = json.loads(case)
@@ -198,7 +198,7 @@ def _parts(case: bytes) -> tuple[list[str], str, list[str] | None]:
 
 
 def _furnish(folder: Path) -> None:
-    """Put files of every kind where the command is called."""
+    """Create files of every kind in the folder of the call."""
     (folder / "tiny.toml").write_text(TINY)
     (folder / "study.toml").write_text(TINY + '[sweep]\naqm = ["pi", "red"]\n[sweep.vary]\n"aqm.q0" = [5, 6]\n')
     (folder / "graph.toml").write_text(
@@ -216,7 +216,7 @@ def _furnish(folder: Path) -> None:
 
 
 def _called(words: list[str], text: str) -> tuple[int, str, str]:
-    """Call the command within this process: exit status, output, messages."""
+    """Call the command within this process; return exit status, output and messages."""
     before, sys.argv = sys.argv, ["aqmlab", *words]
     try:
         done = CliRunner().invoke(app, words, input=text, prog_name="aqmlab")
@@ -229,7 +229,7 @@ def _called(words: list[str], text: str) -> tuple[int, str, str]:
 
 
 def _from_shell(words: list[str], text: str, way: list[str]) -> tuple[int, str, str]:
-    """Call the command from a shell; what is closed or cut off is empty or short."""
+    """Call the command from a shell; closed or cut-off streams are empty or short."""
     redirected, columns, locale = way
     environment = {**os.environ, "COLUMNS": columns, "LC_ALL": locale}
     line = b" ".join(map(os.fsencode, (sys.executable, "-m", "aqmlab", *map(shlex.quote, words), redirected)))
@@ -246,7 +246,7 @@ def _from_shell(words: list[str], text: str, way: list[str]) -> tuple[int, str, 
 
 
 def _is_named(words: list[str], command: Any, told: str) -> bool:
-    """Whether a message names what it is about: an option, an argument, a file or a value of the command line."""
+    """Return whether a message names its subject: an option, an argument, a file or a value of the command line."""
     declared = [name for one in command.params for name in (*one.opts, one.human_readable_name)]
     given = [part for word in words for part in re.split(r"[=:,\s]+", word)]
     names = [*declared, *given, "<stdin>", "No such command", "COMMAND"]
@@ -260,7 +260,7 @@ def _is_named(words: list[str], command: Any, told: str) -> bool:
 
 
 def _refuse_lies(words: list[str], output: str, told: str) -> None:
-    """What is said to be written is there, and a document is one."""
+    """Check that reported files exist, and that documents are valid."""
     for folder, files in re.findall(r"^written to (.+?): (.+)$", output + told, re.MULTILINE):
         for name in files.split(", "):
             where = os.path.join(glob.escape(folder), name)
@@ -277,11 +277,11 @@ def judge(case: bytes, folder: Path) -> str:
     try:
         _furnish(folder)
         if not way and any(ODD in word for word in words):
-            way = ["", "", ""]  # whose standard output is not as strict as that of a test
+            way = ["", "", ""]  # a process's standard output is less strict than a test's
         status, output, told = _from_shell(words, text, way) if way else _called(words, text)
         line = f"{shlex.join(words)[:2000]!r} {way or ''}"
         assert status in _statuses(), f"{line}: exit status {status}: {told[-2000:]}"
-        # A shell may have joined both, and cut them off.
+        # A shell may have joined both, and truncated them.
         assert "Traceback" not in told + output, f"{line}: {(told + output)[-3000:]}"
         if way and way[0]:
             return f"exit {status}, from a shell"

@@ -1,6 +1,6 @@
-"""Odd Python objects for every argument that crosses to the engine: done, or refused by an exception that says so.
+"""Odd Python objects for every argument passed to the engine: accepted, or rejected with a clear exception.
 
-The names of the imports are those that the objects are written with.
+The objects' texts use these imports.
 """
 
 import ast
@@ -34,12 +34,12 @@ seeds = 2
 [aqm]
 name = "pi"
 """
-# Python itself raises the last one when it is asked to show lists that are nested deep.
+# Python itself raises the last one when showing deeply nested lists.
 REFUSALS = (ScenarioError, TypeError, ValueError, OverflowError, RecursionError)
 
 
 class Raising:
-    """Whatever it is asked, it raises."""
+    """An object that raises on every access."""
 
     def __index__(self) -> int:
         raise ValueError("no index")
@@ -55,7 +55,7 @@ class Raising:
 
 
 class Lying:
-    """A sequence that says it is long, and is not."""
+    """A sequence that reports a length and is empty."""
 
     def __len__(self) -> int:
         return 1 << 62
@@ -65,18 +65,18 @@ class Lying:
 
 
 class Text(str):
-    """A text of a class of one's own."""
+    """A subclass of str."""
 
 
 def cycle() -> list[Any]:
-    """A list that contains itself."""
+    """Return a list that contains itself."""
     endless: list[Any] = []
     endless.append(endless)
     return endless
 
 
 def deep(depth: int) -> list[Any]:
-    """Lists within lists."""
+    """Return nested lists."""
     nested: list[Any] = []
     for _ in range(depth):
         nested = [nested]
@@ -84,7 +84,7 @@ def deep(depth: int) -> list[Any]:
 
 
 def around() -> dict[str, Any]:
-    """A mapping that contains itself."""
+    """Return a mapping that contains itself."""
     mapping: dict[str, Any] = {}
     mapping["aqm"] = mapping
     return mapping
@@ -103,7 +103,7 @@ OBJECTS = (
     "deep(500)", "deep(20_000)", "Raising()", "Lying()", "object()", "UserList([1])", "iter([1])",
     "(x for x in (1, 2))", "print", "int", "Path('x')", "...", "NotImplemented", "slice(1)", "scenario()",
 )  # fmt: skip
-"""What is given: Python as it stands in a case."""
+"""The objects: Python expressions as they appear in a case."""
 
 PATHS = (
     "duration", "aqm", "aqm.q0", "dumbbell", "dumbbell.rate", "dumbbell.sender_delay", "traffic", "traffic.long.count",
@@ -149,17 +149,17 @@ CALLS: dict[str, Callable[[Any, str], Any]] = {
     "seeds": lambda odd, path: replication.chosen_seeds(scenario(), odd),
     "workers": lambda odd, path: replication.chosen_workers(odd, 1),
 }
-"""Each calls something with an odd object, and a path where it takes one."""
+"""Calls with an odd object, and a path where they need one."""
 
 
 def case(seed: int) -> bytes:
-    """A call, a path and an object, a line each."""
+    """Return a call, a path and an object, one per line."""
     draw = random.Random(seed)
     return "\n".join((draw.choice(list(CALLS)), repr(draw.choice(PATHS)), draw.choice(OBJECTS))).encode()
 
 
 def judge(case: bytes, folder: Path) -> str:
-    """Call something with something."""
+    """Make the call of a case."""
     name, path, expression = case.decode().splitlines()
     given = eval(expression)
     try:

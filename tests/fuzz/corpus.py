@@ -1,4 +1,4 @@
-"""What mutations start from: every shipped scenario, every example of the pages, and every word of the schema."""
+"""Sources of mutations: every shipped scenario, every example of the pages, and every word of the schema."""
 
 import functools
 import re
@@ -13,30 +13,30 @@ PAGES = ("README.md", "CONTRIBUTING.md", "docs/reference/*.md", "docs/guide/*.md
 
 @functools.cache
 def texts() -> list[str]:
-    """Every scenario, and every block of TOML in the pages."""
+    """Return every scenario, and every block of TOML in the pages."""
     files = sorted((ROOT / "python/aqmlab/library").rglob("*.toml"))
     pages = [file for pattern in PAGES for file in sorted(ROOT.glob(pattern))]
     blocks = [re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL) for page in pages]
-    # Comments are a third of what is shipped, and say nothing to a parser.
+    # Comments are a third of the shipped text, and irrelevant to a parser.
     whole = [re.sub(r"(?m)^#.*\n", "", file.read_text(encoding="utf-8")) for file in files]
     return whole + [block for found in blocks for block in found]
 
 
 @functools.cache
 def lines() -> list[str]:
-    """Every line of them, once."""
+    """Return their distinct lines."""
     return sorted({line for text in texts() for line in text.splitlines() if line.strip()})
 
 
 @functools.cache
 def values() -> list[str]:
-    """Everything that stands behind an equals sign, once."""
+    """Return their distinct values, those after an equals sign."""
     return sorted({line.split("=", 1)[1].split(" #")[0].strip() for line in lines() if "=" in line})
 
 
 @dataclass(frozen=True, order=True)
 class Key:
-    """A parameter of the catalogue: its key and what it allows."""
+    """A parameter of the catalogue: its key and its allowed values."""
 
     key: str
     allowed: str
@@ -48,49 +48,49 @@ def _keys(parameters: list[dict[str, str]]) -> list[Key]:
 
 @functools.cache
 def tables() -> dict[str, list[Key]]:
-    """The keys of each table."""
+    """Return the keys of each table."""
     return {name: _keys(parameters) for name, parameters in catalogue()["tables"].items()}
 
 
 @functools.cache
 def algorithms() -> dict[str, list[Key]]:
-    """The keys of each queue discipline."""
+    """Return the keys of each queue discipline."""
     return {one["name"]: _keys(one["parameters"]) for one in catalogue()["aqms"]}
 
 
 @functools.cache
 def presets() -> dict[str, list[str]]:
-    """The presets of each queue discipline."""
+    """Return the presets of each queue discipline."""
     return {one["name"]: [preset["name"] for preset in one["presets"]] for one in catalogue()["aqms"]}
 
 
 @functools.cache
 def senders() -> dict[str, list[Key]]:
-    """The keys of each TCP."""
+    """Return the keys of each TCP."""
     return {one["name"]: _keys(one["parameters"]) for one in catalogue()["tcps"]}
 
 
 @functools.cache
 def traffic() -> dict[str, list[Key]]:
-    """The keys of each kind of traffic."""
+    """Return the keys of each kind of traffic."""
     return {one["name"]: _keys(one["parameters"]) for one in catalogue()["traffic"]}
 
 
 @functools.cache
 def every_key() -> list[Key]:
-    """All of them."""
+    """Return all keys."""
     parts = [tables(), algorithms(), senders(), traffic()]
     return sorted({key for part in parts for keys in part.values() for key in keys})
 
 
 @functools.cache
 def named() -> dict[str, list[Key]]:
-    """All of them by their key."""
+    """Return all keys by name."""
     return {key.key: [one for one in every_key() if one.key == key.key] for key in every_key()}
 
 
 def write(folder: Path) -> None:
-    """Write what libFuzzer starts from: `seeds` and `words`."""
+    """Write libFuzzer's initial corpus: `seeds` and `words`."""
     (folder / "seeds").mkdir(parents=True, exist_ok=True)
     for i, text in enumerate(texts()):
         (folder / "seeds" / f"{i}.toml").write_text(text, encoding="utf-8")

@@ -1,11 +1,11 @@
-"""Damage to the files of a folder: their content changed, or they themselves removed, exchanged, copied or renamed."""
+"""Damage to the files of a folder: changed content, or files removed, exchanged, copied or renamed."""
 
 import random
 import shutil
 from pathlib import Path
 
 Files = dict[str, bytes]
-"""The content of a folder: its files by their names."""
+"""The content of a folder: its files by name."""
 
 
 def _flip(rng: random.Random, data: bytes) -> bytes:
@@ -49,9 +49,9 @@ CONTENT = (_flip, _flip, _flip, _truncate, _zero, _scramble, _cut, _repeat)
 
 
 def damage(rng: random.Random, folder: Path, others: Files) -> str:
-    """Damage a folder once, and say how.
+    """Damage a folder once, and return a description.
 
-    `others` are files of folders of the same kind, one of which may take the place of a file.
+    `others` are files of folders of the same kind, one of which may replace a file.
     """
     files = sorted(file for file in folder.rglob("*") if file.is_file())
     if not files:
@@ -82,7 +82,7 @@ def damage(rng: random.Random, folder: Path, others: Files) -> str:
             again.write_bytes(file.read_bytes())
             return f"{named} copied to {again.name}"
         case 5:
-            # Half of the name of the one, half of that of the other.
+            # Half of one name, half of the other.
             at = rng.randrange(len(file.stem))
             file.rename(again := file.with_name(f"{file.stem[:at]}{other.stem[at:]}{file.suffix}"))
             return f"{named} renamed {again.name}"

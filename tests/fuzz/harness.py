@@ -1,4 +1,4 @@
-"""Attacks in processes of their own: a crash, a hang or a want of memory ends the process, and is a finding."""
+"""Attacks in separate processes: a crash, a hang or exhausted memory ends the process, and is a finding."""
 
 import json
 import os
@@ -18,14 +18,14 @@ from fuzz.targets import HERE, Target
 
 ROOT = HERE.parents[1]
 MOST = 10
-"""Findings of one session after which a target is left alone."""
+"""Number of findings in one session after which a target is abandoned."""
 START = 60.0
-"""The seconds that a worker may take before its first attack."""
+"""Seconds allowed for a worker before its first attack."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """An input that did what it must not."""
+    """An input with a forbidden effect."""
 
     target: str
     seed: int
@@ -37,7 +37,7 @@ class Finding:
 
 @dataclass
 class Tally:
-    """What came of the seeds up to `next`."""
+    """The results of the seeds up to `next`."""
 
     next: int
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -46,7 +46,7 @@ class Tally:
 
 @contextmanager
 def _process(*arguments: str) -> Iterator[tuple["subprocess.Popen[str]", Path]]:
-    """Start a worker with a folder of its own; what both leave is removed."""
+    """Start a worker with a separate folder; the leftovers of both are removed."""
     path = os.pathsep.join([str(HERE.parent), str(ROOT), os.environ.get("PYTHONPATH", "")])
     with tempfile.TemporaryDirectory(prefix="fuzz-") as name, (Path(name) / "errors").open("w") as errors:
         command = [sys.executable, "-m", "fuzz.worker", arguments[0], name, *arguments[1:]]
@@ -58,7 +58,7 @@ def _process(*arguments: str) -> Iterator[tuple["subprocess.Popen[str]", Path]]:
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
-            start_new_session=True,  # Ctrl-C is for the session, and is no finding
+            start_new_session=True,  # Ctrl-C is for the session, and is not a finding
         )
         try:
             yield process, Path(name)
@@ -70,7 +70,7 @@ def _process(*arguments: str) -> Iterator[tuple["subprocess.Popen[str]", Path]]:
 
 
 def _lines(process: "subprocess.Popen[str]") -> "queue.SimpleQueue[str | None]":
-    """Read a process's lines as they come; None is the end."""
+    """Read a process's lines as they arrive; None is the end."""
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def read() -> None:
@@ -84,16 +84,16 @@ def _lines(process: "subprocess.Popen[str]") -> "queue.SimpleQueue[str | None]":
 
 
 def _death(process: "subprocess.Popen[str]", folder: Path) -> str:
-    """Say how a process ended."""
+    """Return a description of a process's end."""
     said = (folder / "errors").read_text(encoding="utf-8", errors="replace").strip()
     code = process.wait()
     return f"crash: exit status {code}: {said[-2000:]}"
 
 
 def attack(target: Target, first: int, last: int, seconds: float = float("inf"), most: int = MOST) -> Tally:
-    """Attack with the seeds from `first` up to `last`, as many as there is time for.
+    """Attack with the seeds from `first` up to `last`, as many as time allows.
 
-    Whatever ends the process costs the seeds since its last report a second try, without the one that it was at.
+    If the process ends, the seeds since its last report are tried again, except the one being tried.
     """
     target.ready()
     tally, end = Tally(first), time.monotonic() + seconds
@@ -112,13 +112,13 @@ def attack(target: Target, first: int, last: int, seconds: float = float("inf"),
 
 
 def _seed(folder: Path) -> int | None:
-    """The seed that a worker is at."""
+    """Return the seed that a worker is trying."""
     file = folder / "last"
     return int(file.read_bytes()) if file.exists() else None
 
 
 def _watch(process: "subprocess.Popen[str]", folder: Path, target: Target, tally: Tally, end: float, most: int) -> str:
-    """Follow a worker to its end, or to the end of time; say what was wrong if it did not come to a good one."""
+    """Follow a worker until it ends or time is up; return the problem if it did not end well."""
     lines, held = _lines(process), []
     at, since = None, time.monotonic()
     while True:
@@ -132,7 +132,7 @@ def _watch(process: "subprocess.Popen[str]", folder: Path, target: Target, tally
         if "finding" in said:
             held.append(Finding(target.name, said["finding"], said["message"]))
         if "next" in said:
-            # A finding counts with the report that it is part of, so that a second try does not count it twice.
+            # A finding counts with its report, which prevents a second try from counting it twice.
             tally.next = said["next"]
             tally.outcomes.update(said["outcomes"])
             tally.findings += held
@@ -147,7 +147,7 @@ def _watch(process: "subprocess.Popen[str]", folder: Path, target: Target, tally
 
 
 def judged(target: Target, case: bytes) -> str:
-    """Say what is wrong when an input is tried: nothing for most."""
+    """Return the problem that an input causes, empty for most."""
     with tempfile.NamedTemporaryFile() as file:
         file.write(case)
         file.flush()
@@ -165,7 +165,7 @@ def judged(target: Target, case: bytes) -> str:
 
 
 def smaller(case: bytes, fails: Callable[[bytes], bool], seconds: float = 60.0) -> bytes:
-    """Leave out lines as long as it still fails: halves first, then quarters, and so on, while there is time."""
+    """Remove lines while the input still fails: halves first, then quarters, and so on, while time allows."""
     end = time.monotonic() + seconds
     lines = case.splitlines(keepends=True)
     size = len(lines) // 2

@@ -1,4 +1,4 @@
-"""Findings as files, which `tests/test_fuzz.py` replays for ever: tests/regressions/TARGET/WHAT-SEED.SUFFIX."""
+"""Findings as files, which `tests/test_fuzz.py` replays: tests/regressions/TARGET/WHAT-SEED.SUFFIX."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ FOLDER = ROOT / "tests" / "regressions"
 
 
 def kind(message: str) -> str:
-    """What two findings with the same cause have in common: the message's first line without numbers and names."""
+    """Return the common part of findings with the same cause: the message's first line without numbers and names."""
     first = (message.splitlines() or [""])[0]
     return re.sub(r"""["'`].*?["'`]|\d+""", "", first)[:200]
 

@@ -1,4 +1,4 @@
-"""A session of all targets within a time, which goes on where the one before ended."""
+"""A session of all targets within a time limit, which continues where the last one ended."""
 
 import json
 import sys
@@ -15,13 +15,13 @@ from fuzz.targets import Target
 
 STATE = harness.ROOT / "out" / "fuzz" / "state.json"
 FAR = 1 << 62
-"""More seeds than there is time for."""
+"""A number of seeds for which no session has time."""
 SLICE = 30.0
-"""Seconds after which the state is written."""
+"""Seconds between writes of the state."""
 
 
 class Session:
-    """Where each target is, kept in a file."""
+    """The next seed of each target, kept in a file."""
 
     def __init__(self, file: Path = STATE) -> None:
         self.file = file
@@ -31,7 +31,7 @@ class Session:
         self.lock = threading.Lock()
 
     def run(self, targets: list[Target], seconds: float, jobs: int, seed: int | None, attacks: int) -> int:
-        """Attack all targets, each for its share of the time; give the number of findings."""
+        """Attack all targets, each for its share of the time; return the number of findings."""
         end, share = threading.Event(), seconds * min(jobs, len(targets)) / len(targets)
         with ThreadPoolExecutor(jobs) as pool:
             done = [pool.submit(self._attack, target, share, seed, attacks, end) for target in targets]
@@ -71,7 +71,7 @@ class Session:
         write_text(self.file, json_text(self.state))
 
     def _report(self, target: Target, took: float) -> None:
-        """Print what this session came to."""
+        """Print the results of this session."""
         counts = self.counts[target.name]
         named = ", ".join(f"{name} {number:,}" for name, number in sorted(counts.items()))
         everything = sum(self.state.get(target.name, {}).get("outcomes", {}).values())

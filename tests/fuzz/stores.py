@@ -1,13 +1,13 @@
-"""Damaged stores and result folders: what is read back is right, is computed again, or is refused.
+"""Damaged stores and result folders: data read back is right, is computed again, or causes an error.
 
 Most seeds damage a small store, sweep, result or comparison at rest; some damage a store under a running sweep, kill
 a process that sweeps, or write to a disk that is full. The outcomes:
 
-* ``intact``: all is there, as it was written;
-* ``computed again``: runs or series were lost, and done again with the same numbers;
-* ``refused``: a ValueError that names the file and how to make it anew, or an OSError that names the file.
+* ``intact``: everything is there, as it was written;
+* ``computed again``: runs or series were lost, and recomputed with the same numbers;
+* ``refused``: a ValueError that names the file and how to recreate it, or an OSError that names the file.
 
-A finding is kept as its seed, in tests/regressions/stores: a change of the attacks makes another attack of it.
+A finding is kept as its seed, in tests/regressions/stores; changed attacks turn it into another attack.
 """
 
 import os
@@ -67,7 +67,7 @@ OnDone = Callable[[Task, Outcome], None]
 
 @dataclass(frozen=True)
 class Truth:
-    """What undamaged folders hold, and what they say."""
+    """The contents of undamaged folders, and their texts."""
 
     store: Files
     """A store of all runs of `VARY` and of the series of the recorded study, in journals, parts and files of series."""
@@ -97,7 +97,7 @@ def _written(files: Files, folder: Path) -> Path:
 
 @cache
 def _truth() -> Truth:
-    """Make what the attacks damage, once in a process."""
+    """Create the folders that the attacks damage, once per process."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         store = folder / "store"
@@ -132,7 +132,7 @@ def _truth() -> Truth:
 
 
 def _noting(store: Path, noted: dict[str, bytes]) -> Engine:
-    """Give an engine that keeps the journal as it is after the last run."""
+    """Return an engine that records the journal after the last run."""
 
     def run(tasks: Iterator[Task], on_done: OnDone, watch: Callable[[float], None]) -> None:
         threads.engine(1)(tasks, on_done, watch)
@@ -141,11 +141,11 @@ def _noting(store: Path, noted: dict[str, bytes]) -> Engine:
     return run
 
 
-# What is read back.
+# Reading back.
 
 
 def _complaint(error: Exception, folder: Path) -> str:
-    """Say what is wrong with an error: it is to name a file there and, if it is not one of the system, the cure."""
+    """Return what is wrong with an error: it must name a file of the folder and, unless a system error, the cure."""
     if isinstance(error, OSError):
         fine = os.fspath(folder) in str(error.filename)
     else:
@@ -154,7 +154,7 @@ def _complaint(error: Exception, folder: Path) -> str:
 
 
 def _refused(read: Callable[[], Any], folder: Path) -> Any:
-    """Read; none if it is refused as it should be."""
+    """Read; return None if it raises a proper error."""
     try:
         return read()
     except (OSError, ValueError) as error:
@@ -168,9 +168,9 @@ def _same(one: polars.DataFrame, other: polars.DataFrame) -> bool:
 
 
 def _check_sweep(found: Sweep, truth: Sweep, lost: bool = False) -> None:
-    """Hold a sweep against the truth; where runs may be lost, those that are there.
+    """Compare a sweep with the truth; where runs may be lost, only those present.
 
-    A run that records its series takes some more of the engine's events than the same run that does not.
+    A run that records its series takes slightly more of the engine's events than the same run without.
     """
     assert found.interrupted or found.done + found.failed == found.wanted, (
         f"{found.done} done, {found.failed} failed, {found.wanted} wanted"
@@ -181,13 +181,13 @@ def _check_sweep(found: Sweep, truth: Sweep, lost: bool = False) -> None:
         assert not found.failures, f"failed: {found.failures[0]}"
         assert found.done == truth.done, f"{found.done} of {truth.done} runs"
     if not found.done:
-        return  # where no run is there, there are no columns
+        return  # without runs there are no columns
     told = truth.frame.join(found.frame.select("key"), on="key", how="semi", maintain_order="left")
     assert _same(found.frame.drop("engine.events"), told.drop("engine.events")), "other numbers"
 
 
 def _swept_again(store: Path) -> str:
-    """Sweep with a store, and hold what comes of it against the truth."""
+    """Sweep with a store, and compare the result with the truth."""
     found = _refused(lambda: aqmlab.sweep(SMALL, VARY, AQMS, SEEDS, store=store, jobs=1), store)
     if found is None:
         return "refused"
@@ -199,7 +199,7 @@ def _swept_again(store: Path) -> str:
 
 
 def _series_again(store: Path) -> str:
-    """Read all series, and do the runs of those that are not there or damaged."""
+    """Read all series, and redo the runs whose series are missing or damaged."""
     truth = _truth()
     (found,) = run_all([_recorded()], store, jobs=1)
     _check_sweep(found, truth.recorded)
@@ -229,7 +229,7 @@ def _after_damage(rng: random.Random, folder: Path, others: Files, read: Callabl
     done = [damage(rng, folder, others) for _ in range(rng.choice((1, 1, 1, 2, 3)))]
     try:
         return read(folder)
-    except BaseException as error:  # a panic of a library is no Exception
+    except BaseException as error:  # a panic of a library is not an Exception
         if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
             raise
         raise AssertionError(f"{'; '.join(done)}: {type(error).__name__}: {error}") from error
@@ -265,10 +265,10 @@ def _same_comparison(found: Comparison, truth: Comparison) -> bool:
 def _at_rest(
     rng: random.Random, folder: Path, kind: Any, saved: list[tuple[Any, Files]], same: Callable[[Any, Any], bool]
 ) -> str:
-    """Damage what was saved, load it, and save something over it."""
+    """Damage a saved result, load it, and save another over it."""
     truths = [one for one, _ in saved]
     (_, files), (_, others) = rng.sample(saved, 2)
-    # Each result is read whole here: a series that is refused refuses its result.
+    # Each result is read whole here: an error in a series is an error of its result.
     where = _written(files, folder / "saved")
 
     def read(where: Path) -> str:
@@ -340,7 +340,7 @@ def _wider() -> Sweep:
 
 @contextmanager
 def _full(size: int) -> Iterator[None]:
-    """Let no file grow beyond a size: the next write fails in the midst of its data, as on a full disk."""
+    """Limit the size of all files: the next write fails in the midst of its data, as on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))  # Python ignores the signal; the call then fails
     try:
@@ -350,7 +350,7 @@ def _full(size: int) -> Iterator[None]:
 
 
 def full_disk(rng: random.Random, folder: Path) -> str:
-    """Sweep and save where no file may grow beyond some size."""
+    """Sweep and save while no file may grow beyond some size."""
     truth = _truth()
     out = folder / "out"
     size = int(10 ** rng.uniform(0, 5.5))
@@ -397,7 +397,7 @@ def _alternately() -> tuple[list[Sweep], list[Result]]:
 
 
 def kill(rng: random.Random, folder: Path) -> str:
-    """Kill a process that sweeps and saves, now one and now the other, at a random moment."""
+    """Kill a process that sweeps and saves alternately, at a random moment."""
     sweeps, results = _alternately()
     out = folder / "out"
     command = [sys.executable, "-c", CHILD, os.fspath(Path(__file__).parents[1]), os.fspath(out)]
@@ -416,7 +416,7 @@ def kill(rng: random.Random, folder: Path) -> str:
         return replace(result, runs=[replace(run, engine=run.engine | {"cpu_seconds": 0.0}) for run in result.runs])
 
     def equal(found: Result, truth: Result) -> bool:
-        return _same_result(timeless(found), timeless(truth))  # another process took another time for it
+        return _same_result(timeless(found), timeless(truth))  # another process needed another time for it
 
     outcomes = {
         _one_of(_refused(lambda: Sweep.load(out), out), sweeps, known),
@@ -440,35 +440,21 @@ ATTACKS: dict[Attack, int] = {
     full_disk: 3,
     kill: 1,
 }
-"""How many of a hundred seeds each has."""
+"""Seeds per hundred of each attack."""
 PLACES = [made for made, share in ATTACKS.items() for _ in range(share)]
 STRIDE = 37
-"""From one seed's place to the next: each hundred seeds have all places, and the first `TESTED` every attack."""
+"""Step between the places of successive seeds: each hundred seeds cover all places, the first `TESTED` every attack."""
 
 
 def chosen(seed: int) -> Attack:
-    """Give the attack of a seed."""
+    """Return the attack of a seed."""
     return PLACES[seed * STRIDE % len(PLACES)]
 
 
 def attack(seed: int, folder: Path) -> str:
-    """Damage a small store or result folder, read it back, and give the outcome's name.
+    """Damage a small store or result folder, read it back, and return the outcome.
 
-    Parameters
-    ----------
-    seed : int
-        Where all randomness starts from.
-    folder : Path
-        An empty folder to work in.
-
-    Returns
-    -------
-    str
-        ``intact``, ``computed again`` or ``refused``.
-
-    Raises
-    ------
-    AssertionError
-        If a number was wrong, an error is not one of ours, or something crashed; it says what was damaged.
+    Outcomes are ``intact``, ``computed again`` and ``refused``. Raise AssertionError with the damage if a number was
+    wrong, an error is not one of ours, or a crash occurred.
     """
     return chosen(seed)(random.Random(seed), folder)

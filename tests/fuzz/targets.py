@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Target:
-    """What is attacked."""
+    """A target of attacks."""
 
     name: str
     module: ModuleType
@@ -28,12 +28,12 @@ class Target:
 
     @property
     def tested(self) -> int:
-        """How many seeds `make test` tries."""
+        """Return the number of seeds that `make test` tries."""
         return int(self._of("TESTED", 20))
 
     @property
     def limit(self) -> float:
-        """The seconds that one attack may take."""
+        """Return the time limit of one attack in seconds."""
         return float(self._of("LIMIT", 60.0))
 
     @property
@@ -45,7 +45,7 @@ class Target:
         self._of("ready", lambda: None)()
 
     def case(self, seed: int) -> bytes:
-        """The input that a seed makes; where a target keeps it to itself, the seed."""
+        """Return the input that a seed makes, or the seed if the target does not expose its inputs."""
         make: Callable[[int], bytes] | None = self._of("case", None)
         return str(seed).encode() if make is None else make(seed)
 
@@ -56,7 +56,7 @@ class Target:
 
 
 def names() -> list[str]:
-    """Name the targets, without importing them."""
+    """List the targets, without importing them."""
 
     def attacks(file: Path) -> bool:
         functions = ast.parse(file.read_text(encoding="utf-8")).body

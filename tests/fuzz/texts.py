@@ -1,4 +1,4 @@
-"""Mutated scenario texts: each is valid, or refused with the line or the key; what is valid can be written and read.
+"""Mutated scenario texts: each is valid, or rejected with the line or the key; valid texts can be written and read.
 
 An input is a TOML file; lines `#--set PATH=VALUE` and `#--aqm SPEC` at its end are changes as on a command line.
 """
@@ -51,7 +51,7 @@ def _key(draw: random.Random) -> corpus.Key:
 
 
 def _value(key: corpus.Key, draw: random.Random) -> str:
-    """A value of this key, of another, of a scenario, or of none."""
+    """Return a value of this key, of another, of a scenario, or of none."""
     of = draw.random()
     if of < 0.7:
         return allowed.value(key.allowed, draw)
@@ -61,7 +61,7 @@ def _value(key: corpus.Key, draw: random.Random) -> str:
 
 
 def _bare(key: corpus.Key, draw: random.Random) -> str:
-    """A value as it stands within a text."""
+    """Return a value as it appears within a text."""
     return _value(key, draw).strip('"')
 
 
@@ -70,7 +70,7 @@ def _any(lines: list[str], draw: random.Random) -> int:
 
 
 def _set_value(lines: list[str], draw: random.Random) -> None:
-    """Another value for a key that is there."""
+    """Change the value of an existing key."""
     at = [i for i, line in enumerate(lines) if "=" in line]
     if at:
         i = draw.choice(at)
@@ -80,7 +80,7 @@ def _set_value(lines: list[str], draw: random.Random) -> None:
 
 
 def _insert_key(lines: list[str], draw: random.Random) -> None:
-    """A key of the schema, somewhere."""
+    """Insert a key of the schema at a random place."""
     key = _key(draw)
     lines.insert(_any(lines, draw), f"{key.key} = {_value(key, draw)}")
 
@@ -106,7 +106,7 @@ def _swap(lines: list[str], draw: random.Random) -> None:
 
 
 def _number(lines: list[str], draw: random.Random) -> None:
-    """Another number in a line."""
+    """Change a number in a line."""
     at = [i for i, line in enumerate(lines) if re.search(r"\d", line)]
     if at:
         i = draw.choice(at)
@@ -117,7 +117,7 @@ def _number(lines: list[str], draw: random.Random) -> None:
 
 
 def _unit(lines: list[str], draw: random.Random) -> None:
-    """Another unit in a line."""
+    """Change a unit in a line."""
     at = [i for i, line in enumerate(lines) if re.search(r'\d [a-zA-Z/]+"', line)]
     if at:
         i = draw.choice(at)
@@ -125,12 +125,12 @@ def _unit(lines: list[str], draw: random.Random) -> None:
 
 
 def _table(lines: list[str], draw: random.Random) -> None:
-    """A table of its own."""
+    """Add a table."""
     lines.insert(_any(lines, draw), draw.choice(HEADS))
 
 
 def _algorithm(lines: list[str], draw: random.Random) -> None:
-    """A whole discipline with some of its keys."""
+    """Add a whole discipline with some of its keys."""
     name, keys = draw.choice(list(corpus.algorithms().items()))
     chosen = draw.sample(keys, min(len(keys), draw.randint(0, 4)))
     given = [f"{key.key} = {_value(key, draw)}" for key in chosen]
@@ -138,7 +138,7 @@ def _algorithm(lines: list[str], draw: random.Random) -> None:
 
 
 def _entry(lines: list[str], draw: random.Random) -> None:
-    """A whole entry of traffic."""
+    """Add a whole entry of traffic."""
     kind, keys = draw.choice(list(corpus.traffic().items()))
     chosen = [key for key in draw.sample(keys, min(len(keys), draw.randint(0, 5))) if key.key not in ("kind", "file")]
     tcp, own = draw.choice(list(corpus.senders().items()))
@@ -149,12 +149,12 @@ def _entry(lines: list[str], draw: random.Random) -> None:
 
 
 def _vary(lines: list[str], draw: random.Random) -> None:
-    """Something that a study varies."""
+    """Add a parameter that a study varies."""
     lines += ["[sweep.vary]", f'"{_path(draw)}" = {draw.choice((*VARIED, _value(_key(draw), draw)))}']
 
 
 def _nest(lines: list[str], draw: random.Random) -> None:
-    """Depth."""
+    """Add deep nesting."""
     depth = draw.choice((2, 10, 70, 100, 1000))
     dots = "x" + ".x" * depth
     forms = (
@@ -167,14 +167,14 @@ def _nest(lines: list[str], draw: random.Random) -> None:
 
 
 def _path(draw: random.Random) -> str:
-    """A dotted path, sensible or not."""
+    """Return a dotted path, sensible or not."""
     if draw.random() < 0.02:
         return "x." * draw.choice((64, 100, 20_000)) + "x"
     return draw.choice(("", *PATHS)) + draw.choice((_key(draw).key, _key(draw).key, "name", "", "é", "a.b", "0"))
 
 
 def _change(lines: list[str], draw: random.Random) -> None:
-    """A change as on a command line."""
+    """Add a change as on a command line."""
     if draw.random() < 0.3:
         name, keys = draw.choice(list(corpus.algorithms().items()))
         given = [f"{key.key}={_bare(key, draw)}" for key in draw.sample(keys, min(len(keys), draw.randint(0, 3)))]
@@ -190,7 +190,7 @@ MUTATIONS: tuple[Mutation, ...] = (
 
 
 def _bytes(case: bytes, draw: random.Random) -> bytes:
-    """Changes that know no grammar."""
+    """Mutate bytes without regard to grammar."""
     data = bytearray(case)
     for _ in range(draw.randint(1, 4)):
         i = draw.randrange(len(data) + 1)
@@ -210,7 +210,7 @@ def _bytes(case: bytes, draw: random.Random) -> bytes:
 
 
 def case(seed: int) -> bytes:
-    """The scenario that a seed makes."""
+    """Return the scenario that a seed makes."""
     draw = random.Random(seed)
     texts = corpus.texts()
     text = draw.choice(texts)
@@ -226,17 +226,17 @@ def case(seed: int) -> bytes:
 
 
 PLACE = re.compile(r"(case\.toml(:\d+)?|--set .*|--aqm .*): .", re.DOTALL)
-"""How a problem begins: with the file, its line, or the change, and then the message."""
+"""The start of a problem's text: the file, its line, or the change; the message follows."""
 
 
 def named(problem: str) -> None:
-    """A refusal says where each problem is, and of a value its key."""
+    """Check that a rejection states the place of each problem, and for a value its key."""
     assert problem, "refused without a word"
     assert PLACE.match(problem), f"the error does not say where: {problem[:300]!r}"
 
 
 def written(scenario: _core.Scenario) -> None:
-    """What is valid says all that it is asked, and is the same when it is written and read back."""
+    """Check that a valid scenario answers all queries, and is unchanged when written and read back."""
     resolved, text = scenario.to_json(), scenario.to_toml()
     assert scenario.title is not None
     assert scenario.aqm

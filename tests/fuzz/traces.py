@@ -1,4 +1,4 @@
-"""Damaged recordings: each is refused with its file and what is wrong, or played.
+"""Damaged recordings: each is rejected with its file and the problem, or played.
 
 An input is a scenario's trace file: CSV, pcap or pcapng.
 """
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def _pcapng(magic: str) -> bytes:
-    """A section, an interface with a resolution, packets."""
+    """Return a section, an interface with a resolution, and packets."""
 
     def block(kind: int, body: bytes) -> bytes:
         body += bytes(-len(body) % 4)
@@ -42,7 +42,7 @@ def _pcapng(magic: str) -> bytes:
 
 @functools.cache
 def originals() -> tuple[bytes, ...]:
-    """One of each kind."""
+    """Return one recording of each kind."""
     capture = (ROOT / "python/aqmlab/library/traffic/conference.pcap").read_bytes()
     csv = "time,size\n" + "".join(f"{i * 0.001:.6f},{40 + i * 7}\n" for i in range(60))
     columns = "\ufeffsize , flow, time\r\n" + "".join(f"{100 + i},a,{1e9 + i / 10}\r\n" for i in range(30))
@@ -57,7 +57,7 @@ WORDS = (0, 1, 4, 12, 28, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFF, 0x0A0D0D0A
 
 
 def case(seed: int) -> bytes:
-    """The recording that a seed makes."""
+    """Return the recording that a seed makes."""
     draw = random.Random(seed)
     data = bytearray(draw.choice(originals()))
     for _ in range(draw.choice((1, 1, 1, 2, 8))):

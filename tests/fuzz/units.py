@@ -1,4 +1,4 @@
-"""Parsers of single values: each gives a finite value or nothing, and the same as exact arithmetic does."""
+"""Parsers of single values: each returns a finite value or nothing, in agreement with exact arithmetic."""
 
 import math
 import random
@@ -29,7 +29,7 @@ BASE = '[dumbbell]\n[[traffic]]\nkind = "transfer"\nsize = "1 MB"\n'
 
 
 def base_unit(text: str) -> str:
-    """Any quantity, as axes and tables read it."""
+    """Check any quantity, as axes and tables read it."""
     read = _core.in_base_unit(text)
     if read is None:
         return "refused"
@@ -47,7 +47,7 @@ def base_unit(text: str) -> str:
 
 
 def key(text: str) -> str:
-    """Each key of a scenario that takes a quantity, a law or a change."""
+    """Check each key of a scenario that takes a quantity, a distribution or a change."""
     valid, scenario = False, _core.Scenario.parse(BASE, "case.toml")
     for path in KEYS:
         try:
@@ -59,11 +59,11 @@ def key(text: str) -> str:
 
 
 PARSERS: tuple[Callable[[str], str], ...] = (base_unit, key)
-"""Each takes a text and gives an outcome. A further parser is one more name here."""
+"""Functions from a text to an outcome. A further parser is one more entry."""
 
 
 def case(seed: int) -> bytes:
-    """Give a quantity, or something like it."""
+    """Return a quantity, or something like it."""
     draw = random.Random(seed)
     numbers = (repr(draw.uniform(-10, 1e6)), str(draw.randrange(10 ** draw.randint(1, 25))), f"{draw.random():.30f}")
     one, other = (f"{draw.choice(numbers)} {draw.choice(list(UNITS))}" for _ in range(2))
@@ -77,7 +77,7 @@ def case(seed: int) -> bytes:
 
 
 def judge(case: bytes, folder: Path) -> str:
-    """Give a text to every parser."""
+    """Pass a text to every parser."""
     outcomes = {parser(case.decode()) for parser in PARSERS}
     return "valid" if "valid" in outcomes else "refused"
 

@@ -1,7 +1,7 @@
 """Valid scenarios with values at the ends of their ranges: the same results in release and debug, sliced and threaded.
 
-An input is a scenario; its first line says in how many slices the sliced run advances, which is also held against the
-laws of `aqmlab run --check`. Debug has these too, checks for overflow and the engine's assertions.
+An input is a scenario; its first line has the number of slices of the sliced run, which is also checked against the
+invariants of `aqmlab run --check`. Debug builds check these too, with overflow checks and the engine's assertions.
 """
 
 import functools
@@ -22,9 +22,9 @@ TESTED = 120
 LIMIT = 60.0
 
 PACKETS = 6_000
-"""The most that a run may carry by its own estimate."""
+"""The maximum number of packets of a run, by its own estimate."""
 MEMORY = 64 << 20
-"""The bytes that it may need, likewise."""
+"""The maximum memory in bytes, likewise."""
 
 OWN = {
     "name",
@@ -42,12 +42,12 @@ OWN = {
     "duration",
     "warmup",
 }
-"""Keys that are not drawn but written, or that need a file or another key."""
+"""Keys that are written instead of drawn, or that need a file or another key."""
 DURATIONS = ("10 ms", "300 ms", "2 s", "2 s", "9 s", "60 s")
 
 
 def _drawn(keys: list[corpus.Key], most: int, draw: random.Random) -> list[str]:
-    """Some keys with values of their ranges."""
+    """Return some keys with values from their ranges."""
     free = [key for key in keys if key.key not in OWN and not key.allowed.startswith("a table")]
     chosen = draw.sample(free, min(len(free), draw.randint(0, most)))
     return [f"{key.key} = {allowed.value(key.allowed, draw)}" for key in chosen]
@@ -61,7 +61,7 @@ def _aqm(head: str, draw: random.Random) -> list[str]:
 
 
 def _entry(i: int, places: tuple[str, str], draw: random.Random) -> list[str]:
-    """An entry of traffic from one place to the other."""
+    """Return an entry of traffic from one place to the other."""
     kinds = [kind for kind in corpus.traffic() if kind != "trace"]
     kind = draw.choice(kinds)
     common = {key.key for key in corpus.traffic()["ftp"]}
@@ -87,7 +87,7 @@ def _tcp(name: str, keys: list[corpus.Key], draw: random.Random) -> list[str]:
 
 
 def _network(draw: random.Random) -> tuple[list[str], list[tuple[str, str]]]:
-    """A dumbbell or a chain of links, and from where to where there can be traffic."""
+    """Return a dumbbell or a chain of links, and the pairs of places between which traffic is possible."""
     loss: tuple[list[str], ...] = (
         ["loss = 0.3"],
         ["loss = 1.0"],
@@ -126,7 +126,7 @@ def _lines(draw: random.Random) -> list[str]:
 
 
 def _valid(lines: list[str]) -> Scenario | None:
-    """The scenario without the lines that are refused."""
+    """Return the scenario without the lines that are rejected."""
     for _ in range(12):
         scenario = None
         try:
@@ -135,7 +135,7 @@ def _valid(lines: list[str]) -> Scenario | None:
             return scenario
         except ScenarioError as error:
             bad = {int(line) - 1 for line in re.findall(r"(?m)^case:(\d+): ", str(error))}
-            # A table as a whole is no line to leave out: what it says is.
+            # A whole table cannot be left out as a line: its entries can.
             bad = {i for i in bad if not lines[i].startswith(("[", "name", "kind"))}
             if not bad:
                 return None
@@ -144,7 +144,7 @@ def _valid(lines: list[str]) -> Scenario | None:
 
 
 def _bounded(scenario: Scenario) -> Scenario | None:
-    """A scenario that is as short as its estimate demands."""
+    """Return a scenario as short as its estimate requires."""
     for _ in range(4):
         if scenario.packets <= PACKETS and scenario.memory <= MEMORY:
             return scenario
@@ -158,7 +158,7 @@ def _bounded(scenario: Scenario) -> Scenario | None:
 
 
 def case(seed: int) -> bytes:
-    """The scenario that a seed makes; nothing if none of its kind is valid, or small enough."""
+    """Return the scenario that a seed makes; empty if none of its kind is valid, or small enough."""
     draw = random.Random(seed)
     for _ in range(5):
         found = _valid(_lines(draw))
@@ -170,13 +170,13 @@ def case(seed: int) -> bytes:
 
 
 def ready() -> None:
-    """Build the program in debug."""
+    """Build the debug program."""
     builds.DEBUG.make()
 
 
 @functools.cache
 def _debug() -> "subprocess.Popen[str]":
-    """The program in debug, which answers until it panics."""
+    """Return the debug program, which answers until it panics."""
     program = builds.ROOT / builds.DEBUG.program
     return subprocess.Popen(
         [str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -184,7 +184,7 @@ def _debug() -> "subprocess.Popen[str]":
 
 
 def _by_debug(order: runs.Order) -> runs.Answer:
-    """Run in debug."""
+    """Run in the debug program."""
     process = _debug()
     assert process.stdin
     assert process.stdout
@@ -203,7 +203,7 @@ def _by_debug(order: runs.Order) -> runs.Answer:
 
 
 def judge(case: bytes, folder: Path) -> str:
-    """Run a scenario in every way."""
+    """Run a scenario in all modes."""
     if not case:
         return "none"
     text = case.decode()

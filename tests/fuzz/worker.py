@@ -1,8 +1,8 @@
 """A process that attacks, and may crash: `python -m fuzz.worker TARGET FOLDER FIRST LAST SKIPPED...`.
 
-The seed that it is about to try is in the file `last` beforehand. It prints a line of JSON for each finding, and every
-second one with what it has done since. `python -m fuzz.worker TARGET FOLDER @FILE` tries the input in a file; it prints
-a line before and one after.
+The file `last` contains the seed that it is about to try. It prints a line of JSON for each finding, and every
+second one with its progress. `python -m fuzz.worker TARGET FOLDER @FILE` tries the input in a file; it prints a line
+before and one after.
 """
 
 import json
@@ -19,24 +19,24 @@ from pathlib import Path
 from fuzz.targets import target
 
 MEMORY = 4 << 30
-"""The bytes of data that an attack may take."""
+"""The memory limit for data of an attack in bytes."""
 
 SPAN = 1.0
-"""Seconds from one report to the next."""
+"""Seconds between reports."""
 
 
 def tried(attack: Callable[[], str]) -> tuple[str, str]:
-    """Give the outcome of one attack, and what was found, which is empty for most."""
+    """Return the outcome of one attack, and the finding, which is empty for most."""
     try:
         return attack(), ""
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # a panic of the engine is no Exception
+    except BaseException as error:  # a panic of the engine is not an Exception
         return "finding", f"{type(error).__name__}: {error}"
 
 
 def emptied(folder: Path) -> None:
-    """Remove what an attack left in its folder."""
+    """Remove the files that an attack left in its folder."""
     if next(os.scandir(folder), None) is not None:
         shutil.rmtree(folder)
         folder.mkdir()

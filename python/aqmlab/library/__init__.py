@@ -1,1 +1,1 @@
-"""What ships: scenarios by topic, and a folder for each paper, whose `paper.py` says what is run, drawn and claimed."""
+"""Shipped scenarios by topic, and one folder per paper, whose `paper.py` defines its runs, figures and claims."""

@@ -1,4 +1,4 @@
-"""What a design rule answers: named numbers with their meaning, and remarks on their validity."""
+"""Answers of design rules: named numbers with their meaning, and warnings about validity."""
 
 from __future__ import annotations
 
@@ -11,24 +11,23 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """Named numbers; each subclass documents its own, with units, and tables are made from that.
+    """Named numbers. Each subclass documents its fields, with units; tables are made from that documentation.
 
     Parameters
     ----------
     warnings : tuple of str
-        Which conditions of the formulas fail here, and what that means.
+        Conditions of the formulas that fail here, and the consequence.
     """
 
     warnings: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
-        """Give the answer as JSON has it.
+        """Return the answer as a JSON object.
 
         Returns
         -------
         dict
-            Every field by its name, in the order of declaration, ``warnings`` last; what is infinite or not a number
-            is None.
+            Every field by name, in the order of declaration, ``warnings`` last; infinite values and NaN become None.
         """
         values = {name: getattr(self, name) for name in self.meanings()}
         return {
@@ -37,12 +36,12 @@ class Answer:
 
     @classmethod
     def meanings(cls) -> dict[str, str]:
-        """Say what each field is.
+        """Return the meaning of each field.
 
         Returns
         -------
         dict
-            The documentation of each field by its name, ``warnings`` last.
+            The documentation of each field by name, ``warnings`` last.
         """
         found: dict[str, str] = {}
         for one in reversed(cls.__mro__):

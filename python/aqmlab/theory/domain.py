@@ -1,4 +1,4 @@
-"""Where formulas hold: arguments without meaning are refused, results outside a formula's validity are remarked on."""
+"""Domains of formulas: meaningless arguments raise errors, results outside a formula's validity cause warnings."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from numpy.typing import ArrayLike
 
 
 class ValidityWarning(UserWarning):
-    """Said of a number that a formula gives outside the region for which it was derived."""
+    """Issued when a formula is evaluated outside the region for which it was derived."""
 
 
 def positive(**values: ArrayLike) -> None:
-    """Refuse what is not positive and finite.
+    """Raise ValueError unless every value is positive and finite.
 
     Parameters
     ----------
     **values : array_like
-        What to check, each by the name that the caller knows.
+        Values to check, keyed by the argument names that the caller uses.
 
     Raises
     ------
     ValueError
-        With name, value and what is allowed.
+        With name, value and the allowed range.
     """
     for name, value in values.items():
         array = np.asarray(value, dtype=float)
@@ -36,17 +36,17 @@ def positive(**values: ArrayLike) -> None:
 
 
 def not_negative(**values: ArrayLike) -> None:
-    """Refuse what is negative or not finite.
+    """Raise ValueError unless every value is finite and not negative.
 
     Parameters
     ----------
     **values : array_like
-        What to check, each by the name that the caller knows.
+        Values to check, keyed by the argument names that the caller uses.
 
     Raises
     ------
     ValueError
-        With name, value and what is allowed.
+        With name, value and the allowed range.
     """
     for name, value in values.items():
         array = np.asarray(value, dtype=float)
@@ -57,17 +57,17 @@ def not_negative(**values: ArrayLike) -> None:
 
 
 def probability(**values: ArrayLike) -> None:
-    """Refuse what is not in (0, 1).
+    """Raise ValueError unless every value is in (0, 1).
 
     Parameters
     ----------
     **values : array_like
-        What to check, each by the name that the caller knows.
+        Values to check, keyed by the argument names that the caller uses.
 
     Raises
     ------
     ValueError
-        With name, value and what is allowed.
+        With name, value and the allowed range.
     """
     for name, value in values.items():
         array = np.asarray(value, dtype=float)
@@ -78,17 +78,17 @@ def probability(**values: ArrayLike) -> None:
 
 
 def limit(**values: ArrayLike) -> None:
-    """Refuse what is neither positive nor infinite.
+    """Raise ValueError unless every value is positive; infinity is allowed.
 
     Parameters
     ----------
     **values : array_like
-        What to check, each by the name that the caller knows; infinite where nothing limits.
+        Values to check, keyed by the argument names that the caller uses; infinite means no limit.
 
     Raises
     ------
     ValueError
-        With name, value and what is allowed.
+        With name, value and the allowed range.
     """
     for name, value in values.items():
         array = np.asarray(value, dtype=float)
@@ -99,17 +99,17 @@ def limit(**values: ArrayLike) -> None:
 
 
 def whole(**values: ArrayLike) -> None:
-    """Refuse what is no whole number from 1 on.
+    """Raise ValueError unless every value is a positive integer.
 
     Parameters
     ----------
     **values : array_like
-        What to check, each by the name that the caller knows.
+        Values to check, keyed by the argument names that the caller uses.
 
     Raises
     ------
     ValueError
-        With name, value and what is allowed.
+        With name, value and the allowed range.
     """
     positive(**values)
     for name, value in values.items():
@@ -118,7 +118,7 @@ def whole(**values: ArrayLike) -> None:
 
 
 def window(N: float, R: float, C: float) -> float:
-    """Give the window at which flows fill a link; refuse one that nothing could have.
+    """Return the window at which flows fill a link.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def window(N: float, R: float, C: float) -> float:
     Raises
     ------
     ValueError
-        If it is not in [1e-6, 1e6].
+        If the window is not in [1e-6, 1e6].
     """
     packets = R * C / N
     if not 1e-6 <= packets <= 1e6:
@@ -149,24 +149,24 @@ def window(N: float, R: float, C: float) -> float:
 
 
 def caution(text: str) -> None:
-    """Remark that a result lies outside a formula's validity.
+    """Warn that a result lies outside a formula's validity.
 
     Parameters
     ----------
     text : str
-        Which condition fails, with its numbers.
+        The condition that fails, with its numbers.
     """
     warnings.warn(text, ValidityWarning, stacklevel=3)
 
 
 @contextmanager
 def remarks() -> Iterator[list[str]]:
-    """Collect the remarks of formulas that are called inside, for an `Answer` to carry.
+    """Collect the warnings of formulas called inside the block, for the ``warnings`` of an `Answer`.
 
     Yields
     ------
     list of str
-        Empty inside; afterwards each remark once.
+        Empty inside the block; afterwards each warning once.
     """
     told: list[str] = []
     with warnings.catch_warnings(record=True) as caught:

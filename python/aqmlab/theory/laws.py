@@ -1,4 +1,4 @@
-"""What AQMs make of small changes of the queue: their laws, linearised at an equilibrium.
+"""Control laws of AQMs, linearised at an equilibrium.
 
 >>> law = pi(a=1.822e-5, b=1.816e-5, frequency=170)
 >>> round(float(abs(law(1e-3j))), 6)  # nearly K / w with K = (a - b) frequency
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Law:
-    """A law from a change of the queue, dq, to a change of the drop probability, dp; a call gives its response at s.
+    """A control law from a change of the queue, dq, to a change of the drop probability, dp. A call evaluates it at s.
 
     Parameters
     ----------
     formula : str
-        The response, in letters.
+        The response, in symbols.
     values : dict
-        The value of each letter.
+        The value of each symbol.
     response : callable
-        The response (1/packet), of a complex s or an array of them.
+        The response (1/packet) as a function of complex s or an array of it.
     left_out : tuple of str
-        What of the algorithm is not in it.
+        Parts of the algorithm that the linearisation leaves out.
     delay : float
-        The longest delay (s) in it: what it remembers by the sample.
+        The longest delay (s) in the law: how long it remembers samples.
     rational : tuple
-        Coefficients of numerator and denominator, the highest power of s first; none if it is no rational function.
+        Coefficients of numerator and denominator, highest power of s first; None if the law is not a rational function.
     """
 
     formula: str
@@ -49,32 +49,32 @@ class Law:
     rational: tuple[tuple[float, ...], tuple[float, ...]] | None = None
 
     def __call__(self, s: Any) -> Any:
-        """Give the response.
+        """Return the response at s.
 
         Parameters
         ----------
         s : complex or array_like
-            Where (rad/s).
+            Complex frequency (rad/s).
 
         Returns
         -------
         complex or ndarray
-            1/packet, of the same shape.
+            The response (1/packet), of the shape of ``s``.
         """
         return self.response(np.asarray(s, dtype=complex))[()]
 
     def transfer_function(self) -> TransferFunction:
-        """Give the law to python-control.
+        """Return the law as a transfer function of python-control.
 
         Returns
         -------
         control.TransferFunction
-            From dq to dp.
+            The transfer function from dq to dp.
 
         Raises
         ------
         ValueError
-            If it is no rational function.
+            If the law is not a rational function.
         """
         import control
 
@@ -87,7 +87,7 @@ class Law:
 def lred(
     beta: float, p0: float, estimator: bool = False, period: float = 1.0, window: int = 4, weight: float = 0.1
 ) -> Law:
-    """Give LRED's law: a static gain; or with its slow part, the loss ratio that it measures.
+    """Return LRED's law: a static gain, optionally with the slow dynamics of the measured loss ratio.
 
     Parameters
     ----------
@@ -96,29 +96,29 @@ def lred(
     p0 : float
         Loss ratio at the equilibrium, in (0, 1].
     estimator : bool
-        Whether L follows the loss ratio that the law itself makes, which integrates slowly; else L is p0.
+        Whether L follows the loss ratio that the law causes, which adds slow integration; otherwise L is p0.
     period : float
-        How often L is measured (s).
+        Interval between measurements of L (s).
     window : int
-        Over how many periods.
+        Number of periods over which L is measured.
     weight : float
         Weight of the old L in the new one, in [0, 1).
 
     Returns
     -------
     Law
-        Hc = beta sqrt(p0); with the estimator Hc / (1 - E(s)), which at low frequencies is Hc (1 + 1 / (tau s)) with
+        Hc = beta sqrt(p0). With the estimator Hc / (1 - E(s)), which at low frequencies is Hc (1 + 1 / (tau s)) with
         tau = (window/2 + 1/2 + weight / (1 - weight)) period.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    LRED, eq. (26). The estimator, ours: dp = dL + Hc dq at q = q0, with L the smoothed mean of p over the window, held
-    for a period; sampling's images of higher frequencies are left out.
+    LRED, eq. (26). The estimator is ours: dp = dL + Hc dq at q = q0, with L the smoothed mean of p over the window,
+    held for a period. The images of higher frequencies that sampling causes are neglected.
     """
     positive(beta=beta, p0=p0, period=period, window=window)
     not_negative(weight=weight)
@@ -139,7 +139,7 @@ def lred(
         held, measured = _lack(s * period), _lack(s * period * window)
         new = -np.expm1(-s * period)
         smoothed = weight * new / (1 - weight + weight * new)
-        # 1 - E, of which every factor is 1 less one of these, without cancelling at low frequencies.
+        # 1 - E, written in terms of 1 minus each factor of E to avoid cancellation at low frequencies.
         return Hc / (smoothed + (1 - smoothed) * (held + (1 - held) * measured))
 
     tau = lag(window, weight, period)
@@ -147,18 +147,19 @@ def lred(
 
 
 def pi(a: float, b: float, frequency: float, sampled: bool = True) -> Law:
-    """Give the law of PI.
+    """Return PI's law.
 
     Parameters
     ----------
     a : float
-        Gain on the error now (1/packet).
+        Gain on the present error (1/packet).
     b : float
-        Gain on the error a period ago (1/packet); below ``a``, and above -``a``.
+        Gain on the error one period ago (1/packet); below ``a``, and above -``a``.
     frequency : float
-        How often p is updated (Hz).
+        Update frequency of p (Hz).
     sampled : bool
-        With the sampling: p holds for a period T. Else the continuous K (1 + s/z) / s of which it is Tustin's form.
+        Whether to include sampling: p is held for a period T. If False, the continuous K (1 + s/z) / s, whose Tustin
+        form PI is.
 
     Returns
     -------
@@ -168,11 +169,11 @@ def pi(a: float, b: float, frequency: float, sampled: bool = True) -> Law:
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    LRED, eq. (32); Hollot et al. 2001. The sampled form lags by half a period more, and no more: its numerator is
+    LRED, eq. (32); Hollot et al. 2001. The sampled form adds a lag of exactly half a period: its numerator is
     Tustin's zero and its denominator the integrator with the hold.
     """
     positive(a=a, frequency=frequency)
@@ -200,7 +201,7 @@ def pi(a: float, b: float, frequency: float, sampled: bool = True) -> Law:
 
 
 def rem(gamma: float, alpha: float, phi: float, interval: float, p0: float, sampled: bool = True) -> Law:
-    """Give the law of REM, by the queue: PI's, with gains that fall as p0 grows.
+    """Return REM's law as a function of the queue: PI's, with gains that fall as p0 grows.
 
     Parameters
     ----------
@@ -211,7 +212,7 @@ def rem(gamma: float, alpha: float, phi: float, interval: float, p0: float, samp
     phi : float
         Base of the exponential, above 1.
     interval : float
-        How often the price is updated (s).
+        Interval between updates of the price (s).
     p0 : float
         Drop probability at the equilibrium, in (0, 1).
     sampled : bool
@@ -225,12 +226,12 @@ def rem(gamma: float, alpha: float, phi: float, interval: float, p0: float, samp
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    LRED, eqs. (35) and (36): dp = phi^-u ln(phi) du with phi^-u = 1 - p0. The form by rates, ns-2's, agrees as long as
-    drops are few: it counts dropped packets as well.
+    LRED, eqs. (35) and (36): dp = phi^-u ln(phi) du with phi^-u = 1 - p0. The rate form, ns-2's, agrees while drops
+    are few: it also counts dropped packets.
     """
     positive(gamma=gamma, alpha=alpha, interval=interval, p0=p0)
     if not (phi > 1 and p0 < 1 and alpha <= 1):
@@ -250,20 +251,20 @@ class Ramp:
     Parameters
     ----------
     min_th : float
-        Average queue (packets) at which drops begin.
+        Average queue (packets) above which packets are dropped.
     max_th : float
         Average queue (packets) at which p_b is ``max_p``.
     max_p : float
-        p_b there, in (0, 1].
+        p_b at ``max_th``, in (0, 1].
     gentle : bool
-        Whether p_b rises on to 1 at twice ``max_th``, or jumps to 1.
+        Whether p_b continues to rise, reaching 1 at twice ``max_th``, or jumps to 1 at ``max_th``.
     spacing : str
-        How drops are spaced: ``1993``, ``wait`` or ``none``.
+        Spacing of drops: ``1993``, ``wait`` or ``none``.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
     """
 
     min_th: float
@@ -284,7 +285,7 @@ class Ramp:
             raise ValueError(f"spacing = {self.spacing!r}: must be 1993, wait or none")
 
     def ratio(self, average: float) -> float:
-        """Give the part of the packets that is dropped at an average queue.
+        """Return the fraction of packets dropped at an average queue.
 
         Parameters
         ----------
@@ -294,13 +295,13 @@ class Ramp:
         Returns
         -------
         float
-            2 p_b / (1 + p_b) where gaps are uniform on [1, 1/p_b], p_b / 1.5 on [1/p_b, 2/p_b], else p_b.
+            2 p_b / (1 + p_b) where gaps are uniform on [1, 1/p_b]; p_b / 1.5 where on [1/p_b, 2/p_b]; otherwise p_b.
         """
         p = self._called_for(average)[0]
         return {"1993": 2 * p / (1 + p), "wait": p / 1.5, "none": p}[self.spacing]
 
     def slope(self, average: float) -> float:
-        """Give by how much that rises with the average queue.
+        """Return the derivative of the drop ratio by the average queue.
 
         Parameters
         ----------
@@ -310,23 +311,23 @@ class Ramp:
         Returns
         -------
         float
-            1/packet; 0 where nothing or everything is dropped.
+            1/packet; 0 where no packet or every packet is dropped.
         """
         p, slope = self._called_for(average)
         return slope * {"1993": 2 / (1 + p) ** 2, "wait": 1 / 1.5, "none": 1.0}[self.spacing]
 
     def average(self, ratio: float) -> float | None:
-        """Give the average queue at which a part of the packets is dropped.
+        """Return the average queue at which a given fraction of packets is dropped.
 
         Parameters
         ----------
         ratio : float
-            That part.
+            The fraction dropped.
 
         Returns
         -------
         float or None
-            The average queue (packets); None where the ramp does not drop that many.
+            The average queue (packets); None where the ramp does not reach that fraction.
         """
         p = self.base(ratio)
         if 0 < p <= self.max_p:
@@ -336,22 +337,22 @@ class Ramp:
         return None
 
     def base(self, ratio: float) -> float:
-        """Give the p_b with which a part of the packets is dropped.
+        """Return the p_b that drops a given fraction of packets.
 
         Parameters
         ----------
         ratio : float
-            That part.
+            The fraction dropped.
 
         Returns
         -------
         float
-            p_b: the inverse of what `ratio` says of the spacing.
+            p_b: the inverse of `ratio` for the spacing.
         """
         return {"1993": ratio / (2 - ratio), "wait": 1.5 * ratio, "none": ratio}[self.spacing]
 
     def _called_for(self, average: float) -> tuple[float, float]:
-        """Give p_b and its slope."""
+        """Return p_b and its slope."""
         if average < self.min_th:
             return 0.0, 0.0
         if average < self.max_th:
@@ -364,18 +365,18 @@ class Ramp:
 
 
 def red(ramp: Ramp, average: float, w_q: float, arrivals: float) -> Law:
-    """Give the law of RED, gentle or not, and of adaptive RED at a max_p that it does not move.
+    """Return the law of RED, gentle or not, or of adaptive RED with max_p fixed.
 
     Parameters
     ----------
     ramp : Ramp
-        Its drop ratio as a function of the average queue.
+        Drop ratio as a function of the average queue.
     average : float
         The average queue at the equilibrium (packets), on the ramp.
     w_q : float
-        Weight of the queue that an arrival finds in the average, in (0, 1].
+        Weight of the current queue in the average, in (0, 1].
     arrivals : float
-        Packets a second that arrive, dropped ones included.
+        Arrival rate (packets/s), dropped packets included.
 
     Returns
     -------
@@ -385,11 +386,12 @@ def red(ramp: Ramp, average: float, w_q: float, arrivals: float) -> Law:
     Raises
     ------
     ValueError
-        If an argument is out of its range, or the average not on the ramp.
+        If an argument is out of range, or the average is not on the ramp.
 
     Notes
     -----
-    Hollot, Misra, Towsley and Gong 2001, with the slope of the drop ratio, which spacing changes, for that of p_b.
+    Hollot, Misra, Towsley and Gong 2001, with the slope of the drop ratio, which depends on spacing, in place of the
+    slope of p_b.
     """
     positive(average=average, w_q=w_q, arrivals=arrivals)
     if w_q > 1:
@@ -411,7 +413,7 @@ def red(ramp: Ramp, average: float, w_q: float, arrivals: float) -> Law:
 
 
 def raqm(p0: float, C: float, m: float = 2.0, period: float = 1.0, f: float = 0.1, q0: float | None = None) -> Law:
-    """Give the law of RAQM: an integrator of the rate's error, and so proportional to the queue.
+    """Return RAQM's law: an integrator of the rate error, hence proportional to the queue.
 
     Parameters
     ----------
@@ -420,13 +422,13 @@ def raqm(p0: float, C: float, m: float = 2.0, period: float = 1.0, f: float = 0.
     C : float
         Expected rate (packets/s).
     m : float
-        alpha r0; of the adaptive alpha 4 eps.
+        alpha r0; 4 eps for the adaptive alpha.
     period : float
-        How often the rate is measured (s).
+        Interval between rate measurements (s).
     f : float
         Weight of the old rate in the smoothed one, in [0, 1).
     q0 : float
-        Target queue (packets) of the queue-dependent mode; of the queue-independent none.
+        Target queue (packets) of the queue-dependent mode; None for the queue-independent mode.
 
     Returns
     -------
@@ -436,13 +438,13 @@ def raqm(p0: float, C: float, m: float = 2.0, period: float = 1.0, f: float = 0.
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    RAQM, eqs. (2), (3) and (12); ours. While the link is busy and drops do not count, C T + q(k) - q(k-1) packets
-    arrive in a period, and the sum of such errors is the queue's. Drops do count in RAQM: an equilibrium at q0 is none
-    as long as the expected rate is the link's; see the page on RAQM.
+    RAQM, eqs. (2), (3) and (12); the linearisation is ours. While the link is busy and drops are not counted,
+    C T + q(k) - q(k-1) packets arrive in a period, and the sum of these errors is the queue's error. RAQM does count
+    drops: with the link's rate as expected rate, q0 is not an equilibrium. See the page on RAQM.
     """
     positive(p0=p0, C=C, m=m, period=period)
     not_negative(f=f)
@@ -471,18 +473,18 @@ WITHOUT = {
     "constant and the loop is open",
     "avq": "it steers the rate, not the queue: its own loop is that of `aqmlab design avq`",
 }
-"""The algorithms without a law from the queue to the drop probability, and why."""
+"""The algorithms that have no law from the queue to the drop probability, with the reason."""
 
 
 def _lack(x: Any) -> Any:
-    """Give what `_mean` lacks of 1, exactly for small x too."""
+    """Return 1 - `_mean`, accurate for small x."""
     small = np.abs(x) < 1e-3
     safe = np.where(small, 1.0, x)
     return np.where(small, x / 2 - x**2 / 6 + x**3 / 24 - x**4 / 120, 1 + np.expm1(-safe) / safe)
 
 
 def _mean(x: Any) -> Any:
-    """Give the response of a mean over the last T, (1 - e^-x) / x with x = s T."""
+    """Return the response of a mean over the last T: (1 - e^-x) / x with x = s T."""
     small = np.abs(x) < 1e-8
     safe = np.where(small, 1.0, x)
     return np.where(small, 1 - x / 2, -np.expm1(-safe) / safe)

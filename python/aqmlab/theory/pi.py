@@ -1,4 +1,4 @@
-"""PI: its design rule, what the rule leaves of stability, and the least time it takes to answer an overload.
+"""PI: its design rule, the stability margins that the rule leaves, and the shortest response to an overload.
 
 >>> found = design(N_min=100, R_max=0.45, C=2500)
 >>> f"{found.a:.4g} {found.b:.4g}"
@@ -24,7 +24,7 @@ HOLLOT_ETA = 2.0
 
 
 def rule(N_min: float, R_max: float, C: float) -> tuple[float, float]:
-    """Give the controller that Hollot's rule asks for.
+    """Return the controller of Hollot's rule.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ def rule(N_min: float, R_max: float, C: float) -> tuple[float, float]:
     Returns
     -------
     tuple of float
-        K (1/(packet s)) and z (rad/s) of K (s/z + 1)/s: z = 2 N/(R^2 C) is TCP's pole, and there the loop gain is to be
-        1, K = z |1 + j z R| (2 N)^2/(R C)^3.
+        K (1/(packet s)) and z (rad/s) of K (s/z + 1)/s. z = 2 N/(R^2 C) is TCP's pole; the loop gain is set to 1
+        there, K = z |1 + j z R| (2 N)^2/(R C)^3.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def rule(N_min: float, R_max: float, C: float) -> tuple[float, float]:
 
     Notes
     -----
-    Hollot, Misra, Towsley and Gong 2001. It presumes that TCP's pole is below the queue's, R C/N >= 2.
+    Hollot, Misra, Towsley and Gong 2001. The rule assumes that TCP's pole is below the queue's, R C/N >= 2.
     """
     positive(N_min=N_min, R_max=R_max, C=C)
     z = 2 * N_min / (R_max**2 * C)
@@ -56,7 +56,7 @@ def rule(N_min: float, R_max: float, C: float) -> tuple[float, float]:
 
 
 def tustin(K: float, z: float, frequency: float = 170.0) -> tuple[float, float]:
-    """Give the gains with which PI runs, p(k) = p(k-1) + a (q(k) - q0) - b (q(k-1) - q0).
+    """Return the gains of the sampled PI, p(k) = p(k-1) + a (q(k) - q0) - b (q(k-1) - q0).
 
     Parameters
     ----------
@@ -65,13 +65,13 @@ def tustin(K: float, z: float, frequency: float = 170.0) -> tuple[float, float]:
     z : float
         Zero (rad/s).
     frequency : float
-        Updates a second.
+        Updates per second.
 
     Returns
     -------
     tuple of float
-        a = K (1/z + 1/(2 f)) and b = K (1/z - 1/(2 f)), per packet; a - b = K/f, (a + b)/2 = K/z. If updates are so
-        rare that b is not positive, that is remarked on.
+        a = K (1/z + 1/(2 f)) and b = K (1/z - 1/(2 f)), per packet; a - b = K/f, (a + b)/2 = K/z. Warns if updates
+        are so rare that b is not positive.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def tustin(K: float, z: float, frequency: float = 170.0) -> tuple[float, float]:
 
 
 def corner_phase_margin_deg(N_min: ArrayLike, R_max: ArrayLike, C: ArrayLike) -> Array:
-    """Give the phase margin that Hollot's rule leaves at the flows and round trip for which it was asked.
+    """Return the phase margin that Hollot's rule leaves at the flows and round trip of the design.
 
     Parameters
     ----------
@@ -100,8 +100,8 @@ def corner_phase_margin_deg(N_min: ArrayLike, R_max: ArrayLike, C: ArrayLike) ->
     Returns
     -------
     ndarray
-        90 - x - arctan(x) in degrees, x = 2 N/(R C), of the arguments' broadcast shape; positive just where R C/N is
-        above 2.3247, so that the rule's own condition is not enough.
+        90 - x - arctan(x) in degrees, x = 2 N/(R C), of the arguments' broadcast shape. It is positive only where
+        R C/N is above 2.3247: the rule's condition is not sufficient.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def corner_phase_margin_deg(N_min: ArrayLike, R_max: ArrayLike, C: ArrayLike) ->
 
     Notes
     -----
-    Hollot's plant, the controller continuous: its zero cancels TCP's pole, and its gain is 1 at z and nowhere else.
+    Hollot's plant with a continuous controller: its zero cancels TCP's pole, and its gain is 1 only at z.
     """
     positive(N_min=N_min, R_max=R_max, C=C)
     N, R, C = (np.asarray(value, dtype=float) for value in (N_min, R_max, C))
@@ -119,7 +119,7 @@ def corner_phase_margin_deg(N_min: ArrayLike, R_max: ArrayLike, C: ArrayLike) ->
 
 
 def phase_margin_without_queue_pole_deg(N: ArrayLike, R: ArrayLike, C: ArrayLike, K: ArrayLike) -> Array:
-    """Give the phase margin of PI, its zero on TCP's pole, on LRED's plant.
+    """Return the phase margin of PI on LRED's plant, with PI's zero on TCP's pole.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def phase_margin_without_queue_pole_deg(N: ArrayLike, R: ArrayLike, C: ArrayLike
     Returns
     -------
     ndarray
-        -w R in degrees, of the arguments' broadcast shape: negative, so that the loop is unstable for every K.
+        -w R in degrees, of the arguments' broadcast shape. It is negative: the loop is unstable for every K.
 
     Raises
     ------
@@ -144,8 +144,8 @@ def phase_margin_without_queue_pole_deg(N: ArrayLike, R: ArrayLike, C: ArrayLike
 
     Notes
     -----
-    The plant (13) has no queue pole; with the zero at z = K11 what is left is Kc K e^(-sR) / (z s^2), a double
-    integrator with delay, whose gain is 1 at w = sqrt(Kc K/z), with the plant's eta of 1.5.
+    The plant (13) has no queue pole. With the zero at z = K11 there remains Kc K e^(-sR) / (z s^2), a double integrator
+    with delay, whose gain is 1 at w = sqrt(Kc K/z), with the plant's eta of 1.5.
     """
     positive(N=N, R=R, C=C, K=K)
     N, R, C, K = (np.asarray(value, dtype=float) for value in (N, R, C, K))
@@ -156,7 +156,7 @@ def phase_margin_without_queue_pole_deg(N: ArrayLike, R: ArrayLike, C: ArrayLike
 def response_bound(
     p0: ArrayLike, a: ArrayLike, b: ArrayLike, frequency: float = 170.0, q0: float = 100.0, Q: float = 200.0
 ) -> Array:
-    """Give the least time that PI takes from p = 0 to a drop probability.
+    """Return the least time that PI needs from p = 0 to a given drop probability.
 
     Parameters
     ----------
@@ -165,9 +165,9 @@ def response_bound(
     a : array_like
         Gain on the present error (per packet).
     b : array_like
-        Gain on the error one period ago, less than ``a``.
+        Gain on the error one period ago, below ``a``.
     frequency : float
-        Updates a second.
+        Updates per second.
     q0 : float
         Target queue (packets).
     Q : float
@@ -181,11 +181,12 @@ def response_bound(
     Raises
     ------
     ValueError
-        If an argument is out of its range, b is not less than a, or Q not above q0.
+        If an argument is out of range, b is not below a, or Q is not above q0.
 
     Notes
     -----
-    LRED paper, eqs. (32) to (34): the buffer is full all along. With PI*'s gains it is not, and the bound is loose.
+    LRED paper, eqs. (32) to (34), which assume a full buffer throughout. With PI*'s gains it is not full, and the bound
+    is loose.
     """
     probability(p0=p0)
     positive(a=a, b=b, frequency=frequency, q0=q0, Q=Q)
@@ -199,12 +200,12 @@ def response_bound(
 
 @dataclass(frozen=True, kw_only=True)
 class Design(Answer):
-    """PI's gains by Hollot's rule (PI*), and what loop they make at the flows and the round trip asked for.
+    """PI's gains by Hollot's rule (PI*), and the loop they form at the flows and round trip of the design.
 
     Parameters
     ----------
     warnings : tuple of str
-        Which conditions of the formulas fail here, and what that means.
+        Conditions of the formulas that fail here, and the consequence.
     a : float
         Gain on the present error (per packet).
     b : float
@@ -214,25 +215,25 @@ class Design(Answer):
     K : float
         Gain of its integrator (1/(packet s)).
     frequency : float
-        Updates a second.
+        Updates per second.
     w0 : float
         Window at which the flows fill the link (packets).
     p0 : float
         Drop probability there, 2/w0^2 on Hollot's plant.
     valid : bool
-        Whether R C/N is at least 2, which the rule presumes: TCP's pole below the queue's.
+        Whether R C/N is at least 2, as the rule assumes: TCP's pole below the queue's.
     stable : bool
-        Whether the loop is stable there on Hollot's plant; it takes R C/N above 2.3247.
+        Whether the loop is stable there on Hollot's plant, which requires R C/N above 2.3247.
     gain_margin : float
-        By what factor the gain may grow; below 1 the factor to which it must shrink.
+        Factor by which the gain may grow; below 1, the factor to which it must shrink.
     phase_margin_deg : float
-        Phase margin on Hollot's plant, the controller sampled and held.
+        Phase margin on Hollot's plant with the controller sampled and held.
     phase_margin_continuous_deg : float
         The same without sampling.
     delay_margin : float
-        By how much the delay may grow (s).
+        Tolerable increase of the delay (s).
     response_slope : float
-        Least response time for each unit of drop probability, Q - q0 = 100 packets (s).
+        Least response time per unit of drop probability, Q - q0 = 100 packets (s).
     """
 
     a: float
@@ -263,12 +264,12 @@ def design(*, N_min: float, R_max: float, C: float, frequency: float = 170.0) ->
     C : float
         Capacity (packets/s).
     frequency : float
-        Updates a second.
+        Updates per second.
 
     Returns
     -------
     Design
-        Gains and margins, and in ``warnings`` what does not hold.
+        Gains and margins; ``warnings`` lists the conditions that fail.
 
     Raises
     ------

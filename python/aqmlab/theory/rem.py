@@ -1,4 +1,4 @@
-"""REM: the least time it takes to answer an overload, where its rate form settles, and its loop.
+"""REM: the shortest response to an overload, the equilibrium queue of its rate form, and its loop.
 
 >>> round(float(response_bound(0.1)), 2), round(float(response_bound(0.1, exact=True)), 2)
 (20.01, 21.08)
@@ -29,7 +29,7 @@ def response_bound(
     Q: float = 200.0,
     exact: bool = False,
 ) -> Array:
-    """Give the least time that REM takes from a price of 0 to a drop probability.
+    """Return the least time that REM needs from a price of 0 to a given drop probability.
 
     Parameters
     ----------
@@ -42,13 +42,13 @@ def response_bound(
     alpha : float
         Weight of the queue's error, in (0, 1].
     frequency : float
-        Updates a second.
+        Updates per second.
     q0 : float
         Target queue (packets).
     Q : float
         Buffer (packets), above ``q0``.
     exact : bool
-        Without expanding the exponential: -ln(1 - p0) takes the place of p0, and the bound is sharper.
+        Whether to keep the exponential: -ln(1 - p0) takes the place of p0, and the bound is sharper.
 
     Returns
     -------
@@ -58,11 +58,11 @@ def response_bound(
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    LRED paper, eqs. (35) to (40): the buffer is full all along, u = k gamma alpha (Q - q0), p = 1 - phi^-u.
+    LRED paper, eqs. (35) to (40), which assume a full buffer throughout: u = k gamma alpha (Q - q0), p = 1 - phi^-u.
     """
     _check(phi, gamma, alpha, frequency, q0, Q)
     probability(p0=p0)
@@ -72,7 +72,7 @@ def response_bound(
 
 
 def price(p: ArrayLike, phi: float = 1.001) -> Array:
-    """Give the price at which REM drops with a probability.
+    """Return the price at which REM drops with a given probability.
 
     Parameters
     ----------
@@ -89,11 +89,11 @@ def price(p: ArrayLike, phi: float = 1.001) -> Array:
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    Eq. (35), p = 1 - phi^-u, solved.
+    Solves eq. (35), p = 1 - phi^-u.
     """
     probability(p=p)
     positive(phi=phi)
@@ -105,12 +105,12 @@ def price(p: ArrayLike, phi: float = 1.001) -> Array:
 def rate_form_queue(
     loss: ArrayLike, C: float, q0: float = 100.0, alpha: float = 0.1, frequency: float = 500.0
 ) -> Array:
-    """Give where the queue settles if the price sees the rate of arrivals, as in ns-2, and not the queue's change.
+    """Return the equilibrium queue if the price uses the arrival rate, as in ns-2, instead of the queue's change.
 
     Parameters
     ----------
     loss : array_like
-        Part of the arrivals that is dropped, in [0, 1).
+        Fraction of arrivals that is dropped, in [0, 1).
     C : float
         Capacity (packets/s).
     q0 : float
@@ -118,7 +118,7 @@ def rate_form_queue(
     alpha : float
         Weight of the queue's error, in (0, 1]; 0.1 in ns-2.
     frequency : float
-        Updates a second.
+        Updates per second.
 
     Returns
     -------
@@ -128,11 +128,11 @@ def rate_form_queue(
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    Arrivals count dropped packets too: in - c = c l/(1 - l), which alpha (q - q0) has to offset.
+    Arrivals include dropped packets: in - c = c l/(1 - l), which alpha (q - q0) must offset.
     """
     not_negative(loss=loss, q0=q0)
     positive(C=C, alpha=alpha, frequency=frequency)
@@ -144,34 +144,34 @@ def rate_form_queue(
 
 @dataclass(frozen=True, kw_only=True)
 class Design(Answer):
-    """How fast REM can be at the fewest flows and the longest round trip, and what loop it makes there.
+    """REM's response time and loop at the fewest flows and the longest round trip.
 
     Parameters
     ----------
     warnings : tuple of str
-        Which conditions of the formulas fail here, and what that means.
+        Conditions of the formulas that fail here, and the consequence.
     w0 : float
         Window at which the flows fill the link (packets).
     p0 : float
         Drop probability there, 2/w0^2 on Hollot's plant.
     response_slope : float
-        Least response time for each unit of drop probability (s).
+        Least response time per unit of drop probability (s).
     response_bound : float or None
-        Least response time at p0, eq. (40) (s); None, as what follows from p0, where p0 is no probability.
+        Least response time at p0, eq. (40) (s); None, like everything derived from p0, where p0 is not a probability.
     response_bound_exact : float or None
         The same without expanding the exponential.
     rate_form_queue : float or None
-        Where the queue of ns-2's rate form settles at p0 (packets).
+        Equilibrium queue of ns-2's rate form at p0 (packets).
     stable : bool or None
         Whether the loop, linearised at p0, is stable on Hollot's plant.
     gain_margin : float or None
-        By what factor the gain may grow; below 1 the factor to which it must shrink.
+        Factor by which the gain may grow; below 1, the factor to which it must shrink.
     phase_margin_deg : float or None
         Phase margin there.
     delay_margin : float or None
-        By how much the delay may grow (s).
+        Tolerable increase of the delay (s).
     gamma_max : float or None
-        The largest gamma for which it is stable (per packet).
+        The largest gamma for which the loop is stable (per packet).
     """
 
     w0: float
@@ -199,7 +199,7 @@ def design(
     q0: float = 100.0,
     Q: float = 200.0,
 ) -> Design:
-    """Judge REM's parameters at the fewest flows and the longest round trip.
+    """Evaluate REM's parameters at the fewest flows and the longest round trip.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def design(
     alpha : float
         Weight of the queue's error, in (0, 1).
     frequency : float
-        Updates a second.
+        Updates per second.
     q0 : float
         Target queue (packets).
     Q : float
@@ -225,16 +225,16 @@ def design(
     Returns
     -------
     Design
-        Response time, margins and the largest gamma, and in ``warnings`` what does not hold.
+        Response time, margins and the largest gamma; ``warnings`` lists the conditions that fail.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    The law is `laws.rem`: PI's, with the gains gamma ln(phi) (1 - p0) and (1 - alpha) of that.
+    The law is `laws.rem`: PI's, with the gains a = gamma ln(phi) (1 - p0) and (1 - alpha) a.
     """
     positive(N_min=N_min, R_max=R_max, C=C)
     window(N_min, R_max, C)

@@ -1,4 +1,4 @@
-"""What the study claims, in its order, and what it leaves open."""
+"""The claims of the study, in its order, and its open questions."""
 
 from aqmlab.library.impact import claims, claims_gentle, claims_losses
 from aqmlab.papers import Choice, Claim

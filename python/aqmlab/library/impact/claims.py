@@ -1,6 +1,6 @@
-"""The judges of what the study claims of tail drop and RED: goodput, loss, queue.
+"""Judges of the study's claims on tail drop and RED: goodput, loss, queue.
 
-`claims_losses` has those of losses in a row and of averaging, `claims_gentle` those of gentle RED and of GRED-I.
+`claims_losses` has those on loss runs and averaging, `claims_gentle` those on gentle RED and GRED-I.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from aqmlab.library.impact.measures import (
 )
 from aqmlab.papers import At, Check, Evidence, Judgement, Runs
 
-# The paper calls a difference of 3 % of the goodput little (Section IV): closer than that is the same.
+# The paper calls a difference of 3 % of the goodput little (Section IV): smaller differences count as equal.
 SAME = 3.0
 # "Close to" a threshold: within a tenth of it.
 CLOSE = 0.1
-# What the paper calls significantly more loss: 5 to 12 % (Section III-A.2).
+# The paper calls 5 to 12 % significantly more loss (Section III-A.2).
 MUCH = 5.0
-# A loss event hits most flows: they are synchronised.
+# Flows are synchronised if a loss event hits most of them.
 MOST = 50.0
 
 TITLES = {"mixed": "testbed's traffic", "simulation": "greedy TCP"}
 
 
 def many_sources(evidence: Evidence) -> Judgement:
-    """Compare the goodput of tail drop with RED's, of 32 sources and more."""
+    """Compare the goodput of tail drop with RED's at 32 and more sources."""
     runs = evidence["tcp"]
     points = {name: at for name, at in present(runs, TCP_ONLY).items() if name != "Exp5"}
     checks = [
@@ -71,7 +71,7 @@ def many_sources(evidence: Evidence) -> Judgement:
 
 
 def few_sources(evidence: Evidence) -> Judgement:
-    """Compare the goodput of RED with tail drop's, of 16 sources."""
+    """Compare the goodput of RED with tail drop's at 16 sources."""
     runs = evidence["tcp"]
     at = TCP_ONLY["Exp5"]
     use = {label: 100 * mean(runs.values("utilisation", label, at)) for label in (TD, RED)}
@@ -124,7 +124,7 @@ def udp_loses_more(evidence: Evidence) -> Judgement:
 
 
 def no_gain(evidence: Evidence) -> Judgement:
-    """Compare what all flows deliver."""
+    """Compare the total goodput."""
     checks = []
     for experiment, title in TITLES.items():
         runs = evidence[experiment]
@@ -155,7 +155,7 @@ def tcp_loses_as_much(evidence: Evidence) -> Judgement:
 
 
 def _waits(evidence: Evidence, label: str) -> str:
-    """Tell how long the queue is in time."""
+    """Return the queueing delay in words."""
     return " and ".join(f"{mean(delay(evidence[experiment], label)):.0f} ms" for experiment in TITLES)
 
 
@@ -175,7 +175,7 @@ def red_drops_more(evidence: Evidence) -> Judgement:
 
 
 def tail_drop_full(evidence: Evidence) -> Judgement:
-    """Tell how full tail drop's buffer is."""
+    """Judge how full tail drop's buffer is."""
     runs = evidence["simulation"]
     at = GREEDY["Exp7"]
     full = [None if one is None else one / BUFFER for one in runs.values("queue_mean", TD, at)]
@@ -187,7 +187,7 @@ def tail_drop_full(evidence: Evidence) -> Judgement:
 
 
 def tail_drop_unsynchronised(evidence: Evidence) -> Judgement:
-    """Tell how many flows a loss event hits with tail drop."""
+    """Judge how many flows a loss event hits with tail drop."""
     runs = evidence["simulation"]
     at = GREEDY["Exp7"]
     return Judgement(
@@ -202,7 +202,7 @@ def tail_drop_unsynchronised(evidence: Evidence) -> Judgement:
 
 
 def at_max_threshold(evidence: Evidence) -> Judgement:
-    """Tell where RED's queue stays."""
+    """Judge at what length RED's queue stays."""
     runs = evidence["simulation"]
     points = present(runs, GREEDY)
     threshold = float(runs.study.variants[RED].resolved["aqm"]["max_th"])
@@ -221,7 +221,7 @@ def at_max_threshold(evidence: Evidence) -> Judgement:
 
 
 def red_oscillates(evidence: Evidence) -> Judgement:
-    """Compare how much the queue varies."""
+    """Compare the variation of the queue."""
     runs = evidence["simulation"]
     checks = [
         Check.of(
@@ -235,7 +235,7 @@ def red_oscillates(evidence: Evidence) -> Judgement:
 
 
 def as_short_tail_drop(evidence: Evidence) -> Judgement:
-    """Compare RED with tail drop of a buffer of max_th packets."""
+    """Compare RED with tail drop at a buffer of max_th packets."""
     runs = evidence["short"]
     short = next(label for label in runs.labels if label != RED)
     pairs = (
@@ -255,7 +255,7 @@ def as_short_tail_drop(evidence: Evidence) -> Judgement:
 
 
 def flat_goodput(evidence: Evidence) -> Judgement:
-    """Tell how TCP's goodput depends on the averaging."""
+    """Judge the dependence of TCP's goodput on the averaging."""
     runs = evidence["averaging"]
     each = [tcp_goodput(runs, RED, {"aqm.w_q": w}) for w in runs.points("aqm.w_q")]
     span = [
@@ -269,7 +269,7 @@ def flat_goodput(evidence: Evidence) -> Judgement:
 
 
 def falling_loss(evidence: Evidence) -> Judgement:
-    """Tell how UDP's loss depends on the averaging."""
+    """Judge the dependence of UDP's loss on the averaging."""
     runs = evidence["averaging"]
     weights = runs.points("aqm.w_q")
     loss = {w: udp_loss(runs, RED, {"aqm.w_q": w}) for w in weights}
@@ -292,7 +292,7 @@ def falling_loss(evidence: Evidence) -> Judgement:
 
 
 def levels(evidence: Evidence) -> Judgement:
-    """Leave the testbed's level of loss to a testbed."""
+    """Leave the testbed's level of loss unjudged: it requires a testbed."""
     runs = evidence["mixed"]
     lose, have = (
         [mean(measure(runs, label, at)) for label in (TD, RED) for at in present(runs, MIXED).values()]

@@ -1,4 +1,4 @@
-"""The judges of what the study claims of gentle RED and of GRED-I."""
+"""Judges of the study's claims on gentle RED and GRED-I."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def gred_loses_less(evidence: Evidence) -> Judgement:
     return Judgement(
         [
             Check.of("UDP loss of GRED (testbed) over RED's", more, unit="%", most=0),
-            # "About 10 %": half as much to half as much again.
+            # "About 10 %": 5 to 15 %.
             Check.of("the same: about as claimed", more, unit="%", least=-15, most=-5),
         ],
         f"GRED reaches the drops that TCP needs at {queue[APPROXIMATED]:.0f} packets, RED at {queue[RED]:.0f}; the "
@@ -76,7 +76,7 @@ def gred_delivers_less(evidence: Evidence) -> Judgement:
 
 
 def gred_swings(evidence: Evidence) -> Judgement:
-    """Tell how much the queue of gentle RED swings."""
+    """Judge how much the queue of gentle RED swings."""
     runs = evidence["simulation"]
     points = present(runs, GREEDY).values()
     checks = [
@@ -128,7 +128,7 @@ def _together(runs: Runs, label: str, at: At | None) -> Each:
 
 
 def gred_multiple(evidence: Evidence) -> Judgement:
-    """Compare losses in a row with gentle RED and with tail drop."""
+    """Compare loss runs with gentle RED and with tail drop."""
     runs = evidence["simulation"]
     at = GREEDY["Exp6"]
     checks = [
@@ -164,7 +164,7 @@ def gred_multiple(evidence: Evidence) -> Judgement:
 
 
 def gred_fewer_runs(evidence: Evidence) -> Judgement:
-    """Compare losses in a row with gentle RED and with RED."""
+    """Compare loss runs with gentle RED and with RED."""
     runs = evidence["simulation"]
     at = GREEDY["Exp6"]
     checks = [
@@ -250,7 +250,7 @@ def gred_no_better(evidence: Evidence) -> Judgement:
 
 
 def best_goodput(evidence: Evidence) -> Judgement:
-    """Compare the goodput of TCP with GRED-I and with each other."""
+    """Compare the goodput of TCP with GRED-I and with every other discipline."""
     runs = evidence["simulation"]
     points = present(runs, GREEDY).values()
     hero = runs.hero
@@ -272,7 +272,7 @@ def best_goodput(evidence: Evidence) -> Judgement:
 
 
 def _idle(runs: Runs) -> str:
-    """Tell how long each queue is empty."""
+    """Return the time that each queue is empty, in words."""
     return ", ".join(f"{100 * mean(runs.values('queue_empty', label)):.1f} % ({label})" for label in runs.labels)
 
 
@@ -296,7 +296,7 @@ def better_than_gred(evidence: Evidence) -> Judgement:
 
 
 def tail_drop_spares_udp(evidence: Evidence) -> Judgement:
-    """Compare the loss of UDP with tail drop and with each other."""
+    """Compare the loss of UDP with tail drop and with every other discipline."""
     runs = evidence["simulation"]
     points = present(runs, GREEDY).values()
     checks = [
@@ -314,7 +314,7 @@ def tail_drop_spares_udp(evidence: Evidence) -> Judgement:
 
 
 def steady(evidence: Evidence) -> Judgement:
-    """Compare how much the queue swings with GRED-I and with others."""
+    """Compare how much the queue swings with GRED-I and with other disciplines."""
     runs = evidence["simulation"]
     points = present(runs, GREEDY).values()
     hero = runs.hero
@@ -325,7 +325,7 @@ def steady(evidence: Evidence) -> Judgement:
             unit="packets",
             least=0,
         )
-        # Tail drop's queue cannot swing: it is cut off by the buffer's end.
+        # Tail drop's queue cannot swing: the end of the buffer limits it.
         for other in runs.others
         if other != TD
     ]
@@ -350,7 +350,7 @@ def half_the_delay(evidence: Evidence) -> Judgement:
 
 
 def gredi_runs(evidence: Evidence) -> Judgement:
-    """Compare losses in a row with GRED-I, tail drop and gentle RED."""
+    """Compare loss runs with GRED-I, tail drop and gentle RED."""
     runs = evidence["simulation"]
     at = GREEDY["Exp6"]
     every = {label: counted(runs, label, at, "bottleneck") for label in (HERO, TD, *GREDS)}
@@ -359,7 +359,7 @@ def gredi_runs(evidence: Evidence) -> Judgement:
         simulated, model = (
             f"{title}: P(> {n - 1} in a row) of GRED-I over" for title in ("simulated", f"open-loop model, load {LOAD}")
         )
-        # "A dramatic improvement" on GRED is in what is long; at more than one in a row fewer will do.
+        # "A dramatic improvement" over GRED concerns long runs; for more than one in a row, fewer suffices.
         below = -FAR if n == max(LENGTHS) else 0.0
         checks.append(orders(f"{simulated} tail drop's", every[HERO], every[TD], n, least=0))
         checks += [orders(f"{simulated} that of {label}", every[HERO], every[label], n, most=below) for label in GREDS]
@@ -376,7 +376,7 @@ def gredi_runs(evidence: Evidence) -> Judgement:
 
 
 def small_gain(evidence: Evidence) -> Judgement:
-    """Tell how much TCP gains from GRED-I."""
+    """Judge how much TCP gains from GRED-I."""
     runs = evidence["simulation"]
     gain = excess(runs, present(runs, GREEDY).values(), tcp_goodput, HERO, TD)
     fair = {label: mean(runs.values("classes.tcp.jain", label)) for label in (HERO, TD)}
@@ -388,13 +388,13 @@ def small_gain(evidence: Evidence) -> Judgement:
 
 
 def recommended(evidence: Evidence) -> Judgement:
-    """Compare GRED-I with all but tail drop, in all metrics."""
+    """Compare GRED-I with all disciplines but tail drop, in all metrics."""
     runs = evidence["simulation"]
     points = present(runs, GREEDY).values()
     hero = runs.hero
 
     def gain(measure: Measure, most: bool) -> Each:
-        """Take the best other's of each seed from the hero's."""
+        """Return the hero's value minus the best other one, for each seed."""
         others = [averaged(runs, points, measure, other) for other in runs.others if other != TD]
         known = [[one for one in seed if one is not None] for seed in zip(*others, strict=True)]
         return less(

@@ -1,4 +1,4 @@
-"""The judges of what the study claims of losses in a row with tail drop and RED, and of what averaging does."""
+"""Judges of the study's claims on loss runs with tail drop and RED, and on the effect of averaging."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from aqmlab.papers import Check, Evidence, Judgement
 
 # An order of magnitude, rounded: from 10^0.5 on.
 ORDER = 0.5
-# About the time that RED's average takes to follow the queue, 500 packets, in s.
+# Approximate time in which RED's average follows the queue, 500 packets (s).
 REACTION = 0.5
 
 
 def more_than_five(evidence: Evidence) -> Judgement:
-    """Compare how often a UDP flow loses more than 5 in a row."""
+    """Compare how often a UDP flow loses more than 5 packets in a row."""
     runs = evidence["mixed"]
     at = MIXED["Exp6"]
     own = {label: counted(runs, label, at) for label in (RED, TD)}
@@ -59,7 +59,7 @@ def more_than_five(evidence: Evidence) -> Judgement:
 
 
 def longest_runs(evidence: Evidence) -> Judgement:
-    """Tell the longest runs of losses of a UDP flow."""
+    """Judge the longest loss runs of a UDP flow."""
     runs = evidence["mixed"]
     at = MIXED["Exp6"]
     found = {label: longest(runs, label, at) for label in (RED, TD)}
@@ -79,7 +79,7 @@ def longest_runs(evidence: Evidence) -> Judgement:
 
 
 def alike(evidence: Evidence) -> Judgement:
-    """Compare the losses in a row of UDP with TCP's."""
+    """Compare loss runs of UDP and TCP."""
     runs = evidence["mixed"]
     at = MIXED["Exp6"]
     checks = [
@@ -101,7 +101,7 @@ def alike(evidence: Evidence) -> Judgement:
 
 
 def longer_of_all(evidence: Evidence) -> Judgement:
-    """Compare the losses in a row of all packets with those of a UDP flow."""
+    """Compare loss runs over all packets with those of a UDP flow."""
     runs = evidence["mixed"]
     at = MIXED["Exp6"]
     checks = [
@@ -125,7 +125,7 @@ def longer_of_all(evidence: Evidence) -> Judgement:
 
 
 def averaging_lengthens(evidence: Evidence) -> Judgement:
-    """Compare losses in a row with RED that averages long and with RED that does not."""
+    """Compare loss runs of RED with long averaging and without."""
     runs = evidence["averaging"]
     weights = runs.points("aqm.w_q")
     slow, at_once = ({"aqm.w_q": w} for w in (weights[0], weights[-1]))
@@ -151,12 +151,12 @@ def averaging_lengthens(evidence: Evidence) -> Judgement:
 
 
 def _counted_up_to(length: float) -> str:
-    """Say how long a run is: the last bin has all that are longer."""
+    """Write the length of a run; the last bin holds all longer ones."""
     return f"{length:.0f} or more" if length >= LAST_BIN else f"{length:.0f}"
 
 
 def reacts_faster(evidence: Evidence) -> Judgement:
-    """Compare what is dropped at the begin of a surge."""
+    """Compare the drops at the start of a surge."""
     runs = evidence["surge"]
     early = [
         dropped(runs, HERO, seed, SURGE_BEGIN, SURGE_BEGIN + REACTION)
@@ -178,7 +178,7 @@ def reacts_faster(evidence: Evidence) -> Judgement:
 
 
 def after_the_peak(evidence: Evidence) -> Judgement:
-    """Count what is dropped from a short queue after a surge of UDP has ended."""
+    """Count the drops from a short queue after a surge of UDP has ended."""
     runs = evidence["surge"]
     checks = []
     for label, bound in ((RED, {"least": 1.0}), (HERO, {"most": 0.0})):
@@ -200,7 +200,7 @@ def after_the_peak(evidence: Evidence) -> Judgement:
 
 
 def split_matters(evidence: Evidence) -> Judgement:
-    """Tell how the longest runs depend on how fast a UDP flow is."""
+    """Judge the dependence of the longest runs on the rate of a UDP flow."""
     runs = evidence["split"]
     points = present_splits(runs)
     few, many = min(points), max(points)

@@ -1,4 +1,4 @@
-"""The curves of the study's figures, and its tables."""
+"""Curves of the study's figures, and its tables."""
 
 from __future__ import annotations
 
@@ -44,60 +44,37 @@ if TYPE_CHECKING:
 Curves = Callable[[Evidence], Iterator[Curve]]
 
 LOAD = 1.2
-"""Offered load of the model: arrivals for each packet that the link could send; lost in print."""
+"""Offered load of the model: arrivals divided by the link's capacity; missing in print."""
 FLOWS = 50
-"""Flows of the model where it speaks of one flow."""
+"""Number of flows in the model of a single flow's losses."""
 WINDOW = (100.0, 115.0)
-"""The 15 s of the queue that are drawn, in s."""
+"""The 15 s of the queue that are drawn (s)."""
 MODELLED = {RED: (6, "RED"), APPROXIMATED: (9, "GRED"), HERO: (11, "GRED-I"), TD: (6, "Tail Drop")}
-"""By our label the figure of the theory that has its curve, and how it is called there."""
+"""The theory figure that has the curve of a label, and the curve's name in it."""
 SPLITS: dict[int, At] = {flows: {"traffic.udp.count": flows} for flows in (1, 2, 4, 10, 40)}
-"""Into how many flows 1 Mbit/s of UDP is split, beyond the paper."""
+"""Numbers of flows into which 1 Mbit/s of UDP is split, beyond the paper."""
 
 AXIS_END = 1e-9
-"""Where bands are cut off on a logarithmic axis."""
+"""Lower limit of bands on a logarithmic axis."""
 
 MEASURES: dict[str, Measure] = {"left": tcp_goodput, "right": udp_loss}
-"""What the printed charts have on their axes."""
+"""The measures on the axes of the printed charts."""
 
 
 @lru_cache
 def model(number: int, flows: float, quick: bool) -> dict[str, tuple[Array, Array]]:
-    """Give the open-loop model's curves of figure 6, 9 or 11.
+    """Return the open-loop model's curves of figure 6, 9 or 11: P(run >= n) and its standard error, by policy.
 
-    Parameters
-    ----------
-    number : int
-        Which figure.
-    flows : float
-        Flows that packets are dealt out to; 1 counts losses in a row whatever their flow.
-    quick : bool
-        Whether a quarter of the arrivals will do.
-
-    Returns
-    -------
-    dict
-        By the policy P(run >= n) and its standard error.
+    ``flows`` is the number of flows among which packets are distributed; 1 counts losses of all flows. ``quick``
+    simulates a quarter of the arrivals.
     """
     return figure(number, LOAD, longest=LONGEST, flows=flows, arrivals=100_000 if quick else 400_000)
 
 
 def modelled(label: str, flows: float, quick: bool) -> tuple[Array, Array]:
-    """Give the open-loop model's curve of a discipline.
+    """Return P(run >= n) and its standard error by the open-loop model for a discipline, each of shape (`LONGEST`,).
 
-    Parameters
-    ----------
-    label : str
-        The discipline; there is none of true gentle RED.
-    flows : float
-        As for `model`.
-    quick : bool
-        As for `model`.
-
-    Returns
-    -------
-    tuple of ndarray
-        P(run >= n) and its standard error, each of shape (`LONGEST`,).
+    True gentle RED has no model. ``flows`` and ``quick`` as in `model`.
     """
     number, name = MODELLED[label]
     return model(number, flows, quick)[name]
@@ -114,32 +91,10 @@ def in_model(
     least: float = -math.inf,
     most: float = math.inf,
 ) -> Check:
-    """Compare how often the open-loop model makes long runs of losses, in orders of magnitude.
+    """Compare the frequency of loss runs of at least ``n`` packets in the open-loop model.
 
-    Parameters
-    ----------
-    effect : str
-        What the number is.
-    one : str
-        A discipline.
-    other : str
-        The one to compare with.
-    n : int
-        Long are runs of at least so many packets.
-    flows : float
-        As for `model`.
-    quick : bool
-        As for `model`.
-    least : float
-        The claim holds if the logarithm is not below.
-    most : float
-        The claim holds if it is not above.
-
-    Returns
-    -------
-    Check
-        log10 of the ratio of P(run >= n), with the 95 % interval that the model's simulation leaves; none where the
-        chain gives both.
+    The value is log10 of the ratio of P(run >= n), claimed to be within ``least`` and ``most``. Its 95 % interval is
+    that of the model's simulation; None where the chain computes both. ``flows`` and ``quick`` as in `model`.
     """
     (p, error), (q, other_error) = (
         (float(own[n - 1]) for own in modelled(label, flows, quick)) for label in (one, other)
@@ -150,26 +105,7 @@ def in_model(
 
 
 def bar(panel: str, label: str, runs: Runs, experiment: str, measure: Measure) -> Curve:
-    """Draw a number of each experiment as bars.
-
-    Parameters
-    ----------
-    panel : str
-        The letter of the panel.
-    label : str
-        The discipline.
-    runs : Runs
-        The runs of an experiment.
-    experiment : str
-        Its name.
-    measure : callable
-        The number.
-
-    Returns
-    -------
-    Curve
-        Means with their 95 % intervals.
-    """
+    """Return a measure of each experiment as bars, means with 95 % intervals."""
     points = present(runs, POINTS[experiment])
     told = [Summary.of(measure(runs, label, at)) for at in points.values()]
     means = [np.nan if one.mean is None else one.mean for one in told]
@@ -182,21 +118,9 @@ def bar(panel: str, label: str, runs: Runs, experiment: str, measure: Measure) -
 
 
 def goodput_and_loss(experiment: str, labels: Sequence[str], loss: bool = True) -> Curves:
-    """Draw the goodput of TCP, and the loss of UDP, of each experiment.
+    """Return the curves of TCP goodput in each experiment, with UDP's loss if ``loss``.
 
-    Parameters
-    ----------
-    experiment : str
-        ``tcp``, ``mixed`` or ``simulation``.
-    labels : sequence of str
-        The disciplines.
-    loss : bool
-        Whether there is UDP.
-
-    Returns
-    -------
-    callable
-        For `Figure`: panels ``left`` and ``right``, or one alone.
+    ``experiment`` is ``tcp``, ``mixed`` or ``simulation``. Panels are ``left`` and ``right``, or one alone.
     """
 
     def curves(evidence: Evidence) -> Iterator[Curve]:
@@ -242,13 +166,13 @@ def _lengths(panel: str, label: str, probability: Array, style: str, error: Arra
 
 
 def _counts(panel: str, label: str, counts: Array) -> Curve:
-    """Draw P(run >= n) of runs that were counted, with the standard error of Poisson counts."""
+    """Draw P(run >= n) of counted runs, with the standard error of Poisson counts."""
     probability = at_least(counts)
     return _lengths(panel, label, probability, "line", np.sqrt(probability / counts.sum()))
 
 
 def runs_of_a_flow(evidence: Evidence) -> Iterator[Curve]:
-    """Draw figure 6: the queue, and the losses in a row of a UDP flow with 400 sources; the model's beside them."""
+    """Draw figure 6: the queue, and the loss runs of a UDP flow at 400 sources, with the model's."""
     yield from delays(evidence, (TD, RED))
     for label in (RED, TD):
         yield _counts("right", label, counted(evidence["mixed"], label, MIXED["Exp6"]))
@@ -262,17 +186,9 @@ def _styled(label: str, flows: float, quick: bool) -> tuple[Array, str, Array]:
 
 
 def runs_of_all(shown: Sequence[str]) -> Curves:
-    """Draw figure 9 or 11: the queue, and the losses in a row whatever their flow; the model's beside them.
+    """Return the curves of figure 9 or 11 for tail drop and the disciplines ``shown``.
 
-    Parameters
-    ----------
-    shown : sequence of str
-        Which disciplines' runs, beside tail drop.
-
-    Returns
-    -------
-    callable
-        For `Figure`: panels ``left`` and ``right``.
+    Panels ``left`` and ``right`` are the queue and the loss runs over all flows, with the model's.
     """
 
     def curves(evidence: Evidence) -> Iterator[Curve]:
@@ -288,7 +204,7 @@ def runs_of_all(shown: Sequence[str]) -> Curves:
 
 
 def split(evidence: Evidence) -> Iterator[Curve]:
-    """Draw how often a UDP flow loses more than 5 in a row over how many flows UDP is split into."""
+    """Draw how often a UDP flow loses more than 5 packets in a row, over the number of UDP flows."""
     runs = evidence["split"]
     for label in runs.labels:
         points = present_splits(runs)
@@ -299,24 +215,13 @@ def split(evidence: Evidence) -> Iterator[Curve]:
 
 
 def present_splits(runs: Runs) -> dict[int, At]:
-    """Choose the splits of UDP that there are runs for.
-
-    Parameters
-    ----------
-    runs : Runs
-        The runs of the experiment.
-
-    Returns
-    -------
-    dict
-        By the number of flows the point.
-    """
+    """Return the splits of UDP that were run: the point by number of flows."""
     known = set(runs.points("traffic.udp.count"))
     return {flows: at for flows, at in SPLITS.items() if flows in known}
 
 
 def surge(evidence: Evidence) -> Iterator[Curve]:
-    """Draw queue and drops from before to after a surge of UDP."""
+    """Draw queue and drops around a surge of UDP."""
     runs = evidence["surge"]
     for panel, quantity in (("left", "queue.mean"), ("right", "drops")):
         for label in runs.labels:
@@ -327,7 +232,7 @@ def surge(evidence: Evidence) -> Iterator[Curve]:
 
 
 def functions(evidence: Evidence) -> Iterator[Curve]:
-    """Draw figure 1: how RED's drop function evolved."""
+    """Draw figure 1: the evolution of RED's drop function."""
     del evidence
     average = np.linspace(0, 200, 401)
     shapes = {
@@ -340,7 +245,7 @@ def functions(evidence: Evidence) -> Iterator[Curve]:
 
 
 def design_space(evidence: Evidence) -> polars.DataFrame:
-    """Classify the disciplines by what they do: which queue they look at, and whether their function jumps."""
+    """Classify the disciplines by the queue they use (instant or average) and by jumps in their drop function."""
     import polars
 
     del evidence
@@ -355,7 +260,7 @@ def design_space(evidence: Evidence) -> polars.DataFrame:
     rows = []
     for label, (queue, function) in printed.items():
         policy = POLICIES[names[label]]
-        # An edge is where one packet more changes the probability by more than a tenth.
+        # An edge: one more packet changes the probability by more than a tenth.
         jump = float(np.max(np.diff(policy.drop(np.arange(0.0, 202)))))
         rows.append(
             {
@@ -372,7 +277,7 @@ def design_space(evidence: Evidence) -> polars.DataFrame:
 
 
 def run_lengths(evidence: Evidence) -> polars.DataFrame:
-    """Tell how often losses come in a row: of a UDP flow and of all, simulated and by the model."""
+    """List the frequency of loss runs, of a UDP flow and of all flows, simulated and by the model."""
     import polars
 
     rows = []
@@ -394,7 +299,7 @@ def run_lengths(evidence: Evidence) -> polars.DataFrame:
 
 
 def metrics(evidence: Evidence) -> polars.DataFrame:
-    """Tell goodput, loss, delay and oscillation of each discipline in simulation, with 200 sources."""
+    """List goodput, loss, delay and oscillation of each discipline in simulation with 200 sources."""
     import polars
 
     runs = evidence["simulation"]

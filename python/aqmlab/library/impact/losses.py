@@ -1,4 +1,4 @@
-"""Losses in a row: how often they are long, and by how much more often than others."""
+"""Loss runs: frequency of long ones, and comparison between disciplines."""
 
 from __future__ import annotations
 
@@ -10,31 +10,18 @@ from aqmlab.library.impact.measures import Array, Each
 from aqmlab.papers import At, Check, Runs
 
 LONGEST = 20
-"""Packets: up to here runs of losses are drawn."""
+"""Longest loss run that is drawn (packets)."""
 LAST_BIN = 100
-"""Packets: longer runs of losses are counted with those of this length."""
+"""Last bin of loss runs (packets); longer runs are counted in it."""
 LENGTHS = (2, 6)
-"""Packets: the runs of losses that are compared: more than one, and more than five, which is the paper's own mark."""
+"""Lengths at which loss runs are compared (packets): more than one, and more than five, as in the paper."""
 
 
 def counted(runs: Runs, label: str, at: At | None = None, owner: str = "udp") -> Array:
-    """Count the runs of losses in all runs together.
+    """Count loss runs by length over all simulations together.
 
-    Parameters
-    ----------
-    runs : Runs
-        The runs of an experiment.
-    label : str
-        Of which discipline.
-    at : mapping
-        At which point.
-    owner : str
-        A traffic entry: of each of its flows; ``bottleneck``: whatever their flow.
-
-    Returns
-    -------
-    ndarray
-        How often 1, 2, ... packets were lost in a row; shape (longest,), at least `LONGEST`.
+    Entries are for lengths of 1, 2, ... packets, at least `LONGEST` of them. ``owner`` is a traffic entry, for the
+    losses of each of its flows, or ``bottleneck``, for those of all flows.
     """
     aggregate = owner == "bottleneck"
     name, kind = ("loss_bursts", "links") if aggregate else ("loss_runs", "classes")
@@ -46,18 +33,9 @@ def counted(runs: Runs, label: str, at: At | None = None, owner: str = "udp") ->
 
 
 def at_least(counts: Array) -> Array:
-    """Give how many of the runs of losses are so long.
+    """Return P(run >= n) for n = 1 to `LONGEST`, from counts of runs by length.
 
-    Parameters
-    ----------
-    counts : ndarray
-        How often 1, 2, ... packets were lost in a row.
-
-    Returns
-    -------
-    ndarray
-        P(run >= 1), ..., P(run >= `LONGEST`); shape (`LONGEST`,). NaN from where none is so long, so that a logarithmic
-        axis can be.
+    Entries beyond the longest run are NaN, for logarithmic axes.
     """
     tail = np.cumsum(counts[::-1])[::-1][:LONGEST]
     return np.where(tail > 0, tail / max(counts.sum(), 1), np.nan)
@@ -66,32 +44,11 @@ def at_least(counts: Array) -> Array:
 def orders(
     effect: str, some: Array, others: Array, n: int, *, least: float = -math.inf, most: float = math.inf
 ) -> Check:
-    """Compare how often runs of losses are long, in orders of magnitude.
+    """Compare the frequency of loss runs of at least ``n`` packets, in orders of magnitude.
 
-    Parameters
-    ----------
-    effect : str
-        What the number is.
-    some : ndarray
-        Counts of runs of 1, 2, ... packets.
-    others : ndarray
-        Those to compare with.
-    n : int
-        Long are runs of at least so many packets.
-    least : float
-        The claim holds if the logarithm is not below.
-    most : float
-        The claim holds if it is not above.
-
-    Returns
-    -------
-    Check
-        log10 of the ratio of P(run >= n), with the 95 % interval that the two counts leave. NaN if there are no runs.
-
-    Notes
-    -----
-    Counts of rare runs are Poisson; half a run more on either side (Haldane, Anscombe) keeps the logarithm finite, and
-    its variance is the sum of the inverse counts.
+    The value is log10 of the ratio of P(run >= n) between two counts, claimed to be within ``least`` and ``most``, with
+    a 95 % interval; NaN if there are no runs. Counts of rare runs are Poisson; adding half a run to each (Haldane,
+    Anscombe) keeps the logarithm finite, and its variance is the sum of the inverse counts.
     """
     if not (some.sum() and others.sum()):
         return Check(effect=effect, value=math.nan, ci95=None, unit="orders of magnitude", least=least, most=most)
@@ -102,42 +59,13 @@ def orders(
 
 
 def mean_run(runs: Runs, label: str, at: At | None = None) -> Each:
-    """Give how many packets are lost in a row, whatever their flow.
-
-    Parameters
-    ----------
-    runs : Runs
-        The runs of an experiment.
-    label : str
-        Of which discipline.
-    at : mapping
-        At which points; by default the mean over all.
-
-    Returns
-    -------
-    list of float or None
-        The mean in packets, of each seed.
-    """
+    """Return the mean length of loss runs over all flows, for each seed (packets)."""
     return runs.values("links.bottleneck.loss_burst_mean", label, at)
 
 
 def longest(runs: Runs, label: str, at: At | None = None, owner: str = "udp") -> float:
-    """Give the longest run of losses.
+    """Return the longest loss run of all seeds (packets); `LAST_BIN` stands for any longer run, 0 for no loss.
 
-    Parameters
-    ----------
-    runs : Runs
-        The runs of an experiment.
-    label : str
-        Of which discipline.
-    at : mapping
-        At which point.
-    owner : str
-        As for `counted`.
-
-    Returns
-    -------
-    float
-        Packets, of all seeds; `LAST_BIN` stands for all that are longer, and 0 for no loss at all.
+    ``owner`` as in `counted`.
     """
     return float(max(np.flatnonzero(counted(runs, label, at, owner)) + 1, default=0))

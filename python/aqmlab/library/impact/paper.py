@@ -1,4 +1,4 @@
-"""The study of tail drop, RED, GRED and GRED-I: what it runs, draws and claims."""
+"""The study of tail drop, RED, GRED and GRED-I: its runs, figures and claims."""
 
 from collections.abc import Iterable
 
@@ -8,12 +8,12 @@ from aqmlab.library.impact.drawing import ITEMS
 from aqmlab.library.impact.measures import APPROXIMATED, GENTLE, HERO, RED, SURGE_BEGIN, SURGE_END, TD
 from aqmlab.papers import Aqms, Experiment, Paper, Variant
 
-# RED is what the scenarios have, so that a variant can move its thresholds.
+# RED is the scenarios' discipline, which allows a variant to move its thresholds.
 SHARP: Aqms = {TD: "droptail", RED: {}}
 GENTLE_REDS: Aqms = {APPROXIMATED: {"aqm.max_th": 130, "aqm.max_p": 1.0}, GENTLE: {"aqm.gentle": True}}
 ALL: Aqms = {**SHARP, **GENTLE_REDS, HERO: "gredi"}
 
-# About the delay that GRED-I has with 200 greedy sources: the same point on the line between delay and loss.
+# About the delay of GRED-I with 200 greedy sources: the same point on the trade-off of delay and loss.
 RIVALS: Aqms = {
     "PIE": "pie:target=45 ms",
     "CoDel": "codel:target=45 ms",
@@ -22,7 +22,7 @@ RIVALS: Aqms = {
 
 
 def split(flows: Iterable[int]) -> dict[str, list[int] | list[str]]:
-    """Split 1 Mbit/s of UDP into so many flows, whose gaps vary by half."""
+    """Return the values that split 1 Mbit/s of UDP into given numbers of flows; gaps vary by half."""
     flows = list(flows)
     return {
         "traffic.udp.count": flows,
@@ -137,7 +137,7 @@ EXPERIMENTS = [
 ]
 
 BED = ("tcp", "mixed")
-# What reaches 10 to 200 ms with the other links, for data; ACKs take as long.
+# The data path has 10 to 200 ms including the other links; ACKs take as long.
 ONE_WAY = [f"{8 + round(190 / 7 * place)} ms" for place in range(8)]
 VARIANTS = [
     Variant(

@@ -40,11 +40,11 @@ DESIGNED: dict[str, Aqms] = {
         CORRECTED: "pistar:design={n=800, rtt='700 ms'}",
     },
 }
-"""PI* is apart from the others: the claims that are judged in several settings do without it."""
+"""PI* is handled separately: claims that are judged in several settings exclude it."""
 
 
 def _apart(one: Experiment) -> Iterator[Experiment]:
-    """Give an experiment, the same with PI* alone, and both over time."""
+    """Yield an experiment, the same experiment with PI* alone, and both over time."""
     designed = DESIGNED[one.name]
     yield one
     yield replace(one, name=f"{one.name}-pistar", title=f"{one.title}, PI*", aqms=designed, rivals={})
@@ -58,7 +58,7 @@ EXPERIMENTS = (*_apart(LIGHT), *_apart(HEAVY))
 def printed(evidence: Evidence) -> Judgement:
     """Compare LRED's loss ratios with the two that the figure's captions print."""
     checks = [
-        # A quarter: the captions give two and three digits, and ours is of another TCP than theirs by a version or two.
+        # A quarter: the captions give two and three digits, and our TCP is another version than theirs.
         Check.of(
             f"loss ratio of LRED, {name.removeprefix('exp2-')} load, over the printed {value:g}",
             evidence[name].values("loss_ratio", "LRED", scale=1 / value),
@@ -78,7 +78,7 @@ def printed(evidence: Evidence) -> Judgement:
 
 
 def numbers(evidence: Evidence) -> polars.DataFrame:
-    """List the numbers that the paper prints of its simulations and of its example, and ours."""
+    """List the paper's numbers on its simulations and its example, and ours."""
     measured = {
         "Loss ratio, experiment 2, light": (PRINTED["exp2-light"], evidence["exp2-light"].mean("loss_ratio", "LRED")),
         "Loss ratio, experiment 2, heavy": (PRINTED["exp2-heavy"], evidence["exp2-heavy"].mean("loss_ratio", "LRED")),
@@ -95,14 +95,14 @@ def numbers(evidence: Evidence) -> polars.DataFrame:
 
 
 def oscillates(evidence: Evidence) -> Judgement:
-    """Look at REM's queue under light load."""
+    """Judge REM's queue under light load."""
     runs = evidence["exp2-light"]
     swing = [
         None if rem is None or own is None else rem / own
         for rem, own in zip(runs.values("queue_mad", "REM"), runs.values("queue_mad", "LRED"), strict=True)
     ]
     checks = [
-        # Half as much again as LRED's, which swings too, and empty often enough to be seen at once in the figure.
+        # Half more than LRED's, which also swings, and empty often enough to be visible in the figure.
         Check.of("REM's deviation over LRED's", swing, least=1.5),
         Check.of("share of the time in which REM's queue is empty", runs.values("queue_empty", "REM"), least=0.1),
     ]
@@ -114,7 +114,7 @@ def oscillates(evidence: Evidence) -> Judgement:
 
 
 def held(evidence: Evidence) -> Judgement:
-    """Look at the mean queues and the deviations of LRED and PI under light load."""
+    """Judge mean queues and deviations of LRED and PI under light load."""
     runs = evidence["exp2-light"]
     checks = [
         # The response time's band: within 20 % of the target.
@@ -133,7 +133,7 @@ def held(evidence: Evidence) -> Judgement:
 
 
 def _times(runs: Runs, label: str) -> Values:
-    """Give the response time of each seed (s); a queue that never settled counts with the whole run."""
+    """Return the response time of each seed (s); a queue that never settles counts with the whole run."""
     return runs.values("response_time", label, fill=runs.duration)
 
 
@@ -141,7 +141,7 @@ def light_response(evidence: Evidence) -> Judgement:
     """Compare LRED's response times under light and heavy load, and with those of PI and PI* under light load."""
     light, heavy = evidence["exp2-light"], evidence["exp2-heavy"]
     own = _times(light, "LRED")
-    # The paper calls the increase slight where response times are tens of seconds.
+    # The paper calls the increase slight at response times of tens of seconds.
     more = less(own, _times(heavy, "LRED"))
     checks = [Check.of("response time of LRED under light load less under heavy", more, unit="s", least=0, most=20)]
     for runs, other in ((light, "PI"), (evidence["exp2-light-pistar"], LITERAL)):
@@ -184,7 +184,7 @@ def like_pistar(evidence: Evidence) -> Judgement:
         runs, designed = evidence[name], evidence[f"{name}-pistar"]
         where = f"{name.removeprefix('exp2-')} load"
         for label in labels:
-            # A twentieth of the run: what a reader of the figure cannot tell apart.
+            # A twentieth of the run: indistinguishable in the figure.
             later = less(_times(runs, "LRED"), _times(designed, label))
             effect = f"response time of LRED less that of {label}, {where}"
             checks.append(Check.of(effect, later, unit="s", least=-10, most=10))

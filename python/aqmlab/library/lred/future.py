@@ -1,4 +1,4 @@
-"""LRED, what its authors leave to the future: marks instead of drops, fractional Gaussian noise, priorities."""
+"""LRED's future work, as its authors list it: marks instead of drops, fractional Gaussian noise, priorities."""
 
 import math
 from collections.abc import Iterator
@@ -8,9 +8,9 @@ from aqmlab.papers import At, Axis, Check, Claim, Curve, Evidence, Experiment, F
 from aqmlab.papers.run.sketch import bars, over
 
 _Q0 = 100.0
-"""The target queue, in packets."""
+"""The target queue (packets)."""
 _NOTHING = 0.1
-"""What counts as no loss, in %: a packet in a thousand."""
+"""The ratio that counts as no loss (%): one packet in a thousand."""
 
 _COUNT = "traffic.long.count"
 _HURST = "traffic.noise.hurst"
@@ -61,7 +61,7 @@ _PANELS: dict[str, tuple[str, float]] = {
 
 
 def _over_flows(evidence: Evidence) -> Iterator[Curve]:
-    """Draw all metrics over the number of flows; who never settles takes the whole run."""
+    """Draw all metrics over the number of flows; a queue that never settles counts with the whole run."""
     runs = evidence["marks"]
     for panel, (metric, scale) in _PANELS.items():
         fill = runs.duration if metric == "response_time" else None
@@ -133,7 +133,7 @@ FIGURES = [
 
 
 def _near(effect: str, values: list[float | None]) -> Check:
-    """Check that a mean queue is at its target: within a fifth of it, as for response times."""
+    """Check that a mean queue is within a fifth of its target, the band of response times."""
     return Check.of(effect, values, unit="packets", least=0.8 * _Q0, most=1.2 * _Q0)
 
 
@@ -227,7 +227,7 @@ def _marks_are_fair(evidence: Evidence) -> Judgement:
 
 
 def _fgn_target(evidence: Evidence) -> Judgement:
-    """Check LRED's mean queue, and compare its distance from the target with that of others."""
+    """Check LRED's mean queue, and compare its distance from the target with that of the others."""
     runs = evidence["fgn"]
     checks = [
         _near(f"mean queue, H = {hurst:g}", runs.values("queue_mean", runs.hero, {_HURST: hurst}))
@@ -348,7 +348,7 @@ def _neutral(evidence: Evidence) -> Judgement:
 
 
 def _steepness(runs: Runs, label: str) -> float:
-    """Give a of arrivals ~ p^-a between the first and the third class."""
+    """Return a of arrivals ~ p^-a between the first and the third class."""
 
     def mean(name: str, metric: str) -> float:
         return runs.mean(f"classes.{name}.{metric}", label).mean or math.nan

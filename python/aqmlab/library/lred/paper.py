@@ -1,4 +1,4 @@
-"""LRED, an AQM by measured loss ratio: what its paper shows and claims."""
+"""LRED, an AQM by measured loss ratio: figures and claims of its paper."""
 
 from aqmlab.library.lred import extreme, future, response, short, steady, theory, two_way, udp
 from aqmlab.papers import Choice, Paper, Variant
@@ -118,14 +118,14 @@ CHOICES = (
 LONG_FLOWS_ALONE: dict[str, Settings] = {"exp5": {}, "exp5-avq": {}}
 EXPERIMENT_2_ALONE: dict[str, Settings] = {"exp1": {}, **LONG_FLOWS_ALONE}
 
-# What says most is judged for all claims; what says less, for fewer: each costs as much as a figure.
+# Decisive settings are used for all claims, others for fewer: each costs as much as a figure.
 VARIANTS = (
     Variant("least time-out 1 s", {"traffic.*.tcp.min_rto": "1 s"}),
     Variant("Reno", {"traffic.*.tcp.flavour": "reno"}, only={**LONG_FLOWS_ALONE, "exp2-light": {}, "exp2-heavy": {}}),
     Variant("delayed ACKs", {"traffic.*.tcp.delayed_ack": True}, only=LONG_FLOWS_ALONE),
-    # It binds where windows are long: 17 packets under experiment 2's light load, 11 at most in the others.
+    # It matters where windows are long: 17 packets under experiment 2's light load, at most 11 in the others.
     Variant("window limit 20", {"traffic.*.tcp.max_window": 20}, only=EXPERIMENT_2_ALONE),
-    # Both for experiment 2, which prints its losses: by them one may guess the paper's TCP.
+    # Both for experiment 2, whose printed losses hint at the paper's TCP.
     Variant(
         "ns-2 of 2002, delayed ACKs",
         {"traffic.*.tcp.preset": "ns2-2002", "traffic.*.tcp.delayed_ack": True},

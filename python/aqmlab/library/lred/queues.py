@@ -14,18 +14,7 @@ LABELS = ("LRED", "PI", "PI*", "REM")
 class Column:
     """A column of panels.
 
-    Parameters
-    ----------
-    letter : str
-        The paper's letter.
-    title : str
-        What it shows.
-    experiment : str
-        From which experiment; it must keep series.
-    at : mapping
-        At which point.
-    besides : mapping
-        By the label of a panel the label of a further discipline in it.
+    ``experiment`` must keep series; ``besides`` maps the label of a panel to a further discipline drawn in it.
     """
 
     letter: str
@@ -36,24 +25,7 @@ class Column:
 
 
 def over_time(name: str, title: str, columns: Sequence[Column], caption: str = "") -> Figure:
-    """Describe a figure of queues over time.
-
-    Parameters
-    ----------
-    name : str
-        The figure's name.
-    title : str
-        What it shows.
-    columns : sequence of Column
-        Its columns.
-    caption : str
-        What the reader must know besides.
-
-    Returns
-    -------
-    Figure
-        The figure.
-    """
+    """Return a figure of queues over time with the given columns."""
 
     def curves(evidence: Evidence) -> Iterator[Curve]:
         for label in LABELS:

@@ -24,18 +24,18 @@ from aqmlab.papers import (
 from aqmlab.theory import lred, pi, rem
 
 RIVALS = {"PIE": "pie:target=40 ms", "CoDel": "codel:target=40 ms", "DualPI2": "dualpi2:target=40 ms"}
-"""Later disciplines with the delay of 100 packets of 0.4 ms for a target."""
+"""Later disciplines, whose target is the delay of 100 packets of 0.4 ms."""
 
 FLOWS = "traffic.long.count"
 ROUND_TRIPS = {n: 0.45 if n <= 500 else n / 1000 - 0.1 for n in range(100, 1001, 100)}
-"""R+ (s) that the paper designs PI* for, by the number of flows."""
+"""R+ (s) for which the paper designs PI*, by the number of flows."""
 
 PI_GAINS = 1.822e-5, 1.816e-5
-SETTLED = 20.0  # s: the estimate of figure 2 is looked at from here on, as all metrics are
+SETTLED = 20.0  # s: the estimate of figure 2 is judged from here on, like all metrics
 
 
 def _designs(counts: Sequence[int]) -> dict[str, Sequence[object]]:
-    """Give PI* the design of each load."""
+    """Return PI*'s design for each load."""
     trips = [f"{ROUND_TRIPS[count] * 1000:.0f} ms" for count in counts]
     return {FLOWS: counts, "aqm.design.n": counts, "aqm.design.rtt": trips}
 
@@ -77,17 +77,17 @@ EXPERIMENTS = (
 
 
 def _longest(runs: Runs, label: str) -> float:
-    """Give what stands for a queue that never settled: the run's length (s)."""
+    """Return the value of a queue that never settles: the run's length (s)."""
     return runs.study.variants[label].duration
 
 
 def _times(runs: Runs, label: str, count: int | None = None) -> Values:
-    """Give the response time of each seed (s), at a load or in the mean over all."""
+    """Return the response time of each seed (s), at one load or averaged over all."""
     return runs.values("response_time", label, None if count is None else {FLOWS: count}, fill=_longest(runs, label))
 
 
 def _slopes(runs: Runs, label: str) -> Values:
-    """Give by how much the response time of each seed rises with the loss ratio (s per unit of it)."""
+    """Return the slope of response time over loss ratio for each seed (s)."""
     time = polars.col("response_time").fill_null(_longest(runs, label))
     rows = runs.of(label).select("seed", "loss_ratio", time.alias("time"))
     groups = rows.sort("seed").partition_by("seed", maintain_order=True)
@@ -95,12 +95,12 @@ def _slopes(runs: Runs, label: str) -> Values:
 
 
 def _needed(runs: Runs, count: int) -> Values:
-    """Give the loss ratio of each seed that holds the queue at its target: that of LRED."""
+    """Return the loss ratio of each seed that holds the queue at its target: LRED's."""
     return runs.values("loss_ratio", runs.hero, {FLOWS: count})
 
 
 def _bound(label: str, loss: float, count: int) -> float:
-    """Give the paper's lower bound of a response time (s)."""
+    """Return the paper's lower bound of a response time (s)."""
     if label == "REM":
         return float(rem.response_bound(loss))
     a, b = PI_GAINS if label == "PI" else pi.tustin(*pi.rule(count, ROUND_TRIPS[count], C), FREQUENCY)
@@ -108,7 +108,7 @@ def _bound(label: str, loss: float, count: int) -> float:
 
 
 def _ratios(evidence: Evidence, label: str, count: int) -> Values:
-    """Give of each seed its response time over the bound."""
+    """Return response time divided by the bound, for each seed."""
     runs = evidence["exp1-pistar" if label == "PI*" else "exp1"]
     losses = _needed(evidence["exp1"], count)
     return [
@@ -122,12 +122,12 @@ def _loads(evidence: Evidence) -> list[int]:
 
 
 def _high(evidence: Evidence) -> list[int]:
-    """Give the loads of 600 flows and more: those above the paper's middle."""
+    """Return the loads of 600 flows and more: the upper half of the paper's loads."""
     return [count for count in _loads(evidence) if count >= 600]
 
 
 def figure2(evidence: Evidence) -> Iterator[Curve]:
-    """Draw p, its estimate and the loss ratio that the load needs, over all of a run and over three seconds."""
+    """Draw p, its estimate and the loss ratio that the load needs, over a whole run and over three seconds."""
     runs = evidence["fig2"]
     needed = runs.mean("loss_ratio", "LRED", {"seed": runs.study.seeds[0]}).mean or 0.0
     for panel, low, high, bin in (("a", 0.0, 200.0, 0.2), ("b", 40.0, 43.0, 0.0)):
@@ -157,7 +157,7 @@ def figure5(evidence: Evidence) -> Iterator[Curve]:
 
 
 def settles(evidence: Evidence) -> Judgement:
-    """Look at the estimate and the probability from 20 s on."""
+    """Judge the estimate and the probability from 20 s on."""
     runs = evidence["fig2"]
     bias: Values = []
     spread: Values = []
@@ -170,7 +170,7 @@ def settles(evidence: Evidence) -> Judgement:
         spread.append(float(estimate.std() / estimate.mean()))
         swing.append(float(p.std() / estimate.std()))
     checks = [
-        # A tenth is the precision to which the paper reads its figure, 0.12.
+        # A tenth is the precision with which the paper reads its figure, 0.12.
         Check.of("mean of p over that of the estimate, less 1", bias, least=-0.1, most=0.1),
         Check.of("standard deviation of the estimate over its mean", spread, most=0.1),
         Check.of("standard deviation of p over that of the estimate", swing, least=1),
@@ -183,7 +183,7 @@ def settles(evidence: Evidence) -> Judgement:
 
 
 def _sooner(evidence: Evidence, other: Runs, label: str) -> list[Check]:
-    """Check that a response time of another discipline is not below that of LRED, at all loads and at the high ones."""
+    """Check that another discipline's response time is not below LRED's, at all loads and at the high ones."""
     runs = evidence["exp1"]
     checks = []
     for where, counts in (("all loads", _loads(evidence)), ("600 flows and more", _high(evidence))):
@@ -194,7 +194,7 @@ def _sooner(evidence: Evidence, other: Runs, label: str) -> list[Check]:
 
 
 def fastest(evidence: Evidence) -> Judgement:
-    """Compare LRED's response times with PI's and REM's, or with those of later disciplines."""
+    """Compare LRED's response times with those of PI and REM, or of later disciplines."""
     runs = evidence["exp1"]
     checks = [check for label in runs.others for check in _sooner(evidence, runs, label)]
     means = ", ".join(f"{label} {told(runs, 'response_time', label)} s" for label in runs.others)
@@ -224,13 +224,13 @@ def as_designed(evidence: Evidence) -> Judgement:
 
 
 def flat(evidence: Evidence) -> Judgement:
-    """Look at the trend of LRED's response times over the loss ratio, and at their range."""
+    """Judge the trend of LRED's response times over the loss ratio, and their range."""
     runs = evidence["exp1"]
     light, *_, heavy = _loads(evidence)
     own, other = (less(_times(runs, label, heavy), _times(runs, label, light)) for label in (runs.hero, "PI"))
     part = [None if one is None or not two else one / two for one, two in zip(own, other, strict=True)]
     checks = [
-        # A tenth of the slope of REM's bound, the gentler of the two: 200 s per unit of loss.
+        # A tenth of the slope of REM's bound, the smaller of the two: 200 s per unit of loss.
         Check.of(
             "slope of LRED's response time over the loss ratio",
             _slopes(runs, runs.hero),
@@ -251,7 +251,7 @@ def flat(evidence: Evidence) -> Judgement:
 
 
 def growing(evidence: Evidence) -> Judgement:
-    """Look at the trends of PI's and REM's response times."""
+    """Judge the trends of PI's and REM's response times."""
     runs = evidence["exp1"]
     slopes = {"PI": 1 / ((PI_GAINS[0] - PI_GAINS[1]) * 100 * FREQUENCY), "REM": float(rem.response_bound(0.5)) * 2}
     checks = [
@@ -271,7 +271,7 @@ def growing(evidence: Evidence) -> Judgement:
 
 
 def bounds_hold(evidence: Evidence) -> Judgement:
-    """Look for a response time below its bound."""
+    """Search for response times below their bounds."""
     checks = []
     for label in ("PI", "REM"):
         ratios = [_ratios(evidence, label, count) for count in _loads(evidence)]
@@ -293,7 +293,7 @@ def bounds_close(evidence: Evidence) -> Judgement:
     for label in ("PI", "REM"):
         above = averaged([_ratios(evidence, label, count) for count in high])
         below = _ratios(evidence, label, low)
-        # Half as long again: what one would still call close in a figure whose times differ tenfold.
+        # Half more: still close in a figure whose times differ tenfold.
         checks.append(Check.of(f"response time of {label} over its bound, 600 flows and more", above, most=1.5))
         checks.append(Check.of(f"the same of {label} with {low} flows, less that", less(below, above), least=0))
     why = (
@@ -305,7 +305,7 @@ def bounds_close(evidence: Evidence) -> Judgement:
 
 
 def pistar(evidence: Evidence) -> Judgement:
-    """Compare PI* with PI, and its distance from its own bound with theirs from theirs."""
+    """Compare PI* with PI, and its distance from its bound with theirs."""
     runs, designed = evidence["exp1"], evidence["exp1-pistar"]
     high = _high(evidence)
     faster = averaged(less(_times(runs, "PI", count), _times(designed, "PI*", count)) for count in _loads(evidence))
@@ -348,7 +348,7 @@ def integral(evidence: Evidence) -> Judgement:
 
 
 def complexity(_: Evidence) -> Judgement:
-    """Leave the cost in a router to those who have one."""
+    """Leave the cost in a router unjudged: it requires a router."""
     return Judgement(
         [],
         "What an algorithm costs a router is not in a simulation. LRED draws one number and takes one root an arrival.",

@@ -1,4 +1,4 @@
-"""LRED, experiment 5: short flows between long ones, AVQ, Pareto's law."""
+"""LRED, experiment 5: short flows beside long ones, AVQ, Pareto distributions."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from aqmlab.papers.run.sketch import over, over_time
 from aqmlab.theory import avq
 
 Q0 = 100.0
-"""The target queue, in packets."""
+"""The target queue (packets)."""
 
 _PISTAR = "pistar:design={n=100, rtt='450 ms'}"
 _FOUR = {"LRED": "lred", "PI": "pi", "PI*": _PISTAR, "REM": "rem"}
@@ -128,7 +128,7 @@ FIGURES = [
 ]
 
 _BETTER = {"goodput": 1e-6, "queue_mad": -1.0, "loss_ratio": -100.0}
-"""What to multiply a difference with for more to be better, in Mbit/s, packets and %."""
+"""Factors for differences, in Mbit/s, packets and %, signed such that larger means better."""
 _SAID = {
     "goodput": ("goodput", "Mbit/s"),
     "queue_mad": ("queue deviation", "packets"),
@@ -137,25 +137,9 @@ _SAID = {
 
 
 def advantage(runs: Runs, metric: str, label: str, to: str, at: dict[str, float] | None = None) -> Check:
-    """Check that one discipline is better than another.
+    """Check that ``label`` is better than ``to``, by the paired difference in Mbit/s, packets or %.
 
-    Parameters
-    ----------
-    runs : Runs
-        The runs.
-    metric : str
-        ``goodput``, ``queue_mad`` or ``loss_ratio``.
-    label : str
-        The one.
-    to : str
-        The other.
-    at : dict
-        At which point; by default the mean over all.
-
-    Returns
-    -------
-    Check
-        Of the paired difference, in Mbit/s, packets or %.
+    ``metric`` is ``goodput``, ``queue_mad`` or ``loss_ratio``; without ``at``, the mean over all points.
     """
     name, unit = _SAID[metric]
     gained = "gain in" if _BETTER[metric] > 0 else "reduction of"
@@ -166,27 +150,9 @@ def advantage(runs: Runs, metric: str, label: str, to: str, at: dict[str, float]
 def distance(
     runs: Runs, label: str, begin: float, end: float, at: dict[str, float], link: str | None = None
 ) -> list[float]:
-    """Give the mean distance of the queue's 1 s means from q0.
+    """Return the mean distance of the queue's 1 s means from q0 between two times (s), for each seed (packets).
 
-    Parameters
-    ----------
-    runs : Runs
-        The runs, with series.
-    label : str
-        Of which discipline.
-    begin : float
-        From when, in s.
-    end : float
-        Until when, in s.
-    at : dict
-        At which point.
-    link : str
-        Of which link; by default of the observed one.
-
-    Returns
-    -------
-    list of float
-        Of each seed, in packets.
+    ``link`` is by default the observed one.
     """
     found = []
     for seed in runs.study.seeds:
@@ -217,7 +183,7 @@ def _best_with_short_flows(evidence: Evidence) -> Judgement:
 
 
 def _steady_at_the_step(evidence: Evidence) -> Judgement:
-    """Compare how far the queue is from its target after short flows have come, and after they have gone."""
+    """Compare the queue's distance from its target after short flows have arrived, and after they have left."""
     runs = evidence["exp5-time"]
     checks = []
     for rate in runs.points(_RATE):
@@ -242,7 +208,7 @@ def _steady_at_the_step(evidence: Evidence) -> Judgement:
 
 
 def _avq_trade(evidence: Evidence) -> Judgement:
-    """Compare the slowest AVQ, from either start, with the fastest."""
+    """Compare the slowest AVQ, from either initial capacity, with the fastest."""
     runs = evidence["exp5-avq"]
     slow, fast, full = _AVQ
     checks = []
@@ -265,7 +231,7 @@ def _avq_trade(evidence: Evidence) -> Judgement:
 
 
 def _against_avq(evidence: Evidence, label: str, few: bool) -> Judgement:
-    """Compare LRED with AVQ of each alpha, on one side of 60 short flows a second."""
+    """Compare LRED with AVQ at each alpha, on one side of 60 short flows per second."""
     runs = evidence["exp5-avq"]
     sides = {True: [rate for rate in runs.points(_RATE) if rate <= 60]}
     sides[False] = [rate for rate in runs.points(_RATE) if rate > 60]
@@ -280,7 +246,7 @@ def _against_avq(evidence: Evidence, label: str, few: bool) -> Judgement:
     reverse = min(worst("goodput", other, not few).value for other in _AVQ)
     queues = ", ".join(f"{one} {told(runs, 'queue_mean', one, 2)}" for one in runs.labels)
     q0 = float(label.rsplit(" ", 1)[1])
-    # The root of L falls by beta q0 / 2T in a second while the queue is empty, T = 2.6 s.
+    # While the queue is empty, the square root of L falls by beta q0 / 2T per second, T = 2.6 s.
     fall = (0.2**0.5 - 0.1**0.5) * 2 * 2.6 / (0.001 * q0)
     return Judgement(
         checks,
@@ -293,7 +259,7 @@ def _against_avq(evidence: Evidence, label: str, few: bool) -> Judgement:
 
 
 def _avq_limit(evidence: Evidence) -> Judgement:
-    """Compute what alpha the linear model of AVQ bears."""
+    """Compute the largest alpha that is stable in the linear model of AVQ."""
     limit = float(avq.working_rule(N=100, d=0.45, C=2500.0, gamma=0.98))
     critical, _ = avq.least_critical_alpha(100, 0.45, 2500.0, 0.98, B=200)
     return Judgement(
@@ -308,7 +274,7 @@ def _avq_limit(evidence: Evidence) -> Judgement:
 
 
 def _pareto_alike(evidence: Evidence) -> Judgement:
-    """Compare Pareto's law with exponential gaps and uniform lifetimes of the same means."""
+    """Compare Pareto distributions with exponential gaps and uniform lifetimes of the same means."""
     poisson, pareto = evidence["exp5"], evidence["exp5-pareto"]
     checks = []
     at = {_RATE: 100.0}
@@ -326,7 +292,7 @@ def _pareto_alike(evidence: Evidence) -> Judgement:
 
 
 def _best_with_pareto(evidence: Evidence) -> Judgement:
-    """Compare deviations and the queue after the step, with Pareto's law."""
+    """Compare deviations and the queue after the step, with Pareto distributions."""
     runs = evidence["exp5-pareto"]
     checks = [advantage(runs, "queue_mad", runs.hero, other) for other in runs.others]
     own = distance(runs, runs.hero, 50, 70, {})

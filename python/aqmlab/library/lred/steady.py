@@ -18,7 +18,7 @@ from aqmlab.results.summary import Summary
 TARGET = "aqm.q0"
 FOUR = {"LRED": "lred", "PI": "pi", "PI*": "pistar:design={n=400, rtt='450 ms'}", "REM": "rem"}
 FOLLOWING = ("LRED", "PI*", "REM")
-"""Those that the paper says are on their target."""
+"""The disciplines that the paper reports at their target."""
 
 EXP3 = Experiment(
     name="exp3",
@@ -36,7 +36,7 @@ EXPERIMENTS = (
 
 
 def _fair(runs: Runs) -> Sequence[At]:
-    """Give the points to compare at: later disciplines have the delay of 100 packets for their target."""
+    """Return the points to compare at; later disciplines target the delay of 100 packets."""
     return [{TARGET: q0} for q0 in runs.points(TARGET) if set(runs.labels) == set(FOUR) or q0 == 100]
 
 
@@ -100,7 +100,7 @@ def on_target(evidence: Evidence) -> Judgement:
         # Half of the band in which a queue counts as settled.
         checks.append(Check.of(f"distance of the mean queue of {label} from its target, over it", away, most=0.1))
     checks += [
-        # What a reader cannot tell apart on an axis that reaches to 0.3.
+        # Indistinguishable on an axis that reaches to 0.3.
         Check.of(
             f"loss ratio of {label} less that of LRED",
             runs.differences("loss_ratio", label, "LRED"),
@@ -145,7 +145,7 @@ def steadiest(evidence: Evidence) -> Judgement:
 
 
 def _advantage(runs: Runs, metric: str, label: str) -> Values:
-    """Give of each seed LRED's metric less that of another where both have the same mean queue."""
+    """Return LRED's metric minus another discipline's at the same mean queue, for each seed."""
     found: Values = []
     for seed in runs.study.seeds:
         own = runs.of(runs.hero, {"seed": seed}).sort("queue_mean")

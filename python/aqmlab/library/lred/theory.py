@@ -17,7 +17,7 @@ FREQUENCY = 170.0  # of PI's updates, Hz
 
 
 class Load(NamedTuple):
-    """An experiment's fewest flows and longest round trip (s), as the paper designs PI* for them."""
+    """An experiment's fewest flows and longest round trip (s), for which the paper designs PI*."""
 
     name: str
     N: float
@@ -36,7 +36,7 @@ EXAMPLE = Load("Example of section 5.1", 300, 0.35)
 
 
 def root(_: Evidence) -> Judgement:
-    """Compare the loop's gain at few and many flows, with the root of the loss ratio."""
+    """Compare the loop's gain at few and many flows with the square root of the loss ratio."""
     flows = np.array([100.0, 1000.0])
     few, many = C**2 / (1.5 * flows) * lred.gain(flows, 0.35, C, BETA)
     change = float(many / few)
@@ -51,7 +51,7 @@ def root(_: Evidence) -> Judgement:
 
 
 def lemmas(_: Evidence) -> Judgement:
-    """Scan Lemmas 1 to 4 and Theorem 1 by the roots of (13) themselves."""
+    """Scan Lemmas 1 to 4 and Theorem 1 by the roots of (13)."""
     flows, trips = np.geomspace(20, 2000, 8), np.geomspace(0.02, 1, 8)
     boundary = proportional.check_boundary(flows, trips, C, np.geomspace(1e-6, 1e-2, 5))
     limit = float(loop.critical_gain(EXAMPLE.N, EXAMPLE.R, C))
@@ -90,7 +90,7 @@ def theorem2(_: Evidence) -> Judgement:
 
 
 def example(_: Evidence) -> Judgement:
-    """Work out the example: 300 flows, 0.35 s, 2500 packets/s."""
+    """Compute the example: 300 flows, 0.35 s, 2500 packets/s."""
     found = lred.design(N_min=EXAMPLE.N, R_max=EXAMPLE.R, C=C, beta=BETA)
     why = (
         f"beta_0 = {found.beta0:.3e}, but Lemma 5 allows {found.beta_bound:.3e} only, so that the paper's own theorem "
@@ -113,11 +113,11 @@ def example(_: Evidence) -> Judgement:
 
 
 def guaranteed(_: Evidence) -> Judgement:
-    """Compare the gain of all experiments with what Theorem 2 guarantees for each."""
+    """Compare the gain of all experiments with the bound of Theorem 2 for each."""
     checks = [
         Check.exact(f"0.001 over beta*: {load.name}", BETA / float(lred.beta_star(load.N, load.R, C)), most=1)
         for load in LOADS
-        if load.name != "Experiment 2, heavy"  # whose p0 by (6) is 15: no probability, no plant
+        if load.name != "Experiment 2, heavy"  # whose p0 by (6) is 15: not a probability, hence no plant
     ]
     light = lred.design(N_min=80, R_max=0.55, C=C, beta=BETA)
     why = (
@@ -130,7 +130,7 @@ def guaranteed(_: Evidence) -> Judgement:
 
 
 def rule(_: Evidence) -> Judgement:
-    """Look where PI*'s design rule is valid: R+ C / N- of at least 2."""
+    """Judge where PI*'s design rule is valid: R+ C / N- of at least 2."""
     checks = [Check.exact(f"R+ C / N- of PI*: {load.name}", load.R * C / load.N, least=2) for load in LOADS]
     a, b = pi.tustin(*pi.rule(800, 0.1, C), FREQUENCY)
     why = (
@@ -159,7 +159,7 @@ def needless(_: Evidence) -> Judgement:
 
 
 def gains(_: Evidence) -> polars.DataFrame:
-    """List each experiment's loop: what Theorem 2 allows, margins, PI*'s gains."""
+    """List each experiment's loop: the bound of Theorem 2, margins, PI*'s gains."""
     rows = []
     for load in (EXAMPLE, *LOADS):
         a, b = pi.tustin(*pi.rule(load.N, load.R, C), FREQUENCY)

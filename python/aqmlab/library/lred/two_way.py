@@ -1,4 +1,4 @@
-"""LRED, experiment 6 and what its summary says: congestion both ways, the measurement, the virtual drop-tail."""
+"""LRED, experiment 6 and the summary's claims: two-way congestion, the measurement, the virtual drop-tail."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -120,7 +120,7 @@ _DIRECTIONS = {"forward": None, "reverse": "bottleneck:reverse"}
 
 
 def _two_way_best(evidence: Evidence) -> Judgement:
-    """Compare how far both queues are from their target over the whole run."""
+    """Compare the distance of both queues from their target over the whole run."""
     runs = evidence["exp6"]
     checks = []
     for buffer in runs.points("dumbbell.buffer"):
@@ -154,7 +154,7 @@ def _all_overshoot(evidence: Evidence) -> Judgement:
 
 
 def _forward_more(evidence: Evidence) -> Judgement:
-    """Compare how far the two queues are from their target, with a buffer of 200 packets."""
+    """Compare the distance of the two queues from their target, with a buffer of 200 packets."""
     runs = evidence["exp6"]
     at = {"dumbbell.buffer": 200.0}
     checks = []
@@ -174,7 +174,7 @@ def _forward_more(evidence: Evidence) -> Judgement:
 
 
 def _slow_with_room(evidence: Evidence) -> Judgement:
-    """Compare the start of PI and PI* with LRED's, with 400 packets of room."""
+    """Compare the start of PI and PI* with LRED's, with a buffer of 400 packets."""
     runs = evidence["exp6"]
     at = {"dumbbell.buffer": 400.0}
     checks = []
@@ -197,12 +197,12 @@ def _one_second_means(runs: Runs, label: str, at: dict[str, float], seed: int) -
 
 
 def _peaks(runs: Runs, label: str, at: dict[str, float]) -> list[float]:
-    """Give the highest 1 s mean less q0, of each seed."""
+    """Return the highest 1 s mean minus q0, for each seed."""
     return [float(np.nanmax(_one_second_means(runs, label, at, seed))) - Q0 for seed in runs.study.seeds]
 
 
 def _calm(runs: Runs, label: str, at: dict[str, float]) -> list[float]:
-    """Give the first second back within 20 packets above q0, after the first that is beyond, of each seed."""
+    """Return the first second back within 20 packets above q0, after the first above that band, for each seed."""
     found = []
     for seed in runs.study.seeds:
         means = _one_second_means(runs, label, at, seed)
@@ -213,7 +213,7 @@ def _calm(runs: Runs, label: str, at: dict[str, float]) -> list[float]:
 
 
 def _rem_below(evidence: Evidence) -> Judgement:
-    """Look at when REM's forward queue is there, how often it is below its target, and its goodput."""
+    """Judge when REM's forward queue reaches its target, how often it is below it, and its goodput."""
     runs = evidence["exp6"]
     at = {"dumbbell.buffer": 400.0}
     checks = []

@@ -21,7 +21,7 @@ FOUR = {"LRED": "lred", "PI": "pi:q0=100", "PI*": "pistar:design={n=100, rtt='45
 
 
 def _rates(*densities: float) -> list[str]:
-    """Give the rate of a UDP flow while it is on, by the density of the UDP."""
+    """Return the rate of a UDP flow while it is on, by UDP density."""
     return [f"{density * LINK / FLOWS / 1000:g} kbit/s" for density in densities]
 
 
@@ -41,7 +41,7 @@ EXPERIMENTS = (
 
 
 def best(evidence: Evidence) -> Judgement:
-    """Compare all four measures in the mean over the densities."""
+    """Compare all four measures, averaged over the densities."""
     runs = evidence["exp4"]
     checks = beside(runs, "goodput", "goodput", more=True, unit="Mbit/s", scale=1e-6)
     checks += [
@@ -65,7 +65,7 @@ def best(evidence: Evidence) -> Judgement:
 
 
 def densest(evidence: Evidence) -> Judgement:
-    """Compare LRED's lead at the least and the greatest density."""
+    """Compare LRED's lead at the lowest and the highest density."""
     runs = evidence["exp4"]
     rates = runs.points(RATE)
 
@@ -113,7 +113,7 @@ def rem_over_pi(evidence: Evidence) -> Judgement:
 
 
 def _stuck(runs: Runs, label: str, rate: float) -> Values:
-    """Give of each seed for how long (s) the queue is in the buffer's last tenth during UDP, or in its first after."""
+    """Return for each seed the time (s) the queue is in the buffer's last tenth during UDP, or in its first after."""
     found: Values = []
     link = runs.study.scenario.resolved["observe"]
     for seed in runs.study.seeds:
@@ -126,18 +126,18 @@ def _stuck(runs: Runs, label: str, rate: float) -> Values:
 
 
 def blip(evidence: Evidence) -> Judgement:
-    """Count the seconds with a full or an empty buffer after the UDP has come or gone."""
+    """Count the seconds with a full or an empty buffer after UDP has started or stopped."""
     runs = evidence["exp4-time"]
     top = max(runs.points(RATE))
     own = _stuck(runs, runs.hero, top)
-    # Two response times to a load step: LRED's estimate takes 4 s to forget the load before.
+    # Two response times to a load step: LRED's estimate takes 4 s to forget the previous load.
     checks = [Check.of("seconds with a full or empty buffer, LRED, density 0.9", own, unit="s", most=8)]
     checks += [
         Check.of(
             f"seconds with a full or empty buffer, density 0.9, {label} less LRED",
             less(_stuck(runs, label, top), own),
             unit="s",
-            least=10,  # a twentieth of the run, which one sees at once in the figure
+            least=10,  # a twentieth of the run, visible in the figure
         )
         for label in runs.others
     ]

@@ -1,4 +1,4 @@
-"""Where RAQM comes to rest: the balance of bytes, the corrected target, the period."""
+"""RAQM's equilibrium: the balance of bytes, the corrected target, the period."""
 
 from __future__ import annotations
 
@@ -18,42 +18,29 @@ if TYPE_CHECKING:
     from aqmlab.theory.raqm.balance import Balance
 
 P_FLOOR = 1e-6
-"""What the scenarios leave as `aqmlab show raqm` has it: the floor of p_k."""
+"""The floor of p_k, for which the scenarios use the default of `aqmlab show raqm`."""
 
 GROUPS = {"case1": (30.0,), "case2": (210.0,), "case3": (30.0, 110.0, 210.0, 310.0, 410.0)}
-"""Round-trip times without the queue (ms), of equally many flows each."""
+"""Round-trip times without the queue (ms), each of equally many flows."""
 
 CARRIED = 2500.0
-"""What the link carries (packets/s)."""
+"""Link capacity (packets/s)."""
 
 
 @cache
 def at_rest(case: str, flows: float) -> Balance:
-    """Give where the model of the queue and Padhye's flows rest.
-
-    Parameters
-    ----------
-    case : str
-        Of which case.
-    flows : float
-        How many flows.
-
-    Returns
-    -------
-    Balance
-        Regime, p_k, queue, utilisation and loss.
-    """
+    """Return the equilibrium of the model of the queue and Padhye's flows in a case."""
     from aqmlab.theory.domain import remarks
     from aqmlab.theory.raqm import balance
     from aqmlab.theory.tcp import padhye
 
     groups = np.array(GROUPS[case]) / 1e3
-    with remarks():  # it says that synchronised flows are beyond it; the table's caption says so too
+    with remarks():  # it warns that the model excludes synchronised flows; so does the table's caption
         return balance.equilibrium(flows / len(groups), groups, CARRIED, q0=Q0, Q=100, rate=partial(padhye, full=True))
 
 
 def table(evidence: Evidence) -> polars.DataFrame:
-    """Set queue, loss and utilisation of each case beside where the model has them."""
+    """List queue, loss and utilisation of each case, with those of the model."""
     import polars
 
     rows = []
@@ -87,7 +74,7 @@ def table(evidence: Evidence) -> polars.DataFrame:
 
 
 def periods(evidence: Evidence) -> polars.DataFrame:
-    """Give what the period of measurement changes."""
+    """List the effects of the measurement period."""
     import polars
 
     runs = evidence["period"]
@@ -164,7 +151,7 @@ def unclipped(evidence: Evidence) -> Judgement:
 
 
 LEAST, MOST = 0.997, 1.003
-"""U + l within .003 of 1: p_k's drift over the 100 s that are averaged makes less."""
+"""U + l within .003 of 1: p_k's drift over the 100 s of averaging has a smaller effect."""
 
 
 def clipped(evidence: Evidence) -> Judgement:
@@ -180,7 +167,7 @@ def clipped(evidence: Evidence) -> Judgement:
             Check.of(
                 f"q / (l q0), case {case[-1]}, {many:g} flows",
                 runs.each(ratio, runs.hero, at(many)).values(),
-                # Arrivals find a queue other than its mean over time: bursts find it longer, departures let it empty.
+                # Arrivals see a queue other than its time average: bursts find it longer, departures let it empty.
                 least=0.88,
                 most=1.12,
             )
@@ -192,7 +179,7 @@ def clipped(evidence: Evidence) -> Judgement:
 
 
 def idle(evidence: Evidence) -> Judgement:
-    """See whether p_k lies at its floor where the link is not kept busy."""
+    """Judge whether p_k is at its floor where the link is not kept busy."""
     runs = evidence["case2"]
     few = runs.points(FLOWS)[0]
     checks = [
@@ -213,7 +200,7 @@ def idle(evidence: Evidence) -> Judgement:
 
 
 def corrected(evidence: Evidence) -> Judgement:
-    """See whether the corrected rate fills the link, and whether the queue then follows the target."""
+    """Judge whether the corrected rate fills the link, and whether the queue then follows the target."""
     runs = evidence["corrected"]
     label = runs.labels[0]
     checks = [
@@ -232,7 +219,7 @@ def corrected(evidence: Evidence) -> Judgement:
 
 
 def modelled(evidence: Evidence) -> Judgement:
-    """Compare loss and utilisation at many flows with the model's."""
+    """Compare loss and utilisation at many flows with those of the model."""
     checks = []
     for case in GROUPS:
         runs = evidence[case]

@@ -1,4 +1,4 @@
-"""What RAQM's paper claims of the queue over time in its four cases, judged by the runs."""
+"""Claims of RAQM's paper on the queue over time in its four cases, judged by the runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Judge = Callable[[Evidence], Judgement]
 
 
 def balance(runs: Runs, flows: float) -> str:
-    """Tell where the queue rests, and the bytes' balance there."""
+    """Return the mean queue and the balance of bytes, in words."""
     hero = runs.hero
     queue, loss, used = (runs.mean(name, hero, at(flows)).mean for name in ("queue_mean", "loss_ratio", "utilisation"))
     if queue is None or loss is None or used is None:
@@ -33,7 +33,7 @@ def balance(runs: Runs, flows: float) -> str:
 
 
 def _bound(runs: Runs, flows: float) -> str:
-    """Tell p_k in the two quarters of a run that are averaged."""
+    """Return p_k in the two quarters of a run that are averaged, in words."""
     before, last = (
         Summary.of(list(p_k(runs, at(flows), start * runs.duration, (start + 0.25) * runs.duration).values())).mean
         for start in (0.5, 0.75)
@@ -42,7 +42,7 @@ def _bound(runs: Runs, flows: float) -> str:
 
 
 def regulated(case: str) -> Judge:
-    """Make a judge of whether the queue is held at the target in a case."""
+    """Create a judge of whether the queue is held at the target in a case."""
 
     def judge(evidence: Evidence) -> Judgement:
         """Compare the mean queue with the target."""
@@ -57,7 +57,7 @@ def regulated(case: str) -> Judge:
             )
             for flows in runs.points(FLOWS)
         ]
-        # Variants keep no series to read p_k from.
+        # Variants keep no series from which to read p_k.
         states = "; ".join(
             balance(runs, flows) + (f", {_bound(runs, flows)}" if runs.study.series else "")
             for flows in runs.points(FLOWS)
@@ -73,7 +73,7 @@ def regulated(case: str) -> Judge:
 
 
 def faster(case: str) -> Judge:
-    """Make a judge of whether RAQM is at the target first in a case."""
+    """Create a judge of whether RAQM reaches the target first in a case."""
 
     def judge(evidence: Evidence) -> Judgement:
         """Compare the response times; a queue that never settles counts as the whole run."""
@@ -83,7 +83,7 @@ def faster(case: str) -> Judge:
                 f"response time of {runs.hero} less that of {other}, {flows:g} flows",
                 runs.differences("response_time", runs.hero, other, at(flows), fill=runs.duration),
                 unit="s",
-                most=-BIN,  # sooner by a bin at least; two that never settle are not different
+                most=-BIN,  # sooner by at least a bin; two that never settle are equal
             )
             for flows in runs.points(FLOWS)
             for other in runs.others
@@ -106,10 +106,10 @@ def faster(case: str) -> Judge:
 
 
 def steadier(case: str) -> Judge:
-    """Make a judge of whether RAQM's queue is the steadiest in a case."""
+    """Create a judge of whether RAQM's queue is the steadiest in a case."""
 
     def judge(evidence: Evidence) -> Judgement:
-        """Compare the deviation from the own mean, and the distance from the target."""
+        """Compare the deviation from the mean, and the distance from the target."""
         import polars
 
         runs = evidence[case]
@@ -136,16 +136,16 @@ def steadier(case: str) -> Judge:
 
 
 def shorter(case: str) -> Judge:
-    """Make a judge of whether RAQM's overshoot is the shortest in a case."""
+    """Create a judge of whether RAQM's overshoot is the shortest in a case."""
 
     def judge(evidence: Evidence) -> Judgement:
-        """Compare how long the queue is above the target's band, at first and in all, and see how far RAQM's is."""
+        """Compare the time above the target's band, at first and in total, and judge the height of RAQM's overshoot."""
         runs = evidence[case]
         checks, means = [], []
         for flows in runs.points(FLOWS):
             found = {label: overshoot(runs, label, at(flows)) for label in runs.labels}
-            # The paper does not say what an overshoot is. The first one ends with the first dip, though the queue be
-            # back above for a minute; all time above counts the oscillations of those who are at the target. So both.
+            # The paper does not define an overshoot. The first one ends with the first dip, although the queue may then
+            # exceed the band for a minute. The total time above also counts oscillations around the target. Hence both.
             for kind, effect in (("first", "length of the first overshoot"), ("total", "all time above the target")):
                 long = {
                     label: {seed: getattr(each, kind) for seed, each in one.items()} for label, one in found.items()
@@ -166,7 +166,7 @@ def shorter(case: str) -> Judge:
                     f"height of the overshoot of {runs.hero}, {flows:g} flows",
                     [one.height for one in found[runs.hero].values()],
                     unit="packets",
-                    most=Q0 / 2,  # "small": no more than half of what the buffer leaves above the target
+                    most=Q0 / 2,  # "small": no more than half of the buffer's room above the target
                 )
             )
         return Judgement(
@@ -180,7 +180,7 @@ def shorter(case: str) -> Judge:
 
 
 def back_soonest(evidence: Evidence) -> Judgement:
-    """Compare the overshoot as short flows and UDP come, and how long the queue is off target while they are there."""
+    """Compare the overshoot when short flows and UDP arrive, and the time off target while they are present."""
     runs = evidence["case4"]
     come, go = 50.0, 150.0
     checks, means = [], []
@@ -210,7 +210,7 @@ def back_soonest(evidence: Evidence) -> Judgement:
 
 
 def worse_with_many(evidence: Evidence) -> Judgement:
-    """Compare the others' overshoot and response at many flows with those at few."""
+    """Compare the other disciplines' overshoot and response at many flows with those at few."""
     runs = evidence["case1"]
     few, many = runs.points(FLOWS)[0], runs.points(FLOWS)[-1]
     checks, means = [], []
@@ -238,10 +238,10 @@ def worse_with_many(evidence: Evidence) -> Judgement:
 
 
 def out_of_control(evidence: Evidence) -> Judgement:
-    """See how far REM's queue is spread, and RAQM's beside it."""
+    """Judge the spread of REM's queue, and of RAQM's."""
     runs = evidence["case2"]
     few = runs.points(FLOWS)[0]
-    # A queue spread evenly over the whole buffer, as one that nobody steers, has 29 packets.
+    # An uncontrolled queue, uniform over the whole buffer, has 29 packets.
     least = 25.0
     spreads = {label: runs.values("queue_std", label, at(few)) for label in runs.labels}
     hero = runs.hero

@@ -1,4 +1,4 @@
-"""RAQM, what its authors leave to the future: several bottlenecks, and sub-aggregates with guarantees."""
+"""RAQM's future work, as its authors list it: several bottlenecks, and sub-aggregates with guarantees."""
 
 from collections.abc import Iterator
 
@@ -7,9 +7,9 @@ from aqmlab.papers.run.sketch import bars
 from aqmlab.results.summary import Summary
 
 _Q0 = 50.0
-"""The target queue, in packets."""
+"""The target queue (packets)."""
 _C = 10e6
-"""The link's rate, in bit/s."""
+"""The link's rate (bit/s)."""
 
 _LINKS = ("first", "second", "third")
 _CROSS = {link: f"traffic.cross{number}.count" for number, link in enumerate(_LINKS, 1)}
@@ -45,7 +45,7 @@ EXPERIMENTS = [
 
 
 def _handicaps(runs: Runs, label: str, at: At) -> list[float]:
-    """Give the goodput of a long flow over that of a flow of the cross traffic, of each seed."""
+    """Return the goodput of a long flow divided by that of a cross-traffic flow, for each seed."""
     import polars
 
     goodput = [polars.col(f"classes.{name}.goodput") for name in ("long", "cross1", "cross2", "cross3")]
@@ -59,7 +59,7 @@ def _points(runs: Runs) -> list[At]:
 
 
 def _at_bottlenecks(evidence: Evidence) -> Iterator[Curve]:
-    """Draw the three queues, and how long flows fare."""
+    """Draw the three queues, and the handicap of long flows."""
     runs = evidence["bottlenecks"]
     points = _points(runs)
     for panel, at in zip("ab", points, strict=True):
@@ -72,7 +72,7 @@ def _at_bottlenecks(evidence: Evidence) -> Iterator[Curve]:
 
 
 def _parts(runs: Runs, label: str, name: str, at: At) -> list[float]:
-    """Give what an aggregate gets of the link, of each seed."""
+    """Return an aggregate's share of the link, for each seed."""
     import polars
 
     sent = sum((polars.col(f"classes.{one}.throughput") for one in _MEMBERS[name]), polars.lit(0.0))
@@ -80,7 +80,7 @@ def _parts(runs: Runs, label: str, name: str, at: At) -> list[float]:
 
 
 def _with_shares(evidence: Evidence) -> Iterator[Curve]:
-    """Draw each aggregate's part of the link, with little of the flood and with much."""
+    """Draw each aggregate's share of the link, at a small and at a large flood."""
     runs = evidence["sub-aggregates"]
     for panel, rate in zip("ab", runs.points(_FLOOD), strict=True):
         for label in runs.labels:
@@ -162,7 +162,7 @@ def _mean_of_links(runs: Runs, label: str, metric: str, at: At) -> float:
 
 
 def _off(runs: Runs, label: str, at: At) -> list[float]:
-    """Give how far the mean queues are from their target, of each seed: the mean of the bottlenecks."""
+    """Return the distance of the mean queues from their target, averaged over the bottlenecks, for each seed."""
     import polars
 
     off = [(polars.col(f"links.{link}.queue_mean") - _Q0).abs() for link in _LINKS]
@@ -170,7 +170,7 @@ def _off(runs: Runs, label: str, at: At) -> list[float]:
 
 
 def _closer_than_others(evidence: Evidence) -> Judgement:
-    """Compare how far the queues are from their target."""
+    """Compare the queues' distances from their target."""
     runs = evidence["bottlenecks"]
     checks = [
         Check.of(
@@ -226,7 +226,7 @@ def _average(values: list[float]) -> float:
 
 
 def _guarantees(evidence: Evidence) -> Judgement:
-    """Check what each aggregate gets with shares, of its own share."""
+    """Compare each aggregate's throughput with its configured share."""
     runs = evidence["sub-aggregates"]
     checks = []
     for rate in runs.points(_FLOOD):

@@ -1,4 +1,4 @@
-"""Design and Analysis of a Rate-based Algorithm for Active Queue Management (RAQM): what it shows and claims."""
+"""Design and Analysis of a Rate-based Algorithm for Active Queue Management (RAQM): figures and claims."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ THREE = {"RAQM": "raqm", "PI": "pi", "REM": "rem"}
 # 50 packets are 20 ms of the link.
 RIVALS = {"PIE": "pie:target=20 ms", "CoDel": "codel:target=20 ms", "DualPI2": "dualpi2:target=20 ms"}
 
-# About as long as RAQM's own queue of 100 flows, for comparisons at the same queue.
+# About the length of RAQM's queue with 100 flows, for comparisons at the same queue.
 SHORT_RIVALS = {"PIE": "pie:target=5 ms", "CoDel": "codel:target=5 ms", "DualPI2": "dualpi2:target=5 ms"}
 
 BOTH = {FLOWS: "40,400"}
@@ -30,7 +30,7 @@ def _case(number: int, title: str) -> Experiment:
         title=f"Case {number}: {title}",
         scenario=f"raqm/case{number}",
         aqms={label: f"{name}:q0=50" for label, name in THREE.items()},
-        settings={"response.target": 50},  # of PIE and CoDel too, whose own is a delay
+        settings={"response.target": 50},  # also for PIE and CoDel, whose targets are delays
         vary=BOTH,
         series=True,
         rivals=RIVALS,

@@ -1,4 +1,4 @@
-"""What RAQM's figures and claims read from the runs: by seed, and from the queue over time."""
+"""Values that RAQM's figures and claims read from the runs, by seed and from the queue over time."""
 
 from __future__ import annotations
 
@@ -23,61 +23,29 @@ Q0 = 50.0
 """The target of all cases but figure 7 (packets)."""
 
 BAND = 0.2
-"""How far from the target counts as on it, as a part of it: that of the response time."""
+"""The band around the target, relative to it, in which the queue counts as on target, as for the response time."""
 
 FULL = 10e6 * 460 / 500
-"""The goodput of a full link without a loss (bit/s): 40 bytes of each packet are headers."""
+"""The goodput of a full link without loss (bit/s): 40 bytes of each packet are headers."""
 
 BIN = 5.0
-"""Over how many seconds the queue is averaged, as for the response time."""
+"""Averaging time of the queue (s), as for the response time."""
 
 
 def at(flows: float) -> At:
-    """Say at how many flows.
-
-    Parameters
-    ----------
-    flows : float
-        How many long flows.
-
-    Returns
-    -------
-    mapping
-        The point.
-    """
+    """Return the point with a given number of long flows."""
     return {FLOWS: flows}
 
 
 def less(one: dict[int, float], other: dict[int, float]) -> list[float]:
-    """Subtract seed by seed.
-
-    Parameters
-    ----------
-    one : dict
-        A number by seed.
-    other : dict
-        What to subtract, by seed.
-
-    Returns
-    -------
-    list of float
-        The differences, of the seeds that are in both.
-    """
+    """Return ``one - other`` for the seeds that are in both."""
     return [one[seed] - other[seed] for seed in sorted(one.keys() & other.keys())]
 
 
 def distance(q0: float = Q0) -> polars.Expr:
-    """Give how far the queue is from a target, as the root of the mean square over time.
+    """Return the root mean square distance of the queue from a target over time (packets).
 
-    Parameters
-    ----------
-    q0 : float
-        The target (packets).
-
-    Returns
-    -------
-    polars.Expr
-        The distance (packets), of mean and standard deviation.
+    It is computed from mean and standard deviation.
     """
     import polars
 
@@ -86,16 +54,11 @@ def distance(q0: float = Q0) -> polars.Expr:
 
 @dataclass(frozen=True)
 class Overshoot:
-    """How the queue of a run is above the target's band.
+    """The queue above the target's band in a run.
 
-    Parameters
-    ----------
-    first : float
-        Seconds from the first mean of `BIN` seconds above the band to the next that is not.
-    total : float
-        Seconds of all such means that are above it.
-    height : float
-        By how many packets the highest of them is above the target; 0 if none is above the band.
+    ``first`` is the time (s) from the first mean of `BIN` seconds above the band to the next that is not; ``total`` is
+    the time of all means above it; ``height`` is the distance of the highest from the target (packets), 0 if none is
+    above the band.
     """
 
     first: float
@@ -104,40 +67,12 @@ class Overshoot:
 
 
 def overshoot(runs: Runs, label: str, where: At, start: float = 0.0) -> dict[int, Overshoot]:
-    """Give how long and how far the queue is above the target's band.
-
-    Parameters
-    ----------
-    runs : Runs
-        The runs, with series.
-    label : str
-        Of which discipline.
-    where : mapping
-        At which point.
-    start : float
-        From when on (s).
-
-    Returns
-    -------
-    dict
-        By seed its overshoot.
-    """
+    """Return the overshoot of the queue from ``start`` (s) on, by seed. The runs must have series."""
     return {seed: above(queue[times >= start]) for seed, (times, queue) in _binned(runs, label, where).items()}
 
 
 def above(queue: Array) -> Overshoot:
-    """Give length and height of the times above the target's band.
-
-    Parameters
-    ----------
-    queue : array
-        Means of `BIN` seconds (packets).
-
-    Returns
-    -------
-    Overshoot
-        The first, and all.
-    """
+    """Return the overshoot in means of `BIN` seconds of the queue (packets)."""
     high = queue > Q0 * (1 + BAND)
     if not high.any():
         return Overshoot(0.0, 0.0, 0.0)
@@ -147,25 +82,9 @@ def above(queue: Array) -> Overshoot:
 
 
 def outside(runs: Runs, label: str, where: At, start: float, end: float) -> dict[int, float]:
-    """Give how long the queue is away from the target.
+    """Return the time between ``start`` and ``end`` that the queue is off target, by seed (s).
 
-    Parameters
-    ----------
-    runs : Runs
-        The runs, with series.
-    label : str
-        Of which discipline.
-    where : mapping
-        At which point.
-    start : float
-        From when on (s).
-    end : float
-        Until when (s).
-
-    Returns
-    -------
-    dict
-        By seed the seconds in which the mean of `BIN` seconds is outside the target's band.
+    It counts means of `BIN` seconds outside the target's band; the runs must have series.
     """
     found = {}
     for seed, (times, queue) in _binned(runs, label, where).items():
@@ -175,7 +94,7 @@ def outside(runs: Runs, label: str, where: At, start: float, end: float) -> dict
 
 
 def _binned(runs: Runs, label: str, where: At) -> dict[int, tuple[Array, Array]]:
-    """Give times and means of `BIN` seconds of the queue, by seed."""
+    """Return times and means of `BIN` seconds of the queue, by seed."""
     found = {}
     for seed in runs.of(label, where)["seed"].to_list():
         curve = runs.over_time("", label, at=where, bin=BIN, seed=seed)
@@ -184,23 +103,9 @@ def _binned(runs: Runs, label: str, where: At) -> dict[int, tuple[Array, Array]]
 
 
 def p_k(runs: Runs, where: At, start: float | None = None, end: float = math.inf) -> dict[int, float]:
-    """Give the mean of RAQM's p_k over a part of a run.
+    """Return the mean of RAQM's p_k over part of a run, by seed.
 
-    Parameters
-    ----------
-    runs : Runs
-        The runs, with series.
-    where : mapping
-        At which point.
-    start : float
-        From when on (s); by default from the middle of the run on.
-    end : float
-        Until when (s).
-
-    Returns
-    -------
-    dict
-        It by seed.
+    ``start`` (s) is by default the middle of the run; the runs must have series.
     """
     found = {}
     begin = runs.duration / 2 if start is None else start
@@ -212,27 +117,11 @@ def p_k(runs: Runs, where: At, start: float | None = None, end: float = math.inf
 
 
 def at_equal_queue(runs: Runs, further: Runs | None, metric: str, other: str, reach: float = 5.0) -> list[float | None]:
-    """Compare the paper's discipline with another that has the same mean queue.
+    """Compare the paper's discipline with another at the same mean queue.
 
-    Parameters
-    ----------
-    runs : Runs
-        Runs at several targets.
-    further : Runs or None
-        The other's at further targets.
-    metric : str
-        What to compare.
-    other : str
-        The other's label.
-    reach : float
-        How far (packets) from the other's queues, the shortest and the longest, its nearest run still stands for it: a
-        tenth of the target.
-
-    Returns
-    -------
-    list of float or None
-        Of each seed the mean over the points of ours less the other's, which is interpolated between its queues; none
-        where the other never has such a queue.
+    Return for each seed the metric minus the other's, averaged over our points. The other's is interpolated between its
+    queues, with its runs at further targets included; None where it never has such a queue. Up to ``reach`` packets
+    beyond its shortest and longest queues, a tenth of the target, its nearest run is used.
     """
     import polars
 
@@ -252,20 +141,7 @@ def at_equal_queue(runs: Runs, further: Runs | None, metric: str, other: str, re
 
 
 def slope(runs: Runs, label: str) -> list[float]:
-    """Give by how many packets the mean queue grows for each packet of target.
-
-    Parameters
-    ----------
-    runs : Runs
-        Runs at several targets.
-    label : str
-        Of which discipline.
-
-    Returns
-    -------
-    list of float
-        Of each seed the slope of the line through the points.
-    """
+    """Return the slope of the mean queue over the target for each seed, by linear regression."""
     found = []
     for _, own in runs.of(label).sort("seed").group_by("seed", maintain_order=True):
         found.append(float(np.polyfit(own[TARGET].to_numpy().astype(float), own["queue_mean"].to_numpy(), 1)[0]))
@@ -273,20 +149,7 @@ def slope(runs: Runs, label: str) -> list[float]:
 
 
 def told(value: float | None, digits: int = 3) -> str:
-    """Write a number in a sentence.
-
-    Parameters
-    ----------
-    value : float or None
-        The number.
-    digits : int
-        Its significant digits.
-
-    Returns
-    -------
-    str
-        The number; ``-`` for none.
-    """
+    """Write a number with a given number of significant digits; ``-`` for None."""
     if value is None or math.isnan(value):
         return "-"
     return f"{value:.{digits}g}"

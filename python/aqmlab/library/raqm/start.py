@@ -1,4 +1,4 @@
-"""How RAQM comes to its place: p_k from its start of .0002 on, and what the gain does to it."""
+"""RAQM's start: the growth of p_k from .0002, and the effect of the gain."""
 
 from __future__ import annotations
 
@@ -12,25 +12,15 @@ from aqmlab.library.raqm.reading import BAND, FLOWS, at, less, told
 from aqmlab.papers import At, Axis, Check, Claim, Curve, Evidence, Figure, Judgement, Panel, Runs
 
 EPS, PERIOD = 0.9, 1.0
-"""What the scenarios leave as `aqmlab show raqm` has it: the gain, T (s)."""
+"""The gain and T (s), for which the scenarios use the defaults of `aqmlab show raqm`."""
 
 
 def starts(runs: Runs, where: At) -> dict[int, tuple[float, float]]:
-    """Give how long p_k takes to half of where it rests, and how long the losses let it take.
+    """Return the time p_k needs to reach half of its final value, and the predicted periods, by seed.
 
-    Parameters
-    ----------
-    runs : Runs
-        The runs, with series.
-    where : mapping
-        At which point.
-
-    Returns
-    -------
-    dict
-        By seed the seconds that it took, and the periods by (3): the logarithm by which p_k grew, over its mean
-        step eps c(x) (x - 1) at the rate x = 1 / (1 - l) of a link that is kept busy, with the loss ratio l until then.
-        Without seeds where p_k rests no higher than it starts.
+    The prediction is by (3): the logarithm of p_k's growth divided by its mean step eps c(x) (x - 1) at the rate x = 1
+    / (1 - l) of a busy link, with the loss ratio l until then. Seeds whose final p_k is not above the start are
+    omitted.
     """
     from aqmlab.theory.raqm import map
 
@@ -57,25 +47,12 @@ def starts(runs: Runs, where: At) -> dict[int, tuple[float, float]]:
 
 
 def eps_of(runs: Runs, where: At) -> float:
-    """Give the gain at a point: where it varies that of the point, else the default.
-
-    Parameters
-    ----------
-    runs : Runs
-        The runs.
-    where : mapping
-        The point.
-
-    Returns
-    -------
-    float
-        eps.
-    """
+    """Return the gain eps at a point: the point's value if the gain varies, otherwise the default."""
     return float(where.get("aqm.eps", EPS)) if "aqm.eps" in runs.frame.columns else EPS
 
 
 def start(evidence: Evidence) -> Iterator[Curve]:
-    """Draw how p_k grows from its start."""
+    """Draw the growth of p_k from its start."""
     for case in GROUPS:
         runs = evidence[case]
         for flows in runs.points(FLOWS):
@@ -88,7 +65,7 @@ def start(evidence: Evidence) -> Iterator[Curve]:
 
 
 def started(evidence: Evidence) -> Judgement:
-    """Compare how long p_k takes with what the losses let it take."""
+    """Compare the time p_k needs with the prediction from the losses."""
     checks, means = [], []
     for case in ("case1", "case3"):
         runs = evidence[case]
@@ -126,7 +103,7 @@ def gain(evidence: Evidence) -> Judgement:
     spread = polars.col("queue_std")
     ratios = [taken[0.5][seed] / taken[0.9][seed] for seed in sorted(taken[0.5].keys() & taken[0.9].keys())]
     checks = [
-        # As 1 / eps: 1.8 times, within a fifth.
+        # Proportional to 1 / eps: 1.8 times, within a fifth.
         Check.of("time of p_k with eps = .5 over that with .9", ratios, least=1.8 * (1 - BAND), most=1.8 * (1 + BAND)),
         Check.of(
             "standard deviation of the queue with eps = .9 less that with .5",

@@ -1,4 +1,4 @@
-"""What RAQM's paper claims of goodput and drops over the target, of its period and its cost, judged by the runs."""
+"""Claims of RAQM's paper on goodput and drops over the target, on its period and cost, judged by the runs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ Judge = Callable[[Evidence], Judgement]
 
 
 def best_at_equal_queue(metric: str, what: str, sign: int) -> Judge:
-    """Make a judge of a metric of figure 7 at the same average queue: sign 1 if more is better, -1 if less is."""
+    """Create a judge of a metric of figure 7 at equal average queues.
+
+    ``sign`` is 1 if more is better, -1 if less is.
+    """
 
     def judge(evidence: Evidence) -> Judgement:
-        """Compare with each other at RAQM's mean queues, between the other's points."""
+        """Compare with every other discipline at RAQM's mean queues, between the other's points."""
         runs = evidence["case3b"]
         further = evidence["case3b-low"] if evidence.has(["case3b-low"]) else None
         scale = 100 / FULL if metric == "goodput" else 100.0
@@ -40,14 +43,14 @@ def best_at_equal_queue(metric: str, what: str, sign: int) -> Judge:
 
 
 def _span(runs: Runs, label: str) -> str:
-    """Tell the least and the greatest mean queue of a discipline."""
+    """Return the least and the greatest mean queue of a discipline, in words."""
     found = [runs.mean("queue_mean", label, {TARGET: q0}).mean for q0 in runs.points(TARGET)]
     known = [one for one in found if one is not None]
     return f"{told(min(known))} to {told(max(known))}" if known else "-"
 
 
 def goodput_at_twenty(evidence: Evidence) -> Judgement:
-    """See where RAQM's points of figure 7 are: the average queue, and the goodput."""
+    """Locate RAQM's points of figure 7: the average queue, and the goodput."""
     runs = evidence["case3b"]
     queue = runs.values("queue_mean", runs.hero)
     checks = [
@@ -66,7 +69,7 @@ def goodput_at_twenty(evidence: Evidence) -> Judgement:
 
 
 KNEE = 60.0
-"""The target (packets) beyond which PI's and REM's goodput is said to fall."""
+"""The target (packets) above which the paper reports that PI's and REM's goodput falls."""
 
 
 def falls(evidence: Evidence) -> Judgement:
@@ -77,12 +80,12 @@ def falls(evidence: Evidence) -> Judgement:
 
 
 def falls_not(evidence: Evidence) -> Judgement:
-    """Compare RAQM's goodput at the longest target with that at 60 packets, as PI's and REM's."""
+    """Compare RAQM's goodput at the longest target with that at 60 packets, like PI's and REM's."""
     import polars
 
     runs = evidence["case3b"]
-    # "Not observed": a fall of up to .2 % of the link counts as none. Two targets leave a wide interval; all of them
-    # have a narrower one, but would not be judged as PI and REM are, whose goodput at short targets is low.
+    # "Not observed": a fall of up to .2 % of the link counts as none. Two targets leave a wide interval. All targets
+    # would narrow it, but the judgement would differ from that of PI and REM, whose goodput at short targets is low.
     good = polars.col("goodput") * (100 / FULL)
     by_target = {q0: runs.each(good, runs.hero, {TARGET: q0}) for q0 in runs.points(TARGET)}
     beyond, up_to = (
@@ -102,7 +105,7 @@ def falls_not(evidence: Evidence) -> Judgement:
 
 
 def _beyond(runs: Runs, label: str, **bounds: float) -> Check:
-    """Check the goodput at the longest target less that at 60 packets, in percent of a full link's."""
+    """Check the goodput at the longest target minus that at 60 packets, in percent of a full link's."""
     import polars
 
     top = runs.points(TARGET)[-1]
@@ -113,7 +116,7 @@ def _beyond(runs: Runs, label: str, **bounds: float) -> Check:
 
 
 def _at_the_edge(runs: Runs, labels: Sequence[str]) -> str:
-    """Tell what becomes of the link between the target of 60 packets and the longest."""
+    """Describe the link at targets of 60 packets and at the longest."""
     top = runs.points(TARGET)[-1]
     means = []
     for label in labels:
@@ -132,7 +135,7 @@ def _at_the_edge(runs: Runs, labels: Sequence[str]) -> str:
 
 
 def follows(evidence: Evidence) -> Judgement:
-    """Fit a line to the mean queue over the target, and look at the longest target."""
+    """Fit a line to the mean queue over the target, and judge the longest target."""
     runs = evidence["case3b"]
     top = runs.points(TARGET)[-1]
     checks = [
@@ -182,7 +185,7 @@ def same_buffer(evidence: Evidence) -> Judgement:
 
 
 def period(evidence: Evidence) -> Judgement:
-    """Compare the queue and the goodput at a period of round trips with those at one below a round trip."""
+    """Compare queue and goodput at a period of several round trips with those at one below a round trip."""
     import polars
 
     runs = evidence["period"]
@@ -214,7 +217,7 @@ def period(evidence: Evidence) -> Judgement:
 
 
 def complexity(_: Evidence) -> Judgement:
-    """Leave it: no run counts operations."""
+    """Leave the claim unjudged: no run counts operations."""
     return Judgement([], "A count of operations, plain from the pseudocode: one rate and one p_k, whatever the flows.")
 
 

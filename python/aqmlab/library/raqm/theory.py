@@ -1,4 +1,4 @@
-"""RAQM's section 2: the bound on the gain, its theorems, and how fast the loop settles."""
+"""RAQM's section 2: the bound on the gain, its theorems, and the settling time of the loop."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ GAINS = (0.5, 1.0, 2.0, 3.0, 3.8, 3.99)
 """Gains alpha r0 in the paper's range, 0 to 4."""
 
 R0 = 10e6 / 8
-"""The expected rate of the simulations (bytes/s)."""
+"""The expected rate in the simulations (bytes/s)."""
 
 STEPS = 200
-"""Periods that are followed: the length of the paper's simulations at T = 1 s."""
+"""Number of periods to follow: the length of the paper's simulations at T = 1 s."""
 
 
 def c_curve(_: Evidence) -> Iterator[Curve]:
@@ -34,7 +34,7 @@ def c_curve(_: Evidence) -> Iterator[Curve]:
 
 
 def convergence(_: Evidence) -> Iterator[Curve]:
-    """Draw how many periods the rate takes, by the gain."""
+    """Draw the number of periods until the rate converges, by the gain."""
     from aqmlab.theory import raqm
 
     for name, weight in (("as analysed", 0.0), ("rate smoothed, f' = 0.1", raqm.PAPER_WEIGHT)):
@@ -45,7 +45,7 @@ def convergence(_: Evidence) -> Iterator[Curve]:
 
 
 def _periods(*, m: float | None = None, eps: float | None = None, weight: float = 0.0) -> float:
-    """Give the periods to 1 % of r0 from half of it, NaN if that takes more than `STEPS`."""
+    """Return the periods from half of r0 to within 1 % of it, NaN if more than `STEPS`."""
     from aqmlab.theory.raqm import smoothed
 
     taken = smoothed.steps_to_settle(m=m, eps=eps, weight=weight, most=STEPS)
@@ -53,7 +53,7 @@ def _periods(*, m: float | None = None, eps: float | None = None, weight: float 
 
 
 def numbers(evidence: Evidence) -> polars.DataFrame:
-    """Set the numbers that the paper's text gives beside ours."""
+    """List the numbers of the paper's text, and ours."""
     import polars
 
     from aqmlab.theory import raqm
@@ -86,7 +86,7 @@ def numbers(evidence: Evidence) -> polars.DataFrame:
 
 
 def _limit() -> float:
-    """Give the least gain, to 0.01, from which a small distance to r0 no longer shrinks."""
+    """Return the least gain, to 0.01, from which a small distance to r0 no longer shrinks."""
     from aqmlab.theory.raqm import map
 
     gains = np.arange(0.01, 8, 0.01)
@@ -94,7 +94,7 @@ def _limit() -> float:
 
 
 def _fastest() -> float:
-    """Give the gain, to 0.01, that leaves least of a small distance to r0."""
+    """Return the gain, to 0.01, that shrinks a small distance to r0 most."""
     from aqmlab.theory.raqm import map
 
     gains = np.arange(0.01, 4, 0.01)
@@ -102,7 +102,7 @@ def _fastest() -> float:
 
 
 def bound(_: Evidence) -> Judgement:
-    """Look for the least bound, and for limits at the ends."""
+    """Search for the least bound, and for limits at the ends."""
     from aqmlab.theory.raqm import map
 
     x, c = map.c_curve()
@@ -110,7 +110,7 @@ def bound(_: Evidence) -> Judgement:
     checks = [
         Check.exact("least c(x) less 4, over x in (0, 2)", float(np.min(c)) - 4, least=-1e-9, most=1e-9),
         Check.exact("where it is", float(x[int(np.argmin(c))]), least=0.999, most=1.001),
-        # Without a limit at 0: c grows by 2 ln 1e6 on the last six decades.
+        # Unbounded at 0: c grows by 2 ln 1e6 on the last six decades.
         Check.exact("c(1e-12) less c(1e-6)", ends[1] - ends[0], least=10),
         Check.exact("greatest |c(x) - c(2 - x)|", float(np.max(np.abs(c - c[::-1]))), most=1e-6),
     ]
@@ -118,7 +118,7 @@ def bound(_: Evidence) -> Judgement:
 
 
 def lemmas(_: Evidence) -> Judgement:
-    """Start from many rates, and see whether all end at the expected one."""
+    """Start from many rates, and check that all end at the expected one."""
     from aqmlab.theory.raqm import map
 
     ends = [abs(float(map.orbit(2.0, x, STEPS)[-1]) - 1) for x in np.linspace(0.05, 4, 80)]
@@ -133,7 +133,7 @@ def theorem_1(_: Evidence) -> Judgement:
 
     gains = np.arange(0.25, 8.01, 0.25)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ValidityWarning)  # gains above 4 are what is asked for
+        warnings.simplefilter("ignore", ValidityWarning)  # gains above 4 are intended
         scan = theorems.theorem_1(gains)
     agree = float(np.mean(scan.decreases == scan.below))
     x = np.delete(np.linspace(0.02, 1.98, 99), 49)
@@ -154,7 +154,7 @@ def theorem_1(_: Evidence) -> Judgement:
 
 
 def theorem_2(_: Evidence) -> Judgement:
-    """Look for two gains of which the bigger is slower."""
+    """Search for two gains of which the larger is slower."""
     from aqmlab.theory.raqm import theorems
 
     pairs = theorems.theorem_2(GAINS)

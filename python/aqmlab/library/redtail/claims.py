@@ -1,4 +1,4 @@
-"""What the RED+Tail paper claims of its two queues: sections II to IV and VI-A."""
+"""Claims of the RED+Tail paper on its two queues: sections II to IV and VI-A."""
 
 from __future__ import annotations
 
@@ -31,27 +31,13 @@ if TYPE_CHECKING:
 
 FLOWS_ALONE = (20.0, 100.0)
 ALL_TRAFFIC = (100.0, 500.0)
-"""When the long flows are alone, and when there is web traffic too, in s."""
+"""The periods with long flows alone, and with web traffic too (s)."""
 
 
 def queue_over(name: str, start: float, end: float, read: Callable[[polars.Series], float]) -> Callable[..., float]:
-    """Read a number from a queue's bins.
+    """Create a reading of a queue's bins between two times (s), for `over_series`.
 
-    Parameters
-    ----------
-    name : str
-        The queue's column.
-    start : float
-        From when, in s.
-    end : float
-        Until when, in s.
-    read : callable
-        Takes the bins' means, in packets.
-
-    Returns
-    -------
-    callable
-        For `over_series`.
+    ``read`` receives the bins' means (packets).
     """
 
     def told(frame: polars.DataFrame) -> float:
@@ -61,12 +47,12 @@ def queue_over(name: str, start: float, end: float, read: Callable[[polars.Serie
 
 
 def in_band(queue: polars.Series) -> float:
-    """Tell for how much of the time a queue is between the thresholds of Table II, in percent."""
+    """Return the share of time that a queue is between the thresholds of Table II (%)."""
     return 100 * float(queue.is_between(*BAND).mean())  # type: ignore[arg-type]
 
 
 def spread(queue: polars.Series) -> float:
-    """Give the standard deviation of a queue, in packets."""
+    """Return the standard deviation of a queue (packets)."""
     return float(queue.std())  # type: ignore[arg-type]
 
 
@@ -76,7 +62,7 @@ def calm_alone(evidence: Evidence) -> Judgement:
     share = over_series(runs, ARED, queue_over("queue.mean", *FLOWS_ALONE, in_band))
     deviation = over_series(runs, ARED, queue_over("queue.mean", *FLOWS_ALONE, spread))
     checks = [
-        # Works well: nearly always where it should be.
+        # "Works well": nearly always in the band.
         Check.of("time in the band before web traffic comes", share.values(), unit="%", least=95),
     ]
     why = (
@@ -87,13 +73,13 @@ def calm_alone(evidence: Evidence) -> Judgement:
 
 
 def thrown_by_web(evidence: Evidence) -> Judgement:
-    """Judge what web traffic does to Adaptive RED's queue."""
+    """Judge the effect of web traffic on Adaptive RED's queue."""
     runs = evidence["time"]
     before = over_series(runs, ARED, queue_over("queue.mean", *FLOWS_ALONE, spread))
     after = over_series(runs, ARED, queue_over("queue.mean", *ALL_TRAFFIC, spread))
     share = over_series(runs, ARED, queue_over("queue.mean", *ALL_TRAFFIC, in_band))
     checks = [
-        # Dramatically: at least twice the deviation, and outside for a tenth of the time or more.
+        # "Dramatically": at least twice the deviation, and outside for a tenth of the time or more.
         Check.of("standard deviation after web traffic came / before", together(ratio, after, before), least=2),
         Check.of(
             "time outside the band after web traffic came", [100 - one for one in share.values()], unit="%", least=10
@@ -141,7 +127,7 @@ def _half(one: float, other: float) -> float:
 
 
 def short_loses_less(evidence: Evidence) -> Judgement:
-    """Compare what web and CBR lose."""
+    """Compare the losses of web and CBR."""
     runs = evidence["web"]
     checks, told = [], []
     for owner in ("WEB", "CBR"):
@@ -161,7 +147,7 @@ def short_loses_less(evidence: Evidence) -> Judgement:
 
 
 def long_pays(evidence: Evidence) -> Judgement:
-    """Judge what long flows gain and pay."""
+    """Judge the gains and costs of long flows."""
     runs = evidence["web"]
     loss = [per_seed(runs, of("FTP", LOSS), label, scale=100) for label in (HERO, ARED)]
     delay = [per_seed(runs, of("FTP", DELAY), label, scale=1000) for label in (HERO, ARED)]
@@ -178,10 +164,10 @@ def long_pays(evidence: Evidence) -> Judgement:
 
 
 def total_loss(evidence: Evidence) -> Judgement:
-    """Compare what all traffic loses."""
+    """Compare the loss of all traffic."""
     runs = evidence["web"]
     own, ared = (per_seed(runs, LOSS, label, scale=100) for label in (HERO, ARED))
-    # "Greatly": about half, as the sums of Table III's rows have it (2.1 of 4.3 %).
+    # "Greatly": about half, as in the sums of Table III's rows (2.1 of 4.3 %).
     checks = [
         Check.of(
             "loss of all traffic less 0.6 of that with Adaptive RED",
@@ -194,7 +180,7 @@ def total_loss(evidence: Evidence) -> Judgement:
 
 
 def short_waits_less(evidence: Evidence) -> Judgement:
-    """Compare how long web and CBR wait."""
+    """Compare the delays of web and CBR."""
     runs = evidence["web"]
     checks, told = [], []
     for owner in ("WEB", "CBR"):
@@ -236,7 +222,7 @@ def beyond_the_estimate(evidence: Evidence) -> Judgement:
 def link_full(evidence: Evidence) -> Judgement:
     """Judge the utilisation, beside web traffic and with moving thresholds."""
     checks = [
-        # 100 % as the paper rounds it.
+        # 100 % when rounded as in the paper.
         Check.of(
             f"utilisation with {label}, {where}",
             per_seed(evidence[name], "utilisation", label, scale=100).values(),
@@ -281,7 +267,7 @@ def tail_as_lossy(evidence: Evidence) -> Judgement:
 
 
 def web_loses_most(evidence: Evidence) -> Judgement:
-    """Compare what web loses with what FTP and CBR lose, by the two old disciplines."""
+    """Compare the losses of web with those of FTP and CBR, for the two older disciplines."""
     runs = evidence["web"]
     checks, told = [], []
     for label in (ARED, TAIL):
@@ -300,11 +286,11 @@ def web_loses_most(evidence: Evidence) -> Judgement:
 
 
 def web_rate(evidence: Evidence) -> Judgement:
-    """Judge how much the web asks for."""
+    """Judge the demand of the web."""
     runs = evidence["web"]
     rates = {label: per_seed(runs, of("WEB", RATE), label, scale=1e-6) for label in runs.labels}
     checks = [
-        # Around: within a tenth. In print it is 1.10 to 1.16 Mbit/s that is sent.
+        # Around: within a tenth. In print, 1.10 to 1.16 Mbit/s are sent.
         Check.of(f"throughput of web with {label}", rate.values(), unit="Mbit/s", least=1.08, most=1.32)
         for label, rate in rates.items()
     ]

@@ -1,4 +1,4 @@
-"""How RED+Tail tells short flows from long ones, and what that does to the web: section III."""
+"""RED+Tail's distinction of short and long flows, and its effect on the web: section III."""
 
 from __future__ import annotations
 
@@ -21,32 +21,20 @@ from aqmlab.papers import Check, Claim, Evidence, Judgement, Runs
 from aqmlab.theory import redtail
 
 DEFAULT_T = 10.0
-"""After what silence a pair is new here, in s; the paper does not say."""
+"""Silence after which a pair counts as new here (s); the paper does not state it."""
 THINK = 50.0
-"""The mean time between the sessions of a client, in s."""
+"""The mean time between the sessions of a client (s)."""
 SMALLEST, SHAPE = 2300.0, 1.3
-"""The law of the files, in bytes."""
+"""Minimum (bytes) and shape of the Pareto distribution of file sizes."""
 BOTH_ENDS = 2
-"""What a connection sends beside its file: SYN and FIN, in packets."""
+"""Packets of a connection in addition to its file: SYN and FIN."""
 
 
 def taken_for_long(n: int, silence: float) -> float:
-    """Compute which share of the web's connections has a packet that the count of its pair takes for long.
+    """Compute the fraction of web connections with a packet that the pair's count classifies as long.
 
-    A client that comes back within `silence` finds the counter of its pair as it left it, and the packets of several
-    files add up.
-
-    Parameters
-    ----------
-    n : int
-        So many packets of a pair are short.
-    silence : float
-        After this a pair is new, in s.
-
-    Returns
-    -------
-    float
-        The share, if no packet is sent again.
+    The first ``n`` packets of a pair are short; after ``silence`` (s) a pair is new. A client that returns earlier
+    finds the pair's counter unchanged, and the packets of several files add up. Retransmissions are not counted.
     """
     longer = redtail.longer_than(np.maximum(PAYLOAD * np.arange(n + 1), SMALLEST))
     file = np.zeros(n + 1)
@@ -61,7 +49,7 @@ def taken_for_long(n: int, silence: float) -> float:
 
 
 def _web_in_long(runs: Runs) -> list[float]:
-    """Give of each seed how many of the web's packets come to the long queue, in percent."""
+    """Return the share of the web's packets that enter the long queue, for each seed (%)."""
     return together(
         lambda lane, ftp, web: 100 * (lane - ftp) / web,
         per_seed(runs, LONG + "arrivals", HERO),
@@ -71,24 +59,16 @@ def _web_in_long(runs: Runs) -> list[float]:
 
 
 def printed_room(table: Printed) -> float:
-    """Give how many of the web's packets can have been in the long queue by the printed delays, in percent.
+    """Return the share of web packets in the long queue according to the printed delays (%).
 
-    Parameters
-    ----------
-    table : mapping
-        What is printed of each class.
-
-    Returns
-    -------
-    float
-        The share that makes the web's mean of CBR's delay in the short queue and FTP's in the long one.
+    At this share the web's delay is the weighted mean of CBR's in the short queue and FTP's in the long one.
     """
     ftp, web, cbr = (table[name][1] for name in ("FTP", "WEB", "CBR"))
     return 100 * (web - cbr) / (ftp - cbr)
 
 
 def false_alarms(_: Evidence) -> Judgement:
-    """Judge how many web connections go to the long queue."""
+    """Judge the number of web connections that enter the long queue."""
     n = int(DEFAULT_N)
     checks = [
         Check.exact("connections with a packet in the long queue", 100 * taken_for_long(n, DEFAULT_T), unit="%", most=2)
@@ -103,7 +83,7 @@ def false_alarms(_: Evidence) -> Judgement:
 
 
 def much_of_web_is_long(evidence: Evidence) -> Judgement:
-    """Judge how many of the web's packets go to the long queue, by our runs and by the printed delays."""
+    """Judge the share of web packets that enter the long queue, by our runs and by the printed delays."""
     runs = evidence["web"]
     share = _web_in_long(runs)
     room = [printed_room(table) for table in (TABLE_3[HERO], TABLE_4)]

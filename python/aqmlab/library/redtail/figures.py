@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 TIME = Axis("Time (s)", 0, 500)
 BIN = 2.0
-"""Over how long counts, delays and rates are averaged in figures, in s."""
+"""Averaging time of counts, delays and rates in figures (s)."""
 WEB_RUN = 500.0
 DYNAMIC_RUN = 400.0
 
@@ -73,23 +73,10 @@ def two_queues(evidence: Evidence) -> Iterator[Curve]:
 
 
 def by_class(quantity: str, labels: tuple[str, ...], scale: float = 1.0, per_bin: bool = False) -> Curves:
-    """Draw a quantity of FTP, WEB and CBR over time: a panel each, a curve for each discipline.
+    """Return curves of a quantity of FTP, WEB and CBR over time: one panel each, one curve per discipline.
 
-    Parameters
-    ----------
-    quantity : str
-        ``delay``, ``drops``, …, of an entry's series.
-    labels : tuple of str
-        The disciplines.
-    scale : float
-        What to multiply it with.
-    per_bin : bool
-        Whether it counts within a bin of the series, and is to be drawn per second.
-
-    Returns
-    -------
-    callable
-        For `Figure`.
+    ``quantity`` is ``delay``, ``drops``, …, of an entry's series; ``per_bin`` converts counts per bin to counts per
+    second.
     """
 
     def curves(evidence: Evidence) -> Iterator[Curve]:
@@ -103,18 +90,7 @@ def by_class(quantity: str, labels: tuple[str, ...], scale: float = 1.0, per_bin
 
 
 def throughputs(label: str) -> Curves:
-    """Draw throughputs of all traffic entries and their sum over time.
-
-    Parameters
-    ----------
-    label : str
-        Of which discipline.
-
-    Returns
-    -------
-    callable
-        For `Figure`.
-    """
+    """Return curves of the throughputs of all traffic entries and their sum over time."""
 
     def curves(evidence: Evidence) -> Iterator[Curve]:
         runs = evidence["time"]
@@ -158,7 +134,7 @@ def drop_probability(evidence: Evidence) -> Iterator[Curve]:
 
 
 AVERAGE = 2.0
-"""Time constant of the drawn average of the drop probability, in s: that of a weight of 0.002 at 250 packets/s."""
+"""Time constant of the drawn average of the drop probability (s): that of a weight of 0.002 at 250 packets/s."""
 
 
 def _averaged(curve: Curve, constant: float) -> Curve:
@@ -182,7 +158,7 @@ def moving_beside_web(evidence: Evidence) -> Iterator[Curve]:
 
 
 def delays_over_maxth1(evidence: Evidence) -> Iterator[Curve]:
-    """Draw mean delays, and how they spread, over max_th1, for Fig. 16."""
+    """Draw mean delays and their spread over max_th1, for Fig. 16."""
     runs, path = evidence["maxth1"], "aqm.max_th1"
     for name in ("CBR", "WEB", "FTP"):
         for panel, metric in (("a", DELAY), ("b", "queue_delay_p50"), ("c", "queue_delay_p95")):
@@ -194,20 +170,10 @@ def delays_over_maxth1(evidence: Evidence) -> Iterator[Curve]:
 
 
 def table(experiment: str, printed: Mapping[str, Printed]) -> Callable[[Evidence], polars.DataFrame]:
-    """Set losses, delays and rates beside what the paper prints.
+    """Return a table of losses, delays and rates, with the printed ones.
 
-    Parameters
-    ----------
-    experiment : str
-        Of which experiment.
-    printed : mapping
-        By the label of a discipline and the traffic what is printed, in the order of `COLUMNS`; disciplines of which
-        nothing is printed have no numbers beside ours.
-
-    Returns
-    -------
-    callable
-        For `Table`.
+    ``printed`` has by discipline and traffic the printed values in the order of `COLUMNS`; disciplines that are not in
+    it have no printed columns.
     """
 
     def rows(evidence: Evidence) -> polars.DataFrame:
@@ -231,7 +197,7 @@ def table(experiment: str, printed: Mapping[str, Printed]) -> Callable[[Evidence
 
 
 def later_rows(evidence: Evidence) -> polars.DataFrame:
-    """Set what later disciplines do in the web scenario beside RED+Tail, with the time of a web object."""
+    """List later disciplines in the web scenario beside RED+Tail, with the time of a web object."""
     import polars
 
     runs = evidence["rivals"]

@@ -1,4 +1,4 @@
-"""What the RED+Tail paper claims of small web files: Fig. 9."""
+"""Claims of the RED+Tail paper on small web files: Fig. 9."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _alone(evidence: Evidence) -> dict[float, PerSeed]:
 
 
 def _factor(slow: dict[float, PerSeed], fast: dict[float, PerSeed]) -> list[float]:
-    """Give of each seed the mean over the sizes of how many times longer it takes."""
+    """Return for each seed the ratio of the times, averaged over the sizes."""
     ratios = [together(ratio, slow[size], fast[size]) for size in fast if size in slow]
     return [sum(own) / len(own) for own in zip(*ratios, strict=False)]
 
@@ -45,7 +45,7 @@ def files_as_alone(evidence: Evidence) -> Judgement:
     """Compare small files with RED+Tail to small files alone."""
     ours, alone = _times(evidence, HERO), _alone(evidence)
     first = min(ours)
-    # Almost equal: at most a fifth longer.
+    # "Almost equal": at most a fifth longer.
     short = {size: alone[size] for size in alone if size <= DEFAULT_N * PAYLOAD}
     checks = [
         Check.of("delivery time with RED+Tail / alone, mean over sizes", _factor(ours, alone), most=1.2),

@@ -1,4 +1,4 @@
-"""RED+Tail, what its authors leave to the future: bandwidth by a prediction of what the web will want."""
+"""RED+Tail's future work, as its authors list it: bandwidth by a prediction of the web's demand."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _C = 3e6
-"""The link's rate, in bit/s."""
+"""The link's rate (bit/s)."""
 _MAX = "aqm.max_th1"
 _PAPERS = 30e3
-"""The paper's max_th1, in bytes."""
+"""The paper's max_th1 (bytes)."""
 _RULE, _PREDICTION, _MEAN, _FIRST = "RED+Tail", "RED+Tail, prediction", "RED+Tail, long mean", "short queue first"
 _BEGIN = 100.0
-"""When the web begins, in s."""
+"""Start of the web traffic (s)."""
 _STEADY = 110.0
-"""From when on predictions are judged, in s: not by the web's beginning."""
+"""Start of the judgement of predictions (s), which excludes the beginning of the web."""
 _STEP = 0.1
-"""The step of the recorded series, in s."""
+"""Step of the recorded series (s)."""
 _INTERVALS = {"100 ms": 0.1, "500 ms": 0.5, "1 s": 1.0}
 
 EXPERIMENTS = [
@@ -70,12 +70,12 @@ def _over_threshold(evidence: Evidence) -> Iterator[Curve]:
 
 
 def _least(size: float) -> float:
-    """Give max_th1 / C in ms."""
+    """Return max_th1 / C in ms."""
     return 8e3 * size / _C
 
 
 def _rates(runs: Runs, label: str, seed: int, begin: float) -> "tuple[NDArray[np.float64], NDArray[np.float64]]":
-    """Give what was predicted and what came in each interval from `begin` on, in bit/s."""
+    """Return predicted and actual rates of each interval from `begin` on (bit/s)."""
     frame = runs.series(label, seed=seed)
     frame = frame.filter(frame["t"] > begin - _STEP / 2)
     group = round(_INTERVALS[label] / _STEP)
@@ -83,12 +83,12 @@ def _rates(runs: Runs, label: str, seed: int, begin: float) -> "tuple[NDArray[np
     told, last = (
         frame[f"bottleneck.{name}.mean"].to_numpy()[:whole].reshape(-1, group).mean(axis=1) for name in ("demand", "r")
     )
-    # What came in an interval is known in the next one.
+    # The arrivals of an interval are available in the next one.
     return told[:-1], last[1:]
 
 
 def _over_time(evidence: Evidence) -> Iterator[Curve]:
-    """Draw 20 s of what was predicted and what came."""
+    """Draw 20 s of predicted and actual rates."""
     runs = evidence["forecast"]
     for panel, label in zip("abc", runs.labels, strict=True):
         told, came = _rates(runs, label, runs.study.seeds[0], _BEGIN)
@@ -157,7 +157,7 @@ def _shorter_waits(evidence: Evidence) -> Judgement:
 
 
 def _better_than_a_mean(evidence: Evidence) -> Judgement:
-    """Compare what a prediction and what a long mean take off the short queue's delay."""
+    """Compare the reductions of the short queue's delay by a prediction and by a long mean."""
     runs = evidence["prediction"]
     checks, shares = [], []
     for at, told in _points(runs):
@@ -167,7 +167,7 @@ def _better_than_a_mean(evidence: Evidence) -> Judgement:
         shares += share
         checks += [
             Check.of(f"short queue's mean delay, long mean less prediction, {told}", less, unit="ms", least=0),
-            # That it is the prediction: a mean has at most half of it.
+            # The effect is the prediction's if a mean has at most half of it.
             Check.of(f"share of the reduction that the long mean has as well, {told}", share, unit="%", most=50),
         ]
     return Judgement(
@@ -180,7 +180,7 @@ def _better_than_a_mean(evidence: Evidence) -> Judgement:
 
 
 def _below_the_bound(evidence: Evidence) -> Judgement:
-    """Compare the delay in the short queue with max_th1 / C, by both rules."""
+    """Compare the delay in the short queue with max_th1 / C, for both rules."""
     runs = evidence["prediction"]
     checks = []
     for size in runs.points(_MAX):

@@ -1,4 +1,4 @@
-"""RED+Tail: a queue for short flows beside Adaptive RED for long ones; what the paper shows and claims."""
+"""RED+Tail, a queue for short flows beside Adaptive RED for long ones: figures and claims of its paper."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,11 +19,11 @@ from aqmlab.papers import Aqms, Choice, Experiment, Item, Paper, Variant
 from aqmlab.scenario import Settings
 
 RED_TAIL: Aqms = {HERO: {}}
-"""What the scenario has, so that the sensitivity table can change its parameters."""
+"""The scenario's discipline, which allows the sensitivity table to change its parameters."""
 THREE: Aqms = {**RED_TAIL, ARED: "ared:preset=redtail", TAIL: "droptail"}
 MOVING: Aqms = {
     DYNAMIC: {"aqm.long": "dtared:preset=redtail"},
-    # Far beyond the buffer of 160 packets.
+    # Far above the buffer of 160 packets.
     FREE: {"aqm.long": "dtared:preset=redtail,ceiling=1000"},
 }
 
@@ -33,7 +33,7 @@ LATER: Aqms = {
     "DualPI2": "dualpi2:target=80 ms",
     "FQ-CoDel": "fq_codel",
 }
-"""Later disciplines: with the delay that RED+Tail wants of its short queue, max_th1/C."""
+"""Later disciplines, with the delay RED+Tail targets for its short queue, max_th1/C."""
 
 SIZES = [f"{size} kB" for size in range(30, 211, 30)]
 FEW_SIZES = ["30 kB", "90 kB", "150 kB"]
@@ -41,7 +41,7 @@ SIZE = "traffic.file.size"
 TCP = {
     "traffic.*.tcp": "ns2-2002:flavour=reno,initial_ssthresh=64,initial_window=1,initial_rto=6 s,limited_transmit=off"
 }
-"""The TCP with which the paper's Table I comes out: docs/theory/transfers.md."""
+"""The TCP that reproduces the paper's Table I: docs/theory/transfers.md."""
 OURS = {"aqm": "redtail", **TCP}
 
 EXPERIMENTS = (
@@ -119,7 +119,7 @@ EXPERIMENTS = (
 )
 
 REST = [replace(one, settings={**TCP, **one.settings}) for one in (*theory.EXPERIMENTS, *future.EXPERIMENTS)]
-"""What is beside theory and what goes beyond the paper, with the same TCP."""
+"""The experiments of theory and of future work, with the same TCP."""
 
 CHOICES = (
     Choice(
@@ -273,13 +273,13 @@ EVERY = (
     *classifier.BEYOND,
     *future.CLAIMS,
 )
-"""All claims, by what they are about."""
+"""All claims, by topic."""
 
 IN_PRINT = (
     *("fig1", "fig2", "table1", "fig4", "fig5", "fig6", "fig7", "fig8", "table3", "fig9", "fig10", "fig11"),
     *("fig12", "fig13", "fig14", "table4", "fig16", "fig17", "fig18", "fig19", "fig20", "fig21"),
 )
-"""Figures and tables in the paper's order; what is not among them goes beyond it."""
+"""Figures and tables in the paper's order; all others go beyond the paper."""
 
 
 def _place(item: Item) -> int:

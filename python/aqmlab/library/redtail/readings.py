@@ -1,4 +1,4 @@
-"""What the RED+Tail paper prints, and how its numbers are read from runs."""
+"""Printed values of the RED+Tail paper, and their readings from runs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ ARED = "Adaptive RED"
 TAIL = "DropTail"
 DYNAMIC = "Dynamic thresholds"
 FREE = "Dynamic, no bound"
-"""Thresholds that move as far as the buffer lets them, in RED+Tail; those of `DYNAMIC` have a bound of ours."""
+"""Thresholds that move as far as the buffer allows, in RED+Tail; those of `DYNAMIC` have a bound of ours."""
 FIXED = "Fixed thresholds"
 
 CLASSES: Mapping[str, str] = {"FTP": "ftp", "WEB": "web", "CBR": "cbr"}
-"""What the paper calls the traffic entries."""
+"""The paper's names of the traffic entries."""
 
 LOSS, DELAY, RATE = "loss_ratio", "queue_delay_mean", "throughput"
 COLUMNS: Mapping[str, tuple[str, float]] = {
@@ -27,7 +27,7 @@ COLUMNS: Mapping[str, tuple[str, float]] = {
     "Delay (s)": (DELAY, 1.0),
     "Rate (kB/s)": (RATE, 1 / 8000),
 }
-"""Columns of Tables III and IV, with what they are here: a metric, and what to multiply it with."""
+"""Columns of Tables III and IV, with the corresponding metric and its factor."""
 
 Printed = Mapping[str, tuple[float, float, float]]
 
@@ -39,67 +39,35 @@ TABLE_3: Mapping[str, Printed] = {
 TABLE_4: Printed = {"FTP": (0.899, 0.318, 209.455), "WEB": (2.306, 0.093, 144.505), "CBR": (0.519, 0.091, 19.827)}
 
 RATE_BYTES = 375e3
-"""The bottleneck of the web scenario, in bytes/s."""
+"""The bottleneck of the web scenario (bytes/s)."""
 
 FULL = 1000.0
 PAYLOAD = FULL - 40
-"""A full packet, and what it carries, in bytes."""
+"""A full packet, and its payload (bytes)."""
 
 BAND = (20.0, 80.0)
-"""The thresholds of Table II, in packets of 1000 bytes."""
+"""The thresholds of Table II (packets of 1000 bytes)."""
 
 ALONE_BAND = (0.01, 0.02)
 BESIDE_BAND = (0.005, 0.01)
-"""P_L and P_U of thresholds that move, alone and in RED+Tail."""
+"""P_L and P_U of moving thresholds, alone and in RED+Tail."""
 
 DEFAULT_N = 64.0
-"""After how many packets a pair is long here, in packets; the paper does not say."""
+"""Number of packets after which a pair is long here; the paper does not state it."""
 
 LONG, SHORT = "lanes.bottleneck.long.", "lanes.bottleneck.short."
-"""Metrics of RED+Tail's queues of long and of short flows; a column of `Runs.frame` begins so."""
+"""Metrics of RED+Tail's queues of long and of short flows, as prefixes of columns of `Runs.frame`."""
 
 PerSeed = dict[int, float]
 
 
 def of(owner: str, metric: str) -> str:
-    """Name a metric of a traffic entry.
-
-    Parameters
-    ----------
-    owner : str
-        ``FTP``, ``WEB`` or ``CBR``, or the entry's own name.
-    metric : str
-        Which.
-
-    Returns
-    -------
-    str
-        Its column.
-    """
+    """Return the column of a traffic entry's metric. ``owner`` is ``FTP``, ``WEB`` or ``CBR``, or the entry's name."""
     return f"classes.{CLASSES.get(owner, owner)}.{metric}"
 
 
 def per_seed(runs: Runs, metric: str, label: str, at: At | None = None, scale: float = 1.0) -> PerSeed:
-    """Read a metric of each seed.
-
-    Parameters
-    ----------
-    runs : Runs
-        The runs.
-    metric : str
-        Which.
-    label : str
-        Of which discipline.
-    at : mapping
-        At which points; the mean over them.
-    scale : float
-        What to multiply it with.
-
-    Returns
-    -------
-    dict
-        By the seed; those that have a value.
-    """
+    """Return a metric by seed, averaged over the points ``at`` and scaled. Seeds without a value are omitted."""
     import polars
 
     rows = runs.of(label, at).group_by("seed").agg(polars.col(metric).mean().alias("value")).sort("seed")
@@ -107,20 +75,7 @@ def per_seed(runs: Runs, metric: str, label: str, at: At | None = None, scale: f
 
 
 def together(combine: Callable[..., float], *read: PerSeed) -> list[float]:
-    """Combine what was read of the same seed.
-
-    Parameters
-    ----------
-    combine : callable
-        Takes a number of each reading.
-    *read : dict
-        Readings.
-
-    Returns
-    -------
-    list of float
-        For each seed that all readings have.
-    """
+    """Combine readings of the same seed, for each seed in all readings."""
     seeds = set(read[0]).intersection(*read[1:])
     return [combine(*(one[seed] for one in read)) for seed in sorted(seeds)]
 
@@ -128,19 +83,7 @@ def together(combine: Callable[..., float], *read: PerSeed) -> list[float]:
 def over_series(runs: Runs, label: str, read: Callable[[polars.DataFrame], float]) -> PerSeed:
     """Read a number from the series of each seed.
 
-    Parameters
-    ----------
-    runs : Runs
-        The runs.
-    label : str
-        Of which discipline.
-    read : callable
-        Takes the series of a run, without the link's name before its columns.
-
-    Returns
-    -------
-    dict
-        By the seed.
+    ``read`` receives the series of a run, without the link's name before its columns.
     """
     found = {}
     for seed in runs.of(label)["seed"].unique().sort():
@@ -150,40 +93,14 @@ def over_series(runs: Runs, label: str, read: Callable[[polars.DataFrame], float
 
 
 def between(frame: polars.DataFrame, start: float, end: float) -> polars.DataFrame:
-    """Cut a series.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The series.
-    start : float
-        From when, in s.
-    end : float
-        Until when, in s.
-
-    Returns
-    -------
-    polars.DataFrame
-        Its bins that begin in this time.
-    """
+    """Return the bins of a series that begin between two times (s)."""
     import polars
 
     return frame.filter((polars.col("t") >= start) & (polars.col("t") < end))
 
 
 def mean(read: PerSeed) -> float:
-    """Average over the seeds, for a sentence.
-
-    Parameters
-    ----------
-    read : dict
-        A reading.
-
-    Returns
-    -------
-    float
-        Its mean; NaN if there is none.
-    """
+    """Return the mean of a reading over the seeds; NaN if there is none."""
     return sum(read.values()) / len(read) if read else float("nan")
 
 

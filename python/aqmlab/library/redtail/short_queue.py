@@ -1,4 +1,4 @@
-"""What the RED+Tail paper claims of the queue of short flows over max_th1: section VI-A."""
+"""Claims of the RED+Tail paper on the queue of short flows over max_th1: section VI-A."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def bound(evidence: Evidence) -> Judgement:
         average = together(lambda *own: sum(own) / len(own), *ratios)
         checks += [
             Check.of(f"delay of {name} / (max_th1/C), the least over max_th1", lowest, least=1),
-            # A good approximation, slightly above: a quarter. Table III has 1.36 at 30 kB.
+            # "A good approximation", "slightly above": a quarter. Table III has 1.36 at 30 kB.
             Check.of(f"delay of {name} / (max_th1/C), mean over max_th1", average, most=1.25),
         ]
     web = over("WEB")
@@ -63,7 +63,7 @@ def long_delay_flat(evidence: Evidence) -> Judgement:
     points = runs.points(path)
     delays = [per_seed(runs, of("FTP", DELAY), HERO, {path: size}, 1000) for size in points]
     relative = together(lambda *own: 100 * (max(own) - min(own)) / (sum(own) / len(own)), *delays)
-    # The mean of C2 is what the long queue sends, web packets too.
+    # The mean of C2 is the rate of the long queue, web packets included.
     rates = [per_seed(runs, LONG + RATE, HERO, {path: size}, 1 / 8000) for size in points]
     middle = sum(BAND) / 2 * FULL / 1000
     against = together(
@@ -77,7 +77,7 @@ def long_delay_flat(evidence: Evidence) -> Judgement:
         *rates,
     )
     checks = [
-        # Almost a constant: within 15 % over a factor of eight.
+        # "Almost a constant": within 15 % over a factor of eight.
         Check.of("delay of FTP, greatest less least over its mean", relative, unit="%", most=15),
         Check.of("delay of FTP / (50 kB / rate of the long queue), mean over max_th1", against, least=0.8, most=1.2),
     ]
@@ -89,7 +89,7 @@ def long_delay_flat(evidence: Evidence) -> Judgement:
 
 
 def short_varies_little(evidence: Evidence) -> Judgement:
-    """Compare how much the delays spread."""
+    """Compare the spread of the delays."""
     runs, path = evidence["maxth1"], "aqm.max_th1"
     points = runs.points(path)
 
@@ -104,9 +104,9 @@ def short_varies_little(evidence: Evidence) -> Judgement:
         *ftp,
     )
     checks = [
-        # Very small: a quarter of the long queue's.
+        # "Very small": a quarter of the long queue's.
         Check.of("spread (95th percentile less median) of CBR / of FTP, mean over max_th1", ratios, most=0.25),
-        # Slightly: less than a half.
+        # "Slightly": less than half.
         Check.of(
             "spread of FTP at the least max_th1 / at the greatest", together(ratio, ftp[0], ftp[-1]), least=1, most=1.5
         ),
@@ -120,7 +120,7 @@ def short_varies_little(evidence: Evidence) -> Judgement:
 
 
 def smaller_is_better(evidence: Evidence) -> Judgement:
-    """Compare delay and loss of CBR and web with the least and the greatest max_th1."""
+    """Compare delay and loss of CBR and web at the least and the greatest max_th1."""
     runs, path = evidence["maxth1"], "aqm.max_th1"
     least, greatest = ({path: size} for size in (runs.points(path)[0], runs.points(path)[-1]))
     checks, told = [], []

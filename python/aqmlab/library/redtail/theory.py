@@ -1,4 +1,4 @@
-"""What the RED+Tail paper derives and tries beside its simulations: small files (Fig. 2, Table I), section VI."""
+"""Derivations and trials of the RED+Tail paper outside its simulations: small files (Fig. 2, Table I), section VI."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from aqmlab.theory.tcp.transfer_trials import times
 Array = NDArray[np.float64]
 
 RTT, PACKET_TIME = 0.128, 8e3 / 3e6
-"""Of Table I, s."""
+"""Round trip and transmission time of a packet in Table I (s)."""
 REQUEST = RTT / 2
-"""What a request adds to the packet engine's transfers, s."""
+"""Time that a request adds to the packet engine's transfers (s)."""
 SIZES = (30, 60, 90, 120, 150, 180, 210)
-"""Of the files, kB."""
+"""File sizes (kB)."""
 PRINTED = {
     (30, 0.0): (0.88, 0.0006),
     (30, 0.02): (1.60, 1.88),
@@ -39,18 +39,18 @@ PRINTED = {
     (150, 0.04): (6.51, 4.60),
     (150, 0.08): (13.38, 8.87),
 }
-"""Table I: by kB and drop probability the mean and the standard deviation of the delay, s."""
+"""Table I: mean and standard deviation of the delay (s), by kB and drop probability."""
 PD = "dumbbell.loss"
 ALONE = "no AQM"
 
 CAPACITY, DELAY, LOSS, BUFFER = 750.0, 0.064, 0.014, 800
-"""Of section VI packets a second, the round trip (s) without the queue, the drop probability, packets."""
+"""Section VI: capacity (packets/s), round trip without the queue (s), drop probability, buffer (packets)."""
 FLOWS = (20, 40)
 PROBES = ("probe1", "probe2", "probe3", "probe4")
 MOVING, FIXED = "Dynamic thresholds", "Fixed loss"
 COUNT = "traffic.ftp.count"
 WARMUP = 50.0
-"""Of the scenario `steady`, s."""
+"""Warm-up of the scenario `steady` (s)."""
 
 EXPERIMENTS = (
     Experiment(
@@ -75,21 +75,9 @@ EXPERIMENTS = (
 
 
 def model(flows: int, slots: float | None = None, loss: float = LOSS) -> Slots:
-    """Give the paper's model of the long queue.
+    """Return the paper's model of the long queue, with the windows of the square-root law.
 
-    Parameters
-    ----------
-    flows : int
-        How many.
-    slots : float or None
-        The slot in round-trip times at the equilibrium; one by default.
-    loss : float
-        The drop probability.
-
-    Returns
-    -------
-    Slots
-        With the windows of the square-root law.
+    ``slots`` is the slot in round-trip times at the equilibrium, 1 by default.
     """
     window = float(tcp.window(loss))
     slot = None if slots is None else slots * flows * window / CAPACITY
@@ -98,54 +86,21 @@ def model(flows: int, slots: float | None = None, loss: float = LOSS) -> Slots:
 
 @cache
 def chain(flows: int, slots: float | None = None) -> Stationary:
-    """Give the queue's distribution by the paper's model, with the printed deviation of a flow's rate.
+    """Return the queue's distribution by the paper's model, with the printed deviation of a flow's rate.
 
-    Parameters
-    ----------
-    flows : int
-        How many.
-    slots : float or None
-        The slot in round-trip times at the equilibrium; one by default.
-
-    Returns
-    -------
-    Stationary
-        In whole packets.
+    ``slots`` as in `model`.
     """
     return model(flows, slots).chain(redtail.paper_sigma(flows), BUFFER)
 
 
 @cache
 def interchanged(flows: int) -> Stationary:
-    """Give the queue's distribution with the deviation that the paper prints for the other number of flows.
-
-    Parameters
-    ----------
-    flows : int
-        20 or 40.
-
-    Returns
-    -------
-    Stationary
-        In whole packets.
-    """
+    """Return the queue's distribution with the deviation that is printed for the other number of flows."""
     return model(flows).chain(redtail.paper_sigma(sum(FLOWS) - flows), BUFFER)
 
 
 class Steady:
-    """What the packet engine did with so many flows all along.
-
-    Parameters
-    ----------
-    runs : Runs
-        Of the experiment ``steady``.
-    label : str
-        Moving thresholds, or a fixed loss.
-    flows : int
-        How many flows.
-    seed : int
-        Of which run.
-    """
+    """The steady state of a run of the experiment ``steady``. ``label`` is moving thresholds or a fixed loss."""
 
     def __init__(self, runs: Runs, label: str, flows: int, seed: int) -> None:
         at = {COUNT: flows - len(PROBES)}
@@ -157,27 +112,12 @@ class Steady:
         rtt = float(self.queue.mean()) / CAPACITY + DELAY
         arrivals = np.array([frame[f"bottleneck.{name}.arrivals"].to_numpy() for name in PROBES])
         self.sigma = rate_deviation(arrivals, float(frame["t"][1] - frame["t"][0]), rtt)
-        """By how much a flow's rate varies from round trip to round trip, packets a second."""
+        """Standard deviation of a flow's rate from round trip to round trip (packets/s)."""
         self.slots = Slots(C=CAPACITY, d=DELAY, N=flows, W=float(tcp.window(self.loss)), S=rtt)
 
 
 def steady(evidence: Evidence, label: str, flows: int) -> list[Steady]:
-    """Give the steady state of every seed.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        With the experiment ``steady``.
-    label : str
-        Moving thresholds, or a fixed loss.
-    flows : int
-        How many flows.
-
-    Returns
-    -------
-    list of Steady
-        In the order of the seeds.
-    """
+    """Return the steady state of every seed, in their order, from the experiment ``steady``."""
     return _steady(evidence["steady"], label, flows)
 
 
@@ -188,48 +128,18 @@ def _steady(runs: Runs, label: str, flows: int) -> list[Steady]:
 
 @cache
 def tried(kilobytes: int, p: float, n: int) -> Array:
-    """Try transfers packet by packet.
-
-    Parameters
-    ----------
-    kilobytes : int
-        Of the file.
-    p : float
-        The drop probability.
-    n : int
-        How many of each of five groups.
-
-    Returns
-    -------
-    ndarray
-        How long each took, s; shape (5, n).
-    """
-    many = n if p else 2  # without loss all are the same
+    """Return the durations (s) of transfers simulated packet by packet; five groups of ``n``, shape (5, n)."""
+    many = n if p else 2  # without loss all are equal
     return np.array([times(kilobytes, p, RTT, PACKET_TIME, many, seed) for seed in range(1, 6)])
 
 
 def trials_each(evidence: Evidence) -> int:
-    """Tell how many transfers to try in a group: five groups have the paper's accuracy, or half of it."""
+    """Return the number of transfers to simulate per group: five groups have the paper's accuracy, or half of it."""
     return 60 if evidence.quick else 150
 
 
 def delivery(runs: Runs, kilobytes: int, p: float) -> list[float]:
-    """Give the mean delivery time of each run, with half a round trip for the request.
-
-    Parameters
-    ----------
-    runs : Runs
-        Of the experiment ``table1``.
-    kilobytes : int
-        Of the file.
-    p : float
-        The drop probability.
-
-    Returns
-    -------
-    list of float
-        In s, in the order of the seeds.
-    """
+    """Return the mean delivery time of each run (s), with half a round trip for the request, in the order of seeds."""
     found = runs.values(f"classes.{kilobytes}kB.completion_time_mean", ALONE, {PD: p})
     return [one + REQUEST for one in found if one is not None]
 
@@ -251,7 +161,7 @@ def figure_2(evidence: Evidence) -> Iterator[Curve]:
 
 
 def table_1(evidence: Evidence) -> polars.DataFrame:
-    """List delays of small files: printed, of the packet engine, of trials, by formula."""
+    """List delays of small files: printed, from the packet engine, from trials, by formula."""
     runs = evidence["table1"]
     rows = []
     for (size, p), (mean, sd) in PRINTED.items():
@@ -278,23 +188,10 @@ def table_1(evidence: Evidence) -> polars.DataFrame:
 
 
 def wander(flows: int, slots: float, seconds: float, seed: int = 1) -> tuple[Array, Array, Array]:
-    """Follow the model (5) with the noise of every flow, from the equilibrium on.
+    """Simulate the model (5) with the noise of every flow, starting at the equilibrium.
 
-    Parameters
-    ----------
-    flows : int
-        How many.
-    slots : float
-        The slot in round-trip times.
-    seconds : float
-        How long.
-    seed : int
-        Of the noise.
-
-    Returns
-    -------
-    tuple of ndarray
-        Times (s), the queue (packets), and what the first flow sends (packets/s); one a slot.
+    Return times (s), the queue (packets) and the rate of the first flow (packets/s), one value per slot. ``slots`` is
+    the slot in round-trip times.
     """
     own = model(flows, slots)
     noise = np.random.default_rng(seed).normal(0, redtail.paper_sigma(flows), (int(seconds / own.slot), flows))
@@ -335,7 +232,7 @@ def figure_19(_: Evidence) -> Iterator[Curve]:
 
 
 def figure_20(_: Evidence) -> Iterator[Curve]:
-    """Draw the queue with slots of one round trip and of two."""
+    """Draw the queue with slots of one and of two round trips."""
     for panel, slots in (("upper", 1.0), ("lower", 2.0)):
         at, queue, _rate = wander(40, slots, 400.0)
         yield Curve(panel, "Queue", at, queue)
@@ -349,7 +246,7 @@ def _histogram(panel: str, seen: list[Steady]) -> Curve:
 
 
 PLACES = {20: ("upper", slice(60, 281)), 40: ("lower", slice(150, 601))}
-"""By the number of flows the panel of Fig. 21, and which queues it shows."""
+"""Panel of Fig. 21 by the number of flows, and its range of queues."""
 
 
 def figure_21(evidence: Evidence) -> Iterator[Curve]:
@@ -367,7 +264,7 @@ def figure_21(evidence: Evidence) -> Iterator[Curve]:
 
 
 def figure_fixed(evidence: Evidence) -> Iterator[Curve]:
-    """Draw the same where every packet is lost with the same probability, for the measured deviation."""
+    """Draw the distributions with the same loss probability for every packet, for the measured deviation."""
     for flows, (panel, shown) in PLACES.items():
         q = np.arange(BUFFER + 1.0)[shown]
         seen = steady(evidence, FIXED, flows)

@@ -1,4 +1,4 @@
-"""What the RED+Tail paper claims of small files and of its model, and how theory and the packet engine judge it."""
+"""Claims of the RED+Tail paper on small files and on its model, judged by theory and the packet engine."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def small_delays(evidence: Evidence) -> Judgement:
     for (size, p), (printed, _) in theory.PRINTED.items():
         if p:
             ratios = [one / printed for one in theory.delivery(runs, size, p)]
-            # a mean of some hundred transfers of such a deviation is good to a fifth or so
+            # a mean of some hundred transfers with such a deviation is accurate to about a fifth
             checks.append(Check.of(f"{size} KB, Pd = {p:g}: mean over the printed", ratios, least=0.8, most=1.25))
     short = fmean(check.value for check in checks[:3])
     long = fmean(check.value for check in checks[3:])
@@ -62,7 +62,7 @@ def small_deviations(evidence: Evidence) -> Judgement:
     for (size, p), (_, printed) in theory.PRINTED.items():
         if p:
             ratios = theory.tried(size, p, theory.trials_each(evidence)).std(axis=1, ddof=1) / printed
-            # the deviation of a heavy tail from a few hundred transfers is good to a third or so
+            # the deviation of a heavy tail from a few hundred transfers is accurate to about a third
             effect = f"{size} KB, Pd = {p:g}: deviation over the printed"
             checks.append(Check.of(effect, ratios, least=0.67, most=1.5))
     all_over = fmean(check.value for check in checks)
@@ -74,7 +74,7 @@ def small_deviations(evidence: Evidence) -> Judgement:
 
 
 def several_times(evidence: Evidence) -> Judgement:
-    """Compare how much longer a file of 90 KB takes at Pd = 0.04."""
+    """Compare the delay of a 90 KB file at Pd = 0.04 with that without loss."""
     runs = evidence["table1"]
     printed = theory.PRINTED[90, 0.04][0] / theory.PRINTED[90, 0.0][0]
     free, lossy = theory.delivery(runs, 90, 0.0), theory.delivery(runs, 90, 0.04)
@@ -101,8 +101,8 @@ def lost_in_64(_: Evidence) -> Judgement:
 
 
 def most_lose(_: Evidence) -> Judgement:
-    """Compute the share of the scenario's files of which a packet is lost."""
-    # files by the packets of 1 kB that they take, up to where hardly any is longer
+    """Compute the share of the scenario's files that lose a packet."""
+    # files by the packets of 1 kB that they need, up to where hardly any is longer
     edges = np.arange(0, 100_001) * 1e3
     share = -np.diff(redtail.longer_than(np.maximum(edges, 2300.0)))
     packets = np.arange(1, edges.size)
@@ -116,7 +116,7 @@ def most_lose(_: Evidence) -> Judgement:
 
 
 def fifteenth(_: Evidence) -> Judgement:
-    """Compute the window in which the 15th packet is, and what its loss leaves."""
+    """Compute the window that contains the 15th packet, and the window after its loss."""
     window = 2 ** math.floor(math.log2(15))
     return Judgement(
         [
@@ -146,7 +146,7 @@ def consistent(evidence: Evidence) -> Judgement:
 
 
 def distributions_agree(evidence: Evidence) -> Judgement:
-    """Compare chain, Gaussian and the packet engine, as the three curves of Fig. 21."""
+    """Compare the chain, the Gaussian and the packet engine: the three curves of Fig. 21."""
     checks, lift, swapped, means = [], 0.0, [], []
     for flows in theory.FLOWS:
         own, sigma = theory.model(flows), redtail.paper_sigma(flows)
@@ -164,7 +164,7 @@ def distributions_agree(evidence: Evidence) -> Judgement:
         ratios = [chain.sd / float(one.queue.std()) for one in seen]
         swapped.append(theory.interchanged(flows).sd / fmean(float(one.queue.std()) for one in seen))
         means.append(chain.mean / fmean(float(one.queue.mean()) for one in seen))
-        # two bells of one mean look alike to a fifth of their widths
+        # two bell curves with equal means look alike up to a fifth of their widths
         checks.append(Check.of(f"deviation of the chain over the engine's, N = {flows}", ratios, least=0.8, most=1.25))
     return Judgement(
         checks,
@@ -191,7 +191,7 @@ def chaotic(_: Evidence) -> Judgement:
 
 
 def contraction(_: Evidence) -> Judgement:
-    """Check Propositions 6.1 and 6.3 below their limit: every pair of queues comes together, with one noise."""
+    """Check Propositions 6.1 and 6.3 below their limit: every pair of queues converges under the same noise."""
     checks = []
     for flows in theory.FLOWS:
         limit = theory.model(flows).contraction_limit()
@@ -237,7 +237,7 @@ def settling(_: Evidence) -> Judgement:
 
 
 def mixed(_: Evidence) -> Judgement:
-    """Check the condition for round-trip times that differ, as restored."""
+    """Check the condition for different round-trip times, as restored."""
     own = theory.model(40)
     several = type(own)(C=own.C, d=np.linspace(0.016, 0.240, 40), N=40, W=own.W)
     ratio = several.sufficient_limit() / several.monotone_limit()
@@ -293,7 +293,7 @@ def interchanged(evidence: Evidence) -> Judgement:
 
 
 def fixed_loss(evidence: Evidence) -> Judgement:
-    """Compare the model with the packet engine where every packet is lost with one probability."""
+    """Compare the model with the packet engine where every packet has the same loss probability."""
     checks, high, wide = [], [], []
     for flows in theory.FLOWS:
         seen = theory.steady(evidence, theory.FIXED, flows)

@@ -1,4 +1,4 @@
-"""What the RED+Tail paper claims of thresholds that move: section V, alone and as RED+Tail's second queue."""
+"""Claims of the RED+Tail paper on moving thresholds: section V, alone and as RED+Tail's second queue."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     import polars
 
 PROPAGATION = 0.064
-"""The round trip of FTP without queues, in s."""
+"""Round trip of FTP without queues (s)."""
 
 SETTLED = 20.0
-"""When the first flows have left slow start, in s."""
+"""Time at which the first flows have left slow start (s)."""
 
 
 BOUNDS = {DYNAMIC: "max_th at most 0.8 of the buffer", FREE: "no bound"}
-"""How far thresholds move in RED+Tail: our bound, and none, as the paper prints none."""
+"""Limits of moving thresholds in RED+Tail: our bound, and none, as the paper prints none."""
 
 
 def average_p(frame: polars.DataFrame) -> float:
@@ -58,12 +58,12 @@ def low_drop_probability(evidence: Evidence) -> Judgement:
     runs = evidence["dynamic"]
     fixed, moving = (over_series(runs, label, average_p) for label in (FIXED, DYNAMIC))
     checks = [
-        # 0.05 as one reads it off a figure: within a quarter.
+        # 0.05 as read off a figure: within a quarter.
         Check.of("mean drop probability, fixed thresholds", fixed.values(), least=0.0375, most=0.0625),
         Check.of(
             "mean drop probability, thresholds that move", moving.values(), least=ALONE_BAND[0], most=ALONE_BAND[1]
         ),
-        # Much lower: at most half.
+        # "Much lower": at most half.
         Check.of(
             "that of moving thresholds less half of fixed ones", together(lambda a, b: a - b / 2, moving, fixed), most=0
         ),
@@ -82,7 +82,7 @@ def low_drop_probability(evidence: Evidence) -> Judgement:
 
 
 def fixed_is_steady(evidence: Evidence) -> Judgement:
-    """Compare how much the queues vary, and how long they are."""
+    """Compare the variation and the length of the queues."""
     runs = evidence["dynamic"]
     deviation = [per_seed(runs, "queue_std", label) for label in (FIXED, DYNAMIC)]
     delay = [per_seed(runs, of("ftp", DELAY), label, scale=1000) for label in (FIXED, DYNAMIC)]
@@ -111,7 +111,8 @@ def higher_goodput(evidence: Evidence) -> Judgement:
     beside = together(lambda a, b, p, q: 100 * (a / b - 1) - (q - p) / 2, *goodput, *loss)
     checks = [
         Check.of("goodput with moving thresholds, change from fixed", gain, unit="%", least=0),
-        # As the paper reasons, equal throughput and fewer losses: then by their difference; here by half of it.
+        # The paper reasons with equal throughput and fewer losses: goodput then differs by the losses; here, by half of
+        # it.
         Check.of("that less half of what the loss ratio falls by", beside, unit="%", least=0),
     ]
     again = [mean(per_seed(runs, "timeouts", label)) for label in (FIXED, DYNAMIC)]
@@ -127,7 +128,7 @@ def equal_shares(evidence: Evidence) -> Judgement:
     """Judge whether connections share the link equally."""
     runs = evidence["dynamic"]
     checks = [
-        # The same throughput, as far as chance lets equal flows have it.
+        # The same throughput, within the randomness of equal flows.
         Check.of(
             f"Jain's index of the 20 flows that stay, {label}",
             per_seed(runs, of("ftp", "jain"), label).values(),
@@ -149,13 +150,13 @@ def equal_shares(evidence: Evidence) -> Judgement:
 
 
 def printed_law() -> float:
-    """Give what each of ten flows loses by Padhye's law at the rate and delay that Table IV prints, in percent."""
+    """Return the loss of each of ten flows by Padhye's law at the printed rate and delay of Table IV (%)."""
     _, wait, rate = TABLE_4["FTP"]
     return 100 * float(tcp.loss(rate * 1000 / FULL / 10, wait + PROPAGATION))
 
 
 def long_loses_less(evidence: Evidence) -> Judgement:
-    """Compare what FTP loses and waits with moving and with fixed thresholds in RED+Tail."""
+    """Compare FTP's loss and delay with moving and with fixed thresholds in RED+Tail."""
     runs = evidence["dynamic-web"]
     checks, told = [], []
     fixed = [per_seed(runs, of("FTP", LOSS), HERO, scale=100), per_seed(runs, of("FTP", DELAY), HERO, scale=1000)]
@@ -220,7 +221,7 @@ def queue_lengths(evidence: Evidence) -> Judgement:
 
 
 def short_loses_more(evidence: Evidence) -> Judgement:
-    """Compare what web and CBR lose with moving and with fixed thresholds."""
+    """Compare losses of web and CBR with moving and with fixed thresholds."""
     runs = evidence["dynamic-web"]
     checks, told = [], []
     for owner in ("WEB", "CBR"):
@@ -236,7 +237,7 @@ def short_loses_more(evidence: Evidence) -> Judgement:
 
 
 def short_waits_less(evidence: Evidence) -> Judgement:
-    """Compare how long web and CBR wait with moving and with fixed thresholds."""
+    """Compare delays of web and CBR with moving and with fixed thresholds."""
     runs = evidence["dynamic-web"]
     checks, told = [], []
     for owner in ("WEB", "CBR"):
@@ -267,7 +268,7 @@ def same_rates(evidence: Evidence) -> Judgement:
 
 
 def smoothed_in_band(frame: polars.DataFrame) -> float:
-    """Tell for how much of the time the drop probability, over 5 s, is in the band, in percent."""
+    """Return the share of time that the drop probability, averaged over 5 s, is in the band (%)."""
     import polars
 
     groups = (
@@ -277,7 +278,7 @@ def smoothed_in_band(frame: polars.DataFrame) -> float:
 
 
 def stays_in_band(evidence: Evidence) -> Judgement:
-    """Judge whether the drop probability of the long queue stays in its band, with our bound of max_th and without."""
+    """Judge whether the drop probability of the long queue stays in its band, with and without our bound of max_th."""
     runs = evidence["time"]
     checks, told = [], []
     for label, bound in BOUNDS.items():
@@ -311,7 +312,7 @@ def _part(column: str, name: str, frame: polars.DataFrame) -> float:
 
 
 def calm_step(evidence: Evidence) -> Judgement:
-    """Judge what the arrival of web traffic does to the long queue with moving thresholds."""
+    """Judge the effect of arriving web traffic on the long queue with moving thresholds."""
     runs = evidence["time"]
     checks, told = [], []
     for label, bound in BOUNDS.items():
@@ -320,7 +321,7 @@ def calm_step(evidence: Evidence) -> Judgement:
             for column in ("lane.long.queue.mean", "p.mean")
         )
         checks += [
-            # Dramatically: by half.
+            # "Dramatically": by half.
             Check.of(
                 f"mean of the long queue after web traffic came / before, {bound}",
                 together(lambda a, b: b / a, *queue),

@@ -1,4 +1,4 @@
-"""What the survey claims of its six disciplines, and how the data judge it."""
+"""The survey's claims on its six disciplines, and their judges."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from aqmlab.papers import Check, Evidence, Judgement, Runs
 from aqmlab.theory import pi
 
 TOLD = polars.col("classes.ftp.loss_ratio") + polars.col("classes.ftp.mark_ratio")
-"""The share of TCP's packets that are marked or dropped."""
+"""The fraction of TCP's packets that are marked or dropped."""
 START = "after the first 5 s"
 VISIBLE_LOSS = 0.005
-"""The width of a line on the axis of Fig. 2c: less is no loss there."""
+"""Line width on the axis of Fig. 2c: smaller losses are not visible there."""
 VISIBLE = 0.02
-"""A part of the link that one sees in Fig. 2a, the same for all that is said of a low utilisation."""
+"""A visible fraction of the link in Fig. 2a, used for every claim of low utilisation."""
 
 
 def _named(value: polars.Expr, runs: Runs, label: str, at: Mapping[str, float | str] | None = None) -> float:
@@ -31,7 +31,7 @@ def almost_full(evidence: Evidence) -> Judgement:
     runs = evidence["schemes"]
     full = list(runs.each(measures.BACKLOG / measures.BUFFER, "DropTail").values())
     median = list(runs.each(polars.col("queue_delay_p50") / measures.FULL, "DropTail").values())
-    # "almost always full": nine tenths of it, on average and for at least half of the packets
+    # "almost always full": nine tenths, on average and for at least half of the packets
     checks = [
         Check.of("mean backlog over the buffer", full, least=0.9),
         Check.of("median wait over that in a full buffer", median, least=0.9),
@@ -71,16 +71,16 @@ def red_at_maxth(evidence: Evidence) -> Judgement:
 
 
 def red_incipient(evidence: Evidence) -> Judgement:
-    """Check that RED's average does not see bursts come: it drops what it could have marked, and its queue swings."""
+    """Check that RED's average misses bursts: it drops packets it could have marked, and its queue swings."""
     runs = evidence["settled"]
     lost = list(runs.each(measures.LOST, "RED").values())
     full = _named(polars.col("classes.ftp.drops_overflow"), runs, "RED")
     spread = list(runs.each(polars.col("queue_std") / polars.col("queue_mean"), "RED").values())
     rate = _named(polars.col("arrivals"), runs, "RED") / 15
     checks = [
-        # RED marks TCP's packets while there is time: what it drops of them came too late to be told.
+        # RED marks TCP's packets while there is time; those it drops arrived too late for a mark.
         Check.of(f"loss of TCP packets with RED, {START}", lost, least=VISIBLE_LOSS),
-        # a queue held by its average would deviate little: a half of its mean is much
+        # a queue held by its average would deviate little; half of its mean is much
         Check.of("standard deviation of RED's queue over its mean", spread, least=0.5),
     ]
     return Judgement(
@@ -93,7 +93,7 @@ def red_incipient(evidence: Evidence) -> Judgement:
 
 
 def best_maxp(evidence: Evidence) -> Judgement:
-    """Compare RED's delay and loss at maxp = 1 with those at smaller ones."""
+    """Compare RED's delay and loss at maxp = 1 with those at smaller values."""
     runs = evidence["maxp"]
     values = runs.points("aqm.max_p")
     own = values[-1]
@@ -115,7 +115,7 @@ def best_maxp(evidence: Evidence) -> Judgement:
 
 
 def only_if_full(_: Evidence) -> Judgement:
-    """Compare the threshold from which RED drops everything with the buffer, both as printed."""
+    """Compare the threshold above which RED drops every packet with the buffer, both as printed."""
     return Judgement(
         [Check.exact("maxth over the buffer", 80_000 / measures.BUFFER, least=1)],
         "RED's probability is maxp at an average of maxth, and maxp is 1: gentle or not, from 80 000 bytes on it takes "
@@ -172,13 +172,13 @@ def pi_like_droptail(evidence: Evidence) -> Judgement:
 
 
 def pi_sensitive(evidence: Evidence) -> Judgement:
-    """Compare PI's loss with gains a twelfth to ten times the printed ones."""
+    """Compare PI's loss at gains from a twelfth to ten times the printed ones."""
     runs = evidence["gains"]
     points = runs.points("aqm.a")
     told = [runs.each(measures.LOST, "PI", {"aqm.a": point}) for point in points]
     seeds = sorted(set.intersection(*(set(one) for one in told)))
     spread = [max(one[seed] for one in told) / min(one[seed] for one in told) for seed in seeds]
-    # "very sensitive": twice as much and more
+    # "very sensitive": at least twice as much
     check = Check.of(
         "greatest loss of TCP packets over the least, of gains from a twelfth to ten times the printed", spread, least=2
     )
@@ -193,7 +193,7 @@ def pi_sensitive(evidence: Evidence) -> Judgement:
 
 
 def jobs_loses_nothing(evidence: Evidence) -> Judgement:
-    """Count JoBS's losses, and compare them with the others'."""
+    """Count JoBS's losses, and compare them with those of the other disciplines."""
     runs, settled = evidence["schemes"], evidence["settled"]
     dropped = polars.col("drops_overflow") + polars.col("drops_early")
     later = _named(dropped, settled, settled.hero)
@@ -229,7 +229,7 @@ def jobs_loses_nothing(evidence: Evidence) -> Judgement:
 
 
 def jobs_shortest(evidence: Evidence) -> Judgement:
-    """Compare JoBS's mean wait with the others'."""
+    """Compare JoBS's mean wait with those of the other disciplines."""
     runs = evidence["schemes"]
     checks = [
         Check.of(
@@ -250,12 +250,12 @@ def jobs_shortest(evidence: Evidence) -> Judgement:
 
 
 def jobs_utilisation(evidence: Evidence) -> Judgement:
-    """Compare JoBS's utilisation with the others'."""
+    """Compare JoBS's utilisation with those of the other disciplines."""
     runs = evidence["schemes"]
     used = polars.col("utilisation")
     flows = _named(polars.col("classes.ftp.flows"), runs, runs.hero)
     checks = [
-        # "relatively low": a difference that one sees; any at all would let a ten-thousandth of the link count
+        # "relatively low": a visible difference; otherwise a ten-thousandth of the link would count
         Check.of(f"utilisation, {other} less {runs.hero}", measures.less(runs, used, other, runs.hero), least=VISIBLE)
         for other in runs.others
     ]
@@ -268,7 +268,7 @@ def jobs_utilisation(evidence: Evidence) -> Judgement:
 
 
 def avoidance(evidence: Evidence) -> Judgement:
-    """Count what each discipline drops or marks while there is room."""
+    """Count the packets that each discipline drops or marks while the buffer has room."""
     runs = evidence["schemes"]
     acts = polars.col("drops_early") + polars.col("marks")
     checks = []
@@ -282,7 +282,7 @@ def avoidance(evidence: Evidence) -> Judgement:
 
 
 def red_synchronisation(evidence: Evidence) -> Judgement:
-    """Compare how much TCP's arrivals swing together, and fairness, of RED and drop tail."""
+    """Compare the common swing of TCP's arrivals, and fairness, between RED and drop tail."""
     runs, settled = evidence["schemes"], evidence["settled"]
     swings = {label: swing(runs, label, 5.0) for label in ("DropTail", "RED")}
     checks = [
@@ -308,25 +308,13 @@ def red_synchronisation(evidence: Evidence) -> Judgement:
 
 
 TOGETHER = 0.1
-"""How long flows have to act together, s: about a round trip, and what a loss event lasts."""
+"""Time scale of common behaviour of flows (s): about a round trip, and the duration of a loss event."""
 
 
 def swing(runs: Runs, label: str, start: float) -> dict[int, float]:
-    """Give how much the sum of TCP's arrivals swings.
+    """Return the variation of TCP's total arrivals from ``start`` (s), by seed.
 
-    Parameters
-    ----------
-    runs : Runs
-        Of an experiment that keeps series.
-    label : str
-        Of which discipline.
-    start : float
-        From when on, s.
-
-    Returns
-    -------
-    dict
-        By the seed the standard deviation of the arrivals in bins of `TOGETHER` over their mean.
+    It is their standard deviation in bins of `TOGETHER` divided by their mean.
     """
     found = {}
     for seed, told in measures.over_time(runs, label, TOGETHER, polars.col("ftp.arrivals").sum()).items():
@@ -336,7 +324,7 @@ def swing(runs: Runs, label: str, start: float) -> dict[int, float]:
 
 
 def red_proportional(evidence: Evidence) -> Judgement:
-    """Compare how often RED drops or marks packets of TCP and of UDP."""
+    """Compare how often RED drops or marks packets of TCP and UDP."""
     runs = evidence["settled"]
     tcp, udp = (
         polars.col(f"classes.{name}.loss_ratio") + polars.col(f"classes.{name}.mark_ratio") for name in ("ftp", "udp")
@@ -353,7 +341,7 @@ def red_proportional(evidence: Evidence) -> Judgement:
 
 
 def gains_hot(_: Evidence) -> Judgement:
-    """Compare PI's printed gains with its own rule, and the margins of both."""
+    """Compare PI's printed gains with PI's rule, and the margins of both."""
     a, b = theory.rule_gains()
     origin = theory.rule_gains(theory.GAINS_FOR)
     flows, rtt = 3 * measures.NODES, theory.PROPAGATION + measures.FULL
@@ -374,10 +362,10 @@ def gains_hot(_: Evidence) -> Judgement:
 
 
 def gains_slow(evidence: Evidence) -> Judgement:
-    """Compare how long PI must take to reach its probability with the run, and see it on the way."""
+    """Compare the least time PI needs to reach its probability with the run, and observe the climb."""
     runs = evidence["schemes"]
-    # What PI needs is read off REM, whose backlog is near PI's target, and not taken from Padhye's model, which was
-    # tried first: that tells the losses, and more marks than losses are needed, for a mark costs no time-out.
+    # The required probability is taken from REM, whose backlog is near PI's target. Padhye's model, tried first,
+    # predicts losses; more marks than losses are needed, since a mark costs no time-out.
     needed = list(runs.each(TOLD, "REM").values())
     kept = _named(measures.BACKLOG, runs, "REM") / 1e3
     bound = [_climb(p) for p in needed]
@@ -421,7 +409,7 @@ def _average(values: Sequence[float]) -> float:
 
 
 def _climb(p: float) -> float:
-    """Give the least time that PI takes from 0 to a probability, s."""
+    """Return the least time that PI needs from 0 to a probability, s."""
     room = measures.BUFFER / measures.TCP_SIZE
     return float(pi.response_bound(p, theory.A, theory.B, theory.FREQUENCY, theory.TARGET, room))
 
@@ -449,7 +437,7 @@ def plant(_: Evidence) -> Judgement:
 
 
 def fewer_nodes(evidence: Evidence) -> Judgement:
-    """Compare JoBS with the others at all numbers of nodes that are fewer than the scenario's."""
+    """Compare JoBS with the others at all numbers of nodes below the scenario's."""
     runs = evidence["load"]
     checks, means = [], []
     for nodes in runs.points("dumbbell.hosts"):
@@ -486,7 +474,7 @@ def fewer_nodes(evidence: Evidence) -> Judgement:
 
 
 def untested(_: Evidence) -> Judgement:
-    """Say why it is not tested."""
+    """State why the claim is not tested."""
     return Judgement(
         [],
         "The survey runs nothing with classes of service. PI as published has one queue and one probability; JoBS's "

@@ -1,4 +1,4 @@
-"""The survey's figure and tables, and those beyond it."""
+"""The survey's figure and tables, and additional ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from aqmlab.papers import Axis, Curve, Evidence, Figure, Panel, Table
 from aqmlab.results.summary import Summary
 
 BIN = 0.5
-"""Of Fig. 2, s."""
+"""Bin width of Fig. 2 (s)."""
 TIME = Axis("Simulation time (s)", 0, 20)
 
 
@@ -36,7 +36,7 @@ def figure_2(evidence: Evidence) -> Iterator[Curve]:
 
 
 def table_schemes(evidence: Evidence) -> polars.DataFrame:
-    """List what every discipline does over the 20 s."""
+    """List the results of each discipline over the 20 s."""
     runs = evidence["schemes"]
     columns = {
         "utilisation": polars.col("utilisation"),
@@ -67,11 +67,11 @@ DEFINITIONS = {
     "PI": ("avoidance", "none", "global", "one probability; Q_ref is a target"),
     "JoBS": ("avoidance", "global", "per connection", "B_lim; each flow's window"),
 }
-"""Of every scheme congestion, thresholds and state, by its definition."""
+"""Congestion measure, thresholds and state of each scheme, by definition."""
 
 
 def table_1(evidence: Evidence) -> polars.DataFrame:
-    """Classify the schemes, beside what the runs show of it."""
+    """Classify the schemes, with evidence from the runs."""
     runs = evidence["schemes"]
     early = polars.col("drops_early") + polars.col("marks")
     rows = []
@@ -91,7 +91,7 @@ def table_1(evidence: Evidence) -> polars.DataFrame:
 
 
 def figure_load(evidence: Evidence) -> Iterator[Curve]:
-    """Draw the six over the number of nodes."""
+    """Draw the six disciplines over the number of nodes."""
     runs = evidence["load"]
     panels = {"a": ("utilisation", 1.0), "b": ("queue_delay_mean", 1e3), "c": ("classes.ftp.loss_ratio", 1.0)}
     for panel, (metric, scale) in panels.items():
@@ -100,7 +100,7 @@ def figure_load(evidence: Evidence) -> Iterator[Curve]:
 
 
 def figure_gains(evidence: Evidence) -> Iterator[Curve]:
-    """Draw PI's loss and wait over its gain, with drop tail's beside them."""
+    """Draw PI's loss and wait over its gain, with those of drop tail."""
     runs = evidence["gains"]
     beside = {"a": ("classes.ftp.loss_ratio", 1.0), "b": ("queue_delay_mean", 1e3)}
     ends = [runs.points("aqm.a")[0], runs.points("aqm.a")[-1]]

@@ -1,4 +1,4 @@
-"""What the survey measures at its core router, over a run and over time."""
+"""The survey's measures at its core router, per run and over time."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from aqmlab.papers import Curve, Runs
 from aqmlab.results.summary import Summary
 
 RATE = 45e6
-"""Of the link, bit/s."""
+"""Link rate (bit/s)."""
 BUFFER = 100_000
-"""Bytes."""
+"""Buffer (bytes)."""
 FULL = 8 * BUFFER / RATE
-"""How long a packet waits in a full buffer, s."""
+"""Waiting time of a packet in a full buffer (s)."""
 TCP_SIZE, UDP_SIZE = 1000, 100
-"""Bytes of a packet."""
+"""Packet size (bytes)."""
 NODES = 70
-"""Edge nodes of the scenario."""
+"""Number of edge nodes in the scenario."""
 LOSS = 0.12
-"""The loss of drop tail that the paper prints."""
+"""The printed loss of drop tail."""
 
 LOST = polars.col("classes.ftp.loss_ratio")
-"""The share of TCP's packets that are lost."""
+"""The fraction of TCP's packets that are lost."""
 LOST_OF_ALL = polars.col("loss_ratio")
-"""The same of all packets."""
+"""The fraction of all packets that are lost."""
 WAIT = polars.col("queue_delay_mean")
-"""The mean wait of a packet, s."""
+"""The mean wait of a packet (s)."""
 BACKLOG = RATE / 8 * WAIT
-"""The mean backlog, bytes: what a packet waits for in a queue without priorities."""
+"""The mean backlog (bytes) for which a packet waits in a queue without priorities."""
 
 
 def _bytes(ratio: str) -> polars.Expr:
@@ -40,73 +40,28 @@ def _bytes(ratio: str) -> polars.Expr:
 
 
 LOST_BYTES = _bytes("loss_ratio")
-"""The same of all bytes."""
+"""The fraction of all bytes that are lost."""
 
 
 def ratios(runs: Runs, value: polars.Expr, label: str, to: str) -> list[float]:
-    """Give of each seed a discipline's number over another's.
+    """Return a metric of ``label`` divided by that of ``to``, in the order of the seeds.
 
-    Parameters
-    ----------
-    runs : Runs
-        Of an experiment.
-    value : polars.Expr
-        What, of a run's metrics.
-    label : str
-        One.
-    to : str
-        The other.
-
-    Returns
-    -------
-    list of float
-        In the order of the seeds; without those in which the other has none.
+    Seeds where ``to`` has none are omitted.
     """
     one, other = runs.each(value, label), runs.each(value, to)
     return [number / other[seed] for seed, number in one.items() if other.get(seed)]
 
 
 def less(runs: Runs, value: polars.Expr, label: str, to: str) -> list[float]:
-    """Give of each seed a discipline's number less another's.
-
-    Parameters
-    ----------
-    runs : Runs
-        Of an experiment.
-    value : polars.Expr
-        What, of a run's metrics.
-    label : str
-        One.
-    to : str
-        The other.
-
-    Returns
-    -------
-    list of float
-        In the order of the seeds.
-    """
+    """Return a metric of ``label`` minus that of ``to``, in the order of the seeds."""
     one, other = runs.each(value, label), runs.each(value, to)
     return [number - other[seed] for seed, number in one.items() if seed in other]
 
 
 def over_time(runs: Runs, label: str, width: float, value: polars.Expr) -> dict[int, polars.Series]:
-    """Give a number in each bin of each run.
+    """Return by seed a value in time bins of a given width (s).
 
-    Parameters
-    ----------
-    runs : Runs
-        Of an experiment that keeps series.
-    label : str
-        Of which discipline.
-    width : float
-        Of a bin, s.
-    value : polars.Expr
-        What, of the series' bins in it; of the columns of the link its name is left out.
-
-    Returns
-    -------
-    dict
-        By the seed.
+    ``value`` is evaluated on the series of each bin; the link's name is omitted from its columns.
     """
     group = (polars.col("t") / width + 1e-9).floor().alias("bin")
     found = {}
@@ -118,23 +73,9 @@ def over_time(runs: Runs, label: str, width: float, value: polars.Expr) -> dict[
 
 
 def banded(panel: str, name: str, x: Sequence[float], columns: Sequence[Sequence[float | None]]) -> Curve:
-    """Draw the mean over seeds with its 95 % interval.
+    """Return the curve of the mean over seeds, with its 95 % interval if there are several seeds.
 
-    Parameters
-    ----------
-    panel : str
-        The letter of the panel.
-    name : str
-        What the legend says.
-    x : sequence of float
-        Where.
-    columns : sequence of sequence of float or None
-        Of each place the numbers of all seeds.
-
-    Returns
-    -------
-    Curve
-        The curve; a band only where there are several seeds.
+    ``columns`` has for each ``x`` the numbers of all seeds.
     """
     told = [Summary.of(column) for column in columns]
     means = [math.nan if one.mean is None else one.mean for one in told]

@@ -1,4 +1,4 @@
-"""How many edge nodes the survey had: the loss of drop tail over their number, and which one makes it 12 %."""
+"""The number of the survey's edge nodes: drop tail's loss over their number, and which number makes it 12 %."""
 
 from __future__ import annotations
 
@@ -15,26 +15,18 @@ from aqmlab.results.summary import Summary
 HOSTS = "dumbbell.hosts"
 TCP, ALL, BYTES = "TCP packets", "all packets", "bytes"
 READINGS = {TCP: measures.LOST, ALL: measures.LOST_OF_ALL, BYTES: measures.LOST_BYTES}
-"""What a loss rate may count."""
+"""Readings of the loss rate: the packets or bytes it counts."""
 PANELS = {"calibration": "a", "calibration-fast": "b", "calibration-packets": "c"}
 """The panel of each experiment."""
 MIN_RTO = {"calibration": 1.0, "calibration-fast": 0.2, "calibration-packets": 1.0}
-"""The least time-out of each, s."""
+"""The least time-out of each experiment (s)."""
 COUNTS = [10, 20, 30, 40, 50, 60, 70, 80, 100, 120, 140, 160]
 
 
 def counts(nodes: list[int]) -> dict[str, list[int]]:
-    """Say what varies with the number of edge nodes.
+    """Return the settings that vary with the number of edge nodes: nodes, and flows in proportion.
 
-    Parameters
-    ----------
-    nodes : list of int
-        Their numbers.
-
-    Returns
-    -------
-    dict
-        For an experiment with the method ``paired``: nodes, and flows in proportion.
+    They are for the method ``paired``.
     """
     return {HOSTS: nodes, "traffic.ftp.count": [3 * count for count in nodes], "traffic.udp.count": nodes}
 
@@ -61,38 +53,14 @@ EXPERIMENTS = (
 
 
 def losses(runs: Runs, value: polars.Expr) -> dict[int, list[float]]:
-    """Give the loss of drop tail by the number of nodes.
-
-    Parameters
-    ----------
-    runs : Runs
-        Of a calibration.
-    value : polars.Expr
-        Which loss.
-
-    Returns
-    -------
-    dict
-        Of each number of nodes, ascending, that of every seed.
-    """
+    """Return drop tail's loss of every seed by the number of nodes, ascending."""
     return {count: list(runs.each(value, "DropTail", {HOSTS: count}).values()) for count in runs.points(HOSTS)}
 
 
 def reached(runs: Runs, value: polars.Expr) -> list[float | None]:
-    """Give the number of nodes at which drop tail loses 12 %.
+    """Return for each seed the number of nodes at which drop tail loses 12 %, by linear interpolation.
 
-    Parameters
-    ----------
-    runs : Runs
-        Of a calibration.
-    value : polars.Expr
-        Which loss.
-
-    Returns
-    -------
-    list of float or None
-        Of each seed, on straight lines between the numbers that were run; none where 12 % are not reached, or passed
-        before the first.
+    It is None where 12 % is not reached, or is exceeded at the first number.
     """
     points = [float(point) for point in runs.points(HOSTS)]
     by_seed = [runs.each(value, "DropTail", {HOSTS: point}) for point in points]
@@ -116,9 +84,9 @@ def curves(evidence: Evidence) -> Iterator[Curve]:
             told = losses(runs, value)
             yield measures.banded(panel, reading, list(told), list(told.values()))
         points = [float(point) for point in runs.points(HOSTS)]
-        # In a buffer of packets UDP's are lost like TCP's and wait as long: Padhye's flows need another law there.
+        # In a buffer of packets, UDP's losses and waits equal TCP's, which Padhye's flows do not model.
         if experiment != "calibration-packets":
-            valid = [point for point in points if point <= 100]  # beyond, losses are too high for it
+            valid = [point for point in points if point <= 100]  # above, losses are too high for the formula
             model = [theory.predicted_loss(point, MIN_RTO[experiment]) for point in valid]
             yield Curve(panel, "Padhye, TCP packets", valid, model, style="dashed")
         yield Curve(panel, "12 %", [points[0], points[-1]], [measures.LOSS] * 2, style="dashed")
@@ -143,18 +111,7 @@ def table(evidence: Evidence) -> polars.DataFrame:
 
 
 def predicted(min_rto: float) -> float:
-    """Give the number of nodes at which Padhye's flows lose 12 %.
-
-    Parameters
-    ----------
-    min_rto : float
-        The least time-out, s.
-
-    Returns
-    -------
-    float
-        Nodes.
-    """
+    """Return the number of nodes at which Padhye's flows lose 12 %. ``min_rto`` is the least time-out (s)."""
     return float(brentq(lambda count: theory.predicted_loss(count, min_rto) - measures.LOSS, 5, 115, xtol=0.01))
 
 
@@ -178,10 +135,10 @@ def of_the_order(evidence: Evidence) -> Judgement:
 
 
 def frozen(evidence: Evidence) -> Judgement:
-    """Check that the scenario's number of nodes is the one that the calibration gives."""
+    """Check that the calibration yields the scenario's number of nodes."""
     found = reached(evidence["calibration"], measures.LOST)
     fast = Summary.of(reached(evidence["calibration-fast"], measures.LOST)).mean
-    # The counts of the calibration stand ten apart there.
+    # The calibration's numbers of nodes are ten apart there.
     check = Check.of(
         "nodes at which TCP loses 12 %, time-out 1 s",
         found,
@@ -203,7 +160,7 @@ def as_padhye(evidence: Evidence) -> Judgement:
     checks = []
     for experiment in ("calibration", "calibration-fast"):
         told = losses(evidence[experiment], measures.LOST)
-        # From 40 nodes on: below, a few seconds of slow start are a large part of the loss.
+        # From 40 nodes on: below, a few seconds of slow start cause a large part of the loss.
         of = [
             [loss / theory.predicted_loss(count, MIN_RTO[experiment]) for loss in column]
             for count, column in told.items()

@@ -1,4 +1,4 @@
-"""Performance Analysis of Active Queue Management Schemes (Koo, Ahn, Chung): what it shows and claims."""
+"""Performance Analysis of Active Queue Management Schemes (Koo, Ahn, Chung): figures and claims."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SIX = {
     "JoBS": "jobs_ecn:preset=survey",
 }
 LATER = {"PIE": "pie:target=12.4 ms,ecn=true", "CoDel": "codel:ecn=true", "DualPI2": "dualpi2"}
-"""PIE's target is PI's: 70 000 bytes at 45 Mbit/s."""
+"""PIE's target equals PI's: 70 000 bytes at 45 Mbit/s."""
 
 SCALES = (1 / 3, 1.0, 3.0, 10.0)
 RULE = theory.rule_gains()

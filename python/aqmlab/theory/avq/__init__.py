@@ -1,4 +1,4 @@
-"""What is known of a stable alpha for AVQ: a working rule, and what each marking of the virtual queue allows."""
+"""Stable values of alpha for AVQ: a working rule, and the limits set by each marking of the virtual queue."""
 
 from aqmlab.theory.avq.alpha import (
     EXAMPLE_BUFFER,

@@ -1,4 +1,4 @@
-"""What is known of a stable alpha for AVQ: a working rule, and what each marking of the virtual queue allows."""
+"""Stable values of alpha for AVQ: a working rule, and the limits set by each marking of the virtual queue."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from aqmlab.theory.answer import Answer
 from aqmlab.theory.avq.loop import SAWTOOTH, critical_alpha, delay_limit, linearise, utilisation
 from aqmlab.theory.domain import caution, not_negative, positive, remarks
 
-# The virtual buffer (packets) of which a design rule tells for example.
+# The virtual buffer (packets) that the design rule takes as an example.
 EXAMPLE_BUFFER = 20
 
 
 def working_rule(N: float, d: float, C: float, gamma: float = 0.98) -> float:
-    """Give the limit on alpha that agrees with the one printed number.
+    """Return the limit on alpha inferred from the only published number.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def working_rule(N: float, d: float, C: float, gamma: float = 0.98) -> float:
     d : float
         Round-trip time (s).
     C : float
-        What the link carries, packets a second.
+        Link capacity (packets/s).
     gamma : float
         Desired utilisation, in (0, 1].
 
@@ -39,13 +39,13 @@ def working_rule(N: float, d: float, C: float, gamma: float = 0.98) -> float:
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    Inferred, no theorem: with K12 near K2 the open loop is K2 (s + alpha) e^(-s d) / (s (s + K11)), and up to
-    alpha = K11 the zero of the adaptation takes no more phase than the pole of TCP. The LRED paper's 0.2 for 100
-    flows, 450 ms and 2500 packets/s, which it has from AVQ's authors, is 0.2016 here.
+    Inferred, not a theorem: with K12 near K2 the open loop is K2 (s + alpha) e^(-s d) / (s (s + K11)), and up to
+    alpha = K11 the zero of the adaptation costs no more phase than the pole of TCP. The LRED paper quotes AVQ's authors
+    with 0.2 for 100 flows, 450 ms and 2500 packets/s; this rule returns 0.2016.
     """
     positive(N=N, d=d, C=C)
     utilisation(gamma)
@@ -53,7 +53,7 @@ def working_rule(N: float, d: float, C: float, gamma: float = 0.98) -> float:
 
 
 def elasticity_limit(W: float) -> float:
-    """Give how elastic the marking may be, or no alpha is stable.
+    """Return the elasticity of the marking above which no alpha is stable.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def elasticity_limit(W: float) -> float:
 
     Notes
     -----
-    Ours: s + K11 (1 + (1 + e) e^(-s d)) with K11 d = 1/W, whatever marks. It leaves only the elasticity open.
+    Ours: s + K11 (1 + (1 + e) e^(-s d)) with K11 d = 1/W, for any marking. It depends on the elasticity alone.
     """
     positive(W=W)
 
@@ -83,12 +83,12 @@ def elasticity_limit(W: float) -> float:
 
 
 def widest_window(beta: float = SAWTOOTH) -> float:
-    """Give the window from which the fluid marking is stable with no alpha.
+    """Return the window at and above which fluid marking is stable for no alpha.
 
     Parameters
     ----------
     beta : float
-        2/3 for one ACK a packet, 1/2 in other models.
+        2/3 for one ACK per packet, 1/2 in other models.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def widest_window(beta: float = SAWTOOTH) -> float:
 def buffer_limit(
     N: float, d: float, C: float, gamma: float = 0.98, beta: float = SAWTOOTH, alpha: float = 0.0
 ) -> float:
-    """Give the virtual buffer with which a given alpha is just stable.
+    """Return the virtual buffer at which a given alpha is marginally stable.
 
     Parameters
     ----------
@@ -117,24 +117,24 @@ def buffer_limit(
     d : float
         Round-trip time (s).
     C : float
-        What the link carries, packets a second.
+        Link capacity (packets/s).
     gamma : float
         Desired utilisation, in (0, 1].
     beta : float
-        2/3 for one ACK a packet, 1/2 in other models.
+        2/3 for one ACK per packet, 1/2 in other models.
     alpha : float
-        How fast the virtual capacity adapts (1/s); 0 for however slowly.
+        Adaptation rate of the virtual capacity (1/s); 0 for arbitrarily slow adaptation.
 
     Returns
     -------
     float
-        B (packets) of an M/M/1/B marking, not whole in general; infinite if the fluid one is stable too. Larger ones
-        are more elastic and unstable.
+        B (packets) of an M/M/1/B marking, in general not an integer; infinite if fluid marking is stable too. Larger
+        buffers are more elastic and unstable.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range, or even B = 0.1 is unstable.
+        If an argument is out of range, or even B = 0.1 is unstable.
     """
     not_negative(alpha=alpha)
 
@@ -163,7 +163,7 @@ def least_critical_alpha(
     B: float = inf,
     points: int = 60,
 ) -> tuple[float, float]:
-    """Give the least critical alpha of all flows from N_min on and all round trips up to R_max.
+    """Return the least critical alpha over all flow counts from N_min and all round trips up to R_max.
 
     Parameters
     ----------
@@ -172,30 +172,30 @@ def least_critical_alpha(
     R_max : float
         The longest round-trip time (s).
     C : float
-        What the link carries, packets a second.
+        Link capacity (packets/s).
     gamma : float
         Desired utilisation, in (0, 1].
     beta : float
-        2/3 for one ACK a packet, 1/2 in other models.
+        2/3 for one ACK per packet, 1/2 in other models.
     B : float
         Virtual buffer (packets) of an M/M/1/B marking; infinite for the fluid one.
     points : int
-        Windows to scan, at least 2.
+        Number of windows to scan, at least 2.
 
     Returns
     -------
     tuple of float
-        alpha (1/s), 0 if somewhere none is stable, and the number of flows where it is so.
+        alpha (1/s), 0 if for some flow count no alpha is stable, and the number of flows at which it occurs.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range, or so many flows send gamma C or more whatever is marked.
+        If an argument is out of range, or so many flows send gamma C or more regardless of marking.
 
     Notes
     -----
-    Times d, the loop has the window alone in it, so that of all with one window the longest round trip is the worst.
-    With M/M/1/B that is not at N_min: see `elasticity_limit`, which falls faster with the window than the elasticity.
+    Scaled by d, the loop depends on the window alone; among loops of equal window the longest round trip is the worst.
+    With M/M/1/B the worst case is not at N_min: `elasticity_limit` falls faster with the window than the elasticity.
     """
     if points < 2:
         raise ValueError(f"points = {points}: must be at least 2")
@@ -209,34 +209,35 @@ def least_critical_alpha(
 
 @dataclass(frozen=True, kw_only=True)
 class Design(Answer):
-    """What is known of AVQ's alpha.
+    """Limits on AVQ's alpha.
 
     Parameters
     ----------
     warnings : tuple of str
-        Which conditions of the formulas fail here, and what that means.
+        Conditions of the formulas that fail here, and the consequence.
     alpha_max : float
-        The working rule N / (gamma C d^2) (1/s): inferred from one printed number, no theorem.
+        The working rule N / (gamma C d^2) (1/s): inferred from one published number, not a theorem.
     alpha : float
-        The alpha that is judged (1/s); alpha_max unless given.
+        The alpha that is evaluated (1/s); alpha_max by default.
     within_rule : bool
         Whether alpha is at most alpha_max.
     window : float
         W = gamma C d / N (packets).
     p : float or None
-        Loss or marks at the equilibrium, 3/(2 W^2); none if that is no probability, and then no loop either.
+        Loss or marking probability at the equilibrium, 3/(2 W^2); None, as is all that depends on the loop, if that is
+        not a probability.
     alpha_fluid : float or None
-        Critical alpha if the virtual queue marks as a fluid (1/s): 0 for none is stable.
+        Critical alpha if the virtual queue marks as a fluid (1/s); 0 if no alpha is stable.
     alpha_mm1 : float or None
         Critical alpha if it marks as an M/M/1/20 queue (1/s).
     alpha_mm1_least : float or None
-        The least of the same for more flows too (1/s).
+        The least alpha_mm1 over this and larger numbers of flows (1/s).
     buffer_any : float or None
-        Virtual buffer (packets) up to which an M/M/1/B marking leaves some alpha stable; none for every buffer.
+        Virtual buffer (packets) up to which an M/M/1/B marking leaves some alpha stable; None if every buffer does.
     buffer_alpha : float or None
-        The same for this alpha; none for every buffer, 0 for no buffer.
+        The same for this alpha; None if every buffer does, 0 if none does.
     elasticity_max : float
-        d ln p / d ln lambda of any marking up to which some alpha is stable.
+        Elasticity of any marking, d ln p / d ln lambda, up to which some alpha is stable.
     """
 
     alpha_max: float
@@ -253,7 +254,7 @@ class Design(Answer):
 
 
 def design(*, N_min: float, R_max: float, C: float, gamma: float = 0.98, alpha: float | None = None) -> Design:
-    """Judge AVQ's alpha at the fewest flows and the longest round trip.
+    """Evaluate AVQ's alpha at the fewest flows and the longest round trip.
 
     Parameters
     ----------
@@ -262,25 +263,25 @@ def design(*, N_min: float, R_max: float, C: float, gamma: float = 0.98, alpha: 
     R_max : float
         The longest round-trip time (s).
     C : float
-        What the link carries, packets a second.
+        Link capacity (packets/s).
     gamma : float
         Desired utilisation, in (0, 1].
     alpha : float or None
-        How fast the virtual capacity adapts (1/s), positive; the working rule's by default.
+        Adaptation rate of the virtual capacity (1/s), positive; the working rule's by default.
 
     Returns
     -------
     Design
-        The working rule, and what each marking says.
+        The working rule, and the limits set by each marking.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    All but alpha_mm1_least are for N_min and R_max themselves, which need not be the worst case.
+    All except alpha_mm1_least are for N_min and R_max, which need not be the worst case.
     """
     rule = working_rule(N_min, R_max, C, gamma)
     alpha = rule if alpha is None else alpha
@@ -314,9 +315,9 @@ def design(*, N_min: float, R_max: float, C: float, gamma: float = 0.98, alpha: 
 
 
 def _by_marking(N: float, d: float, C: float, gamma: float, alpha: float) -> dict[str, float | None]:
-    """Give what `Design` has of each marking."""
+    """Return the fields of `Design` that depend on the marking."""
     fluid = linearise(N, d, C, gamma)
-    with remarks():  # The buffers are examples, and so is what is wrong with them.
+    with remarks():  # Drop warnings about the example buffer.
         queue = linearise(N, d, C, gamma, B=EXAMPLE_BUFFER)
     try:
         buffer_alpha = buffer_limit(N, d, C, gamma, alpha=alpha)
@@ -333,7 +334,7 @@ def _by_marking(N: float, d: float, C: float, gamma: float, alpha: float) -> dic
 
 
 def _judge(alpha: float, window: float, loops: dict[str, float | None]) -> None:
-    """Remark on an alpha that a marking makes unstable."""
+    """Warn if a marking makes alpha unstable."""
     fluid, queue, least = (loops[name] for name in ("alpha_fluid", "alpha_mm1", "alpha_mm1_least"))
     if fluid == 0:
         caution(

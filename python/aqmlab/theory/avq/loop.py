@@ -1,4 +1,4 @@
-"""AVQ: the fluid model of its adapted capacity, and the loop at its equilibrium."""
+"""AVQ: the fluid model of its adaptive virtual capacity, and the loop linearised at its equilibrium."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from scipy.optimize import brentq
 from aqmlab.theory.domain import caution, not_negative, positive
 from aqmlab.theory.lred.proportional import chebyshev
 
-# 1/beta is the square of the constant of the square-root law: 3/2 for an ACK a packet; others take 2.
+# 1/beta is the square of the constant in the square-root law: 3/2 with one ACK per packet; other models use 2.
 SAWTOOTH = 2 / 3
 
 
 def marking(rho: float, B: float = inf) -> float:
-    """Give the probability that the virtual queue overflows.
+    """Return the probability that the virtual queue overflows.
 
     Parameters
     ----------
     rho : float
-        Rate of arrivals by the virtual capacity, lambda / C~.
+        Arrival rate divided by the virtual capacity, lambda / C~.
     B : float
-        Virtual buffer (packets) of an M/M/1/B queue, which need not be whole; infinite for the fluid.
+        Virtual buffer (packets) of an M/M/1/B queue, not necessarily an integer; infinite for the fluid.
 
     Returns
     -------
     float
-        (1 - rho) rho^B / (1 - rho^(B+1)); the fluid's (1 - 1/rho)+ if B is infinite, which is its limit.
+        (1 - rho) rho^B / (1 - rho^(B+1)); the fluid's (1 - 1/rho)+, its limit, if B is infinite.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
     """
     positive(rho=rho)
     _buffer(B)
@@ -48,12 +48,12 @@ def marking(rho: float, B: float = inf) -> float:
 
 
 def elasticity(rho: float, B: float = inf) -> float:
-    """Give by how many per cent the marking grows if the load grows by one.
+    """Return the relative change of the marking probability per relative change of the load.
 
     Parameters
     ----------
     rho : float
-        Rate of arrivals by the virtual capacity; above 1 for the fluid.
+        Arrival rate divided by the virtual capacity; above 1 for the fluid.
     B : float
         Virtual buffer (packets), infinite for the fluid.
 
@@ -65,7 +65,7 @@ def elasticity(rho: float, B: float = inf) -> float:
     Raises
     ------
     ValueError
-        If an argument is out of its range, or nothing is marked.
+        If an argument is out of range, or no packet is marked.
     """
     positive(rho=rho)
     _buffer(B)
@@ -83,7 +83,7 @@ def elasticity(rho: float, B: float = inf) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Loop:
-    """AVQ at its equilibrium, linearised.
+    """AVQ's loop, linearised at its equilibrium.
 
     Parameters
     ----------
@@ -96,13 +96,13 @@ class Loop:
     capacity : float
         Virtual capacity C~, packets a second.
     e : float
-        Elasticity of the marking by the load.
+        Elasticity of the marking with respect to the load.
     K11 : float
-        N / (gamma C d^2), 1/s: the flows' own damping.
+        N / (gamma C d^2), 1/s: the flows' undelayed damping.
     K12 : float
-        K11 (1 + e), 1/s: the delayed one, by the marks.
+        K11 (1 + e), 1/s: the delayed damping by marks.
     K2 : float
-        K11 e lambda / C~, 1/s: what the virtual capacity does to the rate.
+        K11 e lambda / C~, 1/s: the effect of the virtual capacity on the rate.
     """
 
     d: float
@@ -128,7 +128,7 @@ def derivatives(
     beta: float = SAWTOOTH,
     B: float = inf,
 ) -> tuple[float, float]:
-    """Give the right-hand side of the fluid model.
+    """Return the right-hand side of the fluid model.
 
     Parameters
     ----------
@@ -143,15 +143,15 @@ def derivatives(
     d : float
         Round-trip time (s).
     C : float
-        What the link carries, packets a second.
+        Link capacity (packets/s).
     gamma : float
         Desired utilisation.
     alpha : float
-        How fast the virtual capacity adapts (1/s).
+        Adaptation rate of the virtual capacity (1/s).
     beta : float
-        2/3 for one ACK a packet, 1/2 in other models.
+        2/3 for one ACK per packet, 1/2 in other models.
     B : float
-        Virtual buffer of the `marking`.
+        Virtual buffer (packets) of `marking`.
 
     Returns
     -------
@@ -162,11 +162,11 @@ def derivatives(
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    The sum over N equal flows, lambda = N x. The paper's virtual capacity also stays in [0, C].
+    The sum over N equal flows, lambda = N x. In the paper the virtual capacity is also limited to [0, C].
     """
     positive(rate=rate, delayed=delayed, delayed_capacity=delayed_capacity, N=N, d=d, C=C, beta=beta)
     utilisation(gamma)
@@ -176,7 +176,7 @@ def derivatives(
 
 
 def linearise(N: float, d: float, C: float, gamma: float = 0.98, beta: float = SAWTOOTH, B: float = inf) -> Loop:
-    """Give equilibrium and linearised loop.
+    """Return the equilibrium and the linearised loop.
 
     Parameters
     ----------
@@ -185,23 +185,23 @@ def linearise(N: float, d: float, C: float, gamma: float = 0.98, beta: float = S
     d : float
         Round-trip time (s).
     C : float
-        What the link carries, packets a second.
+        Link capacity (packets/s).
     gamma : float
         Desired utilisation, in (0, 1].
     beta : float
-        2/3 for one ACK a packet, 1/2 in other models.
+        2/3 for one ACK per packet, 1/2 in other models.
     B : float
         Virtual buffer (packets) of an M/M/1/B marking; infinite for the fluid one.
 
     Returns
     -------
     Loop
-        Equilibrium and constants.
+        The equilibrium and the loop's constants.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range, or so many flows send gamma C or more whatever is marked.
+        If an argument is out of range, or so many flows send gamma C or more regardless of marking.
 
     Notes
     -----
@@ -227,14 +227,14 @@ def linearise(N: float, d: float, C: float, gamma: float = 0.98, beta: float = S
 
 
 def characteristic(s: complex, alpha: float, loop: Loop) -> complex:
-    """Give the characteristic function, whose zeros are the loop's poles.
+    """Return the characteristic function, whose zeros are the loop's poles.
 
     Parameters
     ----------
     s : complex
-        1/s.
+        Complex frequency (1/s).
     alpha : float
-        How fast the virtual capacity adapts (1/s).
+        Adaptation rate of the virtual capacity (1/s).
     loop : Loop
         From `linearise`.
 
@@ -253,12 +253,12 @@ def characteristic(s: complex, alpha: float, loop: Loop) -> complex:
 
 
 def crossing_frequency(alpha: float, loop: Loop) -> float:
-    """Give the one frequency at which the open loop's gain is 1.
+    """Return the only frequency at which the open loop's gain is 1.
 
     Parameters
     ----------
     alpha : float
-        How fast the virtual capacity adapts (1/s).
+        Adaptation rate of the virtual capacity (1/s).
     loop : Loop
         From `linearise`.
 
@@ -278,12 +278,12 @@ def crossing_frequency(alpha: float, loop: Loop) -> float:
 
 
 def delay_limit(alpha: float, loop: Loop) -> float:
-    """Give the delay up to which the loop is stable, its constants held.
+    """Return the delay up to which the loop is stable, with its constants held fixed.
 
     Parameters
     ----------
     alpha : float
-        How fast the virtual capacity adapts (1/s).
+        Adaptation rate of the virtual capacity (1/s).
     loop : Loop
         From `linearise`.
 
@@ -291,7 +291,7 @@ def delay_limit(alpha: float, loop: Loop) -> float:
     -------
     float
         (arctan(w K12 / (alpha K2)) + arctan(K11 / w)) / w at the `crossing_frequency` w, s. The loop is stable if and
-        only if its delay is less.
+        only if its delay is below it.
 
     Raises
     ------
@@ -300,15 +300,15 @@ def delay_limit(alpha: float, loop: Loop) -> float:
 
     Notes
     -----
-    Without delay s^2 + (K11 + K12) s + alpha K2 is stable; poles come to the imaginary axis at w alone, and move right
-    there. It falls in alpha, since w grows and both angles fall.
+    Without delay s^2 + (K11 + K12) s + alpha K2 is stable. Poles reach the imaginary axis only at w, and cross it to
+    the right. The limit falls as alpha grows, since w grows and both angles fall.
     """
     w = crossing_frequency(alpha, loop)
     return (atan2(w * loop.K12, alpha * loop.K2) + atan2(loop.K11, w)) / w
 
 
 def critical_alpha(loop: Loop) -> float:
-    """Give the alpha from which the loop is unstable.
+    """Return the alpha from which the loop is unstable.
 
     Parameters
     ----------
@@ -318,11 +318,11 @@ def critical_alpha(loop: Loop) -> float:
     Returns
     -------
     float
-        alpha (1/s) at which `delay_limit` is the delay; 0 if none is stable, however small.
+        alpha (1/s) at which `delay_limit` equals the delay; 0 if no alpha is stable, however small.
 
     Notes
     -----
-    None is stable if the flows and the marks alone are not, s + K11 + K12 e^(-s d): see `elasticity_limit`.
+    No alpha is stable if s + K11 + K12 e^(-s d), flows and marks alone, is unstable: see `elasticity_limit`.
     """
     if delay_limit(0.0, loop) <= loop.d:
         return 0.0
@@ -333,30 +333,30 @@ def critical_alpha(loop: Loop) -> float:
 
 
 def rightmost(alpha: float, loop: Loop, nodes: int = 41) -> complex:
-    """Give the loop's rightmost pole.
+    """Return the loop's rightmost pole.
 
     Parameters
     ----------
     alpha : float
-        How fast the virtual capacity adapts (1/s).
+        Adaptation rate of the virtual capacity (1/s).
     loop : Loop
         From `linearise`.
     nodes : int
-        Chebyshev nodes over the delay.
+        Number of Chebyshev nodes over the delay.
 
     Returns
     -------
     complex
-        s (1/s) with the largest real part, the imaginary one not negative.
+        The pole s (1/s) with the largest real part; its imaginary part is not negative.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    Eigenvalues of the delay equation's generator, collocated at Chebyshev's nodes, then Newton's method on
+    Eigenvalues of the delay equation's generator, collocated at Chebyshev nodes, then refined by Newton's method on
     `characteristic`.
     """
     not_negative(alpha=alpha)
@@ -378,7 +378,7 @@ def rightmost(alpha: float, loop: Loop, nodes: int = 41) -> complex:
 
 
 def _load(p: float, B: float) -> float:
-    """Give the load at which so much is marked."""
+    """Return the load at which the marking probability is p."""
     if isinf(B):
         return 1 / (1 - p)
     least, most = -1.0, 1.0
@@ -395,7 +395,7 @@ def _buffer(B: float) -> None:
 
 
 def utilisation(gamma: float) -> None:
-    """Refuse a desired utilisation outside (0, 1].
+    """Raise ValueError unless a desired utilisation is in (0, 1].
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Who loses how many packets in a row: open-loop queues with a drop function of their length or of its average."""
+"""Runs of consecutive losses: open-loop queues with a drop function of their length or of its average."""
 
 from aqmlab.theory.drops.chain import (
     POLICIES,

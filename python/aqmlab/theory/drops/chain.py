@@ -1,7 +1,7 @@
-"""Who loses how many packets in a row: open-loop queues with a drop function of their length or of its average.
+"""Runs of consecutive losses: open-loop queues with a drop function of their length or of its average.
 
-Poisson packets come to a buffer of K places, the one in service counted; an arrival that finds k is dropped with the
-probability d(k). rho is the offered load: arrivals for each that the link could serve.
+Poisson packets arrive at a buffer of K places, including the one in service. An arrival that finds k packets is
+dropped with probability d(k). rho is the offered load: the arrival rate divided by the service rate.
 """
 
 from __future__ import annotations
@@ -20,36 +20,36 @@ from aqmlab.theory.domain import not_negative, positive, whole
 
 Array = NDArray[np.float64]
 
-# Arrivals in one constant service beyond which there are no more, as a probability.
+# Probability below which further arrivals in one constant service are neglected.
 _RARE = 1e-14
-# States beyond which the chain is not solved: it takes some seconds.
+# Maximum number of states, for which the solution takes some seconds.
 _STATES = 15_000
 
 
 @dataclass(frozen=True)
 class Policy:
-    """Say with which probability an arrival is dropped at a queue, or at an average queue, of q packets.
+    """The probability with which an arrival is dropped at a queue, or at an average queue, of q packets.
 
-    0 below ``min_th``, rising straight to ``max_p`` at ``max_th``; from there on 1, or if gentle rising straight to 1
-    at 2 ``max_th``. With ``min_th`` = ``max_th`` it is a step: tail drop.
+    It is 0 below ``min_th`` and rises linearly to ``max_p`` at ``max_th``. From there on it is 1, or if gentle it
+    rises linearly to 1 at 2 ``max_th``. With ``min_th`` = ``max_th`` it is a step: tail drop.
 
     Parameters
     ----------
     min_th : float
-        Packets; drops begin above.
+        Queue (packets) above which packets are dropped.
     max_th : float
-        Packets; not below ``min_th``.
+        Upper threshold (packets); not below ``min_th``.
     max_p : float
         Probability at ``max_th``, in (0, 1].
     gentle : bool
-        Whether it rises from ``max_p`` to 1 instead of stepping there.
+        Whether the probability rises from ``max_p`` to 1 instead of stepping.
     w : float
-        Weight of the queue that an arrival finds in the average; 1 is the queue itself.
+        Weight of the current queue in the average; 1 means the queue itself.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
     """
 
     min_th: float
@@ -67,12 +67,12 @@ class Policy:
                 raise ValueError(f"{name} = {value:g}: must be in (0, 1]")
 
     def drop(self, q: ArrayLike) -> Array:
-        """Give the probability.
+        """Return the drop probability.
 
         Parameters
         ----------
         q : array_like
-            Packets, or their average; of any shape.
+            Queue or average queue (packets); of any shape.
 
         Returns
         -------
@@ -88,12 +88,12 @@ class Policy:
         return self.chance(np.asarray(q, dtype=float))
 
     def chance(self, q: Array) -> Array:
-        """Give the same of queues that need no check.
+        """Return the drop probability of queues that need no check.
 
         Parameters
         ----------
         q : ndarray
-            Packets, or their average; of any shape.
+            Queue or average queue (packets); of any shape.
 
         Returns
         -------
@@ -106,17 +106,17 @@ class Policy:
         return np.asarray(np.clip(np.where(q >= self.max_th, above, np.where(q >= self.min_th, rising, 0)), 0, 1))
 
     def of(self, K: int) -> Array:
-        """Give it for every number of packets that a buffer may hold, as `mm1k` and `runs` take it.
+        """Return the drop probability for every number of packets in a buffer, as `mm1k` and `runs` require it.
 
         Parameters
         ----------
         K : int
-            Places in the buffer.
+            Number of places in the buffer.
 
         Returns
         -------
         ndarray
-            d(0), ..., d(K); shape (K + 1,). A full buffer drops: d(K) = 1.
+            d(0), ..., d(K); shape (K + 1,). A full buffer drops every arrival: d(K) = 1.
         """
         whole(K=K)
         d = self.drop(np.arange(int(K) + 1))
@@ -124,7 +124,7 @@ class Policy:
         return d
 
 
-# The thresholds of RED are those of the texts that the paper cites; its own are lost in print.
+# RED's thresholds are those of the texts that the paper cites; the paper's thresholds are missing in print.
 POLICIES: Mapping[str, Policy] = {
     "Tail Drop": Policy(200, 200),
     "RED": Policy(30, 90, 0.1, w=0.002),
@@ -132,25 +132,25 @@ POLICIES: Mapping[str, Policy] = {
     "GRED": Policy(30, 130, w=0.002),
     "GRED-I": Policy(30, 200),
 }
-"""The paper's four, and Gentle RED as Floyd has it: on the testbed "GRED" was sharp RED from 0 to 1."""
+"""The paper's four policies, and Floyd's Gentle RED: the testbed's "GRED" was sharp RED from 0 to 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Queue(Answer):
-    """What a queue does in the long run.
+    """Long-run behaviour of a queue.
 
     Parameters
     ----------
     warnings : tuple of str
-        Which conditions of the formulas fail here, and what that means.
+        Conditions of the formulas that fail here, and the consequence.
     loss : float
-        Share of the arrivals that are dropped.
+        Fraction of arrivals dropped.
     queue_mean : float
-        Mean of the packets present, packets.
+        Mean number of packets present.
     queue_sd : float
-        Their standard deviation, packets.
+        Standard deviation of the number of packets present.
     delay : float
-        Mean time of an accepted packet in the queue and in service, in mean services; 0 if none is.
+        Mean time of an accepted packet in the queue and in service, in mean service times; 0 if none is accepted.
     """
 
     loss: float
@@ -160,28 +160,28 @@ class Queue(Answer):
 
 
 def stationary(rho: float, d: ArrayLike) -> Array:
-    """Give the distribution of the number of packets present in M/M/1/K with a drop function.
+    """Return the distribution of the number of packets present in M/M/1/K with a drop function.
 
     Parameters
     ----------
     rho : float
         Offered load.
     d : array_like
-        Probability that an arrival is dropped that finds k packets; shape (K + 1,), the last one 1.
+        Drop probability of an arrival that finds k packets; shape (K + 1,), the last one 1.
 
     Returns
     -------
     ndarray
-        pi(0), ..., pi(K); shape (K + 1,). Arrivals find the same (PASTA).
+        pi(0), ..., pi(K); shape (K + 1,). Arrivals see the same distribution (PASTA).
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    pi(k+1) / pi(k) = rho (1 - d(k)), added up as logarithms: any load and buffer.
+    pi(k+1) / pi(k) = rho (1 - d(k)), summed as logarithms, which allows any load and buffer.
     """
     positive(rho=rho)
     d = _drops(d)
@@ -191,14 +191,14 @@ def stationary(rho: float, d: ArrayLike) -> Array:
 
 
 def mm1k(rho: float, d: ArrayLike) -> Queue:
-    """Give loss, queue and delay of M/M/1/K with a drop function.
+    """Return loss, queue and delay of M/M/1/K with a drop function.
 
     Parameters
     ----------
     rho : float
         Offered load.
     d : array_like
-        Probability that an arrival is dropped that finds k packets; shape (K + 1,), the last one 1.
+        Drop probability of an arrival that finds k packets; shape (K + 1,), the last one 1.
 
     Returns
     -------
@@ -208,7 +208,7 @@ def mm1k(rho: float, d: ArrayLike) -> Queue:
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
     """
     pi, d = stationary(rho, d), _drops(d)
     k = np.arange(pi.size)
@@ -222,24 +222,24 @@ def mm1k(rho: float, d: ArrayLike) -> Queue:
 
 
 def tail_drop_runs(rho: float, n: ArrayLike) -> Array:
-    """Give how many runs of losses at a full buffer are at least n packets long, whatever their flows.
+    """Return the fraction of loss runs at a full buffer that are at least n packets long, for all flows together.
 
     Parameters
     ----------
     rho : float
         Offered load.
     n : array_like
-        Lengths from 1 on.
+        Lengths from 1.
 
     Returns
     -------
     ndarray
-        P(run >= n), in the shape of ``n``: (rho / (1 + rho))^(n - 1), the next event being another arrival each time.
+        P(run >= n), in the shape of ``n``: (rho / (1 + rho))^(n - 1), since each next event must be another arrival.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
     """
     positive(rho=rho)
     whole(n=n)
@@ -247,24 +247,26 @@ def tail_drop_runs(rho: float, n: ArrayLike) -> Array:
 
 
 def independent_runs(rho: float, n: ArrayLike) -> Array:
-    """Give the same for an average that never moves (w -> 0), so that every packet is lost with the same probability.
+    """Return the fraction of loss runs that are at least n packets long, for a constant average (w -> 0).
+
+    Every packet is then lost with the same probability.
 
     Parameters
     ----------
     rho : float
-        Offered load, above 1: below, such a queue drops nothing.
+        Offered load, above 1; such a queue drops nothing at lower loads.
     n : array_like
-        Lengths from 1 on.
+        Lengths from 1.
 
     Returns
     -------
     ndarray
-        P(run >= n), in the shape of ``n``: p^(n - 1) with p = 1 - 1/rho; of one flow or of all.
+        P(run >= n), in the shape of ``n``: p^(n - 1) with p = 1 - 1/rho; for one flow or all flows.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
     """
     positive(rho=rho)
     whole(n=n)
@@ -274,22 +276,22 @@ def independent_runs(rho: float, n: ArrayLike) -> Array:
 
 
 def runs(rho: float, d: ArrayLike, longest: int, flows: float = 1, service: str = "exponential") -> Array:
-    """Give the lengths of the runs of losses at a queue that drops by its present length.
+    """Return the distribution of loss run lengths at a queue that drops by its present length.
 
-    A run is of consecutive packets of one flow; every packet is of each of the flows with the same chance.
+    A run consists of consecutive packets of one flow; each packet belongs to any flow with equal probability.
 
     Parameters
     ----------
     rho : float
         Offered load.
     d : array_like
-        Probability that an arrival is dropped that finds k packets; shape (K + 1,), the last one 1.
+        Drop probability of an arrival that finds k packets; shape (K + 1,), the last one 1.
     longest : int
-        The longest run to tell of.
+        The longest run to report.
     flows : float
-        How many flows there are; 1 counts losses in a row whatever their flow.
+        Number of flows; 1 counts consecutive losses regardless of flow.
     service : str
-        ``exponential`` or ``constant`` times of service: M/M/1/K or M/D/1/K.
+        Distribution of service times, ``exponential`` or ``constant``: M/M/1/K or M/D/1/K.
 
     Returns
     -------
@@ -299,14 +301,14 @@ def runs(rho: float, d: ArrayLike, longest: int, flows: float = 1, service: str 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    The chain of what arrivals find. Runs depend on the order of arrivals and departures only, so that a constant
-    service takes no more than counting the arrivals since it began: the j-th is followed by another before the
-    departure with probability P(A > j | A >= j), A Poisson with mean rho. From one packet of a flow to its next the
-    chain makes a geometric number of steps.
+    The chain of states seen by arrivals. Runs depend only on the order of arrivals and departures; for constant service
+    it suffices to count the arrivals since service began. The j-th is followed by another before the departure with
+    probability P(A > j | A >= j), A Poisson with mean rho. Between two packets of a flow the chain makes a geometric
+    number of steps.
     """
     positive(rho=rho)
     whole(longest=longest)
@@ -328,13 +330,13 @@ def runs(rho: float, d: ArrayLike, longest: int, flows: float = 1, service: str 
     def next_of_flow(start: Array) -> Array:
         return np.asarray(others.solve(start) / flows)
 
-    # What the first packet after an accepted one finds; the runs begin with the lost ones among these.
+    # State seen by the first packet after an accepted one; runs begin with the lost packets among these.
     state = next_of_flow(kept.T @ found)
     alive = np.empty(longest)
     for n in range(longest):
         alive[n] = state @ dropped
         state = next_of_flow(lost.T @ state)
-    # The constant services' chain is solved to the last digit of its likeliest states.
+    # The chain of constant services is solved to the last digit of its likeliest states.
     if alive[0] < (1e-300 if service == "exponential" else 1e-12):
         raise ValueError(f"rho = {rho:g}: nothing is lost, or too little to tell how")
     return np.asarray(alive / alive[0])
@@ -352,7 +354,7 @@ def _drops(d: ArrayLike) -> Array:
 
 
 def followed_by(rho: float, service: str) -> Array:
-    """Give with which probability an arrival is followed by another before the present service ends.
+    """Return the probability that an arrival is followed by another before the present service ends.
 
     Parameters
     ----------
@@ -364,18 +366,18 @@ def followed_by(rho: float, service: str) -> Array:
     Returns
     -------
     ndarray
-        By the number of arrivals since the service began, from 0 on; one for all if it is exponential.
+        Indexed by the number of arrivals since service began, from 0; a single value if service is exponential.
 
     Raises
     ------
     ValueError
-        If there is no such law of service.
+        If the distribution of service times is unknown.
     """
     if service == "exponential":
         return np.array([rho / (1 + rho)])
     if service != "constant":
         raise ValueError(f"service = {service!r}: must be 'exponential' or 'constant'")
-    # P(A > j) of a Poisson count is the incomplete gamma function; j = 0 is the service's start.
+    # P(A > j) of a Poisson count is the incomplete gamma function; j = 0 is the start of the service.
     longest = int(min(rho + 12 * np.sqrt(rho) + 30, 1e6))
     beyond = gammainc(np.arange(1, longest + 1), rho)
     beyond = beyond[beyond > _RARE]
@@ -383,7 +385,7 @@ def followed_by(rho: float, service: str) -> Array:
 
 
 def _balanced(step: csc_array) -> Array:
-    """Give the stationary distribution of a chain: balance, the last equation replaced by the sum."""
+    """Return the stationary distribution of a chain: balance, the last equation replaced by the sum."""
     size = step.shape[0]
     balance = (step.T - eye_array(size)).tolil()
     balance[[size - 1], :] = np.ones((1, size))
@@ -393,15 +395,15 @@ def _balanced(step: csc_array) -> Array:
 
 
 def _chain(rho: float, d: Array, followed: Array) -> tuple[Array, csc_array, csc_array]:
-    """Give the chain of what arrivals find: d of each state, and the steps that an accepted and a lost one make.
+    """Return the chain of states seen by arrivals: d of each state, and the steps after accepted and lost arrivals.
 
-    A state is (k, j): k packets found by the j-th arrival in the present service; of exponential ones j is 0.
+    A state is (k, j): k packets seen by the j-th arrival in the present service; j is 0 if service is exponential.
     """
     K, J = d.size - 1, followed.size
     k, j = (index.ravel() for index in np.meshgrid(np.arange(K + 1), np.arange(J), indexing="ij"))
 
     def steps(after: NDArray[np.int64], seen: NDArray[np.int64]) -> csc_array:
-        """From ``after`` packets left behind, ``seen`` arrivals into the service."""
+        """Return the steps from ``after`` packets left behind, ``seen`` arrivals into the service."""
         rows, columns, chances = [], [], []
         at = np.arange(k.size)
 
@@ -410,23 +412,23 @@ def _chain(rho: float, d: Array, followed: Array) -> tuple[Array, csc_array, csc
             columns.append((np.asarray(to_k) * J + np.minimum(to_j, J - 1))[which])
             chances.append(np.broadcast_to(chance, at.shape)[which])
 
-        # The next arrival comes in the same service ...
+        # The next arrival occurs in the same service ...
         more = followed[np.minimum(seen, J - 1)]
         add(after > 0, after, seen + 1 if J > 1 else seen, more)
-        # ... or m services later: each of those between has no arrival, with probability 1 - followed[0].
+        # ... or m services later: each service in between has no arrival, with probability 1 - followed[0].
         left = np.where(after > 0, 1 - more, 0)
         none = 1 - followed[0]
         for m in range(1, K + 1):
             rest = after - m
             add(rest > 0, rest, 1 if J > 1 else 0, left * none ** (m - 1) * followed[0])
-        # ... or when all is served.
+        # ... or when the queue is empty.
         empty = np.where(after > 0, left * none ** np.maximum(after - 1, 0), 1.0)
         add(np.ones(k.size, dtype=bool), np.zeros_like(k), np.zeros_like(k), empty)
         shape = (k.size, k.size)
         return csc_array((np.concatenate(chances), (np.concatenate(rows), np.concatenate(columns))), shape=shape)
 
     dropped = d[k]
-    # An arrival that finds nobody begins a service; none is accepted by a full buffer.
+    # An arrival at an empty queue begins a service; a full buffer accepts none.
     kept = diags_array(1 - dropped) @ steps(np.minimum(k + 1, K), np.where(k == 0, 0, j))
     lost = diags_array(dropped) @ steps(k, j)
     return dropped, csc_array(kept), csc_array(lost)

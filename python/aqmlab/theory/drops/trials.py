@@ -1,4 +1,4 @@
-"""Losses in a row by simulation: queues that drop by an average, which has too many values for a chain."""
+"""Simulated runs of losses: queues that drop by an average, which has too many values for a chain."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ FIGURES: Mapping[int, tuple[str, ...]] = {
     9: ("GRED", "Tail Drop"),
     11: ("GRED-I", "Tail Drop"),
 }
-"""What the paper's figures compare."""
+"""The policies that the paper's figures compare."""
 
 
 def run_lengths(lost: ArrayLike, longest: int, flows: float = 1, ahead: int = 0) -> Array:
-    """Give how many runs of losses a sequence of packets has, its packets dealt out to flows at random.
+    """Return the expected number of loss runs in a sequence of packets that are assigned to flows at random.
 
-    The mean over all ways to deal them out, so that chance is in the sequence only.
+    The mean is over all assignments, which leaves only the randomness of the sequence.
 
     Parameters
     ----------
@@ -33,27 +33,27 @@ def run_lengths(lost: ArrayLike, longest: int, flows: float = 1, ahead: int = 0)
     longest : int
         The longest run to count.
     flows : float
-        How many flows there are.
+        Number of flows.
     ahead : int
-        Runs that begin after one of the last ``ahead`` packets do not count: those packets end the others.
+        Runs that begin after one of the last ``ahead`` packets do not count; those packets complete earlier runs.
 
     Returns
     -------
     ndarray
-        Runs of at least 1, ..., ``longest`` packets, of one flow, in each sequence; shape (..., longest). What is lost
-        before the first accepted packet is left out.
+        Runs of at least 1, ..., ``longest`` packets, of one flow, in each sequence; shape (..., longest). Losses before
+        the first accepted packet are ignored.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    Of the packets from i on, let a_n(i) be the chance that a flow's next n are lost: with s = 1/flows,
+    For the packets from i on, let a_n(i) be the probability that a flow's next n are lost: with s = 1/flows,
     a_n(i) = s x_i a_(n-1)(i+1) + (1-s) a_n(i+1), a recursive filter backwards in time.
     """
-    from scipy.signal import lfilter  # takes a second to import: who only lists papers does not need it
+    from scipy.signal import lfilter  # takes a second to import; commands that only list papers avoid it
 
     whole(longest=longest)
     if not (np.isfinite(flows) and flows >= 1):
@@ -77,20 +77,20 @@ def run_lengths(lost: ArrayLike, longest: int, flows: float = 1, ahead: int = 0)
 
 @dataclass(frozen=True, kw_only=True)
 class Simulated(Queue):
-    """What a simulation found, each number with its standard error from the independent runs.
+    """Result of a simulation, with standard errors from its independent runs.
 
     Parameters
     ----------
     warnings : tuple of str
-        Which conditions of the formulas fail here, and what that means.
+        Conditions of the formulas that fail here, and the consequence.
     loss : float
-        Share of the arrivals that are dropped.
+        Fraction of arrivals dropped.
     queue_mean : float
-        Mean of the packets present, packets.
+        Mean number of packets present.
     queue_sd : float
-        Their standard deviation, packets.
+        Standard deviation of the number of packets present.
     delay : float
-        Mean time of an accepted packet in the queue and in service, in mean services.
+        Mean time of an accepted packet in the queue and in service, in mean service times.
     runs : ndarray
         P(run >= 1), P(run >= 2), ... of one flow.
     loss_error : float
@@ -128,37 +128,37 @@ def simulate(
     rho : float
         Offered load.
     policy : Policy
-        The drop function and the average's weight; the decision itself is independent of earlier ones.
+        The drop function and the weight of the average; drop decisions are independent of earlier ones.
     K : int
-        Places in the buffer.
+        Number of places in the buffer.
     longest : int
-        The longest run to tell of.
+        The longest run to report.
     flows : float
-        How many flows packets are dealt out to at random; 1 counts losses in a row whatever their flow.
+        Number of flows to which packets are assigned at random; 1 counts consecutive losses regardless of flow.
     arrivals : int
-        Packets in all runs together, without those that each leaves out at its start and end.
+        Total number of packets in all runs, without those discarded at the start and end of each.
     seed : int
-        Where the randomness starts.
+        Seed of the random numbers.
     service : str
         ``exponential`` or ``constant``.
     replicas : int
-        Independent runs, which go on side by side.
+        Number of independent runs, simulated in parallel.
 
     Returns
     -------
     Simulated
-        Of the packets that arrivals find, which is the same as over time.
+        Statistics of the packets seen by arrivals, which equal time averages.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    The first 6/w arrivals are left out, at least 1000, in which the average forgets its start: the queue is built up at
-    first and the average has its length. It does not age while the queue is empty, which at loads that lose packets it
-    hardly is.
+    The first 6/w arrivals, at least 1000, are discarded, in which the average forgets its start: the queue is initially
+    built up and the average has its length. The average does not age while the queue is empty, which is rare at loads
+    with losses.
     """
     positive(rho=rho)
     whole(K=K, longest=longest, arrivals=arrivals, replicas=replicas)
@@ -169,7 +169,7 @@ def simulate(
     skipped, counted = int(max(1000, 6 / policy.w)), -(-arrivals // replicas)
     ahead = int(flows * (longest + 6 * np.sqrt(longest)))
     level = min(float(K), policy.max_th)
-    # Exponential services end in a geometric number between two arrivals; constant ones are counted by the work left.
+    # Exponential: a geometric number of services ends between two arrivals. Constant: counted by the remaining work.
     work = np.full(replicas, level)
     average = np.full(replicas, level)
     shape = (skipped + counted + ahead, replicas)
@@ -215,33 +215,33 @@ def simulate(
 def figure(
     number: int, rho: float = 1.2, K: int = 200, longest: int = 20, flows: float = 50, arrivals: int = 400_000
 ) -> dict[str, tuple[Array, Array]]:
-    """Give the curves of runs of losses in figures 6, 9 and 11 of the study of tail drop and RED.
+    """Return the curves of loss runs in figures 6, 9 and 11 of the study of tail drop and RED.
 
     Parameters
     ----------
     number : int
-        Which figure.
+        Number of the figure.
     rho : float
-        Offered load; the paper's is lost in print.
+        Offered load; the paper's is missing in print.
     K : int
-        Places in the buffer.
+        Number of places in the buffer.
     longest : int
-        The longest run to tell of.
+        The longest run to report.
     flows : float
         Flows that share the link; figure 6 is of one flow, 9 and 11 of all packets: ``flows`` = 1.
     arrivals : int
-        Of the simulation, where a curve is one.
+        Number of arrivals in simulated curves.
 
     Returns
     -------
     dict
-        By the policy's name: P(run >= n) and its standard error for n = 1, ..., ``longest``; each of shape
-        (longest,). The error is 0 where the chain gives it.
+        By policy name: P(run >= n) and its standard error for n = 1, ..., ``longest``; each of shape
+        (longest,). The error is 0 where the chain computes the curve.
 
     Raises
     ------
     ValueError
-        If there is no such figure or an argument is out of its range.
+        If there is no such figure or an argument is out of range.
     """
     if number not in FIGURES:
         raise ValueError(f"number = {number}: must be one of {', '.join(map(str, FIGURES))}")

@@ -1,4 +1,4 @@
-"""TCP and an AQM as a control loop: the plant times the law, its margins, and the boundary of stability."""
+"""TCP and an AQM as a control loop: the plant times the control law, its margins, and the stability boundary."""
 
 from aqmlab.theory.loop.linear import (
     Equilibrium,

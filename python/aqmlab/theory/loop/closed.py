@@ -1,4 +1,4 @@
-"""The closed loop of any response with or without delay: poles, bandwidth, sensitivity, answer to a step."""
+"""The closed loop of any response with or without delay: poles, bandwidth, sensitivity and step response."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _TERMS = 1 << 18
 
 
 def poles(response: Response, delay: float = 0.0, count: int = 10) -> Complex:
-    """Find the closed loop's poles nearest to the right.
+    """Find the rightmost poles of the closed loop.
 
     Parameters
     ----------
     response : callable
-        The open loop T, of an array of complex s; negative feedback.
+        The open loop T as a function of an array of complex s; negative feedback.
     delay : float
-        The longest delay that it contains (s).
+        The longest delay in the response (s).
     count : int
-        How many at most.
+        Maximum number of poles.
 
     Returns
     -------
     ndarray
-        Poles with an imaginary part that is not negative, the rightmost first; shape (at most ``count``,), complex.
+        Poles with non-negative imaginary part, the rightmost first; shape (at most ``count``,), complex.
 
     Raises
     ------
@@ -41,10 +41,10 @@ def poles(response: Response, delay: float = 0.0, count: int = 10) -> Complex:
 
     Notes
     -----
-    Newton's method on 1 + 1/T, which has the same zeros as 1 + T and none of the open loop's poles, from a polar grid
-    of starts. A loop with delay has infinitely many poles, farther and farther to the left; those with a modulus of
-    some 50 over the delay, and those near the crossings, are found. How many are on the right, Nyquist's count tells
-    independently.
+    Newton's method on 1 + 1/T, which has the zeros of 1 + T but not the open loop's poles, started from a polar grid.
+    A loop with delay has infinitely many poles, ever farther to the left; those with a modulus up to about 50 over the
+    delay and those near the crossings are found. Nyquist's count independently determines the number of poles in the
+    right half-plane.
     """
     on = sampled(response, delay)
     low, high = on.w[0], max(50 / delay, 2 * on.w[-1]) if delay > 0 else on.w[-1]
@@ -81,14 +81,14 @@ def poles(response: Response, delay: float = 0.0, count: int = 10) -> Complex:
 
 
 def bandwidth(response: Response, delay: float = 0.0) -> float:
-    """Give the frequency at which the closed loop T / (1 + T) is 3 dB below its value at low frequencies.
+    """Return the frequency at which the closed loop T / (1 + T) is 3 dB below its value at low frequencies.
 
     Parameters
     ----------
     response : callable
-        The open loop T, of an array of complex s; negative feedback.
+        The open loop T as a function of an array of complex s; negative feedback.
     delay : float
-        The longest delay that it contains (s).
+        The longest delay in the response (s).
 
     Returns
     -------
@@ -115,19 +115,19 @@ def bandwidth(response: Response, delay: float = 0.0) -> float:
 
 
 def sensitivity_peak(response: Response, delay: float = 0.0) -> tuple[float, float]:
-    """Give the greatest |1 / (1 + T)|: one over how near the Nyquist curve comes to -1.
+    """Return the largest |1 / (1 + T)|, the inverse of the Nyquist curve's distance from -1.
 
     Parameters
     ----------
     response : callable
-        The open loop T, of an array of complex s; negative feedback.
+        The open loop T as a function of an array of complex s; negative feedback.
     delay : float
-        The longest delay that it contains (s).
+        The longest delay in the response (s).
 
     Returns
     -------
     tuple of float
-        The peak, and where it is (rad/s).
+        The peak, and its frequency (rad/s).
 
     Raises
     ------
@@ -144,21 +144,21 @@ def sensitivity_peak(response: Response, delay: float = 0.0) -> tuple[float, flo
 
 
 def response_time(response: Response, delay: float = 0.0, band: float = 0.02) -> float:
-    """Predict how long the closed loop takes to come within a band of where it settles, from its dominant pole.
+    """Predict the time the closed loop takes to settle within a band, from its dominant pole.
 
     Parameters
     ----------
     response : callable
-        The open loop T, of an array of complex s; negative feedback.
+        The open loop T as a function of an array of complex s; negative feedback.
     delay : float
-        The longest delay that it contains (s).
+        The longest delay in the response (s).
     band : float
-        The band, as a part of the deviation at the start, in (0, 1): 0.02 for 2 %.
+        The band, as a fraction of the initial deviation, in (0, 1): 0.02 for 2 %.
 
     Returns
     -------
     float
-        ln(1 / band) / -Re s1 (s), s1 the rightmost pole; infinite if that is not on the left.
+        ln(1 / band) / -Re s1 (s), with s1 the rightmost pole; infinite if s1 is not in the left half-plane.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def response_time(response: Response, delay: float = 0.0, band: float = 0.02) ->
 
     Notes
     -----
-    A small deviation's time: clipping and an empty or full buffer, which rule after a large one, are not in it.
+    For small deviations. It ignores clipping and an empty or full buffer, which dominate after large ones.
     """
     if not 0 < band < 1:
         raise ValueError(f"band = {band:g}: must be in (0, 1)")
@@ -178,21 +178,21 @@ def response_time(response: Response, delay: float = 0.0, band: float = 0.02) ->
 
 
 def step(response: Response, times: ArrayLike, growth: float = 0.0) -> Array:
-    """Give the closed loop's answer to a step of its target by one, T / (1 + T) / s in time.
+    """Return the closed loop's response to a unit step of its target: T / (1 + T) / s in the time domain.
 
     Parameters
     ----------
     response : callable
-        The open loop T, of an array of complex s; negative feedback.
+        The open loop T as a function of an array of complex s; negative feedback.
     times : array_like
-        When (s), from 0; shape (times,).
+        Times (s), from 0; shape (times,).
     growth : float
         The real part of the rightmost closed-loop pole (1/s), if it is positive.
 
     Returns
     -------
     ndarray
-        The answer at those times; it tends to T(0) / (1 + T(0)) if the loop is stable.
+        The response at those times; it tends to T(0) / (1 + T(0)) if the loop is stable.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def step(response: Response, times: ArrayLike, growth: float = 0.0) -> Array:
 
     Notes
     -----
-    The inverse of Laplace's transform as a Fourier series (Dubner and Abate 1968) of 2^18 terms; good to some 1e-4.
+    Inverts the Laplace transform by a Fourier series (Dubner and Abate 1968) of 2^18 terms; accurate to about 1e-4.
     """
     times = np.asarray(times, dtype=float)
     positive(longest=times.max(initial=0.0))

@@ -1,6 +1,6 @@
 """The fluid model of TCP and an AQM as delay differential equations, integrated step by step in numpy.
 
-A reference for new laws: slow, short, and with every discontinuity met by the end of a step. `aqmlab.fluid` is fast.
+A reference for new laws: slow, short, and with steps that end at every discontinuity. `aqmlab.fluid` is fast.
 
 >>> path = trajectory(300, 0.16, 2500, lred(q0=100), Q=200, end=20, step=0.02, thinned=True)
 >>> bool(90 < path.bin_means()[-1] < 110)
@@ -25,7 +25,7 @@ OfTime = Callable[[float], ArrayLike]
 
 
 class Seen(NamedTuple):
-    """What a law knows when its timer fires.
+    """The inputs of a law when its timer expires.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ class Seen(NamedTuple):
     q : float
         The queue (packets).
     arrivals : float
-        Packets that have arrived since t = 0, those dropped included.
+        Packets that have arrived since t = 0, including dropped ones.
     drops : float
-        Packets that have been dropped since t = 0, by the law or by the full buffer.
+        Packets dropped since t = 0, by the law or by the full buffer.
     """
 
     t: float
@@ -47,18 +47,18 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True)
 class Timed:
-    """A law with a timer: a state that is constant between updates, and a probability that follows from it.
+    """A law with a timer: its state is constant between updates, and the probability is computed from the state.
 
     Parameters
     ----------
     period : float
         The time (s) between updates; the first is at t = period.
     start : object
-        The state before that. No state is ever changed.
+        The state before the first update. States are never modified in place.
     update : callable
-        ``update(state, seen)`` gives the next state from the last one and a `Seen`.
+        ``update(state, seen)`` returns the next state from the previous one and a `Seen`.
     probability : callable
-        ``probability(state, q)`` with the queue q (packets); what is outside [0, 1] is clipped.
+        ``probability(state, q)`` with the queue q (packets); values outside [0, 1] are clipped.
     """
 
     period: float
@@ -72,18 +72,18 @@ Law = Timed | Callable[[float, float], float]
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """What was integrated, at the ends of all steps.
+    """The solution at the end of each step.
 
     Parameters
     ----------
     t : ndarray
-        Times (s), shape (n,), rising.
+        Times (s), shape (n,), increasing.
     w : ndarray
         The mean window (packets) of a flow of each class, shape (classes, n).
     q : ndarray
         The queue (packets), shape (n,).
     p : ndarray
-        The share of the arrivals that is dropped just after t, by the law or by the full buffer; shape (n,).
+        The fraction of arrivals dropped just after t, by the law or by the full buffer; shape (n,).
     """
 
     t: Array
@@ -92,7 +92,7 @@ class Trajectory:
     p: Array
 
     def bin_means(self, width: float = 1.0) -> Array:
-        """Give the mean queue of each bin of time.
+        """Return the mean queue in each time bin.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ class Trajectory:
         Returns
         -------
         ndarray
-            Packets, shape (bins,); time after the last whole bin is left out.
+            Packets, shape (bins,); the time after the last complete bin is ignored.
 
         Raises
         ------
@@ -117,21 +117,21 @@ class Trajectory:
         return np.asarray(np.diff(np.interp(edges, self.t, areas)) / width)
 
     def settled(self, target: float, band: float, width: float = 1.0) -> float | None:
-        """Give the time from which the mean queue of each bin stays near a target until the end.
+        """Return the time from which the mean queue of each bin stays near a target until the end.
 
         Parameters
         ----------
         target : float
             The target (packets).
         band : float
-            How far a mean may be from it (packets).
+            Maximum distance of a mean from the target (packets).
         width : float
             The width of a bin (s).
 
         Returns
         -------
         float or None
-            Seconds; none if the last bin is outside.
+            Seconds; None if the last bin is outside the band.
         """
         outside = np.flatnonzero(np.abs(self.bin_means(width) - target) > band)
         first = 0 if len(outside) == 0 else int(outside[-1]) + 1
@@ -139,7 +139,7 @@ class Trajectory:
 
 
 def static(p0: float, q0: float, beta: float = 0.001) -> Callable[[float, float], float]:
-    """Make LRED with an exact estimate: p = p0 + beta sqrt(p0) (q - q0).
+    """Create LRED with an exact estimate: p = p0 + beta sqrt(p0) (q - q0).
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def static(p0: float, q0: float, beta: float = 0.001) -> Callable[[float, float]
 
 
 def lred(q0: float, beta: float = 0.001, period: float = 1.0, M: int = 4, mw: float = 0.1) -> Timed:
-    """Make LRED with its estimator: the loss ratio of ``M`` periods, smoothed, is L, and p = L + beta sqrt(L) (q - q0).
+    """Create LRED with its estimator: L is the smoothed loss ratio of ``M`` periods; p = L + beta sqrt(L) (q - q0).
 
     Parameters
     ----------
@@ -174,14 +174,14 @@ def lred(q0: float, beta: float = 0.001, period: float = 1.0, M: int = 4, mw: fl
     period : float
         The time (s) between measurements.
     M : int
-        How many periods a ratio covers.
+        Number of periods that a ratio covers.
     mw : float
-        The weight of the old L.
+        The weight of the previous L.
 
     Returns
     -------
     Timed
-        The law; its state is L, and arrivals and drops at the last ``M`` updates.
+        The law; its state is L, and the arrivals and drops at the last ``M`` updates.
 
     Notes
     -----
@@ -199,23 +199,23 @@ def lred(q0: float, beta: float = 0.001, period: float = 1.0, M: int = 4, mw: fl
 
 
 def pi(q0: float, a: float = 1.822e-5, b: float = 1.816e-5, period: float = 1 / 170) -> Timed:
-    """Make PI: p(k) = p(k-1) + a (q(k) - q0) - b (q(k-1) - q0), clipped to [0, 1] at each update.
+    """Create PI: p(k) = p(k-1) + a (q(k) - q0) - b (q(k-1) - q0), clipped to [0, 1] at each update.
 
     Parameters
     ----------
     q0 : float
         The target (packets).
     a : float
-        The gain on the queue (1/packet); ns-2's by default, as the others.
+        The gain on the present queue (1/packet); defaults are ns-2's.
     b : float
-        The gain on the queue before (1/packet).
+        The gain on the queue one period ago (1/packet).
     period : float
         The time (s) between updates.
 
     Returns
     -------
     Timed
-        The law; its state is p and the last queue.
+        The law; its state is p and the previous queue.
 
     Notes
     -----
@@ -229,25 +229,25 @@ def pi(q0: float, a: float = 1.822e-5, b: float = 1.816e-5, period: float = 1 / 
 
 
 def rem(q0: float, phi: float = 1.001, gamma: float = 0.001, alpha: float = 0.1, period: float = 0.002) -> Timed:
-    """Make REM: a price u >= 0 grows by gamma (q(k) - (1 - alpha) q(k-1) - alpha q0), and p = 1 - phi^-u.
+    """Create REM: the price u >= 0 grows by gamma (q(k) - (1 - alpha) q(k-1) - alpha q0), and p = 1 - phi^-u.
 
     Parameters
     ----------
     q0 : float
         The target (packets).
     phi : float
-        The base.
+        The base of the exponential.
     gamma : float
         The gain (1/packet).
     alpha : float
-        The weight of the queue against its change.
+        The weight of the queue relative to its change.
     period : float
         The time (s) between updates.
 
     Returns
     -------
     Timed
-        The law; its state is u and the last queue.
+        The law; its state is u and the previous queue.
 
     Notes
     -----
@@ -261,7 +261,7 @@ def rem(q0: float, phi: float = 1.001, gamma: float = 0.001, alpha: float = 0.1,
 
 
 class _Fluid(Equation):
-    """The windows of the classes, the queue, and the arrivals and drops so far, in this order."""
+    """The windows of the classes, the queue, and cumulative arrivals and drops, in this order."""
 
     def __init__(
         self,
@@ -286,12 +286,13 @@ class _Fluid(Equation):
         self.timed = law if isinstance(law, Timed) else None
         self.static = None if isinstance(law, Timed) else law
         self.fired = 0
-        self.lost: list[float] = []  # the share that is dropped just after each step
+        self.lost: list[float] = []  # the fraction dropped just after each step
         self.bound = 0  # 1: the queue is held at Q; -1: at 0
         self.tag = self.first = (self.timed.start if self.timed else None, 0)
-        self.jumps: list[tuple[float, int]] = []  # times of discontinuities, and how often they have gone round
-        self.heard = [0] * len(Tp)  # how many of them the flows of each class have heard of
-        self.low, self.high = np.full(len(Tp), -inf), np.full(len(Tp), inf)  # the last and the next of them
+        self.jumps: list[tuple[float, int]] = []  # discontinuities: time, number of loop traversals
+        self.heard = [0] * len(Tp)  # number of discontinuities that have reached the flows of each class
+        # The last and the next discontinuity of each class.
+        self.low, self.high = np.full(len(Tp), -inf), np.full(len(Tp), inf)
 
     def law(self, state: Any, t: float, q: float) -> float:
         p = self.timed.probability(state, q) if self.timed else self.static(t, q) if self.static else 0.0
@@ -302,12 +303,12 @@ class _Fluid(Equation):
         return float(self.N(t) @ (y[:-3] / R)) + float(np.asarray(self.load(t)))
 
     def excess(self, state: Any, t: float, y: Array) -> float:
-        """Give what is let in, less what the link carries."""
+        """Return the rate entering the queue minus the link's capacity."""
         arrivals = self.arrivals(t, y)
         return (arrivals * (1 - self.law(state, t, y[-3])) if self.thinned else arrivals) - self.C
 
     def loss(self, tag: Any, t: float, y: Array) -> float:
-        """Give the share that is dropped, by the law or by the full buffer."""
+        """Return the fraction dropped, by the law or by the full buffer."""
         state, bound = tag or self.first
         p = self.law(state, t, y[-3])
         if bound > 0 and (excess := self.excess(state, t, y)) > 0:
@@ -315,7 +316,7 @@ class _Fluid(Equation):
         return p
 
     def within(self, t: float, side: int) -> float:
-        """Give a time on the right side of what breaks there."""
+        """Return a time just before or after a break at t, on the given side."""
         if not self.breaks:
             return t
         near = bisect_left(self.breaks, t - NEAR)
@@ -340,7 +341,7 @@ class _Fluid(Equation):
 
     def event(self, t: float, h: float, ends: tuple[Array, Array, Array, Array]) -> float:
         def heard(i: int) -> Callable[[float, Array], float]:
-            """Tell how long ago the flows of a class have heard of the next discontinuity."""
+            """Return the time since the next discontinuity reached the flows of a class."""
             return lambda time, y: float(time - self.Tp[i] - self.per_packet * y[-3] - self.high[i])
 
         checks = [heard(i) for i in range(len(self.Tp)) if self.high[i] < inf]
@@ -387,7 +388,7 @@ class _Fluid(Equation):
 
 
 def _root(check: Callable[[float, Array], float], t: float, h: float, ends: tuple[Array, ...]) -> float:
-    """Find where a check turns positive in a step at whose end it is."""
+    """Find where a check turns positive, in a step at whose end it is positive."""
     low, high = 0.0, 1.0
     while (high - low) * h > NEAR / 1e3:
         middle = (low + high) / 2
@@ -417,43 +418,43 @@ def trajectory(
     eta: float = 1.5,
     images: int = 1,
 ) -> Trajectory:
-    """Integrate N TCP flows and a queue that a law keeps.
+    """Integrate N TCP flows and a queue controlled by a law.
 
     Parameters
     ----------
     N : array_like or callable
-        Flows of each class, shape (classes,), or a function of time (s) that gives them. While a class has none, its
-        window stays at ``w``: those who come later are best a class of their own.
+        Flows of each class, shape (classes,), or a function of time (s) that returns them. While a class is empty, its
+        window stays at ``w``; flows that start later are best modelled as a separate class.
     Tp : array_like
-        Round-trip time (s) of each class without the queue, shape (classes,); with ``constant`` all of it.
+        Round-trip time (s) of each class without the queue, shape (classes,); with ``constant``, the whole round trip.
     C : float
-        What the link carries (packets/s).
+        Link capacity (packets/s).
     law : Timed or callable
-        A law with a timer, or ``law(t, q)`` that gives the probability from time (s) and queue (packets).
+        A law with a timer, or ``law(t, q)``, which returns the probability from time (s) and queue (packets).
     Q : float
         The buffer (packets).
     end : float
-        Until when (s).
+        End of the integration (s).
     step : float
-        The longest step (s); at most the least Tp.
+        The longest step (s); at most the smallest Tp.
     w : array_like
         The windows (packets) up to t = 0, shape (classes,).
     q : float
         The queue (packets) up to t = 0.
     load : float or callable
-        What arrives besides (packets/s), or a function of time (s) that gives it.
+        Additional traffic (packets/s), or a function of time (s) that returns it.
     breaks : iterable of float
-        The times (s) at which N or load jumps.
+        Times (s) at which N or load jumps.
     constant : bool
-        Keep R = Tp, instead of R = Tp + q/C.
+        Whether R = Tp is constant, instead of R = Tp + q/C.
     merged : bool
-        Take w(t)^2 for w(t) w(t-R), as papers do to linearise.
+        Whether w(t) w(t-R) is replaced by w(t)^2, as papers do to linearise.
     thinned : bool
-        Let only what is not dropped into the queue; otherwise, as papers have it, all that arrives.
+        Whether only packets that are not dropped enter the queue; otherwise, as in papers, all arrivals do.
     eta : float
-        w^2 p in equilibrium: 3/(2 b) with b packets per ACK.
+        w^2 p at the equilibrium: 3/(2 b) with b packets per ACK.
     images : int
-        How many times round the loop a discontinuity is met by the end of a step.
+        Number of loop traversals for which steps end at a discontinuity's image.
 
     Returns
     -------
@@ -463,13 +464,13 @@ def trajectory(
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    LRED's eqs. (4) and (5): dw/dt = 1/R - w(t) w(t-R)/R(t-R) p(t-R)/eta, dq/dt = sum of N w/R - C within [0, Q]. What
-    a full buffer cannot take is lost to the windows as well. Valid for windows above some 4 packets: there are no
-    time-outs and no slow start.
+    LRED's eqs. (4) and (5): dw/dt = 1/R - w(t) w(t-R)/R(t-R) p(t-R)/eta, dq/dt = sum of N w/R - C within [0, Q].
+    Packets that a full buffer cannot hold also count as losses for the windows. Valid for windows above about 4
+    packets: the model has no time-outs and no slow start.
     """
     positive(Tp=Tp, C=C, Q=Q, end=end, step=step, w=w, eta=eta)
     not_negative(q=q)

@@ -14,7 +14,7 @@ from aqmlab.theory.domain import positive
 Array = NDArray[np.float64]
 
 NEAR = 1e-9
-"""Times (s) that are closer together than this are one."""
+"""Times (s) closer together than this are treated as equal."""
 
 
 class _Path:
@@ -38,11 +38,11 @@ class _Path:
         self.tags.append(tag)
 
     def at(self, times: Array, low: Any = -inf, high: Any = inf) -> tuple[Array, list[Any]]:
-        """Give values and tags at some times, each continued smoothly from the pieces between a low and a high time."""
+        """Return values and tags at given times, extrapolating smoothly beyond the bounds ``low`` and ``high``."""
         inside = np.minimum(np.maximum(times, low + NEAR), high - NEAR)
         place = self.start[: len(self.tags)].searchsorted(inside, side="right") - 1
         h, ends = self.width[place][:, None], self.ends[place]
-        # A short piece says nothing of what is far from it.
+        # A short piece is a poor basis for extrapolation.
         x = np.minimum(np.maximum((times - self.start[place])[:, None] / h, -1), 2)
         values = cubic(x, h, ends[:, 0], ends[:, 1], ends[:, 2], ends[:, 3])
         return values, [self.tags[i] for i in place]
@@ -54,49 +54,50 @@ def cubic(x: Any, h: Any, y0: Any, d0: Any, y1: Any, d1: Any) -> Any:
     Parameters
     ----------
     x : float or ndarray
-        Where: 0 at the first value, 1 at the second.
+        Position: 0 at the first value, 1 at the second.
     h : float or ndarray
-        The distance of the two.
+        The distance between the two.
     y0 : float or ndarray
         The first value.
     d0 : float or ndarray
-        Its slope.
+        Slope at the first value.
     y1 : float or ndarray
         The second value.
     d1 : float or ndarray
-        Its slope.
+        Slope at the second value.
 
     Returns
     -------
     float or ndarray
-        The value; exact for cubics.
+        The value at ``x``; exact for cubics.
     """
     rest = 1 - x
     return rest * rest * ((1 + 2 * x) * y0 + x * h * d0) + x * x * ((1 + 2 * rest) * y1 - rest * h * d1)
 
 
 class Equation:
-    """A delay differential equation dy/dt = f(t, y, past); what a subclass does not say of events there is none of.
+    """A delay differential equation dy/dt = f(t, y, past). It has only the events that a subclass defines.
 
     Parameters
     ----------
     f : callable
-        ``f(t, y, past)`` gives the slopes, shape (d,), from values y of shape (d,); ``past(times)`` with times of
-        shape (m,) gives the values at them, shape (m, d), and the `tag` of each. The times must be before t by at
-        least the step. ``past(times, low, high)`` continues what was between two times, where there was a jump.
+        ``f(t, y, past)`` returns the slopes, shape (d,), for values y of shape (d,). ``past(times)`` with times of
+        shape (m,) returns the values at those times, shape (m, d), and the `tag` of each. The times must precede t by
+        at least the step. ``past(times, low, high)`` extrapolates the values between two times beyond them, where a
+        jump occurred.
     """
 
     stop: float = inf
-    """The next time that a step must end at."""
+    """The next time at which a step must end."""
 
     tag: Any = None
-    """What the past remembers of a step besides its values."""
+    """The data stored with each step in addition to its values."""
 
     def __init__(self, f: Callable[[float, Array, Any], Array]) -> None:
         self.f = f
 
     def slope(self, t: float, y: Array, past: Any, side: int) -> Array:
-        """Give dy/dt.
+        """Return dy/dt.
 
         Parameters
         ----------
@@ -105,9 +106,9 @@ class Equation:
         y : ndarray
             The values, shape (d,).
         past : callable
-            As for ``f``.
+            As in ``f``.
         side : int
-            1 just after t, -1 just before it, 0 amid a step.
+            1 just after t, -1 just before it, 0 within a step.
 
         Returns
         -------
@@ -117,16 +118,16 @@ class Equation:
         return self.f(t, y, past)
 
     def event(self, t: float, h: float, ends: tuple[Array, Array, Array, Array]) -> float:
-        """Find what happens inside a step and must be met by its end.
+        """Find the first event inside a step; the step must end there.
 
         Parameters
         ----------
         t : float
-            When the step begins (s).
+            Start of the step (s).
         h : float
-            Its length (s).
+            Length of the step (s).
         ends : tuple of four ndarray
-            Values and slopes at its beginning, values and slopes at its end.
+            Values and slopes at its start, values and slopes at its end.
 
         Returns
         -------
@@ -136,7 +137,7 @@ class Equation:
         return inf
 
     def arrive(self, t: float, y: Array) -> Array:
-        """Act at the end of a step, and at t = 0.
+        """Process the end of a step, or t = 0.
 
         Parameters
         ----------
@@ -148,7 +149,7 @@ class Equation:
         Returns
         -------
         ndarray
-            The values to go on with.
+            The values from which the integration continues.
         """
         return y
 
@@ -159,13 +160,13 @@ def integrate(equation: Equation, before: ArrayLike, end: float, step: float) ->
     Parameters
     ----------
     equation : Equation
-        What to integrate.
+        The equation to integrate.
     before : array_like
         The values up to t = 0, constant; shape (d,).
     end : float
-        Until when (s).
+        End of the integration (s).
     step : float
-        The longest step (s); at most the least delay. Steps end at its multiples, and at stops and events.
+        The longest step (s); at most the smallest delay. Steps end at its multiples, at stops and at events.
 
     Returns
     -------
@@ -179,7 +180,7 @@ def integrate(equation: Equation, before: ArrayLike, end: float, step: float) ->
 
     Notes
     -----
-    Of fourth order where discontinuities are met by stops and events.
+    Fourth order if stops and events cover all discontinuities.
     """
     positive(end=end, step=step)
     path = _Path(np.asarray(before, dtype=float))

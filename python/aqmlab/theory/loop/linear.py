@@ -1,4 +1,4 @@
-"""TCP and an AQM as a control loop: the plant times the law, its margins, and the boundary of stability.
+"""TCP and an AQM as a control loop: the plant times the control law, its margins, and the stability boundary.
 
 >>> round(float(critical_gain(N=300, R=0.35, C=2500)), 9)  # the largest gain Hc that LRED's equation (25) allows
 0.000442809
@@ -34,14 +34,15 @@ Array = NDArray[np.float64]
 
 
 class Loop:
-    """A plant and the law that turns its queue into a drop probability, closed with negative feedback.
+    """A plant and the law that maps its queue to a drop probability, closed with negative feedback.
 
     Parameters
     ----------
     plant : callable
-        From dp to dq, its negative sign left out, of an array of complex s: a `Plant`. Its ``delay`` is heeded.
+        The response from dp to dq without its negative sign, of an array of complex s: a `Plant`. Its ``delay`` is
+        used.
     controller : callable or float
-        From dq to dp, of an array of complex s; a number is a static gain (1/packet).
+        The response from dq to dp, of an array of complex s; a number is a static gain (1/packet).
     """
 
     def __init__(self, plant: Callable[[Any], Any], controller: Callable[[Any], Any] | float) -> None:
@@ -51,12 +52,12 @@ class Loop:
         self.delay = float(getattr(plant, "delay", 0.0)) + float(getattr(controller, "delay", 0.0))
 
     def __call__(self, s: Any) -> Any:
-        """Give the open loop's response T, negative feedback understood: 1 + T = 0.
+        """Return the open loop's response T, with negative feedback: 1 + T = 0.
 
         Parameters
         ----------
         s : complex or array_like
-            Where (rad/s).
+            Frequency (rad/s).
 
         Returns
         -------
@@ -67,12 +68,12 @@ class Loop:
         return self.plant(s) * (law(s) if callable(law) else law)
 
     def response(self, frequencies: ArrayLike) -> NDArray[np.complex128]:
-        """Give the open loop's response.
+        """Return the open loop's response.
 
         Parameters
         ----------
         frequencies : array_like
-            Where (rad/s).
+            Frequency (rad/s).
 
         Returns
         -------
@@ -88,17 +89,17 @@ class Loop:
         return np.asarray(self(1j * np.asarray(frequencies, dtype=float)), dtype=complex)
 
     def margins(self) -> Margins:
-        """Give gain, phase and delay margin, and whether the closed loop is stable.
+        """Return gain, phase and delay margin, and whether the closed loop is stable.
 
         Returns
         -------
         Margins
-            See there; exact with the delay.
+            The margins, exact for loops with delay.
         """
         return margins(self, self.delay)
 
     def bandwidth(self) -> float:
-        """Give the frequency at which the closed loop is 3 dB below its value at low frequencies.
+        """Return the frequency at which the closed loop is 3 dB below its value at low frequencies.
 
         Returns
         -------
@@ -108,37 +109,37 @@ class Loop:
         return closed.bandwidth(self, self.delay)
 
     def sensitivity_peak(self) -> float:
-        """Give the greatest |1 / (1 + T)|, one over how near the Nyquist curve comes to -1.
+        """Return the largest |1 / (1 + T)|, the inverse of the Nyquist curve's distance from -1.
 
         Returns
         -------
         float
-            The peak; it says something of loops that are stable only.
+            The peak; meaningful for stable loops only.
         """
         return closed.sensitivity_peak(self, self.delay)[0]
 
     def poles(self, count: int = 10) -> NDArray[np.complex128]:
-        """Find the closed loop's poles nearest to the right.
+        """Find the rightmost poles of the closed loop.
 
         Parameters
         ----------
         count : int
-            How many at most.
+            Maximum number of poles.
 
         Returns
         -------
         ndarray
-            Poles with an imaginary part that is not negative, the rightmost first; complex.
+            Poles with non-negative imaginary part, the rightmost first; complex.
         """
         return closed.poles(self, self.delay, count)
 
     def response_time(self, band: float = 0.02) -> float:
-        """Predict how long a small deviation takes to shrink to a part of itself, by the rightmost pole.
+        """Predict the time in which a small deviation shrinks to a given fraction, from the rightmost pole.
 
         Parameters
         ----------
         band : float
-            That part, in (0, 1): 0.02 for 2 %, 0.2 for the LRED paper's q0 +- 20 of 100.
+            The fraction, in (0, 1): 0.02 for 2 %, 0.2 for the LRED paper's q0 +- 20 of 100.
 
         Returns
         -------
@@ -148,12 +149,12 @@ class Loop:
         return closed.response_time(self, self.delay, band)
 
     def step(self, times: ArrayLike) -> Array:
-        """Give the queue's answer to a step of its target by one packet.
+        """Return the queue's response to a step of its target by one packet.
 
         Parameters
         ----------
         times : array_like
-            When (s), from 0; shape (times,).
+            Times (s), from 0; shape (times,).
 
         Returns
         -------
@@ -167,7 +168,7 @@ class Loop:
 def characteristic(
     sigma: ArrayLike, w: ArrayLike, N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: ArrayLike = 1.5
 ) -> tuple[Array, Array]:
-    """Give real and imaginary part of the characteristic equation of a static gain on LRED's plant.
+    """Return real and imaginary part of the characteristic equation of a static gain on LRED's plant.
 
     Parameters
     ----------
@@ -189,8 +190,7 @@ def characteristic(
     Returns
     -------
     tuple of ndarray
-        Eq. (15) and eq. (16), both 0 at a pole of the closed loop (1/s^2), of the shape to which the arguments
-        broadcast.
+        Eq. (15) and eq. (16), both 0 at a pole of the closed loop (1/s^2), of the arguments' broadcast shape.
 
     Raises
     ------
@@ -209,7 +209,7 @@ def characteristic(
 
 
 def boundary(N: ArrayLike, R: ArrayLike, C: ArrayLike, merged: bool = True) -> Any:
-    """Give the frequency at which a static gain on LRED's plant loses stability.
+    """Return the frequency at which a static gain on LRED's plant loses stability.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def boundary(N: ArrayLike, R: ArrayLike, C: ArrayLike, merged: bool = True) -> A
     C : array_like
         Capacity (packets/s).
     merged : bool
-        Whether w(t-R) is taken for w(t) in the product of both.
+        Whether w(t-R) is approximated by w(t) in the product of the two.
 
     Returns
     -------
@@ -245,7 +245,7 @@ def boundary(N: ArrayLike, R: ArrayLike, C: ArrayLike, merged: bool = True) -> A
 
 
 def critical_gain(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: ArrayLike = 1.5, merged: bool = True) -> Any:
-    """Give the largest static gain that LRED's plant bears.
+    """Return the largest static gain at which LRED's plant is stable.
 
     Parameters
     ----------
@@ -258,12 +258,12 @@ def critical_gain(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: ArrayLike = 1.5
     eta : array_like
         3/(2b), b packets per ACK.
     merged : bool
-        Whether w(t-R) is taken for w(t) in the product of both.
+        Whether w(t-R) is approximated by w(t) in the product of the two.
 
     Returns
     -------
     float or ndarray
-        Hc (1/packet) at the boundary of stability; LRED's own is beta sqrt(p0).
+        Hc (1/packet) at the boundary of stability; LRED's Hc is beta sqrt(p0).
 
     Raises
     ------
@@ -283,7 +283,7 @@ def critical_gain(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: ArrayLike = 1.5
 
 
 def _x_tan_x(a: Array) -> Array:
-    """Solve x tan x = a on (0, pi/2) by Newton's method on x + arctan(x/a) - pi/2: concave, so from the left."""
+    """Solve x tan x = a on (0, pi/2) by Newton's method on x + arctan(x/a) - pi/2, which is concave: from the left."""
     x = np.zeros_like(a)
     for _ in range(100):
         step = (np.pi / 2 - x - np.arctan2(x, a)) / (1 + a / (a**2 + x**2))

@@ -1,4 +1,4 @@
-"""How far a loop is from instability: crossings, margins, closed-loop poles, of any response with or without delay."""
+"""Stability of loops of any response with or without delay: crossings, margins and closed-loop poles."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ _MOST = 2_000_000
 
 @dataclass(frozen=True)
 class Margins:
-    """What a loop can bear.
+    """Stability margins of a loop.
 
     Parameters
     ----------
     gain_margin : float
-        Of a stable loop, the least factor above 1 on its gain that makes it unstable, infinite if none; of an unstable
-        one the factor, below 1, down to which its gain must come; 0 if no gain makes it stable.
+        For a stable loop, the smallest gain factor above 1 that makes it unstable, infinite if there is none. For an
+        unstable loop, the factor below 1 to which its gain must fall; 0 if no gain makes it stable.
     phase_margin_deg : float
-        Of a stable loop, the phase lag (degrees) that it bears where its gain is 1, at the crossing nearest to
-        instability; negative if that is nearer by a lead; infinite if there is no crossing. Of an unstable one, 180
-        plus the phase at the crossing that lags most, not wrapped: -200 is a lag of 380.
+        For a stable loop, the tolerable phase lag (degrees) where its gain is 1, at the crossing nearest to
+        instability; negative if a lead is nearer; infinite if there is no crossing. For an unstable loop, 180 plus the
+        phase at the crossing with the largest lag, not wrapped: -200 is a lag of 380.
     delay_margin : float
-        The extra delay (s) that it bears; of an unstable loop, negative, how much must go.
+        The tolerable additional delay (s); for an unstable loop, negative, the delay to remove.
     crossover : float
-        Where the gain is 1 and the phase margin counted (rad/s); not a number if nowhere.
+        Frequency of the crossing at which the phase margin is taken (rad/s); NaN if there is none.
     phase_crossover : float
-        Where the phase is -180 degrees and the gain margin counted (rad/s); not a number if nowhere.
+        Frequency of the -180 degree phase crossing at which the gain margin is taken (rad/s); NaN if there is none.
     stable : bool
         Whether the closed loop is stable, by Nyquist's count.
     unstable_poles : int
-        Poles of the closed loop in the right half-plane, by the same.
+        Poles of the closed loop in the right half-plane, by Nyquist's count.
     """
 
     gain_margin: float
@@ -55,12 +55,12 @@ class Margins:
     unstable_poles: int
 
     def document(self) -> dict[str, Any]:
-        """Give the margins as JSON has them.
+        """Return the margins as a JSON object.
 
         Returns
         -------
         dict
-            Each by its name; what is infinite or not a number is None.
+            Each margin by name; infinite values and NaN become None.
         """
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value if isfinite(value) else None for name, value in values.items()}
@@ -68,18 +68,18 @@ class Margins:
 
 @dataclass(frozen=True)
 class Sampled:
-    """A loop's response on a grid so dense that its phase cannot be mistaken.
+    """A loop's response on a grid so dense that its phase is unambiguous.
 
     Parameters
     ----------
     w : ndarray
-        Frequencies (rad/s), rising.
+        Frequencies (rad/s), increasing.
     T : ndarray
-        The response there, complex.
+        The response at each frequency, complex.
     phase : ndarray
-        Its phase (rad), continuous from -pi/2 times ``integrators`` at frequency 0.
+        The phase of the response (rad), continuous from -pi/2 times ``integrators`` at frequency 0.
     integrators : int
-        Poles at 0.
+        Number of poles at 0.
     """
 
     w: Array
@@ -88,27 +88,27 @@ class Sampled:
     integrators: int
 
 
-@lru_cache(maxsize=16)  # margins, bandwidth, poles of one loop ask for the same
+@lru_cache(maxsize=16)  # margins, bandwidth and poles of one loop share the result
 def sampled(response: Response, delay: float = 0.0) -> Sampled:
-    """Evaluate a loop from where it is a mere integrator, or constant, to well past its last crossings.
+    """Evaluate a loop from frequencies where it is a pure integrator, or constant, to well above its last crossings.
 
     Parameters
     ----------
     response : callable
-        The open loop, of an array of complex s; strictly proper, positive at low frequencies, no pole in the right
-        half-plane.
+        The open loop as a function of an array of complex s; strictly proper, positive at low frequencies, without
+        poles in the right half-plane.
     delay : float
-        The longest delay that it contains (s): it sets the grid.
+        The longest delay in the response (s), which determines the grid.
 
     Returns
     -------
     Sampled
-        Frequencies, responses, and the phase without jumps.
+        Frequencies, responses, and the continuous phase.
 
     Raises
     ------
     ValueError
-        If the response does not fall at high frequencies, or turns more often than can be counted.
+        If the response does not fall at high frequencies, or has too many phase turns to count.
     """
 
     def gain(w: float) -> float:
@@ -122,14 +122,14 @@ def sampled(response: Response, delay: float = 0.0) -> Sampled:
         if settled or low < 1e-13 * scale:
             break
         low /= 10
-    # The last crossing: a coarse look finds it, for the gain of what is physical falls without ripples.
+    # The last crossing: a coarse grid suffices, since the gain of physical systems falls without ripples.
     coarse = np.geomspace(low, 1e9 * scale, 4000)
     loud = np.flatnonzero(np.abs(response(1j * coarse)) >= min(0.5, 0.1 * gain(low)))
     last = float(coarse[min(loud[-1] + 1, len(coarse) - 1)])
     if loud[-1] == len(coarse) - 1:
         raise ValueError("the open loop's gain does not fall at high frequencies: it must be strictly proper")
-    # Beyond, the phase turns on: two turns of the delay, or three decades of what has none. If the longest delay is one
-    # of the law's memory, it turns by the others: on until it has passed -180 degrees.
+    # Above it, the phase continues to turn: cover two turns of the delay, or three decades without delay. If the
+    # longest delay is the law's memory, other delays turn the phase: continue until it has passed -180 degrees.
     high = max(last, scale) + 4 * pi / delay if delay > 0 else 1e3 * last
     while True:
         w = _frequencies(low, high, last, delay)
@@ -143,7 +143,7 @@ def sampled(response: Response, delay: float = 0.0) -> Sampled:
 
 
 def _frequencies(low: float, high: float, last: float, delay: float) -> Array:
-    """Give frequencies that are dense for a factor and for a turn of the delay."""
+    """Return a frequency grid that is dense per decade and per turn of the delay."""
     w = np.geomspace(low, high, int(_A_DECADE * np.log10(high / low)))
     if delay == 0:
         return w
@@ -157,30 +157,30 @@ def _frequencies(low: float, high: float, last: float, delay: float) -> Array:
 
 
 def margins(response: Response, delay: float = 0.0) -> Margins:
-    """Give the margins of a loop, every crossing considered.
+    """Return the margins of a loop, considering every crossing.
 
     Parameters
     ----------
     response : callable
-        The open loop T, of an array of complex s, negative feedback understood (1 + T = 0); strictly proper, positive
-        at low frequencies, no pole in the right half-plane.
+        The open loop T as a function of an array of complex s, with negative feedback (1 + T = 0); strictly proper,
+        positive at low frequencies, without poles in the right half-plane.
     delay : float
-        The longest delay that it contains (s).
+        The longest delay in the response (s).
 
     Returns
     -------
     Margins
-        Margins, where they are counted, and whether the closed loop is stable.
+        Margins, their frequencies, and whether the closed loop is stable.
 
     Raises
     ------
     ValueError
-        If the response does not fall at high frequencies, or turns more often than can be counted.
+        If the response does not fall at high frequencies, or has too many phase turns to count.
 
     Notes
     -----
     Nyquist's criterion as a count: each time the phase falls through an odd multiple of -180 degrees while the gain is
-    above 1, two poles go to the right half-plane; each time it rises through one, two come back.
+    above 1, two poles move to the right half-plane; each time it rises through one, two return.
     """
     on = sampled(response, delay)
 
@@ -191,7 +191,7 @@ def margins(response: Response, delay: float = 0.0) -> Margins:
         raw = float(np.angle(at(w)))
         return raw + 2 * pi * round(float(on.phase[k] - raw) / (2 * pi))
 
-    turns = np.floor((on.phase + pi) / (2 * pi)).astype(int)  # how many of the lines -pi, -3 pi, … are above: -turns
+    turns = np.floor((on.phase + pi) / (2 * pi)).astype(int)  # number of the lines -pi, -3 pi, … above: -turns
     right = -int(turns[0])
     most, phase_crossover, hopeless = 0.0, nan, turns[0] < 0
     quietest, quiet_crossover = inf, nan

@@ -1,4 +1,4 @@
-"""TCP flows and the queue that they share, as a linear plant from a drop probability to a queue length."""
+"""TCP flows and their shared queue as a linear plant from a drop probability to a queue length."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Complex = NDArray[np.complex128]
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """Where equal flows settle, and the constants of the model that is linearised there.
+    """The equilibrium of equal flows, and the constants of the model linearised there.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ class OperatingPoint:
     p0 : float or ndarray
         Drop probability.
     K11 : float or ndarray
-        How fast a window forgets, 1/s: 2 N / (R^2 C).
+        Decay rate of a window deviation, 1/s: 2 N / (R^2 C).
     K12 : float or ndarray
-        By how much a drop probability slows a window down, packets/s: R C^2 / (eta N^2).
+        Decrease of a window's growth per unit of drop probability, packets/s: R C^2 / (eta N^2).
     K21 : float or ndarray
-        Packets a second for each packet of a window: N / R.
+        Rate change per packet of window, 1/s: N / R.
     Kc : float or ndarray
         K12 K21 = C^2 / (eta N), packets/s^2.
     """
@@ -47,7 +47,7 @@ class OperatingPoint:
 
 
 def operating_point(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: ArrayLike = 1.5) -> OperatingPoint:
-    """Give the equilibrium of equal flows, and the constants of the linear model.
+    """Return the equilibrium of equal flows, and the constants of the linear model.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def operating_point(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: ArrayLike = 1
     Returns
     -------
     OperatingPoint
-        Numbers, or arrays of the shape to which the arguments broadcast.
+        Numbers, or arrays of the arguments' broadcast shape.
 
     Raises
     ------
@@ -72,8 +72,9 @@ def operating_point(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: ArrayLike = 1
 
     Notes
     -----
-    LRED, eqs. (6) to (8) and (13). w0 = R C / N, p0 = eta / w0^2. No time-outs: above p0 = 0.1 or so, that is for
-    windows below 4, p0 is too large; for windows below sqrt(eta) it is no probability. Both are remarked on.
+    LRED, eqs. (6) to (8) and (13). w0 = R C / N, p0 = eta / w0^2. The model has no time-outs: above p0 of about 0.1,
+    that is for windows below 4, p0 is too large; for windows below sqrt(eta) it is not a probability. Both cause
+    warnings.
     """
     positive(N=N, R=R, C=C, eta=eta)
     n, r, c, e = (np.asarray(value, dtype=float) for value in (N, R, C, eta))
@@ -88,20 +89,20 @@ def operating_point(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: ArrayLike = 1
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """Where flows of several round-trip times settle.
+    """The equilibrium of flows with several round-trip times.
 
     Parameters
     ----------
     q : float
         Queue (packets).
     p : float
-        Drop probability, the same for all.
+        Drop probability, common to all classes.
     R : ndarray
         Round-trip time (s) of each class, the queue included.
     w : ndarray
         Window (packets) of a flow of each class.
     rate : ndarray
-        Packets a second of each class, all its flows.
+        Total rate of all flows of each class (packets/s).
     """
 
     q: float
@@ -120,7 +121,7 @@ def equilibrium(
     p: float | None = None,
     load: float = 0.0,
 ) -> Equilibrium:
-    """Give the equilibrium of classes of flows at a given queue, or at a given drop probability.
+    """Return the equilibrium of classes of flows at a given queue, or at a given drop probability.
 
     Parameters
     ----------
@@ -133,11 +134,11 @@ def equilibrium(
     eta : array_like
         3/(2b) of each class, b packets per ACK; shape (classes,) or a number.
     q : float
-        The queue (packets); this or ``p``.
+        The queue (packets); exclusive with ``p``.
     p : float
-        The drop probability; this or ``q``.
+        The drop probability; exclusive with ``q``.
     load : float
-        What does not heed drops (packets/s), below ``C``; the flows have the rest.
+        Unresponsive traffic (packets/s), below ``C``; the flows use the remaining capacity.
 
     Returns
     -------
@@ -147,7 +148,8 @@ def equilibrium(
     Raises
     ------
     ValueError
-        If an argument is out of its range, not one of q and p is given, or p leaves the link idle even without a queue.
+        If an argument is out of range, not exactly one of q and p is given, or p leaves the link idle even without a
+        queue.
 
     Notes
     -----
@@ -160,7 +162,7 @@ def equilibrium(
         raise ValueError("give q or p, not both" if q is not None else "give q or p")
 
     def unit(queue: float) -> float:
-        """Give the rate at p = 1."""
+        """Return the rate at p = 1."""
         return float(np.sum(n * np.sqrt(e) / (tp + queue / C)))
 
     if q is not None:
@@ -175,7 +177,7 @@ def equilibrium(
             raise ValueError(
                 f"p = {p:g}: the link is idle at times even without a queue; at most {(unit(0.0) / left) ** 2:.3g}"
             )
-        most = float(np.sum(n * np.sqrt(e))) * C / wanted  # where R = q / C alone
+        most = float(np.sum(n * np.sqrt(e))) * C / wanted  # if R = q / C
         q = float(brentq(lambda queue: unit(queue) - wanted, 0.0, most * (1 + 1e-9), xtol=1e-12, rtol=1e-14))
     R, w = tp + q / C, np.sqrt(e / p)
     _judge(w, np.asarray(p))
@@ -183,37 +185,37 @@ def equilibrium(
 
 
 class Plant:
-    """What a small change of the drop probability does to the queue, linearised: LRED's plant or Hollot's.
+    """The linearised effect of the drop probability on the queue: LRED's plant or Hollot's.
 
-    A call gives the response from dp to dq at s, its negative sign left out, its delay included: for equal flows
+    A call returns the response from dp to dq at s, with its delay and without its negative sign. For equal flows it is
 
         K12 K21 e^(-sR) / ((s + K11) (s + 1/R))
 
-    with the queue's pole at -1/R, or at 0 without it; without merging w(t) and w(t-R), (K11/2) (1 + e^(-sR)) takes the
-    place of K11, and with the queue's pole K11/(2R) (1 - e^(-sR)) is added to the denominator: a queue that grows slows
-    windows down at once, and drops with them a round trip later. For several classes it is the sum, with the queue's
-    pole at sum of x_i / R_i over C, x_i their rates.
+    with the queue's pole at -1/R, or at 0 without it. If w(t) and w(t-R) are not merged, (K11/2) (1 + e^(-sR)) takes
+    the place of K11, and with the queue's pole K11/(2R) (1 - e^(-sR)) is added to the denominator: a growing queue
+    slows windows down at once, and with them the drops a round trip later. For several classes the response is the sum,
+    with the queue's pole at sum of x_i / R_i over C, where x_i are the rates of the classes.
 
     Parameters
     ----------
     N : array_like
-        Flows; of each class, if there are several; shape (classes,).
+        Flows, of each class if there are several; shape (classes,).
     R : array_like
-        Round-trip time (s) with the queue, of each class; shape (classes,).
+        Round-trip time (s) of each class, the queue included; shape (classes,).
     C : float
         Capacity (packets/s).
     eta : array_like
         3/(2b) of each class, b packets per ACK.
     queue_pole : bool
-        With the queue's pole, R = Tp + q/C (Hollot); or R constant and the queue an integrator (LRED).
+        Whether the queue has a pole, R = Tp + q/C (Hollot); otherwise R is constant and the queue an integrator (LRED).
     merged : bool
-        Whether w(t-R) is taken for w(t), and R(t-R) for R(t), as LRED and Hollot do. Without, it is all of the fluid
-        model's linear part.
+        Whether w(t-R) is approximated by w(t), and R(t-R) by R(t), as LRED and Hollot do. Otherwise the response is
+        the complete linear part of the fluid model.
     load : float
-        What does not heed drops (packets/s), below ``C``; the flows have the rest.
+        Unresponsive traffic (packets/s), below ``C``; the flows use the remaining capacity.
     p0 : float
-        The drop probability at the equilibrium, if it is known better than by (6): where time-outs make it smaller,
-        flows answer to a change of it more, K12 = 1 / (p0 R).
+        The drop probability at the equilibrium, if a better value than that of (6) is available. Where time-outs make
+        it smaller, flows respond more strongly to its changes, K12 = 1 / (p0 R).
 
     Raises
     ------
@@ -222,8 +224,8 @@ class Plant:
 
     Notes
     -----
-    LRED, eqs. (7) to (13); Hollot, Misra, Towsley and Gong 2001, eq. (6). A given ``p0`` is ours, a rule of thumb: a
-    relative change of it has the effect that it has by (6).
+    LRED, eqs. (7) to (13); Hollot, Misra, Towsley and Gong 2001, eq. (6). A given ``p0`` is our rule of thumb: a
+    relative change of p0 has the effect that it has by (6).
     """
 
     def __init__(
@@ -255,11 +257,11 @@ class Plant:
         self.p0 = by_windows if p0 is None else float(p0)
         self.K11 = 2 / (self.R * self.w)
         self.K = self.N / (self.R**2 * self.p0)
-        """Of each class K12 K21."""
+        """K12 K21 of each class."""
         self.pole = float(np.sum(self.N * self.w / self.R**2)) / self.C if queue_pole else 0.0
-        """Where the queue's pole is, times -1 (1/s)."""
+        """The negated pole of the queue (1/s)."""
         self.heard = self.N / (self.R**3 * self.C) * (queue_pole and not merged)
-        """By how much windows of each class feel that R(t) is not R(t-R) (1/s^2)."""
+        """The effect on each class's windows of the difference between R(t) and R(t-R) (1/s^2)."""
 
     @property
     def delay(self) -> float:
@@ -267,17 +269,17 @@ class Plant:
         return float(self.R.max())
 
     def __call__(self, s: Any) -> Any:
-        """Give the response from dp to dq, the negative sign left out.
+        """Return the response from dp to dq, without its negative sign.
 
         Parameters
         ----------
         s : complex or array_like
-            Where (rad/s).
+            Frequency (rad/s).
 
         Returns
         -------
         complex or ndarray
-            Packets, of the same shape.
+            The response (packets), of the shape of ``s``.
         """
         s = np.asarray(s, dtype=complex)
         total: Complex = np.zeros(s.shape, dtype=complex)
@@ -290,22 +292,22 @@ class Plant:
         return (total / queue)[()]
 
     def transfer_function(self, pade: int | None = None) -> TransferFunction:
-        """Give the plant to python-control.
+        """Return the plant as a transfer function of python-control.
 
         Parameters
         ----------
         pade : int
-            The order of the approximation of each delay by a rational function; if left out, the delay is.
+            Order of the rational approximation of each delay; None to omit the delay.
 
         Returns
         -------
         control.TransferFunction
-            From dp to dq, the negative sign left out.
+            The transfer function from dp to dq, without its negative sign.
 
         Raises
         ------
         ValueError
-            If the order is not positive, or delays are left out of a plant that has several or is not merged.
+            If the order is not positive, or if delays are omitted for a plant that has several or is not merged.
         """
         import control
 
@@ -315,7 +317,7 @@ class Plant:
             raise ValueError(f"pade = {pade}: must be at least 1")
         total: Any = np.zeros(1)
         slowed: Any = np.zeros(1)
-        windows: Any = np.ones(1)  # the classes' denominators multiplied: what is below both sums
+        windows: Any = np.ones(1)  # product of the classes' denominators, common to both sums
         for K, K11, R, heard in zip(self.K, self.K11, self.R, self.heard, strict=True):
             above, below = (np.ones(1), np.ones(1)) if pade is None else control.pade(R, pade)
             above, below = np.asarray(above, dtype=float), np.asarray(below, dtype=float)
@@ -329,7 +331,7 @@ class Plant:
 
 
 def _left(C: float, load: float) -> float:
-    """Give what unresponsive traffic leaves of a link."""
+    """Return the capacity that unresponsive traffic leaves on a link."""
     not_negative(load=load)
     if load >= C:
         raise ValueError(f"load = {load:g} packets/s: must be below C = {C:g} packets/s, or flows have nothing left")
@@ -337,7 +339,7 @@ def _left(C: float, load: float) -> float:
 
 
 def _judge(w: Array, p: Array) -> None:
-    """Remark on windows and losses for which the model is not meant."""
+    """Warn of windows and losses for which the model is not meant."""
     if np.any(p >= 1):
         caution(f"p0 = {np.max(p):.3g} of eq. (6) is no probability: a window of {np.min(w):.3g} packets is too small")
     elif np.any(w < 2):

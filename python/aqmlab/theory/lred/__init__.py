@@ -1,4 +1,4 @@
-"""LRED: how large its gain may be, and what a gain comes to; its law and its response time are named here too."""
+"""LRED: limits on its gain, and the loop at a given gain; its law and its response time are exported here too."""
 
 from aqmlab.theory.lred.gain import (
     Design,

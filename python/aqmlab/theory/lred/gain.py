@@ -1,4 +1,4 @@
-"""LRED: how large its gain may be, and what a gain comes to; its law and its response time are named here too.
+"""LRED: limits on its gain, and the loop at a given gain; its law and its response time are exported here too.
 
 >>> round(design(N_min=300, R_max=0.35, C=2500).beta_star, 6)
 0.000931
@@ -46,7 +46,7 @@ Array = NDArray[np.float64]
 
 
 def gain(N: ArrayLike, R: ArrayLike, C: ArrayLike, beta: ArrayLike = 0.001, eta: float = 1.5) -> Array:
-    """Give what a packet in LRED's queue adds to the drop probability, the estimate being exact.
+    """Return the increase of LRED's drop probability per packet of queue, assuming an exact estimate.
 
     Parameters
     ----------
@@ -69,11 +69,11 @@ def gain(N: ArrayLike, R: ArrayLike, C: ArrayLike, beta: ArrayLike = 0.001, eta:
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    Eqs. (6), (26) to (29). Where p0 = eta (N/(R C))^2 exceeds 1, eq. (6) has left its validity, and this with it.
+    Eqs. (6), (26) to (29). Where p0 = eta (N/(R C))^2 exceeds 1, eq. (6) is invalid, and so is this.
     """
     positive(N=N, R=R, C=C, beta=beta, eta=eta)
     N, R, C, beta = (np.asarray(value, dtype=float) for value in (N, R, C, beta))
@@ -81,7 +81,7 @@ def gain(N: ArrayLike, R: ArrayLike, C: ArrayLike, beta: ArrayLike = 0.001, eta:
 
 
 def y(N: ArrayLike, R: ArrayLike, C: ArrayLike, beta: ArrayLike = 0.001, eta: float = 1.5) -> Array:
-    """Give twice the square of the frequency at which LRED's loop gain is 1.
+    """Return twice the square of the frequency at which LRED's loop gain is 1.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def y(N: ArrayLike, R: ArrayLike, C: ArrayLike, beta: ArrayLike = 0.001, eta: fl
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
@@ -114,7 +114,7 @@ def y(N: ArrayLike, R: ArrayLike, C: ArrayLike, beta: ArrayLike = 0.001, eta: fl
 
 
 def dy_dR(N: ArrayLike, R: ArrayLike, C: ArrayLike, beta: ArrayLike = 0.001, eta: float = 1.5) -> Array:
-    """Give the derivative of `y` by R.
+    """Return the derivative of `y` by R.
 
     Parameters
     ----------
@@ -132,12 +132,12 @@ def dy_dR(N: ArrayLike, R: ArrayLike, C: ArrayLike, beta: ArrayLike = 0.001, eta
     Returns
     -------
     ndarray
-        dy/dR (rad^2/s^3), of the arguments' broadcast shape; not negative just where beta is at most `beta_bound`.
+        dy/dR (rad^2/s^3), of the arguments' broadcast shape; not negative if and only if beta is at most `beta_bound`.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
@@ -153,7 +153,7 @@ def dy_dR(N: ArrayLike, R: ArrayLike, C: ArrayLike, beta: ArrayLike = 0.001, eta
 
 
 def beta0(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: float = 1.5, merged: bool = True) -> Array:
-    """Give the gain at which LRED's loop is at its limit.
+    """Return the gain at which LRED's loop is marginally stable.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def beta0(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: float = 1.5, merged: bo
     eta : float
         3/(2b), b packets per ACK.
     merged : bool
-        Take w(t - R) for w(t) in the product, as the paper does; without, the gain is less.
+        Whether w(t - R) is approximated by w(t) in the product, as in the paper; otherwise the gain is smaller.
 
     Returns
     -------
@@ -176,7 +176,7 @@ def beta0(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: float = 1.5, merged: bo
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
@@ -187,7 +187,7 @@ def beta0(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: float = 1.5, merged: bo
 
 
 def beta_bound(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: float = 1.5) -> Array:
-    """Give the gain up to which `y` rises with R.
+    """Return the gain up to which `y` increases with R.
 
     Parameters
     ----------
@@ -208,11 +208,11 @@ def beta_bound(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: float = 1.5) -> Ar
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    Lemma 5. An artefact of the proof: `beta0` falls with R and rises with N by itself.
+    Lemma 5. An artefact of the proof: `beta0` falls with R and rises with N without it.
     """
     positive(N=N, R=R, C=C, eta=eta)
     N, R, C = (np.asarray(value, dtype=float) for value in (N, R, C))
@@ -220,7 +220,7 @@ def beta_bound(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: float = 1.5) -> Ar
 
 
 def beta_star(N_min: ArrayLike, R_max: ArrayLike, C: ArrayLike, eta: float = 1.5) -> Array:
-    """Give the gain up to which Theorem 2 guarantees stability for N >= N_min and R <= R_max.
+    """Return the gain up to which Theorem 2 guarantees stability for N >= N_min and R <= R_max.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def beta_star(N_min: ArrayLike, R_max: ArrayLike, C: ArrayLike, eta: float = 1.5
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
     """
     positive(N_min=N_min, R_max=R_max)
     return np.minimum(beta0(N_min, R_max, C, eta), beta_bound(N_min, R_max, C, eta))
@@ -249,38 +249,38 @@ def beta_star(N_min: ArrayLike, R_max: ArrayLike, C: ArrayLike, eta: float = 1.5
 
 @dataclass(frozen=True, kw_only=True)
 class Design(Answer):
-    """What LRED's gain may be at the fewest flows and the longest round trip, and what a gain comes to there.
+    """Limits on LRED's gain at the fewest flows and the longest round trip, and the loop at a given gain.
 
     Parameters
     ----------
     warnings : tuple of str
-        Which conditions of the formulas fail here, and what that means.
+        Conditions of the formulas that fail here, and the consequence.
     beta0 : float
-        Gain (per packet) at which the loop is at its limit on LRED's plant, eq. (31).
+        Gain (per packet) at which the loop is marginally stable on LRED's plant, eq. (31).
     beta_bound : float
         Gain up to which Lemma 5 holds.
     beta_star : float
-        Gain up to which Theorem 2 guarantees stability: the lesser of the two.
+        Gain up to which Theorem 2 guarantees stability: the smaller of the two.
     beta : float
-        The gain that is judged.
+        The gain that is evaluated.
     guaranteed : bool
-        Whether Theorem 2 covers it: it is at most beta_star, and p0 is a probability.
+        Whether Theorem 2 covers beta: it is at most beta_star, and p0 is a probability.
     w0 : float
         Window (packets) at which N flows fill the link.
     p0 : float
         Drop probability there by the square-root law, eq. (6).
     crossover : float
-        Where the loop gain is 1 on LRED's plant, at beta (rad/s).
+        Frequency at which the loop gain is 1 on LRED's plant, at beta (rad/s).
     phase_margin_deg : float
         Phase margin on LRED's plant, at beta.
     phase_margin_queue_pole_deg : float or None
-        The same with the queue's pole, as in Hollot's plant; None where the loop gain is below 1 throughout.
+        The same with the queue's pole, as in Hollot's plant; None where the loop gain is below 1 at all frequencies.
     phase_margin_star_deg : float
         Phase margin on LRED's plant, at beta_star.
     phase_margin_queue_pole_star_deg : float or None
         The same with the queue's pole.
     beta0_without_merging : float
-        beta0 if w(t - R) is not taken for w(t).
+        beta0 without approximating w(t - R) by w(t).
     """
 
     beta0: float
@@ -299,7 +299,7 @@ class Design(Answer):
 
 
 def design(*, N_min: float, R_max: float, C: float, beta: float = 0.001, eta: float = 1.5) -> Design:
-    """Judge LRED's gain at the fewest flows and the longest round trip.
+    """Evaluate LRED's gain at the fewest flows and the longest round trip.
 
     Parameters
     ----------
@@ -310,14 +310,14 @@ def design(*, N_min: float, R_max: float, C: float, beta: float = 0.001, eta: fl
     C : float
         Capacity (packets/s).
     beta : float
-        The gain to judge (per packet).
+        The gain to evaluate (per packet).
     eta : float
         3/(2b), b packets per ACK.
 
     Returns
     -------
     Design
-        Gains, bounds and margins, and in ``warnings`` what does not hold.
+        Gains, bounds and margins; ``warnings`` lists the conditions that fail.
 
     Raises
     ------
@@ -363,12 +363,12 @@ def design(*, N_min: float, R_max: float, C: float, beta: float = 0.001, eta: fl
 
 
 def check_lemma5(N: ArrayLike, R: ArrayLike, C: float, beta: ArrayLike, eta: float = 1.5) -> Account:
-    """Scan Lemma 5: `y` falls with N and rises with beta, and rises with R just where beta is below `beta_bound`.
+    """Scan Lemma 5: `y` falls with N, rises with beta, and rises with R if and only if beta is below `beta_bound`.
 
     Parameters
     ----------
     N : array_like
-        Flows; shape (n,), as the following: the region is their product.
+        Flows; shape (n,), as for the following axes; the region is their product.
     R : array_like
         Round-trip times (s).
     C : float
@@ -381,13 +381,13 @@ def check_lemma5(N: ArrayLike, R: ArrayLike, C: float, beta: ArrayLike, eta: flo
     Returns
     -------
     Account
-        Its slack is the least change of ln y in the right sense from a point to its next in N and beta and from
-        (1 - 1e-6) R to (1 + 1e-6) R.
+        Its slack is the smallest change of ln y in the claimed direction, between neighbouring points in N and in beta,
+        and from (1 - 1e-6) R to (1 + 1e-6) R.
 
     Raises
     ------
     ValueError
-        If the region is empty, has one value of N or beta only, or leaves an argument's range.
+        If the region is empty, has only one value of N or beta, or leaves an argument's range.
     """
     region = proportional.grid({"N": N, "R": R, "beta": beta})
     values = y(**region, C=C, eta=eta)
@@ -403,7 +403,7 @@ def check_lemma5(N: ArrayLike, R: ArrayLike, C: float, beta: ArrayLike, eta: flo
 
 
 def check_corner(N: ArrayLike, R: ArrayLike, C: float, eta: float = 1.5) -> Account:
-    """Scan whether `beta0` rises with N and falls with R, so that its least is at the fewest flows and the longest R.
+    """Scan whether `beta0` rises with N and falls with R, which puts its minimum at the fewest flows and longest R.
 
     Parameters
     ----------
@@ -419,7 +419,7 @@ def check_corner(N: ArrayLike, R: ArrayLike, C: float, eta: float = 1.5) -> Acco
     Returns
     -------
     Account
-        Its slack is the least change of ln beta0 from a point to its next, in the right sense.
+        Its slack is the smallest change of ln beta0 between neighbouring points, in the claimed direction.
 
     Raises
     ------
@@ -428,7 +428,7 @@ def check_corner(N: ArrayLike, R: ArrayLike, C: float, eta: float = 1.5) -> Acco
 
     Notes
     -----
-    Not in the paper: where it holds, beta <= beta0 at the corner is enough for the whole region, without Lemma 5.
+    Not in the paper: where it holds, beta <= beta0 at the corner suffices for the whole region, without Lemma 5.
     """
     region = proportional.grid({"N": N, "R": R})
     return proportional.monotony(
@@ -442,21 +442,21 @@ def check_theorem2(N: ArrayLike, R: ArrayLike, C: float, beta: ArrayLike, eta: f
     Parameters
     ----------
     N : array_like
-        Flows; shape (n,), as the following: the region is their product.
+        Flows; shape (n,), as for the following axes; the region is their product.
     R : array_like
         Round-trip times (s).
     C : float
         Capacity (packets/s).
     beta : array_like
-        LRED's gains (per packet). If the greatest is at most `beta_star` of the least N and the greatest R, the
-        theorem says that the account holds.
+        LRED's gains (per packet). If the largest is at most `beta_star` of the smallest N and the largest R, the
+        theorem predicts that the claim holds.
     eta : float
         3/(2b), b packets per ACK.
 
     Returns
     -------
     Account
-        Its slack is how far left of the imaginary axis the rightmost root of eq. (13) is, times R.
+        Its slack is the distance of the rightmost root of eq. (13) to the left of the imaginary axis, times R.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""LRED's law: the loss ratio that it measures, its estimate, and the drop probability that it makes of that.
+"""LRED's law: the measured loss ratio, its estimate, and the drop probability.
 
 >>> smoothed(loss_ratio([100, 130], [2500, 2600]))
 array([0.036     , 0.04418824])
@@ -15,16 +15,16 @@ Array = NDArray[np.float64]
 
 
 def loss_ratio(drops: ArrayLike, arrivals: ArrayLike, M: int = 4) -> Array:
-    """Give the loss ratio of the last M periods, period by period.
+    """Return the loss ratio over the last M periods, for each period.
 
     Parameters
     ----------
     drops : array_like
         Packets dropped in each period; shape (periods,).
     arrivals : array_like
-        Packets that arrived in each period, the dropped ones included; shape (periods,).
+        Packets that arrived in each period, including dropped ones; shape (periods,).
     M : int
-        Periods that the measurement covers; fewer at the start.
+        Number of periods that the measurement covers; fewer at the start.
 
     Returns
     -------
@@ -34,11 +34,11 @@ def loss_ratio(drops: ArrayLike, arrivals: ArrayLike, M: int = 4) -> Array:
     Raises
     ------
     ValueError
-        If there are no periods, the shapes differ, M is less than 1, or more is dropped than arrives.
+        If there are no periods, the shapes differ, M is less than 1, or drops exceed arrivals.
 
     Notes
     -----
-    Eq. (1), which print has lost: sum of N_d(k - i) over sum of N_a(k - i), i = 0..M - 1.
+    Eq. (1), missing in the printed paper: sum of N_d(k - i) over sum of N_a(k - i), i = 0..M - 1.
     """
     not_negative(drops=drops, arrivals=arrivals)
     drops, arrivals = np.asarray(drops, dtype=float), np.asarray(arrivals, dtype=float)
@@ -54,16 +54,16 @@ def loss_ratio(drops: ArrayLike, arrivals: ArrayLike, M: int = 4) -> Array:
 
 
 def smoothed(ratios: ArrayLike, m_w: float = 0.1, L0: float = 0.0) -> Array:
-    """Give LRED's estimate of the loss ratio, period by period.
+    """Return LRED's estimate of the loss ratio, for each period.
 
     Parameters
     ----------
     ratios : array_like
-        l(k), shape (periods,); where NaN (no arrivals), the estimate stays.
+        l(k), shape (periods,); at NaN (no arrivals) the estimate is kept.
     m_w : float
-        Weight of the former estimate, in [0, 1).
+        Weight of the previous estimate, in [0, 1).
     L0 : float
-        Estimate at the start, in [0, 1].
+        Initial estimate, in [0, 1].
 
     Returns
     -------
@@ -73,7 +73,7 @@ def smoothed(ratios: ArrayLike, m_w: float = 0.1, L0: float = 0.0) -> Array:
     Raises
     ------
     ValueError
-        If there are no periods or a number is out of its range.
+        If there are no periods or a number is out of range.
 
     Notes
     -----
@@ -93,14 +93,14 @@ def smoothed(ratios: ArrayLike, m_w: float = 0.1, L0: float = 0.0) -> Array:
 
 
 def drop_probability(L: ArrayLike, q: ArrayLike, q0: float = 100.0, beta: ArrayLike = 0.001) -> Array:
-    """Give the probability with which LRED drops an arrival.
+    """Return the probability with which LRED drops an arrival.
 
     Parameters
     ----------
     L : array_like
         Estimate of the loss ratio, in [0, 1].
     q : array_like
-        Queue (packets) that the arrival finds.
+        Queue (packets) at the arrival.
     q0 : float
         Target queue (packets).
     beta : array_like
@@ -114,11 +114,11 @@ def drop_probability(L: ArrayLike, q: ArrayLike, q0: float = 100.0, beta: ArrayL
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    Eq. (3). The pseudocode's line has lost its root. At L = 0 no queue is dropped from.
+    Eq. (3). The paper's pseudocode omits the square root. At L = 0 no packet is dropped, whatever the queue.
     """
     not_negative(L=L, q=q, q0=q0)
     positive(beta=beta)

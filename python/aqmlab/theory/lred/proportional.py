@@ -1,7 +1,7 @@
-"""Proportional control of TCP by its queue, section 4 of the LRED paper: where the loop is stable, and scans of it.
+"""Proportional control of TCP by its queue, section 4 of the LRED paper: its stability region, and scans of it.
 
 The loop is the plant without the queue's pole, eq. (13): s^2 + K11 s + Kc Hc exp(-s R) = 0, K11 = 2 N/(R^2 C),
-Kc = C^2/(eta N); Hc is what a packet in the queue adds to the drop probability.
+Kc = C^2/(eta N); Hc is the increase of the drop probability per packet in the queue.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ Point = dict[str, float]
 
 @dataclass(frozen=True, kw_only=True)
 class Account(Answer):
-    """What a scan of a region found.
+    """The result of a scan of a region.
 
     Parameters
     ----------
     warnings : tuple of str
-        Empty: a scan has no validity of its own.
+        Empty: a scan has no validity conditions.
     claim : str
-        What was to hold at every point.
+        The property claimed for every point.
     holds : bool
-        Whether it does.
+        Whether the claim holds at every point.
     points : int
-        How many points were looked at.
+        Number of points evaluated.
     slack : float
-        The least by which a point satisfies the claim, in the claim's own terms; not positive where it fails.
+        The smallest margin by which a point satisfies the claim, in the claim's terms; not positive where it fails.
     worst : dict
-        Where that is: the values of N, R and what else was scanned.
+        The point of least slack: N, R and the other scanned values.
     counterexample : dict or None
-        The worst point if the claim fails there, else None.
+        The worst point if the claim fails there, otherwise None.
     """
 
     claim: str
@@ -51,21 +51,21 @@ class Account(Answer):
 
 
 def account(claim: str, slack: ArrayLike, region: Mapping[str, ArrayLike]) -> Account:
-    """Sum up a scan.
+    """Summarise a scan.
 
     Parameters
     ----------
     claim : str
-        What was to hold.
+        The property claimed.
     slack : array_like
-        By how much it holds at each point, not positive where it fails.
+        The margin by which the claim holds at each point; not positive where it fails.
     region : mapping of array_like
-        The coordinates by name, each broadcast against ``slack``.
+        Coordinates by name, each broadcast against ``slack``.
 
     Returns
     -------
     Account
-        Whether all slacks are positive, and where the least is.
+        Whether all slacks are positive, and the point of the least.
     """
     slack = np.asarray(slack, dtype=float)
     where = np.unravel_index(int(np.argmin(slack)), slack.shape)
@@ -83,12 +83,12 @@ def grid(axes: Mapping[str, ArrayLike]) -> dict[str, Array]:
     Parameters
     ----------
     axes : mapping of array_like
-        The values of each coordinate by its name, one-dimensional, positive.
+        The values of each coordinate by name, one-dimensional, positive.
 
     Returns
     -------
     dict of ndarray
-        Each coordinate by its name, sorted along its own dimension and of length 1 along the others.
+        Each coordinate by name, sorted along its dimension and of length 1 along the others.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def grid(axes: Mapping[str, ArrayLike]) -> dict[str, Array]:
 
 
 def y(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5) -> Array:
-    """Give twice the square of the frequency at which the loop gain is 1.
+    """Return twice the square of the frequency at which the loop gain is 1.
 
     Parameters
     ----------
@@ -124,11 +124,12 @@ def y(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5)
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    Eq. (19): sqrt(K11^4 + 4 Kc^2 Hc^2) - K11^2, here as 4 Kc^2 Hc^2 / (sqrt(...) + K11^2), which does not cancel.
+    Eq. (19): sqrt(K11^4 + 4 Kc^2 Hc^2) - K11^2, computed as 4 Kc^2 Hc^2 / (sqrt(...) + K11^2), which avoids
+    cancellation.
     """
     positive(N=N, R=R, C=C, eta=eta)
     not_negative(Hc=Hc)
@@ -139,7 +140,7 @@ def y(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5)
 
 
 def lag(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5) -> Array:
-    """Give by what angle delay and TCP's pole lag where the loop gain is 1; the queue adds pi/2.
+    """Return the phase lag of the delay and TCP's pole where the loop gain is 1; the queue adds pi/2.
 
     Parameters
     ----------
@@ -157,12 +158,13 @@ def lag(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.
     Returns
     -------
     ndarray
-        w R + arctan(w/K11) (rad), w = sqrt(y/2); the loop is stable below pi/2, its phase margin is pi/2 less this.
+        w R + arctan(w/K11) (rad), w = sqrt(y/2); the loop is stable below pi/2, and its phase margin is pi/2 minus
+        this.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
@@ -174,7 +176,7 @@ def lag(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.
 
 
 def longest_delay(N: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5, k: int = 0) -> Array:
-    """Give the round-trip time at which roots meet the imaginary axis for a gain that does not depend on it.
+    """Return the round-trip time at which roots reach the imaginary axis, for a gain that does not depend on it.
 
     Parameters
     ----------
@@ -187,7 +189,7 @@ def longest_delay(N: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5, k
     eta : float
         3/(2b), b packets per ACK.
     k : int
-        Which solution of eq. (20). By Lemma 1 the first is at 0, and the loop is stable below it (Lemma 2).
+        Index of the solution of eq. (20). By Lemma 1 the first is at 0, and the loop is stable below it (Lemma 2).
 
     Returns
     -------
@@ -197,7 +199,7 @@ def longest_delay(N: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5, k
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
     """
     positive(N=N, C=C, Hc=Hc, eta=eta)
     if k < 0:
@@ -207,7 +209,7 @@ def longest_delay(N: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5, k
 
 
 def fewest_flows(R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5) -> Array:
-    """Give the number of flows above which the loop is stable for a gain that does not depend on it.
+    """Return the number of flows above which the loop is stable, for a gain that does not depend on it.
 
     Parameters
     ----------
@@ -228,7 +230,7 @@ def fewest_flows(R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5) ->
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
@@ -240,7 +242,7 @@ def fewest_flows(R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5) ->
 
 
 def rightmost_root(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5) -> NDArray[np.complex128]:
-    """Give the characteristic equation's rightmost root: the loop is stable where its real part is negative.
+    """Return the characteristic equation's rightmost root. The loop is stable where its real part is negative.
 
     Parameters
     ----------
@@ -258,24 +260,24 @@ def rightmost_root(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta:
     Returns
     -------
     ndarray of complex
-        s (1/s), of a pair the one above the real axis; of the arguments' broadcast shape.
+        s (1/s), the one above the real axis of a pair; of the arguments' broadcast shape.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    Eq. (13) as a delay differential equation, its generator collocated at 25 Chebyshev points of [-R, 0]; the
-    eigenvalue is then polished by Newton's method on (13). No use is made of the frequency response.
+    Eq. (13) as a delay differential equation, with its generator collocated at 25 Chebyshev points of [-R, 0]; the
+    eigenvalue is then refined by Newton's method on (13). The frequency response is not used.
     """
     positive(N=N, R=R, C=C, eta=eta)
     not_negative(Hc=Hc)
     N, R, C, Hc = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (N, R, C, Hc)))
     pole = 2 * N / (R * C)
     gain = C**2 / (eta * N) * Hc * R**2
-    # In z = s R: z^2 + pole z + gain exp(-z) = 0; the state is queue and its slope at each node.
+    # In z = s R: z^2 + pole z + gain exp(-z) = 0; the state is the queue and its slope at each node.
     nodes = 25
     generator = np.zeros((*N.shape, 2 * nodes, 2 * nodes))
     generator[..., 2:, :] = np.kron(2 * chebyshev(nodes), np.eye(2))[2:]
@@ -288,7 +290,7 @@ def rightmost_root(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta:
     for _ in range(3):
         slope = 2 * z + pole - gain * np.exp(-z)
         step = (z**2 + pole * z + gain * np.exp(-z)) / np.where(slope == 0, 1, slope)
-        z = z - np.where(np.abs(step) < 0.01, step, 0)  # a double root is left as it was found
+        z = z - np.where(np.abs(step) < 0.01, step, 0)  # a double root is not refined
     return np.asarray(z / R)
 
 
@@ -298,7 +300,7 @@ def check_monotony(N: ArrayLike, R: ArrayLike, C: float, Hc: ArrayLike, eta: flo
     Parameters
     ----------
     N : array_like
-        Flows; shape (n,), as the following: the region is their product.
+        Flows; shape (n,), as for the following axes; the region is their product.
     R : array_like
         Round-trip times (s).
     C : float
@@ -311,7 +313,7 @@ def check_monotony(N: ArrayLike, R: ArrayLike, C: float, Hc: ArrayLike, eta: flo
     Returns
     -------
     Account
-        Its slack is the least change of ln y, in the right sense, from a point to its next in one of the directions.
+        Its slack is the smallest change of ln y, in the claimed direction, between neighbouring points along an axis.
 
     Raises
     ------
@@ -328,23 +330,23 @@ def monotony(claim: str, values: Array, region: dict[str, Array], sense: Mapping
     Parameters
     ----------
     claim : str
-        What is to hold.
+        The property claimed.
     values : ndarray
-        One for each point, positive.
+        A positive value for each point.
     region : dict of ndarray
         The coordinates, from `grid`, in the order of the dimensions.
     sense : mapping of int
-        -1 for each axis along which the values are to fall, 0 where nothing is asked; along others they are to rise.
+        -1 for each axis along which the values should fall, 0 for axes to ignore; along others they should rise.
 
     Returns
     -------
     Account
-        Its slack is the least change of the values' logarithm from a point to its next, in the right sense.
+        Its slack is the smallest change of the values' logarithm between neighbouring points, in the claimed direction.
 
     Raises
     ------
     ValueError
-        If an axis that matters has a single value.
+        If an axis that is not ignored has a single value.
     """
     slack = np.full(values.shape, np.inf)
     for axis, name in enumerate(region):
@@ -361,12 +363,12 @@ def monotony(claim: str, values: Array, region: dict[str, Array], sense: Mapping
 
 
 def check_boundary(N: ArrayLike, R: ArrayLike, C: float, Hc: ArrayLike, eta: float = 1.5) -> Account:
-    """Scan whether eq. (21) divides stable loops from others: Lemmas 1 to 4 for a gain that is the same for all.
+    """Scan whether eq. (21) separates stable loops from others: Lemmas 1 to 4 for a gain that is the same for all.
 
     Parameters
     ----------
     N : array_like
-        Flows; shape (n,), as the following: the region is their product.
+        Flows; shape (n,), as for the following axes; the region is their product.
     R : array_like
         Round-trip times (s).
     C : float
@@ -393,12 +395,12 @@ def check_boundary(N: ArrayLike, R: ArrayLike, C: float, Hc: ArrayLike, eta: flo
 
 
 def check_theorem1(N: ArrayLike, R: ArrayLike, C: float, Hc: ArrayLike, eta: float = 1.5) -> Account:
-    """Scan Theorem 1: what is stable at the fewest flows, the longest round trip and the largest gain is so everywhere.
+    """Scan Theorem 1: stability at the fewest flows, the longest round trip and the largest gain implies it everywhere.
 
     Parameters
     ----------
     N : array_like
-        Flows; shape (n,), as the following: the region is their product.
+        Flows; shape (n,), as for the following axes; the region is their product.
     R : array_like
         Round-trip times (s).
     C : float
@@ -411,8 +413,8 @@ def check_theorem1(N: ArrayLike, R: ArrayLike, C: float, Hc: ArrayLike, eta: flo
     Returns
     -------
     Account
-        Its slack is how far left of the imaginary axis the rightmost root is (1/s). If the corner is not stable, the
-        theorem promises nothing, and the account tells where the loop is not stable.
+        Its slack is the distance of the rightmost root to the left of the imaginary axis (1/s). If the corner is not
+        stable, the theorem does not apply, and the account states where the loop is unstable.
 
     Raises
     ------
@@ -424,12 +426,12 @@ def check_theorem1(N: ArrayLike, R: ArrayLike, C: float, Hc: ArrayLike, eta: flo
 
 
 def chebyshev(nodes: int) -> Array:
-    """Give the matrix that differentiates at Chebyshev points of [-1, 1], from 1 down to -1.
+    """Return the differentiation matrix at Chebyshev points of [-1, 1], from 1 down to -1.
 
     Parameters
     ----------
     nodes : int
-        How many points, at least 2.
+        Number of points, at least 2.
 
     Returns
     -------
@@ -444,7 +446,7 @@ def chebyshev(nodes: int) -> Array:
 
 
 def _rising_root(rising: Callable[[Array], Any], shape: tuple[int, ...]) -> Array:
-    """Give where a rising function of a positive number is 0, elementwise."""
+    """Return the root of a rising function of a positive number, elementwise."""
     low, high = np.full(shape, -40.0), np.full(shape, 40.0)
     for _ in range(64):
         middle = (low + high) / 2

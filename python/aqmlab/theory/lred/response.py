@@ -1,9 +1,8 @@
-"""How long LRED takes to bring the queue to its target: its estimator's recursion with TCP in equilibrium throughout.
+"""LRED's response time: the recursion of its estimator, with TCP always in equilibrium.
 
-TCP that fills the link needs the loss ratio p0, whatever the queue. While the estimate is L, the queue that gives it
-is q = q0 + (p0 - L) / (beta sqrt(L)). Above the buffer, overflow supplies what the law does not; below 0 the link
-idles, and what is dropped is L - beta sqrt(L) q0 > p0. The loss ratio that results enters L over the next M periods,
-and so on.
+TCP that fills the link needs the loss ratio p0, whatever the queue. At the estimate L, the queue with that loss ratio
+is q = q0 + (p0 - L) / (beta sqrt(L)). Above the buffer, overflow adds the losses that the law lacks. Below 0 the link
+idles, and the loss ratio is L - beta sqrt(L) q0 > p0. The resulting loss ratio enters L over the next M periods.
 
 >>> response_time(0.0165, 0.193)  # 50 flows of experiment 1, after their slow starts
 16.0
@@ -25,18 +24,18 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Trajectory:
-    """Estimate, queue and loss ratio, a period a value.
+    """Estimate, queue and loss ratio of each period.
 
     Parameters
     ----------
     t : ndarray
         Start of each period (s); shape (periods,).
     L : ndarray
-        Estimate during it.
+        Estimate during each period.
     q : ndarray
         Queue (packets).
     loss : ndarray
-        Part of the arrivals that is dropped, early or for want of room.
+        Fraction of arrivals dropped, by the law or by overflow.
     """
 
     t: Array
@@ -52,11 +51,11 @@ class Law:
     Parameters
     ----------
     lag : float
-        By how long the estimate lags a steadily moving loss ratio (s).
+        Lag (s) of the estimate behind a steadily moving loss ratio.
     empty : float
-        How long the queue stays empty since the estimate is too large (s).
+        Time (s) during which the queue stays empty because the estimate is too large.
     settling : float
-        How long the queue then takes to come within the band (s).
+        Time (s) the queue then takes to settle within the band.
     """
 
     lag: float
@@ -82,16 +81,16 @@ def trajectory(
     t_m: float = 1.0,
     filled: int | None = None,
 ) -> Trajectory:
-    """Give estimate, queue and loss ratio, period by period.
+    """Return estimate, queue and loss ratio for each period.
 
     Parameters
     ----------
     p0 : float
         Loss ratio at which TCP fills the link, in (0, 1).
     L0 : float
-        Estimate at the start, in [0, 1): the former load's loss ratio, or what a cold start's overload left.
+        Initial estimate, in [0, 1): the previous load's loss ratio, or the loss ratio left by a cold start's overload.
     periods : int
-        How many periods.
+        Number of periods.
     q0 : float
         Target queue (packets).
     Q : float
@@ -99,13 +98,13 @@ def trajectory(
     beta : float
         LRED's gain (per packet).
     M : int
-        Periods that the loss ratio is measured over.
+        Number of periods over which the loss ratio is measured.
     m_w : float
-        Weight of the former estimate, in [0, 1).
+        Weight of the previous estimate, in [0, 1).
     t_m : float
         Length of a period (s).
     filled : int
-        How many periods with the loss ratio ``L0`` the measurement covers at the start; M if left out, fewer soon
+        Number of periods with loss ratio ``L0`` that the measurement covers at the start; M by default, fewer soon
         after a cold start.
 
     Returns
@@ -116,12 +115,12 @@ def trajectory(
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    Eqs. (1) to (3) with equal arrivals in each period. It takes TCP to be faster than the estimator: a window's time
-    constant R^2 C/(2 N) is to be well below `lag`. From L0 = 0 the buffer is full for the first period.
+    Eqs. (1) to (3) with equal arrivals in each period. TCP is assumed to be faster than the estimator: a window's time
+    constant R^2 C/(2 N) must be well below `lag`. From L0 = 0 the buffer is full for the first period.
     """
     _check(p0, L0, q0, Q, beta, M, m_w, t_m)
     if periods < 1:
@@ -154,14 +153,14 @@ def response_time(
     filled: int | None = None,
     band: float = 0.2,
 ) -> float:
-    """Predict after how long the queue is within a band around its target for good.
+    """Predict the time after which the queue stays within a band around its target.
 
     Parameters
     ----------
     p0 : float
         Loss ratio at which TCP fills the link, in (0, 1).
     L0 : float
-        Estimate at the start, in [0, 1): the former load's loss ratio, or what a cold start's overload left.
+        Initial estimate, in [0, 1): the previous load's loss ratio, or the loss ratio left by a cold start's overload.
     q0 : float
         Target queue (packets).
     Q : float
@@ -169,15 +168,15 @@ def response_time(
     beta : float
         LRED's gain (per packet).
     M : int
-        Periods that the loss ratio is measured over.
+        Number of periods over which the loss ratio is measured.
     m_w : float
-        Weight of the former estimate, in [0, 1).
+        Weight of the previous estimate, in [0, 1).
     t_m : float
         Length of a period (s).
     filled : int
-        How many periods with the loss ratio ``L0`` the measurement covers at the start; M if left out.
+        Number of periods with loss ratio ``L0`` that the measurement covers at the start; M by default.
     band : float
-        Half the width of the band over ``q0``, in (0, 1).
+        Half the width of the band relative to ``q0``, in (0, 1).
 
     Returns
     -------
@@ -187,11 +186,11 @@ def response_time(
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    From `trajectory`, of which the validity holds. The queue's chance variation is not in it.
+    From `trajectory`, whose assumptions apply. Random variation of the queue is not included.
     """
     probability(band=band)
     law = response_law(p0, L0, q0=q0, Q=Q, beta=beta, M=M, m_w=m_w, t_m=t_m, band=band)
@@ -202,14 +201,14 @@ def response_time(
 
 
 def lag(M: int = 4, m_w: float = 0.1, t_m: float = 1.0) -> float:
-    """Give by how long LRED's estimate lags a steadily moving loss ratio.
+    """Return the lag of LRED's estimate behind a steadily moving loss ratio.
 
     Parameters
     ----------
     M : int
-        Periods that the loss ratio is measured over.
+        Number of periods over which the loss ratio is measured.
     m_w : float
-        Weight of the former estimate, in [0, 1).
+        Weight of the previous estimate, in [0, 1).
     t_m : float
         Length of a period (s).
 
@@ -221,12 +220,12 @@ def lag(M: int = 4, m_w: float = 0.1, t_m: float = 1.0) -> float:
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    The measured ratio is the mean of the last M periods, the smoothing adds the mean of its geometric weights. LRED is
-    therefore, below 1/lag, a PI controller: d(L)/dt = (p - L)/lag = (beta sqrt(L)/lag) (q - q0).
+    The measured ratio is the mean over the last M periods; smoothing adds the mean of its geometric weights. Below
+    1/lag LRED is therefore a PI controller: d(L)/dt = (p - L)/lag = (beta sqrt(L)/lag) (q - q0).
     """
     _check(0.5, 0.5, 1, 2, 1, M, m_w, t_m)
     return t_m * ((M + 1) / 2 + m_w / (1 - m_w))
@@ -244,14 +243,14 @@ def response_law(
     t_m: float = 1.0,
     band: float = 0.2,
 ) -> Law:
-    """Give the response time in closed form, which shows what it depends on.
+    """Return the response time in closed form, which shows its dependences.
 
     Parameters
     ----------
     p0 : float
         Loss ratio at which TCP fills the link, in (0, 1).
     L0 : float
-        Estimate at the start, in [0, 1).
+        Initial estimate, in [0, 1).
     q0 : float
         Target queue (packets).
     Q : float
@@ -259,29 +258,29 @@ def response_law(
     beta : float
         LRED's gain (per packet).
     M : int
-        Periods that the loss ratio is measured over.
+        Number of periods over which the loss ratio is measured.
     m_w : float
-        Weight of the former estimate, in [0, 1).
+        Weight of the previous estimate, in [0, 1).
     t_m : float
         Length of a period (s).
     band : float
-        Half the width of the band over ``q0``, in (0, 1).
+        Half the width of the band relative to ``q0``, in (0, 1).
 
     Returns
     -------
     Law
-        Its two phases.
+        The two phases of the response.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    With T = `lag`: while the queue is empty, d(L)/dt = -beta q0 sqrt(L)/T, so that sqrt(L) falls linearly, to
+    With T = `lag`: while the queue is empty, d(L)/dt = -beta q0 sqrt(L)/T. Hence sqrt(L) falls linearly, to
     sqrt(Le) = beta q0/2 + sqrt((beta q0/2)^2 + p0), for (2 T/(beta q0)) (sqrt(L0) - sqrt(Le)). From then on, or from
-    the start if L0 < Le, the loss ratio is p0, and the measurement has forgotten what was before after M periods.
+    the start if L0 < Le, the loss ratio is p0, and after M periods the measurement no longer contains earlier values.
     """
     _check(p0, L0, q0, Q, beta, M, m_w, t_m)
     probability(band=band)
@@ -304,15 +303,15 @@ def cold_start(
     t_m: float = 1.0,
     band: float = 0.2,
 ) -> float:
-    """Predict the response time from an empty link, flows slow-starting during the first two periods.
+    """Predict the response time from an empty link, with flows in slow start during the first two periods.
 
     Parameters
     ----------
     p0 : float
         Loss ratio at which TCP fills the link, in (0, 1).
     overload : float
-        Loss ratio of the first two periods, in (0, 1). In slow start two packets are sent for one that arrives: a half
-        is the most, and gives the longest time.
+        Loss ratio of the first two periods, in (0, 1). Slow start sends two packets for each that arrives: a half is
+        the maximum, and gives the longest time.
     q0 : float
         Target queue (packets).
     Q : float
@@ -320,13 +319,13 @@ def cold_start(
     beta : float
         LRED's gain (per packet).
     M : int
-        Periods that the loss ratio is measured over.
+        Number of periods over which the loss ratio is measured.
     m_w : float
-        Weight of the former estimate, in [0, 1).
+        Weight of the previous estimate, in [0, 1).
     t_m : float
         Length of a period (s).
     band : float
-        Half the width of the band over ``q0``, in (0, 1).
+        Half the width of the band relative to ``q0``, in (0, 1).
 
     Returns
     -------
@@ -336,11 +335,11 @@ def cold_start(
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    2 t_m + `response_time` from L(2) = (1 - m_w^2) overload with two periods measured (or M, if that is less).
+    2 t_m + `response_time` from L(2) = (1 - m_w^2) overload with two periods measured (or M, if smaller).
     """
     probability(overload=overload)
     after = response_time(
@@ -350,28 +349,28 @@ def cold_start(
 
 
 def chance_delay(within: float, hold: int = 5) -> float:
-    """Give by how much chance puts off the first run of bins that are all within the band.
+    """Return the mean delay that randomness adds before the first run of bins that are all within the band.
 
     Parameters
     ----------
     within : float
         Probability that a bin of a settled queue is within the band, in (0, 1].
     hold : int
-        Bins in a row that are asked for.
+        Length of the run in bins.
 
     Returns
     -------
     float
-        Bins, in the mean, before the run begins.
+        Mean number of bins before the run begins.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    Independent bins: (1 - w^h) / ((1 - w) w^h) - h. Neighbours that are correlated make it less.
+    For independent bins: (1 - w^h) / ((1 - w) w^h) - h. Correlation between neighbouring bins reduces it.
     """
     if not 0 < within <= 1:
         raise ValueError(f"within = {within:g}: must be in (0, 1]")

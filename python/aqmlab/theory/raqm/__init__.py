@@ -1,4 +1,4 @@
-"""RAQM's law, the bound on its gain, and what to choose below it; equation numbers are the paper's."""
+"""RAQM's law, the bound on its gain, and gains to choose below it; equation numbers are the paper's."""
 
 from aqmlab.theory.raqm.gain import (
     PAPER_WEIGHT,

@@ -1,4 +1,4 @@
-"""Where RAQM comes to rest: bytes are conserved, so that a full link with losses cannot have the expected rate."""
+"""RAQM's equilibrium: since bytes are conserved, a full link with losses cannot have the expected rate."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class Balance:
-    """RAQM and many flows at rest.
+    """The equilibrium of RAQM and many flows.
 
     Parameters
     ----------
     regime : str
-        ``unclipped``: p_k is between its bounds, and the flows send r0, so that U = (1 - l) r0 / C.
-        ``clipped``: p_k = 1 and the flows send more, so that q = l q0.
+        ``unclipped``: p_k is between its bounds, and the flows send r0; U = (1 - l) r0 / C.
+        ``clipped``: p_k = 1 and the flows send more; q = l q0.
         ``idle``: p_k is at its floor and the flows send less.
     p_k : float
-        Drop probability of the rate's law.
+        Drop probability of the rate law.
     q : float
-        Mean number of waiting packets that an arrival finds.
+        Mean number of waiting packets at an arrival.
     U : float
         Utilisation.
     loss : float
-        Loss ratio l, all drops by all arrivals.
+        Loss ratio l: all drops divided by all arrivals.
     load : float
-        What the flows send, by what the link carries: U = (1 - l) load.
+        Rate of the flows divided by the link's capacity: U = (1 - l) load.
     """
 
     regime: str
@@ -47,33 +47,33 @@ class Balance:
 
 
 def stationary_queue(load: float, p_k: float, q0: float, Q: int) -> tuple[float, float, float]:
-    """Give loss, queue and utilisation under the queue-dependent mode with p_k held.
+    """Return loss, queue and utilisation in the queue-dependent mode at constant p_k.
 
     Parameters
     ----------
     load : float
-        Arrivals by what the link carries.
+        Arrival rate divided by the link's capacity.
     p_k : float
-        Drop probability of the rate's law, in [0, 1].
+        Drop probability of the rate law, in [0, 1].
     q0 : float
         Expected queue (packets).
     Q : int
-        Buffer: the packets that can wait.
+        Buffer: the number of packets that can wait.
 
     Returns
     -------
     tuple of float
-        Loss ratio, mean of the waiting packets, utilisation.
+        Loss ratio, mean number of waiting packets, utilisation.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    A birth-death chain: Poisson arrivals, exponential service, an arrival that finds q packets waiting is dropped with
-    probability min(1, p_k q / q0). So l = p_k q / q0 while q stays below q0 / p_k and Q, whatever the arrivals.
+    A birth-death chain: Poisson arrivals and exponential service; an arrival that finds q packets waiting is dropped
+    with probability min(1, p_k q / q0). Hence l = p_k q / q0 while q stays below q0 / p_k and Q, whatever the arrivals.
     """
     positive(load=load, q0=q0, Q=Q)
     if not 0 <= p_k <= 1:
@@ -99,26 +99,26 @@ def equilibrium(
     p_min: float = 1e-6,
     rate: Callable[[float, Array], ArrayLike] = padhye,
 ) -> Balance:
-    """Give where RAQM's queue-dependent mode and long-lived flows come to rest.
+    """Return the equilibrium of RAQM's queue-dependent mode and long-lived flows.
 
     Parameters
     ----------
     N : array_like
-        Flows of each group; shape (groups,) or a number for all of them.
+        Flows of each group; shape (groups,) or a number for all groups.
     Tp : array_like
         Round-trip time (s) of each group without the queue; shape (groups,).
     C : float
-        What the link carries, packets a second.
+        Link capacity (packets/s).
     q0 : float
         Expected queue (packets).
     Q : int
-        Buffer: the packets that can wait.
+        Buffer: the number of packets that can wait.
     r0 : float or None
-        Expected rate, packets a second; C by default.
+        Expected rate (packets/s); C by default.
     p_min : float
         Floor of p_k, in (0, 1).
     rate : callable
-        ``rate(p, R)`` gives the packets a second of one flow. By default `padhye` with T0 = 1 s.
+        ``rate(p, R)`` returns the packets per second of one flow. By default `padhye` with T0 = 1 s.
 
     Returns
     -------
@@ -128,12 +128,12 @@ def equilibrium(
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    p_k rests where the flows send r0, by (3), or at a bound; what they send is ``rate`` at the loss and the queue of
-    `stationary_queue`. Ours: the paper has the queue at q0. Synchronised flows are outside the model.
+    p_k is constant where the flows send r0, by (3), or at a bound. The flows send ``rate`` at the loss and the queue of
+    `stationary_queue`. Ours: the paper puts the queue at q0. The model excludes synchronised flows.
     """
     positive(N=N, Tp=Tp, C=C, q0=q0, Q=Q)
     r0 = C if r0 is None else r0
@@ -168,38 +168,38 @@ def rate_for_queue(
     Q: int = 100,
     rate: Callable[[float, Array], ArrayLike] = padhye,
 ) -> float:
-    """Give the expected rate with which the queue does rest at q0.
+    """Return the expected rate for which the equilibrium queue is q0.
 
     Parameters
     ----------
     N : array_like
-        Flows of each group; shape (groups,) or a number for all of them.
+        Flows of each group; shape (groups,) or a number for all groups.
     Tp : array_like
         Round-trip time (s) of each group without the queue; shape (groups,).
     C : float
-        What the link carries, packets a second.
+        Link capacity (packets/s).
     q0 : float
         Expected queue (packets).
     Q : int
-        Buffer: the packets that can wait.
+        Buffer: the number of packets that can wait.
     rate : callable
-        ``rate(p, R)`` gives the packets a second of one flow. By default `padhye` with T0 = 1 s.
+        ``rate(p, R)`` returns the packets per second of one flow. By default `padhye` with T0 = 1 s.
 
     Returns
     -------
     float
-        r0, packets a second: U C / (1 - l), with U next to 1.
+        r0 (packets/s): U C / (1 - l), with U close to 1.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range, or no rate does it.
+        If an argument is out of range, or no rate puts the queue at q0.
 
     Notes
     -----
-    It needs the number of flows and their round trips, which the algorithm does not know, and to a fraction of a
-    per cent: what flows send hardly depends on the queue. A measured l in its place, r0 = C / (1 - l), leaves every
-    queue from l q0 on in balance, p_k being l q0 / q.
+    It requires the number of flows and their round trips, which the algorithm does not have, to a fraction of a per
+    cent: the flows' rate hardly depends on the queue. With a measured l instead, r0 = C / (1 - l), every queue from l
+    q0 upwards is an equilibrium, with p_k = l q0 / q.
     """
     positive(N=N, Tp=Tp, C=C, q0=q0, Q=Q)
     at_rest = _at_rest(N, Tp, C, q0, Q, rate)
@@ -216,7 +216,7 @@ def rate_for_queue(
 def _at_rest(
     N: ArrayLike, Tp: ArrayLike, C: float, q0: float, Q: int, rate: Callable[[float, Array], ArrayLike]
 ) -> Callable[[float], tuple[float, float, float, float]]:
-    """Give load, loss, queue and utilisation by p_k: where what the flows send is what makes the loss that they see."""
+    """Return load, loss, queue and utilisation by p_k, where the flows' rate and the loss it causes are consistent."""
     flows, round_trips = np.broadcast_arrays(np.asarray(N, dtype=float), np.asarray(Tp, dtype=float))
 
     def sent(loss: float, queue: float) -> float:
@@ -228,7 +228,7 @@ def _at_rest(
             loss, queue, _ = stationary_queue(load, p_k, q0, Q)
             return sent(loss, queue) - load
 
-        # More load is more loss and more queue, at which the flows send less: one crossing.
+        # A higher load raises loss and queue, which lower the flows' rate: there is one crossing.
         load = float(brentq(excess, 1e-6, max(2.0, 2 * sent(1e-12, 0.0)), xtol=1e-13))
         return load, *stationary_queue(load, p_k, q0, Q)
 

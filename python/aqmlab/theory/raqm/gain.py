@@ -1,4 +1,4 @@
-"""RAQM's law, the bound on its gain, and what to choose below it; equation numbers are the paper's."""
+"""RAQM's law, the bound on its gain, and gains to choose below it; equation numbers are the paper's."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from aqmlab.theory.raqm.smoothed import smoothed_radius
 
 Array = NDArray[np.float64]
 
-# f' of the paper's simulations.
+# f' in the paper's simulations.
 PAPER_WEIGHT = 0.1
 
 
 def smoothing(T: float, f: float) -> float:
-    """Give the weight of the old rate in the smoothed one.
+    """Return the weight of the previous rate in the smoothed one.
 
     Parameters
     ----------
     T : float
-        Period of measurement (s).
+        Measurement period (s).
     f : float
         Time constant of the estimate (s), 0 for none.
 
@@ -37,7 +37,7 @@ def smoothing(T: float, f: float) -> float:
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
@@ -49,16 +49,16 @@ def smoothing(T: float, f: float) -> float:
 
 
 def rate_estimate(arrivals: ArrayLike, T: float, weight: float, r: float = 0.0) -> Array:
-    """Give the smoothed rate of arrivals, period by period.
+    """Return the smoothed arrival rate of each period.
 
     Parameters
     ----------
     arrivals : array_like
-        Bytes that arrived in each period, dropped ones included; shape (periods,).
+        Bytes that arrived in each period, including dropped ones; shape (periods,).
     T : float
         Period (s).
     weight : float
-        f' of `smoothing`, in [0, 1).
+        f' from `smoothing`, in [0, 1).
     r : float
         The estimate before the first period (bytes/s).
 
@@ -70,7 +70,7 @@ def rate_estimate(arrivals: ArrayLike, T: float, weight: float, r: float = 0.0) 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
@@ -87,7 +87,7 @@ def rate_estimate(arrivals: ArrayLike, T: float, weight: float, r: float = 0.0) 
 
 
 def next_probability(p: ArrayLike, r: ArrayLike, r0: float, alpha: ArrayLike) -> Array:
-    """Give the drop probability after a period.
+    """Return the drop probability after one period.
 
     Parameters
     ----------
@@ -108,11 +108,11 @@ def next_probability(p: ArrayLike, r: ArrayLike, r0: float, alpha: ArrayLike) ->
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    (3), with figure 1's limit; its exponent has lost alpha. p = 0 stays 0.
+    (3), with the limit of figure 1. In print the exponent lacks alpha. p = 0 stays 0.
     """
     not_negative(p=p, r=r)
     positive(r0=r0, alpha=alpha)
@@ -121,14 +121,14 @@ def next_probability(p: ArrayLike, r: ArrayLike, r0: float, alpha: ArrayLike) ->
 
 
 def packet_probability(p: ArrayLike, q: ArrayLike, q0: float) -> Array:
-    """Give the probability to drop an arrival in the queue-dependent mode.
+    """Return the drop probability of an arrival in the queue-dependent mode.
 
     Parameters
     ----------
     p : array_like
-        p_k of the rate's law.
+        p_k of the rate law.
     q : array_like
-        Queue that the arrival finds (packets).
+        Queue at the arrival (packets).
     q0 : float
         Expected queue (packets).
 
@@ -140,7 +140,7 @@ def packet_probability(p: ArrayLike, q: ArrayLike, q0: float) -> Array:
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
@@ -152,12 +152,12 @@ def packet_probability(p: ArrayLike, q: ArrayLike, q0: float) -> Array:
 
 
 def response(L: ArrayLike, d: ArrayLike) -> float:
-    """Give H, by which the flows' sizes and round trips enter.
+    """Return H, which combines the flows' packet sizes and round trips.
 
     Parameters
     ----------
     L : array_like
-        Packet size of each flow (bytes); shape (flows,) or a number for all of them.
+        Packet size of each flow (bytes); shape (flows,) or a number for all flows.
     d : array_like
         Round-trip time of each flow (s); shape (flows,).
 
@@ -169,7 +169,7 @@ def response(L: ArrayLike, d: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
@@ -180,16 +180,16 @@ def response(L: ArrayLike, d: ArrayLike) -> float:
 
 
 def offered_rate(p: ArrayLike, H: float, eta: float = float(np.sqrt(1.5))) -> Array:
-    """Give the rate that the flows send at a drop probability.
+    """Return the rate that the flows send at a given drop probability.
 
     Parameters
     ----------
     p : array_like
         Drop probability, in (0, 1).
     H : float
-        Of `response` (bytes/s).
+        The result of `response` (bytes/s).
     eta : float
-        Constant of the square-root law, sqrt(3/(2b)): the root of what the LRED paper calls eta.
+        Constant of the square-root law, sqrt(3/(2b)): the square root of the LRED paper's eta.
 
     Returns
     -------
@@ -199,11 +199,11 @@ def offered_rate(p: ArrayLike, H: float, eta: float = float(np.sqrt(1.5))) -> Ar
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    (4), (5); no time-outs, so meant for p up to 0.01. H and eta leave the loop by (6): only r / r0 remains.
+    (4), (5); without time-outs, hence for p up to 0.01. H and eta cancel in (6): only r / r0 remains.
     """
     probability(p=p)
     positive(H=H, eta=eta)
@@ -211,14 +211,14 @@ def offered_rate(p: ArrayLike, H: float, eta: float = float(np.sqrt(1.5))) -> Ar
 
 
 def stationary_probability(r0: float, H: float, eta: float = float(np.sqrt(1.5))) -> float:
-    """Give the one drop probability at which the flows send the expected rate.
+    """Return the only drop probability at which the flows send the expected rate.
 
     Parameters
     ----------
     r0 : float
         Expected rate (bytes/s).
     H : float
-        Of `response` (bytes/s).
+        The result of `response` (bytes/s).
     eta : float
         Constant of the square-root law.
 
@@ -230,11 +230,11 @@ def stationary_probability(r0: float, H: float, eta: float = float(np.sqrt(1.5))
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    Lemmas 1 and 2: (3) leaves p unchanged at r = r0 only, and (5) falls in p. Above 1 no probability is enough.
+    Lemmas 1 and 2: (3) keeps p constant only at r = r0, and (5) falls in p. Above 1 no probability suffices.
     """
     positive(r0=r0, H=H, eta=eta)
     p = (eta * H / r0) ** 2
@@ -244,7 +244,7 @@ def stationary_probability(r0: float, H: float, eta: float = float(np.sqrt(1.5))
 
 
 def alpha_hat(r: ArrayLike, r0: float) -> Array:
-    """Give the gain below which the next rate is nearer to the expected one than this.
+    """Return the gain below which the next rate is closer to the expected rate than the present one.
 
     Parameters
     ----------
@@ -261,11 +261,11 @@ def alpha_hat(r: ArrayLike, r0: float) -> Array:
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    (11), (13). From 2 r0 on every gain brings the rate nearer: the next is in (0, r), and r is r0 or more away.
+    (11), (13). From 2 r0 on every gain moves the rate closer: the next is in (0, r), and r is at least r0 away.
     """
     positive(r=r, r0=r0)
     r = np.asarray(r, dtype=float)
@@ -275,7 +275,7 @@ def alpha_hat(r: ArrayLike, r0: float) -> Array:
 
 
 def alpha_fastest(r: ArrayLike, r0: float) -> Array:
-    """Give the gain that brings the model's next rate to the expected one.
+    """Return the gain for which the model's next rate equals the expected rate.
 
     Parameters
     ----------
@@ -292,11 +292,11 @@ def alpha_fastest(r: ArrayLike, r0: float) -> Array:
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    (9) with r_(k+1) = r0; our own, not the paper's. Defined for every rate, and never above `alpha_hat`.
+    (9) with r_(k+1) = r0; our derivation, not the paper's. Defined for every rate, and never above `alpha_hat`.
     """
     positive(r=r, r0=r0)
     x = np.asarray(r, dtype=float) / r0
@@ -311,27 +311,27 @@ class Design(Answer):
     Parameters
     ----------
     warnings : tuple of str
-        Which conditions of the formulas fail here, and what that means.
+        Conditions of the formulas that fail here, and the consequence.
     alpha_min : float
-        Least bound on alpha over all rates, 4/r0 (s/byte); below it the model is stable from every rate.
+        Smallest bound on alpha over all rates, 4/r0 (s/byte); below it the model converges from every rate.
     alpha_hat : float or None
-        Bound on alpha at r (s/byte), 4/r0 at r0 itself; none from 2 r0 on.
+        Bound on alpha at r (s/byte), 4/r0 at r0; None from 2 r0 on.
     alpha : float
         The adaptive gain at r, eps alpha_hat (s/byte); eps alpha_min where alpha_hat is not defined.
     alpha_initial : float
-        The paper's first gain, 2/r0 (s/byte).
+        The paper's initial gain, 2/r0 (s/byte).
     alpha_fastest : float
-        The gain that brings the model's next rate to r0 (s/byte).
+        The gain for which the model's next rate is r0 (s/byte).
     m : float
         alpha r0.
     factor : float
-        What the distance to r0 is multiplied by, each period near it, if alpha is held: 1 - m/2.
+        Factor per period on a small distance from r0, with alpha constant: 1 - m/2.
     factor_adaptive : float
-        The same if alpha stays eps alpha_hat: 1 - 2 eps.
+        The same with alpha = eps alpha_hat at each rate: 1 - 2 eps.
     factor_smoothed : float
-        Magnitude of the same, with the rate smoothed by the paper's f' = 0.1.
+        Magnitude of the factor with the rate smoothed by the paper's f' = 0.1.
     stable : bool
-        Whether alpha is below alpha_min: the model then goes to r0 if alpha is held.
+        Whether alpha is below alpha_min: the model then converges to r0 at constant alpha.
     """
 
     alpha_min: float
@@ -347,7 +347,7 @@ class Design(Answer):
 
 
 def design(*, r0: float, r: float | None = None, eps: float = 0.9) -> Design:
-    """Give RAQM's gains.
+    """Return RAQM's gains for a link and a rate.
 
     Parameters
     ----------
@@ -356,21 +356,21 @@ def design(*, r0: float, r: float | None = None, eps: float = 0.9) -> Design:
     r : float or None
         The rate (bytes/s) at which to take the adaptive gain; r0 by default.
     eps : float
-        The adaptive gain as a part of the bound, in (0, 1].
+        The adaptive gain as a fraction of the bound, in (0, 1].
 
     Returns
     -------
     Design
-        Gains, factors, and remarks on them.
+        Gains, factors and warnings.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    (11), (13), section 2.4 of the paper; what it says of TCP is `offered_rate`.
+    (11), (13), section 2.4 of the paper; its model of TCP is `offered_rate`.
     """
     positive(r0=r0, eps=eps)
     if eps > 1:

@@ -1,4 +1,4 @@
-"""RAQM's loop as a map of x = r / r0, the rate not smoothed: the bound on its gain, orbits, cycles, chaos."""
+"""RAQM's loop as a map of x = r / r0 without smoothing: the bound on its gain, orbits, cycles and chaos."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 
 def step(x: ArrayLike, m: ArrayLike) -> Array:
-    """Give the next rate at a constant gain: Ricker's map.
+    """Return the next rate at constant gain: Ricker's map.
 
     Parameters
     ----------
@@ -31,11 +31,11 @@ def step(x: ArrayLike, m: ArrayLike) -> Array:
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    (9). The one fixed point is 1 (Lemmas 1 and 2): the exponent has no other zero.
+    (9). The only fixed point is 1 (Lemmas 1 and 2): the exponent has no other zero.
     """
     positive(x=x, m=m)
     x = np.asarray(x, dtype=float)
@@ -43,7 +43,7 @@ def step(x: ArrayLike, m: ArrayLike) -> Array:
 
 
 def c(x: ArrayLike) -> Array:
-    """Give the bound on the gain, as alpha r0, by the rate, as x = r / r0.
+    """Return the bound on the gain alpha r0 at the rate x = r / r0.
 
     Parameters
     ----------
@@ -62,28 +62,28 @@ def c(x: ArrayLike) -> Array:
 
     Notes
     -----
-    (13). Even in x - 1, least at 1: 4 + (4/3)(x-1)^2 + (4/5)(x-1)^4 + ...; without limit towards 0 and 2.
+    (13). Even in x - 1, minimal at 1: 4 + (4/3)(x-1)^2 + (4/5)(x-1)^4 + ...; unbounded towards 0 and 2.
     """
     x = np.asarray(x, dtype=float)
     positive(x=x)
     if not np.all(x < 2):
         raise ValueError(f"x = {x}: must be in (0, 2), the rate below twice the expected one")
     off = x - 1
-    # artanh is exact next to 1, where 2 - x is rounded; logarithms are next to 0, where x - 1 is.
+    # artanh is accurate near 1, where 2 - x is rounded; logarithms are accurate near 0, where x - 1 is rounded.
     near = np.where(off == 0, 1e-9, np.clip(off, -0.5, 0.5))
     far = np.where(np.abs(off) < 0.5, 0.5, off)
     return np.asarray(np.where(np.abs(off) < 0.5, 4 * np.arctanh(near) / near, 2 * (np.log(x) - np.log(2 - x)) / far))
 
 
 def c_curve(points: int = 199, edge: float = 0.01) -> tuple[Array, Array]:
-    """Give the paper's figure 2 as data.
+    """Return the data of the paper's figure 2.
 
     Parameters
     ----------
     points : int
-        How many, at least 2.
+        Number of points, at least 2.
     edge : float
-        Distance of the first and the last from 0 and 2, in (0, 1).
+        Distance of the first and last points from 0 and 2, in (0, 1).
 
     Returns
     -------
@@ -93,7 +93,7 @@ def c_curve(points: int = 199, edge: float = 0.01) -> tuple[Array, Array]:
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
     """
     probability(edge=edge)
     if points < 2:
@@ -103,7 +103,7 @@ def c_curve(points: int = 199, edge: float = 0.01) -> tuple[Array, Array]:
 
 
 def adaptive_step(x: ArrayLike, eps: ArrayLike) -> Array:
-    """Give the next rate if alpha is eps times the bound at this rate.
+    """Return the next rate if alpha is eps times the bound at the present rate.
 
     Parameters
     ----------
@@ -115,12 +115,12 @@ def adaptive_step(x: ArrayLike, eps: ArrayLike) -> Array:
     Returns
     -------
     ndarray
-        x^(1 - eps) (2 - x)^eps; the arguments' broadcast shape. With eps = 1 it is 2 - x: for ever to and fro.
+        x^(1 - eps) (2 - x)^eps; the arguments' broadcast shape. For eps = 1 it is 2 - x, which oscillates for ever.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
@@ -136,7 +136,7 @@ def adaptive_step(x: ArrayLike, eps: ArrayLike) -> Array:
 
 
 def factor(m: float) -> float:
-    """Give the map's linear factor at its fixed point.
+    """Return the map's linear factor at its fixed point.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def factor(m: float) -> float:
     Returns
     -------
     float
-        1 - m/2: stable for 0 < m < 4, at 2 the next rate is r0 to first order.
+        1 - m/2: stable for 0 < m < 4; at m = 2 the next rate is r0 to first order.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def factor(m: float) -> float:
 
 
 def two_cycle(m: float) -> tuple[float, float] | None:
-    """Give the cycle of period 2.
+    """Return the cycle of period 2.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def two_cycle(m: float) -> tuple[float, float] | None:
     Returns
     -------
     tuple of float or None
-        (x, 2 - x) with c(x) = m, the lower first; none up to m = 4.
+        (x, 2 - x) with c(x) = m, the lower first; None for m up to 4.
 
     Raises
     ------
@@ -177,8 +177,8 @@ def two_cycle(m: float) -> tuple[float, float] | None:
 
     Notes
     -----
-    Two steps of (9) add -(m/2)(x + x' - 2) to ln x, so that x + x' = 2; x' = 2 - x in (9) is (11). The cycle is where
-    Theorem 1 has V unchanged: V falls outside it and grows inside.
+    Two steps of (9) add -(m/2)(x + x' - 2) to ln x; hence x + x' = 2, and x' = 2 - x in (9) is (11). On the cycle
+    Theorem 1's V is constant: V falls outside it and grows inside.
     """
     positive(m=m)
     if m <= 4:
@@ -187,7 +187,7 @@ def two_cycle(m: float) -> tuple[float, float] | None:
     def excess(off: float) -> float:
         return 4 * float(np.arctanh(off)) - m * off
 
-    # 4 artanh(u) = m u, away from u = 0; artanh reaches m/4 before u = tanh(m/4) < 1.
+    # 4 artanh(u) = m u for u != 0; artanh reaches m/4 before u = tanh(m/4) < 1.
     most = float(np.nextafter(1, 0))
     if excess(most) <= 0:
         off = most
@@ -198,7 +198,7 @@ def two_cycle(m: float) -> tuple[float, float] | None:
 
 
 def two_cycle_factor(m: float) -> float | None:
-    """Give what two periods multiply a small distance from the cycle of period 2 by.
+    """Return the factor over two periods on a small distance from the cycle of period 2.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def two_cycle_factor(m: float) -> float | None:
     Returns
     -------
     float or None
-        (1 - (m/2) x)(1 - (m/2)(2 - x)), the cycle is stable while it is in (-1, 1); none without a cycle.
+        (1 - (m/2) x)(1 - (m/2)(2 - x)); the cycle is stable while it is in (-1, 1). None without a cycle.
 
     Raises
     ------
@@ -220,26 +220,26 @@ def two_cycle_factor(m: float) -> float | None:
 
 
 def orbit(m: float, x: float = 0.5, periods: int = 100) -> Array:
-    """Follow the rate at a constant gain.
+    """Follow the rate at constant gain.
 
     Parameters
     ----------
     m : float
         alpha r0.
     x : float
-        r / r0 at the start.
+        Initial r / r0.
     periods : int
-        How many steps.
+        Number of steps.
 
     Returns
     -------
     ndarray
-        r / r0, the start first; shape (periods + 1,).
+        r / r0, including the initial value; shape (periods + 1,).
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
     """
     positive(m=m, x=x)
     found = np.empty(counted("periods", periods) + 1)
@@ -250,18 +250,18 @@ def orbit(m: float, x: float = 0.5, periods: int = 100) -> Array:
 
 
 def bifurcation(m: ArrayLike, x: float = 0.5, transient: int = 2000, kept: int = 200) -> Array:
-    """Give where orbits stay, by the gain: the points of a bifurcation diagram.
+    """Return long-run values of orbits by gain: the points of a bifurcation diagram.
 
     Parameters
     ----------
     m : array_like
         alpha r0; shape (gains,).
     x : float
-        r / r0 at the start.
+        Initial r / r0.
     transient : int
-        Steps left out.
+        Number of initial steps to discard.
     kept : int
-        Steps given.
+        Number of steps to return.
 
     Returns
     -------
@@ -271,7 +271,7 @@ def bifurcation(m: ArrayLike, x: float = 0.5, transient: int = 2000, kept: int =
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
     """
     positive(m=m, x=x)
     half = np.atleast_1d(np.asarray(m, dtype=float)) / 2
@@ -285,32 +285,32 @@ def bifurcation(m: ArrayLike, x: float = 0.5, transient: int = 2000, kept: int =
 
 
 def lyapunov_exponent(m: ArrayLike, x: float = 0.5, transient: int = 2000, kept: int = 20000) -> Array:
-    """Give how fast neighbouring orbits part: below 0 at a cycle, above 0 in chaos.
+    """Return the rate at which neighbouring orbits diverge: negative at a cycle, positive in chaos.
 
     Parameters
     ----------
     m : array_like
         alpha r0; shape (gains,).
     x : float
-        r / r0 at the start.
+        Initial r / r0.
     transient : int
-        Steps left out.
+        Number of initial steps to discard.
     kept : int
-        Steps averaged over.
+        Number of steps to average.
 
     Returns
     -------
     ndarray
-        Mean of ln |1 - (m/2) x|, a period; shape (gains,).
+        Mean of ln |1 - (m/2) x| per period; shape (gains,).
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    dx'/dx is x'/x times 1 - (m/2) x, and the mean of ln(x'/x) along an orbit that stays bounded is 0.
+    dx'/dx is x'/x times 1 - (m/2) x, and the mean of ln(x'/x) along a bounded orbit is 0.
     """
     half = np.atleast_1d(np.asarray(m, dtype=float))[:, None] / 2
     slope = np.abs(1 - half * bifurcation(m, x, transient, kept))
@@ -318,19 +318,19 @@ def lyapunov_exponent(m: ArrayLike, x: float = 0.5, transient: int = 2000, kept:
 
 
 def counted(name: str, value: int) -> int:
-    """Refuse a number of steps below 1.
+    """Raise ValueError if a number of steps is below 1.
 
     Parameters
     ----------
     name : str
-        What the caller calls it.
+        The caller's name for it.
     value : int
         The number.
 
     Returns
     -------
     int
-        The number.
+        The same number.
 
     Raises
     ------

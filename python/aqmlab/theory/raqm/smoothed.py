@@ -1,4 +1,4 @@
-"""RAQM's loop with the rate smoothed, as its simulations have it and its analysis has not; how fast either settles."""
+"""RAQM's loop with the rate smoothed, as in its simulations but not in its analysis, and the settling time of both."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 
 def smoothed_roots(m: float, weight: float) -> tuple[complex, complex]:
-    """Give the loop's two eigenvalues at r0 with the rate smoothed.
+    """Return the loop's two eigenvalues at r0 with the rate smoothed.
 
     Parameters
     ----------
@@ -27,16 +27,16 @@ def smoothed_roots(m: float, weight: float) -> tuple[complex, complex]:
     Returns
     -------
     tuple of complex
-        Roots of z^2 - (1 + f' - (m/2)(1 - f')) z + f' = 0, the greater magnitude first.
+        Roots of z^2 - (1 + f' - (m/2)(1 - f')) z + f' = 0, the larger magnitude first.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    (2), (3) and (5) linearised; the paper leaves (2) out of its analysis. Our derivation.
+    (2), (3) and (5) linearised; the paper's analysis omits (2). Our derivation.
     """
     positive(m=m)
     probability(weight=weight)
@@ -46,7 +46,7 @@ def smoothed_roots(m: float, weight: float) -> tuple[complex, complex]:
 
 
 def smoothed_radius(m: float, weight: float) -> float:
-    """Give what the distance to r0 shrinks by, each period near it, with the rate smoothed.
+    """Return the factor per period on a small distance from r0, with the rate smoothed.
 
     Parameters
     ----------
@@ -58,18 +58,18 @@ def smoothed_radius(m: float, weight: float) -> float:
     Returns
     -------
     float
-        The greater magnitude of `smoothed_roots`: sqrt(f') for every gain within `smoothed_plateau`.
+        The larger magnitude of `smoothed_roots`: sqrt(f') for every gain within `smoothed_plateau`.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
     """
     return abs(smoothed_roots(m, weight)[0])
 
 
 def smoothed_limit(weight: float) -> float:
-    """Give the gain from which the smoothed loop is unstable.
+    """Return the gain from which the smoothed loop is unstable.
 
     Parameters
     ----------
@@ -84,18 +84,18 @@ def smoothed_limit(weight: float) -> float:
     Raises
     ------
     ValueError
-        If f' is out of its range.
+        If f' is out of range.
 
     Notes
     -----
-    A root of `smoothed_roots` at -1. Smoothing slows the measurement and yet allows more gain.
+    One root of `smoothed_roots` is -1. Smoothing slows the measurement and still allows more gain.
     """
     probability(weight=weight)
     return 4 * (1 + weight) / (1 - weight)
 
 
 def smoothed_plateau(weight: float) -> tuple[float, float]:
-    """Give the gains between which the smoothed loop is as fast as it can be, and equally fast.
+    """Return the range of gains in which the smoothed loop is fastest, and equally fast.
 
     Parameters
     ----------
@@ -110,11 +110,11 @@ def smoothed_plateau(weight: float) -> tuple[float, float]:
     Raises
     ------
     ValueError
-        If f' is out of its range.
+        If f' is out of range.
 
     Notes
     -----
-    Between them the two roots are a pair of magnitude sqrt(f'), their product being f'.
+    Between them the two roots are a conjugate pair with product f', hence magnitude sqrt(f').
     """
     probability(weight=weight)
     s = sqrt(weight)
@@ -124,34 +124,34 @@ def smoothed_plateau(weight: float) -> tuple[float, float]:
 def smoothed_orbit(
     *, m: float | None = None, eps: float | None = None, weight: float = 0.0, x: float = 0.5, periods: int = 100
 ) -> Array:
-    """Follow the smoothed rate at a constant or at the adaptive gain.
+    """Follow the smoothed rate at a constant or an adaptive gain.
 
     Parameters
     ----------
     m : float or None
         alpha r0, for a constant gain.
     eps : float or None
-        For the adaptive gain eps c(x) instead; from x = 2 on eps times its lower bound 4.
+        For the adaptive gain eps c(x) instead; from x = 2 on, eps times the lower bound 4.
     weight : float
         f', in [0, 1).
     x : float
-        r / r0 at the start, smoothed or not.
+        Initial r / r0, smoothed or not.
     periods : int
-        How many steps.
+        Number of steps.
 
     Returns
     -------
     ndarray
-        Smoothed r / r0, the start first; shape (periods + 1,).
+        Smoothed r / r0, including the initial value; shape (periods + 1,).
 
     Raises
     ------
     ValueError
-        If an argument is out of its range, or not one of m and eps is given.
+        If an argument is out of range, or not exactly one of m and eps is given.
 
     Notes
     -----
-    (2), (3), (5), nothing linearised or clipped.
+    (2), (3), (5), without linearising or clipping.
     """
     gain = _gain(m, eps)
     positive(x=x)
@@ -174,7 +174,7 @@ def steps_to_settle(
     tolerance: float = 0.01,
     most: int = 1000,
 ) -> int | None:
-    """Count the periods until the rate stays within a tolerance of r0.
+    """Return the number of periods until the rate stays within a tolerance of r0.
 
     Parameters
     ----------
@@ -183,23 +183,23 @@ def steps_to_settle(
     eps : float or None
         For the adaptive gain instead.
     weight : float
-        f', in [0, 1); the paper's analysis has 0, its simulations 0.1.
+        f', in [0, 1); 0 in the paper's analysis, 0.1 in its simulations.
     x : float
-        r / r0 at the start.
+        Initial r / r0.
     tolerance : float
         Distance of r / r0 from 1, in (0, 1).
     most : int
-        Periods to follow.
+        Number of periods to follow.
 
     Returns
     -------
     int or None
-        The first period from which on to ``most`` the rate is within the tolerance; none if there is no such.
+        The first period from which the rate is within the tolerance until ``most``; None if there is none.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range, or not one of m and eps is given.
+        If an argument is out of range, or not exactly one of m and eps is given.
     """
     probability(tolerance=tolerance)
     outside = np.abs(smoothed_orbit(m=m, eps=eps, weight=weight, x=x, periods=most) - 1) > tolerance
@@ -209,7 +209,7 @@ def steps_to_settle(
 
 
 def _gain(m: float | None, eps: float | None) -> Callable[[float], float]:
-    """Give alpha r0 by the rate."""
+    """Return alpha r0 by the rate."""
     if m is not None and eps is None:
         positive(m=m)
         constant = m

@@ -1,4 +1,4 @@
-"""RAQM's two theorems, tried out: what a scan says of the first, and pairs of gains that contradict the second."""
+"""Numerical checks of RAQM's two theorems: a scan of the first, and pairs of gains that contradict the second."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 def v_difference(x: ArrayLike, m: ArrayLike) -> Array:
-    """Give how much Theorem 1's V changes in a step.
+    """Return the change of Theorem 1's V in one step.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def v_difference(x: ArrayLike, m: ArrayLike) -> Array:
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
@@ -47,16 +47,16 @@ def v_difference(x: ArrayLike, m: ArrayLike) -> Array:
 
 @dataclass(frozen=True, kw_only=True)
 class Theorem1:
-    """What a scan of rates and gains says of Theorem 1.
+    """Result of a scan of Theorem 1 over rates and gains.
 
     Parameters
     ----------
     decreases : ndarray of bool
         Whether V falls in the next step; shape (gains, rates).
     below : ndarray of bool
-        Whether the gain is below the bound at the rate, c(x); the same shape. The theorem holds where the two agree.
+        Whether the gain is below c(x), the bound at the rate; the same shape. The theorem holds where the two agree.
     misled : ndarray of bool
-        Where V falls now although r0 is unstable at this gain, 4 < m < c(x); the same shape.
+        Where V falls in the next step although r0 is unstable at this gain, 4 < m < c(x); the same shape.
     """
 
     decreases: NDArray[np.bool_]
@@ -65,12 +65,12 @@ class Theorem1:
 
     @property
     def holds(self) -> bool:
-        """Whether V falls wherever, and only where, the gain is below the bound."""
+        """Whether V falls exactly where the gain is below the bound."""
         return bool(np.all(self.decreases == self.below))
 
 
 def theorem_1(m: ArrayLike, x: ArrayLike | None = None) -> Theorem1:
-    """Scan whether V falls just where the gain is below the bound.
+    """Scan whether V falls exactly where the gain is below the bound.
 
     Parameters
     ----------
@@ -82,17 +82,17 @@ def theorem_1(m: ArrayLike, x: ArrayLike | None = None) -> Theorem1:
     Returns
     -------
     Theorem1
-        The scan. Remarks on gains from 4 on, for which r0 is unstable wherever V may fall at first.
+        The scan. Warns of gains from 4 on: r0 is then unstable, wherever V may fall at first.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    Theorem 1: stable iff 0 < alpha < alpha^. With its lower bound 4/r0 that is right, and global: m <= 4 < c(x) lets V
-    fall from every rate, those above 2 r0 included. With alpha^ at the present rate it speaks of the next step only.
+    Theorem 1: stable iff 0 < alpha < alpha^. With its lower bound 4/r0 this is correct, and global: for m <= 4 < c(x) V
+    falls from every rate, including rates above 2 r0. With alpha^ at the present rate it covers only the next step.
     """
     x = np.delete(np.linspace(0.02, 1.98, 99), 49) if x is None else np.asarray(x, dtype=float)
     positive(m=m)
@@ -109,18 +109,18 @@ def theorem_1(m: ArrayLike, x: ArrayLike | None = None) -> Theorem1:
 
 @dataclass(frozen=True, kw_only=True)
 class Counterexample:
-    """Two gains of which the bigger converges more slowly.
+    """Two gains, the larger of which converges more slowly.
 
     Parameters
     ----------
     smaller : float
         alpha r0 of the smaller gain.
     bigger : float
-        alpha r0 of the bigger gain.
+        alpha r0 of the larger gain.
     smaller_steps : int
-        Periods that the smaller takes.
+        Periods until convergence at the smaller gain.
     bigger_steps : int or None
-        Periods that the bigger takes, more; none if it does not converge in those that were followed.
+        Periods until convergence at the larger gain, which are more; None if it did not converge while followed.
     """
 
     smaller: float
@@ -132,32 +132,32 @@ class Counterexample:
 def theorem_2(
     m: Sequence[float] = (0.5, 1.0, 2.0, 3.0, 3.8, 3.99), x: float = 0.5, tolerance: float = 0.01, most: int = 1000
 ) -> list[Counterexample]:
-    """Give the pairs of gains that contradict Theorem 2.
+    """Return the pairs of gains that contradict Theorem 2.
 
     Parameters
     ----------
     m : sequence of float
         Gains, alpha r0.
     x : float
-        r / r0 at the start.
+        Initial r / r0.
     tolerance : float
-        Distance of r / r0 from 1 that counts as there.
+        Distance of r / r0 from 1 that counts as convergence.
     most : int
-        Periods to follow.
+        Number of periods to follow.
 
     Returns
     -------
     list of Counterexample
-        Every pair of which the bigger takes more periods. Empty if the theorem holds for them.
+        Every pair whose larger gain takes more periods. Empty if the theorem holds for them.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    Theorem 2: the bigger alpha, the faster. True up to m = 2, where `factor` is 0; beyond, |1 - m/2| grows again.
+    Theorem 2: the larger alpha, the faster. True up to m = 2, where `factor` is 0; above, |1 - m/2| grows again.
     """
     gains = sorted(set(m))
     steps = {one: steps_to_settle(m=one, x=x, tolerance=tolerance, most=most) for one in gains}

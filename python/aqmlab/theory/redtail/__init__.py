@@ -1,4 +1,4 @@
-"""RED+Tail: the short flows' delay, files and windows, and what to expect of the long flows' queue."""
+"""RED+Tail: the short flows' delay, files and windows, and predictions for the long flows' queue."""
 
 from aqmlab.theory.redtail.delays import (
     BUFFER,

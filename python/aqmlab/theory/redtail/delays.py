@@ -1,4 +1,4 @@
-"""RED+Tail: the short flows' delay, files and windows, and what to expect of the long flows' queue.
+"""RED+Tail: the short flows' delay, files and windows, and predictions for the long flows' queue.
 
 >>> from aqmlab.theory import redtail
 >>> round(redtail.design(C=750, d=0.064, N=20, P=0.014).q_e, 1)
@@ -22,54 +22,54 @@ from aqmlab.theory.tcp import window as tcp_window
 Array = NDArray[np.float64]
 
 BUFFER = 800
-"""The buffer when none is given, packets; the paper does not say its own."""
+"""The default buffer (packets); the paper does not state its buffer."""
 
 _LINK, _SEGMENT = 750.0, 8000.0
-"""Section V's link, packets a second, and its packets' bits."""
+"""Section V's link (packets/s), and its packet size (bits)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Design(Answer):
-    """What to expect of RED+Tail's queue of long flows at a constant drop probability.
+    """Prediction for RED+Tail's queue of long flows at a constant drop probability.
 
     Parameters
     ----------
     warnings : tuple of str
-        Which conditions of the formulas fail here, and what that means.
+        Conditions of the formulas that fail here, and the consequence.
     window : float
-        Mean window of a flow, packets.
+        Mean window of a flow (packets).
     q_e : float
-        Queue at the equilibrium, packets.
+        Queue at the equilibrium (packets).
     rtt : float
-        Round-trip time there, s; of flows that differ the harmonic mean.
+        Round-trip time at the equilibrium (s); the harmonic mean if flows differ.
     sd_linear : float or None
-        Standard deviation of the queue by the linear approximation, packets; none if the equilibrium is not stable.
+        Standard deviation of the queue by the linear approximation (packets); None if the equilibrium is not stable.
     sd_chain : float
-        Standard deviation of the queue by the Markov chain, packets.
+        Standard deviation of the queue by the Markov chain (packets).
     mean_chain : float
-        Mean queue by the Markov chain, packets.
+        Mean queue by the Markov chain (packets).
     mean_shift : float or None
-        How far above q_e the mean is, to second order, packets.
+        Distance of the mean above q_e, to second order (packets).
     quantile_05 : float
-        What the queue is below in 5 % of slots, by the Markov chain, packets.
+        5 % quantile of the queue over slots, by the Markov chain (packets).
     quantile_50 : float
-        The same for half of the slots.
+        Median of the queue over slots, by the Markov chain (packets).
     quantile_95 : float
-        The same for 95 %.
+        95 % quantile of the queue over slots, by the Markov chain (packets).
     sigma : float
-        Standard deviation of a flow's rate from slot to slot, packets/s.
+        Standard deviation of a flow's rate from slot to slot (packets/s).
     S : float
-        The slot, s.
+        The slot (s).
     derivative : float
-        f'(q_e); 0 makes the queue vary the least for its noise.
+        f'(q_e); at 0 the queue varies least for its noise.
     stable : bool
         Whether q_e is stable.
     S_monotone : float
-        The longest slot with f'(q_e) >= 0, hence with global stability (Proposition 6.2), s.
+        The longest slot with f'(q_e) >= 0, hence with global stability (Proposition 6.2) (s).
     S_stable : float
-        The slot from which on q_e is not stable even nearby, s.
+        The slot from which q_e is not even locally stable (s).
     S_contraction : float
-        The slot below which f contracts everywhere (eq. 10, Propositions 6.1 and 6.3), s.
+        The slot below which f contracts everywhere (eq. 10, Propositions 6.1 and 6.3) (s).
     """
 
     window: float
@@ -102,41 +102,41 @@ def design(
     B: float = BUFFER,
     S: float | None = None,
 ) -> Design:
-    """Say what to expect of the long flows' queue.
+    """Predict the long flows' queue.
 
     Parameters
     ----------
     C : float
-        The link's packets a second.
+        Link capacity (packets/s).
     d : array_like
-        Round-trip time without the queue (s), of all flows; or of each, shape (N,).
+        Round-trip time without the queue (s), common to all flows, or of each, shape (N,).
     N : float
         Flows.
     P : float or None
-        The drop probability that the thresholds keep, from which the square-root law has W.
+        The drop probability that the thresholds keep; W then follows from the square-root law.
     W : float or None
-        The mean window of a flow, packets; it takes the place of that from ``P``.
+        The mean window of a flow (packets); replaces that from ``P``.
     sigma : float or None
-        Standard deviation of a flow's rate in a slot, packets a second; None is `paper_sigma`.
+        Standard deviation of a flow's rate in a slot (packets/s); None for `paper_sigma`.
     B : float
-        The buffer, packets.
+        The buffer (packets).
     S : float or None
-        The slot (s); None is the round-trip time at the equilibrium.
+        The slot (s); None for the round-trip time at the equilibrium.
 
     Returns
     -------
     Design
-        Equilibrium, spread and stability, with remarks.
+        Equilibrium, spread and stability, with warnings.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range, neither ``P`` nor ``W`` is given, or the flows cannot fill the link.
+        If an argument is out of range, neither ``P`` nor ``W`` is given, or the flows cannot fill the link.
 
     Notes
     -----
-    RED+Tail, section VI. Drops are taken for independent of the queue: where RED's own loop swings, or holds the queue
-    tight, the spread differs.
+    RED+Tail, section VI. Drops are assumed to be independent of the queue. Where RED's control loop oscillates, or
+    holds the queue tightly, the spread differs.
     """
     with remarks() as told:
         if P is not None:
@@ -202,7 +202,7 @@ def design(
 
 
 def paper_sigma(N: float) -> float:
-    """Give the standard deviation of a flow's rate that the paper measured.
+    """Return the standard deviation of a flow's rate as measured in the paper.
 
     Parameters
     ----------
@@ -212,8 +212,8 @@ def paper_sigma(N: float) -> float:
     Returns
     -------
     float
-        Packets a second: of 1000 bytes at 77021 bit/s, which is said of 20 flows, for up to 30; at 128490 bit/s, said
-        of 40, for more.
+        Packets/s, from packets of 1000 bytes. Up to 30 flows, 77021 bit/s, which the paper reports for 20 flows; above,
+        128490 bit/s, which it reports for 40.
 
     Raises
     ------
@@ -222,14 +222,14 @@ def paper_sigma(N: float) -> float:
 
     Notes
     -----
-    Section VI-B. By our own runs the two are interchanged in print.
+    Section VI-B. According to our runs the paper interchanges the two.
     """
     positive(N=N)
     return (77021 if N <= 30 else 128490) / _SEGMENT
 
 
 def padhye_window(P: float, N: float, C: float, T0: float = 1.0) -> float:
-    """Give the mean window of a flow by Padhye's formula, at the round-trip time at which N of them fill the link.
+    """Return the mean window of a flow by Padhye's formula, at the round-trip time at which N flows fill the link.
 
     Parameters
     ----------
@@ -238,9 +238,9 @@ def padhye_window(P: float, N: float, C: float, T0: float = 1.0) -> float:
     N : float
         Flows.
     C : float
-        The link's packets a second.
+        Link capacity (packets/s).
     T0 : float
-        First time-out, s.
+        First time-out (s).
 
     Returns
     -------
@@ -250,10 +250,10 @@ def padhye_window(P: float, N: float, C: float, T0: float = 1.0) -> float:
     Raises
     ------
     ValueError
-        If an argument is out of its range, or time-outs alone keep the flows from filling the link.
+        If an argument is out of range, or time-outs alone keep the flows from filling the link.
     """
     positive(N=N, C=C)
-    # A packet takes R / W and its part of the time-outs, which does not depend on R.
+    # The time per packet is R / W plus its share of the time-outs, which does not depend on R.
     ideal = float(tcp_window(P))
     late = 1 / float(padhye(P, 1.0, T0)) - 1 / ideal
     if C * late >= N:
@@ -262,14 +262,14 @@ def padhye_window(P: float, N: float, C: float, T0: float = 1.0) -> float:
 
 
 def delay_bound(maxth1: ArrayLike, C: ArrayLike) -> Array:
-    """Give what the first queue's mean delay is at least.
+    """Return a lower bound of the first queue's mean delay.
 
     Parameters
     ----------
     maxth1 : array_like
-        Upper threshold of the first queue, packets (or bytes, with ``C`` in bytes a second).
+        Upper threshold of the first queue (packets, or bytes with ``C`` in bytes/s).
     C : array_like
-        The link's packets a second, broadcast against ``maxth1``.
+        Link capacity (packets/s), broadcast against ``maxth1``.
 
     Returns
     -------
@@ -283,7 +283,7 @@ def delay_bound(maxth1: ArrayLike, C: ArrayLike) -> Array:
 
     Notes
     -----
-    Eq. (1): C1 <= C q1 / maxth1. With C1min = 0; a C1min above C q1 / maxth1 serves short queues faster.
+    Eq. (1): C1 <= C q1 / maxth1. For C1min = 0; a C1min above C q1 / maxth1 serves short queues faster.
     """
     positive(maxth1=maxth1, C=C)
     return np.asarray(np.asarray(maxth1, dtype=float) / np.asarray(C, dtype=float))
@@ -292,32 +292,32 @@ def delay_bound(maxth1: ArrayLike, C: ArrayLike) -> Array:
 def first_rate(
     q1: ArrayLike, maxth1: float, C: float, minth1: float = 0.0, C1min: float = 0.0, C1max: float | None = None
 ) -> Array:
-    """Give the rate at which the first queue is served.
+    """Return the service rate of the first queue.
 
     Parameters
     ----------
     q1 : array_like
-        The first queue, packets (or bytes, as everything here).
+        The first queue (packets; all quantities may also be in bytes).
     maxth1 : float
-        Its upper threshold, packets.
+        Its upper threshold (packets).
     C : float
-        The link's packets a second.
+        Link capacity (packets/s).
     minth1 : float
-        Its lower threshold, packets; below it the rate is ``C1min``.
+        Its lower threshold (packets); below it the rate is ``C1min``.
     C1min : float
-        The least rate while there is a queue, packets a second.
+        Minimum rate while there is a queue (packets/s).
     C1max : float or None
-        The greatest rate; None is ``C``.
+        Maximum rate; None for ``C``.
 
     Returns
     -------
     ndarray
-        C1, packets a second; 0 where ``q1`` is 0. Shape as ``q1``. The second queue has C - C1.
+        C1 (packets/s); 0 where ``q1`` is 0. Shape of ``q1``. The second queue receives C - C1.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range, or not C1min <= C1max <= C.
+        If an argument is out of range, or C1min <= C1max <= C does not hold.
 
     Notes
     -----
@@ -336,22 +336,22 @@ def first_rate(
 
 
 def longer_than(x: ArrayLike, K: float = 2300.0, a: float = 1.3) -> Array:
-    """Give the share of files that are longer than x.
+    """Return the fraction of files longer than x.
 
     Parameters
     ----------
     x : array_like
-        Bytes.
+        File size (bytes).
     K : float
-        The shortest file, bytes.
+        The shortest file (bytes).
     a : float
-        The shape of their Pareto distribution; the mean is K a / (a - 1).
+        Shape of the Pareto distribution of file sizes; the mean is K a / (a - 1).
 
     Returns
     -------
     ndarray
-        min(1, (K/x)^a); shape as ``x``. With x what the classifier counts to, the share of files whose last packets it
-        takes for a long flow's.
+        min(1, (K/x)^a); shape of ``x``. With x the classifier's limit, the fraction of files whose last packets it
+        attributes to a long flow.
 
     Raises
     ------
@@ -360,7 +360,7 @@ def longer_than(x: ArrayLike, K: float = 2300.0, a: float = 1.3) -> Array:
 
     Notes
     -----
-    Section II has the paper's K and a.
+    Defaults are the paper's K and a, section II.
     """
     positive(x=x, K=K, a=a)
     return np.asarray(np.minimum(1.0, (K / np.asarray(x, dtype=float)) ** a))

@@ -1,4 +1,4 @@
-"""Where a queue of whole packets settles that moves by Gaussian steps: sparse transitions, stationary distribution."""
+"""Stationary distribution of an integer queue with Gaussian steps, from sparse transitions."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from aqmlab.theory.domain import caution, not_negative, positive, probability
 Array = NDArray[np.float64]
 
 REACH = 8.3
-"""How many standard deviations a step reaches: beyond it there is less than 1e-16."""
+"""Range of a step in standard deviations; the probability beyond it is below 1e-16."""
 
 _BLOCK = 512
-"""How many rows are made at a time: what they take besides the result."""
+"""Number of rows computed at a time, which limits temporary memory."""
 
 _MOST = 50_000_000
-"""How many entries a matrix may have: some 1.3 GB while it is made."""
+"""Maximum number of entries in a matrix, about 1.3 GB during construction."""
 
 _NARROW = 100
-"""Up to how many entries a row the system is solved by elimination."""
+"""Maximum number of entries per row for which the system is solved by elimination."""
 
 _FIRST = 200
-"""After how many steps from anywhere the likeliest state is one to count on."""
+"""Number of steps after which the likeliest state, from any start, is a reliable reference."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +37,11 @@ class Stationary:
     Parameters
     ----------
     probability : ndarray
-        Of each state; shape (B + 1,), sum 1.
+        Probability of each state; shape (B + 1,), sum 1.
     residual : float
         The largest component of pi T - pi.
     printed : bool
-        Whether state j stands for [j, j + 1) packets, as eq. (19) has it, and not for [j - 1/2, j + 1/2).
+        Whether state j stands for [j, j + 1) packets, as in eq. (19), instead of [j - 1/2, j + 1/2).
     """
 
     probability: Array
@@ -64,7 +64,7 @@ class Stationary:
         return float(np.sqrt(self.probability @ (self.q - self.mean) ** 2))
 
     def quantile(self, p: ArrayLike) -> Array:
-        """Give quantiles, as if a state's probability were spread evenly over what it stands for.
+        """Return quantiles, with each state's probability spread evenly over its interval.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class Stationary:
         Returns
         -------
         ndarray
-            Packets, in [0, B]; shape as ``p``.
+            Packets, in [0, B]; shape of ``p``.
 
         Raises
         ------
@@ -88,30 +88,30 @@ class Stationary:
 
 
 def transitions(mean: ArrayLike, sd: float, printed: bool = False) -> csr_array:
-    """Give the transition matrix of z+ = the state of min(B, max(0, mean(z) + xi)), xi normal.
+    """Return the transition matrix of z+ = the state of min(B, max(0, mean(z) + xi)), xi normal.
 
     Parameters
     ----------
     mean : array_like
-        Where each state goes in the mean, packets; shape (B + 1,).
+        Mean next queue from each state (packets); shape (B + 1,).
     sd : float
-        Standard deviation of xi, packets.
+        Standard deviation of xi (packets).
     printed : bool
-        Let state j be [j, j + 1) packets instead of [j - 1/2, j + 1/2).
+        Whether state j is [j, j + 1) packets instead of [j - 1/2, j + 1/2).
 
     Returns
     -------
     csr_array
-        Shape (B + 1, B + 1), rows with sum 1; each has some 17 ``sd`` entries, all that exceed 1e-16.
+        Shape (B + 1, B + 1), rows with sum 1; each has about 17 ``sd`` entries, all those above 1e-16.
 
     Raises
     ------
     ValueError
-        If there are fewer than two states, too many, one goes nowhere finite, or ``sd`` is not positive.
+        If there are fewer than two states or too many, a mean is not finite, or ``sd`` is not positive.
 
     Notes
     -----
-    RED+Tail, eq. (19). ``printed`` floors, and so does what follows: half a packet too little on average.
+    RED+Tail, eq. (19). ``printed`` rounds down, in the transitions and the result: half a packet too little on average.
     """
     mean = np.asarray(mean, dtype=float)
     if mean.ndim != 1 or mean.size < 2:
@@ -127,7 +127,7 @@ def transitions(mean: ArrayLike, sd: float, printed: bool = False) -> csr_array:
     for start in range(0, top + 1, _BLOCK):
         rows = slice(start, start + _BLOCK)
         columns[rows] = first[rows, None] + np.arange(width, dtype=np.int32)
-        # What lies beyond the first and the last edge belongs to the states there, and is nothing or the boundary's.
+        # The probability beyond the first and last edges belongs to the boundary states, or is negligible.
         inner = ndtr((columns[rows, 1:] - offset - mean[rows, None]) / sd)
         data[rows] = np.diff(inner, axis=1, prepend=0.0, append=1.0)
     found = csr_array(
@@ -139,24 +139,24 @@ def transitions(mean: ArrayLike, sd: float, printed: bool = False) -> csr_array:
 
 
 def band(states: float, sd: float) -> int:
-    """Give how many states a step may lead to.
+    """Return the number of states that a step can reach.
 
     Parameters
     ----------
     states : float
-        How many there are.
+        Number of states.
     sd : float
-        Standard deviation of a step, packets.
+        Standard deviation of a step (packets).
 
     Returns
     -------
     int
-        Entries of a row.
+        Entries per row.
 
     Raises
     ------
     ValueError
-        If ``sd`` is not positive, or all rows together have more than 5e7.
+        If ``sd`` is not positive, or all rows together have more than 5e7 entries.
     """
     positive(sd=sd)
     width = min(states, np.ceil(2 * REACH * sd) + 3)
@@ -169,14 +169,14 @@ def band(states: float, sd: float) -> int:
 
 
 def stationary(T: csr_array, printed: bool = False) -> Stationary:
-    """Give the distribution pi with pi T = pi.
+    """Return the distribution pi with pi T = pi.
 
     Parameters
     ----------
     T : csr_array
-        Transition matrix with one recurrent class, shape (B + 1, B + 1); as `transitions` gives it.
+        Transition matrix with one recurrent class, shape (B + 1, B + 1), as returned by `transitions`.
     printed : bool
-        What its states stand for, for the quantiles.
+        Meaning of its states, for the quantiles; see `transitions`.
 
     Returns
     -------
@@ -186,12 +186,12 @@ def stationary(T: csr_array, printed: bool = False) -> Stationary:
     Raises
     ------
     ValueError
-        If the rows of ``T`` are no distributions, or nothing stationary is found.
+        If the rows of ``T`` are not distributions, or no stationary distribution is found.
 
     Notes
     -----
-    RED+Tail, eq. (18). Narrow bands, of queues that move little in a step, are eliminated. Wide ones would fill in;
-    there the spectrum has a gap, and Arnoldi's method needs a few products of ``T`` with a vector.
+    RED+Tail, eq. (18). Narrow bands, of queues that move little in a step, are solved by elimination. Wide bands would
+    fill in; there the spectrum has a gap, and Arnoldi's method needs few products of ``T`` with a vector.
     """
     n = T.shape[0]
     not_negative(T=T.data)
@@ -199,7 +199,7 @@ def stationary(T: csr_array, printed: bool = False) -> Stationary:
         raise ValueError(f"T of shape {T.shape}: must be square, with rows whose sum is 1")
     pi = np.ones(n)
     if T.nnz <= _NARROW * n:
-        # All in terms of one state, which is visited often.
+        # Expressed relative to one state, which is visited often.
         for _ in range(_FIRST):
             pi = T.T @ pi
         often = int(np.argmax(pi))
@@ -209,7 +209,7 @@ def stationary(T: csr_array, printed: bool = False) -> Stationary:
         system = csc_array((eye_array(len(others)) - rest[:, others]).T)
         pi[others] = splu(system).solve(T[[often]].toarray()[0, others])
     else:
-        # The greatest real part, not the greatest modulus: where S is long the queue alternates, and -1 is near.
+        # Largest real part, not largest modulus: for long S the queue alternates, and an eigenvalue is near -1.
         _, vectors = eigs(T.T, k=1, which="LR", v0=T.T @ pi, maxiter=50 * n)
         pi = vectors[:, 0].real / vectors[:, 0].real.sum()
     pi = np.maximum(pi, 0) / np.maximum(pi, 0).sum()
@@ -220,16 +220,16 @@ def stationary(T: csr_array, printed: bool = False) -> Stationary:
 
 
 def settled(mean: ArrayLike, sd: float, printed: bool = False) -> Stationary:
-    """Give the stationary distribution of z+ = the state of min(B, max(0, mean(z) + xi)), xi normal.
+    """Return the stationary distribution of z+ = the state of min(B, max(0, mean(z) + xi)), xi normal.
 
     Parameters
     ----------
     mean : array_like
-        Where each state goes in the mean, packets; shape (B + 1,).
+        Mean next queue from each state (packets); shape (B + 1,).
     sd : float
-        Standard deviation of xi, packets; at least 0.3, or states of a packet do not resolve it.
+        Standard deviation of xi (packets); at least 0.3, or integer states do not resolve it.
     printed : bool
-        Let state j be [j, j + 1) packets instead of [j - 1/2, j + 1/2).
+        Whether state j is [j, j + 1) packets instead of [j - 1/2, j + 1/2).
 
     Returns
     -------
@@ -239,11 +239,11 @@ def settled(mean: ArrayLike, sd: float, printed: bool = False) -> Stationary:
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    RED+Tail, eqs. (17) to (19). Rounding to whole packets adds a variance of 1/12 to that of each step.
+    RED+Tail, eqs. (17) to (19). Rounding to integers adds a variance of 1/12 to that of each step.
     """
     positive(sd=sd)
     if sd < 0.3:

@@ -1,4 +1,4 @@
-"""RED+Tail's queue of long flows at a constant drop probability: a map from slot to slot, and where it settles."""
+"""RED+Tail's queue of long flows at a constant drop probability: a map from slot to slot, and its equilibrium."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SlotMap:
-    """N flows of constant windows, W / (d_k + q/C) packets a second each, into one queue, seen every S seconds.
+    """N flows with constant windows, W / (d_k + q/C) packets/s each, share one queue, sampled every S seconds.
 
     RED+Tail, eqs. (2) to (14). The queue moves by q+ = min(B, max(0, f(q))), with
     f(q) = q + S (sum of W C / (q + d_k C) - C).
@@ -24,15 +24,15 @@ class SlotMap:
     Parameters
     ----------
     C : float
-        The link's packets a second.
+        Link capacity (packets/s).
     d : array_like
-        Round-trip time without the queue (s), of all flows; or of each, shape (N,).
+        Round-trip time without the queue (s), common to all flows, or of each, shape (N,).
     N : float
         Flows.
     W : float
-        The mean window of a flow, packets.
+        The mean window of a flow (packets).
     S : float or None
-        The slot (s); None is the round-trip time at the equilibrium.
+        The slot (s); None for the round-trip time at the equilibrium.
     """
 
     C: float
@@ -51,23 +51,23 @@ class SlotMap:
 
     @cached_property
     def delays(self) -> Array:
-        """Round-trip times without the queue that differ, s; shape (groups,)."""
+        """Distinct round-trip times without the queue, s; shape (groups,)."""
         return np.unique(np.asarray(self.d, dtype=float))
 
     @cached_property
     def flows(self) -> Array:
-        """How many flows have each of them; shape (groups,)."""
+        """Number of flows with each of them; shape (groups,)."""
         d = np.atleast_1d(np.asarray(self.d, dtype=float))
         return np.asarray(np.unique(d, return_counts=True)[1] * (self.N / d.size), dtype=float)
 
     @property
     def demand(self) -> float:
-        """What the flows send while the queue is empty, packets a second: eq. (8) asks for at least C."""
+        """Rate of the flows at an empty queue, packets/s; eq. (8) requires at least C."""
         return float(np.sum(self.flows * self.W / self.delays))
 
     @cached_property
     def q_e(self) -> float:
-        """The queue at which the flows send what the link carries, packets: eq. (9); ValueError if (8) fails."""
+        """The queue at which the flows' rate is the link's capacity, packets: eq. (9); ValueError if (8) fails."""
         if self.demand < self.C:
             raise ValueError(
                 f"W = {self.W:g}: the flows send {self.demand:g} packets/s into an empty queue, less than "
@@ -80,7 +80,7 @@ class SlotMap:
 
     @property
     def rtt(self) -> float:
-        """N W / C, s: the round-trip time at q_e, of flows that differ the harmonic mean."""
+        """N W / C, s: the round-trip time at q_e; the harmonic mean if flows differ."""
         return self.N * self.W / self.C
 
     @property
@@ -89,17 +89,17 @@ class SlotMap:
         return self.rtt if self.S is None else self.S
 
     def f(self, q: ArrayLike) -> Array:
-        """Give the queue a slot later, without noise and boundaries.
+        """Return the queue one slot later, without noise and boundaries.
 
         Parameters
         ----------
         q : array_like
-            The queue, packets.
+            The queue (packets).
 
         Returns
         -------
         ndarray
-            Packets; shape as ``q``.
+            Packets; shape of ``q``.
 
         Raises
         ------
@@ -115,17 +115,17 @@ class SlotMap:
         return np.asarray(q + self.slot * (self._rate(q) - self.C))
 
     def slope(self, q: ArrayLike) -> Array:
-        """Give f'.
+        """Return f'.
 
         Parameters
         ----------
         q : array_like
-            The queue, packets.
+            The queue (packets).
 
         Returns
         -------
         ndarray
-            1 - S sum of W C / (q + d_k C)^2; shape as ``q``. At q_e with equal round-trip times 1 - S / RTT.
+            1 - S sum of W C / (q + d_k C)^2; shape of ``q``. At q_e with equal round-trip times 1 - S / RTT.
 
         Raises
         ------
@@ -140,17 +140,17 @@ class SlotMap:
         return np.asarray(1 - self.slot * self._sum(q, 2))
 
     def curvature(self, q: ArrayLike) -> Array:
-        """Give f''.
+        """Return f''.
 
         Parameters
         ----------
         q : array_like
-            The queue, packets.
+            The queue (packets).
 
         Returns
         -------
         ndarray
-            S sum of 2 W C / (q + d_k C)^3, per packet; shape as ``q``.
+            S sum of 2 W C / (q + d_k C)^3, per packet; shape of ``q``.
 
         Raises
         ------
@@ -165,7 +165,7 @@ class SlotMap:
         return np.asarray(2 * self.slot * self._sum(q, 3))
 
     def contraction_limit(self) -> float:
-        """Give the S below which f contracts everywhere.
+        """Return the S below which f contracts everywhere.
 
         Returns
         -------
@@ -174,17 +174,17 @@ class SlotMap:
 
         Notes
         -----
-        Eq. (10), Propositions 6.1 and 6.3: the same as f'(0) > -1.
+        Eq. (10), Propositions 6.1 and 6.3: equivalent to f'(0) > -1.
         """
         return float(2 / self._sum(0.0, 2))
 
     def monotone_limit(self) -> float:
-        """Give the S up to which f'(q_e) is not negative, so that q_e is globally stable.
+        """Return the S up to which f'(q_e) is not negative, and q_e therefore globally stable.
 
         Returns
         -------
         float
-            1 / sum of W C / (q_e + d_k C)^2, s; the round-trip time if all have the same. Twice that is where q_e
+            1 / sum of W C / (q_e + d_k C)^2, s; the round-trip time if all flows have the same. At twice that, q_e
             ceases to be stable at all.
 
         Notes
@@ -194,7 +194,7 @@ class SlotMap:
         return float(1 / self._sum(self.q_e, 2))
 
     def sufficient_limit(self) -> float:
-        """Give an S that is at most `monotone_limit`, from the longest round-trip time alone.
+        """Return an S that is at most `monotone_limit`, from the longest round-trip time alone.
 
         Returns
         -------
@@ -203,19 +203,19 @@ class SlotMap:
 
         Notes
         -----
-        After Proposition 6.2, with the factors W C and C that print lost. From sum of R_k^-2 <=
+        After Proposition 6.2, with the factors W C and C, which are missing in print. From sum of R_k^-2 <=
         (C/W)^2 - N (N - 1) / (max R_k)^2.
         """
         longest = self.q_e + self.C * float(self.delays.max())
         return float(1 / (self.C / self.W - self.W * self.C * self.N * (self.N - 1) / longest**2))
 
     def contraction(self, B: float) -> float:
-        """Give the greatest |f'| on [0, B], which is how much nearer to each other two queues are a slot later.
+        """Return the largest |f'| on [0, B], the contraction factor of the distance of two queues per slot.
 
         Parameters
         ----------
         B : float
-            The buffer, packets.
+            The buffer (packets).
 
         Returns
         -------
@@ -236,12 +236,12 @@ class SlotMap:
         Parameters
         ----------
         q : array_like
-            Queues to check it at, packets.
+            Queues at which to check it (packets).
 
         Returns
         -------
         ndarray of bool
-            Where it holds; shape as ``q``. It fails for short queues, which f throws far beyond q_e.
+            Where it holds; shape of ``q``. It fails for short queues, which f maps far beyond q_e.
 
         Raises
         ------
@@ -252,18 +252,18 @@ class SlotMap:
         return np.asarray(np.abs(self.f(q) - self.q_e) <= np.abs(q - self.q_e))
 
     def settles(self, q: ArrayLike) -> NDArray[np.bool_]:
-        """Check what proves Proposition 6.2: f(q) > q below q_e, and q_e <= f(q) < q above it.
+        """Check the inequalities that prove Proposition 6.2: f(q) > q below q_e, and q_e <= f(q) < q above it.
 
         Parameters
         ----------
         q : array_like
-            Queues to check it at, packets.
+            Queues at which to check them (packets).
 
         Returns
         -------
         ndarray of bool
-            Where it holds; shape as ``q``. Everywhere if f'(q_e) >= 0: an orbit rises until it is beyond q_e, and
-            from there falls to it.
+            Where they hold; shape of ``q``. Everywhere if f'(q_e) >= 0: an orbit rises until it is beyond q_e, and
+            then falls to it.
 
         Raises
         ------
@@ -272,7 +272,7 @@ class SlotMap:
         """
         q, q_e = np.asarray(q, dtype=float), self.q_e
         then = self.f(q)
-        # f is convex with f(q_e) = q_e: what falls short of either by rounding alone does not count.
+        # f is convex with f(q_e) = q_e: violations within rounding do not count.
         slack = 1e-9 * (1 + q_e)
         below, above = then > q - slack, (then >= q_e - slack) & (then < q + slack)
         return np.asarray(np.where(q < q_e, below, above))
@@ -283,25 +283,25 @@ class SlotMap:
         Parameters
         ----------
         q0 : float
-            Where it starts, packets.
+            Initial queue (packets).
         steps : int
-            Slots.
+            Number of slots.
         B : float or None
-            The buffer, packets; None is endless.
+            The buffer (packets); None for no limit.
 
         Returns
         -------
         ndarray
-            Packets, ``q0`` first; shape (steps + 1,).
+            Packets, including ``q0``; shape (steps + 1,).
 
         Raises
         ------
         ValueError
-            If an argument is out of its range.
+            If an argument is out of range.
 
         Notes
         -----
-        Eq. (4) without noise, eq. (5) with ``B`` None and as long as the queue is not empty.
+        Eq. (4) without noise; eq. (5) if ``B`` is None and the queue is never empty.
         """
         not_negative(q0=q0, steps=steps)
         most = np.inf if B is None else whole_buffer(B)
@@ -311,11 +311,11 @@ class SlotMap:
         return np.array(found)
 
     def _rate(self, q: ArrayLike) -> Array:
-        """Give the packets a second of all flows at a queue."""
+        """Return the total rate of the flows at a queue, packets/s."""
         return np.asarray(self._sum(q, 1))
 
     def _sum(self, q: ArrayLike, power: int) -> Array:
-        """Give the sum of W C / (q + d_k C)^power."""
+        """Return the sum of W C / (q + d_k C)^power."""
         q = np.asarray(q, dtype=float)
         total = np.zeros(q.shape)
         for flows, d in zip(self.flows, self.delays, strict=True):
@@ -324,22 +324,22 @@ class SlotMap:
 
 
 def whole_buffer(B: float) -> float:
-    """Refuse a buffer without room for a packet.
+    """Raise ValueError if a buffer is smaller than a packet.
 
     Parameters
     ----------
     B : float
-        The buffer, packets.
+        The buffer (packets).
 
     Returns
     -------
     float
-        The same.
+        The same buffer.
 
     Raises
     ------
     ValueError
-        If it is less than a packet.
+        If it is smaller than a packet.
     """
     positive(B=B)
     if B < 1:

@@ -1,4 +1,4 @@
-"""RED+Tail's queue of long flows with noise: simulation, straight line, Markov chain."""
+"""RED+Tail's queue of long flows with noise: simulation, linear approximation and Markov chain."""
 
 from __future__ import annotations
 
@@ -13,49 +13,49 @@ Array = NDArray[np.float64]
 
 
 class Slots(SlotMap):
-    """The same flows with noise: q+ = min(B, max(0, f(q) + xi)), xi normal with variance N S^2 sigma^2.
+    """The flows of `SlotMap` with noise: q+ = min(B, max(0, f(q) + xi)), xi normal with variance N S^2 sigma^2.
 
     RED+Tail, eqs. (2) to (21).
 
     Parameters
     ----------
     C : float
-        The link's packets a second.
+        Link capacity (packets/s).
     d : array_like
-        Round-trip time without the queue (s), of all flows; or of each, shape (N,).
+        Round-trip time without the queue (s), common to all flows, or of each, shape (N,).
     N : float
         Flows.
     W : float
-        The mean window of a flow, packets.
+        The mean window of a flow (packets).
     S : float or None
-        The slot (s); None is the round-trip time at the equilibrium.
+        The slot (s); None for the round-trip time at the equilibrium.
     """
 
     def simulate(self, sigma: float, B: float, steps: int, seed: int, queues: int = 1) -> Array:
-        """Follow queues with noise, from q_e on.
+        """Simulate queues with noise, starting at q_e.
 
         Parameters
         ----------
         sigma : float
-            Standard deviation of a flow's rate in a slot, packets a second.
+            Standard deviation of a flow's rate in a slot (packets/s).
         B : float
-            The buffer, packets.
+            The buffer (packets).
         steps : int
-            Slots.
+            Number of slots.
         seed : int
-            Where the randomness starts from.
+            Seed of the random numbers.
         queues : int
-            How many queues to follow beside each other, each with a noise of its own.
+            Number of queues to simulate in parallel, each with independent noise.
 
         Returns
         -------
         ndarray
-            Packets, after each slot; shape (steps, queues).
+            Queue after each slot (packets); shape (steps, queues).
 
         Raises
         ------
         ValueError
-            If an argument is out of its range.
+            If an argument is out of range.
 
         Notes
         -----
@@ -71,12 +71,12 @@ class Slots(SlotMap):
         return noise
 
     def noise(self, sigma: float) -> float:
-        """Give the standard deviation of xi, by which noise moves the queue in a slot.
+        """Return the standard deviation of xi, the effect of noise on the queue in a slot.
 
         Parameters
         ----------
         sigma : float
-            Standard deviation of a flow's rate in a slot, packets a second.
+            Standard deviation of a flow's rate in a slot (packets/s).
 
         Returns
         -------
@@ -86,11 +86,11 @@ class Slots(SlotMap):
         Raises
         ------
         ValueError
-            If ``sigma`` is not positive, or the result is beyond 1e9 packets.
+            If ``sigma`` is not positive, or the result exceeds 1e9 packets.
 
         Notes
         -----
-        Eq. (7). The text's variance N S sigma^2 lacks an S, with which alone (21) follows.
+        Eq. (7). The paper's text has the variance N S sigma^2; (21) follows only with S^2.
         """
         positive(sigma=sigma)
         packets = float(np.sqrt(self.N)) * self.slot * sigma
@@ -102,12 +102,12 @@ class Slots(SlotMap):
         return packets
 
     def linear_sd(self, sigma: float) -> float:
-        """Give the standard deviation of the queue about q_e if f were a straight line.
+        """Return the standard deviation of the queue about q_e if f were linear.
 
         Parameters
         ----------
         sigma : float
-            Standard deviation of a flow's rate in a slot, packets a second.
+            Standard deviation of a flow's rate in a slot (packets/s).
 
         Returns
         -------
@@ -133,18 +133,18 @@ class Slots(SlotMap):
         return self.noise(sigma) / float(np.sqrt(left))
 
     def mean_shift(self, sigma: float) -> float:
-        """Give how far above q_e the mean is, to second order.
+        """Return the distance of the mean above q_e, to second order.
 
         Parameters
         ----------
         sigma : float
-            Standard deviation of a flow's rate in a slot, packets a second.
+            Standard deviation of a flow's rate in a slot (packets/s).
 
         Returns
         -------
         float
             f''(q_e) Var / (2 (1 - f'(q_e))), packets, with `linear_sd`'s variance; Var / (N W) if S is the
-            round-trip time and all have the same. Infinite where that is.
+            round-trip time and all flows have the same. Infinite where `linear_sd` is.
 
         Raises
         ------
@@ -153,25 +153,25 @@ class Slots(SlotMap):
 
         Notes
         -----
-        Not in the paper: f is convex, and by Jensen noise raises the mean of the queue.
+        Not in the paper: f is convex, and by Jensen's inequality noise raises the mean of the queue.
         """
         q_e = self.q_e
         return float(self.curvature(q_e) * self.linear_sd(sigma) ** 2 / (2 * (1 - self.slope(q_e))))
 
     def density(self, q: ArrayLike, sigma: float) -> Array:
-        """Give the linear approximation's Gaussian density.
+        """Return the Gaussian density of the linear approximation.
 
         Parameters
         ----------
         q : array_like
-            The queue, packets.
+            The queue (packets).
         sigma : float
-            Standard deviation of a flow's rate in a slot, packets a second.
+            Standard deviation of a flow's rate in a slot (packets/s).
 
         Returns
         -------
         ndarray
-            Per packet; shape as ``q``.
+            Per packet; shape of ``q``.
 
         Raises
         ------
@@ -183,26 +183,26 @@ class Slots(SlotMap):
         return np.asarray(np.exp(-(z**2) / 2) / (np.sqrt(2 * np.pi) * sd))
 
     def chain(self, sigma: float, B: float, printed: bool = False) -> Stationary:
-        """Give the stationary distribution of the queue in whole packets.
+        """Return the stationary distribution of the queue in integer packets.
 
         Parameters
         ----------
         sigma : float
-            Standard deviation of a flow's rate in a slot, packets a second.
+            Standard deviation of a flow's rate in a slot (packets/s).
         B : float
-            The buffer, packets; a fraction does not count.
+            The buffer (packets); a fraction is ignored.
         printed : bool
-            Round down, as eq. (19) does, which makes half a packet; by default to the nearest.
+            Whether to round down, as eq. (19) does, a difference of half a packet; by default to the nearest integer.
 
         Returns
         -------
         Stationary
-            On {0, ..., B}.
+            Distribution on {0, ..., B}.
 
         Raises
         ------
         ValueError
-            If an argument is out of its range.
+            If an argument is out of range.
 
         Notes
         -----
@@ -214,31 +214,31 @@ class Slots(SlotMap):
 
 
 def rate_deviation(arrivals: ArrayLike, step: float, S: float) -> float:
-    """Measure sigma: by how much a flow's rate varies from slot to slot.
+    """Estimate sigma, the standard deviation of a flow's rate from slot to slot.
 
     Parameters
     ----------
     arrivals : array_like
-        How many packets of each flow arrived at the queue in each bin; shape (flows, bins).
+        Packets of each flow that arrived at the queue in each bin; shape (flows, bins).
     step : float
-        The width of a bin, s.
+        The width of a bin (s).
     S : float
-        The slot (s): rounded to whole bins, at least one.
+        The slot (s), rounded to whole bins, at least one.
 
     Returns
     -------
     float
-        The root of the mean over flows of the variance over slots, packets a second.
+        The root of the mean over flows of the variance over slots (packets/s).
 
     Raises
     ------
     ValueError
-        If an argument is out of its range, or there are fewer than two slots.
+        If an argument is out of range, or there are fewer than two slots.
 
     Notes
     -----
-    What E is in eq. (3), of which the model assumes that flows are independent and slots too. The swing of
-    W / R with the queue is in it; of N = 20 and 40 flows it is 1 % of the whole.
+    The deviation of E in eq. (3); the model assumes independence between flows and between slots. It includes the
+    variation of W / R with the queue, which for N = 20 and 40 flows is 1 % of the total.
     """
     not_negative(arrivals=arrivals)
     positive(step=step, S=S)

@@ -1,4 +1,4 @@
-"""Short TCP flows beside long ones: the loss and the queue at which both together are what the link carries."""
+"""Short TCP flows beside long ones: the loss and the queue at which their combined rate is the link's capacity."""
 
 from aqmlab.theory.short_flows.balance import Equilibrium, Shorts, equilibrium, transient
 

@@ -1,7 +1,7 @@
-"""Short TCP flows beside long ones: the loss and the queue at which both together are what the link carries.
+"""Short TCP flows beside long ones: the loss and the queue at which their combined rate is the link's capacity.
 
-Short flows come as a Poisson process, and each either has data for a time that is drawn evenly between two bounds or
-has so many packets to send. The LRED paper leaves their model to later work.
+Short flows arrive as a Poisson process. Each has either data for a time drawn uniformly between two bounds, or a
+given number of packets to send. The LRED paper leaves their model to later work.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from aqmlab.theory.tcp import meant_for, padhye
 
 Array = NDArray[np.float64]
 
-# Lifetimes at which a law between two bounds is sampled, in the middle of as many parts.
+# Number of samples of a lifetime distribution: midpoints of equal intervals between its bounds.
 _PARTS = 20
 _MOST = 0.6
 _LEAST = 1e-3
@@ -29,23 +29,23 @@ _LEAST = 1e-3
 
 @dataclass(frozen=True, kw_only=True)
 class Shorts:
-    """Say what short flows come and what they have to send.
+    """Arrivals and sizes of short flows.
 
     Parameters
     ----------
     lam : float
-        Arrivals a second.
+        Arrivals per second.
     lifetime : tuple of float, optional
-        The bounds between which the time is drawn for which a flow has data (s), from its SYN on.
+        Bounds (s) of the uniformly distributed time, from its SYN on, during which a flow has data.
     size : int, optional
-        Packets that each has to send, instead.
+        Packets that each flow sends; excludes ``lifetime``.
     sender : Sender
-        How their TCP is set; ns-2's by default.
+        TCP settings; by default ns-2's.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range, or not one of lifetime and size is given.
+        If an argument is out of range, or not exactly one of lifetime and size is given.
     """
 
     lam: float
@@ -67,7 +67,7 @@ class Shorts:
             whole(size=self.size)
 
     def ages(self) -> Array:
-        """Give lifetimes that stand for all, as likely each.
+        """Return equally likely lifetimes that represent the distribution.
 
         Returns
         -------
@@ -85,7 +85,7 @@ class Shorts:
         return np.asarray(least + (most - least) * (np.arange(_PARTS) + 0.5) / _PARTS)
 
     def load(self, p: float, R: float) -> float:
-        """Give what one flow brings to the link, losses left out, which are sent again.
+        """Return the packets of one flow that pass the link. Lost packets, which are sent again, do not count.
 
         Parameters
         ----------
@@ -97,25 +97,25 @@ class Shorts:
         Returns
         -------
         float
-            Packets that pass the link: the data, what arrives twice, the SYN.
+            Packets that pass the link: data, duplicates and the SYN.
 
         Raises
         ------
         ValueError
-            If an argument is out of its range.
+            If an argument is out of range.
         """
         if self.lifetime is not None:
             lived = life(p, R, self.lifetime[1], self.sender)
             at = [lived.at(age) for age in self.ages()]
             return float(np.mean(lived.sent[at] + lived.repeated[at])) + self.sender.syn
         assert self.size is not None
-        # Long enough for the mean flow to have sent it all; what arrives twice is little.
+        # Long enough for the mean flow to have sent everything; there are few duplicates.
         lost = self.size * p
         lived = life(p, R, 6 * R + 4.5 * lost * (R + self.sender.T_min / 4), self.sender)
         return self.size + float(np.interp(self.size, lived.sent, lived.repeated)) + self.sender.syn
 
     def time(self, p: float, R: float) -> float | None:
-        """Give how long a flow is there, from its SYN to its last ACK.
+        """Return the duration of a flow, from its SYN to its last ACK.
 
         Parameters
         ----------
@@ -127,12 +127,12 @@ class Shorts:
         Returns
         -------
         float or None
-            Mean time (s); none of more than 100 packets.
+            Mean time (s); None for sizes above 100 packets.
 
         Raises
         ------
         ValueError
-            If an argument is out of its range.
+            If an argument is out of range.
         """
         if self.size is not None:
             return completion(p, R, self.size, self.sender) if self.size <= LONGEST else None
@@ -143,38 +143,38 @@ class Shorts:
         for age in self.ages():
             now = lived.at(age)
             waits = min(1.0, float(lived.waiting[now]) / opened)
-            # Those that do not wait have sent this in the last round trip.
+            # Sent in the last round trip by flows that do not wait for a timer.
             last = (lived.sent[now] - lived.sent[lived.at(max(0.0, age - R))]) / opened / max(1 - waits, 1e-9)
             total += opened * (age + tail(p, R, age, max(1, round(float(last))), waits, self.sender)) / _PARTS
-        # Whose SYN was lost finds its time over when it is sent again, and is done with the ACK of that.
+        # A flow whose SYN was lost finds its lifetime over when the SYN is sent again, and ends with that SYN's ACK.
         late = sum(p**k * (1 - p) * self.sender.T_syn * (2**k - 1) for k in range(1, 7))
         return total + (late + (1 - opened) * R if self.sender.syn else 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Equilibrium(Answer):
-    """Where short and long flows together are what the link carries.
+    """Equilibrium at which short and long flows together fill the link.
 
     Parameters
     ----------
     warnings : tuple of str
-        Which conditions of the formulas fail here, and what that means.
+        Conditions of the formulas that fail here, and the consequence.
     p : float
         Probability that a packet is lost.
     q : float
-        Queue, packets.
+        Queue (packets).
     short : float
-        What short flows bring to the link, packets a second.
+        Load of the short flows on the link (packets/s).
     long : float
-        What long flows bring to the link, packets a second.
+        Load of the long flows on the link (packets/s).
     packets : float
-        What one short flow brings to the link, packets.
+        Packets that one short flow sends through the link.
     completion : float or None
-        Mean time of a short flow from its SYN to its last ACK (s); none of more than 100 packets.
+        Mean time of a short flow from its SYN to its last ACK (s); None for sizes above 100 packets.
     active : float or None
-        Mean number of short flows that are there; none likewise.
+        Mean number of short flows present; None likewise.
     unopened : float
-        Share of the short flows whose first SYN is lost.
+        Fraction of short flows whose first SYN is lost.
     """
 
     p: float
@@ -196,41 +196,41 @@ def equilibrium(
     p: float | None = None,
     rate: Callable[[float, Array], ArrayLike] | None = None,
 ) -> Equilibrium:
-    """Give loss and queue of short flows beside long ones.
+    """Return loss and queue of short flows beside long ones.
 
     Parameters
     ----------
     shorts : Shorts
-        The short flows; they have the round trips of the groups, each as often.
+        The short flows; their round trips are those of the groups, with equal probability.
     N : array_like
-        Long flows of each group; shape (groups,) or a number for all of them. 0 for none.
+        Long flows of each group; shape (groups,) or a number for all groups. 0 for none.
     Tp : array_like
         Round-trip time (s) of each group without the queue; shape (groups,).
     C : float
-        What the link carries, packets a second.
+        Link capacity (packets/s).
     q0 : float, optional
-        The queue that an AQM holds, packets: the loss is looked for.
+        Queue (packets) that an AQM holds; the loss is then solved for.
     p : float, optional
-        The loss, if that is given instead: the queue is looked for.
+        The loss, if given instead of ``q0``; the queue is then solved for.
     rate : callable, optional
-        ``rate(p, R)`` gives the packets a second that a long flow sends; by default `padhye`, the full model, with the
-        time-out that the short flows' sender has when the round trip does not vary.
+        ``rate(p, R)`` returns the sending rate (packets/s) of a long flow. By default `padhye`, the full model, with
+        the time-out that the short flows' sender has when the round trip is constant.
 
     Returns
     -------
     Equilibrium
-        The answer, a warning in it where losses are above what the models are meant for.
+        The equilibrium, with a warning where losses are above those for which the models are meant.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range, the flows cannot fill the link, or short flows of a size alone overload it.
+        If an argument is out of range, the flows cannot fill the link, or short flows with a size alone overload it.
 
     Notes
     -----
-    (1 - p) sum of N rate(p, R) + lam load(p, R) = C with R = Tp + q/C. A short flow's load is what arrives of it: all
-    that it sends arrives in the end, so that p counts only in how far it gets in its lifetime; a size is sent whatever
-    is lost, and then lam size must be below C.
+    (1 - p) sum of N rate(p, R) + lam load(p, R) = C with R = Tp + q/C. The load of a short flow counts arriving
+    packets. All its packets arrive eventually, and p matters only for how far a flow gets in its lifetime. A size is
+    sent completely regardless of loss; lam size must then be below C.
     """
     positive(Tp=Tp, C=C)
     not_negative(N=N)
@@ -286,7 +286,7 @@ def equilibrium(
 
 
 def transient(shorts: Shorts, p: float, R: float, t: ArrayLike) -> tuple[Array, Array]:
-    """Give how short flows fill up from nothing, at a loss that stays as it is.
+    """Return the build-up of short flows from an empty link, at a constant loss.
 
     Parameters
     ----------
@@ -297,21 +297,21 @@ def transient(shorts: Shorts, p: float, R: float, t: ArrayLike) -> tuple[Array, 
     R : float
         Round-trip time (s), the queue included.
     t : array_like
-        Seconds since the first may come; shape (times,).
+        Times (s) since arrivals begin; shape (times,).
 
     Returns
     -------
     tuple of ndarray
-        Flows that have data, and packets a second that they bring to the link; each of shape (times,).
+        Number of flows that have data, and their load (packets/s) on the link; each of shape (times,).
 
     Raises
     ------
     ValueError
-        If an argument is out of its range, or the flows have a size.
+        If an argument is out of range, or the flows have a size.
 
     Notes
     -----
-    M/G/infinity: lam E(min(T, t)) flows, and lam E(n(min(T, t))) packets a second, n what a flow has brought by an age.
+    M/G/infinity: lam E(min(T, t)) flows, and lam E(n(min(T, t))) packets/s, where n is the packets sent by an age.
     """
     probability(p=p)
     positive(R=R)
@@ -324,7 +324,7 @@ def transient(shorts: Shorts, p: float, R: float, t: ArrayLike) -> tuple[Array, 
 
 
 def _at_queue(excess: Callable[[float], float], alone: Callable[[float], float]) -> float:
-    """Give the loss at which nothing is in excess: above that of long flows alone, if those fill the link."""
+    """Return the loss without excess. It is above that of long flows alone, if those fill the link."""
     low = float(brentq(alone, _LEAST, _MOST, rtol=1e-6)) if alone(_LEAST) > 0 > alone(_MOST) else _LEAST
     if excess(low) < -1e-6:
         raise ValueError(f"the flows cannot fill the link with such a queue: the loss is below {low:g}")

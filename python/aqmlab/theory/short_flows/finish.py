@@ -1,4 +1,4 @@
-"""How long a TCP flow takes that has so many packets to send: the same sender as in `lives`, by what it has left."""
+"""The duration of a TCP flow with a given number of packets: the sender of `lives`, followed by packets left."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from math import ceil, comb, log, log2
 from aqmlab.theory.domain import not_negative, positive, probability, whole
 from aqmlab.theory.short_flows.lives import Sender, meant_for
 
-# The longest transfer that is followed packet by packet, and probabilities not worth following.
+# The longest transfer that is followed packet by packet, and probabilities that are neglected.
 LONGEST = 100
 _LITTLE = 1e-5
 _BACKOFFS = 4
 
 
 def completion(p: float, R: float, size: int, sender: Sender | None = None) -> float:
-    """Give the mean time from a flow's SYN to the ACK of its last packet.
+    """Return the mean time from a flow's SYN to the ACK of its last packet.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def completion(p: float, R: float, size: int, sender: Sender | None = None) -> f
     size : int
         Packets to send, at most 100.
     sender : Sender, optional
-        How its TCP is set; ns-2's by default.
+        TCP settings; by default ns-2's.
 
     Returns
     -------
@@ -36,13 +36,13 @@ def completion(p: float, R: float, size: int, sender: Sender | None = None) -> f
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    First-step analysis: the time left from a round with window w and r packets to send is a round trip and the mean
-    time left after it. Every loss leaves less to send, so that the times follow from each other from r = 1 on. Near the
-    end a flow has nothing for duplicate ACKs to come of, and waits for its timer.
+    First-step analysis: the time left from a round with window w and r packets to send is a round trip plus the mean
+    time left after it. Even a loss leaves fewer packets to send, hence the times follow from each other from r = 1.
+    Near its end a flow has no packets left to cause duplicate ACKs, and waits for its timer.
     """
     probability(p=p)
     positive(R=R)
@@ -55,7 +55,7 @@ def completion(p: float, R: float, size: int, sender: Sender | None = None) -> f
 
 
 def tail(p: float, R: float, age: float, window: int, waiting: float, sender: Sender) -> float:
-    """Give how long a flow takes to deliver what it has sent when its application has no more.
+    """Return the time a flow needs to deliver the packets already sent when its application has no more data.
 
     Parameters
     ----------
@@ -64,23 +64,23 @@ def tail(p: float, R: float, age: float, window: int, waiting: float, sender: Se
     R : float
         Round-trip time (s).
     age : float
-        Seconds since its SYN, by which its time-out has come down.
+        Seconds since its SYN; the time-out has decreased accordingly.
     window : int
-        Packets that it has sent in the last round, at most 100, if it does not wait for a timer.
+        Packets sent in the last round, at most 100, if the flow does not wait for a timer.
     waiting : float
-        The probability that it does.
+        The probability that it waits for a timer.
     sender : Sender
-        How its TCP is set.
+        TCP settings.
 
     Returns
     -------
     float
-        Mean seconds. The last round began half a round trip ago, and the timer half its time.
+        Mean time (s). The last round began half a round trip ago, and the timer has run for half its time.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
     """
     probability(p=p)
     positive(R=R, window=window)
@@ -90,32 +90,32 @@ def tail(p: float, R: float, age: float, window: int, waiting: float, sender: Se
     size = min(int(window), LONGEST)
     rest = _Rest(p, R, max(size, 2), sender, age / R)
     moving = rest.round(size, size, size, 0) - R / 2
-    # What it waits with is a lost packet and, as a rule, another; the timer may be a doubled one.
+    # A waiting flow has one lost packet and usually another; the timer may have been doubled.
     late = sender.timeout(age, R) * sum((2 * p) ** k for k in range(_BACKOFFS + 1))
     return (1 - waiting) * moving + waiting * (late / 2 + rest.round(1, 2, 2, 1))
 
 
 class _Rest:
-    """The mean time left, by the state at the start of a round; ``measured`` so many round trips before the first."""
+    """The mean time left, by the state at the start of a round, after ``measured`` earlier round trips."""
 
     def __init__(self, p: float, R: float, size: int, sender: Sender, measured: float = 0) -> None:
         self.p, self.q, self.R, self.size, self.sender = p, 1 - p, R, size, sender
         self.measured = measured
-        # One flow in 10,000 comes to a wider window without a loss.
+        # One flow in 10,000 reaches a wider window without a loss.
         self.widest = min(sender.W, max(8, ceil(log(1e4) / (2 * p))))
         self.round = cache(self._round)
         self.found = cache(self._found)
 
     def whole(self) -> float:
-        """Give the time of the whole flow."""
-        # From the last packets on, so that no call goes deep.
+        """Return the duration of the whole flow."""
+        # Start from the last packets to keep the recursion shallow.
         for left in range(1, self.size):
             for window in (1, 2, 3, 4):
                 self.round(window, window, left, 0)
         if self.sender.syn == 0:
             return self.round(self.sender.IW, self.widest, self.size, -1)
         opened = self.round(self.sender.IW, self.widest, self.size, 0)
-        # A lost SYN leaves a window of one, a threshold of two, and no round trip measured: its timer stays doubled.
+        # A lost SYN leaves a window of one, a threshold of two, and no measured round trip: its timer stays doubled.
         total = self.R + self.q * opened
         for k in range(1, _BACKOFFS + 1):
             rest = self.sender.T_syn * (2**k - 1) + self.round(1, 2, self.size, -k - 1)
@@ -123,10 +123,10 @@ class _Rest:
         return total
 
     def _timeout(self, window: int, left: int, backoff: int) -> float:
-        """Give the timer, doubled so often; if below 0, and counted from -1 on, before any round trip was measured."""
+        """Return the doubled time-out; a negative ``backoff`` counts from -1, before any round trip is measured."""
         if backoff < 0:
             return self.sender.T_syn * 2.0 ** (-backoff - 1)
-        # Rounds that it has measured before: those of slow start, or more as if the window had always been this.
+        # Earlier measured rounds: those of slow start, or more if the window has always been this size.
         sent = self.size - left
         rounds = self.measured + max(log2(1 + sent / self.sender.IW), sent / window)
         return float(max(self.sender.T_min, self.R * (1 + 2 * 0.75**rounds)) * 2.0**backoff)
@@ -140,7 +140,7 @@ class _Rest:
         grown = min(2 * window, threshold) if slow else min(window + 1, self.widest)
         time = self.q**sent * (self.R + self.round(grown, threshold if slow else grown, left - sent, 0))
         for place in range(1, sent + 1):
-            # The ACKs of those before the lost one release more.
+            # The ACKs of packets before the lost one release more.
             released = min((2 if slow else 1) * (place - 1), left - sent)
             reached = min(window + place - 1, threshold) if slow else window
             behind = sent - place
@@ -149,9 +149,9 @@ class _Rest:
         return time
 
     def _found(self, behind: int, soon: bool, window: int, left: int, leads: bool, backoff: int) -> float:
-        """Time left from the round of a packet that was lost, and ``leads`` it or not.
+        """Time left from the round of a lost packet, which is the first of its round if ``leads``.
 
-        ``behind`` it are so many packets, enough of its own round to find the loss ``soon`` or not.
+        ``behind`` packets follow it; ``soon``: enough of them are of its round to detect the loss a round earlier.
         """
         total = 0.0
         for others in range(behind + 1):
@@ -176,7 +176,7 @@ class _Rest:
         left -= limited
 
         def resumed(missing: int) -> float:
-            """Wait for the timer, send the first missing packet until it arrives, then the rest in slow start."""
+            """Wait for the timer, retransmit the first missing packet until it arrives, send the rest in slow start."""
             time = 0.0
             for k in range(_BACKOFFS):
                 wait = timeout * (2 ** (k + 1) - 1) + R
@@ -196,7 +196,7 @@ class _Rest:
         fresh = min(released * (others + 1), left)
         left -= fresh
         clean = q ** (fresh + limited)
-        # What was sent in the recovery is on its way, and comes back within the next round.
+        # Packets sent in the recovery are in flight, and are acknowledged within the next round.
         ends = R if left == 0 and fresh > 0 else 0.0
         time = delay + (others + 1) * R
         total += share * (time + clean * (ends + self.round(half, half, left, 0)))

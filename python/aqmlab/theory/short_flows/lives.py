@@ -1,7 +1,7 @@
-"""The life of a TCP flow that is short: what it has sent by any time, from its SYN through slow start and its losses.
+"""The life of a short TCP flow: the packets sent by any time, from its SYN through slow start and losses.
 
-Packets are lost at random, each with probability p. Time goes in steps of a quarter of a round trip, and probability
-moves between the states that a NewReno sender may be in; nothing is drawn.
+Packets are lost independently with probability p. Time advances in steps of a quarter of a round trip, and
+probability moves between the states of a NewReno sender; nothing is random.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from aqmlab.theory.domain import caution, positive, probability
 
 Array = NDArray[np.float64]
 
-# Steps in a round trip; probabilities not worth following; how often a time-out is doubled.
+# Steps per round trip; probabilities that are neglected; number of times a time-out is doubled.
 _STEPS = 4
 _LITTLE = 1e-12
 _BACKOFFS = 6
@@ -26,27 +26,27 @@ _BACKOFFS = 6
 
 @dataclass(frozen=True)
 class Sender:
-    """How a flow's TCP is set; the values are those of ns-2, which the papers ran.
+    """TCP settings of a flow; the defaults are those of ns-2, which the papers used.
 
     Parameters
     ----------
     IW : int
-        Window after the SYN's ACK, packets.
+        Window after the SYN's ACK (packets).
     W : int
-        The greatest window, packets.
+        The largest window (packets).
     T_syn : float
         Time-out of the SYN (s), which doubles.
     T_min : float
         The least time-out of data (s).
     syn : float
-        Size of a SYN in packets of data; 0 if there is no SYN to send.
+        Size of a SYN relative to a data packet; 0 if there is no SYN to send.
     impatient : bool
         Whether only the first partial ACK restarts the timer in fast recovery (RFC 6582).
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
     """
 
     IW: int = 2
@@ -64,7 +64,7 @@ class Sender:
             raise ValueError(f"syn = {self.syn:g}: must be in [0, 1] packets")
 
     def timeout(self, age: float, R: float) -> float:
-        """Give the time-out of a flow that has measured a round trip R for its whole life.
+        """Return the time-out of a flow that has measured the same round trip R since its SYN.
 
         Parameters
         ----------
@@ -76,27 +76,27 @@ class Sender:
         Returns
         -------
         float
-            Seconds: the deviation starts with R/2 and loses a quarter with every measurement (RFC 6298), one a round.
+            Seconds. The deviation starts at R/2 and loses a quarter with every measurement (RFC 6298), one per round.
         """
         return float(max(self.T_min, R * (1 + 2 * 0.75 ** max(0.0, age / R - 1))))
 
 
 @dataclass(frozen=True)
 class Life:
-    """What a flow does in the mean, by its age.
+    """The mean behaviour of a flow by its age.
 
     Parameters
     ----------
     step : float
-        Seconds from one entry of the arrays to the next; the first is of age 0.
+        Time (s) between entries of the arrays; the first is of age 0.
     sent : ndarray
-        Packets sent for the first time by then; each of them arrives in the end.
+        Packets sent for the first time by each age; each of them arrives eventually.
     repeated : ndarray
-        Packets that arrive twice, because after a time-out all is sent again, of losses by then.
+        Packets that arrive twice, because everything is sent again after a time-out, due to losses by each age.
     timeouts : ndarray
-        Time-outs by then, the SYN's left out.
+        Time-outs by each age, without the SYN's.
     waiting : ndarray
-        Share of the flows that then wait for that timer, and nothing else can help them.
+        Fraction of flows that then wait for that timer, which alone can resume them.
     """
 
     step: float
@@ -106,7 +106,7 @@ class Life:
     waiting: Array
 
     def at(self, age: float) -> int:
-        """Give the entry of an age.
+        """Return the index of an age.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class Life:
 
 
 def life(p: float, R: float, age: float, sender: Sender | None = None) -> Life:
-    """Follow a flow that always has data until it reaches an age.
+    """Follow a flow that always has data until a given age.
 
     Parameters
     ----------
@@ -131,9 +131,9 @@ def life(p: float, R: float, age: float, sender: Sender | None = None) -> Life:
     R : float
         Round-trip time (s), the queue included.
     age : float
-        How far to follow it, seconds from its SYN.
+        Age to follow it to (s), from its SYN.
     sender : Sender, optional
-        How its TCP is set; ns-2's by default.
+        TCP settings; by default ns-2's.
 
     Returns
     -------
@@ -143,18 +143,18 @@ def life(p: float, R: float, age: float, sender: Sender | None = None) -> Life:
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
     States: first slow start (window IW 2^k), slow start after a time-out (window 2^k, threshold s), congestion
-    avoidance (window w), a loss found (F packets out from the first lost one on), a time-out (threshold s, doubled
-    k times). A round of w packets takes R and passes unharmed with (1-p)^w; the first loss of it at place i lets i
-    - 1 ACKs pass, which release packets before the loss is found. Of F - 1 packets behind a lost one M are lost
-    too; the others' duplicate ACKs, with those for the packets that the first two release (limited transmit), make
-    a fast retransmit if they are three. NewReno repairs one loss a round; each repair is lost with p, and a
-    recovery that lasts longer than the timer, which only the first partial ACK restarts, ends with a time-out as
-    well. The window is halved once.
+    avoidance (window w), a detected loss (F packets in flight from the first lost one on), a time-out (threshold s,
+    doubled k times). A round of w packets takes R and passes without loss with probability (1-p)^w. If its first loss
+    is at place i, i - 1 ACKs pass, which release packets before the loss is detected. Of the F - 1 packets behind a
+    lost one M are lost too. Three duplicate ACKs cause a fast retransmit; they come from the remaining packets and from
+    those that the first two duplicates release (limited transmit). NewReno repairs one loss per round, and each repair
+    is lost with probability p. A recovery that outlasts the timer, which only the first partial ACK restarts, also ends
+    with a time-out. The window is halved once.
     """
     probability(p=p)
     positive(R=R, age=age)
@@ -164,7 +164,7 @@ def life(p: float, R: float, age: float, sender: Sender | None = None) -> Life:
 
 
 def meant_for(p: float) -> None:
-    """Remark on a loss that the model of a flow's life is not meant for.
+    """Warn of a loss for which the model of a flow's life is not meant.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def meant_for(p: float) -> None:
 def _followed(p: float, R: float, age: float, sender: Sender) -> Life:
     step = R / _STEPS
     last = int(np.ceil(age / step)) + 1
-    # Windows beyond are reached by one flow in 20,000, or not at all in this time.
+    # One flow in 20,000 reaches a larger window, or none does in this time.
     growth = sender.IW * 2 ** min(age / R + 1, 30.0)
     widest = int(max(4, min(sender.W, np.ceil(5 / p), growth)))
     chain = _Chain(p, R, widest, last, sender)
@@ -187,21 +187,21 @@ def _followed(p: float, R: float, age: float, sender: Sender) -> Life:
         chain.advance(t)
     total = [np.cumsum(x[:last]) for x in (chain.new, chain.twice, chain.expired, chain.idle)]
     for each in total:
-        each.flags.writeable = False  # others will be given the same
+        each.flags.writeable = False  # shared with later callers
     return Life(step, *total)
 
 
 class _Chain:
-    """Probability of each state at each step, and what is sent; everything goes forwards in time."""
+    """Probability of each state at each step, and the packets sent; the computation only moves forwards in time."""
 
     def __init__(self, p: float, R: float, widest: int, last: int, sender: Sender) -> None:
-        from scipy.stats import binom as binomial  # takes a second to import: who only lists papers does not need it
+        from scipy.stats import binom as binomial  # takes a second to import; commands that only list papers avoid it
 
         self.p, self.q, self.R, self.sender = p, 1 - p, R, sender
         self.widest, self.step = widest, R / _STEPS
         self.window = np.arange(widest + 1)
         self.doublings = int(np.ceil(np.log2(max(2, widest)))) + 1
-        # Others lost behind a lost packet: as many as are not too unlikely, the rest counted with the most.
+        # Number of further losses behind a lost packet; unlikely larger numbers are counted with the largest.
         self.most = int(min(widest, binomial.isf(1e-4, max(1, min(widest, round(2 / p))), p) + 1))
         depth = last + _STEPS * (self.most + 4)
         self.first = np.zeros((depth, self.doublings + 1))
@@ -226,13 +226,13 @@ class _Chain:
             late += self.sender.T_syn * 2 ** (k - 1)
             t = round(late / self.step) + _STEPS
             if t < last:
-                # Its threshold is two: congestion avoidance from there.
+                # The threshold is two: congestion avoidance follows directly.
                 self.new[t] += self.q * self.p**k
                 self._lose(t, np.where(self.window == 1, self.q * self.p ** (k + 1), 0.0))
                 self.avoid[t + _STEPS, 2] += self.q**2 * self.p**k
 
     def advance(self, t: int) -> None:
-        """Spend the states of one step."""
+        """Process the states of one step."""
         for k in np.nonzero(self.first[t] > _LITTLE)[0]:
             self._grow_first(t, int(k))
         for k in np.nonzero(self.slow[t].sum(axis=1) > _LITTLE)[0]:
@@ -257,7 +257,7 @@ class _Chain:
             self.found[at] += np.bincount(out[which], lost[which], self.widest + 1)
 
     def _slow_round(self, w: int) -> tuple[csr_array, csr_array, float]:
-        """Give how losses in slow start lead from thresholds to packets out: found at once, or a round later."""
+        """Return how losses in slow start map thresholds to packets in flight: detected at once, or a round later."""
         at_once, later = (np.zeros((self.widest + 1, self.widest + 1)) for _ in range(2))
         released = 0.0
         for i in range(1, w + 1):
@@ -296,7 +296,7 @@ class _Chain:
         return _Repair.of(self.p, self.window, self.most, rounds)
 
     def _lose(self, t: int, share: Array) -> None:
-        """Answer a loss, a round trip after the lost packet was sent."""
+        """React to a loss, a round trip after the lost packet was sent."""
         now = t * self.step
         timeout = self.sender.timeout(now, self.R)
         patience = int(timeout / self.R) + 1 if self.sender.impatient else self.most + 1
@@ -320,7 +320,7 @@ class _Chain:
                     self.new[step + _STEPS] -= part * gone[late]
 
     def _halved(self, share: Array, least: int) -> Array:
-        """Move each window's share to half the window, at least so much; the last axis is the window."""
+        """Move each window's probability to half the window, at least ``least``; the last axis is the window."""
         even = np.zeros((share.shape[0], 2 * (self.widest // 2 + 1)))
         even[:, : self.widest + 1] = share
         half = even.reshape(share.shape[0], -1, 2).sum(axis=2)
@@ -331,7 +331,7 @@ class _Chain:
         return out
 
     def _expire(self, t: int, k: int) -> None:
-        """Let the timer go off: one packet, then slow start, or twice the time."""
+        """Let the timer expire: one packet, then slow start, or a doubled time-out."""
         share = self.waiting[t, k]
         self.expired[t] += share.sum()
         if t + _STEPS < self.new.size:
@@ -352,15 +352,15 @@ class _Chain:
 
 @dataclass(frozen=True)
 class _Repair:
-    """What becomes of a loss with F packets out, by F: in round r of the recovery, or by a time-out."""
+    """The outcome of a loss with F packets in flight, by F: the round r of recovery in which it ends, or a time-out."""
 
     new: Array  # packets sent for the first time in round r
-    done: Array  # chance that the recovery ends after round r
-    again: Array  # chance then that a packet sent in it was lost
+    done: Array  # probability that the recovery ends after round r
+    again: Array  # probability, in that case, that a packet sent in it was lost
     # Time-outs by when the timer was started, in round trips from the lost packet's sending:
-    failed: Array  # their chance
-    resent: Array  # packets sent again, those that are missing and those that are not
-    twice: Array  # those that are not
+    failed: Array  # their probability
+    resent: Array  # packets retransmitted, missing or not
+    twice: Array  # those of them that were not missing
 
     @staticmethod
     def of(p: float, window: NDArray[np.int64], most: int, patience: int) -> _Repair:
@@ -370,8 +370,8 @@ class _Repair:
         failed, resent, twice = (np.zeros((3, window.size)) for _ in range(3))
 
         def give_up(late: int, share: Array, missing: int) -> None:
-            # From the first missing packet on all is sent again, until the ACKs have jumped over what had arrived: by
-            # then the window has sent 1, 2, ... packets behind each that was missing.
+            # From the first missing packet on everything is retransmitted, until the ACKs have passed all packets that
+            # had arrived: by then the window has sent 1, 2, ... packets behind each missing one.
             needless = missing * (missing + 1) / 2
             failed[late] += share
             resent[late] += share * (missing + needless)
@@ -387,7 +387,7 @@ class _Repair:
             fast = np.select([duplicates >= 3, duplicates == 2, duplicates == 1], [1.0, 1 - p**2, q**2], 0.0)
             limited = np.clip(duplicates, 0, 2)
             new[0] += share * limited
-            # The last new ACK came when the lost packet was sent, if that was its round's first, else a round later.
+            # The last new ACK arrived when the lost packet was sent, if that was its round's first, else a round later.
             give_up(0, share * (1 - fast) * first, others)
             give_up(1, share * (1 - fast) * (1 - first), others)
             share = share * fast

@@ -1,4 +1,4 @@
-"""The rate of TCP flows that lose packets at random: the square-root law, Padhye's model, and the loss of a queue."""
+"""The rate of TCP flows with random losses: the square-root law, Padhye's model, and the loss of a queue."""
 
 from aqmlab.theory.tcp.rate import (
     Law,

@@ -1,4 +1,4 @@
-"""Flows whose packets are dropped with a fixed probability: the queue that they keep, or what they use of the link."""
+"""Flows whose packets are dropped with a fixed probability: their queue, or their utilisation of the link."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from aqmlab.theory.tcp.rate import Law, meant_for, padhye
 
 @dataclass(frozen=True, kw_only=True)
 class FixedDrop(Answer):
-    """Where flows settle whose packets are dropped with a probability that does not depend on the queue.
+    """Equilibrium of flows whose packets are dropped with a probability that does not depend on the queue.
 
     Parameters
     ----------
     warnings : tuple of str
-        Which conditions of the formulas fail here, and what that means.
+        Conditions of the formulas that fail here, and the consequence.
     queue : float
         Packets waiting; 0 if the flows do not fill the link.
     utilisation : float
-        Share of the link's time in which it sends.
+        Fraction of time in which the link sends.
     window : float
-        Mean window of a flow, packets.
+        Mean window of a flow (packets).
     rtt : float
-        Mean round-trip time of a flow, the queue included, s.
+        Mean round-trip time of a flow, the queue included (s).
     """
 
     queue: float
@@ -40,38 +40,38 @@ class FixedDrop(Answer):
 def equilibrium(
     N: ArrayLike, p: float, C: float, Tp: ArrayLike, rate: Law = padhye, drops_carried: bool = False
 ) -> FixedDrop:
-    """Give the queue of flows under a fixed drop probability, or how much of the link they use if they fill it not.
+    """Return the queue of flows under a fixed drop probability, or the utilisation if they do not fill the link.
 
     Parameters
     ----------
     N : array_like
-        Flows of each group; shape (groups,) or a number for all of them.
+        Flows of each group; shape (groups,) or a number for all groups.
     p : float
-        Probability that a packet is dropped in front of the queue, in (0, 1).
+        Probability that a packet is dropped before it enters the queue, in (0, 1).
     C : float
-        What the link carries, packets a second.
+        Link capacity (packets/s).
     Tp : array_like
         Round-trip time (s) of each group without the queue; shape (groups,).
     rate : callable
-        ``rate(p, R)`` gives the packets a second of one flow, as for `tcp.equilibrium_loss`.
+        ``rate(p, R)`` returns the packets per second of one flow, as for `tcp.equilibrium_loss`.
     drops_carried : bool
-        Whether what is dropped counts as carried, as in RED+Tail's eqs. (5) to (9).
+        Whether dropped packets count as carried, as in RED+Tail's eqs. (5) to (9).
 
     Returns
     -------
     FixedDrop
-        Queue, utilisation, window and round-trip time; a remark where formulas of TCP's rate are not meant for p.
+        Queue, utilisation, window and round-trip time; a warning where formulas of TCP's rate are not meant for p.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    The queue q solves (1 - p) sum of N rate(p, Tp + q/C) = C. If all have the same Tp and a window w that depends on p
-    alone, it is q = (1 - p) N w - C Tp, or N w - C Tp if drops count (RED+Tail, eq. (9)). It is a fluid's: without
-    chance there is no queue unless the link is full.
+    The queue q solves (1 - p) sum of N rate(p, Tp + q/C) = C. If all groups have the same Tp and a window w that
+    depends on p alone, q = (1 - p) N w - C Tp, or N w - C Tp if drops count (RED+Tail, eq. (9)). This is a fluid's
+    queue: without randomness there is none unless the link is full.
     """
     positive(N=N, C=C, Tp=Tp)
     probability(p=p)

@@ -1,4 +1,4 @@
-"""Queues of which the mean is known."""
+"""Queues whose mean is known."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from aqmlab.theory.domain import positive
 
 
 def waiting(load: ArrayLike, rate: float) -> float:
-    """Give the mean number of waiting packets of Poisson streams into one queue, the one in service left out.
+    """Return the mean number of packets waiting when Poisson streams share one queue, excluding the one in service.
 
     Parameters
     ----------
     load : array_like
-        Of each stream its bit/s and its packets' bits; shape (streams, 2). One size is M/D/1, exponentially
+        Rate (bit/s) and packet size (bits) of each stream; shape (streams, 2). A single size is M/D/1, exponentially
         distributed sizes are M/M/1.
     rate : float
-        The server's bit/s.
+        The server's rate (bit/s).
 
     Returns
     -------
@@ -27,7 +27,7 @@ def waiting(load: ArrayLike, rate: float) -> float:
     Raises
     ------
     ValueError
-        If an argument is out of its range, or the load is not below the rate.
+        If an argument is out of range, or the load is not below the rate.
     """
     positive(load=load, rate=rate)
     if np.ndim(load) != 2 or np.shape(load)[1] != 2:

@@ -1,4 +1,4 @@
-"""The rate of TCP flows that lose packets at random: the square-root law, Padhye's model, and the loss of a queue."""
+"""The rate of TCP flows with random losses: the square-root law, Padhye's model, and the loss of a queue."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from aqmlab.theory.domain import caution, limit, not_negative, positive, probabi
 
 Array = NDArray[np.float64]
 
-# The packets a second of a flow by its loss p and its round-trip time R.
+# A flow's rate (packets/s) as a function of its loss p and its round-trip time R.
 Law = Callable[[float, Array], ArrayLike]
 
 
 def square_root(p: ArrayLike, R: ArrayLike, b: ArrayLike = 1, W_max: ArrayLike = inf) -> Array:
-    """Give the rate of a flow in congestion avoidance that loses every 1/p-th packet.
+    """Return the rate of a flow in congestion avoidance that loses every (1/p)-th packet.
 
-    A regular sawtooth between W/2 and W, in which the window grows by a packet in ``b`` round trips. No time-outs.
+    Assumes a regular sawtooth between W/2 and W, in which the window grows by a packet in ``b`` round trips, and no
+    time-outs.
 
     Parameters
     ----------
@@ -31,22 +32,22 @@ def square_root(p: ArrayLike, R: ArrayLike, b: ArrayLike = 1, W_max: ArrayLike =
     b : array_like
         Packets per ACK.
     W_max : array_like
-        The receiver's window (packets), at least 1; infinite for none: a sawtooth with flat tops.
+        The receiver's window (packets), at least 1, which flattens the tops of the sawtooth; infinite for none.
 
     Returns
     -------
     ndarray
-        Packets a second: sqrt(3/(2 b p)) / R, or W_max/(R (1 + b p W_max^2/8)) where W_max is below the teeth's
-        sqrt(8/(3 b p)).
+        Packets per second: sqrt(3/(2 b p)) / R, or W_max/(R (1 + b p W_max^2/8)) where W_max is below the sawtooth's
+        peak sqrt(8/(3 b p)).
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    Mathis, Semke, Mahdavi and Ott 1997. Good to some 5 % below p = 0.01; above, time-outs dominate.
+    Mathis, Semke, Mahdavi and Ott 1997. Accurate to about 5 % below p = 0.01; above, time-outs dominate.
     """
     probability(p=p)
     positive(R=R, b=b)
@@ -58,11 +59,11 @@ def square_root(p: ArrayLike, R: ArrayLike, b: ArrayLike = 1, W_max: ArrayLike =
 
 
 def irregular_square_root(p: ArrayLike, R: ArrayLike, b: ArrayLike = 1) -> Array:
-    """Give the same if every packet is lost with probability p whatever became of the others.
+    """Return the rate of a flow in congestion avoidance if packets are lost independently with probability p.
 
-    The teeth differ, and the long ones carry more: 1.31 takes the place of sqrt(3/2) = 1.22. Between losses w^2/2 grows
-    by 1/b a packet and a loss quarters it, so that it is X/(b p) with X = sum of 4^-k E_k, the E_k exponential with
-    mean 1; the rate is sqrt(2/(b p)) / (R E(X^-1/2)).
+    The teeth of the sawtooth differ, and long ones carry more: 1.31 takes the place of sqrt(3/2) = 1.22. Between losses
+    w^2/2 grows by 1/b per packet, and a loss quarters it. It is therefore X/(b p) with X = sum of 4^-k E_k, the E_k
+    exponential with mean 1; the rate is sqrt(2/(b p)) / (R E(X^-1/2)).
 
     Parameters
     ----------
@@ -76,12 +77,12 @@ def irregular_square_root(p: ArrayLike, R: ArrayLike, b: ArrayLike = 1) -> Array
     Returns
     -------
     ndarray
-        Packets a second.
+        Packets per second.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
@@ -92,7 +93,7 @@ def irregular_square_root(p: ArrayLike, R: ArrayLike, b: ArrayLike = 1) -> Array
 
 
 def window(p: ArrayLike, b: ArrayLike = 1) -> Array:
-    """Give the mean window of a flow that loses every 1/p-th packet and never times out.
+    """Return the mean window of a flow that loses every (1/p)-th packet and never times out.
 
     Parameters
     ----------
@@ -104,12 +105,12 @@ def window(p: ArrayLike, b: ArrayLike = 1) -> Array:
     Returns
     -------
     ndarray
-        Packets: sqrt(3/(2 b p)), what `square_root` sends in a round trip.
+        Packets: sqrt(3/(2 b p)), which `square_root` sends in a round trip.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
@@ -119,12 +120,12 @@ def window(p: ArrayLike, b: ArrayLike = 1) -> Array:
 
 
 def window_loss(W: ArrayLike, b: ArrayLike = 1) -> Array:
-    """Give the loss at which a flow that never times out has this mean window: the inverse of `window`.
+    """Return the loss at which a flow without time-outs has a given mean window: the inverse of `window`.
 
     Parameters
     ----------
     W : array_like
-        Mean window (packets); of a rate it is rate times round-trip time.
+        Mean window (packets): rate times round-trip time.
     b : array_like
         Packets per ACK, broadcast against ``W``.
 
@@ -136,11 +137,11 @@ def window_loss(W: ArrayLike, b: ArrayLike = 1) -> Array:
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    LRED's eq. (6) with W = R C/N. A result of 0.1 and more, a window below 4, is remarked on: time-outs rule there.
+    LRED's eq. (6) with W = R C/N. Warns if the result is 0.1 or more, a window below 4: time-outs dominate there.
     """
     positive(W=W, b=b)
     W, b = np.asarray(W, dtype=float), np.asarray(b, dtype=float)
@@ -154,12 +155,12 @@ def window_loss(W: ArrayLike, b: ArrayLike = 1) -> Array:
 
 
 def peak_window(p: ArrayLike, b: ArrayLike = 1) -> Array:
-    """Give the window at which Padhye's flow loses a packet, in the mean.
+    """Return the mean window at which Padhye's flow loses a packet.
 
     Parameters
     ----------
     p : array_like
-        Probability of a packet to be the first loss of its round, in (0, 1).
+        Probability that a packet is the first loss of its round, in (0, 1).
     b : array_like
         Packets per ACK, broadcast against ``p``.
 
@@ -171,11 +172,11 @@ def peak_window(p: ArrayLike, b: ArrayLike = 1) -> Array:
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    Padhye et al. 1998, eq. (13): the window that the receiver does not limit.
+    Padhye et al. 1998, eq. (13): the window not limited by the receiver.
     """
     probability(p=p)
     positive(b=b)
@@ -185,24 +186,24 @@ def peak_window(p: ArrayLike, b: ArrayLike = 1) -> Array:
 
 
 def times_out(p: ArrayLike, w: ArrayLike) -> Array:
-    """Give the probability that a loss in a window of w packets ends in a time-out, not in three duplicates.
+    """Return the probability that a loss in a window of w packets ends in a time-out, not in three duplicate ACKs.
 
     Parameters
     ----------
     p : array_like
-        Probability of a packet to be the first loss of its round, of which all that follow are lost too; in (0, 1).
+        Probability that a packet is the first loss of its round, with all later packets of the round lost; in (0, 1).
     w : array_like
         The window (packets), broadcast against ``p``.
 
     Returns
     -------
     ndarray
-        At most 1, which it is for windows up to 3; some 3/w where p is small.
+        Probability, 1 for windows up to 3 and about 3/w for small p.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
@@ -211,14 +212,14 @@ def times_out(p: ArrayLike, w: ArrayLike) -> Array:
     probability(p=p)
     positive(w=w)
     p, w = np.asarray(p, dtype=float), np.asarray(w, dtype=float)
-    # Powers of 1 - p less 1 by expm1: of a small p little would be left.
+    # expm1 computes powers of 1 - p minus 1, which would cancel for small p.
     log = np.log1p(-p)
     three, whole, others = -np.expm1(3 * log), -np.expm1(w * log), -np.expm1((w - 3) * log)
     return np.asarray(np.minimum(1, three * (1 + (1 - three) * others) / whole))
 
 
 def backed_off(p: ArrayLike) -> Array:
-    """Give how much longer a series of time-outs is than its first, but for the factor 1/(1 - p).
+    """Return the length of a series of time-outs relative to its first, without the factor 1/(1 - p).
 
     Parameters
     ----------
@@ -252,12 +253,12 @@ def padhye(
     full: bool = False,
     W_max: ArrayLike = inf,
 ) -> Array:
-    """Give the rate of a Reno flow that also times out, what is lost counted as sent.
+    """Return the sending rate of a Reno flow with time-outs, lost packets included.
 
     Parameters
     ----------
     p : array_like
-        Probability of a packet to be the first loss of its round, of which all that follow are lost too; in (0, 1).
+        Probability that a packet is the first loss of its round, with all later packets of the round lost; in (0, 1).
     R : array_like
         Round-trip time (s), broadcast against ``p``.
     T0 : array_like
@@ -265,23 +266,23 @@ def padhye(
     b : array_like
         Packets per ACK.
     full : bool
-        The full model, eqs. (28) and (32), instead of the approximation that papers use, eqs. (30) and (33).
+        Whether to use the full model, eqs. (28) and (32), instead of the common approximation, eqs. (30) and (33).
     W_max : array_like
         The receiver's window (packets), at least 1; infinite for none.
 
     Returns
     -------
     ndarray
-        Packets a second.
+        Packets per second.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    Padhye, Firoiu, Towsley and Kurose 1998: (28) and (30) without, (32) and (33) with a limit to the window.
+    Padhye, Firoiu, Towsley and Kurose 1998: (28) and (30) without, (32) and (33) with a limit on the window.
     """
     probability(p=p)
     positive(R=R, T0=T0, b=b)
@@ -296,12 +297,12 @@ def padhye(
 
 
 def delivered(p: ArrayLike, R: ArrayLike, T0: ArrayLike = 1.0, b: ArrayLike = 1, W_max: ArrayLike = inf) -> Array:
-    """Give the rate at which packets of Padhye's flow arrive: half a last round and all but one of a series are lost.
+    """Return the delivery rate of Padhye's flow, which loses half a last round and all but one packet of a series.
 
     Parameters
     ----------
     p : array_like
-        Probability of a packet to be the first loss of its round, of which all that follow are lost too; in (0, 1).
+        Probability that a packet is the first loss of its round, with all later packets of the round lost; in (0, 1).
     R : array_like
         Round-trip time (s), broadcast against ``p``.
     T0 : array_like
@@ -314,12 +315,12 @@ def delivered(p: ArrayLike, R: ArrayLike, T0: ArrayLike = 1.0, b: ArrayLike = 1,
     Returns
     -------
     ndarray
-        Packets a second.
+        Packets per second.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
@@ -335,7 +336,7 @@ def delivered(p: ArrayLike, R: ArrayLike, T0: ArrayLike = 1.0, b: ArrayLike = 1,
 
 
 def _period(p: Array, b: Array, W_max: Array) -> tuple[Array, Array]:
-    """Give the last window between two losses and how many rounds there are."""
+    """Return the last window between two losses and the number of rounds between them."""
     free = peak_window(p, b)
     w = np.minimum(free, W_max)
     rounds = np.where(free < W_max, b / 2 * w + 1, b / 8 * w + (1 - p) / (p * w) + 2)
@@ -343,17 +344,17 @@ def _period(p: Array, b: Array, W_max: Array) -> tuple[Array, Array]:
 
 
 def loss(rate: ArrayLike, R: ArrayLike, law: Law = padhye) -> Array:
-    """Give the loss at which a flow has this rate: the inverse of a law.
+    """Return the loss at which a flow has a given rate: the inverse of a law.
 
     Parameters
     ----------
     rate : array_like
-        Packets a second that the flow sends.
+        Sending rate of the flow (packets/s).
     R : array_like
         Round-trip time (s), broadcast against ``rate``.
     law : callable
-        ``law(p, R)`` gives the packets a second; falling in ``p``. By default `padhye` with T0 = 1 s;
-        ``functools.partial(padhye, b=2, W_max=20)`` is one with other parameters.
+        ``law(p, R)`` returns packets per second and falls in ``p``. By default `padhye` with T0 = 1 s; other
+        parameters are set as in ``functools.partial(padhye, b=2, W_max=20)``.
 
     Returns
     -------
@@ -363,7 +364,7 @@ def loss(rate: ArrayLike, R: ArrayLike, law: Law = padhye) -> Array:
     Raises
     ------
     ValueError
-        If an argument is out of its range, or no loss in (0, 1) gives the rate.
+        If an argument is out of range, or no loss in (0, 1) gives the rate.
     """
     positive(rate=rate, R=R)
 
@@ -378,22 +379,22 @@ def loss(rate: ArrayLike, R: ArrayLike, law: Law = padhye) -> Array:
 
 
 def equilibrium_loss(N: ArrayLike, R: ArrayLike, C: float, rate: Law = padhye, load: float = 0.0) -> float:
-    """Give the drop probability at which what is sent, less what is dropped, is what a link carries.
+    """Return the drop probability at which the rate sent minus the rate dropped equals the link's capacity.
 
     Parameters
     ----------
     N : array_like
-        Flows of each group; shape (groups,) or a number for all of them.
+        Flows of each group; shape (groups,) or a number for all groups.
     R : array_like
         Round-trip time (s) of each group, the queue included; shape (groups,).
     C : float
-        What the link carries, packets a second.
+        Link capacity (packets/s).
     rate : callable
-        ``rate(p, R)`` gives the packets a second of one flow; falling in ``p``. By default `padhye` with T0 = 1 s;
-        ``functools.partial(padhye, T0=0.2, b=2, W_max=20)`` is one with other parameters, each a number or of shape
+        ``rate(p, R)`` returns the packets per second of one flow and falls in ``p``. By default `padhye` with T0 = 1 s;
+        other parameters are set as in ``functools.partial(padhye, T0=0.2, b=2, W_max=20)``, each a number or of shape
         (groups,).
     load : float
-        What others send who do not mind losses, UDP say, packets a second; they are dropped from like the flows.
+        Rate (packets/s) of unresponsive traffic such as UDP; it loses the same fraction as the flows.
 
     Returns
     -------
@@ -403,7 +404,7 @@ def equilibrium_loss(N: ArrayLike, R: ArrayLike, C: float, rate: Law = padhye, l
     Raises
     ------
     ValueError
-        If an argument is out of its range, or what is sent cannot fill the link.
+        If an argument is out of range, or the traffic cannot fill the link.
     """
     positive(N=N, R=R, C=C)
     not_negative(load=load)
@@ -417,7 +418,7 @@ def equilibrium_loss(N: ArrayLike, R: ArrayLike, C: float, rate: Law = padhye, l
 
 
 def _crossing(excess: Callable[[float], float], asked: str) -> float:
-    """Find the loss at which too much is sent no longer."""
+    """Find the loss at which the excess vanishes."""
     least, most = 1e-12, 1 - 1e-9
     if excess(least) < 0:
         raise ValueError(f"{asked}: they cannot send so much, the loss is nil")
@@ -427,7 +428,7 @@ def _crossing(excess: Callable[[float], float], asked: str) -> float:
 
 
 def meant_for(p: float) -> None:
-    """Remark on a loss that formulas of TCP's rate are not meant for.
+    """Warn of a loss for which formulas of TCP's rate are not meant.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Short transfers tried: TCP packet by packet over a link that loses some by chance, often enough for a mean."""
+"""Simulated short transfers: TCP packet by packet over a link with random loss, repeated for a mean."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from aqmlab.theory.domain import not_negative, positive, whole
 Array = NDArray[np.float64]
 
 FLAVOURS = ("tahoe", "reno", "newreno")
-# Packets whose fate is drawn at once.
+# Packets whose losses are drawn at once.
 DRAWN = 256
 DUPLICATES = 3
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sender:
-    """The TCP of a transfer; by default that of ns-2 of about 2002.
+    """TCP settings of a transfer; by default those of ns-2 of about 2002.
 
     Parameters
     ----------
@@ -33,23 +33,23 @@ class Sender:
     min_rto : float
         The least time-out (s) afterwards.
     max_rto : float
-        The greatest time-out (s), back-off included.
+        The largest time-out (s), back-off included.
     tick : float
-        The clock (s) that round trips are measured with.
+        Resolution (s) of the clock that measures round trips.
     ssthresh : float
-        Slow-start threshold at the start, packets.
+        Initial slow-start threshold (packets).
     initial_window : float
-        Window at the start, packets.
+        Initial window (packets).
     requests : int
-        Packets of half a round trip each between the handshake and the data, which may be lost too and then wait for
-        the initial time-out.
+        Packets between the handshake and the data that take half a round trip each. They may be lost too; each then
+        waits for the initial time-out.
     handshake_measured : bool
-        Whether the exchange of SYNs counts as a round trip measured, so that ``min_rto`` holds from the first packet of
-        data on; else a loss among the first packets waits for ``initial_rto``.
+        Whether the exchange of SYNs counts as a measured round trip, which makes ``min_rto`` apply from the first data
+        packet; otherwise a loss among the first packets waits for ``initial_rto``.
     delayed_ack : float
-        How long (s) an ACK waits for a second packet; 0 for an ACK a packet.
+        How long (s) an ACK waits for a second packet; 0 for one ACK per packet.
     limited_transmit : bool
-        Whether the first two duplicate ACKs release a new packet each (RFC 3042).
+        Whether each of the first two duplicate ACKs releases a new packet (RFC 3042).
     """
 
     flavour: str = "reno"
@@ -80,18 +80,18 @@ class Sender:
 
 @dataclass(frozen=True, kw_only=True)
 class Trials:
-    """What many transfers took.
+    """Duration of simulated transfers.
 
     Parameters
     ----------
     mean : ndarray
-        Seconds; of the shape to which sizes and losses broadcast, as the next two.
+        Mean duration (s). All arrays have the broadcast shape of sizes and losses.
     sd : ndarray
-        Standard deviation of a transfer's time, s.
+        Standard deviation of a transfer's duration (s).
     se : ndarray
-        Standard error of the mean: sd/sqrt(n), s.
+        Standard error of the mean, sd/sqrt(n) (s).
     n : int
-        Transfers tried of each.
+        Transfers simulated for each size and loss.
     """
 
     mean: Array
@@ -109,15 +109,15 @@ def trials(
     seed: int = 1,
     sender: Sender | None = None,
 ) -> Trials:
-    """Try transfers over one link that loses every packet with the same probability.
+    """Simulate transfers over one link that loses every packet with the same probability.
 
     Parameters
     ----------
     packets : array_like
-        Packets of a file, whole numbers.
+        File sizes (packets), integers.
     p : array_like
-        Probability that a packet is lost on its way to the receiver, in [0, 1), broadcast against ``packets``. It holds
-        for the SYN and the requests too; ACKs arrive.
+        Probability that a packet is lost on the path to the receiver, in [0, 1), broadcast against ``packets``. It also
+        applies to the SYN and the requests; ACKs are never lost.
     R : float
         Round-trip time (s) without transmission.
     tau : float
@@ -125,9 +125,9 @@ def trials(
     n : int
         Transfers of each size and loss, at least 2.
     seed : int
-        Where randomness starts from; what is drawn for a size and a loss does not depend on the others.
+        Seed of the random numbers; those of one size and loss do not depend on the others.
     sender : Sender
-        The flows' TCP, by default ``Sender()``.
+        TCP settings, by default ``Sender()``.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def trials(
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
     """
     if n < 2:
         raise ValueError(f"n = {n}: must be at least 2, for a standard deviation")
@@ -157,12 +157,12 @@ def trials(
 def times(
     packets: int, p: float, R: float, tau: float, n: int = 600, seed: int = 1, sender: Sender | None = None
 ) -> Array:
-    """Give how long each of n transfers took, from its first SYN to the ACK of its last packet.
+    """Return the duration of each of n transfers, from its first SYN to the ACK of its last packet.
 
     Parameters
     ----------
     packets : int
-        Packets of the file.
+        File size (packets).
     p : float
         Probability that a packet is lost, in [0, 1).
     R : float
@@ -170,11 +170,11 @@ def times(
     tau : float
         Time (s) to transmit a packet.
     n : int
-        Transfers.
+        Number of transfers.
     seed : int
-        Where randomness starts from.
+        Seed of the random numbers.
     sender : Sender
-        The flows' TCP, by default ``Sender()``.
+        TCP settings, by default ``Sender()``.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def times(
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
     """
     whole(packets=packets, n=n)
     positive(R=R, tau=tau)
@@ -204,29 +204,29 @@ def _losses(rng: np.random.Generator, p: float) -> Iterator[bool]:
 
 
 class _Transfer:
-    """One transfer. Nothing overtakes on one link: ACKs come in the order in which they were caused."""
+    """One transfer. The single link does not reorder: ACKs arrive in the order of the packets that caused them."""
 
     def __init__(self, packets: int, R: float, tau: float, sender: Sender, lost: Iterator[bool], phase: float) -> None:
         self.end, self.R, self.tau, self.sender, self.lost, self.phase = packets, R, tau, sender, lost, phase
         self.newreno, self.tahoe = sender.flavour == "newreno", sender.flavour == "tahoe"
         self.cwnd, self.ssthresh = sender.initial_window, sender.ssthresh
-        self.una = self.nxt = self.max = 0  # the first not acknowledged, the next to send, one past the highest sent
-        self.recover = -1  # the highest sent when the last loss was found
+        self.una = self.nxt = self.max = 0  # first unacknowledged; next to send; one past the highest sent
+        self.recover = -1  # the highest sent when the last loss was detected
         self.duplicates = self.inflation = 0
         self.recovering = self.partial = False
         self.timed, self.timed_at = -1, 0.0
         self.srtt = self.rttvar = 0.0
         self.rto, self.backoff = sender.initial_rto, 1.0
         self.deadline = inf
-        # Of the link and the receiver.
+        # State of the link and the receiver.
         self.busy = 0.0
         self.expected = 0
         self.early: set[int] = set()
         self.acks: deque[tuple[float, int]] = deque()
-        self.waiting = inf  # when the ACK that waits for a second packet goes
+        self.waiting = inf  # when a delayed ACK is sent
 
     def run(self) -> float:
-        """Give the time at which the last packet is acknowledged."""
+        """Return the time at which the last packet is acknowledged."""
         now = self._open()
         self._fill(now)
         while self.una < self.end:
@@ -244,7 +244,7 @@ class _Transfer:
         return now
 
     def _open(self) -> float:
-        """Exchange SYNs, send the requests: each waits for the initial time-out, doubled every time, if it is lost."""
+        """Exchange SYNs and send the requests; each waits for the initial time-out, doubled every time, if lost."""
         now = 0.0
         for request in range(1 + self.sender.requests):
             wait = self.sender.initial_rto
@@ -297,7 +297,7 @@ class _Transfer:
         self.deadline = now + min(self.rto * self.backoff, self.sender.max_rto)
 
     def _measure(self, sent: float, now: float) -> None:
-        """Take in a round trip, in ticks of the clock (RFC 6298, with its least and first values)."""
+        """Record a round trip in clock ticks (RFC 6298, with the sender's least and initial time-outs)."""
         tick = self.sender.tick
         took = tick * max(1, floor((now + self.phase) / tick) - floor((sent + self.phase) / tick))
         if self.srtt:
@@ -358,7 +358,7 @@ class _Transfer:
         self._send(now, self.una)
 
     def _on_partial(self, now: float, acked: int) -> None:
-        """Send the packet after a hole that was filled: lost as well (RFC 6582). Only the first restarts the timer."""
+        """Retransmit the next missing packet after a partial ACK (RFC 6582). Only the first one restarts the timer."""
         if not self.partial:
             self._restart(now)
         self.partial = True

@@ -1,4 +1,4 @@
-"""How long a short transfer takes: slow start without loss, and the model of Cardwell, Savage and Anderson with it."""
+"""Duration of a short transfer: slow start without loss, and with loss the model of Cardwell, Savage and Anderson."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ Array = NDArray[np.float64]
 
 
 def slow_start(packets: int, R: float, tau: float, w1: int = 1, W_max: float = inf) -> Array:
-    """Give when each packet of a transfer has left the link, if none is lost and every ACK lets two follow.
+    """Return when each packet of a transfer has left the link, if none is lost and every ACK releases two.
 
     Parameters
     ----------
     packets : int
-        Packets to send.
+        Number of packets to send.
     R : float
-        Round-trip time (s) without transmission: an ACK comes R after its packet has left.
+        Round-trip time (s) without transmission: an ACK arrives R after its packet has left.
     tau : float
         Time (s) to transmit a packet.
     w1 : int
-        Window at the start, packets.
+        Initial window (packets).
     W_max : float
-        The most that may be outstanding, packets; infinite for no limit.
+        Limit on outstanding packets; infinite for no limit.
 
     Returns
     -------
@@ -38,11 +38,11 @@ def slow_start(packets: int, R: float, tau: float, w1: int = 1, W_max: float = i
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    With w1 = 1 packet j of round r leaves at (r - 1)(R + tau) + j tau as long as a round is shorter than R + tau; from
+    With w1 = 1, packet j of round r leaves at (r - 1)(R + tau) + j tau while a round is shorter than R + tau; from
     then on the pipe is full, and one leaves every tau.
     """
     whole(packets=packets, w1=w1)
@@ -51,7 +51,7 @@ def slow_start(packets: int, R: float, tau: float, w1: int = 1, W_max: float = i
     left = np.empty(packets)
     busy, acked = 0.0, 0
     for k in range(packets):
-        # The ACK that lets packet k go: after m of them w1 + 2 m are allowed, at most m + W_max.
+        # The ACK that releases packet k: after m ACKs w1 + 2 m packets are allowed, at most m + W_max.
         while k >= min(w1 + 2 * acked, acked + W_max):
             acked += 1
         allowed = left[acked - 1] + R if acked else 0.0
@@ -61,21 +61,21 @@ def slow_start(packets: int, R: float, tau: float, w1: int = 1, W_max: float = i
 
 
 def loss_free(packets: ArrayLike, R: float, tau: float, round_trips: float = 2.0, w1: int = 1) -> Array:
-    """Give how long a transfer takes without loss.
+    """Return the duration of a transfer without loss.
 
     Parameters
     ----------
     packets : array_like
-        Packets of a file, whole numbers.
+        File sizes (packets), integers.
     R : float
         Round-trip time (s) without transmission.
     tau : float
         Time (s) to transmit a packet.
     round_trips : float
-        Round trips besides those of the data: 2 are the exchange of SYNs, half a one for a request, and half a one for
-        the last ACK.
+        Round trips added to those of the data. The default 2 is the exchange of SYNs, half a round trip for a request,
+        and half a round trip for the last ACK.
     w1 : int
-        Window at the start, packets.
+        Initial window (packets).
 
     Returns
     -------
@@ -85,11 +85,12 @@ def loss_free(packets: ArrayLike, R: float, tau: float, round_trips: float = 2.0
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
-    `slow_start`'s last packet, half a round trip to arrive, and ``round_trips``. RED+Tail's Table I, first column.
+    The last packet of `slow_start`, half a round trip until it arrives, and ``round_trips``. RED+Tail's Table I, first
+    column.
     """
     not_negative(round_trips=round_trips)
     whole(packets=packets)
@@ -99,14 +100,14 @@ def loss_free(packets: ArrayLike, R: float, tau: float, round_trips: float = 2.0
 
 
 def any_lost(packets: ArrayLike, p: ArrayLike) -> Array:
-    """Give the probability that at least one of so many packets is lost.
+    """Return the probability that at least one of several packets is lost.
 
     Parameters
     ----------
     packets : array_like
-        How many.
+        Number of packets.
     p : array_like
-        Probability that one is lost, in (0, 1), each by itself.
+        Probability that a packet is lost, in (0, 1), independently of the others.
 
     Returns
     -------
@@ -116,7 +117,7 @@ def any_lost(packets: ArrayLike, p: ArrayLike) -> Array:
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
@@ -130,24 +131,24 @@ def any_lost(packets: ArrayLike, p: ArrayLike) -> Array:
 
 @dataclass(frozen=True, kw_only=True)
 class Latency:
-    """The mean time of a transfer, and what it is made of; each of the shape to which sizes and losses broadcast.
+    """The mean time of a transfer and its parts, each of the broadcast shape of sizes and losses.
 
     Parameters
     ----------
     handshake : ndarray
-        Until the connection is open, s.
+        Time until the connection is open (s).
     slow_start : ndarray
-        The first slow start, until its loss or the end, s.
+        First slow start, until its loss or the end (s).
     first_loss : ndarray
-        What the recovery from the loss that ends slow start takes, s.
+        Recovery from the loss that ends slow start (s).
     avoidance : ndarray
-        The rest, at the rate of a long flow, s.
+        The remaining time, at the rate of a long flow (s).
     round_trips : ndarray
-        What was asked for besides, s.
+        The additional round trips (s).
     packets : ndarray
-        Packets that slow start sends.
+        Packets sent in slow start.
     window : ndarray
-        The window at the end of slow start, packets.
+        Window at the end of slow start (packets).
     """
 
     handshake: Array
@@ -160,7 +161,7 @@ class Latency:
 
     @property
     def total(self) -> Array:
-        """All of it, s."""
+        """The sum of all parts, s."""
         return self.handshake + self.slow_start + self.first_loss + self.avoidance + self.round_trips
 
 
@@ -176,12 +177,12 @@ def cardwell(
     p_back: ArrayLike = 0.0,
     round_trips: float = 0.0,
 ) -> Latency:
-    """Give the mean time of a transfer that loses packets, by the model of Cardwell, Savage and Anderson.
+    """Return the mean time of a transfer with losses, by the model of Cardwell, Savage and Anderson.
 
     Parameters
     ----------
     packets : array_like
-        Packets of a file.
+        File sizes (packets).
     p : array_like
         Probability that a packet is lost, in (0, 1/2), broadcast against ``packets``.
     R : array_like
@@ -193,29 +194,30 @@ def cardwell(
     b : float
         Packets per ACK.
     w1 : float
-        Window at the start, packets.
+        Initial window (packets).
     W_max : float
         The receiver's window (packets), at least 1; infinite for none.
     p_back : array_like
-        Probability that a SYN's answer is lost, in [0, 1/2).
+        Probability that the answer to a SYN is lost, in [0, 1/2).
     round_trips : float
-        Round trips to add, for a request and the last ACK say.
+        Round trips to add, such as for a request and the last ACK.
 
     Returns
     -------
     Latency
-        The parts and, as ``total``, their sum.
+        The parts; ``total`` is their sum.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of range.
 
     Notes
     -----
     INFOCOM 2000: handshake eq. (4), packets of slow start (5), its last window (11), its time (15), the first loss (16)
-    to (20), the rest (21) to (24); without the wait for a delayed first ACK of (25). It takes the mean of what follows
-    for what follows a mean slow start; links have no rate, a window costs a round trip however large.
+    to (20), the rest (21) to (24), without the wait for a delayed first ACK of (25). The model replaces the mean of
+    what follows slow start by what follows a mean slow start. Links have no rate: a window takes a round trip however
+    large.
     """
     positive(packets=packets, R=R, Ts=Ts, T0=T0, b=b, w1=w1)
     limit(W_max=W_max)

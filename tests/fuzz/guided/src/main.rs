@@ -1,4 +1,4 @@
-//! libFuzzer on the scenario's parser and checks: whatever the text, no panic, and a problem says where it is.
+//! libFuzzer on the scenario's parser and checks: no text causes a panic, and every problem states its location.
 
 #![no_main]
 
