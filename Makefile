@@ -83,7 +83,7 @@ oracle-linux: setup ## compare with stored runs of the Linux kernel, or with the
 	  $(foreach key,$(LINUX_KEYS),$(if $(filter command,$(origin $(key))),'$(key)=$($(key))')))
 
 docs: setup ## write the pages that are generated
-	$(BIN)/python -m aqmlab.reports.pages docs
+	$(BIN)/python -m aqmlab.reports.pages docs/reference
 
 # What is done is kept in out/reproduce/store: interrupted, it goes on.
 reproduce: setup ## reproduce the papers, five seeds, in out/reproduce, and write docs/papers from it

@@ -12,6 +12,8 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 SOURCE, SITE = ROOT / "out/site-source", ROOT / "out/site"
 
+INDEXES = ("index.md", "README.md")
+
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 # What a page would load from a network when it is opened.
 _REMOTE = re.compile(r"""<(?:script|link|img|iframe)[^>]*\b(?:src|href)=["'](?:https?:)?//[^"']*""")
@@ -30,13 +32,22 @@ def copied(page: Path) -> str:
     return _LINK.sub(link, page.read_text(encoding="utf-8"))
 
 
+def contents(index: Path) -> str:
+    """Return the table of contents that Sphinx needs: the pages that an index links to, in its order."""
+    text = index.read_text(encoding="utf-8")
+    linked = dict.fromkeys(target for _, target, _ in _LINK.findall(text) if target.endswith(".md"))
+    inside = [page for page in linked if (index.parent / page).is_relative_to(index.parent) and ".." not in page]
+    more = ["cli", "python", "papers", "theory/index"] if index.parent.name == "reference" else []
+    return "\n".join(["", "```{toctree}", ":hidden:", "", *inside, *more, "```", ""])
+
+
 def main() -> int:
     shutil.rmtree(SOURCE, ignore_errors=True)
     for file in sorted((ROOT / "docs").rglob("*")):
         target = SOURCE / file.relative_to(ROOT / "docs")
         target.parent.mkdir(parents=True, exist_ok=True)
         if file.suffix == ".md":
-            target.write_text(copied(file), encoding="utf-8")
+            target.write_text(copied(file) + (contents(file) if file.name in INDEXES else ""), encoding="utf-8")
         elif file.is_file():
             shutil.copy(file, target)
     failed = build_main(["-q", "-W", "--keep-going", "-j", "auto", "-c", str(HERE), str(SOURCE), str(SITE)])

@@ -1,7 +1,6 @@
-"""The reference pages that exist only on the site: a page a queue discipline, the command line, the Python API."""
+"""The reference pages that exist only on the site: the command line and the Python API."""
 
 import pkgutil
-import re
 from collections.abc import Iterator
 from inspect import cleandoc
 from pathlib import Path
@@ -15,17 +14,8 @@ import aqmlab
 import aqmlab.papers
 import aqmlab.theory
 from aqmlab.cli.app import app as commands
-from aqmlab.reports.pages import aqms
 
 CONSTANTS = {"__version__", "METRICS", "DISTRIBUTIONS", "RIVALS", "Aqms", "Item"}
-
-
-def disciplines() -> Iterator[tuple[str, str]]:
-    """Yield the name of each queue discipline and its page: its part of docs/aqms.md, a level of headings higher."""
-    _, *parts = re.split(r"^## `(\w+)`\n", aqms(), flags=re.MULTILINE)
-    for name, text in zip(parts[::2], parts[1::2], strict=True):
-        raised = re.sub(r"^#(#+ )", r"\1", text, flags=re.MULTILINE)
-        yield name, f"# {name}\n" + re.sub(r"\(#(\w+)\)", r"(\1.md)", raised)
 
 
 def sections(command: click.Command, path: str) -> Iterator[str]:
@@ -71,13 +61,6 @@ def titled(title: str, *parts: str) -> str:
 
 def pages() -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each page."""
-    names = []
-    for name, text in disciplines():
-        names.append(name)
-        yield f"aqms/{name}.md", text
-    overview = re.sub(r"\(#(\w+)\)", r"(\1.md)", re.split(r"^## ", aqms(), flags=re.MULTILINE)[0])
-    toctree = "\n".join(["```{toctree}", ":hidden:", "", *names, "```"])
-    yield "aqms/index.md", f"{overview}\n{toctree}\n"
     yield "cli.md", "\n\n".join(["# Command line", *sections(typer.main.get_command(commands), "aqmlab")])
     for page, title, package in (("python", "Python", aqmlab), ("papers", "Describing a paper", aqmlab.papers)):
         exported = [name for name in package.__all__ if name not in CONSTANTS]

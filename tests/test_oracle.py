@@ -1,4 +1,4 @@
-"""Against ns-2.35: docs/fidelity.md says what is compared and why; `make oracle` compares all of it."""
+"""Against ns-2.35: docs/internals/fidelity.md says what is compared and why; `make oracle` compares all of it."""
 
 from itertools import pairwise
 

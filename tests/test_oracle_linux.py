@@ -1,4 +1,4 @@
-"""Against the Linux kernel: docs/fidelity.md says what is compared and why; `make oracle-linux` compares all of it."""
+"""Against the Linux kernel: docs/internals/fidelity.md says what is compared and why; `make oracle-linux` compares all of it."""
 
 from collections.abc import Mapping
 from itertools import pairwise

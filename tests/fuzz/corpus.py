@@ -8,7 +8,7 @@ from pathlib import Path
 from aqmlab import catalogue
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "CONTRIBUTING.md", "docs/*.md")
+PAGES = ("README.md", "CONTRIBUTING.md", "docs/reference/*.md", "docs/guide/*.md")
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""How near is near enough; docs/fidelity.md says why."""
+"""How near is near enough; docs/internals/fidelity.md says why."""
 
 from collections.abc import Iterator, Mapping
 

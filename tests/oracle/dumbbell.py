@@ -1,4 +1,4 @@
-"""What dumbbell.tcl runs in ns-2, as a scenario of ours. ../../docs/fidelity.md says why each convention is so."""
+"""What dumbbell.tcl runs in ns-2, as a scenario of ours. ../../docs/internals/fidelity.md says why each convention is so."""
 
 import re
 from collections.abc import Mapping

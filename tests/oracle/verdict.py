@@ -83,7 +83,7 @@ def aligned(lines: Sequence[Sequence[str] | Mapping[str, object]], left: set[str
 def totals(found: Sequence[Check], fewest: float, explained: Collection[tuple[str, str]] = ()) -> str:
     passed = sum(check.passed for check in found)
     beyond = [
-        short(check) + (" (explained in docs/fidelity.md)" if (check.row, check.metric) in explained else "")
+        short(check) + (" (explained in docs/internals/fidelity.md)" if (check.row, check.metric) in explained else "")
         for check in far(found)
     ]
     return "\n".join(

@@ -1,6 +1,7 @@
 """The metrics of a run: name, unit and definition, each written once.
 
-Tables, figures, the report and docs/results.md are made from these definitions; the engine computes the metrics.
+Tables, figures, the report and docs/reference/results.md are made from these definitions; the engine computes the
+metrics.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How near to the kernel is near enough; docs/fidelity.md says why."""
+"""How near to the kernel is near enough; docs/internals/fidelity.md says why."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ FEW = 2
 """Flows up to which single events are compared: of more, sums say all."""
 
 EXPLAINED = {("sfb_cubic_10m_40ms_n1", "util")}
-"""Checks that may be far off: docs/fidelity.md has the experiment that shows the cause."""
+"""Checks that may be far off: docs/internals/fidelity.md has the experiment that shows the cause."""
 
 
 @dataclass(frozen=True)

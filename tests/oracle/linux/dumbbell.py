@@ -1,4 +1,4 @@
-"""A configuration of the guest as a scenario of ours. ../../../docs/fidelity.md says why each convention is so."""
+"""A configuration of the guest as a scenario of ours. ../../../docs/internals/fidelity.md says why each convention is so."""
 
 import csv
 from pathlib import Path

@@ -70,7 +70,7 @@ def stored() -> list[Point]:
 
 
 def closed(conf: Conf, result: Mapping[str, Any]) -> Metrics:
-    """A run with TCP senders: what is compared, `docs/fidelity.md` says what each is."""
+    """A run with TCP senders: what is compared, `docs/internals/fidelity.md` says what each is."""
     queue, receiver, groups = result["queue"], result["receiver"], result["groups"]
     capacity = conf["rate_mbit"] * 1e6 * (conf["dur"] - conf["warm"])
     return {
