@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.reports.pages import EXAMPLES, PAGES
+from aqmlab.reports.pages import EXAMPLES, pages
 
 Floats = NDArray[np.float64]
 
@@ -115,7 +115,7 @@ def test_the_example_of_every_kind_runs(kind: str) -> None:
 
 
 def test_the_pages_have_every_key() -> None:
-    lines = [line for page in ("scenario.md", "aqms.md") for line in PAGES[page]().splitlines()]
+    lines = [line for page in pages().values() for line in page.splitlines()]
     rows = {line.split("|")[1].split("`")[1] for line in lines if line.startswith("| `")}
     listed = aqmlab.catalogue()
     tables = [*listed["tables"].values(), *(entry["parameters"] for entry in listed["aqms"])]

@@ -1,0 +1,26 @@
+"""Sphinx's settings: docs/ as a site that loads nothing from a network. `make site` builds it in out/site."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+project = "aqmlab"
+author = "the developers of aqmlab"
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "mathematics", "reference"]
+html_math_renderer = "mathml"
+html_theme = "furo"
+html_title = "aqmlab"
+html_show_sphinx = False
+html_copy_source = False
+exclude_patterns = ["_build"]
+
+myst_enable_extensions = ["dollarmath"]
+myst_fence_as_directive = ["math"]
+myst_heading_anchors = 4
+
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+autodoc_typehints = "none"  # numpydoc names the types
+autodoc_member_order = "bysource"
+default_role = "code"

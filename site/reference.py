@@ -1,0 +1,87 @@
+"""The reference pages that exist only on the site: the command line and the Python API."""
+
+import pkgutil
+from collections.abc import Iterator
+from inspect import cleandoc
+from pathlib import Path
+from typing import Any
+
+import click
+import typer
+from sphinx.application import Sphinx
+
+import aqmlab
+import aqmlab.papers
+import aqmlab.theory
+from aqmlab.cli.app import app as commands
+
+CONSTANTS = {"__version__", "METRICS", "DISTRIBUTIONS", "RIVALS", "Aqms", "Item"}
+
+
+def sections(command: click.Command, path: str) -> Iterator[str]:
+    """Yield a section for each command at and beneath `command`."""
+    context = click.Context(command, info_name=path)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            if inner := command.get_command(context, name):
+                yield from sections(inner, f"{path} {name}")
+        return
+    usage = command.get_usage(context).removeprefix("Usage: ")
+    arguments = [
+        (parameter.make_metavar(context), parameter.help or "")
+        for parameter in command.params
+        if isinstance(parameter, typer.core.TyperArgument)
+    ]
+    options = [record for parameter in command.params if (record := parameter.get_help_record(context))]
+    rows = "\n".join(f"| `{name}` | {cell(text)} |" for name, text in [*arguments, *options])
+    help_text = cleandoc(command.help or "")
+    yield f"## {path}\n\n{help_text}\n\n```console\n{usage}\n```\n\n| argument or option | meaning |\n| --- | --- |\n{rows}"
+
+
+def cell(text: str) -> str:
+    return text.replace("|", r"\|").replace("\n", " ").replace("<", r"\<").replace("*", r"\*")
+
+
+def directives(package: str, names: list[str]) -> str:
+    """Return a directive for each class, exception and function of a package."""
+    blocks = []
+    for name in names:
+        item = getattr(__import__(package, fromlist=[name]), name)
+        kind = "autoexception" if isinstance(item, type) and issubclass(item, BaseException) else "autofunction"
+        kind = "autoclass" if isinstance(item, type) and kind == "autofunction" else kind
+        members = "    :members:\n" if kind != "autofunction" else ""
+        blocks.append(f".. {kind}:: {package}.{name}\n{members}")
+    return "\n".join(blocks)
+
+
+def titled(title: str, *parts: str) -> str:
+    """Return a page in reStructuredText."""
+    return "\n\n".join([f"{title}\n{'=' * len(title)}", *parts]) + "\n"
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each page."""
+    yield "cli.md", "\n\n".join(["# Command line", *sections(typer.main.get_command(commands), "aqmlab")])
+    for page, title, package in (("python", "Python", aqmlab), ("papers", "Describing a paper", aqmlab.papers)):
+        exported = [name for name in package.__all__ if name not in CONSTANTS]
+        yield f"{page}.rst", titled(title, directives(package.__name__, exported))
+    modules = [found.name for found in pkgutil.walk_packages(aqmlab.theory.__path__, "aqmlab.theory.") if not found.ispkg]
+    for module in modules:
+        name = module.removeprefix("aqmlab.")
+        yield f"theory/{name}.rst", titled(name, f".. automodule:: {module}\n    :members:\n")
+    tree = "\n".join(f"    theory.{module.removeprefix('aqmlab.theory.')}" for module in modules)
+    yield "theory/index.rst", titled("Theory", f".. toctree::\n\n{tree}\n")
+
+
+def write(app: Sphinx) -> None:
+    for name, text in pages():
+        file = Path(app.srcdir) / "reference" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            file.write_text(text, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Write the pages before Sphinx reads any; Sphinx calls it."""
+    app.connect("builder-inited", write)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
