@@ -7,7 +7,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 project = "aqmlab"
 author = "the developers of aqmlab"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "mathematics", "reference"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "mathematics",
+    "reference",
+]
 html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = "aqmlab"

@@ -65,7 +65,9 @@ def pages() -> Iterator[tuple[str, str]]:
     for page, title, package in (("python", "Python", aqmlab), ("papers", "Describing a paper", aqmlab.papers)):
         exported = [name for name in package.__all__ if name not in CONSTANTS]
         yield f"{page}.rst", titled(title, directives(package.__name__, exported))
-    modules = [found.name for found in pkgutil.walk_packages(aqmlab.theory.__path__, "aqmlab.theory.") if not found.ispkg]
+    modules = [
+        found.name for found in pkgutil.walk_packages(aqmlab.theory.__path__, "aqmlab.theory.") if not found.ispkg
+    ]
     for module in modules:
         name = module.removeprefix("aqmlab.")
         yield f"theory/{name}.rst", titled(name, f".. automodule:: {module}\n    :members:\n")
