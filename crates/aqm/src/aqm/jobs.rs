@@ -42,14 +42,17 @@
 //! ns-2.35, jobs.cc, against a transcription of which it is tested, packet for packet and rate for rate, and its
 //! runs.
 
-use crate::contract::{Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Lane};
 use crate::params::{ParamError, Params as _, Range};
 use crate::unit::{Bytes, Limit, Rate, Span, Time};
-use rates::{Load, Shedding};
+use load::Load;
+use shedding::{N, Shedding};
 
+mod load;
 mod losses;
 mod rates;
+mod shedding;
 #[cfg(test)]
 mod tests;
 
@@ -100,8 +103,6 @@ crate::params! {
         form: Form = Form::Paper, "";
     }
 }
-
-const N: usize = CLASSES as usize;
 
 /// A class of service: its bounds, and what it got. Amounts are bits.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Which class loses a packet.
 
-use super::rates::Shedding;
-use super::{Jobs, N, Relief, bits};
+use super::shedding::{N, Shedding};
+use super::{Jobs, Relief, bits};
 use crate::discipline::Lane;
 
 impl Jobs {

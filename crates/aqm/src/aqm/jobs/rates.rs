@@ -1,68 +1,15 @@
 //! How the link is shared out among the classes.
 
-use super::{Class, Jobs, N, Relief, bits};
+use super::shedding::{N, Shedding, Wanted};
+use super::{Class, Jobs, Relief, bits};
 use crate::discipline::Lane;
-use crate::unit::{Span, Time};
-
-/// For how long the load is measured.
-const WINDOW: Span = Span::ms(500);
+use crate::unit::Time;
 
 /// Rates that differ by less, in bit/s, are the same. ns-2 has 1e-10, less than what rounding leaves, and mostly 0.
 const NO_RATE: f64 = 1e-3;
 
 /// The least time to a deadline, in seconds: what is late has this long (ns-2).
 const LATE: f64 = 1e-10;
-
-/// The load over the last window: means of packet size in bits and of the time between arrivals in seconds.
-#[derive(Clone, Default, Debug)]
-pub(super) struct Load {
-    pub(super) packets: f64,
-    pub(super) size: f64,
-    pub(super) gap: f64,
-    pub(super) last: Time,
-    pub(super) end: Time,
-}
-
-impl Load {
-    pub(super) fn arrive(&mut self, now: Time, bits: f64) {
-        let gap = now.since(self.last).secs();
-        self.last = now;
-        if now >= self.end {
-            (self.packets, self.gap, self.size) = (1.0, gap, bits);
-            self.end = now + WINDOW;
-            return;
-        }
-        self.packets += 1.0;
-        self.gap = (gap + self.gap * (self.packets - 1.0)) / self.packets;
-        self.size = (bits + self.size * (self.packets - 1.0)) / self.packets;
-    }
-
-    pub(super) fn of(&self, link: f64) -> f64 {
-        if self.gap > 0.0 { self.size / (self.gap * link) } else { 1.0 }
-    }
-}
-
-/// What one class wants to drop so that the rest is in time.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
-    /// The seconds to the deadline of its first packet, if it is to meet one.
-    pub(super) left: f64,
-    /// The rate that it can have, and what it waited with.
-    pub(super) rate: f64,
-    pub(super) backlog: f64,
-    /// Whether that rate is too low for its deadline.
-    pub(super) late: bool,
-}
-
-/// Packets are being dropped for the sake of delays.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Shedding {
-    pub(super) wanted: [Wanted; N],
-    /// With shared relief, the bits still to go.
-    pub(super) excess: f64,
-    /// Classes that may lose no more.
-    pub(super) stopped: [bool; N],
-}
 
 impl Jobs {
     /// Counts what the classes that wait are due up to now.
