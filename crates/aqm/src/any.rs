@@ -28,7 +28,7 @@ impl AnyParams {
 // Inlined: where there is one queue, as mostly, there is one `match` over the algorithms a call, and for some calls none.
 #[allow(clippy::too_many_arguments)]
 impl AnyDiscipline {
-    /// See [`Discipline::lanes`].
+    /// See [`Discipline::lanes`](crate::Discipline::lanes).
     #[must_use]
     pub fn lanes(&self) -> usize {
         match self {
@@ -37,7 +37,7 @@ impl AnyDiscipline {
         }
     }
 
-    /// See [`Discipline::on_enqueue`].
+    /// See [`Discipline::on_enqueue`](crate::Discipline::on_enqueue).
     #[inline(always)]
     pub(crate) fn on_enqueue<R: Uniform>(
         &mut self,
@@ -53,7 +53,7 @@ impl AnyDiscipline {
         }
     }
 
-    /// See [`Discipline::make_room`].
+    /// See [`Discipline::make_room`](crate::Discipline::make_room).
     pub(crate) fn make_room<R: Uniform>(
         &mut self,
         now: Time,
@@ -68,7 +68,7 @@ impl AnyDiscipline {
         }
     }
 
-    /// See [`Discipline::evict`].
+    /// See [`Discipline::evict`](crate::Discipline::evict).
     #[inline(always)]
     pub(crate) fn evict(&mut self, now: Time, lanes: &[Lane]) -> Option<(usize, u32)> {
         match self {
@@ -77,7 +77,7 @@ impl AnyDiscipline {
         }
     }
 
-    /// See [`Discipline::serve`].
+    /// See [`Discipline::serve`](crate::Discipline::serve).
     #[inline(always)]
     pub(crate) fn serve(&mut self, now: Time, lanes: &[Lane]) -> usize {
         match self {
@@ -86,7 +86,7 @@ impl AnyDiscipline {
         }
     }
 
-    /// See [`Discipline::on_dequeue`]; the packet and the buffer only for those who look at them.
+    /// See [`Discipline::on_dequeue`](crate::Discipline::on_dequeue); the packet and the buffer only for those who look at them.
     #[inline(always)]
     pub(crate) fn on_dequeue<R: Uniform>(
         &mut self,
@@ -130,7 +130,7 @@ impl AnyDiscipline {
         }
     }
 
-    /// See [`Discipline::on_period`].
+    /// See [`Discipline::on_period`](crate::Discipline::on_period).
     pub(crate) fn on_period(&mut self, now: Time, buffer: &Backlog, lanes: &[Lane]) {
         match self {
             Self::One(aqm) => aqm.on_period(now, buffer),
