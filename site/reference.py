@@ -34,8 +34,8 @@ def sections(command: click.Command, path: str) -> Iterator[str]:
     ]
     options = [record for parameter in command.params if (record := parameter.get_help_record(context))]
     rows = "\n".join(f"| `{name}` | {cell(text)} |" for name, text in [*arguments, *options])
-    help_text = cleandoc(command.help or "")
-    yield f"## {path}\n\n{help_text}\n\n```console\n{usage}\n```\n\n| argument or option | meaning |\n| --- | --- |\n{rows}"
+    table = f"| argument or option | meaning |\n| --- | --- |\n{rows}"
+    yield f"## {path}\n\n{cleandoc(command.help or '')}\n\n```console\n{usage}\n```\n\n{table}"
 
 
 def cell(text: str) -> str:
