@@ -13,7 +13,7 @@ unexport VIRTUAL_ENV
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz fuzz-guided digests lint format bench counts oracle kernel oracle-linux docs reproduce lock clean
+.PHONY: help setup demo test fuzz fuzz-guided digests lint format bench counts oracle kernel oracle-linux docs site reproduce lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,6 +81,9 @@ LINUX_KEYS = POINT N CC RTT GROUPS RATE QDISC ECN HYSTART DUR WARM SEEDS TRACE F
 oracle-linux: setup ## compare with stored runs of the Linux kernel, or with the kernel itself
 	PYTHONPATH=tests $(BIN)/python -m oracle.linux $(if $(ROWS),--rows '$(ROWS)') $(if $(LIVE),--live \
 	  $(foreach key,$(LINUX_KEYS),$(if $(filter command,$(origin $(key))),'$(key)=$($(key))')))
+
+site: setup ## build the documentation as a site, in out/site
+	$(BIN)/python site/build.py
 
 docs: setup ## write the pages that are generated
 	$(BIN)/python -m aqmlab.reports.pages docs/reference

@@ -1,4 +1,4 @@
-"""``python site/build.py`` builds out/site from docs/, the command line and the Python API."""
+"""``python site/build.py [FOLDER]`` builds FOLDER/site, by default out/site: docs/, the command line, the Python API."""
 
 import os
 import re
@@ -10,9 +10,9 @@ from sphinx.cmd.build import build_main
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
-SOURCE, SITE = ROOT / "out/site-source", ROOT / "out/site"
 
 INDEXES = ("index.md", "README.md")
+GENERATED = ["reference/cli", "reference/python", "reference/papers", "reference/theory/index"]
 
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 # What a page would load from a network when it is opened.
@@ -33,30 +33,46 @@ def copied(page: Path) -> str:
 
 
 def contents(index: Path) -> str:
-    """Return the table of contents that Sphinx needs: the pages that an index links to, in its order."""
-    text = index.read_text(encoding="utf-8")
-    linked = dict.fromkeys(target for _, target, _ in _LINK.findall(text) if target.endswith(".md"))
-    inside = [page for page in linked if (index.parent / page).is_relative_to(index.parent) and ".." not in page]
-    more = ["cli", "python", "papers", "theory/index"] if index.parent.name == "reference" else []
-    return "\n".join(["", "```{toctree}", ":hidden:", "", *inside, *more, "```", ""])
+    """Return the tables of contents that Sphinx needs: for each section of an index, the pages that it links to."""
+    trees: list[str] = []
+    listed: set[str] = set()
+    for section in re.split(r"^## ", index.read_text(encoding="utf-8"), flags=re.MULTILINE):
+        title = section.partition("\n")[0]
+        targets = dict.fromkeys(target for _, target, _ in _LINK.findall(section) if target.endswith(".md"))
+        own = (page for page in targets if ".." not in page and not is_listed_below(index.parent, page))
+        pages = [page for page in own if page not in listed]
+        listed |= set(pages)
+        pages += GENERATED if index == ROOT / "docs/index.md" and title == "Reference" else []
+        if pages:
+            caption = [] if title.startswith("#") else [f":caption: {title}"]
+            trees.append("\n".join(["", "```{toctree}", ":hidden:", *caption, "", *pages, "```", ""]))
+    return "\n".join(trees)
+
+
+def is_listed_below(folder: Path, page: str) -> bool:
+    """Whether the index of the page's own folder lists it."""
+    inner = (folder / page).parent
+    return inner != folder and any((inner / name).exists() for name in INDEXES) and Path(page).name not in INDEXES
 
 
 def main() -> int:
-    shutil.rmtree(SOURCE, ignore_errors=True)
+    out = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "out"
+    source, site = out / "site-source", out / "site"
+    shutil.rmtree(source, ignore_errors=True)
     for file in sorted((ROOT / "docs").rglob("*")):
-        target = SOURCE / file.relative_to(ROOT / "docs")
+        target = source / file.relative_to(ROOT / "docs")
         target.parent.mkdir(parents=True, exist_ok=True)
         if file.suffix == ".md":
             target.write_text(copied(file) + (contents(file) if file.name in INDEXES else ""), encoding="utf-8")
         elif file.is_file():
             shutil.copy(file, target)
-    failed = build_main(["-q", "-W", "--keep-going", "-j", "auto", "-c", str(HERE), str(SOURCE), str(SITE)])
+    failed = build_main(["-q", "-W", "--keep-going", "-j", "auto", "-c", str(HERE), str(source), str(site)])
     remote = [
         f"{page}: {found}"
-        for page in sorted(SITE.rglob("*.html"))
+        for page in sorted(site.rglob("*.html"))
         for found in _REMOTE.findall(page.read_text(encoding="utf-8"))
     ]
-    print("\n".join(remote) or f"{SITE / 'index.html'}", file=sys.stderr if remote else sys.stdout)
+    print("\n".join(remote) or f"{site / 'index.html'}", file=sys.stderr if remote else sys.stdout)
     return failed or bool(remote)
 
 

@@ -20,6 +20,8 @@ html_theme = "furo"
 html_title = "aqmlab"
 html_show_sphinx = False
 html_copy_source = False
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 exclude_patterns = ["_build"]
 
 myst_enable_extensions = ["dollarmath"]
@@ -31,3 +33,4 @@ napoleon_use_rtype = False
 autodoc_typehints = "none"  # numpydoc names the types
 autodoc_member_order = "bysource"
 default_role = "code"
+suppress_warnings = ["ref.python"]  # two modules of theory may use one name

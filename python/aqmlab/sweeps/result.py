@@ -273,7 +273,7 @@ class Sweep:
         }
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write sweep.json, scenario.toml and the data set results/*.parquet; `load` reads them.
+        """Write sweep.json, scenario.toml and the data set ``results/*.parquet``; `load` reads them.
 
         Parameters
         ----------

@@ -39,7 +39,7 @@ def rule(N_min: float, R_max: float, C: float) -> tuple[float, float]:
     -------
     tuple of float
         K (1/(packet s)) and z (rad/s) of K (s/z + 1)/s. z = 2 N/(R^2 C) is TCP's pole; the loop gain is set to 1
-        there, K = z |1 + j z R| (2 N)^2/(R C)^3.
+        there, ``K = z |1 + j z R| (2 N)^2/(R C)^3``.
 
     Raises
     ------

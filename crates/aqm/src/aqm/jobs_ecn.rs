@@ -29,7 +29,7 @@
 //! # Departures from the source
 //! This is a reconstruction. The survey of Koo et al. runs "JoBS" with K = 10 and alpha = 0.9 on TCP with ECN, and
 //! says that it estimates windows and round-trip times, projects arrivals, and marks so that R_in - R_out <= B_lim;
-//! but the paper that it cites, and ns-2's program, are schedulers of classes ([`jobs`](super::jobs)) in which
+//! but the paper that it cites, and ns-2's program, are schedulers of classes (`jobs`) in which
 //! nothing of this occurs. Everything beyond that sentence is assumed here: K is how many arrivals there are to a
 //! projection, alpha the weight of the old in every mean. UDP is open-loop traffic, part of r; so is a flow of which
 //! R_j is not known yet, and one that finds `flows` others in the table. A flight more than 2 R_j after the last

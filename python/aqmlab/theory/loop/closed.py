@@ -115,7 +115,7 @@ def bandwidth(response: Response, delay: float = 0.0) -> float:
 
 
 def sensitivity_peak(response: Response, delay: float = 0.0) -> tuple[float, float]:
-    """Return the largest |1 / (1 + T)|, the inverse of the Nyquist curve's distance from -1.
+    """Return the largest ``|1 / (1 + T)|``, the inverse of the Nyquist curve's distance from -1.
 
     Parameters
     ----------

@@ -109,7 +109,7 @@ class Loop:
         return closed.bandwidth(self, self.delay)
 
     def sensitivity_peak(self) -> float:
-        """Return the largest |1 / (1 + T)|, the inverse of the Nyquist curve's distance from -1.
+        """Return the largest ``|1 / (1 + T)|``, the inverse of the Nyquist curve's distance from -1.
 
         Returns
         -------

@@ -381,7 +381,7 @@ def check_boundary(N: ArrayLike, R: ArrayLike, C: float, Hc: ArrayLike, eta: flo
     Returns
     -------
     Account
-        Its slack is |w R + arctan(w/K11) - pi/2| (rad), negative where the rightmost root is on the wrong side.
+        Its slack is ``|w R + arctan(w/K11) - pi/2|`` (rad), negative where the rightmost root is on the wrong side.
 
     Raises
     ------

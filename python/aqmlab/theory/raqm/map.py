@@ -301,7 +301,7 @@ def lyapunov_exponent(m: ArrayLike, x: float = 0.5, transient: int = 2000, kept:
     Returns
     -------
     ndarray
-        Mean of ln |1 - (m/2) x| per period; shape (gains,).
+        Mean of ``ln |1 - (m/2) x|`` per period; shape (gains,).
 
     Raises
     ------

@@ -157,7 +157,7 @@ def theorem_2(
 
     Notes
     -----
-    Theorem 2: the larger alpha, the faster. True up to m = 2, where `factor` is 0; above, |1 - m/2| grows again.
+    Theorem 2: the larger alpha, the faster. True up to m = 2, where `factor` is 0; above, ``|1 - m/2|`` grows again.
     """
     gains = sorted(set(m))
     steps = {one: steps_to_settle(m=one, x=x, tolerance=tolerance, most=most) for one in gains}

@@ -210,7 +210,7 @@ class SlotMap:
         return float(1 / (self.C / self.W - self.W * self.C * self.N * (self.N - 1) / longest**2))
 
     def contraction(self, B: float) -> float:
-        """Return the largest |f'| on [0, B], the contraction factor of the distance of two queues per slot.
+        """Return the largest ``|f'|`` on [0, B], the contraction factor of the distance of two queues per slot.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class SlotMap:
         return float(np.max(np.abs(self.slope([0.0, B]))))
 
     def nearer(self, q: ArrayLike) -> NDArray[np.bool_]:
-        """Check the inequality that the proof of Proposition 6.2 states: |f(q) - q_e| <= |q - q_e|.
+        """Check the inequality that the proof of Proposition 6.2 states: ``|f(q) - q_e| <= |q - q_e|``.
 
         Parameters
         ----------

@@ -112,7 +112,7 @@ class Slots(SlotMap):
         Returns
         -------
         float
-            sqrt(N) S sigma / sqrt(1 - f'(q_e)^2), packets; infinite from |f'(q_e)| = 1 on.
+            ``sqrt(N) S sigma / sqrt(1 - f'(q_e)^2)``, packets; infinite from ``|f'(q_e)| = 1`` on.
 
         Raises
         ------

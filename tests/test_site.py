@@ -1,0 +1,20 @@
+"""The documentation builds as a site, without a warning, and loads nothing from a network."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.timeout(900)
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "site/build.py"), str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    pages = {page.relative_to(tmp_path / "site").as_posix() for page in (tmp_path / "site").rglob("*.html")}
+    assert {"index.html", "search.html", "reference/cli.html", "reference/python.html"} <= pages
+    assert {"reference/aqms/lred.html", "theory/loop.html", "papers/lred.html"} <= pages
+    assert "<math" in (tmp_path / "site/theory/loop.html").read_text(encoding="utf-8")
