@@ -47,12 +47,13 @@ fuzz-guided: setup ## let coverage guide mutations of scenario texts (needs nigh
 digests: setup ## check that builds for other processors come to the recorded results, bit for bit
 	PYTHONPATH=tests $(BIN)/python -m digests $(if $(RECORD),--record)
 
-lint: setup ## check format, lints and types; warnings are errors
+lint: setup ## check format, lints, types and prose; warnings are errors
 	rustfmt --check --edition 2024 $$(git ls-files '*.rs')
 	cargo clippy --workspace --all-targets --quiet -- --deny warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	PYTHONPATH=tests $(BIN)/python -m prose
 
 format: setup ## format everything
 	rustfmt --edition 2024 $$(git ls-files '*.rs')

@@ -1,4 +1,4 @@
-"""``python site/build.py [FOLDER]`` builds FOLDER/site, by default out/site, from docs/, the command line and the API."""
+"""``python site/build.py [FOLDER]`` builds FOLDER/site, by default out/site, from docs/, the commands and the API."""
 
 import os
 import re

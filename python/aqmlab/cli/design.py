@@ -22,7 +22,7 @@ design = Commands(
     name="design",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Say what theory asks of an algorithm's parameters: gains, bounds, margins, and where they hold.",
+    help="Print what theory requires of an algorithm's parameters: gains, bounds, margins, and their validity.",
 )
 
 Rate = Annotated[str, typer.Option("--rate", metavar="RATE", help="Rate of the link: '10 Mbit/s'.")]

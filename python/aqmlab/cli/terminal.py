@@ -163,10 +163,10 @@ def one_interrupt() -> Iterator[None]:
 
 
 @contextmanager
-def progress_bar(told: Callable[[], str] = lambda: "simulating") -> Iterator[Callable[[float], None] | None]:
+def progress_bar(activity: Callable[[], str] = lambda: "simulating") -> Iterator[Callable[[float], None] | None]:
     """Show a progress bar on the standard error if that is a terminal.
 
-    ``told`` returns the text before the bar. Yields a function that takes the fraction of the work done, or None
+    ``activity`` returns the text before the bar. Yields a function that takes the fraction of the work done, or None
     without a terminal.
     """
     if not sys.stderr.isatty():
@@ -183,5 +183,5 @@ def progress_bar(told: Callable[[], str] = lambda: "simulating") -> Iterator[Cal
         console=Console(stderr=True),
         transient=True,
     ) as bar:
-        task = bar.add_task(told(), total=1.0)
-        yield lambda fraction: bar.update(task, completed=fraction, description=told())
+        task = bar.add_task(activity(), total=1.0)
+        yield lambda fraction: bar.update(task, completed=fraction, description=activity())

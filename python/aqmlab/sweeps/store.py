@@ -36,7 +36,7 @@ PART_RUNS = 5000
 """The most runs in a journal, and the fewest in a part unless there are no more."""
 
 SMALL_PARTS = 20
-"""The most smaller parts before they are joined."""
+"""The largest number of small parts; more are joined."""
 
 _PART = re.compile(r"(?P<runs>\d+)-(?P<hash>[0-9a-f]{64})\.parquet")
 _SERIES = re.compile(r"(?P<name>[0-9a-f]{64}-[0-9a-f]{8})-(?P<hash>[0-9a-f]{64})\.parquet")
