@@ -33,7 +33,9 @@ impl Stream {
                 T::of_magnitude(low + (high - low) * self.uniform())
             }
             // By inversion, with functions that are the same on every machine.
-            Distribution::Exponential(mean) => T::of_magnitude(-mean.magnitude() * libm::log(1.0 - self.uniform())),
+            Distribution::Exponential(mean) => {
+                T::of_magnitude(-mean.magnitude() * libm::log(1.0 - self.uniform()))
+            }
             Distribution::Pareto(mean, shape) => {
                 let least = mean.magnitude() * (shape - 1.0) / shape;
                 T::of_magnitude(least * libm::pow(1.0 - self.uniform(), -1.0 / shape))
