@@ -221,6 +221,13 @@ fn schema() -> String {
     scenario::schema().to_string()
 }
 
+/// Every metric and every distribution with its unit and definition, as JSON.
+#[pyfunction]
+fn metrics() -> String {
+    let (metrics, distributions) = (netsim::results::metrics(), netsim::results::distributions());
+    serde_json::json!({ "metrics": metrics, "distributions": distributions }).to_string()
+}
+
 /// A text with a unit as a number of base units and that base unit.
 #[pyfunction]
 fn in_base_unit(text: &str) -> Option<(f64, &'static str)> {
@@ -246,7 +253,7 @@ mod _core {
     #[pymodule_export]
     use super::simulation::Simulation;
     #[pymodule_export]
-    use super::{Scenario, ScenarioError, catalogue, in_base_unit, schema};
+    use super::{Scenario, ScenarioError, catalogue, in_base_unit, metrics, schema};
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
