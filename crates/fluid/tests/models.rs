@@ -8,7 +8,7 @@ use std::path::Path;
 use support::{dumbbell, model};
 
 fn stored(name: &str) -> Model {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/aqmlab/library").join(name);
     let scenario = Document::load(&path).unwrap().check().unwrap_or_else(|e| panic!("{e}"));
     Model::of(&scenario).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -122,7 +122,7 @@ fn all_that_is_not_tcp_comes_as_a_mean_rate() {
 #[test]
 fn two_managed_queues_on_a_way_are_one_too_many() {
     for name in ["parking-lot.toml", "lred/exp6.toml"] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/aqmlab/library").join(name);
         let scenario = Document::load(&path).unwrap().check().unwrap();
         let said = Model::of(&scenario).unwrap_err().to_string();
         assert!(said.contains("one") && said.contains("aqmlab run"), "{said}");

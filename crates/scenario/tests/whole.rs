@@ -42,7 +42,7 @@ fn aqm(name: &str, values: &[(&str, Value)]) -> AnyParams {
 }
 
 fn shipped() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/aqmlab/library");
     let (mut folders, mut files) = (vec![root], Vec::new());
     while let Some(folder) = folders.pop() {
         for entry in folder.read_dir().unwrap() {
