@@ -216,7 +216,7 @@ def test_a_run_that_is_wanted_with_and_without_series_is_done_once(
 
 
 def test_an_interrupt_keeps_the_runs_of_every_study(tiny: Scenario, tmp_path: Path, simulated: list[Task]) -> None:
-    long = tiny.with_(duration="60 s")
+    long = tiny.with_(duration="1000 s")
     asked = [study(long, {"aqm.q0": [q0]}, ["lred"], 10, series=q0 == 20) for q0 in (10, 20)]
 
     def progress(standing: aqmlab.sweeps.runner.Standing) -> None:

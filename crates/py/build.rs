@@ -13,6 +13,7 @@ fn main() {
         println!("cargo::rerun-if-changed=../{name}/src");
         println!("cargo::rerun-if-changed=../{name}/Cargo.toml");
     }
+    println!("cargo::rerun-if-changed=../../Cargo.toml");
     println!("cargo::rerun-if-changed=../../Cargo.lock");
     // A change of the fluid engine or of this crate leaves the packet engine's results as they are.
     println!("cargo::rustc-env=AQMLAB_SOURCES={}", digest::digest(&crates, ENGINE));

@@ -49,8 +49,11 @@ def docstrings(source: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value.value
         elif isinstance(node, ast.Call):
             for keyword in node.keywords:
-                if keyword.arg == "help" and isinstance(keyword.value, ast.Constant):
-                    yield keyword.value.lineno, str(keyword.value.value)
+                if keyword.arg == "help":
+                    # Of an f-string its constant parts, with a name in each gap.
+                    parts = keyword.value.values if isinstance(keyword.value, ast.JoinedStr) else [keyword.value]
+                    text = (str(part.value) if isinstance(part, ast.Constant) else "`x`" for part in parts)
+                    yield keyword.value.lineno, "".join(text)
 
 
 _MATHS = re.compile(r"\$\$.*?\$\$|\$[^$\n]+\$", re.DOTALL)

@@ -1,9 +1,10 @@
 //! A digest of an engine: equal for engines that compute the same results from the same code.
 //!
-//! The store of finished runs keys each run by this digest. It covers the tokens of every source file, the other files beside them, and the versions
-//! of the libraries that the crates are built on. Comments, documentation, tests, white space and development
-//! dependencies do not count. Everything else does: a renamed variable gives a new digest. A digest that missed a
-//! change would serve a result of another engine.
+//! The store of finished runs keys each run by this digest. It covers the tokens of every source file, the other files
+//! beside them, the manifests, and the versions of the libraries that the crates are built on. Comments, documentation,
+//! tests, white space and development dependencies do not count. Everything else does: a renamed variable gives a new
+//! digest. A digest that missed a change would serve a result of another engine, so whatever this crate does not follow
+//! stops the build.
 
 mod lock;
 mod tokens;
@@ -27,7 +28,8 @@ impl Hash {
 /// The digest of the crates `names` in the folder `crates` of a workspace, as 16 hexadecimal digits.
 ///
 /// # Panics
-/// If a file is missing, is neither Rust nor a text, includes a file of another folder, or uses `include!` or `#[path]`.
+/// If a file is missing or is neither Rust nor text, or if something is not followed: `include!`, `#[path]`, a file of
+/// another folder, a build script, a renamed dependency, a library that is neither from a registry nor named.
 #[must_use]
 pub fn digest(crates: &Path, names: &[&str]) -> String {
     let mut hash = Hash(0xcbf2_9ce4_8422_2325);
@@ -65,6 +67,7 @@ mod tests {
                 "a/Cargo.toml",
                 "[package]\nname = \"a\"\n[dependencies]\nx = \"1\"\n[dev-dependencies]\ny = \"1\"\n",
             ),
+            ("../Cargo.toml", "[workspace]\nmembers = [\"crates/a\"]\n[profile.release]\nlto = true\n"),
             (
                 "../Cargo.lock",
                 "[[package]]\nname = \"x\"\nversion = \"1.1\"\nchecksum = \"1\"\ndependencies = [\"z 2.0\"]\n\
@@ -113,8 +116,27 @@ mod tests {
             ("a/Cargo.toml", "s/x = \"1\"/x = \"1.1\""),
             ("../Cargo.lock", "s/checksum = \"1\"/checksum = \"4\""),
             ("../Cargo.lock", "s/checksum = \"3\"/checksum = \"4\""),
+            ("../Cargo.toml", "s/lto = true/overflow-checks = true"),
+            ("a/Cargo.toml", "s/[dev/[features]\ndefault = []\n[dev"),
         ] {
             assert_ne!(of(file, change), plain, "{file}: {change}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_followed_stops_the_build() {
+        for (file, change) in [
+            ("a/src/b.rs", "include!(\"c.rs\");"),
+            ("a/src/b.rs", "const A: &str = include_str!(\"../../x\");"),
+            ("a/src/b.rs", "const A: &str = include_str!(concat!(env!(\"OUT_DIR\"), \"x\"));"),
+            ("a/src/b.rs", "#[path = \"../x.rs\"] mod x;"),
+            ("a/src/b.rs", "#[cfg_attr(unix, path = \"../x.rs\")] mod x;"),
+            ("a/src/lib.rs", "#[cfg(test)] mod b; #[cfg(not(test))] mod b;"),
+            ("a/build.rs", "fn main() {}"),
+            ("a/Cargo.toml", "s/x = \"1\"/other = { package = \"x\", version = \"1\" }"),
+            ("../Cargo.lock", "s/checksum = \"1\"/source = \"git\""),
+        ] {
+            assert!(std::panic::catch_unwind(|| of(file, change)).is_err(), "{file}: {change}");
         }
     }
 }

@@ -5,12 +5,8 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What may follow `#[cfg(test)]` and is left out with it, up to its block or semicolon.
-const ITEMS: &[&str] =
-    &["mod", "fn", "impl", "use", "const", "struct", "enum", "static", "trait", "type", "macro_rules"];
-
-/// Of these a block is not the end.
-const END_IN_SEMICOLON: &[&str] = &["use", "const", "static", "type"];
+/// The items that are left out after `#[cfg(test)]`, up to their block or semicolon. All else counts.
+const ITEMS: &[&str] = &["mod", "fn", "impl", "use", "const"];
 
 /// Adds the crate whose sources are in `folder`: every file but those of test modules. Macros declare modules as well,
 /// so a file counts unless something says that it is a test.
@@ -18,7 +14,11 @@ pub(crate) fn add(hash: &mut Hash, folder: &Path) {
     let files = files(folder);
     let sources: Vec<Source<'_>> = files.iter().map(|file| Source::read(file)).collect();
     let tests: Vec<&PathBuf> = sources.iter().flat_map(|source| &source.tests).collect();
-    let is_test = |file: &Path| tests.iter().any(|test| file.with_extension("").starts_with(test));
+    let both = sources.iter().flat_map(|source| &source.modules).find(|module| tests.contains(module));
+    assert!(both.is_none(), "{} is declared with cfg(test) and without", both.unwrap().display());
+    // The module's own file, and all in its folder.
+    let is_test =
+        |file: &Path| tests.iter().any(|test| file == test.with_extension("rs") || file.starts_with(test));
     for source in sources.iter().filter(|source| !is_test(source.file)) {
         assert!(source.outside.is_empty(), "{}", source.outside.join("; "));
         source.pieces.iter().for_each(|piece| hash.add(piece.as_bytes()));
@@ -28,8 +28,11 @@ pub(crate) fn add(hash: &mut Hash, folder: &Path) {
 
 /// Every file below `folder`, in the same order everywhere.
 fn files(folder: &Path) -> Vec<PathBuf> {
+    let is_hidden =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry of a folder").path()).collect();
+    paths.retain(|path| !is_hidden(path));
     paths.sort();
     let each = paths.into_iter().map(|path| if path.is_dir() { files(&path) } else { vec![path] });
     each.flatten().collect()
@@ -40,20 +43,22 @@ struct Source<'a> {
     pieces: Vec<String>,
     /// The modules that are compiled for tests only, as paths without an extension.
     tests: Vec<PathBuf>,
+    /// All other modules that are declared with a semicolon.
+    modules: Vec<PathBuf>,
     /// Files of other folders, which a module that counts must not include.
     outside: Vec<String>,
 }
 
 impl<'a> Source<'a> {
     const fn new(file: &'a Path) -> Self {
-        Self { file, pieces: Vec::new(), tests: Vec::new(), outside: Vec::new() }
+        Self { file, pieces: Vec::new(), tests: Vec::new(), modules: Vec::new(), outside: Vec::new() }
     }
 
     fn read(file: &'a Path) -> Self {
         let mut source = Self::new(file);
         if file.extension().is_some_and(|end| end == "rs") {
             let parsed: Result<TokenStream, _> = read(file).parse();
-            source.add(parsed.unwrap_or_else(|error| panic!("{}: {error}", file.display())));
+            source.add(parsed.unwrap_or_else(|error| panic!("{}: {error}", file.display())), true);
         } else {
             source.pieces.push(read(file)); // data that a source includes
         }
@@ -66,28 +71,32 @@ impl<'a> Source<'a> {
         if is_root { self.file.with_file_name("") } else { self.file.with_extension("") }
     }
 
-    fn add(&mut self, tokens: TokenStream) {
+    /// Adds tokens of the file itself, or of a group in it.
+    fn add(&mut self, tokens: TokenStream, is_top: bool) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut rest = &tokens[..];
         while let Some(first) = rest.first() {
             if let Some((attribute, after)) = attribute(rest) {
                 let text = attribute.stream().to_string();
-                assert!(!text.starts_with("path "), "{}: #[path] is not followed", self.file.display());
+                let is_path =
+                    text.starts_with("path ") || text.starts_with("cfg_attr") && text.contains("path =");
+                assert!(!is_path, "{}: #[{text}] is not followed", self.file.display());
                 if text.starts_with("doc ") {
                     rest = after;
                     continue;
                 }
                 if text.replace(' ', "") == "cfg(test)"
                     && let Some((item, after)) = item(after)
+                    && (is_top || declared(item).is_none())
                 {
-                    if let [.., TokenTree::Ident(word), TokenTree::Ident(name), TokenTree::Punct(_)] = item
-                        && word == "mod"
-                    {
-                        self.tests.push(self.folder().join(name.to_string()));
-                    }
+                    self.tests.extend(declared(item).map(|name| self.folder().join(name)));
                     rest = after;
                     continue;
                 }
+            }
+            if is_top && let [word, name, end, ..] = rest {
+                let name = declared(&[word.clone(), name.clone(), end.clone()]);
+                self.modules.extend(name.map(|name| self.folder().join(name)));
             }
             self.check_include(rest);
             self.add_tree(first);
@@ -105,7 +114,7 @@ impl<'a> Source<'a> {
                     Delimiter::None => ["", ""],
                 };
                 self.pieces.push(open.to_owned());
-                self.add(group.stream());
+                self.add(group.stream(), false);
                 self.pieces.push(close.to_owned());
             }
             leaf => self.pieces.push(leaf.to_string()),
@@ -119,7 +128,8 @@ impl<'a> Source<'a> {
         };
         if mark.as_char() == '!' && word.to_string().starts_with("include") {
             let argument = arguments.stream().to_string();
-            if word == "include" || argument.contains("../") {
+            let leaves = ["../", "env", "OUT_DIR", "\"/"].iter().any(|part| argument.contains(part));
+            if word == "include" || leaves {
                 self.outside.push(format!("{}: {word}!({argument}) is not followed", self.file.display()));
             }
         }
@@ -140,20 +150,37 @@ fn attribute(tokens: &[TokenTree]) -> Option<(&Group, &[TokenTree])> {
     }
 }
 
-/// The item that `tokens` begin with, if they do, and what follows it.
+/// The name in `mod name;`, at the end of an item.
+fn declared(item: &[TokenTree]) -> Option<String> {
+    match item {
+        [.., TokenTree::Ident(word), TokenTree::Ident(name), TokenTree::Punct(end)]
+            if word == "mod" && end.as_char() == ';' =>
+        {
+            Some(name.to_string())
+        }
+        _ => None,
+    }
+}
+
+/// The item that `tokens` begin with, if it is one of [`ITEMS`], and what follows it.
 fn item(mut tokens: &[TokenTree]) -> Option<(&[TokenTree], &[TokenTree])> {
     while let Some((_, after)) = attribute(tokens) {
         tokens = after;
     }
-    let mut words = tokens.iter().filter_map(|tree| match tree {
-        TokenTree::Ident(word) => Some(word.to_string()),
-        _ => None,
-    });
-    let word = words.find(|word| word != "pub" && word != "unsafe")?;
-    if !ITEMS.contains(&word.as_str()) {
+    let word = |at: usize| match tokens.get(at) {
+        Some(TokenTree::Ident(word)) => word.to_string(),
+        _ => String::new(),
+    };
+    // `pub`, `pub(crate)`
+    let is_group = matches!(tokens.get(1), Some(TokenTree::Group(_)));
+    let first = if word(0) == "pub" { 1 + usize::from(is_group) } else { 0 };
+    let keyword = word(first);
+    if !ITEMS.contains(&keyword.as_str()) {
         return None;
     }
-    let block_ends = !END_IN_SEMICOLON.contains(&word.as_str());
+    // A block ends a function, `const` or not, but no constant and no import.
+    let is_function = ["fn", "unsafe", "async", "extern"].contains(&word(first + 1).as_str());
+    let block_ends = keyword != "use" && (keyword != "const" || is_function);
     let end = tokens.iter().position(|tree| match tree {
         TokenTree::Punct(punct) => punct.as_char() == ';',
         TokenTree::Group(group) => block_ends && group.delimiter() == Delimiter::Brace,
@@ -169,7 +196,7 @@ mod tests {
     /// The pieces that count in a source.
     fn pieces(source: &str) -> String {
         let mut hashed = Source::new(Path::new("lib.rs"));
-        hashed.add(source.parse().unwrap());
+        hashed.add(source.parse().unwrap(), true);
         hashed.pieces.join(" ")
     }
 
@@ -183,6 +210,8 @@ mod tests {
             "fn f(x: u32) -> u32 { x + 1 } #[cfg(test)] mod tests { #[test] fn t() { assert_eq!(f(1), 2); } }",
             "#[cfg(test)] use a::{b, c}; fn f(x: u32) -> u32 { x + 1 } #[cfg(test)] #[allow(unused)] pub(crate) mod fixture;",
             "#[cfg(test)] const A: [u8; 2] = { [1, 2] }; fn f(x: u32) -> u32 { x + 1 }",
+            "#[cfg(test)] pub const fn g() -> u32 { 1 } fn f(x: u32) -> u32 { x + 1 }",
+            "#[cfg(test)] impl A { const B: u32 = 1; } fn f(x: u32) -> u32 { x + 1 }",
         ] {
             assert_eq!(pieces(same), plain, "{same}");
         }
@@ -210,7 +239,12 @@ mod tests {
             pieces("params! { /// A.\n a: f64 = 1.0; }"),
             pieces("params! { /// B.\n a: f64 = 1.0; }")
         );
-        // What is for tests within an expression is no item, and counts.
+        // What is for tests within an expression is no item, and counts, as does all that follows it.
+        assert_ne!(
+            pieces("fn f() { #[cfg(test)] { g(); } const A: u32 = 1; }"),
+            pieces("fn f() { #[cfg(test)] { g(); } }")
+        );
+        assert_ne!(pieces("#[cfg(test)] const fn g() {} fn f() {} use a::b;"), pieces("use a::b;"));
         assert_ne!(pieces("fn f() { #[cfg(test)] g(); }"), pieces("fn f() {}"));
     }
 }

@@ -30,8 +30,13 @@ pub struct Profile {
 
 impl Profile {
     /// The parameters `tcp` for segments of `size` bytes on the wire.
+    ///
+    /// # Panics
+    /// If the flavour has no such congestion control; a checked scenario has none of these.
     #[must_use]
     pub fn new(tcp: &Tcp, size: u32) -> Self {
+        // The trait's defaults would make a Reno of it.
+        assert!(tcp.misfit().is_none(), "{:?} has no {:?}", tcp.flavour, tcp.congestion);
         let header = tcp.header.0 as u32;
         // RFC 5681, equation 1.
         let standard_window = match size - header {

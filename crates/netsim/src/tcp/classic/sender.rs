@@ -109,9 +109,6 @@ const fn lost_above(profile: &Profile) -> u32 {
 
 impl Sender {
     /// A sender that has `segments` of data to send; its clock ticked last `tick_phase` before time zero.
-    ///
-    /// # Panics
-    /// If there is no such control; the scenario is checked for that.
     #[must_use]
     pub fn new(profile: &Profile, segments: u32, tick_phase: Span) -> Self {
         let first = profile.first();
