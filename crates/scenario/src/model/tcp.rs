@@ -333,8 +333,9 @@ impl Tcp {
         }
     }
 
-    /// The flavours that have this TCP's congestion control, if its own has not.
-    pub(crate) fn misfit(&self) -> Option<&'static str> {
+    /// The flavours that have this TCP's congestion control, if its own flavour has not.
+    #[must_use]
+    pub fn misfit(&self) -> Option<&'static str> {
         match (self.flavour, self.congestion.senders()) {
             (Flavour::Rack, Senders::Classic) => Some("flavour = \"sack\""),
             (Flavour::Rack, _) | (_, Senders::All | Senders::Classic) => None,
