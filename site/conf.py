@@ -7,6 +7,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 project = "aqmlab"
 author = "the developers of aqmlab"
+copyright = author
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",

@@ -6,7 +6,6 @@ from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
-import click
 import typer
 from sphinx.application import Sphinx
 
@@ -18,10 +17,10 @@ from aqmlab.cli.app import app as commands
 CONSTANTS = {"__version__", "METRICS", "DISTRIBUTIONS", "RIVALS", "Aqms", "Item"}
 
 
-def sections(command: click.Command, path: str) -> Iterator[str]:
-    """Yield a section for each command at and beneath `command`."""
-    context = click.Context(command, info_name=path)
-    if isinstance(command, click.Group):
+def sections(command: Any, path: str) -> Iterator[str]:
+    """Yield a section for each command at and beneath `command`, which is one of typer's, made like click's."""
+    context = command.context_class(command, info_name=path)
+    if hasattr(command, "list_commands"):
         for name in command.list_commands(context):
             if inner := command.get_command(context, name):
                 yield from sections(inner, f"{path} {name}")
@@ -72,7 +71,7 @@ def pages() -> Iterator[tuple[str, str]]:
         name = module.removeprefix("aqmlab.")
         yield f"theory/{name}.rst", titled(name, f".. automodule:: {module}\n    :members:\n")
     tree = "\n".join(f"    theory.{module.removeprefix('aqmlab.theory.')}" for module in modules)
-    yield "theory/index.rst", titled("Theory", f".. toctree::\n\n{tree}\n")
+    yield "theory/index.rst", titled("Theory in Python", f".. toctree::\n\n{tree}\n")
 
 
 def write(app: Sphinx) -> None:
