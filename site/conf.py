@@ -20,6 +20,7 @@ html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = "aqmlab"
 html_show_sphinx = False
+smartquotes = False  # --set is an option
 html_copy_source = False
 html_static_path = ["static"]
 html_css_files = ["site.css"]

@@ -26,13 +26,8 @@ def sections(command: Any, path: str) -> Iterator[str]:
                 yield from sections(inner, f"{path} {name}")
         return
     usage = command.get_usage(context).removeprefix("Usage: ")
-    arguments = [
-        (parameter.make_metavar(context), parameter.help or "")
-        for parameter in command.params
-        if isinstance(parameter, typer.core.TyperArgument)
-    ]
-    options = [record for parameter in command.params if (record := parameter.get_help_record(context))]
-    rows = "\n".join(f"| `{name}` | {cell(text)} |" for name, text in [*arguments, *options])
+    records = [record for parameter in command.params if (record := parameter.get_help_record(context))]
+    rows = "\n".join(f"| `{name}` | {cell(text)} |" for name, text in records)
     table = f"| argument or option | meaning |\n| --- | --- |\n{rows}"
     yield f"## {path}\n\n{cleandoc(command.help or '')}\n\n```console\n{usage}\n```\n\n{table}"
 
