@@ -81,7 +81,7 @@ def main() -> None:
     print(f"CPU time of all processes, {runs} tiny runs: cluster {there:.3f} ms a run, here {here:.3f} ms a run")
     print(f"the cluster costs {there - here:.3f} ms a run, {(there / here - 1) * 100:.1f} % of these")
     for count in (100_000,):
-        client = cost(count, engine=costless)
+        client = cost(count, executor=costless)
         memory = psutil.Process().memory_info()
         print(
             f"{count} runs that cost nothing: {client:.3f} ms each of the client, {memory.rss / 1e6:.0f} MB at the end"

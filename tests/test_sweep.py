@@ -571,13 +571,15 @@ def test_tasks_take_turns_so_that_an_interrupted_sweep_is_balanced(tiny: Scenari
 def test_an_engine_of_ones_own_does_the_tasks(tiny: Scenario) -> None:
     threads = set()
 
-    def engine(tasks: Iterator[Task], on_done: Callable[[Task, Outcome], None], watch: Callable[[float], None]) -> None:
+    def executor(
+        tasks: Iterator[Task], on_done: Callable[[Task, Outcome], None], watch: Callable[[float], None]
+    ) -> None:
         for one in list(tasks)[::-1]:
             threads.add(threading.current_thread())
             on_done(one, task.simulate(one) or Outcome())
             watch(0.0)
 
-    own = aqmlab.sweep(tiny, VARY, ["lred", "pi"], 2, engine=engine)
+    own = aqmlab.sweep(tiny, VARY, ["lred", "pi"], 2, executor=executor)
     assert own.frame.equals(aqmlab.sweep(tiny, VARY, ["lred", "pi"], 2).frame)
     assert threads == {threading.current_thread()}
 

@@ -29,7 +29,7 @@ import polars
 import aqmlab
 from aqmlab import Comparison, Result, Scenario, Sweep
 from aqmlab.execute import threads
-from aqmlab.execute.task import Engine, Outcome, Task
+from aqmlab.execute.task import Executor, Outcome, Task
 from aqmlab.sweeps.runner import run_all
 from aqmlab.sweeps.store import Store
 from aqmlab.sweeps.study import Study, study
@@ -105,7 +105,7 @@ def _truth() -> Truth:
         aqmlab.sweep(SMALL, VARY, ["pi"], 1, store=store, jobs=1)
         parts = _files(store)
         late: Files = {}
-        aqmlab.sweep(SMALL, VARY, AQMS, SEEDS, store=store, engine=_noting(store, late))
+        aqmlab.sweep(SMALL, VARY, AQMS, SEEDS, store=store, executor=_noting(store, late))
         journals = {f"journals/{journal}": data for journal, data in late.items()}
         kept = Store(_written(parts, folder / "parts"))
         names = [_recorded().series_name(bytes.fromhex(key)) for key in recorded.frame["key"]]
@@ -131,11 +131,11 @@ def _truth() -> Truth:
         )
 
 
-def _noting(store: Path, noted: dict[str, bytes]) -> Engine:
+def _noting(store: Path, noted: dict[str, bytes]) -> Executor:
     """Return an engine that records the journal after the last run."""
 
     def run(tasks: Iterator[Task], on_done: OnDone, watch: Callable[[float], None]) -> None:
-        threads.engine(1)(tasks, on_done, watch)
+        threads.executor(1)(tasks, on_done, watch)
         noted.update({file.name: file.read_bytes() for file in (store / "journals").iterdir()})
 
     return run
@@ -317,10 +317,10 @@ def under_a_sweep(rng: random.Random, folder: Path) -> str:
             if next(count) in moments:
                 done.append(damage(rng, store, {}))
 
-        threads.engine(1)(tasks, hand_on, watch)
+        threads.executor(1)(tasks, hand_on, watch)
 
     try:
-        found = _refused(lambda: aqmlab.sweep(SMALL, WIDER, AQMS, SEEDS, store=store, engine=damaging), store)
+        found = _refused(lambda: aqmlab.sweep(SMALL, WIDER, AQMS, SEEDS, store=store, executor=damaging), store)
         if found is None:
             return "refused"
         _check_sweep(found, truth, lost=True)

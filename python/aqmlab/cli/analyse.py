@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from aqmlab.cli.terminal import BAD_USAGE, FIGURES, loaded, refuse_bad_folder, stop, with_settings
+from aqmlab.cli.terminal import BAD_USAGE, FIGURES, loaded, require_writable_folder, stop, with_settings
 
 
 def analyse(
@@ -49,7 +49,7 @@ def analyse(
     chosen = with_settings(base if aqm is None else base.with_aqm(aqm), set_)
     chosen.check()
     if out:
-        refuse_bad_folder(out, ["analysis.json", *FIGURES])
+        require_writable_folder(out, ["analysis.json", *FIGURES])
     from aqmlab.analysis import loop  # imports numpy and scipy; bad arguments are refused before that
 
     try:

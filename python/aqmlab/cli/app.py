@@ -33,7 +33,7 @@ from aqmlab.cli.terminal import (
     one_interrupt,
     open_streams,
     progress_bar,
-    refuse_bad_folder,
+    require_writable_folder,
     stop,
     with_settings,
 )
@@ -307,7 +307,7 @@ def _simulate(
     from aqmlab.execute.replication import Interrupted, RunFailed, compare_scenarios
 
     if out:
-        refuse_bad_folder(out, _names(scenarios, seeds, alone))
+        require_writable_folder(out, _names(scenarios, seeds, alone))
     stopped: Interrupted | RunFailed | None = None
     with one_interrupt():
         try:

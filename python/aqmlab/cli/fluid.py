@@ -19,7 +19,7 @@ from aqmlab.cli.terminal import (
     loaded,
     one_interrupt,
     progress_bar,
-    refuse_bad_folder,
+    require_writable_folder,
     stop,
     with_settings,
 )
@@ -74,7 +74,7 @@ def fluid(
         names = files(
             dict.fromkeys(("fluid", "packet"), chosen), chosen_seeds(chosen, packet_seeds), packet_seeds is None
         )
-        refuse_bad_folder(out, [*names, *FIGURES, "report.html"])
+        require_writable_folder(out, [*names, *FIGURES, "report.html"])
     stopped: Interrupted | RunFailed | None = None
     with one_interrupt():
         with _late_bar() as progress:

@@ -17,8 +17,8 @@ from aqmlab.cli.terminal import (
     command_line,
     one_interrupt,
     progress_bar,
-    refuse_bad_folder,
-    refuse_no_folder,
+    require_writable_folder,
+    require_folder,
     stop,
 )
 
@@ -83,7 +83,7 @@ def reproduce(
         raise typer.BadParameter("the workers of --cluster say how many runs there are at a time", param_hint="--jobs")
     if seeds is not None and seeds > MOST_SEEDS:
         raise typer.BadParameter(f"{seeds}: must be at most {MOST_SEEDS}", param_hint="--seeds")
-    refuse_no_folder(store)
+    require_folder(store)
     effort = Effort(seeds=seeds or (_QUICK_SEEDS if quick else _SEEDS), quick=quick, only=frozenset(only or ()))
     kept = store or (out or _OUT) / "store"
     if paper is None:
@@ -92,7 +92,7 @@ def reproduce(
     papers = _papers(paper, effort)
     if out is None:
         out = _OUT if paper == _ALL else _OUT / next(iter(papers.values())).name
-    refuse_bad_folder(out, _names(papers, all_=paper == _ALL))
+    require_writable_folder(out, _names(papers, all_=paper == _ALL))
     folders = {told: out / one.name if paper == _ALL else out for told, one in papers.items()}
     with one_interrupt():
         work = _Work(papers, folders, effort, kept, jobs, cluster, json)

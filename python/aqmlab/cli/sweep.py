@@ -20,8 +20,8 @@ from aqmlab.cli.terminal import (
     loaded,
     one_interrupt,
     progress_bar,
-    refuse_bad_folder,
-    refuse_no_folder,
+    require_writable_folder,
+    require_folder,
     stop,
     with_settings,
 )
@@ -108,8 +108,8 @@ def sweep(
         raise typer.BadParameter("the workers of --cluster say how many runs there are at a time", param_hint="--jobs")
     base = _set(loaded(scenario), aqm, set_)
     folder = out or Path("out") / ("stdin" if scenario == STDIN else Path(scenario).stem)
-    refuse_bad_folder(folder, ["sweep.json", "scenario.toml", "results/00000.parquet", *FIGURES, "report.html"])
-    refuse_no_folder(store)
+    require_writable_folder(folder, ["sweep.json", "scenario.toml", "results/00000.parquet", *FIGURES, "report.html"])
+    require_folder(store)
     interrupted = False
     with one_interrupt():
         try:

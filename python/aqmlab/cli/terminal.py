@@ -116,7 +116,7 @@ def with_settings(scenario: Scenario, settings: Sequence[str] | None) -> Scenari
     return scenario
 
 
-def refuse_bad_folder(out: Path, names: Iterable[str]) -> None:
+def require_writable_folder(out: Path, names: Iterable[str]) -> None:
     """Create a folder, and check before the simulation that the files can be written.
 
     ``names`` are their paths relative to the folder.
@@ -139,7 +139,7 @@ def refuse_bad_folder(out: Path, names: Iterable[str]) -> None:
             raise typer.BadParameter(problem, param_hint="--out") from None
 
 
-def refuse_no_folder(store: Path | None) -> None:
+def require_folder(store: Path | None) -> None:
     """Refuse a store whose path exists and is not a folder."""
     if store and os.path.lexists(store) and not store.is_dir():
         raise typer.BadParameter(f"{store}: not a folder", param_hint="--store")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aqmlab import _core
-from aqmlab.execute.task import Engine, Outcome, ScenarioChanged, Task, scenario_of, simulate
+from aqmlab.execute.task import Executor, Outcome, ScenarioChanged, Task, scenario_of, simulate
 from aqmlab.execute.threads import side_by_side
 from aqmlab.files import read_json
 
@@ -66,8 +66,8 @@ class ClusterError(ConnectionError):
         super().__init__(message)
 
 
-def engine(cluster: str) -> Engine:
-    """Return an engine that uses a Dask cluster; it connects when it is called.
+def executor(cluster: str) -> Executor:
+    """Return an executor that uses a Dask cluster; it connects when it is called.
 
     `cluster` is the address of the scheduler, ``tcp://host:8786``, or the path of the file that the scheduler wrote it
     to. Raise ClusterError if Dask is not installed.

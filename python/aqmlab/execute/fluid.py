@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from aqmlab import _core
-from aqmlab.execute.replication import refuse_no_scenario
+from aqmlab.execute.replication import require_scenario
 from aqmlab.execute.task import advance
 from aqmlab.results.result import Result, Run
 from aqmlab.results.series import Recording
@@ -63,7 +63,7 @@ def fluid(
     ScenarioError
         If the scenario is not valid, or the equations cannot describe it; the message gives the reason.
     """
-    refuse_no_scenario(scenario)
+    require_scenario(scenario)
     scenario = scenario.anew()
     options: dict[str, Any] = {
         "tcp": tcp,

@@ -96,7 +96,7 @@ def run(
     Interrupted
         If the user presses Ctrl-C; it carries the finished runs.
     """
-    refuse_no_scenario(scenario)
+    require_scenario(scenario)
     return compare_scenarios({scenario.aqm: scenario}, seeds, jobs, progress, check)[scenario.aqm]
 
 
@@ -143,7 +143,7 @@ def compare(
     Interrupted
         If the user presses Ctrl-C; it carries the finished runs.
     """
-    refuse_no_scenario(scenario)
+    require_scenario(scenario)
     return compare_scenarios(
         {spec: scenario.with_aqm(spec) for spec in spelled_out(aqms)}, seeds, jobs, progress, check
     )
@@ -280,7 +280,7 @@ def _finished(scenarios: Mapping[str, Scenario], tasks: Sequence[_Task]) -> Comp
     return Comparison(results)
 
 
-def refuse_no_scenario(scenario: object) -> None:
+def require_scenario(scenario: object) -> None:
     """Raise TypeError if the argument is not a Scenario; for a string, explain how to load a scenario by name."""
     if not isinstance(scenario, Scenario):
         cure = f": load it with Scenario.load({scenario!r})" if isinstance(scenario, str) else ""

@@ -55,8 +55,8 @@ class Outcome:
     series: bytes = b""
 
 
-Engine = Callable[[Iterator[Task], Callable[[Task, Outcome], None], Callable[[float], None]], None]
-"""A function that performs tasks, called as ``engine(tasks, on_done, watch)``.
+Executor = Callable[[Iterator[Task], Callable[[Task, Outcome], None], Callable[[float], None]], None]
+"""A function that performs tasks, called as ``executor(tasks, on_done, watch)``.
 
 It takes `tasks` as it has room for them, from one thread at a time. It calls ``on_done(task, outcome)`` once per task,
 from any thread, but from one at a time. About ten times a second it calls ``watch(under_way)`` from the thread that

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from threading import Lock, Thread
 from typing import TypeVar
 
-from aqmlab.execute.task import Engine, Outcome, Task, simulate
+from aqmlab.execute.task import Executor, Outcome, Task, simulate
 
 T = TypeVar("T")
 
@@ -78,8 +78,8 @@ def side_by_side(
         raise failures[0]
 
 
-def engine(jobs: int) -> Engine:
-    """Return an engine that uses this machine's cores, with `jobs` runs at a time."""
+def executor(jobs: int) -> Executor:
+    """Return an executor that uses this machine's cores, with `jobs` runs at a time."""
 
     def run(tasks: Iterator[Task], on_done: Callable[[Task, Outcome], None], watch: Callable[[float], None]) -> None:
         under_way: dict[bytes, float] = {}

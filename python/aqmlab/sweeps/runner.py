@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from aqmlab import _core
 from aqmlab.execute import threads
 from aqmlab.execute.replication import chosen_workers
-from aqmlab.execute.task import Engine, Outcome, Task
+from aqmlab.execute.task import Executor, Outcome, Task
 from aqmlab.scenario import Scenario
 from aqmlab.sweeps.result import Rows, Sweep, framed, parameters
 from aqmlab.sweeps.store import Store
@@ -67,7 +67,7 @@ def sweep(
     store: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
     cluster: str | None = None,
-    engine: Engine | None = None,
+    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Sweep:
     """Simulate a scenario at many points, each with several queue disciplines.
@@ -101,8 +101,8 @@ def sweep(
     cluster : str
         The address of a Dask scheduler whose workers do the runs: ``tcp://host:8786``, or the path of the file that it
         wrote its address to. By default this machine's cores do them.
-    engine : callable
-        An engine that does the runs, instead of the cores or a cluster.
+    executor : callable
+        An executor that performs the runs, instead of the cores or a cluster.
     progress : callable
         Called from time to time, from the calling thread, with the `Standing` of the sweep.
 
@@ -126,7 +126,7 @@ def sweep(
     with ExitStack() as stack:
         if store is None:
             store = Path(out) / "store" if out else stack.enter_context(tempfile.TemporaryDirectory())
-        result = run_all([wanted], Path(store), jobs, cluster, engine, progress)[0]
+        result = run_all([wanted], Path(store), jobs, cluster, executor, progress)[0]
     if out:
         result.save(out)
     if result.interrupted:
@@ -165,7 +165,7 @@ def run_all(
     store: Path,
     jobs: int | None = None,
     cluster: str | None = None,
-    engine: Engine | None = None,
+    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> list[Sweep]:
     """Simulate several studies as one: runs that they share are done once, and no core waits between studies.
@@ -178,19 +178,19 @@ def run_all(
     import psutil
 
     if cluster is not None:
-        if jobs is not None or engine is not None:
+        if jobs is not None or executor is not None:
             raise ValueError(
-                f"cluster = {cluster!r}: its workers say how many runs there are at a time, not jobs or engine"
+                f"cluster = {cluster!r}: its workers say how many runs there are at a time, not jobs or executor"
             )
-        from aqmlab.execute.dask import engine as cluster_engine
+        from aqmlab.execute.dask import executor as cluster_executor
 
-        engine = cluster_engine(cluster)
-    # Another engine may use the memory of other machines.
-    free = None if engine else psutil.virtual_memory().available
+        executor = cluster_executor(cluster)
+    # Another executor may use the memory of other machines.
+    free = None if executor else psutil.virtual_memory().available
     plans = [Plan.of(study, free) for study in studies]
     kept = Store(store)
     try:
-        done = _do_missing(plans, store, kept, jobs, engine, free, progress)
+        done = _do_missing(plans, store, kept, jobs, executor, free, progress)
         return [_together(plan, done) for plan in plans]
     finally:
         kept.close()
@@ -201,7 +201,7 @@ def _do_missing(
     folder: Path,
     store: Store,
     jobs: int | None,
-    engine: Engine | None,
+    executor: Executor | None,
     free: int | None,
     progress: Progress | None,
 ) -> _Done:
@@ -213,10 +213,10 @@ def _do_missing(
         store.prove(any(plan.study.series for plan in plans))
     for _ in range(ATTEMPTS):
         if missing:
-            own = engine
+            own = executor
             if own is None:
                 fit = max(1, int((free or 0) // max(1, *(plan.memory for plan in plans))))
-                own = threads.engine(min(chosen_workers(jobs, len(missing)), fit))
+                own = threads.executor(min(chosen_workers(jobs, len(missing)), fit))
             try:
                 _do(plans, missing, done, store, own, progress)
             except KeyboardInterrupt:
@@ -250,7 +250,7 @@ def _do(
     missing: Mapping[bytes, float],
     done: _Done,
     store: Store,
-    engine: Engine,
+    executor: Executor,
     progress: Progress | None,
 ) -> None:
     """Do the missing runs, and store each when it finishes."""
@@ -283,7 +283,7 @@ def _do(
             fraction = min((finished + under_way) / total, 1.0)
             progress(Standing(fraction, there + count, len(done.wanted), len(done.errors)))
 
-    engine(tasks(), on_done, watch)
+    executor(tasks(), on_done, watch)
     watch(0.0)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 
 from aqmlab import _core
-from aqmlab.execute.replication import chosen_seeds, refuse_no_scenario, spelled_out
+from aqmlab.execute.replication import chosen_seeds, require_scenario, spelled_out
 from aqmlab.execute.task import Task, digest, key
 from aqmlab.scenario import Scenario, Settings, parameter_names
 from aqmlab.sweeps.points import DRAWN, Design, Point, Scalar, design
@@ -75,7 +75,7 @@ def study(
     `aqms` may also map labels to disciplines, or to settings of any kind that distinguish them. Raise ScenarioError if
     the scenario is not valid, ValueError if the varying values cannot be parsed.
     """
-    refuse_no_scenario(scenario)
+    require_scenario(scenario)
     scenario.check()  # reports problems of the whole file, not of its [sweep] alone
     said = scenario.study or {"vary": [], "aqm": "auto", "seeds": 1, "method": "grid", "samples": 100, "sample_seed": 1}
     written = {entry["path"]: entry for entry in said["vary"]}
