@@ -600,8 +600,8 @@ def test_as_many_runs_meet_as_there_is_memory_for(tiny: Scenario, monkeypatch: p
     import psutil
 
     jobs: list[int] = []
-    engine = local.engine
-    monkeypatch.setattr(local, "engine", lambda count: jobs.append(count) or engine(count))
+    executor = local.executor
+    monkeypatch.setattr(local, "executor", lambda count: jobs.append(count) or executor(count))
     memory = tiny.with_({"record.series": False}).memory
     monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Free", (), {"available": 2 * memory + 1})())
     aqmlab.sweep(tiny, seeds=4, jobs=4)

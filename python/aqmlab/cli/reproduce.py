@@ -17,8 +17,8 @@ from aqmlab.cli.terminal import (
     command_line,
     one_interrupt,
     progress_bar,
-    require_writable_folder,
     require_folder,
+    require_writable_folder,
     stop,
 )
 

@@ -20,8 +20,8 @@ from aqmlab.cli.terminal import (
     loaded,
     one_interrupt,
     progress_bar,
-    require_writable_folder,
     require_folder,
+    require_writable_folder,
     stop,
     with_settings,
 )
