@@ -53,7 +53,7 @@ def test_a_variant_stands_after_what_it_is_a_variant_of(with_variant: dict[str, 
     with pytest.raises(KeyError, match="is red97 meant"):
         listing.page("red79")
     assert "[`red`](red.md) with its preset `floyd1997`" in pages.aqms()["aqms/red97.md"]
-    assert "[`red97`](#red97)" in pages.aqms()
+    assert "[`red97`](red97.md)" in pages.aqms()["aqms/index.md"]
 
 
 @pytest.mark.parametrize("entry", catalogue()["aqms"], ids=lambda entry: entry["name"])
