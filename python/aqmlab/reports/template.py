@@ -1,0 +1,42 @@
+"""HTML from the templates of `reports/templates`, in which every text is escaped."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+_FOLDER = "templates"
+
+
+def rendered(name: str, **values: Any) -> Markup:
+    """Return the template ``name`` with these values, as HTML that other templates insert unescaped."""
+    return Markup(_environment().get_template(name).render(values))
+
+
+def asset(name: str) -> Markup:
+    """Return a style sheet or a script of the templates' folder, to be inserted unescaped."""
+    return Markup(resources.files(__package__).joinpath(_FOLDER, name).read_text(encoding="utf-8"))
+
+
+def in_script(data: Any) -> Markup:
+    """Return data as JSON that cannot end the script element that contains it."""
+    return Markup(json.dumps(data, allow_nan=False).replace("</", "<\\/").replace("<!--", "\\u003c!--"))
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader(__package__, _FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["asset"] = asset
+    environment.filters["json"] = in_script
+    return environment
