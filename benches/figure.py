@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 
-from aqmlab.figures.runs import COLOURS
+from aqmlab.figures.model import COLOURS
 from aqmlab.files import replacing
 from benches.bench import Bench
 from benches.ns2 import Ns2

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import aqmlab
 from aqmlab import Comparison, Result, Scenario, ScenarioError
 from aqmlab.figures import fluid as plot_fluid
+from aqmlab.figures import matplotlib
 from aqmlab.theory.loop import dde
 
 Array = NDArray[np.float64]
@@ -178,12 +179,13 @@ def test_what_the_equations_cannot_say_is_refused_with_the_reason(
 def test_both_are_drawn_in_one_figure(small: Scenario) -> None:
     for aqm, title in (("lred:q0=20", "Drop probability (%)"), ("droptail", "Dropped (%)")):
         chosen = small.with_aqm(aqm)
-        figure = plot_fluid.beside({"fluid": aqmlab.fluid(chosen), "packet": aqmlab.run(chosen, 2)}, Figure())
+        both = {"fluid": aqmlab.fluid(chosen), "packet": aqmlab.run(chosen, 2)}
+        figure = matplotlib.draw(plot_fluid.beside(both), Figure())
         queue, loss, *bars = figure.get_axes()
         assert loss.get_title(loc="left") == title
         assert len(bars) == 4
         labels = [line.get_label() for line in queue.lines]
-        assert labels[:2] == ["packets, mean of 2 seeds", "fluid model"]
+        assert labels[:2] == ["packets, mean of 2 seeds; band: least to greatest", "fluid model"]
         drawn = np.asarray(queue.lines[1].get_ydata())
         assert drawn.mean() == pytest.approx(aqmlab.fluid(chosen).series["bottleneck.queue.mean"].mean())
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 import aqmlab
 from aqmlab import Scenario, Sweep
-from aqmlab.figures import sweep
+from aqmlab.figures import matplotlib, sweep
 from aqmlab.reports import sweep_html
 
 
@@ -79,7 +79,7 @@ def test_the_report_has_all_and_nothing_breaks_out(swept: Sweep, tmp_path: Path)
 def test_the_same_results_give_the_same_files(swept: Sweep, tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-        sweep.save(swept, tmp_path / name)
+        matplotlib.save(sweep.sweep(swept), tmp_path / name)
         sweep_html.save(swept, tmp_path / name / "report.html", "aqmlab sweep x")
     for file in ("figure.png", "figure.svg", "report.html"):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()

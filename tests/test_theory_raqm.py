@@ -499,11 +499,12 @@ def test_the_command_prints_gains_as_json(quick_cli: Cli) -> None:
 def test_the_bifurcation_diagram_draws_what_it_is_given() -> None:
     from matplotlib.figure import Figure
 
+    from aqmlab.figures import matplotlib
     from aqmlab.figures.theory import bifurcation
 
     m = np.linspace(1, 7, 13)
     points, exponents = map.bifurcation(m, kept=20), map.lyapunov_exponent(m, kept=200)
-    figure = bifurcation(m, points, exponents, Figure())
+    figure = matplotlib.draw(bifurcation(m, points, exponents), Figure())
     above, below = figure.axes
     assert np.array_equal(above.lines[0].get_ydata(), points.ravel())
     assert np.array_equal(below.lines[1].get_ydata(), exponents)

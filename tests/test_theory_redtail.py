@@ -582,8 +582,9 @@ def test_the_paper_s_deviations_look_interchanged() -> None:
 
 
 def test_model_and_engine_are_on_one_figure(tmp_path: Path) -> None:
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
+    from aqmlab.figures import matplotlib
     from aqmlab.figures.theory import queue_distribution
 
     titles = {
@@ -599,16 +600,17 @@ def test_model_and_engine_are_on_one_figure(tmp_path: Path) -> None:
         }
         for title, seen in titles.items()
     }
-    figure = queue_distribution({title: seen.queue for title, seen in titles.items()}, models)
-    assert [axes.get_title(loc="left") for axes in figure.axes] == list(titles)
-    for axes, (title, seen) in zip(figure.axes, titles.items(), strict=True):
+    shown = queue_distribution({title: seen.queue for title, seen in titles.items()}, models)
+    figure = matplotlib.draw(shown, Figure())
+    heads = [axes.get_title(loc="left").split("\n") for axes in figure.axes]
+    assert [head[0] for head in heads] == list(titles)
+    for axes, head, (title, seen) in zip(figure.axes, heads, titles.items(), strict=True):
         chain, gaussian = axes.lines
         assert np.array_equal(chain.get_ydata(), models[title]["chain"])
         assert np.trapezoid(gaussian.get_ydata(), gaussian.get_xdata()) == pytest.approx(1, abs=1e-6)
-        labels = [text.get_text() for text in axes.get_legend().get_texts()]
-        assert f"packet engine: {seen.queue.mean():.0f} ± {seen.queue.std():.0f}" in labels
+        assert f"packet engine: {seen.queue.mean():.0f} ± {seen.queue.std():.0f}" in head[1]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["packet engine", "chain", "Gaussian"]
     figure.savefig(tmp_path / "redtail.png", dpi=85)
-    pyplot.close(figure)
     assert (tmp_path / "redtail.png").stat().st_size > 10_000
     with pytest.raises(ValueError, match="same titles"):
         queue_distribution({}, {})

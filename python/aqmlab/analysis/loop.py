@@ -143,9 +143,9 @@ class Analysis:
         matplotlib.figure.Figure
             The figure.
         """
-        from aqmlab.figures import loop as plot_analysis
+        from aqmlab.figures import loop, matplotlib
 
-        return plot_analysis.analysis(self, figure)
+        return matplotlib.draw(loop.analysis(self), figure)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write analysis.json, and the figure as figure.png and figure.svg.
@@ -155,10 +155,10 @@ class Analysis:
         folder : str or PathLike
             The folder to write to; files of these names are replaced.
         """
-        from aqmlab.figures import loop as plot_analysis
+        from aqmlab.figures import loop, matplotlib
 
         write_text(Path(folder) / "analysis.json", json_text(self.document()))
-        plot_analysis.save(self, Path(folder))
+        matplotlib.save(loop.analysis(self), Path(folder))
 
     @cached_property
     def _text(self) -> str:

@@ -344,11 +344,11 @@ def _deliver(results: Comparison, json: bool, out: Path | None, alone: bool) -> 
         typer.echo(json_text(shown.document()) if json else repr(shown), nl=not json)
     finally:  # save even if the reader closes the pipe early
         if out:
-            from aqmlab.figures import runs as plot
+            from aqmlab.figures import matplotlib, runs
             from aqmlab.reports import html
 
             shown.save(out)
-            plot.save(results, out)
+            matplotlib.save(runs.comparison(results), out)
             html.save(results, out / "report.html", command_line())
     if out:
         written = f"written to {out}: {'result' if alone else 'comparison'}.json, figure.png, figure.svg, report.html"

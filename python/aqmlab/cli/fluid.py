@@ -118,12 +118,13 @@ def _deliver(results: Comparison, alone: bool, json: bool, out: Path | None) -> 
         typer.echo(json_text(shown.document()) if json else repr(shown), nl=not json)
     finally:  # save even if the reader closes the pipe early
         if out:
-            from aqmlab.figures import fluid, runs
+            from aqmlab.figures import fluid, matplotlib, runs
             from aqmlab.reports import html
 
             shown.save(out)
             timed = runs.recorded(results)
-            runs.save(results, out, fluid.beside if len(timed) == 2 else runs.comparison)
+            show = fluid.beside if len(timed) == 2 else runs.comparison
+            matplotlib.save(show(results), out)
             html.save(results, out / "report.html", command_line())
     if out:
         name = "result" if alone else "comparison"

@@ -209,11 +209,11 @@ def _write(result: Sweep, folder: Path) -> list[str]:
             (folder / name).unlink(missing_ok=True)  # from an earlier sweep
         result.save(folder)
         if result.done:
-            from aqmlab.figures import sweep
+            from aqmlab.figures import matplotlib, sweep
             from aqmlab.reports import sweep_html
 
             if result.parameters:
-                sweep.save(result, folder)
+                matplotlib.save(sweep.sweep(result), folder)
             sweep_html.save(result, folder / "report.html", command_line())
     return ["sweep.json", "results/*.parquet", *drawn]
 

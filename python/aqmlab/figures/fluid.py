@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.figure import Figure
 
-from aqmlab.figures.runs import BARS, COLOURS, STYLE, bars
-from aqmlab.text import printable
+from aqmlab.figures.model import COLOURS, Axis, Curve, Figure, Grid, Panel
+from aqmlab.figures.runs import main_metrics, target, warmup
 
 if TYPE_CHECKING:
     import polars
-    from matplotlib.axes import Axes
-    from matplotlib.figure import SubFigure
     from numpy.typing import NDArray
 
     from aqmlab.results.result import Result
@@ -30,57 +26,41 @@ FLUID, PACKET = COLOURS[:2]
 """The colours of the fluid model and of packets, as in the bars and the report."""
 
 
-def beside(results: Mapping[str, Result], figure: Figure | None = None) -> Figure:
-    """Draw queue and drop probability of the fluid model over those of packets, and the main metrics of both.
+def beside(results: Mapping[str, Result]) -> Figure:
+    """Show queue and drop probability of the fluid model over those of packets, and the main metrics of both.
 
-    ``results`` has ``fluid`` and ``packet``, both with recorded series; ``figure`` is an empty figure to draw in, by
-    default a new one from pyplot. With several seeds, each bin shows the mean, least and greatest of the runs' means.
+    ``results`` has ``fluid`` and ``packet``, both with recorded series. With several seeds, each bin shows the mean,
+    least and greatest of the runs' means.
     """
     fluid, packet = results["fluid"], results["packet"]
-    with mpl.rc_context(STYLE):
-        if figure is None:
-            from matplotlib import pyplot
-
-            figure = pyplot.figure()
-        figure.set_layout_engine("constrained")
-        figure.set_size_inches(12, 6.4)
-        title = printable(f"{fluid.scenario.title}: {fluid.scenario.aqm}".lstrip(": "))
-        figure.suptitle(title, fontsize=12, parse_math=False)
-        left, right = cast("list[SubFigure]", figure.subfigures(1, 2, width_ratios=[2.6, 1]))
-        queue, loss = left.subplots(2, 1, sharex=True, height_ratios=[1.5, 1])
-        _both(queue, fluid, packet, "queue")
-        if fluid.scenario.target is not None:
-            queue.axhline(fluid.scenario.target, color="#444444", linewidth=0.8, linestyle=(0, (5, 3)), zorder=1)
-        queue.set_title("Queue (packets)", loc="left", fontsize=9.5, fontweight="bold")
-        both_say = all("p" in one.signals for one in (fluid, packet))
-        _both(loss, fluid, packet, "p" if both_say else "")
-        said = "Drop probability (%)" if both_say else "Dropped (%)"
-        loss.set_title(said, loc="left", fontsize=9.5, fontweight="bold")
-        loss.set_xlabel("Time (s)", loc="left")
-        queue.legend(loc="upper right", fontsize=8, frameon=False, ncols=3, borderaxespad=0.1)
-        for axes, name in zip(right.subplots(len(BARS), 1), BARS, strict=True):
-            bars(axes, name, results)
-    return figure
+    signal = all("p" in one.signals for one in (fluid, packet))
+    loss = "Drop probability (%)" if signal else "Dropped (%)"
+    drawn = [_both(fluid, packet, "queue", "Queue (packets)"), _both(fluid, packet, "p" if signal else "", loss)]
+    return Figure(
+        title=f"{fluid.scenario.title}: {fluid.scenario.aqm}".lstrip(": "),
+        rows=[[Grid(panels=drawn, weight=2.6, same_x=True), main_metrics(results)]],
+        legend=True,
+    )
 
 
-def _both(axes: Axes, fluid: Result, packet: Result, quantity: str) -> None:
-    """Draw the fluid model's curve over that of packets."""
+def _both(fluid: Result, packet: Result, quantity: str, title: str) -> Panel:
+    """Show the fluid model's curve over that of packets."""
     t, runs = _course(packet, quantity)
     mean, least, greatest = runs.mean(axis=0), runs.min(axis=0), runs.max(axis=0)
     seeds = len(packet.seeds)
-    told = f"packets, mean of {seeds} seeds" if seeds > 1 else f"packets, seed {packet.seeds[0]}"
-    if seeds > 1:
-        band = f"least to greatest of {seeds} seeds"
-        axes.fill_between(t, least, greatest, color=PACKET, alpha=0.2, linewidth=0, label=band)
-    axes.plot(t, mean, color=PACKET, linewidth=0.9, label=told)
-    t, runs = _course(fluid, quantity)
-    axes.plot(t, runs[0], color=FLUID, linewidth=1.6, label="fluid model")
-    if fluid.scenario.warmup:
-        axes.axvspan(0, fluid.scenario.warmup, color="#888888", alpha=0.08, linewidth=0)
-    axes.set_xlim(0, fluid.scenario.duration)
+    label = f"packets, mean of {seeds} seeds; band: least to greatest" if seeds > 1 else "packets"
+    ends = {"low": least, "high": greatest} if seeds > 1 else {}
+    packets = Curve(x=t, y=mean, name=label, colour=PACKET, width=0.9, **ends)
+    times, fluids = _course(fluid, quantity)
+    curve = Curve(x=times, y=fluids[0], name="fluid model", colour=FLUID, width=1.6)
     late = t > fluid.scenario.warmup  # the overflow at the start would flatten the rest of the curve
-    highest = max(greatest[late].max(initial=0), runs[0][late].max(initial=0))
-    axes.set_ylim(0, 1.15 * highest if highest > 0 else 1)
+    highest = max(greatest[late].max(initial=0), fluids[0][late].max(initial=0))
+    return Panel(
+        title=title,
+        x=Axis("Time (s)", 0.0, fluid.scenario.duration),
+        y=Axis("", 0.0, 1.15 * highest if highest > 0 else 1.0),
+        shapes=[*warmup(fluid), packets, curve, *(target(fluid) if quantity == "queue" else [])],
+    )
 
 
 def _course(result: Result, quantity: str) -> tuple[Array, Array]:

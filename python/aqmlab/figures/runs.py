@@ -1,17 +1,14 @@
-"""Figures of results: results in, a matplotlib figure out. The report draws the same with plotly."""
+"""Figures of results: the queue over time, the main metrics, distributions."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.figure import Figure
 
-from aqmlab.files import replacing
+from aqmlab.figures.model import COLOURS, Axis, Bars, Curve, Figure, Grid, Guide, Panel, Shade, Shape, shades
 from aqmlab.results.distribution import curve, panels
 from aqmlab.results.distribution import share as share_axis
 from aqmlab.results.metrics import DISTRIBUTIONS, METRICS
@@ -19,8 +16,6 @@ from aqmlab.results.summary import share
 from aqmlab.text import printable, wrapped
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import SubFigure
     from numpy.typing import NDArray
 
     from aqmlab.results.result import Result
@@ -28,97 +23,128 @@ if TYPE_CHECKING:
 BARS = ("queue_mean", "queue_mad", "loss_ratio", "goodput")
 """The metrics shown as bars."""
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5f4b8b", "#000000")
-"""Colours that people with any colour vision can distinguish (Okabe and Ito), in the order of use."""
-
 MANY = len(COLOURS)
-"""The largest number of results with a colour each; of more, each has a row and a small panel instead."""
+"""The largest number of results with a colour each; of more, each has a row of bars and a small panel instead."""
 
 ACROSS = 5
 """The number of small panels in a row."""
 
-_LABEL_WIDTH = 20
-"""The number of characters of a label in one line beside the bars."""
-
-_ROW_WIDTH, _PANEL_WIDTH = 34, 30
-"""The number of characters in one line beside a row, and above a small panel."""
+_PANEL_WIDTH = 30
+"""The number of characters in one line above a small panel."""
 
 SMALL_BINS = 250
 """The number of bins for which a small panel has room."""
 
-_ROW_HEIGHT, _PANEL_HEIGHT = 0.19, 1.15
-"""The height of a row and of a small panel, in inches."""
+QUEUE = "Queue (packets)"
 
-STYLE: Any = {
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "font.size": 9,
-    "grid.color": "#e5e5e5",
-    "grid.linewidth": 0.6,
-    "svg.hashsalt": "aqmlab",  # the same results yield the same file
-}
+EXPLAINED = "line and band: mean, least and greatest value of each bin; dashes: target; grey: warm-up"
+"""How to read a quantity over time."""
+
+
+def comparison(results: Mapping[str, Result]) -> Figure:
+    """Show the queue over time, a panel for each result, and the main metrics as bars with 95 % confidence intervals.
+
+    The panels show the first seed. More than `MANY` results are sorted by their mean queue, the bars are above, and
+    the panels are small.
+    """
+    timed = recorded(results)
+    title = next(iter(results.values())).scenario.title
+    metrics = main_metrics(results)
+    if not timed:
+        return Figure(title=title, rows=[[metrics]])
+    queues = over_time(results, "queue", QUEUE)
+    rows = [[metrics], [queues]] if len(results) > MANY else [[queues, metrics]]
+    return Figure(title=title, rows=rows, small_print=f"{curves(timed)}{EXPLAINED}")
+
+
+def distribution(results: Mapping[str, Result], name: str) -> Figure:
+    """Show a distribution of `aqmlab.DISTRIBUTIONS`: a panel for each traffic entry or link, a curve for each result.
+
+    With several seeds, curves show the means. Raise `LookupError` if no result has values of the distribution.
+    """
+    shown = panels(results, name)
+    if not shown:
+        raise LookupError(f"these results have no values of {name}")
+    counted = DISTRIBUTIONS[name].counted
+    x, y = Axis(DISTRIBUTIONS[name].axis), Axis(share_axis(name), log=counted)
+    colour = colours(results)
+    order = list(by_queue(results)) if len(results) > MANY else list(results)
+    drawn = []
+    for owner, numbers in shown.items():
+        shapes = []
+        for label in order:
+            if label in numbers:
+                values, shares = (np.array(one, float) for one in curve(name, numbers[label]))
+                mark = "circle" if counted else ""
+                shapes.append(
+                    Curve(x=values, y=shares, name=label, colour=colour[label], width=1.2, mark=mark, size=2.5)
+                )
+        drawn.append(Panel(title=owner, x=x, y=y, shapes=shapes))
+    grid = Grid(panels=drawn, across=min(len(drawn), 4), same_y=True)
+    return Figure(title="", rows=[[grid]], legend=True, name=name)
+
+
+def over_time(results: Mapping[str, Result], quantity: str, label: str) -> Grid:
+    """Show a quantity of the observed link over time, a panel for each result that has it."""
+    many = len(results) > MANY
+    colour = colours(results)
+    timed = with_quantity(results, quantity)
+    drawn = []
+    for place, (name, result) in enumerate((by_queue(timed) if many else timed).items()):
+        line = COLOURS[0] if many else colour[name]
+        title = "\n".join(wrapped(name, _PANEL_WIDTH)) if many else printable(name)
+        first = place % ACROSS == 0 if many else place == len(timed) // 2
+        drawn.append(
+            Panel(
+                title=title,
+                x=Axis("Time (s)", 0.0, result.scenario.duration),
+                y=Axis(label if first else "", 0.0),
+                shapes=_course(name, result, quantity, line, SMALL_BINS if many else None),
+                colour=line,
+            )
+        )
+    across, height = (ACROSS, 1.0) if many else (1, max(1.0, 4.2 / len(drawn)))
+    return Grid(panels=drawn, across=across, height=height, weight=2.4, same_x=True, same_y=True)
+
+
+def main_metrics(results: Mapping[str, Result]) -> Grid:
+    """Show the metrics of `BARS`, each with a bar for each result, its interval and its value."""
+    many = len(results) > MANY
+    results = by_queue(results) if many else results
+    drawn = [bars(name, results) for name in BARS]
+    grid = Grid(panels=drawn, across=len(drawn) if many else 1, same_y=many)
+    lines = max(len(wrapped(label, grid.characters)) for label in results)
+    return replace(grid, height=0.1 + (0.06 + 0.14 * lines) * len(results))
+
+
+def bars(name: str, results: Mapping[str, Result]) -> Panel:
+    """Show a metric of `aqmlab.METRICS` as a bar for each result, with its interval and its value."""
+    metric = METRICS[name]
+    summaries = [result.summary[name] for result in results.values()]
+    values = np.array([np.nan if one.mean is None else one.mean * metric.scale for one in summaries])
+    spread = np.array([np.nan if one.ci95 is None else one.ci95 * metric.scale for one in summaries])
+    texts = [
+        metric.text(summary.mean) + share(summary, len(result.runs))
+        for result, summary in zip(results.values(), summaries, strict=True)
+    ]
+    shape = Bars(
+        at=np.arange(len(results), dtype=float),
+        value=values,
+        colours=[COLOURS[0]] * len(results) if len(results) > MANY else list(colours(results).values()),
+        low=None if np.isnan(spread).all() else values - spread,
+        high=None if np.isnan(spread).all() else values + spread,
+        horizontal=True,
+        texts=texts,
+    )
+    rows = Axis("", categories=tuple(results), downwards=True)
+    return Panel(title=metric.axis, x=Axis("", low=0.0), y=rows, shapes=[shape])
 
 
 def colours(results: Mapping[str, Result]) -> dict[str, str]:
     """Assign a colour to each result by label; more than `MANY` range from dark to light by their mean queue."""
-    if len(results) <= MANY:
-        return dict(zip(results, COLOURS, strict=False))
-    scale = mpl.colormaps["viridis"]
-    # The lightest yellows are invisible on white.
-    shades = [mpl.colors.to_hex(scale(0.9 * rank / (len(results) - 1))) for rank in range(len(results))]
-    ranked = dict(zip(by_queue(results), shades, strict=True))
+    order = by_queue(results) if len(results) > MANY else results
+    ranked = dict(zip(order, shades(len(results)), strict=True))
     return {label: ranked[label] for label in results}
-
-
-def recorded(results: Mapping[str, Result]) -> dict[str, Result]:
-    """Select the results whose first run recorded the queue."""
-    return {label: one for label, one in results.items() if one.recordings[one.seeds[0]].queue is not None}
-
-
-def comparison(results: Mapping[str, Result], figure: Figure | None = None) -> Figure:
-    """Draw the queue over time, a panel for each result, and the main metrics as bars with 95 % confidence intervals.
-
-    The panels show the first seed. More than `MANY` results are sorted by their mean queue, each with a row of dots and
-    a small panel. ``figure`` is an empty figure to draw in, by default a new one from pyplot.
-    """
-    with mpl.rc_context(STYLE):
-        if figure is None:
-            from matplotlib import pyplot
-
-            figure = pyplot.figure()
-        figure.set_layout_engine("constrained")
-        if len(results) > MANY:
-            _many(results, figure)
-            return figure
-        timed = recorded(results)
-        figure.set_size_inches(12 if timed else 5, max(6.0, 1.6 * len(timed), 0.9 * len(results) + 3))
-        first = next(iter(results.values()))
-        figure.suptitle(printable(first.scenario.title), fontsize=12, parse_math=False)
-        if timed:
-            left, right = cast("list[SubFigure]", figure.subfigures(1, 2, width_ratios=[2.4, 1]))
-            panels = np.atleast_1d(left.subplots(len(timed), 1, sharex=True, sharey=True))
-            colour = colours(results)
-            for axes, (label, result) in zip(panels, timed.items(), strict=True):
-                _queue(axes, printable(label), result, colour[label])
-            panels[0].set_ylim(bottom=0)
-            panels[-1].set_xlabel("Time (s)", loc="left")
-            left.text(
-                0.99,
-                0.0,
-                _explained(timed),
-                ha="right",
-                va="bottom",
-                fontsize=7,
-                color="#666666",
-            )
-            left.supylabel("Queue (packets)", fontsize=10)
-        else:
-            right = cast("SubFigure", figure.subfigures(1, 1))
-        for axes, name in zip(right.subplots(len(BARS), 1), BARS, strict=True):
-            bars(axes, name, results)
-    return figure
 
 
 def by_queue(results: Mapping[str, Result]) -> dict[str, Result]:
@@ -127,60 +153,14 @@ def by_queue(results: Mapping[str, Result]) -> dict[str, Result]:
     return {label: results[label] for label in sorted(results, key=lambda label: (means[label] is None, means[label]))}
 
 
-def distribution(results: Mapping[str, Result], name: str, figure: Figure | None = None) -> Figure:
-    """Draw a distribution of `aqmlab.DISTRIBUTIONS`: a panel for each traffic entry or link, a curve for each result.
-
-    With several seeds, curves show the means. ``figure`` is an empty figure to draw in, by default a new one from
-    pyplot. Raises `LookupError` if no result has values of the distribution.
-    """
-    shown = panels(results, name)
-    if not shown:
-        raise LookupError(f"these results have no values of {name}")
-    metric = DISTRIBUTIONS[name]
-    colour = colours(results)
-    with mpl.rc_context(STYLE):
-        if figure is None:
-            from matplotlib import pyplot
-
-            figure = pyplot.figure()
-        figure.set_layout_engine("constrained")
-        figure.set_size_inches(1 + 4 * len(shown), 3.6)
-        drawn = np.atleast_1d(figure.subplots(1, len(shown), sharey=True))
-        for axes, (owner, curves) in zip(drawn, shown.items(), strict=True):
-            for label, numbers in curves.items():
-                line = {"color": colour[label], "label": printable(label)}
-                axes.plot(*curve(name, numbers), marker="." if metric.counted else "", linewidth=1.2, **line)
-            axes.set_title(printable(owner), loc="left", fontsize=9, parse_math=False)
-            axes.set_xlabel(metric.axis)
-            if len(results) <= MANY:
-                axes.legend(fontsize=8)
-            if metric.counted:
-                axes.set_yscale("log")
-                axes.xaxis.get_major_locator().set_params(integer=True)
-        drawn[0].set_ylabel(share_axis(name))
-        if len(results) > MANY:
-            handles = {line.get_label(): line for axes in drawn for line in axes.lines}
-            named = [(handles[text], text) for text in map(printable, by_queue(results)) if text in handles]
-            figure.set_size_inches(3 + 4 * len(shown), max(3.6, 0.14 * len(named) + 0.7))
-            figure.legend(*zip(*named, strict=True), loc="outside right upper", fontsize=7, labelspacing=0.25)
-    return figure
+def recorded(results: Mapping[str, Result]) -> dict[str, Result]:
+    """Select the results whose first run recorded the queue."""
+    return {label: one for label, one in results.items() if one.recordings[one.seeds[0]].queue is not None}
 
 
-def save(
-    results: Mapping[str, Result],
-    folder: Path,
-    draw: Callable[[Mapping[str, Result], Figure], Figure] = comparison,
-) -> None:
-    """Write the figure of ``draw(results, figure)`` to ``folder`` as ``figure.png`` and ``figure.svg``."""
-    with warnings.catch_warnings(), mpl.rc_context(STYLE):
-        warnings.simplefilter("ignore", UserWarning)  # a missing glyph, a panel without room
-        figure = draw(results, Figure())
-        figure.draw_without_rendering()
-        figure.set_layout_engine("none")  # keep the layout: computing it takes longest
-        with replacing(folder / "figure.png") as file:
-            figure.savefig(file, dpi=150)
-        with replacing(folder / "figure.svg") as file:
-            figure.savefig(file, metadata={"Date": None})
+def with_quantity(results: Mapping[str, Result], quantity: str) -> dict[str, Result]:
+    """Select the results that recorded the queue or, if ``quantity`` is a signal, have the signal too."""
+    return {label: one for label, one in recorded(results).items() if quantity == "queue" or quantity in one.signals}
 
 
 def band(result: Result, quantity: str = "queue", most: int | None = None) -> dict[str, NDArray[np.float64]]:
@@ -206,106 +186,19 @@ def curves(timed: Mapping[str, Result]) -> str:
     return f"curves: seed {', '.join(map(str, drawn))}, the first of {many}; " if many > 1 else ""
 
 
-def _many(results: Mapping[str, Result], figure: Figure) -> None:
-    """Draw a row of dots for each result, and its queue in a small panel."""
-    results = by_queue(results)
-    timed = recorded(results)
-    labels = ["\n".join(wrapped(label, _ROW_WIDTH)) for label in results]
-    lines = max(label.count("\n") + 1 for label in labels)
-    heights = [1.1 + _ROW_HEIGHT * lines * len(results)]
-    if timed:
-        deep = -(-len(timed) // ACROSS)
-        titles = {label: "\n".join(wrapped(label, _PANEL_WIDTH)) for label in timed}
-        more = max(title.count("\n") for title in titles.values())
-        heights.append(0.6 + (_PANEL_HEIGHT + 0.14 * more) * deep)
-    figure.set_size_inches(12, sum(heights))
-    figure.suptitle(printable(next(iter(results.values())).scenario.title), fontsize=13, parse_math=False)
-    parts = np.atleast_1d(cast("Any", figure.subfigures(len(heights), 1, height_ratios=heights)))
-    rows = parts[0].subplots(1, len(BARS), sharey=True)
-    for axes, name in zip(rows, BARS, strict=True):
-        _dots(axes, name, results)
-    rows[0].set_yticks(np.arange(len(labels)), labels, fontsize=8.5, parse_math=False)
-    rows[0].set_ylim(len(labels) - 0.5, -0.5)
-    if not timed:
-        return
-    panels = parts[1].subplots(deep, ACROSS, squeeze=False)
-    for axes, (label, result) in zip(panels.flat, timed.items(), strict=False):
-        _queue(axes, titles[label], result, COLOURS[0], small=True)
-    drawn, unused = panels.flat[: len(timed)], panels.flat[len(timed) :]
-    # Axes shared by matplotlib take several times as long to draw.
-    top = max(axes.get_ylim()[1] for axes in drawn)
-    for place, axes in enumerate(drawn):
-        axes.set_ylim(0, top)
-        axes.tick_params(labelleft=place % ACROSS == 0, labelbottom=place >= len(timed) - ACROSS)
-    for axes in unused:
-        axes.remove()
-    parts[1].supxlabel(f"Time (s); {_explained(timed)}", fontsize=8, color="#666666")
-    parts[1].supylabel("Queue (packets)", fontsize=9)
+def warmup(result: Result) -> list[Shape]:
+    """Return the shaded warm-up of a result, if it has one."""
+    return [Shade(start=0.0, end=result.scenario.warmup)] if result.scenario.warmup else []
 
 
-def _dots(axes: Axes, name: str, results: Mapping[str, Result]) -> None:
-    """Draw a metric as a dot in each row, with its interval and, on the right, its value."""
-    metric = METRICS[name]
-    summaries = [result.summary[name] for result in results.values()]
-    places = np.arange(len(summaries))
-    values = [np.nan if one.mean is None else one.mean * metric.scale for one in summaries]
-    spreads = [(one.ci95 or 0.0) * metric.scale for one in summaries]
-    error = spreads if any(spreads) else None
-    axes.errorbar(values, places, xerr=error, fmt="o", color=COLOURS[0], markersize=4.5, elinewidth=1.4)
-    low, high = axes.get_xlim()
-    axes.set_xlim(max(low, -0.04 * high), high)  # no metric is negative, even where its interval is
-    for place, (result, summary) in enumerate(zip(results.values(), summaries, strict=True)):
-        if place % 2 == 0:
-            axes.axhspan(place - 0.5, place + 0.5, color="#f3f5f7", linewidth=0, zorder=0)
-        text = metric.text(summary.mean) + share(summary, len(result.runs))
-        style: Any = {"ha": "right", "va": "center", "fontsize": 7.5, "color": "#444444"}
-        axes.text(1.15, place, text, transform=axes.get_yaxis_transform(), **style)
-    axes.set_title(metric.axis, loc="left", fontsize=9.5, fontweight="bold")
-    axes.grid(axis="y", visible=False)
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
+def target(result: Result) -> list[Shape]:
+    """Return the line of a result's target queue, if it has one."""
+    return [] if result.scenario.target is None else [Guide(value=result.scenario.target)]
 
 
-def _explained(timed: Mapping[str, Result]) -> str:
-    return f"{curves(timed)}line, band: mean, least and greatest of each bin; dashes: target; grey: warm-up"
-
-
-def _queue(axes: Axes, title: str, result: Result, line: str, small: bool = False) -> None:
-    queue = band(result, most=SMALL_BINS if small else None)
-    axes.fill_between(queue["t"], queue["min"], queue["max"], color=line, alpha=0.25, linewidth=0)
-    axes.plot(queue["t"], queue["mean"], color=line, linewidth=0.9)
-    if result.scenario.target is not None:
-        axes.axhline(result.scenario.target, color="#444444", linewidth=0.8, linestyle=(0, (5, 3)))
-    if result.scenario.warmup:
-        axes.axvspan(0, result.scenario.warmup, color="#888888", alpha=0.08, linewidth=0)
-    axes.set_xlim(0, result.scenario.duration)
-    size = 8 if small else 9
-    axes.set_title(title, loc="left", fontsize=size, fontweight="bold", color=line, pad=3, parse_math=False)
-
-
-def bars(axes: Axes, name: str, results: Mapping[str, Result]) -> None:
-    """Draw a metric of `aqmlab.METRICS` as a bar for each result, with its interval and its value."""
-    metric = METRICS[name]
-    labels = list(results)
-    summaries = [result.summary[name] for result in results.values()]
-    values = [(summary.mean or 0.0) * metric.scale for summary in summaries]
-    spread = [(summary.ci95 or 0.0) * metric.scale for summary in summaries]
-    places = np.arange(len(labels))
-    error = spread if any(spread) else None
-    axes.barh(places, values, xerr=error, height=0.65, color=list(colours(results).values()), capsize=2.5)
-    for place, result, value, more in zip(places, results.values(), values, spread, strict=True):
-        summary = result.summary[name]
-        axes.annotate(
-            metric.text(summary.mean) + share(summary, len(result.runs)),
-            (value + more, place),
-            (4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-        )
-    axes.set_yticks(places, ["\n".join(wrapped(label, _LABEL_WIDTH)) for label in labels], parse_math=False)
-    axes.set_ylim(len(labels) - 0.4, -0.6)
-    axes.margins(x=0.18)
-    axes.set_xlim(left=0)
-    axes.grid(axis="y", visible=False)
-    axes.set_title(metric.axis, loc="left", fontsize=9)
+def _course(name: str, result: Result, quantity: str, colour: str, most: int | None) -> list[Shape]:
+    values = {key: np.asarray(one, float) for key, one in band(result, quantity, most).items()}
+    line = Curve(
+        x=values["t"], y=values["mean"], low=values["min"], high=values["max"], name=name, colour=colour, width=0.9
+    )
+    return [*warmup(result), line, *(target(result) if quantity == "queue" else [])]

@@ -1,108 +1,76 @@
-"""Figures that compare theory with the packet simulation: arrays in, a matplotlib figure out."""
+"""Figures that compare theory with the packet simulation."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-from aqmlab.figures.runs import COLOURS, STYLE
+from aqmlab.figures.model import COLOURS, Axis, Bars, Curve, Figure, Grid, Guide, Panel, Shape
 
-_DASHES: Any = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (5, 2, 1, 2)))
-"""Line styles, which distinguish curves in addition to their colours."""
+_DASHES = ((), (5.0, 2.0), (1.0, 1.2), (5.0, 2.0, 1.0, 2.0))
+"""Dashes, which distinguish curves in addition to their colours."""
 
 
-def queue_distribution(
-    seen: Mapping[str, ArrayLike],
-    models: Mapping[str, Mapping[str, ArrayLike]],
-    figure: Figure | None = None,
-) -> Figure:
-    """Draw the distribution of queue lengths as observed, and as predicted by models: a panel for each title.
+def queue_distribution(seen: Mapping[str, ArrayLike], models: Mapping[str, Mapping[str, ArrayLike]]) -> Figure:
+    """Show the distribution of queue lengths as observed, and as predicted by models: a panel for each title.
 
     ``seen`` maps titles to the queue in packets at equally spaced times, shape (samples,). ``models`` maps the same
-    titles to the probability or density of 0, 1, ..., B packets by the label of each model, shape (B + 1,). The legend
-    has mean and standard deviation of each curve. ``figure`` is an empty figure to draw in, by default a new one from
-    pyplot. Raises `ValueError` if the titles differ or there are none.
+    titles to the probability or density of 0, 1, ..., B packets by the label of each model, shape (B + 1,). The titles
+    have mean and standard deviation of each curve. Raise `ValueError` if the titles differ or there are none.
     """
     if not seen or set(seen) != set(models):
         raise ValueError(f"seen has {list(seen)}, models has {list(models)}: must be the same titles, at least one")
-    with mpl.rc_context(STYLE):
-        if figure is None:
-            from matplotlib import pyplot
-
-            figure = pyplot.figure()
-        figure.set_layout_engine("constrained")
-        across, deep = min(2, len(seen)), -(-len(seen) // 2)
-        figure.set_size_inches(1 + 4.5 * across, 0.6 + 3.2 * deep)
-        panels = figure.subplots(deep, across, squeeze=False).ravel()
-        for axes in panels[len(seen) :]:
-            axes.remove()
-        for axes, (title, values) in zip(panels, seen.items(), strict=False):
-            queue = np.asarray(values, dtype=float)
-            spread = float(queue.std())
-            axes.hist(
-                queue,
-                bins=max(10, int(np.ceil(12 * np.ptp(queue) / (4 * spread)))) if spread else 10,
-                density=True,
-                color="#c8ccd0",
-                label=_named("packet engine", float(queue.mean()), spread),
-            )
-            shown = [queue.min(), queue.max()]
-            for place, (label, given) in enumerate(models[title].items()):
-                density = np.asarray(given, dtype=float)
-                q = np.arange(density.size)
-                mean = float(density @ q / density.sum())
-                sd = float(np.sqrt(density @ (q - mean) ** 2 / density.sum()))
-                shown += [mean - 3.5 * sd, mean + 3.5 * sd]
-                axes.plot(
-                    q,
-                    density,
-                    color=COLOURS[place % len(COLOURS)],
-                    linestyle=_DASHES[place % len(_DASHES)],
-                    linewidth=1.4,
-                    label=_named(label, mean, sd),
-                )
-            axes.set_xlim(max(0, min(shown)), max(shown))
-            axes.set_ylim(0, 1.4 * axes.get_ylim()[1])
-            axes.set_title(title, loc="left", fontsize=9, fontweight="bold", parse_math=False)
-            axes.set_xlabel("Queue (packets)")
-            axes.legend(fontsize=7, loc="upper left", frameon=False)
-        figure.supylabel("Probability per packet", fontsize=9)
-    return figure
+    panels = [_queue(title, np.asarray(values, float), models[title]) for title, values in seen.items()]
+    grid = Grid(panels=panels, across=min(2, len(panels)), height=2.6)
+    return Figure(title="", rows=[[grid]], legend=True)
 
 
-def bifurcation(gains: ArrayLike, points: ArrayLike, exponents: ArrayLike, figure: Figure | None = None) -> Figure:
-    """Draw the long-term orbits of a map over its gain, and below them its Lyapunov exponents.
+def _queue(title: str, queue: np.ndarray[tuple[int], np.dtype[np.float64]], models: Mapping[str, ArrayLike]) -> Panel:
+    spread = float(queue.std())
+    bins = max(10, int(np.ceil(12 * np.ptp(queue) / (4 * spread)))) if spread else 10
+    heights, edges = np.histogram(queue, bins, density=True)
+    middles = (edges[1:] + edges[:-1]) / 2
+    columns = {"at": middles, "value": heights, "width": float(edges[1] - edges[0])}
+    shapes: list[Shape] = [Bars(name="packet engine", colours=["#c8ccd0"] * bins, **columns)]
+    texts = [_named("packet engine", float(queue.mean()), spread)]
+    shown = [queue.min(), queue.max()]
+    for place, (label, given) in enumerate(models.items()):
+        density = np.asarray(given, dtype=float)
+        q = np.arange(density.size, dtype=float)
+        mean = float(density @ q / density.sum())
+        sd = float(np.sqrt(density @ (q - mean) ** 2 / density.sum()))
+        shown += [mean - 3.5 * sd, mean + 3.5 * sd]
+        colour, dash = COLOURS[place % len(COLOURS)], _DASHES[place % len(_DASHES)]
+        shapes.append(Curve(x=q, y=density, name=label, colour=colour, dash=dash))
+        texts.append(_named(label, mean, sd))
+    return Panel(
+        title="\n".join([title, "; ".join(texts)]),
+        x=Axis("Queue (packets)", max(0.0, float(min(shown))), float(max(shown))),
+        y=Axis("Probability per packet", 0.0),
+        shapes=shapes,
+    )
+
+
+def bifurcation(gains: ArrayLike, points: ArrayLike, exponents: ArrayLike) -> Figure:
+    """Show the long-term orbits of a map over its gain, and below them its Lyapunov exponents.
 
     ``gains`` (for RAQM alpha r0) and ``exponents`` have shape (gains,), ``points`` (for RAQM r / r0) has shape (gains,
-    kept). ``figure`` is an empty figure to draw in, by default a new one from pyplot. Raises `ValueError` if the shapes
-    do not fit.
+    kept). Raise `ValueError` if the shapes do not fit.
     """
     m, x, rate = (np.asarray(one, dtype=float) for one in (gains, points, exponents))
     if m.ndim != 1 or x.ndim != 2 or len(x) != len(m) or rate.shape != m.shape:
         raise ValueError(f"shapes {m.shape}, {x.shape}, {rate.shape}: must be (gains,), (gains, kept), (gains,)")
-    with mpl.rc_context(STYLE):
-        if figure is None:
-            from matplotlib import pyplot
-
-            figure = pyplot.figure()
-        figure.set_layout_engine("constrained")
-        figure.set_size_inches(8, 5.5)
-        above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
-        dots: Any = {"linestyle": "", "marker": ",", "color": COLOURS[0], "rasterized": True}
-        above.plot(np.repeat(m, x.shape[1]), x.ravel(), **dots)
-        above.set_ylabel("$r / r_0$")
-        below.axhline(0, color="#666666", linewidth=0.8)
-        below.plot(m, rate, color=COLOURS[1], linewidth=0.9)
-        below.set_ylim(bottom=max(-3.0, float(np.min(rate))))
-        below.set_ylabel("Lyapunov's exponent")
-        below.set_xlabel("$m = \\alpha r_0$")
-        below.set_xlim(m.min(), m.max())
-    return figure
+    gain = Axis("m = \N{GREEK SMALL LETTER ALPHA} r0", float(m.min()), float(m.max()))
+    orbits = Curve(x=np.repeat(m, x.shape[1]), y=x.ravel(), colour=COLOURS[0], width=0.0, mark="pixel")
+    lines = [Guide(value=0.0, dash=()), Curve(x=m, y=rate, colour=COLOURS[1], width=0.9)]
+    lowest = max(-3.0, float(np.min(rate)))
+    panels = [
+        Panel(title="", x=gain, y=Axis("r / r0"), shapes=[orbits]),
+        Panel(title="", x=gain, y=Axis("Lyapunov exponent", lowest), shapes=lines),
+    ]
+    return Figure(title="", rows=[[Grid(panels=panels, same_x=True)]])
 
 
 def _named(label: str, mean: float, sd: float) -> str:

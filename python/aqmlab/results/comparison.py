@@ -80,9 +80,9 @@ class Comparison(Mapping[str, Result]):
         matplotlib.figure.Figure
             The figure.
         """
-        from aqmlab.figures import runs
+        from aqmlab.figures import matplotlib, runs
 
-        return runs.comparison(self, figure)
+        return matplotlib.draw(runs.comparison(self), figure)
 
     def plot_distribution(self, name: str, figure: Figure | None = None) -> Figure:
         """Draw a distribution: a panel for each traffic entry or link that has it, with a curve for each result.
@@ -99,9 +99,9 @@ class Comparison(Mapping[str, Result]):
         matplotlib.figure.Figure
             The figure.
         """
-        from aqmlab.figures import runs
+        from aqmlab.figures import matplotlib, runs
 
-        return runs.distribution(self, name, figure)
+        return matplotlib.draw(runs.distribution(self, name), figure)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write comparison.json, and each result into a folder of its own; `load` reads them.

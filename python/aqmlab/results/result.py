@@ -249,9 +249,9 @@ class Result:
         matplotlib.figure.Figure
             The figure.
         """
-        from aqmlab.figures import runs as plot
+        from aqmlab.figures import matplotlib, runs
 
-        return plot.comparison({self.scenario.aqm: self}, figure)
+        return matplotlib.draw(runs.comparison({self.scenario.aqm: self}), figure)
 
     def plot_distribution(self, name: str, figure: Figure | None = None) -> Figure:
         """Draw a distribution: a panel for each traffic entry or link that has it.
@@ -268,9 +268,9 @@ class Result:
         matplotlib.figure.Figure
             The figure.
         """
-        from aqmlab.figures import runs as plot
+        from aqmlab.figures import matplotlib, runs
 
-        return plot.distribution({self.scenario.aqm: self}, name, figure)
+        return matplotlib.draw(runs.distribution({self.scenario.aqm: self}, name), figure)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write result.json, scenario.toml and the series of each run; `load` reads them.

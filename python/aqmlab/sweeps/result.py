@@ -243,11 +243,11 @@ class Sweep:
         LookupError
             If there is no such parameter or metric.
         """
-        from aqmlab.figures import sweep
+        from aqmlab.figures import matplotlib, sweep
 
         for name in [y] if isinstance(y, str) else y or ():
             self._refuse_unknown(name)
-        return sweep.sweep(self, x, y, figure)
+        return matplotlib.draw(sweep.sweep(self, x, y), figure)
 
     def document(self) -> dict[str, Any]:
         """Return the sweep's summary and settings as a dictionary for JSON.

@@ -7,7 +7,8 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from aqmlab.figures.runs import COLOURS, STYLE
+from aqmlab.figures.matplotlib import STYLE
+from aqmlab.figures.model import COLOURS
 from oracle.linux.traces import Trace
 
 FEW = 4

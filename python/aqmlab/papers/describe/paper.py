@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from aqmlab.figures.model import Axis
 from aqmlab.papers.describe.verdict import Check
 from aqmlab.scenario import Settings
 
@@ -68,28 +69,6 @@ class Experiment:
     series: bool = False
     rivals: Aqms = field(default_factory=lambda: RIVALS)
     most_seeds: int | None = None
-
-
-@dataclass(frozen=True)
-class Axis:
-    """An axis of a panel.
-
-    Parameters
-    ----------
-    label : str
-        Its label, with the unit: ``Average queue length (packets)``.
-    low : float or None
-        Its lower end; by default it follows from the data.
-    high : float or None
-        Its upper end; by default it follows from the data.
-    log : bool
-        Whether it is logarithmic.
-    """
-
-    label: str
-    low: float | None = None
-    high: float | None = None
-    log: bool = False
 
 
 @dataclass(frozen=True)

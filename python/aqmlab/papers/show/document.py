@@ -9,10 +9,10 @@ from dataclasses import asdict
 from typing import Any
 
 from aqmlab import _core
+from aqmlab.figures.model import Figure as Drawing
 from aqmlab.papers.describe.paper import Claim, Experiment, Item, Table
 from aqmlab.papers.judge.findings import Assessment, Drawn, Ruling
 from aqmlab.papers.run.evidence import Evidence, Runs
-from aqmlab.papers.show.layout import Sheet
 from aqmlab.papers.show.texts import files, heading
 from aqmlab.sweeps.study import Study
 
@@ -20,7 +20,7 @@ Document = dict[str, Any]
 
 
 def document(
-    assessment: Assessment, sheets: Mapping[str, Sheet], command: str, seconds: float | None = None
+    assessment: Assessment, sheets: Mapping[str, Drawing], command: str, seconds: float | None = None
 ) -> Document:
     """Collect all findings in one document for JSON, in which None stands for a number that is not finite.
 
@@ -111,7 +111,7 @@ def _finite(value: object) -> object:
     return value
 
 
-def _item(one: Drawn, sheet: Sheet | None, claims: Iterable[Claim]) -> Document:
+def _item(one: Drawn, sheet: Drawing | None, claims: Iterable[Claim]) -> Document:
     item = one.item
     head = {name: getattr(item, name) for name in ("name", "title", "caption", "beyond")}
     found = {**head, "heading": heading(item), "claims": [claim.name for claim in claims if item.name in claim.shown]}

@@ -11,14 +11,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.figures import runs as general
+from aqmlab.figures import matplotlib, model
+from aqmlab.figures.browser import specification
 from aqmlab.files import json_text, parquet, replacing
 from aqmlab.papers.describe.paper import Figure
 from aqmlab.papers.judge.findings import Assessment, Watch
-from aqmlab.papers.show import layout, matplotlib, report
-from aqmlab.papers.show.browser import specification
+from aqmlab.papers.show import layout, report
 from aqmlab.papers.show.document import Document, document
-from aqmlab.papers.show.layout import Sheet, colours, sheet
+from aqmlab.papers.show.layout import colours, sheet
 from aqmlab.papers.show.texts import FINDINGS
 from aqmlab.sealed import sealed, unsealed
 
@@ -98,15 +98,15 @@ def _changed(found: Document, before: Mapping[str, Any], folder: Path) -> Iterat
                 yield item["name"]
 
 
-def _digest(one: Sheet) -> str:
+def _digest(one: model.Figure) -> str:
     """Hash all that a figure shows, and the code that lays it out and draws its images."""
     shown = hashlib.sha256(json_text({"title": one.title, "small": one.small_print, **specification(one)}).encode())
-    for module in (general, matplotlib, layout):
+    for module in (model, matplotlib, layout):
         shown.update(Path(str(module.__file__)).read_bytes())
     return shown.hexdigest()[:16]
 
 
-def _images(sheets: Mapping[str, Sheet], jobs: int) -> Iterator[tuple[str, dict[str, bytes]]]:
+def _images(sheets: Mapping[str, model.Figure], jobs: int) -> Iterator[tuple[str, dict[str, bytes]]]:
     if jobs < 2 or len(sheets) < _WORTH:
         for name, one in sheets.items():
             yield name, matplotlib.images(one)

@@ -1,0 +1,388 @@
+// Draws the figures of a page with uPlot: it has the axes, the zoom and the pointer; the shapes are drawn here.
+// Each figure is drawn when the reader scrolls near it, then the rest one by one.
+(() => {
+'use strict';
+
+const LEAST_WIDTH = 230, PIXELS = 96, TITLE = 22, POINTER = 40, FEW = 200;
+const root = document.documentElement;
+const theme = name => getComputedStyle(root).getPropertyValue(name).trim();
+const shown = colour => colour === '#000000' || colour === '#222222' ? theme('--text') || colour : colour;
+const number = value => value === null ? '-' : String(+value.toPrecision(4));
+const at = (values, index) => values ? values[index] : null;
+
+// A scale of uPlot that starts with the panel's range; a double click returns to it.
+function scale(axis) {
+  return {time: false, auto: true, distr: axis.log ? 3 : 1, dir: axis.down ? -1 : 1, range: () => axis.range};
+}
+
+function sides(panel, first, bottom) {
+  const y = panel.y, widest = Math.max(3, ...(y.ticks || []).map(text => longest(text)));
+  const lines = Math.max(1, ...(panel.x.ticks || []).map(text => text.split('\n').length));
+  return {
+    left: first ? (y.ticks ? 14 + 6.6 * widest : 46) : 12,
+    below: bottom ? 20 + 14 * lines : 12,
+    label: {x: bottom && panel.x.label ? 20 : 0, y: first && y.label ? 20 : 0},
+  };
+}
+
+const longest = text => Math.max(...text.split('\n').map(line => line.length));
+
+function axis(of, side, size, labelSize, numbered) {
+  const made = {
+    side, size, stroke: theme('--text'), font: '12px system-ui, sans-serif', labelFont: '12px system-ui, sans-serif',
+    grid: {stroke: theme('--grid'), width: 1, show: !of.ticks}, ticks: {stroke: theme('--muted'), width: 1, size: 4},
+    border: {show: true, stroke: theme('--muted'), width: 1}, gap: 3,
+  };
+  if (labelSize) Object.assign(made, {label: of.label, labelSize, labelGap: 0});
+  if (of.ticks) made.splits = () => of.ticks.map((_, index) => index);
+  if (of.step) made.incrs = [of.step];
+  if (!numbered) made.values = (_, splits) => splits.map(() => '');
+  else if (of.ticks) made.values = (_, splits) => splits.map(place => of.ticks[place] ?? '');
+  else if (of.log) made.values = (_, splits) => splits.map(power);
+  return made;
+}
+
+// Only powers of ten have a label, where there is one.
+function power(value) {
+  const exponent = Math.log10(value);
+  if (value === null || Math.abs(exponent - Math.round(exponent)) > 1e-9) return '';
+  return exponent >= -3 && exponent <= 4 ? String(+value.toPrecision(1)) : '1e' + Math.round(exponent);
+}
+
+const DRAW = {
+  curve(u, shape, x, y, c) {
+    const {context} = c, step = shape.steps, colour = shown(shape.colour);
+    if (shape.low && shape.band) {
+      context.globalAlpha = .2;
+      context.fillStyle = colour;
+      bands(shape, (from, to) => {
+        context.beginPath();
+        trace(context, shape.x, shape.high, from, to, x, y, step, false);
+        trace(context, shape.x, shape.low, from, to, x, y, step, true);
+        context.fill();
+      });
+      context.globalAlpha = 1;
+    } else if (shape.low) {
+      errors(shape.x, shape.low, shape.high, x, y, c, colour, false);
+    }
+    if (shape.width) {
+      context.globalAlpha = shape.opacity ?? 1;
+      c.line(colour, shape.width * 1.25, shape.dash);
+      context.beginPath();
+      runs(shape.y, (from, to) => trace(context, shape.x, shape.y, from, to, x, y, step, false, true));
+      context.stroke();
+      context.globalAlpha = 1;
+    }
+    if (shape.mark) {
+      context.setLineDash([]);
+      context.fillStyle = shape.hollow ? theme('--surface') || '#fff' : colour;
+      context.strokeStyle = colour;
+      context.lineWidth = 1.6 * c.ratio;
+      const size = (shape.size ?? 4.4) * .62 * c.ratio;
+      shape.y.forEach((value, index) => {
+        if (value === null) return;
+        const px = x(shape.x[index]), py = y(value);
+        if (shape.mark === 'pixel') return context.fillRect(px, py, c.ratio, c.ratio);
+        context.beginPath();
+        MARKS[shape.mark](context, px, py, size);
+        context.fill();
+        if (shape.hollow) context.stroke();
+      });
+    }
+  },
+  bars(u, shape, x, y, c) {
+    const {context} = c, half = .46 * shape.width;
+    shape.at.forEach((place, index) => {
+      const value = shape.value[index];
+      if (value === null) return;
+      context.fillStyle = shown(shape.colours[index]);
+      const [a, b] = shape.horizontal ? [y(place - half), y(place + half)] : [x(place - half), x(place + half)];
+      const [from, to] = shape.horizontal ? [x(0), x(value)] : [y(0), y(value)];
+      if (shape.horizontal) context.fillRect(from, Math.min(a, b), to - from, Math.abs(b - a));
+      else context.fillRect(Math.min(a, b), to, Math.abs(b - a), from - to);
+    });
+    const across = shape.horizontal;
+    if (shape.low) errors(shape.at, shape.low, shape.high, x, y, c, theme('--text'), across);
+    (shape.texts || []).forEach((text, index) => {
+      const end = Math.max(shape.value[index] ?? 0, at(shape.high, index) ?? 0);
+      const [px, py] = across ? [x(end) + 5 * c.ratio, y(shape.at[index])] : [x(shape.at[index]), y(end) - 4 * c.ratio];
+      c.text(text, px, py, theme('--text'), across ? 'left' : 'center', across ? 'middle' : 'bottom');
+    });
+  },
+  guide(u, shape, x, y, c) {
+    const {left, top, width, height} = u.bbox;
+    c.line(shown(shape.colour) === '#444444' ? theme('--muted') : shown(shape.colour), shape.width * 1.25, shape.dash);
+    c.context.beginPath();
+    if (shape.upright) c.segment(x(shape.value), top, x(shape.value), top + height);
+    else c.segment(left, y(shape.value), left + width, y(shape.value));
+    c.context.stroke();
+  },
+  shade(u, shape, x, y, c) {
+    c.context.globalAlpha = shape.opacity;
+    c.context.fillStyle = shape.colour;
+    c.context.fillRect(x(shape.start), u.bbox.top, x(shape.end) - x(shape.start), u.bbox.height);
+    c.context.globalAlpha = 1;
+  },
+  note(u, shape, x, y, c) {
+    const px = x(shape.x) + shape.dx * 1.33 * c.ratio, py = y(shape.y) - shape.dy * 1.33 * c.ratio;
+    c.text(shape.text, px, py, shown(shape.colour), shape.left ? 'right' : 'left', 'middle');
+  },
+  arrow(u, shape, x, y, c) {
+    const from = [x(shape.x), y(shape.y)], to = [x(shape.to_x), y(shape.to_y)], size = 7 * c.ratio;
+    const angle = Math.atan2(to[1] - from[1], to[0] - from[0]);
+    c.context.fillStyle = shown(shape.colour);
+    c.context.beginPath();
+    for (const [turn, length] of [[0, size], [2.5, size], [-2.5, size]]) {
+      c.context.lineTo(from[0] + length * Math.cos(angle + turn), from[1] + length * Math.sin(angle + turn));
+    }
+    c.context.fill();
+  },
+};
+
+const corners = turns => (context, x, y, size) => {
+  turns.forEach(turn => context.lineTo(x + size * 1.25 * Math.sin(turn * Math.PI), y - size * 1.25 * Math.cos(turn * Math.PI)));
+  context.closePath();
+};
+const MARKS = {
+  circle: (context, x, y, size) => context.arc(x, y, size, 0, 2 * Math.PI),
+  square: (context, x, y, size) => context.rect(x - size, y - size, 2 * size, 2 * size),
+  plus: (context, x, y, size) => {
+    context.rect(x - size, y - size / 2.6, 2 * size, size / 1.3);
+    context.rect(x - size / 2.6, y - size, size / 1.3, 2 * size);
+  },
+  diamond: corners([0, .5, 1, 1.5]),
+  triangle: corners([0, 2 / 3, 4 / 3]),
+  'triangle-down': corners([1, 5 / 3, 1 / 3]),
+  'triangle-left': corners([1.5, 1 / 6, 5 / 6]),
+  'triangle-right': corners([.5, 7 / 6, 11 / 6]),
+};
+
+// Calls `draw` with the first and the last index of each part without a gap.
+function runs(values, draw) {
+  let from = -1;
+  for (let index = 0; index <= values.length; index++) {
+    const known = index < values.length && values[index] !== null;
+    if (known && from < 0) from = index;
+    if (!known && from >= 0) { draw(from, index - 1); from = -1; }
+  }
+}
+
+function bands(shape, draw) {
+  runs(shape.low.map((low, index) => low === null || shape.high[index] === null ? null : 0), draw);
+}
+
+function trace(context, xs, ys, from, to, x, y, steps, back, lift) {
+  for (let count = from; count <= to; count++) {
+    const index = back ? to - (count - from) : count, px = x(xs[index]), py = y(ys[index]);
+    if (lift && count === from) { context.moveTo(px, py); continue; }
+    if (steps && count > from) {
+      if (back) context.lineTo(x(xs[index + 1]), py);
+      else context.lineTo(px, y(ys[index - 1]));
+    }
+    context.lineTo(px, py);
+  }
+}
+
+function errors(places, low, high, x, y, c, colour, across) {
+  c.line(colour, 1.2, []);
+  c.context.beginPath();
+  places.forEach((place, index) => {
+    if (low[index] === null || high[index] === null) return;
+    const cap = 3 * c.ratio;
+    if (across) {
+      const py = y(place), from = x(low[index]), to = x(high[index]);
+      c.segment(from, py, to, py);
+      for (const end of [from, to]) c.segment(end, py - cap, end, py + cap);
+    } else {
+      const px = x(place), from = y(low[index]), to = y(high[index]);
+      c.segment(px, from, px, to);
+      for (const end of [from, to]) c.segment(px - cap, end, px + cap, end);
+    }
+  });
+  c.context.stroke();
+}
+
+function drawShapes(u, panel, hidden) {
+  const context = u.ctx, ratio = devicePixelRatio || 1;
+  const x = value => u.valToPos(value, 'x', true), y = value => u.valToPos(value, 'y', true);
+  const c = {
+    context, ratio,
+    line(colour, width, dash) {
+      context.strokeStyle = colour;
+      context.lineWidth = width * ratio;
+      context.lineJoin = 'round';
+      context.setLineDash((dash || []).map(part => part * width * ratio));
+    },
+    segment(x0, y0, x1, y1) { context.moveTo(x0, y0); context.lineTo(x1, y1); },
+    text(text, px, py, colour, align, baseline) {
+      context.font = 12 * ratio + 'px system-ui, sans-serif';
+      context.fillStyle = colour;
+      context.textAlign = align;
+      context.textBaseline = baseline;
+      context.fillText(text, px, py);
+    },
+  };
+  context.save();
+  context.beginPath();
+  context.rect(u.bbox.left, u.bbox.top, u.bbox.width + 2 * ratio, u.bbox.height);
+  context.clip();
+  panel.shapes.forEach(shape => { if (!hidden.has(shape.name)) DRAW[shape.kind](u, shape, x, y, c); });
+  if (!panel.shapes.length) {
+    c.text('no data', u.bbox.left + u.bbox.width / 2, u.bbox.top + u.bbox.height / 2, theme('--muted'), 'center', 'middle');
+  }
+  context.restore();
+}
+
+// The point of a curve, or the bar, that is nearest to the pointer.
+function nearest(u, panel, hidden, left, top) {
+  let best = null, least = POINTER ** 2;
+  const offer = (shape, index, px, py, distance) => {
+    if (distance < least) { least = distance; best = {shape, index, px, py}; }
+  };
+  for (const shape of panel.shapes) {
+    if (hidden.has(shape.name)) continue;
+    if (shape.kind === 'curve' && shape.name) {
+      shape.x.forEach((value, index) => {
+        if (shape.y[index] === null) return;
+        const px = u.valToPos(value, 'x'), py = u.valToPos(shape.y[index], 'y');
+        offer(shape, index, px, py, (px - left) ** 2 + (py - top) ** 2);
+      });
+    } else if (shape.kind === 'bars') {
+      shape.at.forEach((place, index) => {
+        if (shape.value[index] === null) return;
+        const along = shape.horizontal ? 'x' : 'y', other = shape.horizontal ? 'y' : 'x';
+        const end = u.valToPos(shape.value[index], along), middle = u.valToPos(place, other);
+        const [px, py] = shape.horizontal ? [end, middle] : [middle, end];
+        const off = shape.horizontal ? py - top : px - left;
+        const half = Math.abs(u.valToPos(place + shape.width / 2, other) - middle);
+        if (Math.abs(off) < half) offer(shape, index, px, py, off ** 2);
+      });
+    }
+  }
+  return best;
+}
+
+function described(panel, {shape, index}) {
+  const ticks = panel.x.ticks || panel.y.ticks, bar = shape.kind === 'bars';
+  const place = bar ? shape.at[index] : shape.x[index], value = bar ? shape.value[index] : shape.y[index];
+  const name = ticks && (bar || panel.x.ticks) ? (ticks[Math.round(place)] ?? '').replaceAll('\n', ' ') : number(place);
+  const low = at(shape.low, index), high = at(shape.high, index);
+  const interval = low === null || low === undefined || high === null ? '' : ` (${number(low)} to ${number(high)})`;
+  return [shape.name, `${name}: ${number(value)}${interval}`].filter(Boolean).join('\n');
+}
+
+function plot(panel, place, width, height, first, bottom, hidden) {
+  const size = sides(panel, first, bottom);
+  place.textContent = '';
+  if (panel.title) {
+    const title = document.createElement('div');
+    title.className = 'panel-title';
+    title.textContent = panel.title;
+    title.style.color = panel.colour ? shown(panel.colour) : '';
+    title.style.paddingLeft = size.left + size.label.y + 'px';
+    place.append(title);
+  }
+  const whole = height + size.below + size.label.x + 8;
+  if (panel.square) square(panel, width - size.left - size.label.y - 10, height);
+  const tip = document.createElement('div');
+  tip.className = 'tip';
+  tip.hidden = true;
+  const point = u => {
+    const found = u.cursor.left < 0 ? null : nearest(u, panel, hidden, u.cursor.left, u.cursor.top);
+    tip.hidden = !found;
+    if (!found) return;
+    tip.textContent = described(panel, found);
+    const right = found.px > u.over.clientWidth / 2;
+    tip.style.left = right ? '' : found.px + 10 + 'px';
+    tip.style.right = right ? u.over.clientWidth - found.px + 10 + 'px' : '';
+    tip.style.top = Math.max(0, found.py - 40) + 'px';
+  };
+  const touch = matchMedia('(hover: none)').matches;
+  const u = new uPlot({
+    width, height: whole, padding: [8, 10, 0, 0], legend: {show: false},
+    cursor: {points: {show: false}, drag: {x: !touch, y: !touch, uni: 12}},
+    scales: {x: scale(panel.x), y: scale(panel.y)},
+    axes: [
+      axis(panel.x, 2, size.below, size.label.x, bottom),
+      axis(panel.y, 3, size.left, size.label.y, first),
+    ],
+    series: [{}, {paths: () => null, points: {show: false}}],
+    hooks: {draw: [u => drawShapes(u, panel, hidden)], setCursor: [point]},
+  }, [panel.x.range, panel.y.range], place);
+  u.over.append(tip);
+  return u;
+}
+
+// Widens one of the ranges, to give both axes the same scale.
+function square(panel, width, height) {
+  const length = range => range[1] - range[0], [x, y] = [panel.x, panel.y];
+  x.wanted ??= x.range;
+  y.wanted ??= y.range;
+  const unit = Math.max(length(x.wanted) / width, length(y.wanted) / height);
+  for (const [of, size] of [[x, width], [y, height]]) {
+    const middle = (of.wanted[0] + of.wanted[1]) / 2;
+    of.range = [middle - unit * size / 2, middle + unit * size / 2];
+  }
+}
+
+function layOut(figure, place, hidden) {
+  const width = place.clientWidth;
+  place.textContent = '';
+  for (const row of figure.rows) {
+    const side = width >= 760 && row.length > 1, sum = row.reduce((all, grid) => all + grid.weight, 0);
+    const line = document.createElement('div');
+    line.className = 'grids';
+    place.append(line);
+    for (const grid of row) {
+      const own = Math.floor(side ? (width - 16 * (row.length - 1)) * grid.weight / sum : width);
+      let across = grid.across;
+      while (across > 1 && own / across < Math.min(LEAST_WIDTH, own)) across--;
+      const box = document.createElement('div');
+      box.className = 'panels';
+      box.style.width = own + 'px';
+      line.append(box);
+      const wide = grid.same_y ? first => first : () => true;
+      grid.panels.forEach((panel, index) => {
+        const first = wide(index % across === 0), bottom = !grid.same_x || index + across >= grid.panels.length;
+        const cell = document.createElement('div');
+        box.append(cell);
+        const each = Math.floor(own / across);
+        plot(panel, cell, each, Math.round(grid.height * PIXELS), first, bottom, hidden);
+      });
+    }
+  }
+}
+
+function draw(place) {
+  if (place.drawn) return;
+  place.drawn = true;
+  const figure = JSON.parse(place.querySelector('script').textContent), rows = place.querySelector('.rows');
+  const hidden = new Set();
+  place.redraw = () => layOut(figure, rows, hidden);
+  place.redraw();
+  rows.style.minHeight = '';
+  let width = rows.clientWidth;
+  new ResizeObserver(() => {
+    if (rows.clientWidth !== width) { width = rows.clientWidth; place.redraw(); }
+  }).observe(rows);
+  place.querySelectorAll('.legend button').forEach(button => button.addEventListener('click', () => {
+    const off = button.getAttribute('aria-pressed') === 'true';
+    button.setAttribute('aria-pressed', String(!off));
+    if (off) hidden.add(button.dataset.name); else hidden.delete(button.dataset.name);
+    place.redraw();
+  }));
+}
+
+const figures = [...document.querySelectorAll('.figure')];
+const near = new IntersectionObserver(
+  seen => seen.forEach(one => { if (one.isIntersecting) { near.unobserve(one.target); draw(one.target); } }),
+  {rootMargin: '800px'});
+figures.forEach(place => near.observe(place));
+addEventListener('beforeprint', () => figures.forEach(draw));
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => figures.forEach(place => place.redraw?.()));
+function rest() {
+  const place = figures.find(one => !one.drawn);
+  if (place) { draw(place); setTimeout(rest, 50); }
+}
+addEventListener('load', () => setTimeout(rest, 200));
+})();

@@ -1,0 +1,344 @@
+"""Draws figures with matplotlib, at fixed places: the same figure has the same bytes, and no layout is searched for."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure as Canvas
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MultipleLocator
+
+from aqmlab.figures.model import GREY, Arrow, Axis, Bars, Curve, Figure, Grid, Guide, Note, Panel, Shade
+from aqmlab.files import replacing
+from aqmlab.text import printable, wrapped
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Range = tuple[float, float]
+
+STYLE: Any = {
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "font.size": 9,
+    "grid.color": "#e5e5e5",
+    "grid.linewidth": 0.6,
+    "svg.hashsalt": "aqmlab",  # the same figure yields the same file
+}
+
+_MARKS = {
+    "circle": "o",
+    "square": "s",
+    "triangle": "^",
+    "diamond": "D",
+    "triangle-down": "v",
+    "triangle-left": "<",
+    "triangle-right": ">",
+    "plus": "P",
+    "pixel": ",",
+}
+
+_WIDTHS = {1: 7.4, 2: 9.6, 3: 12.0, 4: 13.0}
+"""The width of a figure in inches by the number of panels side by side; with more, it has that of four."""
+
+_MARGIN, _BETWEEN, _BETWEEN_GRIDS, _SMALL_PRINT = 0.15, 0.16, 0.3, 0.17
+"""Inches: margin, gap between panels, gap between grids, height of a line of small print."""
+
+_LABEL, _NUMBERS, _CHARACTER = 0.24, 0.46, 0.072
+"""Inches beside a panel: for the label of its axis, for numbers, and for each character of a category."""
+
+DPI = 130
+
+
+@dataclass(frozen=True)
+class _Room:
+    """The sizes of a grid in inches: of a panel, and of what surrounds it."""
+
+    width: float
+    height: float
+    left: float
+    gap: float
+    above: float
+    below: float
+    gap_below: float
+
+    def total(self, grid: Grid) -> float:
+        """Return the height of the whole grid."""
+        return grid.deep * (self.above + self.height) + (grid.deep - 1) * self.gap_below + self.below
+
+
+def draw(figure: Figure, canvas: Canvas | None = None) -> Canvas:
+    """Draw a figure in ``canvas``, an empty figure of matplotlib, by default a new one from pyplot."""
+    with mpl.rc_context(STYLE):
+        if canvas is None:
+            from matplotlib import pyplot
+
+            canvas = pyplot.figure()
+        _draw(figure, canvas)
+    return canvas
+
+
+def images(figure: Figure) -> dict[str, bytes]:
+    """Draw a figure as ``svg`` and ``png``; the same figure yields the same bytes."""
+    found = {}
+    with warnings.catch_warnings(), mpl.rc_context(STYLE):
+        warnings.simplefilter("ignore", UserWarning)  # a missing glyph, an interval below a logarithmic axis
+        canvas = draw(figure, Canvas())
+        forms: dict[str, dict[str, Any]] = {"svg": {"metadata": {"Date": None}}, "png": {"dpi": DPI}}
+        for form, options in forms.items():
+            file = io.BytesIO()
+            canvas.savefig(file, format=form, **options)
+            found[form] = file.getvalue()
+    return found
+
+
+def save(figure: Figure, folder: Path) -> None:
+    """Write a figure to ``folder`` as ``figure.png`` and ``figure.svg``."""
+    for form, data in images(figure).items():
+        with replacing(folder / f"figure.{form}") as file:
+            file.write_bytes(data)
+
+
+def _draw(figure: Figure, canvas: Canvas) -> None:
+    across = max((sum(grid.across for grid in row) for row in figure.rows), default=1)
+    width = _WIDTHS.get(across, _WIDTHS[4])
+    entries = figure.entries
+    head = textwrap.wrap(printable(figure.title), int(width * 11))
+    foot = textwrap.wrap(printable(figure.small_print), int(width * 17))
+    columns = max(1, min(len(entries), int((width - 0.7) / (0.55 + 0.075 * max(map(len, entries), default=1)))))
+    beneath = 0.06 + _SMALL_PRINT * len(foot) + (0.1 + 0.2 * -(-len(entries) // columns) if entries else 0.0)
+    top = 0.1 + 0.21 * len(head)
+    rows = [(row, _levelled(row, _rooms(row, width))) for row in figure.rows]
+    heights = [rooms[0].total(row[0]) for row, rooms in rows]
+    height = top + sum(heights) + beneath
+    canvas.set_layout_engine("none")
+    canvas.set_size_inches(width, height)
+    left: Any = {"x": 0.12 / width, "ha": "left", "parse_math": False}
+    canvas.suptitle("\n".join(head), y=1 - 0.08 / height, va="top", fontsize=11, **left)
+    for (row, rooms), tall in zip(rows, heights, strict=True):
+        start = 0.0
+        for grid, room in zip(row, rooms, strict=True):
+            _grid(canvas, grid, room, start, top)
+            start += room.left + grid.across * room.width + (grid.across - 1) * room.gap + _BETWEEN_GRIDS
+        top += tall
+    if entries:
+        canvas.legend(
+            [_handle(shape) for shape in entries.values()],
+            ["\n".join(textwrap.wrap(printable(name), 60)) for name in entries],
+            loc="lower center",
+            bbox_to_anchor=(0.5, (0.06 + _SMALL_PRINT * len(foot)) / height),
+            ncols=columns,
+            fontsize=8.5,
+            frameon=False,
+            borderaxespad=0.0,
+            borderpad=0.2,
+            columnspacing=1.4,
+            labelspacing=0.3,
+        )
+    canvas.supxlabel("\n".join(foot), y=0.06 / height, va="bottom", fontsize=7, color=GREY, linespacing=1.35, **left)
+
+
+def _rooms(row: Sequence[Grid], width: float) -> list[_Room]:
+    """Divide the width of a row among its grids."""
+    lefts, gaps = [], []
+    for grid in row:
+        sides = [_side(panel, grid.characters) for panel in grid.panels]
+        lefts.append(max(sides, default=0.0) if grid.same_y else max(sides[:: grid.across], default=0.0))
+        others = [side for place, side in enumerate(sides) if not grid.at_left(place)]
+        gaps.append(_BETWEEN if grid.same_y else _BETWEEN / 2 + max(others, default=0.0))
+    used = sum(left + (grid.across - 1) * gap for grid, left, gap in zip(row, lefts, gaps, strict=True))
+    free = width - used - _MARGIN - (len(row) - 1) * _BETWEEN_GRIDS
+    share = free / sum(grid.weight for grid in row)
+    return [
+        _room(grid, share * grid.weight / grid.across, left, gap)
+        for grid, left, gap in zip(row, lefts, gaps, strict=True)
+    ]
+
+
+def _levelled(row: Sequence[Grid], rooms: Sequence[_Room]) -> list[_Room]:
+    """Make the panels of lower grids higher, so that all grids of a row end at the same height."""
+    most = max(room.total(grid) for grid, room in zip(row, rooms, strict=True))
+    return [
+        replace(room, height=room.height + (most - room.total(grid)) / grid.deep)
+        for grid, room in zip(row, rooms, strict=True)
+    ]
+
+
+def _room(grid: Grid, width: float, left: float, gap: float) -> _Room:
+    titles = max((len(panel.title.split("\n")) for panel in grid.panels if panel.title), default=0)
+    wraps = max((len(text) for panel in grid.panels for text in _wrapped(panel.x, width)), default=1)
+    labelled = any(panel.x.label for panel in grid.panels)
+    below = 0.28 + 0.22 * labelled + 0.14 * (wraps - 1)
+    return _Room(width, grid.height, left, gap, 0.12 + 0.16 * titles, below, 0.08 if grid.same_x else below)
+
+
+def _side(panel: Panel, characters: int) -> float:
+    """Return the room left of a panel, in inches."""
+    lines = [line for text in panel.y.categories for line in wrapped(text, characters)]
+    numbers = 0.12 + _CHARACTER * max(map(len, lines)) if lines else _NUMBERS
+    return numbers + _LABEL * bool(panel.y.label)
+
+
+def _wrapped(axis: Axis, width: float) -> list[list[str]]:
+    """Break the categories below a panel into lines that fit its width in inches."""
+    most = max(6, int(width / (0.08 * max(1, len(axis.categories)))))
+    return [textwrap.wrap(printable(text), most) or [""] for text in axis.categories]
+
+
+def _grid(canvas: Canvas, grid: Grid, room: _Room, left: float, top: float) -> None:
+    width, height = canvas.get_size_inches()
+    for place, (panel, ends) in enumerate(zip(grid.panels, grid.limits, strict=True)):
+        x = left + room.left + place % grid.across * (room.width + room.gap)
+        y = top + room.above + place // grid.across * (room.above + room.height + room.gap_below)
+        box = (x / width, 1 - (y + room.height) / height, room.width / width, room.height / height)
+        axes = canvas.add_axes(box)
+        _panel(axes, panel, room, ends, grid.characters)
+        bottom, first = grid.at_bottom(place) or not grid.same_x, grid.at_left(place) or not grid.same_y
+        if not bottom:
+            axes.tick_params(labelbottom=False)
+            axes.set_xlabel("")
+        if not first:
+            axes.tick_params(labelleft=False)
+            axes.set_ylabel("")
+
+
+def _panel(axes: Axes, panel: Panel, room: _Room, ends: tuple[Range, Range], characters: int) -> None:
+    if panel.square:
+        ends = _squared(ends, room)
+    for which, axis, (low, high) in zip("xy", (panel.x, panel.y), ends, strict=True):
+        if axis.log:
+            axes.set(**{f"{which}scale": "log"})
+        axes.set(**{f"{which}lim": (high, low) if axis.downwards else (low, high)})
+        if axis.step:
+            getattr(axes, f"{which}axis").set_major_locator(MultipleLocator(axis.step))
+    for shape in panel.shapes:
+        _SHAPES[type(shape)](axes, shape)
+    if not panel.shapes:
+        axes.text(0.5, 0.5, "no data", ha="center", va="center", color=GREY, transform=axes.transAxes)
+    title: Any = {"fontsize": 9, "fontweight": "bold", "pad": 4, "parse_math": False}
+    axes.set_title(printable_lines(panel.title), loc="left", color=panel.colour or "black", **title)
+    axes.set_xlabel(printable(panel.x.label), labelpad=2, parse_math=False)
+    lines = textwrap.wrap(printable(panel.y.label), max(12, int(room.height * 15)))
+    axes.set_ylabel("\n".join(lines), labelpad=3, parse_math=False)
+    if panel.x.categories:
+        texts = _wrapped(panel.x, room.width)
+        axes.set_xticks(range(len(texts)), ["\n".join(text) for text in texts], parse_math=False)
+        axes.grid(axis="x", visible=False)
+    if panel.y.categories:
+        labels = ["\n".join(wrapped(text, characters)) for text in panel.y.categories]
+        axes.set_yticks(range(len(labels)), labels, parse_math=False, fontsize=8.5)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="y", visible=False)
+
+
+def _squared(ends: tuple[Range, Range], room: _Room) -> tuple[Range, Range]:
+    """Widen one of the ranges, to give both axes the same scale."""
+    sizes = (room.width, room.height)
+    scale = max((high - low) / size for (low, high), size in zip(ends, sizes, strict=True))
+    x, y = (
+        ((low + high - scale * size) / 2, (low + high + scale * size) / 2)
+        for (low, high), size in zip(ends, sizes, strict=True)
+    )
+    return x, y
+
+
+def printable_lines(text: str) -> str:
+    """Escape what is not printable, except for line feeds."""
+    return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def _curve(axes: Axes, curve: Curve) -> None:
+    style: Any = {
+        "color": curve.colour,
+        "linewidth": curve.width,
+        "label": printable(curve.name),
+        "alpha": curve.opacity,
+    }
+    if not curve.width:
+        style |= {"linestyle": "none"}
+    elif curve.dash:
+        style |= {"linestyle": (0, curve.dash)}
+    if curve.steps:
+        style |= {"drawstyle": "steps-post"}
+    if curve.mark == "pixel":
+        style |= {"marker": ",", "rasterized": True}
+    elif curve.mark:
+        style |= {"marker": _MARKS[curve.mark], "markersize": curve.size}
+    if curve.hollow:
+        style |= {"markerfacecolor": "white", "markeredgewidth": 1.4}
+    if curve.low is not None and curve.high is not None:
+        if curve.band:
+            step: Any = "post" if curve.steps else None
+            axes.fill_between(curve.x, curve.low, curve.high, color=curve.colour, alpha=0.2, linewidth=0, step=step)
+        else:
+            reach = _reach(curve.y, curve.low, curve.high)
+            axes.errorbar(curve.x, curve.y, yerr=reach, fmt="none", ecolor=curve.colour, elinewidth=1.1, capsize=2)
+    axes.plot(curve.x, curve.y, **style)
+
+
+def _bars(axes: Axes, bars: Bars) -> None:
+    thick = bars.width * 0.92
+    reach = None if bars.low is None or bars.high is None else _reach(bars.value, bars.low, bars.high)
+    error: Any = {"fmt": "none", "ecolor": "#333333", "elinewidth": 0.9, "capsize": 1.8}
+    if bars.horizontal:
+        axes.barh(bars.at, bars.value, thick, color=bars.colours)
+        if reach is not None:
+            axes.errorbar(bars.value, bars.at, xerr=reach, **error)
+    else:
+        axes.bar(bars.at, bars.value, thick, color=bars.colours)
+        if reach is not None:
+            axes.errorbar(bars.at, bars.value, yerr=reach, **error)
+    ends = bars.value if bars.high is None else np.fmax(bars.value, bars.high)
+    for text, at, end in zip(bars.texts, bars.at, np.nan_to_num(ends), strict=bool(bars.texts)):
+        place, shift = ((end, at), (4, 0)) if bars.horizontal else ((at, end), (0, 4))
+        align: Any = {"va": "center"} if bars.horizontal else {"ha": "center"}
+        axes.annotate(text, place, shift, textcoords="offset points", fontsize=8, **align)
+
+
+def _reach(middle: Any, low: Any, high: Any) -> np.ndarray[Any, Any]:
+    """Return the distances from each point to the ends of its interval, as ``errorbar`` takes them."""
+    return np.maximum(np.stack([middle - low, high - middle]), 0.0)
+
+
+def _guide(axes: Axes, guide: Guide) -> None:
+    line = axes.axvline if guide.upright else axes.axhline
+    style = (0, guide.dash) if guide.dash else "solid"
+    line(guide.value, color=guide.colour, linewidth=guide.width, linestyle=style, zorder=1.5)
+
+
+def _shade(axes: Axes, shade: Shade) -> None:
+    axes.axvspan(shade.start, shade.end, color=shade.colour, alpha=shade.opacity, linewidth=0)
+
+
+def _note(axes: Axes, note: Note) -> None:
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.8}
+    style: Any = {"va": "center", "ha": "right" if note.left else "left", "fontsize": 8.5, "bbox": box, "zorder": 6}
+    shift = (note.dx, note.dy)
+    axes.annotate(note.text, (note.x, note.y), shift, textcoords="offset points", color=note.colour, **style)
+
+
+def _arrow(axes: Axes, arrow: Arrow) -> None:
+    look: Any = {"arrowstyle": "-|>", "color": arrow.colour, "mutation_scale": 14}
+    axes.annotate("", (arrow.to_x, arrow.to_y), (arrow.x, arrow.y), arrowprops=look)
+
+
+_SHAPES: dict[type, Any] = {Curve: _curve, Bars: _bars, Guide: _guide, Shade: _shade, Note: _note, Arrow: _arrow}
+
+
+def _handle(shape: Curve | Bars) -> Line2D | Patch:
+    if isinstance(shape, Bars):
+        return Patch(color=shape.colours[0])
+    dashes: Any = "none" if not shape.width else (0, shape.dash) if shape.dash else "-"
+    look: Any = {"marker": _MARKS[shape.mark] if shape.mark else None, "markersize": 4.5, "linewidth": 1.5}
+    return Line2D([], [], color=shape.colour, linestyle=dashes, **look)

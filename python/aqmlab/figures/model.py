@@ -1,0 +1,352 @@
+"""What a figure shows, whoever draws it: shapes in panels, panels in grids, grids in rows.
+
+`aqmlab.figures.matplotlib` and `aqmlab.figures.browser` draw the same figure, with the same axes, colours and texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5f4b8b", "#000000")
+"""Colours that people with any colour vision can distinguish (Okabe and Ito), in the order of use."""
+
+MARKS = ("circle", "square", "triangle", "diamond", "triangle-down", "triangle-left", "triangle-right", "plus")
+"""Marks in the order of use, for readers who cannot distinguish the colours."""
+
+GREY = "#666666"
+
+_BESIDE_ALL, _BESIDE_EACH = 34, 20
+"""The number of characters in one line beside the first panel of a row, and where each panel has such labels."""
+
+_DARK_TO_LIGHT = ("#440154", "#482878", "#3e4a89", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b")
+"""The colour map viridis without its lightest yellows, which are invisible on white."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of a panel.
+
+    Parameters
+    ----------
+    label : str
+        Its label, with the unit: ``Average queue length (packets)``.
+    low : float or None
+        Its lower end; by default it follows from the data.
+    high : float or None
+        Its upper end; by default it follows from the data.
+    log : bool
+        Whether it is logarithmic.
+    categories : sequence of str
+        The labels of 0, 1, 2, …; empty if the axis has numbers.
+    downwards : bool
+        Whether it points downwards, or to the left.
+    step : float or None
+        The distance between ticks; by default the renderer chooses it.
+    """
+
+    label: str
+    low: float | None = None
+    high: float | None = None
+    log: bool = False
+    categories: Sequence[str] = ()
+    downwards: bool = False
+    step: float | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Curve:
+    """Points, joined by a line or not.
+
+    ``y`` is NaN where there is no value. ``low`` and ``high`` are the ends of an interval around each point, drawn as a
+    band or as a bar at each point. ``width`` is in typographic points; 0 leaves out the line. ``dash`` has the lengths
+    of strokes and gaps in units of the width; ``opacity`` is the line's. ``mark`` is one of `MARKS` or empty, ``size``
+    its size in points.
+    """
+
+    x: Array
+    y: Array
+    colour: str
+    name: str = ""
+    width: float = 1.4
+    dash: tuple[float, ...] = ()
+    opacity: float = 1.0
+    mark: str = ""
+    hollow: bool = False
+    size: float = 4.4
+    steps: bool = False
+    low: Array | None = None
+    high: Array | None = None
+    band: bool = True
+
+    def thinned(self, most: int) -> Curve:
+        """Return the curve with at most about ``most`` points; a line keeps its extremes and its gaps."""
+        if len(self.x) <= most:
+            return self
+        kept = extremes(self.y, most) if self.width else np.linspace(0, len(self.x) - 1, most).astype(int)
+        low, high = (None if end is None else end[kept] for end in (self.low, self.high))
+        return replace(self, x=self.x[kept], y=self.y[kept], low=low, high=high)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Bars:
+    """Bars from 0 to ``value`` at ``at``, each with its colour, and with a text at its end if there are texts.
+
+    Horizontal bars run along x, and ``at`` is on the y axis.
+    """
+
+    at: Array
+    value: Array
+    colours: Sequence[str]
+    name: str = ""
+    width: float = 0.65
+    low: Array | None = None
+    high: Array | None = None
+    horizontal: bool = False
+    texts: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guide:
+    """A straight line across a panel, at ``value`` of the y axis or, if upright, of the x axis."""
+
+    value: float
+    upright: bool = False
+    colour: str = "#444444"
+    width: float = 0.8
+    dash: tuple[float, ...] = (5, 3)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shade:
+    """A shaded part of a panel, from ``start`` to ``end`` of the x axis."""
+
+    start: float
+    end: float
+    colour: str = "#888888"
+    opacity: float = 0.08
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """A text at a point, moved by ``dx`` and ``dy`` typographic points, to the right of it or to the left."""
+
+    text: str
+    x: float
+    y: float
+    colour: str = "#222222"
+    dx: float = 0.0
+    dy: float = 0.0
+    left: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arrow:
+    """The head of an arrow at a point, in the direction of another."""
+
+    x: float
+    y: float
+    to_x: float
+    to_y: float
+    colour: str
+
+
+Shape = Curve | Bars | Guide | Shade | Note | Arrow
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Panel:
+    """Shapes in a pair of axes, drawn in their order; ``square`` gives both axes the same scale."""
+
+    title: str
+    x: Axis
+    y: Axis
+    shapes: Sequence[Shape]
+    colour: str = ""
+    square: bool = False
+
+    @property
+    def curves(self) -> Iterator[Curve]:
+        """Its curves."""
+        return (shape for shape in self.shapes if isinstance(shape, Curve))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Grid:
+    """Panels in rows of ``across``, each ``height`` inches high.
+
+    ``weight`` is the width relative to the other grids of its row. With ``same_x`` and ``same_y`` all panels have the
+    same range, and only those at the edge have the label and the numbers.
+    """
+
+    panels: Sequence[Panel]
+    across: int = 1
+    height: float = 2.35
+    weight: float = 1.0
+    same_x: bool = False
+    same_y: bool = False
+
+    @property
+    def deep(self) -> int:
+        """The number of its rows."""
+        return -(-len(self.panels) // self.across)
+
+    @property
+    def characters(self) -> int:
+        """The number of characters of a category beside a panel in one line."""
+        return _BESIDE_ALL if self.same_y else _BESIDE_EACH
+
+    def at_left(self, place: int) -> bool:
+        """Whether the panel at ``place`` is in the first column."""
+        return place % self.across == 0
+
+    def at_bottom(self, place: int) -> bool:
+        """Whether no panel is below that at ``place``."""
+        return place + self.across >= len(self.panels)
+
+    @property
+    def limits(self) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+        """The ranges of x and of y for each panel."""
+        panels = list(self.panels)
+        along = [limits([panel.x], [panel], "x") for panel in panels]
+        upright = [limits([panel.y], [panel], "y") for panel in panels]
+        if self.same_x and panels:
+            along = [limits([panel.x for panel in panels], panels, "x")] * len(panels)
+        if self.same_y and panels:
+            upright = [limits([panel.y for panel in panels], panels, "y")] * len(panels)
+        return list(zip(along, upright, strict=True))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Figure:
+    """Grids one beneath the other, and beside each other within a row.
+
+    ``legend`` adds an entry for each name of a shape; ``small_print`` stands below.
+    """
+
+    title: str
+    rows: Sequence[Sequence[Grid]]
+    name: str = ""
+    legend: bool = False
+    small_print: str = ""
+
+    @property
+    def grids(self) -> list[Grid]:
+        """All grids."""
+        return [grid for row in self.rows for grid in row]
+
+    @property
+    def panels(self) -> list[Panel]:
+        """All panels."""
+        return [panel for grid in self.grids for panel in grid.panels]
+
+    @property
+    def entries(self) -> dict[str, Curve | Bars]:
+        """The entries of the legend: each name with the first shape that has it, marked if any of them is."""
+        if not self.legend:
+            return {}
+        found: dict[str, Curve | Bars] = {}
+        for shape in (shape for panel in self.panels for shape in panel.shapes):
+            if isinstance(shape, Curve | Bars) and shape.name:
+                first = found.setdefault(shape.name, shape)
+                if isinstance(first, Curve) and isinstance(shape, Curve) and shape.mark and not first.mark:
+                    found[shape.name] = replace(first, mark=shape.mark)
+        return found
+
+
+_PADDING = {"x": 0.02, "y": 0.05}
+"""The room between data and the edge of a panel, as a fraction of the range."""
+
+_TEXT_ROOM = 1.3
+"""The factor by which an axis is longer than its bars, for the texts at their ends."""
+
+
+def limits(axes: Sequence[Axis], panels: Sequence[Panel], which: str) -> tuple[float, float]:
+    """Return the range that shows everything in ``panels``, along ``which`` of x and y.
+
+    The ends that an axis sets are kept. The range has no negative part unless a value has, even if an interval does.
+    """
+    categories = max(len(axis.categories) for axis in axes)
+    if categories:
+        return -0.6, categories - 0.4
+    log = axes[0].log
+    values = ends = np.empty(0)
+    for shape in (shape for panel in panels for shape in panel.shapes):
+        more, around = _extent(shape, which)
+        values, ends = np.concatenate([values, more]), np.concatenate([ends, more, around])
+    ends = ends[np.isfinite(ends) & ((ends > 0) if log else True)]
+    low, high = _padded(ends, log, _PADDING[which])
+    if low < 0 and not (values < 0).any():
+        low = 0.0
+    lows, highs = (
+        [end for end in each if end is not None] for each in zip(*((a.low, a.high) for a in axes), strict=True)
+    )
+    low, high = min(lows, default=low), max(highs, default=high)
+    return (low, high) if high > low else (low, low * 10 if log else low + 1)
+
+
+def _padded(ends: Array, log: bool, padding: float) -> tuple[float, float]:
+    if not len(ends):
+        return (0.1, 1.0) if log else (0.0, 1.0)
+    low, high = float(ends.min()), float(ends.max())
+    if log:
+        room = (high / low) ** padding if high > low else 2.0
+        return low / room, high * room
+    room = padding * (high - low) or 0.05 * abs(high) or 0.5
+    return low - room, high + room
+
+
+def _extent(shape: Shape, which: str) -> tuple[Array, Array]:
+    """Return the coordinates of a shape along ``which``, and the ends of its intervals."""
+    none = np.empty(0)
+    if isinstance(shape, Curve):
+        if which == "x":
+            return shape.x, none
+        return shape.y, none if shape.low is None or shape.high is None else np.concatenate([shape.low, shape.high])
+    if isinstance(shape, Bars):
+        if (which == "x") != shape.horizontal:
+            return none, np.concatenate([shape.at - shape.width / 2, shape.at + shape.width / 2])
+        ends = none if shape.low is None or shape.high is None else np.concatenate([shape.low, shape.high])
+        room = np.nanmax(np.concatenate([shape.value, ends]), initial=0.0) * _TEXT_ROOM if shape.texts else 0.0
+        return np.append(shape.value, [0.0, room]), ends
+    if isinstance(shape, Guide) and shape.upright == (which == "x"):
+        return np.array([shape.value]), none
+    return none, none
+
+
+def extremes(y: Array, most: int) -> NDArray[np.int_]:
+    """Select about ``most`` points: the least and the greatest of neighbouring points, to keep every peak."""
+    edges = np.linspace(0, len(y), most // 2 + 1).astype(int)
+    kept = {0, len(y) - 1}
+    for first, end in pairwise(edges):
+        part = y[first:end]
+        known = np.flatnonzero(~np.isnan(part))
+        if len(known) < len(part):
+            kept.add(int(first + np.flatnonzero(np.isnan(part))[0]))  # keep a gap
+        if len(known):
+            kept |= {int(first + known[np.argmin(part[known])]), int(first + known[np.argmax(part[known])])}
+    return np.array(sorted(kept))
+
+
+def shades(count: int) -> list[str]:
+    """Return ``count`` colours: those of `COLOURS`, or if these are too few, shades from dark to light."""
+    if count <= len(COLOURS):
+        return list(COLOURS[:count])
+    known = np.array([list(bytes.fromhex(colour[1:])) for colour in _DARK_TO_LIGHT], float)
+    places = np.linspace(0, len(known) - 1, count)
+    channels = [np.interp(places, np.arange(len(known)), channel).round().astype(int) for channel in known.T]
+    return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in zip(*channels, strict=True)]
+
+
+def marks(count: int) -> list[str]:
+    """Return ``count`` marks; those of many curves repeat."""
+    return [MARKS[place % len(MARKS)] for place in range(count)]
