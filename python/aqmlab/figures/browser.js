@@ -3,7 +3,7 @@
 (() => {
 'use strict';
 
-const LEAST_WIDTH = 230, PIXELS = 96, TITLE = 22, POINTER = 40, FEW = 200;
+const LEAST_WIDTH = 230, PIXELS = 96, LABEL = 18, RIGHT = 10, POINTER = 40;
 const root = document.documentElement;
 const theme = name => getComputedStyle(root).getPropertyValue(name).trim();
 const shown = colour => colour === '#000000' || colour === '#222222' ? theme('--text') || colour : colour;
@@ -15,13 +15,17 @@ function scale(axis) {
   return {time: false, auto: true, distr: axis.log ? 3 : 1, dir: axis.down ? -1 : 1, range: () => axis.range};
 }
 
-function sides(panel, first, bottom) {
-  const y = panel.y, widest = Math.max(3, ...(y.ticks || []).map(text => longest(text)));
-  const lines = Math.max(1, ...(panel.x.ticks || []).map(text => text.split('\n').length));
+// The room around a panel in pixels; panels in one column have the same, so that their axes are in line.
+function sides(grid, panel, first, bottom) {
+  const column = grid.same_y ? grid.panels : [panel], ticks = panel.x.ticks || [];
+  const widest = Math.max(0, ...column.flatMap(one => (one.y.ticks || []).map(longest)));
+  const lines = Math.max(1, ...ticks.map(text => text.split('\n').length));
+  const labelled = first && grid.panels.some(one => one.y.label);
   return {
-    left: first ? (y.ticks ? 14 + 6.6 * widest : 46) : 12,
-    below: bottom ? 20 + 14 * lines : 12,
-    label: {x: bottom && panel.x.label ? 20 : 0, y: first && y.label ? 20 : 0},
+    left: first ? (widest ? 14 + 6.6 * widest : 46) + (labelled && !panel.y.label ? LABEL : 0) : 12,
+    below: bottom ? 9 + 14 * lines : 12,
+    xLabel: bottom && panel.x.label ? LABEL : 0,
+    yLabel: labelled && panel.y.label ? LABEL : 0,
   };
 }
 
@@ -30,12 +34,13 @@ const longest = text => Math.max(...text.split('\n').map(line => line.length));
 function axis(of, side, size, labelSize, numbered) {
   const made = {
     side, size, stroke: theme('--text'), font: '12px system-ui, sans-serif', labelFont: '12px system-ui, sans-serif',
-    grid: {stroke: theme('--grid'), width: 1, show: !of.ticks}, ticks: {stroke: theme('--muted'), width: 1, size: 4},
+    grid: {stroke: theme('--grid'), width: 1, show: !of.ticks, filter: (_, splits) => major(of, splits)}, ticks: {stroke: theme('--muted'), width: 1, size: 4},
     border: {show: true, stroke: theme('--muted'), width: 1}, gap: 3,
   };
   if (labelSize) Object.assign(made, {label: of.label, labelSize, labelGap: 0});
   if (of.ticks) made.splits = () => of.ticks.map((_, index) => index);
   if (of.step) made.incrs = [of.step];
+  if (of.whole) made.incrs = [1, 2, 5].flatMap(digit => [0, 1, 2, 3, 4, 5, 6].map(power => digit * 10 ** power)).sort((a, b) => a - b);
   if (!numbered) made.values = (_, splits) => splits.map(() => '');
   else if (of.ticks) made.values = (_, splits) => splits.map(place => of.ticks[place] ?? '');
   else if (of.log) made.values = (_, splits) => splits.map(power);
@@ -47,6 +52,11 @@ function power(value) {
   const exponent = Math.log10(value);
   if (value === null || Math.abs(exponent - Math.round(exponent)) > 1e-9) return '';
   return exponent >= -3 && exponent <= 4 ? String(+value.toPrecision(1)) : '1e' + Math.round(exponent);
+}
+
+// A logarithmic axis has lines at powers of ten only.
+function major(of, splits) {
+  return of.log && of.range[1] / of.range[0] > 20 ? splits.map(value => power(value) ? value : null) : splits;
 }
 
 const DRAW = {
@@ -271,19 +281,18 @@ function described(panel, {shape, index}) {
   return [shape.name, `${name}: ${number(value)}${interval}`].filter(Boolean).join('\n');
 }
 
-function plot(panel, place, width, height, first, bottom, hidden) {
-  const size = sides(panel, first, bottom);
+function plot(panel, place, width, height, size, first, bottom, hidden) {
   place.textContent = '';
   if (panel.title) {
     const title = document.createElement('div');
     title.className = 'panel-title';
     title.textContent = panel.title;
     title.style.color = panel.colour ? shown(panel.colour) : '';
-    title.style.paddingLeft = size.left + size.label.y + 'px';
+    title.style.paddingLeft = size.left + size.yLabel + 'px';
     place.append(title);
   }
-  const whole = height + size.below + size.label.x + 8;
-  if (panel.square) square(panel, width - size.left - size.label.y - 10, height);
+  const whole = height + size.below + size.xLabel + 8;
+  if (panel.square) square(panel, width - size.left - size.yLabel - RIGHT, height);
   const tip = document.createElement('div');
   tip.className = 'tip';
   tip.hidden = true;
@@ -299,12 +308,12 @@ function plot(panel, place, width, height, first, bottom, hidden) {
   };
   const touch = matchMedia('(hover: none)').matches;
   const u = new uPlot({
-    width, height: whole, padding: [8, 10, 0, 0], legend: {show: false},
+    width, height: whole, padding: [8, RIGHT, 0, 0], legend: {show: false},
     cursor: {points: {show: false}, drag: {x: !touch, y: !touch, uni: 12}},
     scales: {x: scale(panel.x), y: scale(panel.y)},
     axes: [
-      axis(panel.x, 2, size.below, size.label.x, bottom),
-      axis(panel.y, 3, size.left, size.label.y, first),
+      axis(panel.x, 2, size.below, size.xLabel, bottom),
+      axis(panel.y, 3, size.left, size.yLabel, first),
     ],
     series: [{}, {paths: () => null, points: {show: false}}],
     hooks: {draw: [u => drawShapes(u, panel, hidden)], setCursor: [point]},
@@ -341,13 +350,19 @@ function layOut(figure, place, hidden) {
       box.className = 'panels';
       box.style.width = own + 'px';
       line.append(box);
-      const wide = grid.same_y ? first => first : () => true;
-      grid.panels.forEach((panel, index) => {
-        const first = wide(index % across === 0), bottom = !grid.same_x || index + across >= grid.panels.length;
+      const places = grid.panels.map((panel, index) => {
+        const first = index % across === 0, bottom = !grid.same_x || index + across >= grid.panels.length;
+        const numbered = first || !grid.same_y;
+        return {panel, first: numbered, bottom, size: sides(grid, panel, numbered, bottom)};
+      });
+      const lefts = Array.from({length: across}, (_, column) => Math.max(0, ...places
+        .filter((_, index) => index % across === column).map(({size}) => size.left + size.yLabel)));
+      const inner = (own - lefts.reduce((a, b) => a + b, 0)) / across;
+      places.forEach(({panel, first, bottom, size}, index) => {
         const cell = document.createElement('div');
         box.append(cell);
-        const each = Math.floor(own / across);
-        plot(panel, cell, each, Math.round(grid.height * PIXELS), first, bottom, hidden);
+        const wide = Math.floor(inner + lefts[index % across]);
+        plot(panel, cell, wide, Math.round(grid.height * PIXELS), size, first, bottom, hidden);
       });
     }
   }

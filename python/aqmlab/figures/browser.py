@@ -9,6 +9,8 @@ from dataclasses import fields
 from importlib import resources
 from typing import Any
 
+import numpy as np
+
 from aqmlab.figures.model import Axis, Bars, Curve, Figure, Grid, Panel, Shape
 from aqmlab.text import printable, wrapped
 
@@ -81,6 +83,8 @@ def _axis(axis: Axis, ends: tuple[float, float], categories: Sequence[Sequence[s
         found["ticks"] = ["\n".join(lines) for lines in categories]
     if axis.downwards:
         found["down"] = True
+    if axis.whole:
+        found["whole"] = True
     if axis.step:
         found["step"] = axis.step
     return found
@@ -94,8 +98,14 @@ def _shape(shape: Shape) -> dict[str, Any]:
     for field in fields(shape):
         value = getattr(shape, field.name)
         if field.name in always or value is not field.default:
-            found[field.name] = _numbers(value) if hasattr(value, "tolist") else value
+            found[field.name] = _plain(value)
     return found
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return _numbers(value)
+    return _numbers([value])[0] if isinstance(value, float) else value
 
 
 def _numbers(values: Iterable[float]) -> list[float | None]:

@@ -222,6 +222,8 @@ def _panel(axes: Axes, panel: Panel, room: _Room, ends: tuple[Range, Range], cha
         axes.set(**{f"{which}lim": (high, low) if axis.downwards else (low, high)})
         if axis.step:
             getattr(axes, f"{which}axis").set_major_locator(MultipleLocator(axis.step))
+        elif axis.whole:
+            getattr(axes, f"{which}axis").get_major_locator().set_params(integer=True)
     for shape in panel.shapes:
         _SHAPES[type(shape)](axes, shape)
     if not panel.shapes:

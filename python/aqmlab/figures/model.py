@@ -52,6 +52,8 @@ class Axis:
         Whether it points downwards, or to the left.
     step : float or None
         The distance between ticks; by default the renderer chooses it.
+    whole : bool
+        Whether only whole numbers have ticks.
     """
 
     label: str
@@ -61,6 +63,7 @@ class Axis:
     categories: Sequence[str] = ()
     downwards: bool = False
     step: float | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

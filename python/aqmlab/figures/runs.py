@@ -66,7 +66,7 @@ def distribution(results: Mapping[str, Result], name: str) -> Figure:
     if not shown:
         raise LookupError(f"these results have no values of {name}")
     counted = DISTRIBUTIONS[name].counted
-    x, y = Axis(DISTRIBUTIONS[name].axis), Axis(share_axis(name), log=counted)
+    x, y = Axis(DISTRIBUTIONS[name].axis, whole=counted), Axis(share_axis(name), log=counted)
     colour = colours(results)
     order = list(by_queue(results)) if len(results) > MANY else list(results)
     drawn = []

@@ -13,7 +13,7 @@ from markupsafe import Markup
 _FOLDER = "templates"
 
 
-def rendered(name: str, **values: Any) -> Markup:
+def rendered(name: str, /, **values: Any) -> Markup:
     """Return the template ``name`` with these values, as HTML that other templates insert unescaped."""
     return Markup(_environment().get_template(name).render(values))
 
