@@ -95,9 +95,11 @@ def _shape(shape: Shape) -> dict[str, Any]:
     found: dict[str, Any] = {"kind": type(shape).__name__.lower()}
     kept = {"curve": {"band"}, "guide": {"colour", "width", "dash"}, "shade": {"colour", "opacity"}}
     always = kept.get(found["kind"], set()) | {"width", "dx", "dy", "colour"}
+    if isinstance(shape, Curve | Bars) and shape.interval:
+        found |= zip(("low", "high"), map(_numbers, shape.interval), strict=True)
     for field in fields(shape):
         value = getattr(shape, field.name)
-        if field.name in always or value is not field.default:
+        if field.name != "interval" and (field.name in always or value is not field.default):
             found[field.name] = _plain(value)
     return found
 

@@ -49,8 +49,8 @@ def _both(fluid: Result, packet: Result, quantity: str, title: str) -> Panel:
     mean, least, greatest = runs.mean(axis=0), runs.min(axis=0), runs.max(axis=0)
     seeds = len(packet.seeds)
     label = f"packets, mean of {seeds} seeds; band: least to greatest" if seeds > 1 else "packets"
-    ends = {"low": least, "high": greatest} if seeds > 1 else {}
-    packets = Curve(x=t, y=mean, name=label, colour=PACKET, width=0.9, **ends)
+    interval = (least, greatest) if seeds > 1 else None
+    packets = Curve(x=t, y=mean, name=label, colour=PACKET, width=0.9, interval=interval)
     times, fluids = _course(fluid, quantity)
     curve = Curve(x=times, y=fluids[0], name="fluid model", colour=FLUID, width=1.6)
     late = t > fluid.scenario.warmup  # the overflow at the start would flatten the rest of the curve

@@ -24,6 +24,8 @@ from aqmlab.text import printable, wrapped
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from aqmlab.figures.model import Array
+
 Range = tuple[float, float]
 
 STYLE: Any = {
@@ -279,19 +281,19 @@ def _curve(axes: Axes, curve: Curve) -> None:
         style |= {"marker": _MARKS[curve.mark], "markersize": curve.size}
     if curve.hollow:
         style |= {"markerfacecolor": "white", "markeredgewidth": 1.4}
-    if curve.low is not None and curve.high is not None:
+    if curve.interval:
         if curve.band:
             step: Any = "post" if curve.steps else None
-            axes.fill_between(curve.x, curve.low, curve.high, color=curve.colour, alpha=0.2, linewidth=0, step=step)
+            axes.fill_between(curve.x, *curve.interval, color=curve.colour, alpha=0.2, linewidth=0, step=step)
         else:
-            reach = _reach(curve.y, curve.low, curve.high)
+            reach = _reach(curve.y, *curve.interval)
             axes.errorbar(curve.x, curve.y, yerr=reach, fmt="none", ecolor=curve.colour, elinewidth=1.1, capsize=2)
     axes.plot(curve.x, curve.y, **style)
 
 
 def _bars(axes: Axes, bars: Bars) -> None:
     thick = bars.width * 0.92
-    reach = None if bars.low is None or bars.high is None else _reach(bars.value, bars.low, bars.high)
+    reach = _reach(bars.value, *bars.interval) if bars.interval else None
     error: Any = {"fmt": "none", "ecolor": "#333333", "elinewidth": 0.9, "capsize": 1.8}
     if bars.horizontal:
         axes.barh(bars.at, bars.value, thick, color=bars.colours)
@@ -301,14 +303,14 @@ def _bars(axes: Axes, bars: Bars) -> None:
         axes.bar(bars.at, bars.value, thick, color=bars.colours)
         if reach is not None:
             axes.errorbar(bars.at, bars.value, yerr=reach, **error)
-    ends = bars.value if bars.high is None else np.fmax(bars.value, bars.high)
+    ends = np.fmax(bars.value, bars.interval[1]) if bars.interval else bars.value
     for text, at, end in zip(bars.texts, bars.at, np.nan_to_num(ends), strict=bool(bars.texts)):
         place, shift = ((end, at), (4, 0)) if bars.horizontal else ((at, end), (0, 4))
         align: Any = {"va": "center"} if bars.horizontal else {"ha": "center"}
         axes.annotate(text, place, shift, textcoords="offset points", fontsize=8, **align)
 
 
-def _reach(middle: Any, low: Any, high: Any) -> np.ndarray[Any, Any]:
+def _reach(middle: Array, low: Array, high: Array) -> Array:
     """Return the distances from each point to the ends of its interval, as ``errorbar`` takes them."""
     return np.maximum(np.stack([middle - low, high - middle]), 0.0)
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
+    Interval = tuple[Array, Array]
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5f4b8b", "#000000")
 """Colours that people with any colour vision can distinguish (Okabe and Ito), in the order of use."""
@@ -70,10 +71,10 @@ class Axis:
 class Curve:
     """Points, joined by a line or not.
 
-    ``y`` is NaN where there is no value. ``low`` and ``high`` are the ends of an interval around each point, drawn as a
-    band or as a bar at each point. ``width`` is in typographic points; 0 leaves out the line. ``dash`` has the lengths
-    of strokes and gaps in units of the width; ``opacity`` is the line's. ``mark`` is one of `MARKS` or empty, ``size``
-    its size in points.
+    ``y`` is NaN where there is no value. ``interval`` has the lower and the upper end at each point, drawn as a band
+    or as a bar at each point. ``width`` is in typographic points; 0 leaves out the line. ``dash`` has the lengths of
+    strokes and gaps in units of the width; ``opacity`` is the line's. ``mark`` is one of `MARKS` or empty, ``size`` its
+    size in points.
     """
 
     x: Array
@@ -87,8 +88,7 @@ class Curve:
     hollow: bool = False
     size: float = 4.4
     steps: bool = False
-    low: Array | None = None
-    high: Array | None = None
+    interval: Interval | None = None
     band: bool = True
 
     def thinned(self, most: int) -> Curve:
@@ -96,8 +96,8 @@ class Curve:
         if len(self.x) <= most:
             return self
         kept = extremes(self.y, most) if self.width else np.linspace(0, len(self.x) - 1, most).astype(int)
-        low, high = (None if end is None else end[kept] for end in (self.low, self.high))
-        return replace(self, x=self.x[kept], y=self.y[kept], low=low, high=high)
+        interval = None if self.interval is None else (self.interval[0][kept], self.interval[1][kept])
+        return replace(self, x=self.x[kept], y=self.y[kept], interval=interval)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -112,8 +112,7 @@ class Bars:
     colours: Sequence[str]
     name: str = ""
     width: float = 0.65
-    low: Array | None = None
-    high: Array | None = None
+    interval: Interval | None = None
     horizontal: bool = False
     texts: Sequence[str] = ()
 
@@ -314,11 +313,11 @@ def _extent(shape: Shape, which: str) -> tuple[Array, Array]:
     if isinstance(shape, Curve):
         if which == "x":
             return shape.x, none
-        return shape.y, none if shape.low is None or shape.high is None else np.concatenate([shape.low, shape.high])
+        return shape.y, np.concatenate(shape.interval or (none,))
     if isinstance(shape, Bars):
         if (which == "x") != shape.horizontal:
             return none, np.concatenate([shape.at - shape.width / 2, shape.at + shape.width / 2])
-        ends = none if shape.low is None or shape.high is None else np.concatenate([shape.low, shape.high])
+        ends = np.concatenate(shape.interval or (none,))
         room = np.nanmax(np.concatenate([shape.value, ends]), initial=0.0) * _TEXT_ROOM if shape.texts else 0.0
         return np.append(shape.value, [0.0, room]), ends
     if isinstance(shape, Guide) and shape.upright == (which == "x"):

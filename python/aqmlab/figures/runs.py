@@ -131,8 +131,7 @@ def bars(name: str, results: Mapping[str, Result]) -> Panel:
         at=np.arange(len(results), dtype=float),
         value=values,
         colours=[COLOURS[0]] * len(results) if len(results) > MANY else list(colours(results).values()),
-        low=None if np.isnan(spread).all() else values - spread,
-        high=None if np.isnan(spread).all() else values + spread,
+        interval=None if np.isnan(spread).all() else (values - spread, values + spread),
         horizontal=True,
         texts=texts,
     )
@@ -199,6 +198,6 @@ def target(result: Result) -> list[Shape]:
 def _course(name: str, result: Result, quantity: str, colour: str, most: int | None) -> list[Shape]:
     values = {key: np.asarray(one, float) for key, one in band(result, quantity, most).items()}
     line = Curve(
-        x=values["t"], y=values["mean"], low=values["min"], high=values["max"], name=name, colour=colour, width=0.9
+        x=values["t"], y=values["mean"], interval=(values["min"], values["max"]), name=name, colour=colour, width=0.9
     )
     return [*warmup(result), line, *(target(result) if quantity == "queue" else [])]

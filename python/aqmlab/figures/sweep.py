@@ -131,10 +131,19 @@ def _panel(swept: Sweep, frame: polars.DataFrame, x: str, name: str, facet: str,
         at = rows[x].to_numpy() if numbers else np.array([categories.index(value) for value in rows[x]])
         mean = rows[name].cast(float).to_numpy() * metric.scale
         half = rows[f"{name}_ci95"].cast(float).to_numpy() * metric.scale
-        ends = {} if np.isnan(half).all() else {"low": mean - half, "high": mean + half}
+        interval = None if np.isnan(half).all() else (mean - half, mean + half)
         width = 1.4 if line else 0.0
         shapes.append(
-            Curve(x=at.astype(float), y=mean, name=label, colour=colour, mark=mark, width=width, band=line, **ends)
+            Curve(
+                x=at.astype(float),
+                y=mean,
+                name=label,
+                colour=colour,
+                mark=mark,
+                width=width,
+                band=line,
+                interval=interval,
+            )
         )
     return Panel(
         title=metric.axis if alone else facet,

@@ -32,8 +32,10 @@ def _queue(title: str, queue: np.ndarray[tuple[int], np.dtype[np.float64]], mode
     bins = max(10, int(np.ceil(12 * np.ptp(queue) / (4 * spread)))) if spread else 10
     heights, edges = np.histogram(queue, bins, density=True)
     middles = (edges[1:] + edges[:-1]) / 2
-    columns = {"at": middles, "value": heights, "width": float(edges[1] - edges[0])}
-    shapes: list[Shape] = [Bars(name="packet engine", colours=["#c8ccd0"] * bins, **columns)]
+    width = float(edges[1] - edges[0])
+    shapes: list[Shape] = [
+        Bars(name="packet engine", at=middles, value=heights, width=width, colours=["#c8ccd0"] * bins)
+    ]
     texts = [_named("packet engine", float(queue.mean()), spread)]
     shown = [queue.min(), queue.max()]
     for place, (label, given) in enumerate(models.items()):
@@ -64,7 +66,7 @@ def bifurcation(gains: ArrayLike, points: ArrayLike, exponents: ArrayLike) -> Fi
         raise ValueError(f"shapes {m.shape}, {x.shape}, {rate.shape}: must be (gains,), (gains, kept), (gains,)")
     gain = Axis("m = \N{GREEK SMALL LETTER ALPHA} r0", float(m.min()), float(m.max()))
     orbits = Curve(x=np.repeat(m, x.shape[1]), y=x.ravel(), colour=COLOURS[0], width=0.0, mark="pixel")
-    lines = [Guide(value=0.0, dash=()), Curve(x=m, y=rate, colour=COLOURS[1], width=0.9)]
+    lines: list[Shape] = [Guide(value=0.0, dash=()), Curve(x=m, y=rate, colour=COLOURS[1], width=0.9)]
     lowest = max(-3.0, float(np.min(rate)))
     panels = [
         Panel(title="", x=gain, y=Axis("r / r0"), shapes=[orbits]),

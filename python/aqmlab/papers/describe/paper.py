@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from aqmlab.figures.model import Axis
+from aqmlab.figures.model import Axis as Axis
 from aqmlab.papers.describe.verdict import Check
 from aqmlab.scenario import Settings
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aqmlab.figures import model
-from aqmlab.figures.model import COLOURS, Bars, Grid, Shape, marks
-from aqmlab.papers.describe.paper import Axis, Curve, Figure, Panel, Paper
+from aqmlab.figures.model import COLOURS, Axis, Bars, Grid, Shape, marks
+from aqmlab.papers.describe.paper import Curve, Figure, Panel, Paper
 from aqmlab.papers.judge.findings import Drawn
 from aqmlab.papers.run.evidence import Evidence
 from aqmlab.papers.show.texts import heading, seeds
@@ -80,13 +80,15 @@ def _shape(curve: Curve, categories: Sequence[str], bars: Sequence[str], colour:
     else:
         x = np.asarray(curve.x, float)
     y = np.asarray(curve.y, float)
-    ends: dict[str, NDArray[np.float64]] = {}
+    interval = None
     if curve.low is not None and curve.high is not None:
-        ends = {"low": np.asarray(curve.low, float), "high": np.asarray(curve.high, float)}
+        interval = np.asarray(curve.low, float), np.asarray(curve.high, float)
     if curve.style == "bars":
         width = 0.8 / len(bars)
         place = bars.index(curve.name) - (len(bars) - 1) / 2
-        return Bars(at=x + place * width, value=y, colours=[colour] * len(x), name=curve.name, width=width, **ends)
+        return Bars(
+            at=x + place * width, value=y, colours=[colour] * len(x), name=curve.name, width=width, interval=interval
+        )
     line = curve.style != "points"
     marked = not line or (curve.style == "line" and len(x) <= FEW)
     return model.Curve(
@@ -99,7 +101,7 @@ def _shape(curve: Curve, categories: Sequence[str], bars: Sequence[str], colour:
         mark=mark if marked else "",
         steps=curve.style == "steps",
         band=line and len(x) > 1,
-        **ends,
+        interval=interval,
     ).thinned(MOST)
 
 
@@ -140,7 +142,7 @@ def _has_legend(panels: Sequence[model.Panel]) -> bool:
 
 def _explained(drawn: Drawn, panels: Sequence[model.Panel], evidence: Evidence) -> str:
     """Write the small print of a figure: seeds, the meaning of bands, points outside the axes."""
-    shapes = [shape for panel in panels for shape in _shapes(panel) if shape.low is not None]
+    shapes = [shape for panel in panels for shape in _shapes(panel) if shape.interval]
     bands = [isinstance(shape, model.Curve) and shape.band for shape in shapes]
     parts = [seeds(drawn.item.needs, evidence)]
     kinds = ["bands"] * any(bands) + ["error bars"] * (not all(bands))

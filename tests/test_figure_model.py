@@ -1,0 +1,165 @@
+"""The model of a figure: the ranges of its axes, and that both renderers draw the same."""
+
+import json
+import math
+import re
+from importlib import resources
+from typing import get_args
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure as Canvas
+
+from aqmlab.figures import browser, matplotlib, model
+from aqmlab.figures.model import Axis, Bars, Curve, Figure, Grid, Guide, Note, Panel, Shade
+from aqmlab.reports.figure import embedded
+
+
+def curve(x: list[float], y: list[float], **more: object) -> Curve:
+    return Curve(x=np.array(x, float), y=np.array(y, float), colour="#0072b2", **more)  # type: ignore[arg-type]
+
+
+def panel(*shapes: model.Shape, x: Axis | None = None, y: Axis | None = None, title: str = "") -> Panel:
+    return Panel(title=title, x=x or Axis("x"), y=y or Axis("y"), shapes=shapes)
+
+
+def upright(*shapes: model.Shape, y: Axis | None = None) -> tuple[float, float]:
+    return Grid(panels=[panel(*shapes, y=y)]).limits[0][1]
+
+
+def test_a_range_shows_all_values_and_intervals() -> None:
+    low, high = upright(curve([1, 2], [3, 5], interval=(np.array([1.0, 4.0]), np.array([4.0, 9.0]))))
+    assert 0 < low < 1
+    assert 9 < high < 10
+    assert upright(curve([1, 2], [3, math.nan]), Guide(value=20))[1] > 20
+
+
+def test_no_range_is_negative_where_only_an_interval_is() -> None:
+    interval = np.array([-2.0]), np.array([4.0])
+    assert upright(curve([1], [1], interval=interval))[0] == 0
+    assert upright(curve([1], [-1], interval=interval))[0] < -2
+
+
+def test_a_logarithmic_range_is_positive() -> None:
+    low, high = upright(curve([1, 2, 3], [0, 10, 1000]), y=Axis("", log=True))
+    assert 1 < low < 10
+    assert 1000 < high < 10_000
+    assert upright(curve([1], [0]), y=Axis("", log=True)) == (0.1, 1.0)
+
+
+def test_a_range_is_never_empty() -> None:
+    for shape in (curve([1], [5]), curve([], []), curve([1], [math.nan])):
+        low, high = upright(shape)
+        assert math.isfinite(low)
+        assert low < high
+    assert upright(curve([1], [5]), y=Axis("", low=7)) == (7, 8)
+
+
+def test_the_ends_that_an_axis_sets_are_kept() -> None:
+    assert upright(curve([1, 2], [3, 50]), y=Axis("", low=-1, high=10)) == (-1, 10)
+    categories = Grid(panels=[panel(curve([0, 1], [1, 2]), x=Axis("", categories=("a", "b")))])
+    assert categories.limits[0][0] == (-0.6, 1.6)
+
+
+def test_panels_share_a_range_where_the_grid_says_so() -> None:
+    panels = [panel(curve([0, 1], [0, 1])), panel(curve([5, 9], [0, 100]))]
+    apart, together = (Grid(panels=panels, same_x=same, same_y=same).limits for same in (False, True))
+    assert apart[0] != apart[1]
+    assert together[0] == together[1]
+    assert together[0][0][1] > 9
+    assert together[0][1][1] > 100
+
+
+def test_bars_begin_at_zero_and_leave_room_for_their_texts() -> None:
+    bars = Bars(at=np.arange(2.0), value=np.array([10.0, 20.0]), colours=["#000000"] * 2, horizontal=True)
+    texts = Bars(**{**vars(bars), "texts": ("10", "20")})
+    plain, longer = (Grid(panels=[panel(one)]).limits[0][0] for one in (bars, texts))
+    assert plain[0] == longer[0] == 0
+    assert longer[1] > 25 > plain[1] > 20
+
+
+@pytest.mark.parametrize("line", [True, False])
+def test_a_thinned_curve_keeps_its_peaks_unless_it_is_points(line: bool) -> None:
+    y = np.zeros(100_000)
+    y[33_335] = 7.0
+    thin = curve(list(range(len(y))), list(y), width=1.0 if line else 0.0).thinned(1000)
+    assert len(thin.x) <= 2001
+    assert (thin.y.max() == 7.0) == line
+
+
+def test_shades_are_the_colours_until_there_are_too_few() -> None:
+    assert model.shades(8) == list(model.COLOURS)
+    many = model.shades(30)
+    assert len(set(many)) == 30
+    assert all(re.fullmatch("#[0-9a-f]{6}", shade) for shade in many)
+
+
+FIGURE = Figure(
+    title="A </script> title",
+    rows=[
+        [
+            Grid(
+                panels=[
+                    panel(
+                        curve([1, 2, 3], [1e-9, math.nan, 123456789.0], name="<b>", mark="square"),
+                        Shade(start=0, end=1),
+                        y=Axis("Load", log=True),
+                    ),
+                    panel(curve([0, 1], [2, 3], name="dots", width=0.0), x=Axis("", categories=("low & high", "b"))),
+                ],
+                across=2,
+            ),
+            Grid(panels=[panel(Guide(value=3.0, upright=True), Note(text="n", x=1, y=2), title="third")]),
+        ]
+    ],
+    legend=True,
+    small_print="one run",
+)
+
+
+def test_both_renderers_have_the_same_panels_axes_and_legend() -> None:
+    canvas = matplotlib.draw(FIGURE, Canvas())
+    drawn = json.loads(json.dumps(browser.specification(FIGURE), allow_nan=False))
+    panels = [one for row in drawn["rows"] for grid in row for one in grid["panels"]]
+    assert [axes.get_title(loc="left") for axes in canvas.axes] == [one["title"] for one in panels]
+    for axes, one in zip(canvas.axes, panels, strict=True):
+        assert axes.get_xlim() == pytest.approx(one["x"]["range"], rel=1e-5)
+        assert axes.get_ylim() == pytest.approx(one["y"]["range"], rel=1e-5)
+        assert (axes.get_yscale() == "log") == one["y"]["log"]
+        assert axes.get_xlabel() == one["x"]["label"]
+    names = [entry["name"] for entry in browser.legend(FIGURE)]
+    assert [text.get_text() for text in canvas.legends[0].get_texts()] == names == ["<b>", "dots"]
+
+
+def test_numbers_in_a_page_have_six_digits_and_gaps_are_null() -> None:
+    shape = browser.specification(FIGURE)["rows"][0][0]["panels"][0]["shapes"][0]
+    assert shape["y"] == [1e-9, None, 123457000.0]
+    assert "hollow" not in shape, "a default is left out"
+
+
+def test_no_text_of_a_figure_ends_its_script() -> None:
+    page = embedded(FIGURE, "fig1")
+    assert page.count("</script>") == 1
+    assert "&lt;b&gt;" in page
+    assert "<b>" not in page.split("<script")[0]
+
+
+def test_every_shape_and_mark_can_be_drawn_by_both() -> None:
+    script = resources.files("aqmlab.figures").joinpath("browser.js").read_text(encoding="utf-8")
+    drawings = script[script.index("const DRAW = {") : script.index("const corners")]
+    kinds = {kind.__name__ for kind in get_args(model.Shape)}
+    assert set(re.findall(r"^  (\w+)\(u, shape", drawings, re.MULTILINE)) == {kind.lower() for kind in kinds}
+    marks = script[script.index("const MARKS = {") :].split("\n};")[0]
+    assert set(re.findall(r"^  '?([\w-]+)'?:", marks, re.MULTILINE)) == set(model.MARKS)
+    points = [curve([1], [1], mark=mark, width=0.0) for mark in model.MARKS]
+    assert len(matplotlib.draw(Figure(title="", rows=[[Grid(panels=[panel(*points)])]]), Canvas()).axes[0].lines) == 8
+
+
+def test_columns_of_a_figure_end_at_the_same_height() -> None:
+    high = Grid(panels=[panel(title="a"), panel(title="b")], height=3.0)
+    low = Grid(panels=[panel(title="c")], height=1.0)
+    canvas = matplotlib.draw(Figure(title="", rows=[[high, low]]), Canvas())
+    _, last, alone = (axes.get_position() for axes in canvas.axes)
+    assert last.y0 == pytest.approx(alone.y0)
+    assert all(0 <= box.x0 < box.x1 <= 1 for box in (last, alone))
+    assert last.x1 < alone.x0
