@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -110,15 +110,17 @@ def _item(one: Document, sheets: Mapping[str, Sheet]) -> Document:
     if one["kind"] == "figure":
         return {**one, "figure": Markup(browser.embedded(sheets[one["name"]]))}
     head, rows = table(one["columns"], one["rows"], one["digits"])
-    columns = [one["columns"].index(name) for name in head]
-    classes = [
-        " ".join(
-            ["printed"] * name.endswith(PRINTED) + ["text"] * any(isinstance(row[column], str) for row in one["rows"])
-        )
-        for name, column in zip(head, columns, strict=True)
-    ]
+    columns = ([row[one["columns"].index(name)] for row in one["rows"]] for name in head)
+    classes = [_class(name, values) for name, values in zip(head, columns, strict=True)]
     lines = [list(zip(line, classes, strict=True)) for line in (head, *rows)]
     return {**one, "small": "", "head": lines[0], "cells": lines[1:]}
+
+
+def _class(name: str, values: Iterable[object]) -> str:
+    """Return the class of a column: values printed in the paper, or texts, or both; empty for our numbers."""
+    printed = ["printed"] if name.endswith(PRINTED) else []
+    texts = ["text"] if any(isinstance(value, str) for value in values) else []
+    return " ".join(printed + texts)
 
 
 def _sensitivity(found: Document) -> Document:
