@@ -244,7 +244,7 @@ def test_findings_are_there_only_when_all_else_is(
 
 def test_each_claim_has_the_badge_of_its_verdict(folder: Path) -> None:
     html = own_html(folder)
-    badges = dict(re.findall(r'<tr id="claim-([\w-]+)">.*?<span class="badge ([\w-]+)"', html))
+    badges = dict(re.findall(r'<tr id="claim-([\w-]+)">.*?<span class="badge ([\w-]+)"', html, re.DOTALL))
     assert badges == {
         "holds": "reproduced",
         "holds-partly": "partly",

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
+from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 from plotly.subplots import make_subplots
 
 from aqmlab.figures.runs import ACROSS, BARS, COLOURS, MANY, SMALL_BINS, band, by_queue, colours, curves, recorded
 from aqmlab.files import write_text
+from aqmlab.reports.template import rendered
 from aqmlab.reports.text import interval, notes, seeds
 from aqmlab.results.distribution import curve, panels, share
 from aqmlab.results.metrics import DISTRIBUTIONS, METRICS
@@ -21,95 +23,52 @@ from aqmlab.results.metrics import DISTRIBUTIONS, METRICS
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
 
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-body {{ font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 1150px; margin: 2rem auto; padding: 0 1rem; }}
-h1 {{ font-size: 1.6rem; margin-bottom: .2rem; }}
-h2 {{ font-size: 1.15rem; margin-top: 2.2rem; }}
-.made {{ color: #666; margin-top: 0; }}
-.wide {{ overflow-x: auto; }}
-table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; }}
-th, td {{ text-align: right; padding: .25rem .8rem; border-bottom: 1px solid #e5e5e5; white-space: nowrap; }}
-th:first-child, td:first-child {{ text-align: left; }}
-th:first-child, td:first-child {{ position: sticky; left: 0; background: #fff; }}
-tr:hover td {{ background: #f3f5f7; }}
-.tall th {{ white-space: normal; vertical-align: bottom; font-weight: 600; }}
-[title] {{ cursor: help; }}
-pre {{ background: #f6f6f6; padding: .8rem; overflow-x: auto; font-size: 13px; }}
-</style>
-{head}
-</head>
-<body>
-<h1>{title}</h1>
-<p class="made">{made}<br><code>{command}</code></p>
-{body}
-</body>
-</html>
-"""
-
-_BODY = """{figures}
-<h2>Metrics</h2>
-<p>Over [{warmup:g} s, {duration:g} s]{confidence}. Hold the pointer over a name for its definition.</p>
-<div class="wide">{table}</div>
-{notes}
-<h2>Scenario</h2>
-{scenarios}"""
-
-
-def page(title: str, made: str, command: str, body: str, style: str = "", figures: bool = True) -> str:
-    """Return the page of a report as HTML that needs no other file.
-
-    ``body`` is HTML, and ``style`` is CSS that follows that of all reports; the other texts are escaped. ``made``
-    describes the origin of the report, ``command`` is the command line to repeat it, and ``figures`` includes plotly.
-    """
-    texts = {"title": title or "aqmlab", "made": made, "command": command}
-    escaped = {name: html.escape(text) for name, text in texts.items()}
-    head = (f"<style>{style}</style>\n" if style else "") + (f"<script>{get_plotlyjs()}</script>" if figures else "")
-    return _PAGE.format(**escaped, head=head, body=body)
-
 
 def save(results: Mapping[str, Result], file: Path, command: str) -> None:
     """Write the report of results by label to ``file``; ``command`` is the command line to repeat them."""
     first = next(iter(results.values()))
     scenario = first.scenario
+    text = rendered(
+        "run.html",
+        title=scenario.title,
+        made=f"{seeds(results).capitalize()}; aqmlab {first.version}",
+        command=command,
+        scripts=scripts(),
+        figures=_figures(results),
+        window=f"[{scenario.warmup:g} s, {scenario.duration:g} s]",
+        replicated=any(len(result.seeds) > 1 for result in results.values()),
+        metrics=_metrics(results),
+        many=len(results) > MANY,
+        notes=notes(results),
+        scenarios={label: result.scenario.to_toml() for label, result in results.items()},
+    )
+    write_text(file, text)
+
+
+def scripts() -> Markup:
+    """Return the JavaScript that a page with figures from `embedded` needs in its head."""
+    return Markup(get_plotlyjs())
+
+
+def _figures(results: Mapping[str, Result]) -> list[tuple[str, str, Markup]]:
+    """Draw all figures, each with its heading and its description; some have none."""
     timed = recorded(results)
     figures = []
     if timed:
-        explained = f"{curves(timed)}{_CURVES}"
-        figures.append(f"<h2>Queue</h2><p>{explained[0].upper()}{explained[1:]}</p>")
-        figures.append(embedded(_over_time(timed, results, "queue", "Queue (packets)"), "queue"))
+        explanation = f"{curves(timed)}{_CURVES}"
+        queue = _over_time(timed, results, "queue", "Queue (packets)")
+        figures.append(("Queue", explanation[0].upper() + explanation[1:], embedded(queue, "queue")))
     signalled = {label: result for label, result in timed.items() if "p" in result.signals}
     if signalled:
         probability = _over_time(signalled, results, "p", "Probability of a drop or mark")
-        figures.append("<h2>Drop probability</h2>" + embedded(probability, "probability"))
+        figures.append(("Drop probability", "", embedded(probability, "probability")))
     draw, order = (_dots, ", sorted by the mean queue") if len(results) > MANY else (_bars, "")
-    figures.append(f"<h2>Main metrics{order}</h2>" + embedded(draw(results), "bars"))
+    figures.append((f"Main metrics{order}", "", embedded(draw(results), "bars")))
     for name, distribution in DISTRIBUTIONS.items():
         if shown := panels(results, name):
             drawn = embedded(_distribution(results, name, shown), name)
-            figures.append(f"<h2>{distribution.label}</h2><p>{html.escape(distribution.definition)}</p>{drawn}")
-    body = _BODY.format(
-        figures="\n".join(figures),
-        warmup=scenario.warmup,
-        duration=scenario.duration,
-        confidence=" with 95 % confidence intervals (Student t)"
-        if any(len(result.seeds) > 1 for result in results.values())
-        else "",
-        table=_table(results),
-        notes="\n".join(f"<p>{html.escape(note)}</p>" for note in notes(results)),
-        scenarios="\n".join(
-            f"<details{' open' if len(results) == 1 else ''}><summary>{html.escape(label)}</summary>"
-            f"<pre>{html.escape(result.scenario.to_toml())}</pre></details>"
-            for label, result in results.items()
-        ),
-    )
-    made = f"{seeds(results).capitalize()}; aqmlab {first.version}"
-    write_text(file, page(scenario.title, made, command, body))
+            figures.append((distribution.label, distribution.definition, drawn))
+    return [(heading, text, Markup(figure)) for heading, text, figure in figures]
 
 
 def embedded(figure: go.Figure, name: str) -> str:
@@ -127,30 +86,18 @@ def in_script(data: Any) -> str:
     return json.dumps(data, allow_nan=False).replace("</", "<\\/").replace("<!--", "\\u003c!--")
 
 
-def _table(results: Mapping[str, Result]) -> str:
-    """Write all metrics, one per row; with many results, one result per row."""
-    given = next(iter(results.values())).summary
+def _metrics(results: Mapping[str, Result]) -> list[list[tuple[str, str]]]:
+    """List all metrics, one a line, or with many results one result a line; a cell has a text and a definition."""
+    summary = next(iter(results.values())).summary
     unequal = len({tuple(result.seeds) for result in results.values() if result.not_modelled is None}) > 1
     lines = [[("", ""), *((label, "") for label in results)]]
     if unequal:
-        told = ("Seeds", "How many runs these are of.")
         counts = ("-" if result.not_modelled is not None else str(len(result.seeds)) for result in results.values())
-        lines.append([told, *((count, "") for count in counts)])
-    for metric in (METRICS[name] for name in METRICS if name in given):
+        lines.append([("Seeds", "How many runs these are of."), *((count, "") for count in counts)])
+    for metric in (METRICS[name] for name in METRICS if name in summary):
         texts = (interval(metric, result.summary[metric.name], len(result.runs)) for result in results.values())
         lines.append([(metric.axis, metric.definition), *((text, "") for text in texts)])
-    many = len(results) > MANY
-    if many:
-        lines = [list(line) for line in zip(*lines, strict=True)]
-    rows = ("".join(cell("td" if index else "th", *one) for one in line) for index, line in enumerate(lines))
-    form = ' class="tall"' if many else ""
-    return f"<table{form}>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
-
-
-def cell(tag: str, text: str, definition: str = "") -> str:
-    """Return a table cell as HTML, with the definition shown under the pointer; ``tag`` is ``td`` or ``th``."""
-    told = f' title="{html.escape(definition)}"' if definition else ""
-    return f"<{tag}{told}>{html.escape(text)}</{tag}>"
+    return [list(line) for line in zip(*lines, strict=True)] if len(results) > MANY else lines
 
 
 def _over_time(timed: Mapping[str, Result], results: Mapping[str, Result], quantity: str, axis: str) -> go.Figure:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import plotly.graph_objects as go
+from markupsafe import Markup
 from plotly.subplots import make_subplots
 
 from aqmlab.figures.runs import BARS
 from aqmlab.figures.sweep import abscissa, axis, described, explained, facets, is_line, shades
 from aqmlab.files import write_text
-from aqmlab.reports.html import LAYOUT, cell, embedded, page, pale
+from aqmlab.reports.html import LAYOUT, embedded, pale, scripts
 from aqmlab.reports.sweep_text import COMPARED, place, signed, summary_of
+from aqmlab.reports.template import rendered
 from aqmlab.reports.text import SHOWN, interval
 from aqmlab.results.metrics import METRICS
 from aqmlab.text import span
@@ -28,36 +30,46 @@ _MOST_ROWS = 1000
 """The largest number of table rows in the report; the data set has all."""
 
 
+class _Table(NamedTuple):
+    """Lines of cells, each with a text and a definition, and the number of rows that were left out."""
+
+    lines: list[list[tuple[str, str]]]
+    more: int
+
+
 def save(swept: Sweep, file: Path, command: str) -> None:
     """Write the report of a sweep with at least one run to ``file``; ``command`` is the command line to repeat it."""
-    parts = []
-    if swept.parameters:
-        x = abscissa(swept)
-        told = explained(swept, x)
-        parts.append(f"<h2>Over {html.escape(x)}</h2><p>{html.escape(told[0].upper() + told[1:])}.</p>")
-        for number, (told, frame) in enumerate(facets(swept, x)):
-            parts.append(f"<h3>{html.escape(told)}</h3>" if told else "")
-            parts.append(embedded(_lines(swept, frame, x), f"lines-{number}"))
-    if swept.failures:
-        listed = "".join(f"<li>{html.escape(str(failure))}</li>" for failure in swept.failures[:_MOST_ROWS])
-        parts.append(f"<h2>Failed</h2><ul>{listed}</ul>{_more(len(swept.failures), 'sweep.json')}")
-    if len(swept.aqms) > 1 and len(swept.seeds) > 1:
-        first = html.escape(swept.aqms[0])
-        parts.append(
-            f"<h2>Differences to {first}</h2><p>Each discipline less {first}, run by run of the same seed, with 95 % "
-            "confidence intervals of the mean difference (paired, Student t). A star: the interval leaves 0 out.</p>"
-        )
-        parts.append(_differences(swept))
     scenario = swept.scenario
-    parts.append(
-        f"<h2>Metrics</h2><p>Over [{scenario.warmup:g} s, {scenario.duration:g} s], means of the runs"
-        f"{' with 95 % confidence intervals (Student t)' if len(swept.seeds) > 1 else ''}. Hold the pointer over a "
-        "name for its definition. All metrics of all runs are in <code>results/*.parquet</code>.</p>"
+    x = abscissa(swept) if swept.parameters else ""
+    explanation = explained(swept, x) if x else ""
+    seeds = f"seed{'s' if len(swept.seeds) > 1 else ''} {span(swept.seeds)}"
+    text = rendered(
+        "sweep.html",
+        title=scenario.title,
+        made=f"{swept.done} runs, {seeds}; aqmlab {swept.version}",
+        command=command,
+        scripts=scripts(),
+        x=x,
+        explanation=explanation[:1].upper() + explanation[1:],
+        facets=_facets(swept, x) if x else [],
+        failures=[str(failure) for failure in swept.failures[:_MOST_ROWS]],
+        more_failures=len(swept.failures) - _MOST_ROWS,
+        first=swept.aqms[0],
+        differences=_differences(swept) if len(swept.aqms) > 1 and len(swept.seeds) > 1 else None,
+        window=f"[{scenario.warmup:g} s, {scenario.duration:g} s]",
+        replicated=len(swept.seeds) > 1,
+        means=_means(swept),
+        toml=scenario.to_toml(),
     )
-    parts.append(_means(swept))
-    parts.append(f"<h2>Scenario</h2><pre>{html.escape(scenario.to_toml())}</pre>")
-    told = f"{swept.done} runs, seed{'s' if len(swept.seeds) > 1 else ''} {span(swept.seeds)}; aqmlab {swept.version}"
-    write_text(file, page(scenario.title, told, command, "\n".join(parts)))
+    write_text(file, text)
+
+
+def _facets(swept: Sweep, x: str) -> list[tuple[str, Markup]]:
+    """Draw a figure for each combination of the other parameters, and name the combination."""
+    return [
+        (title, Markup(embedded(_lines(swept, frame, x), f"lines-{number}")))
+        for number, (title, frame) in enumerate(facets(swept, x))
+    ]
 
 
 def _lines(swept: Sweep, frame: polars.DataFrame, x: str) -> go.Figure:
@@ -101,16 +113,16 @@ def _lines(swept: Sweep, frame: polars.DataFrame, x: str) -> go.Figure:
     return figure
 
 
-def _means(swept: Sweep) -> str:
+def _means(swept: Sweep) -> _Table:
     metrics = [METRICS[name] for name in SHOWN]
     rows = (
         [*place(swept, row), *(interval(one, summary_of(row, one.name), row["runs"]) for one in metrics)]
         for row in swept.summary.head(_MOST_ROWS).iter_rows(named=True)
     )
-    return _table(swept, SHOWN, rows) + _more(len(swept.summary), "results/*.parquet")
+    return _table(swept, SHOWN, rows, len(swept.summary))
 
 
-def _differences(swept: Sweep) -> str:
+def _differences(swept: Sweep) -> _Table:
     frames = [swept.differences(name, swept.aqms[0]) for name in COMPARED]
     together = zip(*(frame.head(_MOST_ROWS).iter_rows(named=True) for frame in frames), strict=True)
     rows = (
@@ -120,16 +132,11 @@ def _differences(swept: Sweep) -> str:
         ]
         for each in together
     )
-    return _table(swept, COMPARED, rows) + _more(len(frames[0]), "results/*.parquet")
+    return _table(swept, COMPARED, rows, len(frames[0]))
 
 
-def _table(swept: Sweep, names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    heads = ["", *(axis(swept, path) for path in swept.parameters)]
-    head = [cell("th", text) for text in heads]
-    head += [cell("th", METRICS[name].axis, METRICS[name].definition) for name in names]
-    lines = ["".join(head), *("".join(cell("td", text) for text in row) for row in rows)]
-    return f'<div class="wide"><table>{"".join(f"<tr>{line}</tr>" for line in lines)}</table></div>'
-
-
-def _more(count: int, where: str) -> str:
-    return f"<p>{count - _MOST_ROWS} more are in <code>{where}</code>.</p>" if count > _MOST_ROWS else ""
+def _table(swept: Sweep, names: Sequence[str], rows: Iterable[Sequence[str]], count: int) -> _Table:
+    """Put a head above the first rows of ``count``."""
+    head = [("", ""), *((axis(swept, path), "") for path in swept.parameters)]
+    head += [(METRICS[name].axis, METRICS[name].definition) for name in names]
+    return _Table([head, *([(text, "") for text in row] for row in rows)], count - _MOST_ROWS)

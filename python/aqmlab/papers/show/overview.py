@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from aqmlab.files import write_text
 from aqmlab.papers.describe.verdict import Verdict
 from aqmlab.papers.show.document import Document
-from aqmlab.papers.show.report import STYLE, badge, ruled
 from aqmlab.papers.show.terminal import decisive
 from aqmlab.papers.show.texts import lasted, undecided
-from aqmlab.reports.html import page
-
-_STYLE = """
-.choose { display: flex; flex-wrap: wrap; gap: .4rem 1rem; margin: .8rem 0; }
-tr[hidden] { display: none !important; }
-.summary th, .summary td:first-child { white-space: normal; }
-.summary td:first-child { min-width: 12rem; }
-"""
-
-_SCRIPT = """
-const boxes = [...document.querySelectorAll('.choose select')];
-function choose() {
-  let count = 0;
-  document.querySelectorAll('#all tbody tr').forEach(row => {
-    row.hidden = boxes.some(box => box.value && row.dataset[box.name] !== box.value);
-    count += !row.hidden;
-  });
-  document.getElementById('count').textContent = count + ' claims';
-}
-boxes.forEach(box => box.addEventListener('change', choose));
-choose();
-"""
+from aqmlab.reports.template import rendered
 
 
 def save(found: Mapping[str, Document], file: Path, command: str, seconds: float | None = None) -> None:
@@ -47,86 +24,47 @@ def save(found: Mapping[str, Document], file: Path, command: str, seconds: float
 
 def text(found: Mapping[str, Document], command: str, seconds: float | None = None) -> str:
     """Return the page as HTML; the arguments are as for `save`."""
-    documents = list(found.values())
-    seeds = sorted({len(one["seeds"]) for one in documents})
-    told = [f"{len(documents)} papers", f"{' or '.join(map(str, seeds))} seed{'s' if seeds != [1] else ''}"]
-    told += ["quick"] * any(one["quick"] for one in documents)
-    told.append(f"{sum(one['done'] for one in documents)} runs")
-    told += [] if seconds is None else [lasted(seconds)]
-    told += sorted({f"aqmlab {one['version']}" for one in documents})
-    body = _summary(found) + _claims(found) + f"<script>{_SCRIPT}</script>"
-    return page(
-        "Five papers, reproduced" if len(found) == 5 else "Papers, reproduced",
-        "; ".join(told),
-        command,
-        body,
-        STYLE + _STYLE,
-        figures=False,
+    papers = list(found.values())
+    return rendered(
+        "overview.html",
+        title="Five papers, reproduced" if len(papers) == 5 else "Papers, reproduced",
+        made=_made(papers, seconds),
+        command=command,
+        scripts="",
+        verdicts=list(Verdict),
+        papers=[_paper(folder, one) for folder, one in found.items()],
+        beyond=_beyond(papers),
     )
 
 
-def _summary(found: Mapping[str, Document]) -> str:
-    heads = ["Paper", *(badge(one) for one in Verdict), "Figures, tables", "Runs", "Time"]
-    rows = [heads]
-    for folder, one in found.items():
-        link = (
-            f'<a href="{html.escape(folder)}/report.html">{html.escape(one["paper"])}</a>: {html.escape(one["title"])}'
-        )
-        left = len(one["left_out"])
-        items = f"{len(one['items'])}{f' ({left} left out)' if left else ''}"
-        time = "" if one["seconds"] is None else lasted(one["seconds"])
-        rows.append([link, *(str(one["counts"][kind]) for kind in Verdict), items, str(one["done"]), time])
-    every = found.values()
-    sums = [str(sum(one["counts"][kind] for one in every)) for kind in Verdict]
-    drawn, runs = (
-        str(sum(counts)) for counts in ([len(one["items"]) for one in every], [one["done"] for one in every])
-    )
-    rows.append(["<b>All</b>", *(f"<b>{count}</b>" for count in sums), drawn, runs, ""])
-    ours = {kind: sum(one["counts_beyond"][kind] for one in every) for kind in Verdict}
-    beyond = ", ".join(f"{count} {kind}" for kind, count in ours.items() if count)
-    note = f"<p>Claims of our own, beyond the papers, are not counted here: {beyond}.</p>" if beyond else ""
-    return f'<h2>How many claims hold</h2><div class="wide">{_table(rows, "tall summary")}</div>{note}'
+def _made(papers: Sequence[Document], seconds: float | None) -> str:
+    """Describe the origin of the page."""
+    seeds = sorted({len(one["seeds"]) for one in papers})
+    parts = [f"{len(papers)} papers", f"{' or '.join(map(str, seeds))} seed{'s' if seeds != [1] else ''}"]
+    parts += ["quick"] * any(one["quick"] for one in papers)
+    parts.append(f"{sum(one['done'] for one in papers)} runs")
+    parts += [] if seconds is None else [lasted(seconds)]
+    return "; ".join([*parts, *sorted({f"aqmlab {one['version']}" for one in papers})])
 
 
-def _table(rows: Sequence[Sequence[str]], kind: str) -> str:
-    head, *body = rows
-    lines = [
-        "".join(f"<th>{cell}</th>" for cell in head),
-        *("".join(f"<td>{cell}</td>" for cell in row) for row in body),
-    ]
-    return f'<table class="{kind}">{"".join(f"<tr>{line}</tr>" for line in lines)}</table>'
+def _paper(folder: str, one: Document) -> Document:
+    """Add the texts of a paper's row and of its claims."""
+    return {
+        **one,
+        "folder": folder,
+        "drawn": len(one["items"]),
+        "time": "" if one["seconds"] is None else lasted(one["seconds"]),
+        "claims": [_claim(claim) for claim in one["claims"]],
+    }
 
 
-def _claims(found: Mapping[str, Document]) -> str:
-    rows = "".join(_claim(folder, one, claim) for folder, one in found.items() for claim in one["claims"])
-    papers = _choice("paper", "all papers", [one["paper"] for one in found.values()])
-    verdicts = _choice("verdict", "all verdicts", list(Verdict))
-    whose = _choice("whose", "the papers' and ours", ["the papers'", "ours"])
-    return (
-        f'<h2>Claims</h2><div class="choose">{papers}{verdicts}{whose}<span id="count"></span></div>'
-        '<table class="said" id="all"><thead><tr><th>Claim</th><th>What it says</th><th>Why it came out so</th></tr>'
-        f"</thead><tbody>{rows}</tbody></table>"
-    )
+def _claim(one: Document) -> Document:
+    """Add the state of a claim, and the check that decides it."""
+    still_open = undecided(one)
+    return {**one, "undecided": still_open, "decisive": "" if still_open else decisive(one["checks"])}
 
 
-def _choice(name: str, every: str, values: Iterable[str]) -> str:
-    options = "".join(f'<option value="{html.escape(value)}">{html.escape(value)}</option>' for value in values)
-    return f'<label>{name} <select name="{name}"><option value="">{every}</option>{options}</select></label>'
-
-
-def _claim(folder: str, one: Document, claim: Document) -> str:
-    link = html.escape(f"{folder}/report.html#claim-{claim['claim']}")
-    whose = "ours" if claim["beyond"] else "the papers'"
-    chosen = {"paper": one["paper"], "verdict": claim["verdict"], "whose": whose}
-    data = " ".join(f'data-{key}="{html.escape(value)}"' for key, value in chosen.items())
-    return (
-        f"<tr {data}>"
-        f'<td><a class="name" href="{link}">{html.escape(one["paper"])}: {html.escape(claim["claim"])}</a><br>'
-        f'{ruled(claim)}<br><span class="where">{html.escape(claim["where"])}</span></td>'
-        f'<td>{html.escape(claim["text"])}</td><td class="why">{html.escape(claim["why"])}{_number(claim)}</td></tr>'
-    )
-
-
-def _number(claim: Document) -> str:
-    told = decisive(claim["checks"])
-    return f'<p class="small"><b>Decided by</b> {html.escape(told)}</p>' if told and not undecided(claim) else ""
+def _beyond(papers: Sequence[Document]) -> str:
+    """Count the verdicts on our own claims."""
+    counts = {verdict: sum(one["counts_beyond"][verdict] for one in papers) for verdict in Verdict}
+    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)

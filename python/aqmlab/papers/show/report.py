@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from markupsafe import Markup
 
 from aqmlab.files import write_text
 from aqmlab.papers.describe.verdict import Verdict
@@ -14,54 +15,22 @@ from aqmlab.papers.show import browser
 from aqmlab.papers.show.document import Document
 from aqmlab.papers.show.layout import Sheet
 from aqmlab.papers.show.texts import PRINTED, estimate, lasted, number, table, told, undecided
-from aqmlab.reports.html import page
+from aqmlab.reports.html import scripts
+from aqmlab.reports.template import rendered
 from aqmlab.text import span
 
-STYLE = """
-.badge { display: inline-block; border-radius: 1em; padding: .05em .7em; font-size: 13px; font-weight: 600;
-  white-space: nowrap; }
-.reproduced { background: #d9f0de; color: #0f5b2a; }
-.partly { background: #fff0c7; color: #6b4a00; }
-.contradicted { background: #fbdcdc; color: #8f1313; }
-.not-testable { background: #e6e8eb; color: #3f4753; }
-.badges { display: flex; flex-wrap: wrap; gap: .5rem; padding: 0; list-style: none; }
-.said { width: 100%; }
-.said th, .said td { text-align: left; white-space: normal; vertical-align: top; position: static;
-  padding: .5rem .6rem; }
-.said tr:hover td { background: none; }
-.said tr:target td { background: #fffbe6; }
-.said td:first-child { width: 22%; }
-.name { font-weight: 600; overflow-wrap: anywhere; }
-.where, .small, .why { color: #555; font-size: 13.5px; }
-.checks { margin: 0; padding-left: 0; list-style: none; font-size: 13.5px; }
-.checks li { margin-bottom: .3rem; }
-.checks b { white-space: nowrap; }
-.holds::before { content: "\\2713\\00a0"; color: #0f5b2a; font-weight: 700; }
-.fails::before { content: "\\2717\\00a0"; color: #8f1313; font-weight: 700; }
-.open::before { content: "?\\00a0"; color: #6b4a00; font-weight: 700; }
-.printed { background: #f3f5f7; }
-.tall .text { text-align: left; white-space: normal; min-width: 7rem; max-width: 24rem; }
-.warning { background: #fff0c7; border-left: 4px solid #e69f00; padding: .5rem .8rem; }
-nav ul { columns: 18rem; padding-left: 1.1rem; }
-nav li li { break-inside: avoid; }
-nav li ul { columns: auto; }
-details { margin: .4rem 0; }
-summary { cursor: pointer; }
-section { margin-bottom: 2.4rem; }
-h1, h2, h3, p, code { overflow-wrap: anywhere; }
-@media (max-width: 720px) {
-  body { margin: 1rem auto; }
-  .said, .said tbody, .said tr, .said td { display: block; }
-  .said thead { display: none; }
-  .said td { border: 0; padding: .15rem 0; }
-  .said td:first-child { width: auto; }
-  .said tr { border-bottom: 1px solid #ccc; padding: .6rem 0; display: block; }
+_SECTIONS = {
+    "claims": "Claims",
+    "figures": "Figures and tables",
+    "beyond": "Beyond the paper",
+    "sensitivity": "Sensitivity to what the paper does not say",
+    "later": "Against later disciplines",
+    "choices": "Choices where the paper is silent or wrong",
+    "parameters": "Every parameter",
+    "missing": "Left out",
+    "elsewhere": "Left to the live engine",
 }
-"""
-"""The CSS of a paper's pages, in addition to that of all reports."""
-
-_MOST_CHECKS = 8
-"""The number of a claim's checks that are visible at once."""
+"""The titles of the sections; the template of each is ``paper/NAME.html``."""
 
 _MOST_VALUES = 40
 """The largest number of values listed for a parameter that varies."""
@@ -74,217 +43,123 @@ def save(found: Document, sheets: Mapping[str, Sheet], file: Path) -> None:
 
 def text(found: Document, sheets: Mapping[str, Sheet]) -> str:
     """Return the report of a paper as HTML; the arguments are as for `save`."""
-    own, beyond = ([one for one in found["items"] if one["beyond"] == more] for more in (False, True))
-    claims, ours = ([one for one in found["claims"] if one["beyond"] == more] for more in (False, True))
-    names = {one["name"]: one["heading"] for one in found["items"]}
-    parts = [
-        ("claims", "Claims", _claims(claims, names, found)),
-        ("figures", "Figures and tables", "".join(_item(one, sheets) for one in own)),
-        ("beyond", "Beyond the paper", _claims(ours, names, found) + "".join(_item(one, sheets) for one in beyond)),
-        ("sensitivity", "Sensitivity to what the paper does not say", _sensitivity(found)),
-        ("later", "Against later disciplines", _later(found)),
-        ("choices", "Choices where the paper is silent or wrong", _choices(found["choices"])),
-        ("parameters", "Every parameter", "".join(_experiment(one) for one in found["experiments"])),
-        ("missing", "Left out", _missing(found)),
-        (
-            "elsewhere",
-            "Left to the live engine",
-            f"<p>{html.escape(found['elsewhere'])}</p>" * bool(found["elsewhere"]),
-        ),
-    ]
-    shown = [(key, title, body) for key, title, body in parts if body]
-    body = _head(found) + _contents(shown, own, beyond)
-    body += "".join(f'<section id="{key}"><h2>{title}</h2>{body}</section>' for key, title, body in shown)
-    body += f"<script>{browser.SCRIPT}</script>" if sheets else ""
-    made = f"{found['source']}. " if found["source"] else ""
-    made += f"{_seeds(found['seeds'])}{', quick' if found['quick'] else ''}; {found['done']} runs"
-    made += f", {lasted(found['seconds'])}" if found["seconds"] is not None else ""
-    made += f"; aqmlab {found['version']}"
-    style = STYLE + browser.STYLE
-    return page(found["title"], made, found["command"], body, style, figures=bool(sheets))
+    claims, claims_beyond = (
+        [_claim(one) for one in found["claims"] if one["beyond"] == more] for more in (False, True)
+    )
+    items, items_beyond = (
+        [_item(one, sheets) for one in found["items"] if one["beyond"] == more] for more in (False, True)
+    )
+    contents = {
+        "claims": claims,
+        "figures": items,
+        "beyond": claims_beyond + items_beyond,
+        "sensitivity": found["sensitivity"],
+        "later": found["later"]["claims"],
+        "choices": found["choices"],
+        "parameters": found["experiments"],
+        "missing": found["left_out"] + found["not_judged"] + found["failures"],
+        "elsewhere": found["elsewhere"],
+    }
+    return rendered(
+        "paper.html",
+        title=found["title"],
+        made=_made(found),
+        command=found["command"],
+        scripts=scripts() if sheets else "",
+        figure_style=Markup(browser.STYLE),
+        figure_script=Markup(browser.SCRIPT) if sheets else "",
+        sections={name: title for name, title in _SECTIONS.items() if contents[name]},
+        paper=found,
+        verdicts=list(Verdict),
+        headings={one["name"]: one["heading"] for one in found["items"]},
+        claims=claims,
+        claims_beyond=claims_beyond,
+        items=items,
+        items_beyond=items_beyond,
+        sensitivity=_sensitivity(found),
+        later=_later(found["later"]),
+        experiments=[_experiment(one) for one in found["experiments"]],
+    )
 
 
-def badge(verdict: str, count: int | None = None, tip: str = "") -> str:
-    """Return a verdict as HTML, with a count if it stands for several claims; ``tip`` is shown under the pointer."""
-    kind = verdict.replace(" ", "-")
-    title = f' title="{html.escape(tip)}"' if tip else ""
-    return f'<span class="badge {kind}"{title}>{"" if count is None else f"{count} "}{html.escape(verdict)}</span>'
-
-
-def ruled(claim: Document, tip: str = "") -> str:
-    """Return the verdict on a claim as HTML, with a note if it was tested and is undecided."""
-    open_still = undecided(claim)
-    return badge(claim["verdict"], tip=tip) + (f'<br><span class="small">{open_still}</span>' if open_still else "")
-
-
-def badges(counts: Mapping[str, int]) -> str:
-    """Return the number of verdicts of each kind, as HTML."""
-    return f'<ul class="badges">{"".join(f"<li>{badge(one, counts[one])}</li>" for one in Verdict)}</ul>'
+def _made(found: Document) -> str:
+    """Describe the origin of the report."""
+    source = f"{found['source']}. " if found["source"] else ""
+    quick = ", quick" if found["quick"] else ""
+    time = f", {lasted(found['seconds'])}" if found["seconds"] is not None else ""
+    return f"{source}{_seeds(found['seeds'])}{quick}; {found['done']} runs{time}; aqmlab {found['version']}"
 
 
 def _seeds(seeds: Sequence[int]) -> str:
     return f"Seed{'s' if len(seeds) > 1 else ''} {span(tuple(seeds))}" if seeds else "Nothing drawn by chance"
 
 
-def _head(found: Document) -> str:
-    parts = [f"<p>{html.escape(found['about'])}</p>" if found["about"] else "", badges(found["counts"])]
-    if found["left_out"] or found["not_judged"]:
-        told = "It was interrupted. " if found["interrupted"] else ""
-        parts.append(
-            f'<p class="warning">{told}{len(found["left_out"])} figures and tables and {len(found["not_judged"])} '
-            'claims are <a href="#missing">left out</a>: here is why.</p>'
-        )
-    return "".join(parts)
+def _claim(one: Document) -> Document:
+    """Add the texts of a claim's checks and of its state."""
+    checks = [{**check, "estimate": estimate(check), "bounds": _bounds(check)} for check in one["checks"]]
+    return {**one, "undecided": undecided(one), "checks": checks}
 
 
-def _contents(shown: Sequence[tuple[str, str, str]], own: Sequence[Document], beyond: Sequence[Document]) -> str:
-    lines = []
-    for key, title, _ in shown:
-        items = {"figures": own, "beyond": beyond}.get(key, [])
-        inner = "".join(
-            f'<li><a href="#item-{html.escape(one["name"])}">{html.escape(one["heading"])}</a>: '
-            f"{html.escape(one['title'])}</li>"
-            for one in items
-        )
-        lines.append(f'<li><a href="#{key}">{title}</a>{f"<ul>{inner}</ul>" if inner else ""}</li>')
-    return f"<nav><details open><summary>Contents</summary><ul>{''.join(lines)}</ul></details></nav>"
+def _bounds(check: Document) -> str:
+    wanted = str(check["wanted"])
+    return wanted.replace(">=", "\N{GREATER-THAN OR EQUAL TO}").replace("<=", "\N{LESS-THAN OR EQUAL TO}")
 
 
-def _claims(claims: Sequence[Document], names: Mapping[str, str], found: Document) -> str:
-    if not claims:
-        return ""
-    few = "" if len(found["seeds"]) > 1 else " With one seed there are no intervals: the number alone decides."
-    head = "".join(f"<th>{name}</th>" for name in ("Claim", "What it says, and why it came out so", "Numbers"))
-    rows = "".join(_claim(one, names) for one in claims)
-    return (
-        '<p class="small">Of each number that a claim is about: the mean and its 95 % confidence interval (Student), '
-        "and what is claimed. It holds if the whole interval is where the claim has it, fails if none of it is, and is "
-        "open otherwise. A claim is reproduced if all its numbers hold, partly so if only some hold, contradicted if "
-        f"some fail and none holds, and not testable if it has none, or all are open: more seeds may decide "
-        f"it then.{few}</p>"
-        f'<table class="said"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
-    )
-
-
-def _claim(one: Document, names: Mapping[str, str]) -> str:
-    name = html.escape(one["claim"])
-    links = ", ".join(
-        f'<a href="#item-{html.escape(item)}">{html.escape(names[item])}</a>' for item in one["shown"] if item in names
-    )
-    shown = f' <span class="small">Shown in {links}.</span>' if links else ""
-    return (
-        f'<tr id="claim-{name}"><td><span class="name">{name}</span><br>{ruled(one)}'
-        f'<br><span class="where">{html.escape(one["where"])}</span></td>'
-        f'<td>{html.escape(one["text"])}{shown}<p class="why">{html.escape(one["why"])}</p></td>'
-        f"<td>{_checks(one['checks'])}</td></tr>"
-    )
-
-
-def _checks(checks: Sequence[Document]) -> str:
-    lines = [
-        f'<li class="{check["outcome"]}" title="{check["outcome"]}">{html.escape(check["effect"])}: '
-        f'<b>{html.escape(estimate(check))}</b> <span class="small">claimed {_wanted(check)}</span></li>'
-        for check in checks
-    ]
-    if not lines:
-        return '<span class="small">none: it cannot be tested</span>'
-    first, rest = lines[:_MOST_CHECKS], lines[_MOST_CHECKS:]
-    more = f'<details><summary class="small">{len(rest)} more</summary>{_list(rest)}</details>' if rest else ""
-    return _list(first) + more
-
-
-def _list(lines: Iterable[str]) -> str:
-    return f'<ul class="checks">{"".join(lines)}</ul>'
-
-
-def _wanted(check: Document) -> str:
-    return html.escape(
-        str(check["wanted"]).replace(">=", "\N{GREATER-THAN OR EQUAL TO}").replace("<=", "\N{LESS-THAN OR EQUAL TO}")
-    )
-
-
-def _item(one: Document, sheets: Mapping[str, Sheet]) -> str:
-    name = html.escape(one["name"])
-    told = [f'<section id="item-{name}"><h3>{html.escape(one["heading"])}: {html.escape(one["title"])}</h3>']
-    told.append(browser.embedded(sheets[one["name"]]) if one["kind"] == "figure" else _table(one))
-    told.append(f"<p>{html.escape(one['caption'])}</p>" if one["caption"] else "")
-    notes = [html.escape(one["small"])] if one.get("small") else []
-    if one["claims"]:
-        links = ", ".join(f'<a href="#claim-{html.escape(claim)}">{html.escape(claim)}</a>' for claim in one["claims"])
-        notes.append(f"claims: {links}")
-    notes.append(
-        "files: " + ", ".join(f'<a href="{html.escape(file)}">{html.escape(file)}</a>' for file in one["files"])
-    )
-    told.append(f'<p class="small">{"; ".join(notes)}</p></section>')
-    return "".join(told)
-
-
-def _table(one: Document) -> str:
+def _item(one: Document, sheets: Mapping[str, Sheet]) -> Document:
+    """Add the HTML of a figure, or the cells of a table, each with its class."""
+    if one["kind"] == "figure":
+        return {**one, "figure": Markup(browser.embedded(sheets[one["name"]]))}
     head, rows = table(one["columns"], one["rows"], one["digits"])
-    texts = [any(isinstance(row[one["columns"].index(name)], str) for row in one["rows"]) for name in head]
-    kinds = [_class(printed=name.endswith(PRINTED), text=text) for name, text in zip(head, texts, strict=True)]
-    lines = ["".join(f"<th{kind}>{html.escape(name)}</th>" for kind, name in zip(kinds, head, strict=True))]
-    lines += [
-        "".join(f"<td{kind}>{html.escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True)) for row in rows
-    ]
-    return f'<div class="wide"><table class="tall">{"".join(f"<tr>{line}</tr>" for line in lines)}</table></div>'
+    columns = ([row[one["columns"].index(name)] for row in one["rows"]] for name in head)
+    classes = [_class(name, values) for name, values in zip(head, columns, strict=True)]
+    lines = [list(zip(line, classes, strict=True)) for line in (head, *rows)]
+    return {**one, "small": "", "head": lines[0], "cells": lines[1:]}
 
 
-def _class(**wanted: bool) -> str:
-    names = " ".join(name for name, is_so in wanted.items() if is_so)
-    return f' class="{names}"' if names else ""
+def _class(name: str, values: Iterable[object]) -> str:
+    """Return the class of a column: values printed in the paper, or texts, or both; empty for our numbers."""
+    printed = ["printed"] if name.endswith(PRINTED) else []
+    texts = ["text"] if any(isinstance(value, str) for value in values) else []
+    return " ".join(printed + texts)
+
+
+def _sensitivity(found: Document) -> Document:
+    """Tabulate the verdicts on each claim in each setting; None stands for a claim that was not judged again."""
+    variants = found["sensitivity"]
+    if not variants:
+        return {}
+    settings = [{one["claim"]: one for one in claims} for claims in (found["claims"], *(v["claims"] for v in variants))]
+    names = dict.fromkeys(one["claim"] for variant in variants for one in variant["claims"])
+    return {
+        "seeds": _seeds(variants[0]["seeds"]),
+        "quick": variants[0]["quick"],
+        "variants": [variant["variant"] for variant in variants],
+        "rows": {
+            name: [
+                _claim(setting[name]) | {"tip": _tip(setting[name])} if name in setting else None
+                for setting in settings
+            ]
+            for name in names
+        },
+    }
 
 
 def _tip(one: Document) -> str:
     return "\n".join(told(check) for check in one["checks"])
 
 
-def _sensitivity(found: Document) -> str:
-    variants = found["sensitivity"]
-    if not variants:
-        return ""
-    rulings = [{one["claim"]: one for one in variant["claims"]} for variant in variants]
-    base = {one["claim"]: one for one in found["claims"]}
-    claims = list(dict.fromkeys(name for each in rulings for name in each))
-    head = "".join(f"<th>{html.escape(name)}</th>" for name in ("", "As above", *(one["variant"] for one in variants)))
-    rows = []
-    for claim in claims:
-        cells = [ruled(each[claim], _tip(each[claim])) if claim in each else "" for each in [base, *rulings]]
-        link = f'<a href="#claim-{html.escape(claim)}">{html.escape(claim)}</a>'
-        rows.append(f"<td>{link}</td>" + "".join(f"<td>{cell}</td>" for cell in cells))
-    lines = "".join(f"<tr>{row}</tr>" for row in (head, *rows))
-    few = ", with the fewest points that judge each claim" if variants[0]["quick"] else ""
-    return (
-        f"<p>The claims judged again with other values of what the paper does not say. {_seeds(variants[0]['seeds'])}"
-        f"{few}. Hold the pointer over a verdict for its numbers.</p>"
-        f'<div class="wide"><table class="tall">{lines}</table></div>'
-    )
-
-
-def _later(found: Document) -> str:
-    later = found["later"]
-    if not later["claims"]:
-        return ""
+def _later(later: Document) -> Document:
+    """Assign the checks of each claim to the later disciplines that they mention, the others to a last column."""
     rivals = later["rivals"]
     rows = []
-    every = False
-    for one in later["claims"]:
-        by = {rival: [check for check in one["checks"] if _mentions(check["effect"], rival)] for rival in rivals}
-        rest = [check for check in one["checks"] if not any(check in checks for checks in by.values())]
-        every = every or bool(rest)
-        cells = [_checks(checks) if checks else "" for checks in (*by.values(), rest)]
-        name = html.escape(one["claim"])
-        first = f'<a class="name" href="#claim-{name}">{name}</a><br>{ruled(one)}'
-        rows.append([f"{first}<p class='why'>{html.escape(one['why'])}</p>", *cells])
-    head = ["Claim", *(html.escape(rival) for rival in rivals), "Among all"]
-    count = len(head) if every else len(head) - 1
-    lines = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row[:count])}</tr>" for row in rows)
-    few = ", with the fewest points that judge each claim" if later["quick"] else ""
-    return (
-        f"<p>The claims that compare, judged again with {html.escape(found['hero'])} against disciplines that came "
-        f'later. {_seeds(later["seeds"])}{few}.</p><table class="said"><thead><tr>'
-        f"{''.join(f'<th>{name}</th>' for name in head[:count])}</tr></thead><tbody>{lines}</tbody></table>"
-    )
+    for one in map(_claim, later["claims"]):
+        cells = [[check for check in one["checks"] if _mentions(check["effect"], rival)] for rival in rivals]
+        rest = [check for check in one["checks"] if not any(check in checks for checks in cells)]
+        rows.append((one, [*cells, rest]))
+    head = ["Claim", *rivals, "Among all"]
+    if not any(cells[-1] for _, cells in rows):
+        head, rows = head[:-1], [(one, cells[:-1]) for one, cells in rows]
+    return {"seeds": _seeds(later["seeds"]), "quick": later["quick"], "head": head, "rows": rows}
 
 
 def _mentions(effect: str, label: str) -> bool:
@@ -292,37 +167,14 @@ def _mentions(effect: str, label: str) -> bool:
     return re.search(rf"(?<![\w*-]){re.escape(label)}(?![\w*-])", effect) is not None
 
 
-def _choices(choices: Sequence[Document]) -> str:
-    if not choices:
-        return ""
-    rows = "".join(
-        f'<tr><td><span class="name">{html.escape(one["what"])}</span></td>'
-        f"<td>{html.escape(one['said']) or 'nothing'}</td><td>{html.escape(one['ours'])}</td>"
-        f"<td>{html.escape(one['why'])}</td></tr>"
-        for one in choices
-    )
-    head = "".join(f"<th>{name}</th>" for name in ("Parameter", "The paper says", "We take", "Why"))
-    return f'<table class="said"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
-
-
-def _experiment(one: Document) -> str:
-    varied = "".join(
-        f"<li><code>{html.escape(path)}</code>: {html.escape(_values(values))}</li>"
-        for path, values in one["varies"].items()
-    )
-    settings = "".join(
-        f"<tr><td>{html.escape(label)}</td><td><code>{html.escape(_settings(aqm))}</code></td></tr>"
-        for label, aqm in one["aqms"].items()
-    )
-    return (
-        f"<details><summary><b>{html.escape(one['name'])}</b>: {html.escape(one['title'])}</summary>"
-        f"<p>{_seeds(one['seeds'])}; {one['done']} of {one['wanted']} runs; scenario "
-        f"<code>{html.escape(one['scenario'])}</code></p>"
-        + (f"<p>What varies:</p><ul>{varied}</ul>" if varied else "")
-        + f'<table class="said"><tbody>{settings}</tbody></table>'
-        f"<p>The whole scenario with {html.escape(one['first'])}, but for what varies:</p>"
-        f"<pre>{html.escape(one['toml'])}</pre></details>"
-    )
+def _experiment(one: Document) -> Document:
+    """Write the seeds, the values and the settings of an experiment as texts."""
+    return {
+        **one,
+        "seeds": _seeds(one["seeds"]),
+        "varies": {path: _values(values) for path, values in one["varies"].items()},
+        "aqms": {label: _settings(aqm) for label, aqm in one["aqms"].items()},
+    }
 
 
 def _values(values: Sequence[object]) -> str:
@@ -332,18 +184,3 @@ def _values(values: Sequence[object]) -> str:
 
 def _settings(aqm: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} = {value}" for key, value in aqm.items())
-
-
-def _missing(found: Document) -> str:
-    lines = [f"{one['heading']}: {one['title']}: {one['missing']}" for one in found["left_out"]]
-    lines += [f"{one['claim']}: {one['text']}: {one['missing']}" for one in found["not_judged"]]
-    parts = [f"<ul>{''.join(f'<li>{html.escape(line)}</li>' for line in lines)}</ul>" if lines else ""]
-    if found["failures"]:
-        failed = "".join(f"<li>{html.escape(one)}</li>" for one in found["failures"][:_MOST_FAILURES])
-        count = len(found["failures"])
-        more = f"<p>{count - _MOST_FAILURES} more are in findings.json.</p>" if count > _MOST_FAILURES else ""
-        parts.append(f"<p>What failed:</p><ul>{failed}</ul>{more}")
-    return "".join(parts)
-
-
-_MOST_FAILURES = 100
