@@ -402,12 +402,12 @@ def test_there_is_no_legend_where_the_panels_say_what_they_show() -> None:
     assert legend("a, LRED", "a, PI", others=True) == ["LRED", "PI"]
 
 
-def test_a_long_curve_keeps_its_peaks_and_its_gaps(paper: Paper) -> None:
+def test_a_long_curve_keeps_its_peaks_and_its_gaps(paper: Paper, assessment: Assessment) -> None:
     y = np.zeros(100_000)
     y[12_345], y[54_321], y[70_000:80_000] = 9.0, -9.0, np.nan
     curve = Curve("b", "LRED", np.linspace(0, 100, len(y), endpoint=False), y)
     drawn = Drawn(paper.items[0], polars.DataFrame(), [curve])
-    (_, panel) = layout.sheet(drawn, {"LRED": ""}, Evidence({}, "", quick=False)).panels
+    (_, panel) = layout.sheet(drawn, {"LRED": ""}, assessment.findings.evidence["paper"]).panels
     (line,) = panel.curves
     assert len(line.x) <= 2 * layout.MOST
     assert np.nanmax(line.y) == 9.0

@@ -71,8 +71,7 @@ def test_the_report_has_all_and_nothing_breaks_out(swept: Sweep, tmp_path: Path)
     assert "A &lt;b&gt;title&lt;/b&gt;" in page
     assert "&lt;script&gt;alert(1)" in page
     assert page.count("<tr>") == 1 + 8 * 2 + 1 + 8, "means of both, differences of one"
-    assert 'id="lines-0"' in page
-    assert 'id="lines-1"' in page
+    assert '<figure class="figure" id="sweep"' in page
     assert "Seeds 1, 2; means of 2 runs; bands: 95 % confidence intervals (Student)." in page
 
 

@@ -14,13 +14,13 @@ TEXTS = {"title": "<b>", "made": "\"'&", "command": "</code>"}
 
 
 def test_a_text_is_never_an_element() -> None:
-    page = rendered("page.html", **TEXTS, scripts="")
+    page = rendered("page.html", **TEXTS, has_figures=False)
     assert page.count("&lt;b&gt;") == 2
     assert '<p class="made">&#34;&#39;&amp;<br><code>&lt;/code&gt;</code></p>' in page
 
 
 def test_a_value_that_is_missing_is_an_error() -> None:
-    with pytest.raises(UndefinedError, match="'scripts' is undefined"):
+    with pytest.raises(UndefinedError, match="'has_figures' is undefined"):
         rendered("page.html", **TEXTS)
 
 

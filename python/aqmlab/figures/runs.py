@@ -107,12 +107,15 @@ def over_time(results: Mapping[str, Result], quantity: str, label: str) -> Grid:
     return Grid(panels=drawn, across=across, height=height, weight=2.4, same_x=True, same_y=True)
 
 
-def main_metrics(results: Mapping[str, Result]) -> Grid:
-    """Show the metrics of `BARS`, each with a bar for each result, its interval and its value."""
+def main_metrics(results: Mapping[str, Result], across: int = 1) -> Grid:
+    """Show the metrics of `BARS`, each with a bar for each result, its interval and its value.
+
+    ``across`` is the number of panels in a row; for more than `MANY` results all are in one row.
+    """
     many = len(results) > MANY
     results = by_queue(results) if many else results
     drawn = [bars(name, results) for name in BARS]
-    grid = Grid(panels=drawn, across=len(drawn) if many else 1, same_y=many)
+    grid = Grid(panels=drawn, across=len(drawn) if many else across, same_y=many)
     lines = max(len(wrapped(label, grid.characters)) for label in results)
     return replace(grid, height=0.1 + (0.06 + 0.14 * lines) * len(results))
 

@@ -12,7 +12,7 @@ from aqmlab.reports.template import rendered
 def embedded(figure: Figure | Grid, name: str) -> Markup:
     """Return a figure as HTML, in an element whose ``name`` must be unique in the page.
 
-    The page needs `style` in its head and `script` at its end.
+    The page is rendered with ``has_figures``.
     """
     if isinstance(figure, Grid):
         figure = Figure(title="", rows=[[figure]])
@@ -24,13 +24,3 @@ def embedded(figure: Figure | Grid, name: str) -> Markup:
         height=browser.height(figure),
         data=browser.specification(figure),
     )
-
-
-def style() -> Markup:
-    """Return the style sheet for figures."""
-    return Markup(browser.style())
-
-
-def script() -> Markup:
-    """Return the script that draws the figures of a page."""
-    return Markup(browser.script())

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import plotly.graph_objects as go
-from markupsafe import Markup
-from plotly.subplots import make_subplots
-
-from aqmlab.figures.runs import BARS
-from aqmlab.figures.sweep import abscissa, axis, described, explained, facets, is_line, shades
+from aqmlab.figures.sweep import abscissa, axis, explained, sweep
 from aqmlab.files import write_text
-from aqmlab.reports.html import LAYOUT, embedded, pale, scripts
+from aqmlab.reports.figure import embedded
 from aqmlab.reports.sweep_text import COMPARED, place, signed, summary_of
 from aqmlab.reports.template import rendered
 from aqmlab.reports.text import SHOWN, interval
@@ -22,7 +16,6 @@ from aqmlab.results.metrics import METRICS
 from aqmlab.text import span
 
 if TYPE_CHECKING:
-    import polars
 
     from aqmlab.sweeps.result import Sweep
 
@@ -48,10 +41,10 @@ def save(swept: Sweep, file: Path, command: str) -> None:
         title=scenario.title,
         made=f"{swept.done} runs, {seeds}; aqmlab {swept.version}",
         command=command,
-        scripts=scripts(),
+        has_figures=bool(x),
         x=x,
         explanation=explanation[:1].upper() + explanation[1:],
-        facets=_facets(swept, x) if x else [],
+        figure=embedded(sweep(swept, x), "sweep") if x else "",
         failures=[str(failure) for failure in swept.failures[:_MOST_ROWS]],
         more_failures=len(swept.failures) - _MOST_ROWS,
         first=swept.aqms[0],
@@ -62,55 +55,6 @@ def save(swept: Sweep, file: Path, command: str) -> None:
         toml=scenario.to_toml(),
     )
     write_text(file, text)
-
-
-def _facets(swept: Sweep, x: str) -> list[tuple[str, Markup]]:
-    """Draw a figure for each combination of the other parameters, and name the combination."""
-    return [
-        (title, Markup(embedded(_lines(swept, frame, x), f"lines-{number}")))
-        for number, (title, frame) in enumerate(facets(swept, x))
-    ]
-
-
-def _lines(swept: Sweep, frame: polars.DataFrame, x: str) -> go.Figure:
-    """Draw a panel for each of the main metrics, with a line and its band for each discipline."""
-    metrics = [described(name) for name in BARS]
-    figure = make_subplots(rows=2, cols=2, subplot_titles=[metric.axis for metric in metrics], vertical_spacing=0.14)
-    line = is_line(swept, frame, x)
-    for index, (name, metric) in enumerate(zip(BARS, metrics, strict=True)):
-        where = {"row": index // 2 + 1, "col": index % 2 + 1}
-        for label, colour in zip(swept.aqms, shades(len(swept.aqms)), strict=True):
-            own = frame.filter(aqm=label)
-            own = own.sort(x) if own[x].dtype.is_numeric() else own
-            at = own[x].to_list()
-            mean = (own[name] * metric.scale).to_list()
-            half = (own[f"{name}_ci95"] * metric.scale).to_list()
-            group = {"legendgroup": label, "name": html.escape(label)}
-            if line and any(half):
-                pairs = [(0.0 if m is None else m, h or 0.0) for m, h in zip(mean, half, strict=True)]
-                edges = {
-                    "line": {"color": colour, "width": 0},
-                    "hoverinfo": "skip",
-                    "showlegend": False,
-                    "mode": "lines",
-                }
-                figure.add_scatter(x=at, y=[m + h for m, h in pairs], **edges, **group, **where)
-                low = [m - h for m, h in pairs]
-                figure.add_scatter(x=at, y=low, fill="tonexty", fillcolor=pale(colour), **edges, **group, **where)
-            figure.add_scatter(
-                x=at,
-                y=mean,
-                mode="lines+markers" if line else "markers",
-                line={"color": colour, "width": 1.6},
-                error_y={"array": half, "thickness": 1.2} if not line and any(half) else None,
-                showlegend=index == 0,
-                **group,
-                **where,
-            )
-    for column in (1, 2):
-        figure.update_xaxes(title=html.escape(axis(swept, x)), row=2, col=column)
-    figure.update_layout(height=640, **{**LAYOUT, "showlegend": True})
-    return figure
 
 
 def _means(swept: Sweep) -> _Table:

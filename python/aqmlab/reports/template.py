@@ -10,6 +10,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from aqmlab.figures import browser
+
 _FOLDER = "templates"
 
 
@@ -37,6 +39,10 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["asset"] = asset
+    environment.globals |= {
+        "asset": asset,
+        "figure_style": lambda: Markup(browser.style()),
+        "figure_script": lambda: Markup(browser.script()),
+    }
     environment.filters["json"] = in_script
     return environment

@@ -30,7 +30,7 @@ def text(found: Mapping[str, Document], command: str, seconds: float | None = No
         title="Five papers, reproduced" if len(papers) == 5 else "Papers, reproduced",
         made=_made(papers, seconds),
         command=command,
-        scripts="",
+        has_figures=False,
         verdicts=list(Verdict),
         papers=[_paper(folder, one) for folder, one in found.items()],
         beyond=_beyond(papers),

@@ -7,15 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
+from aqmlab.figures.model import Figure
 from aqmlab.files import write_text
 from aqmlab.papers.describe.verdict import Verdict
-from aqmlab.papers.show import browser
 from aqmlab.papers.show.document import Document
-from aqmlab.papers.show.layout import Sheet
 from aqmlab.papers.show.texts import PRINTED, estimate, lasted, number, table, told, undecided
-from aqmlab.reports.html import scripts
+from aqmlab.reports.figure import embedded
 from aqmlab.reports.template import rendered
 from aqmlab.text import span
 
@@ -36,12 +33,12 @@ _MOST_VALUES = 40
 """The largest number of values listed for a parameter that varies."""
 
 
-def save(found: Document, sheets: Mapping[str, Sheet], file: Path) -> None:
+def save(found: Document, sheets: Mapping[str, Figure], file: Path) -> None:
     """Write the report of a paper, from its document and the sheets of its figures by name, to an HTML file."""
     write_text(file, text(found, sheets))
 
 
-def text(found: Document, sheets: Mapping[str, Sheet]) -> str:
+def text(found: Document, sheets: Mapping[str, Figure]) -> str:
     """Return the report of a paper as HTML; the arguments are as for `save`."""
     claims, claims_beyond = (
         [_claim(one) for one in found["claims"] if one["beyond"] == more] for more in (False, True)
@@ -65,9 +62,7 @@ def text(found: Document, sheets: Mapping[str, Sheet]) -> str:
         title=found["title"],
         made=_made(found),
         command=found["command"],
-        scripts=scripts() if sheets else "",
-        figure_style=Markup(browser.STYLE),
-        figure_script=Markup(browser.SCRIPT) if sheets else "",
+        has_figures=bool(sheets),
         sections={name: title for name, title in _SECTIONS.items() if contents[name]},
         paper=found,
         verdicts=list(Verdict),
@@ -105,10 +100,10 @@ def _bounds(check: Document) -> str:
     return wanted.replace(">=", "\N{GREATER-THAN OR EQUAL TO}").replace("<=", "\N{LESS-THAN OR EQUAL TO}")
 
 
-def _item(one: Document, sheets: Mapping[str, Sheet]) -> Document:
+def _item(one: Document, sheets: Mapping[str, Figure]) -> Document:
     """Add the HTML of a figure, or the cells of a table, each with its class."""
     if one["kind"] == "figure":
-        return {**one, "figure": Markup(browser.embedded(sheets[one["name"]]))}
+        return {**one, "figure": embedded(sheets[one["name"]], one["name"])}
     head, rows = table(one["columns"], one["rows"], one["digits"])
     columns = ([row[one["columns"].index(name)] for row in one["rows"]] for name in head)
     classes = [_class(name, values) for name, values in zip(head, columns, strict=True)]
