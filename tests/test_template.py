@@ -30,7 +30,7 @@ def test_data_cannot_end_its_script() -> None:
 
 def test_colours_are_variables_of_the_page() -> None:
     colour = re.compile(r"#[0-9a-f]{3,8}\b(?=\s*[;,) ])|\brgba?\(|\bhsla?\(")
-    sheets = {file.name: colour.findall(file.read_text(encoding="utf-8")) for file in TEMPLATES.rglob("*.css")}
+    sheets = {file.name: colour.findall(file.read_text(encoding="utf-8")) for file in TEMPLATES.glob("*.css")}
     assert sheets.pop("page.css")
     assert not any(sheets.values()), sheets
 

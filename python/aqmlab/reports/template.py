@@ -16,12 +16,12 @@ _FOLDER = "templates"
 
 
 def rendered(name: str, /, **values: Any) -> Markup:
-    """Return the template ``name`` with these values, as HTML that other templates insert unescaped."""
+    """Return the template ``name`` with these values, as HTML that other templates insert as it is."""
     return Markup(_environment().get_template(name).render(values))
 
 
 def asset(name: str) -> Markup:
-    """Return a style sheet or a script of the templates' folder, to be inserted unescaped."""
+    """Return a style sheet or a script of the templates' folder, to be inserted as it is."""
     return Markup(resources.files(__package__).joinpath(_FOLDER, name).read_text(encoding="utf-8"))
 
 
