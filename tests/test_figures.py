@@ -233,7 +233,11 @@ def test_the_report_is_whole_and_fetches_nothing(comparison: Comparison, tmp_pat
     page.feed(text)
     assert page.fetched == []
     assert not re.search(r"@import|url\(http", text[: text.index("<script>")])
-    assert [name for name in DISTRIBUTIONS if f'<figure class="figure" id="{name}">' in text] == ["loss_runs", "loss_bursts", "delay"]
+    assert [name for name in DISTRIBUTIONS if f'<figure class="figure" id="{name}">' in text] == [
+        "loss_runs",
+        "loss_bursts",
+        "delay",
+    ]
     assert set(page.cells) >= {METRICS[name].axis for name in comparison["lred:q0=20"].metrics}
     assert "aqmlab compare &lt;small&gt;" in text
     assert f"aqmlab {aqmlab.__version__}" in text

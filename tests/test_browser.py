@@ -1,0 +1,169 @@
+"""The script that draws figures in a browser: what it draws for each shape, the axes and the pointer's text.
+
+The page and uPlot are stand-ins that record the calls; both axes are 100 pixels long.
+"""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aqmlab.figures import browser, model
+from aqmlab.figures.model import Arrow, Axis, Bars, Curve, Figure, Grid, Guide, Note, Panel, Shade
+
+NODE = shutil.which("node")
+HERE = Path(__file__).parent
+UNIT = Axis("x", 0.0, 10.0), Axis("y", 0.0, 10.0)
+Draw = Callable[..., Any]
+
+pytestmark = pytest.mark.skipif(NODE is None, reason="Node.js is not installed")
+
+
+@pytest.fixture
+def drawn(tmp_path: Path) -> Draw:
+    def draw(*shapes: model.Shape, x: Axis = UNIT[0], y: Axis = UNIT[1], width: int = 1000, copies: int = 1) -> Any:
+        panels = [Panel(title="A panel", x=x, y=y, shapes=shapes)] * copies
+        grid = Grid(panels=panels, across=copies, same_x=True, same_y=True)
+        file = tmp_path / "figure.json"
+        file.write_text(json.dumps(browser.specification(Figure(title="", rows=[[grid]]))), encoding="utf-8")
+        script = str(resources.files("aqmlab.figures").joinpath("browser.js"))
+        assert NODE is not None
+        command = [NODE, str(HERE / "browser" / "draw.js"), script, str(file), str(width)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return draw
+
+
+def curve(*y: float, **more: Any) -> Curve:
+    return Curve(x=np.linspace(0, 10, len(y)), y=np.array(y), colour="#0072b2", name="first", **more)
+
+
+def calls(found: Any, *names: str) -> list[list[Any]]:
+    return [call for call in found["panels"][0]["calls"] if call[0] in names]
+
+
+def test_a_line_is_at_its_points_and_broken_at_a_gap(drawn: Draw) -> None:
+    found = drawn(curve(0, 5, float("nan"), 10, 10))
+    assert calls(found, "moveTo", "lineTo") == [
+        ["moveTo", 0, 100],
+        ["lineTo", 25, 50],
+        ["moveTo", 75, 0],
+        ["lineTo", 100, 0],
+    ]
+
+
+def test_steps_keep_the_value_until_the_next_point(drawn: Draw) -> None:
+    path = calls(drawn(curve(0, 5, 10, steps=True)), "moveTo", "lineTo")
+    assert [tuple(call[1:]) for call in path] == [(0, 100), (50, 100), (50, 50), (100, 50), (100, 0)]
+
+
+def test_a_band_goes_along_its_upper_end_and_back_along_its_lower(drawn: Draw) -> None:
+    interval = np.array([0.0, 4.0]), np.array([2.0, 6.0])
+    found = drawn(curve(1, 5, interval=interval, width=0.0))
+    assert [tuple(call[1:]) for call in calls(found, "lineTo")] == [(0, 80), (100, 40), (100, 60), (0, 100)]
+
+
+def test_steps_have_a_band_of_steps(drawn: Draw) -> None:
+    interval = np.array([0.0, 4.0]), np.array([2.0, 6.0])
+    found = drawn(curve(1, 5, interval=interval, width=0.0, steps=True))
+    path = [tuple(call[1:]) for call in calls(found, "lineTo")]
+    assert path == [(0, 80), (100, 80), (100, 40), (100, 60), (100, 100), (0, 100)]
+
+
+def test_an_interval_is_a_bar_with_caps_where_there_is_no_band(drawn: Draw) -> None:
+    interval = np.array([2.0]), np.array([4.0])
+    point = Curve(x=np.array([5.0]), y=np.array([3.0]), colour="#0072b2", width=0.0, interval=interval, band=False)
+    path = [tuple(call[1:]) for call in calls(drawn(point), "moveTo", "lineTo")]
+    assert path == [(50, 80), (50, 60), (47, 80), (53, 80), (47, 60), (53, 60)]
+
+
+def test_bars_reach_from_zero_to_their_values(drawn: Draw) -> None:
+    bars = Bars(at=np.array([5.0]), value=np.array([4.0]), colours=["#000000"], width=2.0, texts=("4",))
+    ((_, left, top, width, height),) = calls(drawn(bars), "fillRect")
+    assert (top, height) == (60, 40)
+    assert (left, width) == pytest.approx((40.8, 18.4))
+    lying = Bars(
+        at=np.array([5.0]), value=np.array([4.0]), colours=["#000000"], width=2.0, texts=("4",), horizontal=True
+    )
+    found = drawn(lying)
+    ((_, left, top, width, height),) = calls(found, "fillRect")
+    assert (left, width) == (0, 40)
+    assert calls(found, "fillText") == [["fillText", "4", 45, 50]]
+
+
+def test_guides_shades_notes_and_arrows_are_at_their_places(drawn: Draw) -> None:
+    found = drawn(
+        Guide(value=2.0),
+        Guide(value=3.0, upright=True),
+        Shade(start=1.0, end=4.0),
+        Note(text="here", x=5, y=5, dx=3),
+        Arrow(x=1, y=1, to_x=2, to_y=1, colour="#000000"),
+    )
+    assert calls(found, "moveTo") == [["moveTo", 0, 80], ["moveTo", 30, 0]]
+    assert calls(found, "fillRect") == [["fillRect", 10, 0, 30, 100]]
+    ((_, text, x, y),) = calls(found, "fillText")
+    assert (text, x, y) == ("here", pytest.approx(54, abs=0.1), 50)
+    assert calls(found, "lineTo")[2] == ["lineTo", 17, 90], "its tip, seven pixels ahead"
+
+
+@pytest.mark.parametrize("mark", model.MARKS)
+def test_each_mark_surrounds_its_point(drawn: Draw, mark: str) -> None:
+    found = drawn(Curve(x=np.array([5.0]), y=np.array([5.0]), colour="#0072b2", width=0.0, mark=mark))
+    path = calls(found, "arc", "rect", "lineTo")[1:]  # the first cuts off what is outside the panel
+    assert path
+    if mark not in ("circle", "square", "plus"):
+        xs, ys = zip(*(call[1:] for call in path), strict=True)
+        assert min(xs) < 50 < max(xs)
+        assert min(ys) < 50 < max(ys)
+
+
+def test_the_pointer_is_shown_the_nearest_point(drawn: Draw) -> None:
+    interval = np.array([0.0, 4.0, 9.0]), np.array([2.0, 6.0, 11.0])
+    assert drawn(curve(1, 5.12345, 10, interval=interval))["panels"][0]["tip"] == "first\n5: 5.123 (4 to 6)"
+    assert drawn(curve(0, 0))["panels"][0]["tip"] is None, "nothing is near"
+    bars = Bars(at=np.array([1.0]), value=np.array([5.0]), colours=["#000000"], width=1.0, name="PI")
+    found = drawn(bars, x=Axis("", categories=("low", "high load", "more")))
+    assert found["panels"][0]["tip"] == "PI\nhigh load: 5"
+
+
+def test_the_legend_hides_a_name(drawn: Draw) -> None:
+    found = drawn(curve(1, 2), Guide(value=2.0))
+    assert len(found["panels"][0]["calls"]) > len(found["hidden"][0])
+    assert ["moveTo", 0, 80] in found["hidden"][0], "the line without a name stays"
+
+
+def test_panels_beside_each_other_share_labels_and_break_up_in_a_narrow_page(drawn: Draw) -> None:
+    wide, narrow = (drawn(curve(1, 2), width=width, copies=3)["panels"] for width in (1000, 400))
+    assert [panel["axes"][1].get("label") for panel in wide] == ["y", None, None]
+    assert [panel["axes"][1].get("label") for panel in narrow] == ["y", "y", "y"]
+    assert [panel["axes"][0].get("label") for panel in narrow] == [None, None, "x"]
+
+
+def test_axes_have_their_categories_and_powers_of_ten(drawn: Draw) -> None:
+    found = drawn(curve(1, 2), x=Axis("", categories=("a", "b")), y=Axis("", 1.0, 1000.0, log=True))
+    x, y = found["panels"][0]["axes"]
+    assert x["texts"] == ["a", "b"]
+    assert y["texts"] == ["1", "10", ""]
+
+
+def test_a_square_panel_has_one_scale(tmp_path: Path, drawn: Draw) -> None:
+    panel = Panel(title="", x=Axis("", -1.0, 1.0), y=Axis("", -5.0, 5.0), shapes=[], square=True)
+    figure = Figure(title="", rows=[[Grid(panels=[panel], height=2.0)]])
+    file = tmp_path / "square.json"
+    file.write_text(json.dumps(browser.specification(figure)), encoding="utf-8")
+    script = str(resources.files("aqmlab.figures").joinpath("browser.js"))
+    assert NODE is not None
+    done = subprocess.run(
+        [NODE, str(HERE / "browser" / "draw.js"), script, str(file), "1000"], capture_output=True, text=True, check=True
+    )
+    (found,) = json.loads(done.stdout)["panels"]
+    assert found["ranges"]["y"] == [-5, 5]
+    assert found["ranges"]["x"][1] > 20, "nearly five times as wide as high"
