@@ -10,9 +10,11 @@ const shown = colour => colour === '#000000' || colour === '#222222' ? theme('--
 const number = value => value === null ? '-' : String(+value.toPrecision(4));
 const at = (values, index) => values ? values[index] : null;
 
-// A scale of uPlot that starts with the panel's range; a double click returns to it.
-function scale(axis) {
-  return {time: false, auto: true, distr: axis.log ? 3 : 1, dir: axis.down ? -1 : 1, range: () => axis.range};
+// A scale of uPlot that starts with the panel's range; a double click returns to it. uPlot asks for the range of x when
+// the reader zooms, too, with the ends of the selection.
+function scale(axis, zooms) {
+  const range = (_, low, high) => zooms && low !== null && low !== undefined ? [low, high] : axis.range;
+  return {time: false, auto: true, distr: axis.log ? 3 : 1, dir: axis.down ? -1 : 1, range};
 }
 
 // The room around a panel in pixels; panels in one column have the same, so that their axes are in line.
@@ -281,7 +283,7 @@ function described(panel, {shape, index}) {
   return [shape.name, `${name}: ${number(value)}${interval}`].filter(Boolean).join('\n');
 }
 
-function plot(panel, place, width, height, size, first, bottom, hidden) {
+function plot(panel, place, width, height, size, first, bottom, hidden, zoomed) {
   place.textContent = '';
   if (panel.title) {
     const title = document.createElement('div');
@@ -310,13 +312,13 @@ function plot(panel, place, width, height, size, first, bottom, hidden) {
   const u = new uPlot({
     width, height: whole, padding: [8, RIGHT, 0, 0], legend: {show: false},
     cursor: {points: {show: false}, drag: {x: !touch, y: !touch, uni: 12}},
-    scales: {x: scale(panel.x), y: scale(panel.y)},
+    scales: {x: scale(panel.x, true), y: scale(panel.y, false)},
     axes: [
       axis(panel.x, 2, size.below, size.xLabel, bottom),
       axis(panel.y, 3, size.left, size.yLabel, first),
     ],
     series: [{}, {paths: () => null, points: {show: false}}],
-    hooks: {draw: [u => drawShapes(u, panel, hidden)], setCursor: [point]},
+    hooks: {draw: [u => drawShapes(u, panel, hidden)], setCursor: [point], setScale: [zoomed]},
   }, [panel.x.range, panel.y.range], place);
   u.over.append(tip);
   return u;
@@ -332,6 +334,20 @@ function square(panel, width, height) {
     const middle = (of.wanted[0] + of.wanted[1]) / 2;
     of.range = [middle - unit * size / 2, middle + unit * size / 2];
   }
+}
+
+// A hook of uPlot by which the panels of a grid are zoomed together along the axes that they share.
+function together(grid) {
+  const peers = new Set();
+  let busy = false;
+  return (u, which) => {
+    peers.add(u);
+    if (busy || !(which === 'x' ? grid.same_x : grid.same_y)) return;
+    busy = true;
+    const {min, max} = u.scales[which];
+    peers.forEach(peer => { if (peer !== u) peer.setScale(which, {min, max}); });
+    busy = false;
+  };
 }
 
 function layOut(figure, place, hidden) {
@@ -358,11 +374,12 @@ function layOut(figure, place, hidden) {
       const lefts = Array.from({length: across}, (_, column) => Math.max(0, ...places
         .filter((_, index) => index % across === column).map(({size}) => size.left + size.yLabel)));
       const inner = (own - lefts.reduce((a, b) => a + b, 0)) / across;
+      const zoomed = together(grid);
       places.forEach(({panel, first, bottom, size}, index) => {
         const cell = document.createElement('div');
         box.append(cell);
         const wide = Math.floor(inner + lefts[index % across]);
-        plot(panel, cell, wide, Math.round(grid.height * PIXELS), size, first, bottom, hidden);
+        plot(panel, cell, wide, Math.round(grid.height * PIXELS), size, first, bottom, hidden, zoomed);
       });
     }
   }
