@@ -148,10 +148,22 @@ def test_out_of_a_comparison_has_a_folder_for_each(cli: Cli, small_file: Path, t
         (["compare", "small.toml", "--aqm", "pi", "--aqm", "pi"], "twice"),
         (["compare", "small.toml", "--aqm", "all", "--aqm", "all"], "twice"),
         (["compare", "small.toml", "--aqm", "lred", "--aqm", "lred:q0=20"], "lred and lred:q0=20 are the same"),
-        (["compare", "small.toml", "--aqm", "pi", "--aqm", "rem", "--set", "aqm=red"], "--aqm says that"),
-        (["compare", "small.toml", "--aqm", "pi", "--aqm", "rem", "--set", "aqm.name=red"], "--aqm says that"),
-        (["compare", "parking-lot", "--aqm", "pi", "--set", "link.first.aqm=red"], "--aqm says that"),
-        (["compare", "parking-lot", "--aqm", "pi", "--set", "link.first.aqm.name=red"], "--aqm says that"),
+        (
+            ["compare", "small.toml", "--aqm", "pi", "--aqm", "rem", "--set", "aqm=red"],
+            "select queue disciplines with --aqm",
+        ),
+        (
+            ["compare", "small.toml", "--aqm", "pi", "--aqm", "rem", "--set", "aqm.name=red"],
+            "select queue disciplines with --aqm",
+        ),
+        (
+            ["compare", "parking-lot", "--aqm", "pi", "--set", "link.first.aqm=red"],
+            "select queue disciplines with --aqm",
+        ),
+        (
+            ["compare", "parking-lot", "--aqm", "pi", "--set", "link.first.aqm.name=red"],
+            "select queue disciplines with --aqm",
+        ),
         (["run", "small.toml", "--aqm", ""], "--aqm"),
         (["run", "small.toml", "--seeds", "100001"], "100000"),
         (["run", "small.toml", "--out", "small.toml"], "small.toml: not a folder"),

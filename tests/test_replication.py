@@ -174,7 +174,7 @@ def test_a_failed_run_exits_1_after_reporting_the_others(
     assert exit_code("run", str(small_file), "--seeds", "2") == 1
     shown = capsys.readouterr()
     assert "seed 7" in shown.out
-    assert "out of luck; the runs that finished are reported" in shown.err
+    assert "out of luck; the finished runs are reported" in shown.err
 
 
 def test_a_check_changes_no_result(small: Scenario) -> None:
