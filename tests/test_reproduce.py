@@ -135,7 +135,7 @@ def test_a_page_is_of_a_whole_paper(bloat: Path, quick_cli: Cli, tmp_path: Path)
         (["all", "--only", "fig99"], "fig99: "),
         (["mine/bloat", "--only", "fig2"], "fig2: bloat has fig1"),
         (["--only", "fig1"], "applies only to a PAPER"),
-        (["mine/bloat", "--cluster", "tcp://x:1", "--jobs", "2"], "the workers of --cluster say"),
+        (["mine/bloat", "--cluster", "tcp://x:1", "--jobs", "2"], "not allowed with --cluster"),
         (["mine/bloat", "--out", "mine/bloat/paper.py"], "mine/bloat/paper.py: not a folder"),
         (["mine/bloat", "--store", "mine/bloat/paper.py"], "mine/bloat/paper.py: not a folder"),
         (["mine/bloat", "--seeds", "0"], "--seeds"),

@@ -23,6 +23,7 @@ from scipy import stats
 import aqmlab
 from aqmlab import Scenario, Sweep, _core
 from aqmlab.cli import sweep
+from aqmlab.cli.delivery import deliver
 from aqmlab.execute import task
 from aqmlab.execute import threads as local
 from aqmlab.execute.task import Outcome, Task
@@ -184,7 +185,9 @@ def test_a_trace_that_changes_under_a_sweep_fails_its_runs_and_no_others(
     swept = aqmlab.sweep(scenario, seeds=[1, 2, 3, 4], jobs=1)
     assert swept.frame.select("seed", "arrivals").rows() == [(1, 90), (2, 90)]
     assert [one.seed for one in swept.failures] == [3, 4]
-    assert "a trace has changed since the runs were planned; the same again" in str(swept.failures[0])
+    assert "a trace has changed since the runs were planned; rerunning uses its present content" in str(
+        swept.failures[0]
+    )
 
 
 def test_series_are_not_recorded_and_metrics_are_the_same_without(tiny: Scenario) -> None:
@@ -302,12 +305,12 @@ def test_a_run_that_breaks_off_is_listed_and_not_kept(
         pass
 
     class Failing:
-        def __init__(self, scenario: _core.Scenario, seed: int) -> None:
+        def __init__(self, scenario: _core.Scenario, seed: int, accounted: bool) -> None:
             if seed == 8:
                 raise Panic("index out of bounds")
             if seed == 9:
                 raise MemoryError
-            self.real = simulation(scenario, seed)
+            self.real = simulation(scenario, seed, accounted)
 
         def __getattr__(self, name: str) -> Any:
             return getattr(self.real, name)
@@ -688,9 +691,10 @@ def test_results_are_written_though_nobody_reads_the_table(
     def closed(*_: object, **__: object) -> None:
         raise BrokenPipeError
 
+    swept = aqmlab.sweep(tiny, seeds=2)
     monkeypatch.setattr("typer.echo", closed)
     with pytest.raises(BrokenPipeError):
-        sweep._deliver(aqmlab.sweep(tiny, seeds=2), tmp_path, json=False)
+        deliver(swept, False, tmp_path, lambda folder: sweep._save(swept, folder))
     assert (tmp_path / "report.html").is_file()
     assert Sweep.load(tmp_path).done == 2
 

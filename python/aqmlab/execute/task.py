@@ -113,7 +113,7 @@ class ScenarioChanged(ValueError):  # noqa: N818  the file changed
     """Raised when a scenario now means another run than when its task was made."""
 
     def __init__(self) -> None:
-        super().__init__("a trace has changed since the runs were planned: start again to use its present content")
+        super().__init__("a trace has changed since the runs were planned; rerunning uses its present content")
 
 
 def scenario_of(task: Task) -> _core.Scenario:
