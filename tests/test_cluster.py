@@ -153,7 +153,7 @@ def test_ctrl_c_keeps_what_came_back_and_stops_the_workers(
         assert process.stderr
         message = process.stderr.read()
         assert process.wait() == 130
-    assert message.splitlines()[-1] == "interrupted: 4 of 8 runs are finished; rerunning the command performs the rest"
+    assert message.splitlines()[-1] == "interrupted: 4 of 8 runs are finished; rerunning the command computes the rest"
     assert Sweep.load(tmp_path / "out").done == 4
     deadline = time.monotonic() + 20
     while any(client.run(lambda dask_worker: dask_worker.state.executing_count).values()):

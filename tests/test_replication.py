@@ -198,10 +198,10 @@ def test_memory_that_is_not_there_is_refused(small: Scenario, monkeypatch: pytes
     free = SimpleNamespace(available=small.memory * 3 - 1)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
     aqmlab.run(small, seeds=3, jobs=2)
-    with pytest.raises(MemoryError, match=r"3 runs at a time.*fewer jobs need less"):
+    with pytest.raises(MemoryError, match=r"for 3 simultaneous runs, and .* are free: use fewer jobs$"):
         aqmlab.run(small, seeds=3, jobs=3)
     free.available = small.memory - 1
-    with pytest.raises(MemoryError, match="fewer flows need less"):
+    with pytest.raises(MemoryError, match=r"GB of memory are needed, and .* are free: use fewer flows$"):
         aqmlab.run(small)
 
 
@@ -228,7 +228,7 @@ def test_the_series_of_all_runs_count_as_memory(small: Scenario, monkeypatch: py
     monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
     aqmlab.run(windows, seeds=3, jobs=1)
     free.available -= 1
-    with pytest.raises(MemoryError, match=r"series of all runs are kept"):
+    with pytest.raises(MemoryError, match=r"record no series: those of all runs are kept in memory"):
         aqmlab.run(windows, seeds=3, jobs=1)
 
 
@@ -255,7 +255,7 @@ def test_a_text_in_place_of_a_scenario_or_a_list_is_refused(small: Scenario) -> 
     for call in (lambda: aqmlab.run(name), lambda: aqmlab.compare(name, ["pi"])):
         with pytest.raises(TypeError, match=r"Scenario\.load\('lred/exp1'\)"):
             call()
-    with pytest.raises(TypeError, match=r"must be a list of texts: \['pi'\]"):
+    with pytest.raises(TypeError, match=r"must be a list of strings: \['pi'\]"):
         aqmlab.compare(small, "pi")
 
 

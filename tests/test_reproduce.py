@@ -172,7 +172,7 @@ def test_an_interrupted_reproduction_goes_on(
     monkeypatch.setattr(threads, "simulate", stopped)
     done = quick_cli("reproduce", bloat, "--quick", "--jobs", "1")
     assert done.returncode == 130
-    assert done.stderr == "interrupted: bloat: 3 of 4 runs are finished; rerunning the command performs the rest\n"
+    assert done.stderr == "interrupted: bloat: 3 of 4 runs are finished; rerunning the command computes the rest\n"
     assert not (tmp_path / "out/reproduce/bloat/report.html").exists()
     again = quick_cli("reproduce", bloat, "--quick", "--jobs", "1")
     assert (again.returncode, len(calls)) == (0, 4 + 1)
@@ -188,7 +188,7 @@ def test_ctrl_c_while_it_draws_keeps_the_runs(
     with monkeypatch.context() as patched:
         patched.setattr(writing, "write", stopped)
         done = quick_cli("reproduce", bloat, "--quick")
-    assert (done.returncode, done.stderr) == (130, "interrupted; rerunning the command performs the rest\n")
+    assert (done.returncode, done.stderr) == (130, "interrupted; rerunning the command computes the rest\n")
     simulated.clear()
     assert quick_cli("reproduce", bloat, "--quick").returncode == 0
     assert simulated == []

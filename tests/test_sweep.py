@@ -489,7 +489,7 @@ def test_nothing_valid_at_all_is_an_error(tiny: Scenario) -> None:
 def test_texts_in_the_place_of_a_scenario_or_a_list_are_refused_with_the_cure(tiny: Scenario) -> None:
     with pytest.raises(TypeError, match=r"load it with Scenario\.load\('tiny\.toml'\)"):
         aqmlab.sweep("tiny.toml", VARY)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"must be a list of texts: \['lred'\]"):
+    with pytest.raises(TypeError, match=r"must be a list of strings: \['lred'\]"):
         aqmlab.sweep(tiny, VARY, "lred")
 
 
@@ -750,7 +750,7 @@ def test_ctrl_c_exits_130_and_the_next_call_goes_on(small_file: Path, tmp_path: 
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert err.endswith("runs are there; the same again does the rest\n")
+    assert err.endswith("runs are finished; rerunning the command computes the rest\n")
     there = Sweep.load(tmp_path / "out").done
     assert 0 < there < 480
     scenario = Scenario.load(small_file).with_(duration="20 s")

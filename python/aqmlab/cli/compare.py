@@ -54,7 +54,7 @@ def compare(
     }
     if same := repeated(chosen):
         raise typer.BadParameter(f"{same[0]} and {same[1]} are the same", param_hint="--aqm")
-    replications.packets(chosen, seeds, jobs, check, json, out, single=False)
+    replications.perform(chosen, seeds, jobs, check, json, out, single=False)
 
 
 def _keys(settings: Sequence[str] | None) -> list[str]:

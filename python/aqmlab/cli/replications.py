@@ -31,7 +31,7 @@ def simulated(scenarios: Mapping[str, Scenario], seeds: int | None, jobs: int | 
         return error.finished, error
 
 
-def packets(
+def perform(
     scenarios: Mapping[str, Scenario],
     seeds: int | None,
     jobs: int | None,
@@ -40,7 +40,7 @@ def packets(
     out: Path | None,
     single: bool,
 ) -> None:
-    """Simulate scenarios, print and save; see `report`."""
+    """Simulate scenarios and report their results; see `report`."""
     report(scenarios, seeds, lambda: simulated(scenarios, seeds, jobs, check), json, out, single, check)
 
 

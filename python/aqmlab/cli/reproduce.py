@@ -70,7 +70,7 @@ def reproduce(
     """Reproduce the figures, tables and claims of a paper.
 
     The report has every figure and table, and a verdict on every claim. Finished work is kept: rerunning the command
-    performs only the missing part, even after Ctrl-C or kill -9.
+    computes only the missing part, even after Ctrl-C or kill -9.
     """
     from aqmlab.files import json_text
     from aqmlab.papers.run.sweep import Effort
@@ -100,11 +100,10 @@ def reproduce(
             for document in [documents] if paper == _ALL else documents.values():
                 typer.echo(json_text(document), nl=False)
     if work.interrupted:
-        counts = "".join(
-            f": {name}: {one.findings.done} of {one.findings.wanted} runs are finished"
-            for name, one in work.done.items()
+        counts = "; ".join(
+            f"{name}: {one.findings.done} of {one.findings.wanted} runs are finished" for name, one in work.done.items()
         )
-        stop(INTERRUPTED, f"interrupted{counts}; rerunning the command performs the rest")
+        stop(INTERRUPTED, f"interrupted{counts and f': {counts}'}; rerunning the command computes the rest")
     if work.errors:
         stop(LOST if work.lost else FAILED, "\n".join(work.errors))
 

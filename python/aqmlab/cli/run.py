@@ -18,4 +18,4 @@ def run(
 ) -> None:
     """Simulate a scenario."""
     chosen = scenarios.changed(scenarios.seeded(scenario, seed, seeds), aqm, set_)
-    replications.packets({chosen.aqm: chosen}, seeds, jobs, check, json, out, single=True)
+    replications.perform({chosen.aqm: chosen}, seeds, jobs, check, json, out, single=True)

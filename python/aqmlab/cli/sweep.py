@@ -110,7 +110,7 @@ def sweep(
         _list_damage(result)
     if interrupted:
         counts = f"{result.done} of {result.wanted} runs are finished"
-        stop(INTERRUPTED, f"interrupted: {counts}; rerunning the command performs the rest")
+        stop(INTERRUPTED, f"interrupted: {counts}; rerunning the command computes the rest")
     if result.failures:
         _list_failures(result, folder)
 

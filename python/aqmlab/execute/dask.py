@@ -260,13 +260,13 @@ class _Drive:
         elif now - self._attended > PATIENCE:
             raise ClusterError(
                 f"{self._address}: the scheduler has had no worker for {PATIENCE:g} s; `dask worker {self._address}` "
-                "starts one; the finished runs are kept, and rerunning performs the rest"
+                "starts one; the finished runs are kept, and rerunning computes the rest"
             )
 
     def _lost(self) -> ClusterError:
         return ClusterError(
             f"{self._address}: the connection to the scheduler is lost; the runs that it returned are kept, "
-            "and rerunning performs the rest"
+            "and rerunning computes the rest"
         )
 
     def _send(self) -> None:

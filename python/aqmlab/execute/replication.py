@@ -154,7 +154,7 @@ def spelled_out(aqms: Iterable[str]) -> list[str]:
     Raise TypeError for a single string, ValueError for a discipline given twice.
     """
     if isinstance(aqms, str):
-        raise TypeError(f"aqms = {aqms!r}: must be a list of texts: [{aqms!r}]")
+        raise TypeError(f"aqms = {aqms!r}: must be a list of strings: [{aqms!r}]")
     given = list(aqms)
     if twice := sorted({spec for spec in given if given.count(spec) > 1}):
         raise ValueError(f"{', '.join(twice)} given twice")
@@ -271,9 +271,9 @@ def chosen_seeds(scenario: Scenario, seeds: int | Iterable[int] | None) -> list[
     else:
         chosen = [_whole("seeds", seed) for seed in seeds]
         if not 1 <= len(chosen) <= MOST_SEEDS:
-            raise ValueError(f"seeds: {len(chosen)} of them; must be in [1, {MOST_SEEDS}]")
+            raise ValueError(f"seeds: {len(chosen)} given; their number must be in [1, {MOST_SEEDS}]")
         if len(set(chosen)) < len(chosen):
-            raise ValueError(f"seeds = {chosen}: must be all different")
+            raise ValueError(f"seeds = {chosen}: must all be different")
     for extreme in (min(chosen), max(chosen)):
         scenario.with_(seed=extreme).check()  # the schema defines the valid seeds
     return chosen
@@ -296,7 +296,7 @@ def chosen_workers(jobs: int | None, tasks: int) -> int:
 
 
 def _refuse_too_much_memory(scenarios: Iterable[Scenario], seeds: int, workers: int) -> None:
-    """Raise MemoryError if the largest runs that may coincide, and all series, do not fit into the free memory."""
+    """Raise MemoryError if the largest simultaneous runs, and the series of all runs, exceed the free memory."""
     import psutil
 
     kept, passing = 0, []
@@ -307,10 +307,10 @@ def _refuse_too_much_memory(scenarios: Iterable[Scenario], seeds: int, workers: 
     need = kept + sum(sorted(passing)[-workers:])
     free = psutil.virtual_memory().available
     if need > free:
-        together = f" for {workers} runs at a time" if workers > 1 else ""
-        fewer = f"; fewer {'jobs' if workers > 1 else 'flows'} need less"
+        runs = f" for {workers} simultaneous runs" if workers > 1 else ""
+        remedy = f"use fewer {'jobs' if workers > 1 else 'flows'}"
         if kept > free / 2:
-            fewer += "; the series of all runs are kept: without them (record.series = false) less is needed"
+            remedy += ", or record no series: those of all runs are kept in memory"
         raise MemoryError(
-            f"about {need / 1e9:.1f} GB of memory needed{together}, and {free / 1e9:.1f} GB are free{fewer}"
+            f"about {need / 1e9:.1f} GB of memory are needed{runs}, and {free / 1e9:.1f} GB are free: {remedy}"
         )
