@@ -20,7 +20,7 @@ class Topic(StrEnum):
 def list_(
     topic: Annotated[
         Topic | None,
-        typer.Argument(metavar="TOPIC", help="One of aqms, tcps, traffic, scenarios; default: all of them."),
+        typer.Argument(metavar="TOPIC", help=f"One of {', '.join(Topic)}; default: all of them."),
     ] = None,
 ) -> None:
     """List queue disciplines, TCPs, traffic and shipped scenarios."""

@@ -13,7 +13,7 @@ def show(
         typer.Argument(metavar="NAME", help="A queue discipline, tcp:PRESET, a kind of traffic, or a scenario."),
     ],
 ) -> None:
-    """Describe a queue discipline, TCP, traffic or scenario.
+    """Describe a queue discipline, TCP, kind of traffic or scenario.
 
     The description has a summary and, where they exist, parameters and signals.
     """

@@ -45,7 +45,7 @@ class RunFailed(RuntimeError):  # noqa: N818  the run failed; the calling progra
     Parameters
     ----------
     message : str
-        Which run, and why.
+        The run, and the reason.
     finished : Comparison
         The replications that had finished.
     """

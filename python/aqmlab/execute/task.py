@@ -35,7 +35,7 @@ class Task:
     messages, and `cost` is its work: an estimated number of packets.
 
     The outcome always has the results. If `series` is true it also has the recorded queues and signals as a file; if
-    `recording` is true it has everything that was recorded, in the engine's memory. If `check` is true every packet is
+    `recording` is true instead, it has all recorded series, in the engine's memory. If `check` is true every packet is
     accounted for, and the run fails if the accounts do not balance.
     """
 
