@@ -180,8 +180,8 @@ def compare_scenarios(
     if isinstance(seeds, Iterable):
         seeds = list(seeds)  # each scenario iterates over them
     chosen = {label: chosen_seeds(scenario, seeds) for label, scenario in scenarios.items()}
-    # Seed after seed: if the runs are stopped, all scenarios have finished about the same number.
     costs = {label: max(scenario.packets, 1.0) for label, scenario in scenarios.items()}
+    # Seed after seed: if the runs are stopped, all scenarios have finished about the same number.
     tasks = [
         Task(scenarios[label].core, seed, b"", label, costs[label], recording=True, check=check)
         for row in zip(*chosen.values(), strict=True)
