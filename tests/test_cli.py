@@ -148,12 +148,27 @@ def test_out_of_a_comparison_has_a_folder_for_each(cli: Cli, small_file: Path, t
         (["compare", "small.toml", "--aqm", "pi", "--aqm", "pi"], "twice"),
         (["compare", "small.toml", "--aqm", "all", "--aqm", "all"], "twice"),
         (["compare", "small.toml", "--aqm", "lred", "--aqm", "lred:q0=20"], "lred and lred:q0=20 are the same"),
-        (["compare", "small.toml", "--aqm", "pi", "--aqm", "rem", "--set", "aqm=red"], "--aqm says that"),
-        (["compare", "small.toml", "--aqm", "pi", "--aqm", "rem", "--set", "aqm.name=red"], "--aqm says that"),
-        (["compare", "parking-lot", "--aqm", "pi", "--set", "link.first.aqm=red"], "--aqm says that"),
-        (["compare", "parking-lot", "--aqm", "pi", "--set", "link.first.aqm.name=red"], "--aqm says that"),
+        (
+            ["compare", "small.toml", "--aqm", "pi", "--aqm", "rem", "--set", "aqm=red"],
+            "select queue disciplines with --aqm",
+        ),
+        (
+            ["compare", "small.toml", "--aqm", "pi", "--aqm", "rem", "--set", "aqm.name=red"],
+            "select queue disciplines with --aqm",
+        ),
+        (
+            ["compare", "parking-lot", "--aqm", "pi", "--set", "link.first.aqm=red"],
+            "select queue disciplines with --aqm",
+        ),
+        (
+            ["compare", "parking-lot", "--aqm", "pi", "--set", "link.first.aqm.name=red"],
+            "select queue disciplines with --aqm",
+        ),
         (["run", "small.toml", "--aqm", ""], "--aqm"),
-        (["run", "small.toml", "--seeds", "100001"], "100000"),
+        (["run", "small.toml", "--seeds", "100001"], "--seeds': 100001: must be at most 100000"),
+        (["sweep", "small.toml", "--seeds", "100001"], "--seeds': 100001: must be at most 100000"),
+        (["reproduce", "lred", "--seeds", "100001"], "--seeds': 100001: must be at most 100000"),
+        (["fluid", "small.toml", "--jobs", "2"], "applies only with --packet-seeds"),
         (["run", "small.toml", "--out", "small.toml"], "small.toml: not a folder"),
         (["run", "small.toml", "--set", "duration=1e6 s", "--out", "small.toml/out"], "small.toml/out: not a folder"),
         (["compare", "small.toml", "--aqm", "pi", "--set", "aqm.bta=1"], "bta"),
@@ -196,6 +211,24 @@ def test_an_option_that_takes_one_value_is_given_once(quick_cli: Cli, words: lis
     assert done.returncode == 2
     assert option.opts[0] in done.stderr
     assert "given 2 times" in done.stderr
+
+
+def test_an_option_has_one_form_in_all_commands() -> None:
+    forms: dict[str, set[str]] = {}
+    for words, option in options():
+        if words[0] != "design":  # whose options are parameters of different models
+            parts = option.metavar, type(option.type).__name__, getattr(option.type, "min", None)
+            check = getattr(option.callback, "__name__", None)
+            forms.setdefault(option.opts[0], set()).add(f"{parts} {check}")
+    assert {name: found for name, found in forms.items() if len(found) > 1} == {}
+    assert len(forms) > 10
+
+
+@pytest.mark.parametrize("words", [[], ["design"]])
+def test_the_list_of_commands_cuts_no_sentence(quick_cli: Cli, words: list[str]) -> None:
+    listed = quick_cli(*words, "--help").stdout
+    assert "Commands:" in listed
+    assert "..." not in listed.partition("Commands:")[2]
 
 
 def test_a_flag_given_twice_is_a_flag(cli: Cli, small_file: Path) -> None:

@@ -153,7 +153,7 @@ def test_ctrl_c_keeps_what_came_back_and_stops_the_workers(
         assert process.stderr
         message = process.stderr.read()
         assert process.wait() == 130
-    assert message.splitlines()[-1] == "interrupted: 4 of 8 runs are there; the same again does the rest"
+    assert message.splitlines()[-1] == "interrupted: 4 of 8 runs are finished; rerunning the command computes the rest"
     assert Sweep.load(tmp_path / "out").done == 4
     deadline = time.monotonic() + 20
     while any(client.run(lambda dask_worker: dask_worker.state.executing_count).values()):
@@ -167,7 +167,7 @@ def test_workers_of_another_engine_are_refused(
     own = _core.engine_version
     monkeypatch.setattr(_core, "engine_version", "0.0.1+old")
     with pytest.raises(
-        ClusterError, match=r"^worker tcp://127.0.0.1:\d+ has engine (.*), and not 0.0.1\+old as"
+        ClusterError, match=r"^worker tcp://127.0.0.1:\d+ has engine (.*), and the client has 0.0.1\+old"
     ) as refused:
         aqmlab.sweep(tiny, VARY, cluster=client.scheduler.address)
     assert own in str(refused.value)
@@ -199,7 +199,9 @@ def test_a_scheduler_without_workers_is_left_after_a_while_and_one_that_goes_at_
             return client
 
         monkeypatch.setattr(cluster, "_connected", connect)
-        with pytest.raises(ClusterError, match="the scheduler has gone; what had come back is kept"):
+        with pytest.raises(
+            ClusterError, match="the connection to the scheduler is lost; the runs that it returned are kept"
+        ):
             aqmlab.sweep(
                 tiny,
                 VARY,
@@ -282,7 +284,7 @@ def test_a_batch_that_is_cancelled_ends(tiny: Scenario, on_worker: SimpleNamespa
 
 def test_a_task_that_means_something_else_on_the_worker_is_refused(tiny: Scenario, on_worker: SimpleNamespace) -> None:
     (one, other) = tasks(tiny, 1, 7000.0)
-    with pytest.raises(ClusterError, match="seed 0 is another run than on the client"):
+    with pytest.raises(ClusterError, match="seed 0 is a different run there"):
         done([Task(one.scenario, one.seed, other.key, one.label, one.cost)])
 
 
@@ -300,7 +302,7 @@ def test_a_trace_that_is_another_on_the_worker_is_refused_however_often_it_was_r
     second = list(tasks(scenario.anew(), 1, 7000.0))
     assert second[0].key != first[0].key
     assert done(second) == len(second), "what was read earlier is read anew"
-    with pytest.raises(ClusterError, match="the aqmlab or a trace there differs"):
+    with pytest.raises(ClusterError, match="install the client's version of aqmlab, and copy its traces"):
         done(first)
     file.unlink()
     task._read.cache_clear()

@@ -78,11 +78,21 @@ def test_help_needs_no_more_than_typer() -> None:
         "aqmlab.cli.analyse",
         "aqmlab.cli.app",
         "aqmlab.cli.command",
+        "aqmlab.cli.compare",
+        "aqmlab.cli.delivery",
         "aqmlab.cli.design",
         "aqmlab.cli.fluid",
+        "aqmlab.cli.list",
+        "aqmlab.cli.options",
+        "aqmlab.cli.replications",
         "aqmlab.cli.reproduce",
+        "aqmlab.cli.run",
+        "aqmlab.cli.scenarios",
+        "aqmlab.cli.schema",
+        "aqmlab.cli.show",
         "aqmlab.cli.sweep",
         "aqmlab.cli.terminal",
+        "aqmlab.cli.validate",
     }
 
 

@@ -1,5 +1,6 @@
 """Replications: order, interruption, failure, memory."""
 
+import json
 import threading
 import time
 from collections.abc import Callable
@@ -11,7 +12,10 @@ import pytest
 
 import aqmlab
 from aqmlab import Interrupted, RunFailed, Scenario, _core
-from aqmlab.execute import replication
+from aqmlab.execute import replication, threads
+from aqmlab.execute.task import Outcome, Task
+
+REAL = _core.Simulation
 
 
 class Waiting:
@@ -20,7 +24,7 @@ class Waiting:
     behaviour: dict[int, Any]
 
     def __init__(self, scenario: _core.Scenario, seed: int, accounted: bool) -> None:
-        self.real = _core.Simulation(scenario, seed, accounted)
+        self.real = REAL(scenario, seed, accounted)
         self.seed = seed
 
     def advance(self, until: float, look: Callable[[float], bool]) -> bool:
@@ -44,8 +48,7 @@ class Waiting:
 def behaviour(monkeypatch: pytest.MonkeyPatch) -> dict[int, Any]:
     chosen: dict[int, Any] = {}
     monkeypatch.setattr(Waiting, "behaviour", chosen, raising=False)
-    fake = SimpleNamespace(Simulation=Waiting, __version__=_core.__version__)
-    monkeypatch.setattr(replication, "_core", fake)
+    monkeypatch.setattr(_core, "Simulation", Waiting)
     return chosen
 
 
@@ -65,7 +68,7 @@ def test_slices_change_nothing(small: Scenario) -> None:
     whole.advance(small.duration)
     for slice_ in range(1, 338):
         sliced.advance(small.duration * slice_ / 337)
-    assert replication.json.loads(whole.results())["metrics"] == replication.json.loads(sliced.results())["metrics"]
+    assert json.loads(whole.results())["metrics"] == json.loads(sliced.results())["metrics"]
 
 
 def test_seeds_differ_and_repeat(small: Scenario) -> None:
@@ -104,12 +107,51 @@ def test_an_interrupt_keeps_what_was_finished(small: Scenario, behaviour: dict[i
     assert stopped.value.finished["lred"].seeds == [7]
 
 
+def test_a_panic_of_the_engine_is_a_failed_run(small: Scenario, behaviour: dict[int, Any]) -> None:
+    class PanicException(BaseException):
+        """Like that of the engine, which is not an Exception."""
+
+    def panic() -> None:
+        raise PanicException("index out of bounds")
+
+    behaviour[8] = panic
+    with pytest.raises(RunFailed, match="run failed: lred, seed 8: PanicException: index out of bounds") as failed:
+        aqmlab.run(small, seeds=2)
+    assert failed.value.finished["lred"].seeds == [7]
+
+
+def test_runs_and_sweeps_have_one_executor(small: Scenario, simulated: list[Task]) -> None:
+    aqmlab.compare(small, ["lred", "pi"], seeds=2)
+    assert sorted((task.label, task.seed) for task in simulated) == [("lred", 7), ("lred", 8), ("pi", 7), ("pi", 8)]
+    simulated.clear()
+    aqmlab.sweep(small, {"aqm.q0": [5, 9]})
+    assert [task.seed for task in simulated] == [7, 7]
+
+
+def test_recordings_are_the_memory_of_the_engine(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes: list[Outcome] = []
+    simulate = threads.simulate
+
+    def noted(task: Task, watch: Any) -> Outcome | None:
+        outcome = simulate(task, watch)
+        if outcome:
+            outcomes.append(outcome)
+        return outcome
+
+    monkeypatch.setattr(threads, "simulate", noted)
+    result = aqmlab.run(small.with_({"record.cwnd": "10 ms"}))
+    assert outcomes[0].recording is result.recordings[7]
+    assert outcomes[0].series == b"", "no file is made of it"
+    assert len(result.series)
+    assert len(result.cwnd_of(7))
+
+
 def test_a_failed_run_says_which_and_keeps_the_others(small: Scenario, behaviour: dict[int, Any]) -> None:
     def fail() -> None:
         raise RuntimeError("out of luck")
 
     behaviour[8] = fail
-    with pytest.raises(RunFailed, match="run failed: lred, seed 8: out of luck") as failed:
+    with pytest.raises(RunFailed, match="run failed: lred, seed 8: RuntimeError: out of luck") as failed:
         aqmlab.run(small, seeds=3)
     assert failed.value.finished["lred"].seeds == [7, 9]
 
@@ -132,7 +174,7 @@ def test_a_failed_run_exits_1_after_reporting_the_others(
     assert exit_code("run", str(small_file), "--seeds", "2") == 1
     shown = capsys.readouterr()
     assert "seed 7" in shown.out
-    assert "out of luck; the runs that finished are reported" in shown.err
+    assert "out of luck; the finished runs are reported" in shown.err
 
 
 def test_a_check_changes_no_result(small: Scenario) -> None:
@@ -156,10 +198,10 @@ def test_memory_that_is_not_there_is_refused(small: Scenario, monkeypatch: pytes
     free = SimpleNamespace(available=small.memory * 3 - 1)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
     aqmlab.run(small, seeds=3, jobs=2)
-    with pytest.raises(MemoryError, match=r"3 runs at a time.*fewer jobs need less"):
+    with pytest.raises(MemoryError, match=r"for 3 simultaneous runs, and .* are free: use fewer jobs$"):
         aqmlab.run(small, seeds=3, jobs=3)
     free.available = small.memory - 1
-    with pytest.raises(MemoryError, match="fewer flows need less"):
+    with pytest.raises(MemoryError, match=r"GB of memory are needed, and .* are free: use fewer flows$"):
         aqmlab.run(small)
 
 
@@ -186,7 +228,7 @@ def test_the_series_of_all_runs_count_as_memory(small: Scenario, monkeypatch: py
     monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
     aqmlab.run(windows, seeds=3, jobs=1)
     free.available -= 1
-    with pytest.raises(MemoryError, match=r"series of all runs are kept"):
+    with pytest.raises(MemoryError, match=r"record no series: those of all runs are kept in memory"):
         aqmlab.run(windows, seeds=3, jobs=1)
 
 
@@ -213,7 +255,7 @@ def test_a_text_in_place_of_a_scenario_or_a_list_is_refused(small: Scenario) -> 
     for call in (lambda: aqmlab.run(name), lambda: aqmlab.compare(name, ["pi"])):
         with pytest.raises(TypeError, match=r"Scenario\.load\('lred/exp1'\)"):
             call()
-    with pytest.raises(TypeError, match=r"must be a list of texts: \['pi'\]"):
+    with pytest.raises(TypeError, match=r"must be a list of strings: \['pi'\]"):
         aqmlab.compare(small, "pi")
 
 

@@ -74,7 +74,7 @@ def test_the_same_again_has_nothing_to_do(bloat: Path, quick_cli: Cli, tmp_path:
     files = {file: file.stat().st_mtime_ns for file in (tmp_path / "out/reproduce/bloat").iterdir()}
     simulated.clear()
     again = quick_cli("reproduce", bloat, "--quick")
-    assert "nothing to do; in out/reproduce/bloat: " in again.stdout
+    assert "up to date in out/reproduce/bloat: " in again.stdout
     assert {file: file.stat().st_mtime_ns for file in files} == files
     (tmp_path / "out/reproduce/bloat/fig1.png").unlink()
     assert "written to out/reproduce/bloat: " in quick_cli("reproduce", bloat, "--quick").stdout
@@ -134,8 +134,8 @@ def test_a_page_is_of_a_whole_paper(bloat: Path, quick_cli: Cli, tmp_path: Path)
         (["nonsense"], "nonsense: no such paper; there is "),
         (["all", "--only", "fig99"], "fig99: "),
         (["mine/bloat", "--only", "fig2"], "fig2: bloat has fig1"),
-        (["--only", "fig1"], "say of which paper"),
-        (["mine/bloat", "--cluster", "tcp://x:1", "--jobs", "2"], "the workers of --cluster say"),
+        (["--only", "fig1"], "applies only to a PAPER"),
+        (["mine/bloat", "--cluster", "tcp://x:1", "--jobs", "2"], "not allowed with --cluster"),
         (["mine/bloat", "--out", "mine/bloat/paper.py"], "mine/bloat/paper.py: not a folder"),
         (["mine/bloat", "--store", "mine/bloat/paper.py"], "mine/bloat/paper.py: not a folder"),
         (["mine/bloat", "--seeds", "0"], "--seeds"),
@@ -172,7 +172,7 @@ def test_an_interrupted_reproduction_goes_on(
     monkeypatch.setattr(threads, "simulate", stopped)
     done = quick_cli("reproduce", bloat, "--quick", "--jobs", "1")
     assert done.returncode == 130
-    assert done.stderr == "interrupted: bloat: 3 of 4 runs are there; the same again does the rest\n"
+    assert done.stderr == "interrupted: bloat: 3 of 4 runs are finished; rerunning the command computes the rest\n"
     assert not (tmp_path / "out/reproduce/bloat/report.html").exists()
     again = quick_cli("reproduce", bloat, "--quick", "--jobs", "1")
     assert (again.returncode, len(calls)) == (0, 4 + 1)
@@ -188,7 +188,7 @@ def test_ctrl_c_while_it_draws_keeps_the_runs(
     with monkeypatch.context() as patched:
         patched.setattr(writing, "write", stopped)
         done = quick_cli("reproduce", bloat, "--quick")
-    assert (done.returncode, done.stderr) == (130, "interrupted; the same again does the rest\n")
+    assert (done.returncode, done.stderr) == (130, "interrupted; rerunning the command computes the rest\n")
     simulated.clear()
     assert quick_cli("reproduce", bloat, "--quick").returncode == 0
     assert simulated == []
@@ -251,10 +251,10 @@ def test_findings_that_are_damaged_are_made_anew_and_make_no_pages(
         ):
             pages.write(tmp_path / "out", tmp_path / "docs")
         done = quick_cli("reproduce", bloat, "--quick", "--out", "out")
-        assert "nothing to do" not in done.stdout
+        assert "up to date" not in done.stdout
         assert read_json(file)["claims"][0]["verdict"] == "reproduced"
     assert simulated == []
-    assert "nothing to do" in quick_cli("reproduce", bloat, "--quick", "--out", "out").stdout
+    assert "up to date" in quick_cli("reproduce", bloat, "--quick", "--out", "out").stdout
 
 
 def test_an_error_in_one_paper_does_not_lose_the_others(
@@ -308,7 +308,7 @@ def test_the_page_over_all_is_never_older_than_what_it_is_of(
     quick_cli("reproduce", "all", "--quick", "--out", "both")
     change(bloat, "CoDel drops as long as", "It drops as long as")
     quick_cli("reproduce", "bloat", "--quick", "--out", "both/bloat", "--store", "both/store")
-    assert "nothing to do" in quick_cli("reproduce", "all", "--quick", "--out", "both").stdout
+    assert "up to date" in quick_cli("reproduce", "all", "--quick", "--out", "both").stdout
     assert "It drops as long as" in (tmp_path / "both/index.html").read_text(encoding="utf-8")
 
 

@@ -23,6 +23,7 @@ from scipy import stats
 import aqmlab
 from aqmlab import Scenario, Sweep, _core
 from aqmlab.cli import sweep
+from aqmlab.cli.delivery import deliver
 from aqmlab.execute import task
 from aqmlab.execute import threads as local
 from aqmlab.execute.task import Outcome, Task
@@ -184,7 +185,9 @@ def test_a_trace_that_changes_under_a_sweep_fails_its_runs_and_no_others(
     swept = aqmlab.sweep(scenario, seeds=[1, 2, 3, 4], jobs=1)
     assert swept.frame.select("seed", "arrivals").rows() == [(1, 90), (2, 90)]
     assert [one.seed for one in swept.failures] == [3, 4]
-    assert "a trace has changed since the runs were planned; the same again" in str(swept.failures[0])
+    assert "a trace has changed since the runs were planned; rerunning uses its present content" in str(
+        swept.failures[0]
+    )
 
 
 def test_series_are_not_recorded_and_metrics_are_the_same_without(tiny: Scenario) -> None:
@@ -302,12 +305,12 @@ def test_a_run_that_breaks_off_is_listed_and_not_kept(
         pass
 
     class Failing:
-        def __init__(self, scenario: _core.Scenario, seed: int) -> None:
+        def __init__(self, scenario: _core.Scenario, seed: int, accounted: bool) -> None:
             if seed == 8:
                 raise Panic("index out of bounds")
             if seed == 9:
                 raise MemoryError
-            self.real = simulation(scenario, seed)
+            self.real = simulation(scenario, seed, accounted)
 
         def __getattr__(self, name: str) -> Any:
             return getattr(self.real, name)
@@ -486,7 +489,7 @@ def test_nothing_valid_at_all_is_an_error(tiny: Scenario) -> None:
 def test_texts_in_the_place_of_a_scenario_or_a_list_are_refused_with_the_cure(tiny: Scenario) -> None:
     with pytest.raises(TypeError, match=r"load it with Scenario\.load\('tiny\.toml'\)"):
         aqmlab.sweep("tiny.toml", VARY)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"must be a list of texts: \['lred'\]"):
+    with pytest.raises(TypeError, match=r"must be a list of strings: \['lred'\]"):
         aqmlab.sweep(tiny, VARY, "lred")
 
 
@@ -688,9 +691,10 @@ def test_results_are_written_though_nobody_reads_the_table(
     def closed(*_: object, **__: object) -> None:
         raise BrokenPipeError
 
+    swept = aqmlab.sweep(tiny, seeds=2)
     monkeypatch.setattr("typer.echo", closed)
     with pytest.raises(BrokenPipeError):
-        sweep._deliver(aqmlab.sweep(tiny, seeds=2), tmp_path, json=False)
+        deliver(swept, False, tmp_path, lambda folder: sweep._save(swept, folder))
     assert (tmp_path / "report.html").is_file()
     assert Sweep.load(tmp_path).done == 2
 
@@ -746,7 +750,7 @@ def test_ctrl_c_exits_130_and_the_next_call_goes_on(small_file: Path, tmp_path: 
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert err.endswith("runs are there; the same again does the rest\n")
+    assert err.endswith("runs are finished; rerunning the command computes the rest\n")
     there = Sweep.load(tmp_path / "out").done
     assert 0 < there < 480
     scenario = Scenario.load(small_file).with_(duration="20 s")
@@ -780,7 +784,7 @@ def test_the_shipped_study_is_experiment_3() -> None:
 def test_validate_reads_what_a_study_varies(cli: Cli, small: Scenario, tmp_path: Path) -> None:
     study = tmp_path / "study.toml"
     study.write_text(small.to_toml() + STUDY, encoding="utf-8")
-    assert cli("validate", study).stdout.endswith("; a sweep of it has 160 runs\n")
+    assert cli("validate", study).stdout.endswith("; its sweep has 160 runs\n")
     study.write_text(small.to_toml() + STUDY.replace("10,20..40", "10..40"), encoding="utf-8")
     line = study.read_text().split('"aqm.q0"')[0].count("\n") + 1
     done = cli("validate", study)

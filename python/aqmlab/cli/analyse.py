@@ -7,46 +7,37 @@ from typing import Annotated
 
 import typer
 
-from aqmlab.cli.terminal import BAD_USAGE, FIGURES, loaded, require_writable_folder, stop, with_settings
+from aqmlab.cli import options
+from aqmlab.cli.delivery import FIGURES, deliver, require_writable_folder
+from aqmlab.cli.scenarios import changed, loaded
+from aqmlab.cli.terminal import BAD_USAGE, stop, warn
 
 
 def analyse(
-    scenario: Annotated[
-        str,
-        typer.Argument(
-            metavar="SCENARIO", help="A TOML file, - for the standard input, or the name of a shipped scenario."
-        ),
-    ],
-    aqm: Annotated[
-        str | None,
-        typer.Option(
-            "--aqm",
-            metavar="SPEC",
-            help="NAME or NAME:KEY=VALUE,… instead of the file's; a target queue that the file sets stays.",
-        ),
-    ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="PATH=VALUE", help="Change a value: traffic.long.count=100. Repeatable."),
-    ] = None,
+    scenario: options.Scenario,
+    aqm: options.Aqm = None,
+    set_: options.Settings = None,
     at: Annotated[
         str | None,
-        typer.Option("--at", metavar="TIME", help="When: '60 s'. The flows and load of then count; default: half-way."),
+        typer.Option(
+            "--at",
+            metavar="TIME",
+            help="The time whose flows and load are analysed: '60 s'; default: half the duration.",
+        ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write analysis and figure there.")] = None,
+    json: options.Json = False,
+    out: Annotated[Path | None, options.out(help="Write the analysis and its figure to this folder.")] = None,
 ) -> None:
-    """Linearise a scenario's control loop: operating point, gain, phase and delay margins, response time.
+    """Linearise the control loop of a scenario.
 
-    The loop consists of the flows, the queue and the AQM of the observed link. It is linearised around the queue's
-    target, with and without the pole of the queue. No packet is simulated.
+    The output has the operating point, the gain, phase and delay margins, and the response time. The loop consists of
+    the flows, the queue and the AQM of the observed link. It is linearised around the target of the queue, with and
+    without the pole of the queue. No packet is simulated.
     """
     from aqmlab import ScenarioError
-    from aqmlab.files import json_text
 
     moment = None if at is None else _seconds(at)
-    base = loaded(scenario)
-    chosen = with_settings(base if aqm is None else base.with_aqm(aqm), set_)
+    chosen = changed(loaded(scenario), aqm, set_)
     chosen.check()
     if out:
         require_writable_folder(out, ["analysis.json", *FIGURES])
@@ -58,16 +49,14 @@ def analyse(
         raise
     except ValueError as error:
         stop(BAD_USAGE, str(error))
-    try:
-        typer.echo(json_text(found.document()) if json else repr(found), nl=not json)
-    finally:  # save even if the reader closes the pipe early
-        if out:
-            found.save(out)
-    for text in found.warnings if json else ():
-        typer.echo(f"warning: {text}", err=True)
-    if out:
-        written = f"written to {out}: analysis.json, figure.png, figure.svg"
-        typer.echo(written if json else f"\n{written}", err=json)
+
+    def save(folder: Path) -> list[str]:
+        found.save(folder)
+        return ["analysis.json", *FIGURES]
+
+    deliver(found, json, out, save)
+    if json:
+        warn(found.warnings)
 
 
 def _seconds(text: str) -> float:

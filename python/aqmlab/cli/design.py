@@ -1,4 +1,4 @@
-"""The command ``aqmlab design``: parameters by the papers' theory, computed by `aqmlab.theory`.
+"""The command ``aqmlab design``: parameters from the papers' theory, computed by `aqmlab.theory`.
 
 Options are checked before theory is imported: scipy takes a second to import, and a wrong option is reported at once.
 """
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aqmlab.cli import options
 from aqmlab.cli.command import Commands
-from aqmlab.cli.terminal import BAD_USAGE, stop
+from aqmlab.cli.terminal import BAD_USAGE, stop, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,16 +23,17 @@ design = Commands(
     name="design",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Print what theory requires of an algorithm's parameters: gains, bounds, margins, and their validity.",
+    short_help="Compute gains, bounds and margins from theory.",
+    help="Compute gains, bounds and margins from theory, and state where they are valid.",
 )
 
 Rate = Annotated[str, typer.Option("--rate", metavar="RATE", help="Rate of the link: '10 Mbit/s'.")]
 Packet = Annotated[str, typer.Option("--packet", metavar="SIZE", help="Size of a packet: '500 B'.")]
-FewestFlows = Annotated[float, typer.Option("--n-min", metavar="N", help="The fewest long-lived flows.")]
+FewestFlows = Annotated[float, typer.Option("--n-min", metavar="N", help="Smallest number of long-lived flows.")]
 LongestRoundTrip = Annotated[
-    str, typer.Option("--rtt-max", metavar="TIME", help="The longest round-trip time, the queue included: '350 ms'.")
+    str, typer.Option("--rtt-max", metavar="TIME", help="Longest round-trip time, queueing delay included: '350 ms'.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
+Frequency = Annotated[float, typer.Option("--frequency", metavar="HZ", help="Updates per second.")]
 
 OPTIONS = {
     "N_min": "--n-min",
@@ -47,7 +49,7 @@ OPTIONS = {
     "d": "--rtt",
     "S": "--period",
 }
-"""The options of theory's parameters, where the two names differ."""
+"""The options that set parameters of theory under another name."""
 
 
 @design.command()
@@ -56,14 +58,19 @@ def avq(
     packet: Packet,
     n_min: FewestFlows,
     rtt_max: LongestRoundTrip,
-    gamma: Annotated[float, typer.Option("--gamma", metavar="GAMMA", help="The desired utilisation.")] = 0.98,
+    gamma: Annotated[float, typer.Option("--gamma", metavar="GAMMA", help="Desired utilisation.")] = 0.98,
     alpha: Annotated[
         float | None,
-        typer.Option("--alpha", metavar="ALPHA", help="The alpha to judge, per second; the rule's own by default."),
+        typer.Option(
+            "--alpha", metavar="ALPHA", help="Value of alpha to assess, per second; default: that of the rule."
+        ),
     ] = None,
-    json: Json = False,
+    json: options.Json = False,
 ) -> None:
-    """AVQ: a working limit on alpha, and the limits of stability for each marking of the virtual queue."""
+    """AVQ: limits on alpha.
+
+    The limits are a practical one and, for each kind of marking by the virtual queue, that of stability.
+    """
     capacity = _packets("--rate", rate, packet)
     longest = _base("--rtt-max", rtt_max, "s")
 
@@ -79,11 +86,14 @@ def lred(
     n_min: FewestFlows,
     rtt_max: LongestRoundTrip,
     beta: Annotated[
-        float, typer.Option("--beta", metavar="BETA", help="The gain to judge, per packet; LRED's own by default.")
+        float, typer.Option("--beta", metavar="BETA", help="Gain to assess, per packet; the default is LRED's.")
     ] = 0.001,
-    json: Json = False,
+    json: options.Json = False,
 ) -> None:
-    """LRED: beta0, the bound of Lemma 5, beta*, and the margins of a gain on both plants."""
+    """LRED: bounds of the gain beta, and its margins.
+
+    The bounds are beta0, the bound of Lemma 5, and beta*. The margins are those of one gain, on both plants.
+    """
     capacity = _packets("--rate", rate, packet)
     longest = _base("--rtt-max", rtt_max, "s")
 
@@ -98,10 +108,13 @@ def pi(
     packet: Packet,
     n_min: FewestFlows,
     rtt_max: LongestRoundTrip,
-    frequency: Annotated[float, typer.Option("--frequency", metavar="HZ", help="Updates a second.")] = 170.0,
-    json: Json = False,
+    frequency: Frequency = 170.0,
+    json: options.Json = False,
 ) -> None:
-    """PI: the gains a and b by Hollot's rule (PI*), the validity of the rule, and the margins of the loop."""
+    """PI: the gains a and b of Hollot's rule.
+
+    The output also states whether the rule (PI*) is valid here, and has the margins of the loop.
+    """
     capacity = _packets("--rate", rate, packet)
     longest = _base("--rtt-max", rtt_max, "s")
 
@@ -114,37 +127,40 @@ def pi(
 def redtail(
     rate: Rate,
     packet: Packet,
-    n: Annotated[float, typer.Option("--flows", "--n", metavar="N", help="Long-lived flows.")],
+    n: Annotated[float, typer.Option("--flows", "--n", metavar="N", help="Number of long-lived flows.")],
     rtt: Annotated[
-        str, typer.Option("--rtt", metavar="TIME", help="Their round-trip time without the queue: '64 ms'.")
+        str, typer.Option("--rtt", metavar="TIME", help="Round-trip time of the flows without queueing: '64 ms'.")
     ],
     loss: Annotated[
         float | None,
-        typer.Option("--loss", metavar="P", help="The drop probability that the thresholds keep: 0.014."),
+        typer.Option("--loss", metavar="P", help="Drop probability that the thresholds maintain: 0.014."),
     ] = None,
     window: Annotated[
         float | None,
-        typer.Option("--window", metavar="PACKETS", help="Their mean window W, instead of sqrt(3 / (2 P))."),
+        typer.Option("--window", metavar="PACKETS", help="Mean window W of the flows; default: sqrt(3 / (2 P))."),
     ] = None,
     sigma: Annotated[
         str | None,
         typer.Option(
             "--sigma",
             metavar="RATE",
-            help="Standard deviation of a flow's rate in a slot: '128490 bit/s', which the paper says of 40 flows and"
-            " is the default for more than 30; for fewer it is '77021 bit/s', said of 20 (packets of 1000 B).",
+            help="Standard deviation of a flow's rate in a slot; default: a value of the paper, for packets of 1000 B, "
+            "'77021 bit/s' (stated for 20 flows) or, for more than 30 flows, '128490 bit/s' (stated for 40).",
         ),
     ] = None,
     buffer: Annotated[
-        str, typer.Option("--buffer", metavar="SIZE", help="The buffer B: '800 packets', '800', '800 kB'.")
+        str, typer.Option("--buffer", metavar="SIZE", help="Size of the buffer: '800 packets', '800' or '800 kB'.")
     ] = "800 packets",
     period: Annotated[
         str | None,
-        typer.Option("--period", metavar="TIME", help="The model's slot S: '552 ms'; by default the round-trip time."),
+        typer.Option("--period", metavar="TIME", help="Slot S of the model: '552 ms'; default: the round-trip time."),
     ] = None,
-    json: Json = False,
+    json: options.Json = False,
 ) -> None:
-    """RED+Tail: window, queue and round-trip time of the long flows, the spread of their queue, and its stability."""
+    """RED+Tail: the queue of the long flows.
+
+    The output has the window, queue and round-trip time of the flows, the spread of their queue, and its stability.
+    """
     capacity = _packets("--rate", rate, packet)
     delay = _base("--rtt", rtt, "s")
     if loss is None and window is None:
@@ -167,15 +183,22 @@ def rem(
     packet: Packet,
     n_min: FewestFlows,
     rtt_max: LongestRoundTrip,
-    phi: Annotated[float, typer.Option("--phi", metavar="PHI", help="Base of the exponential.")] = 1.001,
+    phi: Annotated[float, typer.Option("--phi", metavar="PHI", help="Base of the exponential function.")] = 1.001,
     gamma: Annotated[float, typer.Option("--gamma", metavar="GAMMA", help="Step of the price, per packet.")] = 0.001,
-    alpha: Annotated[float, typer.Option("--alpha", metavar="ALPHA", help="Weight of the queue's error.")] = 0.1,
-    frequency: Annotated[float, typer.Option("--frequency", metavar="HZ", help="Updates a second.")] = 500.0,
-    target: Annotated[float, typer.Option("--target", metavar="PACKETS", help="Target queue.")] = 100.0,
-    buffer: Annotated[float, typer.Option("--buffer", metavar="PACKETS", help="Buffer, above the target.")] = 200.0,
-    json: Json = False,
+    alpha: Annotated[
+        float, typer.Option("--alpha", metavar="ALPHA", help="Weight of the deviation of the queue.")
+    ] = 0.1,
+    frequency: Frequency = 500.0,
+    target: Annotated[float, typer.Option("--target", metavar="PACKETS", help="Target of the queue.")] = 100.0,
+    buffer: Annotated[
+        float, typer.Option("--buffer", metavar="PACKETS", help="Size of the buffer; it must exceed the target.")
+    ] = 200.0,
+    json: options.Json = False,
 ) -> None:
-    """REM: the least response time, the queue at equilibrium, the margins, and the largest stable gamma."""
+    """REM: response time, equilibrium, margins.
+
+    The output has the shortest response time, the queue at equilibrium, the margins, and the largest stable gamma.
+    """
     capacity = _packets("--rate", rate, packet)
     longest = _base("--rtt-max", rtt_max, "s")
 
@@ -202,14 +225,19 @@ def raqm(
     rate: Rate,
     at: Annotated[
         str | None,
-        typer.Option("--at", metavar="RATE", help="Rate of arrivals at which to take the gain; the link's by default."),
+        typer.Option(
+            "--at", metavar="RATE", help="Arrival rate at which the gain is taken; default: the rate of the link."
+        ),
     ] = None,
     eps: Annotated[
-        float, typer.Option("--eps", metavar="EPS", help="The adaptive gain as a part of the bound alpha^.")
+        float, typer.Option("--eps", metavar="EPS", help="Adaptive gain as a fraction of its bound alpha^.")
     ] = 0.9,
-    json: Json = False,
+    json: options.Json = False,
 ) -> None:
-    """RAQM: the bound alpha^ and its least value 4/r0, the gains below it, and their speed of convergence."""
+    """RAQM: the bound alpha^ of the gain.
+
+    The output has the bound, its smallest value 4/r0, the gains below it, and their speed of convergence.
+    """
     expected = _base("--rate", rate, "bit/s") / 8
     found = None if at is None else _base("--at", at, "bit/s") / 8
 
@@ -264,7 +292,6 @@ def _answer(ask: Callable[[], Answer], json: bool) -> None:
         stop(BAD_USAGE, f"{option}: {error}" if option else str(error))
     if json:
         typer.echo(json_text(answer.document()), nl=False)
-        for text in answer.warnings:
-            typer.echo(f"warning: {text}", err=True)
+        warn(answer.warnings)
     else:
         typer.echo(str(answer))

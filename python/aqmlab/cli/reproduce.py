@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aqmlab.cli import options
+from aqmlab.cli.delivery import REPORT, require_writable_folder
 from aqmlab.cli.terminal import (
     FAILED,
     INTERRUPTED,
     LOST,
+    MOST_FAILURES,
     command_line,
     one_interrupt,
     progress_bar,
-    require_folder,
-    require_writable_folder,
     stop,
 )
 
@@ -31,59 +32,50 @@ _ALL = "all"
 _OUT = Path("out/reproduce")
 _INDEX = "index.html"
 _SEEDS, _QUICK_SEEDS = 5, 1
-_MOST_FAILURES = 20
-"""The largest number of a paper's failed runs that are listed; all are in findings.json."""
 
 
 def reproduce(
     paper: Annotated[
         str | None,
         typer.Argument(
-            metavar="PAPER", help="A paper, all of them, or a folder with a paper.py; by default they are listed."
+            metavar="PAPER", help="The name of a paper, all, or a folder with a paper.py; default: list the papers."
         ),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="NAME", help="This figure or table, with the claims that it shows. Repeatable."),
+        typer.Option(
+            "--only", metavar="NAME", help="Reproduce this figure or table and the claims that it shows. Repeatable."
+        ),
     ] = None,
     seeds: Annotated[
         int | None,
-        typer.Option("--seeds", metavar="N", min=1, help=f"Seeds of each run; default: {_SEEDS}, or 1 with --quick."),
+        options.seeds(help=f"Repeat each run with N seeds; default: {_SEEDS}, or {_QUICK_SEEDS} with --quick."),
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", metavar="N", min=1, help="Runs at a time; default: all cores.")
-    ] = None,
+    jobs: options.Jobs = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="The fewest points that still judge each claim; no sensitivity table.")
+        bool,
+        typer.Option("--quick", help="Run only the points needed to judge each claim, and no sensitivity table."),
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", metavar="DIR", help=f"Write the report there; default: {_OUT}, of one paper {_OUT}/NAME."
-        ),
+        options.out(help=f"Write the report to this folder; default: {_OUT}/NAME, or {_OUT} for all papers."),
     ] = None,
     store: Annotated[
         Path | None,
-        typer.Option("--store", metavar="DIR", help=f"Keep finished runs there; default: DIR/store, or {_OUT}/store."),
+        options.store(help=f"Keep finished runs in this folder; default: store in --out, or {_OUT}/store."),
     ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option("--cluster", metavar="ADDRESS", help="A Dask scheduler: tcp://HOST:PORT, or the file it wrote."),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")] = False,
+    cluster: options.Cluster = None,
+    json: options.Json = False,
 ) -> None:
-    """Reproduce a paper: every figure and table, and a verdict on every claim.
+    """Reproduce the figures, tables and claims of a paper.
 
-    Finished work is kept: rerunning the command does only the missing part, even after Ctrl-C or kill -9.
+    The report has every figure and table, and a verdict on every claim. Finished work is kept: rerunning the command
+    computes only the missing part, even after Ctrl-C or kill -9.
     """
-    from aqmlab.execute.replication import MOST_SEEDS
+    from aqmlab.files import json_text
     from aqmlab.papers.run.sweep import Effort
 
-    if cluster is not None and jobs is not None:
-        raise typer.BadParameter("the workers of --cluster say how many runs there are at a time", param_hint="--jobs")
-    if seeds is not None and seeds > MOST_SEEDS:
-        raise typer.BadParameter(f"{seeds}: must be at most {MOST_SEEDS}", param_hint="--seeds")
-    require_folder(store)
+    options.require_jobs_or_cluster(jobs, cluster)
     effort = Effort(seeds=seeds or (_QUICK_SEEDS if quick else _SEEDS), quick=quick, only=frozenset(only or ()))
     kept = store or (out or _OUT) / "store"
     if paper is None:
@@ -93,7 +85,7 @@ def reproduce(
     if out is None:
         out = _OUT if paper == _ALL else _OUT / next(iter(papers.values())).name
     require_writable_folder(out, _names(papers, all_=paper == _ALL))
-    folders = {told: out / one.name if paper == _ALL else out for told, one in papers.items()}
+    folders = {name: out / one.name if paper == _ALL else out for name, one in papers.items()}
     with one_interrupt():
         work = _Work(papers, folders, effort, kept, jobs, cluster, json)
         try:
@@ -104,12 +96,14 @@ def reproduce(
         if paper == _ALL and not work.interrupted:
             work.summarise(out)
         if json:
-            _print(work.done, alone=paper != _ALL)
+            documents = {name: one.document for name, one in work.done.items()}
+            for document in [documents] if paper == _ALL else documents.values():
+                typer.echo(json_text(document), nl=False)
     if work.interrupted:
-        told = "; ".join(
-            f"{name}: {one.findings.done} of {one.findings.wanted} runs are there" for name, one in work.done.items()
+        counts = "; ".join(
+            f"{name}: {one.findings.done} of {one.findings.wanted} runs are finished" for name, one in work.done.items()
         )
-        stop(INTERRUPTED, f"interrupted{f': {told}' if told else ''}; the same again does the rest")
+        stop(INTERRUPTED, f"interrupted{counts and f': {counts}'}; rerunning the command computes the rest")
     if work.errors:
         stop(LOST if work.lost else FAILED, "\n".join(work.errors))
 
@@ -120,27 +114,28 @@ def _names(papers: Mapping[str, Paper], all_: bool) -> list[str]:
 
     names = [_INDEX] if all_ else []
     for paper in papers.values():
-        own = ["report.html", FINDINGS, *(file for item in paper.items for file in files(item))]
+        own = [REPORT, FINDINGS, *(file for item in paper.items for file in files(item))]
         names += [f"{paper.name}/{name}" if all_ else name for name in own]
     return names
 
 
-def _papers(told: str, effort: Effort) -> dict[str, Paper]:
-    """Load the requested papers by name; refuse figures that none of them has."""
+def _papers(name: str, effort: Effort) -> dict[str, Paper]:
+    """Load the requested papers by name or folder; refuse figures that none of them has."""
     from aqmlab.papers.describe import library
 
     try:
-        papers = {name: library.load(name) for name in (library.names() if told == _ALL else [told])}
+        papers = {each: library.load(each) for each in (library.names() if name == _ALL else [name])}
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="PAPER") from None
-    items = {name: [item.name for item in paper.items] for name, paper in papers.items()}
-    if strange := sorted(effort.only.difference(*items.values())):
-        there = "; ".join(f"{papers[name].name} has {', '.join(own)}" for name, own in items.items())
-        raise typer.BadParameter(f"{', '.join(strange)}: {there}", param_hint="--only")
-    return {name: paper for name, paper in papers.items() if not effort.only or effort.only.intersection(items[name])}
+    items = {each: [item.name for item in paper.items] for each, paper in papers.items()}
+    if unknown := sorted(effort.only.difference(*items.values())):
+        known = "; ".join(f"{papers[each].name} has {', '.join(own)}" for each, own in items.items())
+        raise typer.BadParameter(f"{', '.join(unknown)}: {known}", param_hint="--only")
+    return {each: paper for each, paper in papers.items() if not effort.only or effort.only.intersection(items[each])}
 
 
 def _list(effort: Effort, store: Path, jobs: int | None, json: bool) -> None:
+    """Print the papers and the estimated time of each."""
     from aqmlab.execute import threads
     from aqmlab.files import json_text
     from aqmlab.papers.describe import library
@@ -148,7 +143,7 @@ def _list(effort: Effort, store: Path, jobs: int | None, json: bool) -> None:
     from aqmlab.papers.show import terminal
 
     if effort.only:
-        raise typer.BadParameter("say of which paper", param_hint="--only")
+        raise typer.BadParameter("applies only to a PAPER", param_hint="--only")
     papers = [library.load(name) for name in library.names()]
     speed, cores = measured_speed(), jobs or threads.cores()
     found = estimates(papers, effort, store, speed)
@@ -159,14 +154,14 @@ def _list(effort: Effort, store: Path, jobs: int | None, json: bool) -> None:
     typer.echo(terminal.listed(found, quick, cores))
     typer.echo(
         f"\nTimes are estimates for the runs that are not in {store}, with {effort.seeds} "
-        f"seed{'s' if effort.seeds > 1 else ''} on {cores} core{'s' if cores > 1 else ''};\n"
-        "that of a figure or table has the claims that it shows in it; drawing comes on top.\n"
-        "aqmlab reproduce NAME does all of a paper, aqmlab reproduce NAME --only fig7 a part, aqmlab reproduce all "
-        "does them all."
+        f"seed{'s' if effort.seeds > 1 else ''} on {cores} core{'s' if cores > 1 else ''}.\n"
+        "The time of a figure or table includes the claims that it shows; drawing takes additional time.\n"
+        "aqmlab reproduce NAME reproduces a paper, aqmlab reproduce NAME --only fig7 a part of it, and\n"
+        "aqmlab reproduce all every paper."
     )
 
 
-def _told(paper: Paper, one: Reproduction, folder: Path) -> str:
+def _outcome(paper: Paper, one: Reproduction, folder: Path) -> str:
     """Describe the outcome of a paper."""
     from aqmlab.papers.show import terminal
 
@@ -176,28 +171,19 @@ def _told(paper: Paper, one: Reproduction, folder: Path) -> str:
         parts += [terminal.verdicts(claims), terminal.counted(claims)]
     parts.append(terminal.runs(one))
     if one.written:
-        there = f"written to {folder}: " if one.drawing else f"nothing to do; in {folder}: "
-        parts.append(there + terminal.files(one.document))
+        state = "written to" if one.drawing else "up to date in"
+        parts.append(f"{state} {folder}: {terminal.files(one.document)}")
     damage = [
-        f"{file}: damaged; {runs} runs that it held are lost, those of this paper were done again"
+        f"{file}: damaged; {runs} of its runs are lost; those of this paper were repeated"
         for file, runs in found.damage.items()
     ]
     return "\n".join([*parts, *damage])
 
 
-def _print(done: Mapping[str, Reproduction], alone: bool) -> None:
-    from aqmlab.files import json_text
-
-    for one in done.values() if alone else ():
-        typer.echo(json_text(one.document), nl=False)
-    if not alone:
-        typer.echo(json_text({name: one.document for name, one in done.items()}), nl=False)
-
-
 def _is_older(file: Path, others: Iterable[Path]) -> bool:
     """Check whether a file is missing, or older than one of the others."""
-    made = [one.stat().st_mtime_ns for one in others if one.is_file()]
-    return not file.is_file() or file.stat().st_mtime_ns < max(made, default=0)
+    times = [one.stat().st_mtime_ns for one in others if one.is_file()]
+    return not file.is_file() or file.stat().st_mtime_ns < max(times, default=0)
 
 
 class _Work:
@@ -222,9 +208,9 @@ class _Work:
 
     def do(self) -> None:
         """Reproduce each paper; an error in one is kept for the end."""
-        for told, paper in self._papers.items():
+        for name, paper in self._papers.items():
             try:
-                one = self._reproduce(told, paper)
+                one = self._reproduce(name, paper)
             except (OSError, MemoryError):
                 raise  # it would recur in the next paper
             except Exception as error:
@@ -232,32 +218,33 @@ class _Work:
                 continue
             self.done[paper.name] = one
             if not self._quiet:
-                typer.echo(_told(paper, one, self._folders[told]) + "\n")
+                typer.echo(_outcome(paper, one, self._folders[name]) + "\n")
             self._note(paper, one)
             if one.findings.interrupted:
                 self.interrupted = True
                 return
 
-    def _reproduce(self, told: str, paper: Paper) -> Reproduction:
+    def _reproduce(self, name: str, paper: Paper) -> Reproduction:
         from aqmlab.papers.describe import library
         from aqmlab.papers.reproduction import reproduce
 
         effort = replace(self._effort, only=self._effort.only.intersection(item.name for item in paper.items))
-        now = ["looking"]
-        with progress_bar(lambda: f"{paper.name}: {now[0]}") as show:
+        step = "reading the store"
+        with progress_bar(lambda: f"{paper.name}: {step}") as show:
 
-            def watch(what: str, fraction: float) -> None:
-                now[0] = what
+            def watch(current: str, fraction: float) -> None:
+                nonlocal step
+                step = current
                 if show:
                     show(fraction)
 
             return reproduce(
                 paper,
                 effort,
-                self._folders[told],
+                self._folders[name],
                 self._store,
                 command_line(),
-                sources=library.folder(told),
+                sources=library.folder(name),
                 jobs=self._jobs,
                 cluster=self._cluster,
                 watch=watch if show else None,
@@ -265,15 +252,15 @@ class _Work:
 
     def _note(self, paper: Paper, one: Reproduction) -> None:
         """Record the errors and failures of a paper."""
-        self.errors += [f"{paper.name}: {what}: {error}" for what, error in one.errors.items()]
+        self.errors += [f"{paper.name}: {item}: {error}" for item, error in one.errors.items()]
         failures = one.findings.failures
         self.lost |= any(failure.lost for failure in failures)
-        self.errors += [f"{paper.name}: {failure}" for failure in failures[:_MOST_FAILURES]]
-        if len(failures) > _MOST_FAILURES:
-            self.errors.append(f"{paper.name}: … {len(failures) - _MOST_FAILURES} more runs failed")
+        self.errors += [f"{paper.name}: {failure}" for failure in failures[:MOST_FAILURES]]
+        if len(failures) > MOST_FAILURES:
+            self.errors.append(f"{paper.name}: … {len(failures) - MOST_FAILURES} more runs failed")
 
     def summarise(self, out: Path) -> None:
-        """Write the page over all reproduced papers, and print the counts of verdicts and the total time."""
+        """Write the page on all reproduced papers, and print the counts of verdicts and the total time."""
         from aqmlab.papers.show import overview, terminal
         from aqmlab.papers.show.texts import FINDINGS, lasted
 
@@ -281,9 +268,9 @@ class _Work:
             return
         found = {name: one.document for name, one in self.done.items()}
         seconds = sum(one.running + one.drawing for one in self.done.values())
-        if _is_older(out / _INDEX, [self._folders[told] / FINDINGS for told in self._papers]):
+        if _is_older(out / _INDEX, [self._folders[name] / FINDINGS for name in self._papers]):
             overview.save(found, out / _INDEX, command_line(), seconds)
         claims = [claim for document in found.values() for claim in document["claims"]]
         count = f"{len(found)} paper{'s' if len(found) > 1 else ''}"
-        told = f"{count} in {lasted(seconds)}: {terminal.counted(claims)}\nwritten to {out}: {_INDEX}"
-        typer.echo(told, err=self._quiet)
+        summary = f"{count} in {lasted(seconds)}: {terminal.counted(claims)}\nwritten to {out}: {_INDEX}"
+        typer.echo(summary, err=self._quiet)

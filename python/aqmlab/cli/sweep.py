@@ -10,29 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli.terminal import (
-    FAILED,
-    FIGURES,
-    INTERRUPTED,
-    LOST,
-    STDIN,
-    command_line,
-    loaded,
-    one_interrupt,
-    progress_bar,
-    require_folder,
-    require_writable_folder,
-    stop,
-    with_settings,
-)
+from aqmlab.cli import options
+from aqmlab.cli.delivery import FIGURES, REPORT, deliver, draw, require_writable_folder
+from aqmlab.cli.scenarios import STDIN, loaded, pairs, with_settings
+from aqmlab.cli.terminal import FAILED, INTERRUPTED, LOST, MOST_FAILURES, one_interrupt, progress_bar, stop
 
 if TYPE_CHECKING:
     from aqmlab.scenario import Scenario
     from aqmlab.sweeps.result import Sweep
     from aqmlab.sweeps.runner import Progress, Standing
-
-_MOST_FAILURES = 20
-"""The largest number of failures that are listed; all are in sweep.json."""
 
 
 class Method(StrEnum):
@@ -45,79 +31,64 @@ class Method(StrEnum):
 
 
 def sweep(
-    scenario: Annotated[
-        str,
-        typer.Argument(
-            metavar="STUDY",
-            help="A TOML file, with [sweep] or without, - for the standard input, or a shipped scenario.",
-        ),
-    ],
+    scenario: options.Scenario,
     vary: Annotated[
         list[str] | None,
         typer.Option(
             "--vary",
             metavar="PATH=VALUES",
-            help="What varies: aqm.q0=20,40..160 or traffic.long.tcp=rfc,linux. Repeatable. "
-            "With --method random or latin also uniform(20, 160), log(1 ms, 1 s).",
+            help="Vary a parameter: aqm.q0=20,40..160 or traffic.long.tcp=rfc,linux. Repeatable. "
+            "With --method random or latin also uniform(20, 160) or log(1 ms, 1 s).",
         ),
     ] = None,
-    aqm: Annotated[
-        list[str] | None,
-        typer.Option("--aqm", metavar="SPEC", help="NAME, NAME:KEY=VALUE,… or all; each is run at every point."),
-    ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="PATH=VALUE", help="Change a value of all points. Repeatable."),
-    ] = None,
+    aqm: Annotated[list[str] | None, options.aqms(help="A queue discipline to run at every point")] = None,
+    set_: options.Settings = None,
     seeds: Annotated[
         int | None,
-        typer.Option("--seeds", metavar="N", min=1, help="N runs of each point and discipline, all with equal seeds."),
+        options.seeds(help="Run each point and discipline N times; all have the same consecutive seeds."),
     ] = None,
-    method: Annotated[Method | None, typer.Option("--method", help="How the points are chosen.")] = None,
+    method: Annotated[Method | None, typer.Option("--method", help="The method of choosing points.")] = None,
     samples: Annotated[
-        int | None, typer.Option("--samples", metavar="N", min=1, help="How many points random or latin draw.")
+        int | None, typer.Option("--samples", metavar="N", min=1, help="Number of points for methods random and latin.")
     ] = None,
     sample_seed: Annotated[
-        int | None, typer.Option("--sample-seed", metavar="N", min=0, help="Where their randomness starts from.")
+        int | None,
+        typer.Option("--sample-seed", metavar="N", min=0, help="Seed with which these points are drawn."),
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", metavar="N", min=1, help="Runs at a time; default: all cores.")
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option("--cluster", metavar="ADDRESS", help="A Dask scheduler: tcp://HOST:PORT, or the file it wrote."),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")] = False,
+    jobs: options.Jobs = None,
+    cluster: options.Cluster = None,
+    json: options.Json = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Write results, figure and report there; default: out/NAME."),
+        options.out(help="Write the results, figure and report to this folder; default: out/ and the scenario's name."),
     ] = None,
     store: Annotated[
         Path | None,
-        typer.Option("--store", metavar="DIR", help="Keep finished runs there, to share; default: DIR/store of --out."),
+        options.store(help="Keep finished runs in this folder, which sweeps may share; default: store in --out."),
     ] = None,
 ) -> None:
-    """Simulate a scenario at many points, with several queue disciplines at each.
+    """Simulate a scenario at many points.
+
+    A point is a combination of values of the parameters that vary. They are given by --vary or by the [sweep] table of
+    the file. The disciplines run at each point with the same seeds.
 
     Finished runs are kept: rerunning the command computes only missing runs, even after Ctrl-C or kill -9.
     """
     from aqmlab.sweeps.runner import SweepInterrupted
     from aqmlab.sweeps.runner import sweep as simulated
 
-    if cluster is not None and jobs is not None:
-        raise typer.BadParameter("the workers of --cluster say how many runs there are at a time", param_hint="--jobs")
-    base = _set(loaded(scenario), aqm, set_)
+    options.require_jobs_or_cluster(jobs, cluster)
+    base = _with_settings(loaded(scenario), aqm, set_)
     folder = out or Path("out") / ("stdin" if scenario == STDIN else Path(scenario).stem)
-    require_writable_folder(folder, ["sweep.json", "scenario.toml", "results/00000.parquet", *FIGURES, "report.html"])
-    require_folder(store)
+    require_writable_folder(folder, ["sweep.json", "scenario.toml", "results/00000.parquet", *FIGURES, REPORT])
     interrupted = False
     with one_interrupt():
         try:
-            standing = _Standing()
-            with progress_bar(standing.told) as show:
+            bar = _Bar()
+            with progress_bar(bar.text) as show:
                 result = simulated(
                     base,
-                    _varied(vary),
+                    dict(pairs(vary, "--vary", "VALUES")),
                     aqm or None,
                     seeds,
                     method=method and method.value,
@@ -126,7 +97,7 @@ def sweep(
                     store=store or folder / "store",
                     jobs=jobs,
                     cluster=cluster,
-                    progress=standing.shown_by(show) if show else None,
+                    progress=bar.progress(show) if show else None,
                 )
         except SweepInterrupted as error:
             result, interrupted = error.finished, True
@@ -135,92 +106,76 @@ def sweep(
                 raise  # an error in the scenario
             raise typer.BadParameter(str(error)) from None
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # keep the finished runs
-        _deliver(result, folder, json)
+        deliver(result, json, folder, lambda folder: _save(result, folder))
+        _list_damage(result)
     if interrupted:
-        stop(INTERRUPTED, f"interrupted: {result.done} of {result.wanted} runs are there; the same again does the rest")
+        counts = f"{result.done} of {result.wanted} runs are finished"
+        stop(INTERRUPTED, f"interrupted: {counts}; rerunning the command computes the rest")
     if result.failures:
         _list_failures(result, folder)
 
 
-def _set(scenario: Scenario, aqms: list[str] | None, settings: list[str] | None) -> Scenario:
+def _with_settings(scenario: Scenario, aqms: list[str] | None, settings: list[str] | None) -> Scenario:
+    """Apply ``--set``; refuse a parameter of the discipline if several disciplines run."""
     for setting in settings or ():
         if setting.lstrip().startswith("aqm") and (aqms or (scenario.study or {}).get("aqm", "auto") != "auto"):
             raise typer.BadParameter(
-                f"{setting}: say it in --aqm NAME:KEY=VALUE, or for all that know it with --vary {setting}",
+                f"{setting}: use --aqm NAME:KEY=VALUE or, for every discipline that has it, --vary {setting}",
                 param_hint="--set",
             )
     return with_settings(scenario, settings)
 
 
-def _varied(options: list[str] | None) -> dict[str, object]:
-    varied: dict[str, object] = {}
-    for option in options or ():
-        path, equals, text = option.partition("=")
-        if not equals or not path.strip():
-            raise typer.BadParameter(f"{option}: must be PATH=VALUES", param_hint="--vary")
-        if path.strip() in varied:
-            raise typer.BadParameter(f"{path.strip()} given twice", param_hint="--vary")
-        varied[path.strip()] = text
-    return varied
-
-
-class _Standing:
-    """The progress of the sweep, for the bar."""
+class _Bar:
+    """The text of the progress bar."""
 
     def __init__(self) -> None:
-        self.now: Standing | None = None
+        self._standing: Standing | None = None
 
-    def told(self) -> str:
-        if not self.now:
-            return "looking"
-        failed = f", {self.now.failed} failed" if self.now.failed else ""
-        return f"{self.now.done} of {self.now.wanted} runs{failed}"
+    def text(self) -> str:
+        """Return the number of finished runs."""
+        if not self._standing:
+            return "reading the store"
+        failed = f", {self._standing.failed} failed" if self._standing.failed else ""
+        return f"{self._standing.done} of {self._standing.wanted} runs{failed}"
 
-    def shown_by(self, show: Callable[[float], None]) -> Progress:
+    def progress(self, show: Callable[[float], None]) -> Progress:
+        """Return a function that updates the text and calls ``show``."""
+
         def progress(standing: Standing) -> None:
-            self.now = standing
+            self._standing = standing
             show(standing.fraction)
 
         return progress
 
 
-def _deliver(result: Sweep, folder: Path, json: bool) -> None:
-    from aqmlab.files import json_text
-
-    try:
-        typer.echo(json_text(result.document()) if json else repr(result), nl=not json)
-    finally:  # save even if the reader closes the pipe early
-        files = _write(result, folder)
-    for file, runs in result.damage.items():
-        again = "those of this sweep were done again" if result.done == result.wanted else "the same again does them"
-        typer.echo(f"{file}: damaged; {runs} runs that it held are lost, {again}", err=True)
-    typer.echo(f"{'' if json else chr(10)}written to {folder}: {', '.join(files)}", err=json)
-
-
-def _write(result: Sweep, folder: Path) -> list[str]:
+def _save(result: Sweep, folder: Path) -> list[str]:
     """Write all files unless they are up to date, and return their names."""
-    drawn: list[str] = []
-    if result.done:
-        drawn += [*(FIGURES if result.parameters else []), "report.html"]
-    there = all((folder / name).is_file() for name in (*drawn, "report.html"))
-    if not (there and result.is_saved_in(folder)):
-        (folder / "report.html").unlink(missing_ok=True)  # written last: it marks the others as complete
-        for name in set(FIGURES).difference(drawn):
+    names = [*(FIGURES if result.parameters else ()), REPORT] if result.done else []
+    complete = all((folder / name).is_file() for name in (*names, REPORT))
+    if not (complete and result.is_saved_in(folder)):
+        (folder / REPORT).unlink(missing_ok=True)  # written last: it marks the others as complete
+        for name in set(FIGURES).difference(names):
             (folder / name).unlink(missing_ok=True)  # from an earlier sweep
         result.save(folder)
         if result.done:
-            from aqmlab.figures import matplotlib, sweep
-            from aqmlab.reports import sweep_html
+            draw(result, folder)
+    return ["sweep.json", "results/*.parquet", *names]
 
-            if result.parameters:
-                matplotlib.save(sweep.sweep(result), folder)
-            sweep_html.save(result, folder / "report.html", command_line())
-    return ["sweep.json", "results/*.parquet", *drawn]
+
+def _list_damage(result: Sweep) -> None:
+    """Print the damaged files of the store."""
+    repair = (
+        "those of this sweep were repeated" if result.done == result.wanted else "rerunning the command repeats them"
+    )
+    for file, runs in result.damage.items():
+        typer.echo(f"{file}: damaged; {runs} of its runs are lost; {repair}", err=True)
 
 
 def _list_failures(result: Sweep, folder: Path) -> None:
-    shown = [f"  {failure}" for failure in result.failures[:_MOST_FAILURES]]
-    if len(result.failures) > _MOST_FAILURES:
-        shown.append(f"  … {len(result.failures) - _MOST_FAILURES} more: {folder / 'sweep.json'}")
+    """Print the failures, and exit."""
+    shown = [f"  {failure}" for failure in result.failures[:MOST_FAILURES]]
+    if len(result.failures) > MOST_FAILURES:
+        shown.append(f"  … {len(result.failures) - MOST_FAILURES} more: {folder / 'sweep.json'}")
     status = LOST if any(failure.lost for failure in result.failures) else FAILED
     stop(status, "\n".join([f"{len(result.failures)} failed:", *shown]))

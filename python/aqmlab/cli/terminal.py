@@ -1,4 +1,4 @@
-"""Shared by the commands: arguments, messages, exit statuses, interrupts, progress."""
+"""The terminal: streams, messages, exit statuses, interrupts, progress."""
 
 from __future__ import annotations
 
@@ -7,24 +7,17 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import typer
 
-if TYPE_CHECKING:
-    from aqmlab.scenario import Scenario
-
 BAD_USAGE, FAILED, LOST, INTERRUPTED = 2, 1, 3, 128 + signal.SIGINT
+"""Exit statuses."""
 
-
-STDIN = "-"
-"""The name of the standard input in place of a scenario's file."""
-
-FIGURES = ("figure.png", "figure.svg")
-"""The files of a figure."""
+MOST_FAILURES = 20
+"""The largest number of failed runs that are listed."""
 
 
 class _Messages(io.TextIOBase):
@@ -58,7 +51,7 @@ class _Messages(io.TextIOBase):
 
 
 def open_streams() -> None:
-    """Let the standard streams write any text, and open those that the caller has closed on the null device."""
+    """Let the standard streams write any text; open a stream that the caller has closed on the null device."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             # In this order each stream gets its own descriptor number, which no later file can then take.
@@ -72,21 +65,8 @@ def open_streams() -> None:
 
 
 def command_line() -> str:
-    """Return the command line for the reader of a report to repeat; bytes that are not UTF-8 are replaced."""
+    """Return the command line, which a report quotes; bytes that are not UTF-8 are replaced."""
     return os.fsencode(shlex.join(["aqmlab", *sys.argv[1:]])).decode(errors="replace")
-
-
-def loaded(name: str) -> Scenario:
-    """Load the scenario of a command from a name, as for `Scenario.load`, or from `STDIN`; it is not yet checked."""
-    from aqmlab import Scenario, ScenarioError, _core
-
-    if name != STDIN:
-        return Scenario.load(name)
-    data = sys.stdin.buffer.read(_core.longest + 1)
-    try:
-        return Scenario.parse(data.decode(), "<stdin>")
-    except UnicodeDecodeError:
-        raise ScenarioError("<stdin>: not UTF-8 text: save it as UTF-8") from None
 
 
 def complain(message: str) -> None:
@@ -102,47 +82,10 @@ def stop(code: int, message: str) -> NoReturn:
     raise typer.Exit(code)
 
 
-def with_settings(scenario: Scenario, settings: Sequence[str] | None) -> Scenario:
-    """Apply the ``PATH=VALUE`` settings of ``--set`` to a scenario; the result is not yet checked."""
-    given: set[str] = set()
-    for setting in settings or ():
-        path, equals, text = (part.strip() for part in setting.partition("="))
-        if not equals:
-            raise typer.BadParameter(f"{setting}: must be PATH=VALUE", param_hint="--set")
-        if path in given:
-            raise typer.BadParameter(f"{path} given twice", param_hint="--set")
-        given.add(path)
-        scenario = scenario.with_text(path, text)
-    return scenario
-
-
-def require_writable_folder(out: Path, names: Iterable[str]) -> None:
-    """Create a folder, and check before the simulation that the files can be written.
-
-    ``names`` are their paths relative to the folder.
-    """
-    from aqmlab.files import prove
-
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise typer.BadParameter(f"{out}: not a folder", param_hint="--out") from None
-    proved: set[Path] = set()
-    for name in names:
-        try:
-            # One file proves that its folder is writable; the others need a check only if their paths exist already.
-            if (out / name).parent not in proved or os.path.lexists(out / name):
-                prove(out / name)
-            proved.add((out / name).parent)
-        except (FileExistsError, IsADirectoryError, NotADirectoryError) as error:
-            problem = f"{error.filename}: in the way of {name}; choose another folder, or move it"
-            raise typer.BadParameter(problem, param_hint="--out") from None
-
-
-def require_folder(store: Path | None) -> None:
-    """Refuse a store whose path exists and is not a folder."""
-    if store and os.path.lexists(store) and not store.is_dir():
-        raise typer.BadParameter(f"{store}: not a folder", param_hint="--store")
+def warn(texts: Iterable[str]) -> None:
+    """Print warnings to the standard error."""
+    for text in texts:
+        typer.echo(f"warning: {text}", err=True)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Tasks on the workers of a Dask cluster, in batches that keep the overhead of small runs low.
 
-The scheduler distributes the batches, and distributes a batch again when its worker dies. Returned outcomes are handed
-on at once, from one place, so each counts once. The scheduler holds only as many batches as its workers can start on.
+The scheduler distributes the batches, and redistributes a batch when its worker dies. Returned outcomes are passed on
+at once, from one place, so each counts once. The scheduler holds only the batches that its workers can soon start.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ THREADS = 100
 """With more threads than this, batches take proportionally longer, and one client can still feed them all."""
 
 SMALLEST = 0.1
-"""The least size of the last batches, as a fraction of a full one: they are smaller to let all threads end together."""
+"""The smallest size of the last batches, as a fraction of a full batch: small ones let all threads end together."""
 
 DEPTH = 2
 """Batches per thread: one in progress, and the next."""
 
 MOST_RUNS, MOST_AHEAD = 2000, 100_000
-"""The most runs in a batch, and the most that are read before there is room for them."""
+"""The most runs in a batch, and the most that are read before a batch has room for them."""
 
 FIXED = 3000.0
 """The fixed cost of a run, in packets, added to that of its packets."""
@@ -54,12 +54,12 @@ _GLANCE = 0.02
 
 
 class ClusterError(ConnectionError):
-    """Raised when a cluster cannot do the runs; the runs that it finished are in the store.
+    """Raised when a cluster cannot perform the runs; the finished runs are in the store.
 
     Parameters
     ----------
     message : str
-        Which cluster, and why.
+        The cluster, and the reason.
     """
 
     def __init__(self, message: str) -> None:
@@ -109,8 +109,8 @@ def perform(engine: str, seconds: float, batch: bytes) -> tuple[float, list[Outc
     """Perform a batch in one of a worker's threads; return the seconds it took and the outcomes.
 
     `batch` is pickled tasks: a scenario that several tasks share is sent once. Tasks not begun within `seconds` are
-    left undone. Raise ClusterError if this worker's engine is not of version `engine`, or the same scenario means
-    something else here.
+    left undone. Raise ClusterError if this worker's engine is not of version `engine`, or a scenario is a different run
+    here.
     """
     from distributed import get_worker
 
@@ -118,7 +118,7 @@ def perform(engine: str, seconds: float, batch: bytes) -> tuple[float, list[Outc
     own = worker.get_current_task()
     if _core.engine_version != engine:
         raise ClusterError(
-            f"worker {worker.address} has engine {_core.engine_version}, and not {engine} as the client: "
+            f"worker {worker.address} has engine {_core.engine_version}, and the client has {engine}: "
             "install the same aqmlab everywhere"
         )
 
@@ -128,7 +128,7 @@ def perform(engine: str, seconds: float, batch: bytes) -> tuple[float, list[Outc
 
     began = time.monotonic()
     outcomes: list[Outcome] = []
-    refused: dict[str, Outcome | None] = {}
+    refused: dict[object, Outcome | None] = {}  # by scenario
     for task in pickle.loads(batch):
         if outcomes and not (time.monotonic() - began < seconds and go_on()):
             break
@@ -144,13 +144,14 @@ def perform(engine: str, seconds: float, batch: bytes) -> tuple[float, list[Outc
 def _refusal(task: Task, worker: str) -> Outcome | None:
     """Return the outcome that refuses a scenario not valid here, or None if it is valid.
 
-    Raise ClusterError if it means something else here, such as a trace with other content.
+    Raise ClusterError if it is a different run here, for instance because a trace has other content.
     """
     try:
         scenario_of(task)
     except ScenarioChanged as error:
         raise ClusterError(
-            f"on worker {worker} {task.label} is another run than on the client: the aqmlab or a trace there differs"
+            f"worker {worker}: {task.label} is a different run there: install the client's version of aqmlab, and copy "
+            "its traces"
         ) from error
     except (_core.ScenarioError, OSError) as error:
         return Outcome(error=f"on worker {worker}: {error}")
@@ -158,18 +159,18 @@ def _refusal(task: Task, worker: str) -> Outcome | None:
 
 
 class _Ahead:
-    """The tasks to do next, and their division into batches."""
+    """The next tasks, and their division into batches."""
 
     def __init__(self, tasks: Iterator[Task]) -> None:
         self._tasks = tasks
-        self._waiting: dict[str, deque[Task]] = {}  # by scenario: its seeds are sent together
+        self._waiting: dict[object, deque[Task]] = {}  # by scenario: its seeds are sent together
         self._count = 0
         self._work = 0.0
         self._done = SPEED * 1e-6  # negligible: the first returned batch decides the speed
         self._spent = 1e-6
 
     def learn(self, tasks: Sequence[Task], seconds: float) -> None:
-        """Record how long tasks took; the latest weigh most."""
+        """Record the seconds that tasks took; the latest tasks weigh most."""
         self._done = 0.9 * self._done + sum(map(_work, tasks))
         self._spent = 0.9 * self._spent + seconds
 
@@ -180,7 +181,7 @@ class _Ahead:
         self._work += _work(task)
 
     def batch(self, threads: int) -> list[Task]:
-        """Take a batch of about a second or, near the end, of a part of the remaining work for each thread."""
+        """Take a batch of about a second or, near the end, a fraction of the remaining work of each thread."""
         whole = seconds(threads) * self._done / self._spent
         enough = DEPTH * threads * whole
         # Read at least a full batch, whatever the runs cost: small runs may stand between large ones.
@@ -224,7 +225,7 @@ class _Drive:
         self._returned = as_completed(loop=client.loop, with_results=True, raise_errors=False)
         self._under_way: dict[Future[Any], list[Task]] = {}
         self._suspects: deque[Task] = deque()
-        """Tasks of batches whose workers died: each is done again at the end, alone, to find the cause."""
+        """Tasks of batches whose workers died: each is repeated at the end, alone, to find the cause."""
         self._alone = False
         self._name = uuid.uuid4().hex
         self._sent = 0
@@ -232,7 +233,7 @@ class _Drive:
         self._asked = self._attended = time.monotonic()
 
     def run(self, go_on: Callable[[], bool]) -> None:
-        """Work until all is done or `go_on` returns False; the tasks then under way end with the connection."""
+        """Work until all tasks are done or `go_on` returns False; tasks still under way end with the connection."""
         self._look_for_workers()
         while go_on():
             self._send()
@@ -259,12 +260,13 @@ class _Drive:
         elif now - self._attended > PATIENCE:
             raise ClusterError(
                 f"{self._address}: the scheduler has had no worker for {PATIENCE:g} s; `dask worker {self._address}` "
-                "starts one; what had finished is kept, and the same again does the rest"
+                "starts one; the finished runs are kept, and rerunning computes the rest"
             )
 
     def _lost(self) -> ClusterError:
         return ClusterError(
-            f"{self._address}: the scheduler has gone; what had come back is kept, and the same again does the rest"
+            f"{self._address}: the connection to the scheduler is lost; the runs that it returned are kept, "
+            "and rerunning computes the rest"
         )
 
     def _send(self) -> None:
@@ -289,7 +291,7 @@ class _Drive:
         self._returned.add(future)
 
     def _receive(self) -> bool:
-        """Hand on the returned outcomes; return whether there were any."""
+        """Pass on the returned outcomes; return whether there were any."""
         failure: Exception | None = None
         returned = self._returned.next_batch(block=False)
         for future, result in returned:
@@ -318,7 +320,7 @@ class _Drive:
             if isinstance(error, ClusterError):
                 return error
             cause = error.__cause__ or error
-            return ClusterError(f"a batch could not be done: {type(cause).__name__}: {cause}")
+            return ClusterError(f"a batch failed: {type(cause).__name__}: {cause}")
         if self._alone:
             died = error.allowed_failures + 1
             self._on_done(batch[0], Outcome(error=f"killed its worker {died} times: out of memory, or a crash"))

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from aqmlab import _core
-from aqmlab.execute.task import advance
-from aqmlab.execute.threads import cores, side_by_side
+from aqmlab.execute import threads
+from aqmlab.execute.task import Outcome, Task, opened
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import Result, Run
 from aqmlab.results.series import Recording
@@ -46,7 +45,7 @@ class RunFailed(RuntimeError):  # noqa: N818  the run failed; the calling progra
     Parameters
     ----------
     message : str
-        Which run, and why.
+        The run, and the reason.
     finished : Comparison
         The replications that had finished.
     """
@@ -155,7 +154,7 @@ def spelled_out(aqms: Iterable[str]) -> list[str]:
     Raise TypeError for a single string, ValueError for a discipline given twice.
     """
     if isinstance(aqms, str):
-        raise TypeError(f"aqms = {aqms!r}: must be a list of texts: [{aqms!r}]")
+        raise TypeError(f"aqms = {aqms!r}: must be a list of strings: [{aqms!r}]")
     given = list(aqms)
     if twice := sorted({spec for spec in given if given.count(spec) > 1}):
         raise ValueError(f"{', '.join(twice)} given twice")
@@ -181,26 +180,25 @@ def compare_scenarios(
     if isinstance(seeds, Iterable):
         seeds = list(seeds)  # each scenario iterates over them
     chosen = {label: chosen_seeds(scenario, seeds) for label, scenario in scenarios.items()}
-    # Seed after seed: if the runs are stopped, all scenarios have finished about as many.
+    costs = {label: max(scenario.packets, 1.0) for label, scenario in scenarios.items()}
+    # Seed after seed: if the runs are stopped, all scenarios have finished about the same number.
     tasks = [
-        _Task(label, scenarios[label], seed, check)
+        Task(scenarios[label].core, seed, b"", label, costs[label], recording=True, check=check)
         for row in zip(*chosen.values(), strict=True)
         for label, seed in zip(chosen, row, strict=True)
     ]
     workers = chosen_workers(jobs, len(tasks))
     _refuse_too_much_memory(scenarios.values(), len(tasks) // len(scenarios), workers)
+    outcomes: dict[Task, Outcome] = {}
     try:
-        _perform(tasks, workers, progress)
+        _perform(tasks, outcomes, workers, progress)
     except KeyboardInterrupt:
-        raise Interrupted(_finished(scenarios, tasks), len(tasks)) from None
-    if progress:
-        progress(1.0)
+        raise Interrupted(_finished(scenarios, tasks, outcomes), len(tasks)) from None
+    finished = _finished(scenarios, tasks, outcomes)
     for task in tasks:
-        if reason := task.failure:
-            raise RunFailed(
-                f"run failed: {task.label}, seed {task.seed}: {reason}", _finished(scenarios, tasks)
-            ) from reason
-    return _finished(scenarios, tasks)
+        if error := outcomes[task].error:
+            raise RunFailed(f"run failed: {task.label}, seed {task.seed}: {error}", finished)
+    return finished
 
 
 def repeated(scenarios: Mapping[str, Scenario]) -> tuple[str, str] | None:
@@ -213,71 +211,45 @@ def repeated(scenarios: Mapping[str, Scenario]) -> tuple[str, str] | None:
     return None
 
 
-@dataclass
-class _Task:
-    """One run, performed in a thread."""
+def _perform(tasks: Sequence[Task], outcomes: dict[Task, Outcome], workers: int, progress: Progress | None) -> None:
+    """Perform tasks in parallel, starting them in order, and collect their outcomes."""
+    total = sum(task.cost for task in tasks)
+    finished = reached = 0.0
 
-    label: str
-    scenario: Scenario
-    seed: int
-    check: bool
-    done: float = 0.0
-    results: str = ""
-    recording: Recording | None = None
-    failure: BaseException | None = None
+    def on_done(task: Task, outcome: Outcome) -> None:
+        nonlocal finished
+        outcomes[task] = outcome
+        finished += task.cost
 
-    def perform(self, go_on: Callable[[], bool]) -> None:
-        """Simulate, and keep any error for the caller."""
-        try:
-            self.simulate(go_on)
-        except (KeyboardInterrupt, SystemExit, GeneratorExit):
-            raise
-        except BaseException as error:  # a panic of the engine is not an Exception
-            self.failure = error
-
-    def simulate(self, go_on: Callable[[], bool]) -> None:
-        """Run to the end, or until `go_on` returns False.
-
-        The engine lets other threads run, and calls `look` between slices.
-        """
-        simulation = _core.Simulation(self.scenario.core, self.seed, self.check)
-
-        def look(fraction: float) -> bool:
-            self.done = fraction
-            return go_on()
-
-        if advance(simulation, self.scenario.duration, look):
-            if self.check and (violations := simulation.violations()):
-                raise RuntimeError(f"the run does not add up: {'; '.join(violations)}")
-            self.recording = Recording(simulation.series(), simulation.cwnd())
-            self.results = simulation.results()
-
-    @property
-    def outcome(self) -> tuple[Run, Recording] | None:
-        """The run and its series, or None. They are parsed here: the threads would wait for each other meanwhile."""
-        return (Run(**json.loads(self.results)), self.recording) if self.recording and self.results else None
-
-
-def _perform(tasks: Sequence[_Task], workers: int, progress: Progress | None) -> None:
-    """Perform the tasks in parallel, starting them in order; on an interrupt, stop those under way."""
-
-    def watch() -> None:
+    def watch(under_way: float) -> None:
+        nonlocal reached
         if progress:
-            progress(sum(task.done for task in tasks) / len(tasks))
+            # A task that ends at this moment may be counted twice, or not at all.
+            reached = max(reached, min((finished + under_way) / total, 1.0))
+            progress(reached)
 
-    side_by_side(iter(tasks), _Task.perform, workers, watch)
+    threads.executor(workers)(iter(tasks), on_done, watch)
+    if progress:
+        progress(1.0)
 
 
-def _finished(scenarios: Mapping[str, Scenario], tasks: Sequence[_Task]) -> Comparison:
+def _finished(scenarios: Mapping[str, Scenario], tasks: Sequence[Task], outcomes: Mapping[Task, Outcome]) -> Comparison:
     """Collect the finished runs in the order of the tasks."""
-    results = {}
-    for label, scenario in scenarios.items():
-        outcomes = [outcome for task in tasks if task.label == label and (outcome := task.outcome)]
-        if outcomes:
-            runs = [run for run, _ in outcomes]
-            recordings = {run.seed: recording for run, recording in outcomes}
-            results[label] = Result(scenario, runs, recordings, _core.__version__)
-    return Comparison(results)
+    runs: dict[str, list[Run]] = {label: [] for label in scenarios}
+    recordings: dict[str, dict[int, Recording]] = {label: {} for label in scenarios}
+    for task in tasks:
+        outcome = outcomes.get(task)
+        if outcome and outcome.recording:
+            # Parsed here: in the threads, parsing would hold up the other runs.
+            runs[task.label].append(Run(**opened(outcome.payload, len(task.key))[1]))
+            recordings[task.label][task.seed] = outcome.recording
+    return Comparison(
+        {
+            label: Result(scenario, runs[label], recordings[label], _core.__version__)
+            for label, scenario in scenarios.items()
+            if runs[label]
+        }
+    )
 
 
 def require_scenario(scenario: object) -> None:
@@ -299,9 +271,9 @@ def chosen_seeds(scenario: Scenario, seeds: int | Iterable[int] | None) -> list[
     else:
         chosen = [_whole("seeds", seed) for seed in seeds]
         if not 1 <= len(chosen) <= MOST_SEEDS:
-            raise ValueError(f"seeds: {len(chosen)} of them; must be in [1, {MOST_SEEDS}]")
+            raise ValueError(f"seeds: {len(chosen)} given; their number must be in [1, {MOST_SEEDS}]")
         if len(set(chosen)) < len(chosen):
-            raise ValueError(f"seeds = {chosen}: must be all different")
+            raise ValueError(f"seeds = {chosen}: must all be different")
     for extreme in (min(chosen), max(chosen)):
         scenario.with_(seed=extreme).check()  # the schema defines the valid seeds
     return chosen
@@ -320,11 +292,11 @@ def chosen_workers(jobs: int | None, tasks: int) -> int:
         jobs = _whole("jobs", jobs)
         if jobs < 1:
             raise ValueError(f"jobs = {jobs}: must be at least 1")
-    return min(jobs or cores(), tasks)
+    return min(jobs or threads.cores(), tasks)
 
 
 def _refuse_too_much_memory(scenarios: Iterable[Scenario], seeds: int, workers: int) -> None:
-    """Raise MemoryError if the largest runs that may coincide, and all series, do not fit into the free memory."""
+    """Raise MemoryError if the largest simultaneous runs, and the series of all runs, exceed the free memory."""
     import psutil
 
     kept, passing = 0, []
@@ -335,10 +307,10 @@ def _refuse_too_much_memory(scenarios: Iterable[Scenario], seeds: int, workers: 
     need = kept + sum(sorted(passing)[-workers:])
     free = psutil.virtual_memory().available
     if need > free:
-        together = f" for {workers} runs at a time" if workers > 1 else ""
-        fewer = f"; fewer {'jobs' if workers > 1 else 'flows'} need less"
+        runs = f" for {workers} simultaneous runs" if workers > 1 else ""
+        remedy = f"use fewer {'jobs' if workers > 1 else 'flows'}"
         if kept > free / 2:
-            fewer += "; the series of all runs are kept: without them (record.series = false) less is needed"
+            remedy += ", or record no series: those of all runs are kept in memory"
         raise MemoryError(
-            f"about {need / 1e9:.1f} GB of memory needed{together}, and {free / 1e9:.1f} GB are free{fewer}"
+            f"about {need / 1e9:.1f} GB of memory are needed{runs}, and {free / 1e9:.1f} GB are free: {remedy}"
         )

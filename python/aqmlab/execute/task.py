@@ -1,4 +1,4 @@
-"""One run of a sweep: its task, its outcome, and the key that identifies it."""
+"""One run: its task, its outcome, and the key that identifies it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 
 from aqmlab import _core
 from aqmlab.files import parquet
+from aqmlab.results.series import Recording
 from aqmlab.scenario import Scenario
 
 FORMAT = 1
@@ -29,16 +30,23 @@ _NOT_IN_RESULTS = {"record": ("step", "series", "cwnd")}
 class Task:
     """One run to perform.
 
-    `scenario` is TOML, `key` identifies the run (see `key`), `label` names it in messages, and `cost` is its work: an
-    estimated number of packets. If `series` is true the run's series are wanted too; the scenario then records them.
+    `scenario` is TOML. If the task stays in this process it may be a parsed scenario, whose traces are not read again.
+    `key` identifies the run in a store (see `key`), and is empty for a parsed scenario. `label` names the run in
+    messages, and `cost` is its work: an estimated number of packets.
+
+    The outcome always has the results. If `series` is true it also has the recorded queues and signals as a file; if
+    `recording` is true instead, it has all recorded series, in the engine's memory. If `check` is true every packet is
+    accounted for, and the run fails if the accounts do not balance.
     """
 
-    scenario: str
+    scenario: str | _core.Scenario
     seed: int
     key: bytes
     label: str
     cost: float
     series: bool = False
+    recording: bool = False
+    check: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +54,23 @@ class Outcome:
     """The outcome of a task.
 
     `payload` has the key and the compressed results, as the store keeps them; it is empty if the run failed. `error` is
-    the reason of a failure, otherwise empty. `series` has queues and signals over time as a Parquet file, if the task
-    wants them; see `Result.series_of`.
+    the reason of a failure, otherwise empty. `series` has queues and signals over time as a Parquet file (see
+    `Result.series_of`) and `recording` all recorded series, each if the task asks for it. A recording cannot be sent to
+    another process.
     """
 
     payload: bytes = b""
     error: str = ""
     series: bytes = b""
+    recording: Recording | None = None
 
 
 Executor = Callable[[Iterator[Task], Callable[[Task, Outcome], None], Callable[[float], None]], None]
 """A function that performs tasks, called as ``executor(tasks, on_done, watch)``.
 
-It takes `tasks` as it has room for them, from one thread at a time. It calls ``on_done(task, outcome)`` once per task,
-from any thread, but from one at a time. About ten times a second it calls ``watch(under_way)`` from the thread that
-called it, with the work done so far of the tasks under way (0 if unknown). It returns when all tasks are done. If
+It takes `tasks` when it has room for them, from one thread at a time. It calls ``on_done(task, outcome)`` once per
+task, from any thread, but from one at a time. About ten times a second it calls ``watch(under_way)`` from the thread
+that called it, with the work done so far of the tasks under way (0 if unknown). It returns when all tasks are done. If
 `watch`, `on_done` or `tasks` raises an error, or the user presses Ctrl-C, it stops the tasks under way and raises that
 error.
 """
@@ -103,14 +113,16 @@ class ScenarioChanged(ValueError):  # noqa: N818  the file changed
     """Raised when a scenario now means another run than when its task was made."""
 
     def __init__(self) -> None:
-        super().__init__("a trace has changed since the runs were planned; the same again takes it as it is now")
+        super().__init__("a trace has changed since the runs were planned; rerunning uses its present content")
 
 
 def scenario_of(task: Task) -> _core.Scenario:
-    """Parse the scenario of a task, and verify it against the task's key.
+    """Return the scenario of a task; one that is parsed from TOML is verified against the task's key.
 
     Raise ScenarioError if it is not valid here, ScenarioChanged if it now means another run.
     """
+    if isinstance(task.scenario, _core.Scenario):
+        return task.scenario
     for _ in range(2):
         scenario, name = _read(task.scenario)
         if key(name, task.seed) == task.key:
@@ -133,13 +145,18 @@ def simulate(task: Task, watch: Callable[[float], bool] | None = None) -> Outcom
     """
     try:
         scenario = scenario_of(task)
-        simulation = _core.Simulation(scenario, task.seed)
+        simulation = _core.Simulation(scenario, task.seed, task.check)
         if not advance(simulation, scenario.duration, watch or (lambda _: True)):
             return None
+        if task.check and (violations := simulation.violations()):
+            return Outcome(error=f"the accounts of its packets do not balance: {'; '.join(violations)}")
         if task.cost < _SMALL:
             _LAST.simulation = simulation
-        payload = task.key + zlib.compress(simulation.results().encode(), 1)
-        return Outcome(payload, series=_parquet(simulation.series()) if task.series else b"")
+        return Outcome(
+            task.key + zlib.compress(simulation.results().encode(), 1),
+            series=_parquet(simulation.series()) if task.series else b"",
+            recording=Recording(simulation.series(), simulation.cwnd()) if task.recording else None,
+        )
     except (KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # a panic of the engine is not an Exception
@@ -161,10 +178,13 @@ def advance(simulation: _core.Simulation | _core.Fluid, duration: float, watch: 
     return simulation.advance(duration, lambda now: watch(now / duration)) and watch(1.0)
 
 
-def opened(payload: bytes) -> tuple[bytes, dict[str, Any]]:
-    """Return the key and the run's document (see `Run.document`) from a payload of an `Outcome` or of the store."""
-    document: dict[str, Any] = json.loads(zlib.decompress(payload[_KEY_BYTES:]))
-    return payload[:_KEY_BYTES], document
-
-
 _KEY_BYTES = hashlib.sha256().digest_size
+
+
+def opened(payload: bytes, key_bytes: int = _KEY_BYTES) -> tuple[bytes, dict[str, Any]]:
+    """Return the key and the run's document (see `Run.document`) from a payload of an `Outcome` or of the store.
+
+    `key_bytes` is the length of the task's key: 0 if the task has none.
+    """
+    document: dict[str, Any] = json.loads(zlib.decompress(payload[key_bytes:]))
+    return payload[:key_bytes], document

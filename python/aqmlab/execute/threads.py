@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator
-from threading import Lock, Thread
+from threading import Lock, Thread, get_ident
 from typing import TypeVar
 
 from aqmlab.execute.task import Executor, Outcome, Task, simulate
@@ -82,12 +82,12 @@ def executor(jobs: int) -> Executor:
     """Return an executor that uses this machine's cores, with `jobs` runs at a time."""
 
     def run(tasks: Iterator[Task], on_done: Callable[[Task, Outcome], None], watch: Callable[[float], None]) -> None:
-        under_way: dict[bytes, float] = {}
+        under_way: dict[int, float] = {}  # by thread: each has one task at a time
         finishing = Lock()  # like `taking`, never taken by the main thread
 
         def perform(task: Task, go_on: Callable[[], bool]) -> None:
             def look(fraction: float) -> bool:
-                under_way[task.key] = fraction * task.cost
+                under_way[get_ident()] = fraction * task.cost
                 return go_on()
 
             try:
@@ -96,7 +96,7 @@ def executor(jobs: int) -> Executor:
                     with finishing:
                         on_done(task, outcome)
             finally:
-                under_way.pop(task.key, None)
+                under_way.pop(get_ident(), None)
 
         side_by_side(tasks, perform, jobs, lambda: watch(sum(list(under_way.values()))))
 

@@ -1,0 +1,70 @@
+"""The command ``aqmlab compare``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from aqmlab.cli import options, replications
+from aqmlab.cli.scenarios import seeded, with_settings
+
+if TYPE_CHECKING:
+    from aqmlab.scenario import Scenario
+
+_DISCIPLINE = re.compile(r"\s*(link\s*\.[^.]+\.\s*)?aqm\s*(\.\s*name\s*)?")
+"""The paths of a scenario that select its queue discipline."""
+
+
+def compare(
+    scenario: options.Scenario,
+    aqm: Annotated[list[str], options.aqms(help="A queue discipline to compare")],
+    set_: options.Settings = None,
+    seed: options.Seed = None,
+    seeds: options.Seeds = None,
+    jobs: options.Jobs = None,
+    json: options.Json = False,
+    out: options.Out = None,
+    check: options.Check = False,
+) -> None:
+    """Simulate a scenario with several queue disciplines.
+
+    A target queue set in the file is kept for every discipline that has one, unless its SPEC sets another. --set
+    aqm.KEY=VALUE applies to every discipline that has KEY.
+    """
+    from aqmlab.execute.replication import repeated, spelled_out
+
+    for setting in set_ or ():
+        if _DISCIPLINE.fullmatch(setting.partition("=")[0]):
+            raise typer.BadParameter(f"{setting}: select queue disciplines with --aqm", param_hint="--set")
+    base = seeded(scenario, seed, seeds)
+    try:
+        specs = spelled_out(aqm)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--aqm") from None
+    variants = {spec: base.with_aqm(spec) for spec in specs}
+    if unknown := [key for key in _keys(set_) if not any(_has(variant, key) for variant in variants.values())]:
+        problem = f"no discipline of {', '.join(variants)} has {', '.join(unknown)}"
+        raise typer.BadParameter(problem, param_hint="--set")
+    chosen = {
+        spec: with_settings(variant, [text for text in set_ or () if all(_has(variant, key) for key in _keys([text]))])
+        for spec, variant in variants.items()
+    }
+    if same := repeated(chosen):
+        raise typer.BadParameter(f"{same[0]} and {same[1]} are the same", param_hint="--aqm")
+    replications.perform(chosen, seeds, jobs, check, json, out, single=False)
+
+
+def _keys(settings: Sequence[str] | None) -> list[str]:
+    """Return the KEY of each setting of the form aqm.KEY=VALUE."""
+    paths = [setting.partition("=")[0].strip() for setting in settings or ()]
+    return [path.removeprefix("aqm.") for path in paths if path.startswith("aqm.")]
+
+
+def _has(scenario: Scenario, key: str) -> bool:
+    """Check whether the discipline of a scenario has a parameter."""
+    from aqmlab.scenario import parameter_names
+
+    return key in parameter_names(scenario.aqm)

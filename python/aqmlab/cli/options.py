@@ -1,0 +1,98 @@
+"""The arguments and options that several commands have, each declared once.
+
+A declaration includes the check of its value. An option of a single command is declared in that command.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def aqms(help: str) -> Any:
+    """Declare ``--aqm`` for a command that takes several disciplines."""
+    return typer.Option("--aqm", metavar="SPEC", help=f"{help}: NAME, NAME:KEY=VALUE,… or all. Repeatable.")
+
+
+def seeds(help: str) -> Any:
+    """Declare ``--seeds``."""
+    return typer.Option("--seeds", metavar="N", min=1, callback=_at_most, help=help)
+
+
+def out(help: str) -> Any:
+    """Declare ``--out``."""
+    return typer.Option("--out", metavar="DIR", help=help)
+
+
+def store(help: str) -> Any:
+    """Declare ``--store``."""
+    return typer.Option("--store", metavar="DIR", callback=_folder, help=help)
+
+
+def _at_most(count: int | None) -> int | None:
+    """Refuse more seeds than a call may have."""
+    if count is not None:
+        from aqmlab.execute.replication import MOST_SEEDS
+
+        if count > MOST_SEEDS:
+            raise typer.BadParameter(f"{count}: must be at most {MOST_SEEDS}")
+    return count
+
+
+def _folder(path: Path | None) -> Path | None:
+    """Refuse a path that exists and is not a folder."""
+    if path and os.path.lexists(path) and not path.is_dir():
+        raise typer.BadParameter(f"{path}: not a folder")
+    return path
+
+
+Scenario = Annotated[
+    str,
+    typer.Argument(metavar="SCENARIO", help="A TOML file, the name of a shipped scenario, or - for standard input."),
+]
+Aqm = Annotated[
+    str | None,
+    typer.Option(
+        "--aqm",
+        metavar="SPEC",
+        help="Replace the queue discipline of the file: NAME or NAME:KEY=VALUE,…. A target queue set in the file is "
+        "kept unless SPEC sets another.",
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="PATH=VALUE", help="Change a value of the scenario: traffic.long.count=100. Repeatable."
+    ),
+]
+Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Run once, with this seed.")]
+Seeds = Annotated[int | None, seeds(help="Run N times, with consecutive seeds; the first is the seed of the scenario.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", metavar="N", min=1, help="Number of simultaneous runs; default: the number of cores."),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Run on a Dask cluster: tcp://HOST:PORT of its scheduler, or the file that the scheduler wrote.",
+    ),
+]
+Check = Annotated[
+    bool,
+    typer.Option("--check", help="Account for every packet, and fail if the accounts do not balance. Takes longer."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")]
+Out = Annotated[Path | None, out(help="Write the results, series, figure and report to this folder.")]
+
+
+def require_jobs_or_cluster(jobs: int | None, cluster: str | None) -> None:
+    """Refuse ``--jobs`` with ``--cluster``."""
+    if jobs is not None and cluster is not None:
+        raise typer.BadParameter(
+            "not allowed with --cluster: its workers determine the number of simultaneous runs", param_hint="--jobs"
+        )

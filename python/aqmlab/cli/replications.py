@@ -1,0 +1,84 @@
+"""The steps that run, compare and fluid share: simulate, print and save."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from aqmlab.cli.delivery import FIGURES, REPORT, deliver, draw, require_writable_folder
+from aqmlab.cli.terminal import FAILED, INTERRUPTED, one_interrupt, progress_bar, stop
+
+if TYPE_CHECKING:
+    from aqmlab.execute.replication import Interrupted, RunFailed
+    from aqmlab.results.comparison import Comparison
+    from aqmlab.scenario import Scenario
+
+    Simulated = tuple[Comparison, Interrupted | RunFailed | None]
+
+
+def simulated(scenarios: Mapping[str, Scenario], seeds: int | None, jobs: int | None, check: bool = False) -> Simulated:
+    """Simulate scenarios; after Ctrl-C or a failure, return the finished runs together with the error."""
+    from aqmlab.execute.replication import Interrupted, RunFailed, compare_scenarios
+
+    try:
+        with progress_bar() as progress:
+            return compare_scenarios(scenarios, seeds, jobs, progress, check), None
+    except (Interrupted, RunFailed) as error:
+        return error.finished, error
+
+
+def perform(
+    scenarios: Mapping[str, Scenario],
+    seeds: int | None,
+    jobs: int | None,
+    check: bool,
+    json: bool,
+    out: Path | None,
+    single: bool,
+) -> None:
+    """Simulate scenarios and report their results; see `report`."""
+    report(scenarios, seeds, lambda: simulated(scenarios, seeds, jobs, check), json, out, single, check)
+
+
+def report(
+    scenarios: Mapping[str, Scenario],
+    seeds: int | None,
+    simulate: Callable[[], Simulated],
+    json: bool,
+    out: Path | None,
+    single: bool,
+    checked: bool = False,
+) -> None:
+    """Call ``simulate``, print and save; after Ctrl-C or a failure, do so with the finished runs and exit.
+
+    The results have the labels of ``scenarios``. If ``single`` is true only the first result is printed and saved,
+    otherwise all of them as a comparison. ``checked`` states whether the packets of the runs are accounted for.
+    """
+    from aqmlab.execute.replication import Interrupted, chosen_seeds
+    from aqmlab.results.comparison import files
+
+    if out:
+        chosen = chosen_seeds(next(iter(scenarios.values())), seeds)
+        require_writable_folder(out, [*files(scenarios, chosen, single), *FIGURES, REPORT])
+    with one_interrupt():
+        results, stopped = simulate()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # keep the finished runs
+        if results:
+            shown = next(iter(results.values())) if single else results
+
+            def save(folder: Path) -> list[str]:
+                shown.save(folder)
+                return [f"{'result' if single else 'comparison'}.json", *draw(results, folder)]
+
+            deliver(shown, json, out, save)
+    if results and checked:
+        count = sum(len(result.runs) for result in results.values())
+        runs = "the run" if count == 1 else f"each of the {count} runs"
+        typer.echo(f"checked: every packet of {runs} is accounted for", err=json)
+    if stopped:
+        kept = f"; the finished runs are reported{f' and saved in {out}' if out else ''}" if results else ""
+        stop(INTERRUPTED if isinstance(stopped, Interrupted) else FAILED, f"{stopped}{kept}")

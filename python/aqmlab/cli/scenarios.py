@@ -1,0 +1,62 @@
+"""Scenarios as command lines describe them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from aqmlab.scenario import Scenario
+
+STDIN = "-"
+"""The name of the standard input in place of a scenario's file."""
+
+
+def loaded(name: str) -> Scenario:
+    """Load the scenario of a command from a name, as for `Scenario.load`, or from `STDIN`; it is not yet checked."""
+    from aqmlab import Scenario, ScenarioError, _core
+
+    if name != STDIN:
+        return Scenario.load(name)
+    data = sys.stdin.buffer.read(_core.longest + 1)
+    try:
+        return Scenario.parse(data.decode(), "<stdin>")
+    except UnicodeDecodeError:
+        raise ScenarioError("<stdin>: not UTF-8 text: save it as UTF-8") from None
+
+
+def seeded(name: str, seed: int | None, seeds: int | None) -> Scenario:
+    """Load a scenario and set its seed; refuse ``--seed`` with ``--seeds``."""
+    if seed is not None and seeds is not None:
+        raise typer.BadParameter("give --seed or --seeds, not both", param_hint="--seeds")
+    scenario = loaded(name)
+    return scenario if seed is None else scenario.with_(seed=seed)
+
+
+def changed(scenario: Scenario, aqm: str | None, settings: Sequence[str] | None) -> Scenario:
+    """Apply ``--aqm`` and then the settings of ``--set`` to a scenario; the result is not yet checked."""
+    return with_settings(scenario if aqm is None else scenario.with_aqm(aqm), settings)
+
+
+def with_settings(scenario: Scenario, settings: Sequence[str] | None) -> Scenario:
+    """Apply the ``PATH=VALUE`` settings of ``--set`` to a scenario; the result is not yet checked."""
+    for path, text in pairs(settings, "--set", "VALUE").items():
+        scenario = scenario.with_text(path, text.strip())
+    return scenario
+
+
+def pairs(given: Sequence[str] | None, option: str, value: str) -> dict[str, str]:
+    """Split the texts of a repeatable option at their first ``=``; refuse a path given twice."""
+    found: dict[str, str] = {}
+    for text in given or ():
+        path, equals, rest = text.partition("=")
+        path = path.strip()
+        if not equals or not path:
+            raise typer.BadParameter(f"{text}: must be PATH={value}", param_hint=option)
+        if path in found:
+            raise typer.BadParameter(f"{path} given twice", param_hint=option)
+        found[path] = rest
+    return found
