@@ -36,7 +36,7 @@ use crate::population::Population;
 use crate::state::{ARRIVALS, EARLY, MARKS, OVERFLOW, OWN, QUEUE, SENT, STREAMS};
 use aqm::unit::{Span, Time};
 use cpu_time::ThreadTime;
-use netsim::{Column, Watch};
+use run::{Column, Watch};
 use std::time::Duration;
 
 /// So many losses a round trip ruin a window as well as any more would; what the step has to be short against.

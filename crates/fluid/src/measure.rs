@@ -5,7 +5,7 @@ use crate::model::Model;
 use crate::spread::Spread;
 use crate::state::{ARRIVALS, EARLY, MARKS, OVERFLOW, SENT, STREAMS};
 use aqm::unit::{Span, Time};
-use netsim::{Column, Settling};
+use run::{Column, Settling};
 
 /// What is measured at one end of a step.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ use crate::engine::Fluid;
 use crate::measure::{Passed, Sums};
 use crate::model::Class;
 use crate::population::Population;
-use netsim::results::{
+use run::results::{
     ClassDistributions, ClassMetrics, Distributions, Engine, FlowMetrics, LinkDistributions, LinkMetrics,
     Metrics, Results, TrafficMetrics,
 };

@@ -13,10 +13,11 @@ use crate::measure::delivery::Deliveries;
 use crate::measure::probe::Probe;
 use crate::network::Network;
 use crate::packet::{Header, Kind, Packet};
-use crate::tcp::{Outbox, Profile, Segment};
+use crate::tcp::{Outbox, Segment};
 use aqm::unit::{Span, Time};
 use cpu_time::ThreadTime;
 use scenario::Scenario;
+use scenario::model::Profile;
 use std::time::Duration;
 
 /// One sample of one flow's congestion window.

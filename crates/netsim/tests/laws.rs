@@ -1,7 +1,8 @@
 //! What holds in every run: ratios are parts of a whole, every packet is accounted for, and a check changes nothing.
 
 use aqm::unit::Time;
-use netsim::{Checked, Results, Series, Simulation};
+use netsim::{Checked, Series, Simulation};
+use run::Results;
 use scenario::{Document, Scenario};
 
 fn scenario(text: &str) -> Scenario {

@@ -1,6 +1,7 @@
 //! What links do besides queueing: loss by chance, changes of rate, delays drawn for each run.
 
-use netsim::{Results, Simulation};
+use netsim::Simulation;
+use run::Results;
 use scenario::Document;
 
 fn run(text: &str, seed: u64) -> Results {

@@ -1,8 +1,9 @@
 //! Whole runs: conservation, determinism, independence of the traffic from the queue discipline.
 
 use aqm::unit::{Span, Time};
-use netsim::{Results, Series, Simulation, Watch};
+use netsim::{Series, Simulation};
 use proptest::prelude::*;
+use run::{Results, Watch};
 use scenario::{Document, Scenario};
 
 fn scenario(aqm: &str, traffic: &str) -> Scenario {

@@ -3,7 +3,8 @@
 use aqm::unit::{Span, Time};
 use aqm::{AnyDiscipline, Outcome};
 use netsim::probe::Owner;
-use netsim::{Probe, Results, Simulation};
+use netsim::{Probe, Simulation};
+use run::Results;
 use scenario::{Document, Scenario};
 use std::path::Path;
 

@@ -1,8 +1,9 @@
 //! Connections that come and go: what they deliver, when they arrive, and that none disturbs the next in its slot.
 
 use aqm::unit::{Span, Time};
-use netsim::{Results, Simulation};
+use netsim::Simulation;
 use proptest::prelude::*;
+use run::Results;
 use scenario::{Document, Scenario};
 
 fn scenario(duration: &str, aqm: &str, traffic: &str) -> Scenario {

@@ -224,7 +224,7 @@ fn schema() -> String {
 /// Every metric and every distribution with its unit and definition, as JSON.
 #[pyfunction]
 fn metrics() -> String {
-    let (metrics, distributions) = (netsim::results::metrics(), netsim::results::distributions());
+    let (metrics, distributions) = (run::metrics(), run::distributions());
     serde_json::json!({ "metrics": metrics, "distributions": distributions }).to_string()
 }
 

@@ -1,8 +1,8 @@
 //! Asking Python now and then whether a run is to go on: signals first, then the caller's function.
 
 use aqm::unit::Time;
-use netsim::Watch;
 use pyo3::prelude::*;
+use run::Watch;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 

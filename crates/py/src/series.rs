@@ -2,9 +2,9 @@
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator};
-use netsim::Column;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+use run::Column;
 use std::sync::Arc;
 
 /// What the Arrow PyCapsule interface calls the capsule.

@@ -4,9 +4,10 @@ use crate::Scenario;
 use crate::look::Look;
 use crate::series::Stream;
 use aqm::unit::{Span, Time};
-use netsim::{Checked as Accounted, Column, Results, Series, Watch, WindowSample};
+use netsim::{Checked as Accounted, Series, WindowSample};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use run::{Column, Results, Watch};
 use scenario::Scenario as Checked;
 
 /// A run with or without series, and one that keeps account of every packet: one compiled engine for each.

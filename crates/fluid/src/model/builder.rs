@@ -5,11 +5,10 @@ use crate::population::Population;
 use crate::unsupported::Unsupported;
 use aqm::params::Field as _;
 use aqm::unit::{Bytes, Span};
-use netsim::tcp::Profile;
 use scenario::Distribution;
 use scenario::model::route::Routes;
 use scenario::model::{
-    Congestion, Ecn, Extent, Flavour, Kind, Link, Scenario, Short as Passing, Tcp, Traffic, Udp,
+    Congestion, Ecn, Extent, Flavour, Kind, Link, Profile, Scenario, Short as Passing, Tcp, Traffic, Udp,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

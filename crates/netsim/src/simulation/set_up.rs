@@ -2,7 +2,6 @@
 
 use super::Simulation;
 use crate::engine::event::{Event, Events};
-use crate::engine::watch::Watch;
 use crate::flows::endpoints::{Endpoints, RunParameters};
 use crate::measure::delivery::Deliveries;
 use crate::measure::probe::Probe;
@@ -10,6 +9,7 @@ use crate::network::Network;
 use crate::network::route::Routes;
 use aqm::unit::{Span, Time};
 use cpu_time::ThreadTime;
+use run::Watch;
 use scenario::Scenario;
 
 /// Why a set-up without a watch cannot fail.

@@ -7,12 +7,12 @@ use crate::measure::delays::Delays;
 use crate::measure::delivery::Jitter;
 use crate::measure::loss_runs::Runs;
 use crate::measure::probe::{Owner, Probe};
-use crate::measure::results::{
+use crate::network::aqm_queue::AqmQueue;
+use aqm::queue::Counts;
+use run::results::{
     ClassDistributions, ClassMetrics, Distributions, Engine, FlowMetrics, LaneMetrics, LinkDistributions,
     LinkMetrics, Metrics, Results, TrafficMetrics,
 };
-use crate::network::aqm_queue::AqmQueue;
-use aqm::queue::Counts;
 use std::collections::BTreeMap;
 
 fn sum(counts: &[Counts]) -> Counts {
@@ -59,6 +59,25 @@ fn flow_metrics(
         delay_p99: percentile(99),
         delay_max: delays.max(),
         jitter: jitter.mean(),
+    }
+}
+
+/// The metrics of packets with these counters and waits, sent at `throughput` bit/s.
+fn traffic_metrics(counts: &Counts, delays: &Delays, throughput: f64) -> TrafficMetrics {
+    let percentile = delays.percentile();
+    TrafficMetrics {
+        queue_delay_mean: delays.mean(),
+        queue_delay_p50: percentile(50),
+        queue_delay_p95: percentile(95),
+        queue_delay_p99: percentile(99),
+        queue_delay_max: delays.max(),
+        arrivals: counts.arrivals,
+        drops_early: counts.drops_early,
+        drops_overflow: counts.drops_overflow,
+        marks: counts.marks,
+        loss_ratio: counts.loss_ratio(),
+        mark_ratio: counts.mark_ratio(),
+        throughput,
     }
 }
 
@@ -143,7 +162,7 @@ impl<P: Probe> Simulation<P> {
         let link = &self.network.links[i];
         let sent = self.bits_sent(aqm_queue, &counts, |_| true);
         let capacity = sent + aqm_queue.idle_bits(self.end, link.wire.rate);
-        let traffic = TrafficMetrics::new(&counts, &delays, sent / seconds);
+        let traffic = traffic_metrics(&counts, &delays, sent / seconds);
         LinkMetrics {
             queue_mean: occupancy.map(|o| o.mean),
             queue_std: occupancy.map(|o| o.std),
@@ -165,7 +184,7 @@ impl<P: Probe> Simulation<P> {
         let counts = aqm_queue.queue.lane_counts()[lane].since(&meter.at_warmup);
         let occupancy = meter.occupancy.summary();
         let sent = self.bits_sent(aqm_queue, &counts, |owner| owner.lane == lane);
-        let traffic = TrafficMetrics::new(&counts, &meter.delays, sent / seconds);
+        let traffic = traffic_metrics(&counts, &meter.delays, sent / seconds);
         LaneMetrics {
             queue_mean: occupancy.map(|o| o.mean),
             queue_std: occupancy.map(|o| o.std),
@@ -188,7 +207,7 @@ impl<P: Probe> Simulation<P> {
     fn class_metrics(&self, class: usize, aqm_queue: &AqmQueue, runs: &Runs, seconds: f64) -> ClassMetrics {
         let counts = aqm_queue.queue.counts()[class].since(&aqm_queue.at_warmup[class]);
         let sent = self.bits_sent(aqm_queue, &counts, |owner| owner.class == class);
-        let traffic = TrafficMetrics::new(&counts, &aqm_queue.delays[class], sent / seconds);
+        let traffic = traffic_metrics(&counts, &aqm_queue.delays[class], sent / seconds);
         let delivery = &self.deliveries.classes[class];
         let completions = &delivery.completions;
         let percentile = completions.percentile();

@@ -9,12 +9,11 @@ pub mod growth;
 
 pub use control::{CongestionControl, Event};
 
-use super::Profile;
 use super::rack::rate::RateSample;
 use super::rack::{Phase, State};
 use aqm::unit::{Span, Time};
 use growth::Growth;
-use scenario::model::{Congestion, Tcp};
+use scenario::model::{Congestion, Profile, Tcp};
 
 macro_rules! controls {
     ($($module:ident::$control:ident),* $(,)?) => {

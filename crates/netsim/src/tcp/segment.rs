@@ -1,12 +1,10 @@
 //! What two ends of a connection exchange: segments and acknowledgements.
 
 use aqm::unit::{Span, Time};
+use scenario::model::MOST_BLOCKS;
 
 /// Duplicate ACKs, or segments SACKed above a hole, that count as a loss (RFC 5681, section 3.2; RFC 6675).
 pub(super) const DUP_THRESH: u32 = 3;
-
-/// SACK blocks in one ACK at most (with timestamps there is room for three, RFC 2018, section 3).
-pub const MOST_BLOCKS: usize = 3;
 
 /// Runs `[low, high)` of segments; `(0, 0)` where there is none.
 pub type Blocks = [(u32, u32); MOST_BLOCKS];

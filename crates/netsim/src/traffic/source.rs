@@ -2,10 +2,10 @@
 //! an AQM nor other traffic moves a packet.
 
 use crate::engine::rng::Stream;
-use crate::engine::watch::Watch;
 use crate::traffic::noise;
 use aqm::Uniform as _;
 use aqm::unit::{Bytes, Rate, Span, Time};
+use run::Watch;
 use scenario::Distribution;
 use scenario::model::{Arrival, Ecn, Traffic, Udp};
 use std::sync::Arc;

@@ -31,9 +31,9 @@ mod window;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use crate::tcp::congestion::{CongestionControl as _, Control};
-use crate::tcp::{Ack, DUP_THRESH, Outbox, Profile, Segment};
+use crate::tcp::{Ack, DUP_THRESH, Outbox, Segment};
 use aqm::unit::{Span, Time};
-use scenario::model::{Flavour, Halved, SackRecovery};
+use scenario::model::{Flavour, Halved, Profile, SackRecovery};
 
 /// The time-out with which data starts after a lost SYN (RFC 6298, rule 5.7).
 const RTO_AFTER_LOST_SYN: Span = Span::s(3);

@@ -20,10 +20,10 @@
 
 use super::growth::{self, LEAST};
 use super::{CongestionControl, Event};
-use crate::tcp::Profile;
 use crate::tcp::rack::clock::{ticks_of, ticks_of_us};
 use crate::tcp::rack::{Phase, State};
 use aqm::unit::Span;
+use scenario::model::Profile;
 
 /// Fractional bits of the time since the epoch (`BICTCP_HZ`).
 const TIME_BITS: u32 = 10;

@@ -15,8 +15,9 @@
 //!   to the first segment.
 
 use super::clock::{Clock, goes_off, ticks_of};
-use crate::tcp::{Ack, MOST_BLOCKS, Profile, Segment};
+use crate::tcp::{Ack, Segment};
 use aqm::unit::{Span, Time};
+use scenario::model::{MOST_BLOCKS, Profile};
 
 /// Quick ACKs at the start and after trouble, and after a mark (`TCP_MAX_QUICKACKS`).
 const QUICK: u8 = 16;

@@ -12,8 +12,9 @@ use super::reordering::Rack;
 use super::sender::{Found, Sender};
 use super::state::{Phase, State};
 use super::timer::Pending;
+use crate::tcp::Ack;
 use crate::tcp::congestion::CongestionControl as _;
-use crate::tcp::{Ack, Profile};
+use scenario::model::Profile;
 
 /// The most reordering that is believed (`tcp_max_reordering`).
 const MOST_REORDERING: u32 = 300;

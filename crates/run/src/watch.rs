@@ -29,7 +29,7 @@ impl Watch {
     }
 
     /// Events so far.
-    pub(crate) const fn events(&self) -> u64 {
+    pub const fn events(&self) -> u64 {
         (self.granted - self.left - self.besides) as u64
     }
 
@@ -46,13 +46,13 @@ impl Watch {
 
     /// Counts an event, and returns whether it is time for a question.
     #[inline]
-    pub(crate) const fn counts(&mut self) -> bool {
+    pub const fn counts(&mut self) -> bool {
         self.left -= 1;
         self.left <= 0
     }
 
     /// Leaves the present event out of the count: it records, and is no part of what happens.
-    pub(crate) const fn records(&mut self) {
+    pub const fn records(&mut self) {
         self.besides += 1;
     }
 
@@ -66,7 +66,7 @@ impl Watch {
 
     /// Asks.
     #[cold]
-    pub(crate) fn ask(&mut self) -> bool {
+    pub fn ask(&mut self) -> bool {
         self.stopped = self.stopped || !(self.ask)(self.now);
         // From now on every piece of work asks.
         let left = if self.stopped { 0 } else { BETWEEN };

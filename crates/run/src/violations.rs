@@ -1,6 +1,6 @@
 //! What no run may say of itself: a part greater than the whole, percentiles out of order, a mean beyond the maximum.
 
-use super::{ClassMetrics, FlowMetrics, LaneMetrics, LinkMetrics, Results, TrafficMetrics};
+use crate::results::{ClassMetrics, FlowMetrics, LaneMetrics, LinkMetrics, Results, TrafficMetrics};
 
 /// The relative error that a mean or a sum of doubles may have.
 const ROUNDING: f64 = 1e-9;
