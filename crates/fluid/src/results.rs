@@ -1,4 +1,4 @@
-//! The summary of a run, in the shape of the packet engine's; what the equations do not say is null.
+//! The summary of a run, in the form that all engines share. A metric that the equations do not contain is null.
 
 use crate::engine::Fluid;
 use crate::measure::{Passed, Sums};
@@ -12,20 +12,6 @@ use scenario::model::Kind;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 
-/// What the equations say nothing of.
-const UNKNOWN: [&str; 10] = [
-    "timeouts",
-    "retransmits",
-    "timeouts_total",
-    "retransmits_total",
-    "loss_events",
-    "random_losses",
-    "drops_elsewhere",
-    "started",
-    "completed",
-    "sessions",
-];
-
 /// A number of packets, as whole as the packet engine's.
 fn whole(packets: f64) -> u64 {
     packets.round().max(0.0) as u64
@@ -36,15 +22,6 @@ fn part(part: f64, whole: f64) -> Option<f64> {
     let ratio = (whole > 0.0).then(|| part / whole)?;
     assert!((-1e-6..=1.0 + 1e-6).contains(&ratio), "{part} is no part of {whole}");
     Some(ratio.clamp(0.0, 1.0))
-}
-
-/// Nulls what is unknown in a table of metrics.
-fn forget(metrics: &mut Json) {
-    for name in UNKNOWN {
-        if let Some(value) = metrics.get_mut(name) {
-            *value = Json::Null;
-        }
-    }
 }
 
 impl Fluid {
@@ -60,24 +37,17 @@ impl Fluid {
             .iter()
             .map(|&entry| (scenario.traffic[entry].name.clone(), self.class_metrics(entry, &sums)))
             .collect();
-        let empty = |name: &String| {
-            let none = ClassDistributions { loss_runs: vec![], delay: vec![], completion_time: vec![] };
-            (name.clone(), none)
-        };
         let distributions = Distributions {
-            classes: classes.keys().map(empty).collect(),
-            links: BTreeMap::from([(
-                name.clone(),
-                LinkDistributions { loss_runs: vec![], loss_bursts: vec![] },
-            )]),
+            classes: classes.keys().map(|name| (name.clone(), ClassDistributions::default())).collect(),
+            links: BTreeMap::from([(name.clone(), LinkDistributions::default())]),
         };
-        let results = Results {
+        json!(Results {
             seed: scenario.general.seed,
             metrics: Metrics {
                 link: link.clone(),
                 flows: self.flow_metrics(&all, &sums),
                 response_time: self.measure().settling.settled(),
-                drops_elsewhere: 0,
+                ..Metrics::default()
             },
             classes,
             links: BTreeMap::from([(name, link)]),
@@ -88,13 +58,7 @@ impl Fluid {
                 events: self.steps(),
                 cpu_seconds: self.cpu().as_secs_f64(),
             },
-        };
-        let mut results = json!(results);
-        forget(&mut results["metrics"]);
-        for table in ["classes", "links"] {
-            results[table].as_object_mut().into_iter().flatten().for_each(|(_, metrics)| forget(metrics));
-        }
-        results
+        })
     }
 
     /// Seconds that the summary speaks of.
@@ -144,11 +108,7 @@ impl Fluid {
             queue_full: part(measure.full, seconds),
             traffic: self.traffic(sums.arrivals - then.arrivals, early, overflow, marks, bits),
             utilisation: part(bits, link.capacity(general.warmup, general.duration)).unwrap_or(0.0),
-            random_losses: 0,
-            loss_run_mean: None,
-            loss_burst_mean: None,
-            loss_events: 0,
-            loss_synchronisation: None,
+            ..LinkMetrics::default()
         }
     }
 
@@ -195,17 +155,8 @@ impl Fluid {
                 packets(marks),
                 bits,
             ),
-            loss_run_mean: None,
             totals: self.flow_metrics(&[entry], sums),
-            started: 0,
-            completed: 0,
-            completion_time_mean: None,
-            completion_time_p50: None,
-            completion_time_p95: None,
-            completion_time_p99: None,
-            completion_time_max: None,
-            sessions: 0,
-            session_time_mean: None,
+            ..ClassMetrics::default()
         }
     }
 
@@ -216,16 +167,7 @@ impl Fluid {
         FlowMetrics {
             goodput: goodput / self.seconds(),
             jain: self.jain(entries, sums),
-            timeouts: 0,
-            retransmits: 0,
-            timeouts_total: 0,
-            retransmits_total: 0,
-            delay_mean: None,
-            delay_p50: None,
-            delay_p95: None,
-            delay_p99: None,
-            delay_max: None,
-            jitter: None,
+            ..FlowMetrics::default()
         }
     }
 

@@ -14,7 +14,8 @@ pub struct Metric {
 }
 
 /// Declares groups of metrics, and the function that lists them. A metric of several groups has its unit and its
-/// definition in one of them; a field without a unit is not listed.
+/// definition in one of them; a field without a unit is not listed. An engine that does not know a metric leaves it
+/// `None`, the default.
 macro_rules! metrics {
     ($(#[doc = $list_doc:literal])+ $list:ident: $(
         $(#[doc = $about:literal])+
@@ -24,7 +25,7 @@ macro_rules! metrics {
     )+) => {
         $(
             $(#[doc = $about])+
-            #[derive(Clone, PartialEq, Debug, Serialize)]
+            #[derive(Clone, PartialEq, Default, Debug, Serialize)]
             pub struct $name {
                 $($(#[doc = $doc])+ $(#[serde($serde)])? pub $field: $type,)+
             }
@@ -60,7 +61,7 @@ metrics! {
         response_time: Option<f64> = "s";
         /// Packets dropped or lost by chance on links without a queue discipline, over the whole run; of all flows
         /// only.
-        drops_elsewhere: u64 = "packets";
+        drops_elsewhere: Option<u64> = "packets";
     }
 
     /// A measured link.
@@ -83,7 +84,7 @@ metrics! {
         /// one at an end of the window counts with the part that lies within.
         utilisation: f64 = "fraction";
         /// Packets that the link lost by chance (`loss`) before they came to the queue, over the whole run.
-        random_losses: u64 = "packets";
+        random_losses: Option<u64> = "packets";
         /// Mean number of packets that a flow loses in a row: consecutive in the order in which its packets arrived
         /// at the queue, dropped there on arrival or later; a packet sent ends a run. Of a link or class only.
         loss_run_mean: Option<f64> = "packets";
@@ -91,7 +92,7 @@ metrics! {
         loss_burst_mean: Option<f64> = "packets";
         /// A loss at the queue begins an event, and all losses within `record.loss_event` from it belong to it; the
         /// next one begins another. Of a link only.
-        loss_events: u64 = "events";
+        loss_events: Option<u64> = "events";
         /// Mean over the loss events of flows that lose packets in it / flows that are active: that had a packet at
         /// the queue in the current second of simulated time or the one before (RFC 7928, section 2.4; in units of
         /// `record.loss_event` if that is longer). Of a link only.
@@ -152,13 +153,13 @@ metrics! {
         /// where all flows come and go.
         jain: Option<f64> = "";
         /// Retransmission time-outs of all senders.
-        timeouts: u64 = "events";
+        timeouts: Option<u64> = "events";
         /// Packets sent again.
-        retransmits: u64 = "packets";
+        retransmits: Option<u64> = "packets";
         /// `timeouts` over the whole run, the warm-up included.
-        timeouts_total: u64 = "events";
+        timeouts_total: Option<u64> = "events";
         /// `retransmits` over the whole run.
-        retransmits_total: u64 = "packets";
+        retransmits_total: Option<u64> = "packets";
         /// Mean time from the sending of a data packet or datagram to its arrival at the receiver. A packet sent
         /// again counts from then; SYN and ACK do not count, nor what is lost.
         delay_mean: Option<f64> = "s";
@@ -188,9 +189,9 @@ metrics! {
         #[serde(flatten)]
         totals: FlowMetrics;
         /// Flows that started, or requests of `web` clients, over the whole run; of a class only.
-        started: u64 = "flows";
+        started: Option<u64> = "flows";
         /// Flows that delivered all they had, or `web` objects that arrived, over the whole run; of a class only.
-        completed: u64 = "flows";
+        completed: Option<u64> = "flows";
         /// Mean time from start to last acknowledgement of the completed flows, or from request to last byte of the
         /// objects; of a class only.
         completion_time_mean: Option<f64> = "s";
@@ -203,7 +204,7 @@ metrics! {
         /// The longest of those times; of a class only.
         completion_time_max: Option<f64> = "s";
         /// Sessions of `web` clients whose every object arrived, over the whole run; of a class only.
-        sessions: u64 = "sessions";
+        sessions: Option<u64> = "sessions";
         /// Mean time from the first request to the last byte of those sessions: the time of a page; of a class only.
         session_time_mean: Option<f64> = "s";
     }
@@ -237,7 +238,36 @@ metrics! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{Value as Json, json};
     use std::collections::BTreeSet;
+
+    #[test]
+    fn metrics_that_an_engine_need_not_know_are_none_by_default() {
+        fn known(json: &Json, into: &mut BTreeSet<String>) {
+            for (name, value) in json.as_object().into_iter().flatten() {
+                into.extend((!value.is_null()).then(|| name.clone()));
+            }
+        }
+        let mut found = BTreeSet::new();
+        known(&json!(Metrics::default()), &mut found);
+        known(&json!(LaneMetrics::default()), &mut found);
+        known(&json!(ClassMetrics::default()), &mut found);
+        let every_engine_has = [
+            "arrivals",
+            "drops_early",
+            "drops_overflow",
+            "flows",
+            "goodput",
+            "marks",
+            "throughput",
+            "utilisation",
+        ];
+        let found: Vec<&str> = found.iter().map(String::as_str).collect();
+        assert_eq!(
+            found, every_engine_has,
+            "make it an Option, or compute it in crates/fluid/src/results.rs too"
+        );
+    }
 
     #[test]
     fn a_metric_is_declared_once_and_in_one_line() {

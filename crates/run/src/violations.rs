@@ -106,7 +106,7 @@ impl Findings {
             [completion_time_p50, completion_time_p95, completion_time_p99, class.completion_time_max];
         self.order("completion_time", class.completion_time_mean, ordered);
         if class.completed > class.started {
-            self.add(format_args!("{} completed of {} that started", class.completed, class.started));
+            self.add(format_args!("completed = {:?} exceeds started = {:?}", class.completed, class.started));
         }
     }
 }

@@ -49,10 +49,10 @@ fn flow_metrics(
         goodput: (sum + (all.delivered - by_persistent) as f64) * 8.0 / seconds,
         // Cauchy's inequality makes it 1 at most, but for rounding.
         jain: (squares > 0.0).then(|| (sum * sum / (delivered.len() as f64 * squares)).min(1.0)),
-        timeouts: all.timeouts,
-        retransmits: all.retransmits,
-        timeouts_total: total.timeouts,
-        retransmits_total: total.retransmits,
+        timeouts: Some(all.timeouts),
+        retransmits: Some(all.retransmits),
+        timeouts_total: Some(total.timeouts),
+        retransmits_total: Some(total.retransmits),
         delay_mean: delays.mean(),
         delay_p50: percentile(50),
         delay_p95: percentile(95),
@@ -130,7 +130,7 @@ impl<P: Probe> Simulation<P> {
                 link,
                 flows: flow_metrics(&self.endpoints, None, &delays, jitter, seconds),
                 response_time,
-                drops_elsewhere,
+                drops_elsewhere: Some(drops_elsewhere),
             },
             classes: classes.collect(),
             links,
@@ -170,10 +170,10 @@ impl<P: Probe> Simulation<P> {
             queue_empty: occupancy.map(|o| o.empty),
             queue_full: occupancy.map(|o| o.full),
             utilisation: if sent > 0.0 { sent / capacity } else { 0.0 },
-            random_losses: link.random_loss.as_ref().map_or(0, |random_loss| random_loss.losses),
+            random_losses: Some(link.random_loss.as_ref().map_or(0, |random_loss| random_loss.losses)),
             loss_run_mean: runs.mean(),
             loss_burst_mean: bursts.mean(),
-            loss_events: aqm_queue.losses.events.count(),
+            loss_events: Some(aqm_queue.losses.events.count()),
             loss_synchronisation: aqm_queue.losses.events.synchronisation(),
             traffic,
         }
@@ -213,6 +213,7 @@ impl<P: Probe> Simulation<P> {
         let percentile = completions.percentile();
         let done = &self.endpoints.classes[class];
         let sources = self.endpoints.sources.iter().filter(|source| usize::from(source.class) == class);
+        let started_sources = sources.filter(|source| source.start < source.stop.min(self.end)).count();
         ClassMetrics {
             flows: self.scenario.traffic[class].count,
             traffic,
@@ -224,10 +225,9 @@ impl<P: Probe> Simulation<P> {
                 delivery.jitter,
                 seconds,
             ),
-            started: done.started
-                + sources.filter(|source| source.start < source.stop.min(self.end)).count() as u64,
-            completed: completions.count(),
-            sessions: done.sessions.count,
+            started: Some(done.started + started_sources as u64),
+            completed: Some(completions.count()),
+            sessions: Some(done.sessions.count),
             session_time_mean: done.sessions.mean(),
             completion_time_mean: completions.mean(),
             completion_time_p50: percentile(50),
