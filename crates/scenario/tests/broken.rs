@@ -315,7 +315,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             and("active = [\"1 s\", \"2 s\"]\nstop = \"3 s\"\n"),
-            "x.toml:12: traffic.long.stop = \"3 s\": active is given as well; it says the start and the stop, so leave this out",
+            "x.toml:12: traffic.long.stop = \"3 s\": active is given as well; it sets the start and the stop, so remove this key",
         ),
         (
             and("active = [\"1 s\", \"20 s\"]\nstart = \"9 s\"\n"),

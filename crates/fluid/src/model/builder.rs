@@ -170,19 +170,11 @@ impl<'a> Builder<'a> {
                 self.constant(entry, traffic, scenario::offered(traffic), "web", Ecn::None)
             }
             Kind::Udp(udp, ecn) => {
-                let kind = match udp {
-                    Udp::Cbr(_) => "cbr",
-                    Udp::OnOff { .. } => "on-off",
-                    Udp::Poisson(_) => "poisson",
-                    Udp::Fgn { .. } => "fgn",
-                    Udp::Trace(_) => "trace",
-                    Udp::Frames { .. } => "frames",
-                };
-                if kind != "cbr" {
+                if !matches!(udp, Udp::Cbr(_)) {
                     let message = format!("how the rate of {} varies: its mean stands in", traffic.name);
                     self.leave_out(message);
                 }
-                self.constant(entry, traffic, udp.mean_rate(traffic.packet_size), kind, *ecn)
+                self.constant(entry, traffic, udp.mean_rate(traffic.packet_size), udp.name(), *ecn)
             }
             Kind::Transfer(..) => Err(Unsupported::new(format!(
                 "traffic.{}: transfers of a size end when they have sent it, of which the fluid model has no mean; give \
