@@ -12,12 +12,12 @@ use scenario::model::Kind;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 
-/// A number of packets, as whole as the packet engine's.
+/// A number of packets, rounded to a count.
 fn whole(packets: f64) -> u64 {
     packets.round().max(0.0) as u64
 }
 
-/// A part of a whole, both of which are integrals: what the rounding of the steps adds is left out.
+/// The ratio of a part to its whole, both integrals; the rounding errors of the steps are removed.
 fn part(part: f64, whole: f64) -> Option<f64> {
     let ratio = (whole > 0.0).then(|| part / whole)?;
     assert!((-1e-6..=1.0 + 1e-6).contains(&ratio), "{part} is no part of {whole}");
@@ -61,7 +61,7 @@ impl Fluid {
         })
     }
 
-    /// Seconds that the summary speaks of.
+    /// The length of the measurement window in seconds.
     fn seconds(&self) -> f64 {
         let general = &self.model().scenario.general;
         general.duration.secs() - general.warmup.secs()
@@ -112,15 +112,15 @@ impl Fluid {
         }
     }
 
-    /// The packets sent after the warm-up, over those that the queue let in: what still waits in the end has not been
-    /// delivered, and what waited when the warm-up ended has.
+    /// The packets sent after the warm-up over those accepted by the queue: packets that wait at the end are not delivered,
+    /// and those that waited at the end of the warm-up are.
     fn sent(&self, sums: &Sums) -> f64 {
         let then = &self.measure().at_warmup;
         let accepted = sums.accepted() - then.accepted();
         if accepted > 0.0 { (sums.sent - then.sent) / accepted } else { 0.0 }
     }
 
-    /// What of an entry arrived and was let in after the warm-up.
+    /// The packets of an entry that arrived and were accepted after the warm-up.
     fn passed(&self, entry: usize, sums: &Sums) -> Passed {
         let (now, then) = (sums.entries[entry], self.measure().at_warmup.entries[entry]);
         Passed { arrived: now.arrived - then.arrived, accepted: now.accepted - then.accepted }
@@ -133,7 +133,7 @@ impl Fluid {
         let then = &self.measure().at_warmup;
         let marked = model.classes.iter().any(|class| class.entry == entry && class.marked)
             || model.load.iter().any(|load| load.entry == entry && load.marked);
-        // The full buffer refuses of all entries alike; what is marked loses nothing else.
+        // The full buffer refuses the same share of all entries; a marked entry has no other losses.
         let (early, overflow) = (sums.early - then.early, sums.overflow - then.overflow);
         let lost = arrived - accepted;
         let refused = match early + overflow {
@@ -160,7 +160,7 @@ impl Fluid {
         }
     }
 
-    /// What the flows of some entries delivered: what the link sent, and was not lost behind it.
+    /// The metrics of the flows of some entries. They delivered what the link sent and what was not lost after it.
     fn flow_metrics(&self, entries: &[usize], sums: &Sums) -> FlowMetrics {
         let delivered = |&entry: &usize| self.passed(entry, sums).accepted * self.payload(entry);
         let goodput = entries.iter().map(delivered).sum::<f64>() * self.sent(sums);
@@ -177,7 +177,7 @@ impl Fluid {
         (scenario.traffic[entry].packet_size.0 + scenario.links[scenario.observed].overhead.0) as f64
     }
 
-    /// Bits of payload that arrive for a packet that an entry got into the queue.
+    /// The bits of payload that arrive per packet of an entry that the queue accepted.
     fn payload(&self, entry: usize) -> f64 {
         let model = self.model();
         let traffic = &model.scenario.traffic[entry];
@@ -187,7 +187,7 @@ impl Fluid {
         self.bits() * payload * kept
     }
 
-    /// Jain's index of the goodputs of the lasting flows of some entries: those of a class, or of a load, get the same.
+    /// Jain's index of the goodputs of the persistent flows of some entries; all flows of a class or load have the same.
     fn jain(&self, entries: &[usize], sums: &Sums) -> Option<f64> {
         let model = self.model();
         let (mut number, mut sum, mut squares) = (0.0, 0.0, 0.0);

@@ -18,11 +18,11 @@ pub struct Results {
     pub classes: BTreeMap<String, ClassMetrics>,
     /// Each measured link by its name.
     pub links: BTreeMap<String, LinkMetrics>,
-    /// Each queue of a measured link whose algorithm names its queues, by the names of both: `LINK.LANE`.
+    /// Each lane of a measured link whose discipline names its lanes, by both names: `LINK.LANE`.
     pub lanes: BTreeMap<String, LaneMetrics>,
     /// Whole distributions, of each traffic entry and of each measured link.
     pub distributions: Distributions,
-    /// What the run cost.
+    /// The cost of the run.
     pub engine: Engine,
 }
 
@@ -35,7 +35,7 @@ pub struct Distributions {
     pub links: BTreeMap<String, LinkDistributions>,
 }
 
-/// What the run cost, over the whole of it.
+/// The cost of the run, including the warm-up.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Engine {
     /// Packets that the observed link sent.

@@ -19,7 +19,7 @@ fn sum(counts: &[Counts]) -> Counts {
     counts.iter().fold(Counts::default(), |sum, counts| sum.plus(counts))
 }
 
-/// What the flows of one class, or of all, did since the warm-up; their packets took so long.
+/// The metrics of the flows of one class, or of all, since the warm-up, given the delays of their packets.
 fn flow_metrics(
     endpoints: &Endpoints,
     class: Option<u16>,
@@ -194,9 +194,9 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// Bits sent within the window, of those to whom packets belong that `counts`. Packets are counted when their
-    /// transmission begins, so the packet that straddles the start of the window adds what was sent within, and that at
-    /// the end takes away what was not.
+    /// Bits sent within the window for the packets that `counts` covers and the owners that `belongs` selects. Packets are
+    /// counted when their transmission begins: for the packet that straddles the start of the window, the part within is
+    /// added; for the packet at the end, the part beyond is subtracted.
     fn bits_sent(&self, aqm_queue: &AqmQueue, counts: &Counts, belongs: impl Fn(Owner) -> bool) -> f64 {
         let counted = |bits: f64, owner: Owner| if belongs(owner) { bits } else { 0.0 };
         let (unsent, owner) = aqm_queue.unsent_at_warmup;

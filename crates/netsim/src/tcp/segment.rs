@@ -18,13 +18,13 @@ pub struct Segment {
     pub seq: u32,
     /// Whether it is the SYN.
     pub syn: bool,
-    /// Whether it was sent before.
+    /// Whether it is a retransmission.
     pub again: bool,
-    /// Whether it says "congestion window reduced" (RFC 3168).
+    /// Whether CWR, "congestion window reduced", is set (RFC 3168).
     pub cwr: bool,
     /// Whether it may be marked.
     pub ect: bool,
-    /// Whether it also says that its congestion control is scalable: ECT(1) (RFC 9331).
+    /// Whether its codepoint is ECT(1), for scalable congestion control (RFC 9331).
     pub l4s: bool,
     /// Whether it is the last that the application has handed over so far.
     pub push: bool,

@@ -18,7 +18,7 @@ pub struct Receiver {
     due: Time,
     /// Whether an in-order segment waits for its ACK; then nothing has arrived beyond a gap.
     owed: bool,
-    /// Whether CE arrived and the sender has not said CWR since.
+    /// Whether CE has arrived and no CWR since.
     echo: bool,
     /// Whether something arrived beyond a gap.
     gapped: bool,

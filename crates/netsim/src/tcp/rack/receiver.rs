@@ -72,7 +72,7 @@ pub struct Receiver {
     /// When the SYN came, and the round trip of the handshake.
     syn: Time,
     rtt: Span,
-    /// Whether ECE is said; whether an ECN-capable segment ever came.
+    /// Whether ECE is set; whether an ECN-capable segment has ever arrived.
     echo: bool,
     capable: bool,
     /// DCTCP: the next segment when the last one came, and whether that was marked.

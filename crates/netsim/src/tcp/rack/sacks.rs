@@ -279,7 +279,7 @@ impl Sender {
     }
 }
 
-/// Whether the first block of an ACK for all below `next` says what came twice (RFC 2883, section 4).
+/// Whether the first block of an ACK for all below `next` reports a duplicate (RFC 2883, section 4).
 fn is_duplicate(blocks: &[(u32, u32)], next: u32) -> bool {
     match blocks {
         [(low, _), ..] if *low < next => true,

@@ -81,7 +81,7 @@ pub struct State {
     pub(super) full_ticks: u32,
     /// Whether the receiver took back what it SACKed.
     pub(super) reneged: bool,
-    /// Whether the next new segment says CWR.
+    /// Whether the next new segment has CWR set.
     pub(super) say_cwr: bool,
     /// Whether F-RTO is under way.
     pub(super) frto: bool,
