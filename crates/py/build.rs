@@ -3,13 +3,13 @@
 use std::path::Path;
 
 /// The packet engine.
-const ENGINE: &[&str] = &["aqm", "scenario", "netsim"];
-/// The fluid engine, which shares its scenarios and models of TCP.
-const FLUID: &[&str] = &["aqm", "scenario", "netsim", "fluid"];
+const ENGINE: &[&str] = &["aqm", "scenario", "run", "netsim"];
+/// The fluid engine.
+const FLUID: &[&str] = &["aqm", "scenario", "run", "fluid"];
 
 fn main() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    for name in FLUID {
+    for name in ENGINE.iter().chain(FLUID) {
         println!("cargo::rerun-if-changed=../{name}/src");
         println!("cargo::rerun-if-changed=../{name}/Cargo.toml");
     }

@@ -1,4 +1,4 @@
-"""The builds of examples/digest.rs: their requirements, build commands and start commands."""
+"""The builds of tests/engines/examples/digest.rs: their requirements, build commands and start commands."""
 
 import os
 import shutil

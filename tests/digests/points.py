@@ -95,7 +95,7 @@ FLUID = (("lred/exp1", {"duration": "20 s", "warmup": "5 s"}),)
 
 
 def orders() -> dict[str, dict[str, Any]]:
-    """Return the input of examples/digest.rs, by scenario name."""
+    """Return the input of tests/engines/examples/digest.rs, by scenario name."""
     made: dict[str, dict[str, Any]] = {}
     for aqm, tcp in MIXTURES:
         scenario = Scenario.parse(MIXED, "mixed").with_aqm(aqm).with_text("traffic.long.tcp", tcp)

@@ -1,7 +1,7 @@
 //! The equations and their integration.
 //!
-//! For each class of N flows with the window w, with R = Tp + q/C the round trip, b packets an ACK covers, and for what
-//! was a round trip ago the index R:
+//! For each class of N flows with the window w, with R = Tp + q/C the round trip, b packets per ACK, and the index R
+//! for values one round trip ago:
 //!
 //! ```text
 //! w' = s ln(1 + 1/b) w/R + (1 - s) a(p_R)/(b R) - (2/3) w n e/R_R + (w0 - w) J/N,   e = min(10, w_R p_R)
@@ -9,21 +9,21 @@
 //! q' = (1 - p_o)(1 - p)(sum of N w/R + load) - C
 //! ```
 //!
-//! e is the number of losses a round trip; several leave a window to a time-out, and ten ruin it as well as any more. s
-//! is the share of the flows that have not seen a loss yet and are in slow start, J the flows that join a second, each
-//! with the window w0, and n = min(1, N_R/N) keeps losses from those who were not there yet. p_o is what the full buffer
-//! refuses, and the loss ratio that flows see is 1 - (1 - p)(1 - p_o). A loss takes 2/3 of the mean window, for the
-//! window of a sawtooth is then at 4/3 of its mean.
+//! e is the number of losses per round trip; after several of them the window ends in a time-out, so more than ten have no
+//! further effect. s is the share of the flows without a loss so far, which are in slow start; J is the number of flows that
+//! join per second, each with the window w0; n = min(1, N_R/N) spares flows that were not present one round trip ago. p_o is
+//! the share that the full buffer refuses, and the loss ratio of the flows is 1 - (1 - p)(1 - p_o). A loss takes 2/3 of the
+//! mean window, because the window of a sawtooth is then at 4/3 of its mean.
 //!
 //! By the square-root law a = 1, and with s = 0, J = 0, b = 1 and e < 10 this is equation (4) of the LRED paper,
-//! w' = 1/R - w w_R p_R / (1.5 R_R). With b = 2 a window grows half as fast and shrinks as fast; equation (4) has the same
-//! equilibrium there, and reaches it twice as fast. By Padhye's law a flow that waits for a time-out does not grow
-//! either: a is the square of the ratio of Padhye's approximate rate to the square-root law's, so that the equilibrium
+//! w' = 1/R - w w_R p_R / (1.5 R_R). With b = 2 a window grows half as fast and shrinks equally fast; equation (4)
+//! then has the same equilibrium and reaches it twice as fast. By Padhye's law a flow does not grow while it waits for a
+//! time-out: a is the square of the ratio of Padhye's approximate rate to the square-root law's, so that the equilibrium
 //! is Padhye's.
 //!
-//! Steps are Runge and Kutta's of the fourth order, cut at every instant at which a timer goes off, flows come or go, or a
-//! bin of the series ends. The step is at most a quarter of the shortest round trip, so that what is looked up has always
-//! been worked out, and ten losses a round trip do not make the method unstable.
+//! Steps are of fourth order (Runge-Kutta) and end at every instant at which a timer expires, flows come or go, or a bin of
+//! the series ends. The step is at most a quarter of the shortest round trip, so that delayed values have always been
+//! computed, and ten losses per round trip do not make the method unstable.
 
 mod start;
 
@@ -36,22 +36,22 @@ use crate::population::Population;
 use crate::state::{ARRIVALS, EARLY, MARKS, OVERFLOW, OWN, QUEUE, SENT, STREAMS};
 use aqm::unit::{Span, Time};
 use cpu_time::ThreadTime;
-use netsim::{Column, Watch};
+use run::{Column, Watch};
 use std::time::Duration;
 
-/// So many losses a round trip ruin a window as well as any more would; what the step has to be short against.
+/// The number of losses per round trip beyond which more have no further effect; it bounds the step.
 const RUIN: f64 = 10.0;
-/// What a step costs besides its classes, as [`Watch`] counts it.
+/// The work of a step without its classes, as [`Watch`] counts it.
 const WORK: usize = 4;
 
-/// A class of flows as the equations need it.
+/// The coefficients of a class of flows.
 #[derive(Clone, Debug)]
 struct Flows {
     population: Population,
     tp: f64,
     /// The round trip, if it is constant.
     constant: Option<f64>,
-    /// Its packets in packets of the usual size.
+    /// The size of its packets over the usual size.
     size: f64,
     b: f64,
     slow_start: f64,
@@ -59,21 +59,21 @@ struct Flows {
     greatest: f64,
     ssthresh: f64,
     min_rto: f64,
-    /// What is left of its packets in front of the queue, and of them behind it.
+    /// The share of its packets that survive the path before the queue, and after it.
     kept: [f64; 2],
     marked: bool,
 }
 
-/// What comes at a rate of its own.
+/// Traffic at a given rate.
 #[derive(Clone, Debug)]
 struct Stream {
     population: Population,
-    /// Packets a second in front of the queue, for each of the population.
+    /// Packets per second at the queue, for each member of the population.
     each: f64,
     marked: bool,
 }
 
-/// What the flows of a class see at one time.
+/// The state of a class's flows at one time.
 #[derive(Clone, Copy, Default, Debug)]
 struct Seen {
     present: f64,
@@ -86,9 +86,9 @@ struct Seen {
 struct Rates {
     /// Dropped or marked early.
     early: f64,
-    /// Refused by the full buffer, of what it is offered.
+    /// The share of the offered packets that the full buffer refuses.
     refused: f64,
-    /// The loss ratio that flows see.
+    /// The loss ratio of the flows.
     p: f64,
     arriving: f64,
 }
@@ -108,9 +108,9 @@ pub struct Fluid {
     now: Time,
     end: Time,
     timer: Time,
-    /// When the law wants to be told of a full buffer or an idle link again.
+    /// The next time to notify the law of a full buffer or an idle link.
     watch: Time,
-    /// When populations change their course.
+    /// The times at which populations change their course.
     turns: Vec<Time>,
     rate_change: Time,
     /// The sums at the timer's last instant.
@@ -123,7 +123,7 @@ pub struct Fluid {
     before: Vec<[f64; 2]>,
     history: History,
     measure: Measure,
-    /// What the queue had let in of each class at the end of the warm-up.
+    /// The packets of each class that the queue had accepted by the end of the warm-up.
     at_warmup: Vec<f64>,
     steps: u64,
     cpu: Duration,
@@ -137,13 +137,13 @@ impl Fluid {
         self.now
     }
 
-    /// The same run, which asks all along whether to go on.
+    /// The same run, with a watch that can stop it.
     #[must_use]
     pub fn watched(self, watch: Watch) -> Self {
         Self { watched: watch, ..self }
     }
 
-    /// Whether it was told to stop: it goes no further.
+    /// Whether the watch has stopped the run.
     #[must_use]
     pub const fn has_stopped(&self) -> bool {
         self.watched.has_stopped()
@@ -155,7 +155,7 @@ impl Fluid {
         self.now >= self.end
     }
 
-    /// What it is a run of.
+    /// The model.
     #[must_use]
     pub const fn model(&self) -> &Model {
         &self.model
@@ -178,7 +178,7 @@ impl Fluid {
         (0..self.flows.len()).map(|class| self.state[STREAMS + 4 * class])
     }
 
-    /// The share of the arrivals dropped, early or for want of room, at the present instant.
+    /// The share of the arrivals that are dropped now, early or by overflow.
     pub fn loss(&mut self) -> f64 {
         self.derive(0, self.now.secs()).p
     }
@@ -199,7 +199,7 @@ impl Fluid {
         self.cpu
     }
 
-    /// What the queue let in of each class since the end of the warm-up, in packets of the usual size.
+    /// The packets of each class that the queue accepted since the end of the warm-up, in packets of the usual size.
     pub(crate) fn accepted_by_class(&self) -> impl Iterator<Item = f64> + '_ {
         (0..self.flows.len()).map(|class| self.state[STREAMS + 4 * class + 3] - self.at_warmup[class])
     }
@@ -215,8 +215,8 @@ impl Fluid {
         [ARRIVALS, EARLY, MARKS, OVERFLOW, SENT].map(|i| self.state[i])
     }
 
-    /// Goes on to the first instant, not before `until`, at which something happens: results do not depend on how often
-    /// this is called. Told to stop, it goes no further.
+    /// Advances to the first event at or after `until`, unless the watch stops the run. The results do not depend on the
+    /// number of calls.
     pub fn advance(&mut self, until: Time) {
         let started = ThreadTime::now();
         while self.now < until && self.now < self.end && !self.has_stopped() {
@@ -225,19 +225,19 @@ impl Fluid {
         self.cpu += started.elapsed();
     }
 
-    /// When something happens next.
+    /// The time of the next event.
     fn next(&self) -> Time {
         let turn = self.turns.last().copied().unwrap_or(Time::MAX);
         let own = [self.timer, self.watch, turn, self.rate_change, self.measure.due(), self.end];
         own.into_iter().min().unwrap_or(self.end)
     }
 
-    /// Integrates up to `next`, and does what is due there.
+    /// Integrates up to `next`, and handles the events at that time.
     fn advance_to(&mut self, next: Time) {
         let length = (next - self.now).secs();
         let steps = ((length / self.step - 1e-9).ceil() as u64).max(1);
         let (start, h) = (self.now.secs(), length / steps as f64);
-        // The slope at the start: a step before an event does not know what the event changed.
+        // The slope is computed again at the start: the event may have changed it since the end of the last step.
         let mut rates = self.derive(0, start);
         for step in 0..steps {
             rates = self.integrate(start + step as f64 * h, h, rates);
@@ -294,7 +294,7 @@ impl Fluid {
         Instant { q: self.state[QUEUE], arriving: 0.0, own }
     }
 
-    /// Tells the law of a full buffer and an idle link.
+    /// Notifies the law of a full buffer and an idle link.
     fn watch(&mut self, at: Time) {
         let slope = &self.slopes[0];
         let full = slope[OVERFLOW] > 0.0;
@@ -382,7 +382,8 @@ impl Fluid {
         Rates { early: p, refused, p: total, arriving }
     }
 
-    /// One step of length `h` from `t`, where the rates and the slopes in the first slot hold; gives those at its end.
+    /// One step of length `h` from `t`, at which the given rates and the slopes in the first slot hold; returns the rates at
+    /// its end.
     fn integrate(&mut self, t: f64, h: f64, start: Rates) -> Rates {
         let begin = self.ends(start);
         for (class, before) in self.before.iter_mut().enumerate() {
@@ -391,7 +392,7 @@ impl Fluid {
         }
         let (dq, own) = (self.slopes[0][QUEUE], self.instant().own);
         let down: [f64; FLOWING] = std::array::from_fn(|i| self.slopes[0][OWN + i]);
-        // What changes at the end of the step does not concern it.
+        // A change at the end of the step does not affect it.
         let last = t + h * (1.0 - 1e-9);
         for (stage, part, at) in [(1, 0.5, t + 0.5 * h), (2, 0.5, t + 0.5 * h), (3, 1.0, last)] {
             let slope = &self.slopes[stage - 1];
@@ -444,7 +445,7 @@ impl Fluid {
         rates
     }
 
-    /// What is measured at one end of a step.
+    /// The measured values at one end of a step.
     fn ends(&self, rates: Rates) -> Ends {
         let mut ends = Ends { q: self.state[QUEUE], signals: [0.0; SIGNALS] };
         let now = Instant { arriving: rates.arriving, ..self.instant() };
@@ -452,8 +453,7 @@ impl Fluid {
         ends
     }
 
-    /// Brings back what a step has carried beyond its bounds. What the queue cannot hold was refused, what it has not got
-    /// was not sent.
+    /// Restores the bounds that a step has exceeded. An excess in the queue was refused, and a deficit was not sent.
     fn settle(&mut self) {
         let q = self.state[QUEUE];
         let within = q.clamp(0.0, self.buffer);
@@ -474,8 +474,8 @@ impl Fluid {
     }
 }
 
-/// The part of the time in which a flow with the loss ratio `p` does not wait for a time-out: what brings the square-root
-/// law's window down to Padhye's.
+/// The share of the time in which a flow with the loss ratio `p` does not wait for a time-out: the factor from the
+/// square-root law's window to Padhye's.
 #[inline]
 fn awake(p: f64, flows: &Flows, rtt: f64, law: TcpLaw) -> f64 {
     if law == TcpLaw::SquareRoot || p <= 0.0 {

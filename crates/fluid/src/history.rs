@@ -1,4 +1,4 @@
-//! What was, to be looked up a round trip later.
+//! Past values, which are looked up one round trip later.
 
 /// Numbers of an interval besides those of the classes.
 const SHARED: usize = 10;
@@ -14,20 +14,20 @@ pub(crate) struct History {
     stride: usize,
     /// A ring of intervals.
     data: Vec<f64>,
-    /// How many fit in; a power of two.
+    /// Its capacity, a power of two.
     room: usize,
     /// The number of the oldest that is kept, and of the next.
     first: usize,
     next: usize,
     /// For each class the interval that was looked up last.
     cursors: Vec<usize>,
-    /// How long to keep what was, s.
+    /// The time for which values are kept, s.
     memory: f64,
-    /// What was before the first interval: the queue, the loss ratio, the link's rate, and the window of each class.
+    /// The values before the first interval: the queue, the loss ratio, the link's rate, and the window of each class.
     origin: Origin,
 }
 
-/// What was for ever before the start.
+/// The values at all times before the start.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
     pub(crate) q: f64,
@@ -39,7 +39,7 @@ pub(crate) struct Origin {
 /// One interval without the classes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Interval {
-    /// From when to when, s.
+    /// Start and end, s.
     pub(crate) t: [f64; 2],
     /// The queue at both ends, and its slopes.
     pub(crate) q: [f64; 2],
@@ -50,7 +50,7 @@ pub(crate) struct Interval {
     pub(crate) capacity: f64,
 }
 
-/// What was at one time.
+/// The values at one time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Past {
     pub(crate) w: f64,
@@ -114,7 +114,7 @@ impl History {
         self.next += 1;
     }
 
-    /// Twice the room.
+    /// Doubles the capacity.
     #[cold]
     fn grow(&mut self) {
         let mut data = vec![0.0; 2 * self.room * self.stride];
@@ -126,7 +126,7 @@ impl History {
         self.room *= 2;
     }
 
-    /// What was at `t` for a class.
+    /// The values at `t` for a class.
     #[inline]
     pub(crate) fn look(&mut self, class: usize, t: f64) -> Past {
         // The first interval starts at time 0, and as long as it is kept something before it may be asked for.

@@ -1,7 +1,8 @@
-//! The algorithms in the mean: what share of the arrivals each drops, as a function of the queue and of its own state.
+//! The mean behaviour of each algorithm: the share of the arrivals that it drops, as a function of the queue and of its
+//! state.
 //!
-//! What an algorithm does at an arrival becomes a rate, what it does on a timer stays a step at that time. Queues are in
-//! packets of the link's usual size.
+//! An action at each arrival becomes a rate; an action on a timer remains a step at that time. Queues are in packets of
+//! the link's usual size.
 
 mod avq;
 mod blue;
@@ -27,7 +28,7 @@ const KNOWN: &str = "droptail, lred, pi, rem, red, ared, avq, raqm, blue";
 /// No law has more signals.
 pub(crate) const SIGNALS: usize = 6;
 
-/// What an algorithm does in the mean.
+/// The mean behaviour of an algorithm.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
     law: ControlLaw,
@@ -35,7 +36,7 @@ pub(crate) struct Rule {
     scale: f64,
     /// Whether it marks packets of ECN-capable transports.
     pub(crate) marks: bool,
-    /// What of it is left out.
+    /// The parts of the algorithm that are left out.
     pub(crate) left_out: Vec<String>,
 }
 
@@ -202,7 +203,7 @@ impl Rule {
         Ok(Self { law, scale, marks, left_out })
     }
 
-    /// Its own numbers at the start.
+    /// Its state at the start.
     pub(crate) const fn start(&self) -> [f64; FLOWING] {
         match &self.law {
             ControlLaw::Avq(avq) => [0.0, avq.initial],
@@ -227,13 +228,13 @@ impl Rule {
         }
     }
 
-    /// How its own numbers move, while a share p of the arrivals is dropped early and the link rests for a part of
-    /// the time.
+    /// The derivatives of its state, while a share p of the arrivals is dropped early and the link is idle for a part
+    /// of the time.
     #[inline]
     pub(crate) fn flow(&self, now: &Instant, p: f64, idle: f64) -> [f64; FLOWING] {
         match &self.law {
             ControlLaw::Red(red) if !red.at_once => {
-                // An idle average ages as if packets came, and each found the queue empty.
+                // While the link is idle, the average decays as if packets arrived at an empty queue.
                 let follows = (red.follows * (now.arriving + idle * red.c)).min(red.fastest);
                 [follows * (now.q * self.scale - now.own[0]), 0.0]
             }
@@ -242,7 +243,7 @@ impl Rule {
         }
     }
 
-    /// Keeps its own numbers within their bounds.
+    /// Keeps its state within its bounds.
     #[inline]
     pub(crate) fn clip(&self, own: &mut [f64; FLOWING]) {
         if let ControlLaw::Avq(avq) = &self.law {
@@ -250,7 +251,7 @@ impl Rule {
         }
     }
 
-    /// How fast its own numbers may move, 1/s, when so many packets arrive a second: steps have to be shorter.
+    /// The greatest rate of change of its state, 1/s, at this arrival rate; steps must be shorter than its inverse.
     pub(crate) fn stiffness(&self, arriving: f64) -> f64 {
         match &self.law {
             ControlLaw::Red(red) if !red.at_once => red.follows * (arriving + red.c),
@@ -267,7 +268,7 @@ impl Rule {
         }
     }
 
-    /// How often its timer goes off.
+    /// The period of its timer.
     pub(crate) fn period(&self) -> Option<Span> {
         match &self.law {
             ControlLaw::Lred(lred) => Some(lred.params.period),
@@ -282,7 +283,7 @@ impl Rule {
         }
     }
 
-    /// What it does when its timer goes off.
+    /// Its action when its timer expires.
     pub(crate) fn on_period(&mut self, now: &Instant, tally: &Tally) {
         let q = now.q * self.scale;
         match &mut self.law {
@@ -301,14 +302,14 @@ impl Rule {
         }
     }
 
-    /// Tells it whether the buffer is full, or the link idle; gives the time from which on it wants to be told again,
-    /// if it heeds that at all.
+    /// Notifies it of a full buffer or an idle link; returns the time from which it must be notified again, if it uses
+    /// this.
     pub(crate) fn watch(&mut self, now: Time, q: f64, full: bool, idle: bool) -> Option<Time> {
         let ControlLaw::Blue(blue) = &mut self.law else { return None };
         blue.watch(now, full || q > blue.l, idle)
     }
 
-    /// The value of each of its signals; the number of them.
+    /// Writes the value of each signal, and returns their number.
     pub(crate) fn signals(&self, now: &Instant, p: f64, values: &mut [f64; SIGNALS]) -> usize {
         let q = now.q * self.scale;
         let told: &[f64] = match &self.law {

@@ -1,13 +1,12 @@
 //! The fluid engine: windows and a queue as real numbers, moved by delay differential equations.
 //!
-//! A [`Model`] is what such equations can say of a scenario: one managed queue, classes of flows that share a round
-//! trip, and what comes besides. The packet engine plays every packet; this one moves their means, thousands of
-//! simulated seconds a second.
+//! A [`Model`] is the part of a scenario that such equations can express: one managed queue, classes of flows that share
+//! a round trip, and other traffic as a rate. The packet engine simulates every packet; this engine integrates their
+//! means, thousands of simulated seconds per second.
 //!
-//! It is written in Rust, not in Python with a compiler behind it, so that a run is the same to the last bit on any
-//! machine (the functions beyond the square root are libm's), so that nothing has to be compiled or installed for it,
-//! and because the checked scenario and each algorithm's own parameters, defaults and rules for what is left out are
-//! here already.
+//! It is written in Rust, not in Python with a compiler, so that a run gives the same bits on any machine (functions
+//! beyond the square root are libm's), nothing has to be compiled or installed at run time, and the checked scenario and
+//! each algorithm's parameters, defaults and rules are available.
 
 mod engine;
 mod history;

@@ -1,13 +1,13 @@
-//! What a run is told of: the summary, and the series bin by bin.
+//! The measurements of a run: the sums of the summary, and the series bin by bin.
 
 use crate::law::{Rule, SIGNALS};
 use crate::model::Model;
 use crate::spread::Spread;
 use crate::state::{ARRIVALS, EARLY, MARKS, OVERFLOW, SENT, STREAMS};
 use aqm::unit::{Span, Time};
-use netsim::{Column, Settling};
+use run::{Column, Settling};
 
-/// What is measured at one end of a step.
+/// The measured values at one end of a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends {
     pub(crate) q: f64,
@@ -35,7 +35,7 @@ impl Track {
     }
 }
 
-/// The sums of one traffic entry: packets of its own that arrived, and that were let in, in packets of the usual size.
+/// The sums of one traffic entry: the packets that arrived and those that were accepted, in packets of the usual size.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Passed {
     pub(crate) arrived: f64,
@@ -135,7 +135,7 @@ impl Measure {
         measure
     }
 
-    /// When it wants to be told of the state next.
+    /// The time of the next call of [`Measure::on_event`].
     pub(crate) fn due(&self) -> Time {
         let warmup = if self.warm { Time::MAX } else { self.warmup };
         self.bin_end.min(self.settling.due()).min(warmup)
@@ -253,7 +253,7 @@ impl Measure {
         }
     }
 
-    /// Hands over the series.
+    /// Takes the series out.
     pub(crate) fn take_columns(&mut self, model: &Model) -> Vec<Column> {
         let scenario = &model.scenario;
         let link = &scenario.links[scenario.observed].name;

@@ -1,4 +1,4 @@
-//! What the equations can say of a scenario, and what they leave out.
+//! The part of a scenario that the equations model, and a list of what they leave out.
 
 mod builder;
 mod class;
@@ -17,10 +17,10 @@ use scenario::model::Scenario;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 
-/// A scenario as the equations see it.
+/// The model of a scenario.
 #[derive(Clone, Debug)]
 pub struct Model {
-    /// The scenario that it is of.
+    /// The modelled scenario.
     pub scenario: Scenario,
     /// The managed link.
     pub port: Port,
@@ -28,17 +28,17 @@ pub struct Model {
     pub aqm: AnyParams,
     /// Flows that share a round trip and a traffic entry.
     pub classes: Vec<Class>,
-    /// What comes whatever the queue does.
+    /// Traffic that does not react to the queue.
     pub load: Vec<Load>,
-    /// What of the scenario is left out, or put in a simpler way.
+    /// The parts of the scenario that are left out or simplified.
     pub not_modelled: Vec<String>,
 }
 
 impl Model {
-    /// What the equations see of `scenario`.
+    /// The model of `scenario`.
     ///
     /// # Errors
-    /// If they cannot say what it is about; the message names the key and what to do.
+    /// If the equations cannot express the scenario; the message names the key and the fix.
     pub fn of(scenario: &Scenario) -> Result<Self, Unsupported> {
         let observed = &scenario.links[scenario.observed];
         let droptail = AnyParams::of("droptail").expect("there is such an algorithm");
@@ -64,7 +64,7 @@ impl Model {
         Ok(Self { scenario: scenario.clone(), port, aqm, classes, load, not_modelled })
     }
 
-    /// The link's rate in packets of the usual size a second.
+    /// The link's rate in packets of the usual size per second.
     #[must_use]
     pub fn capacity(&self) -> f64 {
         self.port.rate.packets(self.port.packet)
@@ -76,7 +76,7 @@ impl Model {
         self.port.limit.packets(self.port.packet)
     }
 
-    /// The parameters as JSON, in base units, with what was left to the engine as it works it out.
+    /// The parameters as JSON, in base units; those left to the engine have the values that it computes.
     fn parameters(&self) -> Map<String, Json> {
         let kinds = self.aqm.specs().iter().map(|spec| (spec.name, spec.kind));
         let kinds: BTreeMap<&str, ValueKind> = kinds.collect();
@@ -91,7 +91,7 @@ impl Model {
         map
     }
 
-    /// What parameters come to that may be left to the engine, or follow from others.
+    /// The values of parameters that may be left to the engine or follow from others.
     fn effective(&self) -> Vec<(&'static str, f64)> {
         let packet = |given: Option<Bytes>| ("mean_packet", given.unwrap_or(self.port.packet).0 as f64);
         let red = |params: &aqm::aqm::red::Params| {

@@ -1,31 +1,31 @@
-//! How the equations are read.
+//! The options of a run of the equations.
 
 use serde::Deserialize;
 
-/// What is the modeller's choice and not the scenario's.
+/// Choices of the modeller that are not part of the scenario.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
-    /// The longest step, s; auto is a quarter of the shortest round trip, 10 ms at most, or shorter where the algorithm's
-    /// own average asks for it. Never longer than a quarter of the shortest round trip.
+    /// The longest step, s; auto is a quarter of the shortest round trip, at most 10 ms, or shorter if the algorithm's
+    /// average requires it. Never longer than a quarter of the shortest round trip.
     pub step: Option<f64>,
-    /// Take the round trip as it is at the target queue, instead of with the queue of the time: the paper's equation.
+    /// Whether the round trip is constant, as at the target queue: the paper's equation. Otherwise it follows the queue.
     pub constant_rtt: bool,
-    /// Take w(t)^2 for w(t) w(t - R), as the linearised equations do.
+    /// Whether w(t)^2 replaces w(t) w(t - R), as in the linearised equations.
     pub merged: bool,
-    /// What loss ratio goes with which window in the mean.
+    /// The relation between the loss ratio and the mean window.
     pub tcp: TcpLaw,
-    /// Whether what is dropped early does not come to the queue; the paper's equation (5) has it come.
+    /// Whether early drops reduce the arrivals at the queue; in the paper's equation (5) they do not.
     pub thinned: bool,
-    /// Whether flows start in slow start, until they see a first loss; else in congestion avoidance.
+    /// Whether flows are in slow start until their first loss; otherwise they start in congestion avoidance.
     pub slow_start: bool,
-    /// p = p0 + gain (q - q0) in the algorithm's place.
+    /// The law p = p0 + gain (q - q0) in place of the algorithm.
     pub proportional: Option<Proportional>,
-    /// All flows are there from the start, and have been for ever with this window and queue; no slow start.
+    /// The initial state: all flows are present and have always had this window and queue, without slow start.
     pub initial: Option<Initial>,
 }
 
-/// What loss ratio goes with which window in the mean.
+/// The relation between the loss ratio and the mean window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TcpLaw {
@@ -76,7 +76,7 @@ impl Options {
     /// Reads them from JSON.
     ///
     /// # Errors
-    /// If there is a key that none of them has, or a value out of its range; says which, and what is allowed.
+    /// If a key is unknown or a value is out of range; the message names it and the allowed values.
     pub fn read(text: &str) -> Result<Self, String> {
         let options: Self = serde_json::from_str(text).map_err(|error| format!("fluid options: {error}"))?;
         options.check()?;

@@ -1,33 +1,33 @@
-//! How many flows there are, in the mean.
+//! The mean number of flows over time.
 
 use aqm::unit::Span;
 use scenario::Distribution;
 
-/// How many flows of a class there are at which time.
+/// The number of flows of a class over time.
 #[derive(Clone, Debug)]
 pub enum Population {
-    /// They start one after the other between two times, evenly, and end together.
+    /// The flows start at a constant rate between two times, and end together.
     Lasting {
-        /// How many in the end.
+        /// The final number of flows.
         count: f64,
-        /// When the first starts and when the last has started, s.
+        /// The times of the first and of the last start, s.
         start: [f64; 2],
-        /// When all stop, s.
+        /// The time at which all stop, s.
         stop: f64,
     },
-    /// They arrive at a rate, and each stays for a time of its own.
+    /// The flows arrive at a rate, and each stays for a random time.
     Passing {
-        /// How many arrive a second.
+        /// Arrivals per second.
         rate: f64,
-        /// From when to when they arrive, s.
+        /// Start and end of the arrivals, s.
         arrive: [f64; 2],
-        /// How long each stays.
+        /// The distribution of the time that each stays.
         stay: Distribution<Span>,
     },
 }
 
 impl Population {
-    /// How many there are at `t`, and how many join a second.
+    /// The number of flows at `t`, and the number that join per second.
     #[must_use]
     pub fn at(&self, t: f64) -> (f64, f64) {
         match self {
@@ -48,7 +48,7 @@ impl Population {
         }
     }
 
-    /// When it changes its course, s.
+    /// The times at which it changes its course, s.
     #[must_use]
     pub fn turns(&self) -> Vec<f64> {
         match self {

@@ -1,4 +1,4 @@
-//! What a run left to chance that matters for it: where means and packets part.
+//! Remarks on a run: reasons why its means may differ from the results of packets.
 
 use crate::engine::Fluid;
 use crate::population::Population;
@@ -10,11 +10,11 @@ const SMALL: f64 = 4.0;
 const SAWTOOTH: f64 = 0.19;
 /// A queue of fewer of its own standard deviations is often empty.
 const SHORT: f64 = 3.0;
-/// A part of the time, or of the losses, that is worth a word.
+/// The share of the time, and of the losses, from which a remark is made.
 const NOTED: [f64; 2] = [0.02, 0.1];
 
 impl Fluid {
-    /// Why this run, which is over, may be far from what packets do; empty if nothing speaks for it.
+    /// The reasons why this run, which is over, may differ much from a run of packets; empty if none are known.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let measure = self.measure();

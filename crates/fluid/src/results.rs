@@ -1,10 +1,10 @@
-//! The summary of a run, in the shape of the packet engine's; what the equations do not say is null.
+//! The summary of a run, in the form that all engines share. A metric that the equations do not contain is null.
 
 use crate::engine::Fluid;
 use crate::measure::{Passed, Sums};
 use crate::model::Class;
 use crate::population::Population;
-use netsim::results::{
+use run::results::{
     ClassDistributions, ClassMetrics, Distributions, Engine, FlowMetrics, LinkDistributions, LinkMetrics,
     Metrics, Results, TrafficMetrics,
 };
@@ -12,39 +12,16 @@ use scenario::model::Kind;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 
-/// What the equations say nothing of.
-const UNKNOWN: [&str; 10] = [
-    "timeouts",
-    "retransmits",
-    "timeouts_total",
-    "retransmits_total",
-    "loss_events",
-    "random_losses",
-    "drops_elsewhere",
-    "started",
-    "completed",
-    "sessions",
-];
-
-/// A number of packets, as whole as the packet engine's.
+/// A number of packets, rounded to a count.
 fn whole(packets: f64) -> u64 {
     packets.round().max(0.0) as u64
 }
 
-/// A part of a whole, both of which are integrals: what the rounding of the steps adds is left out.
+/// The ratio of a part to its whole, both integrals; the rounding errors of the steps are removed.
 fn part(part: f64, whole: f64) -> Option<f64> {
     let ratio = (whole > 0.0).then(|| part / whole)?;
     assert!((-1e-6..=1.0 + 1e-6).contains(&ratio), "{part} is no part of {whole}");
     Some(ratio.clamp(0.0, 1.0))
-}
-
-/// Nulls what is unknown in a table of metrics.
-fn forget(metrics: &mut Json) {
-    for name in UNKNOWN {
-        if let Some(value) = metrics.get_mut(name) {
-            *value = Json::Null;
-        }
-    }
 }
 
 impl Fluid {
@@ -60,24 +37,17 @@ impl Fluid {
             .iter()
             .map(|&entry| (scenario.traffic[entry].name.clone(), self.class_metrics(entry, &sums)))
             .collect();
-        let empty = |name: &String| {
-            let none = ClassDistributions { loss_runs: vec![], delay: vec![], completion_time: vec![] };
-            (name.clone(), none)
-        };
         let distributions = Distributions {
-            classes: classes.keys().map(empty).collect(),
-            links: BTreeMap::from([(
-                name.clone(),
-                LinkDistributions { loss_runs: vec![], loss_bursts: vec![] },
-            )]),
+            classes: classes.keys().map(|name| (name.clone(), ClassDistributions::default())).collect(),
+            links: BTreeMap::from([(name.clone(), LinkDistributions::default())]),
         };
-        let results = Results {
+        json!(Results {
             seed: scenario.general.seed,
             metrics: Metrics {
                 link: link.clone(),
                 flows: self.flow_metrics(&all, &sums),
                 response_time: self.measure().settling.settled(),
-                drops_elsewhere: 0,
+                ..Metrics::default()
             },
             classes,
             links: BTreeMap::from([(name, link)]),
@@ -88,16 +58,10 @@ impl Fluid {
                 events: self.steps(),
                 cpu_seconds: self.cpu().as_secs_f64(),
             },
-        };
-        let mut results = json!(results);
-        forget(&mut results["metrics"]);
-        for table in ["classes", "links"] {
-            results[table].as_object_mut().into_iter().flatten().for_each(|(_, metrics)| forget(metrics));
-        }
-        results
+        })
     }
 
-    /// Seconds that the summary speaks of.
+    /// The length of the measurement window in seconds.
     fn seconds(&self) -> f64 {
         let general = &self.model().scenario.general;
         general.duration.secs() - general.warmup.secs()
@@ -144,23 +108,19 @@ impl Fluid {
             queue_full: part(measure.full, seconds),
             traffic: self.traffic(sums.arrivals - then.arrivals, early, overflow, marks, bits),
             utilisation: part(bits, link.capacity(general.warmup, general.duration)).unwrap_or(0.0),
-            random_losses: 0,
-            loss_run_mean: None,
-            loss_burst_mean: None,
-            loss_events: 0,
-            loss_synchronisation: None,
+            ..LinkMetrics::default()
         }
     }
 
-    /// The packets sent after the warm-up, over those that the queue let in: what still waits in the end has not been
-    /// delivered, and what waited when the warm-up ended has.
+    /// The packets sent after the warm-up over those accepted by the queue: packets that wait at the end are not delivered,
+    /// and those that waited at the end of the warm-up are.
     fn sent(&self, sums: &Sums) -> f64 {
         let then = &self.measure().at_warmup;
         let accepted = sums.accepted() - then.accepted();
         if accepted > 0.0 { (sums.sent - then.sent) / accepted } else { 0.0 }
     }
 
-    /// What of an entry arrived and was let in after the warm-up.
+    /// The packets of an entry that arrived and were accepted after the warm-up.
     fn passed(&self, entry: usize, sums: &Sums) -> Passed {
         let (now, then) = (sums.entries[entry], self.measure().at_warmup.entries[entry]);
         Passed { arrived: now.arrived - then.arrived, accepted: now.accepted - then.accepted }
@@ -173,7 +133,7 @@ impl Fluid {
         let then = &self.measure().at_warmup;
         let marked = model.classes.iter().any(|class| class.entry == entry && class.marked)
             || model.load.iter().any(|load| load.entry == entry && load.marked);
-        // The full buffer refuses of all entries alike; what is marked loses nothing else.
+        // The full buffer refuses the same share of all entries; a marked entry has no other losses.
         let (early, overflow) = (sums.early - then.early, sums.overflow - then.overflow);
         let lost = arrived - accepted;
         let refused = match early + overflow {
@@ -195,37 +155,19 @@ impl Fluid {
                 packets(marks),
                 bits,
             ),
-            loss_run_mean: None,
             totals: self.flow_metrics(&[entry], sums),
-            started: 0,
-            completed: 0,
-            completion_time_mean: None,
-            completion_time_p50: None,
-            completion_time_p95: None,
-            completion_time_p99: None,
-            completion_time_max: None,
-            sessions: 0,
-            session_time_mean: None,
+            ..ClassMetrics::default()
         }
     }
 
-    /// What the flows of some entries delivered: what the link sent, and was not lost behind it.
+    /// The metrics of the flows of some entries. They delivered what the link sent and what was not lost after it.
     fn flow_metrics(&self, entries: &[usize], sums: &Sums) -> FlowMetrics {
         let delivered = |&entry: &usize| self.passed(entry, sums).accepted * self.payload(entry);
         let goodput = entries.iter().map(delivered).sum::<f64>() * self.sent(sums);
         FlowMetrics {
             goodput: goodput / self.seconds(),
             jain: self.jain(entries, sums),
-            timeouts: 0,
-            retransmits: 0,
-            timeouts_total: 0,
-            retransmits_total: 0,
-            delay_mean: None,
-            delay_p50: None,
-            delay_p95: None,
-            delay_p99: None,
-            delay_max: None,
-            jitter: None,
+            ..FlowMetrics::default()
         }
     }
 
@@ -235,7 +177,7 @@ impl Fluid {
         (scenario.traffic[entry].packet_size.0 + scenario.links[scenario.observed].overhead.0) as f64
     }
 
-    /// Bits of payload that arrive for a packet that an entry got into the queue.
+    /// The bits of payload that arrive per packet of an entry that the queue accepted.
     fn payload(&self, entry: usize) -> f64 {
         let model = self.model();
         let traffic = &model.scenario.traffic[entry];
@@ -245,7 +187,7 @@ impl Fluid {
         self.bits() * payload * kept
     }
 
-    /// Jain's index of the goodputs of the lasting flows of some entries: those of a class, or of a load, get the same.
+    /// Jain's index of the goodputs of the persistent flows of some entries; all flows of a class or load have the same.
     fn jain(&self, entries: &[usize], sums: &Sums) -> Option<f64> {
         let model = self.model();
         let (mut number, mut sum, mut squares) = (0.0, 0.0, 0.0);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What the equations cannot say, and what to do about it.
+/// The part of a scenario that the equations cannot express, and the fix.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unsupported(String);
 

@@ -5,7 +5,6 @@ mod support;
 use aqm::{Span, Time};
 use fluid::{Fluid, Model, Options};
 use scenario::Document;
-use std::collections::BTreeSet;
 use support::{dumbbell, model, run};
 
 const AQMS: [&str; 10] = ["droptail", "lred", "pi", "rem", "red", "ared", "avq", "raqm", "blue", "gredi"];
@@ -52,35 +51,6 @@ fn a_run_is_the_same_however_often_it_is_interrupted() {
         often.advance(Time::MAX);
         let bits = |fluid: &Fluid| fluid.sums().map(f64::to_bits);
         assert_eq!(bits(&once), bits(&often), "{aqm}");
-    }
-}
-
-#[test]
-fn results_and_series_have_the_shape_of_the_packet_engines() {
-    fn keys(json: &serde_json::Value, path: &str, into: &mut BTreeSet<String>) {
-        for (key, value) in json.as_object().into_iter().flatten() {
-            let path = format!("{path}.{key}");
-            keys(value, &path, into);
-            into.insert(path);
-        }
-    }
-    for aqm in AQMS {
-        let model = of(aqm);
-        let mut fluid = run(&model, &Options::default());
-        let scenario = model.scenario.clone();
-        let series = netsim::Series::new(&scenario);
-        let mut packets = netsim::Simulation::new(scenario, 1, series);
-        packets.advance(Time::ZERO + Span::s(60));
-        let end = packets.end();
-        packets.probe_mut().finish(end);
-        let (mut ours, mut theirs) = (BTreeSet::new(), BTreeSet::new());
-        keys(&fluid.results(), "", &mut ours);
-        keys(&serde_json::to_value(packets.results()).unwrap(), "", &mut theirs);
-        assert_eq!(ours, theirs, "{aqm}");
-        let names = |columns: Vec<netsim::Column>| -> Vec<(String, usize)> {
-            columns.into_iter().map(|column| (column.name, column.values.len())).collect()
-        };
-        assert_eq!(names(fluid.take_columns()), names(packets.probe_mut().take_columns()), "{aqm}");
     }
 }
 

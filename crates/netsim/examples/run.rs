@@ -10,7 +10,8 @@
 //! After the file come settings, as `aqmlab run --set` takes them; `aqm=…` is what `--aqm` takes.
 
 use aqm::unit::Time;
-use netsim::{Results, Series, Simulation};
+use netsim::{Series, Simulation};
+use run::Results;
 use scenario::{Document, Scenario};
 use std::path::Path;
 use std::process::ExitCode;

@@ -8,10 +8,10 @@
 //!
 //! | room | holds |
 //! |---|---|
-//! | `engine` | the clock, the event list, random streams, and the watch that can stop a run |
+//! | `engine` | the clock, the event list and random streams |
 //! | [`tcp`] | senders, receivers and congestion controls, without a clock or a network |
 //! | `packet` | a packet on the wire, which carries TCP's segments and ACKs |
-//! | `measure` | statistics, probes, series, and the data types of the results |
+//! | `measure` | statistics, probes and series |
 //! | `network` | links, queues with an AQM, paths, working ahead, and the ledger of all packets |
 //! | `traffic` | sources of datagrams |
 //! | `flows` | the endpoints of all traffic, and the flows that web clients and `short` entries open |
@@ -33,10 +33,7 @@ pub mod tcp;
 mod traffic;
 
 pub use engine::rng::Stream;
-pub use engine::watch::Watch;
 pub use measure::probe::{self, Checked, Probe};
-pub use measure::results::{self, Results};
-pub use measure::series::{Column, Series};
-pub use measure::settling::Settling;
+pub use measure::series::Series;
 pub use memory::memory_estimate;
 pub use simulation::{Simulation, WindowSample};

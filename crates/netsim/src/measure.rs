@@ -1,4 +1,4 @@
-//! Measurement: statistics that are always on, probes that may record more, and the results' data types.
+//! Measurement: statistics that are always on, and probes that may record more.
 
 pub(crate) mod delays;
 pub(crate) mod delivery;
@@ -6,6 +6,5 @@ pub(crate) mod fates;
 pub(crate) mod loss_runs;
 pub(crate) mod occupancy;
 pub mod probe;
-pub mod results;
 pub(crate) mod series;
 pub(crate) mod settling;

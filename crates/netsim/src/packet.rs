@@ -1,9 +1,9 @@
 //! A packet on the wire: a small value, copied from ring to ring.
 
-use crate::tcp::{Ack, MOST_BLOCKS, Segment};
+use crate::tcp::{Ack, Segment};
 use aqm::queue::Frame;
 use aqm::unit::{Span, Time};
-use scenario::model::{Ecn, UDP_HEADER};
+use scenario::model::{Ecn, MOST_BLOCKS, UDP_HEADER};
 
 /// What a packet is to its endpoints.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

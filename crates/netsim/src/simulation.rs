@@ -1,4 +1,4 @@
-//! The run loop: takes the next event, does what it says.
+//! The run loop: takes the next event and handles it.
 
 mod applications;
 mod conservation;
@@ -13,16 +13,17 @@ use crate::measure::delivery::Deliveries;
 use crate::measure::probe::Probe;
 use crate::network::Network;
 use crate::packet::{Header, Kind, Packet};
-use crate::tcp::{Outbox, Profile, Segment};
+use crate::tcp::{Outbox, Segment};
 use aqm::unit::{Span, Time};
 use cpu_time::ThreadTime;
 use scenario::Scenario;
+use scenario::model::Profile;
 use std::time::Duration;
 
 /// One sample of one flow's congestion window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct WindowSample {
-    /// When, in s.
+    /// The time in s.
     pub t: f64,
     /// The flow's number among the TCP flows.
     pub flow: u32,
@@ -46,7 +47,7 @@ pub struct Simulation<P> {
     pub(crate) windows: Vec<WindowSample>,
     pub(crate) events: u64,
     pub(crate) cpu: Duration,
-    /// How far to go, in nanoseconds, before all links catch up.
+    /// The time, in nanoseconds, after which all links catch up.
     stride: u64,
     finished: bool,
 }
@@ -75,7 +76,7 @@ impl<P: Probe> Simulation<P> {
         self.network.events.now()
     }
 
-    /// When the run is over.
+    /// The end of the run.
     #[must_use]
     pub const fn end(&self) -> Time {
         self.end
@@ -86,7 +87,7 @@ impl<P: Probe> Simulation<P> {
         &self.network.probe
     }
 
-    /// The recorder, to close its books.
+    /// The recorder, mutable so that it can be finished.
     pub const fn probe_mut(&mut self) -> &mut P {
         &mut self.network.probe
     }
@@ -155,7 +156,7 @@ impl<P: Probe> Simulation<P> {
         self.network.watch.ask()
     }
 
-    // Called in one place, for every event: left alone, the compiler makes a call of it.
+    // Called in one place, for every event: the compiler would otherwise not inline it.
     #[inline(always)]
     fn handle(&mut self, event: Event) {
         match event {
@@ -356,7 +357,7 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// A link gets the rate that its schedule says for now, and is called again for the next.
+    /// Sets the rate of a link by its schedule, and schedules the next change.
     fn change_rate(&mut self, link: u32) {
         let said = &self.scenario.links[link as usize];
         let now = Span::ns(self.now().nanos());
@@ -366,7 +367,7 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// From here on the summary metrics count.
+    /// Ends the warm-up: the measurement window begins.
     fn end_warmup(&mut self) {
         let now = self.now();
         for link in &mut self.network.links {

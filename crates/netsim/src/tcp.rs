@@ -5,11 +5,9 @@
 pub mod classic;
 pub mod congestion;
 mod ends;
-mod profile;
 pub mod rack;
 mod segment;
 
 pub use ends::{Receiver, Sender, bytes_a_segment, bytes_on_heap};
-pub use profile::Profile;
-pub use segment::{Ack, Blocks, MOST_BLOCKS, Outbox, Segment};
+pub use segment::{Ack, Blocks, Outbox, Segment};
 use segment::{DUP_THRESH, NO_BLOCKS};

@@ -3,10 +3,10 @@
 
 use aqm::aqm::NAMES;
 use aqm::unit::{Span, Time};
-use netsim::tcp::{Profile, Receiver, Segment};
+use netsim::tcp::{Receiver, Segment};
 use netsim::{Series, Simulation};
 use proptest::prelude::*;
-use scenario::model::Tcp;
+use scenario::model::{Profile, Tcp};
 use scenario::{Document, Scenario};
 
 fn scenario(text: &str) -> Scenario {

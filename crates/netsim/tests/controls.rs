@@ -1,7 +1,8 @@
 //! Congestion controls on a link: what each promises of throughput and queue.
 
 use aqm::unit::{Span, Time};
-use netsim::{Results, Simulation};
+use netsim::Simulation;
+use run::Results;
 use scenario::Document;
 
 /// 10 Mbit/s, 50 ms there and back: a bandwidth-delay product of 41.7 packets of 1500 bytes.

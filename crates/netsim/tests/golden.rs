@@ -59,8 +59,8 @@ fn row(aqm: &str, tcp: &str) -> String {
         link.traffic.marks,
         flows.goodput,
         flows.jain.unwrap(),
-        flows.timeouts,
-        flows.retransmits,
+        flows.timeouts.unwrap(),
+        flows.retransmits.unwrap(),
         results.engine.events,
     )
 }

@@ -1,7 +1,8 @@
 //! JoBS on a link: guarantees that hold for classes, and marks in time that leave nothing to drop.
 
 use aqm::unit::Time;
-use netsim::{Results, Simulation};
+use netsim::Simulation;
+use run::Results;
 use scenario::Document;
 
 const CLASSES: [&str; 4] = ["first", "second", "third", "fourth"];

@@ -1,8 +1,9 @@
 //! Scalable and classic flows through the link of library/l4s.toml, against RFC 9332's claims.
 
 use aqm::unit::Time;
-use netsim::results::ClassMetrics;
-use netsim::{Results, Simulation};
+use netsim::Simulation;
+use run::Results;
+use run::results::ClassMetrics;
 use scenario::Document;
 use std::path::Path;
 

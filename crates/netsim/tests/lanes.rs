@@ -1,7 +1,8 @@
 //! What is told of each queue where several with names share a buffer.
 
 use aqm::unit::Time;
-use netsim::{Results, Series, Simulation};
+use netsim::{Series, Simulation};
+use run::Results;
 use scenario::{Document, Scenario};
 
 /// Ten long flows, short ones, and datagrams, on a link that they fill.
@@ -35,7 +36,7 @@ fn the_lanes_of_a_link_add_up_to_it() {
         let names: Vec<&str> = results.lanes.keys().map(String::as_str).collect();
         assert_eq!(names, ["bottleneck.long", "bottleneck.short"]);
         let (link, lanes) = (&results.metrics.link, || results.lanes.values());
-        let count = |of: fn(&netsim::results::TrafficMetrics) -> u64| {
+        let count = |of: fn(&run::results::TrafficMetrics) -> u64| {
             assert_eq!(lanes().map(|lane| of(&lane.traffic)).sum::<u64>(), of(&link.traffic), "{aqm}");
         };
         count(|traffic| traffic.arrivals);
@@ -158,7 +159,7 @@ fn settings_at_their_limits_lose_no_count() {
                 // JoBS drops what cannot be gone in a microsecond, all of it.
                 let least = if aqm.contains("1 us") { 0.0 } else { 0.5 };
                 assert!((least..1.0 + 1e-9).contains(&link.utilisation), "{aqm} {buffer}: {link:?}");
-                let told = |traffic: &netsim::results::TrafficMetrics| {
+                let told = |traffic: &run::results::TrafficMetrics| {
                     [traffic.arrivals, traffic.drops_early, traffic.drops_overflow, traffic.marks]
                 };
                 let lanes = results.lanes.values().map(|lane| told(&lane.traffic));

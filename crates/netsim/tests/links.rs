@@ -1,6 +1,7 @@
 //! What links do besides queueing: loss by chance, changes of rate, delays drawn for each run.
 
-use netsim::{Results, Simulation};
+use netsim::Simulation;
+use run::Results;
 use scenario::Document;
 
 fn run(text: &str, seed: u64) -> Results {
@@ -25,12 +26,12 @@ fn stream(dumbbell: &str) -> Results {
 fn what_is_not_lost_by_chance_comes_to_the_queue() {
     let sent = stream("").metrics.link.traffic.arrivals;
     let lossy = stream("loss = 0.1").metrics.link;
-    assert_eq!(lossy.traffic.arrivals + lossy.random_losses, sent);
+    assert_eq!(lossy.traffic.arrivals + lossy.random_losses.unwrap(), sent);
     // Standard deviation of the number lost: 67.
-    assert!(lossy.random_losses.abs_diff(sent / 10) < 300, "{}", lossy.random_losses);
+    assert!(lossy.random_losses.unwrap().abs_diff(sent / 10) < 300, "{}", lossy.random_losses.unwrap());
     assert_eq!(lossy.traffic.loss_ratio, Some(0.0), "what chance takes is not the queue's loss");
     let bursts = stream("loss = { good_to_bad = 0.05, bad_to_good = 0.2 }").metrics.link;
-    assert!(bursts.random_losses.abs_diff(sent / 5) < 1500, "{}", bursts.random_losses);
+    assert!(bursts.random_losses.unwrap().abs_diff(sent / 5) < 1500, "{}", bursts.random_losses.unwrap());
 }
 
 #[test]
@@ -42,8 +43,8 @@ fn losses_on_the_way_back_and_on_plain_links_count_too() {
              [[traffic]]\nname = \"a\"\nto = \"end\"\ntcp = \"rfc5681\"\n"
         );
         let metrics = run(&text, 1).metrics;
-        assert_eq!(metrics.link.random_losses, 0);
-        metrics.drops_elsewhere
+        assert_eq!(metrics.link.random_losses.unwrap(), 0);
+        metrics.drops_elsewhere.unwrap()
     };
     assert_eq!(elsewhere(0.0, 0.0), 0);
     assert!(elsewhere(0.0, 0.02) > 50);
@@ -126,7 +127,7 @@ fn a_packet_that_sticks_out_of_the_buffer_waits_in_it() {
             let key = format!("buffer_admission = \"{admission}\"");
             let (feeder, neck) = if plain { (key.as_str(), "") } else { ("", key.as_str()) };
             let metrics = framed(clock, feeder, neck, 500, "1700 B").metrics;
-            (metrics.link.queue_mean.unwrap().round(), metrics.drops_elsewhere)
+            (metrics.link.queue_mean.unwrap().round(), metrics.drops_elsewhere.unwrap())
         };
         assert_eq!([held("fits", false).0, held("sticks-out", false).0], [3.0, 4.0], "{clock}");
         // One more than the others waits at the end.
@@ -140,7 +141,7 @@ fn a_plain_link_frames_as_a_measured_one_does() {
     for clock in ["integer", "double"] {
         let arrivals = |feeder: &str, size: u32| {
             let metrics = framed(clock, feeder, "", size, "100 kB").metrics;
-            (metrics.link.traffic.arrivals, metrics.drops_elsewhere)
+            (metrics.link.traffic.arrivals, metrics.drops_elsewhere.unwrap())
         };
         let (bare, framed, full) =
             (arrivals("", 250), arrivals("overhead = \"250 B\"", 250), arrivals("", 500));

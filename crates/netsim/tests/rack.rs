@@ -4,9 +4,9 @@ use aqm::unit::{Span, Time};
 use netsim::tcp::rack::board::{EVER_RESENT, LOST, RESENT, SACKED};
 use netsim::tcp::rack::receiver::Receiver;
 use netsim::tcp::rack::{Sender, State};
-use netsim::tcp::{Ack, Outbox, Profile, Segment};
+use netsim::tcp::{Ack, Outbox, Segment};
 use proptest::prelude::*;
-use scenario::model::{Congestion, Tcp};
+use scenario::model::{Congestion, Profile, Tcp};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 

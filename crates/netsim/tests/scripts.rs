@@ -30,8 +30,8 @@
 
 use aqm::params::{Params, Value};
 use aqm::unit::{Span, Time};
-use netsim::tcp::{Ack, Outbox, Profile, Receiver, Segment, Sender};
-use scenario::model::Tcp;
+use netsim::tcp::{Ack, Outbox, Receiver, Segment, Sender};
+use scenario::model::{Profile, Tcp};
 use std::collections::VecDeque;
 use std::path::Path;
 

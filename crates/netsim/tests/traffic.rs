@@ -3,7 +3,8 @@
 use aqm::unit::{Span, Time};
 use aqm::{AnyDiscipline, Outcome};
 use netsim::probe::Owner;
-use netsim::{Probe, Results, Simulation};
+use netsim::{Probe, Simulation};
+use run::Results;
 use scenario::{Document, Scenario};
 use std::path::Path;
 
@@ -194,8 +195,8 @@ fn only_a_source_that_sends_has_started() {
     let mut simulation = Simulation::new(check(text), 1, ());
     simulation.advance(simulation.end());
     let class = &simulation.results().classes["x"];
-    assert!(class.started.abs_diff(500) < 80, "{}", class.started);
-    assert!(class.traffic.arrivals >= class.started, "each has sent at once");
+    assert!(class.started.unwrap().abs_diff(500) < 80, "{}", class.started.unwrap());
+    assert!(class.traffic.arrivals >= class.started.unwrap(), "each has sent at once");
 }
 
 /// What departed: which arrival each was, and whether it was marked.

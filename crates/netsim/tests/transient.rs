@@ -1,8 +1,9 @@
 //! Connections that come and go: what they deliver, when they arrive, and that none disturbs the next in its slot.
 
 use aqm::unit::{Span, Time};
-use netsim::{Results, Simulation};
+use netsim::Simulation;
 use proptest::prelude::*;
+use run::Results;
 use scenario::{Document, Scenario};
 
 fn scenario(duration: &str, aqm: &str, traffic: &str) -> Scenario {
@@ -37,9 +38,16 @@ fn short_flows_deliver_every_byte_once() {
             // 140 s without arrivals are enough for the longest back-off.
             let results = run(&scenario("180 s", aqm, &traffic), 1);
             let short = &results.classes["short"];
-            assert!(short.started > 700 && short.totals.retransmits > 100, "{aqm} {flavour}: {short:?}");
-            assert_eq!(short.completed, short.started, "{aqm} {flavour}");
-            assert_eq!(bytes(short.totals.goodput, 180.0), short.started * 12_345, "{aqm} {flavour}");
+            assert!(
+                short.started.unwrap() > 700 && short.totals.retransmits.unwrap() > 100,
+                "{aqm} {flavour}: {short:?}"
+            );
+            assert_eq!(short.completed.unwrap(), short.started.unwrap(), "{aqm} {flavour}");
+            assert_eq!(
+                bytes(short.totals.goodput, 180.0),
+                short.started.unwrap() * 12_345,
+                "{aqm} {flavour}"
+            );
             assert_eq!(short.totals.jain, None);
         }
     }
@@ -50,8 +58,8 @@ fn a_lifetime_ends_what_is_produced_but_not_what_was_sent() {
     let traffic = format!("{SHORT}lifetime = \"uniform(100 ms, 1 s)\"\ntcp = \"rfc5681\"\n");
     let results = run(&scenario("180 s", "droptail", &traffic), 1);
     let short = &results.classes["short"];
-    assert!(short.started > 700 && short.totals.timeouts > 0, "{short:?}");
-    assert_eq!(short.completed, short.started);
+    assert!(short.started.unwrap() > 700 && short.totals.timeouts.unwrap() > 0, "{short:?}");
+    assert_eq!(short.completed.unwrap(), short.started.unwrap());
     // Nobody is done before its application stops: the mean is above that of the lifetimes, 0.55 s.
     assert!(short.completion_time_mean.unwrap() > 0.55);
     assert_eq!(bytes(short.totals.goodput, 180.0) % 460, 0, "whole segments");
@@ -65,8 +73,11 @@ fn what_transient_flows_do_before_the_warm_up_is_left_out() {
     // All transient flows have ended by 170 s: their counters must not return.
     scenario.general.warmup = Span::s(170);
     let after = &run(&scenario, 1).classes["short"];
-    assert_eq!((after.totals.goodput, after.totals.timeouts, after.totals.retransmits), (0.0, 0, 0));
-    assert_eq!(after.completed, whole.classes["short"].completed, "over the whole run");
+    assert_eq!(
+        (after.totals.goodput, after.totals.timeouts.unwrap(), after.totals.retransmits.unwrap()),
+        (0.0, 0, 0)
+    );
+    assert_eq!(after.completed.unwrap(), whole.classes["short"].completed.unwrap(), "over the whole run");
     // Half-way, the two parts make the whole; some transient flows are open at the time.
     scenario.general.warmup = Span::s(20);
     let second = bytes(run(&scenario, 1).metrics.flows.goodput, 160.0);
@@ -90,10 +101,10 @@ fn packets_of_a_connection_that_is_over_do_not_reach_the_next() {
     };
     let alone = &both("kind = \"transfer\"\n").classes["x"];
     let took = alone.completion_time_mean.unwrap();
-    assert!(alone.totals.retransmits > 20 && took > 0.8 && took < 0.81, "{alone:?}");
+    assert!(alone.totals.retransmits.unwrap() > 20 && took > 0.8 && took < 0.81, "{alone:?}");
     let many = &both("kind = \"short\"\ninterarrival = \"810 ms\"\n").classes["x"];
-    assert_eq!(many.started, 246);
-    assert_eq!(many.completed, 245, "the last ACK is on its way");
+    assert_eq!(many.started.unwrap(), 246);
+    assert_eq!(many.completed.unwrap(), 245, "the last ACK is on its way");
     assert!((many.completion_time_mean.unwrap() - took).abs() < 1e-4, "{many:?} against {took}");
     assert_eq!(bytes(many.totals.goodput, 200.0), 246 * 400);
 }
@@ -104,7 +115,7 @@ fn arrivals_have_the_statistics_of_their_law() {
         let traffic = format!(
             "[[traffic]]\nname = \"x\"\nkind = \"short\"\n{law}\nsize = \"1 B\"\nactive = [\"10 s\", \"110 s\"]\n"
         );
-        run(&scenario("111 s", "droptail", &traffic), seed).classes["x"].started as f64
+        run(&scenario("111 s", "droptail", &traffic), seed).classes["x"].started.unwrap() as f64
     };
     // Counts of a Poisson process: mean and variance are both 2000.
     let counts: Vec<f64> = (1..=40).map(|seed| arrivals("arrival_rate = \"20 /s\"", seed)).collect();
@@ -135,8 +146,8 @@ fn flows_that_come_and_go_arrive_alike_whatever_drops_their_packets() {
     );
     for other in &results {
         let other = &other.classes["short"];
-        assert_eq!(other.started, first.started);
-        if other.completed == first.completed {
+        assert_eq!(other.started.unwrap(), first.started.unwrap());
+        if other.completed.unwrap() == first.completed.unwrap() {
             assert_eq!(
                 bytes(other.totals.goodput, 400.0),
                 bytes(first.totals.goodput, 400.0),
@@ -144,7 +155,13 @@ fn flows_that_come_and_go_arrive_alike_whatever_drops_their_packets() {
             );
         }
     }
-    assert!(results.iter().filter(|other| other.classes["short"].completed == first.completed).count() > 3);
+    assert!(
+        results
+            .iter()
+            .filter(|other| other.classes["short"].completed.unwrap() == first.completed.unwrap())
+            .count()
+            > 3
+    );
 }
 
 #[test]
@@ -154,10 +171,17 @@ fn pages_arrive_whole() {
             let traffic = format!("{PAGE}size = \"2345 B\"\ntcp = \"{tcp}\"\n");
             let results = run(&scenario("180 s", aqm, &traffic), 1);
             let page = &results.classes["page"];
-            assert!(page.sessions > 50 && page.totals.retransmits > 20, "{aqm} {tcp}: {page:?}");
-            assert_eq!(page.started, page.completed, "{aqm} {tcp}: every request is answered");
-            assert_eq!(page.completed, 10 * page.sessions, "{aqm} {tcp}");
-            assert_eq!(bytes(page.totals.goodput, 180.0), page.completed * 2345, "{aqm} {tcp}");
+            assert!(
+                page.sessions.unwrap() > 50 && page.totals.retransmits.unwrap() > 20,
+                "{aqm} {tcp}: {page:?}"
+            );
+            assert_eq!(
+                page.started.unwrap(),
+                page.completed.unwrap(),
+                "{aqm} {tcp}: every request is answered"
+            );
+            assert_eq!(page.completed.unwrap(), 10 * page.sessions.unwrap(), "{aqm} {tcp}");
+            assert_eq!(bytes(page.totals.goodput, 180.0), page.completed.unwrap() * 2345, "{aqm} {tcp}");
             let (object, session) = (page.completion_time_mean.unwrap(), page.session_time_mean.unwrap());
             assert!(object < session, "{aqm} {tcp}: {object} {session}");
         }
@@ -177,7 +201,7 @@ fn a_lone_client_takes_as_long_as_its_round_trips() {
         );
         let results = run(&Document::parse(&text, "test").unwrap().check().unwrap(), 1);
         let x = &results.classes["x"];
-        (x.sessions, x.completion_time_mean.unwrap(), x.session_time_mean.unwrap())
+        (x.sessions.unwrap(), x.completion_time_mean.unwrap(), x.session_time_mean.unwrap())
     };
     let near =
         |found: f64, expected: f64| assert!((found - expected).abs() < 1e-3, "{found}, not {expected}");
@@ -210,7 +234,7 @@ fn what_of_an_object_has_arrived_counts_and_no_more() {
         let text = format!("duration = \"{ms} ms\"\n{text}");
         let results = run(&Document::parse(&text, "test").unwrap().check().unwrap(), 1);
         let x = &results.classes["x"];
-        let begun = bytes(x.totals.goodput, ms as f64 / 1000.0) - x.completed * 461;
+        let begun = bytes(x.totals.goodput, ms as f64 / 1000.0) - x.completed.unwrap() * 461;
         assert!(begun == 0 || begun == 460, "{begun} bytes of an object at {ms} ms");
         halves += u32::from(begun > 0);
     }
@@ -226,7 +250,7 @@ fn a_client_that_does_not_think_goes_on_at_once_on_either_clock() {
              kind = \"web\"\ncount = 3\nthink = \"0 s\"\nsize = \"5 kB\"\ntcp = \"rfc5681\"\n"
         );
         let web = &run(&Document::parse(&text, "test").unwrap().check().unwrap(), 1).classes["x"];
-        assert!(web.sessions > 1000, "{clock}: {}", web.sessions);
+        assert!(web.sessions.unwrap() > 1000, "{clock}: {}", web.sessions.unwrap());
     }
 }
 
@@ -235,9 +259,9 @@ fn no_session_begins_after_the_stop() {
     let traffic = "[[traffic]]\nname = \"x\"\nkind = \"web\"\nthink = \"1 s\"\nsize = \"1 kB\"\nstop = \"10 s\"\ntcp = \"rfc5681\"\n";
     // At 1 s, 2.1 s and so on: the ninth at about 9.7 s.
     let x = &run(&scenario("60 s", "droptail", traffic), 1).classes["x"];
-    assert!((8..=9).contains(&x.sessions), "{x:?}");
+    assert!((8..=9).contains(&x.sessions.unwrap()), "{x:?}");
     let late = traffic.replace("think = \"1 s\"", "think = \"11 s\"");
-    assert_eq!(run(&scenario("60 s", "droptail", &late), 1).classes["x"].started, 0);
+    assert_eq!(run(&scenario("60 s", "droptail", &late), 1).classes["x"].started.unwrap(), 0);
 }
 
 #[test]
@@ -248,7 +272,7 @@ fn transfers_have_sizes_of_their_own() {
         ["droptail", "red"].iter().map(|aqm| run(&scenario("60 s", aqm, traffic), 3)).collect();
     let delivered =
         results.iter().map(|results| bytes(results.metrics.flows.goodput, 60.0)).collect::<Vec<_>>();
-    assert!(results.iter().all(|results| results.classes["x"].completed == 50));
+    assert!(results.iter().all(|results| results.classes["x"].completed.unwrap() == 50));
     assert_eq!(delivered[0], delivered[1]);
     // 50 x 10 kB, within four standard errors of 5.2 kB x sqrt(50).
     assert!(delivered[0].abs_diff(500_000) < 147_000, "{delivered:?}");
@@ -289,9 +313,9 @@ proptest! {
         prop_assert!(whole.metrics.link.utilisation <= 1.0 + 1e-9);
         prop_assert!(link.arrivals + 30 >= link.drops_early + link.drops_overflow);
         let [short, web] = ["short", "web"].map(|name| &whole.classes[name]);
-        prop_assert!(short.completed <= short.started && web.completed <= web.started);
-        prop_assert!(web.sessions * u64::from(objects) <= web.completed);
-        prop_assert!(web.started - web.completed <= 5 * u64::from(connections), "one request a connection at a time");
+        prop_assert!(short.completed.unwrap() <= short.started.unwrap() && web.completed.unwrap() <= web.started.unwrap());
+        prop_assert!(web.sessions.unwrap() * u64::from(objects) <= web.completed.unwrap());
+        prop_assert!(web.started.unwrap() - web.completed.unwrap() <= 5 * u64::from(connections), "one request a connection at a time");
         let mut sliced = Simulation::new(scenario, seed, ());
         (1..=20).for_each(|second| sliced.advance(Time::ZERO + Span::s(second)));
         let mut sliced = sliced.results();
@@ -310,7 +334,7 @@ fn a_paced_transient_flow_that_has_sent_all_waits_for_nothing() {
         let scenario = Document::parse(text, "paced").unwrap().check().unwrap();
         let mut run = Simulation::new(scenario, seed, ());
         run.advance(Time::MAX);
-        assert!(run.results().classes["x"].completed > 50);
+        assert!(run.results().classes["x"].completed.unwrap() > 50);
     }
 }
 
@@ -322,7 +346,10 @@ fn a_paced_transient_flow_whose_application_stops_waits_for_nothing() {
                 lifetime = \"uniform(0.1 s, 1 s)\"\ntcp = \"bbr\"\n";
     for seed in 1..=10 {
         assert!(
-            run(&Document::parse(text, "paced").unwrap().check().unwrap(), seed).classes["x"].completed > 20
+            run(&Document::parse(text, "paced").unwrap().check().unwrap(), seed).classes["x"]
+                .completed
+                .unwrap()
+                > 20
         );
     }
 }

@@ -2,7 +2,8 @@
 
 use aqm::Port;
 use aqm::unit::{Span, Time};
-use netsim::{Simulation, Watch};
+use netsim::Simulation;
+use run::Watch;
 use scenario::{Document, Scenario};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -28,7 +28,7 @@ impl Fluid {
         })
     }
 
-    /// Goes on to the first instant from `until` on at which something happens; false if `look` said so.
+    /// Advances to the first event at or after `until`; false if `look` stopped the run.
     #[pyo3(signature = (until, look=None))]
     fn advance(&mut self, py: Python<'_>, until: f64, look: Option<Py<PyAny>>) -> PyResult<bool> {
         let until = Time::ZERO + Span::from_secs(until);
@@ -57,7 +57,7 @@ impl Fluid {
         Ok(self.run.results().to_string())
     }
 
-    /// Why this run may be far from what packets do.
+    /// The reasons why this run may differ much from a run of packets.
     fn remarks(&self) -> Vec<String> {
         self.run.remarks()
     }

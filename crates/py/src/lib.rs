@@ -1,6 +1,7 @@
 //! The Python binding: translates between Python and the engine, and decides nothing.
 //!
-//! Runs release the GIL, and ask now and then whether to go on. Results cross as JSON text, series as an Arrow stream without a copy.
+//! Runs release the GIL, and ask at intervals whether to continue. Results cross as JSON text, series as an Arrow stream
+//! without a copy.
 
 mod fluid;
 mod look;
@@ -36,7 +37,7 @@ fn refused(problems: impl Into<Problems>) -> PyErr {
     })
 }
 
-/// Sets what a program wants to know of an error.
+/// Sets the attributes by which a program handles an error.
 fn describe(error: &Bound<'_, PyAny>, problems: &Problems) -> PyResult<()> {
     let py = error.py();
     let dict = |problem: &Problem| -> PyResult<Bound<'_, PyDict>> {
@@ -57,7 +58,7 @@ fn describe(error: &Bound<'_, PyAny>, problems: &Problems) -> PyResult<()> {
     error.setattr("problems", PyTuple::new(py, dicts)?)
 }
 
-/// What the fluid model cannot express as a Python exception.
+/// A part of a scenario that the fluid model cannot express, as a Python exception.
 fn unsupported(problem: impl std::fmt::Display) -> PyErr {
     ScenarioError::new_err(problem.to_string())
 }
@@ -66,7 +67,7 @@ fn unsupported(problem: impl std::fmt::Display) -> PyErr {
 #[pyclass(frozen, module = "aqmlab._core")]
 struct Scenario {
     document: Document,
-    /// What it means, once asked, and the same as JSON: a scenario and its traces are read once, and run many times.
+    /// The checked scenario and its JSON, read on first use: a scenario and its traces are read once and run many times.
     read: OnceLock<Result<(Checked, String), Problems>>,
 }
 
@@ -134,7 +135,7 @@ impl Scenario {
         self.read().map(|(_, json)| &**json)
     }
 
-    /// The packets of each trace, in the order of the entries: of each its time in ns in eight bytes, its size in two.
+    /// The packets of each trace, in the order of the entries: for each packet eight bytes of time in ns, two of size.
     fn traces<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
         let traces = self.checked()?.traffic.iter().filter_map(|traffic| match &traffic.kind {
             Kind::Udp(Udp::Trace(arrivals), _) => Some(arrivals),
@@ -146,22 +147,22 @@ impl Scenario {
         Ok(traces.map(|trace| PyBytes::new(py, &trace.iter().flat_map(packet).collect::<Vec<_>>())).collect())
     }
 
-    /// The same, not yet read: it takes its traces as they are now.
+    /// An unread copy, which reads its traces again.
     fn anew(&self) -> Self {
         self.document.clone().into()
     }
 
-    /// What `[sweep]` says, as JSON.
+    /// The table `[sweep]` as JSON.
     fn sweep(&self) -> PyResult<Option<String>> {
         self.document.sweep().map(|said| said.map(|json| json.to_string())).map_err(refused)
     }
 
-    /// The same without `[sweep]`.
+    /// A copy without `[sweep]`.
     fn base(&self) -> Self {
         self.document.base().into()
     }
 
-    /// What the fluid model sees of it, as JSON.
+    /// Its fluid model as JSON.
     fn fluid_model(&self) -> PyResult<String> {
         let model = ::fluid::Model::of(self.checked()?).map_err(unsupported)?;
         Ok(model.json().to_string())
@@ -224,11 +225,11 @@ fn schema() -> String {
 /// Every metric and every distribution with its unit and definition, as JSON.
 #[pyfunction]
 fn metrics() -> String {
-    let (metrics, distributions) = (netsim::results::metrics(), netsim::results::distributions());
+    let (metrics, distributions) = (run::metrics(), run::distributions());
     serde_json::json!({ "metrics": metrics, "distributions": distributions }).to_string()
 }
 
-/// A text with a unit as a number of base units and that base unit.
+/// The value of a text with a unit in base units, and the base unit.
 #[pyfunction]
 fn in_base_unit(text: &str) -> Option<(f64, &'static str)> {
     aqm::unit::in_base_unit(text)
@@ -239,7 +240,7 @@ mod _core {
     use pyo3::prelude::*;
     use pyo3::types::PyTuple;
 
-    /// An error that Python raises itself has no problems of a file.
+    /// The defaults of the attributes, for errors that Python code raises.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
@@ -257,19 +258,19 @@ mod _core {
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
-    /// How many tables and lists a value of a scenario lies in at most.
+    /// The greatest depth of tables and lists in a scenario.
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const deepest: usize = scenario::DEEPEST;
-    /// How many bytes a scenario has at most.
+    /// The greatest size of a scenario in bytes.
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const longest: u64 = scenario::LONGEST;
-    /// The version and a hash of the sources that results depend on.
+    /// The version, and the digest of the packet engine's sources.
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const engine_version: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("AQMLAB_SOURCES"));
-    /// The same of the fluid engine's results.
+    /// The version, and the digest of the fluid engine's sources.
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const fluid_version: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("AQMLAB_FLUID_SOURCES"));

@@ -1,20 +1,20 @@
-//! Asking Python now and then whether a run is to go on: signals first, then the caller's function.
+//! The question to Python whether a run continues: signals are handled first, then the caller's function is called.
 
 use aqm::unit::Time;
-use netsim::Watch;
 use pyo3::prelude::*;
+use run::Watch;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long between two questions: the run takes the GIL for each.
+/// The time between two questions, each of which takes the GIL.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Whom a run asks, as its watch and the call that waits for it share it.
+/// The answer to the question, shared by the run's watch and the call that waits for the run.
 #[derive(Clone)]
 pub(crate) struct Look(Arc<Mutex<Asked>>);
 
 struct Asked {
-    /// Takes the simulated time in s, and says whether to go on.
+    /// Takes the simulated time in s, and returns whether to continue.
     look: Option<Py<PyAny>>,
     last: Instant,
     error: Option<PyErr>,
@@ -40,18 +40,19 @@ impl Asked {
 }
 
 impl Look {
-    /// Asks nobody yet.
+    /// No function is called yet.
     pub(crate) fn new() -> Self {
         Self(Arc::new(Mutex::new(Asked { look: None, last: Instant::now(), error: None })))
     }
 
-    /// What the run is given.
+    /// The watch for the run.
     pub(crate) fn watch(&self) -> Watch {
         let asked = Arc::clone(&self.0);
         Watch::new(move |now| asked.lock().unwrap_or_else(PoisonError::into_inner).ask(now))
     }
 
-    /// Does `work` without the GIL while `look` is asked; raises what that raised. `work` tells whether it came to its end.
+    /// Does `work` without the GIL, and calls `look` at intervals; raises the exception that it raised. Returns the result
+    /// of `work`: whether it was completed.
     pub(crate) fn during(
         &self,
         py: Python<'_>,

@@ -1,16 +1,16 @@
-//! Columns as an Arrow stream in a capsule: whoever takes it owns the memory, nothing is copied.
+//! Columns as an Arrow stream in a capsule: the consumer owns the memory, and nothing is copied.
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator};
-use netsim::Column;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+use run::Column;
 use std::sync::Arc;
 
-/// What the Arrow PyCapsule interface calls the capsule.
+/// The capsule's name in the Arrow PyCapsule interface.
 const STREAM_NAME: &std::ffi::CStr = c"arrow_array_stream";
 
-/// A table that any Arrow library can take in.
+/// A table that any Arrow library can import.
 #[pyclass(frozen, module = "aqmlab._core")]
 pub(crate) struct Stream(RecordBatch);
 
@@ -35,7 +35,7 @@ impl Stream {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // A producer may leave another schema unheard (Arrow PyCapsule interface, "schema requests").
+        // A producer may ignore a requested schema (Arrow PyCapsule interface, "schema requests").
         drop(requested_schema);
         let schema = self.0.schema();
         let batches = RecordBatchIterator::new([Ok(self.0.clone())], schema);

@@ -1,17 +1,18 @@
-//! A run, as Python sees it.
+//! A run of the packet engine, for Python.
 
 use crate::Scenario;
 use crate::look::Look;
 use crate::series::Stream;
 use aqm::unit::{Span, Time};
-use netsim::{Checked as Accounted, Column, Results, Series, Watch, WindowSample};
+use netsim::{Checked as Accounted, Series, WindowSample};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use run::{Column, Results, Watch};
 use scenario::Scenario as Checked;
 
 /// A run with or without series, and one that keeps account of every packet: one compiled engine for each.
 enum Run {
-    /// The set-up takes long where there is much to draw: it belongs to what can be stopped.
+    /// Not yet set up. The set-up can take long, so it is part of the first `advance`, which can be stopped.
     Waiting {
         scenario: Box<Checked>,
         seed: u64,
@@ -20,11 +21,11 @@ enum Run {
     Bare(netsim::Simulation<()>),
     Recorded(netsim::Simulation<Series>),
     Accounted(netsim::Simulation<Accounted<Series>>),
-    /// It was told to stop.
+    /// The watch has stopped the run.
     Stopped,
 }
 
-/// Does to a run that is set up, whichever it is, what has to be done.
+/// Evaluates an expression with the run, whichever probe it has, if it is set up.
 macro_rules! whichever {
     ($self:expr, $run:ident => $do:expr, $otherwise:expr) => {
         match $self {
@@ -57,7 +58,7 @@ impl Run {
     }
 
     fn advance(&mut self, until: Time, look: &Look) {
-        // A panic leaves none.
+        // After a panic, the run remains stopped.
         let mut run = match std::mem::replace(self, Self::Stopped) {
             Self::Waiting { scenario, seed, accounted } => {
                 Self::set_up(*scenario, seed, accounted, look.watch())
@@ -76,7 +77,7 @@ impl Run {
         }
     }
 
-    /// What it records, if it does.
+    /// Its recorder, if it has one.
     const fn series(&mut self) -> Option<&mut Series> {
         match self {
             Self::Waiting { .. } | Self::Bare(_) | Self::Stopped => None,
@@ -111,7 +112,7 @@ impl Simulation {
         Ok(Self { run: Run::Waiting { scenario, seed, accounted }, look: Look::new() })
     }
 
-    /// Goes on up to and including `until`, the set-up first; false if `look` said so.
+    /// Sets the run up and advances it up to and including `until`; false if `look` stopped it.
     #[pyo3(signature = (until, look=None))]
     fn advance(&mut self, py: Python<'_>, until: f64, look: Option<Py<PyAny>>) -> PyResult<bool> {
         let until = Time::ZERO + Span::from_secs(until);
@@ -133,7 +134,7 @@ impl Simulation {
         text.map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
-    /// What does not add up, a sentence each, of a run that is over and was accounted for.
+    /// The violations of conservation, one sentence each, of a finished run that was accounted for.
     fn violations(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         match &self.run {
             Run::Accounted(run) if run.finished() => Ok(py.detach(|| run.violations())),

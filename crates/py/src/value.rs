@@ -1,4 +1,4 @@
-//! A value as Python writes it.
+//! The conversion of Python values to values of a scenario.
 
 use crate::refused;
 use aqm::params::Value;
@@ -9,7 +9,7 @@ use scenario::{DEEPEST, Origin, Problem};
 /// No list holds more values, those of the lists in it included: one that holds another twice doubles at each level.
 const MOST_VALUES: usize = 1_000_000;
 
-/// Reads what shall be set at `path`.
+/// Reads the value to set at `path`.
 pub(crate) fn read(path: &str, given: &Bound<'_, PyAny>) -> PyResult<Value> {
     inside(path, given, path.split('.').count(), &mut { MOST_VALUES })
 }
@@ -33,7 +33,7 @@ fn inside(path: &str, given: &Bound<'_, PyAny>, depth: usize, left: &mut usize) 
     if let Ok(text) = given.extract() {
         return Ok(Value::Text(text));
     }
-    // It may say that it is longer than memory: it is asked before it is read.
+    // Its length may exceed the memory, so it is checked before the values are read.
     if let Ok(length) = given.len() {
         *left = left.checked_sub(length).ok_or_else(|| {
             let message =

@@ -3,7 +3,6 @@
 mod check;
 mod network;
 mod resolved;
-mod traffic;
 
 use crate::json::{object, value};
 use crate::keys::VARY;

@@ -15,7 +15,10 @@ pub use distribution::{Distribution, Drawn};
 pub use header::{HEADER, UDP_HEADER};
 pub(crate) use link::RATES;
 pub use link::{Change, Gilbert, Link, Loss};
-pub use tcp::{Congestion, Flavour, Halved, LimitedTransmit, RtoFloor, SackRecovery, TCP_PRESETS, Tcp};
+pub use tcp::{
+    Congestion, Flavour, Halved, LimitedTransmit, MOST_BLOCKS, Profile, RtoFloor, SackRecovery, TCP_PRESETS,
+    Tcp,
+};
 pub use traffic::{Arrival, Ecn, Extent, Kind, Short, Traffic, Udp, Web};
 
 /// A network, its traffic, its queue disciplines, and what to measure.

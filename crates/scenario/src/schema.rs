@@ -6,7 +6,7 @@ use crate::model::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET};
 use crate::model::{Flavour, General, Gilbert, Record, Response, TCP_PRESETS, Tcp};
 use crate::tables::{Dumbbell, KindName, LinkTable, Sweep, TrafficTable};
 
-use crate::tables::traffic::{BELONGS, chosen};
+use crate::tables::traffic::{chosen, owned};
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, Params, Range, Spec, Value};
 use serde_json::{Map, Value as Json, json};
@@ -210,8 +210,8 @@ fn traffic() -> Json {
     let Kind::Choice(kinds) = KindName::KIND else { unreachable!("kinds are names") };
     let Value::Text(default) = KindName::Ftp.value() else { unreachable!("kinds are names") };
     let conditions = kinds.iter().map(|kind| {
-        let others = BELONGS.iter().filter(|(_, kinds)| kinds.iter().all(|name| chosen(name) != *kind));
-        let none: Map<String, Json> = others.map(|(key, _)| ((*key).to_owned(), json!(false))).collect();
+        let others = owned().into_iter().filter(|(_, kinds)| kinds.iter().all(|name| chosen(name) != *kind));
+        let none: Map<String, Json> = others.map(|(key, _)| (key.to_owned(), json!(false))).collect();
         let required = if *kind == default { json!([]) } else { json!(["kind"]) };
         json!({ "if": { "properties": { "kind": { "const": kind } }, "required": required }, "then": { "properties": none } })
     });
@@ -283,7 +283,7 @@ mod tests {
             assert!(keys.values().all(|allowed| *allowed == json!(false)));
             keys.keys().map(String::as_str).collect::<Vec<_>>()
         };
-        for (key, kinds) in BELONGS {
+        for (key, kinds) in owned() {
             for kind in ["ftp", "short", "cbr", "on-off", "trace"] {
                 let has = kinds.iter().any(|name| chosen(name) == kind);
                 assert_ne!(refused(kind).contains(&key), has, "{key} of {kind}");

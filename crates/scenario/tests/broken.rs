@@ -315,7 +315,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             and("active = [\"1 s\", \"2 s\"]\nstop = \"3 s\"\n"),
-            "x.toml:12: traffic.long.stop = \"3 s\": active is given as well; it says the start and the stop, so leave this out",
+            "x.toml:12: traffic.long.stop = \"3 s\": active is given as well; it sets the start and the stop, so remove this key",
         ),
         (
             and("active = [\"1 s\", \"20 s\"]\nstart = \"9 s\"\n"),
@@ -355,9 +355,8 @@ fn every_broken_file_gets_its_message() {
             "x.toml:11: traffic.long.step = \"10 us\": must be at least \"238.419 us\" for this duration",
         ),
         (
-            and("ecn = \"ect0\"\n"),
-            "x.toml:11: traffic.long.ecn = \"ect0\": only for kind \"cbr\" or \"on-off\" or \"poisson\" or \"fgn\" or \
-             \"trace\" or \"voip\" or \"video\"; this entry's is \"ftp\"",
+            and("frame_rate = \"25 /s\"\n"),
+            "x.toml:11: traffic.long.frame_rate = \"25 /s\": only for kind \"voip\" or \"video\"; this entry's is \"ftp\"",
         ),
         (
             with("kind", "kind = \"cbr\"\necn = true"),

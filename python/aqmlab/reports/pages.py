@@ -16,7 +16,7 @@ from aqmlab.scenario import catalogue, schema
 _RESULTS = """\
 # Results
 
-*Generated from the declarations in `crates/netsim/src/measure/results/metrics.rs` by `make docs`.*
+*Generated from the declarations in `crates/run/src/metrics.rs` by `make docs`.*
 
 A run gives metrics of the observed queue and of all flows (`metrics`), of each traffic entry (`classes.NAME`),
 of each link with a queue discipline (`links.NAME`), and, where the discipline keeps several queues in the buffer and

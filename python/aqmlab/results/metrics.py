@@ -1,6 +1,6 @@
 """The presentation of a run's metrics: label, unit and decimals in tables and figures.
 
-The engine declares each metric's name, unit and definition, in `crates/netsim/src/measure/results/metrics.rs`.
+The engine declares each metric's name, unit and definition, in `crates/run/src/metrics.rs`.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ use crate::population::Population;
 use crate::state::{OWN, QUEUE, STREAMS};
 use crate::unsupported::Unsupported;
 use aqm::unit::{Span, Time};
-use netsim::Watch;
+use run::Watch;
 use std::time::Duration;
 
 impl Fluid {

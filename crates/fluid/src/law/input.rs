@@ -1,20 +1,20 @@
-//! What a control law sees: one instant, and the sums since the last instant of its timer.
+//! The input of a control law: the values at one instant, and the sums since its timer last expired.
 
 /// No law has more numbers that move between its timer's instants.
 pub(crate) const FLOWING: usize = 2;
 
-/// What is there at one instant.
+/// The values at one instant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Instant {
     /// The queue.
     pub(crate) q: f64,
-    /// What arrives, packets a second.
+    /// The arrival rate, packets per second.
     pub(crate) arriving: f64,
-    /// The law's own numbers that move.
+    /// The law's state.
     pub(crate) own: [f64; FLOWING],
 }
 
-/// What happened since the timer's last instant, packets.
+/// The counts since the timer last expired, packets.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Tally {
     pub(crate) arrivals: f64,
@@ -22,6 +22,6 @@ pub(crate) struct Tally {
     pub(crate) early: f64,
     /// The part of it that was only marked.
     pub(crate) marks: f64,
-    /// Dropped for want of room.
+    /// Dropped by overflow.
     pub(crate) overflow: f64,
 }

@@ -1,22 +1,21 @@
-//! How a scenario becomes classes of flows and a load.
+//! The construction of classes of flows and of a load from a scenario.
 
 use super::class::{Class, Load};
 use crate::population::Population;
 use crate::unsupported::Unsupported;
 use aqm::params::Field as _;
 use aqm::unit::{Bytes, Span};
-use netsim::tcp::Profile;
 use scenario::Distribution;
 use scenario::model::route::Routes;
 use scenario::model::{
-    Congestion, Ecn, Extent, Flavour, Kind, Link, Scenario, Short as Passing, Tcp, Traffic, Udp,
+    Congestion, Ecn, Extent, Flavour, Kind, Link, Profile, Scenario, Short as Passing, Tcp, Traffic, Udp,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Delays that each host draws for itself are taken at so many quantiles of their distribution, dealt out to the hosts in turn.
+/// The number of quantiles that represent a distribution of delays; they are assigned to the hosts in turn.
 const STRATA: usize = 5;
 
-/// What is worked out on the way.
+/// The model under construction.
 pub(super) struct Builder<'a> {
     scenario: &'a Scenario,
     observed: &'a Link,
@@ -26,7 +25,7 @@ pub(super) struct Builder<'a> {
     marks: bool,
     pub(super) classes: Vec<Class>,
     pub(super) load: Vec<Load>,
-    /// Told once each, in order.
+    /// Each part once, in order.
     pub(super) not_modelled: Vec<String>,
 }
 
@@ -113,7 +112,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// How many of so many flows go which way: the ways there and back, and the flows of each.
+    /// The paths of `flows` flows: for each pair of a forward and a reverse path, the number of flows.
     fn ways(&mut self, traffic: &Traffic, flows: f64) -> Vec<(Vec<usize>, Vec<usize>, f64)> {
         let turns = turns(traffic.from.len(), traffic.to.len());
         let evenly = matches!(traffic.kind, Kind::Short(..));
@@ -171,19 +170,11 @@ impl<'a> Builder<'a> {
                 self.constant(entry, traffic, scenario::offered(traffic), "web", Ecn::None)
             }
             Kind::Udp(udp, ecn) => {
-                let kind = match udp {
-                    Udp::Cbr(_) => "cbr",
-                    Udp::OnOff { .. } => "on-off",
-                    Udp::Poisson(_) => "poisson",
-                    Udp::Fgn { .. } => "fgn",
-                    Udp::Trace(_) => "trace",
-                    Udp::Frames { .. } => "frames",
-                };
-                if kind != "cbr" {
+                if !matches!(udp, Udp::Cbr(_)) {
                     let message = format!("how the rate of {} varies: its mean stands in", traffic.name);
                     self.leave_out(message);
                 }
-                self.constant(entry, traffic, udp.mean_rate(traffic.packet_size), kind, *ecn)
+                self.constant(entry, traffic, udp.mean_rate(traffic.packet_size), udp.name(), *ecn)
             }
             Kind::Transfer(..) => Err(Unsupported::new(format!(
                 "traffic.{}: transfers of a size end when they have sent it, of which the fluid model has no mean; give \
@@ -201,14 +192,14 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// From when to when an entry is active, with the mean of its start.
+    /// Start and end of an entry's activity, with the mean of its start.
     fn window(&self, traffic: &Traffic) -> [f64; 2] {
         let from = traffic.begin.secs() + traffic.start.mean();
         let to = traffic.stop.map_or(f64::INFINITY, Span::secs);
         [from, to.max(from)]
     }
 
-    /// The time that a way takes for a packet of `size` bytes when no queue is in it.
+    /// The time of a packet of `size` bytes on a path with empty queues.
     fn travel(&self, way: &[usize], size: u64) -> f64 {
         let time = |&i: &usize| {
             let link = &self.scenario.links[i];
@@ -217,13 +208,13 @@ impl<'a> Builder<'a> {
         way.iter().map(time).sum()
     }
 
-    /// The part of packets lost by chance on some links.
+    /// The share of packets that are lost at random on some links.
     fn lost(&self, way: &[usize]) -> f64 {
         let losses = way.iter().filter_map(|&i| self.scenario.links[i].loss.as_ref());
         1.0 - losses.map(|loss| 1.0 - loss.ratio()).product::<f64>()
     }
 
-    /// Whether another link on the way has an algorithm of its own.
+    /// An error if another link of the path has an algorithm.
     fn foreign(&self, way: &[usize], traffic: &Traffic) -> Result<(), Unsupported> {
         let mut others = way.iter().filter(|&&i| i != self.scenario.observed);
         let managed = others.find_map(|&i| Some(&self.scenario.links[i]).filter(|link| link.aqm.is_some()));
@@ -309,7 +300,7 @@ impl<'a> Builder<'a> {
                 flows: population(share),
                 rtt: Span::ns(nanos).secs(),
                 packet: traffic.packet_size.0 + self.observed.overhead.0,
-                // Windows of today grow by segments.
+                // With flavour `rack`, windows grow by acknowledged segments.
                 acked: if tcp.delayed_ack && tcp.flavour != Flavour::Rack { 2.0 } else { 1.0 },
                 initial_window: f64::from(profile.initial_window),
                 max_window: f64::from(tcp.max_window),
@@ -322,7 +313,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Adds what comes at a constant rate, `each` bit/s a flow.
+    /// Adds traffic at a constant rate, `each` bit/s per flow.
     fn constant(
         &mut self,
         entry: usize,

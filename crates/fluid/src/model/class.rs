@@ -1,4 +1,4 @@
-//! Traffic as the equations see it: classes of flows with one round trip, and a load that does not answer to losses.
+//! The model of traffic: classes of flows with one round trip, and a load that does not respond to losses.
 
 use crate::population::Population;
 
@@ -7,13 +7,14 @@ use crate::population::Population;
 pub struct Class {
     /// The number of the traffic entry.
     pub entry: usize,
-    /// How many there are when.
+    /// The number of flows over time.
     pub flows: Population,
-    /// There and back without any queue, s.
+    /// The round trip without queues, s.
     pub rtt: f64,
     /// Size of a data packet on the managed link in bytes.
     pub packet: u64,
-    /// Packets acknowledged that let the window grow as one: where acknowledgements count, those that an ACK covers.
+    /// The number of acknowledged packets that count as one for the growth of the window; those of an ACK, if ACKs are
+    /// counted.
     pub acked: f64,
     /// The first window, the greatest, and the first slow-start threshold, in packets.
     pub initial_window: f64,
@@ -21,25 +22,25 @@ pub struct Class {
     pub max_window: f64,
     /// See `initial_window`.
     pub initial_ssthresh: f64,
-    /// The least retransmission time-out, s.
+    /// The minimum retransmission time-out, s.
     pub min_rto: f64,
-    /// Whether its packets are marked where others are dropped early.
+    /// Whether early drops are marks for its packets.
     pub marked: bool,
-    /// The part of its packets lost by chance in front of the queue, and behind it.
+    /// The share of its packets that are lost at random before the queue, and after it.
     pub lost: [f64; 2],
 }
 
-/// Traffic that does not heed losses, as a mean rate.
+/// Traffic that does not respond to losses, as a mean rate.
 #[derive(Clone, Debug)]
 pub struct Load {
     /// The number of the traffic entry.
     pub entry: usize,
-    /// What there is when, in bit/s on the managed link.
+    /// Its rate over time, in bit/s on the managed link.
     pub rate: Population,
-    /// What it is.
+    /// Its kind.
     pub kind: &'static str,
-    /// The part lost by chance in front of the queue.
+    /// The share that is lost at random before the queue.
     pub lost: f64,
-    /// Whether its packets are marked where others are dropped early.
+    /// Whether early drops are marks for its packets.
     pub marked: bool,
 }

@@ -8,14 +8,14 @@
 //!
 //! Two stores serve two patterns. *Slots* are for what has at most one event pending and moves with every packet (the
 //! head of a delay line, a transmitter): a tournament over a fixed array, one path from leaf to root a change. The
-//! *heap* is for timers, of which there are as many as flows, but which fire rarely.
+//! *heap* is for timers, one per flow, which fire rarely.
 
 use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
 use aqm::unit::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What happens, with the index of that to which it happens.
+/// An event, with the index of its subject.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Event {
     /// The first packet on a link's delay line reaches the other end.

@@ -2,17 +2,17 @@
 
 use crate::engine::event::Event;
 use crate::engine::rng::Stream;
-use crate::engine::watch::Watch;
 use crate::flows::flow::{Application, Class, Flow, Role, Snapshot};
 use crate::flows::short::Arrivals;
 use crate::flows::web::{Client, Site};
 use crate::network::route::{Paths, Routes};
-use crate::tcp::{Profile, Receiver, Sender};
+use crate::tcp::{Receiver, Sender};
 use crate::traffic::source::{Setting, Source};
 use aqm::Bytes;
 use aqm::Uniform as _;
 use aqm::unit::{Span, Time};
-use scenario::model::{Kind, Tcp, Traffic};
+use run::Watch;
+use scenario::model::{Kind, Profile, Tcp, Traffic};
 
 /// The part of a run's parameters that the endpoints need.
 #[derive(Clone, Copy, Debug)]

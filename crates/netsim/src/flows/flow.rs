@@ -6,7 +6,7 @@ use crate::packet::Header;
 use aqm::unit::{Span, Time};
 use std::ops::{Add, Sub};
 
-/// What the flows of a traffic entry have done together.
+/// The counters of all flows of a traffic entry.
 #[derive(Default, Debug)]
 pub(crate) struct Class {
     /// Flows that started, or requests of web clients.
@@ -35,7 +35,7 @@ pub(crate) struct Flow {
     pub(crate) forward: u32,
     pub(crate) reverse: u32,
     pub(crate) class: u16,
-    /// Which of the profiles it has.
+    /// The index of its profile.
     pub(crate) profile: u16,
     /// The number of the connection among those that have this slot one after the other.
     pub(crate) generation: u16,
@@ -45,7 +45,7 @@ pub(crate) struct Flow {
 
 const _: () = assert!(size_of::<Flow>() == 64, "a flow is one cache line");
 
-/// What a flow, and with it its slot, is for.
+/// The role of a flow, and of its slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     /// A flow that exists for the whole run.
@@ -76,7 +76,7 @@ impl Role {
 /// is through.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Application {
-    /// What the flow is for.
+    /// The role of the flow.
     pub(crate) role: Role,
     pub(crate) start: Time,
     /// Payload bytes that were handed over; [`u64::MAX`] without an end, 0 if they are no goodput.
@@ -94,7 +94,7 @@ pub(crate) struct Snapshot {
     pub(crate) timeouts: u64,
 }
 
-/// How long something took, each time that it happened.
+/// Durations of repeated events.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Times {
     pub(crate) count: u64,
@@ -120,14 +120,14 @@ impl Flow {
 }
 
 impl Application {
-    /// One that has `payload` bytes to send from `start` on.
+    /// An application with `payload` bytes to send from `start` on.
     pub(crate) const fn new(role: Role, payload: u64, start: Time) -> Self {
         Self { role, start, payload, padding: 0 }
     }
 }
 
 impl Times {
-    /// It happened again.
+    /// Adds a duration.
     pub(crate) fn record(&mut self, time: Span) {
         self.count += 1;
         self.nanos += u128::from(time.nanos());

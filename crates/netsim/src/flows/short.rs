@@ -29,10 +29,10 @@ pub(crate) struct Arrival {
     pub(crate) amount: Amount,
 }
 
-/// What a `short` flow has to send.
+/// The amount that a `short` flow sends.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Amount {
-    /// As much as it can for this long.
+    /// Data without end, for this time.
     Lifetime(Span),
     /// This number of payload bytes.
     Size(u64),

@@ -17,9 +17,8 @@
 
 use crate::engine::rng::Stream;
 use crate::network::route::Paths;
-use crate::tcp::Profile;
 use aqm::unit::{Span, Time};
-use scenario::model::{Traffic, Web};
+use scenario::model::{Profile, Traffic, Web};
 
 /// What the clients of a `web` entry have in common.
 #[derive(Debug)]

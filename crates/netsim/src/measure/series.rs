@@ -4,6 +4,7 @@ use crate::measure::probe::{Owner, Probe};
 use aqm::discipline::Lane;
 use aqm::unit::{Span, Time};
 use aqm::{AnyDiscipline, Outcome};
+use run::Column;
 use scenario::Scenario;
 
 /// A quantity that holds its value until it changes, summed up a bin at a time.
@@ -136,17 +137,6 @@ pub struct Series {
     names: Vec<Vec<String>>,
     lanes: Vec<&'static [&'static str]>,
     classes: Vec<String>,
-}
-
-/// A named column of a series.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Column {
-    /// `<link>.<quantity>.<min, mean or max>`, `<link>.<arrivals or drops>`, or at the observed link
-    /// `<link>.<class>.<arrivals, drops, throughput or delay>`; of a lane `<link>.lane.<lane>.` and the queue or one
-    /// of those four. `t` is the start of the bin in s.
-    pub name: String,
-    /// One value a bin; NaN where there is none, as for the delay in a bin without departures.
-    pub values: Vec<f64>,
 }
 
 impl Series {

@@ -6,7 +6,7 @@ use crate::measure::delays::Delays;
 use crate::measure::loss_runs::Losses;
 use crate::measure::occupancy::Occupancy;
 use crate::measure::probe::Owner;
-use crate::measure::settling::Settling;
+use crate::measure::settling::QueueSettling;
 use crate::network::ahead::Due;
 use crate::packet::Packet;
 use aqm::queue::Counts;
@@ -41,7 +41,7 @@ pub(crate) struct AqmQueue {
     /// Size of the usual packet, which decides whether there is room for another.
     pub(crate) packet: Bytes,
     pub(crate) occupancy: Occupancy,
-    pub(crate) settling: Settling,
+    pub(crate) settling: QueueSettling,
     /// A row a class.
     pub(crate) delays: Vec<Delays>,
     pub(crate) losses: Losses,
@@ -103,7 +103,7 @@ impl AqmQueue {
             at_warmup: vec![Counts::default(); classes],
             packet: link.packet,
             occupancy: Occupancy::new(Some(link.buffer)),
-            settling: Settling::new(target, &scenario.response),
+            settling: QueueSettling::new(target, &scenario.response),
             delays: (0..classes).map(|_| Delays::new()).collect(),
             losses: Losses::new(classes, lanes, scenario.record.loss_event),
             meters: link.lanes().iter().map(|_| Meter::new()).collect(),

@@ -45,7 +45,7 @@ impl fmt::Display for Book {
     }
 }
 
-/// Counts every packet of a run. It is kept where [`Probe::CHECKS`](crate::Probe::CHECKS) says so.
+/// Counts every packet of a run, if [`Probe::CHECKS`](crate::Probe::CHECKS) is true.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Ledger {
     pub(crate) links: Vec<Book>,

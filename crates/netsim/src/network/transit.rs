@@ -4,7 +4,6 @@ mod aqm_link;
 
 use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
 use crate::engine::event::{Event, Events, NEVER};
-use crate::engine::watch::Watch;
 use crate::measure::probe::Probe;
 use crate::network::ahead::{self, Due, Early, Plan};
 use crate::network::aqm_queue::AqmQueue;
@@ -14,6 +13,7 @@ use crate::network::route::{Hop, Routes};
 use crate::packet::Packet;
 use aqm::queue::Frame as _;
 use aqm::unit::Time;
+use run::Watch;
 use scenario::Scenario;
 
 /// When a packet was sent over a link or by a host, and when it arrives.

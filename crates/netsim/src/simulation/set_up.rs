@@ -2,7 +2,6 @@
 
 use super::Simulation;
 use crate::engine::event::{Event, Events};
-use crate::engine::watch::Watch;
 use crate::flows::endpoints::{Endpoints, RunParameters};
 use crate::measure::delivery::Deliveries;
 use crate::measure::probe::Probe;
@@ -10,9 +9,10 @@ use crate::network::Network;
 use crate::network::route::Routes;
 use aqm::unit::{Span, Time};
 use cpu_time::ThreadTime;
+use run::Watch;
 use scenario::Scenario;
 
-/// Why a set-up without a watch cannot fail.
+/// The reason why a set-up without a watch cannot fail.
 const UNSTOPPED: &str = "nobody stops it";
 
 impl<P: Probe> Simulation<P> {
@@ -22,14 +22,14 @@ impl<P: Probe> Simulation<P> {
         Self::watched(scenario, seed, probe, Watch::default()).expect(UNSTOPPED)
     }
 
-    /// The same, asking all along whether to go on; `None` if the watch stops the set-up.
+    /// The same with a watch; `None` if it stops the set-up.
     #[must_use]
     pub fn watched(scenario: Scenario, seed: u64, probe: P, watch: Watch) -> Option<Self> {
         Self::set_up(scenario, seed, probe, true, watch)
     }
 
     /// The same with an event for every packet that comes to a link with an AQM, leaves it or reaches a host, where
-    /// [`Simulation::new`] works ahead: slower, and only to hold the results of one against those of the other.
+    /// [`Simulation::new`] works ahead: slower, and only for comparing the results of both.
     #[must_use]
     pub fn step_by_step(scenario: Scenario, seed: u64, probe: P) -> Self {
         Self::set_up(scenario, seed, probe, false, Watch::default()).expect(UNSTOPPED)
@@ -59,7 +59,7 @@ impl<P: Probe> Simulation<P> {
     }
 }
 
-/// Puts the events that are known beforehand on the event list.
+/// Schedules the events that are known before the run.
 fn schedule(events: &mut Events, endpoints: &Endpoints, scenario: &Scenario) {
     events.push(Time::ZERO + scenario.general.warmup, Event::Warmup);
     if scenario.record.cwnd.is_some_and(|step| step > Span::ZERO) {

@@ -7,19 +7,19 @@ use crate::measure::delays::Delays;
 use crate::measure::delivery::Jitter;
 use crate::measure::loss_runs::Runs;
 use crate::measure::probe::{Owner, Probe};
-use crate::measure::results::{
+use crate::network::aqm_queue::AqmQueue;
+use aqm::queue::Counts;
+use run::results::{
     ClassDistributions, ClassMetrics, Distributions, Engine, FlowMetrics, LaneMetrics, LinkDistributions,
     LinkMetrics, Metrics, Results, TrafficMetrics,
 };
-use crate::network::aqm_queue::AqmQueue;
-use aqm::queue::Counts;
 use std::collections::BTreeMap;
 
 fn sum(counts: &[Counts]) -> Counts {
     counts.iter().fold(Counts::default(), |sum, counts| sum.plus(counts))
 }
 
-/// What the flows of one class, or of all, did since the warm-up; their packets took so long.
+/// The metrics of the flows of one class, or of all, since the warm-up, given the delays of their packets.
 fn flow_metrics(
     endpoints: &Endpoints,
     class: Option<u16>,
@@ -49,16 +49,35 @@ fn flow_metrics(
         goodput: (sum + (all.delivered - by_persistent) as f64) * 8.0 / seconds,
         // Cauchy's inequality makes it 1 at most, but for rounding.
         jain: (squares > 0.0).then(|| (sum * sum / (delivered.len() as f64 * squares)).min(1.0)),
-        timeouts: all.timeouts,
-        retransmits: all.retransmits,
-        timeouts_total: total.timeouts,
-        retransmits_total: total.retransmits,
+        timeouts: Some(all.timeouts),
+        retransmits: Some(all.retransmits),
+        timeouts_total: Some(total.timeouts),
+        retransmits_total: Some(total.retransmits),
         delay_mean: delays.mean(),
         delay_p50: percentile(50),
         delay_p95: percentile(95),
         delay_p99: percentile(99),
         delay_max: delays.max(),
         jitter: jitter.mean(),
+    }
+}
+
+/// The metrics of packets with these counters and waits, sent at `throughput` bit/s.
+fn traffic_metrics(counts: &Counts, delays: &Delays, throughput: f64) -> TrafficMetrics {
+    let percentile = delays.percentile();
+    TrafficMetrics {
+        queue_delay_mean: delays.mean(),
+        queue_delay_p50: percentile(50),
+        queue_delay_p95: percentile(95),
+        queue_delay_p99: percentile(99),
+        queue_delay_max: delays.max(),
+        arrivals: counts.arrivals,
+        drops_early: counts.drops_early,
+        drops_overflow: counts.drops_overflow,
+        marks: counts.marks,
+        loss_ratio: counts.loss_ratio(),
+        mark_ratio: counts.mark_ratio(),
+        throughput,
     }
 }
 
@@ -111,7 +130,7 @@ impl<P: Probe> Simulation<P> {
                 link,
                 flows: flow_metrics(&self.endpoints, None, &delays, jitter, seconds),
                 response_time,
-                drops_elsewhere,
+                drops_elsewhere: Some(drops_elsewhere),
             },
             classes: classes.collect(),
             links,
@@ -143,7 +162,7 @@ impl<P: Probe> Simulation<P> {
         let link = &self.network.links[i];
         let sent = self.bits_sent(aqm_queue, &counts, |_| true);
         let capacity = sent + aqm_queue.idle_bits(self.end, link.wire.rate);
-        let traffic = TrafficMetrics::new(&counts, &delays, sent / seconds);
+        let traffic = traffic_metrics(&counts, &delays, sent / seconds);
         LinkMetrics {
             queue_mean: occupancy.map(|o| o.mean),
             queue_std: occupancy.map(|o| o.std),
@@ -151,10 +170,10 @@ impl<P: Probe> Simulation<P> {
             queue_empty: occupancy.map(|o| o.empty),
             queue_full: occupancy.map(|o| o.full),
             utilisation: if sent > 0.0 { sent / capacity } else { 0.0 },
-            random_losses: link.random_loss.as_ref().map_or(0, |random_loss| random_loss.losses),
+            random_losses: Some(link.random_loss.as_ref().map_or(0, |random_loss| random_loss.losses)),
             loss_run_mean: runs.mean(),
             loss_burst_mean: bursts.mean(),
-            loss_events: aqm_queue.losses.events.count(),
+            loss_events: Some(aqm_queue.losses.events.count()),
             loss_synchronisation: aqm_queue.losses.events.synchronisation(),
             traffic,
         }
@@ -165,7 +184,7 @@ impl<P: Probe> Simulation<P> {
         let counts = aqm_queue.queue.lane_counts()[lane].since(&meter.at_warmup);
         let occupancy = meter.occupancy.summary();
         let sent = self.bits_sent(aqm_queue, &counts, |owner| owner.lane == lane);
-        let traffic = TrafficMetrics::new(&counts, &meter.delays, sent / seconds);
+        let traffic = traffic_metrics(&counts, &meter.delays, sent / seconds);
         LaneMetrics {
             queue_mean: occupancy.map(|o| o.mean),
             queue_std: occupancy.map(|o| o.std),
@@ -175,9 +194,9 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// Bits sent within the window, of those to whom packets belong that `counts`. Packets are counted when their
-    /// transmission begins, so the packet that straddles the start of the window adds what was sent within, and that at
-    /// the end takes away what was not.
+    /// Bits sent within the window for the packets that `counts` covers and the owners that `belongs` selects. Packets are
+    /// counted when their transmission begins: for the packet that straddles the start of the window, the part within is
+    /// added; for the packet at the end, the part beyond is subtracted.
     fn bits_sent(&self, aqm_queue: &AqmQueue, counts: &Counts, belongs: impl Fn(Owner) -> bool) -> f64 {
         let counted = |bits: f64, owner: Owner| if belongs(owner) { bits } else { 0.0 };
         let (unsent, owner) = aqm_queue.unsent_at_warmup;
@@ -188,12 +207,13 @@ impl<P: Probe> Simulation<P> {
     fn class_metrics(&self, class: usize, aqm_queue: &AqmQueue, runs: &Runs, seconds: f64) -> ClassMetrics {
         let counts = aqm_queue.queue.counts()[class].since(&aqm_queue.at_warmup[class]);
         let sent = self.bits_sent(aqm_queue, &counts, |owner| owner.class == class);
-        let traffic = TrafficMetrics::new(&counts, &aqm_queue.delays[class], sent / seconds);
+        let traffic = traffic_metrics(&counts, &aqm_queue.delays[class], sent / seconds);
         let delivery = &self.deliveries.classes[class];
         let completions = &delivery.completions;
         let percentile = completions.percentile();
         let done = &self.endpoints.classes[class];
         let sources = self.endpoints.sources.iter().filter(|source| usize::from(source.class) == class);
+        let started_sources = sources.filter(|source| source.start < source.stop.min(self.end)).count();
         ClassMetrics {
             flows: self.scenario.traffic[class].count,
             traffic,
@@ -205,10 +225,9 @@ impl<P: Probe> Simulation<P> {
                 delivery.jitter,
                 seconds,
             ),
-            started: done.started
-                + sources.filter(|source| source.start < source.stop.min(self.end)).count() as u64,
-            completed: completions.count(),
-            sessions: done.sessions.count,
+            started: Some(done.started + started_sources as u64),
+            completed: Some(completions.count()),
+            sessions: Some(done.sessions.count),
             session_time_mean: done.sessions.mean(),
             completion_time_mean: completions.mean(),
             completion_time_p50: percentile(50),

@@ -1,7 +1,7 @@
-//! How the window moves: one file a congestion control, one line in the list.
+//! Congestion controls: one file and one line in the list for each.
 //!
-//! A control is asked what [`CongestionControl`] has. Losses, marks, retransmissions and timers are the sender's; a control
-//! says how far the window grows and what is left of it. One more is a file with a type that implements the trait, a line in
+//! A control implements [`CongestionControl`]. The sender handles losses, marks, retransmissions and timers; the control
+//! decides how far the window grows and how much remains after a reduction. A new control is a file with a type that implements the trait, a line in
 //! the list below, and an entry in `crates/scenario/src/model/tcp.rs` with its name, its parameters and the senders that it serves.
 
 mod control;
@@ -9,12 +9,11 @@ pub mod growth;
 
 pub use control::{CongestionControl, Event};
 
-use super::Profile;
 use super::rack::rate::RateSample;
 use super::rack::{Phase, State};
 use aqm::unit::{Span, Time};
 use growth::Growth;
-use scenario::model::{Congestion, Tcp};
+use scenario::model::{Congestion, Profile, Tcp};
 
 macro_rules! controls {
     ($($module:ident::$control:ident),* $(,)?) => {

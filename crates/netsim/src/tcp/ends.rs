@@ -2,9 +2,9 @@
 
 use super::classic::{receiver, scoreboard, sender};
 use super::congestion::Control;
-use super::{Ack, Outbox, Profile, Segment, rack};
+use super::{Ack, Outbox, Segment, rack};
 use aqm::unit::{Span, Time};
-use scenario::model::{Flavour, Tcp};
+use scenario::model::{Flavour, Profile, Tcp};
 
 /// The sending end.
 #[derive(Clone, Debug)]

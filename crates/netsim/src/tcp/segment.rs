@@ -1,12 +1,10 @@
 //! What two ends of a connection exchange: segments and acknowledgements.
 
 use aqm::unit::{Span, Time};
+use scenario::model::MOST_BLOCKS;
 
 /// Duplicate ACKs, or segments SACKed above a hole, that count as a loss (RFC 5681, section 3.2; RFC 6675).
 pub(super) const DUP_THRESH: u32 = 3;
-
-/// SACK blocks in one ACK at most (with timestamps there is room for three, RFC 2018, section 3).
-pub const MOST_BLOCKS: usize = 3;
 
 /// Runs `[low, high)` of segments; `(0, 0)` where there is none.
 pub type Blocks = [(u32, u32); MOST_BLOCKS];
@@ -20,13 +18,13 @@ pub struct Segment {
     pub seq: u32,
     /// Whether it is the SYN.
     pub syn: bool,
-    /// Whether it was sent before.
+    /// Whether it is a retransmission.
     pub again: bool,
-    /// Whether it says "congestion window reduced" (RFC 3168).
+    /// Whether CWR, "congestion window reduced", is set (RFC 3168).
     pub cwr: bool,
     /// Whether it may be marked.
     pub ect: bool,
-    /// Whether it also says that its congestion control is scalable: ECT(1) (RFC 9331).
+    /// Whether its codepoint is ECT(1), for scalable congestion control (RFC 9331).
     pub l4s: bool,
     /// Whether it is the last that the application has handed over so far.
     pub push: bool,

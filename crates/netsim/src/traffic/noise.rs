@@ -4,8 +4,8 @@
 //! there are come from the platform, and their order of additions from the processor.
 
 use crate::engine::rng::Stream;
-use crate::engine::watch::Watch;
 use aqm::Uniform as _;
+use run::Watch;
 use std::f64::consts::PI;
 
 /// The values that are computed between two looks at the watch.

@@ -1,11 +1,11 @@
-//! Sources of datagrams: what each sends next, and when. Every flow draws from a stream of its own, so that neither
-//! an AQM nor other traffic moves a packet.
+//! Sources of datagrams: the size and time of each. Every flow has its own random stream, so that neither an AQM nor other
+//! traffic moves a packet.
 
 use crate::engine::rng::Stream;
-use crate::engine::watch::Watch;
 use crate::traffic::noise;
 use aqm::Uniform as _;
 use aqm::unit::{Bytes, Rate, Span, Time};
+use run::Watch;
 use scenario::Distribution;
 use scenario::model::{Arrival, Ecn, Traffic, Udp};
 use std::sync::Arc;
@@ -17,30 +17,30 @@ pub(crate) struct Source {
     pub(crate) forward: u32,
     /// The codepoint of its packets.
     pub(crate) ecn: Ecn,
-    /// When the first packet is sent; [`Time::MAX`] if none is.
+    /// The time of the first packet; [`Time::MAX`] if there is none.
     pub(crate) start: Time,
-    /// From here on nothing is sent.
+    /// The time from which nothing is sent.
     pub(crate) stop: Time,
-    /// Payload bytes that reached the other end, and as many at the end of the warm-up.
+    /// Payload bytes that reached the other end, now and by the end of the warm-up.
     pub(crate) delivered: u64,
     pub(crate) delivered_at_warmup: u64,
     pattern: Pattern,
 }
 
-/// Where and when a source may send.
+/// The path and the activity of a source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
     pub(crate) class: u16,
     /// Where its path starts among the hops.
     pub(crate) forward: u32,
     pub(crate) ecn: Ecn,
-    /// When it is active first.
+    /// The start of its activity.
     pub(crate) start: Time,
     /// The end of the run.
     pub(crate) end: Time,
 }
 
-/// When packets are sent, and how large.
+/// The law by which packets are sent.
 #[derive(Debug)]
 enum Pattern {
     Cbr { size: u16, interval: Span },
@@ -56,7 +56,7 @@ enum Pattern {
 pub(crate) struct Sent {
     /// Bytes on the wire.
     pub(crate) size: u16,
-    /// How long after it the next is sent, if there is one.
+    /// The time to the next packet, if there is one.
     pub(crate) gap: Option<Span>,
 }
 
@@ -77,8 +77,8 @@ impl Source {
         Some(Self { class, forward, ecn, start, stop, delivered: 0, delivered_at_warmup: 0, pattern })
     }
 
-    /// A packet with `payload` bytes has reached the other end; `warming`: whether this is before the end of the warm-up,
-    /// where nobody will ask then.
+    /// Counts a packet with `payload` bytes that has reached the other end; `warming` is whether this is before the end of
+    /// the warm-up, if the count at that time is not taken separately.
     #[inline]
     pub(crate) fn on_arrival(&mut self, payload: u64, warming: bool) {
         self.delivered += payload;
@@ -118,7 +118,7 @@ impl Pattern {
         })
     }
 
-    /// How long after its start it sends for the first time.
+    /// The time from its start to its first packet.
     fn first(&mut self) -> Option<Span> {
         match self {
             Self::Cbr { .. } => Some(Span::ZERO),
@@ -170,7 +170,7 @@ struct OnOff {
 }
 
 impl OnOff {
-    /// How long the next packet is after the last, or after the start.
+    /// The time to the next packet from the last, or from the start.
     #[inline]
     fn gap(&mut self) -> Span {
         let mut gap = self.rate.transmission(u32::from(self.size));
@@ -203,7 +203,7 @@ struct Noise {
     last: Time,
 }
 
-/// The distribution of the rates, in packets per second, and how long each holds.
+/// The distribution of the rates, in packets per second, and the duration of each.
 #[derive(Clone, Copy, Debug)]
 struct RateLaw {
     mean: f64,
@@ -224,7 +224,7 @@ impl Noise {
         Some(Self { size, rates, length: step.secs(), step: 0, into: 0.0, due, last: Time::ZERO })
     }
 
-    /// How long the next packet is after the last, or after the start.
+    /// The time to the next packet from the last, or from the start.
     fn gap(&mut self) -> Option<Span> {
         loop {
             let rate = *self.rates.get(self.step)?;

@@ -1,6 +1,5 @@
 //! Nodes, links and traffic of the tables, with the sugar taken off.
 
-use super::traffic::kind;
 use crate::keys::{ALGORITHMS, BOTTLENECK, below};
 use crate::model::Distribution;
 use crate::model::{Change, Clock, General, Link, Loss, Scenario, Traffic};
@@ -331,7 +330,7 @@ fn traffic(
         begin,
         start: table.start,
         stop,
-        kind: kind(entry),
+        kind: entry.kind(),
     }
 }
 

@@ -1,9 +1,15 @@
 //! TCP's parameters, and the presets that set all of them at once.
 
+mod profile;
+
 use crate::model::HEADER;
 use aqm::params::{Field as _, Range};
 use aqm::unit::{Bytes, Span};
 use aqm::{choice, params};
+pub use profile::Profile;
+
+/// SACK blocks in one ACK at most (with timestamps there is room for three, RFC 2018, section 3).
+pub const MOST_BLOCKS: usize = 3;
 
 choice! {
     /// How a sender detects and repairs loss.
@@ -174,7 +180,7 @@ tcp! {
         /// How SACK tells what is lost and what is still in the network.
         sack_recovery: SackRecovery = SackRecovery::Rfc6675, "";
         /// SACK blocks that an ACK has room for.
-        sack_blocks: u32 = 3, "blocks", Range::new(1.0, 3.0);
+        sack_blocks: u32 = MOST_BLOCKS as u32, "blocks", Range::new(1.0, MOST_BLOCKS as f64);
         /// Whether a connection that sent nothing for a time-out starts again from the initial window (RFC 5681,
         /// section 4.1).
         restart_after_idle: bool = true, "";

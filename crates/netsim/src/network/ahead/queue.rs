@@ -1,13 +1,13 @@
 //! A queue that works ahead: arrivals before their time, and all that was due in between.
 
 use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
-use crate::engine::watch::Watch;
 use crate::measure::probe::Probe;
 use crate::network::link::{Link, Transmission};
 use crate::network::service::{self, Observers};
 use crate::packet::Packet;
 use aqm::Outcome;
 use aqm::unit::{Span, Time};
+use run::Watch;
 
 /// The periods that may pass before a queue that works ahead catches up: some milliseconds of work.
 const PERIODS_AT_A_TIME: u64 = 1 << 16;

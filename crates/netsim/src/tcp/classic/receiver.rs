@@ -1,7 +1,8 @@
 //! A TCP receiver: what has arrived, and when to acknowledge it (RFC 5681, section 4.2; RFC 2018; RFC 3168).
 
-use crate::tcp::{Ack, Blocks, NO_BLOCKS, Profile, Segment};
+use crate::tcp::{Ack, Blocks, NO_BLOCKS, Segment};
 use aqm::unit::{Span, Time};
+use scenario::model::Profile;
 
 /// The receiving end of a connection: one cache line, since those of a hundred thousand are not in the cache.
 #[derive(Clone, Debug)]
@@ -17,7 +18,7 @@ pub struct Receiver {
     due: Time,
     /// Whether an in-order segment waits for its ACK; then nothing has arrived beyond a gap.
     owed: bool,
-    /// Whether CE arrived and the sender has not said CWR since.
+    /// Whether CE has arrived and no CWR since.
     echo: bool,
     /// Whether something arrived beyond a gap.
     gapped: bool,

@@ -3,8 +3,8 @@
 //! Times are counted in ticks of the sender's clock, as a real stack does and ns-2 too: a round trip measured
 //! with a coarse clock is 0, 1 or 2 ticks, and that shows in the time-out.
 
-use crate::tcp::Profile;
 use aqm::unit::{Span, Time};
+use scenario::model::Profile;
 
 /// Fractional bits of the smoothed round trip (gain 1/8) and of its deviation (gain 1/4).
 const SRTT_BITS: u32 = 3;

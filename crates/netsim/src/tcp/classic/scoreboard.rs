@@ -60,7 +60,7 @@ impl Scoreboard {
     /// Takes in that the receiver has `[low, high)`, and returns whether that was news.
     pub fn sack(&mut self, low: u32, high: u32) -> bool {
         let before = self.sacked;
-        // A block says again and again what it said before, and a little more: only that is to be noted.
+        // A block mostly repeats the previous one: only the new part is recorded.
         let within = |&&(first, end): &&(u32, u32)| first < end && low <= first && end <= high;
         let (first, end) = self.known.iter().find(within).copied().unwrap_or((high, high));
         for seq in (low.max(self.una)..first).chain(end.max(self.una)..high) {
@@ -90,7 +90,7 @@ impl Scoreboard {
         }
     }
 
-    /// Judges the first outstanding segment as lost whatever is above it: duplicate ACKs alone said so.
+    /// Marks the first outstanding segment as lost because of duplicate ACKs, whatever is above it.
     pub fn lose_first(&mut self) {
         self.put(self.una, |flags| if flags & SACKED == 0 { flags | LOST } else { flags });
     }

@@ -23,7 +23,7 @@
 //! * A lost SYN leaves ssthresh as it is (Linux), but for ns-2's presets; RFC 5681 speaks of the first window only.
 //! * The optional rules 3 and 4 of `NextSeg` (RFC 6675) are left out: what has fewer than three SACKed segments above
 //!   it is not sent again before the timer goes off.
-//! * Recovery has no proportional rate reduction (RFC 9937): the window falls at once, as RFC 5681 and RFC 6675 say.
+//! * Recovery has no proportional rate reduction (RFC 9937): the window falls at once, as in RFC 5681 and RFC 6675.
 
 mod recovery;
 mod window;
@@ -31,9 +31,9 @@ mod window;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use crate::tcp::congestion::{CongestionControl as _, Control};
-use crate::tcp::{Ack, DUP_THRESH, Outbox, Profile, Segment};
+use crate::tcp::{Ack, DUP_THRESH, Outbox, Segment};
 use aqm::unit::{Span, Time};
-use scenario::model::{Flavour, Halved, SackRecovery};
+use scenario::model::{Flavour, Halved, Profile, SackRecovery};
 
 /// The time-out with which data starts after a lost SYN (RFC 6298, rule 5.7).
 const RTO_AFTER_LOST_SYN: Span = Span::s(3);
@@ -99,7 +99,7 @@ pub struct Sender {
 const _: () =
     assert!(size_of::<Sender>() <= 160, "a sender must stay small: there may be a hundred thousand");
 
-/// SACKed segments above a hole that say it is lost.
+/// The number of SACKed segments above a hole from which it counts as lost.
 const fn lost_above(profile: &Profile) -> u32 {
     match profile.tcp.sack_recovery {
         SackRecovery::Rfc6675 => DUP_THRESH,
@@ -194,7 +194,7 @@ impl Sender {
     pub fn on_data(&mut self, now: Time, profile: &Profile, segments: u32, out: &mut impl Outbox) {
         self.end = self.end.saturating_add(segments);
         if self.una == self.max {
-            // What the window was says little of the path by now (RFC 5681, section 4.1).
+            // The old window no longer describes the path (RFC 5681, section 4.1).
             let idle = now > self.sent_at + self.rtt.timeout(profile);
             if profile.tcp.restart_after_idle && idle {
                 self.cwnd = self.cwnd.min(f64::from(profile.restart_window));

@@ -30,7 +30,6 @@ mod policer;
 mod scale;
 
 use super::{CongestionControl, Event};
-use crate::tcp::Profile;
 use crate::tcp::rack::INFINITE;
 use crate::tcp::rack::clock::ticks_of;
 use crate::tcp::rack::minmax::Maximum;
@@ -40,6 +39,7 @@ use aqm::unit::Span;
 use clumps::Clumps;
 use policer::{Policer, Progress};
 use scale::{BANDWIDTH_BITS, GAIN_BITS, ONE, pace};
+use scenario::model::Profile;
 
 /// Fills the pipe in as few round trips as slow start: 2 / ln 2.
 const HIGH_GAIN: u64 = ONE * 2885 / 1000 + 1;
@@ -360,7 +360,7 @@ impl Bbr {
 
     fn go_on_probing(&mut self, state: &mut State, profile: &Profile) {
         let in_flight = state.board.in_flight();
-        // The rates of this time say nothing.
+        // The rates measured in this phase are not valid.
         state.limited_until = (state.delivered + in_flight).max(1);
         if self.probe_rtt_end.is_none() {
             if in_flight <= LEAST {

@@ -1,11 +1,10 @@
 //! The trait of a congestion control.
 
 use super::growth::{self, Growth};
-use crate::tcp::Profile;
 use crate::tcp::rack::rate::RateSample;
 use crate::tcp::rack::{Phase, State};
 use aqm::unit::{Span, Time};
-use scenario::model::Tcp;
+use scenario::model::{Profile, Tcp};
 
 /// Something that happened to a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

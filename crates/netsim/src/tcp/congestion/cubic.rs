@@ -20,10 +20,10 @@
 
 use super::growth::{self, LEAST};
 use super::{CongestionControl, Event};
-use crate::tcp::Profile;
 use crate::tcp::rack::clock::{ticks_of, ticks_of_us};
 use crate::tcp::rack::{Phase, State};
 use aqm::unit::Span;
+use scenario::model::Profile;
 
 /// Fractional bits of the time since the epoch (`BICTCP_HZ`).
 const TIME_BITS: u32 = 10;
@@ -184,7 +184,7 @@ impl Cubic {
             if t < self.k { self.origin.saturating_sub(delta) } else { self.origin.saturating_add(delta) };
         let cwnd = state.cwnd;
         self.pace = if target > cwnd { cwnd / (target - cwnd) } else { cwnd.saturating_mul(100) };
-        // Before the first loss the curve says too little.
+        // Before the first loss the curve is not defined well enough.
         if self.max == 0 {
             self.pace = self.pace.min(20);
         }

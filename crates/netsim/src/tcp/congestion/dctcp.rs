@@ -12,8 +12,8 @@
 
 use super::growth::LEAST;
 use super::{CongestionControl, Event};
-use crate::tcp::Profile;
 use crate::tcp::rack::{Phase, State};
+use scenario::model::Profile;
 
 /// Alpha is in parts of so many.
 const WHOLE: u32 = 1024;

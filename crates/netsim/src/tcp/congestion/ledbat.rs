@@ -21,9 +21,8 @@
 
 use super::CongestionControl;
 use super::growth::Growth;
-use crate::tcp::Profile;
 use aqm::unit::{Span, Time};
-use scenario::model::Tcp;
+use scenario::model::{Profile, Tcp};
 use std::collections::VecDeque;
 
 /// Delays among which the current one is the smallest (CURRENT_FILTER).

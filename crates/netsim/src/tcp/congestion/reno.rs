@@ -21,7 +21,7 @@
 //! RFC 3465.
 
 use super::CongestionControl;
-use crate::tcp::Profile;
+use scenario::model::Profile;
 
 /// Reno; its state is in the sender's.
 #[derive(Clone, Default, Debug)]

@@ -239,7 +239,7 @@ impl Board {
         self.known = NO_BLOCKS;
     }
 
-    /// What this block says beyond what the last ACK said: up to two runs.
+    /// The part of this block that the last ACK did not have: up to two runs.
     #[must_use]
     pub fn news(&self, (low, high): (u32, u32)) -> [std::ops::Range<u32>; 2] {
         let low = low.max(self.base);

@@ -5,7 +5,8 @@ use super::sender::Sender;
 use super::state::{Phase, State};
 use super::timer::Pending;
 use crate::tcp::congestion::{CongestionControl as _, Event};
-use crate::tcp::{Outbox, Profile, Segment};
+use crate::tcp::{Outbox, Segment};
+use scenario::model::Profile;
 
 /// First transmissions that no pace holds back.
 const UNPACED: u32 = 10;

@@ -9,7 +9,7 @@
 use super::board::{SACKED, Sent};
 use super::state::State;
 
-/// What an acknowledgement says of the rate.
+/// The sample of the rate that an acknowledgement gives.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct RateSample {
     /// Segments delivered over `interval`, in microseconds; `None` without a valid sample.

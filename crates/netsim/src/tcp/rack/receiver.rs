@@ -15,8 +15,9 @@
 //!   to the first segment.
 
 use super::clock::{Clock, goes_off, ticks_of};
-use crate::tcp::{Ack, MOST_BLOCKS, Profile, Segment};
+use crate::tcp::{Ack, Segment};
 use aqm::unit::{Span, Time};
+use scenario::model::{MOST_BLOCKS, Profile};
 
 /// Quick ACKs at the start and after trouble, and after a mark (`TCP_MAX_QUICKACKS`).
 const QUICK: u8 = 16;
@@ -71,7 +72,7 @@ pub struct Receiver {
     /// When the SYN came, and the round trip of the handshake.
     syn: Time,
     rtt: Span,
-    /// Whether ECE is said; whether an ECN-capable segment ever came.
+    /// Whether ECE is set; whether an ECN-capable segment has ever arrived.
     echo: bool,
     capable: bool,
     /// DCTCP: the next segment when the last one came, and whether that was marked.

@@ -2,7 +2,8 @@
 
 use super::sender::{Found, Repair, Sender};
 use super::state::Phase;
-use crate::tcp::{Outbox, Profile};
+use crate::tcp::Outbox;
+use scenario::model::Profile;
 
 impl Sender {
     /// Takes in an acknowledgement that is not simply the next, or comes in a phase that is not Open

@@ -8,8 +8,8 @@ use super::board::EVER_RESENT;
 use super::sacks::echoes_before;
 use super::sender::Sender;
 use super::state::{INFINITE, Phase, State};
-use crate::tcp::Profile;
 use crate::tcp::congestion::{CongestionControl as _, Event};
+use scenario::model::Profile;
 
 impl State {
     /// Whether what this ACK is for was sent before anything was sent again (`tcp_packet_delayed`).

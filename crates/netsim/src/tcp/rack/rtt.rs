@@ -13,9 +13,8 @@
 
 use super::clock::{Clock, ticks_of, ticks_of_us};
 use super::minmax::Minimum;
-use crate::tcp::Profile;
 use aqm::unit::Span;
-use scenario::model::RtoFloor;
+use scenario::model::{Profile, RtoFloor};
 
 /// For how long a least round trip is believed (`tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW: Span = Span::s(300);

@@ -12,8 +12,9 @@ use super::reordering::Rack;
 use super::sender::{Found, Sender};
 use super::state::{Phase, State};
 use super::timer::Pending;
+use crate::tcp::Ack;
 use crate::tcp::congestion::CongestionControl as _;
-use crate::tcp::{Ack, Profile};
+use scenario::model::Profile;
 
 /// The most reordering that is believed (`tcp_max_reordering`).
 const MOST_REORDERING: u32 = 300;
@@ -278,7 +279,7 @@ impl Sender {
     }
 }
 
-/// Whether the first block of an ACK for all below `next` says what came twice (RFC 2883, section 4).
+/// Whether the first block of an ACK for all below `next` reports a duplicate (RFC 2883, section 4).
 fn is_duplicate(blocks: &[(u32, u32)], next: u32) -> bool {
     match blocks {
         [(low, _), ..] if *low < next => true,

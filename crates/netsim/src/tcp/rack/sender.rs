@@ -5,8 +5,9 @@ use super::rate::RateSample;
 use super::state::{INFINITE, Phase, State};
 use super::undo::Undo;
 use crate::tcp::congestion::{CongestionControl as _, Control};
-use crate::tcp::{Ack, DUP_THRESH, Outbox, Profile};
+use crate::tcp::{Ack, DUP_THRESH, Outbox};
 use aqm::unit::Time;
+use scenario::model::Profile;
 
 /// The sending end of a connection.
 #[derive(Clone, Debug)]

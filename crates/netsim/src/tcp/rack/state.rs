@@ -6,9 +6,8 @@ use super::reordering::Rack;
 use super::rtt::Rtt;
 use super::timer::Timer;
 use super::undo::Undo;
-use crate::tcp::Profile;
 use aqm::unit::Time;
-use scenario::model::Halved;
+use scenario::model::{Halved, Profile};
 
 /// A threshold that was never set (`TCP_INFINITE_SSTHRESH`).
 pub(in crate::tcp) const INFINITE: u32 = 0x7fff_ffff;
@@ -82,7 +81,7 @@ pub struct State {
     pub(super) full_ticks: u32,
     /// Whether the receiver took back what it SACKed.
     pub(super) reneged: bool,
-    /// Whether the next new segment says CWR.
+    /// Whether the next new segment has CWR set.
     pub(super) say_cwr: bool,
     /// Whether F-RTO is under way.
     pub(super) frto: bool,

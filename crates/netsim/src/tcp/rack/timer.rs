@@ -2,8 +2,8 @@
 
 use super::clock::{Clock, goes_off};
 use super::rtt::Rtt;
-use crate::tcp::Profile;
 use aqm::unit::Time;
+use scenario::model::Profile;
 
 /// What the timer is set for (`icsk_pending`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

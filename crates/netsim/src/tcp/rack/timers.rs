@@ -7,9 +7,10 @@ use super::sacks::LEAST_TIMEOUT_US;
 use super::sender::Sender;
 use super::state::{Phase, State};
 use super::timer::Pending;
+use crate::tcp::Outbox;
 use crate::tcp::congestion::CongestionControl as _;
-use crate::tcp::{Outbox, Profile};
 use aqm::unit::{Span, Time};
+use scenario::model::Profile;
 
 /// Lost SYNs after which the time-out doubles (`tcp_syn_linear_timeouts`).
 const LINEAR_SYNS: u32 = 4;

@@ -1,9 +1,9 @@
 //! How a sender finds out what is lost, and sends it again.
 
 use super::{Phase, Sender, lost_above};
-use crate::tcp::{Blocks, DUP_THRESH, Outbox, Profile};
+use crate::tcp::{Blocks, DUP_THRESH, Outbox};
 use aqm::unit::Time;
-use scenario::model::{Flavour, LimitedTransmit, SackRecovery};
+use scenario::model::{Flavour, LimitedTransmit, Profile, SackRecovery};
 
 impl Sender {
     /// Takes in an ACK that acknowledges nothing new.

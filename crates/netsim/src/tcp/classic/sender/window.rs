@@ -1,10 +1,9 @@
 //! How a sender's window grows, and what is left of it.
 
 use super::{LEAST_SSTHRESH, Sender};
-use crate::tcp::Profile;
 use crate::tcp::congestion::CongestionControl as _;
 use crate::tcp::congestion::growth::{Growth, KEPT};
-use scenario::model::Halved;
+use scenario::model::{Halved, Profile};
 
 impl Sender {
     /// Slow start or congestion avoidance, as the control has it.

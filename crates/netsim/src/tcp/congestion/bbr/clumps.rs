@@ -60,8 +60,7 @@ impl Clumps {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::Profile;
-    use scenario::model::Tcp;
+    use scenario::model::{Profile, Tcp};
 
     /// One segment a millisecond, rounded up.
     const BANDWIDTH: u64 = (1 << BANDWIDTH_BITS) / 1000 + 1;

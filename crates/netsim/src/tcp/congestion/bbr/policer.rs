@@ -1,9 +1,9 @@
 //! A policed link as BBR knows it: two intervals in a row that lose much, at the same rate (`lt_bw`).
 
 use super::scale::{BANDWIDTH_BITS, GAIN_BITS, ONE, pace};
-use crate::tcp::Profile;
 use crate::tcp::rack::State;
 use crate::tcp::rack::rate::RateSample;
+use scenario::model::Profile;
 
 /// Round trips of an interval at least; four times as many are too long.
 const LEAST_ROUNDS: u32 = 4;

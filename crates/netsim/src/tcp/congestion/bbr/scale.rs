@@ -1,6 +1,6 @@
 //! BBR's fixed-point numbers.
 
-use crate::tcp::Profile;
+use scenario::model::Profile;
 
 /// Bandwidths are in segments a microsecond times this (`BW_UNIT`), gains in parts of 256 (`BBR_UNIT`).
 pub(super) const BANDWIDTH_BITS: u32 = 24;

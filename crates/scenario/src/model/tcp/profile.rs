@@ -1,7 +1,7 @@
 //! A connection's parameters in the form in which the ends use them.
 
-use super::segment::MOST_BLOCKS;
-use scenario::model::{Flavour, HEADER, Tcp};
+use super::{Flavour, MOST_BLOCKS, Tcp};
+use crate::model::HEADER;
 
 /// A connection's parameters as sender and receiver use them: shared by all flows of a traffic entry.
 #[derive(Clone, Debug)]

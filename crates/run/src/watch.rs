@@ -1,17 +1,17 @@
-//! Whether to go on: what may take long counts its work, and asks now and then, so that a run can be stopped.
+//! The watch that can stop a run: long operations count their work, and ask at intervals whether to continue.
 
 use aqm::unit::Time;
 use std::fmt;
 
-/// The work between two questions, in events or what takes about as long: some milliseconds of it at most.
+/// The work between two questions, in events or operations of about the same cost: at most some milliseconds.
 const BETWEEN: i64 = 4096;
 
-/// Counts work, and asks after so much of it whether to go on. Once the answer was no, what was under way is left as it
-/// is, half done: it is of no use any more.
+/// Counts work, and asks at intervals of work whether to continue. After the answer no, operations stop half done, and the
+/// run must be discarded.
 pub struct Watch {
     /// Work until the next question.
     left: i64,
-    /// Work until then in all, and how much of what was done was no event.
+    /// All work until the next question; the work done that was not an event.
     granted: i64,
     besides: i64,
     /// The simulated time that is passed with the question.
@@ -29,11 +29,11 @@ impl Watch {
     }
 
     /// Events so far.
-    pub(crate) const fn events(&self) -> u64 {
+    pub const fn events(&self) -> u64 {
         (self.granted - self.left - self.besides) as u64
     }
 
-    /// Whether the answer was no.
+    /// Whether an answer was no.
     #[must_use]
     pub const fn has_stopped(&self) -> bool {
         self.stopped
@@ -46,17 +46,17 @@ impl Watch {
 
     /// Counts an event, and returns whether it is time for a question.
     #[inline]
-    pub(crate) const fn counts(&mut self) -> bool {
+    pub const fn counts(&mut self) -> bool {
         self.left -= 1;
         self.left <= 0
     }
 
-    /// Leaves the present event out of the count: it records, and is no part of what happens.
-    pub(crate) const fn records(&mut self) {
+    /// Excludes the present event from the count: it records, and is not part of the simulation.
+    pub const fn records(&mut self) {
         self.besides += 1;
     }
 
-    /// Counts other work, and returns whether to go on.
+    /// Counts other work, and returns whether to continue.
     #[inline]
     pub fn goes_on(&mut self, work: usize) -> bool {
         self.left -= work as i64;
@@ -66,7 +66,7 @@ impl Watch {
 
     /// Asks.
     #[cold]
-    pub(crate) fn ask(&mut self) -> bool {
+    pub fn ask(&mut self) -> bool {
         self.stopped = self.stopped || !(self.ask)(self.now);
         // From now on every piece of work asks.
         let left = if self.stopped { 0 } else { BETWEEN };
@@ -77,7 +77,7 @@ impl Watch {
 }
 
 impl Default for Watch {
-    /// Goes on whatever happens.
+    /// A watch that never stops a run.
     fn default() -> Self {
         Self::new(|_| true)
     }

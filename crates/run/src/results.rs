@@ -1,13 +1,8 @@
-//! The data types of a run's results.
+//! The summary of a run: its metrics and distributions, and the cost of the run.
 
-mod metrics;
-mod violations;
-
-use crate::measure::delays::Delays;
-use aqm::queue::Counts;
-pub use metrics::{
-    ClassDistributions, ClassMetrics, FlowMetrics, LaneMetrics, LinkDistributions, LinkMetrics, Metric,
-    Metrics, TrafficMetrics, distributions, metrics,
+pub use crate::metrics::{
+    ClassDistributions, ClassMetrics, FlowMetrics, LaneMetrics, LinkDistributions, LinkMetrics, Metrics,
+    TrafficMetrics,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -23,11 +18,11 @@ pub struct Results {
     pub classes: BTreeMap<String, ClassMetrics>,
     /// Each measured link by its name.
     pub links: BTreeMap<String, LinkMetrics>,
-    /// Each queue of a measured link whose algorithm names its queues, by the names of both: `LINK.LANE`.
+    /// Each lane of a measured link whose discipline names its lanes, by both names: `LINK.LANE`.
     pub lanes: BTreeMap<String, LaneMetrics>,
     /// Whole distributions, of each traffic entry and of each measured link.
     pub distributions: Distributions,
-    /// What the run cost.
+    /// The cost of the run.
     pub engine: Engine,
 }
 
@@ -40,7 +35,7 @@ pub struct Distributions {
     pub links: BTreeMap<String, LinkDistributions>,
 }
 
-/// What the run cost, over the whole of it.
+/// The cost of the run, including the warm-up.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Engine {
     /// Packets that the observed link sent.
@@ -49,25 +44,4 @@ pub struct Engine {
     pub events: u64,
     /// Processor time of the run and its set-up, in s.
     pub cpu_seconds: f64,
-}
-
-impl TrafficMetrics {
-    /// The metrics of packets with these counters and waits, sent at `throughput` bit/s.
-    pub(crate) fn new(counts: &Counts, delays: &Delays, throughput: f64) -> Self {
-        let percentile = delays.percentile();
-        Self {
-            queue_delay_mean: delays.mean(),
-            queue_delay_p50: percentile(50),
-            queue_delay_p95: percentile(95),
-            queue_delay_p99: percentile(99),
-            queue_delay_max: delays.max(),
-            arrivals: counts.arrivals,
-            drops_early: counts.drops_early,
-            drops_overflow: counts.drops_overflow,
-            marks: counts.marks,
-            loss_ratio: counts.loss_ratio(),
-            mark_ratio: counts.mark_ratio(),
-            throughput,
-        }
-    }
 }

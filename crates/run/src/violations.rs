@@ -1,6 +1,7 @@
-//! What no run may say of itself: a part greater than the whole, percentiles out of order, a mean beyond the maximum.
+//! Checks of a summary for values that no run can have: a part greater than the whole, percentiles out of order, a mean
+//! beyond the maximum.
 
-use super::{ClassMetrics, FlowMetrics, LaneMetrics, LinkMetrics, Results, TrafficMetrics};
+use crate::results::{ClassMetrics, FlowMetrics, LaneMetrics, LinkMetrics, Results, TrafficMetrics};
 
 /// The relative error that a mean or a sum of doubles may have.
 const ROUNDING: f64 = 1e-9;
@@ -21,7 +22,7 @@ impl Findings {
         self.found.push(format!("{}: {message}", self.owner));
     }
 
-    /// Parts of a whole.
+    /// Checks fractions.
     fn parts(&mut self, parts: &[(&str, Option<f64>)]) {
         for &(name, part) in parts {
             if part.is_some_and(|part| !(0.0..=1.0).contains(&part)) {
@@ -30,7 +31,7 @@ impl Findings {
         }
     }
 
-    /// Quantities that are finite and not negative.
+    /// Checks quantities that are finite and not negative.
     fn amounts(&mut self, amounts: &[(&str, Option<f64>)]) {
         for &(name, amount) in amounts {
             if amount.is_some_and(|amount| !(0.0..f64::INFINITY).contains(&amount)) {
@@ -39,7 +40,7 @@ impl Findings {
         }
     }
 
-    /// A mean, and percentiles in their order with the maximum at last: all there, or none.
+    /// Checks a mean, and percentiles in ascending order with the maximum last: all are present, or none.
     fn order<const N: usize>(&mut self, name: &str, mean: Option<f64>, ordered: [Option<f64>; N]) {
         let all: Vec<f64> = ordered.iter().flatten().copied().collect();
         if !(all.len() == N && mean.is_some() || all.is_empty() && mean.is_none()) {
@@ -61,7 +62,7 @@ impl Findings {
         self.order("queue_delay", traffic.queue_delay_mean, ordered);
     }
 
-    /// The moments of a queue's length.
+    /// Checks the moments of a queue's length.
     fn queue(&mut self, mean: Option<f64>, std: Option<f64>, mad: Option<f64>) {
         self.amounts(&[("queue_mean", mean), ("queue_std", std), ("queue_mad", mad)]);
         if let (Some(std), Some(mad)) = (std, mad)
@@ -106,14 +107,14 @@ impl Findings {
             [completion_time_p50, completion_time_p95, completion_time_p99, class.completion_time_max];
         self.order("completion_time", class.completion_time_mean, ordered);
         if class.completed > class.started {
-            self.add(format_args!("{} completed of {} that started", class.completed, class.started));
+            self.add(format_args!("completed = {:?} exceeds started = {:?}", class.completed, class.started));
         }
     }
 }
 
 impl Results {
-    /// What cannot be so, a sentence each: ratios outside [0, 1], values that are negative or not finite, percentiles
-    /// out of order, classes that do not add up to their link. None in a sound run.
+    /// The impossible values, one sentence each: ratios outside [0, 1], values that are negative or not finite, percentiles
+    /// out of order, classes that do not add up to their link. A correct run has none.
     #[must_use]
     pub fn violations(&self) -> Vec<String> {
         let mut findings = Findings { owner: String::new(), found: Vec::new() };

@@ -14,7 +14,8 @@ pub struct Metric {
 }
 
 /// Declares groups of metrics, and the function that lists them. A metric of several groups has its unit and its
-/// definition in one of them; a field without a unit is not listed.
+/// definition in one of them; a field without a unit is not listed. An engine that does not know a metric leaves it
+/// `None`, the default.
 macro_rules! metrics {
     ($(#[doc = $list_doc:literal])+ $list:ident: $(
         $(#[doc = $about:literal])+
@@ -24,7 +25,7 @@ macro_rules! metrics {
     )+) => {
         $(
             $(#[doc = $about])+
-            #[derive(Clone, PartialEq, Debug, Serialize)]
+            #[derive(Clone, PartialEq, Default, Debug, Serialize)]
             pub struct $name {
                 $($(#[doc = $doc])+ $(#[serde($serde)])? pub $field: $type,)+
             }
@@ -56,16 +57,16 @@ metrics! {
         #[serde(flatten)]
         flows: FlowMetrics;
         /// The first time from which the mean queue of each 1 s stays within 20 % of the target for 5 s
-        /// (`response.bin`, `.band`, `.hold`); none when it never does or there is no target.
+        /// (`response.bin`, `.band`, `.hold`); none if this never happens or there is no target.
         response_time: Option<f64> = "s";
-        /// Packets dropped or lost by chance on links without a queue discipline, over the whole run; of all flows
+        /// Packets dropped or lost at random on links without a queue discipline, over the whole run; for all flows
         /// only.
-        drops_elsewhere: u64 = "packets";
+        drops_elsewhere: Option<u64> = "packets";
     }
 
     /// A measured link.
     pub struct LinkMetrics {
-        /// Time average of the packets waiting, the one in transmission left out.
+        /// Time average of the waiting packets, without the packet in transmission.
         queue_mean: Option<f64> = "packets";
         /// Standard deviation of the queue length, weighted by time.
         queue_std: Option<f64> = "packets";
@@ -78,23 +79,23 @@ metrics! {
         /// Packets, their fate and their delay.
         #[serde(flatten)]
         traffic: TrafficMetrics;
-        /// Bits sent / bits that the link could have sent: those and, at the rate of each moment, as many as the time
-        /// without a packet had room for. A packet in transmission when the rate changes keeps its own to the end;
-        /// one at an end of the window counts with the part that lies within.
+        /// Bits sent / bits that the link could have sent: the bits sent, plus the idle time multiplied by the link's rate
+        /// at each moment. A packet in transmission when the rate changes keeps its rate to the end; at an end of the
+        /// window, the part of a packet within the window counts.
         utilisation: f64 = "fraction";
-        /// Packets that the link lost by chance (`loss`) before they came to the queue, over the whole run.
-        random_losses: u64 = "packets";
+        /// Packets that the link lost at random (`loss`) before they reached the queue, over the whole run.
+        random_losses: Option<u64> = "packets";
         /// Mean number of packets that a flow loses in a row: consecutive in the order in which its packets arrived
-        /// at the queue, dropped there on arrival or later; a packet sent ends a run. Of a link or class only.
+        /// at the queue, dropped there on arrival or later; a packet sent ends a run. For a link or class only.
         loss_run_mean: Option<f64> = "packets";
-        /// The same of consecutive arrivals whatever their flow; of a link only.
+        /// Mean number of consecutive arrivals that are lost, whatever their flow; for a link only.
         loss_burst_mean: Option<f64> = "packets";
-        /// A loss at the queue begins an event, and all losses within `record.loss_event` from it belong to it; the
-        /// next one begins another. Of a link only.
-        loss_events: u64 = "events";
-        /// Mean over the loss events of flows that lose packets in it / flows that are active: that had a packet at
-        /// the queue in the current second of simulated time or the one before (RFC 7928, section 2.4; in units of
-        /// `record.loss_event` if that is longer). Of a link only.
+        /// Loss events: a loss at the queue begins an event, which includes all losses within `record.loss_event`; the next
+        /// loss begins another. For a link only.
+        loss_events: Option<u64> = "events";
+        /// Mean over the loss events of the flows that lose packets in the event / the active flows, which had a packet at
+        /// the queue in the current or the previous second of simulated time (RFC 7928, section 2.4; in units of
+        /// `record.loss_event` if that is longer). For a link only.
         loss_synchronisation: Option<f64> = "fraction";
     }
 
@@ -115,7 +116,7 @@ metrics! {
 
     /// What happened to packets at a measured link.
     pub struct TrafficMetrics {
-        /// Mean time that a sent packet waited, its transmission left out.
+        /// Mean time that a sent packet waited, without its transmission.
         queue_delay_mean: Option<f64> = "s";
         /// Median of the waiting times of the packets sent, to three digits.
         queue_delay_p50: Option<f64> = "s";
@@ -125,7 +126,7 @@ metrics! {
         queue_delay_p99: Option<f64> = "s";
         /// The longest of those waiting times.
         queue_delay_max: Option<f64> = "s";
-        /// Packets that arrived at the queue, dropped ones included.
+        /// Packets that arrived at the queue, including dropped packets.
         arrivals: u64 = "packets";
         /// Packets that the algorithm dropped.
         drops_early: u64 = "packets";
@@ -133,34 +134,35 @@ metrics! {
         drops_overflow: u64 = "packets";
         /// Packets that the algorithm marked CE.
         marks: u64 = "packets";
-        /// Packets dropped at the queue / packets that arrived there, both of the packets that arrived in the window:
-        /// so it is in [0, 1], where `drops_early` and `drops_overflow` count the drops in the window, also of
+        /// Packets dropped at the queue / packets that arrived there, both for packets that arrived in the window, so the
+        /// ratio is in [0, 1]. In contrast, `drops_early` and `drops_overflow` count all drops in the window, including
         /// packets that arrived before it.
         loss_ratio: Option<f64> = "fraction";
-        /// Packets marked CE / packets that arrived, both of the packets that arrived in the window.
+        /// Packets marked CE / packets that arrived, both for packets that arrived in the window.
         mark_ratio: Option<f64> = "fraction";
-        /// Bits sent on the link per second, headers and the link's framing included.
+        /// Bits sent on the link per second, including headers and the link's framing.
         throughput: f64 = "bit/s";
     }
 
     /// A set of flows.
     pub struct FlowMetrics {
-        /// Distinct payload bits delivered in order to the receivers, per second. Bits count when those before them
-        /// are there, as in ns-2: a short window may have more than the link carries, received out of order before.
+        /// Distinct payload bits delivered in order to the receivers, per second. Bits count once
+        /// all bits before them have arrived, as in ns-2: in a short window they may exceed the link's rate, if they were
+        /// received out of order before.
         goodput: f64 = "bit/s";
-        /// Fairness of the goodputs x of the flows that are there for the whole run: (sum x)^2 / (n sum x^2); none
-        /// where all flows come and go.
+        /// Fairness of the goodputs x of the flows that are present for the whole run: (sum x)^2 / (n sum x^2); none if
+        /// all flows come and go.
         jain: Option<f64> = "";
         /// Retransmission time-outs of all senders.
-        timeouts: u64 = "events";
-        /// Packets sent again.
-        retransmits: u64 = "packets";
-        /// `timeouts` over the whole run, the warm-up included.
-        timeouts_total: u64 = "events";
+        timeouts: Option<u64> = "events";
+        /// Retransmitted packets.
+        retransmits: Option<u64> = "packets";
+        /// `timeouts` over the whole run, including the warm-up.
+        timeouts_total: Option<u64> = "events";
         /// `retransmits` over the whole run.
-        retransmits_total: u64 = "packets";
-        /// Mean time from the sending of a data packet or datagram to its arrival at the receiver. A packet sent
-        /// again counts from then; SYN and ACK do not count, nor what is lost.
+        retransmits_total: Option<u64> = "packets";
+        /// Mean time from the sending of a data packet or datagram to its arrival at the receiver. For a
+        /// retransmitted packet, the time counts from the retransmission; SYNs, ACKs and lost packets do not count.
         delay_mean: Option<f64> = "s";
         /// Median of those times, to three digits.
         delay_p50: Option<f64> = "s";
@@ -170,14 +172,14 @@ metrics! {
         delay_p99: Option<f64> = "s";
         /// The longest of those times.
         delay_max: Option<f64> = "s";
-        /// Mean absolute difference of the one-way delays of a flow's packets, each and the next that arrives (the D
-        /// of RFC 3550, section 6.4.1, not smoothed).
+        /// Mean absolute difference of the one-way delays of consecutive packets of a flow, in order of arrival (the D of
+        /// RFC 3550, section 6.4.1, not smoothed).
         jitter: Option<f64> = "s";
     }
 
     /// A traffic entry.
     pub struct ClassMetrics {
-        /// How many flows the traffic entry has (of `short`: arrival processes, of `web`: clients); of a class only.
+        /// Number of flows of the traffic entry (of `short`: arrival processes; of `web`: clients); for a class only.
         flows: u32 = "flows";
         /// Its packets at the observed link.
         #[serde(flatten)]
@@ -187,24 +189,24 @@ metrics! {
         /// Its flows.
         #[serde(flatten)]
         totals: FlowMetrics;
-        /// Flows that started, or requests of `web` clients, over the whole run; of a class only.
-        started: u64 = "flows";
-        /// Flows that delivered all they had, or `web` objects that arrived, over the whole run; of a class only.
-        completed: u64 = "flows";
+        /// Flows that started, or requests of `web` clients, over the whole run; for a class only.
+        started: Option<u64> = "flows";
+        /// Flows that delivered all their data, or `web` objects that arrived, over the whole run; for a class only.
+        completed: Option<u64> = "flows";
         /// Mean time from start to last acknowledgement of the completed flows, or from request to last byte of the
-        /// objects; of a class only.
+        /// objects; for a class only.
         completion_time_mean: Option<f64> = "s";
-        /// Median of those times, to three digits; of a class only.
+        /// Median of those times, to three digits; for a class only.
         completion_time_p50: Option<f64> = "s";
-        /// 95th percentile of those times, to three digits; of a class only.
+        /// 95th percentile of those times, to three digits; for a class only.
         completion_time_p95: Option<f64> = "s";
-        /// 99th percentile of those times, to three digits; of a class only.
+        /// 99th percentile of those times, to three digits; for a class only.
         completion_time_p99: Option<f64> = "s";
-        /// The longest of those times; of a class only.
+        /// The longest of those times; for a class only.
         completion_time_max: Option<f64> = "s";
-        /// Sessions of `web` clients whose every object arrived, over the whole run; of a class only.
-        sessions: u64 = "sessions";
-        /// Mean time from the first request to the last byte of those sessions: the time of a page; of a class only.
+        /// Sessions of `web` clients in which every object arrived, over the whole run; for a class only.
+        sessions: Option<u64> = "sessions";
+        /// Mean time from the first request to the last byte of those sessions: the time of a page; for a class only.
         session_time_mean: Option<f64> = "s";
     }
 }
@@ -215,21 +217,21 @@ metrics! {
 
     /// The distributions of a traffic entry. One without values has no elements.
     pub struct ClassDistributions {
-        /// How many times a flow lost 1, 2, ... packets in a row (see `loss_run_mean`), up to the longest run; the
-        /// 100th bin has all from 100 on.
+        /// Number of times that a flow lost 1, 2, ... packets in a row (see `loss_run_mean`), up to the longest run; the
+        /// 100th bin includes all longer runs.
         loss_runs: Vec<u64> = "packets";
-        /// Percentiles of the one-way delay (see `delay_mean`); of a class only.
+        /// Percentiles of the one-way delay (see `delay_mean`); for a class only.
         delay: Vec<f64> = "s";
-        /// Percentiles of the time from start to last acknowledgement of the flows completed in the whole run; of a
+        /// Percentiles of the time from start to last acknowledgement of the flows completed in the whole run; for a
         /// class only.
         completion_time: Vec<f64> = "s";
     }
 
     /// The distributions of a measured link. One without values has no elements.
     pub struct LinkDistributions {
-        /// How many times a flow lost 1, 2, ... packets in a row; the 100th bin is open.
+        /// Number of times that a flow lost 1, 2, ... packets in a row; the 100th bin includes all longer runs.
         loss_runs: Vec<u64>;
-        /// The same of consecutive arrivals whatever their flow; of a link only.
+        /// Number of times that 1, 2, ... consecutive arrivals were lost, whatever their flow; for a link only.
         loss_bursts: Vec<u64> = "packets";
     }
 }
@@ -237,7 +239,36 @@ metrics! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{Value as Json, json};
     use std::collections::BTreeSet;
+
+    #[test]
+    fn metrics_that_an_engine_need_not_know_are_none_by_default() {
+        fn known(json: &Json, into: &mut BTreeSet<String>) {
+            for (name, value) in json.as_object().into_iter().flatten() {
+                into.extend((!value.is_null()).then(|| name.clone()));
+            }
+        }
+        let mut found = BTreeSet::new();
+        known(&json!(Metrics::default()), &mut found);
+        known(&json!(LaneMetrics::default()), &mut found);
+        known(&json!(ClassMetrics::default()), &mut found);
+        let every_engine_has = [
+            "arrivals",
+            "drops_early",
+            "drops_overflow",
+            "flows",
+            "goodput",
+            "marks",
+            "throughput",
+            "utilisation",
+        ];
+        let found: Vec<&str> = found.iter().map(String::as_str).collect();
+        assert_eq!(
+            found, every_engine_has,
+            "make it an Option, or compute it in crates/fluid/src/results.rs too"
+        );
+    }
 
     #[test]
     fn a_metric_is_declared_once_and_in_one_line() {

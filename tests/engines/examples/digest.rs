@@ -12,7 +12,8 @@
 
 use aqm::unit::Time;
 use fluid::{Fluid, Model, Options};
-use netsim::{Column, Series, Simulation, WindowSample};
+use netsim::{Series, Simulation, WindowSample};
+use run::Column;
 use scenario::{Document, Scenario};
 use serde_json::{Value as Json, json};
 use std::error::Error;

@@ -1,0 +1,23 @@
+//! What the runs of all engines share: the form of their results, and the watch that can stop them.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `metrics` | each metric and distribution, declared once with its name, type, unit and definition |
+//! | [`results`] | the summary of a run, of which JSON and Python have the same form |
+//! | `violations` | the checks of a summary that hold for every run |
+//! | `column` | a named column of a series |
+//! | `settling` | the search for the response time |
+//! | `watch` | the question whether to continue, asked at intervals of work |
+
+mod column;
+mod metrics;
+pub mod results;
+mod settling;
+mod violations;
+mod watch;
+
+pub use column::Column;
+pub use metrics::{Metric, distributions, metrics};
+pub use results::Results;
+pub use settling::Settling;
+pub use watch::Watch;
