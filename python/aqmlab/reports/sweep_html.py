@@ -16,7 +16,6 @@ from aqmlab.results.metrics import METRICS
 from aqmlab.text import span
 
 if TYPE_CHECKING:
-
     from aqmlab.sweeps.result import Sweep
 
 _MOST_ROWS = 1000
