@@ -1,4 +1,4 @@
-"""Measures of the study: the points of its experiments, TCP goodput, loss runs."""
+"""Points and labels of the study's experiments, and the quantities read from its runs: goodput, delay, loss runs."""
 
 from __future__ import annotations
 
@@ -8,22 +8,31 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from aqmlab.papers import At, Runs
+from aqmlab.papers import At, Check, Evidence, Runs
 
 Array = NDArray[np.float64]
+
+
 Each = list[float | None]
 """One number per seed; None where a run has none."""
+
+
 Measure = Callable[[Runs, str, At | None], Each]
 """Such numbers for a discipline at a point."""
 
+
 TD, RED, APPROXIMATED, GENTLE, HERO = "Tail Drop", "RED", "GRED (testbed)", "GRED (gentle)", "GRED-I"
+
+
 GREDS = (APPROXIMATED, GENTLE)
 """Gentle RED as routers could be configured, and as its author proposed it."""
+
 
 TCP_ONLY: Mapping[str, At] = {
     f"Exp{number}": {"traffic.ftp.count": count} for number, count in enumerate((205, 102, 51, 26, 13), start=1)
 }
 """Experiments 1 to 5: 256, 128, 64, 32 and 16 sources, set by the number of those with large files."""
+
 
 MIXED: Mapping[str, At] = {
     "Exp6": {"traffic.ftp.count": 80, "traffic.udp.count": 10},
@@ -32,6 +41,7 @@ MIXED: Mapping[str, At] = {
 }
 """Experiments 6 to 8 on the testbed: 400, 200 and 200 sources, 10, 10 and 5 % of UDP."""
 
+
 GREEDY: Mapping[str, At] = {
     "Exp6": {"traffic.tcp.count": 400, "traffic.udp.count": 10},
     "Exp7": {"traffic.tcp.count": 200, "traffic.udp.count": 10},
@@ -39,17 +49,62 @@ GREEDY: Mapping[str, At] = {
 }
 """Experiments 6 to 8 in simulation."""
 
+
 POINTS: Mapping[str, Mapping[str, At]] = {"tcp": TCP_ONLY, "mixed": MIXED, "simulation": GREEDY}
+
 
 PACKET_TIME = 0.8e-3
 """Transmission time of a packet of 1000 B (s), by which each queued packet adds to the delay."""
+
+
 BUFFER = 200
+
+
 MIN_TH = 30
 """Queue at which RED, GRED and GRED-I begin to drop (packets)."""
+
+
 EVENT = 0.3
 """Duration of a loss event in simulation (s)."""
+
+
 SURGE_BEGIN, SURGE_END = 70, 80
 """Start and end of the surge of UDP (s)."""
+
+
+SPLITS: dict[int, At] = {flows: {"traffic.udp.count": flows} for flows in (1, 2, 4, 10, 40)}
+"""Numbers of flows into which 1 Mbit/s of UDP is split, beyond the paper."""
+
+
+LONGEST = 20
+"""Longest loss run that is drawn (packets)."""
+
+
+LAST_BIN = 100
+"""Last bin of loss runs (packets); longer runs are counted in it."""
+
+
+LENGTHS = (2, 6)
+"""Lengths at which loss runs are compared (packets): more than one, and more than five, as in the paper."""
+
+
+# The paper calls a difference of 3 % of the goodput little (Section IV): smaller differences count as equal.
+SAME = 3.0
+
+
+# "Close to" a threshold: within a tenth of it.
+CLOSE = 0.1
+
+
+# The paper calls 5 to 12 % significantly more loss (Section III-A.2).
+MUCH = 5.0
+
+
+# Flows are synchronised if a loss event hits most of them.
+MOST = 50.0
+
+
+TITLES = {"mixed": "testbed's traffic", "simulation": "greedy TCP"}
 
 
 def present(runs: Runs, points: Mapping[str, At]) -> dict[str, At]:
@@ -60,6 +115,12 @@ def present(runs: Runs, points: Mapping[str, At]) -> dict[str, At]:
         return not runs.frame.filter(*(polars.col(path) == value for path, value in at.items())).is_empty()
 
     return {name: at for name, at in points.items() if there(at)}
+
+
+def present_splits(runs: Runs) -> dict[int, At]:
+    """Return the splits of UDP that were run: the point by number of flows."""
+    known = set(runs.points("traffic.udp.count"))
+    return {flows: at for flows, at in SPLITS.items() if flows in known}
 
 
 def hit(runs: Runs, label: str, at: At | None = None) -> Each:
@@ -162,3 +223,67 @@ def mean(values: Iterable[float | None]) -> float:
     """Return the mean of numbers that are not None; NaN if there are none."""
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if known else math.nan
+
+
+def waits(evidence: Evidence, label: str) -> str:
+    """Return the queueing delay in words."""
+    return " and ".join(f"{mean(delay(evidence[experiment], label)):.0f} ms" for experiment in TITLES)
+
+
+def empty_text(runs: Runs) -> str:
+    """Return the time that each queue is empty, in words."""
+    return ", ".join(f"{100 * mean(runs.values('queue_empty', label)):.1f} % ({label})" for label in runs.labels)
+
+
+def counted(runs: Runs, label: str, at: At | None = None, owner: str = "udp") -> Array:
+    """Count loss runs by length over all simulations together.
+
+    Entries are for lengths of 1, 2, ... packets, at least `LONGEST` of them. ``owner`` is a traffic entry, for the
+    losses of each of its flows, or ``bottleneck``, for those of all flows.
+    """
+    aggregate = owner == "bottleneck"
+    name, kind = ("loss_bursts", "links") if aggregate else ("loss_runs", "classes")
+    counts = runs.distribution(name, label, owner, at, kind)
+    total = np.zeros(max([LONGEST, *map(len, counts)]))
+    for own in counts:
+        total[: len(own)] += own
+    return total
+
+
+def at_least(counts: Array) -> Array:
+    """Return P(run >= n) for n = 1 to `LONGEST`, from counts of runs by length.
+
+    Entries beyond the longest run are NaN, for logarithmic axes.
+    """
+    tail = np.cumsum(counts[::-1])[::-1][:LONGEST]
+    return np.where(tail > 0, tail / max(counts.sum(), 1), np.nan)
+
+
+def orders(
+    effect: str, some: Array, others: Array, n: int, *, least: float = -math.inf, most: float = math.inf
+) -> Check:
+    """Compare the frequency of loss runs of at least ``n`` packets, in orders of magnitude.
+
+    The value is log10 of the ratio of P(run >= n) between two counts, claimed to be within ``least`` and ``most``, with
+    a 95 % interval; NaN if there are no runs. Counts of rare runs are Poisson; adding half a run to each (Haldane,
+    Anscombe) keeps the logarithm finite, and its variance is the sum of the inverse counts.
+    """
+    if not (some.sum() and others.sum()):
+        return Check(effect=effect, value=math.nan, ci95=None, unit="orders of magnitude", least=least, most=most)
+    long, short = some[n - 1 :].sum() + 0.5, others[n - 1 :].sum() + 0.5
+    value = math.log10((long / some.sum()) / (short / others.sum()))
+    half = 1.96 * math.sqrt(1 / long + 1 / short) / math.log(10)
+    return Check(effect=effect, value=value, ci95=half, unit="orders of magnitude", least=least, most=most)
+
+
+def mean_run(runs: Runs, label: str, at: At | None = None) -> Each:
+    """Return the mean length of loss runs over all flows, for each seed (packets)."""
+    return runs.values("links.bottleneck.loss_burst_mean", label, at)
+
+
+def longest(runs: Runs, label: str, at: At | None = None, owner: str = "udp") -> float:
+    """Return the longest loss run of all seeds (packets); `LAST_BIN` stands for any longer run, 0 for no loss.
+
+    ``owner`` as in `counted`.
+    """
+    return float(max(np.flatnonzero(counted(runs, label, at, owner)) + 1, default=0))
