@@ -13,6 +13,7 @@ from aqmlab.papers import Evidence, Outcome, Verdict
 from aqmlab.papers.describe import library
 from aqmlab.papers.judge import findings
 from aqmlab.papers.run import sweep
+from aqmlab.papers.run.seeds import mean
 from aqmlab.papers.run.sweep import Effort, Findings
 
 PAPER = library.load("impact")
@@ -35,9 +36,7 @@ def test_the_averaging_weight_moves_the_queue_and_not_the_goodput(averaging: Fin
     rulings = {ruling.claim.name: ruling for ruling in assessed.rulings}
     assert set(rulings) == {"goodput-whatever-w", "udp-loss-falls-with-w", "averaging-lengthens"}
     assert rulings["goodput-whatever-w"].verdict == Verdict.REPRODUCED
-    swing = [
-        measures.mean(measures.swing(averaging.evidence["paper"]["averaging"], RED, {"aqm.w_q": w})) for w in goodput.x
-    ]
+    swing = [mean(measures.swing(averaging.evidence["paper"]["averaging"], RED, {"aqm.w_q": w})) for w in goodput.x]
     assert swing[0] > 2 * swing[-1]
 
 

@@ -17,7 +17,6 @@ from aqmlab.library.redtail.measures import (
     PRINTED_TABLE_3,
     PRINTED_TABLE_4,
     per_seed,
-    together,
 )
 from aqmlab.library.redtail.paper import PAPER
 from aqmlab.papers import Curve, Evidence, Experiment, Figure, Verdict
@@ -114,8 +113,7 @@ def test_all_flows_have_the_tcp_of_table_1_and_the_files_scenario_alone_too() ->
     assert Scenario.load("redtail/files").resolved["traffic"][3]["tcp"] == shipped
 
 
-def test_what_is_read_of_one_seed_is_combined_with_the_same_seed_only() -> None:
-    assert together(lambda a, b: a - b, {1: 5.0, 2: 7.0, 4: 1.0}, {2: 3.0, 3: 9.0, 4: 2.0}) == [4.0, -1.0]
+def test_a_metric_is_read_by_seed_and_scaled() -> None:
     runs = evidence("table4")["dynamic-web"]
     loss = per_seed(runs, "classes.ftp.loss_ratio", HERO, scale=100)
     assert loss == {1: pytest.approx(100 * runs.of(HERO)["classes.ftp.loss_ratio"][0])}

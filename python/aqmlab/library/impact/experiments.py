@@ -9,11 +9,7 @@ from aqmlab.papers import Aqms, Experiment
 
 # RED is the scenarios' discipline, which allows a variant to move its thresholds.
 SHARP: Aqms = {TD: "droptail", RED: {}}
-
-
 GENTLE_REDS: Aqms = {APPROXIMATED: {"aqm.max_th": 130, "aqm.max_p": 1.0}, GENTLE: {"aqm.gentle": True}}
-
-
 ALL: Aqms = {**SHARP, **GENTLE_REDS, HERO: "gredi"}
 
 

@@ -3,36 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aqmlab.papers import At, Check, Evidence, Runs
+from aqmlab.papers.run.seeds import Values, average, difference, mean, ratio
 
 Array = NDArray[np.float64]
 
 
-Each = list[float | None]
 """One number per seed; None where a run has none."""
 
-
-Measure = Callable[[Runs, str, At | None], Each]
+Measure = Callable[[Runs, str, At | None], Values]
 """Such numbers for a discipline at a point."""
-
-
 TD, RED, APPROXIMATED, GENTLE, HERO = "Tail Drop", "RED", "GRED (testbed)", "GRED (gentle)", "GRED-I"
-
-
 GREDS = (APPROXIMATED, GENTLE)
 """Gentle RED as routers could be configured, and as its author proposed it."""
-
 
 TCP_ONLY: Mapping[str, At] = {
     f"Exp{number}": {"traffic.ftp.count": count} for number, count in enumerate((205, 102, 51, 26, 13), start=1)
 }
 """Experiments 1 to 5: 256, 128, 64, 32 and 16 sources, set by the number of those with large files."""
-
 
 MIXED: Mapping[str, At] = {
     "Exp6": {"traffic.ftp.count": 80, "traffic.udp.count": 10},
@@ -41,7 +34,6 @@ MIXED: Mapping[str, At] = {
 }
 """Experiments 6 to 8 on the testbed: 400, 200 and 200 sources, 10, 10 and 5 % of UDP."""
 
-
 GREEDY: Mapping[str, At] = {
     "Exp6": {"traffic.tcp.count": 400, "traffic.udp.count": 10},
     "Exp7": {"traffic.tcp.count": 200, "traffic.udp.count": 10},
@@ -49,41 +41,22 @@ GREEDY: Mapping[str, At] = {
 }
 """Experiments 6 to 8 in simulation."""
 
-
 POINTS: Mapping[str, Mapping[str, At]] = {"tcp": TCP_ONLY, "mixed": MIXED, "simulation": GREEDY}
-
-
 PACKET_TIME = 0.8e-3
 """Transmission time of a packet of 1000 B (s), by which each queued packet adds to the delay."""
-
-
 BUFFER = 200
-
-
 MIN_TH = 30
 """Queue at which RED, GRED and GRED-I begin to drop (packets)."""
-
-
 EVENT = 0.3
 """Duration of a loss event in simulation (s)."""
-
-
 SURGE_BEGIN, SURGE_END = 70, 80
 """Start and end of the surge of UDP (s)."""
-
-
 SPLITS: dict[int, At] = {flows: {"traffic.udp.count": flows} for flows in (1, 2, 4, 10, 40)}
 """Numbers of flows into which 1 Mbit/s of UDP is split, beyond the paper."""
-
-
 LONGEST = 20
 """Longest loss run that is drawn (packets)."""
-
-
 LAST_BIN = 100
 """Last bin of loss runs (packets); longer runs are counted in it."""
-
-
 LENGTHS = (2, 6)
 """Lengths at which loss runs are compared (packets): more than one, and more than five, as in the paper."""
 
@@ -102,8 +75,6 @@ MUCH = 5.0
 
 # Flows are synchronised if a loss event hits most of them.
 MOST = 50.0
-
-
 TITLES = {"mixed": "testbed's traffic", "simulation": "greedy TCP"}
 
 
@@ -123,45 +94,35 @@ def present_splits(runs: Runs) -> dict[int, At]:
     return {flows: at for flows, at in SPLITS.items() if flows in known}
 
 
-def hit(runs: Runs, label: str, at: At | None = None) -> Each:
+def hit(runs: Runs, label: str, at: At | None = None) -> Values:
     """Return the share of active flows that a loss event hits, for each seed (%)."""
     return runs.values("links.bottleneck.loss_synchronisation", label, at, scale=100)
 
 
-def lost(runs: Runs, label: str, at: At | None = None) -> Each:
+def lost(runs: Runs, label: str, at: At | None = None) -> Values:
     """Return the loss ratio of all packets, for each seed (%)."""
     return runs.values("loss_ratio", label, at, scale=100)
 
 
-def tcp_loss(runs: Runs, label: str, at: At | None = None) -> Each:
+def tcp_loss(runs: Runs, label: str, at: At | None = None) -> Values:
     """Return the loss ratio of TCP, total loss minus that of UDP, for each seed (%)."""
     every, own = runs.values("arrivals", label, at), runs.values("classes.udp.arrivals", label, at)
     drops, others = (
         [None if share is None or count is None else share * count for share, count in zip(part, counts, strict=True)]
         for part, counts in ((lost(runs, label, at), every), (udp_loss(runs, label, at), own))
     )
-    return over(less(drops, others), less(every, own))
+    return ratio(difference(drops, others), difference(every, own))
 
 
-def less(one: Sequence[float | None], other: Sequence[float | None]) -> Each:
-    """Return the differences ``one - other`` for each seed; None where a number is missing."""
-    return [None if a is None or b is None else a - b for a, b in zip(one, other, strict=True)]
-
-
-def over(one: Sequence[float | None], other: Sequence[float | None]) -> Each:
-    """Return the ratios ``one / other`` for each seed; None where a number is missing or the divisor is 0."""
-    return [None if a is None or not b else a / b for a, b in zip(one, other, strict=True)]
-
-
-def tcp_goodput(runs: Runs, label: str, at: At | None = None) -> Each:
+def tcp_goodput(runs: Runs, label: str, at: At | None = None) -> Values:
     """Return the goodput of all TCP flows, the total minus UDP's, for each seed (Mbit/s)."""
     everything = runs.values("goodput", label, at, scale=1e-6)
     if not any(entry["name"] == "udp" for entry in runs.study.scenario.resolved["traffic"]):
         return everything
-    return less(everything, runs.values("classes.udp.goodput", label, at, scale=1e-6))
+    return difference(everything, runs.values("classes.udp.goodput", label, at, scale=1e-6))
 
 
-def udp_loss(runs: Runs, label: str, at: At | None = None) -> Each:
+def udp_loss(runs: Runs, label: str, at: At | None = None) -> Values:
     """Return the loss ratio of UDP, for each seed (%)."""
     return runs.values("classes.udp.loss_ratio", label, at, scale=100)
 
@@ -175,37 +136,39 @@ def dropped_at(p: float, spacing: str) -> float:
     return {"1993": 2 * p / (1 + p), "wait": 2 * p / 3, "none": p}[spacing]
 
 
-def swing(runs: Runs, label: str, at: At | None = None) -> Each:
+def swing(runs: Runs, label: str, at: At | None = None) -> Values:
     """Return the standard deviation of the queue, for each seed (packets)."""
     return runs.values("queue_std", label, at)
 
 
-def delay(runs: Runs, label: str, at: At | None = None) -> Each:
+def delay(runs: Runs, label: str, at: At | None = None) -> Values:
     """Return the mean queueing delay, for each seed (ms)."""
     return runs.values("queue_delay_mean", label, at, scale=1e3)
 
 
-def averaged(runs: Runs, points: Iterable[At], measure: Measure, label: str) -> Each:
+def mean_over(runs: Runs, points: Iterable[At], measure: Measure, label: str) -> Values:
     """Return the mean of a measure over points, for each seed."""
-    return [mean(seed) for seed in zip(*(measure(runs, label, at) for at in points), strict=True)]
+    return average(measure(runs, label, at) for at in points)
 
 
-def gap(runs: Runs, points: Iterable[At], measure: Measure, one: str, other: str) -> Each:
+def mean_difference(runs: Runs, points: Iterable[At], measure: Measure, one: str, other: str) -> Values:
     """Return a measure of ``one`` minus that of ``other``, averaged over points, for each seed."""
-    return averaged(runs, points, lambda runs, label, at: less(measure(runs, label, at), measure(runs, other, at)), one)
+    return mean_over(
+        runs, points, lambda runs, label, at: difference(measure(runs, label, at), measure(runs, other, at)), one
+    )
 
 
-def excess(runs: Runs, points: Iterable[At], measure: Measure, one: str, other: str) -> Each:
+def mean_excess(runs: Runs, points: Iterable[At], measure: Measure, one: str, other: str) -> Values:
     """Return the relative excess of a measure of ``one`` over that of ``other``, for each seed (%).
 
     The measures are averaged over points.
     """
 
-    def above(runs: Runs, label: str, at: At | None) -> Each:
-        ratios = over(measure(runs, label, at), measure(runs, other, at))
+    def above(runs: Runs, label: str, at: At | None) -> Values:
+        ratios = ratio(measure(runs, label, at), measure(runs, other, at))
         return [None if ratio is None else 100 * (ratio - 1) for ratio in ratios]
 
-    return averaged(runs, points, above, one)
+    return mean_over(runs, points, above, one)
 
 
 def dropped(runs: Runs, label: str, seed: int, begin: float, end: float, below: float = math.inf) -> float:
@@ -217,12 +180,6 @@ def dropped(runs: Runs, label: str, seed: int, begin: float, end: float, below: 
 
     counts = polars.col("t").is_between(begin, end, closed="left") & (polars.col("bottleneck.queue.max") < below)
     return float(runs.series(label, seed=seed).filter(counts)["bottleneck.drops"].sum())
-
-
-def mean(values: Iterable[float | None]) -> float:
-    """Return the mean of numbers that are not None; NaN if there are none."""
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else math.nan
 
 
 def waits(evidence: Evidence, label: str) -> str:
@@ -276,7 +233,7 @@ def orders(
     return Check(effect=effect, value=value, ci95=half, unit="orders of magnitude", least=least, most=most)
 
 
-def mean_run(runs: Runs, label: str, at: At | None = None) -> Each:
+def mean_run(runs: Runs, label: str, at: At | None = None) -> Values:
     """Return the mean length of loss runs over all flows, for each seed (packets)."""
     return runs.values("links.bottleneck.loss_burst_mean", label, at)
 

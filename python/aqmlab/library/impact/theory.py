@@ -11,12 +11,8 @@ from aqmlab.theory.drops.trials import figure
 
 LOAD = 1.2
 """Offered load of the model: arrivals divided by the link's capacity; missing in print."""
-
-
 FLOWS = 50
 """Number of flows in the model of a single flow's losses."""
-
-
 MODELLED = {RED: (6, "RED"), APPROXIMATED: (9, "GRED"), HERO: (11, "GRED-I"), TD: (6, "Tail Drop")}
 """The theory figure that has the curve of a label, and the curve's name in it."""
 

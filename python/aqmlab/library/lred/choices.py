@@ -116,10 +116,7 @@ CHOICES = (
     ),
 )
 
-
 LONG_FLOWS_ALONE: dict[str, Settings] = {"exp5": {}, "exp5-avq": {}}
-
-
 EXPERIMENT_2_ALONE: dict[str, Settings] = {"exp1": {}, **LONG_FLOWS_ALONE}
 
 

@@ -42,7 +42,6 @@ LIGHT = Experiment(
     rivals={},
 )
 
-
 HEAVY = Experiment(
     name="exp2-heavy",
     title="Experiment 2, heavy: 800 flows of 70 ms",
@@ -51,7 +50,6 @@ HEAVY = Experiment(
     settings={"response.target": 100},
     rivals=RIVALS,
 )
-
 
 DESIGNED: dict[str, Aqms] = {
     "exp2-light": {LITERAL: "pistar:design={n=80, rtt='550 ms'}"},
@@ -74,7 +72,6 @@ def _apart(one: Experiment) -> Iterator[Experiment]:
 
 TARGETS_FOUR = {"LRED": "lred", "PI": "pi", "PI*": "pistar:design={n=400, rtt='450 ms'}", "REM": "rem"}
 
-
 EXP3 = Experiment(
     name="exp3",
     title="Experiment 3: the target queue length",
@@ -84,7 +81,6 @@ EXP3 = Experiment(
     quick={TARGET: [20, 100, 160]},
     rivals=RIVALS,
 )
-
 
 UDP_FOUR = {"LRED": "lred", "PI": "pi:q0=100", "PI*": "pistar:design={n=100, rtt='450 ms'}", "REM": "rem:q0=100"}
 
@@ -104,12 +100,8 @@ EXP4 = Experiment(
     rivals=RIVALS,
 )
 
-
 PISTAR = "pistar:design={n=100, rtt='450 ms'}"
-
-
 SHORT_FOUR = {"LRED": "lred", "PI": "pi", "PI*": PISTAR, "REM": "rem"}
-
 
 AVQS = {
     "AVQ alpha = 0.01": "avq:preset=ns2.35,alpha=0.01",
@@ -117,7 +109,6 @@ AVQS = {
     "AVQ alpha = 0.01 from C": "avq:preset=ns2.35,alpha=0.01,initial=1",
 }
 """The ends of the printed range; the slow one also with a virtual capacity that starts at C, not at ns-2's 0.8 C."""
-
 
 EXPERIMENTS = (
     Experiment(

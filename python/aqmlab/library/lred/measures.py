@@ -2,80 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from aqmlab.papers import At, Check, Evidence, Runs
+from aqmlab.papers.run.seeds import Values, average
 
 if TYPE_CHECKING:
     import polars
 
-Values = list[float | None]
-
 
 FLOWS = "traffic.long.count"
-
-
 ROUND_TRIPS = {n: 0.45 if n <= 500 else n / 1000 - 0.1 for n in range(100, 1001, 100)}
 """R+ (s) for which the paper designs PI*, by the number of flows."""
-
-
 TARGET = "aqm.q0"
-
-
 UDP_RATE = "traffic.udp.rate"
-
-
 LINK = 10e6  # bit/s
-
-
 UDP_FLOWS = 100
-
-
 ARRIVAL_RATE = "traffic.short.arrival_rate"
-
-
 Q0 = 100.0
 """The target queue (packets)."""
-
-
 HURST = "traffic.noise.hurst"
-
-
 LITERAL, CORRECTED = "PI*", "PI* (0.7 s)"
-
-
 PRINTED = {"exp2-light": 0.0025, "exp2-heavy": 0.165}
-
-
 DROPS, MARKS, PI_MARKS = "LRED", "LRED, marks", "PI, marks"
-
-
 CLASSES = ("first", "second", "third")
-
-
 EQUAL = "1 : 1 : 1"
-
-
 WEIGHTS = {EQUAL: (1, 1, 1), "1 : 2 : 4": (1, 2, 4), "1 : 4 : 16": (1, 4, 16)}
-
-
-def averaged(lists: Iterable[Values]) -> Values:
-    """Return the mean of several quantities for each seed, over the values that exist."""
-    found: Values = []
-    for seed in zip(*lists, strict=True):
-        told = [value for value in seed if value is not None]
-        found.append(sum(told) / len(told) if told else None)
-    return found
-
-
-def less(one: Values, other: Values) -> Values:
-    """Return ``one - other`` for each seed; None where either is missing."""
-    return [
-        None if first is None or second is None else first - second for first, second in zip(one, other, strict=True)
-    ]
 
 
 def off_target(runs: Runs, label: str, target: float = 100.0) -> Values:
@@ -107,7 +62,7 @@ def beside(
     checks = []
     for other in runs.others if others is None else others:
         pair = (runs.hero, other) if more else (other, runs.hero)
-        found = averaged(runs.differences(metric, *pair, point, fill, scale) for point in points)
+        found = average(runs.differences(metric, *pair, point, fill, scale) for point in points)
         checks.append(Check.of(f"{what} of {pair[0]} less that of {pair[1]}", found, unit=unit, least=0))
     return checks
 

@@ -8,11 +8,7 @@ from aqmlab.library.lred.measures import ROUND_TRIPS
 from aqmlab.theory import pi, rem
 
 C = 2500.0  # packets/s: 10 Mbit/s of 500 bytes
-
-
 BETA = 0.001  # the paper's gain, 1/packet
-
-
 FREQUENCY = 170.0  # of PI's updates, Hz
 
 
@@ -33,10 +29,7 @@ LOADS = (
     Load("Experiment 6", 200, 0.60),
 )
 
-
 EXAMPLE = Load("Example of section 5.1", 300, 0.35)
-
-
 PI_GAINS = 1.822e-5, 1.816e-5
 
 

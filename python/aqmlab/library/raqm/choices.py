@@ -81,7 +81,6 @@ CHOICES = [
     ),
 ]
 
-
 VARIANTS = [
     Variant("min RTO 0.2 s", {"traffic.*.tcp.min_rto": "200 ms", "traffic.*.tcp.tick": "10 ms"}),
     Variant("NewReno", {"traffic.*.tcp.flavour": "newreno"}),

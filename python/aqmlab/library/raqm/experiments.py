@@ -14,8 +14,6 @@ RIVALS = {"PIE": "pie:target=20 ms", "CoDel": "codel:target=20 ms", "DualPI2": "
 
 # About the length of RAQM's queue with 100 flows, for comparisons at the same queue.
 SHORT_RIVALS = {"PIE": "pie:target=5 ms", "CoDel": "codel:target=5 ms", "DualPI2": "dualpi2:target=5 ms"}
-
-
 BOTH = {FLOWS: "40,400"}
 
 

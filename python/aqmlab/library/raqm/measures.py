@@ -15,52 +15,24 @@ if TYPE_CHECKING:
     import polars
 
 Array = NDArray[np.float64]
-
-
 FLOWS = "traffic.long.count"
-
-
 TARGET = "aqm.q0"
-
-
 Q0 = 50.0
 """The target of all cases but figure 7 (packets)."""
-
-
 BAND = 0.2
 """The band around the target, relative to it, in which the queue counts as on target, as for the response time."""
-
-
 FULL = 10e6 * 460 / 500
 """The goodput of a full link without loss (bit/s): 40 bytes of each packet are headers."""
-
-
 BIN = 5.0
 """Averaging time of the queue (s), as for the response time."""
-
-
 LINK = 10e6
 """The link's rate (bit/s)."""
-
-
 LINKS = ("first", "second", "third")
-
-
 CROSS = {link: f"traffic.cross{number}.count" for number, link in enumerate(LINKS, 1)}
-
-
 CROSS_FLOWS = CROSS["first"]
-
-
 PLAIN, SHARED, CORRECTED = "RAQM", "RAQM, shares", "RAQM, shares, corrected"
-
-
 FLOOD = "traffic.flood.rate"
-
-
 SHARES = {"first": 0.5, "second": 0.3, "third": 0.2}
-
-
 MEMBERS = {"first": ("first",), "second": ("second",), "third": ("third", "flood")}
 """The traffic of each aggregate."""
 
@@ -68,11 +40,6 @@ MEMBERS = {"first": ("first",), "second": ("second",), "third": ("third", "flood
 def at(flows: float) -> At:
     """Return the point with a given number of long flows."""
     return {FLOWS: flows}
-
-
-def less(one: dict[int, float], other: dict[int, float]) -> list[float]:
-    """Return ``one - other`` for the seeds that are in both."""
-    return [one[seed] - other[seed] for seed in sorted(one.keys() & other.keys())]
 
 
 def distance(q0: float = Q0) -> polars.Expr:
@@ -179,13 +146,6 @@ def slope(runs: Runs, label: str) -> list[float]:
     for _, own in runs.of(label).sort("seed").group_by("seed", maintain_order=True):
         found.append(float(np.polyfit(own[TARGET].to_numpy().astype(float), own["queue_mean"].to_numpy(), 1)[0]))
     return found
-
-
-def told(value: float | None, digits: int = 3) -> str:
-    """Write a number with a given number of significant digits; ``-`` for None."""
-    if value is None or math.isnan(value):
-        return "-"
-    return f"{value:.{digits}g}"
 
 
 def balance() -> polars.Expr:

@@ -14,12 +14,8 @@ if TYPE_CHECKING:
 
 GAINS = (0.5, 1.0, 2.0, 3.0, 3.8, 3.99)
 """Gains alpha r0 in the paper's range, 0 to 4."""
-
-
 R0 = 10e6 / 8
 """The expected rate in the simulations (bytes/s)."""
-
-
 STEPS = 200
 """Number of periods to follow: the length of the paper's simulations at T = 1 s."""
 
@@ -50,8 +46,6 @@ def fastest_gain() -> float:
 
 GROUPS = {"case1": (30.0,), "case2": (210.0,), "case3": (30.0, 110.0, 210.0, 310.0, 410.0)}
 """Round-trip times without the queue (ms), each of equally many flows."""
-
-
 CARRIED = 2500.0
 """Link capacity (packets/s)."""
 

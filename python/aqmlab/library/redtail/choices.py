@@ -151,9 +151,7 @@ CHOICES = (
     ),
 )
 
-
 NOT_DYNAMIC: Mapping[str, Settings] = {"dynamic": {}}
-
 
 VARIANTS = (
     Variant("least time-out 0.2 s", {"traffic.*.tcp.min_rto": "200 ms", "traffic.*.tcp.tick": "10 ms"}),

@@ -24,17 +24,13 @@ from aqmlab.papers import Aqms, Experiment
 
 RED_TAIL: Aqms = {HERO: {}}
 """The scenario's discipline, which allows the sensitivity table to change its parameters."""
-
-
 THREE: Aqms = {**RED_TAIL, ARED: "ared:preset=redtail", TAIL: "droptail"}
-
 
 MOVING_THRESHOLDS: Aqms = {
     DYNAMIC: {"aqm.long": "dtared:preset=redtail"},
     # Far above the buffer of 160 packets.
     FREE: {"aqm.long": "dtared:preset=redtail,ceiling=1000"},
 }
-
 
 LATER: Aqms = {
     "PIE": "pie:target=80 ms",
@@ -44,24 +40,16 @@ LATER: Aqms = {
 }
 """Later disciplines, with the delay RED+Tail targets for its short queue, max_th1/C."""
 
-
 SIZES = [f"{size} kB" for size in range(30, 211, 30)]
-
-
 FEW_SIZES = ["30 kB", "90 kB", "150 kB"]
-
-
 SIZE = "traffic.file.size"
-
 
 TCP = {
     "traffic.*.tcp": "ns2-2002:flavour=reno,initial_ssthresh=64,initial_window=1,initial_rto=6 s,limited_transmit=off"
 }
 """The TCP that reproduces the paper's Table I: docs/theory/transfers.md."""
 
-
 OURS = {"aqm": "redtail", **TCP}
-
 
 SIMULATIONS = (
     Experiment(
@@ -137,7 +125,6 @@ SIMULATIONS = (
     ),
 )
 
-
 MODEL_AND_FUTURE = (
     Experiment(
         name="table1",
@@ -180,7 +167,6 @@ MODEL_AND_FUTURE = (
         rivals={},
     ),
 )
-
 
 EXPERIMENTS = (
     *SIMULATIONS,

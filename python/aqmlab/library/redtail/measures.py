@@ -14,30 +14,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 HERO = "RED+Tail"
-
-
 ARED = "Adaptive RED"
-
-
 TAIL = "DropTail"
-
-
 DYNAMIC = "Dynamic thresholds"
-
-
 FREE = "Dynamic, no bound"
 """Thresholds that move as far as the buffer allows, in RED+Tail; those of `DYNAMIC` have a bound of ours."""
-
-
 FIXED = "Fixed thresholds"
-
-
 CLASSES: Mapping[str, str] = {"FTP": "ftp", "WEB": "web", "CBR": "cbr"}
 """The paper's names of the traffic entries."""
-
-
 LOSS, DELAY, RATE = "loss_ratio", "queue_delay_mean", "throughput"
-
 
 COLUMNS: Mapping[str, tuple[str, float]] = {
     "Loss (%)": (LOSS, 100.0),
@@ -46,9 +31,7 @@ COLUMNS: Mapping[str, tuple[str, float]] = {
 }
 """Columns of Tables III and IV, with the corresponding metric and its factor."""
 
-
 Printed = Mapping[str, tuple[float, float, float]]
-
 
 PRINTED_TABLE_3: Mapping[str, Printed] = {
     HERO: {"FTP": (2.747, 0.184, 209.465), "WEB": (1.278, 0.114, 144.455), "CBR": (0.300, 0.109, 19.867)},
@@ -56,69 +39,36 @@ PRINTED_TABLE_3: Mapping[str, Printed] = {
     TAIL: {"FTP": (1.916, 0.349, 215.243), "WEB": (4.234, 0.340, 138.983), "CBR": (1.550, 0.342, 19.601)},
 }
 
-
 PRINTED_TABLE_4: Printed = {
     "FTP": (0.899, 0.318, 209.455),
     "WEB": (2.306, 0.093, 144.505),
     "CBR": (0.519, 0.091, 19.827),
 }
 
-
 RATE_BYTES = 375e3
 """The bottleneck of the web scenario (bytes/s)."""
-
-
 FULL = 1000.0
-
-
 PAYLOAD = FULL - 40
 """A full packet, and its payload (bytes)."""
-
-
 BAND = (20.0, 80.0)
 """The thresholds of Table II (packets of 1000 bytes)."""
-
-
 ALONE_BAND = (0.01, 0.02)
-
-
 BESIDE_BAND = (0.005, 0.01)
 """P_L and P_U of moving thresholds, alone and in RED+Tail."""
-
-
 DEFAULT_N = 64.0
 """Number of packets after which a pair is long here; the paper does not state it."""
-
-
 LONG, SHORT = "lanes.bottleneck.long.", "lanes.bottleneck.short."
 """Metrics of RED+Tail's queues of long and of short flows, as prefixes of columns of `Runs.frame`."""
-
-
 MAX_TH1 = "aqm.max_th1"
-
-
 RULE, PREDICTION, LONG_MEAN, FIRST = "RED+Tail", "RED+Tail, prediction", "RED+Tail, long mean", "short queue first"
-
-
 STEP = 0.1
 """Step of the recorded series (s)."""
-
-
 INTERVALS = {"100 ms": 0.1, "500 ms": 0.5, "1 s": 1.0}
-
-
 WEB_BEGIN = 100.0
 """Start of the web traffic (s)."""
-
-
 LINK = 3e6
 """The link's rate (bit/s)."""
-
-
 SHORT_DELAY = "lanes.bottleneck.short.queue_delay_mean"
-
-
-PerSeed = dict[int, float]
 
 
 def of(owner: str, metric: str) -> str:
@@ -126,21 +76,14 @@ def of(owner: str, metric: str) -> str:
     return f"classes.{CLASSES.get(owner, owner)}.{metric}"
 
 
-def per_seed(runs: Runs, metric: str, label: str, at: At | None = None, scale: float = 1.0) -> PerSeed:
+def per_seed(runs: Runs, metric: str, label: str, at: At | None = None, scale: float = 1.0) -> dict[int, float]:
     """Return a metric by seed, averaged over the points ``at`` and scaled. Seeds without a value are omitted."""
     import polars
 
-    rows = runs.of(label, at).group_by("seed").agg(polars.col(metric).mean().alias("value")).sort("seed")
-    return {seed: value * scale for seed, value in rows.select("seed", "value").iter_rows() if value is not None}
+    return {seed: value * scale for seed, value in runs.each(polars.col(metric), label, at).items()}
 
 
-def together(combine: Callable[..., float], *read: PerSeed) -> list[float]:
-    """Combine readings of the same seed, for each seed in all readings."""
-    seeds = set(read[0]).intersection(*read[1:])
-    return [combine(*(one[seed] for one in read)) for seed in sorted(seeds)]
-
-
-def over_series(runs: Runs, label: str, read: Callable[[polars.DataFrame], float]) -> PerSeed:
+def over_series(runs: Runs, label: str, read: Callable[[polars.DataFrame], float]) -> dict[int, float]:
     """Read a number from the series of each seed.
 
     ``read`` receives the series of a run, without the link's name before its columns.
@@ -157,21 +100,6 @@ def between(frame: polars.DataFrame, start: float, end: float) -> polars.DataFra
     import polars
 
     return frame.filter((polars.col("t") >= start) & (polars.col("t") < end))
-
-
-def mean(read: PerSeed) -> float:
-    """Return the mean of a reading over the seeds; NaN if there is none."""
-    return sum(read.values()) / len(read) if read else float("nan")
-
-
-def less(one: float, other: float) -> float:
-    """Subtract, for `together`."""
-    return one - other
-
-
-def ratio(one: float, other: float) -> float:
-    """Divide, for `together`."""
-    return one / other
 
 
 def forecast_rates(runs: Runs, label: str, seed: int, begin: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

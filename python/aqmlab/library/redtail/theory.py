@@ -15,19 +15,12 @@ from aqmlab.theory.redtail.slots import Slots, rate_deviation
 from aqmlab.theory.tcp.transfer_trials import times
 
 Array = NDArray[np.float64]
-
-
 RTT, PACKET_TIME = 0.128, 8e3 / 3e6
 """Round trip and transmission time of a packet in Table I (s)."""
-
-
 REQUEST = RTT / 2
 """Time that a request adds to the packet engine's transfers (s)."""
-
-
 FILE_SIZES = (30, 60, 90, 120, 150, 180, 210)
 """File sizes (kB)."""
-
 
 PRINTED = {
     (30, 0.0): (0.88, 0.0006),
@@ -45,29 +38,14 @@ PRINTED = {
 }
 """Table I: mean and standard deviation of the delay (s), by kB and drop probability."""
 
-
 PD = "dumbbell.loss"
-
-
 ALONE = "no AQM"
-
-
 CAPACITY, DELAY, LOSS, BUFFER = 750.0, 0.064, 0.014, 800
 """Section VI: capacity (packets/s), round trip without the queue (s), drop probability, buffer (packets)."""
-
-
 FLOWS = (20, 40)
-
-
 PROBES = ("probe1", "probe2", "probe3", "probe4")
-
-
 MOVING, FIXED_LOSS = "Dynamic thresholds", "Fixed loss"
-
-
 COUNT = "traffic.ftp.count"
-
-
 WARMUP = 50.0
 """Warm-up of the scenario `steady` (s)."""
 

@@ -60,7 +60,6 @@ CHOICES = [
     ),
 ]
 
-
 VARIANTS = [
     Variant("min RTO 0.2 s", {"traffic.*.tcp.min_rto": "200 ms"}),
     Variant(

@@ -15,26 +15,17 @@ SIX = {
     "JoBS": "jobs_ecn:preset=survey",
 }
 
-
 LATER = {"PIE": "pie:target=12.4 ms,ecn=true", "CoDel": "codel:ecn=true", "DualPI2": "dualpi2"}
 """PIE's target equals PI's: 70 000 bytes at 45 Mbit/s."""
-
-
 SCALES = (1 / 3, 1.0, 3.0, 10.0)
-
-
 RULE = theory.rule_gains()
-
 
 GAINS = {
     "aqm.a": [RULE[0], *(theory.A * scale for scale in SCALES)],
     "aqm.b": [RULE[1], *(theory.B * scale for scale in SCALES)],
 }
 
-
 FEWEST = {path: [values[0], values[2], values[-1]] for path, values in GAINS.items()}
-
-
 COUNTS = [10, 20, 30, 40, 50, 60, 70, 80, 100, 120, 140, 160]
 
 
@@ -65,7 +56,6 @@ CALIBRATIONS = (
     _calibration("calibration-fast", "The same, time-outs of 0.2 s", {"traffic.*.tcp.min_rto": "200 ms"}),
     _calibration("calibration-packets", "The same, a buffer of 100 packets", {"dumbbell.buffer": "100 packets"}),
 )
-
 
 EXPERIMENTS = [
     Experiment(

@@ -2,51 +2,32 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from operator import sub, truediv
 
 import numpy as np
 import polars
 
-from aqmlab.papers import Curve, Runs
-from aqmlab.results.summary import Summary
+from aqmlab.papers import At, Runs
+from aqmlab.papers.run.seeds import mean, paired
 
 RATE = 45e6
 """Link rate (bit/s)."""
-
-
 BUFFER = 100_000
 """Buffer (bytes)."""
-
-
 FULL = 8 * BUFFER / RATE
 """Waiting time of a packet in a full buffer (s)."""
-
-
 TCP_SIZE, UDP_SIZE = 1000, 100
 """Packet size (bytes)."""
-
-
 NODES = 70
 """Number of edge nodes in the scenario."""
-
-
 LOSS = 0.12
 """The printed loss of drop tail."""
-
-
 LOST = polars.col("classes.ftp.loss_ratio")
 """The fraction of TCP's packets that are lost."""
-
-
 LOST_OF_ALL = polars.col("loss_ratio")
 """The fraction of all packets that are lost."""
-
-
 WAIT = polars.col("queue_delay_mean")
 """The mean wait of a packet (s)."""
-
-
 BACKLOG = RATE / 8 * WAIT
 """The mean backlog (bytes) for which a packet waits in a queue without priorities."""
 
@@ -59,43 +40,27 @@ def _bytes(ratio: str) -> polars.Expr:
 
 LOST_BYTES = _bytes("loss_ratio")
 """The fraction of all bytes that are lost."""
-
-
 SIGNALLED = polars.col("classes.ftp.loss_ratio") + polars.col("classes.ftp.mark_ratio")
 """The fraction of TCP's packets that are marked or dropped."""
-
-
 HOSTS = "dumbbell.hosts"
-
-
 TCP, ALL, BYTES = "TCP packets", "all packets", "bytes"
-
-
 READINGS = {TCP: LOST, ALL: LOST_OF_ALL, BYTES: LOST_BYTES}
 """Readings of the loss rate: the packets or bytes it counts."""
-
-
 PANELS = {"calibration": "a", "calibration-fast": "b", "calibration-packets": "c"}
 """The panel of each experiment."""
-
-
 MIN_RTO = {"calibration": 1.0, "calibration-fast": 0.2, "calibration-packets": 1.0}
 """The least time-out of each experiment (s)."""
 
 
 def ratios(runs: Runs, value: polars.Expr, label: str, to: str) -> list[float]:
-    """Return a metric of ``label`` divided by that of ``to``, in the order of the seeds.
-
-    Seeds where ``to`` has none are omitted.
-    """
-    one, other = runs.each(value, label), runs.each(value, to)
-    return [number / other[seed] for seed, number in one.items() if other.get(seed)]
+    """Return a number of ``label`` divided by that of ``to``, in the order of the seeds, where the divisor is not 0."""
+    other = {seed: number for seed, number in runs.each(value, to).items() if number}
+    return paired(truediv, runs.each(value, label), other)
 
 
-def less(runs: Runs, value: polars.Expr, label: str, to: str) -> list[float]:
-    """Return a metric of ``label`` minus that of ``to``, in the order of the seeds."""
-    one, other = runs.each(value, label), runs.each(value, to)
-    return [number - other[seed] for seed, number in one.items() if seed in other]
+def difference(runs: Runs, value: polars.Expr, label: str, to: str) -> list[float]:
+    """Return a number of ``label`` minus that of ``to``, in the order of the seeds."""
+    return paired(sub, runs.each(value, label), runs.each(value, to))
 
 
 def over_time(runs: Runs, label: str, width: float, value: polars.Expr) -> dict[int, polars.Series]:
@@ -112,28 +77,9 @@ def over_time(runs: Runs, label: str, width: float, value: polars.Expr) -> dict[
     return found
 
 
-def banded(panel: str, name: str, x: Sequence[float], columns: Sequence[Sequence[float | None]]) -> Curve:
-    """Return the curve of the mean over seeds, with its 95 % interval if there are several seeds.
-
-    ``columns`` has for each ``x`` the numbers of all seeds.
-    """
-    told = [Summary.of(column) for column in columns]
-    means = [math.nan if one.mean is None else one.mean for one in told]
-    if any(one.ci95 is None for one in told):
-        return Curve(panel, name, x, means)
-    half = [one.ci95 or 0.0 for one in told]
-    low = [mean - one for mean, one in zip(means, half, strict=True)]
-    return Curve(panel, name, x, means, low, [mean + one for mean, one in zip(means, half, strict=True)])
-
-
-def mean_of(value: polars.Expr, runs: Runs, label: str, at: Mapping[str, float | str] | None = None) -> float:
+def mean_of(value: polars.Expr, runs: Runs, label: str, at: At | None = None) -> float:
     """Return the mean of a number over the seeds."""
-    found = list(runs.each(value, label, at).values())
-    return sum(found) / len(found)
-
-
-def _average(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+    return mean(runs.each(value, label, at))
 
 
 def losses(runs: Runs, value: polars.Expr) -> dict[int, list[float]]:

@@ -11,28 +11,16 @@ from aqmlab.theory import laws, loop, pi, tcp
 
 CAPACITY = measures.RATE / 8 / measures.TCP_SIZE
 """Capacity in TCP packets per second."""
-
-
 PROPAGATION = 2 * (0.010 + 2 * 0.0125)
 """Mean round-trip time (s) without queues."""
-
-
 UDP = 200e3 / 8 / measures.TCP_SIZE
 """Rate of an edge node's UDP source, in TCP-sized packets per second."""
-
-
 A, B, FREQUENCY = 1.643e-4, 1.628e-4, 160.0
 """PI's printed gains (per packet) and update frequency (Hz)."""
-
-
 TARGET = 70.0
 """PI's target, in packets of 1000 bytes."""
-
-
 FLOWS_MIN, RTT_MAX = 60, 0.180
 """For PI's gains: the paper states the round trip (s); with 60 flows and `GAINS_FOR` they follow to four digits."""
-
-
 GAINS_FOR = 2500.0
 """The capacity for which PI's gains are designed (packets/s): 20 Mbit/s of 1000 bytes, not 45."""
 

@@ -12,13 +12,12 @@ from aqmlab.library.impact.measures import (
     SAME,
     SURGE_END,
     dropped,
-    less,
-    mean,
     swing,
     tcp_goodput,
     udp_loss,
 )
 from aqmlab.papers import Check, Claim, Evidence, Judgement
+from aqmlab.papers.run.seeds import difference, mean
 
 
 def flat_goodput(evidence: Evidence) -> Judgement:
@@ -42,7 +41,10 @@ def falling_loss(evidence: Evidence) -> Judgement:
     loss = {w: udp_loss(runs, RED, {"aqm.w_q": w}) for w in weights}
     checks = [
         Check.of(
-            f"UDP loss with w = {w:g} less that of w = 1", less(loss[w], loss[weights[-1]]), unit="points", least=0
+            f"UDP loss with w = {w:g} less that of w = 1",
+            difference(loss[w], loss[weights[-1]]),
+            unit="points",
+            least=0,
         )
         for w in weights[:-1]
     ]

@@ -12,18 +12,15 @@ from aqmlab.library.impact.measures import (
     MOST,
     RED,
     TD,
-    Each,
-    averaged,
     counted,
     empty_text,
-    excess,
-    gap,
     hit,
     longest,
     lost,
-    mean,
+    mean_difference,
+    mean_excess,
+    mean_over,
     orders,
-    over,
     present,
     swing,
     tcp_goodput,
@@ -31,6 +28,7 @@ from aqmlab.library.impact.measures import (
 )
 from aqmlab.library.impact.theory import LOAD, in_model
 from aqmlab.papers import At, Check, Claim, Evidence, Judgement, Runs
+from aqmlab.papers.run.seeds import Values, mean, ratio
 
 # A queue swings heavily if two standard deviations reach half its mean.
 HEAVY = 0.25
@@ -39,7 +37,7 @@ HEAVY = 0.25
 def gred_loses_less(evidence: Evidence) -> Judgement:
     """Compare the loss of UDP with the testbed's GRED and with RED."""
     runs = evidence["mixed"]
-    more = excess(runs, present(runs, MIXED).values(), udp_loss, APPROXIMATED, RED)
+    more = mean_excess(runs, present(runs, MIXED).values(), udp_loss, APPROXIMATED, RED)
     queue = {label: mean(runs.values("queue_mean", label)) for label in (APPROXIMATED, RED)}
     return Judgement(
         [
@@ -55,7 +53,7 @@ def gred_loses_less(evidence: Evidence) -> Judgement:
 def gred_delivers_less(evidence: Evidence) -> Judgement:
     """Compare the goodput of TCP with the testbed's GRED and with RED."""
     runs = evidence["mixed"]
-    gain = excess(runs, present(runs, MIXED).values(), tcp_goodput, RED, APPROXIMATED)
+    gain = mean_excess(runs, present(runs, MIXED).values(), tcp_goodput, RED, APPROXIMATED)
     use = {label: 100 * mean(runs.values("utilisation", label)) for label in (APPROXIMATED, RED)}
     return Judgement(
         [
@@ -74,7 +72,7 @@ def gred_swings(evidence: Evidence) -> Judgement:
     points = present(runs, GREEDY).values()
     checks = [
         Check.of(
-            f"standard deviation of {label}'s queue over its mean", averaged(runs, points, _unrest, label), least=HEAVY
+            f"standard deviation of {label}'s queue over its mean", mean_over(runs, points, _unrest, label), least=HEAVY
         )
         for label in GREDS
     ]
@@ -86,8 +84,8 @@ def gred_swings(evidence: Evidence) -> Judgement:
     )
 
 
-def _unrest(runs: Runs, label: str, at: At | None) -> Each:
-    return over(swing(runs, label, at), runs.values("queue_mean", label, at))
+def _unrest(runs: Runs, label: str, at: At | None) -> Values:
+    return ratio(swing(runs, label, at), runs.values("queue_mean", label, at))
 
 
 def gred_synchronises(evidence: Evidence) -> Judgement:
@@ -97,14 +95,14 @@ def gred_synchronises(evidence: Evidence) -> Judgement:
     checks = [
         Check.of(
             f"flows that a loss event hits, for their loss: {label} over tail drop",
-            excess(runs, points, _together, label, TD),
+            mean_excess(runs, points, _together, label, TD),
             unit="%",
             least=0,
         )
         for label in GREDS
     ]
     checks += [
-        Check.of(f"flows that a loss event hits, {label}", averaged(runs, points, hit, label), unit="%", least=MOST)
+        Check.of(f"flows that a loss event hits, {label}", mean_over(runs, points, hit, label), unit="%", least=MOST)
         for label in GREDS
     ]
     told = ", ".join(f"{mean(hit(runs, label)):.0f} % ({label})" for label in (TD, RED, *GREDS))
@@ -116,8 +114,8 @@ def gred_synchronises(evidence: Evidence) -> Judgement:
     )
 
 
-def _together(runs: Runs, label: str, at: At | None) -> Each:
-    return over(hit(runs, label, at), lost(runs, label, at))
+def _together(runs: Runs, label: str, at: At | None) -> Values:
+    return ratio(hit(runs, label, at), lost(runs, label, at))
 
 
 def gred_multiple(evidence: Evidence) -> Judgement:
@@ -199,7 +197,9 @@ def gred_gains_nothing(evidence: Evidence) -> Judgement:
     points = present(runs, MIXED).values()
     checks = []
     for other in (TD, RED):
-        goodput, loss = (gap(runs, points, measure, APPROXIMATED, other) for measure in (tcp_goodput, udp_loss))
+        goodput, loss = (
+            mean_difference(runs, points, measure, APPROXIMATED, other) for measure in (tcp_goodput, udp_loss)
+        )
         checks += [
             Check.of(f"TCP goodput of GRED (testbed) less that of {other}", goodput, unit="Mbit/s", most=0),
             Check.of(f"UDP loss of GRED (testbed) less that of {other}", loss, unit="points", least=0),
@@ -218,7 +218,9 @@ def gred_no_better(evidence: Evidence) -> Judgement:
     checks = []
     at = GREEDY["Exp6"]
     for label in GREDS:
-        goodput, loss, unrest = (gap(runs, points, measure, RED, label) for measure in (tcp_goodput, udp_loss, swing))
+        goodput, loss, unrest = (
+            mean_difference(runs, points, measure, RED, label) for measure in (tcp_goodput, udp_loss, swing)
+        )
         checks += [
             Check.of(f"TCP goodput of RED less that of {label}", goodput, unit="Mbit/s", least=0),
             Check.of(f"UDP loss of RED less that of {label}", loss, unit="points", most=0),

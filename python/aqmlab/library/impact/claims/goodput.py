@@ -11,11 +11,8 @@ from aqmlab.library.impact.measures import (
     TCP_ONLY,
     TD,
     TITLES,
-    Each,
-    excess,
-    gap,
-    mean,
-    over,
+    mean_difference,
+    mean_excess,
     present,
     tcp_goodput,
     tcp_loss,
@@ -23,6 +20,7 @@ from aqmlab.library.impact.measures import (
     waits,
 )
 from aqmlab.papers import At, Check, Claim, Evidence, Judgement, Runs
+from aqmlab.papers.run.seeds import Values, mean, ratio
 
 
 def many_sources(evidence: Evidence) -> Judgement:
@@ -31,14 +29,19 @@ def many_sources(evidence: Evidence) -> Judgement:
     points = {name: at for name, at in present(runs, TCP_ONLY).items() if name != "Exp5"}
     checks = [
         Check.of(
-            f"{name}: goodput of tail drop less RED's", gap(runs, [at], tcp_goodput, TD, RED), unit="Mbit/s", least=0
+            f"{name}: goodput of tail drop less RED's",
+            mean_difference(runs, [at], tcp_goodput, TD, RED),
+            unit="Mbit/s",
+            least=0,
         )
         for name, at in points.items()
     ]
     sent = {
         label: 100
         * mean(
-            over(tcp_goodput(runs, label, points["Exp1"]), runs.values("throughput", label, points["Exp1"], scale=1e-6))
+            ratio(
+                tcp_goodput(runs, label, points["Exp1"]), runs.values("throughput", label, points["Exp1"], scale=1e-6)
+            )
         )
         for label in (TD, RED)
     }
@@ -59,7 +62,10 @@ def few_sources(evidence: Evidence) -> Judgement:
     return Judgement(
         [
             Check.of(
-                "Exp5: goodput of RED less tail drop's", gap(runs, [at], tcp_goodput, RED, TD), unit="Mbit/s", least=0
+                "Exp5: goodput of RED less tail drop's",
+                mean_difference(runs, [at], tcp_goodput, RED, TD),
+                unit="Mbit/s",
+                least=0,
             )
         ],
         f"The link is {use[RED]:.1f} % busy with RED and {use[TD]:.1f} % with tail drop: what 16 sources reach depends "
@@ -73,7 +79,7 @@ def tcp_comparable(evidence: Evidence) -> Judgement:
     checks = [
         Check.of(
             f"{name}: TCP goodput of RED over tail drop's",
-            excess(runs, [at], tcp_goodput, RED, TD),
+            mean_excess(runs, [at], tcp_goodput, RED, TD),
             unit="%",
             least=-SAME,
             most=SAME,
@@ -88,13 +94,13 @@ def udp_loses_more(evidence: Evidence) -> Judgement:
     checks = []
     for experiment, title in TITLES.items():
         runs = evidence[experiment]
-        each = excess(runs, present(runs, POINTS[experiment]).values(), udp_loss, RED, TD)
+        each = mean_excess(runs, present(runs, POINTS[experiment]).values(), udp_loss, RED, TD)
         checks.append(Check.of(f"UDP loss of RED over tail drop's, {title}", each, unit="%", least=0))
         if experiment == "mixed":
             checks.append(Check.of(f"the same, {title}: as much as claimed", each, unit="%", least=5, most=12))
     runs = evidence["simulation"]
     ratio = {
-        label: mean(over(udp_loss(runs, label), runs.values("loss_ratio", label, scale=100))) for label in (TD, RED)
+        label: mean(ratio(udp_loss(runs, label), runs.values("loss_ratio", label, scale=100))) for label in (TD, RED)
     }
     return Judgement(
         checks,
@@ -109,14 +115,14 @@ def no_gain(evidence: Evidence) -> Judgement:
     checks = []
     for experiment, title in TITLES.items():
         runs = evidence[experiment]
-        each = excess(runs, present(runs, POINTS[experiment]).values(), _goodput, RED, TD)
+        each = mean_excess(runs, present(runs, POINTS[experiment]).values(), _goodput, RED, TD)
         checks.append(Check.of(f"goodput of all with RED over tail drop's, {title}", each, unit="%", most=0))
     return Judgement(
         checks, "Both keep the link full, so that only what is sent in vain tells them apart, one way or the other."
     )
 
 
-def _goodput(runs: Runs, label: str, at: At | None) -> Each:
+def _goodput(runs: Runs, label: str, at: At | None) -> Values:
     return runs.values("goodput", label, at)
 
 
@@ -125,7 +131,7 @@ def tcp_loses_as_much(evidence: Evidence) -> Judgement:
     checks = []
     for experiment, title in TITLES.items():
         runs = evidence[experiment]
-        each = excess(runs, present(runs, POINTS[experiment]).values(), tcp_loss, RED, TD)
+        each = mean_excess(runs, present(runs, POINTS[experiment]).values(), tcp_loss, RED, TD)
         checks.append(Check.of(f"TCP loss of RED over tail drop's, {title}", each, unit="%", least=-MUCH, most=MUCH))
     return Judgement(
         checks,

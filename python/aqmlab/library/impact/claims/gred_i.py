@@ -12,17 +12,14 @@ from aqmlab.library.impact.measures import (
     SAME,
     SURGE_BEGIN,
     TD,
-    Each,
     Measure,
-    averaged,
     counted,
     delay,
     dropped,
     empty_text,
-    excess,
-    gap,
-    less,
-    mean,
+    mean_difference,
+    mean_excess,
+    mean_over,
     mean_run,
     orders,
     present,
@@ -32,10 +29,10 @@ from aqmlab.library.impact.measures import (
 )
 from aqmlab.library.impact.theory import LOAD, in_model
 from aqmlab.papers import Check, Claim, Evidence, Judgement
+from aqmlab.papers.run.seeds import Values, difference, mean
 
 # Far fewer: less than half as many, in orders of magnitude.
 FAR = 0.3
-
 
 SPACED = {
     "1993": "GRED spaces its drops as RED of 1993 does, which makes runs short; GRED-I has no such rule.",
@@ -52,13 +49,13 @@ def best_goodput(evidence: Evidence) -> Judgement:
     checks = [
         Check.of(
             f"TCP goodput of {hero} less that of {other}",
-            gap(runs, points, tcp_goodput, hero, other),
+            mean_difference(runs, points, tcp_goodput, hero, other),
             unit="Mbit/s",
             least=0,
         )
         for other in runs.others
     ]
-    told = [mean(averaged(runs, points, tcp_goodput, label)) for label in runs.labels]
+    told = [mean(mean_over(runs, points, tcp_goodput, label)) for label in runs.labels]
     return Judgement(
         checks,
         f"Best and worst are {max(told) - min(told):.2f} Mbit/s apart. On a link that is never idle TCP gets what UDP "
@@ -72,7 +69,7 @@ def better_than_gred(evidence: Evidence) -> Judgement:
     points = present(runs, GREEDY).values()
     checks = []
     for label in GREDS:
-        goodput, loss = (gap(runs, points, measure, HERO, label) for measure in (tcp_goodput, udp_loss))
+        goodput, loss = (mean_difference(runs, points, measure, HERO, label) for measure in (tcp_goodput, udp_loss))
         checks += [
             Check.of(f"TCP goodput of GRED-I less that of {label}", goodput, unit="Mbit/s", least=0),
             Check.of(f"UDP loss of GRED-I less that of {label}", loss, unit="points", most=0),
@@ -91,7 +88,10 @@ def tail_drop_spares_udp(evidence: Evidence) -> Judgement:
     points = present(runs, GREEDY).values()
     checks = [
         Check.of(
-            f"UDP loss of {other} less tail drop's", gap(runs, points, udp_loss, other, TD), unit="points", least=0
+            f"UDP loss of {other} less tail drop's",
+            mean_difference(runs, points, udp_loss, other, TD),
+            unit="points",
+            least=0,
         )
         for other in runs.labels
         if other != TD
@@ -111,7 +111,7 @@ def steady(evidence: Evidence) -> Judgement:
     checks = [
         Check.of(
             f"standard deviation of the queue, {other} less {hero}",
-            gap(runs, points, swing, other, hero),
+            mean_difference(runs, points, swing, other, hero),
             unit="packets",
             least=0,
         )
@@ -126,7 +126,7 @@ def half_the_delay(evidence: Evidence) -> Judgement:
     """Compare the delay with GRED-I and with tail drop."""
     runs = evidence["simulation"]
     points = present(runs, GREEDY).values()
-    saved = [None if one is None else -one for one in excess(runs, points, delay, HERO, TD)]
+    saved = [None if one is None else -one for one in mean_excess(runs, points, delay, HERO, TD)]
     queue = {label: mean(runs.values("queue_mean", label)) for label in (HERO, TD)}
     return Judgement(
         [
@@ -168,7 +168,7 @@ def gredi_runs(evidence: Evidence) -> Judgement:
 def small_gain(evidence: Evidence) -> Judgement:
     """Judge how much TCP gains from GRED-I."""
     runs = evidence["simulation"]
-    gain = excess(runs, present(runs, GREEDY).values(), tcp_goodput, HERO, TD)
+    gain = mean_excess(runs, present(runs, GREEDY).values(), tcp_goodput, HERO, TD)
     fair = {label: mean(runs.values("classes.tcp.jain", label)) for label in (HERO, TD)}
     return Judgement(
         [Check.of("TCP goodput of GRED-I over tail drop's", gain, unit="%", least=0, most=SAME)],
@@ -183,12 +183,12 @@ def recommended(evidence: Evidence) -> Judgement:
     points = present(runs, GREEDY).values()
     hero = runs.hero
 
-    def gain(measure: Measure, most: bool) -> Each:
+    def gain(measure: Measure, most: bool) -> Values:
         """Return the hero's value minus the best other one, for each seed."""
-        others = [averaged(runs, points, measure, other) for other in runs.others if other != TD]
+        others = [mean_over(runs, points, measure, other) for other in runs.others if other != TD]
         known = [[one for one in seed if one is not None] for seed in zip(*others, strict=True)]
-        return less(
-            averaged(runs, points, measure, hero), [(max if most else min)(seed, default=None) for seed in known]
+        return difference(
+            mean_over(runs, points, measure, hero), [(max if most else min)(seed, default=None) for seed in known]
         )
 
     checks = [

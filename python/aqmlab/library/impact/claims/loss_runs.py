@@ -17,12 +17,10 @@ from aqmlab.library.impact.measures import (
     TITLES,
     at_least,
     counted,
-    gap,
     longest,
     lost,
-    mean,
+    mean_difference,
     orders,
-    over,
     present,
     present_splits,
     udp_loss,
@@ -30,6 +28,7 @@ from aqmlab.library.impact.measures import (
 )
 from aqmlab.library.impact.theory import FLOWS, LOAD, in_model
 from aqmlab.papers import Check, Claim, Evidence, Judgement
+from aqmlab.papers.run.seeds import mean, ratio
 
 # An order of magnitude, rounded: from 10^0.5 on.
 ORDER = 0.5
@@ -82,7 +81,7 @@ def red_drops_more(evidence: Evidence) -> Judgement:
     checks = []
     for experiment, title in TITLES.items():
         runs = evidence[experiment]
-        each = gap(runs, present(runs, POINTS[experiment]).values(), lost, RED, TD)
+        each = mean_difference(runs, present(runs, POINTS[experiment]).values(), lost, RED, TD)
         checks.append(Check.of(f"loss of all with RED less tail drop's, {title}", each, unit="points", least=0))
     return Judgement(
         checks,
@@ -99,7 +98,7 @@ def alike(evidence: Evidence) -> Judgement:
     checks = [
         Check.of(
             f"{label}: mean run of losses of FTP over UDP's",
-            over(
+            ratio(
                 runs.values("classes.ftp.loss_run_mean", label, at), runs.values("classes.udp.loss_run_mean", label, at)
             ),
             least=1 - CLOSE,
@@ -238,7 +237,6 @@ CLAIMS = (
         shown=["fig7"],
     ),
 )
-
 
 BEYOND = (
     Claim(

@@ -14,14 +14,13 @@ from aqmlab.library.impact.measures import (
     dropped_at,
     hit,
     lost,
-    mean,
-    over,
     present,
     swing,
     tcp_goodput,
     udp_loss,
 )
 from aqmlab.papers import Check, Claim, Evidence, Judgement
+from aqmlab.papers.run.seeds import mean, ratio
 
 
 def tail_drop_full(evidence: Evidence) -> Judgement:
@@ -76,7 +75,7 @@ def red_oscillates(evidence: Evidence) -> Judgement:
     checks = [
         Check.of(
             f"{name}: standard deviation of RED's queue over that of tail drop's",
-            over(swing(runs, RED, at), swing(runs, TD, at)),
+            ratio(swing(runs, RED, at), swing(runs, TD, at)),
             least=1,
         )
         for name, at in present(runs, GREEDY).items()
@@ -94,7 +93,7 @@ def as_short_tail_drop(evidence: Evidence) -> Judgement:
         ("UDP loss", udp_loss(runs, RED), udp_loss(runs, short)),
     )
     checks = [
-        Check.of(f"{name} of RED over that of {short}", over(one, other), least=1 - CLOSE, most=1 + CLOSE)
+        Check.of(f"{name} of RED over that of {short}", ratio(one, other), least=1 - CLOSE, most=1 + CLOSE)
         for name, one, other in pairs
     ]
     return Judgement(

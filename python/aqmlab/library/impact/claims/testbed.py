@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from aqmlab.library.impact.measures import MIXED, RED, TD, mean, present, tcp_goodput, udp_loss
+from aqmlab.library.impact.measures import MIXED, RED, TD, present, tcp_goodput, udp_loss
 from aqmlab.papers import Claim, Evidence, Judgement
+from aqmlab.papers.run.seeds import mean
 
 
 def levels(evidence: Evidence) -> Judgement:

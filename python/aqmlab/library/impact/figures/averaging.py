@@ -9,6 +9,7 @@ import numpy as np
 from aqmlab.library.impact.figures.goodput import GOODPUT, MEASURES, UDP
 from aqmlab.library.impact.measures import RED, SURGE_BEGIN, SURGE_END
 from aqmlab.papers import Axis, Curve, Evidence, Figure, Panel
+from aqmlab.papers.run.sketch import mean_curve
 from aqmlab.results.summary import Summary
 
 WEIGHT = Axis("Averaging w", 0.001, 1, log=True)
@@ -19,13 +20,8 @@ def averaging(evidence: Evidence) -> Iterator[Curve]:
     runs = evidence["averaging"]
     weights = runs.points("aqm.w_q")
     for panel, measure in MEASURES.items():
-        told = [Summary.of(measure(runs, RED, {"aqm.w_q": w})) for w in weights]
-        means = [np.nan if one.mean is None else one.mean for one in told]
-        halves = [one.ci95 or 0.0 for one in told]
-        banded = all(one.ci95 is not None for one in told)
-        low = [value - half for value, half in zip(means, halves, strict=True)] if banded else None
-        high = [value + half for value, half in zip(means, halves, strict=True)] if banded else None
-        yield Curve(panel, RED, weights, means, low, high)
+        summaries = [Summary.of(measure(runs, RED, {"aqm.w_q": w})) for w in weights]
+        yield mean_curve(panel, RED, weights, summaries)
 
 
 def surge(evidence: Evidence) -> Iterator[Curve]:
@@ -50,7 +46,6 @@ FIGURE_7 = Figure(
     curves=averaging,
     caption="One chart with two axes in print, which have no numbers.",
 )
-
 
 SURGE = Figure(
     name="surge",

@@ -70,7 +70,6 @@ FIGURE_1 = Figure(
     across=1,
 )
 
-
 TABLE_1 = Table(
     name="table1",
     title="The design space",

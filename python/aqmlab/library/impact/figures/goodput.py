@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from aqmlab.library.impact.measures import (
     GREDS,
     GREEDY,
@@ -16,15 +14,15 @@ from aqmlab.library.impact.measures import (
     TD,
     Measure,
     delay,
-    mean,
     present,
     swing,
     tcp_goodput,
     tcp_loss,
     udp_loss,
 )
-from aqmlab.papers import Axis, Curve, Evidence, Figure, Panel, Runs, Table
-from aqmlab.papers.run.sketch import Curves
+from aqmlab.papers import Axis, Curve, Evidence, Figure, Panel, Table
+from aqmlab.papers.run.seeds import mean
+from aqmlab.papers.run.sketch import Curves, bars
 from aqmlab.results.summary import Summary
 
 if TYPE_CHECKING:
@@ -32,25 +30,8 @@ if TYPE_CHECKING:
 
 MEASURES: dict[str, Measure] = {"left": tcp_goodput, "right": udp_loss}
 """The measures on the axes of the printed charts."""
-
-
 GOODPUT = "TCP goodput (Mbit/s)"
-
-
 UDP = "UDP loss probability (%)"
-
-
-def bar(panel: str, label: str, runs: Runs, experiment: str, measure: Measure) -> Curve:
-    """Return a measure of each experiment as bars, means with 95 % intervals."""
-    points = present(runs, POINTS[experiment])
-    told = [Summary.of(measure(runs, label, at)) for at in points.values()]
-    means = [np.nan if one.mean is None else one.mean for one in told]
-    halves = [one.ci95 for one in told]
-    if None in halves:
-        return Curve(panel, label, list(points), means, style="bars")
-    low = [value - (half or 0) for value, half in zip(means, halves, strict=True)]
-    high = [value + (half or 0) for value, half in zip(means, halves, strict=True)]
-    return Curve(panel, label, list(points), means, low, high, "bars")
 
 
 def goodput_and_loss(experiment: str, labels: Sequence[str], loss: bool = True) -> Curves:
@@ -61,9 +42,11 @@ def goodput_and_loss(experiment: str, labels: Sequence[str], loss: bool = True) 
 
     def curves(evidence: Evidence) -> Iterator[Curve]:
         runs = evidence[experiment]
+        points = present(runs, POINTS[experiment])
         for panel, measure in MEASURES.items() if loss else (("", tcp_goodput),):
             for label in labels:
-                yield bar(panel, label, runs, experiment, measure)
+                summaries = [Summary.of(measure(runs, label, at)) for at in points.values()]
+                yield bars(panel, label, list(points), summaries)
 
     return curves
 
@@ -102,7 +85,6 @@ FIGURE_4 = Figure(
     across=1,
 )
 
-
 FIGURE_5 = Figure(
     name="fig5",
     title="TCP goodput and UDP loss with RED and tail drop, experiments 6 to 8",
@@ -116,7 +98,6 @@ FIGURE_5 = Figure(
     "level of loss is that of its own traffic and is not reached here: compare differences.",
 )
 
-
 FIGURE_8 = Figure(
     name="fig8",
     title="TCP goodput and UDP loss with tail drop, RED and gentle RED, experiments 6 to 8",
@@ -129,7 +110,6 @@ FIGURE_8 = Figure(
     caption="Printed is the testbed's GRED: sharp RED from 0 at 30 packets to 1 at 130. Beside it true gentle RED.",
 )
 
-
 FIGURE_10 = Figure(
     name="fig10",
     title="TCP goodput and UDP loss with tail drop, RED, GRED and GRED-I, simulation",
@@ -141,7 +121,6 @@ FIGURE_10 = Figure(
     curves=goodput_and_loss("simulation", (TD, RED, *GREDS, HERO)),
     caption="The paper does not say which GRED it simulated: both are here.",
 )
-
 
 METRICS = Table(
     name="metrics",

@@ -31,23 +31,12 @@ if TYPE_CHECKING:
 
 WINDOW = (100.0, 115.0)
 """The 15 s of the queue that are drawn (s)."""
-
-
 AXIS_END = 1e-9
 """Lower limit of bands on a logarithmic axis."""
-
-
 TIME = Axis("Time (s)", *WINDOW)
-
-
 DELAY = Axis("Queueing delay (s)", 0, 0.2)
-
-
 LENGTH = Axis("Consecutive losses n (packets)", 1, LONGEST)
-
-
 CHANCE = Axis("P(at least n)", 1e-6, 1, log=True)
-
 
 MODEL = (
     f"Dashed is the open-loop model: Poisson arrivals at {LOAD} times what the link serves (the load is lost in "
@@ -158,7 +147,6 @@ FIGURE_6 = Figure(
     "and has a packet every 40 to 120 ms.",
 )
 
-
 FIGURE_9 = Figure(
     name="fig9",
     title="The queue and consecutive losses with gentle RED",
@@ -170,7 +158,6 @@ FIGURE_9 = Figure(
     curves=runs_of_all(GREDS),
     caption=MODEL,
 )
-
 
 FIGURE_11 = Figure(
     name="fig11",
@@ -184,7 +171,6 @@ FIGURE_11 = Figure(
     caption=MODEL,
 )
 
-
 RUNS = Table(
     name="runs",
     title="Losses in a row, 400 sources: of a UDP flow, and of all packets whatever their flow",
@@ -194,7 +180,6 @@ RUNS = Table(
     digits=2,
     beyond=True,
 )
-
 
 SPLIT = Figure(
     name="split",

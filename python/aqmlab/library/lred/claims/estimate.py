@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import polars
 
-from aqmlab.library.lred.measures import Values, told
+from aqmlab.library.lred.measures import told
 from aqmlab.papers import Check, Claim, Evidence, Judgement
+from aqmlab.papers.run.seeds import Values
 
 SETTLED = 20.0  # s: the estimate of figure 2 is judged from here on, like all metrics
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars
 
-from aqmlab.library.lred.measures import FLOWS, ROUND_TRIPS, Values, averaged, less, loads, longest_response, told
+from aqmlab.library.lred.measures import FLOWS, ROUND_TRIPS, loads, longest_response, told
 from aqmlab.library.lred.theory import FREQUENCY, PI_GAINS, C, response_bound
 from aqmlab.papers import Check, Claim, Evidence, Judgement, Runs
+from aqmlab.papers.run.seeds import Values, average, difference, ratio
 from aqmlab.theory import pi, rem
 
 
@@ -51,7 +52,7 @@ def _sooner(evidence: Evidence, other: Runs, label: str) -> list[Check]:
     runs = evidence["exp1"]
     checks = []
     for where, counts in (("all loads", loads(evidence)), ("600 flows and more", _high(evidence))):
-        gap = averaged(less(_times(other, label, count), _times(runs, runs.hero, count)) for count in counts)
+        gap = average(difference(_times(other, label, count), _times(runs, runs.hero, count)) for count in counts)
         effect = f"response time of {label} less that of {runs.hero}, {where}"
         checks.append(Check.of(effect, gap, unit="s", least=0))
     return checks
@@ -91,8 +92,8 @@ def flat(evidence: Evidence) -> Judgement:
     """Judge the trend of LRED's response times over the loss ratio, and their range."""
     runs = evidence["exp1"]
     light, *_, heavy = loads(evidence)
-    own, other = (less(_times(runs, label, heavy), _times(runs, label, light)) for label in (runs.hero, "PI"))
-    part = [None if one is None or not two else one / two for one, two in zip(own, other, strict=True)]
+    own, other = (difference(_times(runs, label, heavy), _times(runs, label, light)) for label in (runs.hero, "PI"))
+    part = ratio(own, other)
     checks = [
         # A tenth of the slope of REM's bound, the smaller of the two: 200 s per unit of loss.
         Check.of(
@@ -155,11 +156,11 @@ def bounds_close(evidence: Evidence) -> Judgement:
     high, low = _high(evidence), loads(evidence)[0]
     checks = []
     for label in ("PI", "REM"):
-        above = averaged([_ratios(evidence, label, count) for count in high])
+        above = average([_ratios(evidence, label, count) for count in high])
         below = _ratios(evidence, label, low)
         # Half more: still close in a figure whose times differ tenfold.
         checks.append(Check.of(f"response time of {label} over its bound, 600 flows and more", above, most=1.5))
-        checks.append(Check.of(f"the same of {label} with {low} flows, less that", less(below, above), least=0))
+        checks.append(Check.of(f"the same of {label} with {low} flows, less that", difference(below, above), least=0))
     why = (
         "What takes longer than the bound is the last part, in which the buffer is no longer full, and the wait for "
         "five seconds near the target: a constant that weighs less the longer the climb is. REM's price has to climb "
@@ -172,11 +173,11 @@ def pistar(evidence: Evidence) -> Judgement:
     """Compare PI* with PI, and its distance from its bound with theirs."""
     runs, designed = evidence["exp1"], evidence["exp1-pistar"]
     high = _high(evidence)
-    faster = averaged(less(_times(runs, "PI", count), _times(designed, "PI*", count)) for count in loads(evidence))
-    own, *others = (averaged(_ratios(evidence, label, count) for count in high) for label in ("PI*", "PI", "REM"))
+    faster = average(difference(_times(runs, "PI", count), _times(designed, "PI*", count)) for count in loads(evidence))
+    own, *others = (average(_ratios(evidence, label, count) for count in high) for label in ("PI*", "PI", "REM"))
     checks = [Check.of("response time of PI less that of PI*", faster, unit="s", least=0)]
     checks += [
-        Check.of(f"response time over its bound, 600 flows and more: PI* less {label}", less(own, other), least=0)
+        Check.of(f"response time over its bound, 600 flows and more: PI* less {label}", difference(own, other), least=0)
         for label, other in zip(("PI", "REM"), others, strict=True)
     ]
     gains = {count: pi.tustin(*pi.rule(count, ROUND_TRIPS[count], C), FREQUENCY)[0] for count in loads(evidence)}
@@ -273,7 +274,6 @@ CLAIMS = (
         shown=["fig5"],
     ),
 )
-
 
 BEYOND = (
     Claim(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from aqmlab.library.lred.experiments import DESIGNED
-from aqmlab.library.lred.measures import CORRECTED, LITERAL, PRINTED, Values, beside, less, off_target, told
+from aqmlab.library.lred.measures import CORRECTED, LITERAL, PRINTED, beside, off_target, told
 from aqmlab.papers import Check, Claim, Evidence, Judgement, Runs
+from aqmlab.papers.run.seeds import Values, difference, ratio
 
 
 def printed(evidence: Evidence) -> Judgement:
@@ -32,10 +33,7 @@ def printed(evidence: Evidence) -> Judgement:
 def oscillates(evidence: Evidence) -> Judgement:
     """Judge REM's queue under light load."""
     runs = evidence["exp2-light"]
-    swing = [
-        None if rem is None or own is None else rem / own
-        for rem, own in zip(runs.values("queue_mad", "REM"), runs.values("queue_mad", "LRED"), strict=True)
-    ]
+    swing = ratio(runs.values("queue_mad", "REM"), runs.values("queue_mad", "LRED"))
     checks = [
         # Half more than LRED's, which also swings, and empty often enough to be visible in the figure.
         Check.of("REM's deviation over LRED's", swing, least=1.5),
@@ -77,11 +75,11 @@ def light_response(evidence: Evidence) -> Judgement:
     light, heavy = evidence["exp2-light"], evidence["exp2-heavy"]
     own = _times(light, "LRED")
     # The paper calls the increase slight at response times of tens of seconds.
-    more = less(own, _times(heavy, "LRED"))
+    more = difference(own, _times(heavy, "LRED"))
     checks = [Check.of("response time of LRED under light load less under heavy", more, unit="s", least=0, most=20)]
     for runs, other in ((light, "PI"), (evidence["exp2-light-pistar"], LITERAL)):
         effect = f"response time of LRED less that of {other}, light load"
-        checks.append(Check.of(effect, less(own, _times(runs, other)), unit="s", most=20))
+        checks.append(Check.of(effect, difference(own, _times(runs, other)), unit="s", most=20))
     why = (
         "At a loss of 0.005 a second has a dozen drops to measure. TCP itself takes 4.7 s, longer than LRED's "
         "estimate, and the loop is close to its limit, so that five seconds in a row within 20 % of the target come "
@@ -97,7 +95,7 @@ def heavy(evidence: Evidence) -> Judgement:
     checks += [
         Check.of(
             f"distance of the mean queue from its target, {label} less {runs.hero}",
-            less(off_target(runs, label), off_target(runs, runs.hero)),
+            difference(off_target(runs, label), off_target(runs, runs.hero)),
             unit="packets",
             least=0,
         )
@@ -120,14 +118,14 @@ def like_pistar(evidence: Evidence) -> Judgement:
         where = f"{name.removeprefix('exp2-')} load"
         for label in labels:
             # A twentieth of the run: indistinguishable in the figure.
-            later = less(_times(runs, "LRED"), _times(designed, label))
+            later = difference(_times(runs, "LRED"), _times(designed, label))
             effect = f"response time of LRED less that of {label}, {where}"
             checks.append(Check.of(effect, later, unit="s", least=-10, most=10))
             for what, metric, scale, unit in (
                 ("95th percentile of the wait", "queue_delay_p95", 1e3, "ms"),
                 ("deviation", "queue_mad", 1.0, "packets"),
             ):
-                gap = less(designed.values(metric, label, scale=scale), runs.values(metric, "LRED", scale=scale))
+                gap = difference(designed.values(metric, label, scale=scale), runs.values(metric, "LRED", scale=scale))
                 checks.append(Check.of(f"{where}: {what} of {label} less that of LRED", gap, unit=unit, least=0))
     light, heavy, own = (evidence[name] for name in ("exp2-light-pistar", "exp2-heavy-pistar", "exp2-heavy"))
     swinging = (light.mean("queue_empty", LITERAL).mean or 0) > 0.1

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from aqmlab.library.lred.experiments import TARGETS_FOUR
-from aqmlab.library.lred.measures import TARGET, Values, averaged, beside, told
+from aqmlab.library.lred.measures import TARGET, beside, told
 from aqmlab.papers import At, Check, Claim, Evidence, Judgement, Runs
+from aqmlab.papers.run.seeds import Values, average
 from aqmlab.results.summary import Summary
 
 FOLLOWING = ("LRED", "PI*", "REM")
@@ -47,7 +48,7 @@ def pi_goodput(evidence: Evidence) -> Judgement:
 def pi_queue(evidence: Evidence) -> Judgement:
     """Compare PI's mean queue with its target and with the others' queues."""
     runs = evidence["exp3"]
-    above = averaged(
+    above = average(
         [None if mean is None else mean - q0 for mean in runs.values("queue_mean", "PI", {TARGET: q0})]
         for q0 in runs.points(TARGET)
     )
@@ -73,7 +74,7 @@ def on_target(evidence: Evidence) -> Judgement:
     runs = evidence["exp3"]
     checks = []
     for label in FOLLOWING:
-        away = averaged(
+        away = average(
             [None if mean is None else abs(mean / q0 - 1) for mean in runs.values("queue_mean", label, {TARGET: q0})]
             for q0 in runs.points(TARGET)
         )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import polars
 
-from aqmlab.library.lred.measures import UDP_RATE, Values, beside, less, off_target, told
+from aqmlab.library.lred.measures import UDP_RATE, beside, off_target, told
 from aqmlab.papers import Check, Claim, Evidence, Judgement, Runs
+from aqmlab.papers.run.seeds import Values, difference
 
 
 def best(evidence: Evidence) -> Judgement:
@@ -15,7 +16,7 @@ def best(evidence: Evidence) -> Judgement:
     checks += [
         Check.of(
             f"distance of the mean queue from 100 packets, {label} less {runs.hero}",
-            less(off_target(runs, label), off_target(runs, runs.hero)),
+            difference(off_target(runs, label), off_target(runs, runs.hero)),
             unit="packets",
             least=0,
         )
@@ -43,10 +44,10 @@ def densest(evidence: Evidence) -> Judgement:
     checks = []
     for other in runs.others:
         effect = f"lead in deviation on {other} at the highest density less at the lowest"
-        gained = less(lead("queue_mad", other, rates[-1]), lead("queue_mad", other, rates[0]))
+        gained = difference(lead("queue_mad", other, rates[-1]), lead("queue_mad", other, rates[0]))
         checks.append(Check.of(effect, gained, unit="packets", least=0))
         effect = f"lead in goodput on {other} at the highest density less at the lowest"
-        gained = less(lead("goodput", other, rates[0], 1e-6), lead("goodput", other, rates[-1], 1e-6))
+        gained = difference(lead("goodput", other, rates[0], 1e-6), lead("goodput", other, rates[-1], 1e-6))
         checks.append(Check.of(effect, gained, unit="Mbit/s", least=0))
     why = (
         "The load's step is in proportion to the density, and the time for which a slow integrator has the buffer full "
@@ -67,7 +68,7 @@ def rem_over_pi(evidence: Evidence) -> Judgement:
         ),
         Check.of(
             "distance of the mean queue from 100 packets, PI less REM",
-            less(off_target(runs, "PI"), off_target(runs, "REM")),
+            difference(off_target(runs, "PI"), off_target(runs, "REM")),
             unit="packets",
             least=0,
         ),
@@ -103,7 +104,7 @@ def blip(evidence: Evidence) -> Judgement:
     checks += [
         Check.of(
             f"seconds with a full or empty buffer, density 0.9, {label} less LRED",
-            less(_stuck(runs, label, top), own),
+            difference(_stuck(runs, label, top), own),
             unit="s",
             least=10,  # a twentieth of the run, visible in the figure
         )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from aqmlab.library.lred.experiments import AVQS
-from aqmlab.library.lred.measures import ARRIVAL_RATE, distance, less, off_target, told
+from aqmlab.library.lred.measures import ARRIVAL_RATE, distance, off_target, told
 from aqmlab.papers import Check, Claim, Evidence, Judgement, Runs
+from aqmlab.papers.run.seeds import difference
 from aqmlab.theory import avq
 
 _BETTER = {"goodput": 1e-6, "queue_mad": -1.0, "loss_ratio": -100.0}
 """Factors for differences, in Mbit/s, packets and %, signed such that larger means better."""
-
 
 _SAID = {
     "goodput": ("goodput", "Mbit/s"),
@@ -36,7 +36,7 @@ def _best_with_short_flows(evidence: Evidence) -> Judgement:
     own = off_target(runs, runs.hero)
     for other in runs.others:
         effect = f"reduction of |mean queue - q0|, {runs.hero} over {other}"
-        checks.append(Check.of(effect, less(off_target(runs, other), own), unit="packets", least=0))
+        checks.append(Check.of(effect, difference(off_target(runs, other), own), unit="packets", least=0))
         checks += [advantage(runs, metric, runs.hero, other) for metric in _BETTER]
     queues = ", ".join(
         f"{one} {told(runs, 'queue_mean', one)} and {told(runs, 'queue_empty', one, 2)}" for one in runs.labels
@@ -62,7 +62,7 @@ def _steady_at_the_step(evidence: Evidence) -> Judgement:
                 checks.append(
                     Check.of(
                         f"|queue - q0|, 20 s after flows {what}, lambda = {rate:g}/s: {other} less {runs.hero}",
-                        [other - mine for other, mine in zip(theirs, own, strict=True)],
+                        difference(theirs, own),
                         unit="packets",
                         least=0,
                     )
@@ -164,7 +164,7 @@ def _best_with_pareto(evidence: Evidence) -> Judgement:
     checks = [advantage(runs, "queue_mad", runs.hero, other) for other in runs.others]
     own = distance(runs, runs.hero, 50, 70, {})
     for other in runs.others:
-        gained = [theirs - mine for theirs, mine in zip(distance(runs, other, 50, 70, {}), own, strict=True)]
+        gained = difference(distance(runs, other, 50, 70, {}), own)
         checks.append(
             Check.of(
                 f"|queue - q0| in the 20 s after the flows come: {other} less LRED", gained, unit="packets", least=0

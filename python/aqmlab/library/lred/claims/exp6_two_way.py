@@ -8,6 +8,7 @@ import numpy as np
 
 from aqmlab.library.lred.measures import Q0, distance, told
 from aqmlab.papers import Check, Claim, Evidence, Judgement, Runs
+from aqmlab.papers.run.seeds import difference
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +28,7 @@ def _two_way_best(evidence: Evidence) -> Judgement:
                 checks.append(
                     Check.of(
                         f"|queue - q0|, {direction}, Q = {buffer:g}: {other} less {runs.hero}",
-                        [other - mine for other, mine in zip(theirs, own, strict=True)],
+                        difference(theirs, own),
                         unit="packets",
                         least=0,
                     )
@@ -56,7 +57,7 @@ def _forward_more(evidence: Evidence) -> Judgement:
     checks = []
     for label in runs.labels:
         forward, reverse = (distance(runs, label, 0, runs.duration, at, link) for link in _DIRECTIONS.values())
-        farther = [one - other for one, other in zip(forward, reverse, strict=True)]
+        farther = difference(forward, reverse)
         checks.append(
             Check.of(f"|queue - q0| of {label}, forward less reverse, Q = 200", farther, unit="packets", least=0)
         )
@@ -75,11 +76,11 @@ def _slow_with_room(evidence: Evidence) -> Judgement:
     at = {"dumbbell.buffer": 400.0}
     checks = []
     for other in ("PI", "PI*"):
-        late = [a - b for a, b in zip(_calm(runs, other, at), _calm(runs, "LRED", at), strict=True)]
+        late = difference(_calm(runs, other, at), _calm(runs, "LRED", at))
         checks.append(
             Check.of(f"end of the first time above q0 + 20 packets, {other} less LRED", late, unit="s", least=0)
         )
-        higher = [a - b for a, b in zip(_peaks(runs, other, at), _peaks(runs, "LRED", at), strict=True)]
+        higher = difference(_peaks(runs, other, at), _peaks(runs, "LRED", at))
         checks.append(Check.of(f"overshoot, {other} less LRED", higher, unit="packets", least=0))
     return Judgement(
         checks,
@@ -114,7 +115,7 @@ def _rem_below(evidence: Evidence) -> Judgement:
     at = {"dumbbell.buffer": 400.0}
     checks = []
     for other in ("PI", "PI*"):
-        sooner = [theirs - own for theirs, own in zip(_calm(runs, other, at), _calm(runs, "REM", at), strict=True)]
+        sooner = difference(_calm(runs, other, at), _calm(runs, "REM", at))
         effect = f"end of the first time above q0 + 20 packets, {other} less REM"
         checks.append(Check.of(effect, sooner, unit="s", least=0))
     below: dict[str, list[float]] = {"REM": [], "LRED": []}
@@ -122,7 +123,7 @@ def _rem_below(evidence: Evidence) -> Judgement:
         for seed in runs.study.seeds:
             means = _one_second_means(runs, label, at, seed)[20:]
             shares.append(100 * float((means < Q0).mean()))
-    more = [rem - own for rem, own in zip(below["REM"], below["LRED"], strict=True)]
+    more = difference(below["REM"], below["LRED"])
     goodput = runs.differences("classes.long.goodput", "LRED", "REM", at, scale=1e-6)
     checks += [
         Check.of("share of seconds with the queue below q0, from 20 s on, REM less LRED", more, unit="%", least=0),

@@ -4,20 +4,9 @@ from __future__ import annotations
 
 import math
 
-from aqmlab.library.lred.measures import (
-    CLASSES,
-    DROPS,
-    EQUAL,
-    FLOWS,
-    HURST,
-    MARKS,
-    PI_MARKS,
-    Q0,
-    WEIGHTS,
-    less,
-    off_target,
-)
+from aqmlab.library.lred.measures import CLASSES, DROPS, EQUAL, FLOWS, HURST, MARKS, PI_MARKS, Q0, WEIGHTS, off_target
 from aqmlab.papers import At, Check, Claim, Evidence, Judgement, Runs
+from aqmlab.papers.run.seeds import difference
 
 _NOTHING = 0.1
 """The ratio that counts as no loss (%): one packet in a thousand."""
@@ -126,7 +115,7 @@ def _fgn_target(evidence: Evidence) -> Judgement:
     ]
     own = off_target(runs, runs.hero)
     for other in runs.others:
-        farther = less(off_target(runs, other), own)
+        farther = difference(off_target(runs, other), own)
         checks.append(Check.of(f"|mean queue - q0|, {other} less {runs.hero}", farther, unit="packets", least=0))
     queues = ", ".join(f"{one} {runs.mean('queue_mean', one).mean:.0f}" for one in runs.labels)
     return Judgement(
@@ -168,7 +157,7 @@ def _fgn_memory(evidence: Evidence) -> Judgement:
         first, last = (
             runs.differences("queue_mad", other, runs.hero, {HURST: hurst}) for hurst in (points[0], points[-1])
         )
-        growth = [None if a is None or b is None else b - a for a, b in zip(first, last, strict=True)]
+        growth = difference(last, first)
         checks.append(
             Check.of(
                 f"growth of LRED's advantage in deviation over {other} from H = {points[0]:g} to {points[-1]:g}",
@@ -249,13 +238,8 @@ def _steepness(runs: Runs, label: str) -> float:
 
 
 _MARKS_WHERE = "Section 7 leaves marks instead of drops to the future"
-
-
 _FGN_WHERE = "Section 6.2 leaves fractional Gaussian noise to the future"
-
-
 _PRIORITIES_WHERE = "Section 7 leaves priorities to the future"
-
 
 BEYOND = [
     Claim(

@@ -179,7 +179,6 @@ CLAIMS = (
     ),
 )
 
-
 BEYOND = (
     Claim(
         name="lemma5-needless",

@@ -23,10 +23,7 @@ def figure2(evidence: Evidence) -> Iterator[Curve]:
 
 
 TIME = Axis("Time (s)", 0, 200)
-
-
 PROBABILITY = Axis("Probability", 0, 0.5)
-
 
 FIGURE_2 = Figure(
     name="fig2",

@@ -38,7 +38,6 @@ FIGURE_6 = queues_over_time(
     "PI* is as the paper designs it, in (b) outside the design's rule, and beside it with 0.7 s, within it.",
 )
 
-
 NUMBERS = Table(
     name="numbers",
     title="The numbers that the paper prints, and ours",

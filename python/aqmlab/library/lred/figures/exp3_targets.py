@@ -9,7 +9,6 @@ from aqmlab.papers.run.sketch import over
 
 AXIS = Axis("Expected queue length q0 (packets)", 20, 160)
 
-
 FIGURE_7 = Figure(
     name="fig7",
     title="Experiment 3: goodput, queue, deviation and loss over the target",
@@ -23,7 +22,6 @@ FIGURE_7 = Figure(
     curves=over("exp3", TARGET, {"a": ("goodput", 1e-6), "b": "queue_mean", "c": "queue_mad", "d": "loss_ratio"}),
     caption="From 20 s to 200 s; bands are 95 % intervals.",
 )
-
 
 FIGURE_8 = queues_over_time(
     "fig8",

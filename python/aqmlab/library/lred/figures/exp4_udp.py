@@ -10,8 +10,6 @@ from aqmlab.papers import At, Axis, Figure, Panel
 from aqmlab.papers.run.sketch import over
 
 DENSITY = Axis("UDP traffic density", 0.1, 0.9)
-
-
 SHOWN: Sequence[tuple[str, float]] = (("a", 0.5), ("b", 0.9))
 
 
@@ -38,7 +36,6 @@ FIGURE_9 = Figure(
     caption="From 20 s to 200 s, of TCP and UDP together. On for half of the time, UDP takes half its density of "
     "the link.",
 )
-
 
 FIGURE_10 = queues_over_time(
     "fig10",

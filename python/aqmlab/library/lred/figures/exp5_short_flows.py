@@ -9,14 +9,8 @@ from aqmlab.papers import Axis, Figure, Panel
 from aqmlab.papers.run.sketch import over, over_time
 
 _SLOW, _FAST = 30, 100
-
-
 _LAMBDA = Axis("Arrival rate of short flows (1/s)", 10, 100)
-
-
 _TIME = Axis("Time (s)", 0, 200)
-
-
 _QUEUE = Axis("Queue length (packets)", 0, 200)
 
 
@@ -36,7 +30,6 @@ _METRICS: dict[str, str | tuple[str, float]] = {
     "d": "loss_ratio",
 }
 
-
 FIGURE_11 = Figure(
     name="fig11",
     title="Experiment 5: goodput, queue and loss over the arrival rate of short flows",
@@ -44,7 +37,6 @@ FIGURE_11 = Figure(
     curves=over("exp5", ARRIVAL_RATE, _METRICS),
     needs=["exp5"],
 )
-
 
 FIGURE_12 = queues_over_time(
     "fig12",
@@ -55,7 +47,6 @@ FIGURE_12 = queues_over_time(
     ],
 )
 
-
 FIGURE_13 = Figure(
     name="fig13",
     title="Experiment 5: LRED and AVQ",
@@ -65,7 +56,6 @@ FIGURE_13 = Figure(
     caption="AVQ as in ns-2, with the ends of the range of alpha that the paper prints. In ns-2 its virtual "
     "capacity starts at 0.8 C; from C it starts at the link's rate.",
 )
-
 
 FIGURE_14 = Figure(
     name="fig14",

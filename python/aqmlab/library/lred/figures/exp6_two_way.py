@@ -33,6 +33,4 @@ def _two_way_figure(name: str, buffer: str) -> Figure:
 
 
 FIGURE_15 = _two_way_figure("fig15", "200")
-
-
 FIGURE_16 = _two_way_figure("fig16", "400")

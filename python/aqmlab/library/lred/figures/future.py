@@ -39,13 +39,8 @@ def _of_classes(evidence: Evidence) -> Iterator[Curve]:
 
 
 _FLOWS = Axis("Number of flows", 0, 800)
-
-
 _H = Axis("Hurst parameter", 0.5, 0.9)
-
-
 _WHICH, _SPLIT = Axis("Class"), Axis("Weights")
-
 
 MARKS_FIGURE = Figure(
     name="marks",
@@ -64,7 +59,6 @@ MARKS_FIGURE = Figure(
     beyond=True,
 )
 
-
 NOISE_FIGURE = Figure(
     name="fgn",
     title="Fractional Gaussian noise beside 100 long flows",
@@ -79,7 +73,6 @@ NOISE_FIGURE = Figure(
     caption="UDP of 3 Mbit/s in the mean, whose rate has a standard deviation of half of it in 100 ms.",
     beyond=True,
 )
-
 
 PRIORITIES_FIGURE = Figure(
     name="priorities",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aqmlab.library.raqm.measures import BAND, FLOWS, Q0, TARGET, at, balance, p_k, slope, told
+from aqmlab.library.raqm.measures import BAND, FLOWS, Q0, TARGET, at, balance, p_k, slope
 from aqmlab.library.raqm.theory import GROUPS, at_rest
 from aqmlab.papers import Check, Claim, Evidence, Judgement
+from aqmlab.papers.run.seeds import rounded
 from aqmlab.results.summary import Summary
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
 P_FLOOR = 1e-6
 """The floor of p_k, for which the scenarios use the default of `aqmlab show raqm`."""
-
-
 LEAST, MOST = 0.997, 1.003
 """U + l within .003 of 1: p_k's drift over the 100 s of averaging has a smaller effect."""
 
@@ -41,7 +40,7 @@ def unclipped(evidence: Evidence) -> Judgement:
     held = Summary.of(list(p_k(first, at(few)).values())).mean
     return Judgement(
         checks,
-        f"p_k rests (at {told(held)} in case 1) where the arrivals, lost ones "
+        f"p_k rests (at {rounded(held)} in case 1) where the arrivals, lost ones "
         "included, have the link's rate; what is lost is not sent, and the link idles for as long.",
     )
 
@@ -64,7 +63,7 @@ def clipped(evidence: Evidence) -> Judgement:
                 most=1.12,
             )
         )
-        means.append(f"case {case[-1]} {told(Summary.of(list(p_k(runs, at(many)).values())).mean)}")
+        means.append(f"case {case[-1]} {rounded(Summary.of(list(p_k(runs, at(many)).values())).mean)}")
     return Judgement(
         checks, f"p_k: {', '.join(means)}. At p_k = 1 an arrival is lost with probability q / q0, so that l = q / q0."
     )
@@ -87,7 +86,7 @@ def idle(evidence: Evidence) -> Judgement:
     return Judgement(
         checks,
         "The flows halve together after an overflow and never send the link's rate in the mean, so that (3) lowers p_k "
-        f"as far as it may: {told(overflow)} packets were lost to overflow and {told(early)} to RAQM.",
+        f"as far as it may: {rounded(overflow)} packets were lost to overflow and {rounded(early)} to RAQM.",
     )
 
 
@@ -100,7 +99,7 @@ def corrected(evidence: Evidence) -> Judgement:
         Check.of("packets of queue for each packet of target", slope(runs, label), least=1 - BAND, most=1 + BAND),
     ]
     queues = ", ".join(
-        f"{told(runs.mean('queue_mean', label, {TARGET: q0}).mean)} at {q0:g}" for q0 in runs.points(TARGET)
+        f"{rounded(runs.mean('queue_mean', label, {TARGET: q0}).mean)} at {q0:g}" for q0 in runs.points(TARGET)
     )
     return Judgement(
         checks,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import sub
 
-from aqmlab.library.raqm.measures import BAND, BIN, FLOWS, Q0, at, distance, less, outside, overshoot, p_k, told
+from aqmlab.library.raqm.measures import BAND, BIN, FLOWS, Q0, at, distance, outside, overshoot, p_k
 from aqmlab.papers import Check, Claim, Evidence, Judgement, Runs
+from aqmlab.papers.run.seeds import mean, paired, rounded
 from aqmlab.results.summary import Summary
 
 Judge = Callable[[Evidence], Judgement]
@@ -17,7 +19,7 @@ def balance(runs: Runs, flows: float) -> str:
     queue, loss, used = (runs.mean(name, hero, at(flows)).mean for name in ("queue_mean", "loss_ratio", "utilisation"))
     if queue is None or loss is None or used is None:
         return f"{flows:g} flows: -"
-    return f"{flows:g} flows: {told(queue)} packets, l q0 = {told(loss * Q0)}, U + l = {used + loss:.3f}"
+    return f"{flows:g} flows: {rounded(queue)} packets, l q0 = {rounded(loss * Q0)}, U + l = {used + loss:.3f}"
 
 
 def _bound(runs: Runs, flows: float) -> str:
@@ -26,7 +28,7 @@ def _bound(runs: Runs, flows: float) -> str:
         Summary.of(list(p_k(runs, at(flows), start * runs.duration, (start + 0.25) * runs.duration).values())).mean
         for start in (0.5, 0.75)
     )
-    return f"p_k = {told(before)} in the third quarter and {told(last)} in the fourth"
+    return f"p_k = {rounded(before)} in the third quarter and {rounded(last)} in the fourth"
 
 
 def regulated(case: str) -> Judge:
@@ -79,15 +81,15 @@ def faster(case: str) -> Judge:
         means = "; ".join(
             f"{flows:g} flows: "
             + ", ".join(
-                f"{label} {told(runs.mean('response_time', label, at(flows), fill=runs.duration).mean)} s"
+                f"{label} {rounded(runs.mean('response_time', label, at(flows), fill=runs.duration).mean)} s"
                 for label in runs.labels
             )
             for flows in runs.points(FLOWS)
         )
         return Judgement(
             checks,
-            f"{means} ({told(runs.duration)} s: never within 20 % for 20 s). Where p_k rests off the target, the queue "
-            "is never settled there, however soon it rests.",
+            f"{means} ({rounded(runs.duration)} s: never within 20 % for 20 s). Where p_k rests off the target, the "
+            "queue is never settled there, however soon it rests.",
         )
 
     return judge
@@ -105,7 +107,7 @@ def steadier(case: str) -> Judge:
         checks = [
             Check.of(
                 f"{kind} of {runs.hero} less that of {other}, {flows:g} flows",
-                less(runs.each(value, runs.hero, at(flows)), runs.each(value, other, at(flows))),
+                paired(sub, runs.each(value, runs.hero, at(flows)), runs.each(value, other, at(flows))),
                 unit="packets",
                 most=0,
             )
@@ -141,13 +143,13 @@ def shorter(case: str) -> Judge:
                 checks += [
                     Check.of(
                         f"{effect}, {runs.hero} less {other}, {flows:g} flows",
-                        less(long[runs.hero], long[other]),
+                        paired(sub, long[runs.hero], long[other]),
                         unit="s",
                         most=-BIN,
                     )
                     for other in runs.others
                 ]
-                lengths = ", ".join(f"{label} {told(sum(one.values()) / len(one))} s" for label, one in long.items())
+                lengths = ", ".join(f"{label} {rounded(mean(one))} s" for label, one in long.items())
                 means.append(f"{effect}, {flows:g} flows: {lengths}")
             checks.append(
                 Check.of(
@@ -182,13 +184,13 @@ def back_soonest(evidence: Evidence) -> Judgement:
             checks += [
                 Check.of(
                     f"{effect} of {runs.hero} less that of {other}, {flows:g} flows",
-                    less(found[runs.hero], found[other]),
+                    paired(sub, found[runs.hero], found[other]),
                     unit="s",
                     most=-BIN,
                 )
                 for other in runs.others
             ]
-        times = ", ".join(f"{label} {told(sum(one.values()) / len(one))} s" for label, one in away.items())
+        times = ", ".join(f"{label} {rounded(mean(one))} s" for label, one in away.items())
         means.append(f"{flows:g} flows: {times}")
     return Judgement(
         checks,
@@ -209,14 +211,13 @@ def worse_with_many(evidence: Evidence) -> Judgement:
         checks.append(
             Check.of(
                 f"length of the first overshoot, {other}, at {many:g} flows less at {few:g}",
-                less(lengths[many], lengths[few]),
+                paired(sub, lengths[many], lengths[few]),
                 unit="s",
                 least=BIN,
             )
         )
         means.append(
-            f"{other} {told(sum(lengths[few].values()) / max(1, len(lengths[few])))} s at {few:g} flows and "
-            f"{told(sum(lengths[many].values()) / max(1, len(lengths[many])))} s at {many:g}"
+            f"{other} {rounded(mean(lengths[few]))} s at {few:g} flows and {rounded(mean(lengths[many]))} s at {many:g}"
         )
     return Judgement(
         checks,
@@ -238,10 +239,10 @@ def out_of_control(evidence: Evidence) -> Judgement:
         Check.of(f"standard deviation of {hero}, {few:g} flows", spreads[hero], unit="packets", most=least),
     ]
     losses = ", ".join(
-        f"{label} {told(runs.mean('loss_ratio', label, at(few), scale=100).mean)} %" for label in runs.labels
+        f"{label} {rounded(runs.mean('loss_ratio', label, at(few), scale=100).mean)} %" for label in runs.labels
     )
     used = ", ".join(
-        f"{label} {told(runs.mean('utilisation', label, at(few), scale=100).mean)} %" for label in runs.labels
+        f"{label} {rounded(runs.mean('utilisation', label, at(few), scale=100).mean)} %" for label in runs.labels
     )
     return Judgement(
         checks,
@@ -251,8 +252,6 @@ def out_of_control(evidence: Evidence) -> Judgement:
 
 
 NAMES = {"case1": "1 (short round trips)", "case2": "2 (long round trips)", "case3": "3 (diverse round trips)"}
-
-
 FIGURES = {"case1": "fig4", "case2": "fig5", "case3": "fig6"}
 
 

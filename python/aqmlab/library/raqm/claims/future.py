@@ -16,6 +16,7 @@ from aqmlab.library.raqm.measures import (
     link_shares,
 )
 from aqmlab.papers import At, Check, Claim, Evidence, Judgement, Runs
+from aqmlab.papers.run.seeds import difference, mean
 
 
 def _queues_at_target(evidence: Evidence) -> Judgement:
@@ -65,7 +66,7 @@ def _closer_than_others(evidence: Evidence) -> Judgement:
     checks = [
         Check.of(
             f"|mean queue - q0|, {other} less {runs.hero}, {at[CROSS_FLOWS]:g} flows more",
-            [a - b for a, b in zip(_off(runs, other, at), _off(runs, runs.hero, at), strict=True)],
+            difference(_off(runs, other, at), _off(runs, runs.hero, at)),
             unit="packets",
             least=0,
         )
@@ -91,7 +92,7 @@ def _fair_to_long_flows(evidence: Evidence) -> Judgement:
     for at in cross_points(runs):
         own = handicaps(runs, runs.hero, at)
         for other in runs.others:
-            more = [a - b for a, b in zip(own, handicaps(runs, other, at), strict=True)]
+            more = difference(own, handicaps(runs, other, at))
             name = (
                 f"goodput of a long flow over that of another, {runs.hero} less {other}, {at[CROSS_FLOWS]:g} flows more"
             )
@@ -101,7 +102,7 @@ def _fair_to_long_flows(evidence: Evidence) -> Judgement:
             drops = overflows + _mean_of_links(runs, label, "drops_early", at)
             bias = [runs.mean(f"classes.{name}.loss_ratio", label, at).mean or 0 for name in ("long", "cross2")]
             told.append(
-                f"with {label} and {at[CROSS_FLOWS]:g} flows more {_average(handicaps(runs, label, at)):.2f}, where "
+                f"with {label} and {at[CROSS_FLOWS]:g} flows more {mean(handicaps(runs, label, at)):.2f}, where "
                 f"{overflows / drops:.0%} of the drops are overflows and at the second bottleneck long flows lose "
                 f"{bias[0]:.1%}, others {bias[1]:.1%}"
             )
@@ -111,10 +112,6 @@ def _fair_to_long_flows(evidence: Evidence) -> Judgement:
         "for the longer round trip and for time-outs. Early drops hit every packet alike, overflows whoever comes in "
         f"bursts. The ratio is, {'; '.join(told)}.",
     )
-
-
-def _average(values: list[float]) -> float:
-    return sum(values) / len(values)
 
 
 def _guarantees(evidence: Evidence) -> Judgement:
@@ -128,7 +125,7 @@ def _guarantees(evidence: Evidence) -> Judgement:
     most = runs.points(FLOOD)[-1]
     corrected, literal = (
         ", ".join(
-            f"{_average(link_shares(runs, label, name, {FLOOD: most})) / share:.2f}" for name, share in SHARES.items()
+            f"{mean(link_shares(runs, label, name, {FLOOD: most})) / share:.2f}" for name, share in SHARES.items()
         )
         for label in (CORRECTED, SHARED)
     )
@@ -153,7 +150,7 @@ def _protection(evidence: Evidence) -> Judgement:
     checks = [
         Check.of(
             f"part of the link that the {name} gets, with shares less without, {_flood(rate)}",
-            [a - b for a, b in zip(*(link_shares(runs, label, name, at) for label in (SHARED, PLAIN)), strict=True)],
+            difference(*(link_shares(runs, label, name, at) for label in (SHARED, PLAIN))),
             least=0,
         )
         for rate in runs.points(FLOOD)
@@ -190,10 +187,7 @@ def _no_waste(evidence: Evidence) -> Judgement:
 
 
 _HOPS_WHERE = "Section 6 leaves several hops to the future"
-
-
 _SHARES_WHERE = "Section 6 leaves sub-aggregates to the future"
-
 
 BEYOND = [
     Claim(

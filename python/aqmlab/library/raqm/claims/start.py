@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from operator import sub
 
 import numpy as np
 
-from aqmlab.library.raqm.measures import BAND, FLOWS, at, less, told
+from aqmlab.library.raqm.measures import BAND, FLOWS, at
 from aqmlab.papers import At, Check, Claim, Evidence, Judgement, Runs
+from aqmlab.papers.run.seeds import mean, paired, rounded
 
 EPS, PERIOD = 0.9, 1.0
 """The gain and T (s), for which the scenarios use the defaults of `aqmlab show raqm`."""
@@ -67,9 +69,7 @@ def started(evidence: Evidence) -> Judgement:
                     most=1 + BAND,
                 )
             )
-            means.append(
-                f"case {case[-1]} with {flows:g} flows: {told(sum(one for one, _ in found.values()) / len(found))} s"
-            )
+            means.append(f"case {case[-1]} with {flows:g} flows: {rounded(mean(one for one, _ in found.values()))} s")
     return Judgement(
         checks,
         "Until p_k counts, losses are the buffer's overflows, and a busy link's arrivals exceed it by l / (1 - l): "
@@ -92,14 +92,12 @@ def gain(evidence: Evidence) -> Judgement:
         Check.of("time of p_k with eps = .5 over that with .9", ratios, least=1.8 * (1 - BAND), most=1.8 * (1 + BAND)),
         Check.of(
             "standard deviation of the queue with eps = .9 less that with .5",
-            less(runs.each(spread, runs.hero, near), runs.each(spread, runs.hero, half)),
+            paired(sub, runs.each(spread, runs.hero, near), runs.each(spread, runs.hero, half)),
             unit="packets",
             most=1.0,
         ),
     ]
-    means = ", ".join(
-        f"eps = {eps:g} {told(sum(one.values()) / len(one)) if one else '-'} s" for eps, one in taken.items()
-    )
+    means = ", ".join(f"eps = {eps:g} {rounded(mean(one))} s" for eps, one in taken.items())
     return Judgement(
         checks,
         f"{means}. The start is not the loop of the analysis: the buffer, not p_k, makes the losses, and p_k grows at "

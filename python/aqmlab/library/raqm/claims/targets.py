@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import sub
 
 from aqmlab.library.raqm.claims.cases import Judge
-from aqmlab.library.raqm.measures import BAND, FULL, TARGET, at_equal_queue, less, slope, told
+from aqmlab.library.raqm.measures import BAND, FULL, TARGET, at_equal_queue, slope
 from aqmlab.papers import Check, Claim, Evidence, Judgement, Runs
+from aqmlab.papers.run.seeds import paired, rounded
 from aqmlab.results.summary import Summary
 
 
@@ -30,7 +32,7 @@ def best_at_equal_queue(metric: str, what: str, sign: int) -> Judge:
             )
         queues = ", ".join(f"{label} {_span(runs, label)}" for label in runs.labels)
         spreads = {other: at_equal_queue(runs, further, "queue_std", other) for other in runs.others}
-        spread = ", ".join(f"{other} {told(Summary.of(one).mean)}" for other, one in spreads.items())
+        spread = ", ".join(f"{other} {rounded(Summary.of(one).mean)}" for other, one in spreads.items())
         return Judgement(
             checks,
             f"Mean queues over the targets, in packets: {queues}. At the same queue the standard deviation of "
@@ -45,7 +47,7 @@ def _span(runs: Runs, label: str) -> str:
     """Return the least and the greatest mean queue of a discipline, in words."""
     found = [runs.mean("queue_mean", label, {TARGET: q0}).mean for q0 in runs.points(TARGET)]
     known = [one for one in found if one is not None]
-    return f"{told(min(known))} to {told(max(known))}" if known else "-"
+    return f"{rounded(min(known))} to {rounded(max(known))}" if known else "-"
 
 
 def goodput_at_twenty(evidence: Evidence) -> Judgement:
@@ -62,8 +64,8 @@ def goodput_at_twenty(evidence: Evidence) -> Judgement:
     return Judgement(
         checks,
         "Goodput is what the conservation of bytes leaves, 1 - l of the link, with l the loss that 100 flows need: "
-        f"1 - l = {told(1 - (runs.mean('loss_ratio', runs.hero).mean or 0.0))}. The queue is whatever idles the link "
-        f"so long: {told(runs.mean('queue_mean', runs.hero).mean)} packets.",
+        f"1 - l = {rounded(1 - (runs.mean('loss_ratio', runs.hero).mean or 0.0))}. The queue is whatever idles the "
+        f"link so long: {rounded(runs.mean('queue_mean', runs.hero).mean)} packets.",
     )
 
 
@@ -94,12 +96,12 @@ def falls_not(evidence: Evidence) -> Judgement:
             [one for q0, one in by_target.items() if q0 <= KNEE],
         )
     )
-    all_of_them = Summary.of(less(beyond, up_to))
-    half = "" if all_of_them.ci95 is None else f" ± {told(all_of_them.ci95, 2)}"
+    all_of_them = Summary.of(paired(sub, beyond, up_to))
+    half = "" if all_of_them.ci95 is None else f" ± {rounded(all_of_them.ci95, 2)}"
     return Judgement(
         [_beyond(runs, runs.hero, least=-0.2)],
         f"{_at_the_edge(runs, [runs.hero])} The mean of all targets beyond {KNEE:g} less that of all up to it is "
-        f"{told(all_of_them.mean, 2)}{half} %.",
+        f"{rounded(all_of_them.mean, 2)}{half} %.",
     )
 
 
@@ -111,7 +113,7 @@ def _beyond(runs: Runs, label: str, **bounds: float) -> Check:
     good = polars.col("goodput") * (100 / FULL)
     at_top, at_knee = (runs.each(good, label, {TARGET: q0}) for q0 in (top, KNEE))
     effect = f"goodput of {label} at q0 = {top:g} less that at {KNEE:g}"
-    return Check.of(effect, less(at_top, at_knee), unit="%", **bounds)
+    return Check.of(effect, paired(sub, at_top, at_knee), unit="%", **bounds)
 
 
 def _at_the_edge(runs: Runs, labels: Sequence[str]) -> str:
@@ -124,8 +126,9 @@ def _at_the_edge(runs: Runs, labels: Sequence[str]) -> str:
             for metric, scale in (("queue_full", 100), ("utilisation", 100), ("goodput", 100 / FULL))
         )
         means.append(
-            f"{label}: full for {told(full[0])} and {told(full[1])} % of the time, utilisation {told(used[0], 4)} and "
-            f"{told(used[1], 4)} %, goodput {told(good[0], 4)} and {told(good[1], 4)} %"
+            f"{label}: full for {rounded(full[0])} and {rounded(full[1])} % of the time, utilisation "
+            f"{rounded(used[0], 4)} and {rounded(used[1], 4)} %, goodput {rounded(good[0], 4)} and "
+            f"{rounded(good[1], 4)} %"
         )
     return (
         f"At q0 = {KNEE:g} and {top:g}: {'; '.join(means)}. An overflow takes packets in bursts; what goodput loses "
@@ -167,11 +170,11 @@ def same_buffer(evidence: Evidence) -> Judgement:
         )
         for other in runs.others
     ]
-    empty = ", ".join(f"{label} {told(runs.mean('queue_empty', label, scale=100).mean)} %" for label in runs.labels)
+    empty = ", ".join(f"{label} {rounded(runs.mean('queue_empty', label, scale=100).mean)} %" for label in runs.labels)
     ends = "; ".join(
         f"q0 = {q0:g}: "
         + ", ".join(
-            f"{label} {told(runs.mean('goodput', label, {TARGET: q0}, scale=100 / FULL).mean)} %"
+            f"{label} {rounded(runs.mean('goodput', label, {TARGET: q0}, scale=100 / FULL).mean)} %"
             for label in runs.labels
         )
         for q0 in (runs.points(TARGET)[0], runs.points(TARGET)[-1])
@@ -193,7 +196,8 @@ def period(evidence: Evidence) -> Judgement:
     checks = [
         Check.of(
             f"standard deviation of the queue at T = 1 s less that at {short:g} s",
-            less(
+            paired(
+                sub,
                 runs.each(polars.col("queue_std"), runs.hero, {"aqm.period": one}),
                 runs.each(polars.col("queue_std"), runs.hero, {"aqm.period": short}),
             ),
@@ -207,7 +211,9 @@ def period(evidence: Evidence) -> Judgement:
             most=1.003,
         ),
     ]
-    spreads = ", ".join(f"{T:g} s {told(runs.mean('queue_std', runs.hero, {'aqm.period': T}).mean)}" for T in periods)
+    spreads = ", ".join(
+        f"{T:g} s {rounded(runs.mean('queue_std', runs.hero, {'aqm.period': T}).mean)}" for T in periods
+    )
     return Judgement(
         checks,
         f"Round trips are .03 to .41 s without the queue. Standard deviation by T, in packets: {spreads}. Shorter than "

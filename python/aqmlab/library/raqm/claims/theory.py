@@ -6,9 +6,9 @@ import warnings
 
 import numpy as np
 
-from aqmlab.library.raqm.measures import told
 from aqmlab.library.raqm.theory import GAINS, STEPS, periods_to_settle
 from aqmlab.papers import Check, Claim, Evidence, Judgement
+from aqmlab.papers.run.seeds import rounded
 
 
 def bound(_: Evidence) -> Judgement:
@@ -68,7 +68,7 @@ def theorem_2(_: Evidence) -> Judgement:
     from aqmlab.theory.raqm import theorems
 
     pairs = theorems.theorem_2(GAINS)
-    steps = ", ".join(f"{m:g}: {told(periods_to_settle(m=m), 4)}" for m in GAINS)
+    steps = ", ".join(f"{m:g}: {rounded(periods_to_settle(m=m), 4)}" for m in GAINS)
     fine = theorems.theorem_2([0.25, 0.5, 1.0, 1.5, 2.0])
     checks = [
         Check.exact("pairs of gains up to 2 / r0 of which the bigger takes longer", float(len(fine)), most=0),

@@ -110,7 +110,6 @@ REGULATION = Figure(
     beyond=True,
 )
 
-
 BALANCE = Table(
     name="balance",
     title="Where RAQM rests",
@@ -121,7 +120,6 @@ BALANCE = Table(
     digits=3,
     beyond=True,
 )
-
 
 PERIODS = Table(
     name="periods",

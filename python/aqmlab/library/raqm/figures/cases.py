@@ -9,8 +9,6 @@ from aqmlab.papers import Axis, Curve, Evidence, Figure, Panel
 from aqmlab.papers.run.sketch import Curves
 
 TIME = Axis("Time (s)", 0, 200)
-
-
 QUEUE = Axis("Queue length (packets)", 0, 100)
 
 
@@ -41,16 +39,9 @@ def _queues(name: str, number: int, title: str, caption: str) -> Figure:
 
 
 SAMPLED = "The first seed; means of 1 s. The dips and peaks of the printed curves, of single packets, are within them."
-
-
 FIGURE_4 = _queues("fig4", 1, "small RTT", SAMPLED)
-
-
 FIGURE_5 = _queues("fig5", 2, "large RTT", SAMPLED)
-
-
 FIGURE_6 = _queues("fig6", 3, "diverse RTT", SAMPLED)
-
 
 FIGURE_8 = _queues(
     "fig8",

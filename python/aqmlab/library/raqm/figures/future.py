@@ -34,10 +34,7 @@ def _with_shares(evidence: Evidence) -> Iterator[Curve]:
 
 
 _LINK, _QUEUE = Axis("Bottleneck"), Axis("Average queue length (packets)", 0, 100)
-
-
 _AGGREGATE, _PART = Axis("Aggregate"), Axis("Part of the link", 0, 1)
-
 
 BOTTLENECKS = Figure(
     name="bottlenecks",
@@ -58,7 +55,6 @@ BOTTLENECKS = Figure(
     "least 0.2 s, unlike the paper's cases.",
     beyond=True,
 )
-
 
 SUB_AGGREGATES = Figure(
     name="sub-aggregates",

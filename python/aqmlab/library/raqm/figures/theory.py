@@ -77,7 +77,6 @@ FIGURE_2 = Figure(
     caption="Computed; the dashed line is the lower bound. At x = 0 and 2 there is no limit.",
 )
 
-
 CONVERGENCE = Figure(
     name="convergence",
     title="How fast the loop settles, by the gain",
@@ -90,7 +89,6 @@ CONVERGENCE = Figure(
     "periods. The analysis leaves out the smoothing (2) that the algorithm has.",
     beyond=True,
 )
-
 
 NUMBERS = Table(
     name="numbers",

@@ -12,26 +12,19 @@ from aqmlab.library.redtail.measures import (
     PRINTED_TABLE_3,
     PRINTED_TABLE_4,
     Printed,
-    mean,
     of,
     per_seed,
-    together,
 )
 from aqmlab.papers import Check, Claim, Evidence, Judgement, Runs
+from aqmlab.papers.run.seeds import mean, paired
 from aqmlab.theory import redtail
 
 DEFAULT_T = 10.0
 """Silence after which a pair counts as new here (s); the paper does not state it."""
-
-
 THINK = 50.0
 """The mean time between the sessions of a client (s)."""
-
-
 SMALLEST, SHAPE = 2300.0, 1.3
 """Minimum (bytes) and shape of the Pareto distribution of file sizes."""
-
-
 BOTH_ENDS = 2
 """Packets of a connection in addition to its file: SYN and FIN."""
 
@@ -56,7 +49,7 @@ def taken_for_long(n: int, silence: float) -> float:
 
 def _web_in_long(runs: Runs) -> list[float]:
     """Return the share of the web's packets that enter the long queue, for each seed (%)."""
-    return together(
+    return paired(
         lambda lane, ftp, web: 100 * (lane - ftp) / web,
         per_seed(runs, LONG + "arrivals", HERO),
         per_seed(runs, of("FTP", "arrivals"), HERO),
@@ -122,7 +115,6 @@ CLAIMS = (
         judge=false_alarms,
     ),
 )
-
 
 BEYOND = (
     Claim(

@@ -13,14 +13,12 @@ from aqmlab.library.redtail.measures import (
     bound,
     forecast_rates,
     per_seed,
-    together,
 )
 from aqmlab.papers import At, Check, Claim, Evidence, Judgement, Runs
+from aqmlab.papers.run.seeds import mean, paired
 
 PRINTED = 30e3
 """The paper's max_th1 (bytes)."""
-
-
 _STEADY = 110.0
 """Start of the judgement of predictions (s), which excludes the beginning of the web."""
 
@@ -55,8 +53,8 @@ def _better_than_a_mean(evidence: Evidence) -> Judgement:
     checks, shares = [], []
     for at, told in _points(runs):
         rule, ours, mean = (per_seed(runs, SHORT_DELAY, label, at, 1e3) for label in (RULE, PREDICTION, LONG_MEAN))
-        less = together(lambda prediction, mean: mean - prediction, ours, mean)
-        share = together(lambda a, b, c: 100 * (a - c) / (a - b), rule, ours, mean)
+        less = paired(lambda prediction, mean: mean - prediction, ours, mean)
+        share = paired(lambda a, b, c: 100 * (a - c) / (a - b), rule, ours, mean)
         shares += share
         checks += [
             Check.of(f"short queue's mean delay, long mean less prediction, {told}", less, unit="ms", least=0),
@@ -159,7 +157,7 @@ def _predictable(evidence: Evidence) -> Judgement:
             gains[1].append(100 * (1 - error / float((np.diff(came) ** 2).mean())))
         for naive, gain in zip(("the mean of all", "the last interval's rate"), gains, strict=True):
             checks.append(Check.of(f"squared error saved to {naive}, intervals of {label}", gain, unit="%", least=0))
-        told.append(f"{sum(best) / len(best):.0%} at {label}")
+        told.append(f"{mean(best):.0%} at {label}")
     return Judgement(
         checks,
         "The mean of all is known only afterwards. The best that a straight line from one interval to the next could "
@@ -170,7 +168,6 @@ def _predictable(evidence: Evidence) -> Judgement:
 
 
 _WHERE = "Section VII leaves allocation by prediction to the future"
-
 
 BEYOND = [
     Claim(

@@ -9,6 +9,7 @@ import numpy as np
 
 from aqmlab.library.redtail import theory
 from aqmlab.papers import Check, Claim, Evidence, Judgement
+from aqmlab.papers.run.seeds import ratio
 from aqmlab.theory import redtail
 
 
@@ -162,7 +163,7 @@ def interchanged(evidence: Evidence) -> Judgement:
     # half way between the two, in ratio
     between = math.sqrt(printed[0] * printed[1])
     checks = [
-        Check.of("sigma of 20 flows over that of 40", [a / b for a, b in zip(few, many, strict=True)], least=1),
+        Check.of("sigma of 20 flows over that of 40", ratio(few, many), least=1),
         Check.of("sigma of 20 flows over the middle of the printed two", [one / between for one in few], least=1),
         Check.of("sigma of 40 flows over the middle of the printed two", [one / between for one in many], most=1),
     ]
@@ -265,7 +266,6 @@ CLAIMS = (
         shown=["fig21"],
     ),
 )
-
 
 BEYOND = (
     Claim(

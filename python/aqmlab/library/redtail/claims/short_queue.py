@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from aqmlab.library.redtail.measures import (
-    BAND,
-    DELAY,
-    FULL,
-    HERO,
-    LONG,
-    LOSS,
-    RATE,
-    RATE_BYTES,
-    SHORT,
-    PerSeed,
-    less,
-    mean,
-    of,
-    per_seed,
-    ratio,
-    together,
-)
+from operator import sub, truediv
+
+from aqmlab.library.redtail.measures import BAND, DELAY, FULL, HERO, LONG, LOSS, RATE, RATE_BYTES, SHORT, of, per_seed
 from aqmlab.papers import Check, Claim, Evidence, Judgement
+from aqmlab.papers.run.seeds import BySeed, mean, paired
 from aqmlab.theory import redtail
 
 
@@ -30,7 +16,7 @@ def bound(evidence: Evidence) -> Judgement:
     points = runs.points(path)
     read = {"CBR": of("CBR", DELAY), "all packets of the short queue": SHORT + DELAY, "WEB": of("WEB", DELAY)}
 
-    def over(name: str) -> list[PerSeed]:
+    def over(name: str) -> list[BySeed]:
         return [
             per_seed(runs, read[name], HERO, {path: size}, 1 / float(redtail.delay_bound(size, RATE_BYTES)))
             for size in points
@@ -40,8 +26,8 @@ def bound(evidence: Evidence) -> Judgement:
     for name in ("CBR", "all packets of the short queue"):
         ratios = over(name)
         told.append(f"{name} from {min(map(mean, ratios)):.3f} to {max(map(mean, ratios)):.3f}")
-        lowest = together(min, *ratios)
-        average = together(lambda *own: sum(own) / len(own), *ratios)
+        lowest = paired(min, *ratios)
+        average = paired(lambda *own: sum(own) / len(own), *ratios)
         checks += [
             Check.of(f"delay of {name} / (max_th1/C), the least over max_th1", lowest, least=1),
             # "A good approximation", "slightly above": a quarter. Table III has 1.36 at 30 kB.
@@ -62,11 +48,11 @@ def long_delay_flat(evidence: Evidence) -> Judgement:
     runs, path = evidence["maxth1"], "aqm.max_th1"
     points = runs.points(path)
     delays = [per_seed(runs, of("FTP", DELAY), HERO, {path: size}, 1000) for size in points]
-    relative = together(lambda *own: 100 * (max(own) - min(own)) / (sum(own) / len(own)), *delays)
+    relative = paired(lambda *own: 100 * (max(own) - min(own)) / (sum(own) / len(own)), *delays)
     # The mean of C2 is the rate of the long queue, web packets included.
     rates = [per_seed(runs, LONG + RATE, HERO, {path: size}, 1 / 8000) for size in points]
     middle = sum(BAND) / 2 * FULL / 1000
-    against = together(
+    against = paired(
         lambda *own: (
             sum(
                 delay * rate / middle / 1000 for delay, rate in zip(own[: len(points)], own[len(points) :], strict=True)
@@ -93,12 +79,12 @@ def short_varies_little(evidence: Evidence) -> Judgement:
     runs, path = evidence["maxth1"], "aqm.max_th1"
     points = runs.points(path)
 
-    def width(owner: str, size: float) -> PerSeed:
+    def width(owner: str, size: float) -> BySeed:
         high, middle = (per_seed(runs, of(owner, f"queue_delay_{q}"), HERO, {path: size}, 1000) for q in ("p95", "p50"))
         return {seed: high[seed] - middle[seed] for seed in high}
 
     cbr, ftp = ([width(owner, size) for size in points] for owner in ("CBR", "FTP"))
-    ratios = together(
+    ratios = paired(
         lambda *own: sum(a / b for a, b in zip(own[: len(points)], own[len(points) :], strict=True)) / len(points),
         *cbr,
         *ftp,
@@ -108,7 +94,7 @@ def short_varies_little(evidence: Evidence) -> Judgement:
         Check.of("spread (95th percentile less median) of CBR / of FTP, mean over max_th1", ratios, most=0.25),
         # "Slightly": less than half.
         Check.of(
-            "spread of FTP at the least max_th1 / at the greatest", together(ratio, ftp[0], ftp[-1]), least=1, most=1.5
+            "spread of FTP at the least max_th1 / at the greatest", paired(truediv, ftp[0], ftp[-1]), least=1, most=1.5
         ),
     ]
     why = (
@@ -128,7 +114,7 @@ def smaller_is_better(evidence: Evidence) -> Judgement:
         for metric, what, unit, scale in ((DELAY, "delay", "ms", 1000), (LOSS, "loss", "%", 100)):
             low, high = (per_seed(runs, of(owner, metric), HERO, at, scale) for at in (least, greatest))
             effect = f"{what} of {owner}, least max_th1 less greatest"
-            checks.append(Check.of(effect, together(less, low, high), unit=unit, most=0))
+            checks.append(Check.of(effect, paired(sub, low, high), unit=unit, most=0))
             told.append(f"{what} of {owner} {mean(low):.3g} instead of {mean(high):.3g} {unit}")
     why = (
         f"With {least[path] / 1000:.0f} instead of {greatest[path] / 1000:.0f} kB: {', '.join(told)}. A short queue "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import truediv
+
 from aqmlab.library.redtail.measures import (
     ARED,
     DEFAULT_N,
@@ -11,23 +13,20 @@ from aqmlab.library.redtail.measures import (
     PAYLOAD,
     PRINTED_TABLE_3,
     TAIL,
-    PerSeed,
-    mean,
     of,
     per_seed,
-    ratio,
-    together,
 )
 from aqmlab.papers import Check, Claim, Evidence, Judgement
+from aqmlab.papers.run.seeds import BySeed, Values, average, mean, paired
 
 
-def _times(evidence: Evidence, label: str) -> dict[float, PerSeed]:
+def _times(evidence: Evidence, label: str) -> dict[float, BySeed]:
     runs = evidence["files"]
     path = "traffic.file.size"
     return {size: per_seed(runs, of("file", "completion_time_mean"), label, {path: size}) for size in runs.points(path)}
 
 
-def _alone(evidence: Evidence) -> dict[float, PerSeed]:
+def _alone(evidence: Evidence) -> dict[float, BySeed]:
     runs, path = evidence["alone"], "traffic.file.size"
     return {
         size: per_seed(runs, of("file", "completion_time_mean"), "No other traffic", {path: size})
@@ -35,10 +34,10 @@ def _alone(evidence: Evidence) -> dict[float, PerSeed]:
     }
 
 
-def _factor(slow: dict[float, PerSeed], fast: dict[float, PerSeed]) -> list[float]:
+def _factor(slow: dict[float, BySeed], fast: dict[float, BySeed]) -> Values:
     """Return for each seed the ratio of the times, averaged over the sizes."""
-    ratios = [together(ratio, slow[size], fast[size]) for size in fast if size in slow]
-    return [sum(own) / len(own) for own in zip(*ratios, strict=False)]
+    ratios = [paired(truediv, slow[size], fast[size]) for size in fast if size in slow]
+    return average(ratios)
 
 
 def files_as_alone(evidence: Evidence) -> Judgement:

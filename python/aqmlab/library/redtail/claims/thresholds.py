@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import sub
 from typing import TYPE_CHECKING
 
 from aqmlab.library.redtail.measures import (
@@ -21,13 +22,12 @@ from aqmlab.library.redtail.measures import (
     PRINTED_TABLE_4,
     RATE,
     between,
-    mean,
     of,
     over_series,
     per_seed,
-    together,
 )
 from aqmlab.papers import Check, Claim, Evidence, Judgement
+from aqmlab.papers.run.seeds import mean, paired
 from aqmlab.theory import tcp
 
 if TYPE_CHECKING:
@@ -35,12 +35,8 @@ if TYPE_CHECKING:
 
 PROPAGATION = 0.064
 """Round trip of FTP without queues (s)."""
-
-
 SETTLED = 20.0
 """Time at which the first flows have left slow start (s)."""
-
-
 BOUNDS = {DYNAMIC: "max_th at most 0.8 of the buffer", FREE: "no bound"}
 """Limits of moving thresholds in RED+Tail: our bound, and none, as the paper prints none."""
 
@@ -66,7 +62,7 @@ def low_drop_probability(evidence: Evidence) -> Judgement:
         ),
         # "Much lower": at most half.
         Check.of(
-            "that of moving thresholds less half of fixed ones", together(lambda a, b: a - b / 2, moving, fixed), most=0
+            "that of moving thresholds less half of fixed ones", paired(lambda a, b: a - b / 2, moving, fixed), most=0
         ),
     ]
     phases = [mean(over_series(runs, FIXED, partial(_over, start, end))) for start, end in ((SETTLED, 100), (120, 300))]
@@ -90,11 +86,11 @@ def fixed_is_steady(evidence: Evidence) -> Judgement:
     checks = [
         Check.of(
             "standard deviation of the queue, fixed less moving",
-            together(lambda a, b: a - b, *deviation),
+            paired(sub, *deviation),
             unit="packets",
             most=0,
         ),
-        Check.of("delay with moving thresholds less fixed", together(lambda a, b: b - a, *delay), unit="ms", least=0),
+        Check.of("delay with moving thresholds less fixed", paired(lambda a, b: b - a, *delay), unit="ms", least=0),
     ]
     why = (
         f"{mean(deviation[0]):.0f} and {mean(deviation[1]):.0f} packets, {mean(delay[0]):.0f} and {mean(delay[1]):.0f} "
@@ -108,8 +104,8 @@ def higher_goodput(evidence: Evidence) -> Judgement:
     runs = evidence["dynamic"]
     goodput = [per_seed(runs, "goodput", label) for label in (DYNAMIC, FIXED)]
     loss = [per_seed(runs, "loss_ratio", label, scale=100) for label in (DYNAMIC, FIXED)]
-    gain = together(lambda a, b: 100 * (a / b - 1), *goodput)
-    beside = together(lambda a, b, p, q: 100 * (a / b - 1) - (q - p) / 2, *goodput, *loss)
+    gain = paired(lambda a, b: 100 * (a / b - 1), *goodput)
+    beside = paired(lambda a, b, p, q: 100 * (a / b - 1) - (q - p) / 2, *goodput, *loss)
     checks = [
         Check.of("goodput with moving thresholds, change from fixed", gain, unit="%", least=0),
         # The paper reasons with equal throughput and fewer losses: goodput then differs by the losses; here, by half of
@@ -138,7 +134,7 @@ def equal_shares(evidence: Evidence) -> Judgement:
         for label in runs.labels
     ]
     rates = [per_seed(runs, of("ftp", RATE), label) for label in (DYNAMIC, FIXED)]
-    change = together(lambda a, b: 100 * (a / b - 1), *rates)
+    change = paired(lambda a, b: 100 * (a / b - 1), *rates)
     # As with web traffic: within 2 %.
     checks.append(
         Check.of("their throughput with moving thresholds, change from fixed", change, unit="%", least=-2, most=2)
@@ -167,13 +163,13 @@ def long_loses_less(evidence: Evidence) -> Judgement:
         checks += [
             Check.of(
                 f"loss of FTP with moving thresholds less half of that with fixed ones, {bound}",
-                together(lambda a, b: 100 * a - b / 2, loss, fixed[0]),
+                paired(lambda a, b: 100 * a - b / 2, loss, fixed[0]),
                 unit="%",
                 most=0,
             ),
             Check.of(
                 f"delay of FTP with moving thresholds less that with fixed ones, {bound}",
-                together(lambda a, b: 1000 * a - b, delay, fixed[1]),
+                paired(lambda a, b: 1000 * a - b, delay, fixed[1]),
                 unit="ms",
                 least=0,
             ),
@@ -232,7 +228,7 @@ def short_loses_more(evidence: Evidence) -> Judgement:
             moving = per_seed(runs, of(owner, LOSS), label, scale=100)
             lost.append(f"{mean(moving):.2f} % with {bound}")
             effect = f"loss of {owner}, moving thresholds less fixed ones, {bound}"
-            checks.append(Check.of(effect, together(lambda a, b: a - b, moving, fixed), unit="%", least=0))
+            checks.append(Check.of(effect, paired(sub, moving, fixed), unit="%", least=0))
         told.append(f"{owner} {' and '.join(lost)} instead of {mean(fixed):.2f} %")
     return Judgement(checks, f"{'; '.join(told)}. A longer long queue leaves less of the shared buffer for bursts.")
 
@@ -245,7 +241,7 @@ def short_waits_less(evidence: Evidence) -> Judgement:
         moving, fixed = (per_seed(runs, of(owner, DELAY), label, scale=1000) for label in (DYNAMIC, HERO))
         told.append(f"{owner} {mean(moving):.1f} instead of {mean(fixed):.1f} ms")
         effect = f"delay of {owner}, moving thresholds less fixed ones"
-        checks.append(Check.of(effect, together(lambda a, b: a - b, moving, fixed), unit="ms", most=0))
+        checks.append(Check.of(effect, paired(sub, moving, fixed), unit="ms", most=0))
     why = (
         f"{', '.join(told)}. CBR sees the short queue only, which a smaller room hardly shortens; web's mean has the "
         "packets of its long files, which wait in the longer long queue."
@@ -259,7 +255,7 @@ def same_rates(evidence: Evidence) -> Judgement:
     checks = []
     for owner in ("FTP", "WEB", "CBR"):
         moving, fixed = (per_seed(runs, of(owner, RATE), label) for label in (DYNAMIC, HERO))
-        change = together(lambda a, b: 100 * (a / b - 1), moving, fixed)
+        change = paired(lambda a, b: 100 * (a / b - 1), moving, fixed)
         # Almost the same: within 2 %.
         checks.append(
             Check.of(f"throughput of {owner}, change from fixed thresholds", change, unit="%", least=-2, most=2)
@@ -325,10 +321,10 @@ def calm_step(evidence: Evidence) -> Judgement:
             # "Dramatically": by half.
             Check.of(
                 f"mean of the long queue after web traffic came / before, {bound}",
-                together(lambda a, b: b / a, *queue),
+                paired(lambda a, b: b / a, *queue),
                 most=1.5,
             ),
-            Check.of(f"mean drop probability after / before, {bound}", together(lambda a, b: b / a, *p), most=1.5),
+            Check.of(f"mean drop probability after / before, {bound}", paired(lambda a, b: b / a, *p), most=1.5),
         ]
         told.append(
             f"with {bound} the queue goes from {mean(queue[0]):.0f} to {mean(queue[1]):.0f} packets, the drop "
@@ -342,10 +338,7 @@ def calm_step(evidence: Evidence) -> Judgement:
 
 
 NEEDS = ("dynamic",)
-
-
 BESIDE = ("dynamic-web",)
-
 
 CLAIMS = (
     Claim(

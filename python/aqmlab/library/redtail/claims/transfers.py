@@ -9,6 +9,7 @@ import numpy as np
 
 from aqmlab.library.redtail import theory
 from aqmlab.papers import Check, Claim, Evidence, Judgement
+from aqmlab.papers.run.seeds import ratio
 from aqmlab.theory import redtail
 from aqmlab.theory.tcp import transfers
 
@@ -78,7 +79,7 @@ def several_times(evidence: Evidence) -> Judgement:
     runs = evidence["table1"]
     printed = theory.PRINTED[90, 0.04][0] / theory.PRINTED[90, 0.0][0]
     free, lossy = theory.delivery(runs, 90, 0.0), theory.delivery(runs, 90, 0.04)
-    ratios = [one / other for one, other in zip(lossy, free, strict=True)]
+    ratios = ratio(lossy, free)
     return Judgement(
         [
             Check.of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import sub, truediv
 from typing import TYPE_CHECKING
 
 from aqmlab.library.redtail.measures import (
@@ -16,22 +17,17 @@ from aqmlab.library.redtail.measures import (
     SHORT,
     TAIL,
     between,
-    less,
-    mean,
     of,
     over_series,
     per_seed,
-    ratio,
-    together,
 )
 from aqmlab.papers import Check, Claim, Evidence, Judgement
+from aqmlab.papers.run.seeds import mean, paired
 
 if TYPE_CHECKING:
     import polars
 
 FLOWS_ALONE = (20.0, 100.0)
-
-
 ALL_TRAFFIC = (100.0, 500.0)
 """The periods with long flows alone, and with web traffic too (s)."""
 
@@ -82,7 +78,7 @@ def thrown_by_web(evidence: Evidence) -> Judgement:
     share = over_series(runs, ARED, queue_over("queue.mean", *ALL_TRAFFIC, in_band))
     checks = [
         # "Dramatically": at least twice the deviation, and outside for a tenth of the time or more.
-        Check.of("standard deviation after web traffic came / before", together(ratio, after, before), least=2),
+        Check.of("standard deviation after web traffic came / before", paired(truediv, after, before), least=2),
         Check.of(
             "time outside the band after web traffic came", [100 - one for one in share.values()], unit="%", least=10
         ),
@@ -112,7 +108,7 @@ def steady_long_queue(evidence: Evidence) -> Judgement:
         Check.of("time that it is in the band", share.values(), unit="%", least=95),
         Check.of(
             "its standard deviation less that of Adaptive RED's queue",
-            together(less, own, ared),
+            paired(sub, own, ared),
             unit="packets",
             most=0,
         ),
@@ -122,10 +118,6 @@ def steady_long_queue(evidence: Evidence) -> Judgement:
         f"RED's single queue by {mean(ared):.1f}. It is in the band for {mean(share):.0f} % of the time."
     )
     return Judgement(checks, why)
-
-
-def _half(one: float, other: float) -> float:
-    return one - other / 2
 
 
 def short_loses_less(evidence: Evidence) -> Judgement:
@@ -140,7 +132,7 @@ def short_loses_less(evidence: Evidence) -> Judgement:
             told.append(f"{mean(theirs):.2f} % with {other}")
             # "Great improvement": at most half. In print it is a quarter to a thirteenth.
             effect = f"loss of {owner}: {HERO} less half of {other}"
-            checks.append(Check.of(effect, together(_half, own, theirs), unit="%", most=0))
+            checks.append(Check.of(effect, paired(lambda a, b: a - b / 2, own, theirs), unit="%", most=0))
     why = (
         f"{', '.join(told)}. Short flows are never dropped early, and while the long queue is kept near its thresholds "
         "the shared buffer has room for their bursts."
@@ -154,8 +146,8 @@ def long_pays(evidence: Evidence) -> Judgement:
     loss = [per_seed(runs, of("FTP", LOSS), label, scale=100) for label in (HERO, ARED)]
     delay = [per_seed(runs, of("FTP", DELAY), label, scale=1000) for label in (HERO, ARED)]
     checks = [
-        Check.of("loss of FTP less that with Adaptive RED", together(less, *loss), unit="%", most=0),
-        Check.of("delay of FTP less that with Adaptive RED", together(less, *delay), unit="ms", least=0),
+        Check.of("loss of FTP less that with Adaptive RED", paired(sub, *loss), unit="%", most=0),
+        Check.of("delay of FTP less that with Adaptive RED", paired(sub, *delay), unit="ms", least=0),
     ]
     why = (
         f"FTP loses {mean(loss[0]):.2f} % instead of {mean(loss[1]):.2f} % and waits {mean(delay[0]):.0f} ms instead "
@@ -173,7 +165,7 @@ def total_loss(evidence: Evidence) -> Judgement:
     checks = [
         Check.of(
             "loss of all traffic less 0.6 of that with Adaptive RED",
-            together(lambda a, b: a - 0.6 * b, own, ared),
+            paired(lambda a, b: a - 0.6 * b, own, ared),
             unit="%",
             most=0,
         )
@@ -192,7 +184,7 @@ def short_waits_less(evidence: Evidence) -> Judgement:
             theirs = per_seed(runs, of(owner, DELAY), other, scale=1000)
             told.append(f"{mean(theirs):.0f} ms with {other}")
             checks.append(
-                Check.of(f"delay of {owner} less that with {other}", together(less, own, theirs), unit="ms", most=0)
+                Check.of(f"delay of {owner} less that with {other}", paired(sub, own, theirs), unit="ms", most=0)
             )
     why = (
         f"{', '.join(told)}. RED+Tail's short queue takes some max_th1/C = 80 ms, however much comes; web includes the "
@@ -244,7 +236,7 @@ def rates_move(evidence: Evidence) -> Judgement:
 
     def gain(owner: str) -> list[float]:
         own, ared = (per_seed(runs, of(owner, RATE), label) for label in (HERO, ARED))
-        return together(lambda a, b: 100 * (a / b - 1), own, ared)
+        return paired(lambda a, b: 100 * (a / b - 1), own, ared)
 
     checks = [
         # Slightly: less than 10 %; 3.7 % in print.
@@ -260,7 +252,7 @@ def tail_as_lossy(evidence: Evidence) -> Judgement:
     runs = evidence["web"]
     tail, ared = (per_seed(runs, of("WEB", LOSS), label, scale=100) for label in (TAIL, ARED))
     # Similar: within a third, as set before the first run; 6 % apart in print.
-    checks = [Check.of("loss of web, drop-tail / Adaptive RED", together(ratio, tail, ared), least=0.75, most=4 / 3)]
+    checks = [Check.of("loss of web, drop-tail / Adaptive RED", paired(truediv, tail, ared), least=0.75, most=4 / 3)]
     why = (
         f"{mean(tail):.2f} and {mean(ared):.2f} %; printed are 4.23 and 4.51 %. A full buffer takes from bursts, "
         "whatever their packets' size; Adaptive RED draws by the size, and spares SYNs, FINs and the ends of files."
@@ -276,7 +268,7 @@ def web_loses_most(evidence: Evidence) -> Judgement:
         web, ftp, cbr = (per_seed(runs, of(owner, LOSS), label, scale=100) for owner in ("WEB", "FTP", "CBR"))
         told.append(f"{label} {mean(web):.2f} % of web, {mean(ftp):.2f} of FTP, {mean(cbr):.2f} of CBR")
         checks += [
-            Check.of(f"loss of web less that of {owner}, {label}", together(less, web, other), unit="%", least=0)
+            Check.of(f"loss of web less that of {owner}, {label}", paired(sub, web, other), unit="%", least=0)
             for owner, other in (("FTP", ftp), ("CBR", cbr))
         ]
     why = (
@@ -304,7 +296,6 @@ def web_rate(evidence: Evidence) -> Judgement:
 
 
 WEB_NEEDS = ("web",)
-
 
 CLAIMS = (
     Claim(

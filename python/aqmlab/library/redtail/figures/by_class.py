@@ -14,30 +14,14 @@ if TYPE_CHECKING:
     import polars
 
 TIME = Axis("Time (s)", 0, 500)
-
-
 BIN = 2.0
 """Averaging time of counts, delays and rates in figures (s)."""
-
-
 WEB_RUN = 500.0
-
-
 LETTERS = dict(zip(CLASSES, "abc", strict=True))
-
-
 LOSSES = [Axis("Losses (packets/s)", 0, high) for high in (20, 30, 5)]
-
-
 START = "At the start slow start overshoots, and FTP loses more than the axis has."
-
-
 AT_FIRST = "At the start the first 64 packets of each FTP are in the short queue."
-
-
 PACKETS = Axis("Queue length (packets of 1000 B)", 0, 160)
-
-
 ONE_SEED = "One run. The paper's curves are of another random sequence: what counts is their level and swing."
 
 

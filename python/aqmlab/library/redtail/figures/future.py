@@ -38,10 +38,7 @@ def _over_time(evidence: Evidence) -> Iterator[Curve]:
 
 
 _X = Axis("max_th1 (kB)", 10, 80)
-
-
 _TIME, _RATE = Axis("Time (s)", WEB_BEGIN, WEB_BEGIN + 20), Axis("Short packets (Mbit/s)", 0)
-
 
 PREDICTION_FIGURE = Figure(
     name="prediction",
@@ -59,7 +56,6 @@ PREDICTION_FIGURE = Figure(
     "it has a packet: more than any prediction could give it.",
     beyond=True,
 )
-
 
 FORECAST_FIGURE = Figure(
     name="forecast",

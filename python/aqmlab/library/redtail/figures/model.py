@@ -22,8 +22,6 @@ from aqmlab.papers import Axis, Curve, Evidence, Figure, Panel
 from aqmlab.theory import redtail
 
 _QUEUE = Axis("Queue length (packets)", 0, BUFFER)
-
-
 _TIME = Axis("Time (s)", 0, 400)
 
 
@@ -111,14 +109,12 @@ FIGURE_17 = Figure(
     "The latter is so large that the rate of one of 40 flows is often negative.",
 )
 
-
 FIGURE_18 = Figure(
     name="fig18",
     title="The map f for 20 and 40 connections, S = RTT",
     panels=[Panel("", "f", Axis("q (packets)", 0, BUFFER), Axis("f(q) (packets)", 0))],
     curves=figure_18,
 )
-
 
 FIGURE_19 = Figure(
     name="fig19",
@@ -127,14 +123,12 @@ FIGURE_19 = Figure(
     curves=figure_19,
 )
 
-
 FIGURE_20 = Figure(
     name="fig20",
     title="Queue length with N = 40, S = RTT and 2 RTT",
     panels=[Panel("upper", "S = RTT", _TIME, _QUEUE), Panel("lower", "S = 2 RTT", _TIME, _QUEUE)],
     curves=figure_20,
 )
-
 
 FIGURE_21 = Figure(
     name="fig21",
@@ -148,7 +142,6 @@ FIGURE_21 = Figure(
     caption="The paper's chain and Gaussian: for P = 0.014 and the printed deviations of a flow's rate; and the "
     "chain with these two interchanged. Measured: what the engine's first run has, with thresholds that move.",
 )
-
 
 FIGURE_21_FIXED = Figure(
     name="fig21-fixed",

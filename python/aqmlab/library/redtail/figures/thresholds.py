@@ -88,7 +88,6 @@ FIGURE_10 = Figure(
     across=3,
 )
 
-
 FIGURE_11 = Figure(
     name="fig11",
     title="Drop probability with fixed and moving thresholds",
@@ -100,7 +99,6 @@ FIGURE_11 = Figure(
     needs=["dynamic"],
     caption=f"Before drops are spaced; the average is exponential, of {AVERAGE:.0f} s. {ONE_SEED}",
 )
-
 
 FIGURE_12 = Figure(
     name="fig12",
@@ -116,7 +114,6 @@ FIGURE_12 = Figure(
     across=3,
 )
 
-
 FIGURE_13 = Figure(
     name="fig13",
     title="Packet losses of RED+Tail with moving thresholds",
@@ -127,7 +124,6 @@ FIGURE_13 = Figure(
     across=3,
 )
 
-
 FIGURE_14 = Figure(
     name="fig14",
     title="Packet delays of RED+Tail with moving thresholds",
@@ -137,7 +133,6 @@ FIGURE_14 = Figure(
     caption=f"Means over {BIN:.0f} s of the time in the router. {ONE_SEED}",
     across=3,
 )
-
 
 TABLE_4 = Table(
     name="table4",

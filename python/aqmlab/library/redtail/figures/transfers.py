@@ -8,6 +8,7 @@ import polars
 
 from aqmlab.library.redtail.theory import FILE_SIZES, PACKET_TIME, PD, PRINTED, RTT, delivery, trials_each, tried
 from aqmlab.papers import Axis, Curve, Evidence, Figure, Panel, Table
+from aqmlab.papers.run.sketch import mean_curve
 from aqmlab.results.summary import Summary
 from aqmlab.theory.tcp import transfers
 
@@ -17,13 +18,7 @@ def figure_2(evidence: Evidence) -> Iterator[Curve]:
     runs = evidence["table1"]
     points = runs.points(PD)
     for size in FILE_SIZES:
-        told = [Summary.of(delivery(runs, size, p)) for p in points]
-        means = [one.mean or 0.0 for one in told]
-        half = [one.ci95 for one in told]
-        band = None if None in half else [one or 0.0 for one in half]
-        low = band and [mean - one for mean, one in zip(means, band, strict=True)]
-        high = band and [mean + one for mean, one in zip(means, band, strict=True)]
-        yield Curve("", f"{size} KB", points, means, low, high)
+        yield mean_curve("", f"{size} KB", points, [Summary.of(delivery(runs, size, p)) for p in points])
     means = [mean for mean, _ in PRINTED.values()]
     yield Curve("", "Table I: 30, 90, 150 KB", [p for _, p in PRINTED], means, style="points")
 
@@ -64,7 +59,6 @@ FIGURE_2 = Figure(
     caption="600 transfers of each size a run, by Reno. Half a round trip is added for the request, which the "
     "runs do without. Dots: the means of Table I.",
 )
-
 
 TABLE_1 = Table(
     name="table1",

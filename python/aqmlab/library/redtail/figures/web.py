@@ -91,7 +91,6 @@ FIGURE_1 = Figure(
     across=1,
 )
 
-
 FIGURE_4 = Figure(
     name="fig4",
     title="Queue lengths of RED+Tail",
@@ -104,7 +103,6 @@ FIGURE_4 = Figure(
     caption=f"{AT_FIRST} {ONE_SEED}",
 )
 
-
 FIGURE_5 = Figure(
     name="fig5",
     title="Packet losses of Adaptive RED and RED+Tail",
@@ -114,7 +112,6 @@ FIGURE_5 = Figure(
     caption=f"Means over {BIN:.0f} s. {START} {ONE_SEED}",
     across=3,
 )
-
 
 FIGURE_6 = Figure(
     name="fig6",
@@ -126,7 +123,6 @@ FIGURE_6 = Figure(
     across=3,
 )
 
-
 FIGURE_7 = Figure(
     name="fig7",
     title="Throughputs with Adaptive RED",
@@ -136,7 +132,6 @@ FIGURE_7 = Figure(
     caption=f"Means over {BIN:.0f} s. {ONE_SEED}",
     across=1,
 )
-
 
 FIGURE_8 = Figure(
     name="fig8",
@@ -148,7 +143,6 @@ FIGURE_8 = Figure(
     across=1,
 )
 
-
 TABLE_3 = Table(
     name="table3",
     title="Table III: loss, delay and rate of RED+Tail, Adaptive RED and DropTail",
@@ -158,7 +152,6 @@ TABLE_3 = Table(
     "largest files (shape 1.3), so that for rates five runs make an interval that is rather too narrow; claims "
     "compare runs of one seed.",
 )
-
 
 TABLE_3_LATER = Table(
     name="table3-later",

@@ -12,7 +12,9 @@ def blue_steps(evidence: Evidence) -> Judgement:
     runs = evidence["steps"]
     own, *others = runs.labels
     checks = [
-        Check.of(f"loss of TCP packets: {other} less {own}", measures.less(runs, measures.LOST, other, own), least=0)
+        Check.of(
+            f"loss of TCP packets: {other} less {own}", measures.difference(runs, measures.LOST, other, own), least=0
+        )
         for other in others
     ]
     worst = max((mean_of(measures.LOST, runs, label), label) for label in runs.labels)

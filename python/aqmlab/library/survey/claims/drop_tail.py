@@ -8,6 +8,7 @@ from aqmlab.library.survey import measures, theory
 from aqmlab.library.survey.measures import ALL, BYTES, HOSTS, MIN_RTO, READINGS, losses, reached
 from aqmlab.library.survey.theory import predicted_nodes
 from aqmlab.papers import Check, Claim, Evidence, Judgement
+from aqmlab.papers.run.seeds import average
 from aqmlab.results.summary import Summary
 
 
@@ -42,7 +43,7 @@ def almost_full(evidence: Evidence) -> Judgement:
     ]
     for other in runs.labels:
         if other != "DropTail":
-            found = measures.less(runs, measures.WAIT * 1e3, "DropTail", other)
+            found = measures.difference(runs, measures.WAIT * 1e3, "DropTail", other)
             checks.append(Check.of(f"mean wait of DropTail less that of {other}", found, unit="ms", least=0))
     return Judgement(
         checks,
@@ -84,8 +85,7 @@ def as_padhye(evidence: Evidence) -> Judgement:
             if count >= 40
         ]
         effect = f"loss over Padhye's, mean over the nodes, time-out {MIN_RTO[experiment]:g} s"
-        means = [sum(column) / len(column) for column in zip(*of, strict=True)]
-        checks.append(Check.of(effect, means, least=0.8, most=1.25))
+        checks.append(Check.of(effect, average(of), least=0.8, most=1.25))
     return Judgement(
         checks,
         "Padhye's full model, three flows a node, the mean round trip with a full buffer, and the capacity that UDP "
@@ -115,7 +115,6 @@ CLAIMS = (
         sensitive=True,
     ),
 )
-
 
 BEYOND = (
     Claim(

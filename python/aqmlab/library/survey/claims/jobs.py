@@ -20,7 +20,7 @@ def jobs_loses_nothing(evidence: Evidence) -> Judgement:
     runs, settled = evidence["schemes"], evidence["settled"]
     dropped = polars.col("drops_overflow") + polars.col("drops_early")
     later = mean_of(dropped, settled, settled.hero)
-    beaten = [measures.less(runs, measures.LOST_OF_ALL, other, runs.hero) for other in runs.others]
+    beaten = [measures.difference(runs, measures.LOST_OF_ALL, other, runs.hero) for other in runs.others]
     checks = [
         Check.of("packets dropped in 20 s", runs.each(dropped, runs.hero).values(), unit="packets", most=0),
         Check.of(
@@ -31,7 +31,7 @@ def jobs_loses_nothing(evidence: Evidence) -> Judgement:
         *(
             Check.of(
                 f"loss of TCP packets, {other} less {runs.hero}",
-                measures.less(runs, measures.LOST, other, runs.hero),
+                measures.difference(runs, measures.LOST, other, runs.hero),
                 least=0,
             )
             for other in runs.others
@@ -57,7 +57,7 @@ def jobs_shortest(evidence: Evidence) -> Judgement:
     checks = [
         Check.of(
             f"mean wait, {other} less {runs.hero}",
-            measures.less(runs, measures.WAIT * 1e3, other, runs.hero),
+            measures.difference(runs, measures.WAIT * 1e3, other, runs.hero),
             unit="ms",
             least=0,
         )
@@ -79,7 +79,9 @@ def jobs_utilisation(evidence: Evidence) -> Judgement:
     flows = mean_of(polars.col("classes.ftp.flows"), runs, runs.hero)
     checks = [
         # "relatively low": a visible difference; otherwise a ten-thousandth of the link would count
-        Check.of(f"utilisation, {other} less {runs.hero}", measures.less(runs, used, other, runs.hero), least=VISIBLE)
+        Check.of(
+            f"utilisation, {other} less {runs.hero}", measures.difference(runs, used, other, runs.hero), least=VISIBLE
+        )
         for other in runs.others
     ]
     return Judgement(
@@ -174,7 +176,6 @@ CLAIMS = (
         judge=untested,
     ),
 )
-
 
 BEYOND = (
     Claim(

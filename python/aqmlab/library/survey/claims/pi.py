@@ -7,9 +7,10 @@ from itertools import pairwise
 import polars
 
 from aqmlab.library.survey import measures, theory
-from aqmlab.library.survey.measures import SIGNALLED, _average, mean_of
+from aqmlab.library.survey.measures import SIGNALLED, mean_of
 from aqmlab.library.survey.theory import climb
 from aqmlab.papers import Check, Claim, Evidence, Judgement
+from aqmlab.papers.run.seeds import mean
 from aqmlab.theory import pi
 
 
@@ -33,7 +34,7 @@ def pi_like_droptail(evidence: Evidence) -> Judgement:
     kept = mean_of(measures.BACKLOG, runs, "PI") / 1e3
     for other in runs.labels:
         if other not in ("PI", "DropTail"):
-            found = measures.less(runs, measures.LOST, "PI", other)
+            found = measures.difference(runs, measures.LOST, "PI", other)
             checks.append(Check.of(f"loss of TCP packets, PI less {other}", found, least=0))
     return Judgement(
         checks,
@@ -55,7 +56,7 @@ def pi_sensitive(evidence: Evidence) -> Judgement:
     check = Check.of(
         "greatest loss of TCP packets over the least, of gains from a twelfth to ten times the printed", spread, least=2
     )
-    means = [sum(one.values()) / len(one) for one in told]
+    means = [mean(one) for one in told]
     falls = all(one >= other for one, other in pairwise(means))
     return Judgement(
         [check],
@@ -120,10 +121,10 @@ def gains_slow(evidence: Evidence) -> Judgement:
     padhye = theory.predicted_loss(measures.NODES, 1.0, 1e3 * theory.TARGET)
     return Judgement(
         checks,
-        f"REM, which keeps {kept:.0f} kB, marks or drops {100 * _average(needed):.0f} % of TCP's packets. From 0 to "
-        f"there PI takes p / ((a - b)(Q - q_ref) f) = {_average(bound):.0f} s even if its buffer is full all the time, "
+        f"REM, which keeps {kept:.0f} kB, marks or drops {100 * mean(needed):.0f} % of TCP's packets. From 0 to "
+        f"there PI takes p / ((a - b)(Q - q_ref) f) = {mean(bound):.0f} s even if its buffer is full all the time, "
         f"and {(theory.A - theory.B) / (a - b):.0f} times as long with its rule's gains. In the last quarter of the "
-        f"run its mean is {100 * _average(last):.1f} %, at a backlog of {_average(late):.0f} kB. By Padhye's losses "
+        f"run its mean is {100 * mean(last):.1f} %, at a backlog of {mean(late):.0f} kB. By Padhye's losses "
         f"alone, {100 * padhye:.0f} % at 70 kB, it would take {climb(padhye):.0f} s: but a mark costs no time-out, "
         "and more are needed.",
     )
@@ -148,7 +149,6 @@ CLAIMS = (
         shown=["gains"],
     ),
 )
-
 
 BEYOND = (
     Claim(

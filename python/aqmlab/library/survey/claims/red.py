@@ -7,11 +7,10 @@ import polars
 from aqmlab.library.survey import measures, theory
 from aqmlab.library.survey.measures import SIGNALLED, mean_of
 from aqmlab.papers import Check, Claim, Evidence, Judgement, Runs
+from aqmlab.papers.run.seeds import mean
 
 VISIBLE_LOSS = 0.005
 """Line width on the axis of Fig. 2c: smaller losses are not visible there."""
-
-
 START = "after the first 5 s"
 
 
@@ -103,11 +102,11 @@ def red_synchronisation(evidence: Evidence) -> Judgement:
         ),
         Check.of(
             f"Jain's index of TCP flows, RED less DropTail, {START}",
-            measures.less(settled, polars.col("classes.ftp.jain"), "RED", "DropTail"),
+            measures.difference(settled, polars.col("classes.ftp.jain"), "RED", "DropTail"),
             least=0,
         ),
     ]
-    means = {label: sum(one.values()) / len(one) for label, one in swings.items()}
+    means = {label: mean(one) for label, one in swings.items()}
     return Judgement(
         checks,
         f"Flows that halve and grow together make their sum swing: in bins of {TOGETHER:g} s, about a round trip, by "

@@ -10,6 +10,7 @@ from aqmlab.library.survey import measures, theory
 from aqmlab.library.survey.measures import HOSTS, MIN_RTO, PANELS, READINGS, losses, reached
 from aqmlab.library.survey.theory import predicted_nodes
 from aqmlab.papers import Axis, Curve, Evidence, Figure, Panel, Table
+from aqmlab.papers.run.sketch import mean_curve
 from aqmlab.results.summary import Summary
 
 EDGES = Axis("Edge nodes", 0, 160)
@@ -21,7 +22,7 @@ def loss_over_nodes(evidence: Evidence) -> Iterator[Curve]:
         runs = evidence[experiment]
         for reading, value in READINGS.items():
             told = losses(runs, value)
-            yield measures.banded(panel, reading, list(told), list(told.values()))
+            yield mean_curve(panel, reading, list(told), map(Summary.of, told.values()))
         points = [float(point) for point in runs.points(HOSTS)]
         # In a buffer of packets, UDP's losses and waits equal TCP's, which Padhye's flows do not model.
         if experiment != "calibration-packets":
@@ -64,7 +65,6 @@ CALIBRATION = Figure(
     "unless the buffer counts packets. Dashed: Padhye's model of TCP with what UDP leaves of the link.",
     beyond=True,
 )
-
 
 NODES_TABLE = Table(
     name="nodes",

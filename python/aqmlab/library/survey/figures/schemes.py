@@ -10,15 +10,12 @@ from aqmlab.library.survey import measures
 from aqmlab.library.survey.figures.drop_tail import EDGES
 from aqmlab.library.survey.measures import HOSTS
 from aqmlab.papers import Axis, Curve, Evidence, Figure, Panel, Table
+from aqmlab.papers.run.sketch import mean_curve
 from aqmlab.results.summary import Summary
 
 BIN = 0.5
 """Bin width of Fig. 2 (s)."""
-
-
 TIME = Axis("Simulation time (s)", 0, 20)
-
-
 LOSS = Axis("Loss rate", 0, 0.6)
 
 
@@ -35,11 +32,11 @@ def figure_2(evidence: Evidence) -> Iterator[Curve]:
         for label in runs.labels:
             told = measures.over_time(runs, label, BIN, value)
             times = [BIN * (index + 0.5) for index in range(min(len(one) for one in told.values()))]
-            yield measures.banded(panel, label, times, list(zip(*told.values(), strict=False)))
+            yield mean_curve(panel, label, times, map(Summary.of, zip(*told.values(), strict=False)))
             if panel == "b":
                 on_the_way = runs.each(beyond, label)
                 whole = [[one + on_the_way[seed] for one in column] for seed, column in told.items()]
-                yield measures.banded("b, end to end", label, times, list(zip(*whole, strict=False)))
+                yield mean_curve("b, end to end", label, times, map(Summary.of, zip(*whole, strict=False)))
 
 
 def table_schemes(evidence: Evidence) -> polars.DataFrame:
@@ -120,7 +117,6 @@ TABLE_1 = Table(
     "Early: what a run drops or marks while there is room.",
 )
 
-
 FIGURE_2 = Figure(
     name="fig2",
     title="Link utilisation, average delay and loss rate at the core router",
@@ -139,7 +135,6 @@ FIGURE_2 = Figure(
     "suffers them, for which the 12 % of drop tail hold, and of all packets.",
 )
 
-
 SCHEMES = Table(
     name="schemes",
     title="The six over 20 s",
@@ -148,7 +143,6 @@ SCHEMES = Table(
     beyond=True,
     caption="Backlog: mean wait times the rate. UDP cannot be marked: what would mark it drops it.",
 )
-
 
 LOAD = Figure(
     name="load",
