@@ -13,11 +13,13 @@ CHOICES = [
     ),
     Choice(
         "GRED in simulation",
-        "the testbed's is sharp RED with max_p = 1 and max_th = 130; of the simulations nothing is said",
+        "the testbed's is sharp RED with max_p = 1 and max_th = 130; the simulations' is not stated",
         "both that and true gentle RED: 0.1 at 90, 1 at 180 packets",
         "the two differ by more than either does from RED",
     ),
-    Choice("GRED-I's min_th", "lost in our copy", "30 packets, as RED's", "only max_th is said to differ, 200 packets"),
+    Choice(
+        "GRED-I's min_th", "lost in our copy", "30 packets, as RED's", "only max_th is stated to differ, 200 packets"
+    ),
     Choice(
         "spacing of RED's and GRED's drops",
         "",
@@ -30,13 +32,13 @@ CHOICES = [
         "sources of the testbed",
         "scripts of Chariot for HTTP and FTP",
         "each fetches a file, then the next at once, over a new connection",
-        "the scripts repeat transactions; pauses are not said",
+        "the scripts repeat transactions; pauses are not stated",
     ),
     Choice(
         "sizes of HTTP objects",
         "text, small and large pictures",
         "1 kB and 10 kB, as many sources of each",
-        "a text and a picture of the time; FTP's 100 kB are said",
+        "a text and a picture of the time; FTP's 100 kB are stated",
     ),
     Choice(
         "shares of traffic",
@@ -62,7 +64,7 @@ CHOICES = [
         "the testbed's delays",
         "10 to 200 ms for different links",
         "round trips of 10 to 200 ms, evenly over 8 links",
-        "whether the delay box delays one way or both is not said; 200 packets, which it calls the bandwidth-delay "
+        "whether the delay box delays one way or both is not stated; 200 packets, which it calls the bandwidth-delay "
         "product, are 160 ms. Varied below.",
     ),
     Choice(
@@ -87,13 +89,13 @@ CHOICES = [
         "round trips in simulation",
         "120 to 220 ms, by the links to the sources",
         "without queues; each of 32 links draws its own, again for each seed",
-        "whether queueing is counted in is not said",
+        "whether queueing is counted in is not stated",
     ),
     Choice(
         "the model's offered load", "lost in our copy", "1.2", "the lightest load at which RED's step makes itself felt"
     ),
     Choice(
-        "the peak after which RED is said to go on dropping",
+        "the peak after which RED is claimed to go on dropping",
         "a link failure, described without numbers",
         "UDP of 5 Mbit/s for 10 s beside 50 greedy TCP sources",
         "a load that doubles, and goes",

@@ -166,7 +166,7 @@ def mean_excess(runs: Runs, points: Iterable[At], measure: Measure, one: str, ot
 
     def above(runs: Runs, label: str, at: At | None) -> Values:
         ratios = ratio(measure(runs, label, at), measure(runs, other, at))
-        return [None if ratio is None else 100 * (ratio - 1) for ratio in ratios]
+        return [None if value is None else 100 * (value - 1) for value in ratios]
 
     return mean_over(runs, points, above, one)
 

@@ -50,7 +50,7 @@ CHOICES = (
         "Response time",
         "the time to reach a steady state",
         "the first second from which the means of 1 s stay within 20 % of the target for 5 s",
-        "The paper does not say what is steady. A queue that never is counts with the whole run.",
+        "The paper does not define a steady state. A queue that never settles counts with the whole run.",
     ),
     Choice(
         "Duration of experiment 1",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aqmlab.papers import At, Check, Evidence, Runs
-from aqmlab.papers.run.seeds import Values, average
+from aqmlab.papers.run.seeds import Values, average, rounded
 
 if TYPE_CHECKING:
     import polars
@@ -41,36 +41,35 @@ def off_target(runs: Runs, label: str, target: float = 100.0) -> Values:
     return runs.of(label).group_by("seed").agg(off).sort("seed")["off"].to_list()
 
 
-def beside(
+def against_others(
     runs: Runs,
-    what: str,
+    quantity: str,
     metric: str,
     *,
-    more: bool = False,
+    higher: bool = False,
     unit: str = "",
     scale: float = 1.0,
     at: Sequence[At] = (),
     fill: float | None = None,
     others: Sequence[str] | None = None,
 ) -> list[Check]:
-    """Check that LRED has a lower value of a metric than each other discipline, or a higher one if ``more``.
+    """Check that LRED has a lower value of a metric than each other discipline, or a higher one if ``higher``.
 
-    The differences, averaged over the points ``at``, by default all, are claimed not to be negative. ``what`` names the
-    metric in words; ``fill`` replaces missing values.
+    The differences, averaged over the points ``at``, by default all, are claimed not to be negative. ``quantity`` names
+    the metric in words; ``fill`` replaces missing values.
     """
     points: Sequence[At | None] = at or (None,)
     checks = []
     for other in runs.others if others is None else others:
-        pair = (runs.hero, other) if more else (other, runs.hero)
+        pair = (runs.hero, other) if higher else (other, runs.hero)
         found = average(runs.differences(metric, *pair, point, fill, scale) for point in points)
-        checks.append(Check.of(f"{what} of {pair[0]} less that of {pair[1]}", found, unit=unit, least=0))
+        checks.append(Check.of(f"{quantity} of {pair[0]} minus that of {pair[1]}", found, unit=unit, least=0))
     return checks
 
 
-def told(runs: Runs, metric: str, label: str, digits: int = 3, *, at: At | None = None, scale: float = 1.0) -> str:
+def mean_text(runs: Runs, metric: str, label: str, digits: int = 3, *, at: At | None = None, scale: float = 1.0) -> str:
     """Write the mean of a metric, scaled; a dash where no run has one."""
-    mean = runs.mean(metric, label, at, scale=scale).mean
-    return "-" if mean is None else f"{mean:.{digits}g}"
+    return rounded(runs.mean(metric, label, at, scale=scale).mean, digits)
 
 
 def longest_response(runs: Runs, label: str) -> float:

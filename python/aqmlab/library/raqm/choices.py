@@ -52,7 +52,7 @@ CHOICES = [
     ),
     Choice(
         "Which alpha p_k takes",
-        "Fig. 1 does not say where alpha is computed",
+        "Fig. 1 does not show where alpha is computed",
         "that of the present rate, alpha^(r_k)",
         "Theorem 1 has it so. The rate before (`lagged`) differs by under 2 % near r0.",
     ),

@@ -146,7 +146,7 @@ CHOICES = (
     Choice(
         "Deviation of a flow's rate",
         "77021 bit/s for 20 flows, 128490 for 40",
-        "as printed; a claim of ours says that they look interchanged",
+        "as printed; a claim of ours is that they look interchanged",
         "Fig. 21 is drawn with them.",
     ),
 )

@@ -108,11 +108,11 @@ def forecast_rates(runs: Runs, label: str, seed: int, begin: float) -> tuple[NDA
     frame = frame.filter(frame["t"] > begin - STEP / 2)
     group = round(INTERVALS[label] / STEP)
     whole = len(frame) // group * group
-    told, last = (
+    predicted, last = (
         frame[f"bottleneck.{name}.mean"].to_numpy()[:whole].reshape(-1, group).mean(axis=1) for name in ("demand", "r")
     )
     # The arrivals of an interval are available in the next one.
-    return told[:-1], last[1:]
+    return predicted[:-1], last[1:]
 
 
 def bound(size: float) -> float:

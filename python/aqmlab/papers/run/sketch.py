@@ -31,8 +31,8 @@ def over(
 
     def curves(evidence: Evidence) -> Iterator[Curve]:
         runs = evidence[experiment]
-        for panel, told in metrics.items():
-            metric, scale = (told, 1.0) if isinstance(told, str) else told
+        for panel, quantity in metrics.items():
+            metric, scale = (quantity, 1.0) if isinstance(quantity, str) else quantity
             for label in labels or runs.labels:
                 yield runs.curve(panel, metric, label, x, at=at, scale=scale, x_scale=x_scale, fill=fill)
 

@@ -80,7 +80,7 @@ class Setting:
 
 
 def _spread_all(aqms: Aqms, base: Scenario) -> dict[str, str | Settings]:
-    return {label: told if isinstance(told, str) else spread(told, base) for label, told in aqms.items()}
+    return {label: aqm if isinstance(aqm, str) else spread(aqm, base) for label, aqm in aqms.items()}
 
 
 def spread(settings: Settings, base: Scenario) -> Settings:
@@ -189,7 +189,7 @@ def run(
     return Findings(
         paper,
         effort,
-        {name: Evidence(own, paper.hero, quick[name]) for name, own in found.items()},
+        {name: Evidence(runs, paper.hero, quick[name]) for name, runs in found.items()},
         wanted=last.wanted if last else done,
         done=done,
         simulated=sum(sweep.simulated for sweep in sweeps),

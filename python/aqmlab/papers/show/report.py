@@ -296,8 +296,8 @@ def _choices(choices: Sequence[Document]) -> str:
     if not choices:
         return ""
     rows = "".join(
-        f'<tr><td><span class="name">{html.escape(one["what"])}</span></td>'
-        f"<td>{html.escape(one['said']) or 'nothing'}</td><td>{html.escape(one['ours'])}</td>"
+        f'<tr><td><span class="name">{html.escape(one["parameter"])}</span></td>'
+        f"<td>{html.escape(one['stated']) or 'nothing'}</td><td>{html.escape(one['ours'])}</td>"
         f"<td>{html.escape(one['why'])}</td></tr>"
         for one in choices
     )

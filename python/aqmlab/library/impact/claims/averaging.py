@@ -29,7 +29,7 @@ def flat_goodput(evidence: Evidence) -> Judgement:
         for seed in ([one for one in found if one is not None] for found in zip(*each, strict=True))
     ]
     return Judgement(
-        [Check.of("largest less smallest TCP goodput over all w, of their mean", span, unit="%", most=SAME)],
+        [Check.of("largest minus smallest TCP goodput over all w, of their mean", span, unit="%", most=SAME)],
         "The queue is never empty for long, whatever the weight, and the link full.",
     )
 
@@ -41,7 +41,7 @@ def falling_loss(evidence: Evidence) -> Judgement:
     loss = {w: udp_loss(runs, RED, {"aqm.w_q": w}) for w in weights}
     checks = [
         Check.of(
-            f"UDP loss with w = {w:g} less that of w = 1",
+            f"UDP loss with w = {w:g} minus that of w = 1",
             difference(loss[w], loss[weights[-1]]),
             unit="points",
             least=0,

@@ -105,10 +105,10 @@ def gred_synchronises(evidence: Evidence) -> Judgement:
         Check.of(f"flows that a loss event hits, {label}", mean_over(runs, points, hit, label), unit="%", least=MOST)
         for label in GREDS
     ]
-    told = ", ".join(f"{mean(hit(runs, label)):.0f} % ({label})" for label in (TD, RED, *GREDS))
+    shares = ", ".join(f"{mean(hit(runs, label)):.0f} % ({label})" for label in (TD, RED, *GREDS))
     return Judgement(
         checks,
-        f"An event of {EVENT:g} s, a round trip with its queue, hits so many of the flows: {told}. That more are hit "
+        f"An event of {EVENT:g} s, a round trip with its queue, hits so many of the flows: {shares}. That more are hit "
         "where more is lost is no synchrony, so that the first numbers are divided by the loss: a full buffer drops "
         "bursts of the same flow, chance packets of different ones.",
     )
@@ -150,7 +150,8 @@ def gred_multiple(evidence: Evidence) -> Judgement:
         checks,
         "At a full buffer an arrival is lost too if it comes before a packet has left, while chance spares most of the "
         "next ones; long runs come from the phases in which the average has swung far up. Of one UDP flow, whose "
-        "packets are far apart, losses are nearly independent, and whoever loses more UDP has more of them in a row.",
+        "packets are far apart, losses are nearly independent, and a discipline that loses more UDP has more of them "
+        "in a row.",
     )
 
 
@@ -183,11 +184,11 @@ def gred_fewer_runs(evidence: Evidence) -> Judgement:
         for n in LENGTHS
     ]
     most = {label: longest(runs, label, at, "bottleneck") for label in (RED, *GREDS)}
-    told = ", ".join(f"{count:.0f} ({label})" for label, count in most.items())
+    lengths = ", ".join(f"{count:.0f} ({label})" for label, count in most.items())
     return Judgement(
         checks,
         "Without a step there is no time in which all is dropped; what is left of long runs is chance, the more the "
-        f"higher the function is. The longest run of all packets, of which 100 are counted, is {told}.",
+        f"higher the function is. The longest run of all packets, of which 100 are counted, is {lengths}.",
     )
 
 
@@ -201,13 +202,13 @@ def gred_gains_nothing(evidence: Evidence) -> Judgement:
             mean_difference(runs, points, measure, APPROXIMATED, other) for measure in (tcp_goodput, udp_loss)
         )
         checks += [
-            Check.of(f"TCP goodput of GRED (testbed) less that of {other}", goodput, unit="Mbit/s", most=0),
-            Check.of(f"UDP loss of GRED (testbed) less that of {other}", loss, unit="points", least=0),
+            Check.of(f"TCP goodput of GRED (testbed) minus that of {other}", goodput, unit="Mbit/s", most=0),
+            Check.of(f"UDP loss of GRED (testbed) minus that of {other}", loss, unit="points", least=0),
         ]
     return Judgement(
         checks,
-        "Of UDP's loss the paper's own Fig. 8 says the contrary, a tenth less with GRED than with RED. Goodput is that "
-        "of a full link, less what is sent in vain.",
+        "Of UDP's loss the paper's own Fig. 8 shows the contrary, a tenth less with GRED than with RED. Goodput is "
+        "that of a full link, minus what is sent in vain.",
     )
 
 
@@ -222,9 +223,9 @@ def gred_no_better(evidence: Evidence) -> Judgement:
             mean_difference(runs, points, measure, RED, label) for measure in (tcp_goodput, udp_loss, swing)
         )
         checks += [
-            Check.of(f"TCP goodput of RED less that of {label}", goodput, unit="Mbit/s", least=0),
-            Check.of(f"UDP loss of RED less that of {label}", loss, unit="points", most=0),
-            Check.of(f"standard deviation of RED's queue less that of {label}'s", unrest, unit="packets", most=0),
+            Check.of(f"TCP goodput of RED minus that of {label}", goodput, unit="Mbit/s", least=0),
+            Check.of(f"UDP loss of RED minus that of {label}", loss, unit="points", most=0),
+            Check.of(f"standard deviation of RED's queue minus that of {label}'s", unrest, unit="packets", most=0),
         ]
         checks += [
             orders(

@@ -29,7 +29,7 @@ def many_sources(evidence: Evidence) -> Judgement:
     points = {name: at for name, at in present(runs, TCP_ONLY).items() if name != "Exp5"}
     checks = [
         Check.of(
-            f"{name}: goodput of tail drop less RED's",
+            f"{name}: goodput of tail drop minus RED's",
             mean_difference(runs, [at], tcp_goodput, TD, RED),
             unit="Mbit/s",
             least=0,
@@ -62,7 +62,7 @@ def few_sources(evidence: Evidence) -> Judgement:
     return Judgement(
         [
             Check.of(
-                "Exp5: goodput of RED less tail drop's",
+                "Exp5: goodput of RED minus tail drop's",
                 mean_difference(runs, [at], tcp_goodput, RED, TD),
                 unit="Mbit/s",
                 least=0,
@@ -99,14 +99,14 @@ def udp_loses_more(evidence: Evidence) -> Judgement:
         if experiment == "mixed":
             checks.append(Check.of(f"the same, {title}: as much as claimed", each, unit="%", least=5, most=12))
     runs = evidence["simulation"]
-    ratio = {
+    relative = {
         label: mean(ratio(udp_loss(runs, label), runs.values("loss_ratio", label, scale=100))) for label in (TD, RED)
     }
     return Judgement(
         checks,
-        f"UDP loses {ratio[TD]:.2f} times what all lose with tail drop and {ratio[RED]:.2f} times with RED (greedy "
-        "TCP): a full buffer cuts off bursts of TCP and lets packets that come singly slip in, while RED drops whoever "
-        "comes; and its shorter round trips make TCP lose more.",
+        f"UDP loses {relative[TD]:.2f} times what all lose with tail drop and {relative[RED]:.2f} times with RED "
+        "(greedy TCP): a full buffer cuts off bursts of TCP and lets packets that come singly slip in, while RED drops "
+        "any packet; and its shorter round trips make TCP lose more.",
     )
 
 
@@ -118,7 +118,7 @@ def no_gain(evidence: Evidence) -> Judgement:
         each = mean_excess(runs, present(runs, POINTS[experiment]).values(), _goodput, RED, TD)
         checks.append(Check.of(f"goodput of all with RED over tail drop's, {title}", each, unit="%", most=0))
     return Judgement(
-        checks, "Both keep the link full, so that only what is sent in vain tells them apart, one way or the other."
+        checks, "Both keep the link full, so that only what is sent in vain tells them apart, in either direction."
     )
 
 

@@ -48,18 +48,18 @@ def best_goodput(evidence: Evidence) -> Judgement:
     hero = runs.hero
     checks = [
         Check.of(
-            f"TCP goodput of {hero} less that of {other}",
+            f"TCP goodput of {hero} minus that of {other}",
             mean_difference(runs, points, tcp_goodput, hero, other),
             unit="Mbit/s",
             least=0,
         )
         for other in runs.others
     ]
-    told = [mean(mean_over(runs, points, tcp_goodput, label)) for label in runs.labels]
+    means = [mean(mean_over(runs, points, tcp_goodput, label)) for label in runs.labels]
     return Judgement(
         checks,
-        f"Best and worst are {max(told) - min(told):.2f} Mbit/s apart. On a link that is never idle TCP gets what UDP "
-        f"loses, less what is sent in vain; the share of time in which the queue is empty: {empty_text(runs)}.",
+        f"Best and worst are {max(means) - min(means):.2f} Mbit/s apart. On a link that is never idle TCP gets what "
+        f"UDP loses, minus what is sent in vain; the share of time in which the queue is empty: {empty_text(runs)}.",
     )
 
 
@@ -71,8 +71,8 @@ def better_than_gred(evidence: Evidence) -> Judgement:
     for label in GREDS:
         goodput, loss = (mean_difference(runs, points, measure, HERO, label) for measure in (tcp_goodput, udp_loss))
         checks += [
-            Check.of(f"TCP goodput of GRED-I less that of {label}", goodput, unit="Mbit/s", least=0),
-            Check.of(f"UDP loss of GRED-I less that of {label}", loss, unit="points", most=0),
+            Check.of(f"TCP goodput of GRED-I minus that of {label}", goodput, unit="Mbit/s", least=0),
+            Check.of(f"UDP loss of GRED-I minus that of {label}", loss, unit="points", most=0),
         ]
     queue = ", ".join(f"{mean(runs.values('queue_mean', label)):.0f} ({label})" for label in (HERO, *GREDS))
     return Judgement(
@@ -88,7 +88,7 @@ def tail_drop_spares_udp(evidence: Evidence) -> Judgement:
     points = present(runs, GREEDY).values()
     checks = [
         Check.of(
-            f"UDP loss of {other} less tail drop's",
+            f"UDP loss of {other} minus tail drop's",
             mean_difference(runs, points, udp_loss, other, TD),
             unit="points",
             least=0,
@@ -110,7 +110,7 @@ def steady(evidence: Evidence) -> Judgement:
     hero = runs.hero
     checks = [
         Check.of(
-            f"standard deviation of the queue, {other} less {hero}",
+            f"standard deviation of the queue, {other} minus {hero}",
             mean_difference(runs, points, swing, other, hero),
             unit="packets",
             least=0,
@@ -192,14 +192,14 @@ def recommended(evidence: Evidence) -> Judgement:
         )
 
     checks = [
-        Check.of(f"TCP goodput of {hero} less the best other's", gain(tcp_goodput, True), unit="Mbit/s", least=0),
-        Check.of(f"UDP loss of {hero} less the best other's", gain(udp_loss, False), unit="points", most=0),
-        Check.of(f"delay of {hero} less the best other's", gain(delay, False), unit="ms", most=0),
+        Check.of(f"TCP goodput of {hero} minus the best other's", gain(tcp_goodput, True), unit="Mbit/s", least=0),
+        Check.of(f"UDP loss of {hero} minus the best other's", gain(udp_loss, False), unit="points", most=0),
+        Check.of(f"delay of {hero} minus the best other's", gain(delay, False), unit="ms", most=0),
         Check.of(
-            f"standard deviation of {hero}'s queue less the best other's", gain(swing, False), unit="packets", most=0
+            f"standard deviation of {hero}'s queue minus the best other's", gain(swing, False), unit="packets", most=0
         ),
         Check.of(
-            f"mean run of losses of all packets, {hero} less the best other's",
+            f"mean run of losses of all packets, {hero} minus the best other's",
             gain(mean_run, False),
             unit="packets",
             most=0,
@@ -227,7 +227,7 @@ def reacts_faster(evidence: Evidence) -> Judgement:
     return Judgement(
         [
             Check.of(
-                f"packets dropped in the first {REACTION:g} s of the surge, GRED-I less RED",
+                f"packets dropped in the first {REACTION:g} s of the surge, GRED-I minus RED",
                 early,
                 unit="packets",
                 least=0,

@@ -82,7 +82,7 @@ def red_drops_more(evidence: Evidence) -> Judgement:
     for experiment, title in TITLES.items():
         runs = evidence[experiment]
         each = mean_difference(runs, present(runs, POINTS[experiment]).values(), lost, RED, TD)
-        checks.append(Check.of(f"loss of all with RED less tail drop's, {title}", each, unit="points", least=0))
+        checks.append(Check.of(f"loss of all with RED minus tail drop's, {title}", each, unit="points", least=0))
     return Judgement(
         checks,
         "The paper blames the average, which is slow. What a queue drops in the long run is what TCP must lose to "
@@ -180,7 +180,7 @@ def split_matters(evidence: Evidence) -> Judgement:
             orders(f"RED: P(> 5 in a row) in {few} flow over that in {many}", fast[RED], slow[RED], 6, least=ORDER),
             orders(f"{few} flow: P(> 5 in a row) of RED over tail drop's", fast[RED], fast[TD], 6, least=ORDER),
         ],
-        "The paper does not say into how many flows its UDP is split. A flow of 1 Mbit/s has a packet every 8 ms, of "
+        "The paper does not state into how many flows its UDP is split. A flow of 1 Mbit/s has a packet every 8 ms, of "
         f"which several fall into the time in which RED drops everything: its longest run is {top[RED]:.0f} packets, "
         f"and {top[TD]:.0f} with tail drop.",
     )

@@ -30,9 +30,9 @@ def surge(evidence: Evidence) -> Iterator[Curve]:
     for panel, quantity in (("left", "queue.mean"), ("right", "drops")):
         for label in runs.labels:
             whole = runs.over_time(panel, label, quantity=quantity)
-            t, told = np.asarray(whole.x, dtype=float), np.asarray(whole.y)
+            t, y = np.asarray(whole.x, dtype=float), np.asarray(whole.y)
             shown = (t >= SURGE_BEGIN - 2) & (t < SURGE_END + 4)
-            yield Curve(panel, label, t[shown], told[shown])
+            yield Curve(panel, label, t[shown], y[shown])
 
 
 FIGURE_7 = Figure(

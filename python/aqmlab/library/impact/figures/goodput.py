@@ -67,11 +67,11 @@ def metrics(evidence: Evidence) -> polars.DataFrame:
     }
     rows: list[dict[str, str | float | None]] = []
     for label in (TD, RED, *GREDS, HERO):
-        told: dict[str, str | float | None] = {"discipline": label}
+        row: dict[str, str | float | None] = {"discipline": label}
         for name, measure in columns.items():
             values = measure(runs, label, at)
-            told |= {name: mean(values), f"{name} ±": Summary.of(values).ci95}
-        rows.append(told)
+            row |= {name: mean(values), f"{name} ±": Summary.of(values).ci95}
+        rows.append(row)
     return polars.DataFrame(rows)
 
 
@@ -119,7 +119,7 @@ FIGURE_10 = Figure(
         Panel("right", "UDP loss", Axis("Experiment"), Axis(UDP, 0, 30)),
     ],
     curves=goodput_and_loss("simulation", (TD, RED, *GREDS, HERO)),
-    caption="The paper does not say which GRED it simulated: both are here.",
+    caption="The paper does not state which GRED it simulated: both are here.",
 )
 
 METRICS = Table(

@@ -107,9 +107,11 @@ def split(evidence: Evidence) -> Iterator[Curve]:
     for label in runs.labels:
         points = present_splits(runs)
         counts = [counted(runs, label, at) for at in points.values()]
-        told = np.array([at_least(own)[5] for own in counts])
-        half = 1.96 * np.sqrt(told / [own.sum() for own in counts])
-        yield Curve("", label, [float(flows) for flows in points], told, np.maximum(told - half, AXIS_END), told + half)
+        share = np.array([at_least(own)[5] for own in counts])
+        half = 1.96 * np.sqrt(share / [own.sum() for own in counts])
+        yield Curve(
+            "", label, [float(flows) for flows in points], share, np.maximum(share - half, AXIS_END), share + half
+        )
 
 
 def run_lengths(evidence: Evidence) -> polars.DataFrame:
@@ -120,9 +122,9 @@ def run_lengths(evidence: Evidence) -> polars.DataFrame:
 
     def row(name: str, own: Array, every: Array) -> None:
         lengths = (2, 6, 15)
-        told = {f"flow, >= {n}": float(np.nan_to_num(own[n - 1])) for n in lengths}
-        told |= {f"all, >= {n}": float(np.nan_to_num(every[n - 1])) for n in lengths}
-        rows.append({"runs of losses": name} | told)
+        shares = {f"flow, >= {n}": float(np.nan_to_num(own[n - 1])) for n in lengths}
+        shares |= {f"all, >= {n}": float(np.nan_to_num(every[n - 1])) for n in lengths}
+        rows.append({"runs of losses": name} | shares)
 
     for experiment, title, points in (("mixed", "testbed's traffic, Exp6", MIXED), ("simulation", "Exp6", GREEDY)):
         runs = evidence[experiment]
@@ -194,7 +196,7 @@ SPLIT = Figure(
         )
     ],
     curves=split,
-    caption="The paper does not say how many there are; where a point is missing, no run was so long. Bands are of "
+    caption="The paper does not state their number; where a point is missing, no run was so long. Bands are of "
     "Poisson counts.",
     across=1,
     beyond=True,

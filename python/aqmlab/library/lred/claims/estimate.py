@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars
 
-from aqmlab.library.lred.measures import told
+from aqmlab.library.lred.measures import mean_text
 from aqmlab.papers import Check, Claim, Evidence, Judgement
 from aqmlab.papers.run.seeds import Values
 
@@ -26,13 +26,13 @@ def settles(evidence: Evidence) -> Judgement:
         swing.append(float(p.std() / estimate.std()))
     checks = [
         # A tenth is the precision with which the paper reads its figure, 0.12.
-        Check.of("mean of p over that of the estimate, less 1", bias, least=-0.1, most=0.1),
+        Check.of("mean of p over that of the estimate, minus 1", bias, least=-0.1, most=0.1),
         Check.of("standard deviation of the estimate over its mean", spread, most=0.1),
         Check.of("standard deviation of p over that of the estimate", swing, least=1),
     ]
     why = (
-        f"The load loses {told(runs, 'loss_ratio', 'LRED')}. The estimate is a mean over some 4 s, or ten thousand "
-        "packets; p follows the queue of the moment, 0.001 sqrt(L) a packet."
+        f"The load loses {mean_text(runs, 'loss_ratio', 'LRED')}. The estimate is a mean over some 4 s, or ten "
+        "thousand packets; p follows the queue of the moment, 0.001 sqrt(L) a packet."
     )
     return Judgement(checks, why)
 

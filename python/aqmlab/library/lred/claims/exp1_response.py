@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars
 
-from aqmlab.library.lred.measures import FLOWS, ROUND_TRIPS, loads, longest_response, told
+from aqmlab.library.lred.measures import FLOWS, ROUND_TRIPS, loads, longest_response, mean_text
 from aqmlab.library.lred.theory import FREQUENCY, PI_GAINS, C, response_bound
 from aqmlab.papers import Check, Claim, Evidence, Judgement, Runs
 from aqmlab.papers.run.seeds import Values, average, difference, ratio
@@ -53,7 +53,7 @@ def _sooner(evidence: Evidence, other: Runs, label: str) -> list[Check]:
     checks = []
     for where, counts in (("all loads", loads(evidence)), ("600 flows and more", _high(evidence))):
         gap = average(difference(_times(other, label, count), _times(runs, runs.hero, count)) for count in counts)
-        effect = f"response time of {label} less that of {runs.hero}, {where}"
+        effect = f"response time of {label} minus that of {runs.hero}, {where}"
         checks.append(Check.of(effect, gap, unit="s", least=0))
     return checks
 
@@ -62,9 +62,9 @@ def fastest(evidence: Evidence) -> Judgement:
     """Compare LRED's response times with those of PI and REM, or of later disciplines."""
     runs = evidence["exp1"]
     checks = [check for label in runs.others for check in _sooner(evidence, runs, label)]
-    means = ", ".join(f"{label} {told(runs, 'response_time', label)} s" for label in runs.others)
+    means = ", ".join(f"{label} {mean_text(runs, 'response_time', label)} s" for label in runs.others)
     why = (
-        f"In the mean over the loads at which it settles LRED takes {told(runs, 'response_time', runs.hero)} s "
+        f"In the mean over the loads at which it settles LRED takes {mean_text(runs, 'response_time', runs.hero)} s "
         f"({means}): its estimate of the loss is right after a few periods of 1 s, whatever the loss, while what "
         "starts at p = 0 and adds to it in small steps has to climb there."
     )
@@ -77,13 +77,14 @@ def as_designed(evidence: Evidence) -> Judgement:
     checks = _sooner(evidence, designed, "PI*")
     light, *_, heavy = loads(evidence)
     ends = "; ".join(
-        f"with {count} flows PI* takes {told(designed, 'response_time', 'PI*', at={FLOWS: count})} s, LRED "
-        f"{told(evidence['exp1'], 'response_time', 'LRED', at={FLOWS: count})} s"
+        f"with {count} flows PI* takes {mean_text(designed, 'response_time', 'PI*', at={FLOWS: count})} s, LRED "
+        f"{mean_text(evidence['exp1'], 'response_time', 'LRED', at={FLOWS: count})} s"
         for count in (light, heavy)
     )
     why = (
-        f"Where they settle: {ends}. PI*'s gain follows the load that it is told: near ns-2's for 100 flows, tens of "
-        "times as high for 400 and more, with which an integrator climbs in seconds too. LRED is told nothing."
+        f"Where they settle: {ends}. PI*'s gain follows the load for which it is designed: near ns-2's for 100 flows, "
+        "tens of times as high for 400 and more, with which an integrator climbs in seconds too. LRED does not know "
+        "the load."
     )
     return Judgement(checks, why)
 
@@ -107,10 +108,10 @@ def flat(evidence: Evidence) -> Judgement:
     ]
     why = (
         "The slope of PI's bound is 980 s per unit of loss, of REM's 200 s. LRED takes "
-        f"{told(runs, 'response_time', runs.hero, at={FLOWS: light})} s at the lightest load, where the estimate that "
-        "slow start leaves is too high and falls slowly while the queue is empty, and "
-        f"{told(runs, 'response_time', runs.hero, at={FLOWS: heavy})} s at the heaviest, where time-outs and chance "
-        "decide, as five seconds in a row have to be within the band."
+        f"{mean_text(runs, 'response_time', runs.hero, at={FLOWS: light})} s at the lightest load, where the estimate "
+        "that slow start leaves is too high and falls slowly while the queue is empty, and "
+        f"{mean_text(runs, 'response_time', runs.hero, at={FLOWS: heavy})} s at the heaviest, where time-outs and "
+        "chance decide, as five seconds in a row have to be within the band."
     )
     return Judgement(checks, why)
 
@@ -160,7 +161,7 @@ def bounds_close(evidence: Evidence) -> Judgement:
         below = _ratios(evidence, label, low)
         # Half more: still close in a figure whose times differ tenfold.
         checks.append(Check.of(f"response time of {label} over its bound, 600 flows and more", above, most=1.5))
-        checks.append(Check.of(f"the same of {label} with {low} flows, less that", difference(below, above), least=0))
+        checks.append(Check.of(f"the same of {label} with {low} flows, minus that", difference(below, above), least=0))
     why = (
         "What takes longer than the bound is the last part, in which the buffer is no longer full, and the wait for "
         "five seconds near the target: a constant that weighs less the longer the climb is. REM's price has to climb "
@@ -175,19 +176,21 @@ def pistar(evidence: Evidence) -> Judgement:
     high = _high(evidence)
     faster = average(difference(_times(runs, "PI", count), _times(designed, "PI*", count)) for count in loads(evidence))
     own, *others = (average(_ratios(evidence, label, count) for count in high) for label in ("PI*", "PI", "REM"))
-    checks = [Check.of("response time of PI less that of PI*", faster, unit="s", least=0)]
+    checks = [Check.of("response time of PI minus that of PI*", faster, unit="s", least=0)]
     checks += [
-        Check.of(f"response time over its bound, 600 flows and more: PI* less {label}", difference(own, other), least=0)
+        Check.of(
+            f"response time over its bound, 600 flows and more: PI* minus {label}", difference(own, other), least=0
+        )
         for label, other in zip(("PI", "REM"), others, strict=True)
     ]
     gains = {count: pi.tustin(*pi.rule(count, ROUND_TRIPS[count], C), FREQUENCY)[0] for count in loads(evidence)}
     most = max(gains, key=gains.__getitem__)
-    times = np.mean([ratio for ratio in own if ratio is not None])
+    times = np.mean([value for value in own if value is not None])
     why = (
         f"At 600 flows and more PI* takes {times:.2g} times its bound. Designed for the load, its gain is up to "
         f"{gains[most] / PI_GAINS[0]:.0f} times ns-2's (at {most} flows): the queue leaves the full buffer before p is "
-        "at p0, and what is left is the damped approach, of which a bound by a full buffer says nothing. At 100 flows "
-        "its p climbs hardly faster than PI's."
+        "at p0, and what is left is the damped approach, to which a bound by a full buffer does not apply. At 100 "
+        "flows its p climbs hardly faster than PI's."
     )
     return Judgement(checks, why)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aqmlab.library.lred.experiments import DESIGNED
-from aqmlab.library.lred.measures import CORRECTED, LITERAL, PRINTED, beside, off_target, told
+from aqmlab.library.lred.measures import CORRECTED, LITERAL, PRINTED, against_others, mean_text, off_target
 from aqmlab.papers import Check, Claim, Evidence, Judgement, Runs
 from aqmlab.papers.run.seeds import Values, difference, ratio
 
@@ -20,7 +20,7 @@ def printed(evidence: Evidence) -> Judgement:
         )
         for name, value in PRINTED.items()
     ]
-    light, heavy = (told(evidence[name], "loss_ratio", "LRED") for name in PRINTED)
+    light, heavy = (mean_text(evidence[name], "loss_ratio", "LRED") for name in PRINTED)
     why = (
         f"Measured are {light} and {heavy}. For the light load (6) gives 0.0051, and half of it if each ACK is for two "
         "packets; ns-2's window limit of 20, little above the 17 that fill the link, would cut it too. For the heavy "
@@ -40,8 +40,9 @@ def oscillates(evidence: Evidence) -> Judgement:
         Check.of("share of the time in which REM's queue is empty", runs.values("queue_empty", "REM"), least=0.1),
     ]
     why = (
-        f"REM's deviation is {told(runs, 'queue_mad', 'REM')} packets, LRED's {told(runs, 'queue_mad', 'LRED')}. At 80 "
-        "flows of 550 ms REM's loop has a phase margin of -45 degrees: its gain would have to be five times less."
+        f"REM's deviation is {mean_text(runs, 'queue_mad', 'REM')} packets, LRED's "
+        f"{mean_text(runs, 'queue_mad', 'LRED')}. At 80 flows of 550 ms REM's loop has a phase margin of -45 degrees: "
+        "its gain would have to be five times less."
     )
     return Judgement(checks, why)
 
@@ -54,13 +55,13 @@ def held(evidence: Evidence) -> Judgement:
         Check.of(f"mean queue of {label}", runs.values("queue_mean", label), unit="packets", least=80, most=120)
         for label in ("LRED", "PI")
     ]
-    checks += beside(runs, "deviation", "queue_mad", unit="packets", others=["PI"])
+    checks += against_others(runs, "deviation", "queue_mad", unit="packets", others=["PI"])
     why = (
         "LRED's gain is 59 times what its theorem allows here and its margin, with the queue's pole, 9 degrees: it "
-        f"swings, with a deviation of {told(runs, 'queue_mad', 'LRED')} packets around a mean of "
-        f"{told(runs, 'queue_mean', 'LRED')}; PI with one of {told(runs, 'queue_mad', 'PI')} around "
-        f"{told(runs, 'queue_mean', 'PI')}. The load loses 0.005, for which PI takes 5 s of a full buffer: its slow "
-        "integrator is no drawback."
+        f"swings, with a deviation of {mean_text(runs, 'queue_mad', 'LRED')} packets around a mean of "
+        f"{mean_text(runs, 'queue_mean', 'LRED')}; PI with one of {mean_text(runs, 'queue_mad', 'PI')} around "
+        f"{mean_text(runs, 'queue_mean', 'PI')}. The load loses 0.005, for which PI takes 5 s of a full buffer: its "
+        "slow integrator is no drawback."
     )
     return Judgement(checks, why)
 
@@ -76,9 +77,9 @@ def light_response(evidence: Evidence) -> Judgement:
     own = _times(light, "LRED")
     # The paper calls the increase slight at response times of tens of seconds.
     more = difference(own, _times(heavy, "LRED"))
-    checks = [Check.of("response time of LRED under light load less under heavy", more, unit="s", least=0, most=20)]
+    checks = [Check.of("response time of LRED under light load minus under heavy", more, unit="s", least=0, most=20)]
     for runs, other in ((light, "PI"), (evidence["exp2-light-pistar"], LITERAL)):
-        effect = f"response time of LRED less that of {other}, light load"
+        effect = f"response time of LRED minus that of {other}, light load"
         checks.append(Check.of(effect, difference(own, _times(runs, other)), unit="s", most=20))
     why = (
         "At a loss of 0.005 a second has a dozen drops to measure. TCP itself takes 4.7 s, longer than LRED's "
@@ -91,17 +92,17 @@ def light_response(evidence: Evidence) -> Judgement:
 def heavy(evidence: Evidence) -> Judgement:
     """Compare response times and deviations under heavy load."""
     runs = evidence["exp2-heavy"]
-    checks = beside(runs, "response time", "response_time", unit="s", fill=runs.duration)
+    checks = against_others(runs, "response time", "response_time", unit="s", fill=runs.duration)
     checks += [
         Check.of(
-            f"distance of the mean queue from its target, {label} less {runs.hero}",
+            f"distance of the mean queue from its target, {label} minus {runs.hero}",
             difference(off_target(runs, label), off_target(runs, runs.hero)),
             unit="packets",
             least=0,
         )
         for label in runs.others
     ]
-    means = ", ".join(f"{label} {told(runs, 'queue_mean', label)}" for label in runs.labels)
+    means = ", ".join(f"{label} {mean_text(runs, 'queue_mean', label)}" for label in runs.labels)
     why = (
         "A quarter of the packets has to be dropped, which PI's gain needs more than the 200 s for. Mean queues: "
         f"{means} packets. A full buffer has a small deviation, so that stability is judged by the distance from the "
@@ -119,27 +120,28 @@ def like_pistar(evidence: Evidence) -> Judgement:
         for label in labels:
             # A twentieth of the run: indistinguishable in the figure.
             later = difference(_times(runs, "LRED"), _times(designed, label))
-            effect = f"response time of LRED less that of {label}, {where}"
+            effect = f"response time of LRED minus that of {label}, {where}"
             checks.append(Check.of(effect, later, unit="s", least=-10, most=10))
-            for what, metric, scale, unit in (
+            for quantity, metric, scale, unit in (
                 ("95th percentile of the wait", "queue_delay_p95", 1e3, "ms"),
                 ("deviation", "queue_mad", 1.0, "packets"),
             ):
                 gap = difference(designed.values(metric, label, scale=scale), runs.values(metric, "LRED", scale=scale))
-                checks.append(Check.of(f"{where}: {what} of {label} less that of LRED", gap, unit=unit, least=0))
+                checks.append(Check.of(f"{where}: {quantity} of {label} minus that of LRED", gap, unit=unit, least=0))
     light, heavy, own = (evidence[name] for name in ("exp2-light-pistar", "exp2-heavy-pistar", "exp2-heavy"))
     swinging = (light.mean("queue_empty", LITERAL).mean or 0) > 0.1
     caught = (
-        f" Under light load PI* holds {told(light, 'queue_mean', LITERAL)} packets in the mean and is empty for "
-        f"{told(light, 'queue_empty', LITERAL, 2)} of the time: its linear margin is 77 degrees, but with a fifth of "
-        "PI's gain it takes 24 s of a full buffer to reach 0.005, and each overflow makes the flows back off together "
-        "and empties the queue long before."
+        f" Under light load PI* holds {mean_text(light, 'queue_mean', LITERAL)} packets in the mean and is empty for "
+        f"{mean_text(light, 'queue_empty', LITERAL, 2)} of the time: its linear margin is 77 degrees, but with a fifth "
+        "of PI's gain it takes 24 s of a full buffer to reach 0.005, and each overflow makes the flows back off "
+        "together and empties the queue long before."
     )
     why = (
         "PI*'s gains for 800 flows of 100 ms are outside their rule: a = 1.26, so that p is 0 or 1 by the sign of the "
-        f"error, a drop-tail buffer that ends at the target. Its mean queue is {told(heavy, 'queue_mean', LITERAL)} "
-        f"packets with a deviation of {told(heavy, 'queue_mad', LITERAL)}, LRED's {told(own, 'queue_mad', 'LRED')}; "
-        f"with 0.7 s, inside the rule, {told(heavy, 'queue_mad', CORRECTED)}.{caught if swinging else ''}"
+        "error, a drop-tail buffer that ends at the target. Its mean queue is "
+        f"{mean_text(heavy, 'queue_mean', LITERAL)} packets with a deviation of "
+        f"{mean_text(heavy, 'queue_mad', LITERAL)}, LRED's {mean_text(own, 'queue_mad', 'LRED')}; with 0.7 s, inside "
+        f"the rule, {mean_text(heavy, 'queue_mad', CORRECTED)}.{caught if swinging else ''}"
     )
     return Judgement(checks, why)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from aqmlab.library.lred.experiments import TARGETS_FOUR
-from aqmlab.library.lred.measures import TARGET, beside, told
+from aqmlab.library.lred.measures import TARGET, against_others, mean_text
 from aqmlab.papers import At, Check, Claim, Evidence, Judgement, Runs
 from aqmlab.papers.run.seeds import Values, average
 from aqmlab.results.summary import Summary
@@ -28,16 +28,16 @@ def pi_goodput(evidence: Evidence) -> Judgement:
     for other in FOLLOWING:
         goodput = runs.differences("goodput", "PI", other, scale=1e-6)
         loss = runs.differences("loss_ratio", other, "PI")
-        checks.append(Check.of(f"goodput of PI less that of {other}", goodput, unit="Mbit/s", least=0))
-        checks.append(Check.of(f"loss ratio of {other} less that of PI", loss, least=0))
+        checks.append(Check.of(f"goodput of PI minus that of {other}", goodput, unit="Mbit/s", least=0))
+        checks.append(Check.of(f"loss ratio of {other} minus that of PI", loss, least=0))
     more = [
         f"{q0:g}"
         for q0 in runs.points(TARGET)
         if (Summary.of(runs.differences("goodput", "PI", "LRED", {TARGET: q0})).mean or 0) > 0
     ]
     why = (
-        f"Over all targets PI's goodput is {told(runs, 'goodput', 'PI', 4, scale=1e-6)} Mbit/s, LRED's "
-        f"{told(runs, 'goodput', 'LRED', 4, scale=1e-6)}; it is more than LRED's at targets of "
+        f"Over all targets PI's goodput is {mean_text(runs, 'goodput', 'PI', 4, scale=1e-6)} Mbit/s, LRED's "
+        f"{mean_text(runs, 'goodput', 'LRED', 4, scale=1e-6)}; it is more than LRED's at targets of "
         f"{', '.join(more) or 'no number of'} packets. A longer queue means longer round trips, of which fewer "
         "losses are needed. Losses come before the link, so that they cost it nothing: while it is never idle, goodput "
         "differs only by what crosses it twice, sent again by a time-out that came too early."
@@ -52,10 +52,10 @@ def pi_queue(evidence: Evidence) -> Judgement:
         [None if mean is None else mean - q0 for mean in runs.values("queue_mean", "PI", {TARGET: q0})]
         for q0 in runs.points(TARGET)
     )
-    checks = [Check.of("mean queue of PI less its target", above, unit="packets", least=0)]
+    checks = [Check.of("mean queue of PI minus its target", above, unit="packets", least=0)]
     checks += [
         Check.of(
-            f"mean queue of PI less that of {other}",
+            f"mean queue of PI minus that of {other}",
             runs.differences("queue_mean", "PI", other),
             unit="packets",
             least=0,
@@ -83,7 +83,7 @@ def on_target(evidence: Evidence) -> Judgement:
     checks += [
         # Indistinguishable on an axis that reaches to 0.3.
         Check.of(
-            f"loss ratio of {label} less that of LRED",
+            f"loss ratio of {label} minus that of LRED",
             runs.differences("loss_ratio", label, "LRED"),
             least=-0.01,
             most=0.01,
@@ -102,8 +102,10 @@ def small_targets(evidence: Evidence) -> Judgement:
     """Compare goodputs at targets below 60 packets."""
     runs = evidence["exp3"]
     small: Sequence[At] = [{TARGET: q0} for q0 in runs.points(TARGET) if q0 < 60]
-    checks = beside(runs, "goodput", "goodput", more=True, unit="Mbit/s", scale=1e-6, at=small, others=["PI*", "REM"])
-    empty = ", ".join(f"{label} {told(runs, 'queue_empty', label, 2, at=small[0])}" for label in FOLLOWING)
+    checks = against_others(
+        runs, "goodput", "goodput", higher=True, unit="Mbit/s", scale=1e-6, at=small, others=["PI*", "REM"]
+    )
+    empty = ", ".join(f"{label} {mean_text(runs, 'queue_empty', label, 2, at=small[0])}" for label in FOLLOWING)
     why = (
         "Goodput is lost where the queue runs empty; with the least target it does for these shares of the time: "
         f"{empty}. REM starts with a full buffer, so that its link is not idle for tens of seconds; LRED starts with "
@@ -115,12 +117,12 @@ def small_targets(evidence: Evidence) -> Judgement:
 def steadiest(evidence: Evidence) -> Judgement:
     """Compare the mean deviation of the queue."""
     runs = evidence["exp3"]
-    checks = beside(runs, "deviation", "queue_mad", unit="packets", at=_fair(runs))
-    means = ", ".join(f"{label} {told(runs, 'queue_mad', label)}" for label in runs.labels)
+    checks = against_others(runs, "deviation", "queue_mad", unit="packets", at=_fair(runs))
+    means = ", ".join(f"{label} {mean_text(runs, 'queue_mad', label)}" for label in runs.labels)
     why = (
-        f"Mean deviations over all targets: {means} packets. They have two parts: noise around the target, and the way "
-        "there, which weighs most where a response takes tens of seconds. A buffer that stays full hardly deviates, "
-        "so that a low number is no merit where the mean is far from its target."
+        f"Mean deviations over all targets: {means} packets. They have two parts: noise around the target, and the "
+        "approach to it, which weighs most where a response takes tens of seconds. A buffer that stays full hardly "
+        "deviates, so that a low number is no merit where the mean is far from its target."
     )
     return Judgement(checks, why)
 
@@ -147,9 +149,9 @@ def tradeoff(evidence: Evidence) -> Judgement:
         goodput = [None if gap is None else gap * 1e-6 for gap in _advantage(runs, "goodput", other)]
         loss = [None if gap is None else -gap for gap in _advantage(runs, "loss_ratio", other)]
         checks.append(
-            Check.of(f"goodput of {runs.hero} less that of {other} at the same queue", goodput, unit="Mbit/s", least=0)
+            Check.of(f"goodput of {runs.hero} minus that of {other} at the same queue", goodput, unit="Mbit/s", least=0)
         )
-        checks.append(Check.of(f"loss ratio of {other} less that of {runs.hero} at the same queue", loss, least=0))
+        checks.append(Check.of(f"loss ratio of {other} minus that of {runs.hero} at the same queue", loss, least=0))
     why = (
         "LRED's values are interpolated at the mean queue of each point of the others. Loss follows from the round "
         "trip, and so from the mean queue, whatever brings it about; with the link full goodput follows from loss."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars
 
-from aqmlab.library.lred.measures import UDP_RATE, beside, off_target, told
+from aqmlab.library.lred.measures import UDP_RATE, against_others, mean_text, off_target
 from aqmlab.papers import Check, Claim, Evidence, Judgement, Runs
 from aqmlab.papers.run.seeds import Values, difference
 
@@ -12,19 +12,19 @@ from aqmlab.papers.run.seeds import Values, difference
 def best(evidence: Evidence) -> Judgement:
     """Compare all four measures, averaged over the densities."""
     runs = evidence["exp4"]
-    checks = beside(runs, "goodput", "goodput", more=True, unit="Mbit/s", scale=1e-6)
+    checks = against_others(runs, "goodput", "goodput", higher=True, unit="Mbit/s", scale=1e-6)
     checks += [
         Check.of(
-            f"distance of the mean queue from 100 packets, {label} less {runs.hero}",
+            f"distance of the mean queue from 100 packets, {label} minus {runs.hero}",
             difference(off_target(runs, label), off_target(runs, runs.hero)),
             unit="packets",
             least=0,
         )
         for label in runs.others
     ]
-    checks += beside(runs, "deviation", "queue_mad", unit="packets")
-    checks += beside(runs, "loss ratio", "loss_ratio")
-    deviations = ", ".join(f"{label} {told(runs, 'queue_mad', label)}" for label in runs.labels)
+    checks += against_others(runs, "deviation", "queue_mad", unit="packets")
+    checks += against_others(runs, "loss ratio", "loss_ratio")
+    deviations = ", ".join(f"{label} {mean_text(runs, 'queue_mad', label)}" for label in runs.labels)
     why = (
         f"Mean deviations: {deviations} packets. UDP comes and goes in a second and takes up to 45 % of the link; "
         "LRED's estimate follows within 4 s, the others' integrators with their response time. Goodput and loss "
@@ -43,10 +43,10 @@ def densest(evidence: Evidence) -> Judgement:
 
     checks = []
     for other in runs.others:
-        effect = f"lead in deviation on {other} at the highest density less at the lowest"
+        effect = f"lead in deviation on {other} at the highest density minus at the lowest"
         gained = difference(lead("queue_mad", other, rates[-1]), lead("queue_mad", other, rates[0]))
         checks.append(Check.of(effect, gained, unit="packets", least=0))
-        effect = f"lead in goodput on {other} at the highest density less at the lowest"
+        effect = f"lead in goodput on {other} at the highest density minus at the lowest"
         gained = difference(lead("goodput", other, rates[0], 1e-6), lead("goodput", other, rates[-1], 1e-6))
         checks.append(Check.of(effect, gained, unit="Mbit/s", least=0))
     why = (
@@ -61,21 +61,21 @@ def rem_over_pi(evidence: Evidence) -> Judgement:
     runs = evidence["exp4"]
     checks = [
         Check.of(
-            "goodput of REM less that of PI",
+            "goodput of REM minus that of PI",
             runs.differences("goodput", "REM", "PI", scale=1e-6),
             unit="Mbit/s",
             least=0,
         ),
         Check.of(
-            "distance of the mean queue from 100 packets, PI less REM",
+            "distance of the mean queue from 100 packets, PI minus REM",
             difference(off_target(runs, "PI"), off_target(runs, "REM")),
             unit="packets",
             least=0,
         ),
         Check.of(
-            "deviation of PI less that of REM", runs.differences("queue_mad", "PI", "REM"), unit="packets", least=0
+            "deviation of PI minus that of REM", runs.differences("queue_mad", "PI", "REM"), unit="packets", least=0
         ),
-        Check.of("loss ratio of PI less that of REM", runs.differences("loss_ratio", "PI", "REM"), least=0),
+        Check.of("loss ratio of PI minus that of REM", runs.differences("loss_ratio", "PI", "REM"), least=0),
     ]
     why = "REM's probability climbs five times as fast as PI's (200 s and 980 s per unit), and is there so much sooner."
     return Judgement(checks, why)
@@ -103,7 +103,7 @@ def blip(evidence: Evidence) -> Judgement:
     checks = [Check.of("seconds with a full or empty buffer, LRED, density 0.9", own, unit="s", most=8)]
     checks += [
         Check.of(
-            f"seconds with a full or empty buffer, density 0.9, {label} less LRED",
+            f"seconds with a full or empty buffer, density 0.9, {label} minus LRED",
             difference(_stuck(runs, label, top), own),
             unit="s",
             least=10,  # a twentieth of the run, visible in the figure

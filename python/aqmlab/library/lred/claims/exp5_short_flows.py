@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aqmlab.library.lred.experiments import AVQS
-from aqmlab.library.lred.measures import ARRIVAL_RATE, distance, off_target, told
+from aqmlab.library.lred.measures import ARRIVAL_RATE, distance, mean_text, off_target
 from aqmlab.papers import Check, Claim, Evidence, Judgement, Runs
 from aqmlab.papers.run.seeds import difference
 from aqmlab.theory import avq
@@ -39,7 +39,8 @@ def _best_with_short_flows(evidence: Evidence) -> Judgement:
         checks.append(Check.of(effect, difference(off_target(runs, other), own), unit="packets", least=0))
         checks += [advantage(runs, metric, runs.hero, other) for metric in _BETTER]
     queues = ", ".join(
-        f"{one} {told(runs, 'queue_mean', one)} and {told(runs, 'queue_empty', one, 2)}" for one in runs.labels
+        f"{one} {mean_text(runs, 'queue_mean', one)} and {mean_text(runs, 'queue_empty', one, 2)}"
+        for one in runs.labels
     )
     return Judgement(
         checks,
@@ -55,13 +56,13 @@ def _steady_at_the_step(evidence: Evidence) -> Judgement:
     checks = []
     for rate in runs.points(ARRIVAL_RATE):
         at = {ARRIVAL_RATE: rate}
-        for begin, what in ((50.0, "come"), (150.0, "go")):
+        for begin, change in ((50.0, "come"), (150.0, "go")):
             own = distance(runs, runs.hero, begin, begin + 20, at)
             for other in runs.others:
                 theirs = distance(runs, other, begin, begin + 20, at)
                 checks.append(
                     Check.of(
-                        f"|queue - q0|, 20 s after flows {what}, lambda = {rate:g}/s: {other} less {runs.hero}",
+                        f"|queue - q0|, 20 s after flows {change}, lambda = {rate:g}/s: {other} minus {runs.hero}",
                         difference(theirs, own),
                         unit="packets",
                         least=0,
@@ -82,18 +83,19 @@ def _avq_trade(evidence: Evidence) -> Judgement:
     for one in (slow, full):
         checks += [advantage(runs, "goodput", one, fast), advantage(runs, "loss_ratio", one, fast)]
         checks += [
-            Check.of(f"{words}, {one} less {fast}", runs.differences(metric, one, fast), unit="packets", least=0)
+            Check.of(f"{words}, {one} minus {fast}", runs.differences(metric, one, fast), unit="packets", least=0)
             for metric, words in (("queue_mean", "mean queue"), ("queue_mad", "queue deviation"))
         ]
-    ways = ", ".join(
-        f"{told(runs, 'goodput', one, scale=1e-6)} Mbit/s and {told(runs, 'queue_mean', one, 2)} packets with {one}"
+    means = ", ".join(
+        f"{mean_text(runs, 'goodput', one, scale=1e-6)} Mbit/s and {mean_text(runs, 'queue_mean', one, 2)} packets "
+        f"with {one}"
         for one in AVQS
     )
     return Judgement(
         checks,
         "The time constant of the virtual capacity is 1 / alpha, 100 s for 0.01: in a run of 200 s such an AVQ shows "
         "where it started. From ns-2's 0.8 C it leaves the link idle for want of capacity, from C it uses more than "
-        f"gamma C. There are {ways}. The paper does not say which start it has, but describes the one from C.",
+        f"gamma C. There are {means}. The paper does not state the start, but describes the one from C.",
     )
 
 
@@ -111,17 +113,18 @@ def _against_avq(evidence: Evidence, label: str, few: bool) -> Judgement:
 
     checks = [worst(metric, other, few) for other in AVQS for metric in ("goodput", "loss_ratio")]
     reverse = min(worst("goodput", other, not few).value for other in AVQS)
-    queues = ", ".join(f"{one} {told(runs, 'queue_mean', one, 2)}" for one in runs.labels)
+    queues = ", ".join(f"{one} {mean_text(runs, 'queue_mean', one, 2)}" for one in runs.labels)
     q0 = float(label.rsplit(" ", 1)[1])
     # While the queue is empty, the square root of L falls by beta q0 / 2T per second, T = 2.6 s.
     fall = (0.2**0.5 - 0.1**0.5) * 2 * 2.6 / (0.001 * q0)
     return Judgement(
         checks,
-        f"The least advantage over the arrival rates on this side; on the other the least gain in goodput is "
+        "The least advantage over the arrival rates on this side; on the other the least gain in goodput is "
         f"{reverse:.2g} Mbit/s. Mean queues (packets): {queues}. AVQ leaves 2 % of the link unused by design; with "
-        f"{label} no packet waits for {told(runs, 'queue_empty', label, 2)} of the time: a burst, first of all the "
-        "flows' slow starts, leaves an estimate that is too high, and while the queue is empty p is only beta sqrt(L) "
-        f"q0 below it, so that with q0 = {q0:g} it takes {fall:.0f} s at least from 0.2 to 0.1, with 100 some 7 s.",
+        f"{label} no packet waits for {mean_text(runs, 'queue_empty', label, 2)} of the time: a burst, first of all "
+        "the flows' slow starts, leaves an estimate that is too high, and while the queue is empty p is only beta "
+        f"sqrt(L) q0 below it, so that with q0 = {q0:g} it takes {fall:.0f} s at least from 0.2 to 0.1, with 100 some "
+        "7 s.",
     )
 
 
@@ -167,7 +170,7 @@ def _best_with_pareto(evidence: Evidence) -> Judgement:
         gained = difference(distance(runs, other, 50, 70, {}), own)
         checks.append(
             Check.of(
-                f"|queue - q0| in the 20 s after the flows come: {other} less LRED", gained, unit="packets", least=0
+                f"|queue - q0| in the 20 s after the flows come: {other} minus LRED", gained, unit="packets", least=0
             )
         )
     return Judgement(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aqmlab.library.lred.measures import Q0, distance, told
+from aqmlab.library.lred.measures import Q0, distance, mean_text
 from aqmlab.papers import Check, Claim, Evidence, Judgement, Runs
 from aqmlab.papers.run.seeds import difference
 
@@ -27,7 +27,7 @@ def _two_way_best(evidence: Evidence) -> Judgement:
                 theirs = distance(runs, other, 0, runs.duration, {"dumbbell.buffer": buffer}, link)
                 checks.append(
                     Check.of(
-                        f"|queue - q0|, {direction}, Q = {buffer:g}: {other} less {runs.hero}",
+                        f"|queue - q0|, {direction}, Q = {buffer:g}: {other} minus {runs.hero}",
                         difference(theirs, own),
                         unit="packets",
                         least=0,
@@ -59,13 +59,13 @@ def _forward_more(evidence: Evidence) -> Judgement:
         forward, reverse = (distance(runs, label, 0, runs.duration, at, link) for link in _DIRECTIONS.values())
         farther = difference(forward, reverse)
         checks.append(
-            Check.of(f"|queue - q0| of {label}, forward less reverse, Q = 200", farther, unit="packets", least=0)
+            Check.of(f"|queue - q0| of {label}, forward minus reverse, Q = 200", farther, unit="packets", least=0)
         )
     return Judgement(
         checks,
-        f"The forward direction loses {told(runs, 'links.bottleneck.loss_ratio', 'LRED', at=at)} with LRED, the "
-        f"reverse one {told(runs, 'links.bottleneck:reverse.loss_ratio', 'LRED', at=at)}: 200 flows come in there each "
-        "second, each with a slow start of its own. The higher the loss ratio that holds the queue, the later an "
+        f"The forward direction loses {mean_text(runs, 'links.bottleneck.loss_ratio', 'LRED', at=at)} with LRED, the "
+        f"reverse one {mean_text(runs, 'links.bottleneck:reverse.loss_ratio', 'LRED', at=at)}: 200 flows come in there "
+        "each second, each with a slow start of its own. The higher the loss ratio that holds the queue, the later an "
         "integrator is there.",
     )
 
@@ -78,10 +78,10 @@ def _slow_with_room(evidence: Evidence) -> Judgement:
     for other in ("PI", "PI*"):
         late = difference(_calm(runs, other, at), _calm(runs, "LRED", at))
         checks.append(
-            Check.of(f"end of the first time above q0 + 20 packets, {other} less LRED", late, unit="s", least=0)
+            Check.of(f"end of the first time above q0 + 20 packets, {other} minus LRED", late, unit="s", least=0)
         )
         higher = difference(_peaks(runs, other, at), _peaks(runs, "LRED", at))
-        checks.append(Check.of(f"overshoot, {other} less LRED", higher, unit="packets", least=0))
+        checks.append(Check.of(f"overshoot, {other} minus LRED", higher, unit="packets", least=0))
     return Judgement(
         checks,
         "Forward direction, 1 s means. Every scheme starts at p = 0; with twice the room the flows' slow start fills "
@@ -116,7 +116,7 @@ def _rem_below(evidence: Evidence) -> Judgement:
     checks = []
     for other in ("PI", "PI*"):
         sooner = difference(_calm(runs, other, at), _calm(runs, "REM", at))
-        effect = f"end of the first time above q0 + 20 packets, {other} less REM"
+        effect = f"end of the first time above q0 + 20 packets, {other} minus REM"
         checks.append(Check.of(effect, sooner, unit="s", least=0))
     below: dict[str, list[float]] = {"REM": [], "LRED": []}
     for label, shares in below.items():
@@ -126,16 +126,16 @@ def _rem_below(evidence: Evidence) -> Judgement:
     more = difference(below["REM"], below["LRED"])
     goodput = runs.differences("classes.long.goodput", "LRED", "REM", at, scale=1e-6)
     checks += [
-        Check.of("share of seconds with the queue below q0, from 20 s on, REM less LRED", more, unit="%", least=0),
-        Check.of("goodput of the long flows, LRED less REM", goodput, unit="Mbit/s", least=0),
+        Check.of("share of seconds with the queue below q0, from 20 s on, REM minus LRED", more, unit="%", least=0),
+        Check.of("goodput of the long flows, LRED minus REM", goodput, unit="Mbit/s", least=0),
     ]
     return Judgement(
         checks,
         f"From 20 s on REM's queue is below 100 packets in {np.mean(below['REM']):.0f} % of all seconds, LRED's in "
-        f"{np.mean(below['LRED']):.0f} %; it is empty for {told(runs, 'queue_empty', 'REM', 2, at=at)} of the time, "
-        f"LRED's for {told(runs, 'queue_empty', 'LRED', 2, at=at)}. ns-2's REM counts offered packets, of which it "
-        "drops some, so that its queue sits 10 c l / (1 - l) below the target. Ours has the published law, with the "
-        "queue itself: what it has below the target are swings, as much above it as below.",
+        f"{np.mean(below['LRED']):.0f} %; it is empty for {mean_text(runs, 'queue_empty', 'REM', 2, at=at)} of the "
+        f"time, LRED's for {mean_text(runs, 'queue_empty', 'LRED', 2, at=at)}. ns-2's REM counts offered packets, of "
+        "which it drops some, so that its queue sits 10 c l / (1 - l) below the target. Ours has the published law, "
+        "with the queue itself: what it has below the target are swings, as much above it as below.",
     )
 
 

@@ -49,7 +49,7 @@ def _marks_gain_goodput(evidence: Evidence) -> Judgement:
     runs = evidence["marks"]
     checks = [
         Check.of(
-            f"goodput, marks less drops, {count:g} flows",
+            f"goodput, marks minus drops, {count:g} flows",
             runs.differences("goodput", MARKS, DROPS, {FLOWS: count}, scale=1e-6),
             unit="Mbit/s",
             least=0,
@@ -74,8 +74,8 @@ def _marks_respond(evidence: Evidence) -> Judgement:
         late = runs.differences("response_time", MARKS, DROPS, at, fill)
         lead = runs.differences("response_time", PI_MARKS, MARKS, at, fill)
         checks += [
-            Check.of(f"response time, marks less drops, {count:g} flows", late, unit="s", most=5),
-            Check.of(f"response time, PI less LRED, both marks, {count:g} flows", lead, unit="s", least=1),
+            Check.of(f"response time, marks minus drops, {count:g} flows", late, unit="s", most=5),
+            Check.of(f"response time, PI minus LRED, both marks, {count:g} flows", lead, unit="s", least=1),
         ]
     return Judgement(
         checks,
@@ -90,7 +90,7 @@ def _marks_are_fair(evidence: Evidence) -> Judgement:
     runs = evidence["marks"]
     checks = [
         Check.of(
-            f"Jain's index, marks less drops, {count:g} flows",
+            f"Jain's index, marks minus drops, {count:g} flows",
             runs.differences("jain", MARKS, DROPS, {FLOWS: count}),
             least=0,
         )
@@ -116,7 +116,7 @@ def _fgn_target(evidence: Evidence) -> Judgement:
     own = off_target(runs, runs.hero)
     for other in runs.others:
         farther = difference(off_target(runs, other), own)
-        checks.append(Check.of(f"|mean queue - q0|, {other} less {runs.hero}", farther, unit="packets", least=0))
+        checks.append(Check.of(f"|mean queue - q0|, {other} minus {runs.hero}", farther, unit="packets", least=0))
     queues = ", ".join(f"{one} {runs.mean('queue_mean', one).mean:.0f}" for one in runs.labels)
     return Judgement(
         checks,
@@ -132,13 +132,13 @@ def _fgn_steadiest(evidence: Evidence) -> Judgement:
     places: list[tuple[str, At]] = [("all H", {}), (f"H = {longest:g}", {HURST: longest})]
     checks = [
         Check.of(
-            f"queue deviation, {other} less {runs.hero}, {told}",
+            f"queue deviation, {other} minus {runs.hero}, {place}",
             runs.differences("queue_mad", other, runs.hero, at),
             unit="packets",
             least=0,
         )
         for other in runs.others
-        for told, at in places
+        for place, at in places
     ]
     return Judgement(
         checks,
@@ -204,7 +204,7 @@ def _proportional(evidence: Evidence) -> Judgement:
 def _neutral(evidence: Evidence) -> Judgement:
     """Compare mean queue and loss ratio of all classes together with those of equal weights."""
     runs = evidence["priorities"]
-    checks, told = [], []
+    checks, changes = [], []
     equal = runs.values("loss_ratio", EQUAL)
     for label in runs.labels:
         if label == EQUAL:
@@ -217,12 +217,12 @@ def _neutral(evidence: Evidence) -> Judgement:
         ]
         roots = [math.sqrt(weight) for weight in WEIGHTS[label]]
         law = sum(roots) * sum(1 / root for root in roots) / len(roots) ** 2 - 1
-        told.append(f"{law:+.0%} and {_steepness(runs, label):.2f} with {label}")
+        changes.append(f"{law:+.0%} and {_steepness(runs, label):.2f} with {label}")
     return Judgement(
         checks,
         "The queue's target does not know of classes, the loss ratio that holds it there does. Where all flows' rates "
         "fall as p^-a the loss of all together rises if a < 1 and falls if a > 1. The square-root law (a = 1/2) "
-        f"would change it by, and between the first and the third class a was, {'; '.join(told)}: time-outs make "
+        f"would change it by, and between the first and the third class a was, {'; '.join(changes)}: time-outs make "
         "rates fall steeply where much is lost.",
     )
 

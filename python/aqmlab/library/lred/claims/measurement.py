@@ -36,7 +36,7 @@ def _measured_well(evidence: Evidence) -> Judgement:
     usual = "m_t = 1 s"
     checks = [
         Check.of(
-            f"queue deviation, {label} less {usual}, m_w = 0.1",
+            f"queue deviation, {label} minus {usual}, m_w = 0.1",
             runs.differences("queue_mad", label, usual),
             unit="packets",
             least=0,

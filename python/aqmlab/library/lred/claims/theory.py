@@ -35,7 +35,7 @@ def lemmas(_: Evidence) -> Judgement:
     why = (
         "Stability is judged by the rightmost root of (13), found by collocation and not by the frequency response "
         "that the proofs use. The proofs are about the plant that takes w(t - R) for w(t) and the round trip for "
-        "constant; nothing is said of LRED's estimate, which Theorem 1 takes for exact."
+        "constant; they do not cover LRED's estimate, which Theorem 1 takes for exact."
     )
     return Judgement(
         [
@@ -58,7 +58,7 @@ def theorem2(_: Evidence) -> Judgement:
         effect = f"least slack of Theorem 2 from {load.N:g} flows and up to {load.R:g} s"
         checks.append(Check.exact(effect, found.slack, least=0))
     why = (
-        "Print garbles the bound in two ways; with the derivative of (30) worked out it is "
+        "The printed bound is garbled in two places; with the derivative of (30) worked out it is "
         "beta <= sqrt(2 eta) (2 N)^2 / (R C)^3, exactly where y stops rising with R."
     )
     return Judgement(checks, why)

@@ -34,6 +34,6 @@ FIGURE_2 = Figure(
         Panel("b", "40 to 43 s", Axis("Time (s)", 40, 43), Axis("Probability", 0.05, 0.2)),
     ],
     curves=figure2,
-    caption="200 flows, which lose 12 % as in the paper's example; the paper does not say how many it has. In "
+    caption="200 flows, which lose 12 % as in the paper's example; the paper does not state its number. In "
     "(a) p is averaged over 0.2 s, in (b) over 20 ms.",
 )

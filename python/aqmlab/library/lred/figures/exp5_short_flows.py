@@ -63,5 +63,5 @@ FIGURE_14 = Figure(
     panels=[Panel(label, label, _TIME, _QUEUE) for label in SHORT_FOUR],
     curves=over_time("exp5-pareto", {label: (label, {}) for label in SHORT_FOUR}),
     needs=["exp5-pareto"],
-    caption="Averages over 100 ms of the first seed; shape 1.5, which the paper does not say.",
+    caption="Averages over 100 ms of the first seed; shape 1.5, which the paper does not state.",
 )

@@ -22,9 +22,9 @@ def _two_way_figure(name: str, buffer: str) -> Figure:
         name=name,
         title=f"Experiment 6: queue lengths with congestion both ways, q0 = 100, Q = {buffer}",
         panels=[
-            Panel(f"{letter}, {label}", told, time, queue)
+            Panel(f"{letter}, {label}", title, time, queue)
             for label in LABELS
-            for letter, told in (("a", "reverse direction, short flows"), ("b", "forward direction, long flows"))
+            for letter, title in (("a", "reverse direction, short flows"), ("b", "forward direction, long flows"))
         ],
         curves=lambda evidence: _two_way(evidence, buffer),
         needs=["exp6"],

@@ -32,8 +32,8 @@ def _of_classes(evidence: Evidence) -> Iterator[Curve]:
     runs = evidence["priorities"]
     for panel, metric, scale in (("a", "loss_ratio", 100.0), ("b", "throughput", 1e-6)):
         for label in runs.labels:
-            told = [runs.mean(f"classes.{one}.{metric}", label, scale=scale) for one in CLASSES]
-            yield bars(panel, label, CLASSES, told)
+            summaries = [runs.mean(f"classes.{one}.{metric}", label, scale=scale) for one in CLASSES]
+            yield bars(panel, label, CLASSES, summaries)
     for panel, metric, scale in (("c", "queue_mean", 1.0), ("d", "loss_ratio", 100.0)):
         yield bars(panel, "all", runs.labels, [runs.mean(metric, label, scale=scale) for label in runs.labels])
 

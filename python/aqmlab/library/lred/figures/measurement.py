@@ -26,6 +26,6 @@ FIGURE_17 = Figure(
     ],
     curves=_virtual_drop_tail,
     needs=["beta10"],
-    caption="Experiment 1 with 400 flows: the paper does not say with which. In (b) the highest and "
+    caption="Experiment 1 with 400 flows: the paper does not state the number. In (b) the highest and "
     "the lowest p of each millisecond, in which some three packets arrive. 60 s of a run.",
 )

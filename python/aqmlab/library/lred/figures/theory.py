@@ -41,5 +41,5 @@ GAINS = Table(
     digits=3,
     beyond=True,
     caption="Margins of the paper's plant, and of Hollot's with the queue's pole. Where p0 by (6) is above 1, it "
-    "is no probability, and what follows from it says nothing.",
+    "is no probability, and what follows from it is meaningless.",
 )

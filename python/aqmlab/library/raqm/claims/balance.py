@@ -125,7 +125,7 @@ def modelled(evidence: Evidence) -> Judgement:
                 most=1 + BAND,
             ),
             Check.of(
-                f"U less the model's, case {case[-1]}, {many:g} flows",
+                f"U minus the model's, case {case[-1]}, {many:g} flows",
                 [None if one is None else one - model.U for one in runs.values("utilisation", runs.hero, at(many))],
                 least=-0.05,
                 most=0.05,

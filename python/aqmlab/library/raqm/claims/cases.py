@@ -70,7 +70,7 @@ def faster(case: str) -> Judge:
         runs = evidence[case]
         checks = [
             Check.of(
-                f"response time of {runs.hero} less that of {other}, {flows:g} flows",
+                f"response time of {runs.hero} minus that of {other}, {flows:g} flows",
                 runs.differences("response_time", runs.hero, other, at(flows), fill=runs.duration),
                 unit="s",
                 most=-BIN,  # sooner by at least a bin; two that never settle are equal
@@ -106,7 +106,7 @@ def steadier(case: str) -> Judge:
         kinds = (("standard deviation", polars.col("queue_std")), ("root mean square distance from q0", distance()))
         checks = [
             Check.of(
-                f"{kind} of {runs.hero} less that of {other}, {flows:g} flows",
+                f"{kind} of {runs.hero} minus that of {other}, {flows:g} flows",
                 paired(sub, runs.each(value, runs.hero, at(flows)), runs.each(value, other, at(flows))),
                 unit="packets",
                 most=0,
@@ -118,8 +118,8 @@ def steadier(case: str) -> Judge:
         means = "; ".join(balance(runs, flows) for flows in runs.points(FLOWS))
         return Judgement(
             checks,
-            "A queue next to empty has little room to vary, so that the deviation from its own mean alone says little. "
-            f"{runs.hero}, {means}.",
+            "A queue next to empty has little room to vary, so that the deviation from its own mean alone means "
+            f"little. {runs.hero}, {means}.",
         )
 
     return judge
@@ -142,7 +142,7 @@ def shorter(case: str) -> Judge:
                 }
                 checks += [
                     Check.of(
-                        f"{effect}, {runs.hero} less {other}, {flows:g} flows",
+                        f"{effect}, {runs.hero} minus {other}, {flows:g} flows",
                         paired(sub, long[runs.hero], long[other]),
                         unit="s",
                         most=-BIN,
@@ -183,7 +183,7 @@ def back_soonest(evidence: Evidence) -> Judgement:
         for effect, found in (("first overshoot after 50 s", long), ("time off the target", away)):
             checks += [
                 Check.of(
-                    f"{effect} of {runs.hero} less that of {other}, {flows:g} flows",
+                    f"{effect} of {runs.hero} minus that of {other}, {flows:g} flows",
                     paired(sub, found[runs.hero], found[other]),
                     unit="s",
                     most=-BIN,
@@ -210,7 +210,7 @@ def worse_with_many(evidence: Evidence) -> Judgement:
         }
         checks.append(
             Check.of(
-                f"length of the first overshoot, {other}, at {many:g} flows less at {few:g}",
+                f"length of the first overshoot, {other}, at {many:g} flows minus at {few:g}",
                 paired(sub, lengths[many], lengths[few]),
                 unit="s",
                 least=BIN,

@@ -65,7 +65,7 @@ def _closer_than_others(evidence: Evidence) -> Judgement:
     runs = evidence["bottlenecks"]
     checks = [
         Check.of(
-            f"|mean queue - q0|, {other} less {runs.hero}, {at[CROSS_FLOWS]:g} flows more",
+            f"|mean queue - q0|, {other} minus {runs.hero}, {at[CROSS_FLOWS]:g} flows more",
             difference(_off(runs, other, at), _off(runs, runs.hero, at)),
             unit="packets",
             least=0,
@@ -88,20 +88,18 @@ def _closer_than_others(evidence: Evidence) -> Judgement:
 def _fair_to_long_flows(evidence: Evidence) -> Judgement:
     """Compare the goodput of flows over three bottlenecks with that of flows over one."""
     runs = evidence["bottlenecks"]
-    checks, told = [], []
+    checks, texts = [], []
     for at in cross_points(runs):
         own = handicaps(runs, runs.hero, at)
         for other in runs.others:
             more = difference(own, handicaps(runs, other, at))
-            name = (
-                f"goodput of a long flow over that of another, {runs.hero} less {other}, {at[CROSS_FLOWS]:g} flows more"
-            )
-            checks.append(Check.of(name, more, least=0))
+            pair = f"{runs.hero} minus {other}, {at[CROSS_FLOWS]:g} flows more"
+            checks.append(Check.of(f"goodput of a long flow over that of another, {pair}", more, least=0))
         for label in runs.labels:
             overflows = _mean_of_links(runs, label, "drops_overflow", at)
             drops = overflows + _mean_of_links(runs, label, "drops_early", at)
             bias = [runs.mean(f"classes.{name}.loss_ratio", label, at).mean or 0 for name in ("long", "cross2")]
-            told.append(
+            texts.append(
                 f"with {label} and {at[CROSS_FLOWS]:g} flows more {mean(handicaps(runs, label, at)):.2f}, where "
                 f"{overflows / drops:.0%} of the drops are overflows and at the second bottleneck long flows lose "
                 f"{bias[0]:.1%}, others {bias[1]:.1%}"
@@ -109,8 +107,8 @@ def _fair_to_long_flows(evidence: Evidence) -> Judgement:
     return Judgement(
         checks,
         "Three times the loss of one bottleneck leaves the square-root law's flow 1 / sqrt(3) = .58 of the rate, less "
-        "for the longer round trip and for time-outs. Early drops hit every packet alike, overflows whoever comes in "
-        f"bursts. The ratio is, {'; '.join(told)}.",
+        "for the longer round trip and for time-outs. Early drops hit every packet alike, overflows hit flows that "
+        f"come in bursts. The ratio is, {'; '.join(texts)}.",
     )
 
 
@@ -149,7 +147,7 @@ def _protection(evidence: Evidence) -> Judgement:
     runs = evidence["sub-aggregates"]
     checks = [
         Check.of(
-            f"part of the link that the {name} gets, with shares less without, {_flood(rate)}",
+            f"part of the link that the {name} gets, with shares minus without, {_flood(rate)}",
             difference(*(link_shares(runs, label, name, at) for label in (SHARED, PLAIN))),
             least=0,
         )
@@ -172,7 +170,7 @@ def _no_waste(evidence: Evidence) -> Judgement:
     runs = evidence["sub-aggregates"]
     checks = [
         Check.of(
-            f"utilisation, with shares less without, {_flood(rate)}",
+            f"utilisation, with shares minus without, {_flood(rate)}",
             runs.differences("utilisation", SHARED, PLAIN, {FLOOD: rate}, scale=100),
             unit="%",
             least=-1,

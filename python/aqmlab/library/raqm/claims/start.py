@@ -91,7 +91,7 @@ def gain(evidence: Evidence) -> Judgement:
         # Proportional to 1 / eps: 1.8 times, within a fifth.
         Check.of("time of p_k with eps = .5 over that with .9", ratios, least=1.8 * (1 - BAND), most=1.8 * (1 + BAND)),
         Check.of(
-            "standard deviation of the queue with eps = .9 less that with .5",
+            "standard deviation of the queue with eps = .9 minus that with .5",
             paired(sub, runs.each(spread, runs.hero, near), runs.each(spread, runs.hero, half)),
             unit="packets",
             most=1.0,

@@ -12,7 +12,7 @@ from aqmlab.papers.run.seeds import paired, rounded
 from aqmlab.results.summary import Summary
 
 
-def best_at_equal_queue(metric: str, what: str, sign: int) -> Judge:
+def best_at_equal_queue(metric: str, quantity: str, sign: int) -> Judge:
     """Create a judge of a metric of figure 7 at equal average queues.
 
     ``sign`` is 1 if more is better, -1 if less is.
@@ -28,7 +28,7 @@ def best_at_equal_queue(metric: str, what: str, sign: int) -> Judge:
             found = [None if one is None else one * scale for one in at_equal_queue(runs, further, metric, other)]
             bounds = {"least": 0.0} if sign > 0 else {"most": 0.0}
             checks.append(
-                Check.of(f"{what} of {runs.hero} less that of {other}, same mean queue", found, unit="%", **bounds)
+                Check.of(f"{quantity} of {runs.hero} minus that of {other}, same mean queue", found, unit="%", **bounds)
             )
         queues = ", ".join(f"{label} {_span(runs, label)}" for label in runs.labels)
         spreads = {other: at_equal_queue(runs, further, "queue_std", other) for other in runs.others}
@@ -36,7 +36,7 @@ def best_at_equal_queue(metric: str, what: str, sign: int) -> Judge:
         return Judgement(
             checks,
             f"Mean queues over the targets, in packets: {queues}. At the same queue the standard deviation of "
-            f"{runs.hero}'s less the other's is, in packets: {spread}. Its p follows every packet of the queue, and a "
+            f"{runs.hero}'s minus the other's is, in packets: {spread}. Its p follows every packet of the queue, and a "
             "short queue that varies less is empty more rarely.",
         )
 
@@ -100,7 +100,7 @@ def falls_not(evidence: Evidence) -> Judgement:
     half = "" if all_of_them.ci95 is None else f" ± {rounded(all_of_them.ci95, 2)}"
     return Judgement(
         [_beyond(runs, runs.hero, least=-0.2)],
-        f"{_at_the_edge(runs, [runs.hero])} The mean of all targets beyond {KNEE:g} less that of all up to it is "
+        f"{_at_the_edge(runs, [runs.hero])} The mean of all targets beyond {KNEE:g} minus that of all up to it is "
         f"{rounded(all_of_them.mean, 2)}{half} %.",
     )
 
@@ -112,7 +112,7 @@ def _beyond(runs: Runs, label: str, **bounds: float) -> Check:
     top = runs.points(TARGET)[-1]
     good = polars.col("goodput") * (100 / FULL)
     at_top, at_knee = (runs.each(good, label, {TARGET: q0}) for q0 in (top, KNEE))
-    effect = f"goodput of {label} at q0 = {top:g} less that at {KNEE:g}"
+    effect = f"goodput of {label} at q0 = {top:g} minus that at {KNEE:g}"
     return Check.of(effect, paired(sub, at_top, at_knee), unit="%", **bounds)
 
 
@@ -163,7 +163,7 @@ def same_buffer(evidence: Evidence) -> Judgement:
     runs = evidence["case3b"]
     checks = [
         Check.of(
-            f"goodput of {runs.hero} less that of {other}, mean over the targets",
+            f"goodput of {runs.hero} minus that of {other}, mean over the targets",
             runs.differences("goodput", runs.hero, other, scale=100 / FULL),
             unit="%",
             least=0,
@@ -195,7 +195,7 @@ def period(evidence: Evidence) -> Judgement:
     short, one = periods[0], 1.0
     checks = [
         Check.of(
-            f"standard deviation of the queue at T = 1 s less that at {short:g} s",
+            f"standard deviation of the queue at T = 1 s minus that at {short:g} s",
             paired(
                 sub,
                 runs.each(polars.col("queue_std"), runs.hero, {"aqm.period": one}),

@@ -18,10 +18,10 @@ def bound(_: Evidence) -> Judgement:
     x, c = map.c_curve()
     ends = [float(map.c(edge)) for edge in (1e-6, 1e-12)]
     checks = [
-        Check.exact("least c(x) less 4, over x in (0, 2)", float(np.min(c)) - 4, least=-1e-9, most=1e-9),
+        Check.exact("least c(x) minus 4, over x in (0, 2)", float(np.min(c)) - 4, least=-1e-9, most=1e-9),
         Check.exact("where it is", float(x[int(np.argmin(c))]), least=0.999, most=1.001),
         # Unbounded at 0: c grows by 2 ln 1e6 on the last six decades.
-        Check.exact("c(1e-12) less c(1e-6)", ends[1] - ends[0], least=10),
+        Check.exact("c(1e-12) minus c(1e-6)", ends[1] - ends[0], least=10),
         Check.exact("greatest |c(x) - c(2 - x)|", float(np.max(np.abs(c - c[::-1]))), most=1e-6),
     ]
     return Judgement(checks, "c(x) is 4 artanh(u) / u with u = x - 1: even in u, 4 at 0, a logarithm at both ends.")
@@ -97,13 +97,13 @@ def adaptive(_: Evidence) -> Judgement:
     checks = [
         Check.exact("part of a distance that a period leaves, eps = .95", abs(1 - 2 * near), most=1 - 1e-9),
         Check.exact(
-            "periods to 1 % with eps = .95 less with .5, as analysed",
+            "periods to 1 % with eps = .95 minus with .5, as analysed",
             float(taken[near, 0.0] - taken[half, 0.0]),
             unit="periods",
             most=0,
         ),
         Check.exact(
-            "the same with the rate smoothed, near r0: parts that a period leaves, the one less the other",
+            "the same with the rate smoothed, near r0: parts that a period leaves, the one minus the other",
             radii[near] - radii[half],
             most=1e-9,
         ),

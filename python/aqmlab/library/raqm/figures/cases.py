@@ -47,5 +47,5 @@ FIGURE_8 = _queues(
     "fig8",
     4,
     "hybrid traffics",
-    f"Short flows and UDP from 50 s to 150 s. The paper does not say how many long flows there are. {SAMPLED}",
+    f"Short flows and UDP from 50 s to 150 s. The paper does not state the number of long flows. {SAMPLED}",
 )

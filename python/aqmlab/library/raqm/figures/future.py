@@ -16,8 +16,8 @@ def _at_bottlenecks(evidence: Evidence) -> Iterator[Curve]:
     points = cross_points(runs)
     for panel, at in zip("ab", points, strict=True):
         for label in runs.labels:
-            told = [runs.mean(f"links.{link}.queue_mean", label, at) for link in LINKS]
-            yield bars(panel, label, LINKS, told)
+            summaries = [runs.mean(f"links.{link}.queue_mean", label, at) for link in LINKS]
+            yield bars(panel, label, LINKS, summaries)
     places = tuple(f"{at[CROSS_FLOWS]:g}" for at in points)
     for label in runs.labels:
         yield bars("c", label, places, [Summary.of(handicaps(runs, label, at)) for at in points])
@@ -28,8 +28,8 @@ def _with_shares(evidence: Evidence) -> Iterator[Curve]:
     runs = evidence["sub-aggregates"]
     for panel, rate in zip("ab", runs.points(FLOOD), strict=True):
         for label in runs.labels:
-            told = [Summary.of(link_shares(runs, label, name, {FLOOD: rate})) for name in SHARES]
-            yield bars(panel, label, tuple(SHARES), told)
+            summaries = [Summary.of(link_shares(runs, label, name, {FLOOD: rate})) for name in SHARES]
+            yield bars(panel, label, tuple(SHARES), summaries)
         yield Curve(panel, "share", tuple(SHARES), list(SHARES.values()), style="points")
 
 

@@ -89,7 +89,7 @@ def much_of_web_is_long(evidence: Evidence) -> Judgement:
     checks = [
         Check.of("packets of web that come to the long queue", share, unit="%", least=10),
         Check.of(
-            "that less what the delays of Table III have room for",
+            "that minus what the delays of Table III have room for",
             [one - room[0] for one in share],
             unit="%",
             least=0,

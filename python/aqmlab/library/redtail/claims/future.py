@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import sub
+
 import numpy as np
 
 from aqmlab.library.redtail.measures import (
@@ -31,17 +33,17 @@ def _shorter_waits(evidence: Evidence) -> Judgement:
     """Compare the delay in the short queue, and that of all web packets."""
     runs = evidence["prediction"]
     checks = []
-    for at, told in _points(runs):
-        for metric, what in ((SHORT_DELAY, "short queue"), ("classes.web.queue_delay_mean", "web")):
-            less = runs.differences(metric, RULE, PREDICTION, at, scale=1e3)
-            checks.append(Check.of(f"reduction of the {what}'s mean delay, {told}", less, unit="ms", least=0))
-    rule, ours, mean, first = (
+    for at, place in _points(runs):
+        for metric, quantity in ((SHORT_DELAY, "short queue"), ("classes.web.queue_delay_mean", "web")):
+            reduction = runs.differences(metric, RULE, PREDICTION, at, scale=1e3)
+            checks.append(Check.of(f"reduction of the {quantity}'s mean delay, {place}", reduction, unit="ms", least=0))
+    rule, ours, averaged, first = (
         runs.mean(SHORT_DELAY, label, {MAX_TH1: PRINTED}, scale=1e3).mean or 0 for label in runs.labels
     )
     return Judgement(
         checks,
         f"With the paper's max_th1 of 30 kB the short queue waits {rule:.0f} ms by its length alone, {ours:.0f} ms "
-        f"with a prediction, {mean:.0f} ms with a mean of the last 10 s in its place, and {first:.0f} ms if it is "
+        f"with a prediction, {averaged:.0f} ms with a mean of the last 10 s in its place, and {first:.0f} ms if it is "
         "always served first. What is predicted is served without a queue that would have to ask for it. Of the web, "
         "the packets after a file's 64th wait in the long queue.",
     )
@@ -51,15 +53,15 @@ def _better_than_a_mean(evidence: Evidence) -> Judgement:
     """Compare the reductions of the short queue's delay by a prediction and by a long mean."""
     runs = evidence["prediction"]
     checks, shares = [], []
-    for at, told in _points(runs):
-        rule, ours, mean = (per_seed(runs, SHORT_DELAY, label, at, 1e3) for label in (RULE, PREDICTION, LONG_MEAN))
-        less = paired(lambda prediction, mean: mean - prediction, ours, mean)
-        share = paired(lambda a, b, c: 100 * (a - c) / (a - b), rule, ours, mean)
+    for at, place in _points(runs):
+        rule, ours, averaged = (per_seed(runs, SHORT_DELAY, label, at, 1e3) for label in (RULE, PREDICTION, LONG_MEAN))
+        reduction = paired(sub, averaged, ours)
+        share = paired(lambda a, b, c: 100 * (a - c) / (a - b), rule, ours, averaged)
         shares += share
         checks += [
-            Check.of(f"short queue's mean delay, long mean less prediction, {told}", less, unit="ms", least=0),
+            Check.of(f"short queue's mean delay, long mean minus prediction, {place}", reduction, unit="ms", least=0),
             # The effect is the prediction's if a mean has at most half of it.
-            Check.of(f"share of the reduction that the long mean has as well, {told}", share, unit="%", most=50),
+            Check.of(f"share of the reduction that the long mean has as well, {place}", share, unit="%", most=50),
         ]
     return Judgement(
         checks,
@@ -92,11 +94,11 @@ def _long_flows_pay_little(evidence: Evidence) -> Judgement:
     """Compare delay and throughput of the long flows."""
     runs = evidence["prediction"]
     checks = []
-    for at, told in _points(runs):
-        for metric, what in (("queue_delay_mean", "mean delay"), ("throughput", "throughput")):
+    for at, place in _points(runs):
+        for metric, quantity in (("queue_delay_mean", "mean delay"), ("throughput", "throughput")):
             ours, rule = (runs.values(f"classes.ftp.{metric}", label, at) for label in (PREDICTION, RULE))
             change = [100 * (a / b - 1) if a and b else None for a, b in zip(ours, rule, strict=True)]
-            checks.append(Check.of(f"change of FTP's {what}, {told}", change, unit="%", least=-5, most=5))
+            checks.append(Check.of(f"change of FTP's {quantity}, {place}", change, unit="%", least=-5, most=5))
     return Judgement(
         checks,
         "Little is taken as within 5 %. Whatever comes in the short queue is sent sooner or later, and takes as much "
@@ -110,12 +112,12 @@ def _no_more_loss(evidence: Evidence) -> Judgement:
     runs = evidence["prediction"]
     checks = [
         Check.of(
-            f"web's loss ratio, with prediction less without, {told}",
+            f"web's loss ratio, with prediction minus without, {place}",
             runs.differences("classes.web.loss_ratio", PREDICTION, RULE, at, scale=100),
             unit="%",
             most=0.2,
         )
-        for at, told in _points(runs)
+        for at, place in _points(runs)
     ]
     short = [runs.mean("lanes.bottleneck.short.loss_ratio", label, scale=100).mean or 0 for label in (RULE, PREDICTION)]
     return Judgement(
@@ -131,13 +133,13 @@ def _faster_files(evidence: Evidence) -> Judgement:
     runs = evidence["prediction"]
     checks = [
         Check.of(
-            f"reduction of the {what} completion time, {told}",
+            f"reduction of the {quantity} completion time, {place}",
             runs.differences(f"classes.web.completion_time_{metric}", RULE, PREDICTION, at),
             unit="s",
             least=0,
         )
-        for at, told in _points(runs)
-        for metric, what in (("mean", "mean"), ("p95", "95th percentile of the"))
+        for at, place in _points(runs)
+        for metric, quantity in (("mean", "mean"), ("p95", "95th percentile of the"))
     ]
     return Judgement(checks, "A small file is a handful of round trips, and each has the short queue in it once.")
 
@@ -145,7 +147,7 @@ def _faster_files(evidence: Evidence) -> Judgement:
 def _predictable(evidence: Evidence) -> Judgement:
     """Compare the prediction's squared error with those of the mean and of the last interval."""
     runs = evidence["forecast"]
-    checks, told = [], []
+    checks, texts = [], []
     for label in runs.labels:
         gains: list[list[float]] = [[], []]
         best = []
@@ -157,11 +159,11 @@ def _predictable(evidence: Evidence) -> Judgement:
             gains[1].append(100 * (1 - error / float((np.diff(came) ** 2).mean())))
         for naive, gain in zip(("the mean of all", "the last interval's rate"), gains, strict=True):
             checks.append(Check.of(f"squared error saved to {naive}, intervals of {label}", gain, unit="%", least=0))
-        told.append(f"{mean(best):.0%} at {label}")
+        texts.append(f"{mean(best):.0%} at {label}")
     return Judgement(
         checks,
         "The mean of all is known only afterwards. The best that a straight line from one interval to the next could "
-        f"save to it is {', '.join(told)}, the square of their correlation. The long memory of web traffic comes from "
+        f"save to it is {', '.join(texts)}, the square of their correlation. The long memory of web traffic comes from "
         "its large files, of which the short queue sees the first 64 packets alone: what one interval tells of the "
         "next is that a file takes several round trips. Holt's trend takes a burst for a rise.",
     )

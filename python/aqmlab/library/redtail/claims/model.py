@@ -125,11 +125,11 @@ def mixed(_: Evidence) -> Judgement:
     """Check the condition for different round-trip times, as restored."""
     own = theory.model(40)
     several = type(own)(C=own.C, d=np.linspace(0.016, 0.240, 40), N=40, W=own.W)
-    ratio = several.sufficient_limit() / several.monotone_limit()
+    part = several.sufficient_limit() / several.monotone_limit()
     return Judgement(
         [
             Check.exact(
-                "S of the condition over the largest S with f'(q_e) >= 0, d from 16 to 240 ms", ratio, least=0, most=1
+                "S of the condition over the largest S with f'(q_e) >= 0, d from 16 to 240 ms", part, least=0, most=1
             )
         ],
         "As printed, (C/W - N (N - 1)/(q_e + D_m)^2)^-1, the units do not fit; with factors W C and C restored it "

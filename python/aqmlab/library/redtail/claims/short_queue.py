@@ -22,10 +22,10 @@ def bound(evidence: Evidence) -> Judgement:
             for size in points
         ]
 
-    checks, told = [], []
+    checks, texts = [], []
     for name in ("CBR", "all packets of the short queue"):
         ratios = over(name)
-        told.append(f"{name} from {min(map(mean, ratios)):.3f} to {max(map(mean, ratios)):.3f}")
+        texts.append(f"{name} from {min(map(mean, ratios)):.3f} to {max(map(mean, ratios)):.3f}")
         lowest = paired(min, *ratios)
         average = paired(lambda *own: sum(own) / len(own), *ratios)
         checks += [
@@ -35,7 +35,7 @@ def bound(evidence: Evidence) -> Judgement:
         ]
     web = over("WEB")
     why = (
-        f"Delay over bound: {', '.join(told)}. With C1 = C q1/max_th1 a queue of any length takes max_th1/C to empty. "
+        f"Delay over bound: {', '.join(texts)}. With C1 = C q1/max_th1 a queue of any length takes max_th1/C to empty. "
         "The bound is that of a fluid with C1min = 0: here a queue below min_th1 has C1min, which is more than its "
         "share, and an idle long queue leaves the whole link. All of the web's packets together, those in the long "
         f"queue too, wait {min(map(mean, web)):.2f} to {max(map(mean, web)):.2f} times as long as the bound."
@@ -64,7 +64,7 @@ def long_delay_flat(evidence: Evidence) -> Judgement:
     )
     checks = [
         # "Almost a constant": within 15 % over a factor of eight.
-        Check.of("delay of FTP, greatest less least over its mean", relative, unit="%", most=15),
+        Check.of("delay of FTP, greatest minus least over its mean", relative, unit="%", most=15),
         Check.of("delay of FTP / (50 kB / rate of the long queue), mean over max_th1", against, least=0.8, most=1.2),
     ]
     why = (
@@ -91,7 +91,7 @@ def short_varies_little(evidence: Evidence) -> Judgement:
     )
     checks = [
         # "Very small": a quarter of the long queue's.
-        Check.of("spread (95th percentile less median) of CBR / of FTP, mean over max_th1", ratios, most=0.25),
+        Check.of("spread (95th percentile minus median) of CBR / of FTP, mean over max_th1", ratios, most=0.25),
         # "Slightly": less than half.
         Check.of(
             "spread of FTP at the least max_th1 / at the greatest", paired(truediv, ftp[0], ftp[-1]), least=1, most=1.5
@@ -109,15 +109,15 @@ def smaller_is_better(evidence: Evidence) -> Judgement:
     """Compare delay and loss of CBR and web at the least and the greatest max_th1."""
     runs, path = evidence["maxth1"], "aqm.max_th1"
     least, greatest = ({path: size} for size in (runs.points(path)[0], runs.points(path)[-1]))
-    checks, told = [], []
+    checks, texts = [], []
     for owner in ("CBR", "WEB"):
-        for metric, what, unit, scale in ((DELAY, "delay", "ms", 1000), (LOSS, "loss", "%", 100)):
+        for metric, quantity, unit, scale in ((DELAY, "delay", "ms", 1000), (LOSS, "loss", "%", 100)):
             low, high = (per_seed(runs, of(owner, metric), HERO, at, scale) for at in (least, greatest))
-            effect = f"{what} of {owner}, least max_th1 less greatest"
+            effect = f"{quantity} of {owner}, least max_th1 minus greatest"
             checks.append(Check.of(effect, paired(sub, low, high), unit=unit, most=0))
-            told.append(f"{what} of {owner} {mean(low):.3g} instead of {mean(high):.3g} {unit}")
+            texts.append(f"{quantity} of {owner} {mean(low):.3g} instead of {mean(high):.3g} {unit}")
     why = (
-        f"With {least[path] / 1000:.0f} instead of {greatest[path] / 1000:.0f} kB: {', '.join(told)}. A short queue "
+        f"With {least[path] / 1000:.0f} instead of {greatest[path] / 1000:.0f} kB: {', '.join(texts)}. A short queue "
         "that is served sooner leaves room in the shared buffer. The paper's other means, a longer buffer, was not "
         "tried."
     )

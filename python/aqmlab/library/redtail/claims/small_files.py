@@ -73,13 +73,13 @@ def files_against_the_old(evidence: Evidence) -> Judgement:
             most=10 / 3,
         ),
     ]
-    runs, told = evidence["files"], []
+    runs, texts = evidence["files"], []
     for label in (HERO, ARED, TAIL):
         loss = mean(per_seed(runs, of("file", LOSS), label, scale=100))
         delay = mean(per_seed(runs, of("file", DELAY), label, scale=1000))
-        told.append(f"{loss:.1f} % and {delay:.0f} ms with {label}")
+        texts.append(f"{loss:.1f} % and {delay:.0f} ms with {label}")
     why = (
-        f"The files lose and wait {', '.join(told)}. A packet lost early in a transfer is a time-out, or a small "
+        f"The files lose and wait {', '.join(texts)}. A packet lost early in a transfer is a time-out, or a small "
         "window; and every round trip takes the queue."
     )
     return Judgement(checks, why)

@@ -62,7 +62,7 @@ def low_drop_probability(evidence: Evidence) -> Judgement:
         ),
         # "Much lower": at most half.
         Check.of(
-            "that of moving thresholds less half of fixed ones", paired(lambda a, b: a - b / 2, moving, fixed), most=0
+            "that of moving thresholds minus half of fixed ones", paired(lambda a, b: a - b / 2, moving, fixed), most=0
         ),
     ]
     phases = [mean(over_series(runs, FIXED, partial(_over, start, end))) for start, end in ((SETTLED, 100), (120, 300))]
@@ -71,7 +71,7 @@ def low_drop_probability(evidence: Evidence) -> Judgement:
     law = [100 * tcp.equilibrium_loss(40, rtt, 750.0, partial(tcp.padhye, T0=T0)) for T0 in (1.0, 0.2)]
     why = (
         f"{mean(fixed):.3f} ({phases[0]:.3f} with 20 flows, {phases[1]:.3f} with 40) and {mean(moving):.3f} before "
-        "drops are spaced; the paper does not say of how many flows its 0.05 is. 40 flows then lose "
+        "drops are spaced; the paper does not state the number of flows for its 0.05. 40 flows then lose "
         f"{own[FIXED]:.1f} and {own[DYNAMIC]:.1f} %. By Padhye's law 40 flows that share this link with a round trip "
         f"of {1000 * rtt:.0f} ms lose {law[0]:.1f} % with time-outs of 1 s, {law[1]:.1f} % with 0.2 s."
     )
@@ -85,12 +85,12 @@ def fixed_is_steady(evidence: Evidence) -> Judgement:
     delay = [per_seed(runs, of("ftp", DELAY), label, scale=1000) for label in (FIXED, DYNAMIC)]
     checks = [
         Check.of(
-            "standard deviation of the queue, fixed less moving",
+            "standard deviation of the queue, fixed minus moving",
             paired(sub, *deviation),
             unit="packets",
             most=0,
         ),
-        Check.of("delay with moving thresholds less fixed", paired(lambda a, b: b - a, *delay), unit="ms", least=0),
+        Check.of("delay with moving thresholds minus fixed", paired(lambda a, b: b - a, *delay), unit="ms", least=0),
     ]
     why = (
         f"{mean(deviation[0]):.0f} and {mean(deviation[1]):.0f} packets, {mean(delay[0]):.0f} and {mean(delay[1]):.0f} "
@@ -110,7 +110,7 @@ def higher_goodput(evidence: Evidence) -> Judgement:
         Check.of("goodput with moving thresholds, change from fixed", gain, unit="%", least=0),
         # The paper reasons with equal throughput and fewer losses: goodput then differs by the losses; here, by half of
         # it.
-        Check.of("that less half of what the loss ratio falls by", beside, unit="%", least=0),
+        Check.of("that minus half of what the loss ratio falls by", beside, unit="%", least=0),
     ]
     again = [mean(per_seed(runs, "timeouts", label)) for label in (FIXED, DYNAMIC)]
     why = (
@@ -141,7 +141,7 @@ def equal_shares(evidence: Evidence) -> Judgement:
     )
     return Judgement(
         checks,
-        "Equal flows have one round-trip time and see one drop probability, and the link is full, whichever way the "
+        "Equal flows have one round-trip time and see one drop probability, and the link is full, however "
         "drops are made.",
     )
 
@@ -155,28 +155,28 @@ def printed_law() -> float:
 def long_loses_less(evidence: Evidence) -> Judgement:
     """Compare FTP's loss and delay with moving and with fixed thresholds in RED+Tail."""
     runs = evidence["dynamic-web"]
-    checks, told = [], []
+    checks, texts = [], []
     fixed = [per_seed(runs, of("FTP", LOSS), HERO, scale=100), per_seed(runs, of("FTP", DELAY), HERO, scale=1000)]
     for label, bound in BOUNDS.items():
         loss, delay = (per_seed(runs, of("FTP", metric), label) for metric in (LOSS, DELAY))
         # A third in print; at most half.
         checks += [
             Check.of(
-                f"loss of FTP with moving thresholds less half of that with fixed ones, {bound}",
+                f"loss of FTP with moving thresholds minus half of that with fixed ones, {bound}",
                 paired(lambda a, b: 100 * a - b / 2, loss, fixed[0]),
                 unit="%",
                 most=0,
             ),
             Check.of(
-                f"delay of FTP with moving thresholds less that with fixed ones, {bound}",
+                f"delay of FTP with moving thresholds minus that with fixed ones, {bound}",
                 paired(lambda a, b: 1000 * a - b, delay, fixed[1]),
                 unit="ms",
                 least=0,
             ),
         ]
-        told.append(f"{100 * mean(loss):.2f} % and {1000 * mean(delay):.0f} ms with {bound}")
+        texts.append(f"{100 * mean(loss):.2f} % and {1000 * mean(delay):.0f} ms with {bound}")
     why = (
-        f"{' and '.join(told)}, instead of {mean(fixed[0]):.2f} % and {mean(fixed[1]):.0f} ms. What ten flows "
+        f"{' and '.join(texts)}, instead of {mean(fixed[0]):.2f} % and {mean(fixed[1]):.0f} ms. What ten flows "
         f"lose follows from their rate and round trip: by Padhye's law {printed_law():.1f} % with those that Table IV "
         "prints."
     )
@@ -192,7 +192,7 @@ def printed_loss(evidence: Evidence) -> Judgement:
         Check.of("loss of FTP", loss.values(), unit="%", least=0.8 * 0.988, most=1.2 * 0.988),
     ]
     return Judgement(
-        checks, f"The text says 0.988 %, Table IV {table} %: one of them is a slip. We find {mean(loss):.2f} %."
+        checks, f"The text has 0.988 %, Table IV {table} %: one of them is a slip. We find {mean(loss):.2f} %."
     )
 
 
@@ -220,30 +220,30 @@ def queue_lengths(evidence: Evidence) -> Judgement:
 def short_loses_more(evidence: Evidence) -> Judgement:
     """Compare losses of web and CBR with moving and with fixed thresholds."""
     runs = evidence["dynamic-web"]
-    checks, told = [], []
+    checks, texts = [], []
     for owner in ("WEB", "CBR"):
         fixed = per_seed(runs, of(owner, LOSS), HERO, scale=100)
         lost = []
         for label, bound in BOUNDS.items():
             moving = per_seed(runs, of(owner, LOSS), label, scale=100)
             lost.append(f"{mean(moving):.2f} % with {bound}")
-            effect = f"loss of {owner}, moving thresholds less fixed ones, {bound}"
+            effect = f"loss of {owner}, moving thresholds minus fixed ones, {bound}"
             checks.append(Check.of(effect, paired(sub, moving, fixed), unit="%", least=0))
-        told.append(f"{owner} {' and '.join(lost)} instead of {mean(fixed):.2f} %")
-    return Judgement(checks, f"{'; '.join(told)}. A longer long queue leaves less of the shared buffer for bursts.")
+        texts.append(f"{owner} {' and '.join(lost)} instead of {mean(fixed):.2f} %")
+    return Judgement(checks, f"{'; '.join(texts)}. A longer long queue leaves less of the shared buffer for bursts.")
 
 
 def short_waits_less(evidence: Evidence) -> Judgement:
     """Compare delays of web and CBR with moving and with fixed thresholds."""
     runs = evidence["dynamic-web"]
-    checks, told = [], []
+    checks, texts = [], []
     for owner in ("WEB", "CBR"):
         moving, fixed = (per_seed(runs, of(owner, DELAY), label, scale=1000) for label in (DYNAMIC, HERO))
-        told.append(f"{owner} {mean(moving):.1f} instead of {mean(fixed):.1f} ms")
-        effect = f"delay of {owner}, moving thresholds less fixed ones"
+        texts.append(f"{owner} {mean(moving):.1f} instead of {mean(fixed):.1f} ms")
+        effect = f"delay of {owner}, moving thresholds minus fixed ones"
         checks.append(Check.of(effect, paired(sub, moving, fixed), unit="ms", most=0))
     why = (
-        f"{', '.join(told)}. CBR sees the short queue only, which a smaller room hardly shortens; web's mean has the "
+        f"{', '.join(texts)}. CBR sees the short queue only, which a smaller room hardly shortens; web's mean has the "
         "packets of its long files, which wait in the longer long queue."
     )
     return Judgement(checks, why)
@@ -277,12 +277,12 @@ def smoothed_in_band(frame: polars.DataFrame) -> float:
 def stays_in_band(evidence: Evidence) -> Judgement:
     """Judge whether the drop probability of the long queue stays in its band, with and without our bound of max_th."""
     runs = evidence["time"]
-    checks, told = [], []
+    checks, texts = [], []
     for label, bound in BOUNDS.items():
         share = over_series(runs, label, smoothed_in_band)
         average = over_series(runs, label, average_p)
         queue = per_seed(runs, LONG + "queue_mean", label)
-        told.append(f"with {bound} its mean is {mean(average):.4f} at {mean(queue):.0f} packets of queue")
+        texts.append(f"with {bound} its mean is {mean(average):.4f} at {mean(queue):.0f} packets of queue")
         checks += [
             Check.of(
                 f"time that the drop probability (means of 5 s) is in 0.005 to 0.01, {bound}",
@@ -293,7 +293,7 @@ def stays_in_band(evidence: Evidence) -> Judgement:
             Check.of(f"its mean over time, {bound}", average.values(), least=BESIDE_BAND[0], most=BESIDE_BAND[1]),
         ]
     why = (
-        f"The paper prints no bound of the thresholds: {' and '.join(told)}. By Padhye's law ten flows lose "
+        f"The paper prints no bound of the thresholds: {' and '.join(texts)}. By Padhye's law ten flows lose "
         f"{printed_law():.1f} % at the delay and rate that Table IV prints itself: for less the queue must be longer, "
         "which takes the buffer from the short flows."
     )
@@ -311,7 +311,7 @@ def _part(column: str, name: str, frame: polars.DataFrame) -> float:
 def calm_step(evidence: Evidence) -> Judgement:
     """Judge the effect of arriving web traffic on the long queue with moving thresholds."""
     runs = evidence["time"]
-    checks, told = [], []
+    checks, texts = [], []
     for label, bound in BOUNDS.items():
         queue, p = (
             [over_series(runs, label, partial(_part, column, name)) for name in ("before", "after")]
@@ -326,13 +326,13 @@ def calm_step(evidence: Evidence) -> Judgement:
             ),
             Check.of(f"mean drop probability after / before, {bound}", paired(lambda a, b: b / a, *p), most=1.5),
         ]
-        told.append(
+        texts.append(
             f"with {bound} the queue goes from {mean(queue[0]):.0f} to {mean(queue[1]):.0f} packets, the drop "
             f"probability from {mean(p[0]):.4f} to {mean(p[1]):.4f}"
         )
     why = (
         f"The rate that is left is smaller, and the same queue a longer round trip, which makes up for a part: "
-        f"{'; '.join(told)}."
+        f"{'; '.join(texts)}."
     )
     return Judgement(checks, why)
 

@@ -38,10 +38,10 @@ def queue_over(name: str, start: float, end: float, read: Callable[[polars.Serie
     ``read`` receives the bins' means (packets).
     """
 
-    def told(frame: polars.DataFrame) -> float:
+    def reading(frame: polars.DataFrame) -> float:
         return read(between(frame, start, end)[name])
 
-    return told
+    return reading
 
 
 def in_band(queue: polars.Series) -> float:
@@ -107,7 +107,7 @@ def steady_long_queue(evidence: Evidence) -> Judgement:
         ),
         Check.of("time that it is in the band", share.values(), unit="%", least=95),
         Check.of(
-            "its standard deviation less that of Adaptive RED's queue",
+            "its standard deviation minus that of Adaptive RED's queue",
             paired(sub, own, ared),
             unit="packets",
             most=0,
@@ -123,19 +123,19 @@ def steady_long_queue(evidence: Evidence) -> Judgement:
 def short_loses_less(evidence: Evidence) -> Judgement:
     """Compare the losses of web and CBR."""
     runs = evidence["web"]
-    checks, told = [], []
+    checks, texts = [], []
     for owner in ("WEB", "CBR"):
         own = per_seed(runs, of(owner, LOSS), HERO, scale=100)
-        told.append(f"{owner} loses {mean(own):.2f} %")
+        texts.append(f"{owner} loses {mean(own):.2f} %")
         for other in runs.others:
             theirs = per_seed(runs, of(owner, LOSS), other, scale=100)
-            told.append(f"{mean(theirs):.2f} % with {other}")
+            texts.append(f"{mean(theirs):.2f} % with {other}")
             # "Great improvement": at most half. In print it is a quarter to a thirteenth.
-            effect = f"loss of {owner}: {HERO} less half of {other}"
+            effect = f"loss of {owner}: {HERO} minus half of {other}"
             checks.append(Check.of(effect, paired(lambda a, b: a - b / 2, own, theirs), unit="%", most=0))
     why = (
-        f"{', '.join(told)}. Short flows are never dropped early, and while the long queue is kept near its thresholds "
-        "the shared buffer has room for their bursts."
+        f"{', '.join(texts)}. Short flows are never dropped early, and while the long queue is kept near its "
+        "thresholds the shared buffer has room for their bursts."
     )
     return Judgement(checks, why)
 
@@ -146,8 +146,8 @@ def long_pays(evidence: Evidence) -> Judgement:
     loss = [per_seed(runs, of("FTP", LOSS), label, scale=100) for label in (HERO, ARED)]
     delay = [per_seed(runs, of("FTP", DELAY), label, scale=1000) for label in (HERO, ARED)]
     checks = [
-        Check.of("loss of FTP less that with Adaptive RED", paired(sub, *loss), unit="%", most=0),
-        Check.of("delay of FTP less that with Adaptive RED", paired(sub, *delay), unit="ms", least=0),
+        Check.of("loss of FTP minus that with Adaptive RED", paired(sub, *loss), unit="%", most=0),
+        Check.of("delay of FTP minus that with Adaptive RED", paired(sub, *delay), unit="ms", least=0),
     ]
     why = (
         f"FTP loses {mean(loss[0]):.2f} % instead of {mean(loss[1]):.2f} % and waits {mean(delay[0]):.0f} ms instead "
@@ -164,7 +164,7 @@ def total_loss(evidence: Evidence) -> Judgement:
     # "Greatly": about half, as in the sums of Table III's rows (2.1 of 4.3 %).
     checks = [
         Check.of(
-            "loss of all traffic less 0.6 of that with Adaptive RED",
+            "loss of all traffic minus 0.6 of that with Adaptive RED",
             paired(lambda a, b: a - 0.6 * b, own, ared),
             unit="%",
             most=0,
@@ -176,19 +176,19 @@ def total_loss(evidence: Evidence) -> Judgement:
 def short_waits_less(evidence: Evidence) -> Judgement:
     """Compare the delays of web and CBR."""
     runs = evidence["web"]
-    checks, told = [], []
+    checks, texts = [], []
     for owner in ("WEB", "CBR"):
         own = per_seed(runs, of(owner, DELAY), HERO, scale=1000)
-        told.append(f"{owner} waits {mean(own):.0f} ms")
+        texts.append(f"{owner} waits {mean(own):.0f} ms")
         for other in runs.others:
             theirs = per_seed(runs, of(owner, DELAY), other, scale=1000)
-            told.append(f"{mean(theirs):.0f} ms with {other}")
+            texts.append(f"{mean(theirs):.0f} ms with {other}")
             checks.append(
-                Check.of(f"delay of {owner} less that with {other}", paired(sub, own, theirs), unit="ms", most=0)
+                Check.of(f"delay of {owner} minus that with {other}", paired(sub, own, theirs), unit="ms", most=0)
             )
     why = (
-        f"{', '.join(told)}. RED+Tail's short queue takes some max_th1/C = 80 ms, however much comes; web includes the "
-        "packets of files that were sent to the long queue."
+        f"{', '.join(texts)}. RED+Tail's short queue takes some max_th1/C = 80 ms, however much comes; web includes "
+        "the packets of files that were sent to the long queue."
     )
     return Judgement(checks, why)
 
@@ -196,16 +196,16 @@ def short_waits_less(evidence: Evidence) -> Judgement:
 def beyond_the_estimate(evidence: Evidence) -> Judgement:
     """Judge the mean delay of the short queue's traffic."""
     runs = evidence["web"]
-    checks, told = [], []
+    checks, texts = [], []
     for owner in ("WEB", "CBR"):
         own = per_seed(runs, of(owner, DELAY), HERO, scale=1000)
-        told.append(f"{owner} {mean(own):.0f} ms")
+        texts.append(f"{owner} {mean(own):.0f} ms")
         checks.append(Check.of(f"delay of {owner}", own.values(), unit="ms", least=80))
         # "Around 110 ms": within 20 %.
         checks.append(Check.of(f"delay of {owner} against around 110 ms", own.values(), unit="ms", least=88, most=132))
     most = per_seed(runs, SHORT + "queue_delay_p95", HERO, scale=1000)
     why = (
-        f"{' and '.join(told)}. CBR sees only the short queue, 95 % of whose packets wait less than {mean(most):.0f} "
+        f"{' and '.join(texts)}. CBR sees only the short queue, 95 % of whose packets wait less than {mean(most):.0f} "
         "ms. Beyond the queue where C1 stops growing it waits longer, and the sooner, the lower that bound is, ours of "
         "0.9 C; the paper prints none: see C1 at most C/2 among the sensitivities. Web includes packets of long files, "
         "which wait in the long queue."
@@ -263,17 +263,17 @@ def tail_as_lossy(evidence: Evidence) -> Judgement:
 def web_loses_most(evidence: Evidence) -> Judgement:
     """Compare the losses of web with those of FTP and CBR, for the two older disciplines."""
     runs = evidence["web"]
-    checks, told = [], []
+    checks, texts = [], []
     for label in (ARED, TAIL):
         web, ftp, cbr = (per_seed(runs, of(owner, LOSS), label, scale=100) for owner in ("WEB", "FTP", "CBR"))
-        told.append(f"{label} {mean(web):.2f} % of web, {mean(ftp):.2f} of FTP, {mean(cbr):.2f} of CBR")
+        texts.append(f"{label} {mean(web):.2f} % of web, {mean(ftp):.2f} of FTP, {mean(cbr):.2f} of CBR")
         checks += [
-            Check.of(f"loss of web less that of {owner}, {label}", paired(sub, web, other), unit="%", least=0)
+            Check.of(f"loss of web minus that of {owner}, {label}", paired(sub, web, other), unit="%", least=0)
             for owner, other in (("FTP", ftp), ("CBR", cbr))
         ]
     why = (
-        f"{'; '.join(told)}. A full buffer takes from those who come in bursts. Adaptive RED draws by the size of a "
-        "packet (ns-2's way with thresholds in bytes), so that SYNs, FINs and the ends of files, which web has many "
+        f"{'; '.join(texts)}. A full buffer takes from those who come in bursts. Adaptive RED draws by the size of a "
+        "packet (as ns-2 does with thresholds in bytes), so that SYNs, FINs and the ends of files, which web has many "
         "of, are spared."
     )
     return Judgement(checks, why)

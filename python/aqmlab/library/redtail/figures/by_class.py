@@ -74,11 +74,11 @@ def class_table(experiment: str, printed: Mapping[str, Printed]) -> Callable[[Ev
             for name in CLASSES:
                 row: dict[str, str | float | None] = {"Policy": f"{label}: {name}"}
                 for place, (column, (metric, scale)) in enumerate(COLUMNS.items()):
-                    told = Summary.of(list(per_seed(runs, of(name, metric), label, scale=scale).values()))
+                    summary = Summary.of(list(per_seed(runs, of(name, metric), label, scale=scale).values()))
                     if printed:
                         row[f"{column} (paper)"] = printed[label][name][place]
-                    row[column] = told.mean
-                    row[f"{column} ±"] = told.ci95
+                    row[column] = summary.mean
+                    row[f"{column} ±"] = summary.ci95
                 found.append(row)
         return polars.DataFrame(found, infer_schema_length=None)
 

@@ -29,11 +29,11 @@ def _over_time(evidence: Evidence) -> Iterator[Curve]:
     """Draw 20 s of predicted and actual rates."""
     runs = evidence["forecast"]
     for panel, label in zip("abc", runs.labels, strict=True):
-        told, came = forecast_rates(runs, label, runs.study.seeds[0], WEB_BEGIN)
+        predicted, came = forecast_rates(runs, label, runs.study.seeds[0], WEB_BEGIN)
         step = INTERVALS[label]
         count = round(20 / step)
         t = [WEB_BEGIN + (k + 0.5) * step for k in range(count)]
-        for name, rates in (("came", came), ("predicted", told)):
+        for name, rates in (("came", came), ("predicted", predicted)):
             yield Curve(panel, name, t, rates[:count] / 1e6, run=runs.study.seeds[0])
 
 

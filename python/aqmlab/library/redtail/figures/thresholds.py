@@ -139,6 +139,6 @@ TABLE_4 = Table(
     title="Table IV: RED+Tail with moving thresholds",
     rows=class_table("dynamic-web", {DYNAMIC: PRINTED_TABLE_4, FREE: PRINTED_TABLE_4}),
     needs=["dynamic-web"],
-    caption="From 100 to 500 s. The text says 0.988 % for FTP's loss. Dynamic thresholds: max_th of the long queue "
+    caption="From 100 to 500 s. The text has 0.988 % for FTP's loss. Dynamic thresholds: max_th of the long queue "
     "at most 0.8 of the buffer, a bound of ours, as in Figs. 12 to 14; no bound: as far as the buffer lets it.",
 )

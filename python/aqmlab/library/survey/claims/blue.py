@@ -13,7 +13,7 @@ def blue_steps(evidence: Evidence) -> Judgement:
     own, *others = runs.labels
     checks = [
         Check.of(
-            f"loss of TCP packets: {other} less {own}", measures.difference(runs, measures.LOST, other, own), least=0
+            f"loss of TCP packets: {other} minus {own}", measures.difference(runs, measures.LOST, other, own), least=0
         )
         for other in others
     ]

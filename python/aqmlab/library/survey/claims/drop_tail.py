@@ -19,9 +19,9 @@ def of_the_order(evidence: Evidence) -> Judgement:
     tcp = losses(runs, measures.LOST)[measures.NODES]
     checks = [Check.of(f"loss of TCP packets at {measures.NODES} nodes", tcp, least=low, most=high)]
     for reading in (ALL, BYTES):
-        told = losses(runs, READINGS[reading])
-        count = max(told, key=lambda one: Summary.of(told[one]).mean or 0.0)
-        checks.append(Check.of(f"greatest loss of {reading}, at {count} nodes", told[count], least=low, most=high))
+        by_count = losses(runs, READINGS[reading])
+        count = max(by_count, key=lambda one: Summary.of(by_count[one]).mean or 0.0)
+        checks.append(Check.of(f"greatest loss of {reading}, at {count} nodes", by_count[count], least=low, most=high))
     share = checks[1].value
     return Judgement(
         checks,
@@ -44,7 +44,7 @@ def almost_full(evidence: Evidence) -> Judgement:
     for other in runs.labels:
         if other != "DropTail":
             found = measures.difference(runs, measures.WAIT * 1e3, "DropTail", other)
-            checks.append(Check.of(f"mean wait of DropTail less that of {other}", found, unit="ms", least=0))
+            checks.append(Check.of(f"mean wait of DropTail minus that of {other}", found, unit="ms", least=0))
     return Judgement(
         checks,
         f"The mean backlog is {100 * checks[0].value:.0f} % of the buffer: windows that halve leave some of it, and "
@@ -77,11 +77,11 @@ def as_padhye(evidence: Evidence) -> Judgement:
     runs = evidence["calibration"].mean("classes.ftp.loss_run_mean", "DropTail", {HOSTS: measures.NODES}).mean or 1.0
     checks = []
     for experiment in ("calibration", "calibration-fast"):
-        told = losses(evidence[experiment], measures.LOST)
+        by_count = losses(evidence[experiment], measures.LOST)
         # From 40 nodes on: below, a few seconds of slow start cause a large part of the loss.
         of = [
             [loss / theory.predicted_loss(count, MIN_RTO[experiment]) for loss in column]
-            for count, column in told.items()
+            for count, column in by_count.items()
             if count >= 40
         ]
         effect = f"loss over Padhye's, mean over the nodes, time-out {MIN_RTO[experiment]:g} s"

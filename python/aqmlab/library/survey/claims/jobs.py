@@ -30,14 +30,14 @@ def jobs_loses_nothing(evidence: Evidence) -> Judgement:
         ),
         *(
             Check.of(
-                f"loss of TCP packets, {other} less {runs.hero}",
+                f"loss of TCP packets, {other} minus {runs.hero}",
                 measures.difference(runs, measures.LOST, other, runs.hero),
                 least=0,
             )
             for other in runs.others
         ),
         Check.of(
-            f"loss of all packets, the least of the others less {runs.hero}",
+            f"loss of all packets, the least of the others minus {runs.hero}",
             [min(column) for column in zip(*beaten, strict=True)],
             least=0,
         ),
@@ -56,14 +56,14 @@ def jobs_shortest(evidence: Evidence) -> Judgement:
     runs = evidence["schemes"]
     checks = [
         Check.of(
-            f"mean wait, {other} less {runs.hero}",
+            f"mean wait, {other} minus {runs.hero}",
             measures.difference(runs, measures.WAIT * 1e3, other, runs.hero),
             unit="ms",
             least=0,
         )
         for other in runs.others
     ]
-    shorter = [check.effect.removeprefix("mean wait, ").split(" less")[0] for check in checks if check.value < 0]
+    shorter = [check.effect.removeprefix("mean wait, ").split(" minus")[0] for check in checks if check.value < 0]
     own = mean_of(measures.WAIT * 1e3, runs, runs.hero)
     return Judgement(
         checks,
@@ -80,7 +80,7 @@ def jobs_utilisation(evidence: Evidence) -> Judgement:
     checks = [
         # "relatively low": a visible difference; otherwise a ten-thousandth of the link would count
         Check.of(
-            f"utilisation, {other} less {runs.hero}", measures.difference(runs, used, other, runs.hero), least=VISIBLE
+            f"utilisation, {other} minus {runs.hero}", measures.difference(runs, used, other, runs.hero), least=VISIBLE
         )
         for other in runs.others
     ]
@@ -114,15 +114,15 @@ def fewer_nodes(evidence: Evidence) -> Judgement:
             for value in (1e3 * measures.WAIT, polars.col("utilisation"))
         )
 
-        def gaps(told: Mapping[str, Mapping[int, float]], label: str) -> list[float]:
-            return [one - told["JoBS"][seed] for seed, one in told[label].items() if seed in told["JoBS"]]
+        def gaps(values: Mapping[str, Mapping[int, float]], label: str) -> list[float]:
+            return [one - values["JoBS"][seed] for seed, one in values[label].items() if seed in values["JoBS"]]
 
         checks += [
-            Check.of(f"mean wait, {label} less JoBS, {nodes} nodes", gaps(wait, label), unit="ms", least=0)
+            Check.of(f"mean wait, {label} minus JoBS, {nodes} nodes", gaps(wait, label), unit="ms", least=0)
             for label in runs.labels
             if label != "JoBS"
         ]
-        effect = f"utilisation, DropTail less JoBS, {nodes} nodes"
+        effect = f"utilisation, DropTail minus JoBS, {nodes} nodes"
         checks.append(Check.of(effect, gaps(used, "DropTail"), least=VISIBLE))
         lost = mean_of(measures.LOST, runs, "DropTail", at)
         own = mean_of(polars.col("utilisation"), runs, "JoBS", at)

@@ -35,7 +35,7 @@ def pi_like_droptail(evidence: Evidence) -> Judgement:
     for other in runs.labels:
         if other not in ("PI", "DropTail"):
             found = measures.difference(runs, measures.LOST, "PI", other)
-            checks.append(Check.of(f"loss of TCP packets, PI less {other}", found, least=0))
+            checks.append(Check.of(f"loss of TCP packets, PI minus {other}", found, least=0))
     return Judgement(
         checks,
         "PI's probability moves by (a - b)(q - q_ref) 160 times a second, and q exceeds its target by 30 packets at "
@@ -49,14 +49,14 @@ def pi_sensitive(evidence: Evidence) -> Judgement:
     """Compare PI's loss at gains from a twelfth to ten times the printed ones."""
     runs = evidence["gains"]
     points = runs.points("aqm.a")
-    told = [runs.each(measures.LOST, "PI", {"aqm.a": point}) for point in points]
-    seeds = sorted(set.intersection(*(set(one) for one in told)))
-    spread = [max(one[seed] for one in told) / min(one[seed] for one in told) for seed in seeds]
+    by_point = [runs.each(measures.LOST, "PI", {"aqm.a": point}) for point in points]
+    seeds = sorted(set.intersection(*(set(one) for one in by_point)))
+    spread = [max(one[seed] for one in by_point) / min(one[seed] for one in by_point) for seed in seeds]
     # "very sensitive": at least twice as much
     check = Check.of(
         "greatest loss of TCP packets over the least, of gains from a twelfth to ten times the printed", spread, least=2
     )
-    means = [mean(one) for one in told]
+    means = [mean(one) for one in by_point]
     falls = all(one >= other for one, other in pairwise(means))
     return Judgement(
         [check],
@@ -97,9 +97,9 @@ def gains_slow(evidence: Evidence) -> Judgement:
     bound = [climb(p) for p in needed]
     quarter = runs.duration / 4
     growth, last = [], []
-    for told in measures.over_time(runs, "PI", quarter, polars.col("p.mean").mean()).values():
-        growth.append(told[3] / told[1])
-        last.append(told[3])
+    for p in measures.over_time(runs, "PI", quarter, polars.col("p.mean").mean()).values():
+        growth.append(p[3] / p[1])
+        last.append(p[3])
     waits = measures.over_time(runs, "PI", quarter, polars.col("ftp.delay").mean()).values()
     late = [measures.RATE / 8e3 * wait[3] for wait in waits]
     gains = evidence["gains"]
@@ -113,7 +113,7 @@ def gains_slow(evidence: Evidence) -> Judgement:
         ),
         Check.of("PI's probability in the last quarter over that in the second", growth, least=1.2),
         Check.of(
-            "loss of TCP packets with the rule's gains less that with the printed",
+            "loss of TCP packets with the rule's gains minus that with the printed",
             [slow[seed] - loss for seed, loss in own.items() if seed in slow],
             least=0,
         ),

@@ -19,7 +19,7 @@ def red_at_maxth(evidence: Evidence) -> Judgement:
     runs = evidence["schemes"]
     found = list(runs.each(measures.BACKLOG / 80_000, "RED").values())
     settled = list(evidence["settled"].each(measures.BACKLOG / 80_000, "RED").values())
-    told = mean_of(SIGNALLED, runs, "RED")
+    signalled = mean_of(SIGNALLED, runs, "RED")
     flows = mean_of(polars.col("classes.ftp.flows"), runs, "RED")
     least = flows / (theory.PROPAGATION + 0.8 * measures.FULL) / (theory.CAPACITY - measures.NODES * theory.UDP)
     # "around": within a fifth of it
@@ -30,8 +30,8 @@ def red_at_maxth(evidence: Evidence) -> Judgement:
     return Judgement(
         checks,
         f"RED keeps {checks[0].value * 80:.0f} kB. With maxp = 1 everything is marked at maxth; TCP rests where "
-        f"{100 * told:.0f} % of its packets are marked or dropped, which RED's line and spacing give at "
-        f"{20 + 60 * 1.5 * told:.0f} kB if the queue stayed at its average. At maxth every packet is marked: "
+        f"{100 * signalled:.0f} % of its packets are marked or dropped, which RED's line and spacing give at "
+        f"{20 + 60 * 1.5 * signalled:.0f} kB if the queue stayed at its average. At maxth every packet is marked: "
         f"{flows:.0f} windows of one packet are {100 * least:.0f} % of what UDP leaves of the link, so that it would "
         f"take {flows / least:.0f} flows to rest there.",
     )
@@ -70,14 +70,14 @@ def best_maxp(evidence: Evidence) -> Judgement:
     for name, value in (*measured, ("loss of all packets", measures.LOST_OF_ALL)):
         at_one = runs.each(value, "RED", {"aqm.max_p": own})
         for other in values[:-1]:
-            told = runs.each(value, "RED", {"aqm.max_p": other})
-            found = [told[seed] - number for seed, number in at_one.items() if seed in told]
-            checks.append(Check.of(f"{name}: at maxp = {other:g} less that at {own:g}", found, least=0))
+            others = runs.each(value, "RED", {"aqm.max_p": other})
+            found = [others[seed] - number for seed, number in at_one.items() if seed in others]
+            checks.append(Check.of(f"{name}: at maxp = {other:g} minus that at {own:g}", found, least=0))
     return Judgement(
         checks,
-        "A steeper slope keeps a shorter queue, and what TCP loses less by overflow it is told by marks. UDP cannot "
-        f"be marked and is dropped instead: at maxp = {own:g} "
-        f"{100 * lost[1]:.1f} % of all packets are lost, at {values[0]:g} {100 * lost[0]:.1f} %.",
+        "A steeper slope keeps a shorter queue, and the losses by overflow that TCP is spared come to it as marks. UDP "
+        f"cannot be marked and is dropped instead: at maxp = {own:g} {100 * lost[1]:.1f} % of all packets are lost, at "
+        f"{values[0]:g} {100 * lost[0]:.1f} %.",
     )
 
 
@@ -96,12 +96,12 @@ def red_synchronisation(evidence: Evidence) -> Judgement:
     swings = {label: swing(runs, label, 5.0) for label in ("DropTail", "RED")}
     checks = [
         Check.of(
-            f"coefficient of variation of TCP's arrivals in {TOGETHER:g} s, DropTail less RED, {START}",
+            f"coefficient of variation of TCP's arrivals in {TOGETHER:g} s, DropTail minus RED, {START}",
             [one - swings["RED"][seed] for seed, one in swings["DropTail"].items() if seed in swings["RED"]],
             least=0,
         ),
         Check.of(
-            f"Jain's index of TCP flows, RED less DropTail, {START}",
+            f"Jain's index of TCP flows, RED minus DropTail, {START}",
             measures.difference(settled, polars.col("classes.ftp.jain"), "RED", "DropTail"),
             least=0,
         ),
@@ -126,8 +126,8 @@ def swing(runs: Runs, label: str, start: float) -> dict[int, float]:
     It is their standard deviation in bins of `TOGETHER` divided by their mean.
     """
     found = {}
-    for seed, told in measures.over_time(runs, label, TOGETHER, polars.col("ftp.arrivals").sum()).items():
-        late = told.cast(polars.Float64).to_numpy()[round(start / TOGETHER) :]
+    for seed, arrivals in measures.over_time(runs, label, TOGETHER, polars.col("ftp.arrivals").sum()).items():
+        late = arrivals.cast(polars.Float64).to_numpy()[round(start / TOGETHER) :]
         found[seed] = float(late.std() / late.mean())
     return found
 

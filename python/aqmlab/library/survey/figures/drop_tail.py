@@ -21,8 +21,8 @@ def loss_over_nodes(evidence: Evidence) -> Iterator[Curve]:
     for experiment, panel in PANELS.items():
         runs = evidence[experiment]
         for reading, value in READINGS.items():
-            told = losses(runs, value)
-            yield mean_curve(panel, reading, list(told), map(Summary.of, told.values()))
+            by_count = losses(runs, value)
+            yield mean_curve(panel, reading, list(by_count), map(Summary.of, by_count.values()))
         points = [float(point) for point in runs.points(HOSTS)]
         # In a buffer of packets, UDP's losses and waits equal TCP's, which Padhye's flows do not model.
         if experiment != "calibration-packets":
@@ -39,8 +39,8 @@ def nodes_table(evidence: Evidence) -> polars.DataFrame:
     for (experiment, _), title in zip(PANELS.items(), titles, strict=True):
         runs = evidence[experiment]
         for reading, value in READINGS.items():
-            told = losses(runs, value)
-            greatest = max(Summary.of(column).mean or 0.0 for column in told.values())
+            by_count = losses(runs, value)
+            greatest = max(Summary.of(column).mean or 0.0 for column in by_count.values())
             at = Summary.of(reached(runs, value))
             rows.append(
                 {"drop tail": f"{title}: {reading}", "nodes for 12 %": at.mean, "greatest loss %": 100 * greatest}

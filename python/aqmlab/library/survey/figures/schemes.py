@@ -30,12 +30,12 @@ def figure_2(evidence: Evidence) -> Iterator[Curve]:
     beyond = (polars.col("classes.ftp.delay_mean") - polars.col("classes.ftp.queue_delay_mean")) * 1e3
     for panel, value in panels.items():
         for label in runs.labels:
-            told = measures.over_time(runs, label, BIN, value)
-            times = [BIN * (index + 0.5) for index in range(min(len(one) for one in told.values()))]
-            yield mean_curve(panel, label, times, map(Summary.of, zip(*told.values(), strict=False)))
+            columns = measures.over_time(runs, label, BIN, value)
+            times = [BIN * (index + 0.5) for index in range(min(len(one) for one in columns.values()))]
+            yield mean_curve(panel, label, times, map(Summary.of, zip(*columns.values(), strict=False)))
             if panel == "b":
                 on_the_way = runs.each(beyond, label)
-                whole = [[one + on_the_way[seed] for one in column] for seed, column in told.items()]
+                whole = [[one + on_the_way[seed] for one in column] for seed, column in columns.items()]
                 yield mean_curve("b, end to end", label, times, map(Summary.of, zip(*whole, strict=False)))
 
 
@@ -57,8 +57,8 @@ def table_schemes(evidence: Evidence) -> polars.DataFrame:
     for label in runs.labels:
         row: dict[str, str | float | None] = {"scheme": label}
         for name, value in columns.items():
-            told = Summary.of(list(runs.each(value, label).values()))
-            row |= {name: told.mean, f"{name} ±": told.ci95}
+            summary = Summary.of(list(runs.each(value, label).values()))
+            row |= {name: summary.mean, f"{name} ±": summary.ci95}
         rows.append(row)
     return polars.DataFrame(rows)
 
@@ -131,7 +131,7 @@ FIGURE_2 = Figure(
     curves=figure_2,
     across=3,
     caption="Means of 0.5 s. The paper says that it monitors the delay at the core router, where 100 000 bytes "
-    "take 17.8 ms at most; its axis to 80 ms suits the way from sender to receiver. Losses are drawn as TCP "
+    "take 17.8 ms at most; its axis to 80 ms suits the path from sender to receiver. Losses are drawn as TCP "
     "suffers them, for which the 12 % of drop tail hold, and of all packets.",
 )
 
