@@ -164,7 +164,7 @@ def test_with_400_flows_the_overshoot_is_short_and_the_queue_ends_far_below_the_
     few = replace(few, settings={**few.settings, "warmup": "30 s"}, aqms={k: case1.aqms[k] for k in ("RAQM", "PI")})
     found = assessed(replace(RAQM, experiments=[few], items=items, claims=claims), "fig4", tmp_path)
     assert check(found, "case1-regulation", "400 flows").value == pytest.approx(8, abs=2)
-    assert check(found, "case1-overshoot", "first overshoot, RAQM less PI, 400 flows").outcome == Outcome.HOLDS
+    assert check(found, "case1-overshoot", "first overshoot, RAQM minus PI, 400 flows").outcome == Outcome.HOLDS
     assert check(found, "case1-overshoot", "height of the overshoot of RAQM, 400").outcome == Outcome.FAILS
     panels = found.drawn[0].frame.group_by("panel", "curve").len()
     assert sorted(panels.iter_rows()) == [("a", "PI", 60), ("a", "RAQM", 60), ("b", "PI", 60), ("b", "RAQM", 60)]

@@ -414,7 +414,7 @@ class Runs:
         found = self._store.distributions(keys)
         if gone := len(keys.difference(found)):
             raise LookupError(
-                f"{gone} runs have been removed from the store since they were found; rerun the command to simulate them"
+                f"{gone} runs were removed from the store after they were found; rerun the command to redo them"
             )
         return found
 
