@@ -1,1 +1,1 @@
-"""The paper on LRED."""
+"""The paper on LRED; the layout is that of all papers, see `aqmlab.library`."""

@@ -1,1 +1,1 @@
-"""The paper on RAQM."""
+"""The paper on RAQM; the layout is that of all papers, see `aqmlab.library`."""
