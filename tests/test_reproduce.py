@@ -288,13 +288,13 @@ def test_a_claim_that_stays_open_is_said_to_be_undecided(bloat: Path, quick_cli:
     )
     done = quick_cli("reproduce", bloat, "--seeds", "2", "--quick", "--out", "out")
     assert re.search(
-        r"^shorter +not testable +undecided with 2 seeds: mean wait with drop tail less", done.stdout, re.M
+        r"^shorter +not testable +undecided with 2 seeds: mean wait with drop tail minus", done.stdout, re.M
     )
     html = (tmp_path / "out/report.html").read_text(encoding="utf-8")
     assert html.count('not testable</span><br><span class="small">undecided with 2 seeds</span>') == 2
     pages.write(tmp_path / "out", tmp_path / "docs")
     page = (tmp_path / "docs/bloat.md").read_text(encoding="utf-8")
-    assert "| **not testable**: undecided with 2 seeds | mean wait with drop tail less" in page
+    assert "| **not testable**: undecided with 2 seeds | mean wait with drop tail minus" in page
     assert "It is undecided with 2 seeds.\n\n- mean wait" in page
 
 

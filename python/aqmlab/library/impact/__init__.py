@@ -1,1 +1,1 @@
-"""The paper on tail drop, RED, Gentle RED and GRED-I; the layout is that of all papers, see `aqmlab.library`."""
+"""The paper on tail drop, RED, Gentle RED and GRED-I. `aqmlab.library` describes the files."""

@@ -106,12 +106,12 @@ def lost(runs: Runs, label: str, at: At | None = None) -> Values:
 
 def tcp_loss(runs: Runs, label: str, at: At | None = None) -> Values:
     """Return the loss ratio of TCP, total loss minus that of UDP, for each seed (%)."""
-    every, own = runs.values("arrivals", label, at), runs.values("classes.udp.arrivals", label, at)
+    every, udp = runs.values("arrivals", label, at), runs.values("classes.udp.arrivals", label, at)
     drops, others = (
         [None if share is None or count is None else share * count for share, count in zip(part, counts, strict=True)]
-        for part, counts in ((lost(runs, label, at), every), (udp_loss(runs, label, at), own))
+        for part, counts in ((lost(runs, label, at), every), (udp_loss(runs, label, at), udp))
     )
-    return ratio(difference(drops, others), difference(every, own))
+    return ratio(difference(drops, others), difference(every, udp))
 
 
 def tcp_goodput(runs: Runs, label: str, at: At | None = None) -> Values:
@@ -202,8 +202,8 @@ def counted(runs: Runs, label: str, at: At | None = None, owner: str = "udp") ->
     name, kind = ("loss_bursts", "links") if aggregate else ("loss_runs", "classes")
     counts = runs.distribution(name, label, owner, at, kind)
     total = np.zeros(max([LONGEST, *map(len, counts)]))
-    for own in counts:
-        total[: len(own)] += own
+    for run in counts:
+        total[: len(run)] += run
     return total
 
 

@@ -53,7 +53,7 @@ def in_model(
     that of the model's simulation; None where the chain computes both. ``flows`` and ``quick`` as in `model`.
     """
     (p, error), (q, other_error) = (
-        (float(own[n - 1]) for own in modelled(label, flows, quick)) for label in (one, other)
+        (float(curve[n - 1]) for curve in modelled(label, flows, quick)) for label in (one, other)
     )
     half = 1.96 * math.hypot(error / p, other_error / q) / math.log(10)
     value = math.log10(p / q)

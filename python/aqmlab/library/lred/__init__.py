@@ -1,1 +1,1 @@
-"""The paper on LRED; the layout is that of all papers, see `aqmlab.library`."""
+"""The paper on LRED. `aqmlab.library` describes the files."""

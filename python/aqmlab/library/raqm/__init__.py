@@ -1,1 +1,1 @@
-"""The paper on RAQM; the layout is that of all papers, see `aqmlab.library`."""
+"""The paper on RAQM. `aqmlab.library` describes the files."""

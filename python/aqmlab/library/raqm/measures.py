@@ -129,12 +129,12 @@ def at_equal_queue(runs: Runs, further: Runs | None, metric: str, other: str, re
     if further is not None and other in further.labels:
         theirs = polars.concat([theirs, further.of(other).select("seed", "queue_mean", metric)])
     found: list[float | None] = []
-    for (seed,), own in runs.of(runs.hero).sort("seed").group_by("seed", maintain_order=True):
+    for (seed,), rows in runs.of(runs.hero).sort("seed").group_by("seed", maintain_order=True):
         known = theirs.filter(polars.col("seed") == seed).sort("queue_mean")
         if known.is_empty():
             continue
         queue, value = known["queue_mean"].to_numpy(), known[metric].to_numpy()
-        inside = own.filter(polars.col("queue_mean").is_between(queue[0] - reach, queue[-1] + reach))
+        inside = rows.filter(polars.col("queue_mean").is_between(queue[0] - reach, queue[-1] + reach))
         differences = inside[metric].to_numpy() - np.interp(inside["queue_mean"].to_numpy(), queue, value)
         found.append(float(differences.mean()) if differences.size else None)
     return found
@@ -143,8 +143,8 @@ def at_equal_queue(runs: Runs, further: Runs | None, metric: str, other: str, re
 def slope(runs: Runs, label: str) -> list[float]:
     """Return the slope of the mean queue over the target for each seed, by linear regression."""
     found = []
-    for _, own in runs.of(label).sort("seed").group_by("seed", maintain_order=True):
-        found.append(float(np.polyfit(own[TARGET].to_numpy().astype(float), own["queue_mean"].to_numpy(), 1)[0]))
+    for _, rows in runs.of(label).sort("seed").group_by("seed", maintain_order=True):
+        found.append(float(np.polyfit(rows[TARGET].to_numpy().astype(float), rows["queue_mean"].to_numpy(), 1)[0]))
     return found
 
 

@@ -126,12 +126,12 @@ def wander(flows: int, slots: float, seconds: float, seed: int = 1) -> tuple[Arr
     Return times (s), the queue (packets) and the rate of the first flow (packets/s), one value per slot. ``slots`` is
     the slot in round-trip times.
     """
-    own = model(flows, slots)
-    noise = np.random.default_rng(seed).normal(0, redtail.paper_sigma(flows), (int(seconds / own.slot), flows))
+    queue_model = model(flows, slots)
+    noise = np.random.default_rng(seed).normal(0, redtail.paper_sigma(flows), (int(seconds / queue_model.slot), flows))
     queue: Array = np.empty(len(noise))
     rate: Array = np.empty(len(noise))
-    q = own.q_e
+    q = queue_model.q_e
     for step, errors in enumerate(noise):
-        queue[step], rate[step] = q, own.W / (DELAY + q / CAPACITY) + errors[0]
-        q = min(BUFFER, max(0.0, float(own.f(q)) + own.slot * float(errors.sum())))
-    return np.asarray(own.slot * np.arange(len(noise))), queue, rate
+        queue[step], rate[step] = q, queue_model.W / (DELAY + q / CAPACITY) + errors[0]
+        q = min(BUFFER, max(0.0, float(queue_model.f(q)) + queue_model.slot * float(errors.sum())))
+    return np.asarray(queue_model.slot * np.arange(len(noise))), queue, rate

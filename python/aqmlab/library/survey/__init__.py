@@ -1,1 +1,1 @@
-"""The survey of drop tail, RED, BLUE, REM, PI and JoBS; the layout is that of all papers, see `aqmlab.library`."""
+"""The survey of drop tail, RED, BLUE, REM, PI and JoBS. `aqmlab.library` describes the files."""

@@ -70,7 +70,10 @@ def estimates(papers: Sequence[Paper], effort: Effort, store: Path, speed: float
             return sum(costs.values()) / speed
 
         shown = {
-            item.name: {*item.needs, *(name for one in paper.claims if item.name in one.shown for name in one.needs)}
+            item.name: {
+                *item.needs,
+                *(name for claim in paper.claims if item.name in claim.shown for name in claim.needs),
+            }
             for item in effort.items(paper)
         }
         union: dict[bytes, float] = {}

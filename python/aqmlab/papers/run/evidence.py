@@ -133,7 +133,7 @@ class Runs:
             One value for each seed, in the order of the seeds; None for a seed if none of its runs has a value.
         """
         found = self.of(label, at).group_by("seed").agg(_filled(metric, fill).mean().alias("value")).sort("seed")
-        return [None if one is None else one * scale for one in found["value"].to_list()]
+        return [None if number is None else number * scale for number in found["value"].to_list()]
 
     def each(self, value: polars.Expr, label: str, at: At | None = None) -> dict[int, float]:
         """Return a number computed from several metrics for each seed, averaged over the points.
@@ -214,7 +214,8 @@ class Runs:
         value = _filled(metric, fill)
         one, other = (self.of(name, at).group_by("seed").agg(value.mean().alias("value")) for name in (label, to))
         both = one.join(other, on="seed", suffix="_to").sort("seed")
-        return [None if one is None else one * scale for one in (both["value"] - both["value_to"]).to_list()]
+        differences = (both["value"] - both["value_to"]).to_list()
+        return [None if number is None else number * scale for number in differences]
 
     def curve(
         self,

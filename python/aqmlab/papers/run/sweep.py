@@ -106,7 +106,7 @@ def settings(paper: Paper, effort: Effort) -> list[Setting]:
     With ``only``, the paper's own setting is the only one.
     """
     items, claims = effort.items(paper), effort.claims(paper)
-    needs = frozenset(name for one in (*items, *claims) for name in one.needs)
+    needs = frozenset(name for each in (*items, *claims) for name in each.needs)
     found = [Setting("paper", effort.quick, effort.seeds, needs)]
     if effort.only:
         return found
@@ -178,7 +178,7 @@ def run(
             progress(standing)
 
     asked = studies(paper, effort)
-    sweeps = run_all([one for _, _, one in asked], store, jobs, cluster, progress=noted)
+    sweeps = run_all([study for _, _, study in asked], store, jobs, cluster, progress=noted)
     kept = Store(store)
     found: dict[str, dict[str, Runs]] = {setting.name: {} for setting in settings(paper, effort)}
     for (setting, name, wanted), sweep in zip(asked, sweeps, strict=True):

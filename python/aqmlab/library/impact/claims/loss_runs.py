@@ -38,8 +38,10 @@ def more_than_five(evidence: Evidence) -> Judgement:
     """Compare how often a UDP flow loses more than 5 packets in a row."""
     runs = evidence["mixed"]
     at = MIXED["Exp6"]
-    own = {label: counted(runs, label, at) for label in (RED, TD)}
-    simulated = orders("simulated, Exp6: P(> 5 in a row) of RED over tail drop's", own[RED], own[TD], 6, least=ORDER)
+    counts = {label: counted(runs, label, at) for label in (RED, TD)}
+    simulated = orders(
+        "simulated, Exp6: P(> 5 in a row) of RED over tail drop's", counts[RED], counts[TD], 6, least=ORDER
+    )
     modelled = in_model(
         f"open-loop model, load {LOAD}, a flow of {FLOWS}: the same", RED, TD, 6, FLOWS, evidence.quick, least=ORDER
     )

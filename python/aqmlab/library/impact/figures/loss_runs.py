@@ -107,8 +107,8 @@ def split(evidence: Evidence) -> Iterator[Curve]:
     for label in runs.labels:
         points = present_splits(runs)
         counts = [counted(runs, label, at) for at in points.values()]
-        share = np.array([at_least(own)[5] for own in counts])
-        half = 1.96 * np.sqrt(share / [own.sum() for own in counts])
+        share = np.array([at_least(count)[5] for count in counts])
+        half = 1.96 * np.sqrt(share / [count.sum() for count in counts])
         yield Curve(
             "", label, [float(flows) for flows in points], share, np.maximum(share - half, AXIS_END), share + half
         )
@@ -120,17 +120,17 @@ def run_lengths(evidence: Evidence) -> polars.DataFrame:
 
     rows = []
 
-    def row(name: str, own: Array, every: Array) -> None:
+    def row(name: str, flow: Array, every: Array) -> None:
         lengths = (2, 6, 15)
-        shares = {f"flow, >= {n}": float(np.nan_to_num(own[n - 1])) for n in lengths}
+        shares = {f"flow, >= {n}": float(np.nan_to_num(flow[n - 1])) for n in lengths}
         shares |= {f"all, >= {n}": float(np.nan_to_num(every[n - 1])) for n in lengths}
         rows.append({"runs of losses": name} | shares)
 
     for experiment, title, points in (("mixed", "testbed's traffic, Exp6", MIXED), ("simulation", "Exp6", GREEDY)):
         runs = evidence[experiment]
         for label in runs.labels:
-            own, every = (counted(runs, label, points["Exp6"], owner) for owner in ("udp", "bottleneck"))
-            row(f"{label}, {title}", at_least(own), at_least(every))
+            flow, every = (counted(runs, label, points["Exp6"], owner) for owner in ("udp", "bottleneck"))
+            row(f"{label}, {title}", at_least(flow), at_least(every))
     for label in (RED, TD, APPROXIMATED, HERO):
         row(f"{label}, model", *(modelled(label, flows, evidence.quick)[0] for flows in (FLOWS, 1)))
     return polars.DataFrame(rows)

@@ -93,8 +93,8 @@ def flat(evidence: Evidence) -> Judgement:
     """Judge the trend of LRED's response times over the loss ratio, and their range."""
     runs = evidence["exp1"]
     light, *_, heavy = loads(evidence)
-    own, other = (difference(_times(runs, label, heavy), _times(runs, label, light)) for label in (runs.hero, "PI"))
-    part = ratio(own, other)
+    hero, other = (difference(_times(runs, label, heavy), _times(runs, label, light)) for label in (runs.hero, "PI"))
+    part = ratio(hero, other)
     checks = [
         # A tenth of the slope of REM's bound, the smaller of the two: 200 s per unit of loss.
         Check.of(
@@ -175,17 +175,21 @@ def pistar(evidence: Evidence) -> Judgement:
     runs, designed = evidence["exp1"], evidence["exp1-pistar"]
     high = _high(evidence)
     faster = average(difference(_times(runs, "PI", count), _times(designed, "PI*", count)) for count in loads(evidence))
-    own, *others = (average(_ratios(evidence, label, count) for count in high) for label in ("PI*", "PI", "REM"))
+    designed_ratios, *others = (
+        average(_ratios(evidence, label, count) for count in high) for label in ("PI*", "PI", "REM")
+    )
     checks = [Check.of("response time of PI minus that of PI*", faster, unit="s", least=0)]
     checks += [
         Check.of(
-            f"response time over its bound, 600 flows and more: PI* minus {label}", difference(own, other), least=0
+            f"response time over its bound, 600 flows and more: PI* minus {label}",
+            difference(designed_ratios, other),
+            least=0,
         )
         for label, other in zip(("PI", "REM"), others, strict=True)
     ]
     gains = {count: pi.tustin(*pi.rule(count, ROUND_TRIPS[count], C), FREQUENCY)[0] for count in loads(evidence)}
     most = max(gains, key=gains.__getitem__)
-    times = np.mean([value for value in own if value is not None])
+    times = np.mean([value for value in designed_ratios if value is not None])
     why = (
         f"At 600 flows and more PI* takes {times:.2g} times its bound. Designed for the load, its gain is up to "
         f"{gains[most] / PI_GAINS[0]:.0f} times ns-2's (at {most} flows): the queue leaves the full buffer before p is "

@@ -74,13 +74,13 @@ def _times(runs: Runs, label: str) -> Values:
 def light_response(evidence: Evidence) -> Judgement:
     """Compare LRED's response times under light and heavy load, and with those of PI and PI* under light load."""
     light, heavy = evidence["exp2-light"], evidence["exp2-heavy"]
-    own = _times(light, "LRED")
+    hero = _times(light, "LRED")
     # The paper calls the increase slight at response times of tens of seconds.
-    more = difference(own, _times(heavy, "LRED"))
+    more = difference(hero, _times(heavy, "LRED"))
     checks = [Check.of("response time of LRED under light load minus under heavy", more, unit="s", least=0, most=20)]
     for runs, other in ((light, "PI"), (evidence["exp2-light-pistar"], LITERAL)):
         effect = f"response time of LRED minus that of {other}, light load"
-        checks.append(Check.of(effect, difference(own, _times(runs, other)), unit="s", most=20))
+        checks.append(Check.of(effect, difference(hero, _times(runs, other)), unit="s", most=20))
     why = (
         "At a loss of 0.005 a second has a dozen drops to measure. TCP itself takes 4.7 s, longer than LRED's "
         "estimate, and the loop is close to its limit, so that five seconds in a row within 20 % of the target come "
@@ -128,7 +128,7 @@ def like_pistar(evidence: Evidence) -> Judgement:
             ):
                 gap = difference(designed.values(metric, label, scale=scale), runs.values(metric, "LRED", scale=scale))
                 checks.append(Check.of(f"{where}: {quantity} of {label} minus that of LRED", gap, unit=unit, least=0))
-    light, heavy, own = (evidence[name] for name in ("exp2-light-pistar", "exp2-heavy-pistar", "exp2-heavy"))
+    light, heavy, undesigned = (evidence[name] for name in ("exp2-light-pistar", "exp2-heavy-pistar", "exp2-heavy"))
     swinging = (light.mean("queue_empty", LITERAL).mean or 0) > 0.1
     caught = (
         f" Under light load PI* holds {mean_text(light, 'queue_mean', LITERAL)} packets in the mean and is empty for "
@@ -140,8 +140,8 @@ def like_pistar(evidence: Evidence) -> Judgement:
         "PI*'s gains for 800 flows of 100 ms are outside their rule: a = 1.26, so that p is 0 or 1 by the sign of the "
         "error, a drop-tail buffer that ends at the target. Its mean queue is "
         f"{mean_text(heavy, 'queue_mean', LITERAL)} packets with a deviation of "
-        f"{mean_text(heavy, 'queue_mad', LITERAL)}, LRED's {mean_text(own, 'queue_mad', 'LRED')}; with 0.7 s, inside "
-        f"the rule, {mean_text(heavy, 'queue_mad', CORRECTED)}.{caught if swinging else ''}"
+        f"{mean_text(heavy, 'queue_mad', LITERAL)}, LRED's {mean_text(undesigned, 'queue_mad', 'LRED')}; with 0.7 s, "
+        f"inside the rule, {mean_text(heavy, 'queue_mad', CORRECTED)}.{caught if swinging else ''}"
     )
     return Judgement(checks, why)
 

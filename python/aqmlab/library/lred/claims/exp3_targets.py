@@ -131,11 +131,11 @@ def _advantage(runs: Runs, metric: str, label: str) -> Values:
     """Return LRED's metric minus another discipline's at the same mean queue, for each seed."""
     found: Values = []
     for seed in runs.study.seeds:
-        own = runs.of(runs.hero, {"seed": seed}).sort("queue_mean")
+        hero = runs.of(runs.hero, {"seed": seed}).sort("queue_mean")
         other = runs.of(label, {"seed": seed})
         queue = other["queue_mean"].to_numpy()
-        reached = (queue >= own["queue_mean"][0]) & (queue <= own["queue_mean"][-1])
-        at_same = np.interp(queue, own["queue_mean"].to_numpy(), own[metric].to_numpy())
+        reached = (queue >= hero["queue_mean"][0]) & (queue <= hero["queue_mean"][-1])
+        at_same = np.interp(queue, hero["queue_mean"].to_numpy(), hero[metric].to_numpy())
         gap = (at_same - other[metric].to_numpy())[reached]
         found.append(float(gap.mean()) if len(gap) else None)
     return found

@@ -98,13 +98,13 @@ def blip(evidence: Evidence) -> Judgement:
     """Count the seconds with a full or an empty buffer after UDP has started or stopped."""
     runs = evidence["exp4-time"]
     top = max(runs.points(UDP_RATE))
-    own = _stuck(runs, runs.hero, top)
+    hero = _stuck(runs, runs.hero, top)
     # Two response times to a load step: LRED's estimate takes 4 s to forget the previous load.
-    checks = [Check.of("seconds with a full or empty buffer, LRED, density 0.9", own, unit="s", most=8)]
+    checks = [Check.of("seconds with a full or empty buffer, LRED, density 0.9", hero, unit="s", most=8)]
     checks += [
         Check.of(
             f"seconds with a full or empty buffer, density 0.9, {label} minus LRED",
-            difference(_stuck(runs, label, top), own),
+            difference(_stuck(runs, label, top), hero),
             unit="s",
             least=10,  # a twentieth of the run, visible in the figure
         )

@@ -33,10 +33,10 @@ def _best_with_short_flows(evidence: Evidence) -> Judgement:
     """Compare goodput, loss, deviation and the distance of the mean queue from its target."""
     runs = evidence["exp5"]
     checks = []
-    own = off_target(runs, runs.hero)
+    hero = off_target(runs, runs.hero)
     for other in runs.others:
         effect = f"reduction of |mean queue - q0|, {runs.hero} over {other}"
-        checks.append(Check.of(effect, difference(off_target(runs, other), own), unit="packets", least=0))
+        checks.append(Check.of(effect, difference(off_target(runs, other), hero), unit="packets", least=0))
         checks += [advantage(runs, metric, runs.hero, other) for metric in _BETTER]
     queues = ", ".join(
         f"{one} {mean_text(runs, 'queue_mean', one)} and {mean_text(runs, 'queue_empty', one, 2)}"
@@ -57,13 +57,13 @@ def _steady_at_the_step(evidence: Evidence) -> Judgement:
     for rate in runs.points(ARRIVAL_RATE):
         at = {ARRIVAL_RATE: rate}
         for begin, change in ((50.0, "come"), (150.0, "go")):
-            own = distance(runs, runs.hero, begin, begin + 20, at)
+            hero = distance(runs, runs.hero, begin, begin + 20, at)
             for other in runs.others:
                 theirs = distance(runs, other, begin, begin + 20, at)
                 checks.append(
                     Check.of(
                         f"|queue - q0|, 20 s after flows {change}, lambda = {rate:g}/s: {other} minus {runs.hero}",
-                        difference(theirs, own),
+                        difference(theirs, hero),
                         unit="packets",
                         least=0,
                     )
@@ -165,9 +165,9 @@ def _best_with_pareto(evidence: Evidence) -> Judgement:
     """Compare deviations and the queue after the step, with Pareto distributions."""
     runs = evidence["exp5-pareto"]
     checks = [advantage(runs, "queue_mad", runs.hero, other) for other in runs.others]
-    own = distance(runs, runs.hero, 50, 70, {})
+    hero = distance(runs, runs.hero, 50, 70, {})
     for other in runs.others:
-        gained = difference(distance(runs, other, 50, 70, {}), own)
+        gained = difference(distance(runs, other, 50, 70, {}), hero)
         checks.append(
             Check.of(
                 f"|queue - q0| in the 20 s after the flows come: {other} minus LRED", gained, unit="packets", least=0

@@ -22,13 +22,13 @@ def _two_way_best(evidence: Evidence) -> Judgement:
     checks = []
     for buffer in runs.points("dumbbell.buffer"):
         for direction, link in _DIRECTIONS.items():
-            own = distance(runs, runs.hero, 0, runs.duration, {"dumbbell.buffer": buffer}, link)
+            hero = distance(runs, runs.hero, 0, runs.duration, {"dumbbell.buffer": buffer}, link)
             for other in runs.others:
                 theirs = distance(runs, other, 0, runs.duration, {"dumbbell.buffer": buffer}, link)
                 checks.append(
                     Check.of(
                         f"|queue - q0|, {direction}, Q = {buffer:g}: {other} minus {runs.hero}",
-                        difference(theirs, own),
+                        difference(theirs, hero),
                         unit="packets",
                         least=0,
                     )

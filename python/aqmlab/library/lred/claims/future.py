@@ -113,9 +113,9 @@ def _fgn_target(evidence: Evidence) -> Judgement:
         _near(f"mean queue, H = {hurst:g}", runs.values("queue_mean", runs.hero, {HURST: hurst}))
         for hurst in runs.points(HURST)
     ]
-    own = off_target(runs, runs.hero)
+    hero = off_target(runs, runs.hero)
     for other in runs.others:
-        farther = difference(off_target(runs, other), own)
+        farther = difference(off_target(runs, other), hero)
         checks.append(Check.of(f"|mean queue - q0|, {other} minus {runs.hero}", farther, unit="packets", least=0))
     queues = ", ".join(f"{one} {runs.mean('queue_mean', one).mean:.0f}" for one in runs.labels)
     return Judgement(
@@ -166,11 +166,12 @@ def _fgn_memory(evidence: Evidence) -> Judgement:
                 least=0,
             )
         )
-    own = [runs.mean("queue_mad", runs.hero, {HURST: hurst}).mean or 0 for hurst in (points[0], points[-1])]
+    deviations = [runs.mean("queue_mad", runs.hero, {HURST: hurst}).mean or 0 for hurst in (points[0], points[-1])]
     return Judgement(
         checks,
-        f"LRED's own deviation is {own[0]:.1f} packets at H = {points[0]:g} and {own[1]:.1f} at {points[-1]:g}. With "
-        "memory the load stays high or low for seconds: LRED's window is as long, and an integrator needs longer.",
+        f"LRED's own deviation is {deviations[0]:.1f} packets at H = {points[0]:g} and {deviations[1]:.1f} at "
+        f"{points[-1]:g}. With memory the load stays high or low for seconds: LRED's window is as long, and an "
+        "integrator needs longer.",
     )
 
 
@@ -184,8 +185,8 @@ def _proportional(evidence: Evidence) -> Judgement:
         weights = WEIGHTS[label]
         best = runs.values("classes.first.loss_ratio", label)
         for name, weight in zip(CLASSES[1:], weights[1:], strict=True):
-            own = runs.values(f"classes.{name}.loss_ratio", label)
-            ratios = [a / b * weights[0] / weight if a and b else None for a, b in zip(own, best, strict=True)]
+            losses = runs.values(f"classes.{name}.loss_ratio", label)
+            ratios = [a / b * weights[0] / weight if a and b else None for a, b in zip(losses, best, strict=True)]
             checks.append(
                 Check.of(
                     f"loss ratio of the {name} class over that of the first, over {weight}, weights {label}",
@@ -209,8 +210,8 @@ def _neutral(evidence: Evidence) -> Judgement:
     for label in runs.labels:
         if label == EQUAL:
             continue
-        own = runs.values("loss_ratio", label)
-        change = [100 * (a / b - 1) if a is not None and b else None for a, b in zip(own, equal, strict=True)]
+        losses = runs.values("loss_ratio", label)
+        change = [100 * (a / b - 1) if a is not None and b else None for a, b in zip(losses, equal, strict=True)]
         checks += [
             _near(f"mean queue, weights {label}", runs.values("queue_mean", label)),
             Check.of(f"change of the loss ratio of all, weights {label}", change, unit="%", least=-10, most=10),

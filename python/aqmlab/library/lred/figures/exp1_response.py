@@ -16,8 +16,8 @@ def figure5(evidence: Evidence) -> Iterator[Curve]:
     """Draw response times over measured loss ratios, and the bounds."""
     runs, designed = evidence["exp1"], evidence["exp1-pistar"]
     for label in ("LRED", "PI", "PI*", "REM"):
-        own = designed if label == "PI*" else runs
-        yield own.curve("", "response_time", label, "loss_ratio", fill=longest_response(own, label), style="points")
+        drawn = designed if label == "PI*" else runs
+        yield drawn.curve("", "response_time", label, "loss_ratio", fill=longest_response(drawn, label), style="points")
     losses = np.linspace(0.03, 0.27, 25)
     yield Curve("", "PI, bound (34)", losses, pi.response_bound(losses, *PI_GAINS, FREQUENCY), style="dashed")
     yield Curve("", "REM, bound (40)", losses, rem.response_bound(losses), style="dashed")

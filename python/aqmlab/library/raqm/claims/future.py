@@ -90,9 +90,9 @@ def _fair_to_long_flows(evidence: Evidence) -> Judgement:
     runs = evidence["bottlenecks"]
     checks, texts = [], []
     for at in cross_points(runs):
-        own = handicaps(runs, runs.hero, at)
+        hero = handicaps(runs, runs.hero, at)
         for other in runs.others:
-            more = difference(own, handicaps(runs, other, at))
+            more = difference(hero, handicaps(runs, other, at))
             pair = f"{runs.hero} minus {other}, {at[CROSS_FLOWS]:g} flows more"
             checks.append(Check.of(f"goodput of a long flow over that of another, {pair}", more, least=0))
         for label in runs.labels:

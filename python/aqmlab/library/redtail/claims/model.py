@@ -34,12 +34,15 @@ def distributions_agree(evidence: Evidence) -> Judgement:
     """Compare the chain, the Gaussian and the packet engine: the three curves of Fig. 21."""
     checks, lift, swapped, means = [], 0.0, [], []
     for flows in theory.FLOWS:
-        own, sigma = theory.model(flows), redtail.paper_sigma(flows)
+        queue_model, sigma = theory.model(flows), redtail.paper_sigma(flows)
         chain = theory.chain(flows)
-        linear, lift = own.linear_sd(sigma), chain.mean - own.q_e
+        linear, lift = queue_model.linear_sd(sigma), chain.mean - queue_model.q_e
         checks += [
             Check.exact(
-                f"mean of the Gaussian over the chain's, N = {flows}", own.q_e / chain.mean, least=0.95, most=1.05
+                f"mean of the Gaussian over the chain's, N = {flows}",
+                queue_model.q_e / chain.mean,
+                least=0.95,
+                most=1.05,
             ),
             Check.exact(
                 f"deviation of the Gaussian over the chain's, N = {flows}", linear / chain.sd, least=0.9, most=1.1
@@ -81,12 +84,12 @@ def contraction(_: Evidence) -> Judgement:
     for flows in theory.FLOWS:
         limit = theory.model(flows).contraction_limit()
         rtt = theory.model(flows).rtt
-        own = theory.model(flows, 0.99 * limit / rtt)
-        rho = own.contraction(theory.BUFFER)
+        queue_model = theory.model(flows, 0.99 * limit / rtt)
+        rho = queue_model.contraction(theory.BUFFER)
         queues = np.array([0.0, float(theory.BUFFER)])
-        noise = np.random.default_rng(1).normal(0, own.noise(redtail.paper_sigma(flows)), 600)
+        noise = np.random.default_rng(1).normal(0, queue_model.noise(redtail.paper_sigma(flows)), 600)
         for xi in noise:
-            queues = np.clip(own.f(queues) + xi, 0, theory.BUFFER)
+            queues = np.clip(queue_model.f(queues) + xi, 0, theory.BUFFER)
         checks += [
             Check.exact(f"rho on [0, 800], S at 0.99 of (10), N = {flows}", rho, most=1 - 1e-9),
             Check.exact(
@@ -104,9 +107,11 @@ def settling(_: Evidence) -> Judgement:
     checks = []
     q = np.arange(theory.BUFFER + 1.0)
     for flows in theory.FLOWS:
-        own = theory.model(flows)
+        queue_model = theory.model(flows)
         checks.append(
-            Check.exact(f"share of the queues that come to q_e, N = {flows}", float(np.mean(own.settles(q))), least=1)
+            Check.exact(
+                f"share of the queues that come to q_e, N = {flows}", float(np.mean(queue_model.settles(q))), least=1
+            )
         )
     low = [float(np.mean(theory.model(flows).nearer(q))) for flows in theory.FLOWS]
     checks += [
@@ -123,8 +128,8 @@ def settling(_: Evidence) -> Judgement:
 
 def mixed(_: Evidence) -> Judgement:
     """Check the condition for different round-trip times, as restored."""
-    own = theory.model(40)
-    several = type(own)(C=own.C, d=np.linspace(0.016, 0.240, 40), N=40, W=own.W)
+    queue_model = theory.model(40)
+    several = type(queue_model)(C=queue_model.C, d=np.linspace(0.016, 0.240, 40), N=40, W=queue_model.W)
     part = several.sufficient_limit() / several.monotone_limit()
     return Judgement(
         [
@@ -142,8 +147,8 @@ def least_variance(_: Evidence) -> Judgement:
     sigma = redtail.paper_sigma(40)
 
     def normalised(slots: float) -> float:
-        own = theory.model(40, slots)
-        return (own.linear_sd(sigma) / own.slot) ** 2
+        queue_model = theory.model(40, slots)
+        return (queue_model.linear_sd(sigma) / queue_model.slot) ** 2
 
     least = normalised(1.0)
     checks = [
@@ -167,7 +172,9 @@ def interchanged(evidence: Evidence) -> Judgement:
         Check.of("sigma of 20 flows over the middle of the printed two", [one / between for one in few], least=1),
         Check.of("sigma of 40 flows over the middle of the printed two", [one / between for one in many], most=1),
     ]
-    shares = [100 * fmean(own) * flows / theory.CAPACITY for own, flows in zip((few, many), theory.FLOWS, strict=True)]
+    shares = [
+        100 * fmean(sigmas) * flows / theory.CAPACITY for sigmas, flows in zip((few, many), theory.FLOWS, strict=True)
+    ]
     return Judgement(
         checks,
         f"20 flows have {fmean(few) / fmean(many):.2f} times the sigma of 40; as printed it is "

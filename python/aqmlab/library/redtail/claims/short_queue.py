@@ -27,7 +27,7 @@ def bound(evidence: Evidence) -> Judgement:
         ratios = over(name)
         texts.append(f"{name} from {min(map(mean, ratios)):.3f} to {max(map(mean, ratios)):.3f}")
         lowest = paired(min, *ratios)
-        average = paired(lambda *own: sum(own) / len(own), *ratios)
+        average = paired(lambda *values: sum(values) / len(values), *ratios)
         checks += [
             Check.of(f"delay of {name} / (max_th1/C), the least over max_th1", lowest, least=1),
             # "A good approximation", "slightly above": a quarter. Table III has 1.36 at 30 kB.
@@ -48,14 +48,15 @@ def long_delay_flat(evidence: Evidence) -> Judgement:
     runs, path = evidence["maxth1"], "aqm.max_th1"
     points = runs.points(path)
     delays = [per_seed(runs, of("FTP", DELAY), HERO, {path: size}, 1000) for size in points]
-    relative = paired(lambda *own: 100 * (max(own) - min(own)) / (sum(own) / len(own)), *delays)
+    relative = paired(lambda *values: 100 * (max(values) - min(values)) / (sum(values) / len(values)), *delays)
     # The mean of C2 is the rate of the long queue, web packets included.
     rates = [per_seed(runs, LONG + RATE, HERO, {path: size}, 1 / 8000) for size in points]
     middle = sum(BAND) / 2 * FULL / 1000
     against = paired(
-        lambda *own: (
+        lambda *values: (
             sum(
-                delay * rate / middle / 1000 for delay, rate in zip(own[: len(points)], own[len(points) :], strict=True)
+                delay * rate / middle / 1000
+                for delay, rate in zip(values[: len(points)], values[len(points) :], strict=True)
             )
             / len(points)
         ),
@@ -85,7 +86,9 @@ def short_varies_little(evidence: Evidence) -> Judgement:
 
     cbr, ftp = ([width(owner, size) for size in points] for owner in ("CBR", "FTP"))
     ratios = paired(
-        lambda *own: sum(a / b for a, b in zip(own[: len(points)], own[len(points) :], strict=True)) / len(points),
+        lambda *values: (
+            sum(a / b for a, b in zip(values[: len(points)], values[len(points) :], strict=True)) / len(points)
+        ),
         *cbr,
         *ftp,
     )

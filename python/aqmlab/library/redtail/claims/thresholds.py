@@ -66,13 +66,13 @@ def low_drop_probability(evidence: Evidence) -> Judgement:
         ),
     ]
     phases = [mean(over_series(runs, FIXED, partial(_over, start, end))) for start, end in ((SETTLED, 100), (120, 300))]
-    own = {label: mean(per_seed(runs, of("more", LOSS), label, scale=100)) for label in (FIXED, DYNAMIC)}
+    lost = {label: mean(per_seed(runs, of("more", LOSS), label, scale=100)) for label in (FIXED, DYNAMIC)}
     rtt = mean(per_seed(runs, of("ftp", DELAY), FIXED)) + PROPAGATION
     law = [100 * tcp.equilibrium_loss(40, rtt, 750.0, partial(tcp.padhye, T0=T0)) for T0 in (1.0, 0.2)]
     why = (
         f"{mean(fixed):.3f} ({phases[0]:.3f} with 20 flows, {phases[1]:.3f} with 40) and {mean(moving):.3f} before "
         "drops are spaced; the paper does not state the number of flows for its 0.05. 40 flows then lose "
-        f"{own[FIXED]:.1f} and {own[DYNAMIC]:.1f} %. By Padhye's law 40 flows that share this link with a round trip "
+        f"{lost[FIXED]:.1f} and {lost[DYNAMIC]:.1f} %. By Padhye's law 40 flows that share this link with a round trip "
         f"of {1000 * rtt:.0f} ms lose {law[0]:.1f} % with time-outs of 1 s, {law[1]:.1f} % with 0.2 s."
     )
     return Judgement(checks, why)

@@ -96,7 +96,7 @@ def steady_long_queue(evidence: Evidence) -> Judgement:
     runs, web = evidence["time"], evidence["web"]
     q2 = "lane.long.queue.mean"
     share = over_series(runs, HERO, queue_over(q2, *ALL_TRAFFIC, in_band))
-    own, ared = per_seed(web, LONG + "queue_std", HERO), per_seed(web, "queue_std", ARED)
+    hero, ared = per_seed(web, LONG + "queue_std", HERO), per_seed(web, "queue_std", ARED)
     checks = [
         Check.of(
             "mean of the long queue",
@@ -108,13 +108,13 @@ def steady_long_queue(evidence: Evidence) -> Judgement:
         Check.of("time that it is in the band", share.values(), unit="%", least=95),
         Check.of(
             "its standard deviation minus that of Adaptive RED's queue",
-            paired(sub, own, ared),
+            paired(sub, hero, ared),
             unit="packets",
             most=0,
         ),
     ]
     why = (
-        f"Its rate is what short flows leave: it swings by {mean(own):.1f} packets (standard deviation), Adaptive "
+        f"Its rate is what short flows leave: it swings by {mean(hero):.1f} packets (standard deviation), Adaptive "
         f"RED's single queue by {mean(ared):.1f}. It is in the band for {mean(share):.0f} % of the time."
     )
     return Judgement(checks, why)
@@ -125,14 +125,14 @@ def short_loses_less(evidence: Evidence) -> Judgement:
     runs = evidence["web"]
     checks, texts = [], []
     for owner in ("WEB", "CBR"):
-        own = per_seed(runs, of(owner, LOSS), HERO, scale=100)
-        texts.append(f"{owner} loses {mean(own):.2f} %")
+        hero = per_seed(runs, of(owner, LOSS), HERO, scale=100)
+        texts.append(f"{owner} loses {mean(hero):.2f} %")
         for other in runs.others:
             theirs = per_seed(runs, of(owner, LOSS), other, scale=100)
             texts.append(f"{mean(theirs):.2f} % with {other}")
             # "Great improvement": at most half. In print it is a quarter to a thirteenth.
             effect = f"loss of {owner}: {HERO} minus half of {other}"
-            checks.append(Check.of(effect, paired(lambda a, b: a - b / 2, own, theirs), unit="%", most=0))
+            checks.append(Check.of(effect, paired(lambda a, b: a - b / 2, hero, theirs), unit="%", most=0))
     why = (
         f"{', '.join(texts)}. Short flows are never dropped early, and while the long queue is kept near its "
         "thresholds the shared buffer has room for their bursts."
@@ -160,17 +160,17 @@ def long_pays(evidence: Evidence) -> Judgement:
 def total_loss(evidence: Evidence) -> Judgement:
     """Compare the loss of all traffic."""
     runs = evidence["web"]
-    own, ared = (per_seed(runs, LOSS, label, scale=100) for label in (HERO, ARED))
+    hero, ared = (per_seed(runs, LOSS, label, scale=100) for label in (HERO, ARED))
     # "Greatly": about half, as in the sums of Table III's rows (2.1 of 4.3 %).
     checks = [
         Check.of(
             "loss of all traffic minus 0.6 of that with Adaptive RED",
-            paired(lambda a, b: a - 0.6 * b, own, ared),
+            paired(lambda a, b: a - 0.6 * b, hero, ared),
             unit="%",
             most=0,
         )
     ]
-    return Judgement(checks, f"All traffic together loses {mean(own):.2f} % instead of {mean(ared):.2f} %.")
+    return Judgement(checks, f"All traffic together loses {mean(hero):.2f} % instead of {mean(ared):.2f} %.")
 
 
 def short_waits_less(evidence: Evidence) -> Judgement:
@@ -178,13 +178,13 @@ def short_waits_less(evidence: Evidence) -> Judgement:
     runs = evidence["web"]
     checks, texts = [], []
     for owner in ("WEB", "CBR"):
-        own = per_seed(runs, of(owner, DELAY), HERO, scale=1000)
-        texts.append(f"{owner} waits {mean(own):.0f} ms")
+        hero = per_seed(runs, of(owner, DELAY), HERO, scale=1000)
+        texts.append(f"{owner} waits {mean(hero):.0f} ms")
         for other in runs.others:
             theirs = per_seed(runs, of(owner, DELAY), other, scale=1000)
             texts.append(f"{mean(theirs):.0f} ms with {other}")
             checks.append(
-                Check.of(f"delay of {owner} minus that with {other}", paired(sub, own, theirs), unit="ms", most=0)
+                Check.of(f"delay of {owner} minus that with {other}", paired(sub, hero, theirs), unit="ms", most=0)
             )
     why = (
         f"{', '.join(texts)}. RED+Tail's short queue takes some max_th1/C = 80 ms, however much comes; web includes "
@@ -198,11 +198,11 @@ def beyond_the_estimate(evidence: Evidence) -> Judgement:
     runs = evidence["web"]
     checks, texts = [], []
     for owner in ("WEB", "CBR"):
-        own = per_seed(runs, of(owner, DELAY), HERO, scale=1000)
-        texts.append(f"{owner} {mean(own):.0f} ms")
-        checks.append(Check.of(f"delay of {owner}", own.values(), unit="ms", least=80))
+        hero = per_seed(runs, of(owner, DELAY), HERO, scale=1000)
+        texts.append(f"{owner} {mean(hero):.0f} ms")
+        checks.append(Check.of(f"delay of {owner}", hero.values(), unit="ms", least=80))
         # "Around 110 ms": within 20 %.
-        checks.append(Check.of(f"delay of {owner} against around 110 ms", own.values(), unit="ms", least=88, most=132))
+        checks.append(Check.of(f"delay of {owner} against around 110 ms", hero.values(), unit="ms", least=88, most=132))
     most = per_seed(runs, SHORT + "queue_delay_p95", HERO, scale=1000)
     why = (
         f"{' and '.join(texts)}. CBR sees only the short queue, 95 % of whose packets wait less than {mean(most):.0f} "
@@ -235,8 +235,8 @@ def rates_move(evidence: Evidence) -> Judgement:
     runs = evidence["web"]
 
     def gain(owner: str) -> list[float]:
-        own, ared = (per_seed(runs, of(owner, RATE), label) for label in (HERO, ARED))
-        return paired(lambda a, b: 100 * (a / b - 1), own, ared)
+        hero, ared = (per_seed(runs, of(owner, RATE), label) for label in (HERO, ARED))
+        return paired(lambda a, b: 100 * (a / b - 1), hero, ared)
 
     checks = [
         # Slightly: less than 10 %; 3.7 % in print.

@@ -27,7 +27,7 @@ ONE_SEED = "One run. The paper's curves are of another random sequence: what cou
 
 def class_panels(*y: Axis) -> list[Panel]:
     """Return a panel each for FTP, WEB and CBR over time."""
-    return [Panel(letter, name, TIME, own) for (name, letter), own in zip(LETTERS.items(), y, strict=True)]
+    return [Panel(letter, name, TIME, axis) for (name, letter), axis in zip(LETTERS.items(), y, strict=True)]
 
 
 def threshold_lines(panel: str, end: float = WEB_RUN) -> Iterator[Curve]:

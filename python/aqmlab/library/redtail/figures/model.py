@@ -40,8 +40,8 @@ def figure_18(_: Evidence) -> Iterator[Curve]:
         yield Curve("", f"f, N = {flows}", q, model(flows).f(q))
     yield Curve("", "q", q, q, style="dashed")
     for flows in FLOWS:
-        own = model(flows)
-        yield Curve("", f"equilibrium, N = {flows}", [own.q_e], [own.q_e], style="points")
+        queue_model = model(flows)
+        yield Curve("", f"equilibrium, N = {flows}", [queue_model.q_e], [queue_model.q_e], style="points")
 
 
 def figure_19(_: Evidence) -> Iterator[Curve]:

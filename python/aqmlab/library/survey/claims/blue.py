@@ -10,10 +10,12 @@ from aqmlab.papers import Check, Claim, Evidence, Judgement
 def blue_steps(evidence: Evidence) -> Judgement:
     """Compare BLUE's loss with that of other pairs of steps."""
     runs = evidence["steps"]
-    own, *others = runs.labels
+    printed, *others = runs.labels
     checks = [
         Check.of(
-            f"loss of TCP packets: {other} minus {own}", measures.difference(runs, measures.LOST, other, own), least=0
+            f"loss of TCP packets: {other} minus {printed}",
+            measures.difference(runs, measures.LOST, other, printed),
+            least=0,
         )
         for other in others
     ]
@@ -22,7 +24,7 @@ def blue_steps(evidence: Evidence) -> Judgement:
         checks,
         f"A probability that falls as fast as it rises, or faster, has to be learnt anew by overflows: {worst[1]} "
         f"loses {100 * worst[0]:.1f} % of TCP's packets, the printed steps "
-        f"{100 * mean_of(measures.LOST, runs, own):.1f} %.",
+        f"{100 * mean_of(measures.LOST, runs, printed):.1f} %.",
     )
 
 

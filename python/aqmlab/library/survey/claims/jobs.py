@@ -64,10 +64,10 @@ def jobs_shortest(evidence: Evidence) -> Judgement:
         for other in runs.others
     ]
     shorter = [check.effect.removeprefix("mean wait, ").split(" minus")[0] for check in checks if check.value < 0]
-    own = mean_of(measures.WAIT * 1e3, runs, runs.hero)
+    wait = mean_of(measures.WAIT * 1e3, runs, runs.hero)
     return Judgement(
         checks,
-        f"JoBS waits {own:.1f} ms on average: it lets the queue grow to wherever the projection stays within the "
+        f"JoBS waits {wait:.1f} ms on average: it lets the queue grow to wherever the projection stays within the "
         "buffer. " + (f"{' and '.join(shorter)} steer lower." if shorter else "No other has less."),
     )
 
@@ -125,9 +125,9 @@ def fewer_nodes(evidence: Evidence) -> Judgement:
         effect = f"utilisation, DropTail minus JoBS, {nodes} nodes"
         checks.append(Check.of(effect, gaps(used, "DropTail"), least=VISIBLE))
         lost = mean_of(measures.LOST, runs, "DropTail", at)
-        own = mean_of(polars.col("utilisation"), runs, "JoBS", at)
+        share = mean_of(polars.col("utilisation"), runs, "JoBS", at)
         means.append(
-            f"with {nodes:g} nodes JoBS uses {100 * own:.1f} % of the link and drop tail loses {100 * lost:.1f} % of "
+            f"with {nodes:g} nodes JoBS uses {100 * share:.1f} % of the link and drop tail loses {100 * lost:.1f} % of "
             "TCP's packets"
         )
     return Judgement(

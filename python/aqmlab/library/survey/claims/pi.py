@@ -105,7 +105,7 @@ def gains_slow(evidence: Evidence) -> Judgement:
     gains = evidence["gains"]
     rule, printed = gains.points("aqm.a")[0], min(gains.points("aqm.a"), key=lambda one: abs(one - theory.A))
     slow = gains.each(measures.LOST, "PI", {"aqm.a": rule})
-    own = gains.each(measures.LOST, "PI", {"aqm.a": printed})
+    at_printed = gains.each(measures.LOST, "PI", {"aqm.a": printed})
     a, b = theory.rule_gains()
     checks = [
         Check.of(
@@ -114,7 +114,7 @@ def gains_slow(evidence: Evidence) -> Judgement:
         Check.of("PI's probability in the last quarter over that in the second", growth, least=1.2),
         Check.of(
             "loss of TCP packets with the rule's gains minus that with the printed",
-            [slow[seed] - loss for seed, loss in own.items() if seed in slow],
+            [slow[seed] - loss for seed, loss in at_printed.items() if seed in slow],
             least=0,
         ),
     ]

@@ -63,21 +63,21 @@ def best_maxp(evidence: Evidence) -> Judgement:
     """Compare RED's delay and loss at maxp = 1 with those at smaller values."""
     runs = evidence["maxp"]
     values = runs.points("aqm.max_p")
-    own = values[-1]
-    lost = [mean_of(measures.LOST_OF_ALL, runs, "RED", {"aqm.max_p": value}) for value in (values[0], own)]
+    largest = values[-1]
+    lost = [mean_of(measures.LOST_OF_ALL, runs, "RED", {"aqm.max_p": value}) for value in (values[0], largest)]
     checks = []
     measured = (("mean wait, ms", measures.WAIT * 1e3), ("loss of TCP packets", measures.LOST))
     for name, value in (*measured, ("loss of all packets", measures.LOST_OF_ALL)):
-        at_one = runs.each(value, "RED", {"aqm.max_p": own})
+        at_one = runs.each(value, "RED", {"aqm.max_p": largest})
         for other in values[:-1]:
             others = runs.each(value, "RED", {"aqm.max_p": other})
             found = [others[seed] - number for seed, number in at_one.items() if seed in others]
-            checks.append(Check.of(f"{name}: at maxp = {other:g} minus that at {own:g}", found, least=0))
+            checks.append(Check.of(f"{name}: at maxp = {other:g} minus that at {largest:g}", found, least=0))
     return Judgement(
         checks,
         "A steeper slope keeps a shorter queue, and the losses by overflow that TCP is spared come to it as marks. UDP "
-        f"cannot be marked and is dropped instead: at maxp = {own:g} {100 * lost[1]:.1f} % of all packets are lost, at "
-        f"{values[0]:g} {100 * lost[0]:.1f} %.",
+        f"cannot be marked and is dropped instead: at maxp = {largest:g} {100 * lost[1]:.1f} % of all packets are "
+        f"lost, at {values[0]:g} {100 * lost[0]:.1f} %.",
     )
 
 

@@ -11,14 +11,14 @@ from aqmlab.papers import Check, Claim, Evidence, Judgement
 def plant(_: Evidence) -> Judgement:
     """Compare the plant (1) with Hollot's."""
     where = (theory.FLOWS_MIN, theory.RTT_MAX, theory.CAPACITY)
-    printed, own = theory.printed_plant(2j, *where), theory.hollot(*where)(2j)
+    printed, hollot = theory.printed_plant(2j, *where), theory.hollot(*where)(2j)
     checks = [
         Check.exact(
-            "gain of (1) over that of Hollot's plant, at 2 rad/s", abs(printed) / abs(own), least=0.999, most=1.001
+            "gain of (1) over that of Hollot's plant, at 2 rad/s", abs(printed) / abs(hollot), least=0.999, most=1.001
         ),
         Check.exact(
             "delay that (1) leaves out, at 2 rad/s over the round trip",
-            cmath.phase(printed / own) / (2.0 * theory.RTT_MAX),
+            cmath.phase(printed / hollot) / (2.0 * theory.RTT_MAX),
             least=-0.001,
             most=0.001,
         ),
