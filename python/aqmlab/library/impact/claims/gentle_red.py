@@ -118,34 +118,40 @@ def _together(runs: Runs, label: str, at: At | None) -> Values:
     return ratio(hit(runs, label, at), lost(runs, label, at))
 
 
-def gred_multiple(evidence: Evidence) -> Judgement:
-    """Compare loss runs with gentle RED and with tail drop."""
+def _loss_runs(evidence: Evidence, other: str, name: str, **bounds: float) -> list[Check]:
+    """Compare loss runs with gentle RED and with another discipline, simulated and by the model."""
     runs = evidence["simulation"]
     at = GREEDY["Exp6"]
-    checks = [
+    simulated = [
         orders(
-            f"{title}: P(> {n - 1} in a row) of {label} over tail drop's",
+            f"{title}: P(> {n - 1} in a row) of {label} over {name}",
             counted(runs, label, at, owner),
-            counted(runs, TD, at, owner),
+            counted(runs, other, at, owner),
             n,
-            least=0,
+            **bounds,
         )
         for label in GREDS
         for title, owner in (("all packets", "bottleneck"), ("a UDP flow", "udp"))
         for n in LENGTHS
     ]
-    checks += [
+    modelled = [
         in_model(
-            f"all packets, open-loop model, load {LOAD}: P(> {n - 1} in a row) of GRED (testbed) over tail drop's",
+            f"all packets, open-loop model, load {LOAD}: P(> {n - 1} in a row) of GRED (testbed) over {name}",
             APPROXIMATED,
-            TD,
+            other,
             n,
             1,
             evidence.quick,
-            least=0,
+            **bounds,
         )
         for n in LENGTHS
     ]
+    return simulated + modelled
+
+
+def gred_multiple(evidence: Evidence) -> Judgement:
+    """Compare loss runs with gentle RED and with tail drop."""
+    checks = _loss_runs(evidence, TD, "tail drop's", least=0)
     return Judgement(
         checks,
         "At a full buffer an arrival is lost too if it comes before a packet has left, while chance spares most of the "
@@ -159,30 +165,7 @@ def gred_fewer_runs(evidence: Evidence) -> Judgement:
     """Compare loss runs with gentle RED and with RED."""
     runs = evidence["simulation"]
     at = GREEDY["Exp6"]
-    checks = [
-        orders(
-            f"{title}: P(> {n - 1} in a row) of {label} over RED's",
-            counted(runs, label, at, owner),
-            counted(runs, RED, at, owner),
-            n,
-            most=0,
-        )
-        for label in GREDS
-        for title, owner in (("all packets", "bottleneck"), ("a UDP flow", "udp"))
-        for n in LENGTHS
-    ]
-    checks += [
-        in_model(
-            f"all packets, open-loop model, load {LOAD}: P(> {n - 1} in a row) of GRED (testbed) over RED's",
-            APPROXIMATED,
-            RED,
-            n,
-            1,
-            evidence.quick,
-            most=0,
-        )
-        for n in LENGTHS
-    ]
+    checks = _loss_runs(evidence, RED, "RED's", most=0)
     most = {label: longest(runs, label, at, "bottleneck") for label in (RED, *GREDS)}
     lengths = ", ".join(f"{count:.0f} ({label})" for label, count in most.items())
     return Judgement(
