@@ -1,4 +1,4 @@
-"""Claims on the goodput and the loss of TCP and UDP with tail drop and RED: sections III-A.1, III-A.2 and III-C."""
+"""Claims on goodput and loss with tail drop and RED: section III-A parts 1 and 2, and section III-C."""
 
 from __future__ import annotations
 

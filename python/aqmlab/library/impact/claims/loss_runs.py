@@ -1,4 +1,4 @@
-"""Claims on losses in a row with tail drop and RED: section III-A.4 (Fig. 6 right)."""
+"""Claims on losses in a row with tail drop and RED: section III-A part 4 (Fig. 6, right)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims on the queue with tail drop and RED: section III-A.3 (Fig. 6 left)."""
+"""Claims on the queue with tail drop and RED: section III-A part 3 (Fig. 6, left)."""
 
 from __future__ import annotations
 
