@@ -13,7 +13,7 @@ CHOICES = [
     ),
     Choice(
         "GRED in simulation",
-        "the testbed's is sharp RED with max_p = 1 and max_th = 130; the simulations' is not stated",
+        "the testbed's is sharp RED with max_p = 1 and max_th = 130; the simulated GRED is not stated",
         "both that and true gentle RED: 0.1 at 90, 1 at 180 packets",
         "the two differ by more than either does from RED",
     ),

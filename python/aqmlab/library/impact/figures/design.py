@@ -74,6 +74,6 @@ TABLE_1 = Table(
     name="table1",
     title="The design space",
     rows=design_space,
-    caption="Ours is computed from the disciplines as they are run: sharp is a function to which one packet more "
-    "adds a tenth or more to the drop probability. The testbed's GRED is sharp RED in name only.",
+    caption="Ours is computed from the disciplines as they are run: a function is sharp if one more "
+    "packet adds a tenth or more to the drop probability. The testbed's GRED is sharp RED in name only.",
 )

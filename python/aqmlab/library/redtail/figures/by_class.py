@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from aqmlab.library.redtail.measures import BAND, CLASSES, COLUMNS, Printed, of, per_seed
-from aqmlab.papers import Axis, Curve, Evidence, Panel, Runs
+from aqmlab.papers import Axis, Curve, Evidence, Figure, Panel, Runs
 from aqmlab.papers.run.sketch import Curves
 from aqmlab.results.summary import Summary
 
@@ -83,3 +83,29 @@ def class_table(experiment: str, printed: Mapping[str, Printed]) -> Callable[[Ev
         return polars.DataFrame(found, infer_schema_length=None)
 
     return rows
+
+
+def losses_figure(name: str, title: str, labels: tuple[str, ...]) -> Figure:
+    """Return the figure of each entry's losses over time."""
+    return Figure(
+        name=name,
+        title=title,
+        panels=class_panels(*LOSSES),
+        curves=by_class("drops", labels, per_bin=True),
+        needs=["time"],
+        caption=f"Means over {BIN:.0f} s. {START} {ONE_SEED}",
+        across=3,
+    )
+
+
+def delays_figure(name: str, title: str, labels: tuple[str, ...], highest: float) -> Figure:
+    """Return the figure of each entry's delays over time; the axis ends at ``highest`` (s)."""
+    return Figure(
+        name=name,
+        title=title,
+        panels=class_panels(*[Axis("Queueing delay (s)", 0, highest)] * 3),
+        curves=by_class("delay", labels),
+        needs=["time"],
+        caption=f"Means over {BIN:.0f} s of the time in the router. {ONE_SEED}",
+        across=3,
+    )

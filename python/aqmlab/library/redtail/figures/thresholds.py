@@ -10,15 +10,13 @@ import numpy as np
 from aqmlab.library.redtail.figures.by_class import (
     AT_FIRST,
     BIN,
-    LOSSES,
     ONE_SEED,
     PACKETS,
-    START,
     TIME,
     WEB_RUN,
-    by_class,
-    class_panels,
     class_table,
+    delays_figure,
+    losses_figure,
     threshold_lines,
 )
 from aqmlab.library.redtail.measures import ALONE_BAND, BESIDE_BAND, DYNAMIC, FIXED, FREE, PRINTED_TABLE_4
@@ -114,25 +112,8 @@ FIGURE_12 = Figure(
     across=3,
 )
 
-FIGURE_13 = Figure(
-    name="fig13",
-    title="Packet losses of RED+Tail with moving thresholds",
-    panels=class_panels(*LOSSES),
-    curves=by_class("drops", (DYNAMIC,), per_bin=True),
-    needs=["time"],
-    caption=f"Means over {BIN:.0f} s. {START} {ONE_SEED}",
-    across=3,
-)
-
-FIGURE_14 = Figure(
-    name="fig14",
-    title="Packet delays of RED+Tail with moving thresholds",
-    panels=class_panels(*[Axis("Queueing delay (s)", 0, 0.8)] * 3),
-    curves=by_class("delay", (DYNAMIC,)),
-    needs=["time"],
-    caption=f"Means over {BIN:.0f} s of the time in the router. {ONE_SEED}",
-    across=3,
-)
+FIGURE_13 = losses_figure("fig13", "Packet losses of RED+Tail with moving thresholds", (DYNAMIC,))
+FIGURE_14 = delays_figure("fig14", "Packet delays of RED+Tail with moving thresholds", (DYNAMIC,), 0.8)
 
 TABLE_4 = Table(
     name="table4",

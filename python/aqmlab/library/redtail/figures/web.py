@@ -11,14 +11,12 @@ import numpy as np
 from aqmlab.library.redtail.figures.by_class import (
     AT_FIRST,
     BIN,
-    LOSSES,
     ONE_SEED,
     PACKETS,
-    START,
     TIME,
-    by_class,
-    class_panels,
     class_table,
+    delays_figure,
+    losses_figure,
     threshold_lines,
 )
 from aqmlab.library.redtail.measures import ARED, CLASSES, HERO, PRINTED_TABLE_3, of, per_seed
@@ -103,25 +101,8 @@ FIGURE_4 = Figure(
     caption=f"{AT_FIRST} {ONE_SEED}",
 )
 
-FIGURE_5 = Figure(
-    name="fig5",
-    title="Packet losses of Adaptive RED and RED+Tail",
-    panels=class_panels(*LOSSES),
-    curves=by_class("drops", BOTH, per_bin=True),
-    needs=["time"],
-    caption=f"Means over {BIN:.0f} s. {START} {ONE_SEED}",
-    across=3,
-)
-
-FIGURE_6 = Figure(
-    name="fig6",
-    title="Packet delays of Adaptive RED and RED+Tail",
-    panels=class_panels(*[Axis("Queueing delay (s)", 0, 0.6)] * 3),
-    curves=by_class("delay", BOTH),
-    needs=["time"],
-    caption=f"Means over {BIN:.0f} s of the time in the router. {ONE_SEED}",
-    across=3,
-)
+FIGURE_5 = losses_figure("fig5", "Packet losses of Adaptive RED and RED+Tail", BOTH)
+FIGURE_6 = delays_figure("fig6", "Packet delays of Adaptive RED and RED+Tail", BOTH, 0.6)
 
 FIGURE_7 = Figure(
     name="fig7",
