@@ -55,7 +55,7 @@ CHOICES = [
     Choice(
         "gaps between UDP packets",
         "constant rate (simulation); nothing of the testbed's",
-        "40 to 120 ms at random, 80 ms in the mean, as of ns-2's CBR with its random_ set",
+        "40 to 120 ms at random, 80 ms on average, as of ns-2's CBR with its random_ set",
         "at a strictly constant rate a packet comes every 100 times that the link needs for one, so that its place "
         "in the pattern of a full buffer lasts the whole run: over five seeds UDP loses 14.6 ± 2.1 % with tail drop "
         "beside the testbed's traffic, and 14.3 ± 0.1 % with random gaps. Varied below.",

@@ -111,7 +111,7 @@ CHOICES = (
     Choice(
         "On and off times of UDP",
         "exponential, mean 1 s each",
-        "a density rho takes rho / 2 of the link in the mean",
+        "a density rho takes rho / 2 of the link on average",
         "The rate is rho 10 Mbit/s / 100 for each flow while it is on.",
     ),
 )

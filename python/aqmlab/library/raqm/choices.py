@@ -72,7 +72,7 @@ CHOICES = [
         "ns-2's counts lost packets and settles below its target.",
     ),
     Choice("Long flows in case 4", "", "40 and 400", "By `other parameters are the same to that in case 3`."),
-    Choice("UDP while on", "40 kbit/s in the mean", "80 kbit/s", "On and off last equally long."),
+    Choice("UDP while on", "40 kbit/s on average", "80 kbit/s", "The on and off times have the same length."),
     Choice(
         "Response time, overshoot",
         "",

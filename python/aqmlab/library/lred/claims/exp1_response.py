@@ -64,7 +64,7 @@ def fastest(evidence: Evidence) -> Judgement:
     checks = [check for label in runs.others for check in _sooner(evidence, runs, label)]
     means = ", ".join(f"{label} {mean_text(runs, 'response_time', label)} s" for label in runs.others)
     why = (
-        f"In the mean over the loads at which it settles LRED takes {mean_text(runs, 'response_time', runs.hero)} s "
+        f"On average over the loads at which it settles LRED takes {mean_text(runs, 'response_time', runs.hero)} s "
         f"({means}): its estimate of the loss is right after a few periods of 1 s, whatever the loss, while what "
         "starts at p = 0 and adds to it in small steps has to climb there."
     )

@@ -131,7 +131,7 @@ def like_pistar(evidence: Evidence) -> Judgement:
     light, heavy, undesigned = (evidence[name] for name in ("exp2-light-pistar", "exp2-heavy-pistar", "exp2-heavy"))
     swinging = (light.mean("queue_empty", LITERAL).mean or 0) > 0.1
     caught = (
-        f" Under light load PI* holds {mean_text(light, 'queue_mean', LITERAL)} packets in the mean and is empty for "
+        f" Under light load PI* holds {mean_text(light, 'queue_mean', LITERAL)} packets on average and is empty for "
         f"{mean_text(light, 'queue_empty', LITERAL, 2)} of the time: its linear margin is 77 degrees, but with a fifth "
         "of PI's gain it takes 24 s of a full buffer to reach 0.005, and each overflow makes the flows back off "
         "together and empties the queue long before."

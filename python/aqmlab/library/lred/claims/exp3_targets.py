@@ -38,7 +38,7 @@ def pi_goodput(evidence: Evidence) -> Judgement:
     why = (
         f"Over all targets PI's goodput is {mean_text(runs, 'goodput', 'PI', 4, scale=1e-6)} Mbit/s, LRED's "
         f"{mean_text(runs, 'goodput', 'LRED', 4, scale=1e-6)}; it is more than LRED's at targets of "
-        f"{', '.join(more) or 'no number of'} packets. A longer queue means longer round trips, of which fewer "
+        f"{', '.join(more) or 'no number of'} packets. A longer queue means longer round trips, for which fewer "
         "losses are needed. Losses come before the link, so that they cost it nothing: while it is never idle, goodput "
         "differs only by what crosses it twice, sent again by a time-out that came too early."
     )
@@ -178,7 +178,7 @@ CLAIMS = (
     ),
     Claim(
         name="on-target",
-        text="LRED, PI* and REM have the expected queue length in the mean, and almost the same loss ratio.",
+        text="LRED, PI* and REM have the expected queue length on average, and almost the same loss ratio.",
         where="Section 6.1, Experiment 3, Fig. 7b, d",
         judge=on_target,
         needs=["exp3"],

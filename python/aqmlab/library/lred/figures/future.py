@@ -70,7 +70,7 @@ NOISE_FIGURE = Figure(
     ],
     curves=over("fgn", HURST, {"a": ("goodput", 1e-6), "b": "queue_mean", "c": "queue_mad", "d": "loss_ratio"}),
     needs=["fgn"],
-    caption="UDP of 3 Mbit/s in the mean, whose rate has a standard deviation of half of it in 100 ms.",
+    caption="UDP of 3 Mbit/s on average, whose rate has a standard deviation of half of it in 100 ms.",
     beyond=True,
 )
 

@@ -85,7 +85,7 @@ def idle(evidence: Evidence) -> Judgement:
     early = runs.mean("drops_early", runs.hero, at(few)).mean
     return Judgement(
         checks,
-        "The flows halve together after an overflow and never send the link's rate in the mean, so that (3) lowers p_k "
+        "The flows halve together after an overflow and never send the link's rate on average, so that (3) lowers p_k "
         f"as far as it may: {rounded(overflow)} packets were lost to overflow and {rounded(early)} to RAQM.",
     )
 

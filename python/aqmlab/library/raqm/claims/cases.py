@@ -56,7 +56,7 @@ def regulated(case: str) -> Judge:
             checks,
             "The law rests where arrivals, lost ones included, have the link's rate, whatever the queue: with losses "
             "that is U + l = 1. Above 1 p_k climbs, to 1 if need be, where q = l q0; below it falls, to its floor "
-            f"where the flows in the mean never send that much. {states}.",
+            f"where the flows on average never send that much. {states}.",
         )
 
     return judge
