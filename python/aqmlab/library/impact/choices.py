@@ -128,7 +128,6 @@ CHOICES = [
 
 BED = ("tcp", "mixed")
 
-
 # The data path has 10 to 200 ms including the other links; ACKs take as long.
 ONE_WAY = [f"{8 + round(190 / 7 * place)} ms" for place in range(8)]
 

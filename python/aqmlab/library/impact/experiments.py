@@ -12,7 +12,6 @@ SHARP: Aqms = {TD: "droptail", RED: {}}
 GENTLE_REDS: Aqms = {APPROXIMATED: {"aqm.max_th": 130, "aqm.max_p": 1.0}, GENTLE: {"aqm.gentle": True}}
 ALL: Aqms = {**SHARP, **GENTLE_REDS, HERO: "gredi"}
 
-
 # About the delay of GRED-I with 200 greedy sources: the same point on the trade-off of delay and loss.
 RIVALS: Aqms = {
     "PIE": "pie:target=45 ms",

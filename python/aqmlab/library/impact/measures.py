@@ -60,18 +60,14 @@ LAST_BIN = 100
 LENGTHS = (2, 6)
 """Lengths at which loss runs are compared (packets): more than one, and more than five, as in the paper."""
 
-
 # The paper calls a difference of 3 % of the goodput little (Section IV): smaller differences count as equal.
 SAME = 3.0
-
 
 # "Close to" a threshold: within a tenth of it.
 CLOSE = 0.1
 
-
 # The paper calls 5 to 12 % significantly more loss (Section III-A.2).
 MUCH = 5.0
-
 
 # Flows are synchronised if a loss event hits most of them.
 MOST = 50.0

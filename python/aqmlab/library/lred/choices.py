@@ -119,7 +119,6 @@ CHOICES = (
 LONG_FLOWS_ALONE: dict[str, Settings] = {"exp5": {}, "exp5-avq": {}}
 EXPERIMENT_2_ALONE: dict[str, Settings] = {"exp1": {}, **LONG_FLOWS_ALONE}
 
-
 # Decisive settings are used for all claims, others for fewer: each costs as much as a figure.
 VARIANTS = (
     Variant("least time-out 1 s", {"traffic.*.tcp.min_rto": "1 s"}),

@@ -7,10 +7,8 @@ from aqmlab.papers import Experiment
 
 THREE = {"RAQM": "raqm", "PI": "pi", "REM": "rem"}
 
-
 # 50 packets are 20 ms of the link.
 RIVALS = {"PIE": "pie:target=20 ms", "CoDel": "codel:target=20 ms", "DualPI2": "dualpi2:target=20 ms"}
-
 
 # About the length of RAQM's queue with 100 flows, for comparisons at the same queue.
 SHORT_RIVALS = {"PIE": "pie:target=5 ms", "CoDel": "codel:target=5 ms", "DualPI2": "dualpi2:target=5 ms"}
