@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from aqmlab import Scenario
-from aqmlab.library.impact import curves, losses, measures
+from aqmlab.library.impact import measures, theory
 from aqmlab.library.impact.measures import APPROXIMATED, HERO, RED, TD
 from aqmlab.papers import Evidence, Outcome, Verdict
 from aqmlab.papers.describe import library
 from aqmlab.papers.judge import findings
 from aqmlab.papers.run import sweep
+from aqmlab.papers.run.seeds import mean
 from aqmlab.papers.run.sweep import Effort, Findings
 
 PAPER = library.load("impact")
@@ -35,9 +36,7 @@ def test_the_averaging_weight_moves_the_queue_and_not_the_goodput(averaging: Fin
     rulings = {ruling.claim.name: ruling for ruling in assessed.rulings}
     assert set(rulings) == {"goodput-whatever-w", "udp-loss-falls-with-w", "averaging-lengthens"}
     assert rulings["goodput-whatever-w"].verdict == Verdict.REPRODUCED
-    swing = [
-        measures.mean(measures.swing(averaging.evidence["paper"]["averaging"], RED, {"aqm.w_q": w})) for w in goodput.x
-    ]
+    swing = [mean(measures.swing(averaging.evidence["paper"]["averaging"], RED, {"aqm.w_q": w})) for w in goodput.x]
     assert swing[0] > 2 * swing[-1]
 
 
@@ -45,7 +44,7 @@ def test_counted_runs_of_losses_have_the_mean_that_the_run_says(averaging: Findi
     runs = averaging.evidence["paper"]["averaging"]
     for owner, metric in (("udp", "classes.udp.loss_run_mean"), ("bottleneck", "links.bottleneck.loss_burst_mean")):
         at = {"aqm.w_q": 1.0}
-        counts = losses.counted(runs, RED, at, owner)
+        counts = measures.counted(runs, RED, at, owner)
         assert counts @ np.arange(1, len(counts) + 1) / counts.sum() == pytest.approx(runs.values(metric, RED, at)[0])
 
 
@@ -91,13 +90,13 @@ def test_udp_is_a_tenth_of_the_link_however_it_is_split() -> None:
 
 
 def test_the_model_is_that_of_the_theory_pages() -> None:
-    tail_drop, error = curves.modelled(TD, curves.FLOWS, quick=True)
+    tail_drop, error = theory.modelled(TD, theory.FLOWS, quick=True)
     assert not error.any()
     assert tail_drop[[1, 5]] == pytest.approx([0.2214, 5.32e-4], rel=2e-3)
-    assert curves.modelled(HERO, 1, quick=True)[0][5] == pytest.approx(4.48e-4, rel=2e-3)
-    red, scatter = curves.modelled(RED, curves.FLOWS, quick=True)
+    assert theory.modelled(HERO, 1, quick=True)[0][5] == pytest.approx(4.48e-4, rel=2e-3)
+    red, scatter = theory.modelled(RED, theory.FLOWS, quick=True)
     assert abs(red[5] - 0.00669) < 4 * scatter[5]
-    ten = curves.in_model("x", RED, TD, 6, curves.FLOWS, quick=True, least=0.5)
+    ten = theory.in_model("x", RED, TD, 6, theory.FLOWS, quick=True, least=0.5)
     assert ten.outcome == Outcome.HOLDS
     assert ten.value == pytest.approx(math.log10(red[5] / tail_drop[5]))
     assert (ten.ci95 or 0) > 0
@@ -108,15 +107,15 @@ def test_orders_of_magnitude_have_an_interval_that_covers_the_truth() -> None:
     runs, chance, other = 20_000, 1e-3, 1e-4
     inside = 0
     for _ in range(400):
-        some, less = (np.zeros(losses.LONGEST) for _ in range(2))
+        some, less = (np.zeros(measures.LONGEST) for _ in range(2))
         for counts, p in ((some, chance), (less, other)):
             counts[5] = random.binomial(runs, p)
             counts[0] = runs - counts[5]
-        found = losses.orders("x", some, less, 6, least=0)
+        found = measures.orders("x", some, less, 6, least=0)
         inside += abs(found.value - 1) <= (found.ci95 or 0)
     assert 0.92 < inside / 400 < 0.99
-    nothing = np.zeros(losses.LONGEST)
-    assert losses.orders("x", nothing, nothing, 6, least=0).outcome == Outcome.OPEN
+    nothing = np.zeros(measures.LONGEST)
+    assert measures.orders("x", nothing, nothing, 6, least=0).outcome == Outcome.OPEN
 
 
 def test_the_experiments_have_the_paper_s_sources_and_delays() -> None:

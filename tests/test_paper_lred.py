@@ -97,7 +97,7 @@ def test_figure_5_has_the_bounds_slopes_and_lred_below_pi_and_rem(tmp_path: Path
     assert curves["REM"].y[1] == 60.0
     assert max(curves["LRED"].y) < 25
     gaps = {check.effect: check for check in CLAIMS["fastest"].judge(evidence).checks}
-    assert gaps["response time of PI less that of LRED, all loads"].value == pytest.approx(
+    assert gaps["response time of PI minus that of LRED, all loads"].value == pytest.approx(
         60 - numbers(curves["LRED"])[1].mean()
     )
     designed = CLAIMS["faster-than-pistar"].judge(evidence).checks

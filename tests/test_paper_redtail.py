@@ -8,9 +8,17 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 
-from aqmlab.library.redtail.classifier import BOTH_ENDS, printed_room, taken_for_long
+from aqmlab.library.redtail.claims.classifier import BOTH_ENDS, printed_room, taken_for_long
+from aqmlab.library.redtail.measures import (
+    ARED,
+    DYNAMIC,
+    FREE,
+    HERO,
+    PRINTED_TABLE_3,
+    PRINTED_TABLE_4,
+    per_seed,
+)
 from aqmlab.library.redtail.paper import PAPER
-from aqmlab.library.redtail.readings import ARED, DYNAMIC, FREE, HERO, TABLE_3, TABLE_4, per_seed, together
 from aqmlab.papers import Curve, Evidence, Experiment, Figure, Verdict
 from aqmlab.papers.judge.findings import Assessment, assess, rule
 from aqmlab.papers.run.sweep import Effort, Setting, run
@@ -105,8 +113,7 @@ def test_all_flows_have_the_tcp_of_table_1_and_the_files_scenario_alone_too() ->
     assert Scenario.load("redtail/files").resolved["traffic"][3]["tcp"] == shipped
 
 
-def test_what_is_read_of_one_seed_is_combined_with_the_same_seed_only() -> None:
-    assert together(lambda a, b: a - b, {1: 5.0, 2: 7.0, 4: 1.0}, {2: 3.0, 3: 9.0, 4: 2.0}) == [4.0, -1.0]
+def test_a_metric_is_read_by_seed_and_scaled() -> None:
     runs = evidence("table4")["dynamic-web"]
     loss = per_seed(runs, "classes.ftp.loss_ratio", HERO, scale=100)
     assert loss == {1: pytest.approx(100 * runs.of(HERO)["classes.ftp.loss_ratio"][0])}
@@ -130,4 +137,4 @@ def test_the_printed_delays_have_room_for_few_web_packets_in_the_long_queue() ->
     # Of a hundred packets 20 wait 0.2 s, and 80 wait 0.1 s.
     told = {"FTP": (0, 0.2, 0), "WEB": (0, 0.12, 0), "CBR": (0, 0.1, 0)}
     assert printed_room(told) == pytest.approx(20)
-    assert [printed_room(TABLE_3[HERO]), printed_room(TABLE_4)] == pytest.approx([20 / 3, 200 / 227])
+    assert [printed_room(PRINTED_TABLE_3[HERO]), printed_room(PRINTED_TABLE_4)] == pytest.approx([20 / 3, 200 / 227])

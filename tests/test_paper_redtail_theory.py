@@ -6,11 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aqmlab.library.redtail import theory, theory_claims
+from aqmlab.library.redtail import theory
+from aqmlab.library.redtail.claims import model, transfers
+from aqmlab.library.redtail.experiments import MODEL_AND_FUTURE
+from aqmlab.library.redtail.paper import PAPER as WHOLE
 from aqmlab.papers import Paper, Verdict
 from aqmlab.papers.judge import findings
 from aqmlab.papers.run import sweep
 from aqmlab.papers.run.sweep import Effort
+
+CLAIMS = (*transfers.CLAIMS, *model.CLAIMS, *model.BEYOND)
+NEEDED = {name for claim in CLAIMS for name in claim.needs}
+SHOWN = {name for claim in CLAIMS for name in claim.shown}
 
 PAPER = Paper(
     name="redtail-theory",
@@ -18,10 +25,10 @@ PAPER = Paper(
     source="",
     about="",
     hero="RED+Tail",
-    experiments=theory.EXPERIMENTS,
-    items=theory.FIGURES,
-    claims=theory_claims.CLAIMS,
-    choices=theory.CHOICES,
+    experiments=[one for one in MODEL_AND_FUTURE if one.name in NEEDED],
+    items=[item for item in WHOLE.items if item.name in SHOWN],
+    claims=CLAIMS,
+    choices=(),
 )
 
 
@@ -63,7 +70,7 @@ def test_the_followed_queue_has_the_chain_s_distribution() -> None:
 
 def test_table_1_without_loss_is_the_printed_one(tmp_path: Path) -> None:
     table, few = PAPER.experiments[0], {"dumbbell.hosts": 20}
-    few |= {f"traffic.{size}kB.count": 20 for size in theory.SIZES}
+    few |= {f"traffic.{size}kB.count": 20 for size in theory.FILE_SIZES}
     short = replace(table, settings=few, quick={theory.PD: [0.0, 0.04]})
     claims = [claim for claim in PAPER.claims if claim.name in ("files-without-loss", "files-several-times")]
     found = sweep.run(

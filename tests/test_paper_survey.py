@@ -8,7 +8,8 @@ import pytest
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.library.survey import claims, measures, nodes, theory
+from aqmlab.library.survey import experiments, measures, theory
+from aqmlab.library.survey.claims import red
 from aqmlab.papers import Paper, Verdict
 from aqmlab.papers.describe import library
 from aqmlab.papers.judge import findings
@@ -57,7 +58,7 @@ def test_figure_and_tables_of_short_runs_say_what_the_runs_do(tmp_path: Path) ->
     # TCP's sum shows whether flows are in step; its variation is in the run's series.
     runs = found.findings.evidence["paper"]["schemes"]
     arrivals = runs.series("RED").filter(polars.col("t") >= 0.999)["bottleneck.ftp.arrivals"].cast(polars.Float64)
-    swing = claims.swing(runs, "RED", 1.0)
+    swing = red.swing(runs, "RED", 1.0)
     assert swing == {1: pytest.approx(float(arrivals.std(ddof=0)) / float(arrivals.mean()))}  # type: ignore[arg-type]
 
     verdicts = {ruling.claim.name: ruling.verdict for ruling in found.rulings}
@@ -70,15 +71,15 @@ def test_figure_and_tables_of_short_runs_say_what_the_runs_do(tmp_path: Path) ->
 def test_the_number_of_nodes_is_where_the_line_crosses_the_printed_loss(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    paper = shortened("calibration", quick=nodes.counts([10, 20, 30]))
+    paper = shortened("calibration", quick=experiments.counts([10, 20, 30]))
     runs = sweep.run(paper, Effort(seeds=1, quick=True), tmp_path).evidence["paper"]["calibration"]
-    told = {count: column[0] for count, column in nodes.losses(runs, measures.LOST).items()}
+    told = {count: column[0] for count, column in measures.losses(runs, measures.LOST).items()}
     assert list(told) == [10, 20, 30]
     assert told[10] < told[20] < told[30]
     monkeypatch.setattr(measures, "LOSS", 0.25 * told[20] + 0.75 * told[30])
-    assert nodes.reached(runs, measures.LOST) == [pytest.approx(27.5)]
+    assert measures.reached(runs, measures.LOST) == [pytest.approx(27.5)]
     monkeypatch.setattr(measures, "LOSS", 0.9)
-    assert nodes.reached(runs, measures.LOST) == [None]
+    assert measures.reached(runs, measures.LOST) == [None]
 
 
 def test_pi_s_printed_gains_are_its_rule_s_for_another_link() -> None:
@@ -89,7 +90,7 @@ def test_pi_s_printed_gains_are_its_rule_s_for_another_link() -> None:
 
 
 def test_padhye_needs_fewer_nodes_the_sooner_time_outs_are() -> None:
-    slow, fast = nodes.predicted(1.0), nodes.predicted(0.2)
+    slow, fast = theory.predicted_nodes(1.0), theory.predicted_nodes(0.2)
     assert (round(slow), round(fast)) == (107, 60)
     assert theory.predicted_loss(slow, 1.0) == pytest.approx(0.12, abs=1e-4)
 

@@ -50,7 +50,7 @@ def test_a_shipped_paper_says_where_each_claim_is_and_why_each_choice(paper: Pap
         assert claim.where, claim.name
         assert claim.text.endswith("."), claim.name
     for choice in paper.choices:
-        assert choice.what, choice
+        assert choice.parameter, choice
         assert choice.ours, choice
         assert choice.why, choice
 

@@ -159,7 +159,7 @@ def test_series_are_kept_and_are_those_of_a_run(tiny: Scenario, tmp_path: Path) 
     for seed in (7, 8):
         alone = aqmlab.run(tiny.with_({"aqm.q0": 20}, seed=seed)).series_of(seed)
         assert_frame_equal(runs.series("lred", {"aqm.q0": 20}, seed), alone)
-    with pytest.raises(LookupError, match="2 runs of lred at None: say which point"):
+    with pytest.raises(LookupError, match="2 runs of lred at None: give one point in at"):
         runs.series("lred")
 
 

@@ -1,38 +1,62 @@
 """Future work of three papers: the parts fit together, and weights are judged from runs end to end."""
 
 import importlib
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from aqmlab import Scenario
-from aqmlab.papers import Claim, Paper, Verdict
+from aqmlab.papers import Claim, Experiment, Item, Paper, Verdict
+from aqmlab.papers.describe import library
 from aqmlab.papers.judge.findings import Assessment, assess
 from aqmlab.papers.run.sweep import Effort, run
 from aqmlab.sweeps.study import study
 
-MODULES = {name: importlib.import_module(f"aqmlab.library.{name}.future") for name in ("lred", "raqm", "redtail")}
+PAPERS = {name: library.load(name) for name in ("lred", "raqm", "redtail")}
 
 
-@pytest.mark.parametrize("module", MODULES.values(), ids=MODULES)
-def test_what_goes_beyond_says_so_and_refers_to_what_is_there(module: ModuleType) -> None:
-    experiments = {experiment.name: experiment for experiment in module.EXPERIMENTS}
-    figures = {figure.name for figure in module.FIGURES}
-    for item in (*module.FIGURES, *module.CLAIMS):
+@dataclass(frozen=True)
+class Future:
+    """The future work of a paper: its claims, and the experiments and figures that they name."""
+
+    claims: Sequence[Claim]
+    experiments: Sequence[Experiment]
+    figures: Sequence[Item]
+
+
+def future_of(name: str) -> Future:
+    claims: Sequence[Claim] = importlib.import_module(f"aqmlab.library.{name}.claims.future").BEYOND
+    needed = {experiment for claim in claims for experiment in claim.needs}
+    shown = {figure for claim in claims for figure in claim.shown}
+    paper = PAPERS[name]
+    return Future(
+        claims,
+        [experiment for experiment in paper.experiments if experiment.name in needed],
+        [item for item in paper.items if item.name in shown],
+    )
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_what_goes_beyond_says_so_and_refers_to_what_is_there(name: str) -> None:
+    future = future_of(name)
+    experiments = {experiment.name for experiment in future.experiments}
+    figures = {figure.name for figure in future.figures}
+    for item in (*future.figures, *future.claims):
         assert item.beyond, item.name
-        assert experiments.keys() >= set(item.needs), item.name
-    for claim in module.CLAIMS:
+        assert experiments >= set(item.needs), item.name
+    for claim in future.claims:
         assert claim.needs
+        assert claim.shown
         assert figures >= set(claim.shown), claim.name
-    used = {name for item in (*module.FIGURES, *module.CLAIMS) for name in item.needs}
-    assert used == experiments.keys()
+    drawn = {needed for figure in future.figures for needed in figure.needs}
+    assert drawn == experiments
 
 
-@pytest.mark.parametrize("module", MODULES.values(), ids=MODULES)
-def test_disciplines_say_what_sets_them_apart_from_the_scenario(module: ModuleType) -> None:
-    for experiment in module.EXPERIMENTS:
+@pytest.mark.parametrize("name", PAPERS)
+def test_disciplines_say_what_sets_them_apart_from_the_scenario(name: str) -> None:
+    for experiment in future_of(name).experiments:
         variants = study(Scenario.load(experiment.scenario).base, {}, experiment.aqms, 1).variants
         documents = [variant.to_toml() for variant in variants.values()]
         assert len(set(documents)) == len(documents), experiment.name
@@ -40,11 +64,11 @@ def test_disciplines_say_what_sets_them_apart_from_the_scenario(module: ModuleTy
 
 def judged(folder: Path, weights: dict[str, str]) -> Assessment:
     """Run and judge the priorities of LRED, briefly, with given disciplines in place of LRED's."""
-    future = MODULES["lred"]
-    experiments = [one for one in future.EXPERIMENTS if one.name == "priorities"]
+    future = future_of("lred")
+    experiments = [one for one in future.experiments if one.name == "priorities"]
     short = replace(experiments[0], settings={"duration": "25 s", "warmup": "10 s"}, aqms=weights)
-    claims: list[Claim] = [claim for claim in future.CLAIMS if claim.needs == ["priorities"]]
-    figures = [figure for figure in future.FIGURES if figure.needs == ["priorities"]]
+    claims = [claim for claim in future.claims if claim.needs == ["priorities"]]
+    figures = [figure for figure in future.figures if figure.needs == ["priorities"]]
     paper = Paper(
         name="x",
         title="",

@@ -55,7 +55,7 @@ def test_the_example_of_a_new_paper_works_to_the_letter(
     done = quick_cli("reproduce", bloat, "--quick")
     assert (done.returncode, done.stderr) == (0, "")
     assert len(simulated) == 2 + 2, "the paper's, and PIE and DualPI2 beside CoDel"
-    assert re.search(r"^shorter +reproduced +mean wait with drop tail less that with CoDel: \d+", done.stdout, re.M)
+    assert re.search(r"^shorter +reproduced +mean wait with drop tail minus that with CoDel: \d+", done.stdout, re.M)
     assert "1 claim of the paper: 1 reproduced\n4 runs, simulated in " in done.stdout
     assert "written to out/reproduce/bloat: report.html, findings.json, 1 figure\n" in done.stdout
     folder = tmp_path / "out/reproduce/bloat"
@@ -102,10 +102,10 @@ def test_all_of_a_paper_has_its_settings_and_a_page(
 
     assert pages.write(tmp_path / "all", tmp_path / "docs") == ["bloat"]
     page = (tmp_path / "docs/bloat.md").read_text(encoding="utf-8")
-    assert "| shorter | Section 2, Fig. 1 | **reproduced** | mean wait with drop tail less that with CoDel: " in page
+    assert "| shorter | Section 2, Fig. 1 | **reproduced** | mean wait with drop tail minus that with CoDel: " in page
     assert "\n## What holds\n\n**shorter** (Section 2, Fig. 1). With CoDel packets wait for less time" in page
     assert "\n| as chosen | reproduced |\n| minimum RTO 200 ms | " in page
-    assert "\n| minimum RTO | nothing | 1 s | what RFC 6298 says |\n" in page
+    assert "\n| minimum RTO | nothing | 1 s | as in RFC 6298 |\n" in page
     assert "claimed >= 0 ms" in page
     (image,) = re.findall(r"!\[.*\]\((.*)\)", page)
     assert (tmp_path / "docs" / image).stat().st_size < (tmp_path / "all/fig1.png").stat().st_size * 0.7
@@ -288,13 +288,13 @@ def test_a_claim_that_stays_open_is_said_to_be_undecided(bloat: Path, quick_cli:
     )
     done = quick_cli("reproduce", bloat, "--seeds", "2", "--quick", "--out", "out")
     assert re.search(
-        r"^shorter +not testable +undecided with 2 seeds: mean wait with drop tail less", done.stdout, re.M
+        r"^shorter +not testable +undecided with 2 seeds: mean wait with drop tail minus", done.stdout, re.M
     )
     html = (tmp_path / "out/report.html").read_text(encoding="utf-8")
     assert html.count('not testable</span><br><span class="small">undecided with 2 seeds</span>') == 2
     pages.write(tmp_path / "out", tmp_path / "docs")
     page = (tmp_path / "docs/bloat.md").read_text(encoding="utf-8")
-    assert "| **not testable**: undecided with 2 seeds | mean wait with drop tail less" in page
+    assert "| **not testable**: undecided with 2 seeds | mean wait with drop tail minus" in page
     assert "It is undecided with 2 seeds.\n\n- mean wait" in page
 
 

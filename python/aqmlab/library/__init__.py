@@ -1,1 +1,22 @@
-"""Shipped scenarios by topic, and one folder per paper, whose `paper.py` defines its runs, figures and claims."""
+"""Shipped scenarios by topic, and one folder for each paper.
+
+All papers have one layout. A folder such as ``lred/`` has these files:
+
+``paper.py``
+    ``PAPER``: title, source, summary, and the parts below put together.
+``experiments.py``
+    ``EXPERIMENTS``: the runs, their scenarios, disciplines and varied parameters.
+``choices.py``
+    ``CHOICES`` and ``VARIANTS``: our values of the parameters that the paper does not state, and other values.
+``measures.py``
+    Labels, printed numbers, and the quantities that figures and claims read from the runs.
+``theory.py``
+    The paper's model as far as figures and claims need it; absent in a paper without one.
+``figures/``
+    One module for each subject with its figures and tables; ``ITEMS`` lists them in the paper's order.
+``claims/``
+    One module for each subject with its claims and their judges; ``CLAIMS`` lists them in the paper's order. Our own
+    claims are in ``BEYOND`` of a module. Modules of the same name in ``figures`` and ``claims`` have the same subject.
+``*.toml``
+    The scenarios.
+"""

@@ -106,14 +106,14 @@ def _fingerprint(findings: Findings, sources: Path | None) -> str:
         for name, runs in evidence.items()
     }
     effort = asdict(findings.effort) | {"only": sorted(findings.effort.only)}
-    told = {
+    inputs = {
         "engine": _core.engine_version,
         "runs": runs,
         "effort": effort,
         "failures": [str(failure) for failure in findings.failures],
         "code": [hashlib.sha256(file.read_bytes()).hexdigest() for file in _code(sources)],
     }
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
 
 
 def _code(sources: Path | None) -> Iterator[Path]:

@@ -1,1 +1,1 @@
-"""The paper on LRED."""
+"""The paper on LRED. `aqmlab.library` describes the files."""

@@ -1,1 +1,1 @@
-"""The paper on RAQM."""
+"""The paper on RAQM. `aqmlab.library` describes the files."""

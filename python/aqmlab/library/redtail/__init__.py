@@ -1,1 +1,1 @@
-"""The paper on RED+Tail and Adaptive RED with dynamic thresholds."""
+"""The paper on RED+Tail and Adaptive RED with dynamic thresholds. `aqmlab.library` describes the files."""

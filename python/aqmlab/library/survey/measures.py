@@ -1,14 +1,14 @@
-"""The survey's measures at its core router, per run and over time."""
+"""The survey's core router, and the quantities read from its runs."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from operator import sub, truediv
 
+import numpy as np
 import polars
 
-from aqmlab.papers import Curve, Runs
-from aqmlab.results.summary import Summary
+from aqmlab.papers import At, Runs
+from aqmlab.papers.run.seeds import mean, paired
 
 RATE = 45e6
 """Link rate (bit/s)."""
@@ -22,7 +22,6 @@ NODES = 70
 """Number of edge nodes in the scenario."""
 LOSS = 0.12
 """The printed loss of drop tail."""
-
 LOST = polars.col("classes.ftp.loss_ratio")
 """The fraction of TCP's packets that are lost."""
 LOST_OF_ALL = polars.col("loss_ratio")
@@ -41,21 +40,27 @@ def _bytes(ratio: str) -> polars.Expr:
 
 LOST_BYTES = _bytes("loss_ratio")
 """The fraction of all bytes that are lost."""
+SIGNALLED = polars.col("classes.ftp.loss_ratio") + polars.col("classes.ftp.mark_ratio")
+"""The fraction of TCP's packets that are marked or dropped."""
+HOSTS = "dumbbell.hosts"
+TCP, ALL, BYTES = "TCP packets", "all packets", "bytes"
+READINGS = {TCP: LOST, ALL: LOST_OF_ALL, BYTES: LOST_BYTES}
+"""Readings of the loss rate: the packets or bytes it counts."""
+PANELS = {"calibration": "a", "calibration-fast": "b", "calibration-packets": "c"}
+"""The panel of each experiment."""
+MIN_RTO = {"calibration": 1.0, "calibration-fast": 0.2, "calibration-packets": 1.0}
+"""The least time-out of each experiment (s)."""
 
 
 def ratios(runs: Runs, value: polars.Expr, label: str, to: str) -> list[float]:
-    """Return a metric of ``label`` divided by that of ``to``, in the order of the seeds.
-
-    Seeds where ``to`` has none are omitted.
-    """
-    one, other = runs.each(value, label), runs.each(value, to)
-    return [number / other[seed] for seed, number in one.items() if other.get(seed)]
+    """Return a number of ``label`` divided by that of ``to``, in the order of the seeds, where the divisor is not 0."""
+    other = {seed: number for seed, number in runs.each(value, to).items() if number}
+    return paired(truediv, runs.each(value, label), other)
 
 
-def less(runs: Runs, value: polars.Expr, label: str, to: str) -> list[float]:
-    """Return a metric of ``label`` minus that of ``to``, in the order of the seeds."""
-    one, other = runs.each(value, label), runs.each(value, to)
-    return [number - other[seed] for seed, number in one.items() if seed in other]
+def difference(runs: Runs, value: polars.Expr, label: str, to: str) -> list[float]:
+    """Return a number of ``label`` minus that of ``to``, in the order of the seeds."""
+    return paired(sub, runs.each(value, label), runs.each(value, to))
 
 
 def over_time(runs: Runs, label: str, width: float, value: polars.Expr) -> dict[int, polars.Series]:
@@ -72,15 +77,30 @@ def over_time(runs: Runs, label: str, width: float, value: polars.Expr) -> dict[
     return found
 
 
-def banded(panel: str, name: str, x: Sequence[float], columns: Sequence[Sequence[float | None]]) -> Curve:
-    """Return the curve of the mean over seeds, with its 95 % interval if there are several seeds.
+def mean_of(value: polars.Expr, runs: Runs, label: str, at: At | None = None) -> float:
+    """Return the mean of a number over the seeds."""
+    return mean(runs.each(value, label, at))
 
-    ``columns`` has for each ``x`` the numbers of all seeds.
+
+def losses(runs: Runs, value: polars.Expr) -> dict[int, list[float]]:
+    """Return drop tail's loss of every seed by the number of nodes, ascending."""
+    return {count: list(runs.each(value, "DropTail", {HOSTS: count}).values()) for count in runs.points(HOSTS)}
+
+
+def reached(runs: Runs, value: polars.Expr) -> list[float | None]:
+    """Return for each seed the number of nodes at which drop tail loses 12 %, by linear interpolation.
+
+    It is None where 12 % is not reached, or is exceeded at the first number.
     """
-    told = [Summary.of(column) for column in columns]
-    means = [math.nan if one.mean is None else one.mean for one in told]
-    if any(one.ci95 is None for one in told):
-        return Curve(panel, name, x, means)
-    half = [one.ci95 or 0.0 for one in told]
-    low = [mean - one for mean, one in zip(means, half, strict=True)]
-    return Curve(panel, name, x, means, low, [mean + one for mean, one in zip(means, half, strict=True)])
+    points = [float(point) for point in runs.points(HOSTS)]
+    by_seed = [runs.each(value, "DropTail", {HOSTS: point}) for point in points]
+    found: list[float | None] = []
+    for seed in sorted(set.intersection(*(set(one) for one in by_seed))):
+        y = [one[seed] for one in by_seed]
+        above = [index for index in range(1, len(y)) if y[index - 1] < LOSS <= y[index]]
+        if not above:
+            found.append(None)
+            continue
+        pair = slice(above[0] - 1, above[0] + 1)
+        found.append(float(np.interp(LOSS, y[pair], points[pair])))
+    return found

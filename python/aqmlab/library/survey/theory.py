@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 
-import numpy as np
+from scipy.optimize import brentq
 
 from aqmlab.library.survey import measures
-from aqmlab.papers import Curve, Evidence
 from aqmlab.theory import laws, loop, pi, tcp
 
 CAPACITY = measures.RATE / 8 / measures.TCP_SIZE
@@ -36,6 +34,11 @@ def predicted_loss(nodes: float, min_rto: float, backlog: float = measures.BUFFE
     rtt = PROPAGATION + 8 * backlog / measures.RATE
     law = partial(tcp.padhye, T0=max(min_rto, rtt), full=True)
     return tcp.equilibrium_loss(3 * nodes, rtt, CAPACITY - nodes * UDP, law)
+
+
+def predicted_nodes(min_rto: float) -> float:
+    """Return the number of nodes at which Padhye's flows lose 12 %. ``min_rto`` is the least time-out (s)."""
+    return float(brentq(lambda count: predicted_loss(count, min_rto) - measures.LOSS, 5, 115, xtol=0.01))
 
 
 def rule_gains(capacity: float = CAPACITY) -> tuple[float, float]:
@@ -68,18 +71,7 @@ def margin(a: float, b: float) -> float:
     return loop.Loop(hollot(FLOWS_MIN, RTT_MAX, CAPACITY), laws.pi(a, b, FREQUENCY)).margins().phase_margin_deg
 
 
-def bode(evidence: Evidence) -> Iterator[Curve]:
-    """Draw the open loop's gain and phase: the plant (1) as printed and with its delay, with PI's gains."""
-    w = np.logspace(-1, np.log10(30), 200)
-    s = 1j * w
-    plant = hollot(FLOWS_MIN, RTT_MAX, CAPACITY)
-    printed = laws.pi(A, B, FREQUENCY)
-    cases = {
-        "(1) as printed, printed gains": np.array([printed_plant(one, FLOWS_MIN, RTT_MAX, CAPACITY) for one in s])
-        * printed(s),
-        "with its delay, printed gains": plant(s) * printed(s),
-        "with its delay, the rule's gains": plant(s) * laws.pi(*rule_gains(), FREQUENCY)(s),
-    }
-    for name, response in cases.items():
-        yield Curve("a", name, w, 20 * np.log10(np.abs(response)))
-        yield Curve("b", name, w, np.degrees(np.unwrap(np.angle(response))))
+def climb(p: float) -> float:
+    """Return the least time that PI needs from 0 to a probability, s."""
+    room = measures.BUFFER / measures.TCP_SIZE
+    return float(pi.response_bound(p, A, B, FREQUENCY, TARGET, room))

@@ -44,8 +44,11 @@ def load(name: str) -> Paper:
         where = f"{file}:{lines[-1]}" if lines else str(file)
         raise ValueError(f"{where}: {type(error).__name__}: {error}") from error
     paper = _described(module)
-    own = {f"{paper.name}/{one.stem}": one for one in file.parent.glob("*.toml")}
-    experiments = [replace(one, scenario=str(own.get(one.scenario, one.scenario))) for one in paper.experiments]
+    scenarios = {f"{paper.name}/{scenario.stem}": scenario for scenario in file.parent.glob("*.toml")}
+    experiments = [
+        replace(experiment, scenario=str(scenarios.get(experiment.scenario, experiment.scenario)))
+        for experiment in paper.experiments
+    ]
     return replace(paper, experiments=experiments)
 
 
@@ -57,5 +60,5 @@ def folder(paper: str) -> Path:
 def _described(module: ModuleType) -> Paper:
     paper = getattr(module, "PAPER", None)
     if not isinstance(paper, Paper):
-        raise ValueError(f"{module.__file__}: must say PAPER = Paper(...)")
+        raise ValueError(f"{module.__file__}: has no paper: assign one, PAPER = Paper(...)")
     return paper

@@ -256,9 +256,9 @@ class Choice:
 
     Parameters
     ----------
-    what : str
+    parameter : str
         The parameter.
-    said : str
+    stated : str
         The paper's statement about it; empty if there is none.
     ours : str
         Our value, with its unit.
@@ -266,8 +266,8 @@ class Choice:
         The reason for our value.
     """
 
-    what: str
-    said: str
+    parameter: str
+    stated: str
     ours: str
     why: str
 

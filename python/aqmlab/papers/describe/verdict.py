@@ -59,7 +59,7 @@ class Check:
         if math.isnan(self.least) or math.isnan(self.most) or self.least > self.most:
             raise ValueError(f"{self.effect}: least = {self.least}, most = {self.most}: must be an interval")
         if math.isinf(self.least) and math.isinf(self.most):
-            raise ValueError(f"{self.effect}: any number would do; say least or most")
+            raise ValueError(f"{self.effect}: has no bounds: give least, most or both")
 
     @classmethod
     def of(

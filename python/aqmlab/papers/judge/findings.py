@@ -101,10 +101,10 @@ def assess(findings: Findings, watch: Watch | None = None) -> Assessment:
     errors: dict[str, str] = {}
     begun = 0
 
-    def attempt(what: str, make: Callable[[], T]) -> Iterator[T]:
+    def attempt(step: str, make: Callable[[], T]) -> Iterator[T]:
         nonlocal begun
         if watch:
-            watch(what, begun / total)
+            watch(step, begun / total)
         begun += 1
         try:
             yield make()
@@ -112,12 +112,12 @@ def assess(findings: Findings, watch: Watch | None = None) -> Assessment:
             # The third frame is the paper's: attempt calls drawn or rule, which calls the paper's function.
             place = traceback.extract_tb(error.__traceback__)[:3][-1]
             where = f"{Path(place.filename).name}:{place.lineno}"
-            errors[what] = f"{type(error).__name__}: {error} ({where})"
+            errors[step] = f"{type(error).__name__}: {error} ({where})"
 
-    def rulings(own: Iterable[Claim], evidence: Evidence, setting: str = "") -> list[Ruling]:
+    def rulings(chosen: Iterable[Claim], evidence: Evidence, setting: str = "") -> list[Ruling]:
         return [
             ruling
-            for claim in own
+            for claim in chosen
             if evidence.has(claim.needs)
             for ruling in attempt(f"claim {claim.name}{setting}", partial(rule, claim, evidence))
         ]
@@ -165,9 +165,9 @@ def _tidy(figure: Figure, curves: Sequence[Curve]) -> polars.DataFrame:
         if curve.panel not in letters:
             raise ValueError(f"{where}: the panels are {', '.join(map(repr, sorted(letters)))}")
         count = len(curve.x)
-        for told in (curve.y, curve.low, curve.high):
-            if told is not None and len(told) != count:
-                raise ValueError(f"{where}: {len(told)} numbers for {count} points")
+        for numbers in (curve.y, curve.low, curve.high):
+            if numbers is not None and len(numbers) != count:
+                raise ValueError(f"{where}: {len(numbers)} numbers for {count} points")
         text = count > 0 and isinstance(curve.x[0], str)
         nothing = [None] * count
         frames.append(

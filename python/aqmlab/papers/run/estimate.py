@@ -57,7 +57,7 @@ def estimates(papers: Sequence[Paper], effort: Effort, store: Path, speed: float
     plans = [
         [(setting.name, name, Plan.of(wanted)) for setting, name, wanted in studies(paper, effort)] for paper in papers
     ]
-    every = {own for planned in plans for _, _, plan in planned for _, _, _, own in plan.runs()}
+    every = {key for planned in plans for _, _, plan in planned for _, _, _, key in plan.runs()}
     there, recorded = kept.finished(every), kept.recorded()
 
     def estimate(paper: Paper, planned: Sequence[tuple[str, str, Plan]]) -> Estimate:
@@ -70,7 +70,10 @@ def estimates(papers: Sequence[Paper], effort: Effort, store: Path, speed: float
             return sum(costs.values()) / speed
 
         shown = {
-            item.name: {*item.needs, *(name for one in paper.claims if item.name in one.shown for name in one.needs)}
+            item.name: {
+                *item.needs,
+                *(name for claim in paper.claims if item.name in claim.shown for name in claim.needs),
+            }
             for item in effort.items(paper)
         }
         union: dict[bytes, float] = {}
@@ -78,7 +81,7 @@ def estimates(papers: Sequence[Paper], effort: Effort, store: Path, speed: float
             union |= costs
         return Estimate(
             paper,
-            len({own for _, _, plan in planned for _, _, _, own in plan.runs()}),
+            len({key for _, _, plan in planned for _, _, _, key in plan.runs()}),
             len(union),
             sum(union.values()) / speed,
             {name: seconds(needs) for name, needs in shown.items()},

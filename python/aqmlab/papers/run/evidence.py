@@ -102,10 +102,10 @@ class Runs:
         """
         import polars
 
-        told = {**({} if label is None else {"aqm": label}), **(at or {})}
-        found = self.frame.filter(*(polars.col(path) == value for path, value in told.items()))
+        wanted = {**({} if label is None else {"aqm": label}), **(at or {})}
+        found = self.frame.filter(*(polars.col(path) == value for path, value in wanted.items()))
         if found.is_empty():
-            raise LookupError(f"{self.study.scenario.title}: no runs with {told}; labels {self.labels}")
+            raise LookupError(f"{self.study.scenario.title}: no runs with {wanted}; labels {self.labels}")
         return found
 
     def values(
@@ -132,11 +132,8 @@ class Runs:
         list of float or None
             One value for each seed, in the order of the seeds; None for a seed if none of its runs has a value.
         """
-        import polars
-
-        value = polars.col(metric) if fill is None else polars.col(metric).fill_null(fill)
-        found = self.of(label, at).group_by("seed").agg(value.mean().alias("value")).sort("seed")
-        return [None if one is None else one * scale for one in found["value"].to_list()]
+        found = self.of(label, at).group_by("seed").agg(_filled(metric, fill).mean().alias("value")).sort("seed")
+        return [None if number is None else number * scale for number in found["value"].to_list()]
 
     def each(self, value: polars.Expr, label: str, at: At | None = None) -> dict[int, float]:
         """Return a number computed from several metrics for each seed, averaged over the points.
@@ -214,15 +211,11 @@ class Runs:
         list of float or None
             For each seed the value of `label` minus that of `to`.
         """
-        import polars
-
-        def own(name: str) -> polars.DataFrame:
-            found = self.of(name, at).group_by("seed").agg(value.mean().alias(name))
-            return found.select("seed", polars.col(name).alias("value"))
-
-        value = polars.col(metric) if fill is None else polars.col(metric).fill_null(fill)
-        both = own(label).join(own(to), on="seed", suffix="_to").sort("seed")
-        return [None if one is None else one * scale for one in (both["value"] - both["value_to"]).to_list()]
+        value = _filled(metric, fill)
+        one, other = (self.of(name, at).group_by("seed").agg(value.mean().alias("value")) for name in (label, to))
+        both = one.join(other, on="seed", suffix="_to").sort("seed")
+        differences = (both["value"] - both["value_to"]).to_list()
+        return [None if number is None else number * scale for number in differences]
 
     def curve(
         self,
@@ -273,20 +266,20 @@ class Runs:
         rows = self.of(label, at)
         parameter = x in self.sweep.parameters
         groups = [x] if parameter else list(self.sweep.parameters)
-        value = polars.col(metric) if fill is None else polars.col(metric).fill_null(fill)
+        value = _filled(metric, fill)
         place = polars.col(x).first() if parameter else polars.col(x).mean()
         grouped = rows.group_by(*groups, "seed").agg(value.mean().alias("y"), place.alias("at"))
         if not groups:
             raise LookupError(f"{self.study.scenario.title}: nothing varies to draw {metric} over")
         points: list[tuple[Any, Summary]] = []
-        for _, own in grouped.group_by(*groups):
-            told = Summary.of(own["y"].to_list())
-            if told.mean is not None:
-                points.append((own["at"].mean() if not parameter else own["at"][0], told))
+        for _, point in grouped.group_by(*groups):
+            summary = Summary.of(point["y"].to_list())
+            if summary.mean is not None:
+                points.append((point["at"][0] if parameter else point["at"].mean(), summary))
         points.sort(key=lambda point: point[0])
-        banded = all(told.ci95 is not None for _, told in points)
-        means = [(told.mean or 0.0) * scale for _, told in points]
-        halves = [(told.ci95 or 0.0) * scale for _, told in points]
+        banded = all(summary.ci95 is not None for _, summary in points)
+        means = [(summary.mean or 0.0) * scale for _, summary in points]
+        halves = [(summary.ci95 or 0.0) * scale for _, summary in points]
         return Curve(
             panel,
             label if name is None else name,
@@ -321,9 +314,11 @@ class Runs:
         """
         found = self.of(label, {**(at or {}), "seed": self.study.seeds[0] if seed is None else seed})
         if len(found) != 1:
-            raise LookupError(f"{self.study.scenario.title}: {len(found)} runs of {label} at {at}: say which point")
+            raise LookupError(
+                f"{self.study.scenario.title}: {len(found)} runs of {label} at {at}: give one point in at"
+            )
         if not self.study.series:
-            raise LookupError(f"{self.study.scenario.title}: its experiment keeps no series: set series=True")
+            raise LookupError(f"{self.study.scenario.title}: its experiment keeps no series: set series=True in it")
         return self._store.series(self.study.series_name(bytes.fromhex(found["key"][0])))
 
     def over_time(
@@ -373,18 +368,18 @@ class Runs:
         frame = self.series(label, at, seed)
         link = link or self.study.scenario.resolved["observe"]
         step = frame["t"][1] - frame["t"][0]
-        told = frame.select("t", value=polars.col(f"{link}.{quantity}").cast(polars.Float64))
+        values = frame.select("t", value=polars.col(f"{link}.{quantity}").cast(polars.Float64))
         if bin > step:
             groups = (polars.col("t") / bin + 1e-9).floor()
-            told = told.group_by(groups.alias("group"), maintain_order=True).agg(
+            values = values.group_by(groups.alias("group"), maintain_order=True).agg(
                 polars.col("t").first(), polars.col("value").mean()
             )
             step = bin
         return Curve(
             panel,
             label if name is None else name,
-            (told["t"] + step / 2).to_numpy(),
-            told["value"].fill_null(float("nan")).to_numpy() * scale,
+            (values["t"] + step / 2).to_numpy(),
+            values["value"].fill_null(float("nan")).to_numpy() * scale,
             run=self.study.seeds[0] if seed is None else seed,
         )
 
@@ -419,8 +414,17 @@ class Runs:
         keys = {bytes.fromhex(key) for key in self.frame["key"]}
         found = self._store.distributions(keys)
         if gone := len(keys.difference(found)):
-            raise LookupError(f"{gone} runs have gone from the store since they were found; the same again does them")
+            raise LookupError(
+                f"{gone} runs were removed from the store after they were found; rerun the command to redo them"
+            )
         return found
+
+
+def _filled(metric: str, fill: float | None) -> polars.Expr:
+    """Return a metric as an expression, with ``fill`` for runs without a value."""
+    import polars
+
+    return polars.col(metric) if fill is None else polars.col(metric).fill_null(fill)
 
 
 class Evidence(Mapping[str, Runs]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from aqmlab.papers.describe.paper import Curve
 from aqmlab.papers.run.evidence import At, Evidence
@@ -31,8 +31,8 @@ def over(
 
     def curves(evidence: Evidence) -> Iterator[Curve]:
         runs = evidence[experiment]
-        for panel, told in metrics.items():
-            metric, scale = (told, 1.0) if isinstance(told, str) else told
+        for panel, quantity in metrics.items():
+            metric, scale = (quantity, 1.0) if isinstance(quantity, str) else quantity
             for label in labels or runs.labels:
                 yield runs.curve(panel, metric, label, x, at=at, scale=scale, x_scale=x_scale, fill=fill)
 
@@ -62,14 +62,31 @@ def over_time(
     return curves
 
 
-def bars(panel: str, name: str, places: Sequence[str], told: Sequence[Summary], scale: float = 1.0) -> Curve:
+def mean_curve(
+    panel: str,
+    name: str,
+    x: Sequence[float] | Sequence[str],
+    summaries: Iterable[Summary],
+    *,
+    scale: float = 1.0,
+    style: str = "line",
+) -> Curve:
+    """Return the curve of means with their 95 % confidence intervals, one for each of ``x``.
+
+    A point without a value is NaN; if any point lacks an interval, none has one.
+    """
+    points = list(summaries)
+    means = [math.nan if point.mean is None else point.mean * scale for point in points]
+    if any(point.ci95 is None for point in points):
+        return Curve(panel, name, x, means, style=style)
+    halves = [(point.ci95 or 0.0) * scale for point in points]
+    low, high = ([mean + sign * half for mean, half in zip(means, halves, strict=True)] for sign in (-1, 1))
+    return Curve(panel, name, x, means, low, high, style)
+
+
+def bars(panel: str, name: str, places: Sequence[str], summaries: Iterable[Summary], scale: float = 1.0) -> Curve:
     """Return bars for means with their 95 % confidence intervals, one for each category in ``places``.
 
-    A bar without a value is NaN; if any bar lacks an interval, none has one.
+    Missing values and intervals are as in `mean_curve`.
     """
-    means = [math.nan if one.mean is None else one.mean * scale for one in told]
-    if any(one.ci95 is None for one in told):
-        return Curve(panel, name, places, means, style="bars")
-    halves = [(one.ci95 or 0.0) * scale for one in told]
-    low, high = ([mean + sign * half for mean, half in zip(means, halves, strict=True)] for sign in (-1, 1))
-    return Curve(panel, name, places, means, low, high, "bars")
+    return mean_curve(panel, name, places, summaries, scale=scale, style="bars")

@@ -80,7 +80,7 @@ class Setting:
 
 
 def _spread_all(aqms: Aqms, base: Scenario) -> dict[str, str | Settings]:
-    return {label: told if isinstance(told, str) else spread(told, base) for label, told in aqms.items()}
+    return {label: aqm if isinstance(aqm, str) else spread(aqm, base) for label, aqm in aqms.items()}
 
 
 def spread(settings: Settings, base: Scenario) -> Settings:
@@ -106,7 +106,7 @@ def settings(paper: Paper, effort: Effort) -> list[Setting]:
     With ``only``, the paper's own setting is the only one.
     """
     items, claims = effort.items(paper), effort.claims(paper)
-    needs = frozenset(name for one in (*items, *claims) for name in one.needs)
+    needs = frozenset(name for each in (*items, *claims) for name in each.needs)
     found = [Setting("paper", effort.quick, effort.seeds, needs)]
     if effort.only:
         return found
@@ -178,7 +178,7 @@ def run(
             progress(standing)
 
     asked = studies(paper, effort)
-    sweeps = run_all([one for _, _, one in asked], store, jobs, cluster, progress=noted)
+    sweeps = run_all([study for _, _, study in asked], store, jobs, cluster, progress=noted)
     kept = Store(store)
     found: dict[str, dict[str, Runs]] = {setting.name: {} for setting in settings(paper, effort)}
     for (setting, name, wanted), sweep in zip(asked, sweeps, strict=True):
@@ -189,7 +189,7 @@ def run(
     return Findings(
         paper,
         effort,
-        {name: Evidence(own, paper.hero, quick[name]) for name, own in found.items()},
+        {name: Evidence(runs, paper.hero, quick[name]) for name, runs in found.items()},
         wanted=last.wanted if last else done,
         done=done,
         simulated=sum(sweep.simulated for sweep in sweeps),

@@ -167,7 +167,7 @@ def page(document: Document, images: Mapping[str, str]) -> str:
     parts += _settings(document)
     if document["choices"]:
         rows = [
-            [choice["what"], choice["said"] or "nothing", choice["ours"], choice["why"]]
+            [choice["parameter"], choice["stated"] or "nothing", choice["ours"], choice["why"]]
             for choice in document["choices"]
         ]
         parts += ["## What the paper does not say", table(["what", "said", "ours", "why"], rows)]
