@@ -393,7 +393,7 @@ def test_representations_are_small_tables(result: Result, comparison: Comparison
     assert repr(result).splitlines()[0] == f"Small (seeds 7, 8; aqmlab {aqmlab.__version__})"
     assert "±" in repr(result)
     assert [line.split()[0] for line in repr(comparison).splitlines()[4:]] == list(comparison)
-    assert repr(Comparison({})) == "<Comparison of nothing>"
+    assert repr(Comparison({})) == "<empty Comparison>"
 
 
 def test_a_document_is_read_from_a_regular_file(tmp_path: Path) -> None:

@@ -254,6 +254,11 @@ class Scenario:
         except _core.ScenarioError as error:
             return f"<Scenario with problems: {error}>"
 
+    def _repr_html_(self) -> str:
+        from aqmlab.reports import notebook
+
+        return notebook.scenario(self)
+
 
 def _paths(settings: Settings, prefix: str = "") -> Iterator[tuple[str, Value | Settings]]:
     """Flatten nested settings into dotted paths. The engine refuses settings nested too deeply or in themselves."""

@@ -151,7 +151,12 @@ class Comparison(Mapping[str, Result]):
     def __repr__(self) -> str:
         from aqmlab.reports.text import text
 
-        return text(self) if self else "<Comparison of nothing>"
+        return text(self) if self else "<empty Comparison>"
+
+    def _repr_html_(self) -> str | None:
+        from aqmlab.reports import notebook
+
+        return notebook.results(self) if self else None  # a notebook then shows the repr
 
 
 def _earlier(folder: Path) -> list[str]:

@@ -342,6 +342,11 @@ class Result:
 
         return text({self.scenario.aqm: self})
 
+    def _repr_html_(self) -> str:
+        from aqmlab.reports import notebook
+
+        return notebook.results({self.scenario.aqm: self})
+
 
 def _fields(summary: Summary) -> Metrics:
     return {"mean": summary.mean, "std": summary.std, "ci95": summary.ci95, "n": summary.n}

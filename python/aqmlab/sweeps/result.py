@@ -363,6 +363,11 @@ class Sweep:
 
         return sweep_text.text(self)
 
+    def _repr_html_(self) -> str:
+        from aqmlab.reports import notebook
+
+        return notebook.sweep(self)
+
 
 def _half_width(metric: polars.Expr, seeds: Sequence[int]) -> polars.Expr:
     """Return half the 95 % confidence interval of a mean, by Student's t."""
