@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from aqmlab.files import read_json
+from aqmlab.results import frames
 from aqmlab.results.result import FILES, Result
 from aqmlab.sealed import Saved, Saving
 
 if TYPE_CHECKING:
+    import pandas
     import polars
     from matplotlib.figure import Figure
 
@@ -66,6 +68,25 @@ class Comparison(Mapping[str, Result]):
             ``results``: the document of each result, by label.
         """
         return {"results": {label: result.document() for label, result in self.items()}}
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the metrics of all runs of all results as a pandas frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each run: ``label``, and the columns of `Result.to_pandas`.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed; ``pip install 'aqmlab[pandas]'`` installs it.
+        """
+        import polars
+
+        runs = [(label, run.document()) for label, result in self.items() for run in result.runs]
+        labels = polars.DataFrame({"label": [label for label, _ in runs]}, schema={"label": polars.String})
+        return frames.to_pandas(polars.concat([labels, frames.of_runs([run for _, run in runs])], how="horizontal"))
 
     def plot(self, figure: Figure | None = None) -> Figure:
         """Draw the queues over time and the main metrics of all results.

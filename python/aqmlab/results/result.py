@@ -11,13 +11,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from aqmlab.results import distribution
+from aqmlab.results import distribution, frames
 from aqmlab.results.series import NAMES, Recording
 from aqmlab.results.summary import Summary
 from aqmlab.scenario import Scenario
 from aqmlab.sealed import Saved, Saving
 
 if TYPE_CHECKING:
+    import pandas
     import polars
     from matplotlib.figure import Figure
 
@@ -235,6 +236,22 @@ class Result:
             "runs": [run.document() for run in self.runs],
             **left_out,
         }
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the metrics of all runs as a pandas frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each run: ``seed``, the metrics, and as ``classes.NAME.goodput`` those of each traffic entry, and
+            likewise of each link (``links``), queue (``lanes``) and the engine (``engine``).
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed; ``pip install 'aqmlab[pandas]'`` installs it.
+        """
+        return frames.to_pandas(frames.of_runs([run.document() for run in self.runs]))
 
     def plot(self, figure: Figure | None = None) -> Figure:
         """Draw the queue over time and the main metrics.

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from aqmlab.files import json_text, parquet
+from aqmlab.results import frames
 from aqmlab.results.metrics import METRICS
 from aqmlab.results.student import quantile
 from aqmlab.scenario import Scenario
@@ -19,6 +20,7 @@ from aqmlab.sealed import Saved, Saving
 from aqmlab.sweeps.points import Design, Scalar, number, unit
 
 if TYPE_CHECKING:
+    import pandas
     import polars
     from matplotlib.figure import Figure
 
@@ -220,6 +222,21 @@ class Sweep:
         places = {label: place for place, label in enumerate(self.aqms)}
         order = [polars.col(name).replace_strict(places) if name == "aqm" else polars.col(name) for name in columns]
         return first.sort(*order)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return `frame` as a pandas frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each run.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed; ``pip install 'aqmlab[pandas]'`` installs it.
+        """
+        return frames.to_pandas(self.frame)
 
     def plot(self, x: str | None = None, y: str | Sequence[str] | None = None, figure: Figure | None = None) -> Figure:
         """Draw metrics over a parameter: a line with its 95 % interval for each discipline.

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from aqmlab.execute.task import opened
 from aqmlab.files import parquet, prove, read_whole, remove_stale, write_whole
+from aqmlab.results.frames import flat
 from aqmlab.results.metrics import METRICS
 from aqmlab.sealed import checksum
 from aqmlab.sweeps.journal import CLOSED, NAME, OPEN, Content, Journal, closed, is_left
@@ -276,7 +277,7 @@ def rows(payloads: Sequence[bytes]) -> polars.DataFrame:
         keys.append(key)
         seeds.append(document["seed"])
         distributions.append(json.dumps(document["distributions"], separators=(",", ":")))
-        for name, value in _flat(document):
+        for name, value in flat(document):
             column = table.get(name)
             if column is None:
                 column = table[name] = []
@@ -293,17 +294,6 @@ def rows(payloads: Sequence[bytes]) -> polars.DataFrame:
             polars.Series("distributions", distributions, polars.String),
         ]
     )
-
-
-def _flat(document: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
-    """Yield every metric of a run: ``queue_mean``, ``classes.long.goodput``, ``engine.packets``."""
-    yield from document["metrics"].items()
-    for group in ("classes", "links", "lanes"):
-        for owner, metrics in document[group].items():
-            for name, value in metrics.items():
-                yield f"{group}.{owner}.{name}", value
-    for name, value in document["engine"].items():
-        yield f"engine.{name}", value
 
 
 _GROUPS = ("", "classes", "links", "lanes", "engine")
