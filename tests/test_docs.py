@@ -112,7 +112,7 @@ def test_properties_are_documented() -> None:
 
 def test_no_function_swallows_an_unknown_keyword() -> None:
     # Scenario.with_ accepts any keyword and passes it to the schema, which rejects unknown ones; the checks of theory
-    # take the names of their callers' arguments.
+    # take the names of their callers' arguments; a template takes the values that it inserts.
     takes_any = {
         name
         for name, item in PUBLIC.items()
@@ -121,7 +121,7 @@ def test_no_function_swallows_an_unknown_keyword() -> None:
         and any(p.kind is p.VAR_KEYWORD for p in inspect.signature(item).parameters.values())
     }
     checks = {f"aqmlab.theory.domain.{name}" for name in ("limit", "not_negative", "positive", "probability", "whole")}
-    assert takes_any == {"aqmlab.scenario.Scenario.with_"} | checks
+    assert takes_any == {"aqmlab.scenario.Scenario.with_", "aqmlab.reports.template.rendered"} | checks
     with pytest.raises(aqmlab.ScenarioError):
         aqmlab.Scenario.parse("").with_(no_such_thing=1).check()
 
