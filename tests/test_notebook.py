@@ -59,7 +59,7 @@ def test_a_scenario_shows_its_network_its_traffic_and_its_toml(tiny: Scenario) -
     shown = page(tiny)
     text = " ".join(shown.words)
     assert "bottleneck: rate 2 Mbit/s, delay" in text
-    assert "long: ftp, 3" in text
+    assert "long: ftp, count 3" in text
     assert "lred, target 20 packets" in text
     assert 'packet_size = "500 B"' in text
     assert any("q0 = 20, beta" in title for title in shown.titles)

@@ -70,7 +70,7 @@ def _facts(shown: Scenario) -> Iterator[tuple[str, str, str]]:
     if others := [name for name in links if name != observed]:
         yield "Other links", ", ".join(others), ""
     for entry in resolved["traffic"]:
-        yield "Traffic", f"{entry['name']}: {entry['kind']}, {entry['count']}", _details(entry)
+        yield "Traffic", f"{entry['name']}: {entry['kind']}, count {entry['count']}", _details(entry)
     target = "" if shown.target is None else f", target {shown.target:g} packets"
     discipline = link.get("aqm") or resolved.get("aqm", {})
     yield "Queue discipline", f"{shown.aqm}{target}", _details(discipline)
