@@ -345,7 +345,7 @@ def test_a_sweep_of_which_anything_is_damaged_is_refused_by_name(tiny: Scenario,
             damaged.append(bytes(flipped))
         for data in damaged:
             file.write_bytes(data)
-            with pytest.raises(ValueError, match=rf"{name}: not .* to make it anew: the sweep that made it again"):
+            with pytest.raises(ValueError, match=rf"{name}: .* to recreate it: repeat the sweep that wrote it"):
                 Sweep.load(tmp_path)
         file.unlink()
         with pytest.raises((ValueError, FileNotFoundError), match=name):
@@ -364,17 +364,17 @@ def test_files_of_a_sweep_that_are_exchanged_or_of_another_are_refused(
     first.rename(tmp_path / "aside")
     second.rename(first)
     (tmp_path / "aside").rename(second)
-    with pytest.raises(ValueError, match=r"00000\.parquet: not what was saved with the rest"):
+    with pytest.raises(ValueError, match=r"00000\.parquet: not the file that was saved"):
         Sweep.load(tmp_path / "one")
     (tmp_path / "two/sweep.json").replace(tmp_path / "one/sweep.json")
-    with pytest.raises(ValueError, match="not what was saved with the rest"):
+    with pytest.raises(ValueError, match="not the file that was saved"):
         Sweep.load(tmp_path / "one")
 
 
 def test_a_sweep_of_another_version_is_refused(tiny: Scenario, tmp_path: Path) -> None:
     aqmlab.sweep(tiny, VARY, out=tmp_path)
     (tmp_path / "sweep.json").write_bytes(sealed({"wanted": 3, "files": {}}))
-    with pytest.raises(ValueError, match=r"sweep\.json: of another version of aqmlab \(no scenario\.toml"):
+    with pytest.raises(ValueError, match=r"sweep\.json: from another version of aqmlab \(no scenario\.toml"):
         Sweep.load(tmp_path)
 
 

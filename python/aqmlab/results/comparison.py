@@ -125,7 +125,7 @@ class Comparison(Mapping[str, Result]):
         return runs.distribution(self, name, figure)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write comparison.json, and each result into a folder of its own; `load` reads them.
+        """Write comparison.json, and each result into a subfolder; `load` reads them.
 
         Parameters
         ----------
@@ -161,12 +161,12 @@ class Comparison(Mapping[str, Result]):
         """
         folder = Path(folder)
         saved = Saved.load(
-            folder / "comparison.json", f"the call that made it again, with --out {shlex.quote(os.fspath(folder))}"
+            folder / "comparison.json", f"repeat the call that wrote it, with --out {shlex.quote(os.fspath(folder))}"
         )
         saved.check()
         labels = saved.document.get("results")
         if not isinstance(labels, dict):
-            raise saved.refused("it has no results")
+            raise saved.unusable("it has no results")
         return cls({label: Result.load(folder / name) for label, name in zip(labels, folders(labels), strict=True)})
 
     def __repr__(self) -> str:
@@ -197,10 +197,10 @@ def files(scenarios: Mapping[str, Scenario], seeds: Sequence[int], alone: bool) 
     for folder, scenario in zip(folders(scenarios), scenarios.values(), strict=True):
         record = scenario.resolved["record"]
         series = [*(["series"] if record["series"] else []), *(["cwnd"] if record["cwnd"] != "auto" else [])]
-        own = ["result.json", "scenario.toml", *(f"{name}-{seed}.parquet" for name in series for seed in seeds)]
+        written = ["result.json", "scenario.toml", *(f"{name}-{seed}.parquet" for name in series for seed in seeds)]
         if alone:
-            return own
-        names += [f"{folder}/{name}" for name in own]
+            return written
+        names += [f"{folder}/{name}" for name in written]
     return names
 
 

@@ -348,8 +348,8 @@ class Sweep:
         import polars
 
         folder = Path(folder)
-        cure = f"the sweep that made it again, with --out {shlex.quote(os.fspath(folder))}; its store has the runs"
-        saved = Saved.load(folder / "sweep.json", cure)
+        remedy = f"repeat the sweep that wrote it, with --out {shlex.quote(os.fspath(folder))}; its store has the runs"
+        saved = Saved.load(folder / "sweep.json", remedy)
         head = saved.document
         try:
             return cls(
@@ -368,7 +368,7 @@ class Sweep:
                 version=head["version"],
             )
         except (KeyError, TypeError) as error:
-            raise saved.refused(str(error)) from error
+            raise saved.unusable(str(error)) from error
 
     def _refuse_unknown(self, metric: str) -> None:
         if metric not in self.metrics:
