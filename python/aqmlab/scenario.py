@@ -261,8 +261,7 @@ class Scenario:
 
 
 def _paths(settings: Settings, prefix: str = "") -> Iterator[tuple[str, Value | Settings]]:
-    """Flatten nested settings into dotted paths. The engine reports settings that are nested too deeply or in
-    themselves."""
+    """Flatten nested settings into dotted paths; those nested too deeply, or in themselves, are left to the engine."""
     for key, value in settings.items():
         path = f"{prefix}{key}"
         if isinstance(value, Mapping) and path.count(".") < _core.deepest:

@@ -1,8 +1,8 @@
 """Files with checksums, which are verified when the files are read back.
 
 A document ends with the checksum of everything before it. Files that were saved together share one document, their
-head: it lists each file by name, with its checksum. A file that is damaged, exchanged or left from another call causes an
-error before any other library reads it.
+head: it lists each file by name, with its checksum. A file that is damaged, exchanged or left from another call is
+detected before any other library reads it.
 """
 
 from __future__ import annotations
@@ -136,8 +136,8 @@ class Saving:
     The files are written in a temporary folder and moved into place when all of them exist, the head last. On an error
     everything is restored. A process killed during the move leaves a head whose checksums do not match its files.
 
-    `replaced` maps a subfolder, or "" for the folder itself, to the pattern of file names that an earlier call wrote; of
-    these files, those not written again are removed. Other files are kept.
+    `replaced` maps a subfolder, or "" for the folder itself, to the pattern of the names of earlier files. Those not
+    written again are removed; other files are kept.
     """
 
     def __init__(self, folder: Path, replaced: Mapping[str, re.Pattern[str]]) -> None:

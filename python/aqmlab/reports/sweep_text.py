@@ -38,7 +38,7 @@ def title(sweep: Sweep) -> str:
 def origin(sweep: Sweep) -> str:
     """Describe the origin of a sweep: ``(3 points, 2 queue disciplines, seeds 1, 2, 12 runs simulated; aqmlab …)``."""
     if not sweep.done:
-        return f"(no run of {sweep.wanted} is there)"
+        return f"(none of {sweep.wanted} runs finished)"
     points = sweep.summary.select(*sweep.parameters).n_unique() if sweep.parameters else 1
     parts = [
         f"{points} points" if points > 1 else "1 point",
@@ -46,7 +46,7 @@ def origin(sweep: Sweep) -> str:
         f"seed{'s' if len(sweep.seeds) > 1 else ''} {span(sweep.seeds)}",
         f"{sweep.simulated} run{'s' if sweep.simulated > 1 else ''} simulated now"
         if sweep.simulated
-        else "nothing to do, all runs were there",
+        else "nothing to do, all runs were in the store",
     ]
     return f"({', '.join(parts)}; aqmlab {sweep.version})"
 
