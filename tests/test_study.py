@@ -23,7 +23,7 @@ def test_an_unknown_path_is_an_error_with_a_suggestion(tiny: Scenario) -> None:
 
 
 def test_a_path_below_a_value_is_an_error(tiny: Scenario) -> None:
-    with pytest.raises(aqmlab.ScenarioError, match=r'^--vary traffic\.long\.count\.x: .*: not a table') as caught:
+    with pytest.raises(aqmlab.ScenarioError, match=r"^--vary traffic\.long\.count\.x: .*: not a table") as caught:
         aqmlab.sweep(tiny, {"traffic.long.count.x": "1,2"})
     assert (caught.value.kind, caught.value.path) == ("path", "traffic.long.count")
 
@@ -44,7 +44,7 @@ def test_an_unknown_path_of_a_study_has_its_file_and_line(tiny: Scenario) -> Non
     assert (caught.value.file, caught.value.line) == ("mine:3.toml", line)
     assert [(problem["file"], problem["line"]) for problem in caught.value.problems] == [("mine:3.toml", line)]
     elsewhere = tiny.with_text("sweep.vary.dumbbell.rat", "1:2")
-    with pytest.raises(aqmlab.ScenarioError, match="^--set ") as caught:
+    with pytest.raises(aqmlab.ScenarioError, match=r"^--set ") as caught:
         aqmlab.sweep(elsewhere)
     assert (caught.value.file, caught.value.line) == (None, None)
 

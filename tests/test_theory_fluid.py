@@ -118,7 +118,7 @@ def swing(path: dde.Trajectory, start: float) -> float:
     ],
     ids=["static", "lred", "pi"],
 )
-def test_jumps_of_timers_cost_no_order(law: dde.Law, ratios: tuple[float, float]) -> None:
+def test_jumps_of_timers_cost_no_order(law: dde.DropLaw, ratios: tuple[float, float]) -> None:
     def final(step: float) -> float:
         path = dde.trajectory(100, 0.21, C, law, Q=400, end=4, step=step, w=6.0, q=100.0, images=2)
         return float(path.q[-1])
@@ -176,7 +176,7 @@ def test_lred_settles_from_a_cold_start_later_the_lighter_the_load() -> None:
 )
 @pytest.mark.parametrize("thinned", [False, True])
 def test_laws_that_integrate_bring_the_queue_to_its_target_and_p_to_its_equilibrium(
-    law: dde.Law, end: float, thinned: bool
+    law: dde.DropLaw, end: float, thinned: bool
 ) -> None:
     flows, prop = 100, 0.2
     path = dde.trajectory(flows, prop, C, law, Q=400, end=end, step=0.1, w=5.0, thinned=thinned, images=0)

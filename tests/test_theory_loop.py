@@ -47,7 +47,7 @@ round_trips = st.floats(0.02, 1.0)
 plants = st.tuples(flows, round_trips).filter(lambda nr: 2 <= nr[1] * C / nr[0] <= 200)
 
 
-def designed(N: float, R: float, frequency: float = 170) -> laws.Law:
+def designed(N: float, R: float, frequency: float = 170) -> laws.ControlLaw:
     """Return Hollot's PI: its zero at TCP's pole, where the gain is also 1."""
     z = 2 * N / (R**2 * C)
     K = z * abs(1 + 1j * z * R) * (2 * N) ** 2 / (R * C) ** 3

@@ -384,7 +384,7 @@ def test_design_has_no_linear_spread_where_there_is_none() -> None:
     ("change", "remark"),
     [
         ({"S": 1.2}, "not stable"),
-        ({"S": 1.08}, "close to where stability ends"),
+        ({"S": 1.08}, "close to the limit of stability"),
         ({"B": 500}, "above B = 500"),
         ({"N": 8, "sigma": 30}, "below 0"),
         ({"N": 30}, "was measured in the paper with 20"),

@@ -115,17 +115,17 @@ def seeds(results: Mapping[str, Result]) -> str:
 def notes(results: Mapping[str, Result]) -> list[str]:
     """List remarks that a reader of the metrics needs, one sentence each; in most cases there are none."""
     first = next(iter(results.values()))
-    told = []
+    remarks = []
     if len(first.links) > 1:
-        told.append(f"The queue is that of link {first.link}; {', '.join(first.links)} have a queue discipline.")
+        remarks.append(f"The queue is that of link {first.link}; {', '.join(first.links)} have a queue discipline.")
     for label, result in results.items():
         lost = result.metrics["drops_elsewhere"]
         if lost:
             whose = f"{printable(label)}: " if len(results) > 1 else ""
             a_run = " a run" if len(result.runs) > 1 else ""
-            told.append(f"{whose}{lost:g} packets{a_run} were lost in buffers without a queue discipline.")
-        told += [f"Not modelled: {printable(what)}." for what in result.not_modelled or ()]
-    return told
+            remarks.append(f"{whose}{lost:g} packets{a_run} were lost in buffers without a queue discipline.")
+        remarks += [f"Not modelled: {printable(part)}." for part in result.not_modelled or ()]
+    return remarks
 
 
 def interval(metric: Metric, summary: Summary, runs: int) -> str:
