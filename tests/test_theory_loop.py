@@ -475,7 +475,7 @@ def test_raqm_s_law_is_that_of_its_recursion() -> None:
         (lambda: laws.Ramp(30, 20, 0.1), "max_th = 20: must be above"),
         (lambda: laws.Ramp(30, 90, 0.1, spacing="wide"), "spacing = 'wide'"),
         (lambda: laws.red(laws.Ramp(30, 90, 0.1), 20, 0.002, C), "not on RED's ramp"),
-        (lambda: laws.pi(2e-5, 1e-5, 170).transfer_function(), "no rational function"),
+        (lambda: laws.pi(2e-5, 1e-5, 170).transfer_function(), "is not a rational function"),
     ],
 )
 def test_what_has_no_meaning_is_refused_with_its_name_and_value(call, told: str) -> None:  # type: ignore[no-untyped-def]
@@ -486,7 +486,7 @@ def test_what_has_no_meaning_is_refused_with_its_name_and_value(call, told: str)
 def test_small_windows_and_impossible_losses_are_remarked_on() -> None:
     with pytest.warns(ValidityWarning, match=r"a window of 1\.56 packets: below 2"):
         operating_point(800, 0.5, C)
-    with pytest.warns(ValidityWarning, match=r"p0 = 7\.68 of eq\. \(6\) is no probability"):
+    with pytest.warns(ValidityWarning, match=r"p0 = 7\.68 of eq\. \(6\) is not a probability"):
         operating_point(800, 0.70711 / 5, C)
 
 

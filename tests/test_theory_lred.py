@@ -92,7 +92,7 @@ def test_the_law_has_a_root_and_stays_within_0_and_1() -> None:
     ],
 )
 def test_what_has_no_meaning_is_refused(call: Any) -> None:
-    with pytest.raises(ValueError, match=r"must|give at least one|takes at least|at most|shape"):
+    with pytest.raises(ValueError, match=r"must|give at least one|needs at least|at most|shape"):
         call()
 
 
@@ -279,7 +279,7 @@ def test_a_remark_says_where_the_square_root_law_ends() -> None:
     none = lred.design(N_min=1000, R_max=0.1, C=C, beta=1e-5)
     assert none.p0 > 1
     assert not none.guaranteed
-    assert any("no probability" in text for text in none.warnings)
+    assert any("not a probability" in text for text in none.warnings)
 
 
 def test_the_command_prints_what_the_function_gives(quick_cli: Cli) -> None:

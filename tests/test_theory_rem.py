@@ -68,7 +68,7 @@ def test_a_loss_that_is_no_probability_leaves_its_fields_empty() -> None:
     found = rem.design(N_min=800, R_max=0.07, C=C)
     assert found.p0 > 1
     assert (found.response_bound, found.stable, found.gamma_max) == (None, None, None)
-    assert any("no probability" in text for text in found.warnings)
+    assert any("not a probability" in text for text in found.warnings)
 
 
 @pytest.mark.parametrize(

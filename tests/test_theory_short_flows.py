@@ -230,8 +230,8 @@ def test_short_flows_fill_up_as_in_the_engine() -> None:
 def test_what_has_no_meaning_is_refused() -> None:
     shorts = Shorts(lam=30, lifetime=(1, 2))
     for options, text in (
-        ({}, "give one of the two"),
-        ({"lifetime": (1, 2), "size": 3}, "give one of the two"),
+        ({}, "give exactly one of them"),
+        ({"lifetime": (1, 2), "size": 3}, "give exactly one of them"),
         ({"lifetime": (2, 1)}, "the greater bound must come second"),
         ({"lifetime": (0, 1)}, "lifetime = .*: must be positive"),
         ({"size": 0}, "size = 0: must be positive"),
@@ -244,9 +244,9 @@ def test_what_has_no_meaning_is_refused() -> None:
         Shorts(lam=-1, size=3)
     with pytest.raises(ValueError, match="IW = 10: must not be above W = 4"):
         Sender(IW=10, W=4)
-    with pytest.raises(ValueError, match="q0 = None, p = None: give one of the two"):
+    with pytest.raises(ValueError, match="q0 = None, p = None: give exactly one of them"):
         equilibrium(shorts, 20, TP, C)
-    with pytest.raises(ValueError, match="they alone are more than C = 2500"):
+    with pytest.raises(ValueError, match="they alone exceed C = 2500"):
         equilibrium(Shorts(lam=130, size=20), 20, TP, C, q0=100)
     with pytest.raises(ValueError, match="cannot fill the link"):
         equilibrium(Shorts(lam=1, size=20), 0, TP, C, q0=100)
@@ -264,9 +264,9 @@ def test_what_has_no_meaning_is_refused() -> None:
 
 def test_what_is_beyond_the_models_is_remarked_on() -> None:
     assert (
-        "not meant for losses above 0.4" in equilibrium(Shorts(lam=500, lifetime=(1, 2)), 20, TP, C, q0=100).warnings[0]
+        "not valid for losses above 0.4" in equilibrium(Shorts(lam=500, lifetime=(1, 2)), 20, TP, C, q0=100).warnings[0]
     )
-    with pytest.warns(ValidityWarning, match="not meant for losses above 0.4"):
+    with pytest.warns(ValidityWarning, match="not valid for losses above 0.4"):
         life(0.45, 0.1, 1)
 
 

@@ -290,8 +290,8 @@ def design(*, N_min: float, R_max: float, C: float, gamma: float = 0.98, alpha: 
     loops: dict[str, float | None] = {}
     with remarks() as warned:
         caution(
-            "alpha_max is a working rule; the original theorem is not implemented, because it depends on an unknown: "
-            "how the virtual queue marks"
+            "alpha_max is a working rule, not the original theorem: stability depends on how the virtual queue marks, "
+            "which is unknown"
         )
         if alpha > rule:
             caution(f"alpha = {alpha:.4g} is above alpha_max = {rule:.4g}")
