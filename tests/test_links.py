@@ -22,7 +22,7 @@ EXAMPLES = {"crates/aqm/src/aqm/mine.rs", "crates/aqm/src/aqm/erd.rs"}
 """Files that the reader of a page is asked to write."""
 
 ELSEWHERE = {"NAME.md", "ns-default.tcl", "report.html", "scenario.toml", "x.toml"}
-"""Files that comments name and the repository does not have: those of an example, of ns-2, and those that aqmlab writes."""
+"""Files that comments name and the repository does not have: examples, those of ns-2, and those that aqmlab writes."""
 
 FOLDERS = ("benches", "crates", "docs", "python", "site", "tests")
 BUILT = {"__pycache__", "target"}

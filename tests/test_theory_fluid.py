@@ -141,7 +141,8 @@ def test_jumps_that_are_not_met_cost_it() -> None:
 
 
 # Times of an independent integration, which does not state how flows begin and what a full buffer does to them: 6.1,
-# 7.8, 9.6, 12.7, 17.6 and 67 s. Here every flow begins with one packet and receives all loss signals, and drops thin the arrivals.
+# 7.8, 9.6, 12.7, 17.6 and 67 s. Here every flow begins with one packet and receives all loss signals, and drops thin
+# the arrivals.
 COLD = [
     (300, 0.20, 6.1, 7),
     (400, 0.25, 7.8, 6),

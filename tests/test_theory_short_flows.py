@@ -258,7 +258,7 @@ def test_what_has_no_meaning_is_refused() -> None:
         completion(0.1, 0.1, 101)
     with pytest.raises(ValueError, match=r"waiting = 1\.5: must be a probability"):
         tail(0.1, 0.1, 1, 3, 1.5, Sender())
-    with pytest.raises(ValueError, match="only flows with a lifetime"):
+    with pytest.raises(ValueError, match="only with a lifetime"):
         transient(Shorts(lam=1, size=20), 0.1, 0.1, 1)
 
 
