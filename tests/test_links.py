@@ -9,8 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[1]
+from conftest import ROOT
 
 LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\[\]]*\])*\]\(<?([^()<>\s]+)>?\)")
 NAMED = re.compile(r"\bdocs/[\w./-]+\.(?:md|png)\b")

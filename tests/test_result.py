@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import random
 import shutil
 import time
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from typing import Any
 
 import polars
 import pytest
+from damaged import damaged
 from polars.testing import assert_frame_equal
 
 import aqmlab
@@ -298,15 +298,9 @@ def test_what_a_save_left_that_was_killed_goes_in_time(result: Result, tmp_path:
 
 def test_whatever_of_a_result_is_damaged_is_refused_by_name(small: Scenario, tmp_path: Path) -> None:
     aqmlab.run(small.with_({"record.cwnd": "100 ms"})).save(tmp_path)
-    rng = random.Random(1)
     for file in sorted(tmp_path.iterdir()):
         sound = file.read_bytes()
-        damaged = [sound[:-1], b"", bytes(len(sound)), sound + sound]
-        for _ in range(60):
-            flipped = bytearray(sound)
-            flipped[rng.randrange(len(sound))] ^= 1 << rng.randrange(8)
-            damaged.append(bytes(flipped))
-        for data in damaged:
+        for data in damaged(sound):
             file.write_bytes(data)
             with pytest.raises(ValueError, match=rf"{file.name}: .* to recreate it: repeat the call that wrote it"):
                 Result.load(tmp_path)

@@ -1,12 +1,12 @@
 """The result of a sweep: its frame, its statistics, and its files."""
 
 import json
-import random
 from dataclasses import replace
 from pathlib import Path
 
 import polars
 import pytest
+from damaged import damaged
 from scipy import stats
 from sweeping import VARY, data_set
 
@@ -121,16 +121,10 @@ def test_a_sweep_of_which_every_run_fails_can_be_saved(
 
 def test_a_sweep_of_which_anything_is_damaged_is_refused_by_name(tiny: Scenario, tmp_path: Path) -> None:
     aqmlab.sweep(tiny, VARY, seeds=2, out=tmp_path)
-    rng = random.Random(1)
     for name in ("results/00000.parquet", "sweep.json", "scenario.toml"):
         file = tmp_path / name
         sound = file.read_bytes()
-        damaged = [sound[:-1], b"", b"{}", b"PAR1 and no more", sound + b"\n", bytes(len(sound))]
-        for _ in range(100):
-            flipped = bytearray(sound)
-            flipped[rng.randrange(len(sound))] ^= 1 << rng.randrange(8)
-            damaged.append(bytes(flipped))
-        for data in damaged:
+        for data in damaged(sound):
             file.write_bytes(data)
             with pytest.raises(ValueError, match=rf"{name}: .* to recreate it: repeat the sweep that wrote it"):
                 Sweep.load(tmp_path)

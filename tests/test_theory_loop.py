@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from link import C
 
 from aqmlab.theory import laws
 from aqmlab.theory.domain import ValidityWarning
 from aqmlab.theory.loop import Loop, Plant, boundary, characteristic, critical_gain, dde, equilibrium, operating_point
 
-C = 2500.0
 EXACT = {"rel": 1e-9, "abs": 1e-12}
 
 # The LRED paper's experiments: N, R, p0, beta0, and the phase margins at beta = 0.001, without and with queue pole.

@@ -6,9 +6,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from conftest import Cli
-from hypothesis import given, settings
+from conftest import RELAXED, Cli
+from hypothesis import given
 from hypothesis import strategies as st
+from link import C
 
 import aqmlab
 from aqmlab import Scenario
@@ -16,8 +17,6 @@ from aqmlab.theory import raqm, tcp
 from aqmlab.theory.domain import ValidityWarning
 from aqmlab.theory.raqm import balance, map, theorems
 from aqmlab.theory.raqm import smoothed as raqm_smoothed
-
-RELAXED = settings(deadline=None)
 
 R0 = 1.25e6  # bytes/s of 10 Mbit/s
 
@@ -300,7 +299,6 @@ def test_smoothed_as_in_the_paper_a_gain_next_to_the_bound_is_as_fast_as_half_of
 
 # --- the balance of bytes ------------------------------------------------------------------------------------------
 
-C = 2500.0  # packets/s
 FIVE = (0.03, 0.11, 0.21, 0.31, 0.41)  # s, of the delays (10, 50, 100, 150, 200) ms
 CASES = {"1": (0.03,), "2": (0.21,), "3": FIVE}
 

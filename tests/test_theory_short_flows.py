@@ -1,10 +1,10 @@
 """Short TCP flows: one flow's life and finish, and many of them beside long ones, against the packet engine."""
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
+from link import C
 
 import aqmlab
 from aqmlab import Scenario
@@ -14,10 +14,9 @@ from aqmlab.theory.short_flows import Shorts, equilibrium, transient
 from aqmlab.theory.short_flows.finish import completion, tail
 from aqmlab.theory.short_flows.lives import Sender, life
 
-EXPERIMENT = Scenario.load(Path(__file__).parents[1] / "python/aqmlab/library/lred/exp5.toml")
+EXPERIMENT = Scenario.load("lred/exp5")
 # The five pairs of hosts: propagation there and back, and half a millisecond to send a packet over all links.
 TP = np.array([30, 110, 210, 310, 410]) / 1e3 + 0.0005
-C = 2500.0
 
 
 # Without losses everything is slow start: 2, 4, 8, ... packets per round trip, after one round trip.
@@ -167,7 +166,7 @@ def test_loss_and_queue_of_experiment_5_are_predicted(lam: int) -> None:
 # The same with 20 packets each: lam (20.3 + SYN) are carried regardless of loss, and the long flows use the rest.
 @pytest.mark.parametrize("lam", [20, 60])
 def test_short_flows_of_a_size_are_predicted(lam: int) -> None:
-    text = (Path(__file__).parents[1] / "python/aqmlab/library/lred/exp5.toml").read_text()
+    text = aqmlab.shipped()["lred/exp5"].read_text(encoding="utf-8")
     scenario = Scenario.parse(text.replace('lifetime = "uniform(1 s, 2 s)"', 'size = "9200 B"'), "sized.toml")
     found = aqmlab.run(
         scenario.with_({"duration": "150 s", "warmup": "55 s", "traffic.short.arrival_rate": f"{lam} /s"}), seeds=2

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from link import C
 
 import aqmlab
 from aqmlab import Scenario
@@ -157,7 +158,6 @@ def test_arrays_broadcast() -> None:
 
 # LRED, experiment 1: five round-trip times, 40 ms of them the queue, over 2500 packets/s.
 EXP1 = np.array([0.07, 0.15, 0.25, 0.35, 0.45])
-C = 2500
 
 
 def needed(N: float, T0: float = 1.0, b: float = 1) -> float:
