@@ -73,7 +73,7 @@ class Judged:
             f"response_time_{100 * band:g}": time for band, time in zip(BANDS, self.response_times, strict=True)
         }
         finite = {name: value if isfinite(value) else None for name, value in numbers.items()}
-        return {**self.margins.document(), **finite, "poles": [[one.real, one.imag] for one in self.poles]}
+        return {**self.margins.document(), **finite, "poles": [[pole.real, pole.imag] for pole in self.poles]}
 
 
 @dataclass(frozen=True, repr=False)
@@ -125,7 +125,7 @@ class Analysis:
             "at": self.at,
             **self.point.document(),
             "law": law and {"formula": law.formula, "values": law.values, "left_out": list(law.left_out)},
-            "plants": {name: one.document() for name, one in self.loops.items()},
+            "plants": {name: judged.document() for name, judged in self.loops.items()},
             "not_modelled": list(self.not_modelled),
             "warnings": list(self.warnings),
         }
@@ -224,35 +224,35 @@ def analyse(scenario: Scenario, at: float | None = None) -> Analysis:
 
 def _law(facts: dict[str, Any], point: OperatingPoint) -> ControlLaw | None:
     """Linearise the AQM's law; if there is none, add a remark with the reason and return None."""
-    name, given, p = facts["aqm"], facts["parameters"], point.p
+    name, parameters, p = facts["aqm"], facts["parameters"], point.p
     if name in _LAWS and p < 1:
-        return _LAWS[name](given, point)
+        return _LAWS[name](parameters, point)
     caution(f"{name}: {WITHOUT.get(name) or f'no law at a drop probability of {p:.3g}'}; no loop is analysed")
     return None
 
 
-def _raqm(given: dict[str, Any], point: OperatingPoint) -> ControlLaw:
-    m = given["m"] if given["alpha"] == "static" else 4 * given["eps"]
-    q0 = point.q if given["mode"] == "queue-dependent" else None
-    return raqm(point.p, point.capacity, m, given["period"], given["f"], q0)
+def _raqm(parameters: dict[str, Any], point: OperatingPoint) -> ControlLaw:
+    m = parameters["m"] if parameters["alpha"] == "static" else 4 * parameters["eps"]
+    q0 = point.q if parameters["mode"] == "queue-dependent" else None
+    return raqm(point.p, point.capacity, m, parameters["period"], parameters["f"], q0)
 
 
-def _rem(given: dict[str, Any], point: OperatingPoint) -> ControlLaw:
-    if given["form"] == "ns2":
+def _rem(parameters: dict[str, Any], point: OperatingPoint) -> ControlLaw:
+    if parameters["form"] == "ns2":
         caution("REM's rate form counts dropped packets: it settles below its target, and its loop differs a little")
-    return rem(given["gamma"], given["alpha"], given["phi"], given["interval"], point.p)
+    return rem(parameters["gamma"], parameters["alpha"], parameters["phi"], parameters["interval"], point.p)
 
 
-def _red(given: dict[str, Any], point: OperatingPoint) -> ControlLaw | None:
+def _red(parameters: dict[str, Any], point: OperatingPoint) -> ControlLaw | None:
     if point.ramp is None:
         caution("RED: the queue is not on its ramp, so there is no slope to linearise; no loop is analysed")
         return None
-    return red(point.ramp, point.q, given["w_q"], point.capacity / (1 - point.p))
+    return red(point.ramp, point.q, parameters["w_q"], point.capacity / (1 - point.p))
 
 
 _LAWS: dict[str, Callable[[dict[str, Any], OperatingPoint], ControlLaw | None]] = {
-    "lred": lambda given, point: lred(given["beta"], point.p),
-    "pi": lambda given, _: pi(given["a"], given["b"], given["frequency"]),
+    "lred": lambda parameters, point: lred(parameters["beta"], point.p),
+    "pi": lambda parameters, _: pi(parameters["a"], parameters["b"], parameters["frequency"]),
     "rem": _rem,
     "red": _red,
     "ared": _red,
@@ -262,8 +262,8 @@ _LAWS: dict[str, Callable[[dict[str, Any], OperatingPoint], ControlLaw | None]] 
 
 def _with_estimator(facts: dict[str, Any], point: OperatingPoint, plant: Plant) -> None:
     """Add a remark on the effect of L following the loss ratio."""
-    given = facts["parameters"]
-    law = lred(given["beta"], point.p, True, given["period"], given["window"], given["weight"])
+    parameters = facts["parameters"]
+    law = lred(parameters["beta"], point.p, True, parameters["period"], parameters["window"], parameters["weight"])
     loop = Loop(plant, law)
     margins = loop.margins()
     time = loop.response_time(BANDS[0])
@@ -296,20 +296,20 @@ def _table(loops: dict[str, Judged]) -> str:
         return f"{text} {unit}" if unit and text[0] not in "na" else text
 
     def row(name: str, cell: Callable[[Judged], str]) -> list[str]:
-        return [name, *(cell(loop) for loop in loops.values())]
+        return [name, *(cell(judged) for judged in loops.values())]
 
     rows = [
         ["Loop", *(PLANTS[name].label for name in loops)],
-        row("stable", lambda one: "yes" if one.margins.stable else "NO"),
-        row("gain margin", lambda one: number(one.margins.gain_margin)),
-        row("  at", lambda one: number(one.margins.phase_crossover, "rad/s")),
-        row("phase margin", lambda one: number(one.margins.phase_margin_deg, "deg")),
-        row("  at", lambda one: number(one.margins.crossover, "rad/s")),
-        row("delay margin", lambda one: number(one.margins.delay_margin, "s")),
-        row("bandwidth", lambda one: number(one.bandwidth, "rad/s")),
-        row("sensitivity peak", lambda one: number(one.sensitivity_peak)),
+        row("stable", lambda judged: "yes" if judged.margins.stable else "NO"),
+        row("gain margin", lambda judged: number(judged.margins.gain_margin)),
+        row("  at", lambda judged: number(judged.margins.phase_crossover, "rad/s")),
+        row("phase margin", lambda judged: number(judged.margins.phase_margin_deg, "deg")),
+        row("  at", lambda judged: number(judged.margins.crossover, "rad/s")),
+        row("delay margin", lambda judged: number(judged.margins.delay_margin, "s")),
+        row("bandwidth", lambda judged: number(judged.bandwidth, "rad/s")),
+        row("sensitivity peak", lambda judged: number(judged.sensitivity_peak)),
     ]
     for place, band in enumerate(BANDS):
-        times = [one.response_times[place] for one in loops.values()]
+        times = [judged.response_times[place] for judged in loops.values()]
         rows.append([f"shrunk to {band:.0%} in", *("never" if np.isinf(t) else f"{t:.3g} s" for t in times)])
     return columns(rows)

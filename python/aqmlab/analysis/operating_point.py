@@ -148,13 +148,13 @@ class OperatingPoint:
         rows = [["Flows", "", "Round trip", "Window", "Rate"], ["", "", "s", "packets", "packets/s"]]
         rows += [
             [
-                printable(one["entry"]),
-                f"{one['flows']:g}",
-                f"{one['rtt']:.4g}",
-                f"{one['window']:.4g}",
-                f"{one['rate']:.4g}",
+                printable(class_["entry"]),
+                f"{class_['flows']:g}",
+                f"{class_['rtt']:.4g}",
+                f"{class_['window']:.4g}",
+                f"{class_['rate']:.4g}",
             ]
-            for one in document["classes"]
+            for class_ in document["classes"]
         ]
         return [
             f"Queue {point['queue']:.4g} packets, link {point['capacity']:.5g} packets/s{taken}",
@@ -183,11 +183,11 @@ def operating_point(facts: dict[str, Any], at: float) -> OperatingPoint:
         )
     if np.isnan(with_time_outs):
         caution("by Padhye's model, with time-outs, these flows cannot fill the link: the queue stays below its target")
-    for one in facts["classes"]:
-        most, w = one["max_window"], float(flows.windows(q).max())
-        if one["entry"] in flows.entries and w > most:
+    for class_ in facts["classes"]:
+        most, w = class_["max_window"], float(flows.windows(q).max())
+        if class_["entry"] in flows.entries and w > most:
             caution(
-                f"{one['entry']}: a window of {w:.3g} packets is above max_window, {most:g}; the model has no limit"
+                f"{class_['entry']}: a window of {w:.3g} packets is above max_window, {most:g}; the model has no limit"
             )
             break
     return OperatingPoint(flows, q, chosen, p, with_time_outs, ramp)
@@ -195,28 +195,30 @@ def operating_point(facts: dict[str, Any], at: float) -> OperatingPoint:
 
 def _flows(facts: dict[str, Any], at: float) -> Flows:
     """Select the flows present at time `at`."""
-    present = [one for one in facts["classes"] if _is_active(one["start"], one["stop"], at) and one["flows"] > 0]
-    entries = {one["entry"] for one in facts["classes"]}
+    present = [
+        class_ for class_ in facts["classes"] if _is_active(class_["start"], class_["stop"], at) and class_["flows"] > 0
+    ]
+    entries = {class_["entry"] for class_ in facts["classes"]}
     if not present:
         reason = f"none of {', '.join(sorted(entries))} is active at {at:g} s" if entries else "the scenario has none"
         raise ValueError(f"no long-lived TCP flow to analyse: {reason}")
-    if absent := sorted(entries - {one["entry"] for one in present}):
+    if absent := sorted(entries - {class_["entry"] for class_ in present}):
         caution(f"{', '.join(absent)}: not active at {at:g} s, left out")
     if facts["short"]:
-        names = ", ".join(dict.fromkeys(one["entry"] for one in facts["short"]))
+        names = ", ".join(dict.fromkeys(short["entry"] for short in facts["short"]))
         caution(f"{names}: flows that come and go, left out")
-    if any(np.any(one.get("lost") or 0) for one in present):
+    if any(np.any(class_.get("lost") or 0) for class_ in present):
         caution("random losses on other links: left out; they add to the AQM's")
     usual, capacity = facts["packet"], facts["capacity"]
     if facts["aqm"] == "avq":
         capacity *= facts["parameters"]["gamma"]
-    load = sum(one["rate"] / (8 * usual) for one in facts["load"] if one["from"] <= at < one["to"])
+    load = sum(source["rate"] / (8 * usual) for source in facts["load"] if source["from"] <= at < source["to"])
     if load >= capacity:
         raise ValueError(
             f"unresponsive traffic, {load:.4g} packets/s, fills the link of {capacity:.4g}: no capacity is left for TCP"
         )
     return Flows(
-        entries=tuple(one["entry"] for one in present),
+        entries=tuple(class_["entry"] for class_ in present),
         count=_each(present, "flows"),
         size=_each(present, "packet") / usual,
         propagation=_each(present, "rtt"),
@@ -233,15 +235,15 @@ def _is_active(start: float | list[float], stop: float | None, at: float) -> boo
 
 
 def _each(classes: list[dict[str, Any]], key: str) -> Array:
-    return np.asarray([one[key] for one in classes], dtype=float)
+    return np.asarray([class_[key] for class_ in classes], dtype=float)
 
 
 def _queue(facts: dict[str, Any], flows: Flows) -> tuple[float, Ramp | None]:
     """Find the queue at which the AQM's drop probability equals the flows'."""
-    name, given = facts["aqm"], facts["parameters"]
+    name, parameters = facts["aqm"], facts["parameters"]
     full = facts["buffer"]
     if name in ("red", "ared"):
-        return _on_ramp(name, given, flows, full)
+        return _on_ramp(name, parameters, flows, full)
     if facts["target"] is not None:
         if facts["target"] >= full:
             caution(
@@ -258,11 +260,13 @@ def _queue(facts: dict[str, Any], flows: Flows) -> tuple[float, Ramp | None]:
     return full / 2, None
 
 
-def _on_ramp(name: str, given: dict[str, Any], flows: Flows, full: float) -> tuple[float, Ramp | None]:
+def _on_ramp(name: str, parameters: dict[str, Any], flows: Flows, full: float) -> tuple[float, Ramp | None]:
     """Find the queue at which RED's ramp and the flows agree; adaptive RED moves its ramp to make that half-way up."""
-    ramp = Ramp(given["min_th"], given["max_th"], given["max_p"], given["gentle"], given["spacing"])
+    ramp = Ramp(
+        parameters["min_th"], parameters["max_th"], parameters["max_p"], parameters["gentle"], parameters["spacing"]
+    )
     if name == "ared":
-        ramp = _adapted(ramp, given, flows)
+        ramp = _adapted(ramp, parameters, flows)
     top = min(2 * ramp.max_th if ramp.gentle else ramp.max_th, full)
     for loss, least in ((flows.square_root, LEAST_WINDOW), (flows.padhye, 0.0)):
         q = _meeting(loss, ramp, top)
@@ -289,11 +293,11 @@ def _meeting(loss: Callable[[float], float], ramp: Ramp, top: float) -> float | 
     return float(brentq(excess, low, high, xtol=1e-10))
 
 
-def _adapted(ramp: Ramp, given: dict[str, Any], flows: Flows) -> Ramp:
+def _adapted(ramp: Ramp, parameters: dict[str, Any], flows: Flows) -> Ramp:
     """Set max_p to put the queue half-way between the thresholds, as far as its bounds allow."""
     wanted = flows.drop_probability((ramp.min_th + ramp.max_th) / 2)
     called_for = ramp.base(wanted)
-    max_p = float(np.clip(2 * called_for, given["bottom"], given["top"]))
+    max_p = float(np.clip(2 * called_for, parameters["bottom"], parameters["top"]))
     if max_p != 2 * called_for:
         caution(f"ared: max_p would have to be {2 * called_for:.3g}, but its bound is {max_p:g}")
     return Ramp(ramp.min_th, ramp.max_th, max_p, ramp.gentle, ramp.spacing)

@@ -76,9 +76,9 @@ def differences(sweep: Sweep) -> Table:
     metrics = [METRICS[name] for name in COMPARED]
     frames = [sweep.differences(name, sweep.aqms[0]) for name in COMPARED]
     rows = []
-    for row in zip(*(frame.head(MOST_ROWS).iter_rows(named=True) for frame in frames), strict=True):
-        cells = (signed(metric, one["difference"], one["ci95"]) for metric, one in zip(metrics, row, strict=True))
-        rows.append([*place(sweep, row[0]), *cells])
+    for found in zip(*(frame.head(MOST_ROWS).iter_rows(named=True) for frame in frames), strict=True):
+        cells = (signed(metric, row["difference"], row["ci95"]) for metric, row in zip(metrics, found, strict=True))
+        rows.append([*place(sweep, found[0]), *cells])
     return _table(sweep, metrics, rows, len(frames[0]))
 
 

@@ -91,7 +91,7 @@ def table(results: Mapping[str, Result]) -> Table:
 
 def _intervals(metric: Metric, results: Mapping[str, Result]) -> list[str]:
     """Format a column of intervals with its ± signs aligned."""
-    cells = [interval(metric, one.summary[metric.name], len(one.runs)) for one in results.values()]
+    cells = [interval(metric, result.summary[metric.name], len(result.runs)) for result in results.values()]
     spreads = [cell.partition(" ± ")[2] for cell in cells]
     width = max(map(len, spreads))
     padded = zip(cells, spreads, strict=True)

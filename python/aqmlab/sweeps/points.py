@@ -99,12 +99,13 @@ def design(
     if method not in METHODS:
         raise ValueError(f"method = {method!r}: must be one of {', '.join(METHODS)}")
     axes: dict[str, list[Scalar] | Distribution] = {}
-    for path, given in vary.items():
-        shown = given if isinstance(given, str) else reprlib.repr(given)  # a list may be endless, or contain itself
+    for path, written in vary.items():
+        # A list may be endless, or contain itself.
+        shown = written if isinstance(written, str) else reprlib.repr(written)
         where = (origins or {}).get(path, f"{path} = {shown}")
         try:
             _require_variable(path)
-            axis = axes[path] = _axis(given, method)
+            axis = axes[path] = _axis(written, method)
             if method != "paired" and not isinstance(axis, Distribution):
                 _require_distinct((value,) for value in axis)
         except ValueError as error:
@@ -140,19 +141,19 @@ def _require_variable(path: str) -> None:
         raise ValueError(f"results do not depend on {head}")
 
 
-def _axis(given: object, method: str) -> list[Scalar] | Distribution:
-    if isinstance(given, str):
-        if found := _DISTRIBUTION.fullmatch(given):
+def _axis(written: object, method: str) -> list[Scalar] | Distribution:
+    if isinstance(written, str):
+        if found := _DISTRIBUTION.fullmatch(written):
             if method in DRAWN:
                 return _distribution(found)
-            raise ValueError(f"{given.strip()}: only method = random or latin (--method) draws from distributions")
-        values = parsed(given)
-    elif isinstance(given, Iterable):
-        values = [_plain(value) for value in given]
+            raise ValueError(f"{written.strip()}: only method = random or latin (--method) draws from distributions")
+        values = parsed(written)
+    elif isinstance(written, Iterable):
+        values = [_plain(value) for value in written]
         if not values:
             raise ValueError("no values")
     else:
-        values = [_plain(given)]
+        values = [_plain(written)]
     return values
 
 
