@@ -417,13 +417,13 @@ def equilibrium_loss(N: ArrayLike, R: ArrayLike, C: float, rate: RateFunction = 
     return p
 
 
-def _crossing(excess: Callable[[float], float], asked: str) -> float:
+def _crossing(excess: Callable[[float], float], arguments: str) -> float:
     """Find the loss at which the excess vanishes."""
     least, most = 1e-12, 1 - 1e-9
     if excess(least) < 0:
-        raise ValueError(f"{asked}: the flows cannot send as much, even without loss")
+        raise ValueError(f"{arguments}: the flows cannot send as much, even without loss")
     if excess(most) > 0:
-        raise ValueError(f"{asked}: the flows send more at any loss")
+        raise ValueError(f"{arguments}: the flows send more at any loss")
     return float(brentq(excess, least, most, xtol=1e-15, rtol=1e-12))
 
 
