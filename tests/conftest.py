@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from typer.testing import CliRunner
 
 from aqmlab import Scenario
@@ -37,6 +38,12 @@ tcp = "rfc5681"
 """
 
 TINY = SMALL.replace("5 s", "2 s").replace('"1 s"', '"0.5 s"').replace("count = 10", "count = 3")
+
+ROOT = Path(__file__).parents[1]
+"""The folder of the repository."""
+
+RELAXED = settings(deadline=None)
+"""For properties whose first example pays for imports and caches."""
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -77,7 +77,7 @@ def test_where_the_square_root_law_fails_the_law_is_linearised_at_padhye_s_loss_
     assert found.law is not None
     assert found.law.values["a"] == pytest.approx(1e-3 * np.log(1.001) * (1 - found.point.p_padhye))
     (told,) = found.warnings
-    assert "windows of 1.05 packets: below 2, time-outs rule" in told
+    assert "windows of 1.05 packets: below 2, time-outs dominate" in told
     assert "gives p0 = 1.37" in told
     assert found.document()["operating_point"]["p_square_root"] == found.point.p_square_root
 
@@ -154,7 +154,7 @@ def test_flows_and_load_of_the_moment_count() -> None:
     assert before.point.flows.load == 0
     assert after.point.flows.count.sum() == 60
     assert after.point.flows.load == pytest.approx(500)
-    assert any("late: not there at 30 s" in text for text in before.warnings)
+    assert any("late: not active at 30 s" in text for text in before.warnings)
 
 
 def test_a_buffer_below_the_target_is_remarked_on() -> None:

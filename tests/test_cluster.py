@@ -15,6 +15,7 @@ from types import SimpleNamespace
 
 import distributed
 import pytest
+from sweeping import VARY
 
 import aqmlab
 from aqmlab import ClusterError, Scenario, Sweep, _core
@@ -24,7 +25,6 @@ from aqmlab.execute.task import Task
 from aqmlab.sweeps.runner import Standing
 from aqmlab.sweeps.store import Store, key_of
 
-VARY = {"aqm.q0": "10,20..30"}
 DEADLY = 666
 """The seed whose run kills its worker."""
 
@@ -40,11 +40,6 @@ def deadly(task, watch):
 
 cluster.simulate = deadly
 """
-
-
-@pytest.fixture
-def tiny(small: Scenario) -> Scenario:
-    return small.with_({"traffic.long.count": 3}, duration="2 s", warmup="0.5 s")
 
 
 class Dask:

@@ -4,11 +4,10 @@ import os
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
-ROOT = Path(__file__).parents[1]
 TREE = ROOT / "target" / "contributing"
 """The copy. Its path is constant, which lets cargo reuse earlier builds."""
 

@@ -4,12 +4,10 @@ import json
 import re
 import subprocess
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-ROOT = Path(__file__).parent.parent
+from conftest import ROOT
 
 ALLOWED = {
     "Apache-2.0",

@@ -61,18 +61,18 @@ def test_a_number_without_a_unit_has_that_of_its_neighbour() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("20..160", "no step: write the two first values, like 20,NEXT..160"),
-        ("20,40..150", "steps of 20 pass 150 by; write 140 or 160"),
-        ("20,20..60", "steps of 0 do not lead to 60"),
-        ("20,40..0", "steps of 20 do not lead to 0"),
-        ("1 s,2..5 ms", "write all in one unit"),
+        ("20..160", "no step: write the first two values, like 20,NEXT..160"),
+        ("20,40..150", "steps of 20 miss 150; write 140 or 160"),
+        ("20,20..60", "steps of 0 do not reach 60"),
+        ("20,40..0", "steps of 20 do not reach 0"),
+        ("1 s,2..5 ms", "all three must have the same unit"),
         ("20,40..x", "must be two numbers with dots between them"),
         ("0,1..1e9", "more than 1000000 values"),
         ("", "no values"),
         ("1,,2", "a value is missing"),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_the_cure(text: str, reason: str) -> None:
+def test_what_cannot_be_read_is_refused_with_the_correct_form(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason.replace("(", r"\(")):
         parsed(text)
 
@@ -91,7 +91,7 @@ def test_paired_lists_go_side_by_side() -> None:
 
 def test_a_paired_list_may_repeat_a_value_but_no_point() -> None:
     assert design({"a": "1,1,2", "b": "x,y,y"}, "paired").points == [(1, "x"), (1, "y"), (2, "y")]
-    with pytest.raises(ValueError, match="1, x given twice"):
+    with pytest.raises(ValueError, match="1, x is given twice"):
         design({"a": "1,2,1", "b": "x,x,x"}, "paired")
 
 
@@ -101,7 +101,7 @@ def test_nothing_that_varies_is_one_point() -> None:
 
 
 @pytest.mark.parametrize("method", DRAWN)
-def test_drawn_points_are_in_their_laws_and_repeat(method: str) -> None:
+def test_drawn_points_are_from_their_distributions_and_repeat(method: str) -> None:
     vary = {"q": "uniform(20, 60)", "d": "log(1 ms, 1 s)", "w": "uniform(0.0, 1.0)", "t": "rfc,linux"}
     points = design(vary, method, 200, 7)
     assert points.points == design(vary, method, 200, 7).points
@@ -131,20 +131,20 @@ def test_a_latin_hypercube_has_one_point_in_each_slice() -> None:
 @pytest.mark.parametrize(
     ("vary", "method", "reason"),
     [
-        ({"aqm": "lred,pi"}, "grid", "--aqm says"),
-        ({"seed": "1,2"}, "grid", "all have the same seeds"),
-        ({"record.step": "1 s"}, "grid", "nothing that results depend on"),
+        ({"aqm": "lred,pi"}, "grid", "with --aqm or"),
+        ({"seed": "1,2"}, "grid", "is the same at all points"),
+        ({"record.step": "1 s"}, "grid", "results do not depend on record"),
         ({"a": "uniform(1, 2)"}, "grid", "method = random or latin"),
         ({"a": "uniform(2, 1)"}, "latin", "must be less than the second"),
         ({"a": "log(0, 1)"}, "latin", "above 0"),
         ({"a": "uniform(1 s, 2 packets)"}, "latin", "same kind of unit"),
         ({"a": "uniform(x, 2)"}, "latin", "two numbers"),
         ({}, "latin", "nothing to draw"),
-        ({"a": "1,1"}, "grid", "1 given twice"),
-        ({"a": "1 s,1000 ms"}, "grid", "1000 ms is 1 s, given twice"),
-        ({"a": [1, 1.0]}, "grid", "1 given twice"),
+        ({"a": "1,1"}, "grid", "1 is given twice"),
+        ({"a": "1 s,1000 ms"}, "grid", "1 s and 1000 ms are equal"),
+        ({"a": [1, 1.0]}, "grid", "1 is given twice"),
         ({"a": []}, "grid", "no values"),
-        ({"a": [[1]]}, "grid", "is no value"),
+        ({"a": [[1]]}, "grid", "must be a number"),
         ({"a": "1"}, "gird", "must be one of grid"),
         ({"a": "0,1..9999", "b": "0,1..999"}, "grid", "10000000 points"),
     ],
@@ -154,7 +154,7 @@ def test_senseless_designs_are_refused(vary: dict[str, object], method: str, rea
         design(vary, method)
 
 
-def test_messages_say_where_it_was_written() -> None:
+def test_messages_name_the_place_of_the_value() -> None:
     with pytest.raises(ValueError, match=r"^study.toml:7: sweep.vary.a: 1..3 has no step"):
         design({"a": "1..3"}, origins={"a": "study.toml:7: sweep.vary.a"})
 

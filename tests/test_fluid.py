@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import SMALL, Cli
+from conftest import Cli
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -101,11 +101,6 @@ def test_pi_and_rem_end_where_packets_do(aqm: str) -> None:
     assert queue == pytest.approx(100, abs=1)
     assert queues.mean() == pytest.approx(queue, abs=5)
     assert ps.mean() == pytest.approx(p, rel=0.12)
-
-
-@pytest.fixture
-def small() -> Scenario:
-    return Scenario.parse(SMALL, "small.toml")
 
 
 def test_a_result_has_the_form_of_a_run_and_says_what_is_not_modelled(small: Scenario, tmp_path: Path) -> None:

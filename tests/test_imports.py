@@ -8,9 +8,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from conftest import Cli
+from conftest import ROOT, Cli
 
-ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "python" / "aqmlab"
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
 

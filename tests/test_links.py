@@ -1,22 +1,29 @@
 """Every link between the pages leads somewhere, and every page that is named exists."""
 
+import ast
+import io
 import re
+import tokenize
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[1]
+from conftest import ROOT
 
 LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\[\]]*\])*\]\(<?([^()<>\s]+)>?\)")
 NAMED = re.compile(r"\bdocs/[\w./-]+\.(?:md|png)\b")
 FILE = re.compile(r"`((?:crates|python|tests|benches|docs)/[\w./-]*\w/?)`")
 
+QUOTED = re.compile(r"(?<![\w./-])[\w-][\w./-]*\.(?:css|csv|html|jsonl|lock|md|py|rs|sh|tcl|toml)\b")
+
 EXAMPLES = {"crates/aqm/src/aqm/mine.rs", "crates/aqm/src/aqm/erd.rs"}
 """Files that the reader of a page is asked to write."""
 
+ELSEWHERE = {"NAME.md", "ns-default.tcl", "report.html", "scenario.toml", "x.toml"}
+"""Files that comments name and the repository does not have: examples, those of ns-2, and those that aqmlab writes."""
 
-FOLDERS = ("benches", "crates", "docs", "python", "tests")
+FOLDERS = ("benches", "crates", "docs", "python", "site", "tests")
 BUILT = {"__pycache__", "target"}
 
 
@@ -90,6 +97,46 @@ def test_pages_that_code_names_exist() -> None:
         if file not in own:
             named = set(NAMED.findall(file.read_text(encoding="utf-8")))
             assert [name for name in sorted(named) if not (ROOT / name).exists()] == [], file
+
+
+def remarks(file: Path) -> Iterator[str]:
+    """Yield the comments and docstrings of a program."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix == ".rs":
+        yield from re.findall(r"//.*", text)
+        return
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.value.value
+
+
+def unknown(file: Path) -> list[str]:
+    """Return the file names in a program's comments and docstrings that no file of the repository has."""
+    named = {name for remark in remarks(file) for name in QUOTED.findall(remark)} - EXAMPLES - ELSEWHERE
+    return sorted(name for name in named if not any(path.endswith(f"/{name}") for path in paths()))
+
+
+@cache
+def paths() -> list[str]:
+    return [f"/{file.relative_to(ROOT).as_posix()}" for file in files("")]
+
+
+def test_files_that_comments_name_exist() -> None:
+    found = {str(file.relative_to(ROOT)): unknown(file) for file in files(".py", ".rs")}
+    assert len(found) > 400
+    assert {file: names for file, names in found.items() if names} == {}
+
+
+def test_an_unknown_file_in_a_comment_is_found(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text('"""See `README.md`, none.md."""\nx = "own.toml"  # by theory/laws.py, not theory/laws.rs\n')
+    assert unknown(program) == ["none.md", "theory/laws.rs"]
+    module = tmp_path / "module.rs"
+    module.write_text("//! See `aqm.rs`, gone/aqm.rs.\n")
+    assert unknown(module) == ["gone/aqm.rs"]
 
 
 def test_the_index_leads_to_every_page() -> None:

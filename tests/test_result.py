@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import random
 import shutil
 import time
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from typing import Any
 
 import polars
 import pytest
+from damaged import damaged
 from polars.testing import assert_frame_equal
 
 import aqmlab
@@ -158,7 +158,7 @@ def test_a_saved_comparison_is_loaded_as_it_was(comparison: Comparison, tmp_path
 
 
 @pytest.mark.parametrize("missing", ["runs", "version", "distributions", "lanes"])
-def test_a_result_of_another_version_is_refused_with_the_way_to_make_it_anew(
+def test_a_result_of_another_version_is_refused_with_the_call_that_recreates_it(
     result: Result, tmp_path: Path, missing: str
 ) -> None:
     result.save(tmp_path)
@@ -166,24 +166,24 @@ def test_a_result_of_another_version_is_refused_with_the_way_to_make_it_anew(
     for part in (document, *document["runs"]):
         part.pop(missing, None)
     (tmp_path / "result.json").write_bytes(sealed(document))
-    with pytest.raises(ValueError, match=rf"result\.json: of another version.*{missing}.*the call that made it again"):
+    with pytest.raises(ValueError, match=rf"result\.json: from another version.*{missing}.*repeat the call"):
         Result.load(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "\x00", "{}", '{\n  "version": "0.1.0"\n}\n'])
-def test_a_document_that_has_no_checksum_is_refused_with_the_way_to_make_it_anew(
+def test_a_document_that_has_no_checksum_is_refused_with_the_call_that_recreates_it(
     comparison: Comparison, tmp_path: Path, text: str
 ) -> None:
     comparison.save(tmp_path)
-    for kind, file, cure in (
-        (Result, tmp_path / "lred/result.json", rf"the call that made it again, with --out {tmp_path}/lred$"),
-        (Comparison, tmp_path / "comparison.json", rf"the call that made it again, with --out {tmp_path}$"),
+    for kind, file, remedy in (
+        (Result, tmp_path / "lred/result.json", rf"repeat the call that wrote it, with --out {tmp_path}/lred$"),
+        (Comparison, tmp_path / "comparison.json", rf"repeat the call that wrote it, with --out {tmp_path}$"),
     ):
         file.write_text(text)
-        with pytest.raises(ValueError, match=f"{file.name}: not as it was saved: no checksum at its end.*{cure}"):
+        with pytest.raises(ValueError, match=f"{file.name}: no checksum at its end.*{remedy}"):
             kind.load(file.parent)
     (tmp_path / "comparison.json").write_bytes(sealed({}))
-    with pytest.raises(ValueError, match=r"comparison\.json: of another version of aqmlab \(it has no results\)"):
+    with pytest.raises(ValueError, match=r"comparison\.json: from another version of aqmlab \(it has no results\)"):
         Comparison.load(tmp_path)
 
 
@@ -262,7 +262,7 @@ def test_a_save_that_is_killed_between_any_two_steps_leaves_the_old_the_new_or_n
         try:
             loaded = Result.load(folder)
         except ValueError as error:
-            outcomes.append("refused" if "to make it anew" in str(error) else str(error))
+            outcomes.append("refused" if "to recreate it" in str(error) else str(error))
             continue
         same = first if loaded == first else second
         assert loaded == same
@@ -298,22 +298,16 @@ def test_what_a_save_left_that_was_killed_goes_in_time(result: Result, tmp_path:
 
 def test_whatever_of_a_result_is_damaged_is_refused_by_name(small: Scenario, tmp_path: Path) -> None:
     aqmlab.run(small.with_({"record.cwnd": "100 ms"})).save(tmp_path)
-    rng = random.Random(1)
     for file in sorted(tmp_path.iterdir()):
         sound = file.read_bytes()
-        damaged = [sound[:-1], b"", bytes(len(sound)), sound + sound]
-        for _ in range(60):
-            flipped = bytearray(sound)
-            flipped[rng.randrange(len(sound))] ^= 1 << rng.randrange(8)
-            damaged.append(bytes(flipped))
-        for data in damaged:
+        for data in damaged(sound):
             file.write_bytes(data)
-            with pytest.raises(ValueError, match=rf"{file.name}: not .* to make it anew: the call that made it again"):
+            with pytest.raises(ValueError, match=rf"{file.name}: .* to recreate it: repeat the call that wrote it"):
                 Result.load(tmp_path)
         file.write_bytes(sound)
         if file.name != "result.json":
             file.unlink()
-            with pytest.raises(ValueError, match=rf"{file.name}: missing; to make it anew: the call"):
+            with pytest.raises(ValueError, match=rf"{file.name}: missing; to recreate it: repeat the call"):
                 Result.load(tmp_path)
             file.write_bytes(sound)
     Result.load(tmp_path)
@@ -340,7 +334,7 @@ def test_files_of_a_comparison_that_are_exchanged_are_refused(
 ) -> None:
     aqmlab.compare(small, ["lred", "pi"], 2).save(tmp_path)
     exchange(tmp_path / one, tmp_path / other)
-    with pytest.raises(ValueError, match="not what was saved with the rest"):
+    with pytest.raises(ValueError, match="not the file that was saved"):
         Comparison.load(tmp_path)
 
 
@@ -349,7 +343,7 @@ def test_folders_of_a_comparison_that_are_exchanged_are_refused(comparison: Comp
     (tmp_path / "lred").rename(tmp_path / "aside")
     (tmp_path / "pi_q_ref=9").rename(tmp_path / "lred")
     (tmp_path / "aside").rename(tmp_path / "pi_q_ref=9")
-    with pytest.raises(ValueError, match=r"lred/result\.json: not what was saved with the rest"):
+    with pytest.raises(ValueError, match=r"lred/result\.json: not the file that was saved"):
         Comparison.load(tmp_path)
 
 
@@ -357,7 +351,7 @@ def test_a_result_has_no_series_of_what_was_saved_there_since(small: Scenario, t
     aqmlab.run(small).save(tmp_path)
     loaded = Result.load(tmp_path)
     aqmlab.run(small.with_aqm("pi")).save(tmp_path)
-    with pytest.raises(ValueError, match=r"series-7\.parquet: not what was saved with the rest"):
+    with pytest.raises(ValueError, match=r"series-7\.parquet: not the file that was saved"):
         _ = loaded.series
 
 
@@ -393,7 +387,7 @@ def test_representations_are_small_tables(result: Result, comparison: Comparison
     assert repr(result).splitlines()[0] == f"Small (seeds 7, 8; aqmlab {aqmlab.__version__})"
     assert "±" in repr(result)
     assert [line.split()[0] for line in repr(comparison).splitlines()[4:]] == list(comparison)
-    assert repr(Comparison({})) == "<Comparison of nothing>"
+    assert repr(Comparison({})) == "<empty Comparison>"
 
 
 def test_a_document_is_read_from_a_regular_file(tmp_path: Path) -> None:
@@ -403,7 +397,7 @@ def test_a_document_is_read_from_a_regular_file(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="must be a regular file"):
         read_json(tmp_path / "pipe")
     (tmp_path / "deep").write_text("[" * 100_000)
-    with pytest.raises(ValueError, match="deep: not a document"):
+    with pytest.raises(ValueError, match="deep: nested too deeply"):
         read_json(tmp_path / "deep")
 
 

@@ -5,8 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[1]
+from conftest import ROOT
 
 
 @pytest.mark.timeout(900)

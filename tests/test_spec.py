@@ -4,8 +4,8 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from conftest import SMALL
-from hypothesis import given, settings
+from conftest import RELAXED, SMALL
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aqmlab import Scenario, ScenarioError, catalogue, disciplines
@@ -15,7 +15,6 @@ from aqmlab.reports import listing
 # Without a target, which would remain in force for other disciplines.
 PLAIN = Scenario.parse(SMALL.replace("q0 = 20\n", ""))
 ENTRIES = {entry["name"]: entry for entry in catalogue()["aqms"]}
-RELAXED = settings(deadline=None)
 """Timing on a shared machine is not a property to test."""
 
 SPACES = st.sampled_from(["", " ", "  "])

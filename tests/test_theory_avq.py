@@ -9,7 +9,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from conftest import Cli
+from conftest import RELAXED, Cli
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,8 +18,6 @@ from aqmlab import Scenario
 from aqmlab.theory import avq
 from aqmlab.theory.avq import loop as avq_loop
 from aqmlab.theory.domain import ValidityWarning, remarks
-
-RELAXED = settings(deadline=None)
 
 # The LRED paper's: 100 flows, 450 ms, 2500 packets/s, gamma 0.98.
 N, D, C, GAMMA = 100.0, 0.45, 2500.0, 0.98
@@ -276,7 +274,7 @@ def test_the_design_judges_an_alpha() -> None:
     assert found.buffer_any is None
     assert found.buffer_alpha is not None
     assert "alpha = 1.5 is above alpha_max = 1.008" in found.warnings
-    assert "alpha = 1.5 is unstable: the critical one is 1.258" in found.warnings[2]
+    assert "alpha = 1.5 is unstable: the critical alpha is 1.258" in found.warnings[2]
     assert avq.design(N_min=1, R_max=1, C=2, gamma=1, alpha=1e6).buffer_alpha == 0
 
 

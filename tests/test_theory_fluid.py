@@ -1,4 +1,4 @@
-"""The reference integrator: against closed forms, and the fluid model's results of models.md."""
+"""The reference integrator: against closed forms, and an independent integration of the fluid model."""
 
 from math import factorial, pi, sqrt
 
@@ -95,7 +95,7 @@ def test_at_the_critical_gain_merged_windows_swing_with_the_frequency_of_theory(
     above = path.q > 100
     rises = np.flatnonzero(~above[:-1] & above[1:])
     times = path.t[rises] + (100 - path.q[rises]) / (path.q[rises + 1] - path.q[rises]) * np.diff(path.t)[rises]
-    # models.md: 2.12683 rad/s. The oscillation of 3 packets is large enough for a part in a thousand.
+    # An independent computation: 2.12683 rad/s. The oscillation of 3 packets is large enough for a part in a thousand.
     assert 2 * pi / np.diff(times)[3:].mean() == pytest.approx(2.12683, rel=2e-3)
     assert pytest.approx(2.12683, abs=5e-6) == OMEGA
 
@@ -118,7 +118,7 @@ def swing(path: dde.Trajectory, start: float) -> float:
     ],
     ids=["static", "lred", "pi"],
 )
-def test_jumps_of_timers_cost_no_order(law: dde.Law, ratios: tuple[float, float]) -> None:
+def test_jumps_of_timers_cost_no_order(law: dde.DropLaw, ratios: tuple[float, float]) -> None:
     def final(step: float) -> float:
         path = dde.trajectory(100, 0.21, C, law, Q=400, end=4, step=step, w=6.0, q=100.0, images=2)
         return float(path.q[-1])
@@ -140,8 +140,9 @@ def test_jumps_that_are_not_met_cost_it() -> None:
     assert abs(final(0.02, 0) - exact) > 10 * abs(final(0.02, 2) - exact)
 
 
-# models.md, section 2, which does not state how flows begin and what a full buffer does to them: 6.1, 7.8, 9.6, 12.7,
-# 17.6 and 67 s. Here every flow begins with one packet and receives all loss signals, and drops thin the arrivals.
+# Times of an independent integration, which does not state how flows begin and what a full buffer does to them: 6.1,
+# 7.8, 9.6, 12.7, 17.6 and 67 s. Here every flow begins with one packet and receives all loss signals, and drops thin
+# the arrivals.
 COLD = [
     (300, 0.20, 6.1, 7),
     (400, 0.25, 7.8, 6),
@@ -176,7 +177,7 @@ def test_lred_settles_from_a_cold_start_later_the_lighter_the_load() -> None:
 )
 @pytest.mark.parametrize("thinned", [False, True])
 def test_laws_that_integrate_bring_the_queue_to_its_target_and_p_to_its_equilibrium(
-    law: dde.Law, end: float, thinned: bool
+    law: dde.DropLaw, end: float, thinned: bool
 ) -> None:
     flows, prop = 100, 0.2
     path = dde.trajectory(flows, prop, C, law, Q=400, end=end, step=0.1, w=5.0, thinned=thinned, images=0)

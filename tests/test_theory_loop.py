@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from link import C
 
 from aqmlab.theory import laws
 from aqmlab.theory.domain import ValidityWarning
 from aqmlab.theory.loop import Loop, Plant, boundary, characteristic, critical_gain, dde, equilibrium, operating_point
 
-C = 2500.0
 EXACT = {"rel": 1e-9, "abs": 1e-12}
 
 # The LRED paper's experiments: N, R, p0, beta0, and the phase margins at beta = 0.001, without and with queue pole.
@@ -47,7 +47,7 @@ round_trips = st.floats(0.02, 1.0)
 plants = st.tuples(flows, round_trips).filter(lambda nr: 2 <= nr[1] * C / nr[0] <= 200)
 
 
-def designed(N: float, R: float, frequency: float = 170) -> laws.Law:
+def designed(N: float, R: float, frequency: float = 170) -> laws.ControlLaw:
     """Return Hollot's PI: its zero at TCP's pole, where the gain is also 1."""
     z = 2 * N / (R**2 * C)
     K = z * abs(1 + 1j * z * R) * (2 * N) ** 2 / (R * C) ** 3
@@ -475,7 +475,7 @@ def test_raqm_s_law_is_that_of_its_recursion() -> None:
         (lambda: laws.Ramp(30, 20, 0.1), "max_th = 20: must be above"),
         (lambda: laws.Ramp(30, 90, 0.1, spacing="wide"), "spacing = 'wide'"),
         (lambda: laws.red(laws.Ramp(30, 90, 0.1), 20, 0.002, C), "not on RED's ramp"),
-        (lambda: laws.pi(2e-5, 1e-5, 170).transfer_function(), "no rational function"),
+        (lambda: laws.pi(2e-5, 1e-5, 170).transfer_function(), "is not a rational function"),
     ],
 )
 def test_what_has_no_meaning_is_refused_with_its_name_and_value(call, told: str) -> None:  # type: ignore[no-untyped-def]
@@ -486,7 +486,7 @@ def test_what_has_no_meaning_is_refused_with_its_name_and_value(call, told: str)
 def test_small_windows_and_impossible_losses_are_remarked_on() -> None:
     with pytest.warns(ValidityWarning, match=r"a window of 1\.56 packets: below 2"):
         operating_point(800, 0.5, C)
-    with pytest.warns(ValidityWarning, match=r"p0 = 7\.68 of eq\. \(6\) is no probability"):
+    with pytest.warns(ValidityWarning, match=r"p0 = 7\.68 of eq\. \(6\) is not a probability"):
         operating_point(800, 0.70711 / 5, C)
 
 

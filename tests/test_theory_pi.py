@@ -2,7 +2,6 @@
 
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,15 +9,14 @@ import pytest
 from conftest import Cli
 from hypothesis import given
 from hypothesis import strategies as st
+from link import C
 
 import aqmlab
 from aqmlab import Scenario
 from aqmlab.theory import laws, loop, pi, tcp
 from aqmlab.theory.domain import ValidityWarning
 
-C = 2500.0
 A, B = 1.822e-5, 1.816e-5  # ns-2's
-EXPERIMENT = Path(__file__).parents[1] / "python/aqmlab/library/lred/exp1.toml"
 
 
 # N-, R+, w0, z, K, a, b, the phase margin and that of ns-2's gains, for PI* in the LRED paper's experiments 1; 3 is the
@@ -239,7 +237,7 @@ def test_the_command_prints_what_the_function_gives(quick_cli: Cli) -> None:
 
 def settled(spec: str, count: int, duration: int, **aqm: float) -> tuple[float, float]:
     """Run experiment 1 twice; return the mean response time, and the loss ratio of the last fifth."""
-    scenario = Scenario.load(EXPERIMENT).with_aqm(spec)
+    scenario = Scenario.load("lred/exp1").with_aqm(spec)
     settings = {"traffic.long.count": count, "duration": f"{duration} s", "warmup": f"{duration * 4 // 5} s"}
     result = aqmlab.run(scenario.with_({**settings, **{f"aqm.{name}": value for name, value in aqm.items()}}), seeds=2)
     times = [run.metrics["response_time"] for run in result.runs]

@@ -6,9 +6,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from conftest import Cli
-from hypothesis import given, settings
+from conftest import RELAXED, Cli
+from hypothesis import given
 from hypothesis import strategies as st
+from link import C
 
 import aqmlab
 from aqmlab import Scenario
@@ -16,8 +17,6 @@ from aqmlab.theory import raqm, tcp
 from aqmlab.theory.domain import ValidityWarning
 from aqmlab.theory.raqm import balance, map, theorems
 from aqmlab.theory.raqm import smoothed as raqm_smoothed
-
-RELAXED = settings(deadline=None)
 
 R0 = 1.25e6  # bytes/s of 10 Mbit/s
 
@@ -300,7 +299,6 @@ def test_smoothed_as_in_the_paper_a_gain_next_to_the_bound_is_as_fast_as_half_of
 
 # --- the balance of bytes ------------------------------------------------------------------------------------------
 
-C = 2500.0  # packets/s
 FIVE = (0.03, 0.11, 0.21, 0.31, 0.41)  # s, of the delays (10, 50, 100, 150, 200) ms
 CASES = {"1": (0.03,), "2": (0.21,), "3": FIVE}
 
@@ -473,11 +471,11 @@ def test_engine_and_model_come_to_rest_at_the_same_point(case: str, N: int) -> N
         (lambda: map.c([]), "x is empty"),
         (lambda: map.adaptive_step(2.5, 0.5), r"must be in \(0, 2\)"),
         (lambda: map.orbit(2, periods=0), "periods = 0: must be at least 1"),
-        (lambda: raqm_smoothed.smoothed_orbit(m=1, eps=0.5), "give one of them"),
+        (lambda: raqm_smoothed.smoothed_orbit(m=1, eps=0.5), "give exactly one of them"),
         (lambda: theorems.theorem_1([1], [0.5, 1.0]), "must not be 1"),
         (lambda: balance.equilibrium(0, [0.1], C), "N = 0"),
         (lambda: balance.stationary_queue(1, 1.1, 50, 100), "p_k = 1.1"),
-        (lambda: balance.rate_for_queue(1, [0.1], C), "q0 = 50: the queue is not there"),
+        (lambda: balance.rate_for_queue(1, [0.1], C), "q0 = 50: no p_k in"),
     ],
 )
 def test_what_has_no_meaning_is_refused(call: object, said: str) -> None:

@@ -50,7 +50,7 @@ def test_the_equilibrium_follows_from_the_drop_probability(
 
 
 # Mean and sd of the linear approximation, of eq. (15) simulated, of the chain as printed and of the centred one. The
-# simulation in models.md has an error: 2e5 steps, white at S = RTT, and so has ours: 3 standard errors.
+# simulation, 2e5 independent steps at S = RTT, has a standard error, and so has ours: 3 of them are allowed.
 @pytest.mark.parametrize(
     ("N", "linear", "simulated", "printed", "centred"),
     [
@@ -344,8 +344,8 @@ def test_little_s_law_contradicts_the_stated_queues() -> None:
     assert round(209.465 + 144.455 + 19.867, 1) == 373.8
 
 
-# Windows by Padhye's formula at the round-trip time that results from them. models.md has 139 and 326 packets for
-# windows at 0.3 s, whatever the queue.
+# Windows by Padhye's formula at the round-trip time that results from them. With the round-trip time fixed at 0.3 s,
+# an independent computation has 139 and 326 packets.
 def test_padhye_s_windows_are_smaller() -> None:
     for N, queue, at_300_ms in ((20, 135, 139), (40, 342, 326)):
         W = redtail.padhye_window(0.014, N, C)
@@ -384,7 +384,7 @@ def test_design_has_no_linear_spread_where_there_is_none() -> None:
     ("change", "remark"),
     [
         ({"S": 1.2}, "not stable"),
-        ({"S": 1.08}, "close to where stability ends"),
+        ({"S": 1.08}, "close to the limit of stability"),
         ({"B": 500}, "above B = 500"),
         ({"N": 8, "sigma": 30}, "below 0"),
         ({"N": 30}, "was measured in the paper with 20"),
@@ -411,7 +411,7 @@ def test_design_remarks_on_its_validity(change: dict[str, float], remark: str) -
         ({"C": float("nan")}, "C = nan"),
         ({"d": [0.1, 0.2]}, "d of shape"),
         ({"B": 0.5}, "at least one packet"),
-        ({"B": 1e9}, "give a shorter buffer"),
+        ({"B": 1e9}, "take a shorter buffer"),
         ({"S": 1e300}, "take a shorter slot"),
         ({"S": 1e-4}, "longer slot"),
         ({"sigma": 0}, "sigma = 0"),

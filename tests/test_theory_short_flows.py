@@ -1,10 +1,10 @@
 """Short TCP flows: one flow's life and finish, and many of them beside long ones, against the packet engine."""
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
+from link import C
 
 import aqmlab
 from aqmlab import Scenario
@@ -14,10 +14,9 @@ from aqmlab.theory.short_flows import Shorts, equilibrium, transient
 from aqmlab.theory.short_flows.finish import completion, tail
 from aqmlab.theory.short_flows.lives import Sender, life
 
-EXPERIMENT = Scenario.load(Path(__file__).parents[1] / "python/aqmlab/library/lred/exp5.toml")
+EXPERIMENT = Scenario.load("lred/exp5")
 # The five pairs of hosts: propagation there and back, and half a millisecond to send a packet over all links.
 TP = np.array([30, 110, 210, 310, 410]) / 1e3 + 0.0005
-C = 2500.0
 
 
 # Without losses everything is slow start: 2, 4, 8, ... packets per round trip, after one round trip.
@@ -167,7 +166,7 @@ def test_loss_and_queue_of_experiment_5_are_predicted(lam: int) -> None:
 # The same with 20 packets each: lam (20.3 + SYN) are carried regardless of loss, and the long flows use the rest.
 @pytest.mark.parametrize("lam", [20, 60])
 def test_short_flows_of_a_size_are_predicted(lam: int) -> None:
-    text = (Path(__file__).parents[1] / "python/aqmlab/library/lred/exp5.toml").read_text()
+    text = aqmlab.shipped()["lred/exp5"].read_text(encoding="utf-8")
     scenario = Scenario.parse(text.replace('lifetime = "uniform(1 s, 2 s)"', 'size = "9200 B"'), "sized.toml")
     found = aqmlab.run(
         scenario.with_({"duration": "150 s", "warmup": "55 s", "traffic.short.arrival_rate": f"{lam} /s"}), seeds=2
@@ -230,8 +229,8 @@ def test_short_flows_fill_up_as_in_the_engine() -> None:
 def test_what_has_no_meaning_is_refused() -> None:
     shorts = Shorts(lam=30, lifetime=(1, 2))
     for options, text in (
-        ({}, "give one of the two"),
-        ({"lifetime": (1, 2), "size": 3}, "give one of the two"),
+        ({}, "give exactly one of them"),
+        ({"lifetime": (1, 2), "size": 3}, "give exactly one of them"),
         ({"lifetime": (2, 1)}, "the greater bound must come second"),
         ({"lifetime": (0, 1)}, "lifetime = .*: must be positive"),
         ({"size": 0}, "size = 0: must be positive"),
@@ -244,9 +243,9 @@ def test_what_has_no_meaning_is_refused() -> None:
         Shorts(lam=-1, size=3)
     with pytest.raises(ValueError, match="IW = 10: must not be above W = 4"):
         Sender(IW=10, W=4)
-    with pytest.raises(ValueError, match="q0 = None, p = None: give one of the two"):
+    with pytest.raises(ValueError, match="q0 = None, p = None: give exactly one of them"):
         equilibrium(shorts, 20, TP, C)
-    with pytest.raises(ValueError, match="they alone are more than C = 2500"):
+    with pytest.raises(ValueError, match="they alone exceed C = 2500"):
         equilibrium(Shorts(lam=130, size=20), 20, TP, C, q0=100)
     with pytest.raises(ValueError, match="cannot fill the link"):
         equilibrium(Shorts(lam=1, size=20), 0, TP, C, q0=100)
@@ -258,15 +257,15 @@ def test_what_has_no_meaning_is_refused() -> None:
         completion(0.1, 0.1, 101)
     with pytest.raises(ValueError, match=r"waiting = 1\.5: must be a probability"):
         tail(0.1, 0.1, 1, 3, 1.5, Sender())
-    with pytest.raises(ValueError, match="only flows with a lifetime"):
+    with pytest.raises(ValueError, match="only with a lifetime"):
         transient(Shorts(lam=1, size=20), 0.1, 0.1, 1)
 
 
 def test_what_is_beyond_the_models_is_remarked_on() -> None:
     assert (
-        "not meant for losses above 0.4" in equilibrium(Shorts(lam=500, lifetime=(1, 2)), 20, TP, C, q0=100).warnings[0]
+        "not valid for losses above 0.4" in equilibrium(Shorts(lam=500, lifetime=(1, 2)), 20, TP, C, q0=100).warnings[0]
     )
-    with pytest.warns(ValidityWarning, match="not meant for losses above 0.4"):
+    with pytest.warns(ValidityWarning, match="not valid for losses above 0.4"):
         life(0.45, 0.1, 1)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from link import C
 
 import aqmlab
 from aqmlab import Scenario
@@ -157,7 +158,6 @@ def test_arrays_broadcast() -> None:
 
 # LRED, experiment 1: five round-trip times, 40 ms of them the queue, over 2500 packets/s.
 EXP1 = np.array([0.07, 0.15, 0.25, 0.35, 0.45])
-C = 2500
 
 
 def needed(N: float, T0: float = 1.0, b: float = 1) -> float:
@@ -267,9 +267,9 @@ def test_the_queue_is_what_the_windows_have_beyond_the_pipe(N: float, p: float, 
         (lambda: tcp.window_loss([]), "W is empty"),
         (lambda: tcp.equilibrium_loss(0, 1, 1), "N = 0: must be positive"),
         (lambda: tcp.equilibrium_loss(1, 1, 1, load=-1), "load = -1: must be finite and not negative"),
-        (lambda: tcp.equilibrium_loss(1, 1, 1e9), "the loss is nil"),
-        (lambda: tcp.equilibrium_loss(80, 0.55, 3000, partial(tcp.padhye, W_max=20)), "the loss is nil"),
-        (lambda: tcp.loss(1e-9, 0.1), "whatever the loss"),
+        (lambda: tcp.equilibrium_loss(1, 1, 1e9), "even without loss"),
+        (lambda: tcp.equilibrium_loss(80, 0.55, 3000, partial(tcp.padhye, W_max=20)), "even without loss"),
+        (lambda: tcp.loss(1e-9, 0.1), "at any loss"),
         (lambda: fixed_drop.equilibrium(1, 1, 1, 1), "p = 1: must be in"),
         (lambda: fixed_drop.equilibrium(1, 0.1, 1, 0), "Tp = 0: must be positive"),
         (

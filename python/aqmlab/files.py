@@ -136,9 +136,9 @@ def read_json(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise ValueError(f"{path}: not JSON: {error}") from error
     except RecursionError:
-        raise ValueError(f"{path}: not a document: lists in lists without an end") from None
+        raise ValueError(f"{path}: nested too deeply") from None
     if not isinstance(document, dict):
-        raise ValueError(f"{path}: not a document: must be a JSON object")
+        raise ValueError(f"{path}: must be a JSON object")
     return document
 
 
@@ -150,7 +150,7 @@ def json_text(document: Mapping[str, Any]) -> str:
 def parquet(frame: polars.DataFrame) -> bytes:
     """Return a table as the content of a Parquet file.
 
-    The caller writes the file, because polars reports a full disk as an error of its own.
+    The caller writes the file, because polars does not report a full disk as an OSError.
     """
     buffer = io.BytesIO()
     frame.write_parquet(buffer)

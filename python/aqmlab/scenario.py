@@ -55,7 +55,7 @@ class Scenario:
             If there is no such file or shipped scenario, or the file is not TOML.
         """
         if not os.fspath(path).strip():
-            raise _core.ScenarioError(f"{os.fspath(path)!r}: must be the name of a file, or of a shipped scenario")
+            raise _core.ScenarioError(f"{os.fspath(path)!r}: must be the name of a file or of a shipped scenario")
         found = Path(path)
         if not os.path.isfile(found):
             found = shipped().get(os.fspath(path).removesuffix(".toml"), found)
@@ -108,13 +108,13 @@ class Scenario:
         >>> exp1.with_({"traffic.long.count": 100}) == exp1
         False
         """
-        given = {**(settings or {}), **top}
+        changes = {**(settings or {}), **top}
         core = self._core
         # Set the algorithm first: the other settings may be its parameters.
-        if isinstance(spec := given.get("aqm"), str):
+        if isinstance(spec := changes.get("aqm"), str):
             core = core.with_aqm(spec)
-            del given["aqm"]
-        for path, value in _paths(given):
+            del changes["aqm"]
+        for path, value in _paths(changes):
             core = core.with_value(path, value)
         return Scenario(core)
 
@@ -179,8 +179,8 @@ class Scenario:
     @property
     def study(self) -> dict[str, Any] | None:
         """The `[sweep]` table with every default filled in, or None. ``vary`` lists each path, value and origin."""
-        said = self._core.sweep()
-        return None if said is None else json.loads(said)
+        table = self._core.sweep()
+        return None if table is None else json.loads(table)
 
     def anew(self) -> Scenario:
         """Return a copy that will read the scenario's files (traces) again.
@@ -224,7 +224,7 @@ class Scenario:
 
     @property
     def seed(self) -> int:
-        """The seed of a run, unless the run is given another."""
+        """The seed of a run, unless the call sets another."""
         return self._core.seed
 
     @property
@@ -254,9 +254,14 @@ class Scenario:
         except _core.ScenarioError as error:
             return f"<Scenario with problems: {error}>"
 
+    def _repr_html_(self) -> str:
+        from aqmlab.reports import notebook
+
+        return notebook.scenario(self)
+
 
 def _paths(settings: Settings, prefix: str = "") -> Iterator[tuple[str, Value | Settings]]:
-    """Flatten nested settings into dotted paths. The engine refuses settings nested too deeply or in themselves."""
+    """Flatten nested settings into dotted paths; those nested too deeply, or in themselves, are left to the engine."""
     for key, value in settings.items():
         path = f"{prefix}{key}"
         if isinstance(value, Mapping) and path.count(".") < _core.deepest:
@@ -315,7 +320,7 @@ def disciplines() -> list[str]:
     listed = catalogue()
     names = []
     for entry in listed["aqms"]:
-        names += [entry["name"], *(one["name"] for one in listed["variants"] if one["of"] == entry["name"])]
+        names += [entry["name"], *(variant["name"] for variant in listed["variants"] if variant["of"] == entry["name"])]
     return names
 
 
@@ -327,8 +332,8 @@ def schema() -> dict[str, Any]:
     dict
         The schema.
     """
-    given: dict[str, Any] = json.loads(_core.schema())
-    return given
+    document: dict[str, Any] = json.loads(_core.schema())
+    return document
 
 
 def parameter_names(aqm: str) -> set[str]:

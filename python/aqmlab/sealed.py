@@ -2,7 +2,7 @@
 
 A document ends with the checksum of everything before it. Files that were saved together share one document, their
 head: it lists each file by name, with its checksum. A file that is damaged, exchanged or left from another call is
-refused before any other library reads it.
+detected before any other library reads it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from aqmlab.files import UNFINISHED, json_text, read_whole, remove_stale, sync, 
 if TYPE_CHECKING:
     import polars
 
-_TAIL = re.compile(rb'(?P<said>.*[{,]\n  "sha256": ")(?P<sum>[0-9a-f]{64})"\n}\n', re.DOTALL)
+_TAIL = re.compile(rb'(?P<text>.*[{,]\n  "sha256": ")(?P<sum>[0-9a-f]{64})"\n}\n', re.DOTALL)
 
 
 def checksum(data: bytes, name: str = "") -> str:
@@ -36,22 +36,22 @@ def checksum(data: bytes, name: str = "") -> str:
 
 def sealed(document: Mapping[str, Any]) -> bytes:
     """Write a document as JSON that ends with its checksum; `unsealed` reads it."""
-    said = json_text(document).encode().removesuffix(b"}\n").rstrip()
-    said += b',\n  "sha256": "' if document else b'\n  "sha256": "'
-    return said + checksum(said).encode() + b'"\n}\n'
+    text = json_text(document).encode().removesuffix(b"}\n").rstrip()
+    text += b',\n  "sha256": "' if document else b'\n  "sha256": "'
+    return text + checksum(text).encode() + b'"\n}\n'
 
 
-def unsealed(path: Path, cure: str) -> dict[str, Any]:
+def unsealed(path: Path, remedy: str) -> dict[str, Any]:
     """Read a document that `sealed` wrote.
 
-    Raise ValueError if the checksum is missing or differs; `cure` describes how to make the file again.
+    Raise ValueError if the checksum is missing or differs; `remedy` describes how to recreate the file.
     """
     data = read_whole(path)
     found = _TAIL.fullmatch(data)
-    if not found or checksum(found["said"]).encode() != found["sum"]:
+    if not found or checksum(found["text"]).encode() != found["sum"]:
         raise ValueError(
-            f"{path}: not as it was saved: {'its checksum differs' if found else 'no checksum at its end'}; "
-            f"it is damaged, or of another version of aqmlab; to make it anew: {cure}"
+            f"{path}: {'its checksum differs' if found else 'no checksum at its end'}: "
+            f"damaged, or from another version of aqmlab; to recreate it: {remedy}"
         )
     document: dict[str, Any] = json.loads(data)
     del document["sha256"]
@@ -60,22 +60,22 @@ def unsealed(path: Path, cure: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Stored:
-    """A file that was saved together with others. `sum` is its checksum, and `cure` describes how to make it again."""
+    """A file that was saved together with others. `sum` is its checksum, and `remedy` describes how to recreate it."""
 
     path: Path
     sum: str
-    cure: str
+    remedy: str
 
     def read(self) -> bytes:
         """Return the content; raise ValueError if the file is missing or differs from the one saved."""
         try:
             data = read_whole(self.path)
         except FileNotFoundError:
-            raise ValueError(f"{self.path}: missing; to make it anew: {self.cure}") from None
+            raise ValueError(f"{self.path}: missing; to recreate it: {self.remedy}") from None
         if checksum(data) != self.sum:
             raise ValueError(
-                f"{self.path}: not what was saved with the rest: it is damaged, or of another call; "
-                f"to make it anew: {self.cure}"
+                f"{self.path}: not the file that was saved with the others: damaged, or from another call; "
+                f"to recreate it: {self.remedy}"
             )
         return data
 
@@ -88,7 +88,7 @@ class Stored:
             return polars.read_parquet(io.BytesIO(data))
         except polars.exceptions.PolarsError as error:
             raise ValueError(
-                f"{self.path}: this polars cannot read it: {error}; to make it anew: {self.cure}"
+                f"{self.path}: unreadable by this version of polars: {error}; to recreate it: {self.remedy}"
             ) from error
 
 
@@ -96,23 +96,23 @@ class Stored:
 class Saved:
     """Files that were saved together: the head's path and document, and the other files by name.
 
-    `cure` describes how to make all of them again.
+    `remedy` describes how to recreate all of them.
     """
 
     path: Path
     document: dict[str, Any]
     files: Mapping[str, Stored]
-    cure: str
+    remedy: str
 
     @classmethod
-    def load(cls, path: Path, cure: str) -> Self:
+    def load(cls, path: Path, remedy: str) -> Self:
         """Read the head that `Saving` wrote; raise ValueError if it differs from the one saved.
 
         The other files are verified by `check`, and when they are read.
         """
-        document = unsealed(path, cure)
-        files = {name: Stored(path.parent / name, sum_, cure) for name, sum_ in document.pop("files", {}).items()}
-        return cls(path, document, files, cure)
+        document = unsealed(path, remedy)
+        files = {name: Stored(path.parent / name, sum_, remedy) for name, sum_ in document.pop("files", {}).items()}
+        return cls(path, document, files, remedy)
 
     def check(self) -> None:
         """Verify every file; raise ValueError if one is missing or differs from the one saved."""
@@ -122,12 +122,12 @@ class Saved:
     def text(self, name: str) -> str:
         """Read a text file by name; raise ValueError if no such file was saved, or it differs from the one saved."""
         if name not in self.files:
-            raise self.refused(f"no {name} was saved with it")
+            raise self.unusable(f"no {name} was saved with it")
         return self.files[name].read().decode()
 
-    def refused(self, reason: str) -> ValueError:
+    def unusable(self, reason: str) -> ValueError:
         """Return the error to raise when the saved files cannot be used."""
-        return ValueError(f"{self.path}: of another version of aqmlab ({reason}); to make it anew: {self.cure}")
+        return ValueError(f"{self.path}: from another version of aqmlab ({reason}); to recreate it: {self.remedy}")
 
 
 class Saving:
@@ -136,13 +136,13 @@ class Saving:
     The files are written in a temporary folder and moved into place when all of them exist, the head last. On an error
     everything is restored. A process killed during the move leaves a head whose checksums do not match its files.
 
-    `own` maps a subfolder, or "" for the folder itself, to the names of files that belong to an earlier call; those not
-    written again are removed. Other files are left alone.
+    `replaced` maps a subfolder, or "" for the folder itself, to the pattern of the names of earlier files. Those not
+    written again are removed; other files are kept.
     """
 
-    def __init__(self, folder: Path, own: Mapping[str, re.Pattern[str]]) -> None:
+    def __init__(self, folder: Path, replaced: Mapping[str, re.Pattern[str]]) -> None:
         self._folder = folder
-        self._own = own
+        self._replaced = replaced
         self._beside = folder / f".{uuid.uuid4().hex}{UNFINISHED}"
         self._written: list[str] = []
         self._sums: dict[str, str] = {}
@@ -210,8 +210,8 @@ class Saving:
     def _earlier(self) -> Iterator[Path]:
         """Yield the files that an earlier call wrote and this one did not."""
         written = set(self._written)
-        for below, own in self._own.items():
+        for below, names in self._replaced.items():
             folder = self._folder / below
             for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-                if own.fullmatch(path.name) and (PurePosixPath(below) / path.name).as_posix() not in written:
+                if names.fullmatch(path.name) and (PurePosixPath(below) / path.name).as_posix() not in written:
                     yield path

@@ -149,7 +149,7 @@ def _complaint(error: Exception, folder: Path) -> str:
     if isinstance(error, OSError):
         fine = os.fspath(folder) in str(error.filename)
     else:
-        fine = type(error) is ValueError and os.fspath(folder) in str(error) and "make it anew: " in str(error)
+        fine = type(error) is ValueError and os.fspath(folder) in str(error) and "to recreate it: " in str(error)
     return "" if fine else f"refused without file or cure: {type(error).__name__}: {error}"
 
 

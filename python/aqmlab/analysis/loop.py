@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aqmlab.analysis.operating_point import Settled, settled
+from aqmlab.analysis.operating_point import OperatingPoint, operating_point
 from aqmlab.files import json_text, write_text
 from aqmlab.scenario import Scenario
 from aqmlab.text import columns, printable
 from aqmlab.theory.domain import caution, remarks
-from aqmlab.theory.laws import WITHOUT, Law, lred, pi, raqm, red, rem
+from aqmlab.theory.laws import WITHOUT, ControlLaw, lred, pi, raqm, red, rem
 from aqmlab.theory.loop import Loop, Margins, Plant
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ class Judged:
         numbers |= {
             f"response_time_{100 * band:g}": time for band, time in zip(BANDS, self.response_times, strict=True)
         }
-        told = {name: value if isfinite(value) else None for name, value in numbers.items()}
-        return {**self.margins.document(), **told, "poles": [[one.real, one.imag] for one in self.poles]}
+        finite = {name: value if isfinite(value) else None for name, value in numbers.items()}
+        return {**self.margins.document(), **finite, "poles": [[pole.real, pole.imag] for pole in self.poles]}
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,9 +86,9 @@ class Analysis:
         The scenario.
     at : float
         The time (s) whose flows and load are analysed.
-    point : Settled
+    point : OperatingPoint
         The operating point of flows and queue.
-    law : Law or None
+    law : ControlLaw or None
         The AQM's law, linearised at that point; None if it has none.
     plants : dict
         Each of `PLANTS`, by its name.
@@ -102,8 +102,8 @@ class Analysis:
 
     scenario: Scenario
     at: float
-    point: Settled
-    law: Law | None
+    point: OperatingPoint
+    law: ControlLaw | None
     plants: dict[str, Plant]
     loops: dict[str, Judged]
     not_modelled: tuple[str, ...]
@@ -125,7 +125,7 @@ class Analysis:
             "at": self.at,
             **self.point.document(),
             "law": law and {"formula": law.formula, "values": law.values, "left_out": list(law.left_out)},
-            "plants": {name: one.document() for name, one in self.loops.items()},
+            "plants": {name: judged.document() for name, judged in self.loops.items()},
             "not_modelled": list(self.not_modelled),
             "warnings": list(self.warnings),
         }
@@ -163,7 +163,7 @@ class Analysis:
     @cached_property
     def _text(self) -> str:
         title = printable(self.scenario.title) or "untitled"
-        lines = [f"{title}: {self.scenario.aqm}, as at {self.at:g} s", "", *self.point.lines()]
+        lines = [f"{title}: {self.scenario.aqm}, at {self.at:g} s", "", *self.point.lines()]
         if self.law:
             values = ", ".join(f"{name} = {value:.4g}" for name, value in self.law.values.items())
             lines += ["", f"Law from queue to drop probability: {self.law.formula}; {values}", ""]
@@ -203,8 +203,8 @@ def analyse(scenario: Scenario, at: float | None = None) -> Analysis:
         at = (facts["warmup"] + facts["duration"]) / 2
     elif not 0 <= at <= facts["duration"]:
         raise ValueError(f"at = {at:g} s: must be in [0, {facts['duration']:g}], the scenario's duration")
-    with remarks() as told:
-        point = settled(facts, at)
+    with remarks() as warned:
+        point = operating_point(facts, at)
         law = _law(facts, point)
         plants = {name: point.plant(model.queue_pole, model.merged) for name, model in PLANTS.items()}
         loops = {} if law is None else {name: _judged(Loop(plant, law)) for name, plant in plants.items()}
@@ -218,41 +218,41 @@ def analyse(scenario: Scenario, at: float | None = None) -> Analysis:
         plants=plants,
         loops=loops,
         not_modelled=tuple(facts["not_modelled"]),
-        warnings=tuple(told),
+        warnings=tuple(warned),
     )
 
 
-def _law(facts: dict[str, Any], point: Settled) -> Law | None:
+def _law(facts: dict[str, Any], point: OperatingPoint) -> ControlLaw | None:
     """Linearise the AQM's law; if there is none, add a remark with the reason and return None."""
-    name, given, p = facts["aqm"], facts["parameters"], point.p
+    name, parameters, p = facts["aqm"], facts["parameters"], point.p
     if name in _LAWS and p < 1:
-        return _LAWS[name](given, point)
-    caution(f"{name}: {WITHOUT.get(name) or f'no law at a drop probability of {p:.3g}'}; no loop is drawn")
+        return _LAWS[name](parameters, point)
+    caution(f"{name}: {WITHOUT.get(name) or f'no law at a drop probability of {p:.3g}'}; no loop is analysed")
     return None
 
 
-def _raqm(given: dict[str, Any], point: Settled) -> Law:
-    m = given["m"] if given["alpha"] == "static" else 4 * given["eps"]
-    q0 = point.q if given["mode"] == "queue-dependent" else None
-    return raqm(point.p, point.capacity, m, given["period"], given["f"], q0)
+def _raqm(parameters: dict[str, Any], point: OperatingPoint) -> ControlLaw:
+    m = parameters["m"] if parameters["alpha"] == "static" else 4 * parameters["eps"]
+    q0 = point.q if parameters["mode"] == "queue-dependent" else None
+    return raqm(point.p, point.capacity, m, parameters["period"], parameters["f"], q0)
 
 
-def _rem(given: dict[str, Any], point: Settled) -> Law:
-    if given["form"] == "ns2":
-        caution("REM by rates counts dropped packets: it settles below its target, and its loop is not quite this one")
-    return rem(given["gamma"], given["alpha"], given["phi"], given["interval"], point.p)
+def _rem(parameters: dict[str, Any], point: OperatingPoint) -> ControlLaw:
+    if parameters["form"] == "ns2":
+        caution("REM's rate form counts dropped packets: it settles below its target, and its loop differs a little")
+    return rem(parameters["gamma"], parameters["alpha"], parameters["phi"], parameters["interval"], point.p)
 
 
-def _red(given: dict[str, Any], point: Settled) -> Law | None:
+def _red(parameters: dict[str, Any], point: OperatingPoint) -> ControlLaw | None:
     if point.ramp is None:
-        caution("RED: the queue is not on its ramp, there is no slope to linearise; no loop is drawn")
+        caution("RED: the queue is not on its ramp, so there is no slope to linearise; no loop is analysed")
         return None
-    return red(point.ramp, point.q, given["w_q"], point.capacity / (1 - point.p))
+    return red(point.ramp, point.q, parameters["w_q"], point.capacity / (1 - point.p))
 
 
-_LAWS: dict[str, Callable[[dict[str, Any], Settled], Law | None]] = {
-    "lred": lambda given, point: lred(given["beta"], point.p),
-    "pi": lambda given, _: pi(given["a"], given["b"], given["frequency"]),
+_LAWS: dict[str, Callable[[dict[str, Any], OperatingPoint], ControlLaw | None]] = {
+    "lred": lambda parameters, point: lred(parameters["beta"], point.p),
+    "pi": lambda parameters, _: pi(parameters["a"], parameters["b"], parameters["frequency"]),
     "rem": _rem,
     "red": _red,
     "ared": _red,
@@ -260,17 +260,17 @@ _LAWS: dict[str, Callable[[dict[str, Any], Settled], Law | None]] = {
 }
 
 
-def _with_estimator(facts: dict[str, Any], point: Settled, plant: Plant) -> None:
+def _with_estimator(facts: dict[str, Any], point: OperatingPoint, plant: Plant) -> None:
     """Add a remark on the effect of L following the loss ratio."""
-    given = facts["parameters"]
-    law = lred(given["beta"], point.p, True, given["period"], given["window"], given["weight"])
+    parameters = facts["parameters"]
+    law = lred(parameters["beta"], point.p, True, parameters["period"], parameters["window"], parameters["weight"])
     loop = Loop(plant, law)
     margins = loop.margins()
     time = loop.response_time(BANDS[0])
-    told = f"takes {time:.3g} s to shrink to {BANDS[0]:.0%}" if isfinite(time) else "never shrinks"
+    shrinking = f"takes {time:.3g} s to shrink to {BANDS[0]:.0%}" if isfinite(time) else "never shrinks"
     caution(
         f"LRED: L is held at p0, as in the paper; with L following, the phase margin with queue pole is "
-        f"{margins.phase_margin_deg:.1f} deg, and a deviation {told}"
+        f"{margins.phase_margin_deg:.1f} deg, and a deviation {shrinking}"
     )
 
 
@@ -295,21 +295,21 @@ def _table(loops: dict[str, Judged]) -> str:
         text = "none" if np.isnan(value) else "any" if np.isinf(value) else f"{value:.4g}"
         return f"{text} {unit}" if unit and text[0] not in "na" else text
 
-    def row(name: str, told: Callable[[Judged], str]) -> list[str]:
-        return [name, *(told(one) for one in loops.values())]
+    def row(name: str, cell: Callable[[Judged], str]) -> list[str]:
+        return [name, *(cell(judged) for judged in loops.values())]
 
     rows = [
         ["Loop", *(PLANTS[name].label for name in loops)],
-        row("stable", lambda one: "yes" if one.margins.stable else "NO"),
-        row("gain margin", lambda one: number(one.margins.gain_margin)),
-        row("  at", lambda one: number(one.margins.phase_crossover, "rad/s")),
-        row("phase margin", lambda one: number(one.margins.phase_margin_deg, "deg")),
-        row("  at", lambda one: number(one.margins.crossover, "rad/s")),
-        row("delay margin", lambda one: number(one.margins.delay_margin, "s")),
-        row("bandwidth", lambda one: number(one.bandwidth, "rad/s")),
-        row("sensitivity peak", lambda one: number(one.sensitivity_peak)),
+        row("stable", lambda judged: "yes" if judged.margins.stable else "NO"),
+        row("gain margin", lambda judged: number(judged.margins.gain_margin)),
+        row("  at", lambda judged: number(judged.margins.phase_crossover, "rad/s")),
+        row("phase margin", lambda judged: number(judged.margins.phase_margin_deg, "deg")),
+        row("  at", lambda judged: number(judged.margins.crossover, "rad/s")),
+        row("delay margin", lambda judged: number(judged.margins.delay_margin, "s")),
+        row("bandwidth", lambda judged: number(judged.bandwidth, "rad/s")),
+        row("sensitivity peak", lambda judged: number(judged.sensitivity_peak)),
     ]
     for place, band in enumerate(BANDS):
-        times = [one.response_times[place] for one in loops.values()]
+        times = [judged.response_times[place] for judged in loops.values()]
         rows.append([f"shrunk to {band:.0%} in", *("never" if np.isinf(t) else f"{t:.3g} s" for t in times)])
     return columns(rows)

@@ -28,7 +28,7 @@ class Flows:
 
     For each class: its traffic entry (`entries`), the number of its flows (`count`), its packet size divided by the
     link's usual one (`size`), its round-trip time without the queue (`propagation`, s), its packets per ACK (`acked`)
-    and its least time-out (`min_rto`, s). `capacity` and `load`, the part of it taken by traffic that ignores drops,
+    and its least time-out (`min_rto`, s). `capacity` and `load`, the part of it taken by unresponsive traffic,
     are in packets/s.
     """
 
@@ -70,7 +70,7 @@ class Flows:
         """Return the window (packets) of each class at queue `q` (packets) by (6)."""
         return np.asarray(np.sqrt(1.5 / self.acked / self.square_root(q)))
 
-    def believed(self, q: float) -> float:
+    def drop_probability(self, q: float) -> float:
         """Return the drop probability to use at queue `q` (packets): by (6) if windows allow it, otherwise Padhye's.
 
         If Padhye's is NaN, (6) is used.
@@ -80,7 +80,7 @@ class Flows:
 
 
 @dataclass(frozen=True)
-class Settled:
+class OperatingPoint:
     """The operating point of flows and queue.
 
     The plant and the law are linearised at queue `q` (packets) and drop probability `p`. `p_square_root` is the
@@ -141,23 +141,23 @@ class Settled:
 
     def lines(self) -> list[str]:
         """Lay out the operating point as lines of text."""
-        told = self.document()
-        point = told["operating_point"]
+        document = self.document()
+        point = document["operating_point"]
         padhye = "-" if point["p_padhye"] is None else f"{point['p_padhye']:.4g}"
-        taken = f", of which {point['load']:.4g} heed no drops" if point["load"] else ""
+        taken = f", {point['load']:.4g} of them unresponsive" if point["load"] else ""
         rows = [["Flows", "", "Round trip", "Window", "Rate"], ["", "", "s", "packets", "packets/s"]]
         rows += [
             [
-                printable(one["entry"]),
-                f"{one['flows']:g}",
-                f"{one['rtt']:.4g}",
-                f"{one['window']:.4g}",
-                f"{one['rate']:.4g}",
+                printable(class_["entry"]),
+                f"{class_['flows']:g}",
+                f"{class_['rtt']:.4g}",
+                f"{class_['window']:.4g}",
+                f"{class_['rate']:.4g}",
             ]
-            for one in told["classes"]
+            for class_ in document["classes"]
         ]
         return [
-            f"Queue {point['queue']:.4g} packets before {point['capacity']:.5g} packets/s{taken}",
+            f"Queue {point['queue']:.4g} packets, link {point['capacity']:.5g} packets/s{taken}",
             f"Drop probability {point['p_square_root']:.4g} by the square-root law (6), {padhye} by Padhye's; "
             f"linearised at {point['p0']:.4g}",
             "",
@@ -165,58 +165,60 @@ class Settled:
         ]
 
 
-def settled(facts: dict[str, Any], at: float) -> Settled:
+def operating_point(facts: dict[str, Any], at: float) -> OperatingPoint:
     """Find the operating point of a scenario with the flows and load at time `at` (s).
 
     `facts` is the engine's description of the scenario for the fluid model. Raise ValueError if no long-lived TCP flow
-    is present at that time, or traffic that ignores drops fills the link.
+    is present at that time, or unresponsive traffic fills the link.
     """
     flows = _flows(facts, at)
     q, ramp = _queue(facts, flows)
     p, with_time_outs = flows.square_root(q), flows.padhye(q)
-    believed = flows.believed(q)
-    if believed != p:
-        least = f"windows of {flows.windows(q).min():.3g} packets: below {LEAST_WINDOW:g}, time-outs rule"
+    chosen = flows.drop_probability(q)
+    if chosen != p:
+        least = f"windows of {flows.windows(q).min():.3g} packets: below {LEAST_WINDOW:g}, time-outs dominate"
         caution(
             f"{least}; (6) leaves them out and gives p0 = {p:.3g}; plant and law are linearised at Padhye's loss "
-            f"{believed:.3g}, the plant by rule of thumb"
+            f"{chosen:.3g}, the plant by rule of thumb"
         )
     if np.isnan(with_time_outs):
         caution("by Padhye's model, with time-outs, these flows cannot fill the link: the queue stays below its target")
-    for one in facts["classes"]:
-        most, w = one["max_window"], float(flows.windows(q).max())
-        if one["entry"] in flows.entries and w > most:
+    for class_ in facts["classes"]:
+        most, w = class_["max_window"], float(flows.windows(q).max())
+        if class_["entry"] in flows.entries and w > most:
             caution(
-                f"{one['entry']}: a window of {w:.3g} packets is above max_window, {most:g}; the model has no limit"
+                f"{class_['entry']}: a window of {w:.3g} packets is above max_window, {most:g}; the model has no limit"
             )
             break
-    return Settled(flows, q, believed, p, with_time_outs, ramp)
+    return OperatingPoint(flows, q, chosen, p, with_time_outs, ramp)
 
 
 def _flows(facts: dict[str, Any], at: float) -> Flows:
     """Select the flows present at time `at`."""
-    present = [one for one in facts["classes"] if _there(one["start"], one["stop"], at) and one["flows"] > 0]
-    entries = {one["entry"] for one in facts["classes"]}
+    present = [
+        class_ for class_ in facts["classes"] if _is_active(class_["start"], class_["stop"], at) and class_["flows"] > 0
+    ]
+    entries = {class_["entry"] for class_ in facts["classes"]}
     if not present:
-        had = "it has none" if not entries else f"at {at:g} s none of {', '.join(sorted(entries))} is"
-        raise ValueError(f"no long-lived flow of TCP is there to be steered: {had}")
-    if absent := sorted(entries - {one["entry"] for one in present}):
-        caution(f"{', '.join(absent)}: not there at {at:g} s, and left out")
+        reason = f"none of {', '.join(sorted(entries))} is active at {at:g} s" if entries else "the scenario has none"
+        raise ValueError(f"no long-lived TCP flow to analyse: {reason}")
+    if absent := sorted(entries - {class_["entry"] for class_ in present}):
+        caution(f"{', '.join(absent)}: not active at {at:g} s, left out")
     if facts["short"]:
-        names = ", ".join(dict.fromkeys(one["entry"] for one in facts["short"]))
+        names = ", ".join(dict.fromkeys(short["entry"] for short in facts["short"]))
         caution(f"{names}: flows that come and go, left out")
-    if any(np.any(one.get("lost") or 0) for one in present):
-        caution("losses by chance on other links: left out, they come on top of the AQM's")
+    if any(np.any(class_.get("lost") or 0) for class_ in present):
+        caution("random losses on other links: left out; they add to the AQM's")
     usual, capacity = facts["packet"], facts["capacity"]
     if facts["aqm"] == "avq":
         capacity *= facts["parameters"]["gamma"]
-    load = sum(one["rate"] / (8 * usual) for one in facts["load"] if one["from"] <= at < one["to"])
+    load = sum(source["rate"] / (8 * usual) for source in facts["load"] if source["from"] <= at < source["to"])
     if load >= capacity:
         raise ValueError(
-            f"what heeds no drops, {load:.4g} packets/s, fills the link of {capacity:.4g}: nothing is left to steer"
+            f"unresponsive traffic, {load:.4g} packets/s, fills the link of {capacity:.4g}: no capacity is left for TCP"
         )
     return Flows(
-        entries=tuple(one["entry"] for one in present),
+        entries=tuple(class_["entry"] for class_ in present),
         count=_each(present, "flows"),
         size=_each(present, "packet") / usual,
         propagation=_each(present, "rtt"),
@@ -227,52 +229,54 @@ def _flows(facts: dict[str, Any], at: float) -> Flows:
     )
 
 
-def _there(start: float | list[float], stop: float | None, at: float) -> bool:
+def _is_active(start: float | list[float], stop: float | None, at: float) -> bool:
     """Return whether all flows of a class have started and none has stopped."""
     return bool(np.max(start) <= at) and (stop is None or at < stop)
 
 
 def _each(classes: list[dict[str, Any]], key: str) -> Array:
-    return np.asarray([one[key] for one in classes], dtype=float)
+    return np.asarray([class_[key] for class_ in classes], dtype=float)
 
 
 def _queue(facts: dict[str, Any], flows: Flows) -> tuple[float, Ramp | None]:
     """Find the queue at which the AQM's drop probability equals the flows'."""
-    name, given = facts["aqm"], facts["parameters"]
+    name, parameters = facts["aqm"], facts["parameters"]
     full = facts["buffer"]
     if name in ("red", "ared"):
-        return _on_ramp(name, given, flows, full)
+        return _on_ramp(name, parameters, flows, full)
     if facts["target"] is not None:
         if facts["target"] >= full:
             caution(
                 f"{name}: its target, {facts['target']:.4g} packets, is not below the buffer's {full:.4g}: the queue "
-                "overflows before it is there; point and loop are those of a longer buffer"
+                "overflows before reaching it; point and loop are those of a longer buffer"
             )
         return float(facts["target"]), None
     if name == "avq":
-        caution("avq: the real queue is short; the operating point is that of an empty one, at gamma of the capacity")
+        caution("avq: the real queue is short; the operating point is that of an empty queue, at gamma of the capacity")
         return 0.0, None
     if name == "droptail":
         return float(full), None
-    caution(f"{name} steers to no queue of its own: half of the buffer is taken for it")
+    caution(f"{name} has no target queue: half of the buffer is assumed")
     return full / 2, None
 
 
-def _on_ramp(name: str, given: dict[str, Any], flows: Flows, full: float) -> tuple[float, Ramp | None]:
+def _on_ramp(name: str, parameters: dict[str, Any], flows: Flows, full: float) -> tuple[float, Ramp | None]:
     """Find the queue at which RED's ramp and the flows agree; adaptive RED moves its ramp to make that half-way up."""
-    ramp = Ramp(given["min_th"], given["max_th"], given["max_p"], given["gentle"], given["spacing"])
+    ramp = Ramp(
+        parameters["min_th"], parameters["max_th"], parameters["max_p"], parameters["gentle"], parameters["spacing"]
+    )
     if name == "ared":
-        ramp = _adapted(ramp, given, flows)
+        ramp = _adapted(ramp, parameters, flows)
     top = min(2 * ramp.max_th if ramp.gentle else ramp.max_th, full)
     for loss, least in ((flows.square_root, LEAST_WINDOW), (flows.padhye, 0.0)):
         q = _meeting(loss, ramp, top)
         if q is not None and flows.windows(q).min() >= least:
             return q, ramp
     if top < full:
-        caution(f"{name}: at {top:.4g} packets p jumps from less than the flows need to 1: the queue swings about that")
+        caution(f"{name}: at {top:.4g} packets p jumps from less than the flows need to 1: the queue swings around it")
     else:
         caution(
-            f"{name}: up to the buffer, {full:.4g} packets, it drops less than the flows need: that limits the queue"
+            f"{name}: up to the buffer, {full:.4g} packets, it drops less than the flows need; the buffer is the limit"
         )
     return top, None
 
@@ -289,11 +293,11 @@ def _meeting(loss: Callable[[float], float], ramp: Ramp, top: float) -> float | 
     return float(brentq(excess, low, high, xtol=1e-10))
 
 
-def _adapted(ramp: Ramp, given: dict[str, Any], flows: Flows) -> Ramp:
+def _adapted(ramp: Ramp, parameters: dict[str, Any], flows: Flows) -> Ramp:
     """Set max_p to put the queue half-way between the thresholds, as far as its bounds allow."""
-    wanted = flows.believed((ramp.min_th + ramp.max_th) / 2)
+    wanted = flows.drop_probability((ramp.min_th + ramp.max_th) / 2)
     called_for = ramp.base(wanted)
-    max_p = float(np.clip(2 * called_for, given["bottom"], given["top"]))
+    max_p = float(np.clip(2 * called_for, parameters["bottom"], parameters["top"]))
     if max_p != 2 * called_for:
-        caution(f"ared: max_p would have to be {2 * called_for:.3g}, and is at its bound {max_p:g}")
+        caution(f"ared: max_p would have to be {2 * called_for:.3g}, but its bound is {max_p:g}")
     return Ramp(ramp.min_th, ramp.max_th, max_p, ramp.gentle, ramp.spacing)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.reports.text import SHOWN, interval
+from aqmlab.reports.text import SHOWN, Column, Table, interval
 from aqmlab.results.metrics import METRICS, Metric
 from aqmlab.results.summary import Summary
 from aqmlab.text import columns, printable, span
@@ -22,49 +22,77 @@ COMPARED = ("queue_mean", "queue_mad", "loss_ratio", "goodput")
 
 def text(sweep: Sweep) -> str:
     """Lay out the main metrics of a sweep, a line for each point and discipline, and the differences from the first."""
-    title = printable(sweep.scenario.title) or "untitled"
+    parts = [f"{title(sweep)} {origin(sweep)}"]
+    if sweep.done:
+        parts.append(_printed(means(sweep)))
+    if is_paired(sweep):
+        parts.append(f"{compared(sweep)}:\n\n{_printed(differences(sweep))}")
+    return "\n\n".join(parts)
+
+
+def title(sweep: Sweep) -> str:
+    """Return the title of a sweep's scenario."""
+    return printable(sweep.scenario.title) or "untitled"
+
+
+def origin(sweep: Sweep) -> str:
+    """Describe the origin of a sweep: ``(3 points, 2 queue disciplines, seeds 1, 2, 12 runs simulated; aqmlab …)``."""
     if not sweep.done:
-        return f"{title} (no run of {sweep.wanted} is there)"
+        return f"(none of {sweep.wanted} runs finished)"
     points = sweep.summary.select(*sweep.parameters).n_unique() if sweep.parameters else 1
-    told = [
+    parts = [
         f"{points} points" if points > 1 else "1 point",
         f"{len(sweep.aqms)} queue discipline{'s' if len(sweep.aqms) > 1 else ''}",
         f"seed{'s' if len(sweep.seeds) > 1 else ''} {span(sweep.seeds)}",
         f"{sweep.simulated} run{'s' if sweep.simulated > 1 else ''} simulated now"
         if sweep.simulated
-        else "nothing to do, all runs were there",
+        else "nothing to do, all runs were in the store",
     ]
-    parts = [f"{title} ({', '.join(told)}; aqmlab {sweep.version})", _means(sweep)]
-    if len(sweep.aqms) > 1 and len(sweep.seeds) > 1:
-        parts.append(f"Differences to {printable(sweep.aqms[0])}, seed by seed:\n\n{_differences(sweep)}")
-    return "\n\n".join(parts)
+    return f"({', '.join(parts)}; aqmlab {sweep.version})"
 
 
-def _means(sweep: Sweep) -> str:
+def is_paired(sweep: Sweep) -> bool:
+    """Return whether the sweep has differences with confidence intervals."""
+    return sweep.done > 0 and len(sweep.aqms) > 1 and len(sweep.seeds) > 1
+
+
+def compared(sweep: Sweep) -> str:
+    """Return the heading of the differences."""
+    return f"Differences to {printable(sweep.aqms[0])}, seed by seed"
+
+
+def means(sweep: Sweep) -> Table:
+    """Return the means of the main metrics as a table, with a row for each point and discipline."""
     metrics = [METRICS[name] for name in SHOWN]
-    head = [
-        ["", *sweep.parameters, *(metric.label for metric in metrics)],
-        ["", *sweep.parameters.values(), *(metric.shown or metric.unit for metric in metrics)],
-    ]
     rows = []
     for row in sweep.summary.head(MOST_ROWS).iter_rows(named=True):
-        means = (interval(metric, summary_of(row, metric.name), row["runs"]) for metric in metrics)
-        rows.append([*place(sweep, row), *means])
-    return _cut(columns(head + rows), len(sweep.summary))
+        cells = (interval(metric, summary_of(row, metric.name), row["runs"]) for metric in metrics)
+        rows.append([*place(sweep, row), *cells])
+    return _table(sweep, metrics, rows, len(sweep.summary))
 
 
-def _differences(sweep: Sweep) -> str:
+def differences(sweep: Sweep) -> Table:
+    """Return the differences from the first discipline as a table, with a row for each point and other discipline."""
     metrics = [METRICS[name] for name in COMPARED]
     frames = [sweep.differences(name, sweep.aqms[0]) for name in COMPARED]
-    head = [
-        ["", *sweep.parameters, *(metric.label for metric in metrics)],
-        ["", *sweep.parameters.values(), *(metric.shown or metric.unit for metric in metrics)],
-    ]
     rows = []
-    for own in zip(*(frame.head(MOST_ROWS).iter_rows(named=True) for frame in frames), strict=True):
-        cells = (signed(metric, row["difference"], row["ci95"]) for metric, row in zip(metrics, own, strict=True))
-        rows.append([*place(sweep, own[0]), *cells])
-    return _cut(columns(head + rows), len(frames[0]))
+    for found in zip(*(frame.head(MOST_ROWS).iter_rows(named=True) for frame in frames), strict=True):
+        cells = (signed(metric, row["difference"], row["ci95"]) for metric, row in zip(metrics, found, strict=True))
+        rows.append([*place(sweep, found[0]), *cells])
+    return _table(sweep, metrics, rows, len(frames[0]))
+
+
+def _table(sweep: Sweep, metrics: Sequence[Metric], rows: Sequence[Sequence[str]], total: int) -> Table:
+    """Return a table of these rows, of `total` that there are."""
+    heads = [*(Column(path, unit) for path, unit in sweep.parameters.items()), *map(Column.of, metrics)]
+    more = total - len(rows)
+    remark = f"… {more} more rows: in results/*.parquet, as Sweep.frame" if more else ""
+    return Table(heads, [row[0] for row in rows], [row[1:] for row in rows], remark)
+
+
+def _printed(table: Table) -> str:
+    rows = [[label, *row] for label, row in zip(table.labels, table.rows, strict=True)]
+    return "\n".join([columns(table.heads() + rows), *filter(None, [table.remark])])
 
 
 def signed(metric: Metric, difference: float | None, half: float | None) -> str:
@@ -85,9 +113,3 @@ def summary_of(row: Mapping[str, Any], name: str) -> Summary:
     """Return the mean and the interval of a metric from a row of a sweep's summary."""
     mean = row[name]
     return Summary(mean, None, row[f"{name}_ci95"], 0 if mean is None else row["runs"])
-
-
-def _cut(table: str, rows: int) -> str:
-    return (
-        table if rows <= MOST_ROWS else f"{table}\n… {rows - MOST_ROWS} more rows: in results/*.parquet, as Sweep.frame"
-    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
 
 from aqmlab.results.metrics import METRICS, Metric
 from aqmlab.results.summary import Summary, share
@@ -22,16 +23,59 @@ _SHORTEST = 16
 """The smallest width to which labels are broken."""
 
 
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its heading, the unit of its numbers, and a definition; the last two may be empty."""
+
+    label: str
+    unit: str = ""
+    definition: str = ""
+
+    @classmethod
+    def of(cls, metric: Metric) -> Self:
+        """Return the column of a metric, in the unit in which people read it."""
+        return cls(metric.label, metric.shown or metric.unit, metric.definition)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a label at the start of each row, and a remark below it; `columns` leaves out that of the labels."""
+
+    columns: Sequence[Column]
+    labels: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    remark: str = ""
+
+    def heads(self) -> list[list[str]]:
+        """Return the two rows above the others: headings and units."""
+        return [["", *(column.label for column in self.columns)], ["", *(column.unit for column in self.columns)]]
+
+
 def text(results: Mapping[str, Result]) -> str:
     """Lay out the main metrics of at least one result: title, seeds and version, then a line for each label."""
-    first = next(iter(results.values()))
+    shown = table(results)
+    numbers = max(map(len, columns([row[1:] for row in shown.heads()] + list(shown.rows)).splitlines()))
+    body = []
+    for label, row in zip(shown.labels, shown.rows, strict=True):
+        first, *more = wrapped(label, max(WIDTH - numbers - 4, _SHORTEST))
+        body += [[first, *row], *([f"  {line}", *[""] * len(row)] for line in more)]
+    return "\n".join([f"{title(results)} {origin(results)}", "", columns(shown.heads() + body), *notes(results)])
+
+
+def title(results: Mapping[str, Result]) -> str:
+    """Return the title of the first result's scenario."""
+    return printable(next(iter(results.values())).scenario.title) or "untitled"
+
+
+def origin(results: Mapping[str, Result]) -> str:
+    """Describe the origin of at least one result: ``(seeds 7, 8; aqmlab 0.1.0)``."""
+    return f"({seeds(results)}; aqmlab {next(iter(results.values())).version})"
+
+
+def table(results: Mapping[str, Result]) -> Table:
+    """Return the main metrics of at least one result as a table, with a row for each."""
     metrics = [METRICS[name] for name in SHOWN]
-    title = printable(first.scenario.title) or "untitled"
     unequal = len({tuple(result.seeds) for result in results.values() if result.not_modelled is None}) > 1
-    head = [
-        ["", *(["Seeds"] if unequal else []), "Target", *(metric.label for metric in metrics)],
-        ["", *([""] if unequal else []), "packets", *(metric.shown or metric.unit for metric in metrics)],
-    ]
     values = zip(*(_intervals(metric, results) for metric in metrics), strict=True)
     rows = [
         [
@@ -41,18 +85,13 @@ def text(results: Mapping[str, Result]) -> str:
         ]
         for result, cells in zip(results.values(), values, strict=True)
     ]
-    numbers = max(map(len, columns([row[1:] for row in head] + rows).splitlines()))
-    lines = [wrapped(label, max(WIDTH - numbers - 4, _SHORTEST)) for label in results]
-    body = []
-    for (label, *more), row in zip(lines, rows, strict=True):
-        body += [[label, *row], *([f"  {line}", *[""] * len(row)] for line in more)]
-    told = f"{title} ({seeds(results)}; aqmlab {first.version})"
-    return "\n".join([told, "", columns(head + body), *notes(results)])
+    heads = [*([Column("Seeds")] if unequal else []), Column("Target", "packets"), *map(Column.of, metrics)]
+    return Table(heads, list(results), rows)
 
 
 def _intervals(metric: Metric, results: Mapping[str, Result]) -> list[str]:
     """Format a column of intervals with its ± signs aligned."""
-    cells = [interval(metric, one.summary[metric.name], len(one.runs)) for one in results.values()]
+    cells = [interval(metric, result.summary[metric.name], len(result.runs)) for result in results.values()]
     spreads = [cell.partition(" ± ")[2] for cell in cells]
     width = max(map(len, spreads))
     padded = zip(cells, spreads, strict=True)
@@ -76,17 +115,17 @@ def seeds(results: Mapping[str, Result]) -> str:
 def notes(results: Mapping[str, Result]) -> list[str]:
     """List remarks that a reader of the metrics needs, one sentence each; in most cases there are none."""
     first = next(iter(results.values()))
-    told = []
+    remarks = []
     if len(first.links) > 1:
-        told.append(f"The queue is that of link {first.link}; {', '.join(first.links)} have a queue discipline.")
+        remarks.append(f"The queue is that of link {first.link}; {', '.join(first.links)} have a queue discipline.")
     for label, result in results.items():
         lost = result.metrics["drops_elsewhere"]
         if lost:
             whose = f"{printable(label)}: " if len(results) > 1 else ""
             a_run = " a run" if len(result.runs) > 1 else ""
-            told.append(f"{whose}{lost:g} packets{a_run} were lost in buffers without a queue discipline.")
-        told += [f"Not modelled: {printable(what)}." for what in result.not_modelled or ()]
-    return told
+            remarks.append(f"{whose}{lost:g} packets{a_run} were lost in buffers without a queue discipline.")
+        remarks += [f"Not modelled: {printable(part)}." for part in result.not_modelled or ()]
+    return remarks
 
 
 def interval(metric: Metric, summary: Summary, runs: int) -> str:

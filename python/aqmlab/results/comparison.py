@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from aqmlab.files import read_json
+from aqmlab.results import frames
 from aqmlab.results.result import FILES, Result
 from aqmlab.sealed import Saved, Saving
 
 if TYPE_CHECKING:
+    import pandas
     import polars
     from matplotlib.figure import Figure
 
@@ -67,6 +69,25 @@ class Comparison(Mapping[str, Result]):
         """
         return {"results": {label: result.document() for label, result in self.items()}}
 
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the metrics of all runs of all results as a pandas frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each run: ``label``, and the columns of `Result.to_pandas`.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed; ``pip install 'aqmlab[pandas]'`` installs it.
+        """
+        import polars
+
+        runs = [(label, run.document()) for label, result in self.items() for run in result.runs]
+        labels = polars.DataFrame({"label": [label for label, _ in runs]}, schema={"label": polars.String})
+        return frames.to_pandas(polars.concat([labels, frames.of_runs([run for _, run in runs])], how="horizontal"))
+
     def plot(self, figure: Figure | None = None) -> Figure:
         """Draw the queues over time and the main metrics of all results.
 
@@ -104,7 +125,7 @@ class Comparison(Mapping[str, Result]):
         return matplotlib.draw(runs.distribution(self, name), figure)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write comparison.json, and each result into a folder of its own; `load` reads them.
+        """Write comparison.json, and each result into a subfolder; `load` reads them.
 
         Parameters
         ----------
@@ -140,18 +161,23 @@ class Comparison(Mapping[str, Result]):
         """
         folder = Path(folder)
         saved = Saved.load(
-            folder / "comparison.json", f"the call that made it again, with --out {shlex.quote(os.fspath(folder))}"
+            folder / "comparison.json", f"repeat the call that wrote it, with --out {shlex.quote(os.fspath(folder))}"
         )
         saved.check()
         labels = saved.document.get("results")
         if not isinstance(labels, dict):
-            raise saved.refused("it has no results")
+            raise saved.unusable("it has no results")
         return cls({label: Result.load(folder / name) for label, name in zip(labels, folders(labels), strict=True)})
 
     def __repr__(self) -> str:
         from aqmlab.reports.text import text
 
-        return text(self) if self else "<Comparison of nothing>"
+        return text(self) if self else "<empty Comparison>"
+
+    def _repr_html_(self) -> str | None:
+        from aqmlab.reports import notebook
+
+        return notebook.results(self) if self else None  # a notebook then shows the repr
 
 
 def _earlier(folder: Path) -> list[str]:
@@ -171,10 +197,10 @@ def files(scenarios: Mapping[str, Scenario], seeds: Sequence[int], alone: bool) 
     for folder, scenario in zip(folders(scenarios), scenarios.values(), strict=True):
         record = scenario.resolved["record"]
         series = [*(["series"] if record["series"] else []), *(["cwnd"] if record["cwnd"] != "auto" else [])]
-        own = ["result.json", "scenario.toml", *(f"{name}-{seed}.parquet" for name in series for seed in seeds)]
+        written = ["result.json", "scenario.toml", *(f"{name}-{seed}.parquet" for name in series for seed in seeds)]
         if alone:
-            return own
-        names += [f"{folder}/{name}" for name in own]
+            return written
+        names += [f"{folder}/{name}" for name in written]
     return names
 
 

@@ -38,14 +38,18 @@ def panels(results: Mapping[str, Result], name: str) -> dict[str, dict[str, list
     there is no such distribution.
     """
     if name not in DISTRIBUTIONS:
-        raise KeyError(f"no distribution is called {name!r}; there are {', '.join(DISTRIBUTIONS)}")
+        raise KeyError(f"{name!r}: no such distribution; must be one of {', '.join(DISTRIBUTIONS)}")
     found: dict[str, dict[str, list[float]]] = {}
     for label, result in results.items():
         classes = result.distributions["classes"]
-        owners = classes if all(name in one for one in classes.values()) else result.distributions["links"]
-        for owner, given in owners.items():
-            if given[name] and (owners is classes or owner == result.link):
-                found.setdefault(owner, {})[label] = given[name]
+        owners = (
+            classes
+            if all(name in distributions for distributions in classes.values())
+            else result.distributions["links"]
+        )
+        for owner, distributions in owners.items():
+            if distributions[name] and (owners is classes or owner == result.link):
+                found.setdefault(owner, {})[label] = distributions[name]
     return found
 
 

@@ -101,7 +101,7 @@ class _Presentation:
     digits: int | None = None
     """The number of decimals; None for that of the unit."""
     converted: bool = True
-    """Whether it is converted to the unit that `_UNITS` lists for its own."""
+    """Whether it is converted to the unit that `_UNITS` lists for its unit."""
 
 
 _UNITS = {"s": ("ms", 1e3, 1), "fraction": ("%", 100, 2), "bit/s": ("Mbit/s", 1e-6, 3)}

@@ -11,13 +11,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from aqmlab.results import distribution
+from aqmlab.results import distribution, frames
 from aqmlab.results.series import NAMES, Recording
 from aqmlab.results.summary import Summary
 from aqmlab.scenario import Scenario
 from aqmlab.sealed import Saved, Saving
 
 if TYPE_CHECKING:
+    import pandas
     import polars
     from matplotlib.figure import Figure
 
@@ -131,8 +132,8 @@ class Result:
         runs = [run.distributions for run in self.runs]
         return {
             kind: {
-                owner: {name: distribution.mean(name, [run[kind][owner][name] for run in runs]) for name in given}
-                for owner, given in owners.items()
+                owner: {name: distribution.mean(name, [run[kind][owner][name] for run in runs]) for name in names}
+                for owner, names in owners.items()
             }
             for kind, owners in runs[0].items()
         }
@@ -149,7 +150,7 @@ class Result:
 
     @property
     def signals(self) -> list[str]:
-        """The algorithm's own quantities in the series of the observed link."""
+        """The names of the discipline's signals in the series of the observed link."""
         names = (column.removeprefix(f"{self.link}.") for column in self.series.columns)
         signals = (name.removesuffix(".mean") for name in names if name.endswith(".mean"))
         return [name for name in signals if name != "queue" and "." not in name]
@@ -171,7 +172,7 @@ class Result:
         -------
         polars.DataFrame
             ``t``, the start of each bin in seconds. For each managed link and each quantity of it (the queue in
-            packets, and the algorithm's own signals) ``link.quantity.min``, ``.mean`` and ``.max`` over the bin, and
+            packets, and the discipline's signals) ``link.quantity.min``, ``.mean`` and ``.max`` over the bin, and
             the counts ``link.arrivals`` and ``link.drops``. For each traffic entry at the observed link
             ``link.class.arrivals`` and ``.drops``, ``.throughput`` in bit/s, and ``.delay``, the mean wait in seconds
             of the packets sent in the bin, null if there were none. For each queue that its discipline names
@@ -220,7 +221,7 @@ class Result:
             ``lanes``, ``distributions``, ``engine``, ``summary`` and ``runs``; also ``not_modelled`` if it is from
             `aqmlab.fluid`.
         """
-        left_out = {} if self.not_modelled is None else {"not_modelled": list(self.not_modelled)}
+        not_modelled = {} if self.not_modelled is None else {"not_modelled": list(self.not_modelled)}
         return {
             "version": self.version,
             "scenario": self.scenario.resolved,
@@ -233,8 +234,24 @@ class Result:
             "engine": self.engine,
             "summary": {name: _fields(summary) for name, summary in self.summary.items()},
             "runs": [run.document() for run in self.runs],
-            **left_out,
+            **not_modelled,
         }
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the metrics of all runs as a pandas frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each run: ``seed``, the metrics, and as ``classes.NAME.goodput`` those of each traffic entry, and
+            likewise of each link (``links``), queue (``lanes``) and the engine (``engine``).
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed; ``pip install 'aqmlab[pandas]'`` installs it.
+        """
+        return frames.to_pandas(frames.of_runs([run.document() for run in self.runs]))
 
     def plot(self, figure: Figure | None = None) -> Figure:
         """Draw the queue over time and the main metrics.
@@ -320,27 +337,32 @@ class Result:
             cannot read.
         """
         folder = Path(folder)
-        cure = f"the call that made it again, with --out {shlex.quote(os.fspath(folder))}"
-        saved = Saved.load(folder / "result.json", cure)
+        remedy = f"repeat the call that wrote it, with --out {shlex.quote(os.fspath(folder))}"
+        saved = Saved.load(folder / "result.json", remedy)
         saved.check()
         try:
             runs = [Run(**run) for run in saved.document["runs"]]
             version = saved.document["version"]
         except (KeyError, TypeError) as error:
-            raise saved.refused(str(error)) from error
-        left_out = saved.document.get("not_modelled")
+            raise saved.unusable(str(error)) from error
+        not_modelled = saved.document.get("not_modelled")
         return cls(
             scenario=Scenario.parse(saved.text("scenario.toml"), os.fspath(folder / "scenario.toml")),
             runs=runs,
             recordings={run.seed: Recording.of(saved.files, run.seed) for run in runs},
             version=version,
-            not_modelled=None if left_out is None else tuple(left_out),
+            not_modelled=None if not_modelled is None else tuple(not_modelled),
         )
 
     def __repr__(self) -> str:
         from aqmlab.reports.text import text
 
         return text({self.scenario.aqm: self})
+
+    def _repr_html_(self) -> str:
+        from aqmlab.reports import notebook
+
+        return notebook.results({self.scenario.aqm: self})
 
 
 def _fields(summary: Summary) -> Metrics:

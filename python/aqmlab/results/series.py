@@ -23,7 +23,7 @@ NAMES = r"(series|cwnd)-\d+\.parquet"
 class Recording:
     """The series of one run, read on first access.
 
-    `queue` has queues and the algorithms' own signals, `cwnd` the congestion windows: as the engine's columns, as a
+    `queue` has queues and the disciplines' signals, `cwnd` the congestion windows: as the engine's columns, as a
     Parquet file, or None if they were not recorded.
     """
 
@@ -53,9 +53,9 @@ class Recording:
         return cls(*(files.get(f"{name}-{seed}.parquet") for name in ("series", "cwnd")))
 
 
-def _frame(source: ArrowStream | Stored | None, what: str, cure: str) -> polars.DataFrame:
+def _frame(source: ArrowStream | Stored | None, recorded: str, setting: str) -> polars.DataFrame:
     import polars
 
     if source is None:
-        raise LookupError(f"this run recorded no {what}: set {cure}")
+        raise LookupError(f"this run recorded no {recorded}: set {setting}")
     return source.frame() if isinstance(source, Stored) else polars.DataFrame(source)

@@ -1,4 +1,4 @@
-"""A process's own file of finished runs, only ever appended to, and readable in whatever state it was left.
+"""Journals: files to which one process each appends its finished runs, and which are readable after a crash.
 
 A record is ``magic, length, checksum of the payload, checksum of length and checksum, payload``, written at once.
 Damage costs only the record that it is in: reading resumes at the next whole head.

@@ -27,11 +27,11 @@ MOST_POINTS = 1_000_000
 """The most points of a sweep."""
 
 _NUMBER = re.compile(r"\s*([+-]?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*")
-_LAW = re.compile(r"\s*(uniform|log)\s*\(([^,]*),([^,]*)\)\s*")
+_DISTRIBUTION = re.compile(r"\s*(uniform|log)\s*\(([^,]*),([^,]*)\)\s*")
 
 
 @dataclass(frozen=True)
-class Law:
+class Distribution:
     """A distribution that values are drawn from: uniform between `low` and `high`.
 
     `low` and `high` are in `unit`, a unit of the scenario's, empty for plain numbers. If `log` is true, the logarithm
@@ -94,19 +94,20 @@ def design(
     value. `samples` and `sample_seed` are for methods that draw points. `origins` has the place where each parameter
     was written, by path, for messages.
 
-    Raise ValueError if something cannot be parsed; the message describes the problem and the correct form.
+    Raise ValueError, with the correct form, if a value cannot be parsed.
     """
     if method not in METHODS:
         raise ValueError(f"method = {method!r}: must be one of {', '.join(METHODS)}")
-    axes: dict[str, list[Scalar] | Law] = {}
-    for path, given in vary.items():
-        shown = given if isinstance(given, str) else reprlib.repr(given)  # a list may be endless, or contain itself
+    axes: dict[str, list[Scalar] | Distribution] = {}
+    for path, written in vary.items():
+        # A list may be endless, or contain itself.
+        shown = written if isinstance(written, str) else reprlib.repr(written)
         where = (origins or {}).get(path, f"{path} = {shown}")
         try:
-            _refuse_what_varies_otherwise(path)
-            axis = axes[path] = _axis(given, method)
-            if method != "paired" and not isinstance(axis, Law):
-                _refuse_repeated((value,) for value in axis)
+            _require_variable(path)
+            axis = axes[path] = _axis(written, method)
+            if method != "paired" and not isinstance(axis, Distribution):
+                _require_distinct((value,) for value in axis)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
     paths = tuple(axes)
@@ -114,64 +115,64 @@ def design(
         drawn = _drawn(list(axes.values()), method, samples, sample_seed)
         # A point drawn twice would repeat the same runs.
         return Design(paths, list({_meaning(point): point for point in drawn}.values()), method, sample_seed)
-    values = [axis for axis in axes.values() if not isinstance(axis, Law)]
+    values = [axis for axis in axes.values() if not isinstance(axis, Distribution)]
     if method == "paired":
         lengths = {path: len(axis) for path, axis in zip(paths, values, strict=True)}
         if len(set(lengths.values())) > 1:
-            told = ", ".join(f"{path} has {length}" for path, length in lengths.items())
-            raise ValueError(f"paired lists must have as many values as each other: {told}")
+            counts = ", ".join(f"{path} has {length}" for path, length in lengths.items())
+            raise ValueError(f"paired lists must have equal numbers of values: {counts}")
         points = list(zip(*values, strict=True)) if values else [()]
-        _refuse_repeated(points)
+        _require_distinct(points)
     else:
         if math.prod(map(len, values)) > MOST_POINTS:
-            raise ValueError(f"{math.prod(map(len, values))} points: at most {MOST_POINTS} may be")
+            raise ValueError(f"{math.prod(map(len, values))} points: must be at most {MOST_POINTS}")
         points = list(itertools.product(*values))
     return Design(paths, points, method)
 
 
-def _refuse_what_varies_otherwise(path: str) -> None:
-    """Refuse paths that a sweep varies by other options, or not at all."""
+def _require_variable(path: str) -> None:
+    """Raise ValueError for a path that a sweep varies by another option, or not at all."""
     head = path.split(".")[0].strip()
     if path in ("aqm", "aqm.name"):
-        raise ValueError('--aqm says which queue disciplines there are; in a study, [sweep] aqm = ["lred", "pi"]')
+        raise ValueError('choose the queue disciplines with --aqm or, in a study, with [sweep] aqm = ["lred", "pi"]')
     if path in ("seed", "title"):
-        raise ValueError(f"{path} does not vary from point to point: all have the same seeds, as many as --seeds says")
+        raise ValueError(f"{path} is the same at all points; --seeds sets the number of seeds")
     if head in ("sweep", "record") and path != "record.loss_event":
-        raise ValueError(f"{head} is nothing that results depend on")
+        raise ValueError(f"results do not depend on {head}")
 
 
-def _axis(given: object, method: str) -> list[Scalar] | Law:
-    if isinstance(given, str):
-        if law := _LAW.fullmatch(given):
+def _axis(written: object, method: str) -> list[Scalar] | Distribution:
+    if isinstance(written, str):
+        if found := _DISTRIBUTION.fullmatch(written):
             if method in DRAWN:
-                return _law(law)
-            raise ValueError(f"{given.strip()} is a law: method = random or latin draws from it (--method latin)")
-        values = parsed(given)
-    elif isinstance(given, Iterable):
-        values = [_plain(value) for value in given]
+                return _distribution(found)
+            raise ValueError(f"{written.strip()}: only method = random or latin (--method) draws from distributions")
+        values = parsed(written)
+    elif isinstance(written, Iterable):
+        values = [_plain(value) for value in written]
         if not values:
             raise ValueError("no values")
     else:
-        values = [_plain(given)]
+        values = [_plain(written)]
     return values
 
 
 def _plain(value: Any) -> Scalar:
     """Convert a value of any library, NumPy's included; raise ValueError for anything else."""
-    own = value.item() if hasattr(value, "item") else value
-    if not isinstance(own, bool | int | float | str):
-        raise ValueError(f"{reprlib.repr(value)} is no value: must be a number, a text, or true or false")
-    return own
+    plain = value.item() if hasattr(value, "item") else value
+    if not isinstance(plain, bool | int | float | str):
+        raise ValueError(f"{reprlib.repr(value)}: must be a number, a text, or true or false")
+    return plain
 
 
-def _refuse_repeated(points: Iterable[Point]) -> None:
-    """Refuse points that would be counted twice."""
+def _require_distinct(points: Iterable[Point]) -> None:
+    """Raise ValueError if a point would be counted twice."""
     seen: dict[object, Point] = {}
     for point in points:
         first = seen.setdefault(_meaning(point), point)
         if first is not point:
-            told, before = (", ".join(map(_shown, one)) for one in (point, first))
-            raise ValueError(f"{told} given twice" if told == before else f"{told} is {before}, given twice")
+            text, earlier = (", ".join(map(_shown, values)) for values in (point, first))
+            raise ValueError(f"{text} is given twice" if text == earlier else f"{earlier} and {text} are equal")
 
 
 def _meaning(point: Point) -> object:
@@ -284,24 +285,22 @@ def _steps(token: str, last: _Quantity | None, first: _Quantity, end: _Quantity)
     """Continue from the last value over `first` to `end`."""
     written = token.replace(" ", "")
     if last is None:
-        raise ValueError(f"{token} has no step: write the two first values, like {first.value},NEXT..{end.value}")
+        raise ValueError(f"{token} has no step: write the first two values, like {first.value},NEXT..{end.value}")
     if not last.unit == first.unit == end.unit:
-        raise ValueError(f"{last.value},{written}: write all in one unit")
+        raise ValueError(f"{last.value},{written}: all three must have the same unit")
     step = first.number - last.number
     if step == 0 or (end.number - first.number) * step < 0:
-        raise ValueError(f"{last.value},{written}: steps of {step} do not lead to {end.number}")
+        raise ValueError(f"{last.value},{written}: steps of {step} do not reach {end.number}")
     count, rest = divmod(end.number - first.number, step)
     if rest:
         short = end.number - rest
-        raise ValueError(
-            f"{last.value},{written}: steps of {step} pass {end.number} by; write {short} or {short + step}"
-        )
+        raise ValueError(f"{last.value},{written}: steps of {step} miss {end.number}; write {short} or {short + step}")
     if count >= MOST_POINTS:
         raise ValueError(f"{last.value},{written}: more than {MOST_POINTS} values")
     return (_Quantity(first.number + index * step, first.unit) for index in range(int(count) + 1))
 
 
-def _law(found: re.Match[str]) -> Law:
+def _distribution(found: re.Match[str]) -> Distribution:
     ends = [_quantity(found[2]), _quantity(found[3])]
     if not (ends[0] and ends[1]):
         raise ValueError(f"{found[0].strip()}: must have two numbers, like {found[1]}(20, 160)")
@@ -314,15 +313,15 @@ def _law(found: re.Match[str]) -> Law:
         need = "the first end must be less than the second" + (", and above 0" if log else "")
         raise ValueError(f"{found[0].strip()}: {need}")
     whole = isinstance(low[0], int) and isinstance(high[0], int) and "." not in found[2] + found[3]
-    return Law(low[1][0], high[1][0], low[1][1], log, whole)
+    return Distribution(low[1][0], high[1][0], low[1][1], log, whole)
 
 
-def _drawn(axes: Sequence[Sequence[Scalar] | Law], method: str, samples: int, seed: int) -> list[Point]:
+def _drawn(axes: Sequence[Sequence[Scalar] | Distribution], method: str, samples: int, seed: int) -> list[Point]:
     """Draw points from distributions; values of a list are drawn with equal probability."""
     if not 1 <= samples <= MOST_POINTS:
         raise ValueError(f"samples = {samples}: must be in [1, {MOST_POINTS}]")
     if not axes:
-        raise ValueError(f"method = {method}: nothing to draw; vary says from which laws")
+        raise ValueError(f"method = {method}: nothing to draw: vary at least one parameter")
     import numpy as np
     from scipy.stats import qmc
 
@@ -333,7 +332,7 @@ def _drawn(axes: Sequence[Sequence[Scalar] | Law], method: str, samples: int, se
         places = generator.random((samples, len(axes)))
     return [
         tuple(
-            axis.value(float(u)) if isinstance(axis, Law) else axis[min(int(u * len(axis)), len(axis) - 1)]
+            axis.value(float(u)) if isinstance(axis, Distribution) else axis[min(int(u * len(axis)), len(axis) - 1)]
             for axis, u in zip(axes, row, strict=True)
         )
         for row in places
@@ -364,9 +363,9 @@ def unit(path: str) -> str:
     *above, key = path.split(".")
     listed = catalogue()
     if any(name in ("aqm", "reverse_aqm") for name in above):
-        candidates = [one for entry in listed["aqms"] for one in entry["parameters"]]
+        candidates = [parameter for entry in listed["aqms"] for parameter in entry["parameters"]]
     else:
         tables = [name for name in reversed(above) if name in listed["tables"]] or ["general"]
         candidates = listed["tables"][tables[0]]
-    units = {one["unit"] for one in candidates if key in (one["name"], *one["aliases"])}
+    units = {entry["unit"] for entry in candidates if key in (entry["name"], *entry["aliases"])}
     return units.pop() if len(units) == 1 else ""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from aqmlab.files import json_text, parquet
+from aqmlab.results import frames
 from aqmlab.results.metrics import METRICS
 from aqmlab.results.student import quantile
 from aqmlab.scenario import Scenario
@@ -19,6 +20,7 @@ from aqmlab.sealed import Saved, Saving
 from aqmlab.sweeps.points import Design, Scalar, number, unit
 
 if TYPE_CHECKING:
+    import pandas
     import polars
     from matplotlib.figure import Figure
 
@@ -156,9 +158,9 @@ class Sweep:
         """
         import polars
 
-        self._refuse_unknown(metric)
+        self._require_metric(metric)
         if to is not None and to not in self.aqms:
-            raise LookupError(f"{to}: this sweep has {', '.join(self.aqms)}")
+            raise LookupError(f"{to}: not in this sweep; must be one of {', '.join(self.aqms)}")
         paths = list(self.parameters)
         frame = self.frame.select("aqm", *paths, "seed", value=metric)
         pairs = [(aqm, other) for other in ([to] if to else self.aqms) for aqm in self.aqms if aqm != other]
@@ -166,8 +168,8 @@ class Sweep:
             pairs = [(aqm, other) for aqm, other in pairs if self.aqms.index(aqm) > self.aqms.index(other)]
         found = []
         for aqm, other in pairs:
-            own, others = (frame.filter(polars.col("aqm") == label) for label in (aqm, other))
-            matched = own.join(others, on=[*paths, "seed"], suffix="_to", nulls_equal=True, maintain_order="left")
+            first, second = (frame.filter(polars.col("aqm") == label) for label in (aqm, other))
+            matched = first.join(second, on=[*paths, "seed"], suffix="_to", nulls_equal=True, maintain_order="left")
             matched = matched.with_columns(polars.col("value") - polars.col("value_to"))
             difference = polars.col("value")
             found.append(
@@ -178,7 +180,7 @@ class Sweep:
                 )
             )
         if not found:
-            raise LookupError("one discipline has nothing to be compared with")
+            raise LookupError("differences need at least two disciplines")
         return polars.concat(found)
 
     def best(self, metric: str, by: str | Sequence[str] | None = None, largest: bool | None = None) -> polars.DataFrame:
@@ -206,10 +208,10 @@ class Sweep:
         """
         import polars
 
-        self._refuse_unknown(metric)
+        self._require_metric(metric)
         columns = [by] if isinstance(by, str) else list(by or [])
         if strange := [name for name in columns if name not in ("aqm", *self.parameters)]:
-            raise LookupError(f"{', '.join(strange)}: must be of {', '.join(('aqm', *self.parameters))}")
+            raise LookupError(f"{', '.join(strange)}: must be one of {', '.join(('aqm', *self.parameters))}")
         if largest is None:
             largest = metric.rpartition(".")[2] in MORE_IS_BETTER
         chosen = self.summary.select(*self.parameters, "aqm", "runs", metric, f"{metric}_ci95")
@@ -220,6 +222,21 @@ class Sweep:
         places = {label: place for place, label in enumerate(self.aqms)}
         order = [polars.col(name).replace_strict(places) if name == "aqm" else polars.col(name) for name in columns]
         return first.sort(*order)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return `frame` as a pandas frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each run.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed; ``pip install 'aqmlab[pandas]'`` installs it.
+        """
+        return frames.to_pandas(self.frame)
 
     def plot(self, x: str | None = None, y: str | Sequence[str] | None = None, figure: Figure | None = None) -> Figure:
         """Draw metrics over a parameter: a line with its 95 % interval for each discipline.
@@ -246,7 +263,7 @@ class Sweep:
         from aqmlab.figures import matplotlib, sweep
 
         for name in [y] if isinstance(y, str) else y or ():
-            self._refuse_unknown(name)
+            self._require_metric(name)
         return matplotlib.draw(sweep.sweep(self, x, y), figure)
 
     def document(self) -> dict[str, Any]:
@@ -305,7 +322,9 @@ class Sweep:
         except (OSError, ValueError):
             return False
         passing = {"simulated", "damage"}
-        heads = [{k: v for k, v in one._head().items() if k not in passing} for one in (self, other)]
+        heads = [
+            {key: value for key, value in head.items() if key not in passing} for head in (self._head(), other._head())
+        ]
         return json_text(heads[0]) == json_text(heads[1]) and self.frame.equals(other.frame)
 
     @classmethod
@@ -331,8 +350,8 @@ class Sweep:
         import polars
 
         folder = Path(folder)
-        cure = f"the sweep that made it again, with --out {shlex.quote(os.fspath(folder))}; its store has the runs"
-        saved = Saved.load(folder / "sweep.json", cure)
+        remedy = f"repeat the sweep that wrote it, with --out {shlex.quote(os.fspath(folder))}; its store has the runs"
+        saved = Saved.load(folder / "sweep.json", remedy)
         head = saved.document
         try:
             return cls(
@@ -351,17 +370,22 @@ class Sweep:
                 version=head["version"],
             )
         except (KeyError, TypeError) as error:
-            raise saved.refused(str(error)) from error
+            raise saved.unusable(str(error)) from error
 
-    def _refuse_unknown(self, metric: str) -> None:
+    def _require_metric(self, metric: str) -> None:
         if metric not in self.metrics:
             near = [name for name in self.metrics if metric.rpartition(".")[2] in name] or list(METRICS)
-            raise LookupError(f"{metric}: no such metric; there is {', '.join(near)}")
+            raise LookupError(f"{metric}: no such metric; must be one of {', '.join(near)}")
 
     def __repr__(self) -> str:
         from aqmlab.reports import sweep_text
 
         return sweep_text.text(self)
+
+    def _repr_html_(self) -> str:
+        from aqmlab.reports import notebook
+
+        return notebook.sweep(self)
 
 
 def _half_width(metric: polars.Expr, seeds: Sequence[int]) -> polars.Expr:
@@ -384,16 +408,16 @@ def parameters(design: Design, numbers: Sequence[int]) -> tuple[dict[str, list[A
     for index, path in enumerate(design.paths):
         values = [point[index] for point in design.points]
         read = [number(value) for value in values]
-        found = {one[1] for one in read if one}
+        found = {quantity[1] for quantity in read if quantity}
         if None in read or len(found) > 1:
-            told: list[Any] = [value if isinstance(value, str) else str(value).lower() for value in values]
+            column: list[Any] = [value if isinstance(value, str) else str(value).lower() for value in values]
             units[path] = ""
         else:
-            told = [one[0] for one in read if one]
-            if not all(isinstance(value, int) for value in told):
-                told = [float(value) for value in told]  # a column has one type
+            column = [quantity[0] for quantity in read if quantity]
+            if not all(isinstance(value, int) for value in column):
+                column = [float(value) for value in column]  # a column has one type
             units[path] = found.pop() or unit(path) if found else ""
-        columns[path] = [told[number] for number in numbers]
+        columns[path] = [column[number] for number in numbers]
     return columns, units
 
 

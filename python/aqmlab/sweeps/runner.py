@@ -83,7 +83,7 @@ def sweep(
         The values of each parameter by dotted path: ``{"aqm.q0": "20,40..160", "traffic.long.count": [100, 400]}``;
         see `aqmlab.sweeps.points.design`. A parameter ``aqm.KEY`` applies to the disciplines that have it.
     aqms : iterable of str
-        The queue disciplines, as for `compare`; by default the scenario's own.
+        The queue disciplines, as for `compare`; by default that of the scenario.
     seeds : int or iterable of int
         As for `run`.
     method : str
@@ -180,7 +180,7 @@ def run_all(
     if cluster is not None:
         if jobs is not None or executor is not None:
             raise ValueError(
-                f"cluster = {cluster!r}: its workers say how many runs there are at a time, not jobs or executor"
+                f"cluster = {cluster!r}: its workers set the number of runs at a time; omit jobs and executor"
             )
         from aqmlab.execute.dask import executor as cluster_executor
 
@@ -206,26 +206,26 @@ def _do_missing(
     progress: Progress | None,
 ) -> _Done:
     """Do the missing runs, then check that the store has them: other processes may remove or damage its files."""
-    done = _Done(folder, frozenset(own for plan in plans for _, _, _, own in plan.runs()))
+    done = _Done(folder, frozenset(key for plan in plans for _, _, _, key in plan.runs()))
     _tidy(store)
     missing = _missing(plans, store, store.finished(set(done.wanted)))
     if missing:
         store.prove(any(plan.study.series for plan in plans))
     for _ in range(ATTEMPTS):
         if missing:
-            own = executor
-            if own is None:
+            performing = executor
+            if performing is None:
                 fit = max(1, int((free or 0) // max(1, *(plan.memory for plan in plans))))
-                own = threads.executor(min(chosen_workers(jobs, len(missing)), fit))
+                performing = threads.executor(min(chosen_workers(jobs, len(missing)), fit))
             try:
-                _do(plans, missing, done, store, own, progress)
+                _do(plans, missing, done, store, performing, progress)
             except KeyboardInterrupt:
                 done.interrupted = True
             store.close()
             _tidy(store)
         done.metrics = store.frame(done.wanted)
         there = set(done.metrics["key"])
-        missing = {own: cost for own, cost in _missing(plans, store, there).items() if own not in done.errors}
+        missing = {key: cost for key, cost in _missing(plans, store, there).items() if key not in done.errors}
         if not missing or done.interrupted:
             break
     done.lost = frozenset() if done.interrupted else frozenset(missing)
@@ -236,7 +236,7 @@ def _do_missing(
 def _missing(plans: Sequence[Plan], store: Store, there: Set[bytes]) -> dict[bytes, float]:
     """Return the work of each run that is missing or lacks its series, by key."""
     recorded = store.recorded() if any(plan.study.series for plan in plans) else set()
-    return {own: cost for plan in plans for own, cost in plan.missing(there, recorded).items()}
+    return {key: cost for plan in plans for key, cost in plan.missing(there, recorded).items()}
 
 
 def _tidy(store: Store) -> None:
@@ -259,7 +259,7 @@ def _do(
     finished, count = 0.0, 0
     # Studies with series first: their runs also serve the studies without.
     ordered = sorted(plans, key=lambda plan: not plan.study.series)
-    named = {own: plan.study for plan in ordered if plan.study.series for _, _, _, own in plan.runs()}
+    named = {key: plan.study for plan in ordered if plan.study.series for _, _, _, key in plan.runs()}
 
     def tasks() -> Iterator[Task]:
         todo = set(missing)
@@ -294,16 +294,14 @@ def _together(plan: Plan, done: _Done) -> Sweep:
     there = set(done.metrics["key"])
     rows = Rows()
     failures = list(plan.failures)
-    for number, label, seed, own in plan.runs():
-        if own in done.errors:
-            failures.append(plan.failure(number, label, seed, done.errors[own]))
-        elif own in done.lost:
-            error = (
-                f"done and not in {done.store} afterwards: something else changes the files there; choose another store"
-            )
+    for number, label, seed, key in plan.runs():
+        if key in done.errors:
+            failures.append(plan.failure(number, label, seed, done.errors[key]))
+        elif key in done.lost:
+            error = f"done and not in {done.store} afterwards: another program changes its files; choose another store"
             failures.append(replace(plan.failure(number, label, seed, error), lost=True))
-        elif own in there:
-            rows.append(number, label, seed, own)
+        elif key in there:
+            rows.append(number, label, seed, key)
     columns, units = parameters(study.design, rows.points)
     return Sweep(
         scenario=study.scenario,

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from aqmlab.execute.task import opened
 from aqmlab.files import parquet, prove, read_whole, remove_stale, write_whole
+from aqmlab.results.frames import flat
 from aqmlab.results.metrics import METRICS
 from aqmlab.sealed import checksum
 from aqmlab.sweeps.journal import CLOSED, NAME, OPEN, Content, Journal, closed, is_left
@@ -93,8 +94,8 @@ class Store:
             _put_aside(path)
         if damaged is None:
             missing = os.fspath(self._series / f"{name}-*.parquet")
-            raise FileNotFoundError(errno.ENOENT, "no such series; the same again does its run", missing)
-        message = "damaged and put aside, the same again does its run again"
+            raise FileNotFoundError(errno.ENOENT, "no such series; rerun the sweep to compute it", missing)
+        message = "damaged and put aside; rerun the sweep to compute it again"
         raise OSError(errno.EIO, message, os.fspath(damaged))
 
     def _series_files(self, name: str) -> list[Path]:
@@ -115,8 +116,8 @@ class Store:
             read = (opened(payload) for payload in payloads if key_of(payload) in keys)
             found.update((key, document["distributions"]) for key, document in read)
         for part in self._read_parts(["key", "distributions"]):
-            own = part.filter(polars.col("key").is_in(list(keys)))
-            found.update((key, json.loads(text)) for key, text in own.iter_rows())
+            chosen = part.filter(polars.col("key").is_in(list(keys)))
+            found.update((key, json.loads(text)) for key, text in chosen.iter_rows())
         return found
 
     def close(self) -> None:
@@ -136,11 +137,11 @@ class Store:
         """Return a row for each stored run of `wanted`: ``key``, ``seed`` and the metrics, sorted by `place`."""
         import polars
 
-        own = set(wanted)
-        keys = polars.DataFrame({"key": list(own)}, schema={"key": polars.Binary})
+        wanted = set(wanted)
+        keys = polars.DataFrame({"key": list(wanted)}, schema={"key": polars.Binary})
         frames = []
         for payloads in itertools.chain([[]], self._journalled()):
-            frames.append(rows([payload for payload in payloads if key_of(payload) in own]).drop("distributions"))
+            frames.append(rows([payload for payload in payloads if key_of(payload) in wanted]).drop("distributions"))
         for part in self._read_parts(None):
             frames.append(part.join(keys, on="key", how="semi"))
         frame = polars.concat(frames, how="diagonal").drop("engine.cpu_seconds", strict=False)
@@ -276,7 +277,7 @@ def rows(payloads: Sequence[bytes]) -> polars.DataFrame:
         keys.append(key)
         seeds.append(document["seed"])
         distributions.append(json.dumps(document["distributions"], separators=(",", ":")))
-        for name, value in _flat(document):
+        for name, value in flat(document):
             column = table.get(name)
             if column is None:
                 column = table[name] = []
@@ -293,17 +294,6 @@ def rows(payloads: Sequence[bytes]) -> polars.DataFrame:
             polars.Series("distributions", distributions, polars.String),
         ]
     )
-
-
-def _flat(document: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
-    """Yield every metric of a run: ``queue_mean``, ``classes.long.goodput``, ``engine.packets``."""
-    yield from document["metrics"].items()
-    for group in ("classes", "links", "lanes"):
-        for owner, metrics in document[group].items():
-            for name, value in metrics.items():
-                yield f"{group}.{owner}.{name}", value
-    for name, value in document["engine"].items():
-        yield f"engine.{name}", value
 
 
 _GROUPS = ("", "classes", "links", "lanes", "engine")
@@ -352,7 +342,7 @@ def _listed(folder: Path, name: re.Pattern[str], suffix: str = "") -> list[Path]
             names = sorted(entry.name for entry in entries)
     except FileNotFoundError:
         return []
-    return [folder / one for one in names if name.fullmatch(one) and one.endswith(suffix)]
+    return [folder / file for file in names if name.fullmatch(file) and file.endswith(suffix)]
 
 
 def _read(path: Path) -> bytes | None:

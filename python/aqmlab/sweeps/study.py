@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from typing import Any
 
 from aqmlab import _core
 from aqmlab.execute.replication import chosen_seeds, require_scenario, spelled_out
@@ -18,6 +20,12 @@ from aqmlab.sweeps.store import series_name
 
 _BARE: Settings = {"record.series": False, "record.cwnd": "auto"}
 """A sweep records no series: they do not affect the metrics, and a run of interest is soon repeated."""
+
+_DEFAULTS: dict[str, Any] = {"vary": [], "aqm": "auto", "seeds": 1, "method": "grid", "samples": 100, "sample_seed": 1}
+"""The `[sweep]` of a scenario without one."""
+
+_PLACE = re.compile(r"(?!--)(?P<file>.+):(?P<line>\d+)")
+"""The place of a value in a file; the origin of a value from the command line begins with ``--``."""
 
 _BLOCK = 64
 """The number of scenarios that take turns, seed after seed: each scenario is read once."""
@@ -77,64 +85,74 @@ def study(
     """
     require_scenario(scenario)
     scenario.check()  # reports problems of the whole file, not of its [sweep] alone
-    said = scenario.study or {"vary": [], "aqm": "auto", "seeds": 1, "method": "grid", "samples": 100, "sample_seed": 1}
-    written = {entry["path"]: entry for entry in said["vary"]}
+    table = scenario.study or _DEFAULTS
+    written = {entry["path"]: entry for entry in table["vary"]}
     chosen = {path: entry["value"] for path, entry in written.items()} | dict(vary or {})
-    own = {path: f"{entry['origin']}: sweep.vary.{path}" for path, entry in written.items() if path not in (vary or {})}
-    method = method or said["method"]
+    origins = {path: entry["origin"] for path, entry in written.items() if path not in (vary or {})}
+    method = method or table["method"]
     if method not in DRAWN and (samples, sample_seed) != (None, None):
         raise ValueError(f"samples and sample_seed are for methods {' and '.join(DRAWN)}; the method is {method}")
     points = design(
         chosen,
         method,
-        said["samples"] if samples is None else samples,
-        said["sample_seed"] if sample_seed is None else sample_seed,
-        own,
+        table["samples"] if samples is None else samples,
+        table["sample_seed"] if sample_seed is None else sample_seed,
+        {path: f"{origin}: sweep.vary.{path}" for path, origin in origins.items()},
     )
     base = scenario.base
-    labels = aqms if aqms is not None else ([] if said["aqm"] == "auto" else said["aqm"])
+    labels = aqms if aqms is not None else ([] if table["aqm"] == "auto" else table["aqm"])
     if isinstance(labels, Mapping):
         variants = {
-            label: base.with_aqm(told) if isinstance(told, str) else base.with_(told) for label, told in labels.items()
+            label: base.with_aqm(aqm) if isinstance(aqm, str) else base.with_(aqm) for label, aqm in labels.items()
         }
     else:
         variants = {label: base.with_aqm(label) for label in spelled_out(labels)}
     variants = variants or {base.aqm: base}
     for path, value in zip(points.paths, points.points[0], strict=True):
-        _refuse_unknown(path, value, own.get(path, f"--vary {path:.200}"), base, variants)
+        _require_known(path, value, origins.get(path), base, variants)
     for variant in variants.values():
-        _refuse_same(points, variant)
-    return Study(base, variants, points, chosen_seeds(base, said["seeds"] if seeds is None else seeds), series)
+        _require_different(points, variant)
+    return Study(base, variants, points, chosen_seeds(base, table["seeds"] if seeds is None else seeds), series)
 
 
-def _refuse_unknown(path: str, value: Scalar, where: str, base: Scenario, variants: Mapping[str, Scenario]) -> None:
-    """Refuse an unknown path at once, instead of at each of a million points."""
+def _require_known(
+    path: str, value: Scalar, origin: str | None, base: Scenario, variants: Mapping[str, Scenario]
+) -> None:
+    """Raise ScenarioError for an unknown path at once, instead of at each of a million points.
+
+    `origin` is the place in a file where the path was written; None if an argument has it.
+    """
+    where = f"{origin}: sweep.vary.{path}" if origin else f"--vary {path:.200}"
+    place = _PLACE.fullmatch(origin or "")
+    file, line = (place["file"], int(place["line"])) if place else (None, None)
     knowing = [variant for variant in variants.values() if _is_for(path, variant)]
     for variant in knowing or [base]:
         try:
             variant.with_({path: value}).check()
         except _core.ScenarioError as error:
-            if any(problem["kind"] == "path" for problem in error.problems):
-                refused = _core.ScenarioError("\n".join(f"{where}: {problem['text']}" for problem in error.problems))
-                refused.problems, refused.kind, refused.path = error.problems, error.kind, error.path
-                raise refused from None
+            unknown = [problem for problem in error.problems if problem["kind"] == "path"]
+            if unknown:
+                located = _core.ScenarioError("\n".join(f"{where}: {problem['text']}" for problem in unknown))
+                located.problems = tuple({**problem, "file": file, "line": line} for problem in unknown)
+                located.kind, located.path, located.file, located.line = "path", unknown[0]["path"], file, line
+                raise located from None
     if not knowing:
         raise ValueError(f"{where}: none of {', '.join(variants)} has {path.removeprefix('aqm.')}")
 
 
-def _refuse_same(points: Design, variant: Scenario) -> None:
-    """Refuse two names of one parameter: the last would take effect, and points would be labelled wrongly."""
+def _require_different(points: Design, variant: Scenario) -> None:
+    """Raise ValueError for two names of one parameter: the last would take effect, and labels would be wrong."""
     paths = [path for path in points.paths if _is_for(path, variant)]
     changed: dict[frozenset[str], str] = {}
     for path in paths if len(paths) > 1 else ():
         index = points.paths.index(path)
-        own = dict.fromkeys(point[index] for point in points.points)
+        values = dict.fromkeys(point[index] for point in points.points)
         documents = [variant.resolved]
-        for value in list(own)[:2]:
+        for value in list(values)[:2]:
             with suppress(_core.ScenarioError):
                 documents.append(variant.with_({path: value}).resolved)
-        told = [frozenset(_leaves(document)) for document in documents]
-        places = frozenset(place for one in told for place, _ in one ^ told[0])
+        leaves = [frozenset(_leaves(document)) for document in documents]
+        places = frozenset(place for some in leaves for place, _ in some ^ leaves[0])
         if places and changed.setdefault(places, path) != path:
             raise ValueError(f"{changed[places]} and {path} are one parameter: let only one of them vary")
 
@@ -188,7 +206,7 @@ class Plan:
                     name = digest(scenario)
                     if free is not None and scenario.memory > free:
                         need = f"about {scenario.memory / 1e9:.1f} GB of memory needed"
-                        raise MemoryError(f"{need}, and {free / 1e9:.1f} GB are free; fewer flows need less")
+                        raise MemoryError(f"{need}, {free / 1e9:.1f} GB free; simulate fewer flows")
                     plan.costs[name] = max(scenario.packets, 1.0)
                     plan.memory = max(plan.memory, scenario.memory)
                     plan.digests[number, label] = name
@@ -216,9 +234,9 @@ class Plan:
         A run is missing if it is not in `finished` or if its series are wanted and not in `recorded`.
         """
         missing = {}
-        for number, label, _, own in self.runs():
-            if own not in finished or (self.study.series and self.study.series_name(own) not in recorded):
-                missing[own] = self.costs[self.digests[number, label]]
+        for number, label, _, run in self.runs():
+            if run not in finished or (self.study.series and self.study.series_name(run) not in recorded):
+                missing[run] = self.costs[self.digests[number, label]]
         return missing
 
     def tasks(self, todo: set[bytes]) -> Iterator[Task]:
@@ -231,13 +249,13 @@ class Plan:
         while block := list(itertools.islice(pairs, _BLOCK)):
             texts: dict[tuple[int, str], str] = {}
             for seed, (number, label) in itertools.product(self.study.seeds, block):
-                own = key(self.digests[number, label], seed)
-                if own not in todo:
+                run = key(self.digests[number, label], seed)
+                if run not in todo:
                     continue
-                todo.remove(own)  # another discipline or point may mean the same run
+                todo.remove(run)  # another discipline or point may mean the same run
                 point = self.study.design.points[number]
                 if (number, label) not in texts:
                     texts[number, label] = self.study.scenario_at(label, point).with_(recorded).to_toml()
                 name = ", ".join(part for part in (label, self.study.design.label(point), f"seed {seed}") if part)
                 cost = self.costs[self.digests[number, label]]
-                yield Task(texts[number, label], seed, own, name, cost, self.study.series)
+                yield Task(texts[number, label], seed, run, name, cost, self.study.series)

@@ -168,15 +168,15 @@ def remarks() -> Iterator[list[str]]:
     list of str
         Empty inside the block; afterwards each warning once.
     """
-    told: list[str] = []
+    texts: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ValidityWarning)
-        yield told
-    for one in caught:
-        if not issubclass(one.category, ValidityWarning):
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-        elif str(one.message) not in told:
-            told.append(str(one.message))
+        yield texts
+    for warning in caught:
+        if not issubclass(warning.category, ValidityWarning):
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+        elif str(warning.message) not in texts:
+            texts.append(str(warning.message))
 
 
 def _shown(value: ArrayLike) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Law:
+class ControlLaw:
     """A control law from a change of the queue, dq, to a change of the drop probability, dp. A call evaluates it at s.
 
     Parameters
@@ -36,7 +36,7 @@ class Law:
     left_out : tuple of str
         Parts of the algorithm that the linearisation leaves out.
     delay : float
-        The longest delay (s) in the law: how long it remembers samples.
+        The longest delay (s) in the law: the age of its oldest sample.
     rational : tuple
         Coefficients of numerator and denominator, highest power of s first; None if the law is not a rational function.
     """
@@ -79,14 +79,14 @@ class Law:
         import control
 
         if self.rational is None:
-            raise ValueError(f"{self.formula} is no rational function")
+            raise ValueError(f"{self.formula} is not a rational function")
         above, below = self.rational
         return control.tf(list(above), list(below))
 
 
 def lred(
     beta: float, p0: float, estimator: bool = False, period: float = 1.0, window: int = 4, weight: float = 0.1
-) -> Law:
+) -> ControlLaw:
     """Return LRED's law: a static gain, optionally with the slow dynamics of the measured loss ratio.
 
     Parameters
@@ -106,7 +106,7 @@ def lred(
 
     Returns
     -------
-    Law
+    ControlLaw
         Hc = beta sqrt(p0). With the estimator Hc / (1 - E(s)), which at low frequencies is Hc (1 + 1 / (tau s)) with
         tau = (window/2 + 1/2 + weight / (1 - weight)) period.
 
@@ -125,13 +125,13 @@ def lred(
     if p0 > 1 or weight >= 1:
         raise ValueError(f"p0 = {p0:g}, weight = {weight:g}: must be at most 1, and below 1")
     Hc = beta * float(np.sqrt(p0))
-    left_out = ("p clipped to [0, 1]", "chance: that the measured ratio of few drops scatters")
+    left_out = ("p clipped to [0, 1]", "the noise of the measured ratio when drops are few")
     if not estimator:
-        return Law(
+        return ControlLaw(
             "Hc = beta sqrt(p0)",
             {"Hc": Hc},
             lambda s: Hc + 0 * s,
-            (f"L, which is p0 throughout: it follows in some {window * period:g} s", *left_out),
+            (f"changes of L, held at p0: it follows within about {window * period:g} s", *left_out),
             rational=((Hc,), (1.0,)),
         )
 
@@ -143,10 +143,10 @@ def lred(
         return Hc / (smoothed + (1 - smoothed) * (held + (1 - held) * measured))
 
     tau = lag(window, weight, period)
-    return Law("Hc / (1 - E(s))", {"Hc": Hc, "tau": tau}, response, left_out, delay=(window + 1) * period)
+    return ControlLaw("Hc / (1 - E(s))", {"Hc": Hc, "tau": tau}, response, left_out, delay=(window + 1) * period)
 
 
-def pi(a: float, b: float, frequency: float, sampled: bool = True) -> Law:
+def pi(a: float, b: float, frequency: float, sampled: bool = True) -> ControlLaw:
     """Return PI's law.
 
     Parameters
@@ -163,7 +163,7 @@ def pi(a: float, b: float, frequency: float, sampled: bool = True) -> Law:
 
     Returns
     -------
-    Law
+    ControlLaw
         (a - b e^(-sT)) / (s T), or K (1 + s/z) / s with K = (a - b) / T and K / z = (a + b) / 2.
 
     Raises
@@ -184,14 +184,14 @@ def pi(a: float, b: float, frequency: float, sampled: bool = True) -> Law:
     z = K / ((a + b) / 2)
     left_out = ("p clipped to [0, 1]",)
     if sampled:
-        return Law(
+        return ControlLaw(
             "(a - b e^(-sT)) / (s T)",
             {"a": a, "b": b, "T": T, "K": K, "z": z},
             lambda s: ((a - b) - b * np.expm1(-s * T)) / (s * T),
             left_out,
             delay=T,
         )
-    return Law(
+    return ControlLaw(
         "K (1 + s/z) / s",
         {"K": K, "z": z},
         lambda s: K * (1 + s / z) / s,
@@ -200,7 +200,7 @@ def pi(a: float, b: float, frequency: float, sampled: bool = True) -> Law:
     )
 
 
-def rem(gamma: float, alpha: float, phi: float, interval: float, p0: float, sampled: bool = True) -> Law:
+def rem(gamma: float, alpha: float, phi: float, interval: float, p0: float, sampled: bool = True) -> ControlLaw:
     """Return REM's law as a function of the queue: PI's, with gains that fall as p0 grows.
 
     Parameters
@@ -220,7 +220,7 @@ def rem(gamma: float, alpha: float, phi: float, interval: float, p0: float, samp
 
     Returns
     -------
-    Law
+    ControlLaw
         PI's with a = gamma (1 - p0) ln(phi) and b = (1 - alpha) a.
 
     Raises
@@ -240,8 +240,8 @@ def rem(gamma: float, alpha: float, phi: float, interval: float, p0: float, samp
         )
     a = gamma * (1 - p0) * log(phi)
     law = pi(a, (1 - alpha) * a, 1 / interval, sampled)
-    left_out = ("that the slope of p falls as the price grows", "the price's bound 0")
-    return Law(law.formula, law.values, law.response, (*left_out, *law.left_out[:-1]), law.delay, law.rational)
+    left_out = ("the fall of the slope of p as the price grows", "the lower bound 0 of the price")
+    return ControlLaw(law.formula, law.values, law.response, (*left_out, *law.left_out[:-1]), law.delay, law.rational)
 
 
 @dataclass(frozen=True)
@@ -364,7 +364,7 @@ class Ramp:
         return 1.0, 0.0
 
 
-def red(ramp: Ramp, average: float, w_q: float, arrivals: float) -> Law:
+def red(ramp: Ramp, average: float, w_q: float, arrivals: float) -> ControlLaw:
     """Return the law of RED, gentle or not, or of adaptive RED with max_p fixed.
 
     Parameters
@@ -380,7 +380,7 @@ def red(ramp: Ramp, average: float, w_q: float, arrivals: float) -> Law:
 
     Returns
     -------
-    Law
+    ControlLaw
         slope / (1 + s/K) with K = -arrivals ln(1 - w_q); the slope alone if w_q = 1.
 
     Raises
@@ -399,11 +399,15 @@ def red(ramp: Ramp, average: float, w_q: float, arrivals: float) -> Law:
     slope = ramp.slope(average)
     if not slope > 0:
         raise ValueError(f"average = {average:g} packets: not on RED's ramp, whose slope there is 0")
-    left_out = ("the corners of the ramp", "the count that spaces drops", "how the average ages while the link rests")
+    left_out = (
+        "the corners of the ramp",
+        "the spacing of drops by a count",
+        "the decay of the average while the link is idle",
+    )
     if w_q == 1:
-        return Law("slope", {"slope": slope}, lambda s: slope + 0 * s, left_out, rational=((slope,), (1.0,)))
+        return ControlLaw("slope", {"slope": slope}, lambda s: slope + 0 * s, left_out, rational=((slope,), (1.0,)))
     K = -arrivals * log1p(-w_q)
-    return Law(
+    return ControlLaw(
         "slope / (1 + s/K)",
         {"slope": slope, "K": K},
         lambda s: slope / (1 + s / K),
@@ -412,7 +416,9 @@ def red(ramp: Ramp, average: float, w_q: float, arrivals: float) -> Law:
     )
 
 
-def raqm(p0: float, C: float, m: float = 2.0, period: float = 1.0, f: float = 0.1, q0: float | None = None) -> Law:
+def raqm(
+    p0: float, C: float, m: float = 2.0, period: float = 1.0, f: float = 0.1, q0: float | None = None
+) -> ControlLaw:
     """Return RAQM's law: an integrator of the rate error, hence proportional to the queue.
 
     Parameters
@@ -432,7 +438,7 @@ def raqm(p0: float, C: float, m: float = 2.0, period: float = 1.0, f: float = 0.
 
     Returns
     -------
-    Law
+    ControlLaw
         p0 (1/q0 + m / (C T) (1 - f) / (1 - f z^-1) (1 - z^-1) / (s T)), z = e^(sT).
 
     Raises
@@ -458,7 +464,7 @@ def raqm(p0: float, C: float, m: float = 2.0, period: float = 1.0, f: float = 0.
         return fast + slow * (1 - f) / (1 - f * np.exp(-s * period)) * _mean(s * period)
 
     caution("RAQM counts dropped packets as arrivals: with r0 the link's rate, a full link at q0 is no equilibrium")
-    return Law(
+    return ControlLaw(
         "p0/q0 + p0 m / (C T) W(z) (1 - z^-1) / (s T)",
         {"p0": p0, "m": m, "T": period},
         response,
@@ -468,10 +474,10 @@ def raqm(p0: float, C: float, m: float = 2.0, period: float = 1.0, f: float = 0.
 
 
 WITHOUT = {
-    "droptail": "it drops when the buffer is full and not before: there is no slope to linearise",
-    "blue": "p moves by a step at an overflow and when the link rests, events at the buffer's ends: between them p is "
-    "constant and the loop is open",
-    "avq": "it steers the rate, not the queue: its own loop is that of `aqmlab design avq`",
+    "droptail": "it drops only when the buffer is full: there is no slope to linearise",
+    "blue": "p changes by a step at an overflow and when the link becomes idle; in between, p is constant and the loop "
+    "is open",
+    "avq": "it controls the rate, not the queue; `aqmlab design avq` analyses its loop",
 }
 """The algorithms that have no law from the queue to the drop probability, with the reason."""
 

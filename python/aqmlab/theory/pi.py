@@ -284,14 +284,14 @@ def design(*, N_min: float, R_max: float, C: float, frequency: float = 170.0) ->
     N, R = N_min, R_max
     filling = window(N, R, C)
     K, z = rule(N, R, C)
-    with remarks() as told:
+    with remarks() as warned:
         a, b = tustin(K, z, frequency)
         point = loop.operating_point(N, R, C, HOLLOT_ETA)
         found = loop.Loop(loop.Plant(N, R, C, HOLLOT_ETA, queue_pole=True), laws.pi(a, b, frequency)).margins()
         if filling < 2:
             caution(
-                f"R C/N = {filling:.3g} is below 2: the rule is not valid and its gains make no sense; "
-                f"from R = {2 * N / C:.3g} s on it is"
+                f"R C/N = {filling:.3g} is below 2: the rule is invalid and its gains are meaningless; "
+                f"it is valid from R = {2 * N / C:.3g} s on"
             )
         elif not found.stable:
             caution(
@@ -313,5 +313,5 @@ def design(*, N_min: float, R_max: float, C: float, frequency: float = 170.0) ->
         phase_margin_continuous_deg=float(corner_phase_margin_deg(N, R, C)),
         delay_margin=found.delay_margin,
         response_slope=1 / (100 * K),
-        warnings=tuple(told),
+        warnings=tuple(warned),
     )

@@ -239,7 +239,7 @@ def design(
     positive(N_min=N_min, R_max=R_max, C=C)
     window(N_min, R_max, C)
     _check(phi, gamma, alpha, frequency, q0, Q)
-    with remarks() as told:
+    with remarks() as warned:
         point = loop.operating_point(N_min, R_max, C, HOLLOT_ETA)
         p0 = float(point.p0)
         of_p0: dict[str, float | bool] = {}
@@ -266,7 +266,7 @@ def design(
         p0=p0,
         response_slope=float(1 / (gamma * alpha * (Q - q0) * frequency * np.log(phi))),
         **of_p0,  # type: ignore[arg-type]
-        warnings=tuple(told),
+        warnings=tuple(warned),
     )
 
 

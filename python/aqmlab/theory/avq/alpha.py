@@ -288,10 +288,10 @@ def design(*, N_min: float, R_max: float, C: float, gamma: float = 0.98, alpha: 
     positive(alpha=alpha)
     window = gamma * domain.window(N_min, R_max, C)
     loops: dict[str, float | None] = {}
-    with remarks() as told:
+    with remarks() as warned:
         caution(
-            "alpha_max is a working rule, not the original theorem, which is open here: what is stable depends on "
-            "how the virtual queue marks, and that is not known"
+            "alpha_max is a working rule, not the original theorem: stability depends on how the virtual queue marks, "
+            "which is unknown"
         )
         if alpha > rule:
             caution(f"alpha = {alpha:.4g} is above alpha_max = {rule:.4g}")
@@ -300,8 +300,8 @@ def design(*, N_min: float, R_max: float, C: float, gamma: float = 0.98, alpha: 
             _judge(alpha, window, loops)
         else:
             caution(
-                f"at a window of {window:.3g} packets the model's flows send gamma C whatever is marked: it has no "
-                "equilibrium, and time-outs rule"
+                f"at a window of {window:.3g} packets the model's flows send gamma C however much is marked: it has no "
+                "equilibrium, and time-outs dominate"
             )
     return Design(
         alpha_max=rule,
@@ -309,7 +309,7 @@ def design(*, N_min: float, R_max: float, C: float, gamma: float = 0.98, alpha: 
         within_rule=alpha <= rule,
         window=window,
         elasticity_max=elasticity_limit(window),
-        warnings=tuple(told),
+        warnings=tuple(warned),
         **loops,
     )
 
@@ -342,7 +342,7 @@ def _judge(alpha: float, window: float, loops: dict[str, float | None]) -> None:
             f"{widest_window():.3g} on"
         )
     elif fluid is not None and alpha >= fluid:
-        caution(f"with the fluid marking alpha = {alpha:.4g} is unstable: the critical one is {fluid:.4g}")
+        caution(f"with the fluid marking alpha = {alpha:.4g} is unstable: the critical alpha is {fluid:.4g}")
     if queue is not None and least is not None and least < min(queue, alpha):
         caution(
             f"with the marking of an M/M/1/{EXAMPLE_BUFFER} queue N_min is not the worst case: the critical alpha is "

@@ -216,7 +216,7 @@ def linearise(N: float, d: float, C: float, gamma: float = 0.98, beta: float = S
     p = 1 / (beta * W**2)
     if p >= 1:
         raise ValueError(
-            f"N = {N:g}: must be below {sqrt(beta) * rate * d:g}, or the flows send gamma C whatever is marked"
+            f"N = {N:g}: must be below {sqrt(beta) * rate * d:g}, or the flows send gamma C however much is marked"
         )
     rho = _load(p, B)
     e = elasticity(rho, B)

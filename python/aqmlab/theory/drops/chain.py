@@ -338,7 +338,7 @@ def runs(rho: float, d: ArrayLike, longest: int, flows: float = 1, service: str 
         state = next_of_flow(lost.T @ state)
     # The chain of constant services is solved to the last digit of its likeliest states.
     if alive[0] < (1e-300 if service == "exponential" else 1e-12):
-        raise ValueError(f"rho = {rho:g}: nothing is lost, or too little to tell how")
+        raise ValueError(f"rho = {rho:g}: no losses, or too few to evaluate")
     return np.asarray(alive / alive[0])
 
 
@@ -349,7 +349,7 @@ def _drops(d: ArrayLike) -> Array:
     if not np.all((d >= 0) & (d <= 1)):
         raise ValueError(f"d = {d}: must be probabilities")
     if d[-1] != 1:
-        raise ValueError(f"d(K) = {d[-1]:g}: must be 1, for a full buffer drops; see Policy.of")
+        raise ValueError(f"d(K) = {d[-1]:g}: must be 1, because a full buffer drops; see Policy.of")
     return d
 
 

@@ -67,7 +67,7 @@ class Timed:
     probability: Callable[[Any, float], float]
 
 
-Law = Timed | Callable[[float, float], float]
+DropLaw = Timed | Callable[[float, float], float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,7 +270,7 @@ class _Fluid(Equation):
         Tp: Array,
         C: float,
         Q: float,
-        law: Law,
+        law: DropLaw,
         eta: float,
         w: Array,
         constant: bool,
@@ -403,7 +403,7 @@ def trajectory(
     N: ArrayLike | OfTime,
     Tp: ArrayLike,
     C: float,
-    law: Law,
+    law: DropLaw,
     *,
     Q: float,
     end: float,

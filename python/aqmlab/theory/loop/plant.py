@@ -334,14 +334,18 @@ def _left(C: float, load: float) -> float:
     """Return the capacity that unresponsive traffic leaves on a link."""
     not_negative(load=load)
     if load >= C:
-        raise ValueError(f"load = {load:g} packets/s: must be below C = {C:g} packets/s, or flows have nothing left")
+        raise ValueError(
+            f"load = {load:g} packets/s: must be below C = {C:g} packets/s, or no capacity is left for the flows"
+        )
     return float(C) - load
 
 
 def _judge(w: Array, p: Array) -> None:
     """Warn of windows and losses for which the model is not meant."""
     if np.any(p >= 1):
-        caution(f"p0 = {np.max(p):.3g} of eq. (6) is no probability: a window of {np.min(w):.3g} packets is too small")
+        caution(
+            f"p0 = {np.max(p):.3g} of eq. (6) is not a probability: a window of {np.min(w):.3g} packets is too small"
+        )
     elif np.any(w < 2):
         caution(f"a window of {np.min(w):.3g} packets: below 2, flows time out more than they recover; eq. (6) fails")
 

@@ -331,7 +331,7 @@ def design(*, N_min: float, R_max: float, C: float, beta: float = 0.001, eta: fl
     positive(N_min=N_min, R_max=R_max, C=C, beta=beta, eta=eta)
     N, R = N_min, R_max
     window(N, R, C)
-    with remarks() as told:
+    with remarks() as warned:
         point = loop.operating_point(N, R, C, eta)
         limit, bound = float(beta0(N, R, C, eta)), float(beta_bound(N, R, C, eta))
         star = min(limit, bound)
@@ -358,7 +358,7 @@ def design(*, N_min: float, R_max: float, C: float, beta: float = 0.001, eta: fl
         phase_margin_star_deg=at_star.phase_margin_deg,
         phase_margin_queue_pole_star_deg=_or_none(at_star_pole.phase_margin_deg),
         beta0_without_merging=float(beta0(N, R, C, eta, merged=False)),
-        warnings=tuple(told),
+        warnings=tuple(warned),
     )
 
 
@@ -471,8 +471,8 @@ def check_theorem2(N: ArrayLike, R: ArrayLike, C: float, beta: ArrayLike, eta: f
 
 def _verdict(found: loop.Margins) -> str:
     margin = found.phase_margin_deg
-    said = f"phase margin {margin:.3g} degrees" if np.isfinite(margin) else "gain below 1"
-    return f"{'stable' if found.stable else 'unstable'} ({said})"
+    margins = f"phase margin {margin:.3g} degrees" if np.isfinite(margin) else "gain below 1"
+    return f"{'stable' if found.stable else 'unstable'} ({margins})"
 
 
 def _or_none(value: float) -> float | None:

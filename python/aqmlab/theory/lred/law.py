@@ -43,12 +43,14 @@ def loss_ratio(drops: ArrayLike, arrivals: ArrayLike, M: int = 4) -> Array:
     not_negative(drops=drops, arrivals=arrivals)
     drops, arrivals = np.asarray(drops, dtype=float), np.asarray(arrivals, dtype=float)
     if drops.ndim != 1 or drops.shape != arrivals.shape:
-        raise ValueError(f"drops of shape {drops.shape}, arrivals of {arrivals.shape}: must be lists of one length")
+        raise ValueError(f"drops of shape {drops.shape}, arrivals of {arrivals.shape}: must be lists of equal length")
     if M < 1:
         raise ValueError(f"M = {M}: must be at least 1")
     if np.any(drops > arrivals):
         worst = int(np.argmax(drops - arrivals))
-        raise ValueError(f"drops = {drops[worst]:g} of {arrivals[worst]:g} arrivals in period {worst}: at most all")
+        raise ValueError(
+            f"drops = {drops[worst]:g} of {arrivals[worst]:g} arrivals in period {worst}: must not exceed the arrivals"
+        )
     dropped, arrived = (np.convolve(value, np.ones(M))[: len(drops)] for value in (drops, arrivals))
     return np.asarray(np.divide(dropped, arrived, out=np.full(len(drops), np.nan), where=arrived > 0))
 

@@ -354,7 +354,7 @@ def monotony(claim: str, values: Array, region: dict[str, Array], sense: Mapping
         if sign == 0:
             continue
         if values.shape[axis] < 2:
-            raise ValueError(f"{name} = {region[name].item():g} alone: a scan along {name} takes at least two values")
+            raise ValueError(f"{name} = {region[name].item():g} alone: a scan along {name} needs at least two values")
         change = sign * np.diff(np.log(values), axis=axis)
         here = [slice(None)] * values.ndim
         here[axis] = slice(0, -1)

@@ -45,7 +45,7 @@ class Trajectory:
 
 
 @dataclass(frozen=True)
-class Law:
+class ResponseTime:
     """The response time in closed form.
 
     Parameters
@@ -242,7 +242,7 @@ def response_law(
     m_w: float = 0.1,
     t_m: float = 1.0,
     band: float = 0.2,
-) -> Law:
+) -> ResponseTime:
     """Return the response time in closed form, which shows its dependences.
 
     Parameters
@@ -268,7 +268,7 @@ def response_law(
 
     Returns
     -------
-    Law
+    ResponseTime
         The two phases of the response.
 
     Raises
@@ -288,7 +288,7 @@ def response_law(
     at_empty = reach / 2 + sqrt(reach**2 / 4 + p0)
     empty = max(0.0, 2 * T / reach * (sqrt(L0) - at_empty))
     near = abs(p0 - L0) <= band * reach * sqrt(L0)
-    return Law(T, empty, 0.0 if near else M * t_m)
+    return ResponseTime(T, empty, 0.0 if near else M * t_m)
 
 
 def cold_start(

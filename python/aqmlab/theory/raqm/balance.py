@@ -151,7 +151,7 @@ def equilibrium(
         regime, p_k = "idle", p_min
         caution(
             f"the flows send less than r0 even at p_k = {p_min:g}: RAQM is a drop-tail queue, whose flows lose packets "
-            "together, and the model of the queue is not meant for that"
+            "together; the model of the queue does not describe that"
         )
     else:
         regime, p_k = "unclipped", exp(float(brentq(drift, log(p_min), 0.0, xtol=1e-12)))
@@ -209,7 +209,7 @@ def rate_for_queue(
 
     least = log(1e-9)
     if excess(least) <= 0 or excess(0.0) >= 0:
-        raise ValueError(f"q0 = {q0:g}: the queue is not there with any p_k in [1e-9, 1]")
+        raise ValueError(f"q0 = {q0:g}: no p_k in [1e-9, 1] gives this queue")
     return C * at_rest(exp(float(brentq(excess, least, 0.0, xtol=1e-13))))[0]
 
 

@@ -239,7 +239,7 @@ def stationary_probability(r0: float, H: float, eta: float = float(np.sqrt(1.5))
     positive(r0=r0, H=H, eta=eta)
     p = (eta * H / r0) ** 2
     if p >= 1:
-        caution(f"p* = {p:.3g} is not a probability: so many flows send more than r0 whatever is dropped")
+        caution(f"p* = {p:.3g} is not a probability: so many flows send more than r0 at any drop probability")
     return p
 
 
@@ -377,7 +377,7 @@ def design(*, r0: float, r: float | None = None, eps: float = 0.9) -> Design:
         raise ValueError(f"eps = {eps:g}: must be in (0, 1]")
     r = r0 if r is None else r
     positive(r=r)
-    with remarks() as told:
+    with remarks() as warned:
         bound = float(alpha_hat(r, r0)) if r < 2 * r0 else None
         if bound is None:
             caution(
@@ -409,7 +409,7 @@ def design(*, r0: float, r: float | None = None, eps: float = 0.9) -> Design:
         factor_adaptive=1 - 2 * eps,
         factor_smoothed=smooth,
         stable=alpha < least,
-        warnings=tuple(told),
+        warnings=tuple(warned),
     )
 
 

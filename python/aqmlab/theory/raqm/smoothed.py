@@ -218,4 +218,4 @@ def _gain(m: float | None, eps: float | None) -> Callable[[float], float]:
         positive(eps=eps)
         part = eps
         return lambda x: part * (float(c(x)) if x < 2 else 4)
-    raise ValueError(f"m = {m}, eps = {eps}: give one of them")
+    raise ValueError(f"m = {m}, eps = {eps}: give exactly one of them")

@@ -138,17 +138,17 @@ def design(
     RED+Tail, section VI. Drops are assumed to be independent of the queue. Where RED's control loop oscillates, or
     holds the queue tightly, the spread differs.
     """
-    with remarks() as told:
+    with remarks() as warned:
         if P is not None:
             probability(P=P)
         if W is None:
             if P is None:
-                raise ValueError("P and W are not given: give the drop probability P or the mean window W")
+                raise ValueError("P and W are missing: give the drop probability P or the mean window W")
             W = float(tcp_window(P))
             if P > 0.05:
                 caution(
                     f"P = {P:.3g} is above 0.05: time-outs dominate, windows are smaller than by the square-root law; "
-                    "give W, as `padhye_window` has it"
+                    "give W, for example from `padhye_window`"
                 )
         if sigma is None:
             positive(N=N)
@@ -156,7 +156,7 @@ def design(
             if N not in (20, 40) or abs(C / _LINK - 1) > 1e-9:
                 caution(
                     f"sigma = {sigma:.4g} packets/s was measured in the paper with {20 if N <= 30 else 40} flows on a "
-                    f"link of 750 packets/s, not with N = {N:g} on C = {C:g}: give your own"
+                    f"link of 750 packets/s, not with N = {N:g} on C = {C:g}: measure it for this link"
                 )
         slots = Slots(C=C, d=d, N=N, W=W, S=S)
         derivative = float(slots.slope(slots.q_e))
@@ -165,18 +165,18 @@ def design(
         spread = min(linear, chain.sd)
         if -1 < derivative < -0.9:
             caution(
-                f"f'(q_e) = {derivative:.4g}: S = {slots.slot:.4g} s is close to where stability ends, at "
-                f"{2 * slots.monotone_limit():.4g} s; there the chain holds, the linear approximation does not"
+                f"f'(q_e) = {derivative:.4g}: S = {slots.slot:.4g} s is close to the limit of stability, "
+                f"{2 * slots.monotone_limit():.4g} s, where the chain is valid and the linear approximation is not"
             )
         if slots.q_e + 4 * spread > B:
             caution(
                 f"q_e + 4 sd = {slots.q_e + 4 * spread:.4g} packets is above B = {B:g}: the buffer overflows, and "
-                "drops are no longer the algorithm's alone; the chain knows B, the linear approximation does not"
+                "not all drops are the algorithm's; the chain includes B, the linear approximation does not"
             )
         if slots.q_e < 4 * spread:
             caution(
                 f"q_e - 4 sd = {slots.q_e - 4 * spread:.4g} packets is below 0: the queue runs empty at times; the "
-                "chain knows that, the linear approximation does not"
+                "chain includes this, the linear approximation does not"
             )
     low, middle, high = chain.quantile([0.05, 0.5, 0.95])
     return Design(
@@ -197,7 +197,7 @@ def design(
         S_monotone=slots.monotone_limit(),
         S_stable=2 * slots.monotone_limit(),
         S_contraction=slots.contraction_limit(),
-        warnings=tuple(told),
+        warnings=tuple(warned),
     )
 
 

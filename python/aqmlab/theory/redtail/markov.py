@@ -162,8 +162,8 @@ def band(states: float, sd: float) -> int:
     width = min(states, np.ceil(2 * REACH * sd) + 3)
     if states * width > _MOST:
         raise ValueError(
-            f"B = {states - 1:g}: of {states:g} states each leads to {width:g}, must be at most {_MOST:g} together; "
-            "give a shorter buffer"
+            f"B = {states - 1:g}: {states:g} states with {width:g} successors each, must be at most {_MOST:g} in all; "
+            "take a shorter buffer"
         )
     return int(width)
 
@@ -215,7 +215,7 @@ def stationary(T: csr_array, printed: bool = False) -> Stationary:
     pi = np.maximum(pi, 0) / np.maximum(pi, 0).sum()
     residual = float(np.max(np.abs(T.T @ pi - pi)))
     if residual > 1e-9:
-        raise ValueError(f"T: no distribution found that it leaves alone; the best changes by {residual:.2g}")
+        raise ValueError(f"T: no stationary distribution found; the best one changes by {residual:.2g}")
     return Stationary(pi, residual, printed)
 
 

@@ -17,7 +17,7 @@ from aqmlab.theory.answer import Answer
 from aqmlab.theory.domain import caution, not_negative, positive, probability, remarks, whole
 from aqmlab.theory.short_flows.finish import LONGEST, completion, tail
 from aqmlab.theory.short_flows.lives import Sender, life
-from aqmlab.theory.tcp import meant_for, padhye
+from aqmlab.theory.tcp import padhye, warn_of_high_loss
 
 Array = NDArray[np.float64]
 
@@ -56,7 +56,7 @@ class Shorts:
     def __post_init__(self) -> None:
         not_negative(lam=self.lam)
         if (self.lifetime is None) == (self.size is None):
-            raise ValueError(f"lifetime = {self.lifetime}, size = {self.size}: give one of the two")
+            raise ValueError(f"lifetime = {self.lifetime}, size = {self.size}: give exactly one of them")
         if self.lifetime is not None:
             positive(lifetime=self.lifetime)
             if len(self.lifetime) != 2:
@@ -80,7 +80,9 @@ class Shorts:
             If the flows have a size.
         """
         if self.lifetime is None:
-            raise ValueError(f"size = {self.size}: only flows with a lifetime have it whatever is lost")
+            raise ValueError(
+                f"size = {self.size}: must be None; only with a lifetime is the size independent of losses"
+            )
         least, most = self.lifetime
         return np.asarray(least + (most - least) * (np.arange(_PARTS) + 0.5) / _PARTS)
 
@@ -235,14 +237,14 @@ def equilibrium(
     positive(Tp=Tp, C=C)
     not_negative(N=N)
     if (q0 is None) == (p is None):
-        raise ValueError(f"q0 = {q0}, p = {p}: give one of the two")
+        raise ValueError(f"q0 = {q0}, p = {p}: give exactly one of them")
     N, Tp = (np.atleast_1d(x) for x in np.broadcast_arrays(np.asarray(N, dtype=float), np.asarray(Tp, dtype=float)))
     sender = shorts.sender
 
-    def own(p: float, R: Array) -> Array:
+    def by_model(p: float, R: Array) -> Array:
         return padhye(p, R, np.array([sender.timeout(float("inf"), r) for r in R]), full=True)
 
-    law = rate or own
+    law = rate or by_model
 
     def short(p: float, q: float) -> float:
         return shorts.lam * float(np.mean([shorts.load(p, r) for r in Tp + q / C])) if shorts.lam else 0.0
@@ -256,18 +258,18 @@ def equilibrium(
     least = shorts.lam * ((shorts.size or 0) + sender.syn)
     if least >= C:
         raise ValueError(
-            f"lam = {shorts.lam:g} flows/s of {shorts.size} packets: they alone are more than C = {C:g} packets/s"
+            f"lam = {shorts.lam:g} flows/s of {shorts.size} packets: they alone exceed C = {C:g} packets/s"
         )
-    with remarks() as told:
+    with remarks() as warned:
         with remarks():
             if q0 is None:
                 p, q = _at_loss(excess, p or 0.0, C)
             else:
                 not_negative(q0=q0)
                 p, q = _at_queue(lambda p: excess(p, q0), lambda p: long(p, q0) - C), q0
-        meant_for(p)
+        warn_of_high_loss(p)
         if q < 1:
-            caution(f"q = {q:.3g}: the link is hardly busy all the time")
+            caution(f"q = {q:.3g}: the link is probably idle at times")
         with remarks():
             brought = short(p, q)
             times = [time for r in Tp + q / C if (time := shorts.time(p, r)) is not None]
@@ -281,7 +283,7 @@ def equilibrium(
         completion=time,
         active=None if time is None else shorts.lam * time,
         unopened=p if sender.syn else 0.0,
-        warnings=tuple(told),
+        warnings=tuple(warned),
     )
 
 
@@ -327,7 +329,7 @@ def _at_queue(excess: Callable[[float], float], alone: Callable[[float], float])
     """Return the loss without excess. It is above that of long flows alone, if those fill the link."""
     low = float(brentq(alone, _LEAST, _MOST, rtol=1e-6)) if alone(_LEAST) > 0 > alone(_MOST) else _LEAST
     if excess(low) < -1e-6:
-        raise ValueError(f"the flows cannot fill the link with such a queue: the loss is below {low:g}")
+        raise ValueError(f"the flows cannot fill the link at this queue: the loss would be below {low:g}")
     high = low
     while excess(high) > 0:
         if high > _MOST:

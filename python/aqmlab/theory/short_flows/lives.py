@@ -172,7 +172,7 @@ def meant_for(p: float) -> None:
         Probability that a packet is lost.
     """
     if p > 0.4:
-        caution(f"p = {p:.3g}: the model of a flow's life is not meant for losses above 0.4")
+        caution(f"p = {p:.3g}: the model of a flow's life is not valid for losses above 0.4")
 
 
 @lru_cache(maxsize=64)

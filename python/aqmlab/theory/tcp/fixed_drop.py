@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 from aqmlab.theory.answer import Answer
 from aqmlab.theory.domain import positive, probability, remarks
-from aqmlab.theory.tcp.rate import Law, meant_for, padhye
+from aqmlab.theory.tcp.rate import RateFunction, padhye, warn_of_high_loss
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class FixedDrop(Answer):
 
 
 def equilibrium(
-    N: ArrayLike, p: float, C: float, Tp: ArrayLike, rate: Law = padhye, drops_carried: bool = False
+    N: ArrayLike, p: float, C: float, Tp: ArrayLike, rate: RateFunction = padhye, drops_carried: bool = False
 ) -> FixedDrop:
     """Return the queue of flows under a fixed drop probability, or the utilisation if they do not fill the link.
 
@@ -90,10 +90,10 @@ def equilibrium(
                 raise ValueError(f"p = {p:g}: the flows send more than C = {C:g} packets/s however long the queue")
         queue = float(brentq(lambda q: carried(q) - 1, 0, most, xtol=1e-12, rtol=1e-14))
     R = Tp + queue / C
-    with remarks() as told:
-        meant_for(p)
+    with remarks() as warned:
+        warn_of_high_loss(p)
     return FixedDrop(
-        warnings=tuple(told),
+        warnings=tuple(warned),
         queue=queue,
         utilisation=min(1.0, idle),
         window=float(np.average(np.asarray(rate(p, R)) * R, weights=N)),

@@ -14,7 +14,7 @@ from aqmlab.theory.domain import caution, limit, not_negative, positive, probabi
 Array = NDArray[np.float64]
 
 # A flow's rate (packets/s) as a function of its loss p and its round-trip time R.
-Law = Callable[[float, Array], ArrayLike]
+RateFunction = Callable[[float, Array], ArrayLike]
 
 
 def square_root(p: ArrayLike, R: ArrayLike, b: ArrayLike = 1, W_max: ArrayLike = inf) -> Array:
@@ -149,7 +149,7 @@ def window_loss(W: ArrayLike, b: ArrayLike = 1) -> Array:
     if np.any(p >= 0.1):
         caution(
             f"p = {p.max():.3g} by the square-root law, whose windows W = {W.min():.3g} are too small for it: "
-            "time-outs rule there, use Padhye's model"
+            "time-outs dominate there; use Padhye's model"
         )
     return p
 
@@ -343,7 +343,7 @@ def _period(p: Array, b: Array, W_max: Array) -> tuple[Array, Array]:
     return w, rounds
 
 
-def loss(rate: ArrayLike, R: ArrayLike, law: Law = padhye) -> Array:
+def loss(rate: ArrayLike, R: ArrayLike, law: RateFunction = padhye) -> Array:
     """Return the loss at which a flow has a given rate: the inverse of a law.
 
     Parameters
@@ -374,11 +374,11 @@ def loss(rate: ArrayLike, R: ArrayLike, law: Law = padhye) -> Array:
         )
 
     found = np.asarray(np.vectorize(one, otypes=[float])(rate, R))
-    meant_for(float(found.max()))
+    warn_of_high_loss(float(found.max()))
     return found
 
 
-def equilibrium_loss(N: ArrayLike, R: ArrayLike, C: float, rate: Law = padhye, load: float = 0.0) -> float:
+def equilibrium_loss(N: ArrayLike, R: ArrayLike, C: float, rate: RateFunction = padhye, load: float = 0.0) -> float:
     """Return the drop probability at which the rate sent minus the rate dropped equals the link's capacity.
 
     Parameters
@@ -413,21 +413,21 @@ def equilibrium_loss(N: ArrayLike, R: ArrayLike, C: float, rate: Law = padhye, l
         lambda p: (1 - p) * (float(np.sum(N * np.asarray(rate(p, R)))) + load) - C,
         f"C = {C:g} packets/s and N = {N.sum():g} flows",
     )
-    meant_for(p)
+    warn_of_high_loss(p)
     return p
 
 
-def _crossing(excess: Callable[[float], float], asked: str) -> float:
+def _crossing(excess: Callable[[float], float], arguments: str) -> float:
     """Find the loss at which the excess vanishes."""
     least, most = 1e-12, 1 - 1e-9
     if excess(least) < 0:
-        raise ValueError(f"{asked}: they cannot send so much, the loss is nil")
+        raise ValueError(f"{arguments}: the flows cannot send as much, even without loss")
     if excess(most) > 0:
-        raise ValueError(f"{asked}: they send more whatever the loss")
+        raise ValueError(f"{arguments}: the flows send more at any loss")
     return float(brentq(excess, least, most, xtol=1e-15, rtol=1e-12))
 
 
-def meant_for(p: float) -> None:
+def warn_of_high_loss(p: float) -> None:
     """Warn of a loss for which formulas of TCP's rate are not meant.
 
     Parameters
@@ -436,4 +436,4 @@ def meant_for(p: float) -> None:
         Probability that a packet is lost.
     """
     if p > 0.4:
-        caution(f"p = {p:.3g}: formulas of TCP's rate are not meant for losses above 0.4")
+        caution(f"p = {p:.3g}: formulas of TCP's rate are not valid for losses above 0.4")

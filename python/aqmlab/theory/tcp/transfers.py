@@ -216,8 +216,8 @@ def cardwell(
     -----
     INFOCOM 2000: handshake eq. (4), packets of slow start (5), its last window (11), its time (15), the first loss (16)
     to (20), the rest (21) to (24), without the wait for a delayed first ACK of (25). The model replaces the mean of
-    what follows slow start by what follows a mean slow start. Links have no rate: a window takes a round trip however
-    large.
+    the time after slow start by the time after a mean slow start. Links have no rate: a window of any size takes a
+    round trip.
     """
     positive(packets=packets, R=R, Ts=Ts, T0=T0, b=b, w1=w1)
     limit(W_max=W_max)

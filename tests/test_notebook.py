@@ -1,0 +1,91 @@
+"""Results, sweeps and scenarios in notebooks: the tables of their `repr`, as HTML."""
+
+from html.parser import HTMLParser
+from typing import Any
+
+import aqmlab
+from aqmlab import METRICS, Comparison, Scenario
+from aqmlab.reports.text import SHOWN
+
+
+class Page(HTMLParser):
+    """The elements of a page that the tests ask for; a tag that is not closed in order is an error."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.titles: list[str] = []
+        self.words: list[str] = []
+        self._open: list[str] = []
+        self.feed(html)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self._open.append(tag)
+        self.titles += [value or "" for name, value in attrs if name == "title"]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self._open:
+            self.words += data.split()
+
+
+def page(item: Any) -> Page:
+    return Page(item._repr_html_())
+
+
+def test_a_result_and_a_comparison_have_the_words_of_their_repr(tiny: Scenario) -> None:
+    compared = aqmlab.compare(tiny, ["lred", "pi:q_ref=9"], seeds=2)
+    for item in (compared, compared["lred"]):
+        assert sorted(page(item).words) == sorted(repr(item).split())
+
+
+def test_a_sweep_has_the_words_of_its_repr(tiny: Scenario) -> None:
+    swept = aqmlab.sweep(tiny, {"aqm.q0": "10,20"}, ["lred", "pi"], 2)
+    words = repr(swept).replace("seed by seed:", "seed by seed").split()
+    assert sorted(page(swept).words) == sorted(words)
+    assert page(swept).tags.count("table") == 2
+
+
+def test_headings_define_the_metrics(tiny: Scenario) -> None:
+    assert page(aqmlab.run(tiny)).titles == [METRICS[name].definition for name in SHOWN]
+
+
+def test_a_scenario_shows_its_network_its_traffic_and_its_toml(tiny: Scenario) -> None:
+    shown = page(tiny)
+    text = " ".join(shown.words)
+    assert "bottleneck: rate 2 Mbit/s, delay" in text
+    assert "long: ftp, count 3" in text
+    assert "lred, target 20 packets" in text
+    assert 'packet_size = "500 B"' in text
+    assert any("q0 = 20, beta" in title for title in shown.titles)
+    assert "details" in shown.tags
+
+
+def test_a_scenario_of_several_links_names_the_observed_one() -> None:
+    text = " ".join(page(Scenario.load("parking-lot")).words)
+    assert "Link second: rate 10 Mbit/s" in text
+    assert "Other links first, third, source" in text
+
+
+def test_a_scenario_with_problems_shows_them() -> None:
+    text = " ".join(page(Scenario.parse("nonsense = 1", "mine.toml")).words)
+    assert "Scenario with problems mine.toml:1: nonsense: unknown key" in text
+
+
+def test_every_text_is_escaped_and_nothing_is_a_script(tiny: Scenario) -> None:
+    hostile = tiny.with_(title="<script>alert(1)</script>\x1b[31m")
+    result = aqmlab.run(hostile)
+    for item in (hostile, result, Comparison({"<script>": result}), aqmlab.sweep(hostile, {"aqm.q0": "10"})):
+        shown = page(item)
+        assert "script" not in shown.tags
+        assert "\x1b" not in item._repr_html_()
+
+
+def test_an_empty_comparison_has_no_table() -> None:
+    assert Comparison({})._repr_html_() is None
+    assert repr(Comparison({})) == "<empty Comparison>"

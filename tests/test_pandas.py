@@ -1,0 +1,76 @@
+"""Frames of pandas: where pandas is installed, and where it is not."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas
+import polars
+import pytest
+
+import aqmlab
+from aqmlab import Result, Scenario, Sweep
+from aqmlab.results import frames
+
+
+@pytest.fixture
+def result(tiny: Scenario) -> Result:
+    return aqmlab.run(tiny, seeds=2)
+
+
+@pytest.fixture
+def swept(tiny: Scenario) -> Sweep:
+    return aqmlab.sweep(tiny, {"aqm.q0": "10,20"}, ["lred", "pi"])
+
+
+def test_a_result_has_a_row_for_each_run(result: Result) -> None:
+    frame = result.to_pandas()
+    assert frame["seed"].tolist() == [7, 8]
+    assert frame["goodput"].tolist() == [run.metrics["goodput"] for run in result.runs]
+    assert frame["classes.long.goodput"].tolist() == [run.classes["long"]["goodput"] for run in result.runs]
+    assert frame["loss_ratio"].dtype == float
+    assert frame["response_time"].isna().all()  # None in the result
+
+
+def test_a_comparison_has_the_rows_of_its_results(tiny: Scenario) -> None:
+    compared = aqmlab.compare(tiny, ["lred", "pi"], seeds=2)
+    frame = compared.to_pandas()
+    assert frame[["label", "seed"]].values.tolist() == [["lred", 7], ["lred", 8], ["pi", 7], ["pi", 8]]
+    assert frame["queue_mean"].tolist()[2:] == compared["pi"].to_pandas()["queue_mean"].tolist()
+
+
+def test_an_empty_comparison_has_no_row() -> None:
+    assert aqmlab.Comparison({}).to_pandas().columns.tolist() == ["label", "seed"]
+
+
+def test_a_sweep_has_the_rows_of_its_frame(swept: Sweep) -> None:
+    frame = swept.to_pandas()
+    assert frame.columns.tolist() == swept.frame.columns
+    assert (
+        frame[["aqm", "aqm.q0", "key"]].values.tolist()
+        == swept.frame.select("aqm", "aqm.q0", "key").to_numpy().tolist()
+    )
+
+
+def test_a_missing_number_is_nan_and_a_missing_text_none() -> None:
+    frame = frames.to_pandas(polars.DataFrame({"n": [1, None], "text": ["a", None], "flag": [True, False]}))
+    assert frame["n"].isna().tolist() == frame["text"].isna().tolist() == [False, True]
+    assert (frame["n"].dtype, frame["flag"].dtype) == (float, bool)
+    assert isinstance(frame, pandas.DataFrame)
+
+
+@pytest.mark.parametrize("call", ["aqmlab.run(tiny)", "aqmlab.compare(tiny, ['lred'])", "aqmlab.sweep(tiny)"])
+def test_without_pandas_the_error_names_the_command_that_installs_it(call: str, tiny: Scenario, tmp_path: Path) -> None:
+    file = tmp_path / "tiny.toml"
+    file.write_text(tiny.to_toml(), encoding="utf-8")
+    program = f"""\
+import sys, aqmlab
+sys.modules["pandas"] = None
+tiny = aqmlab.Scenario.load({str(file)!r})
+try:
+    {call}.to_pandas()
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "to_pandas needs pandas: pip install 'aqmlab[pandas]'\n"

@@ -1,0 +1,120 @@
+"""Studies: `[sweep]` of a scenario, the arguments that replace it, and what is wrong with either."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from conftest import Cli
+from sweeping import STUDY, VARY
+
+import aqmlab
+from aqmlab import Scenario
+
+
+def test_an_unknown_path_is_an_error_with_a_suggestion(tiny: Scenario) -> None:
+    with pytest.raises(aqmlab.ScenarioError, match=r'dumbbell.rat: unknown key; did you mean "rate"'):
+        aqmlab.sweep(tiny, {"dumbbell.rat": "1,2"})
+    with pytest.raises(aqmlab.ScenarioError, match=r'q00: unknown key; did you mean "q0"'):
+        aqmlab.sweep(tiny, {"aqm.q00": "1,2"}, ["lred", "pi"])
+    # At once, without checking each of a million points, some of which may be invalid for another reason.
+    with pytest.raises(aqmlab.ScenarioError, match=r'lng: no such entry; did you mean "long"'):
+        aqmlab.sweep(tiny, {"aqm.q0": "0,1..999", "traffic.lng.count": "0,1..999"})
+
+
+def test_a_path_below_a_value_is_an_error(tiny: Scenario) -> None:
+    with pytest.raises(aqmlab.ScenarioError, match=r"^--vary traffic\.long\.count\.x: .*: not a table") as caught:
+        aqmlab.sweep(tiny, {"traffic.long.count.x": "1,2"})
+    assert (caught.value.kind, caught.value.path) == ("path", "traffic.long.count")
+
+
+def test_an_unknown_path_is_reported_without_other_problems(tiny: Scenario) -> None:
+    with pytest.raises(aqmlab.ScenarioError) as caught:
+        aqmlab.sweep(tiny, {"dumbbell.rat": "1,2"}, ["lred:q0=-1"])
+    assert str(caught.value) == '--vary dumbbell.rat: dumbbell.rat: unknown key; did you mean "rate"?'
+    assert [problem["path"] for problem in caught.value.problems] == ["dumbbell.rat"]
+    assert (caught.value.file, caught.value.line) == (None, None)
+
+
+def test_an_unknown_path_of_a_study_has_its_file_and_line(tiny: Scenario) -> None:
+    study = Scenario.parse(tiny.to_toml() + "[sweep.vary]\n'dumbbell.rat' = [1, 2]\n", "mine:3.toml")
+    line = len(tiny.to_toml().splitlines()) + 2
+    with pytest.raises(aqmlab.ScenarioError) as caught:
+        aqmlab.sweep(study)
+    assert (caught.value.file, caught.value.line) == ("mine:3.toml", line)
+    assert [(problem["file"], problem["line"]) for problem in caught.value.problems] == [("mine:3.toml", line)]
+    elsewhere = tiny.with_text("sweep.vary.dumbbell.rat", "1:2")
+    with pytest.raises(aqmlab.ScenarioError, match=r"^--set ") as caught:
+        aqmlab.sweep(elsewhere)
+    assert (caught.value.file, caught.value.line) == (None, None)
+
+
+def test_two_names_of_one_parameter_do_not_vary_together(tiny: Scenario) -> None:
+    with pytest.raises(ValueError, match=r"aqm\.q0 and aqm\.q_ref are one parameter"):
+        aqmlab.sweep(tiny, {"aqm.q0": "10,20", "aqm.q_ref": "30,40"}, ["droptail", "pi"])
+    with pytest.raises(ValueError, match=r"traffic\.1\.count and traffic\.long\.count are one parameter"):
+        aqmlab.sweep(tiny, {"traffic.1.count": 5, "dumbbell.delay": "1,2 ms", "traffic.long.count": "3,4"})
+
+
+def test_a_parameter_of_no_discipline_is_an_error(tiny: Scenario) -> None:
+    with pytest.raises(ValueError, match="none of pi, droptail has beta"):
+        aqmlab.sweep(tiny, {"aqm.beta": "1,2"}, ["pi", "droptail"])
+
+
+def test_texts_in_the_place_of_a_scenario_or_a_list_are_errors_that_name_the_fix(tiny: Scenario) -> None:
+    with pytest.raises(TypeError, match=r"load it with Scenario\.load\('tiny\.toml'\)"):
+        aqmlab.sweep("tiny.toml", VARY)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"must be a list of strings: \['lred'\]"):
+        aqmlab.sweep(tiny, VARY, "lred")
+
+
+def test_a_study_and_a_call_are_equal(tiny: Scenario) -> None:
+    table = "[sweep]\naqm = ['lred', 'pi']\nseeds = 2\n[sweep.vary]\n'aqm.q0' = '10,20..30'\n"
+    study = Scenario.parse(f"{tiny.to_toml()}\n{table}")
+    swept, same = aqmlab.sweep(study), aqmlab.sweep(tiny, VARY, ["lred", "pi"], 2)
+    assert swept.frame.equals(same.frame)
+    fewer = aqmlab.sweep(study, {"aqm.q0": [20]}, ["rem"], 1)
+    assert fewer.frame.select("aqm", "aqm.q0", "seed").rows() == [("rem", 20, 7)]
+
+
+def test_a_drawn_design_is_recorded(tiny: Scenario, tmp_path: Path) -> None:
+    swept = aqmlab.sweep(tiny, {"aqm.q0": "uniform(10, 40)"}, method="latin", samples=5, sample_seed=3, out=tmp_path)
+    assert (swept.method, swept.sample_seed) == ("latin", 3)
+    assert json.loads((tmp_path / "sweep.json").read_text())["sample_seed"] == 3
+    assert swept.frame["aqm.q0"].n_unique() == 5
+    with pytest.raises(ValueError, match="the method is grid"):
+        aqmlab.sweep(tiny, VARY, method="grid", samples=5)
+
+
+def test_the_shipped_study_is_experiment_3() -> None:
+    study = Scenario.load("lred/exp3").study
+    assert study is not None
+    assert [entry["value"] for entry in study["vary"]] == ["20,40..160"]
+    assert [spec.partition(":")[0] for spec in study["aqm"]] == ["lred", "pi", "pistar", "rem"]
+    assert math.isclose(Scenario.load("lred/exp3").with_aqm(study["aqm"][2]).duration, 200)
+
+
+def test_validate_parses_the_values_of_a_study(cli: Cli, small: Scenario, tmp_path: Path) -> None:
+    study = tmp_path / "study.toml"
+    study.write_text(small.to_toml() + STUDY, encoding="utf-8")
+    assert cli("validate", study).stdout.endswith("; its sweep has 160 runs\n")
+    study.write_text(small.to_toml() + STUDY.replace("10,20..40", "10..40"), encoding="utf-8")
+    line = study.read_text().split('"aqm.q0"')[0].count("\n") + 1
+    done = cli("validate", study)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"{study}:{line}: sweep.vary.aqm.q0: 10..40 has no step")
+
+
+def test_all_typos_of_a_study_are_reported_with_their_lines(cli: Cli, small: Scenario, tmp_path: Path) -> None:
+    study = tmp_path / "study.toml"
+    study.write_text("titel = 'x'\n" + small.to_toml() + STUDY.replace("seeds", "seds"), encoding="utf-8")
+    done = cli("sweep", study)
+    assert done.returncode == 2
+    assert f'{study}:1: titel: unknown key; did you mean "title"?' in done.stderr
+    assert 'sweep.seds: unknown key; did you mean "seeds"?' in done.stderr
+    study.write_text(small.to_toml() + STUDY.replace("aqm.q0", "dumbbell.rat"), encoding="utf-8")
+    line = study.read_text().split('"dumbbell.rat"')[0].count("\n") + 1
+    for command in ("sweep", "validate"):
+        done = cli(command, study)
+        assert done.returncode == 2
+        assert f'{study}:{line}: sweep.vary.dumbbell.rat: dumbbell.rat: unknown key; did you mean "rate"' in done.stderr

@@ -1,0 +1,159 @@
+"""The result of a sweep: its frame, its statistics, and its files."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import polars
+import pytest
+from damaged import damaged
+from scipy import stats
+from sweeping import VARY, data_set
+
+import aqmlab
+from aqmlab import Scenario, Sweep
+from aqmlab.execute import threads as local
+from aqmlab.execute.task import Outcome
+from aqmlab.sealed import sealed
+
+
+def test_whole_numbers_and_others_are_one_column(tiny: Scenario) -> None:
+    swept = aqmlab.sweep(tiny, {"aqm.q0": "10,10.5..11"})
+    assert list(swept.frame["aqm.q0"]) == [10.0, 10.5, 11.0]
+
+
+def test_a_part_of_a_parameter_may_vary(tiny: Scenario) -> None:
+    swept = aqmlab.sweep(tiny, {"aqm.design.n": [100, 200]}, ["pistar", "droptail"])
+    assert (swept.done, swept.failures) == (4, ())
+    assert swept.frame["key"].n_unique() == 3
+
+
+def test_differences_are_paired_and_have_students_interval(tiny: Scenario) -> None:
+    swept = aqmlab.sweep(tiny, {"aqm.q0": "10,30"}, ["lred", "pi", "red"], 4)
+    found = swept.differences("queue_mean", to="lred")
+    assert found.select("aqm", "to").unique(maintain_order=True).rows() == [("pi", "lred"), ("red", "lred")]
+    for row in found.filter(aqm="pi").iter_rows(named=True):
+        at = swept.frame.filter(polars.col("aqm.q0") == row["aqm.q0"])
+        own, other = (at.filter(aqm=label)["queue_mean"].to_numpy() for label in ("pi", "lred"))
+        interval = stats.ttest_rel(own, other).confidence_interval(0.95)
+        assert row["difference"] - row["ci95"] == pytest.approx(interval.low)
+        assert row["difference"] + row["ci95"] == pytest.approx(interval.high)
+        assert row["runs"] == 4
+    pairs = swept.differences("queue_mean").select("aqm", "to").unique(maintain_order=True).rows()
+    assert pairs == [("pi", "lred"), ("red", "lred"), ("red", "pi")]
+
+
+def test_a_pair_counts_only_when_both_have_a_value(tiny: Scenario) -> None:
+    swept = aqmlab.sweep(tiny, {}, ["lred", "pi"], 3)
+    holed = polars.when(polars.col("seed") == 8, polars.col("aqm") == "pi").then(None)
+    frame = swept.frame.with_columns(holed.otherwise(polars.col("queue_mean")).alias("queue_mean"))
+    holed_sweep = replace(swept, frame=frame)
+    (row,) = holed_sweep.differences("queue_mean").to_dicts()
+    (whole,) = aqmlab.sweep(tiny, {}, ["lred", "pi"], [7, 9]).differences("queue_mean").to_dicts()
+    assert (row["runs"], row["difference"], row["ci95"]) == (2, whole["difference"], whole["ci95"])
+
+
+def test_a_summary_is_that_of_a_comparison(tiny: Scenario) -> None:
+    swept = aqmlab.sweep(tiny, {}, ["lred", "pi"], 4).summary
+    results = aqmlab.compare(tiny, ["lred", "pi"], 4)
+    for row in swept.iter_rows(named=True):
+        for name, summary in results[row["aqm"]].summary.items():
+            assert row[name] == (None if summary.mean is None else pytest.approx(summary.mean))
+            assert row[f"{name}_ci95"] == (None if summary.ci95 is None else pytest.approx(summary.ci95, abs=1e-9))
+
+
+def test_one_seed_has_no_interval(tiny: Scenario) -> None:
+    swept = aqmlab.sweep(tiny, VARY, ["lred", "pi"])
+    assert swept.summary["queue_mean_ci95"].is_null().all()
+    assert swept.differences("queue_mean", "pi")["ci95"].is_null().all()
+
+
+def test_the_best_is_the_least_or_the_largest(tiny: Scenario) -> None:
+    swept = aqmlab.sweep(tiny, VARY, ["lred", "pi", "droptail"], 2)
+    means = swept.summary
+    assert swept.best("goodput")["goodput"][0] == means["goodput"].max()
+    assert swept.best("queue_mean")["queue_mean"][0] == means["queue_mean"].min()
+    assert swept.best("queue_mean", largest=True)["queue_mean"][0] == means["queue_mean"].max()
+    each = swept.best("queue_mean", by="aqm")
+    assert list(each["aqm"]) == ["lred", "pi", "droptail"]
+    assert list(swept.best("queue_mean", by="aqm.q0")["aqm.q0"]) == [10, 20, 30]
+    with pytest.raises(LookupError, match="queue_mea: no such metric"):
+        swept.best("queue_mea")
+    with pytest.raises(LookupError, match=r"must be one of aqm, aqm\.q0"):
+        swept.best("goodput", by="q0")
+
+
+def test_a_sweep_reads_what_it_writes(tiny: Scenario, tmp_path: Path) -> None:
+    swept = aqmlab.sweep(tiny, {"aqm.q0": "10,-10", "traffic.long.tcp": "rfc,linux"}, ["lred"], 2, out=tmp_path)
+    loaded = Sweep.load(tmp_path)
+    assert loaded.frame.equals(swept.frame)
+    assert json.dumps(loaded.document()) == json.dumps(swept.document())
+    assert loaded.failures == swept.failures
+    assert loaded.is_saved_in(tmp_path)
+    assert not aqmlab.sweep(tiny, VARY).is_saved_in(tmp_path)
+    one_line = polars.read_parquet(tmp_path / "results" / "*.parquet")
+    assert one_line.equals(swept.frame)
+    assert list(one_line["traffic.long.tcp"].unique().sort()) == ["linux", "rfc"]
+
+
+def test_fewer_files_than_before_leave_none_behind(
+    tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    swept = aqmlab.sweep(tiny, VARY, seeds=2)
+    with monkeypatch.context() as patch:
+        patch.setattr("aqmlab.sweeps.result.FILE_RUNS", 2)
+        swept.save(tmp_path)
+    assert len(data_set(tmp_path)) == 3
+    assert Sweep.load(tmp_path).frame.equals(swept.frame)
+    swept.save(tmp_path)
+    assert list(data_set(tmp_path)) == ["00000.parquet"]
+
+
+def test_a_sweep_of_which_every_run_fails_can_be_saved(
+    tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "simulate", lambda *_: Outcome(error="out of luck"))
+    swept = aqmlab.sweep(tiny, VARY, seeds=2, out=tmp_path)
+    assert (swept.done, len(swept.failures), len(swept.summary)) == (0, 6, 0)
+    loaded = Sweep.load(tmp_path)
+    assert (loaded.done, loaded.failures, repr(loaded)) == (0, swept.failures, "Small (none of 6 runs finished)")
+
+
+def test_a_sweep_of_which_anything_is_damaged_is_refused_by_name(tiny: Scenario, tmp_path: Path) -> None:
+    aqmlab.sweep(tiny, VARY, seeds=2, out=tmp_path)
+    for name in ("results/00000.parquet", "sweep.json", "scenario.toml"):
+        file = tmp_path / name
+        sound = file.read_bytes()
+        for data in damaged(sound):
+            file.write_bytes(data)
+            with pytest.raises(ValueError, match=rf"{name}: .* to recreate it: repeat the sweep that wrote it"):
+                Sweep.load(tmp_path)
+        file.unlink()
+        with pytest.raises((ValueError, FileNotFoundError), match=name):
+            Sweep.load(tmp_path)
+        file.write_bytes(sound)
+    assert Sweep.load(tmp_path).done == 6
+
+
+def test_files_of_a_sweep_that_are_exchanged_or_of_another_are_refused(
+    tiny: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aqmlab.sweeps.result.FILE_RUNS", 2)
+    aqmlab.sweep(tiny, VARY, out=tmp_path / "one")
+    aqmlab.sweep(tiny, {"aqm.q0": "11,21..31"}, out=tmp_path / "two")
+    first, second = (tmp_path / "one/results" / name for name in ("00000.parquet", "00001.parquet"))
+    first.rename(tmp_path / "aside")
+    second.rename(first)
+    (tmp_path / "aside").rename(second)
+    with pytest.raises(ValueError, match=r"00000\.parquet: not the file that was saved"):
+        Sweep.load(tmp_path / "one")
+    (tmp_path / "two/sweep.json").replace(tmp_path / "one/sweep.json")
+    with pytest.raises(ValueError, match="not the file that was saved"):
+        Sweep.load(tmp_path / "one")
+
+
+def test_a_sweep_of_another_version_is_refused(tiny: Scenario, tmp_path: Path) -> None:
+    aqmlab.sweep(tiny, VARY, out=tmp_path)
+    (tmp_path / "sweep.json").write_bytes(sealed({"wanted": 3, "files": {}}))
+    with pytest.raises(ValueError, match=r"sweep\.json: from another version of aqmlab \(no scenario\.toml"):
+        Sweep.load(tmp_path)
