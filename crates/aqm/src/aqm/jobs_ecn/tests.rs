@@ -71,14 +71,14 @@ fn a_long_round_counts_in_proportion_and_one_with_a_pause_not_at_all() {
 }
 
 #[test]
-fn a_flow_told_of_congestion_halves_its_window_one_round_trip_time_later() {
+fn a_signalled_flow_halves_its_window_one_round_trip_time_later() {
     let mut flow = Flow { rtt: Some(0.04), window: 8000.0, ..Flow::new(at(0.0)) };
-    flow.told = Some(at(10.0));
+    flow.signalled = Some(at(10.0));
     flow.react(at(49.9), 0.04);
     assert_close(flow.window, 8000.0);
     flow.react(at(50.0), 0.04);
     assert_close(flow.window, 4000.0);
-    assert!(flow.told.is_none() && !flow.slow_start);
+    assert!(flow.signalled.is_none() && !flow.slow_start);
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn a_flow_is_marked_once_a_round_trip_time() {
     assert_eq!(verdict(1000.0, 1), Verdict::Pass);
     assert_eq!(verdict(1000.0, 2), Verdict::Mark);
     assert_eq!(verdict(1000.0, 2), Verdict::Pass);
-    // While it has been told, another one has to give way.
+    // Flow 2 has been signalled, so another flow is chosen.
     jobs.limit = 10_000.0;
     jobs.project(at(1000.0), 500.0);
     assert_eq!([1, 2, 3].map(|key| jobs.flows.get_mut(key).unwrap().due), [true, false, false]);
@@ -174,7 +174,7 @@ fn what_does_not_understand_ecn_is_never_to_be_marked() {
 fn a_loss_for_want_of_room_tells_the_flow_too() {
     let mut jobs = with_windows(&[60_000.0]);
     assert_eq!(jobs.on_enqueue(at(1000.0), &packet(1), &full(), &mut Draw(0.5)), Verdict::Pass);
-    assert_eq!(jobs.flows.get_mut(1).unwrap().told, Some(at(1000.0)));
+    assert_eq!(jobs.flows.get_mut(1).unwrap().signalled, Some(at(1000.0)));
 }
 
 #[test]
