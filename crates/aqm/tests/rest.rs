@@ -1,4 +1,4 @@
-//! Who says that its periods change nothing while nobody comes keeps to it, to the last bit.
+//! An algorithm whose periods are declared to change nothing while no packet comes keeps to that, to the last bit.
 
 mod support;
 
@@ -49,8 +49,8 @@ impl Host {
         self.timer += self.queue.period().unwrap();
     }
 
-    /// A burst of arrivals, a third of which leave meanwhile, and the rest afterwards: what becomes of each, and what the
-    /// algorithm says.
+    /// Runs a burst of arrivals, a third of which leave during the burst, and the rest afterwards; returns the fate of
+    /// each, and the signals.
     fn burst(&mut self, arrivals: u64) -> Vec<(String, Vec<u64>)> {
         let mut told = Vec::new();
         for i in 0..2 * arrivals {
@@ -99,7 +99,7 @@ fn periods_that_are_left_out_at_rest_change_nothing() {
                     assert_eq!(idle.signals(), host.signals(), "{params:?}");
                     assert!(idle.queue.rests(), "{params:?}");
                 }
-                // The same time has passed for the one that rests, without the calls.
+                // The same time has passed for the algorithm at rest, without the calls.
                 (host.now, host.timer) = (idle.now, idle.timer);
                 assert_eq!(idle.burst(2000), host.burst(2000), "{params:?}");
             }
@@ -114,7 +114,7 @@ fn whose_state_still_moves_does_not_rest() {
     host.burst(3000);
     let mut before = host.signals();
     assert!(f64::from_bits(before[0]) > 0.0);
-    // p falls to 0, and rests there only.
+    // p falls to 0, and the algorithm rests only then.
     while !host.queue.rests() {
         host.close_period();
         let now = host.signals();

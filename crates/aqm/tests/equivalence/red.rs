@@ -12,7 +12,7 @@ fn automatic() -> f64 {
     1.0 - (-1.0 / (10.0 * 0.1 * PTC)).exp()
 }
 
-/// What each preset of RED is on a link of 10 Mbit/s with 200 packets of buffer, worked out by hand.
+/// The parameters of each preset of RED on a link of 10 Mbit/s with a buffer of 200 packets, computed by hand.
 fn presets() -> Vec<(&'static str, Red)> {
     let wait = Red { wait: true, ..Red::new(5.0, 15.0, 0.1, 0.002) };
     let since_2001 = Red { gentle: true, wait: true, mark_p: 0.1, ..Red::new(6.25, 18.75, 0.1, automatic()) };
@@ -39,7 +39,7 @@ fn presets() -> Vec<(&'static str, Red)> {
 fn every_preset_of_red_is_what_its_source_has() {
     let listed = aqm::AnyParams::of("red").expect("red").presets();
     let presets = presets();
-    // That of Linux has an arithmetic of its own.
+    // Linux's preset has its own arithmetic.
     assert_eq!(
         listed.iter().map(|(name, _)| *name).filter(|name| *name != "linux").collect::<Vec<_>>(),
         presets.iter().map(|(name, _)| *name).collect::<Vec<_>>()
@@ -57,7 +57,7 @@ const XMIT: f64 = 6250.0;
 
 #[test]
 fn red_and_adaptive_red_equal_linux() {
-    // Of 100 000 bytes a quarter and a third of that; burst 27, for which 1/8 would be too large.
+    // A quarter of 100 000 bytes and a third of that; burst 27, for which 1/8 would be too large.
     let automatic = Linux::new(8333, 25_000, 4, 0.02, XMIT);
     let words = [
         ("min", text("6 kB")),
@@ -195,7 +195,7 @@ fn fengs_red_equals_ns2() {
 
 #[test]
 fn adaptive_red_has_table_ii_of_the_red_tail_paper() {
-    // 20 and 80 kB; max_p where the paper is silent, and the weight, are ns-2's.
+    // 20 and 80 kB; max_p, which the paper does not give, and the weight are ns-2's.
     let red = Red { gentle: true, wait: true, ..Red::new(40.0, 160.0, 0.1, automatic()) }.in_bytes();
     for setbit in [false, true] {
         let red = Red { setbit, ..red.clone() };

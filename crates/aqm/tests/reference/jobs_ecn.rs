@@ -1,5 +1,5 @@
-//! The reconstruction of JoBS with ECN that the head of aqm/jobs_ecn.rs writes down. Nothing is kept but what has
-//! happened: each flow's estimates are worked out anew from its history of arrivals and of marks.
+//! The reconstruction of JoBS with ECN that the head of aqm/jobs_ecn.rs describes. Only past events are stored: each
+//! flow's estimates are computed anew from its history of arrivals and marks.
 
 use crate::driver::Reference;
 use aqm::{Backlog, Packet, Verdict};
@@ -10,7 +10,7 @@ pub(crate) struct JobsEcn {
     pub(crate) alpha: f64,
     pub(crate) b_lim: f64,
     pub(crate) flight_gap: f64,
-    /// Bytes a second.
+    /// Bytes per second.
     pub(crate) c: f64,
     flows: BTreeMap<u64, Flow>,
     marked_next: Vec<u64>,
