@@ -48,7 +48,7 @@ mod tests {
     use crate::fixture::PORT;
 
     #[test]
-    fn it_finds_out_what_has_gone_from_the_head() {
+    fn it_finds_packets_that_have_left_at_the_head() {
         let mut mirror = Mirror::new(&PORT);
         (0..5).for_each(|entry| mirror.push(entry));
         mirror.remove(1);

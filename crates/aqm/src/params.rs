@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_can_be_read() {
+    fn written_values_can_be_read() {
         let example = Example::default();
         let mut copy = Example { beta: 1.0, ..Example::default() };
         for (name, value) in example.values() {

@@ -143,7 +143,7 @@ fn forbidden(spec: &Spec) -> Vec<Value> {
 }
 
 #[test]
-fn what_is_not_allowed_is_refused_by_name() {
+fn forbidden_values_are_refused_by_name() {
     for mut params in defaults() {
         let before = params.clone();
         for spec in before.specs() {
@@ -529,7 +529,7 @@ fn every_early_dropper_drops_and_marks_under_overload() {
 /// The others, and two without a choice: JoBS drops early only late packets, which a mark would not help; and JoBS
 /// with ECN marks, or leaves drops to the buffer.
 #[test]
-fn only_those_that_leave_it_to_others_lack_ecn() {
+fn only_algorithms_that_leave_drops_to_others_lack_ecn() {
     let lack = |params: &AnyParams| params.specs().iter().all(|spec| spec.name != "ecn");
     let names: Vec<&str> = defaults().filter(lack).map(|params| params.name()).collect();
     assert_eq!(names, ["droptail", "headdrop", "jobs_ecn", "fq", "jobs", "redtail"]);

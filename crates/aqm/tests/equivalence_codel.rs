@@ -14,7 +14,7 @@ use blue::Blue;
 use codel::{CoDel, Cobalt};
 use driver::{Tally, assert_lively, compare, number, text};
 
-/// The targets and intervals that tests use: the defaults, and some that make for more drops.
+/// The targets and intervals of the tests: the defaults, and values that cause more drops.
 const TIMES: [(f64, f64); 3] = [(0.005, 0.1), (0.001, 0.02), (0.02, 0.005)];
 
 /// Compares CoDel in a form with an MTU of 1500 bytes, or in ns-2's form with the largest packet.

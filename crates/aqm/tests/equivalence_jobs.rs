@@ -194,7 +194,7 @@ fn compare(bounds: &Bounds, sampling: u32, ns2: bool, front: bool, shared: bool)
 }
 
 #[test]
-fn jobs_equals_ns2_with_its_slips_and_without() {
+fn jobs_equals_ns2_with_its_deviations_and_without() {
     let mut several = 0;
     for (i, bounds) in BOUNDS.iter().enumerate() {
         let bounded = bounds.adc.iter().any(|adc| *adc != NONE);

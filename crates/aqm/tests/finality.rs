@@ -79,7 +79,7 @@ fn a_final_decision_is_final() {
 }
 
 #[test]
-fn those_that_drop_or_mark_what_waits_are_not_final() {
+fn algorithms_that_drop_or_mark_waiting_packets_are_not_final() {
     for spec in ["codel", "cobalt", "headdrop", "choke", "step:by=delay", "rem:form=ns2,ecn=true", "fq"] {
         let (name, values) = spec.split_once(':').unwrap_or((spec, ""));
         let mut params = AnyParams::of(name).unwrap();

@@ -52,7 +52,7 @@ impl Host {
     /// Runs a burst of arrivals, a third of which leave during the burst, and the rest afterwards; returns the fate of
     /// each, and the signals.
     fn burst(&mut self, arrivals: u64) -> Vec<(String, Vec<u64>)> {
-        let mut told = Vec::new();
+        let mut fates = Vec::new();
         for i in 0..2 * arrivals {
             self.now += Span::us(400);
             while self.timer <= self.now {
@@ -67,15 +67,15 @@ impl Host {
             };
             let sent = (i % 3 == 0 || i >= arrivals)
                 .then(|| self.queue.dequeue_or(self.now, &mut self.random, |_| ()).map(|sent| sent.number));
-            told.push((format!("{outcome} {sent:?}"), self.signals()));
+            fates.push((format!("{outcome} {sent:?}"), self.signals()));
         }
         while self.queue.dequeue_or(self.now, &mut self.random, |_| ()).is_some() {}
-        told
+        fates
     }
 }
 
 #[test]
-fn periods_that_are_left_out_at_rest_change_nothing() {
+fn periods_that_are_omitted_at_rest_change_nothing() {
     let mut rested = BTreeSet::new();
     for name in NAMES {
         let base = AnyParams::of(name).unwrap();
@@ -109,7 +109,7 @@ fn periods_that_are_left_out_at_rest_change_nothing() {
 }
 
 #[test]
-fn whose_state_still_moves_does_not_rest() {
+fn an_algorithm_whose_state_moves_does_not_rest() {
     let mut host = Host::new(&AnyParams::of("pi").unwrap(), 1);
     host.burst(3000);
     let mut before = host.signals();

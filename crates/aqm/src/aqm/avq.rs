@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn ecn_marks_what_can_be_marked_and_only_the_paper_drops_the_rest() {
+    fn ecn_marks_packets_that_can_be_marked_and_only_the_paper_drops_the_others() {
         for (form, verdict) in [(Form::Paper, Verdict::Drop), (Form::Ns2, Verdict::Pass)] {
             let mut avq = after(200, &Params { form, ecn: true, ..Params::default() });
             let before = avq.capacity;
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_real_buffer_refuses_passes_through_the_virtual_one() {
+    fn packets_that_overflow_the_real_buffer_pass_through_the_virtual_one() {
         let mut avq = after(1, &Params::default());
         avq.on_enqueue(Time::ZERO, &PACKET, &full(), &mut Draw(0.5));
         assert_close(avq.vq, 1000.0);

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_queue_raises_p_if_told_so() {
+    fn a_queue_longer_than_l_raises_p() {
         let mut blue = Blue::new(&Params { l: Some(20.0), ..Params::default() }, &PORT);
         arrives(&mut blue, 0, &waiting(20), 0.5);
         assert_eq!(blue.p_m.p, 0.0);
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn ecn_marks_what_can_be_marked() {
+    fn ecn_marks_packets_that_can_be_marked() {
         let mut blue = Blue::new(&Params { ecn: true, ..Params::default() }, &PORT);
         arrives(&mut blue, 0, &full(), 0.5);
         assert_eq!(arrives(&mut blue, 0, &waiting(1), 0.0), Verdict::Mark);

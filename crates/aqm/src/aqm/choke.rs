@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_is_forgotten_whoever_took_it() {
+    fn packets_that_left_are_forgotten_however_they_left() {
         let mut choke = choke(&[1, 2, 3], Params::default());
         choke.on_dequeue(Time::ZERO, &PACKET, &waiting(2), Span::ZERO, &mut Draw(0.5));
         assert_eq!((choke.waiting.len(), *choke.waiting.at(0)), (2, 2));

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn blue_drops_what_could_be_marked() {
+    fn blue_drops_ecn_capable_packets_too() {
         let mut cobalt = Cobalt::new(&Params { ecn: true, ..Params::default() }, &PORT);
         cobalt.on_enqueue(at(6000), &PACKET, &full(), &mut Draw(0.5));
         assert_eq!(leaves(&mut cobalt, 6000, 6, 0.5), Verdict::Mark);

@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn it_remembers_what_it_had_gained_for_16_intervals() {
+    fn it_remembers_the_count_for_16_intervals() {
         assert_eq!(again(Form::Rfc, Span::ms(1599)), 5);
         assert_eq!(again(Form::Rfc, Span::ms(1600)), 1);
         assert_eq!(again(Form::Ns2, Span::ms(1599)), 8);

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_threshold_itself_is_neither_inside_nor_outside() {
+    fn an_average_equal_to_a_threshold_does_not_change_the_status() {
         // At averages of exactly 20 and 60 the status does not change.
         assert_eq!(max_p(&params(), &[70, 60, 70, 20, 70]), [0.2; 5]);
         assert_eq!(max_p(&params(), &[20, 10]), [0.1; 2]);

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn left_out_thresholds_are_a_quarter_and_half_of_the_buffer() {
+    fn omitted_thresholds_are_a_quarter_and_half_of_the_buffer() {
         let fred = Fred::new(&Params::default(), &PORT);
         assert_eq!((fred.min_th, fred.max_th), (50.0, 100.0));
     }
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_caught_twice_is_held_to_the_share() {
+    fn flows_caught_twice_are_held_to_the_share() {
         // The share is 30 / 2 packets.
         let mut fred = fred(30.0, &[15, 14], Params::default());
         for (strike, expected) in [(1, Verdict::Pass), (2, Verdict::Drop), (3, Verdict::Drop)] {
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn above_max_th_nobody_or_everybodys_first_two() {
+    fn above_max_th_no_packets_or_two_of_each_flow_are_accepted() {
         let mut all = fred(100.0, &[1, 2], Params::default());
         assert_eq!([0, 1, 9].map(|flow| arrives(&mut all, flow, 0.5)), [Verdict::Drop; 3]);
         let mut many = fred(100.0, &[1, 2], Params { many_flows: true, ..Params::default() });

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_dropped_for_what_will_not_fit_anyhow() {
+    fn nothing_is_dropped_for_an_arrival_that_never_fits() {
         let mut front = HeadDrop::new(&Params {}, &Port { limit: Limit::Bytes(3000), ..PORT });
         let mut room = |size| front.make_room(Time::ZERO, &Packet::new(size, true), &full(), &mut Draw(0.5));
         assert_eq!([room(3000), room(3001)], [Some(0), None]);

@@ -118,7 +118,11 @@ impl Lred {
 impl Aqm for Lred {
     type Params = Params;
     const SIGNALS: &'static [Signal] = &[
-        Signal { name: "p", unit: "", doc: "Drop probability p at the last arrival, before its weight is applied." },
+        Signal {
+            name: "p",
+            unit: "",
+            doc: "Drop probability p at the last arrival, before its weight is applied.",
+        },
         Signal { name: "loss_ratio", unit: "", doc: "Smoothed loss ratio L." },
     ];
 
@@ -246,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn overflow_drops_are_what_wakes_it() {
+    fn overflow_drops_raise_the_loss_ratio_from_zero() {
         let mut lred = Lred::new(&Params::default(), &PORT);
         assert_eq!(lred.on_enqueue(Time::ZERO, &PACKET, &waiting(199), &mut Draw(0.0)), Verdict::Pass);
         lred.on_enqueue(Time::ZERO, &PACKET, &full(), &mut Draw(0.0));

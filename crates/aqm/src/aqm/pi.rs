@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn ecn_marks_what_can_be_marked_and_drops_the_rest() {
+    fn ecn_marks_packets_that_can_be_marked_and_drops_the_others() {
         let mut pi = Pi::new(&Params { a: 1.0, b: 0.0, ecn: true, ..Params::default() }, &PORT);
         pi.on_period(Time::ZERO, &waiting(200));
         assert_eq!(pi.on_enqueue(Time::ZERO, &PACKET, &waiting(200), &mut Draw(0.5)), Verdict::Mark);

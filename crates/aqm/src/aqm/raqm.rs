@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn ecn_marks_what_can_be_marked_and_drops_the_rest() {
+    fn ecn_marks_packets_that_can_be_marked_and_drops_the_others() {
         let mut raqm = Raqm::new(&Params { ecn: true, p: 0.5, ..Params::default() }, &PORT);
         assert_eq!(raqm.on_enqueue(Time::ZERO, &PACKET, &waiting(50), &mut Draw(0.4)), Verdict::Mark);
         let udp = Packet { ect: false, ..PACKET };

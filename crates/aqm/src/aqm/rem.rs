@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn small_packets_are_spared_by_size_which_the_rate_form_in_bytes_does_unless_told() {
+    fn small_packets_are_spared_by_size_which_is_the_default_of_the_rate_form_in_bytes() {
         for (form, bytes, by_size, scaled) in [
             (Form::Paper, false, None, false),
             (Form::Paper, true, None, false),

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn ecn_marks_what_can_be_marked() {
+    fn ecn_marks_packets_that_can_be_marked() {
         let mut sred = Sred::new(&Params { ecn: true, ..Params::default() }, &PORT);
         let udp = Packet { ect: false, ..PACKET };
         for (packet, u, expected) in

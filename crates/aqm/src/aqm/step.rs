@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn by_the_delay_it_marks_what_has_waited_longer() {
+    fn by_the_delay_it_marks_packets_that_have_waited_longer() {
         let mut step = step(Params { by: By::Delay, ecn: true, ..Params::default() });
         assert_eq!(arrive(&mut step, &PACKET, &waiting(200)), Verdict::Pass);
         assert_eq!(leave(&mut step, &PACKET, 1000), Verdict::Pass);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_marked_is_dropped_or_passes() {
+    fn packets_that_cannot_be_marked_are_dropped_or_pass() {
         for (others, ecn, ect, not_ect) in [
             (Others::Drop, true, Verdict::Mark, Verdict::Drop),
             (Others::Pass, true, Verdict::Mark, Verdict::Pass),

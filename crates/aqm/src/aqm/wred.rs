@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_sees_of_the_queue_only_what_is_not_below_it() {
+    fn a_class_sees_only_its_own_and_higher_classes() {
         let params = Params {
             average: Average::OwnAndHigher,
             w_q: 1.0,
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_host_takes_from_the_head_to_make_room_no_longer_waits() {
+    fn packets_dropped_from_the_head_to_make_room_no_longer_wait() {
         let params = Params {
             average: Average::OwnAndHigher,
             w_q: 1.0,
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_dropped_or_does_not_fit_does_not_wait() {
+    fn dropped_packets_do_not_wait() {
         let params = Params {
             average: Average::OwnAndHigher,
             w_q: 1.0,
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_nothing_comes_of_keeps_its_average_but_for_idle_time() {
+    fn a_class_without_arrivals_keeps_its_average_except_for_idle_time() {
         let params = Params { average: Average::OwnAndHigher, w_q: 0.5, ..Params::default() };
         let mut wred = Wred::new(&params, &PORT);
         wred.classes.iter_mut().for_each(|class| class.avg = 16.0);

@@ -36,7 +36,7 @@ fn presets() -> Vec<(&'static str, Red)> {
 }
 
 #[test]
-fn every_preset_of_red_is_what_its_source_has() {
+fn every_preset_of_red_equals_its_source() {
     let listed = aqm::AnyParams::of("red").expect("red").presets();
     let presets = presets();
     // Linux's preset has its own arithmetic.
@@ -66,8 +66,8 @@ fn red_and_adaptive_red_equal_linux() {
         ("max_p", number(0.2)),
     ];
     // 9 <= (1 - (15/16)^20) 16 = 11.6, but not (1 - (7/8)^20) 8 = 7.4.
-    let told = Linux::new(6000, 20_000, 4, 0.2, XMIT);
-    for (settings, linux) in [(&[][..], automatic), (&words[..], told)] {
+    let given = Linux::new(6000, 20_000, 4, 0.2, XMIT);
+    for (settings, linux) in [(&[][..], automatic), (&words[..], given)] {
         for (ecn, harddrop) in [(false, false), (true, false), (true, true)] {
             let switches = [("ecn", Value::Bool(ecn)), ("harddrop", Value::Bool(harddrop))];
             let settings = [settings, &switches[..]].concat();
@@ -116,7 +116,7 @@ fn the_queue_in_bytes_and_the_count_in_bytes_are_ns2s_two_switches() {
 }
 
 #[test]
-fn without_hard_drops_what_is_ecn_capable_is_never_dropped_but_by_the_buffer() {
+fn without_hard_drops_ecn_capable_packets_are_dropped_only_by_the_buffer() {
     // DCTCP's step among others: max_th at min_th, on the queue itself.
     for (min, max, gentle, w_q) in
         [(20.0, 20.0, false, 1.0), (20.0, 60.0, false, 0.02), (5.0, 15.0, true, 0.02)]

@@ -1,15 +1,15 @@
-//! What the flows of a `[[traffic]]` do, from the keys of its kind.
+//! The model of a `[[traffic]]`'s flows, from the keys of its kind.
 
 use crate::model::{Distribution, Extent, Kind, Short, Udp, Web};
 use crate::tables::traffic::{KindName, TrafficEntry, VIDEO_FRAMES, WEB_OBJECT, packet_size};
 use aqm::unit::{Frequency, Span};
 
-/// The time between events that happen so often.
+/// The time between events of this frequency.
 fn period(frequency: Frequency) -> Span {
     Span::from_secs(1.0 / frequency.0)
 }
 
-/// What the flows of `entry` do.
+/// The model of the flows of `entry`.
 pub(crate) fn kind(entry: &TrafficEntry) -> Kind {
     let (table, tcp) = (&entry.table, || entry.tcp.clone());
     let interval = period(table.frame_rate.unwrap_or(VIDEO_FRAMES));
@@ -17,7 +17,7 @@ pub(crate) fn kind(entry: &TrafficEntry) -> Kind {
     let udp = |udp| Kind::Udp(udp, table.ecn);
     match table.kind {
         KindName::Ftp => Kind::Ftp(tcp()),
-        // Without a size it is the stop that ends it, as it ends a greedy flow.
+        // Without a size, it ends at its stop, as a greedy flow does.
         KindName::Transfer => table.size.map_or_else(|| Kind::Ftp(tcp()), |size| Kind::Transfer(tcp(), size)),
         KindName::Short => {
             let poisson = Distribution::Exponential(period(table.arrival_rate.unwrap_or(Frequency(1.0))));

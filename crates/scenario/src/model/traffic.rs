@@ -1,4 +1,4 @@
-//! Traffic: the flows of an entry, the applications on them, and the datagrams of sources.
+//! Traffic: the flows of an entry, their applications, and the datagrams of sources.
 
 use super::distribution::Distribution;
 use super::header::UDP_HEADER;
@@ -10,38 +10,38 @@ use std::sync::Arc;
 /// Some flows of one kind.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Traffic {
-    /// Unique.
+    /// A unique name.
     pub name: String,
-    /// Nodes that send; dealt out to the flows in turn.
+    /// Nodes that send, assigned to the flows in turn.
     pub from: Vec<usize>,
-    /// Nodes that receive; dealt out to the flows in turn.
+    /// Nodes that receive, assigned to the flows in turn.
     pub to: Vec<usize>,
-    /// How many flows.
+    /// The number of flows.
     pub count: u32,
     /// Size of a full data packet on the wire, headers included.
     pub packet_size: Bytes,
     /// The class of service of all its packets.
     pub class: u8,
-    /// From when on it is active; starts count from here.
+    /// The time from which it is active; starts count from here.
     pub begin: Span,
     /// When each flow starts, after `begin`.
     pub start: Distribution<Span>,
     /// When the application stops producing; unacknowledged data is still delivered.
     pub stop: Option<Span>,
-    /// What the flows do.
+    /// The kind of its flows.
     pub kind: Kind,
 }
 
-/// What a flow does.
+/// The kind of a flow.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Kind {
-    /// TCP with always something to send.
+    /// TCP that always has data to send.
     Ftp(Tcp),
-    /// TCP with so many payload bytes to send.
+    /// TCP with this payload to send.
     Transfer(Tcp, Distribution<Bytes>),
     /// TCP flows that come and go.
     Short(Tcp, Short),
-    /// People who read pages.
+    /// Users who read pages.
     Web(Tcp, Web),
     /// Datagrams, all with this codepoint.
     Udp(Udp, Ecn),
@@ -50,53 +50,53 @@ pub enum Kind {
 /// TCP flows that arrive one after the other while the entry is active.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Short {
-    /// From one arrival to the next.
+    /// The time from one arrival to the next.
     pub interarrival: Distribution<Span>,
-    /// What each has to send.
+    /// The amount that each flow sends.
     pub extent: Extent,
 }
 
-/// How much a short flow has to send.
+/// The amount that a short flow sends.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Extent {
-    /// As much as it can until its application stops, so long after its start.
+    /// Data without end, until its application stops after this time.
     Lifetime(Distribution<Span>),
-    /// So many payload bytes.
+    /// This payload.
     Size(Distribution<Bytes>),
 }
 
-/// A client that fetches `objects` objects over `connections` connections opened for it, then closes them and thinks.
+/// A client that fetches `objects` objects over `connections` newly opened connections, then closes them and thinks.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Web {
-    /// Connections side by side; each asks for its next object when it has the last.
+    /// Parallel connections; each requests its next object when it has the last.
     pub connections: u32,
-    /// Objects of a session.
+    /// Objects per session.
     pub objects: u32,
     /// Payload of an object.
     pub size: Distribution<Bytes>,
     /// Size of a request on the wire, headers included.
     pub request: Bytes,
-    /// From the last byte of a session to the start of the next.
+    /// The time from the last byte of a session to the start of the next.
     pub think: Distribution<Span>,
 }
 
-/// How a source of datagrams times and sizes them.
+/// The times and sizes of a source's datagrams.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Udp {
     /// At a constant rate on the wire.
     Cbr(Rate),
     /// At a constant rate while on; starts off.
     OnOff {
-        /// While on, on the wire.
+        /// Rate on the wire while on.
         rate: Rate,
-        /// How long it is on.
+        /// The duration of an on period.
         on: Distribution<Span>,
-        /// How long it is off.
+        /// The duration of an off period.
         off: Distribution<Span>,
     },
     /// With exponential gaps, at this mean rate on the wire.
     Poisson(Rate),
-    /// At a rate that follows fractional Gaussian noise, one value a step.
+    /// At a rate that follows fractional Gaussian noise, with one value per step.
     Fgn {
         /// Mean rate on the wire.
         rate: Rate,
@@ -104,20 +104,20 @@ pub enum Udp {
         hurst: f64,
         /// Standard deviation of a step's rate over the mean.
         deviation: f64,
-        /// How long a rate holds.
+        /// The duration of a step.
         step: Span,
     },
-    /// As recorded.
+    /// As in a recording.
     Trace(Arc<[Arrival]>),
-    /// A frame at a time, cut into packets that are sent at once; every so many frames a larger one.
+    /// Frames, cut into packets that are sent at once; larger frames at regular intervals.
     Frames {
-        /// From frame to frame.
+        /// The time from frame to frame.
         interval: Span,
-        /// An ordinary frame on the wire.
+        /// Size of an ordinary frame on the wire.
         size: Bytes,
-        /// Every so many frames is a key frame; 0 for none.
+        /// The number of frames from one key frame to the next; 0 for no key frames.
         key_every: u32,
-        /// A key frame on the wire.
+        /// Size of a key frame on the wire.
         key_size: Bytes,
     },
 }
@@ -125,20 +125,20 @@ pub enum Udp {
 /// One packet of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
-    /// Since the first packet.
+    /// The time since the first packet.
     pub at: Span,
     /// Size on the wire in bytes.
     pub size: u16,
 }
 
 choice! {
-    /// The codepoint that datagrams are sent with (RFC 3168, section 5; RFC 9331).
+    /// The ECN codepoint of datagrams (RFC 3168, section 5; RFC 9331).
     pub enum Ecn {
         /// Not-ECT: a congested queue drops them.
         None = "none",
         /// ECT(0): a queue may mark them instead.
         Ect0 = "ect0",
-        /// ECT(1): the same, and queues that tell apart what is scalable take them as that.
+        /// ECT(1): the same, and queues for scalable traffic treat them as such.
         Ect1 = "ect1",
     }
 }
@@ -155,17 +155,17 @@ impl Traffic {
 }
 
 impl Udp {
-    /// Its mean rate on the wire in bit/s, with packets of this size.
+    /// The mean rate on the wire in bit/s, with packets of this size.
     #[must_use]
     pub fn mean_rate(&self, packet: Bytes) -> f64 {
         match self {
             Self::Cbr(rate) | Self::Poisson(rate) => rate.bits(),
             Self::OnOff { rate, on, off } => {
-                // A burst is at least a packet.
+                // An on period is at least a packet.
                 let on = on.mean().max(1.0 / rate.packets(packet));
                 rate.bits() * on / (on + off.mean())
             }
-            // The mean of a Gaussian cut off at 0.
+            // The mean of a Gaussian truncated at 0.
             Self::Fgn { rate, deviation, .. } if *deviation > 0.0 => {
                 let z = 1.0 / deviation;
                 let below = 0.5 * libm::erfc(z / std::f64::consts::SQRT_2);
@@ -184,7 +184,7 @@ impl Udp {
         }
     }
 
-    /// The packets of this size that one flow sends in so many seconds, in the mean.
+    /// The mean number of packets of this size that one flow sends in this many seconds.
     pub(crate) fn packets(&self, packet: Bytes, seconds: f64) -> f64 {
         match self {
             Self::Trace(arrivals) => arrivals.partition_point(|arrival| arrival.at.secs() < seconds) as f64,
@@ -197,7 +197,7 @@ impl Udp {
     }
 }
 
-/// The mean of `of` over frames of which every so many is a key frame.
+/// The mean of `of` over frames of which every `key_every`-th is a key frame.
 fn keyed(key_every: u32, key: Bytes, other: Bytes, of: impl Fn(Bytes) -> f64) -> f64 {
     let keys = if key_every > 0 { 1.0 / f64::from(key_every) } else { 0.0 };
     keys * of(key) + (1.0 - keys) * of(other)

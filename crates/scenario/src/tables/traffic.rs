@@ -1,4 +1,4 @@
-//! `[[traffic]]`: the keys of an entry, which kinds have each, and what an entry of a kind needs.
+//! `[[traffic]]`: the keys of an entry, which kinds have each key, and which keys a kind needs.
 
 use super::trace;
 use crate::keys::below;
@@ -12,13 +12,13 @@ use aqm::{choice, params};
 use std::sync::Arc;
 
 choice! {
-    /// What the flows of a traffic entry do.
+    /// The kinds of a traffic entry's flows.
     pub enum KindName {
-        /// TCP with always something to send.
+        /// TCP that always has data to send.
         Ftp = "ftp",
-        /// TCP with so many bytes to send.
+        /// TCP that sends a fixed amount.
         Transfer = "transfer",
-        /// TCP flows that arrive one after the other, each for a random time or with a random size.
+        /// TCP flows that arrive one after the other, each with a random duration or a random size.
         Short = "short",
         /// Clients that fetch objects over TCP connections, read, and fetch the next.
         Web = "web",
@@ -34,7 +34,7 @@ choice! {
         Trace = "trace",
         /// UDP voice: a packet every 20 ms.
         Voip = "voip",
-        /// UDP video: frames of several packets, every so often a larger one.
+        /// UDP video: frames of several packets, larger ones at regular intervals.
         Video = "video",
     }
 }
@@ -42,34 +42,35 @@ choice! {
 params! {
     /// Some flows of one kind.
     pub struct TrafficTable {
-        /// What it is called in results and in `--set traffic.NAME.count=…`.
+        /// Its name in results and in `--set traffic.NAME.count=…`.
         name: String = String::new(), "";
-        /// What the flows do.
+        /// The kind of its flows.
         kind: KindName = KindName::Ftp, "";
-        /// How many flows; of `short`, how many arrival processes; of `web`, how many clients.
+        /// Number of flows; for `short`, of arrival processes; for `web`, of clients.
         count: u32 = 1, "flows", Range::new(0.0, 1e7);
-        /// Nodes that send, dealt out to the flows in turn; in a dumbbell also the group `senders`.
+        /// Nodes that send, assigned to the flows in turn; in a dumbbell also the group `senders`.
         from: Vec<String> = vec!["senders".to_owned()], "";
-        /// Nodes that receive, dealt out to the flows in turn; in a dumbbell also the group `receivers`.
+        /// Nodes that receive, assigned to the flows in turn; in a dumbbell also the group `receivers`.
         to: Vec<String> = vec!["receivers".to_owned()], "";
-        /// Size of a full data packet on the wire, headers included; auto is 1500 B, for `voip` 200 B (G.711, 20 ms).
+        /// Size of a full data packet on the wire, including headers; auto is 1500 B, for `voip` 200 B (G.711, 20 ms).
         packet_size: Option<Bytes> = None, "bytes", Range::new(HEADER as f64 + 1.0, 65535.0);
-        /// The class of service of its packets, both ways, for queue disciplines that tell classes apart; 1 is the first.
+        /// Class of service of its packets in both directions, for queue disciplines that distinguish classes; 1 is
+        /// the first.
         class: u32 = 1, "", Range::new(1.0, CLASSES as f64);
-        /// When each flow starts: a time, or `uniform(0 s, 1 s)`, or `exponential(1 s)` with this mean; counted from
-        /// the start of `active` if that is given.
+        /// When each flow starts: a time, or a distribution such as `uniform(0 s, 1 s)` or `exponential(1 s)`, whose
+        /// argument is the mean; counted from the start of `active` if that is set.
         start: Distribution<Span> = Distribution::Fixed(Span::ZERO), "s", Range::new(0.0, 1e7);
         /// When the application stops producing; auto never does. Unacknowledged data is still delivered.
         stop: Option<Span> = None, "s", Range::new(0.0, 1e7);
-        /// From when to when it is active, like `["50 s", "150 s"]`: says start and stop in one.
+        /// Start and end of its activity, as in `["50 s", "150 s"]`: sets start and stop together.
         active: Option<Vec<Span>> = None, "s", Range::new(0.0, 1e7);
         /// Payload of a `transfer`, of each `short` flow or of each `web` object: a size, `uniform(1 kB, 9 kB)`,
-        /// `exponential(10 kB)` or `pareto(10 kB, 1.3)` (mean, shape). A transfer without it lasts until `stop`; of
+        /// `exponential(10 kB)` or `pareto(10 kB, 1.3)` (mean, shape). A transfer without it lasts until `stop`; for
         /// `web`, auto is pareto(10 kB, 1.3).
         size: Option<Distribution<Bytes>> = None, "bytes", Range::new(1.0, 1e15);
         /// How long the application of each `short` flow produces.
         lifetime: Option<Distribution<Span>> = None, "s", Range::above(0.0, 1e7);
-        /// How many `short` flows arrive a second, as a Poisson process.
+        /// Arrivals of `short` flows per second, as a Poisson process.
         arrival_rate: Option<Frequency> = None, "/s", Range::above(0.0, 1e6);
         /// The time between arrivals of `short` flows, in place of `arrival_rate`: `pareto(10 ms, 1.5)`.
         interarrival: Option<Distribution<Span>> = None, "s", Range::above(0.0, 1e7);
@@ -77,51 +78,53 @@ params! {
         connections: u32 = 1, "connections", Range::new(1.0, 1000.0);
         /// Objects that a `web` client fetches in a session.
         objects: u32 = 1, "objects", Range::new(1.0, 1e6);
-        /// Size of a `web` request on the wire, headers included.
+        /// Size of a `web` request on the wire, including headers.
         request: Bytes = Bytes(300), "bytes", Range::new(HEADER as f64 + 1.0, 65535.0);
         /// How long a `web` client thinks between sessions.
         think: Distribution<Span> = Distribution::Exponential(Span::s(50)), "s", Range::new(0.0, 1e7);
         /// The ECN codepoint of its datagrams: Not-ECT, ECT(0) or ECT(1); a queue may mark the latter two instead of
-        /// dropping them. The sources do not answer to marks. TCP has an `ecn` of its own.
+        /// dropping them. The sources do not respond to marks. TCP has its own `ecn`.
         ecn: Ecn = Ecn::None, "";
         /// Rate on the wire: of `cbr`; of `on-off` while on; the mean of `poisson` and `fgn`.
         rate: Rate = Rate::mbit_per_s(1), "bit/s", Range::new(1.0, 1e11);
-        /// How long an `on-off` flow sends: rounded to whole packets, at least one.
+        /// Duration of an on period of an `on-off` flow, rounded to whole packets, at least one.
         on: Distribution<Span> = Distribution::Exponential(Span::ms(500)), "s", Range::above(0.0, 1e7);
-        /// How long an `on-off` flow is silent; it starts silent.
+        /// Duration of an off period of an `on-off` flow, which starts with one.
         off: Distribution<Span> = Distribution::Exponential(Span::ms(500)), "s", Range::new(0.0, 1e7);
         /// The Hurst parameter of `fgn`: 0.5 is white noise, towards 1 the rate persists longer.
         hurst: f64 = 0.8, "", Range::new(0.01, 0.99);
         /// Standard deviation of the rate of `fgn` in one `step`, as a fraction of `rate`. Negative rates count as 0,
-        /// which raises the mean: not visibly with 0.3, by 0.4 % with 0.5, by 8 % with 1.
+        /// which raises the mean: not noticeably at 0.3, by 0.4 % at 0.5, by 8 % at 1.
         deviation: f64 = 0.3, "", Range::new(0.0, 10.0);
-        /// How long each rate of `fgn` holds; at most 4194304 fit in a run.
+        /// Duration of each rate of `fgn`; at most 4194304 fit in a run.
         step: Span = Span::ms(10), "s", Range::new(1e-5, 1e3);
-        /// The recording that `trace` replays: CSV with columns `time` (s) and `size` (bytes of the IP packet), pcap or
-        /// pcapng; found beside the scenario's file, else in the current folder. It starts with its first packet.
+        /// The recording that `trace` replays: CSV with columns `time` (s) and `size` (bytes of the IP packet), pcap
+        /// or pcapng; found in the scenario's folder, otherwise in the current folder. Its first packet is sent at the
+        /// start.
         file: Option<String> = None, "";
-        /// Frames a second of `voip` and `video`; auto is 50 for voip, 30 for video.
+        /// Frames per second of `voip` and `video`; auto is 50 for voip, 30 for video.
         frame_rate: Option<Frequency> = None, "/s", Range::new(0.1, 1e5);
-        /// A frame of `video` on the wire, sent at once in packets of `packet_size`, the last one smaller.
+        /// Size of a frame of `video` on the wire; a frame is sent at once in packets of `packet_size`, the last one
+        /// smaller.
         frame_size: Bytes = Bytes(6000), "bytes", Range::new(1.0, 1e8);
-        /// Every so many frames of `video` is a key frame, the first of all is one; 0 for none.
+        /// Number of frames of `video` from one key frame to the next, beginning with the first; 0 for no key frames.
         key_every: u32 = 30, "frames", Range::new(0.0, 1e6);
-        /// A key frame of `video` on the wire.
+        /// Size of a key frame of `video` on the wire.
         key_size: Bytes = Bytes(30_000), "bytes", Range::new(1.0, 1e8);
     }
 }
 
-/// The size of a packet of which nothing is said.
+/// The default size of a packet.
 pub(crate) const DEFAULT_PACKET: Bytes = Bytes(1500);
 /// G.711: 20 ms of voice are 160 bytes, with RTP, UDP and IP 200.
 const VOICE_PACKET: Bytes = Bytes(200);
 const VOICE_FRAMES: Frequency = Frequency(50.0);
 pub(crate) const VIDEO_FRAMES: Frequency = Frequency(30.0);
 
-/// RED+Tail's files: at least 2.3 kB, 10 kB in the mean.
+/// RED+Tail's files: at least 2.3 kB, with a mean of 10 kB.
 pub(crate) const WEB_OBJECT: Distribution<Bytes> = Distribution::Pareto(Bytes(10_000), 1.3);
 
-/// The keys of a traffic entry that only some kinds have, and which.
+/// The keys of a traffic entry that only some kinds have, each with these kinds.
 pub(crate) const BELONGS: [(&str, &[KindName]); 22] = {
     use KindName::{Cbr, Fgn, Ftp, OnOff, Poisson, Short, Trace, Transfer, Video, Voip, Web};
     [
@@ -155,7 +158,7 @@ pub(crate) fn has(kind: KindName, key: &str) -> bool {
     BELONGS.iter().all(|(name, kinds)| *name != key || kinds.contains(&kind))
 }
 
-/// The name that a value of a choice is written with.
+/// The name of a value of a choice.
 pub(crate) fn chosen(choice: &impl aqm::params::Field) -> String {
     match choice.value() {
         Value::Text(name) => name,
@@ -169,11 +172,11 @@ pub(crate) struct TrafficEntry {
     pub(crate) path: String,
     pub(crate) table: TrafficTable,
     pub(crate) tcp: Tcp,
-    /// The preset that it started from, if one was named.
+    /// The preset on which its TCP is based, if one was named.
     pub(crate) preset: Option<String>,
-    /// What `file` holds.
+    /// The content of `file`.
     pub(crate) arrivals: Arc<[Arrival]>,
-    /// Whether `from` and `to` were written, or are the default.
+    /// Whether `from` and `to` were written; otherwise they are the defaults.
     pub(crate) ends: [bool; 2],
 }
 
@@ -204,7 +207,7 @@ impl Reader<'_> {
         TrafficEntry { path, table: read, tcp, preset, arrivals, ends }
     }
 
-    /// The packets that a trace replays; its file is then called by its whole path.
+    /// The packets that a trace replays; sets the file to its full path.
     fn arrivals(&mut self, read: &mut TrafficTable, path: &str) -> Arc<[Arrival]> {
         let at = below(path, "file");
         let Some(file) = read.file.as_mut().filter(|_| read.kind == KindName::Trace) else {
@@ -225,7 +228,7 @@ impl Reader<'_> {
     }
 }
 
-/// Fills in what depends on the kind.
+/// Sets the defaults that depend on the kind.
 fn fill(table: &mut TrafficTable) {
     let packet = match table.kind {
         KindName::Trace => None,
@@ -243,7 +246,7 @@ fn fill(table: &mut TrafficTable) {
     table.size = table.size.or(size);
 }
 
-/// Notes the keys of an entry that its kind does not have.
+/// Records the keys of an entry that its kind does not have.
 fn belonging(read: &TrafficTable, table: &Table, path: &str, reader: &mut Reader<'_>) {
     for (key, kinds) in BELONGS {
         if let Some(node) = table.get(key)
@@ -257,7 +260,7 @@ fn belonging(read: &TrafficTable, table: &Table, path: &str, reader: &mut Reader
     }
 }
 
-/// Notes if an entry lacks what its kind needs, or says one thing twice.
+/// Records missing keys that the kind requires, and keys that contradict each other.
 fn whole(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
     let mut either = |[a, b]: [&(&str, Option<String>); 2], neither: Option<&str>, both: Option<&str>| {
         let at = [a.0, b.0].map(|key| below(path, key));
@@ -274,7 +277,7 @@ fn whole(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
     };
     let (size, lifetime) = (("size", given(&table.size)), ("lifetime", given(&table.lifetime)));
     let (stop, active) = (("stop", given(&table.stop)), ("active", given(&table.active)));
-    either([&active, &stop], None, Some("it says the start and the stop, so leave this out"));
+    either([&active, &stop], None, Some("it sets the start and the stop, so remove this key"));
     match table.kind {
         KindName::Transfer if active.1.is_some() => {}
         KindName::Transfer => either([&size, &stop], Some("a transfer needs a size or a stop"), None),
@@ -293,7 +296,7 @@ fn whole(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
     }
 }
 
-/// Notes if a segment has no room for data behind TCP's header.
+/// Records a problem if TCP's header leaves no room for data in a segment.
 fn room(table: &TrafficTable, tcp: &Tcp, path: &str, reader: &mut Reader<'_>) {
     let sizes = match table.kind {
         KindName::Ftp | KindName::Transfer | KindName::Short => [table.packet_size, None],
@@ -311,7 +314,7 @@ fn room(table: &TrafficTable, tcp: &Tcp, path: &str, reader: &mut Reader<'_>) {
     }
 }
 
-/// What a message shows of a value, if there is one.
+/// The text of a value in a message, if there is a value.
 fn given(value: &Option<impl Field>) -> Option<String> {
     value.as_ref().map(|value| value.value().to_string())
 }

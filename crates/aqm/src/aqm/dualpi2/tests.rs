@@ -53,7 +53,7 @@ fn assert_chance(dualpi2: &mut DualPi2, lane: usize, packet: Packet, us: u64, p:
 }
 
 #[test]
-fn what_is_left_out_follows_from_the_longest_round_trip() {
+fn omitted_values_follow_from_the_longest_round_trip_time() {
     let mut rfc = dualpi2(Params::default());
     assert_eq!(rfc.period(), Some(Span::ms(15)));
     // 0.1 x 0.015 / 0.1^2 = 0.15 Hz and 0.3 / 0.1 = 3 Hz.
@@ -151,7 +151,7 @@ fn a_step_needs_no_range() {
 }
 
 #[test]
-fn where_marks_can_do_no_more_packets_are_dropped() {
+fn packets_are_dropped_when_marks_have_no_further_effect() {
     let mut one = at(0.5, random());
     assert_chance(&mut one, CLASSIC, ECT, 0, 0.25, Verdict::Drop);
     assert_eq!(leaves(&mut one, L4S, SCALABLE, 0, 0.249), Verdict::Drop);

@@ -85,7 +85,7 @@ fn flows_take_turns_of_one_quantum_each() {
 }
 
 #[test]
-fn what_a_flow_sent_beyond_its_quantum_is_missing_in_its_next_turn() {
+fn bytes_beyond_the_quantum_are_subtracted_in_the_next_round() {
     let mut host = Host::new(plain(1000), ROOM);
     host.all('a', 700, 9);
     host.all('b', 500, 9);
@@ -94,7 +94,7 @@ fn what_a_flow_sent_beyond_its_quantum_is_missing_in_its_next_turn() {
 }
 
 #[test]
-fn a_credit_of_exactly_nothing_is_spent() {
+fn a_credit_of_zero_is_spent() {
     let mut host = Host::new(plain(500), ROOM);
     host.all('a', 500, 3);
     host.all('b', 500, 3);
@@ -155,7 +155,7 @@ fn flows_with_the_same_hash_are_one() {
 }
 
 #[test]
-fn the_hash_is_drawn_once_unless_it_is_given() {
+fn the_hash_is_drawn_once_unless_given() {
     let lane = |perturbation, u| {
         let mut fq = Fq::new(&Params { perturbation, ..plain(500) }, &PORT);
         let lanes = [
@@ -188,7 +188,7 @@ fn a_full_buffer_makes_room_at_the_head_of_the_longest_queue() {
 }
 
 #[test]
-fn a_batch_is_not_longer_than_it_may_be() {
+fn a_batch_is_no_longer_than_drop_batch() {
     let mut host = Host::new(Params { drop_batch: 2, ..plain(1000) }, Limit::Packets(20));
     host.all('a', 500, 20);
     host.arrives('b', 500);
@@ -239,7 +239,7 @@ fn packets_of_many_quanta_do_not_take_many_rounds() {
 }
 
 #[test]
-fn the_rounds_that_are_skipped_are_those_that_nobody_uses() {
+fn skipped_rounds_are_those_in_which_no_queue_sends() {
     let mut host = Host::new(plain(10), ROOM);
     host.all('a', 1000, 4);
     host.all('b', 300, 4);
@@ -300,7 +300,7 @@ fn the_algorithm_sees_its_own_queue_at_arrivals() {
 }
 
 #[test]
-fn with_one_flow_it_is_the_algorithm_inside() {
+fn with_one_flow_it_equals_the_inner_algorithm() {
     // RED's average falls while its queue is idle, so RED has to be notified.
     let mut host = Host::new(Params { aqm: inside("red", &[]), ..plain(1000) }, ROOM);
     let mut alone = Queue::new(AnyParams::of("red").unwrap().build(&PORT), &PORT, &[1]);
@@ -323,7 +323,7 @@ fn with_one_flow_it_is_the_algorithm_inside() {
 }
 
 #[test]
-fn each_queue_is_told_once_when_it_is_empty() {
+fn each_queue_is_notified_once_when_it_is_empty() {
     let mut host = Host::new(plain(1000), ROOM);
     host.all('a', 500, 1);
     host.all('b', 500, 9);

@@ -90,7 +90,7 @@ fn a_delay_bound_takes_the_rate_it_needs_from_the_last_class() {
 }
 
 #[test]
-fn what_cannot_be_in_time_is_dropped_unless_that_breaks_the_bound_on_losses() {
+fn late_packets_are_dropped_unless_that_breaks_the_loss_bound() {
     for (loss, dropped) in [(None, 2), (Some(0.14), 1), (Some(0.09), 0)] {
         let params = Params {
             delay: list([Some(Span::ms(2)), None, None, None]),
@@ -196,7 +196,7 @@ fn a_full_buffer_drops_from_the_class_most_below_its_share_of_losses() {
 }
 
 #[test]
-fn a_bound_on_losses_goes_before_their_relation_and_the_one_with_most_to_spare_loses() {
+fn a_loss_bound_precedes_the_relation_and_the_class_with_the_largest_margin_loses() {
     let params = Params {
         relative_loss: list([Some(2.0), Some(2.0), Some(1.0), None]),
         loss: list([Some(0.5), Some(0.15), Some(0.9), Some(0.4)]),

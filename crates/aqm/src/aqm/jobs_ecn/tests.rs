@@ -163,7 +163,7 @@ fn flows_are_added_up_in_the_order_in_which_they_came_on_every_machine() {
 }
 
 #[test]
-fn what_does_not_understand_ecn_is_never_to_be_marked() {
+fn packets_without_ecn_are_never_marked() {
     let mut jobs = with_windows(&[60_000.0, 80_000.0, 40_000.0]);
     jobs.flows.get_mut(2).unwrap().ect = false;
     jobs.project(at(1e3), 500.0);
@@ -171,14 +171,14 @@ fn what_does_not_understand_ecn_is_never_to_be_marked() {
 }
 
 #[test]
-fn a_loss_for_want_of_room_tells_the_flow_too() {
+fn an_overflow_signals_the_flow_too() {
     let mut jobs = with_windows(&[60_000.0]);
     assert_eq!(jobs.on_enqueue(at(1000.0), &packet(1), &full(), &mut Draw(0.5)), Verdict::Pass);
     assert_eq!(jobs.flows.get_mut(1).unwrap().signalled, Some(at(1000.0)));
 }
 
 #[test]
-fn a_queue_that_runs_dry_on_the_way_is_empty_not_less() {
+fn a_projected_queue_is_never_negative() {
     let mut jobs = with_windows(&[]);
     // Nothing for seven steps of 10 ms, then 50 kB: 37.5 kB more than the link sends in the step.
     let mut input = [0.0; STEPS];

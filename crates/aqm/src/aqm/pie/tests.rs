@@ -118,7 +118,7 @@ fn the_rate_of_departures_is_measured_by_the_threshold_and_smoothed() {
 }
 
 #[test]
-fn the_links_rate_tells_the_delay() {
+fn the_delay_follows_from_the_links_rate() {
     let pie = Pie::new(&Params { delay: Delay::Rate, ..Params::default() }, &PORT);
     assert_eq!(pie.measured(12_500), Span::ms(10));
 }

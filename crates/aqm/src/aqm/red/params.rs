@@ -240,7 +240,7 @@ mod tests {
     }
 
     /// The parameters after these settings, and their effective values on a link of 2500 packets/s of 500 bytes.
-    fn told(settings: &[(&str, Value)]) -> (Params, Effective) {
+    fn after(settings: &[(&str, Value)]) -> (Params, Effective) {
         let mut params = Params::default();
         for (name, value) in settings {
             params.set(name, value).expect(name);
@@ -250,8 +250,8 @@ mod tests {
     }
 
     /// The error that these settings cause.
-    fn refused(settings: &[(&str, Value)]) -> String {
-        told(settings).0.check().unwrap_err().to_string()
+    fn refusal(settings: &[(&str, Value)]) -> String {
+        after(settings).0.check().unwrap_err().to_string()
     }
 
     #[test]
@@ -266,7 +266,7 @@ mod tests {
         let auto = Effective::new(&Params::default(), &slow);
         assert_close(auto.min_th, 5.0);
         assert_close(auto.w_q, 1.0 - (-1.0 / 330.0_f64).exp());
-        let (_, given) = told(&[("max_th", Value::Float(30.0))]);
+        let (_, given) = after(&[("max_th", Value::Float(30.0))]);
         assert_close(given.min_th, 10.0);
     }
 
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn linterm_is_the_inverse_of_max_p_and_printed_as_itself() {
         for name in ["linterm", "linterm_", "LInterm"] {
-            let (params, effective) = told(&[(name, Value::Integer(50))]);
+            let (params, effective) = after(&[(name, Value::Integer(50))]);
             assert_close(effective.max_p, 0.02);
             assert!(params.values().contains(&("linterm", Value::Float(50.0))));
         }
@@ -296,10 +296,10 @@ mod tests {
 
     #[test]
     fn thresholds_in_bytes_are_quantities_that_mean_packets_divide() {
-        let (_, effective) = told(&[("min", text("30 kB")), ("max", text("90 kB"))]);
+        let (_, effective) = after(&[("min", text("30 kB")), ("max", text("90 kB"))]);
         assert_close(effective.min_th, 60.0);
         assert_close(effective.max_th, 180.0);
-        let (_, large) = told(&[("min", text("30 kB")), ("avpkt", text("1000 B"))]);
+        let (_, large) = after(&[("min", text("30 kB")), ("avpkt", text("1000 B"))]);
         assert_close(large.min_th, 30.0);
         assert_close(large.max_th, 90.0);
         // A bare number could mean either, and is refused.
@@ -314,7 +314,7 @@ mod tests {
         for (k, longest) in [(4, 46), (5, 57), (6, 75), (7, 101)] {
             for (burst, k) in [(longest, k), (longest + 1, k + 1)] {
                 let (_, effective) =
-                    told(&[("min_th", Value::Integer(32)), ("burst", Value::Integer(burst))]);
+                    after(&[("min_th", Value::Integer(32)), ("burst", Value::Integer(burst))]);
                 assert_close(effective.w_q, 0.5_f64.powi(k));
             }
         }
@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn a_burst_for_which_tc_finds_no_weight_is_refused() {
         let burst =
-            |min_th, burst| refused(&[("min_th", Value::Float(min_th)), ("burst", Value::Integer(burst))]);
+            |min_th, burst| refusal(&[("min_th", Value::Float(min_th)), ("burst", Value::Integer(burst))]);
         assert_eq!(
             burst(32.0, 31),
             "burst = 31: must be at least min_th = 32, and that more than 1, for tc to find a weight"
@@ -333,11 +333,11 @@ mod tests {
             "burst = 40: must be at least min_th = 0.5, and that more than 1, for tc to find a weight"
         );
         // The threshold follows from the port and cannot be checked before: the largest weight that tc uses.
-        assert_close(told(&[("rules", text("linux")), ("burst", Value::Integer(9))]).1.w_q, 0.5);
+        assert_close(after(&[("rules", text("linux")), ("burst", Value::Integer(9))]).1.w_q, 0.5);
     }
 
     #[test]
-    fn tc_works_out_what_is_left_out_from_the_buffer() {
+    fn tc_computes_omitted_values_from_the_buffer() {
         // 60 kB: max 15 kB, min 5 kB; burst 25/3 = 8, with which 4 <= 8 (1 - (7/8)^8) = 5.25, but not 4 (1 - (3/4)^8).
         let mut params = Params { rules: Rules::Linux, mean_packet: Some(Bytes(1000)), ..Params::default() };
         let effective = Effective::new(&params, &Port { limit: Limit::Bytes(60_000), ..PORT });
@@ -360,25 +360,25 @@ mod tests {
     fn plog_is_a_power_of_two_in_bytes() {
         // The head of Linux's red.h: 128 KiB and 32 KiB with Plog 22 are about 0.02.
         let thresholds = [("min", text("32768 B")), ("max", text("131072 B"))];
-        let (_, effective) = told(&[&thresholds[..], &[("Plog", Value::Integer(22))]].concat());
+        let (_, effective) = after(&[&thresholds[..], &[("Plog", Value::Integer(22))]].concat());
         assert_close(effective.max_p, 98_304.0 / 4_194_304.0);
         // For 0.02 tc chose 23: the requested and the effective value differ by a factor of 1.7.
-        let (_, effective) = told(&[&thresholds[..], &[("plog", Value::Integer(23))]].concat());
+        let (_, effective) = after(&[&thresholds[..], &[("plog", Value::Integer(23))]].concat());
         assert_close(effective.max_p, 0.011_718_75);
-        assert_close(told(&[("plog", Value::Integer(0))]).1.max_p, 1.0);
+        assert_close(after(&[("plog", Value::Integer(0))]).1.max_p, 1.0);
     }
 
     #[test]
-    fn the_packets_a_second_may_be_told() {
-        assert_close(told(&[]).1.c, 2500.0);
-        assert_close(told(&[("mean_packet", text("1000 B"))]).1.c, 1250.0);
-        assert_close(told(&[("pkrate", text("150 Hz"))]).1.c, 150.0);
-        assert_close(told(&[("bandwidth", text("6 Mbit/s"))]).1.c, 1500.0);
+    fn the_packets_per_second_may_be_given() {
+        assert_close(after(&[]).1.c, 2500.0);
+        assert_close(after(&[("mean_packet", text("1000 B"))]).1.c, 1250.0);
+        assert_close(after(&[("pkrate", text("150 Hz"))]).1.c, 150.0);
+        assert_close(after(&[("bandwidth", text("6 Mbit/s"))]).1.c, 1500.0);
     }
 
     #[test]
-    fn what_is_said_twice_is_refused() {
-        let both = |one: (&str, Value), other: (&str, Value)| refused(&[one, other]);
+    fn a_value_given_twice_is_refused() {
+        let both = |one: (&str, Value), other: (&str, Value)| refusal(&[one, other]);
         let number = Value::Float;
         assert_eq!(
             both(("linterm_", number(50.0)), ("max_p", number(0.02))),
@@ -407,12 +407,12 @@ mod tests {
     }
 
     #[test]
-    fn thresholds_the_wrong_way_round_are_refused() {
+    fn thresholds_in_the_wrong_order_are_refused() {
         let both = |min, max| [("min_th", Value::Float(min)), ("max_th", Value::Float(max))];
-        assert_eq!(refused(&both(9.5, 9.0)), "min_th = 9.5: must be at most max_th = 9");
-        assert_eq!(told(&both(9.0, 9.0)).0.check(), Ok(()));
+        assert_eq!(refusal(&both(9.5, 9.0)), "min_th = 9.5: must be at most max_th = 9");
+        assert_eq!(after(&both(9.0, 9.0)).0.check(), Ok(()));
         assert_eq!(
-            refused(&[("min", text("30 kB")), ("max", text("20 kB"))]),
+            refusal(&[("min", text("30 kB")), ("max", text("20 kB"))]),
             "min_bytes = \"30000 B\": must be at most max_bytes = \"20000 B\""
         );
     }

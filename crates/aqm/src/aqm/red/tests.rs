@@ -155,7 +155,7 @@ fn without_hard_drops_a_step_marks_as_dctcps() {
 }
 
 #[test]
-fn count_and_size_may_be_in_packets_while_the_queue_is_in_bytes_and_the_other_way_round() {
+fn count_and_size_may_be_in_packets_while_the_queue_is_in_bytes_and_vice_versa() {
     let params = Params { spacing: Spacing::None, max_p: Some(0.5), ..instant(10.0, 30.0) };
     // 20 packets of 500 bytes, or 40 of 250: p_b = 0.25 or, by packets, more.
     let queue = Backlog { packets: 40, bytes: 10_000, full: false };

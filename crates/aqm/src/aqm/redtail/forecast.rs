@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_rate_is_what_came_and_not_what_was_expected() {
+    fn the_last_rate_is_the_measured_and_not_the_expected_one() {
         let mut forecast = Forecast::new(0.5, 0.2, 1000.0);
         for bytes in [100, 0, 700] {
             forecast.count(bytes);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn no_less_than_nothing_is_expected_though_the_trend_says_so() {
+    fn the_forecast_is_never_negative() {
         let mut bytes = vec![800, 600, 400, 200];
         bytes.extend([0; 30]);
         let rates = expected(0.9, 0.9, &bytes);

@@ -36,7 +36,7 @@ fn sends(redtail: &mut Redtail, now: Time, lanes: &[Lane; 2], size: u32) -> usiz
 }
 
 #[test]
-fn the_short_queue_gets_a_share_by_its_length() {
+fn the_short_queues_share_follows_its_length() {
     let split = redtail(|_| {}).split;
     for (q1, share) in [
         (0, 0.0),
@@ -71,7 +71,7 @@ fn the_first_packets_of_a_pair_are_short() {
 }
 
 #[test]
-fn connections_may_be_told_apart_and_udp_counted() {
+fn connections_may_be_distinguished_and_udp_counted() {
     let mut redtail = redtail(|p| (p.n, p.key, p.udp_short) = (1, Key::Flow, false));
     let mut lane = |flow, udp| {
         let packet = Packet { flow, udp, ..packet(1) };
@@ -91,7 +91,7 @@ fn dropped_arrivals_count_too() {
 }
 
 #[test]
-fn the_next_packet_is_of_the_queue_that_is_behind() {
+fn the_queue_that_is_behind_sends_next() {
     // 1000 bytes per millisecond; the comments have B before each decision.
     let order = |q1, n: u64| -> String {
         let mut redtail = redtail(|_| {});
@@ -159,7 +159,7 @@ fn no_queue_saves_up_service_while_the_other_is_empty() {
 }
 
 #[test]
-fn what_is_dropped_instead_of_sent_is_not_charged() {
+fn dropped_packets_are_not_charged() {
     let mut redtail = redtail(|_| {});
     let both = lanes(15_000, 9_000);
     redtail.split.change(at(0), 15_000);
@@ -171,7 +171,7 @@ fn what_is_dropped_instead_of_sent_is_not_charged() {
 }
 
 #[test]
-fn a_queue_that_is_passed_over_because_it_is_empty_is_idle() {
+fn an_empty_queue_that_is_passed_over_is_idle() {
     let mut redtail = redtail(|_| {});
     redtail.on_enqueue(at(0), &packet(1), &ROOM, &lanes(0, 0), &mut Draw(0.5));
     assert_eq!(redtail.idle, [false, true]);
@@ -210,7 +210,7 @@ fn predicting(change: impl Fn(&mut Params), arrivals: &[u64]) -> Redtail {
 }
 
 #[test]
-fn what_is_expected_is_served_beside_the_queue() {
+fn expected_arrivals_are_served_beside_the_queue() {
     // Of the 12 500 bytes of an interval, 2000 arrived, then 4000; half of the step in the level and no trend: 0.24.
     let half = |p: &mut Params| (p.alpha, p.beta) = (0.5, 0.0);
     let split = predicting(half, &[2, 4]).split;
@@ -223,7 +223,7 @@ fn what_is_expected_is_served_beside_the_queue() {
 }
 
 #[test]
-fn until_something_is_expected_the_queue_alone_decides() {
+fn before_the_first_forecast_the_queue_alone_decides() {
     let rule = redtail(|p| p.max_th1 = Bytes(25_000)).split;
     for split in [predicting(|_| {}, &[]).split, predicting(|_| {}, &[0, 0, 0]).split] {
         for q1 in [0, 1, 2_000, 2_001, 12_500, 24_000, 160_000] {
@@ -233,7 +233,7 @@ fn until_something_is_expected_the_queue_alone_decides() {
 }
 
 #[test]
-fn what_is_expected_keeps_to_the_bounds() {
+fn expected_rates_keep_to_the_bounds() {
     let bounds = |p: &mut Params| (p.c1_min, p.c1_max) = (Some(0.3), 0.6);
     assert_close(predicting(bounds, &[0, 0]).split.share(1_000), 0.3);
     assert_close(predicting(bounds, &[12, 12]).split.share(1_000), 0.6);
@@ -243,13 +243,13 @@ fn what_is_expected_keeps_to_the_bounds() {
 #[test]
 fn long_packets_are_not_expected() {
     let mut redtail = predicting(|p| p.n = 2, &[9]);
-    let mut told = vec![];
-    redtail.signals(|_, value| told.push(value));
+    let mut signals = vec![];
+    redtail.signals(|_, value| signals.push(value));
     // 2000 bytes in 10 ms.
-    assert_close(told[2], 1.6e6);
+    assert_close(signals[2], 1.6e6);
     redtail.on_period(at(20), &ROOM, &lanes(0, 0));
     redtail.signals(|i, value| assert!(i < 2 || value < 1.6e6));
-    assert_eq!(told[2], told[3]);
+    assert_eq!(signals[2], signals[3]);
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn leaves(sfb: &mut Sfb) {
 }
 
 #[test]
-fn only_who_fills_its_bins_is_dropped() {
+fn only_flows_that_fill_their_bins_are_dropped() {
     let mut sfb = Sfb::new(&params(), &PORT);
     let p: Vec<f64> = (0..5)
         .map(|_| {
@@ -66,7 +66,7 @@ fn the_penalty_box_lets_packets_out_at_its_rate() {
 }
 
 #[test]
-fn a_rehash_forgets_all_but_who_is_in_the_penalty_box_in_time() {
+fn a_rehash_forgets_all_flows_but_those_in_the_penalty_box() {
     let strict = Params {
         increment: 1.0,
         max: 1000,
@@ -120,7 +120,7 @@ fn the_hash_is_drawn_once_unless_given() {
 }
 
 #[test]
-fn what_the_buffer_refuses_moves_nothing() {
+fn an_overflow_changes_nothing() {
     let mut sfb = Sfb::new(&params(), &PORT);
     sfb.on_enqueue(Time::ZERO, &PACKET, &full(), &mut Draw(0.0));
     assert_eq!(sfb.waiting.len(), 0);
@@ -133,7 +133,7 @@ fn parameters_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn linuxs_penalty_box_starves_who_does_not_wait_for_a_token() {
+fn linuxs_penalty_box_starves_flows_that_do_not_wait_for_a_token() {
     let strict = Params {
         increment: 1.0,
         max: 1000,
