@@ -63,14 +63,18 @@ def docstrings(source: str) -> Iterator[tuple[int, str]]:
 _DOC_COMMENT = re.compile(r"^[ \t]*(//[!/])(?!/).*\n(?:[ \t]*\1(?!/).*\n)*", re.MULTILINE)
 _MARKER = re.compile(r"^[ \t]*//[!/] ?", re.MULTILINE)
 _DOC_FIELD = re.compile(r'\bdoc: "((?:[^"\\]|\\.)*)"')
-_FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_NO_PROSE = re.compile(r"^```.*?^```$|^# Sources\n.*?(?=^# |\Z)|^Sources: .*?(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)  # code; names and titles
+
+
+# A span of code, or an identifier, a file or a quoted value outside one.
+_CODE = re.compile(r'`[^`]*`|\b\w*_\w*|[\w/.-]+\.(?:cc|[ch]|rs|ned)\b|\b\w+(?:::\w+)+|"[\w.-]+"')
 
 
 def doc_comments(source: str) -> Iterator[tuple[int, str]]:
     """Yield each documentation comment of a Rust source, and each ``doc: "…"`` of a signal, with its line."""
     for match in _DOC_COMMENT.finditer(source):
-        text = _FENCE.sub(lambda code: "\n" * code[0].count("\n"), _MARKER.sub("", match[0]))
-        yield source.count("\n", 0, match.start()) + 1, text
+        text = _NO_PROSE.sub(lambda found: "\n" * found[0].count("\n"), _MARKER.sub("", match[0]))
+        yield source.count("\n", 0, match.start()) + 1, _CODE.sub(lambda found: f"`{found[0].strip('`')}`", text)
     for match in _DOC_FIELD.finditer(source):
         yield source.count("\n", 0, match.start()) + 1, re.sub(r"\\\n\s*", "", match[1])
 

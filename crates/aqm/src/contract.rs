@@ -71,7 +71,7 @@ pub enum Verdict {
     Mark,
     /// Drop it.
     Drop,
-    /// Drop the arriving packet, and also the waiting packet at this position, 0 for the first to leave.
+    /// Drop the arriving packet and the waiting packet at this position, 0 for the first to leave.
     DropBoth(u32),
 }
 

@@ -242,7 +242,7 @@ fn an_empty_queue_is_never_punished_from_a_fresh_start() {
     }
 }
 
-/// A packet that records what was done to it.
+/// A packet that records its fate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Labelled {
     packet: Packet,

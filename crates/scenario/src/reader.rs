@@ -165,7 +165,7 @@ impl<'a> Reader<'a> {
         Some(Box::new(params))
     }
 
-    /// The algorithm in `node`; if it names none, `so_far` with the new values.
+    /// The algorithm in `node`; without a name, `so_far` with the new values.
     pub(crate) fn algorithm(
         &mut self,
         node: &Node,

@@ -11,7 +11,7 @@ use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, Params, Range, Spec, Value};
 use serde_json::{Map, Value as Json, json};
 
-/// The JSON Schema (2020-12) of a scenario file.
+/// The JSON Schema (draft `2020-12`) of a scenario file.
 #[must_use]
 pub fn schema() -> Json {
     let general = properties(General::specs());

@@ -315,7 +315,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             and("active = [\"1 s\", \"2 s\"]\nstop = \"3 s\"\n"),
-            "x.toml:12: traffic.long.stop = \"3 s\": active is given as well; it says the start and the stop, so leave this out",
+            "x.toml:12: traffic.long.stop = \"3 s\": active is given as well; it sets the start and the stop, so remove this key",
         ),
         (
             and("active = [\"1 s\", \"20 s\"]\nstart = \"9 s\"\n"),
@@ -514,11 +514,11 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             graph("[[traffic]]\nto = \"c\"\n"),
-            "x.toml:9: traffic.2.from: missing: without a [dumbbell], say which nodes\nx.toml:10: traffic.2.to = [\"c\"]: no node \"c\"; known: a, b",
+            "x.toml:9: traffic.2.from: missing: without a [dumbbell], name the nodes\nx.toml:10: traffic.2.to = [\"c\"]: no node \"c\"; known: a, b",
         ),
         (
             GRAPH.replace("aqm = \"lred\"\n", ""),
-            "x.toml: observe: missing: no link has an aqm, so say which link the metrics speak of",
+            "x.toml: observe: missing: no link has an aqm; name the link that the metrics describe",
         ),
         (
             GRAPH.replace("\"lred\"", "\"lred:q0\""),

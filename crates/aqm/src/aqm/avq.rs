@@ -49,8 +49,8 @@ crate::params! {
     pub struct Params {
         /// Desired utilisation: the virtual capacity settles where arrivals take this fraction of the link's rate.
         gamma: f64 = 0.98, "", Range::above(0.0, 1.0), ["gamma_"];
-        /// Adaptation rate of the virtual capacity (ns-2's default); at 0 the capacity stays at its initial value. Too
-        /// high a rate is unstable: the LRED paper gives a limit of 0.2 for 100 flows of 450 ms at 2500 packets/s.
+        /// Adaptation rate of the virtual capacity (ns-2's default); at 0 the capacity stays at its initial value. An
+        /// excessive rate is unstable: the LRED paper gives a limit of 0.2 for 100 flows of 450 ms at 2500 packets/s.
         alpha: f64 = 0.15, "1/s", Range::new(0.0, 1e3);
         /// Initial virtual capacity, as a fraction of the link's rate.
         initial: f64 = 0.8, "", Range::new(0.0, 1.0), ["ecnlim", "ecnlim_"];

@@ -9,7 +9,7 @@
 //! The more of the queue a flow holds, the more often its packets are drawn, and each match costs it two packets; no
 //! state is kept per flow. `candidates` sets how many packets are drawn. With `regions`, the number follows the
 //! average: the space between the thresholds is divided into that many regions, and 2 i packets are drawn in the i-th
-//! from below; above max_th, as many as in the last.
+//! from below; above max_th, the number of the last region.
 //!
 //! In a short queue, the packets that a flow sends back to back match each other, whatever its share: min_th should be
 //! many times their number, which RED's automatic min_th is only on fast links.

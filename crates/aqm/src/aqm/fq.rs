@@ -18,8 +18,8 @@
 //! `perturbation` is set. State: per queue, a credit and the algorithm's state; the two lists.
 //!
 //! # Departures from the source
-//! The algorithm on the queues can be any that works on one queue, not CoDel alone; each instance acts as if the whole
-//! link and buffer were its own, and is not asked to make room. As in Linux, the arrival counts when the longest queue
+//! The algorithm on the queues can be any that works on one queue, not CoDel alone; each instance acts as if it had
+//! the whole link and buffer, and is not asked to make room. As in Linux, the arrival counts when the longest queue
 //! is determined, but it is never dropped together with others: if it is the longest queue's only packet, it is
 //! dropped alone, and its queue joins no list. The quantum is one of the port's packets, as the RFC's 1514 bytes are
 //! one Ethernet packet. Linux's fq_codel and fq_pie have a limit of 10 240 packets; here the limit is the link's

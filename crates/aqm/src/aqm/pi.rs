@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Every arrival is dropped (marked) with probability p. At a constant queue, p changes by (a - b)(q - q_ref) per
-//! period; clipping prevents windup.
+//! period; clipping prevents wind-up.
 //!
 //! With a `design`, the gains are those of the INFOCOM paper for at least N connections with round-trip times of at
 //! most R on a link of C packets/s (PI* in the LRED paper, with N and R of the traffic itself):
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(error.to_string(), "b = 0.00002: must be at most a = 0.00001");
     }
 
-    /// The gains for n connections of `ms` at a frequency, on 2500 packets a second.
+    /// The gains for n connections of `ms` at a frequency, at 2500 packets/s.
     fn designed(n: f64, ms: u64, frequency: f64) -> (f64, f64) {
         let design = Some(Design { n, rtt: Span::ms(ms), ..Design::default() });
         let pi = Pi::new(&Params { design, frequency: Frequency(frequency), ..Params::default() }, &PORT);

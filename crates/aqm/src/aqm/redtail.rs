@@ -57,7 +57,7 @@
 //! a trend; its weights and its interval are aqmlab's. Dropped packets are included in the demand, since they are sent
 //! again.
 //!
-//! The inner algorithms can be any that work on one queue; each acts as if the whole link were its own. An arrival
+//! The inner algorithms can be any that work on one queue; each acts as if it had the whole link. An arrival
 //! that finds the buffer full is dropped, whichever packet they would drop. With several timers, the slower ones are
 //! served when the fastest is.
 //!

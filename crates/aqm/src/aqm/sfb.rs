@@ -154,7 +154,7 @@ pub struct Sfb {
 }
 
 impl Sfb {
-    /// Gives the set new hash functions and, in the form "paper", p_m of 0.
+    /// Renews the hash functions of the set and, in the form "paper", p_m of 0.
     fn renew(&mut self, set: usize, perturbation: u64) {
         let set = &mut self.sets[set];
         set.salt = mix(self.salts, perturbation);

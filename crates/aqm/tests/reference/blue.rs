@@ -1,4 +1,4 @@
-//! BLUE as the technical report CSE-TR-387-99 describes it, with its names, and with the case that it leaves open: a
+//! BLUE as the technical report describes it, with its names, and with the case that it leaves open: a
 //! link that stays idle.
 
 use crate::driver::{Reference, drop_or_mark};

@@ -65,7 +65,7 @@ choice! {
 }
 
 /// Declares the parameters of TCP and its congestion controls. A control's entry has its name in a scenario, the
-/// senders that it serves, what it requires of the two ends, and its own parameters, as in [`params!`].
+/// senders that it serves, its requirements on the two ends, and its own parameters, as in [`params!`].
 macro_rules! tcp {
     (@names $(
         $(#[doc = $doc:literal])+
@@ -140,7 +140,7 @@ tcp! {
         /// Resolution of the clock that measures round-trip times (G of RFC 6298); with flavour `rack`, that of the
         /// timers (Linux: HZ).
         tick: Span = Span::ms(1), "s", Range::above(0.0, 1.0);
-        /// Give each flow's clock a random phase (ns-2); otherwise all clocks tick at time zero.
+        /// Start each flow's clock at a random phase (ns-2); otherwise all clocks tick at time zero.
         tick_phase: bool = false, "";
         /// Measure the round-trip time by a timestamp in every ACK (RFC 7323); otherwise one segment per window is
         /// timed, never a retransmitted one (Karn).
@@ -194,7 +194,7 @@ tcp! {
             beta: f64 = 0.7, "", Range::new(0.1, 0.99);
             /// CUBIC: steepness of the window's growth (C of RFC 9438, section 5).
             c: f64 = 0.4, "segments/s^3", Range::above(0.0, 1e3);
-            /// CUBIC: let a flow whose window shrinks from loss to loss give way to new flows (RFC 9438, section 4.7).
+            /// CUBIC: let a flow whose window shrinks at every loss yield to new flows (RFC 9438, section 4.7).
             fast_convergence: bool = true, "";
             /// CUBIC: keep the window at least as large as Reno's would be (RFC 9438, section 4.3).
             reno_friendly: bool = true, "", Range::ANY, ["tcp_friendly"];

@@ -107,7 +107,7 @@ pub struct Problem {
     pub path: String,
     /// The value found, if the problem is about a value.
     pub found: Option<String>,
-    /// What is wrong, and the allowed values.
+    /// The reason, and the allowed values.
     pub message: String,
 }
 

@@ -12,7 +12,7 @@ const NO_RATE: f64 = 1e-3;
 const LATE: f64 = 1e-10;
 
 impl Jobs {
-    /// Adds to the due bits of the waiting classes up to now.
+    /// Counts the bits that the waiting classes are due up to now.
     pub(super) fn advance(&mut self, now: Time, lanes: &[Lane]) {
         for (class, lane) in self.classes.iter_mut().zip(lanes) {
             if let Some(before) = class.counted.replace(now)
@@ -53,7 +53,7 @@ impl Jobs {
         enough
     }
 
-    /// Moves rates to the classes that lack them; returns what is then to be dropped.
+    /// Moves rates to the classes that lack them; returns the drops that are then due.
     pub(super) fn assign_rates(&mut self, now: Time, lanes: &[Lane]) -> Shedding {
         let nothing = Wanted { left: f64::INFINITY, rate: 0.0, backlog: 0.0, late: false };
         let mut wanted = [nothing; N];

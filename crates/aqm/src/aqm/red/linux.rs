@@ -88,7 +88,7 @@ impl Kernel {
         };
     }
 
-    /// The average after so much idle time (`red_calc_qavg_from_idle_time`).
+    /// The average after this idle time (`red_calc_qavg_from_idle_time`).
     fn aged(&self, idle: Span) -> u64 {
         let us = (idle.nanos() / 1000).min(255 << self.cell);
         match self.damping[(us >> self.cell) as usize] {
