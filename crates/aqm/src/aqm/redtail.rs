@@ -163,7 +163,7 @@ struct Split {
     c1_max: f64,
     /// C1 / C.
     share: f64,
-    /// The time of the last change of the share, and the share integrated from `began` to then, in nanoseconds.
+    /// The time of the last change of the share, and its integral since `began`, in nanoseconds.
     since: Time,
     area: f64,
     /// When the transmission in progress began, and how many of its bytes the queues share.

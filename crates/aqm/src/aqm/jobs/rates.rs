@@ -12,7 +12,7 @@ const NO_RATE: f64 = 1e-3;
 const LATE: f64 = 1e-10;
 
 impl Jobs {
-    /// Counts the bits that the waiting classes are due up to now.
+    /// Counts the bits that have become due for the waiting classes.
     pub(super) fn advance(&mut self, now: Time, lanes: &[Lane]) {
         for (class, lane) in self.classes.iter_mut().zip(lanes) {
             if let Some(before) = class.counted.replace(now)
