@@ -41,7 +41,7 @@ crate::params! {
         /// Increment of p_m.
         d1: f64 = 0.02, "", Range::new(0.0, 1.0), ["increment", "delta1"];
         /// Decrement of p_m. It should be much smaller than `d1`: the buffer overflows only if p_m is too low, but the
-        /// link becomes idle if p_m is too high and also, after bursts of losses, if it is too low.
+        /// link becomes idle if p_m is too high or, after bursts of losses, if it is too low.
         d2: f64 = 0.002, "", Range::new(0.0, 1.0), ["decrement", "delta2"];
         /// Shortest time between two moves of p_m.
         freeze_time: Span = Span::ms(100), "s", Range::new(0.0, 1e6), ["freeze", "hold_time"];
