@@ -1,6 +1,6 @@
 //! CoDel's loops, which themselves remove packets from the queue, and COBALT's: RFC 8289 section 5, ns-2's codel.cc,
-//! Linux's codel_impl.h and sch_cake.c, ns-3's codel-queue-disc.cc and cobalt-queue-disc.cc, with their names. The clock ticks in
-//! nanoseconds, which floats represent exactly.
+//! Linux's codel_impl.h and sch_cake.c, ns-3's codel-queue-disc.cc and cobalt-queue-disc.cc, with their names. The
+//! clock ticks in nanoseconds, which floats represent exactly.
 
 use crate::driver::{Line, Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};
