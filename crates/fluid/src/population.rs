@@ -3,7 +3,7 @@
 use aqm::unit::Span;
 use scenario::Distribution;
 
-/// How many flows of a class there are at which time.
+/// The number of flows of a class over time.
 #[derive(Clone, Debug)]
 pub enum Population {
     /// They start one after the other between two times, evenly, and end together.
@@ -27,7 +27,7 @@ pub enum Population {
 }
 
 impl Population {
-    /// How many there are at `t`, and how many join a second.
+    /// The number of flows at `t`, and the number that join per second.
     #[must_use]
     pub fn at(&self, t: f64) -> (f64, f64) {
         match self {

@@ -131,8 +131,8 @@ def redtail(
         typer.Option(
             "--sigma",
             metavar="RATE",
-            help="Standard deviation of a flow's rate in a slot: '128490 bit/s', which the paper says of 40 flows and"
-            " is the default for more than 30; for fewer it is '77021 bit/s', said of 20 (packets of 1000 B).",
+            help="Standard deviation of a flow's rate in a slot: '128490 bit/s', the paper's for 40 flows, is"
+            " the default for more than 30; '77021 bit/s', the paper's for 20, for fewer (packets of 1000 B).",
         ),
     ] = None,
     buffer: Annotated[

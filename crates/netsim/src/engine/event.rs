@@ -8,7 +8,7 @@
 //!
 //! Two stores serve two patterns. *Slots* are for what has at most one event pending and moves with every packet (the
 //! head of a delay line, a transmitter): a tournament over a fixed array, one path from leaf to root a change. The
-//! *heap* is for timers, of which there are as many as flows, but which fire rarely.
+//! *heap* is for timers, one per flow, which fire rarely.
 
 use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
 use aqm::unit::Time;
@@ -105,7 +105,7 @@ fn climb_more(tree: &mut [Key], slot: usize, mut earliest: Key) {
     }
 }
 
-/// The earlier of two: a conditional move, not a branch that would be mispredicted (see .cargo/config.toml).
+/// The earlier of two: a conditional move, not a branch that would be mispredicted (see `.cargo/config.toml`).
 #[inline]
 fn play(a: Key, b: Key) -> Key {
     if b < a { b } else { a }

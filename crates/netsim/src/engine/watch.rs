@@ -6,12 +6,12 @@ use std::fmt;
 /// The work between two questions, in events or what takes about as long: some milliseconds of it at most.
 const BETWEEN: i64 = 4096;
 
-/// Counts work, and asks after so much of it whether to go on. Once the answer was no, what was under way is left as it
-/// is, half done: it is of no use any more.
+/// Counts work, and asks after a given amount of it whether to continue. After a negative answer, the work in progress
+/// is left as it is, half done: it is of no use any more.
 pub struct Watch {
     /// Work until the next question.
     left: i64,
-    /// Work until then in all, and how much of what was done was no event.
+    /// Work until then in all, and the part of the work done that was no event.
     granted: i64,
     besides: i64,
     /// The simulated time that is passed with the question.

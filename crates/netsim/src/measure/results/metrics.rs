@@ -58,7 +58,7 @@ metrics! {
         /// The first time from which the mean queue of each 1 s stays within 20 % of the target for 5 s
         /// (`response.bin`, `.band`, `.hold`); none when it never does or there is no target.
         response_time: Option<f64> = "s";
-        /// Packets dropped or lost by chance on links without a queue discipline, over the whole run; of all flows
+        /// Packets dropped or lost at random on links without a queue discipline, over the whole run; of all flows
         /// only.
         drops_elsewhere: u64 = "packets";
     }
@@ -78,11 +78,11 @@ metrics! {
         /// Packets, their fate and their delay.
         #[serde(flatten)]
         traffic: TrafficMetrics;
-        /// Bits sent / bits that the link could have sent: those and, at the rate of each moment, as many as the time
-        /// without a packet had room for. A packet in transmission when the rate changes keeps its own to the end;
-        /// one at an end of the window counts with the part that lies within.
+        /// Bits sent / bits that the link could have sent: those and, at the rate of each moment, the number for which
+        /// the time without a packet had room for. A packet in transmission when the rate changes keeps its own to the
+        /// end; one at an end of the window counts with the part that lies within.
         utilisation: f64 = "fraction";
-        /// Packets that the link lost by chance (`loss`) before they came to the queue, over the whole run.
+        /// Packets that the link lost at random (`loss`) before they came to the queue, over the whole run.
         random_losses: u64 = "packets";
         /// Mean number of packets that a flow loses in a row: consecutive in the order in which its packets arrived
         /// at the queue, dropped there on arrival or later; a packet sent ends a run. Of a link or class only.
@@ -160,7 +160,7 @@ metrics! {
         /// `retransmits` over the whole run.
         retransmits_total: u64 = "packets";
         /// Mean time from the sending of a data packet or datagram to its arrival at the receiver. A packet sent
-        /// again counts from then; SYN and ACK do not count, nor what is lost.
+        /// again counts from then; SYN and ACK do not count, nor do lost segments.
         delay_mean: Option<f64> = "s";
         /// Median of those times, to three digits.
         delay_p50: Option<f64> = "s";

@@ -1,4 +1,5 @@
-//! What no run may say of itself: a part greater than the whole, percentiles out of order, a mean beyond the maximum.
+//! Contradictions in a run's results: a part greater than the whole, percentiles out of order, a mean beyond the
+//! maximum.
 
 use super::{ClassMetrics, FlowMetrics, LaneMetrics, LinkMetrics, Results, TrafficMetrics};
 
