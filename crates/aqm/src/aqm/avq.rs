@@ -1,4 +1,4 @@
-//! AVQ: drop or mark when a virtual queue, which is served more slowly than the real one, overflows.
+//! AVQ: drops or marks when a virtual queue, which is served more slowly than the real one, overflows.
 //!
 //! The virtual queue VQ receives the arrivals of the real queue, is served at the virtual capacity C~ and has a buffer
 //! B, `buflim` times the real one. With C the link's rate, b the arriving packet and t - s the time since the last

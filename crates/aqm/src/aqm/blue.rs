@@ -1,4 +1,4 @@
-//! BLUE: drop with a probability that overflow raises and an idle link lowers.
+//! BLUE: drops with a probability that overflow raises and an idle link lowers.
 //!
 //! ```text
 //! p_m <- min(1, p_m + d1)    at an overflow (or an arrival that finds more than L packets)

@@ -1,4 +1,4 @@
-//! CoDel: drop at dequeue, ever more often, while the delay of the standing queue stays above `target`.
+//! CoDel: drops at dequeue, ever more often, while the delay of the standing queue stays above `target`.
 //!
 //! The sojourn time is checked as packets leave. Dropping begins when it has been at least `target` for an `interval`,
 //! with more than one MTU waiting behind each packet, and continues at

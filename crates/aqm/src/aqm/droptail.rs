@@ -1,4 +1,4 @@
-//! Drop-tail: accept every packet for which the buffer has room.
+//! Drop-tail: accepts every packet for which the buffer has room.
 //!
 //! Decides at: nothing; the buffer's limit belongs to the queue. Timer: none. Randomness: none. State: none.
 //!

@@ -247,7 +247,7 @@ impl Discipline for Fq {
             "FQ-CoDel as in Linux 7.2: the same with its CoDel, which looks at what waits in all queues together",
         ),
         ("pie", "FQ-PIE as in Linux 7.2: PIE, a quantum of 1514 bytes, and a full buffer drops the arrival"),
-        ("droptail", "deficit round robin of plain queues, but that those new to the round come first"),
+        ("droptail", "deficit round robin of plain queues, except that queues new to the round come first"),
     ];
 
     fn new(params: &Params, port: &Port) -> Self {

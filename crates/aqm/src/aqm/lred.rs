@@ -1,4 +1,4 @@
-//! LRED: drop with the recently measured loss ratio, corrected in proportion to the queue's distance from `q0`.
+//! LRED: drops with the recently measured loss ratio, corrected in proportion to the queue's distance from `q0`.
 //!
 //! With L the smoothed loss ratio and q the queue that an arrival finds:
 //!

@@ -1,4 +1,4 @@
-//! RED: drop with a probability that grows with the average queue; gentle RED included.
+//! RED: drops with a probability that grows with the average queue; gentle RED included.
 //!
 //! With q the queue that an arrival finds, the average avg and the probability p_b are
 //!

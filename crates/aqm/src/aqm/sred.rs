@@ -1,4 +1,4 @@
-//! SRED: drop by the length of the queue and the number of flows, which is estimated from a list of past arrivals.
+//! SRED: drops by the length of the queue and the number of flows, which is estimated from a list of past arrivals.
 //!
 //! Each arrival is compared with one of a list of M past arrivals, the zombies, drawn at random. If both are of the
 //! same flow, it is a hit; if not, the arrival replaces the zombie with probability `overwrite`. The more flows there
