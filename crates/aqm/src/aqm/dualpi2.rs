@@ -90,9 +90,11 @@ crate::params! {
         /// The l4s queue marks natively only if more packets than this wait behind the packet; auto removes the
         /// condition. Linux's `min_qlen_step` counts at the packet's arrival instead.
         th_len: Option<u32> = Some(1), "packets", Range::new(0.0, 1e9), ["Th_len"];
-        /// How a probability becomes a decision.
+        /// How a probability becomes a decision: `recur`, probabilities add up to decisions (RFC 9332, A.1); `random`, by
+        /// a draw (Linux).
         decision: Decision = Decision::Recur, "";
-        /// Which queue the link serves if both hold packets.
+        /// Which queue the link serves if both hold packets: `wrr`, by weighted round robin (Linux); `ts-fifo`, by a
+        /// time-shifted FIFO (RFC 9332, 4.1).
         scheduler: Scheduler = Scheduler::Weighted, "";
         /// The classic queue's share of the link in weighted round robin.
         classic_protection: f64 = 10.0, "percent", Range::new(0.0, 100.0), ["c_protection"];
