@@ -22,7 +22,7 @@ def test_each_discipline_is_in_the_group_of_what_it_does() -> None:
     groups = {name: title for title, group in listing.grouped(catalogue()).items() for name, _ in group}
     assert sorted(groups) == sorted(disciplines())
     assert groups["pi"] == groups["lred"] == "Steer the length of the queue to a target (q0)"
-    assert groups["red"] == "Drop by chance, without a target"
+    assert groups["red"] == "Drop at random, without a target"
     assert groups["droptail"] == "Drop by rule, without a target"
     assert groups["fq"] == "Keep flows or classes in queues of their own"
     by_delay = {"aqms": [{"name": "x", "summary": "", "steers": "delay", "one_queue": True, "random": False}]}

@@ -1,4 +1,4 @@
-"""The passages of English in the project: pages, docstrings, help texts, documentation comments."""
+"""The passages of English in the project: pages, docstrings and help texts in Python, documentation in Rust."""
 
 import ast
 import inspect
@@ -20,6 +20,7 @@ FILES = [
         if not file.relative_to(ROOT).as_posix().startswith(GENERATED)
     ),
     *sorted(ROOT.glob("python/aqmlab/**/*.py")),
+    *sorted(ROOT.glob("crates/**/*.rs")),
 ]
 
 
@@ -40,6 +41,9 @@ def passages(file: Path) -> Iterator[Passage]:
     elif file.suffix == ".py":
         for line, part in docstrings(text):
             yield Passage(name, line, docstring(part))
+    elif file.suffix == ".rs":
+        for line, part in doc_comments(text):
+            yield Passage(name, line, page(part))
 
 
 def docstrings(source: str) -> Iterator[tuple[int, str]]:
@@ -54,6 +58,25 @@ def docstrings(source: str) -> Iterator[tuple[int, str]]:
                     parts = keyword.value.values if isinstance(keyword.value, ast.JoinedStr) else [keyword.value]
                     text = (str(part.value) if isinstance(part, ast.Constant) else "`x`" for part in parts)
                     yield keyword.value.lineno, "".join(text)
+
+
+_DOC_COMMENT = re.compile(r"^[ \t]*(//[!/])(?!/).*\n(?:[ \t]*\1(?!/).*\n)*", re.MULTILINE)
+_MARKER = re.compile(r"^[ \t]*//[!/] ?", re.MULTILINE)
+_DOC_FIELD = re.compile(r'\bdoc: "((?:[^"\\]|\\.)*)"')
+_NO_PROSE = re.compile(r"^```.*?^```$|^# Sources\n.*?(?=^# |\Z)|^Sources: .*?(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)  # code; names and titles
+
+
+# A span of code, or an identifier, a file or a quoted value outside one.
+_CODE = re.compile(r'`[^`]*`|\b\w*_\w*|[\w/.-]+\.(?:cc|[ch]|rs|ned)\b|\b\w+(?:::\w+)+|"[\w.-]+"')
+
+
+def doc_comments(source: str) -> Iterator[tuple[int, str]]:
+    """Yield each documentation comment of a Rust source, and each ``doc: "…"`` of a signal, with its line."""
+    for match in _DOC_COMMENT.finditer(source):
+        text = _NO_PROSE.sub(lambda found: "\n" * found[0].count("\n"), _MARKER.sub("", match[0]))
+        yield source.count("\n", 0, match.start()) + 1, _CODE.sub(lambda found: f"`{found[0].strip('`')}`", text)
+    for match in _DOC_FIELD.finditer(source):
+        yield source.count("\n", 0, match.start()) + 1, re.sub(r"\\\n\s*", "", match[1])
 
 
 _MATHS = re.compile(r"\$\$.*?\$\$|\$[^$\n]+\$", re.DOTALL)

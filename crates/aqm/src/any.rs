@@ -1,4 +1,4 @@
-//! Any one algorithm, whether it works on one queue or keeps several, and an algorithm as the parameter of another.
+//! Any algorithm, whether it works on one queue or keeps several, and an algorithm as the parameter of another.
 
 use crate::aqm::{AnyAqm, AnyParams, AnySeveral};
 use crate::contract::{Backlog, Packet, Port, Uniform, Verdict};
@@ -6,13 +6,13 @@ use crate::discipline::Lane;
 use crate::params::{Field, Kind, Range, Value};
 use crate::unit::{Span, Time};
 
-/// Any one algorithm. A link has one, so that its size does not matter.
+/// Any algorithm. A link has one, so its size does not matter.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant)]
 pub enum AnyDiscipline {
-    /// On one queue: its only lane is number 0.
+    /// An algorithm on one queue, which is lane 0.
     One(AnyAqm),
-    /// On several.
+    /// An algorithm on several queues.
     Several(AnySeveral),
 }
 
@@ -25,7 +25,7 @@ impl AnyParams {
     }
 }
 
-// Inlined: where there is one queue, as mostly, there is one `match` over the algorithms a call, and for some calls none.
+// Inlined: with one queue, the usual case, there is one `match` over the algorithms per call, and none for some calls.
 #[allow(clippy::too_many_arguments)]
 impl AnyDiscipline {
     /// See [`Discipline::lanes`](crate::Discipline::lanes).
@@ -86,7 +86,8 @@ impl AnyDiscipline {
         }
     }
 
-    /// See [`Discipline::on_dequeue`](crate::Discipline::on_dequeue); the packet and the buffer only for those who look at them.
+    /// See [`Discipline::on_dequeue`](crate::Discipline::on_dequeue); inlined, so that `state` costs nothing with
+    /// algorithms that do not read it.
     #[inline(always)]
     pub(crate) fn on_dequeue<R: Uniform>(
         &mut self,
@@ -115,7 +116,7 @@ impl AnyDiscipline {
         }
     }
 
-    /// See [`Aqm::is_final`](crate::Aqm::is_final); where there are several queues none is.
+    /// See [`Aqm::is_final`](crate::Aqm::is_final); algorithms on several queues are not final.
     #[must_use]
     pub fn is_final(&self) -> bool {
         matches!(self, Self::One(aqm) if aqm.is_final())
@@ -138,7 +139,7 @@ impl AnyDiscipline {
         }
     }
 
-    /// See [`Aqm::rests`](crate::Aqm::rests); what keeps several queues is not asked.
+    /// See [`Aqm::rests`](crate::Aqm::rests); algorithms on several queues do not rest.
     pub(crate) fn rests(&self, buffer: &Backlog) -> bool {
         matches!(self, Self::One(aqm) if aqm.rests(buffer))
     }
@@ -153,11 +154,11 @@ impl AnyDiscipline {
     }
 }
 
-/// An algorithm inside another one, where one queue among several needs its own.
+/// An inner algorithm, for an algorithm that keeps several queues.
 impl Field for Box<AnyParams> {
     const KIND: Kind = Kind::Algorithm;
 
-    /// Reads a name, or a table with a name, perhaps a preset, and parameters.
+    /// Reads a name, or a table with a name, optionally a preset, and parameters.
     fn read(value: &Value) -> Option<Self> {
         let found = match value {
             Value::Text(name) => AnyParams::of(name)?,

@@ -1,39 +1,40 @@
-//! The contract of an algorithm on one queue: the packet and the backlog that it sees, and the verdicts that it returns.
+//! The contract of an algorithm on one queue: the packet and the backlog that it sees, and the verdicts that it
+//! returns.
 
 use crate::params::{ParamError, Params};
 use crate::unit::{Bytes, Limit, Rate, Span, Time};
 
-/// What an algorithm may know of a packet.
+/// The properties of a packet that an algorithm may read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet {
     /// Size on the wire in bytes.
     pub size: u32,
-    /// Whether its transport understands CE marks (ECT, RFC 3168).
+    /// Whether its transport is ECN-capable (ECT, RFC 3168).
     pub ect: bool,
-    /// Whether it says that its congestion control is scalable (ECT(1), RFC 9331), or may have said so before it was
-    /// marked (CE). Then `ect` is true as well.
+    /// Whether its codepoint is ECT(1), for scalable congestion control (RFC 9331), or CE, which may have been ECT(1).
+    /// `ect` is then true as well.
     pub l4s: bool,
     /// Whether its protocol is UDP.
     pub udp: bool,
     /// Its class of service: 1, the first, to [`CLASSES`].
     pub class: u8,
-    /// What stands for its five-tuple: the same for the packets of a connection in one direction, and for no others.
+    /// Represents the five-tuple: equal for all packets of a connection in one direction, and for no others.
     pub flow: u64,
-    /// What stands for its addresses: the same for all packets from one host to another, and for no others.
+    /// Represents the addresses: equal for all packets from one host to another, and for no others.
     pub pair: u32,
 }
 
-/// How many classes of service there are.
+/// The number of classes of service.
 pub const CLASSES: u8 = 4;
 
 impl Packet {
-    /// A packet of no flow in particular, in the first class.
+    /// A packet of an unspecified flow, in the first class.
     #[must_use]
     pub const fn new(size: u32, ect: bool) -> Self {
         Self { size, ect, l4s: false, udp: false, class: 1, flow: 0, pair: 0 }
     }
 
-    /// The place of its class in a list with an entry for each of [`CLASSES`].
+    /// The index of its class in a list with an entry for each of [`CLASSES`].
     #[inline]
     #[must_use]
     pub(crate) fn place(&self) -> usize {
@@ -44,11 +45,11 @@ impl Packet {
 /// The packets that wait, without the one in transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Backlog {
-    /// How many wait.
+    /// The number of packets.
     pub packets: u32,
-    /// Their sizes added up.
+    /// The sum of their sizes.
     pub bytes: u64,
-    /// Whether the arriving packet does not fit: the queue will drop it whatever the verdict.
+    /// Whether the arriving packet does not fit: the queue then drops it, whatever the verdict.
     pub full: bool,
 }
 
@@ -61,21 +62,21 @@ impl Backlog {
     }
 }
 
-/// What to do with a packet.
+/// The decision on a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Leave it alone.
+    /// Leave it unchanged.
     Pass,
     /// Set CE, then as [`Verdict::Pass`].
     Mark,
     /// Drop it.
     Drop,
-    /// Drop it, an arrival, and also the packet that waits in this place, 0 for the first to leave.
+    /// Drop the arriving packet and the waiting packet at this position, 0 for the first to leave.
     DropBoth(u32),
 }
 
 impl Verdict {
-    /// Tells the sender of congestion: a mark where `markable`, else a drop.
+    /// The congestion signal to a sender: a mark if `markable`, otherwise a drop.
     #[inline]
     #[must_use]
     pub const fn signal(markable: bool) -> Self {
@@ -83,7 +84,7 @@ impl Verdict {
     }
 }
 
-/// A source of random numbers that belongs to one queue alone.
+/// A source of random numbers that is used by one queue only.
 pub trait Uniform {
     /// The next number, uniform on `[0, 1)`.
     fn uniform(&mut self) -> f64;
@@ -95,7 +96,7 @@ pub trait Uniform {
     }
 }
 
-/// The link that a queue feeds: what an algorithm may know of its surroundings when it is set up.
+/// The link that a queue feeds: the properties that an algorithm may read when it is created.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Port {
     /// The link's rate.
@@ -108,34 +109,34 @@ pub struct Port {
     pub packet: Bytes,
 }
 
-/// A quantity inside an algorithm that a series can record.
+/// A state of an algorithm that a series can record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Signal {
     /// Column name, in the source's symbols.
     pub name: &'static str,
     /// Unit, empty for none.
     pub unit: &'static str,
-    /// One line.
+    /// Definition, in one line.
     pub doc: &'static str,
 }
 
-/// An algorithm of active queue management: it decides, [`Queue`](crate::Queue) acts.
+/// An AQM algorithm on one queue: it decides, and [`Queue`](crate::Queue) acts.
 ///
-/// The host calls [`on_enqueue`](Aqm::on_enqueue) for every arrival, full buffer or not, before it is queued;
-/// [`on_dequeue`](Aqm::on_dequeue) for every packet about to be sent; [`on_idle`](Aqm::on_idle) when the link
-/// wants a packet and there is none, which is also the state at the start; and [`on_period`](Aqm::on_period)
-/// exactly at the multiples of [`period`](Aqm::period), the first one period after the start. At equal times the
-/// timer comes first, so an arrival exactly on the boundary belongs to the new period.
+/// The host calls [`on_enqueue`](Aqm::on_enqueue) for every arrival before it is queued, even if the buffer is full;
+/// [`on_dequeue`](Aqm::on_dequeue) for every packet about to be sent; [`on_idle`](Aqm::on_idle) when the link is free
+/// and no packet waits, which is also the state at the start; and [`on_period`](Aqm::on_period) exactly at the
+/// multiples of [`period`](Aqm::period), first one period after the start. Of simultaneous events the timer comes
+/// first, so an arrival exactly on the boundary belongs to the new period.
 pub trait Aqm: Sized {
     /// Its parameters.
     type Params: Params;
-    /// What it can tell of itself, in the order of [`Aqm::signals`].
+    /// Its signals, in the order of [`Aqm::signals`].
     const SIGNALS: &'static [Signal];
 
-    /// The algorithm at its start, on this port.
+    /// The algorithm in its initial state, on this port.
     fn new(params: &Self::Params, port: &Port) -> Self;
 
-    /// Named sets of parameters: the name, and in one line whose values they are.
+    /// Named sets of parameters: the name, and whose values they are, in one line.
     const PRESETS: &'static [(&'static str, &'static str)] = &[];
 
     /// The parameters of one of [`Aqm::PRESETS`].
@@ -143,7 +144,7 @@ pub trait Aqm: Sized {
         None
     }
 
-    /// Whether parameters that are each in range also fit together.
+    /// Checks that parameters which are each in range also fit together.
     ///
     /// # Errors
     /// Names the parameter that does not fit, and why.
@@ -151,7 +152,7 @@ pub trait Aqm: Sized {
         Ok(())
     }
 
-    /// The queue length in packets that it steers to, if it has one.
+    /// The target queue length in packets, if the algorithm has one.
     fn target(_params: &Self::Params) -> Option<f64> {
         None
     }
@@ -160,7 +161,7 @@ pub trait Aqm: Sized {
     fn on_enqueue<R: Uniform>(&mut self, now: Time, packet: &Packet, queue: &Backlog, rng: &mut R)
     -> Verdict;
 
-    /// Decides on a packet that has waited for `sojourn` and is about to be sent; `queue` no longer counts it.
+    /// Decides on a packet that has waited for `sojourn` and is about to be sent; `queue` no longer includes it.
     #[inline]
     fn on_dequeue<R: Uniform>(
         &mut self,
@@ -174,14 +175,15 @@ pub trait Aqm: Sized {
     }
 
     /// Whether its decision on an arrival is final: neither [`Aqm::on_dequeue`] nor [`Aqm::make_room`] nor
-    /// [`Verdict::DropBoth`] ever does anything to what it has let in. A host may then work out at once when a packet
-    /// leaves, and call `on_dequeue` later, with the right times and in the right order.
+    /// [`Verdict::DropBoth`] ever affects an accepted packet. A host may then compute at the arrival when the packet
+    /// leaves, and call `on_dequeue` later, with the correct times and in the correct order.
     fn is_final(&self) -> bool {
         false
     }
 
-    /// Names the place of a packet that waits, 0 for the first to leave, to be dropped because the buffer has no room
-    /// for an arrival; `None` to drop the arrival or, once there is room, no more. Called until it names none, before [`Aqm::on_enqueue`].
+    /// Returns the position of a waiting packet, 0 for the first to leave, to be dropped because the buffer has no
+    /// room for an arrival; `None` to drop the arrival or, once there is room, to end. Called before
+    /// [`Aqm::on_enqueue`], until it returns `None`.
     fn make_room<R: Uniform>(
         &mut self,
         _now: Time,
@@ -192,27 +194,27 @@ pub trait Aqm: Sized {
         None
     }
 
-    /// Learns that a packet of its queue has been dropped because the buffer has no room.
+    /// Notifies the algorithm that a packet of its queue has been dropped because the buffer is full.
     fn on_overflow(&mut self) {}
 
-    /// Learns that the link has nothing to send from `now` on.
+    /// Notifies the algorithm that the link is idle from `now` on.
     #[inline]
     fn on_idle(&mut self, _now: Time) {}
 
-    /// How often it wants [`Aqm::on_period`].
+    /// The period of [`Aqm::on_period`], if it has one.
     fn period(&self) -> Option<Span> {
         None
     }
 
-    /// Does its periodic work.
+    /// Performs the periodic update.
     fn on_period(&mut self, _now: Time, _queue: &Backlog) {}
 
-    /// Whether its periodic work changes nothing, not one bit of what can be seen of it, as long as nothing arrives or
-    /// leaves. A host that asks between an `on_period` and what follows may then leave out the next ones.
+    /// Whether the periodic update changes nothing, not one bit of the observable state, as long as no packet arrives
+    /// or leaves. A host that asks between an `on_period` and the next event may then omit the following updates.
     fn rests(&self, _queue: &Backlog) -> bool {
         false
     }
 
-    /// Tells `visit` the number and present value of every signal.
+    /// Calls `visit` with the index and the present value of every signal.
     fn signals(&self, visit: impl FnMut(usize, f64));
 }

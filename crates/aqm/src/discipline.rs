@@ -7,9 +7,9 @@ use crate::unit::{Span, Time};
 /// One of the queues that share a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Lane {
-    /// How many packets wait in it.
+    /// The number of waiting packets.
     pub packets: u32,
-    /// Their sizes added up.
+    /// The sum of their sizes.
     pub bytes: u64,
     /// The first of them.
     pub head: Option<Head>,
@@ -20,14 +20,14 @@ pub struct Lane {
 /// The packet at the head of a lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Head {
-    /// When it came.
+    /// The time of its arrival.
     pub arrived: Time,
     /// Its size in bytes.
     pub size: u32,
 }
 
 impl Lane {
-    /// Its backlog, as an algorithm on this lane alone sees it; `full` is that of the buffer.
+    /// Its backlog, as an algorithm on this lane alone sees it; `full` applies to the buffer.
     #[inline]
     #[must_use]
     pub const fn backlog(&self, full: bool) -> Backlog {
@@ -35,17 +35,17 @@ impl Lane {
     }
 }
 
-/// An algorithm that keeps several queues, lanes, side by side in one buffer before one link: it decides which of
-/// them a packet joins, which is served next, and what is dropped or marked. [`Queue`](crate::Queue) acts.
+/// An algorithm that keeps several queues, called lanes, in one buffer in front of one link: it decides which lane a
+/// packet joins, which lane is served next, and which packets are dropped or marked. [`Queue`](crate::Queue) acts.
 ///
-/// The host calls as for [`Aqm`](crate::Aqm), whose items of the same names are the same here. `buffer` is all
-/// lanes together; `lanes` has one entry a lane. The link is never left idle while a packet waits.
+/// The host calls as for [`Aqm`](crate::Aqm); items of the same name have the same meaning. `buffer` is the backlog of
+/// all lanes; `lanes` has one entry per lane. The link is never idle while a packet waits.
 pub trait Discipline: Sized {
     /// See [`Aqm::Params`](crate::Aqm::Params).
     type Params: Params;
     /// See [`Aqm::SIGNALS`](crate::Aqm::SIGNALS).
     const SIGNALS: &'static [Signal];
-    /// The names of the lanes, where they are few and results tell them apart.
+    /// The names of the lanes, if they are few and distinguished in results.
     const LANES: &'static [&'static str] = &[];
 
     /// See [`Aqm::new`](crate::Aqm::new).
@@ -72,10 +72,10 @@ pub trait Discipline: Sized {
         None
     }
 
-    /// How many lanes there are: always the same, at least one.
+    /// The number of lanes, which is constant and at least one.
     fn lanes(&self) -> usize;
 
-    /// Decides on an arriving packet, and which lane it is in: also if it is dropped.
+    /// Decides on an arriving packet and chooses its lane, also if it is dropped.
     fn on_enqueue<R: Uniform>(
         &mut self,
         now: Time,
@@ -85,9 +85,9 @@ pub trait Discipline: Sized {
         rng: &mut R,
     ) -> (usize, Verdict);
 
-    /// Names a packet that waits, by lane and place, to be dropped because the buffer has no room for an arrival;
-    /// `None` to drop the arrival or, once there is room, no more. Called until it names none, before
-    /// [`Discipline::on_enqueue`].
+    /// Returns a waiting packet, by lane and position, to be dropped because the buffer has no room for an arrival;
+    /// `None` to drop the arrival or, once there is room, to end. Called before [`Discipline::on_enqueue`], until it
+    /// returns `None`.
     fn make_room<R: Uniform>(
         &mut self,
         _now: Time,
@@ -99,17 +99,17 @@ pub trait Discipline: Sized {
         None
     }
 
-    /// Names a packet that waits, by lane and place, to be dropped early. Called after every arrival, once it has
-    /// joined its lane or has been dropped, until it names none; `None` for none. It may name the arrival.
+    /// Returns a waiting packet, by lane and position, to be dropped early. Called after every arrival, once it has
+    /// joined its lane or has been dropped, until it returns `None`. The packet may be the arrival.
     fn evict(&mut self, _now: Time, _lanes: &[Lane]) -> Option<(usize, u32)> {
         None
     }
 
-    /// The lane whose first packet the link gets next. Some packet waits; the lane must not be empty.
+    /// The lane whose first packet is sent next; it must not be empty. Called only while a packet waits.
     fn serve(&mut self, now: Time, lanes: &[Lane]) -> usize;
 
-    /// Decides on the packet from `lane` that has waited for `sojourn` and is about to be sent; `buffer` and `lanes`
-    /// no longer count it. After a drop, [`Discipline::serve`] is called again.
+    /// Decides on a packet from `lane` that has waited for `sojourn` and is about to be sent; `buffer` and `lanes` no
+    /// longer include it. After a drop, [`Discipline::serve`] is called again.
     #[inline]
     #[allow(clippy::too_many_arguments)]
     fn on_dequeue<R: Uniform>(

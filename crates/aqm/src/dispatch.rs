@@ -1,6 +1,7 @@
-//! [`mod@crate::aqm`]'s list becomes enums with a variant for each algorithm; what is called on them is dispatched by a `match`.
+//! The list in [`mod@crate::aqm`] becomes enums with a variant per algorithm; calls on them are dispatched by a
+//! `match`.
 
-/// Declares the algorithms: the module, the key (both the same name) and the type of each, in one line.
+/// Declares the algorithms: module and key (the same name) and type of each, in one line.
 macro_rules! aqms {
     (
         one queue { $($module:ident::$type:ident,)* }
@@ -13,11 +14,10 @@ macro_rules! aqms {
         /// The keys of all algorithms, in the order of the list.
         pub const NAMES: &[&str] = &[$(stringify!($module),)* $(stringify!($module_n),)*];
 
-        /// Other names under which an algorithm is known with certain parameters: the name, the algorithm's key, and
-        /// its preset.
+        /// Other names for an algorithm with certain parameters: the name, the algorithm's key, and its preset.
         pub const VARIANTS: &[(&str, &str, &str)] = &[$((stringify!($variant), $of, $preset)),*];
 
-        /// The parameters of any one algorithm.
+        /// The parameters of any algorithm.
         #[derive(Clone, PartialEq, Debug)]
         #[allow(missing_docs)]
         pub enum AnyParams {
@@ -26,7 +26,7 @@ macro_rules! aqms {
         }
 
         impl AnyParams {
-            /// The defaults of the algorithm called `name`, or the parameters of the variant.
+            /// The defaults of the algorithm called `name`, or the parameters of the variant of this name.
             #[must_use]
             pub fn of(name: &str) -> Option<Self> {
                 match name {
@@ -102,7 +102,7 @@ macro_rules! aqms {
                 }
             }
 
-            /// Whether the parameters fit together; see [`Aqm::check`].
+            /// Checks that the parameters fit together; see [`Aqm::check`].
             ///
             /// # Errors
             /// Names the parameter that does not fit, and why.
@@ -113,7 +113,7 @@ macro_rules! aqms {
                 }
             }
 
-            /// The queue length in packets that it steers to, if it has one.
+            /// The target queue length in packets, if the algorithm has one.
             #[must_use]
             pub fn target(&self) -> Option<f64> {
                 match self {
@@ -122,7 +122,7 @@ macro_rules! aqms {
                 }
             }
 
-            /// What it can tell of itself.
+            /// Its signals.
             #[must_use]
             pub const fn signals(&self) -> &'static [Signal] {
                 match self {
@@ -131,7 +131,7 @@ macro_rules! aqms {
                 }
             }
 
-            /// The names of its queues, if they are told apart in results.
+            /// The names of its lanes, if they are distinguished in results.
             #[must_use]
             pub const fn lanes(&self) -> &'static [&'static str] {
                 match self {
@@ -140,7 +140,7 @@ macro_rules! aqms {
                 }
             }
 
-            /// Whether it works on one queue, so that it may be inside another.
+            /// Whether it works on one queue, and so can be inside another algorithm.
             #[must_use]
             pub const fn has_one_queue(&self) -> bool {
                 match self {
@@ -149,7 +149,7 @@ macro_rules! aqms {
                 }
             }
 
-            /// The algorithm at its start, on this port, if it works on one queue.
+            /// The algorithm in its initial state, on this port, if it works on one queue.
             #[must_use]
             pub fn on_one_queue(&self, port: &Port) -> Option<AnyAqm> {
                 match self {
@@ -158,7 +158,7 @@ macro_rules! aqms {
                 }
             }
 
-            /// The algorithm at its start, on this port, if it keeps several queues.
+            /// The algorithm in its initial state, on this port, if it keeps several queues.
             #[must_use]
             pub fn on_several_queues(&self, port: &Port) -> Option<AnySeveral> {
                 match self {
@@ -168,7 +168,7 @@ macro_rules! aqms {
             }
         }
 
-        /// Any one algorithm on one queue, dispatched by a `match`.
+        /// Any algorithm on one queue, dispatched by a `match`.
         #[derive(Clone, Debug)]
         #[allow(missing_docs)]
         pub enum AnyAqm { $($type($module::$type)),* }
@@ -193,7 +193,7 @@ macro_rules! aqms {
                 self.on_dequeue_of(now, || (*packet, *queue), sojourn, rng)
             }
 
-            /// The same, with the packet and the queue only for those who look at them: most do not.
+            /// As `on_dequeue`; inlined, so that `state` costs nothing with algorithms that do not read it.
             #[inline(always)]
             pub(crate) fn on_dequeue_of<R: Uniform>(
                 &mut self,
@@ -256,7 +256,7 @@ macro_rules! aqms {
             }
         }
 
-        /// Any one algorithm on several queues, dispatched by a `match`. A link has one, so that its size does not matter.
+        /// Any algorithm on several queues, dispatched by a `match`. A link has one, so its size does not matter.
         #[derive(Clone, Debug)]
         #[allow(missing_docs, clippy::large_enum_variant)]
         pub enum AnySeveral { $($type_n($module_n::$type_n)),* }

@@ -1,10 +1,10 @@
-//! What the unit tests of the algorithms share.
+//! Fixtures that the unit tests of the algorithms share.
 
 use crate::contract::{Backlog, Packet, Port, Uniform};
 use crate::unit::{Bytes, Limit, Rate, Span};
 use serde_json::Value;
 
-/// The LRED paper's bottleneck: 10 Mbit/s, 500-byte packets, hence 2500 packets a second; 200 packets of buffer.
+/// The LRED paper's bottleneck: 10 Mbit/s, 500-byte packets, hence 2500 packets/s; a buffer of 200 packets.
 pub(crate) const PORT: Port = Port {
     rate: Rate::mbit_per_s(10),
     delay: Span::us(2500),
@@ -12,15 +12,15 @@ pub(crate) const PORT: Port = Port {
     packet: Bytes(500),
 };
 
-/// A full-sized packet whose transport knows ECN.
+/// A full-sized packet of an ECN-capable transport.
 pub(crate) const PACKET: Packet = Packet::new(500, true);
 
-/// `packets` packets of 500 bytes wait, and there is room.
+/// A backlog of `packets` packets of 500 bytes; the buffer has room.
 pub(crate) fn waiting(packets: u32) -> Backlog {
     Backlog { packets, bytes: 500 * u64::from(packets), full: false }
 }
 
-/// As many wait as fit.
+/// The backlog of a full buffer.
 pub(crate) fn full() -> Backlog {
     Backlog { full: true, ..waiting(200) }
 }
@@ -45,7 +45,7 @@ pub(crate) fn numbers(array: &Value) -> Vec<f64> {
     array.as_array().expect("an array").iter().map(|x| x.as_f64().expect("a number")).collect()
 }
 
-/// Asserts that two numbers agree but for rounding.
+/// Asserts that two numbers are equal up to rounding.
 #[track_caller]
 pub(crate) fn assert_close(found: f64, expected: f64) {
     assert!((found - expected).abs() <= 1e-12 * expected.abs().max(1.0), "{found} instead of {expected}");

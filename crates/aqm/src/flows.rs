@@ -1,30 +1,31 @@
-//! A table that tells long flows from short ones.
+//! A table that distinguishes long flows from short ones.
 
 use crate::hash::mix;
 use crate::unit::{Span, Time};
 
-/// No entry.
+/// The index that stands for no entry.
 const NONE: u32 = u32::MAX;
 
-/// What is known of one flow.
+/// The state of one flow.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     key: u64,
-    /// When its last packet came.
+    /// The time of its last packet.
     last: Time,
     packets: u32,
-    /// The next in the same bucket.
+    /// The next entry of the same bucket.
     next: u32,
-    /// Its neighbours in the order of their last packets.
+    /// Its neighbours in the order of last packets.
     older: u32,
     newer: u32,
 }
 
-/// Counts the packets of each flow, and calls those long that have sent more than `n` without a silence of more than
-/// `t`.
+/// Counts the packets of each flow, and classifies as long the flows that have sent more than `n` without a silence of
+/// more than `t`.
 ///
-/// The table has a fixed size. When it is full, a new flow takes the place of the one silent longest, which counts
-/// from 0 if it comes back. A packet costs the same however many flows there are, but for chance in the hash.
+/// The table has a fixed size. When it is full, a new flow replaces the one that has been silent longest, which starts
+/// again from 0 if it returns. The cost of a packet does not depend on the number of flows, except for hash
+/// collisions.
 #[derive(Clone, Debug)]
 pub(crate) struct Classifier {
     n: u32,
@@ -52,7 +53,7 @@ impl Classifier {
         }
     }
 
-    /// Counts a packet of the flow `key`, and tells whether the flow is now long.
+    /// Counts a packet of the flow `key`; returns whether the flow is now long.
     #[inline]
     pub(crate) fn is_long(&mut self, now: Time, key: u64) -> bool {
         let bucket = self.bucket(key);
@@ -82,7 +83,7 @@ impl Classifier {
         mix(key, 0) as usize & (self.buckets.len() - 1)
     }
 
-    /// A place for another entry: a new one, or that of the flow silent longest.
+    /// The index for another entry: a new one, or that of the flow silent longest.
     fn place(&mut self) -> u32 {
         if self.entries.len() < self.size {
             let empty = Entry { key: 0, last: Time::ZERO, packets: 0, next: NONE, older: NONE, newer: NONE };
@@ -105,7 +106,7 @@ impl Classifier {
         gone
     }
 
-    /// Takes an entry out of the order of last packets.
+    /// Removes an entry from the order of last packets.
     fn unlink(&mut self, at: u32) {
         let Entry { older, newer, .. } = self.entries[at as usize];
         match older {
@@ -118,7 +119,7 @@ impl Classifier {
         }
     }
 
-    /// Puts an entry at the end of that order.
+    /// Appends an entry to that order.
     fn link(&mut self, at: u32) {
         let older = std::mem::replace(&mut self.newest, at);
         (self.entries[at as usize].older, self.entries[at as usize].newer) = (older, NONE);
@@ -160,7 +161,7 @@ mod tests {
         let mut flows = Classifier::new(3, 1, Span::s(10));
         let mut send = |key| flows.is_long(at(0), key);
         assert_eq!([1, 2, 3, 1, 2].map(&mut send), [false, false, false, true, true]);
-        // 3 is the one, and 1 and 2 are still known.
+        // 3 has been replaced; 1 and 2 are still in the table.
         assert_eq!([4, 1, 2].map(&mut send), [false, true, true]);
         assert_eq!([3, 1, 4].map(&mut send), [false, true, false]);
     }
@@ -171,7 +172,7 @@ mod tests {
         let room = (flows.entries.capacity(), flows.buckets.len());
         for i in 0..1_000_000_u64 {
             assert!(!flows.is_long(at(i / 1000), 1 << 32 | i));
-            // One that comes more often than the table is filled.
+            // A flow that sends more often than the table is filled.
             if i % 999 == 0 {
                 assert_eq!(flows.is_long(at(i / 1000), 5), i >= 4 * 999, "{i}");
             }

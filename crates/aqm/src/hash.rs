@@ -1,21 +1,21 @@
-//! The hash that spreads flows over bins, and tables by flow.
+//! The hash that spreads flows over bins, and tables with an entry per flow.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// What is kept of each flow, to be looked up. Its own order is that of the machine: [`Ordered`] has one for all.
+/// A table with an entry per flow. Its iteration order depends on the machine; that of [`Ordered`] does not.
 pub(crate) type Flows<T> = HashMap<u64, T, BuildHasherDefault<Mixer>>;
 
-/// What is kept of each flow, in the order in which they came.
+/// A table with an entry per flow, in the order in which the flows came.
 #[derive(Clone, Debug)]
 pub(crate) struct Ordered<T> {
     flows: Vec<(u64, T)>,
-    /// Where each of them is.
+    /// The index of each flow.
     places: Flows<u32>,
 }
 
 impl<T> Ordered<T> {
-    /// With room for so many.
+    /// An empty table with room for this many flows.
     pub(crate) fn new(size: u32) -> Self {
         let size = size as usize;
         Self {
@@ -41,7 +41,7 @@ impl<T> Ordered<T> {
         Some(&mut self.flows[place as usize].1)
     }
 
-    /// What is kept of this flow, from now on if it was not before.
+    /// The entry of this flow, which is created if there is none.
     pub(crate) fn get_or_insert_with(&mut self, key: u64, new: impl FnOnce() -> T) -> &mut T {
         let next = self.flows.len() as u32;
         let place = *self.places.entry(key).or_insert(next);
@@ -51,7 +51,7 @@ impl<T> Ordered<T> {
         &mut self.flows[place as usize].1
     }
 
-    /// Keeps those that `keep` tells to.
+    /// Keeps the entries for which `keep` is true.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(&mut T) -> bool) {
         let before = self.flows.len();
         self.flows.retain_mut(|(_, flow)| keep(flow));
@@ -65,9 +65,10 @@ impl<T> Ordered<T> {
 /// SplitMix64's increment: the golden ratio, in units of 2^-64.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// 64 bits that look random, the same for the same `key` and `salt`. For one salt, no two keys get the same.
+/// A pseudorandom number of 64 bits, determined by `key` and `salt`. With one salt, different keys give different
+/// numbers.
 ///
-/// It is SplitMix64's output function (Steele, Lea, Flood 2014) on the key, moved by the salt.
+/// It is SplitMix64's output function (Steele, Lea, Flood 2014) on the key, shifted by the salt.
 #[inline]
 #[must_use]
 pub(crate) const fn mix(key: u64, salt: u64) -> u64 {

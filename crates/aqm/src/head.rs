@@ -1,7 +1,7 @@
-//! The documentation of an algorithm is the head of its source file. It is cut out when the crate is compiled, so that a
-//! binary carries the heads and not the sources.
+//! The documentation of an algorithm is the head of its source file, extracted when the crate is compiled, so that a
+//! binary contains the heads and not the sources.
 
-/// The `//!` comment at the top of a source file, without the marks.
+/// The `//!` comment at the top of a source file, without the markers.
 macro_rules! head {
     ($path:expr) => {{
         const SOURCE: &[u8] = include_str!($path).as_bytes();
@@ -36,7 +36,7 @@ pub(crate) const fn copy<const N: usize>(source: &[u8]) -> ([u8; N], usize) {
             }
         }
     }
-    // The last line's end is no part of it.
+    // The newline of the last line is not included.
     if length > 0 { (head, length - 1) } else { (head, 0) }
 }
 

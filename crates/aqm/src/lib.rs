@@ -1,10 +1,10 @@
-//! The algorithms of active queue management, pure.
+//! The algorithms of active queue management, without a simulator.
 //!
-//! An algorithm gets the time, a packet and the backlog, and answers with a [`Verdict`]. It has no clock, no
-//! I/O, no global randomness, and knows nothing of a simulator: the same code serves any host that owns a
-//! queue. Layers, each importing only those before it: [`mod@unit`], [`mod@params`], [`mod@contract`] (of an algorithm on
-//! one queue) and [`mod@discipline`] (of one that keeps several), the algorithms and their list in [`mod@aqm`], `any`
-//! (either kind), [`mod@queue`] on [`mod@ring`]. An algorithm that contains any other, as `fq` does, also imports the list.
+//! An algorithm receives the time, a packet and the backlog, and returns a [`Verdict`]. It has no clock, no I/O and no
+//! global randomness, and does not depend on a simulator: the same code serves any host that owns a queue. Each layer
+//! imports only those before it: [`mod@unit`], [`mod@params`], [`mod@contract`] (of an algorithm on one queue) and
+//! [`mod@discipline`] (of one that keeps several), the algorithms and their list in [`mod@aqm`], `any` (either kind),
+//! [`mod@queue`] on [`mod@ring`]. An algorithm that contains another, as `fq` does, also imports the list.
 
 #[macro_use]
 mod head;

@@ -1,17 +1,17 @@
-//! What an algorithm remembers of each packet that waits.
+//! An algorithm's own record of each waiting packet.
 
 use crate::contract::Port;
 use std::collections::VecDeque;
 
-/// One entry for each packet that waits, in their order.
+/// A list with one entry per waiting packet, in their order.
 ///
-/// The host may take packets from the head without asking, to make room: so whoever keeps a mirror first calls
-/// [`Mirror::gone`] until it is told of no more.
+/// The host may drop packets from the head to make room without notifying the algorithm: the owner of a mirror
+/// therefore first calls [`Mirror::gone`] until it returns `None`.
 #[derive(Clone, Debug)]
 pub(crate) struct Mirror<T>(VecDeque<T>);
 
 impl<T> Mirror<T> {
-    /// With room for the port's buffer, if that is not too large.
+    /// An empty mirror with room for the port's buffer, if that is not too large.
     pub(crate) fn new(port: &Port) -> Self {
         Self(VecDeque::with_capacity(port.limit.packets(port.packet).min(65_536.0) as usize))
     }
@@ -20,23 +20,23 @@ impl<T> Mirror<T> {
         self.0.len()
     }
 
-    /// A packet has joined.
+    /// Records that a packet has joined.
     pub(crate) fn push(&mut self, entry: T) {
         self.0.push_back(entry);
     }
 
-    /// The entry of a packet that is no longer among those that wait, now `packets`.
+    /// Removes and returns the entry of a packet that has left, if there are more entries than the waiting `packets`.
     #[inline]
     pub(crate) fn gone(&mut self, packets: u32) -> Option<T> {
         if self.0.len() > packets as usize { self.0.pop_front() } else { None }
     }
 
-    /// The entry of the packet in this place, 0 for the first to leave.
+    /// The entry of the packet at this position, 0 for the first to leave.
     pub(crate) fn at(&self, place: usize) -> &T {
         &self.0[place]
     }
 
-    /// The packet in this place has been taken out.
+    /// Records that the packet at this position has been removed.
     pub(crate) fn remove(&mut self, place: usize) {
         self.0.remove(place);
     }
@@ -48,7 +48,7 @@ mod tests {
     use crate::fixture::PORT;
 
     #[test]
-    fn it_finds_out_what_has_gone_from_the_head() {
+    fn it_finds_packets_that_have_left_at_the_head() {
         let mut mirror = Mirror::new(&PORT);
         (0..5).for_each(|entry| mirror.push(entry));
         mirror.remove(1);

@@ -1,8 +1,8 @@
 //! Parameters, declared once: name, type, default, unit, range, aliases and documentation.
 //!
-//! [`params!`](crate::params!) makes from one declaration the struct, its defaults, a setter whose errors name
-//! the parameter and what is allowed, and the [`Spec`]s from which command line, files, schema, Python and
-//! documentation are generated.
+//! From one declaration, [`params!`](crate::params!) generates the struct, its defaults, a setter whose errors name
+//! the parameter and the allowed values, and the [`Spec`]s from which the command line, files, the schema, Python and
+//! the documentation are generated.
 
 mod field;
 mod spec;
@@ -12,7 +12,7 @@ pub use field::Field;
 pub use spec::{Entries, Kind, Nested, ParamError, Range, Spec};
 pub use value::Value;
 
-/// Declares an enum whose names a parameter can take: `choice! { pub enum Form { Paper = "paper", … } }`.
+/// Declares an enum with a name for each value of a parameter: `choice! { pub enum Form { Paper = "paper", … } }`.
 #[macro_export]
 macro_rules! choice {
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[doc = $doc:literal])+ $variant:ident = $text:literal),+ $(,)? }) => {
@@ -29,7 +29,7 @@ macro_rules! choice {
                         $($text => Some(Self::$variant),)+
                         _ => None,
                     },
-                    // A name of digits, whose quotes the command line need not have.
+                    // A name that consists of digits may be written without quotes on the command line.
                     $crate::params::Value::Integer(n) => Self::read(&$crate::params::Value::Text(n.to_string())),
                     _ => None,
                 }
@@ -153,7 +153,7 @@ macro_rules! params {
 
 /// A set of parameters declared by [`params!`](crate::params!).
 pub trait Params: Clone + Default {
-    /// What was declared, in order.
+    /// The declarations, in order.
     fn specs() -> &'static [Spec];
     /// Sets the parameter called `name` (or with this alias).
     ///
@@ -170,27 +170,27 @@ pub trait Params: Clone + Default {
     }
 }
 
-/// The set of parameters with these values, the others as by default.
+/// The parameters with these values; the others have their defaults.
 ///
 /// # Errors
-/// If one of them is not allowed.
+/// If a value is not allowed.
 pub fn read_table<P: Params>(entries: &Entries) -> Result<P, ParamError> {
     let mut params = P::default();
     entries.iter().try_for_each(|(key, value)| params.set(key, value)).map(|()| params)
 }
 
-/// Whether [`read_table`] can read these values.
+/// Checks that [`read_table`] can read these values.
 ///
 /// # Errors
-/// If one of them is not allowed.
+/// If a value is not allowed.
 pub fn read_table_check<P: Params>(entries: &Entries) -> Result<(), ParamError> {
     read_table::<P>(entries).map(|_| ())
 }
 
-/// `value` as `spec` wants it.
+/// Reads `value` for the parameter `spec`.
 ///
 /// # Errors
-/// If it is of the wrong kind or out of range.
+/// If the value is of the wrong kind or out of range.
 pub fn read_checked<T: Field>(spec: &Spec, value: &Value) -> Result<T, ParamError> {
     T::read(value)
         .filter(|x| x.within(&spec.range))
@@ -229,7 +229,7 @@ mod tests {
     }
 
     params! {
-        /// Those and one more.
+        /// The parameters of `Example`, and another one.
         struct Extended with example: Example {
             /// A count.
             count: u32 = 3, "packets", Range::new(1.0, 9.0), ["n"];
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_can_be_read() {
+    fn written_values_can_be_read() {
         let example = Example::default();
         let mut copy = Example { beta: 1.0, ..Example::default() };
         for (name, value) in example.values() {

@@ -12,15 +12,15 @@ use crate::unit::{Limit, Span, Time};
 
 /// A packet as a host stores it.
 pub trait Frame: Copy {
-    /// What the algorithm may know of it; the class of service is that of its row.
+    /// The properties that the algorithm may read; the class of service is that of its row.
     fn packet(&self) -> Packet;
     /// Sets CE.
     fn mark(&mut self);
-    /// Which row of [`Queue::counts`] it belongs to.
+    /// The row of [`Queue::counts`] to which it belongs.
     fn row(&self) -> usize;
 }
 
-/// What became of an arrival.
+/// The outcome of an arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// It waits.
@@ -47,7 +47,7 @@ impl<T: Frame> Waiting<T> {
     }
 }
 
-/// Which arrival a frame was and, in the lowest bit, whether it was marked then: it counts as marked once.
+/// The number of a frame's arrival and, in the lowest bit, whether it was marked then: it counts as marked once.
 #[derive(Clone, Copy, Debug)]
 struct Arrival(u64);
 
@@ -67,21 +67,21 @@ impl Arrival {
     }
 }
 
-/// A frame that leaves the queue, for the link or dropped.
+/// A frame that leaves the queue, sent or dropped.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent<T> {
     /// The frame.
     pub frame: T,
-    /// Which arrival it was: the first of all is number 0.
+    /// The number of its arrival, counted from 0.
     pub number: u64,
-    /// The lane that it was in.
+    /// Its lane.
     pub lane: usize,
-    /// How long it waited.
+    /// The time that it waited.
     pub sojourn: Span,
 }
 
-/// A buffer of frames `T` with a limit, an algorithm, and counters. It keeps one first-in first-out queue, or as many
-/// as the algorithm has lanes.
+/// A buffer of frames `T` with a limit, an algorithm, and counters. It keeps one first-in first-out queue per lane of
+/// the algorithm.
 #[derive(Clone, Debug)]
 pub struct Queue<T> {
     algorithm: AnyDiscipline,
@@ -89,7 +89,7 @@ pub struct Queue<T> {
     waiting: Vec<Ring<Waiting<T>>>,
     packets: u32,
     bytes: u64,
-    /// What the algorithm sees of the lanes; kept only where there are several.
+    /// The lanes as the algorithm sees them; maintained only if there are several.
     lanes: Vec<Lane>,
     arrivals: u64,
     /// The number of the first arrival in the window.
@@ -122,7 +122,7 @@ impl<T: Frame> Queue<T> {
         }
     }
 
-    /// The packets that wait; `full` tells whether another of `size` bytes would not fit.
+    /// The backlog; `full` is whether another packet of `size` bytes would not fit.
     #[inline]
     #[must_use]
     pub fn backlog(&self, size: u32) -> Backlog {
@@ -130,20 +130,20 @@ impl<T: Frame> Queue<T> {
         Backlog { packets: self.packets, bytes: self.bytes, full }
     }
 
-    /// How many packets wait.
+    /// The number of waiting packets.
     #[inline]
     #[must_use]
     pub const fn len(&self) -> usize {
         self.packets as usize
     }
 
-    /// Whether none waits.
+    /// Whether no packet waits.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.packets == 0
     }
 
-    /// Whether what waits is within the limit, which a byte limit that admits by what waits before lets one packet exceed.
+    /// Whether the backlog is within the limit; [`Limit::BytesBefore`] allows one packet to exceed it.
     #[must_use]
     pub fn fits(&self) -> bool {
         match self.limit {
@@ -160,13 +160,13 @@ impl<T: Frame> Queue<T> {
         }
     }
 
-    /// The counters, a row a class.
+    /// The counters, with one entry per row.
     #[must_use]
     pub fn counts(&self) -> &[Counts] {
         &self.counts
     }
 
-    /// From here on the ratios of [`Counts::since`] count: they are those of the packets that arrive now and later.
+    /// Begins the window of [`Counts::since`]: its ratios are those of the packets that arrive from now on.
     pub fn begin_window(&mut self) {
         self.window = self.arrivals;
     }
@@ -184,20 +184,20 @@ impl<T: Frame> Queue<T> {
         &self.lane_counts
     }
 
-    /// The algorithm inside.
+    /// The algorithm.
     #[must_use]
     pub const fn algorithm(&self) -> &AnyDiscipline {
         &self.algorithm
     }
 
-    /// Offers an arrival to the algorithm and the buffer.
+    /// Passes an arrival to the algorithm and the buffer.
     #[inline]
     pub fn enqueue<R: Uniform>(&mut self, now: Time, frame: T, rng: &mut R) -> Outcome {
         self.enqueue_or(now, frame, rng, |_| {}).0
     }
 
-    /// As [`Queue::enqueue`], and tells the lane that the arrival is in, also if it is dropped; frames that waited
-    /// and are dropped because of this one go to `dropped`.
+    /// As [`Queue::enqueue`]; also returns the lane of the arrival, even if it is dropped. Waiting frames that are
+    /// dropped because of this arrival go to `dropped`.
     #[inline]
     pub fn enqueue_or<R: Uniform>(
         &mut self,
@@ -245,7 +245,7 @@ impl<T: Frame> Queue<T> {
         (self.evict(now, number, outcome, dropped), lane)
     }
 
-    /// Puts a frame at the end of its lane.
+    /// Appends a frame to its lane.
     #[inline]
     fn store(&mut self, lane: usize, waiting: Waiting<T>) {
         let size = waiting.frame.packet().size;
@@ -260,7 +260,8 @@ impl<T: Frame> Queue<T> {
         self.waiting[lane].push_back(waiting);
     }
 
-    /// Drops what the algorithm names after arrival `number`, which may be among it, and tells what became of that.
+    /// Drops the packets that the algorithm evicts after arrival `number`, which may be one of them; returns its
+    /// outcome.
     #[inline]
     fn evict(
         &mut self,
@@ -280,7 +281,7 @@ impl<T: Frame> Queue<T> {
         }
     }
 
-    /// Drops what the algorithm names to make room for an arrival.
+    /// Drops the packets that the algorithm chooses to make room for an arrival.
     #[cold]
     fn make_room<R: Uniform>(
         &mut self,
@@ -301,7 +302,7 @@ impl<T: Frame> Queue<T> {
         }
     }
 
-    /// Drops a frame that waits.
+    /// Drops a waiting frame.
     fn drop_at(&mut self, now: Time, lane: usize, place: u32, full: bool) -> Sent<T> {
         let ring = &mut self.waiting[lane];
         let waiting = ring.remove(place as usize).expect("the algorithm names a packet that waits");
@@ -332,7 +333,7 @@ impl<T: Frame> Queue<T> {
         number < self.window
     }
 
-    /// Does to the counters of a row, and of a lane if there are several, what has to be done.
+    /// Applies `change` to the counters of a row and, if there are several lanes, of a lane.
     #[inline]
     fn count(&mut self, row: usize, lane: usize, change: impl Fn(&mut Counts)) {
         change(&mut self.counts[row]);
@@ -341,12 +342,12 @@ impl<T: Frame> Queue<T> {
         }
     }
 
-    /// The frames that wait with their numbers, lane by lane, the first to leave its lane first.
+    /// The waiting frames with their numbers, lane by lane, each lane from its head.
     pub fn waiting(&self) -> impl Iterator<Item = (u64, &T)> {
         self.waiting.iter().flat_map(Ring::iter).map(|waiting| (waiting.arrival.number(), &waiting.frame))
     }
 
-    /// The next frame for the link; `None` if the link goes idle.
+    /// The next frame for the link; `None` if the link becomes idle.
     #[inline]
     pub fn dequeue<R: Uniform>(&mut self, now: Time, rng: &mut R) -> Option<Sent<T>> {
         self.dequeue_or(now, rng, |_| {})
@@ -372,7 +373,7 @@ impl<T: Frame> Queue<T> {
                     view.tail = 0;
                 }
             }
-            // It leaves its place when all is said: so it is copied once.
+            // The frame is removed only after the decision, so that it is copied once.
             let waiting = ring.front_mut().expect("the algorithm serves a lane that is not empty");
             let (row, size) = (waiting.frame.row(), waiting.frame.packet().size);
             self.packets -= 1;
@@ -386,7 +387,7 @@ impl<T: Frame> Queue<T> {
             let sojourn = now - waiting.arrived;
             let verdict = self.algorithm.on_dequeue(now, lane, state, &self.lanes, sojourn, rng);
             let late = matches!(verdict, Verdict::Drop | Verdict::DropBoth(_));
-            // What was marked on its arrival counts as marked already.
+            // A frame that was marked on its arrival counts as marked already.
             let newly_marked = verdict == Verdict::Mark && !waiting.arrival.is_marked();
             if verdict == Verdict::Mark {
                 waiting.frame.mark();
@@ -422,13 +423,13 @@ impl<T: Frame> Queue<T> {
         None
     }
 
-    /// How often the algorithm wants [`Queue::on_period`].
+    /// The period of [`Queue::on_period`], if the algorithm has one.
     #[must_use]
     pub fn period(&self) -> Option<Span> {
         self.algorithm.period()
     }
 
-    /// The algorithm's periodic work.
+    /// Performs the algorithm's periodic update.
     pub fn on_period(&mut self, now: Time) {
         let backlog = self.backlog(0);
         self.algorithm.on_period(now, &backlog, &self.lanes);

@@ -1,17 +1,18 @@
-//! A first-in first-out queue whose number of places is a power of two: where a value is takes a mask, no comparison.
+//! A first-in first-out queue whose capacity is a power of two: a position is computed by a mask, without a
+//! comparison.
 
-/// Places of a ring that has grown once.
+/// Capacity of a ring that has grown once.
 const FIRST_PLACES: usize = 4;
 
 /// A first-in first-out queue of small values. It doubles when it is full and never shrinks.
 ///
-/// [`VecDeque`](std::collections::VecDeque) may have any number of places and so compares at every step whether it is
-/// past the last; and it tells apart which places are in use, while here all hold some value.
+/// [`VecDeque`](std::collections::VecDeque) may have any capacity, and so compares at every step whether it is past
+/// the end; and it distinguishes used and unused slots, while every slot of a ring holds a value.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
-    /// None at all, or a power of two.
+    /// Empty, or a power of two in length.
     places: Vec<T>,
-    /// How many values have ever left at the front, and how many have come at the back: masked, a place.
+    /// The number of values that have ever left at the front, and that have come at the back; masked, an index.
     head: usize,
     tail: usize,
 }
@@ -23,46 +24,46 @@ impl<T> Default for Ring<T> {
 }
 
 impl<T> Ring<T> {
-    /// An empty ring, which has allocated nothing.
+    /// An empty ring without an allocation.
     #[must_use]
     pub const fn new() -> Self {
         Self { places: Vec::new(), head: 0, tail: 0 }
     }
 
-    /// How many values are in it.
+    /// The number of values.
     #[inline]
     #[must_use]
     pub const fn len(&self) -> usize {
         self.tail.wrapping_sub(self.head)
     }
 
-    /// Whether there is no value in it.
+    /// Whether the ring is empty.
     #[inline]
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.tail == self.head
     }
 
-    /// Forgets all values, and keeps the places.
+    /// Removes all values, and keeps the allocation.
     #[inline]
     pub const fn clear(&mut self) {
         self.head = self.tail;
     }
 
-    /// The place of the value that came as number `count` of all.
+    /// The index of the value that came as number `count`.
     #[inline]
     const fn place(&self, count: usize) -> usize {
         count & self.places.len().wrapping_sub(1)
     }
 
-    /// The value that is `i` places behind the first.
+    /// The value `i` positions behind the first.
     #[inline]
     #[must_use]
     pub fn get(&self, i: usize) -> Option<&T> {
         if i < self.len() { self.places.get(self.place(self.head.wrapping_add(i))) } else { None }
     }
 
-    /// The same, to change it.
+    /// The same, mutable.
     #[inline]
     #[must_use]
     pub fn get_mut(&mut self, i: usize) -> Option<&mut T> {
@@ -77,7 +78,7 @@ impl<T> Ring<T> {
         if self.is_empty() { None } else { self.places.get(self.place(self.head)) }
     }
 
-    /// The first value, to change it.
+    /// The first value, mutable.
     #[inline]
     #[must_use]
     pub fn front_mut(&mut self) -> Option<&mut T> {
@@ -91,7 +92,7 @@ impl<T> Ring<T> {
         if self.is_empty() { None } else { self.places.get(self.place(self.tail.wrapping_sub(1))) }
     }
 
-    /// How many values have a property that those behind them have not; as [`slice::partition_point`].
+    /// The number of values before the first one without a property; as [`slice::partition_point`].
     #[must_use]
     pub fn partition_point(&self, mut has: impl FnMut(&T) -> bool) -> usize {
         let (mut low, mut high) = (0, self.len());
@@ -105,14 +106,14 @@ impl<T> Ring<T> {
         low
     }
 
-    /// The last value, to change it.
+    /// The last value, mutable.
     #[inline]
     #[must_use]
     pub fn back_mut(&mut self) -> Option<&mut T> {
         self.get_mut(self.len().wrapping_sub(1))
     }
 
-    /// The values, the first first.
+    /// The values, from the first.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         (0..self.len()).map(|i| &self.places[self.place(self.head.wrapping_add(i))])
     }
@@ -130,8 +131,8 @@ impl<T: Copy> Ring<T> {
         self.tail = self.tail.wrapping_add(1);
     }
 
-    /// Adds a place at the back and lends it to be written: what is in it means nothing. A large value that is put
-    /// together there is not copied.
+    /// Adds a slot at the back and returns it to be written; its content has no meaning. A large value that is built
+    /// there is not copied.
     #[inline]
     pub fn push_place(&mut self) -> &mut T
     where
@@ -145,7 +146,7 @@ impl<T: Copy> Ring<T> {
         &mut self.places[place]
     }
 
-    /// Forgets the value at the front, if there is one.
+    /// Removes the value at the front, if there is one.
     #[inline]
     pub const fn drop_front(&mut self) {
         if !self.is_empty() {
@@ -153,7 +154,7 @@ impl<T: Copy> Ring<T> {
         }
     }
 
-    /// Takes the value at the front.
+    /// Removes and returns the value at the front.
     #[inline]
     pub fn pop_front(&mut self) -> Option<T> {
         let value = *self.front()?;
@@ -161,7 +162,7 @@ impl<T: Copy> Ring<T> {
         Some(value)
     }
 
-    /// Puts a value `i` places behind the first; those from there on make room.
+    /// Inserts a value `i` positions behind the first; the values from there on move back.
     ///
     /// # Panics
     /// If there are fewer than `i` values.
@@ -171,7 +172,7 @@ impl<T: Copy> Ring<T> {
         if len == self.places.len() {
             self.grow(value);
         }
-        // Those at the nearer end move.
+        // The values at the nearer end move.
         if i < len / 2 {
             self.head = self.head.wrapping_sub(1);
             self.shift_forward(0, i);
@@ -183,7 +184,7 @@ impl<T: Copy> Ring<T> {
         self.places[place] = value;
     }
 
-    /// Takes the value that is `i` places behind the first; those behind it close the gap.
+    /// Removes and returns the value `i` positions behind the first; the values behind it close the gap.
     pub fn remove(&mut self, i: usize) -> Option<T> {
         let value = *self.get(i)?;
         // The gap moves to the nearer end.
@@ -197,7 +198,7 @@ impl<T: Copy> Ring<T> {
         Some(value)
     }
 
-    /// Moves `many` values one place on: those from `i` places behind the first.
+    /// Moves `many` values one position back, from `i` positions behind the first.
     fn shift_back(&mut self, i: usize, many: usize) {
         let [start, end] = [i, i + many].map(|i| self.place(self.head.wrapping_add(i)));
         if start <= end {
@@ -207,7 +208,7 @@ impl<T: Copy> Ring<T> {
         }
     }
 
-    /// Moves `many` values one place back, to `i` places behind the first.
+    /// Moves `many` values one position forward, to `i` positions behind the first.
     fn shift_forward(&mut self, i: usize, many: usize) {
         let [start, end] = [i, i + many].map(|i| self.place(self.head.wrapping_add(i)));
         if start <= end {
@@ -217,13 +218,13 @@ impl<T: Copy> Ring<T> {
         }
     }
 
-    /// Copies a value from one distance behind the first to another.
+    /// Copies a value from one position to another.
     fn copy(&mut self, from: usize, to: usize) {
         let [from, to] = [from, to].map(|i| self.place(self.head.wrapping_add(i)));
         self.places[to] = self.places[from];
     }
 
-    /// Makes twice the places; `filler` is in those that are not in use.
+    /// Doubles the capacity; unused slots hold `filler`.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, filler: T) {
@@ -241,7 +242,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::VecDeque;
 
-    /// What may be done to a queue.
+    /// The operations of a queue.
     #[derive(Clone, Copy, Debug)]
     enum Step {
         Push(u8),

@@ -1,4 +1,4 @@
-//! Time, size and rate: integer newtypes inside, text with units at the edge.
+//! Time, size and rate: integer newtypes internally, text with units at the interfaces.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
@@ -21,18 +21,18 @@ pub struct Rate(u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Bytes(pub u64);
 
-/// How often something happens, in Hz.
+/// A frequency in Hz.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Default, Debug)]
 pub struct Frequency(pub f64);
 
-/// How much a buffer holds, without the packet in transmission.
+/// The capacity of a buffer, without the packet in transmission.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Limit {
-    /// So many packets of any size.
+    /// This many packets of any size.
     Packets(u32),
-    /// So many bytes.
+    /// This many bytes.
     Bytes(u64),
-    /// A packet is taken while fewer bytes wait, so that the last one may stick out.
+    /// A packet is accepted while fewer bytes wait, so that the last one may exceed the limit.
     BytesBefore(u64),
 }
 
@@ -68,7 +68,7 @@ impl Time {
 }
 
 impl Span {
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Self = Self(0);
 
     /// `n` nanoseconds.
@@ -133,7 +133,7 @@ impl Rate {
         self.0 as f64
     }
 
-    /// Packets of `size` bytes a second.
+    /// Packets of `size` bytes per second.
     #[must_use]
     pub fn packets(self, size: Bytes) -> f64 {
         self.0 as f64 / (8.0 * size.0 as f64)
@@ -150,7 +150,7 @@ impl Rate {
 }
 
 impl Limit {
-    /// Whether a packet of `size` bytes is not let in behind `packets` packets of `bytes` bytes together.
+    /// Whether a packet of `size` bytes does not fit behind `packets` packets with `bytes` bytes in total.
     #[inline]
     #[must_use]
     pub fn refuses(self, packets: u32, bytes: u64, size: u32) -> bool {
@@ -211,7 +211,7 @@ impl Mul<u64> for Span {
     }
 }
 
-/// A unit that a quantity may be written with, and its size in the base unit.
+/// The units of a quantity, each with its size in the base unit.
 type Units = &'static [(&'static str, f64)];
 
 const TIME: Units =
@@ -239,7 +239,7 @@ const SIZE: Units = &[
 const FREQUENCY: Units = &[("Hz", 1.0), ("kHz", 1e3), ("/s", 1.0)];
 const PACKETS: Units = &[("packets", 1.0), ("packet", 1.0), ("p", 1.0)];
 
-/// `text` as a number of base units, if its unit is one of `units`.
+/// Reads `text` as a number of base units, if its unit is one of `units`.
 fn quantity(text: &str, units: Units) -> Option<f64> {
     let text = text.trim();
     let cut = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-' | 'e' | 'E' | '_')))?;
@@ -248,25 +248,25 @@ fn quantity(text: &str, units: Units) -> Option<f64> {
     units.iter().find(|(name, _)| *name == unit).map(|(_, size)| number * size)
 }
 
-/// `text` as a number of base units and that base unit, whatever quantity it is: `"10 ms"` is 0.01 and `"s"`.
+/// Reads `text`, a quantity of any kind, as a number of base units and that base unit: `"10 ms"` is 0.01 and `"s"`.
 #[must_use]
 pub fn in_base_unit(text: &str) -> Option<(f64, &'static str)> {
     let base = [(TIME, "s"), (RATE, "bit/s"), (SIZE, "bytes"), (FREQUENCY, "/s"), (PACKETS, "packets")];
     base.into_iter().find_map(|(units, unit)| Some((quantity(text, units)?, unit)))
 }
 
-/// `value` with the largest unit of `units` that leaves a number of at least one.
+/// `value` in the largest of `units` in which it is at least one.
 fn written(value: f64, units: Units) -> String {
     let fits = |&&(_, size): &&(&str, f64)| value >= size;
     let largest = units.iter().filter(fits).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or(&units[0]);
-    // Nine digits hide the rounding of the division, and are all that an integer nanosecond needs.
+    // Nine digits hide the rounding of the division, and suffice for a whole number of nanoseconds.
     let number = format!("{:.9}", value / largest.1);
     format!("{} {}", number.trim_end_matches('0').trim_end_matches('.'), largest.0)
 }
 
 /// A quantity that is written as a number and a unit.
 pub trait Quantity: Sized {
-    /// What to write, for messages: `"2.5 ms"`.
+    /// An example, for messages: `"2.5 ms"`.
     const EXAMPLE: &'static str;
     /// Reads `text`; `None` unless it is a number with a unit of this quantity.
     fn parse(text: &str) -> Option<Self>;

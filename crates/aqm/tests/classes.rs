@@ -1,4 +1,4 @@
-//! Algorithms that tell classes of service apart, before traffic that reacts and traffic that does not.
+//! Algorithms that distinguish classes of service, with responsive and unresponsive traffic.
 
 mod support;
 
@@ -9,7 +9,7 @@ use support::{PORT, Random};
 /// The time that a packet takes on the link.
 const SLOT: f64 = 4e-4;
 
-/// What became of a class's packets in the second half of a run.
+/// The packets of a class in the second half of a run.
 #[derive(Clone, Copy, Default, Debug)]
 struct Tally {
     arrivals: f64,
@@ -22,17 +22,17 @@ impl Tally {
     }
 }
 
-/// What a class sends.
+/// The traffic of a class.
 #[derive(Clone, Copy)]
 enum Source {
-    /// So many TCP connections: each adds a packet a round trip to its window, and halves it at a drop.
+    /// This many TCP connections: each adds a packet per round trip to its window, and halves it at a drop.
     Tcp(f64),
-    /// So many packets a second.
+    /// This many packets per second.
     Fixed(f64),
 }
 use Source::{Fixed, Tcp};
 
-/// Lets the sources, one a class, share the link for 400 s. Tells each class's tally and the mean queue.
+/// Lets the sources, one per class, share the link for 400 s; returns each class's tally and the mean queue.
 fn share(params: &AnyParams, sources: &[Source]) -> (Vec<Tally>, f64) {
     let mut aqm = params.on_one_queue(&PORT).expect("an algorithm on one queue");
     let period = aqm.period().expect("a timer");
@@ -94,7 +94,7 @@ fn list(values: &[f64]) -> Value {
     Value::List(values.iter().map(|x| Value::Float(*x)).collect())
 }
 
-/// Class 1's part of the arrivals and of the departures, with these shares.
+/// Class 1's shares of the arrivals and of the departures.
 fn parts(mode: &str, r0: &str, shares: &[f64], flows: &[f64; 2]) -> (f64, f64) {
     let text = |text: &str| Value::Text(text.to_owned());
     let settings =
@@ -113,7 +113,7 @@ const SHARES: [([f64; 2], [f64; 2]); 3] =
 #[test]
 fn raqm_brings_the_rates_of_elastic_aggregates_to_their_shares() {
     for (shares, flows) in SHARES {
-        // The paper's r0 is for arrivals, the corrected one for what the link carries.
+        // The paper's r0 is for arrivals, the corrected one for departures.
         let (arrivals, _) = parts("queue-independent", "literal", &shares, &flows);
         let (_, sent) = parts("queue-independent", "corrected", &shares, &flows);
         for found in [arrivals, sent] {
@@ -124,7 +124,7 @@ fn raqm_brings_the_rates_of_elastic_aggregates_to_their_shares() {
     }
 }
 
-/// A class that wants more than its share runs into p(k) = 1, and p = q / q0 leaves it a little more.
+/// A class that demands more than its share reaches p(k) = 1, and p = q / q0 leaves it a little more.
 #[test]
 fn raqm_comes_close_to_the_shares_where_the_queue_decides_as_well() {
     for (shares, flows) in SHARES {
@@ -141,7 +141,7 @@ fn raqm_leaves_what_one_class_does_not_use_to_the_other() {
     assert!(sent > 0.9 * 400_000.0, "{tallies:?}");
 }
 
-/// The loss ratios of the classes, that of all together, and the mean queue.
+/// The loss ratios of the classes, that of all packets, and the mean queue.
 fn losses(weights: &[f64], sources: &[Source]) -> (Vec<f64>, f64, f64) {
     let (tallies, queue) = share(&with("lred", &[("weights", list(weights))]), sources);
     let sum = |field: fn(&Tally) -> f64| tallies.iter().map(field).sum::<f64>();
@@ -168,8 +168,7 @@ fn lred_loses_by_the_order_of_priority() {
     }
 }
 
-/// Arrivals that do not react leave LRED's weights alone responsible for the loss ratio: 1/6 at a load of
-/// 6/5.
+/// With arrivals that do not respond, only LRED's weights determine the loss ratio: 1/6 at a load of 6/5.
 #[test]
 fn lreds_weights_leave_loss_ratio_and_queue_of_all_together_as_they_are() {
     let sources = [500.0, 1500.0, 1000.0].map(Fixed);

@@ -1,4 +1,4 @@
-//! What holds for every algorithm of the list, a new one included.
+//! Properties of every algorithm in the list, including new ones.
 
 mod support;
 
@@ -14,15 +14,14 @@ fn defaults() -> impl Iterator<Item = AnyParams> {
     NAMES.iter().map(|name| AnyParams::of(name).expect("a listed algorithm"))
 }
 
-/// What is put inside algorithms that have another inside: such as drop at arrivals, at departures, or what waits; such
-/// as have a timer.
+/// Inner algorithms to test with: they drop at arrivals, at departures, or waiting packets; some have a timer.
 const INSIDE: [&str; 6] = ["droptail", "red", "pi", "pie", "codel", "choke"];
 
-/// Parameters with a value for each class of service that their defaults have not.
+/// Parameters with a value for each class of service, which their defaults do not have.
 const BY_CLASS: [(&str, &str, [f64; 3]); 2] =
     [("lred", "weights", [0.0, 1.0, 3.0]), ("raqm", "shares", [0.5, 0.3, 0.2])];
 
-/// Every algorithm with its defaults, with each preset, with each switch and choice turned every way, and with values by
+/// Every algorithm with its defaults, with each preset, with each value of each switch and choice, and with values by
 /// class.
 fn variations() -> Vec<(String, AnyParams)> {
     let mut found = Vec::new();
@@ -97,7 +96,7 @@ fn every_name_and_alias_means_one_parameter() {
     }
 }
 
-/// Values that no parameter like `spec` may take.
+/// Values that no parameter like `spec` allows.
 fn forbidden(spec: &Spec) -> Vec<Value> {
     let text = |text: &str| Value::Text(text.to_owned());
     let quantity = |x: f64| Value::Text(format!("{x} {}", spec.unit));
@@ -144,7 +143,7 @@ fn forbidden(spec: &Spec) -> Vec<Value> {
 }
 
 #[test]
-fn what_is_not_allowed_is_refused_by_name() {
+fn forbidden_values_are_refused_by_name() {
     for mut params in defaults() {
         let before = params.clone();
         for spec in before.specs() {
@@ -159,7 +158,7 @@ fn what_is_not_allowed_is_refused_by_name() {
     }
 }
 
-/// Where there is none, `target` may be a name for something else: a delay (CoDel), or the length of a bin (SFB).
+/// Without a target queue length, `target` may have another meaning: a delay (CoDel), or the length of a bin (SFB).
 #[test]
 fn q0_is_the_target_of_all_that_have_one_and_of_no_other() {
     for mut params in defaults() {
@@ -193,7 +192,7 @@ fn the_documentation_has_its_sections() {
     }
 }
 
-/// Whether nothing in it happens at random.
+/// Whether the algorithm never draws a random number.
 fn is_deterministic(params: &AnyParams) -> bool {
     params.doc().replace('\n', " ").contains(" Randomness: none.")
 }
@@ -210,7 +209,7 @@ fn p_is_the_first_signal_of_all_that_drop_at_random_and_of_no_other() {
     }
 }
 
-/// A source that makes everything happen that can.
+/// A source whose draws make every random event happen.
 struct Unlucky;
 
 impl Uniform for Unlucky {
@@ -219,14 +218,13 @@ impl Uniform for Unlucky {
     }
 }
 
-/// Drop-tail never punishes, and RED never an arrival that finds fewer than two packets, nor do PIE and PI2.
-/// PI, REM and LRED may, after congestion, until their state has decayed; but from a fresh start, and as long
-/// as every arrival finds the queue empty, their state does not leave 0: PI moves by -(a - b) q_ref, clipped;
-/// REM's price by -gamma alpha b_star (or less than that, in the rate form, as a queue that stays empty gets
-/// no more than c; that of ns-2's 1000-byte packets is too small for a busy link of smaller ones, hence its longer
-/// gaps); and LRED has seen no loss. AVQ's virtual queue is never longer than a few packets, as these come at
-/// less than the rate that its capacity starts with. RAQM's p is multiplied by the queue, unless it is told
-/// to look at the rate alone: that one is excused.
+/// Drop-tail never punishes, and RED, PIE and PI2 never punish an arrival that finds fewer than two packets. PI, REM
+/// and LRED may do so after congestion, until their state has decayed; but from a fresh start, and as long as every
+/// arrival finds the queue empty, their state stays at 0: PI moves by -(a - b) q_ref, clipped; REM's price by -gamma
+/// alpha b_star (in the rate form by less, since a queue that stays empty receives no more than c; c in ns-2's
+/// 1000-byte packets is too small for a busy link of smaller ones, hence its longer gaps); and LRED has had no loss.
+/// AVQ's virtual queue is never longer than a few packets, since these arrive at less than its initial capacity.
+/// RAQM's p is multiplied by the queue, unless its mode looks at the rate only: that mode is excepted.
 #[test]
 fn an_empty_queue_is_never_punished_from_a_fresh_start() {
     let mut random = Random(1);
@@ -244,7 +242,7 @@ fn an_empty_queue_is_never_punished_from_a_fresh_start() {
     }
 }
 
-/// A packet that remembers what was done to it.
+/// A packet that records its fate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Labelled {
     packet: Packet,
@@ -272,7 +270,7 @@ impl Frame for Labelled {
     }
 }
 
-/// A clock that calls the algorithm's timer on time.
+/// Calls the algorithm's timer on time.
 struct Host {
     now: Time,
     next_period: Time,
@@ -302,7 +300,7 @@ enum Operation {
 
 const ABSURD: u32 = 1_000_000_000;
 
-/// Of packets as they are, and now and then of absurd ones.
+/// Sizes of usual packets, and occasionally absurd ones.
 fn sizes() -> impl Strategy<Value = u32> {
     prop_oneof![30 => 1_u32..2000, 1 => Just(ABSURD)]
 }
@@ -328,14 +326,14 @@ fn limits() -> impl Strategy<Value = Limit> {
     ]
 }
 
-/// What the operations made of the packets, in order.
+/// The fates of the packets after the operations, in order.
 #[derive(PartialEq, Debug)]
 enum Fate {
     Arrived(Outcome),
     Left(Labelled, usize, Span),
 }
 
-/// A queue, and a second account of what is in it.
+/// A queue, and an independent record of its content.
 struct Model {
     queue: Queue<Labelled>,
     signals: &'static [Signal],
@@ -343,7 +341,7 @@ struct Model {
     random: Random,
     limit: Limit,
     arrivals: u64,
-    /// Packets that waited and were dropped.
+    /// Waiting packets that were dropped.
     dropped_late: u64,
     fates: Vec<Fate>,
 }
@@ -366,7 +364,7 @@ impl Model {
         }
     }
 
-    /// The packets of a flow are all TCP's or all UDP's, and all of one row.
+    /// The packets of a flow are all TCP or all UDP, and all of one row.
     fn arrive(&mut self, size: u32, ect: bool, flow: u8) {
         let backlog = self.queue.backlog(size);
         let packet = Packet {
@@ -414,13 +412,13 @@ impl Model {
         }
     }
 
-    /// Asserts what holds after every operation.
+    /// Asserts the invariants after every operation.
     fn verify(&self) {
         let backlog = self.queue.backlog(0);
         match self.limit {
             Limit::Packets(limit) => assert!(backlog.packets <= limit),
             Limit::Bytes(limit) => assert!(backlog.bytes <= limit),
-            // One sticks out.
+            // One packet may exceed the limit.
             Limit::BytesBefore(limit) => assert!(backlog.bytes < limit + u64::from(ABSURD)),
         }
         self.queue.algorithm().signals(|i, value| {
@@ -441,8 +439,7 @@ impl Model {
         }
     }
 
-    /// Drains the queue and asserts that what was accepted came out, in order in each lane, but for late
-    /// drops.
+    /// Drains the queue, and asserts that every accepted packet leaves, in order in each lane, except late drops.
     fn drain(mut self) -> Vec<Fate> {
         while self.depart() {}
         self.verify();
@@ -497,7 +494,7 @@ proptest! {
     }
 }
 
-/// All but those that leave it to the buffer, and those that leave it to the algorithm inside.
+/// All algorithms except those that leave drops to the buffer or to an inner algorithm.
 #[test]
 fn every_early_dropper_drops_and_marks_under_overload() {
     let decides = |params: &AnyParams| params.specs().iter().any(|spec| spec.name == "ecn");
@@ -505,8 +502,8 @@ fn every_early_dropper_drops_and_marks_under_overload() {
         for ecn in [false, true] {
             params.set("ecn", &Value::Bool(ecn)).unwrap();
             let mut model = Model::new(&params, Limit::Packets(200), 7);
-            // Of 40 flows that nothing slows down; in turn for 2 s a quarter more than the link sends, and four times
-            // as much. FRED, which lets nothing through in a long queue, marks in the one, SRED drops in the other.
+            // 40 flows that nothing slows down, alternately for 2 s a quarter more than the link sends, and four times
+            // as much. FRED, which accepts nothing in a long queue, marks in the former, SRED drops in the latter.
             let mut random = Random(1);
             for step in 0..50_000 {
                 let arrivals = if step / 5000 % 2 == 0 { 1 + u32::from(step % 4 == 0) } else { 4 };
@@ -529,10 +526,10 @@ fn every_early_dropper_drops_and_marks_under_overload() {
     }
 }
 
-/// Others, and two for which there is no choice: what JoBS drops early is late, which a mark would not help; and JoBS
-/// with ECN marks, or leaves it to the buffer.
+/// The others, and two without a choice: JoBS drops early only late packets, which a mark would not help; and JoBS
+/// with ECN marks, or leaves drops to the buffer.
 #[test]
-fn only_those_that_leave_it_to_others_lack_ecn() {
+fn only_algorithms_that_leave_drops_to_others_lack_ecn() {
     let lack = |params: &AnyParams| params.specs().iter().all(|spec| spec.name != "ecn");
     let names: Vec<&str> = defaults().filter(lack).map(|params| params.name()).collect();
     assert_eq!(names, ["droptail", "headdrop", "jobs_ecn", "fq", "jobs", "redtail"]);

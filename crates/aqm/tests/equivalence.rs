@@ -1,6 +1,6 @@
 //! Each algorithm against a plain transcription of its source's equations, verdict for verdict.
 //!
-//! The transcriptions are in `reference`, what runs them in `driver`.
+//! The transcriptions are in `reference`, the code that runs them in `driver`.
 
 mod driver;
 #[path = "equivalence/red.rs"]
@@ -40,7 +40,7 @@ fn red_equals_ns2() {
                 let red = Red { gentle, wait, setbit, mark_p, ..Red::new(min, max, max_p, w_q) };
                 let tally = compare("red", &settings, None, if bytes { red.in_bytes() } else { red });
                 assert_lively(&tally, setbit);
-                // Above 150, where the buffer ends, only the last parameters let the queue grow.
+                // Only the last parameters let the queue grow above 150, to the buffer's limit.
                 assert_eq!(tally.overflows > 100, max == 300.0, "{tally:?}");
             }
         }
@@ -70,7 +70,7 @@ fn adaptive_red_equals_ns2_with_its_timer_and_without() {
 
 #[test]
 fn the_presets_of_red_and_ared_equal_ns2_with_its_defaults() {
-    // w_q and the thresholds are those that ns-2 works out for 10 Mbit/s and 500-byte packets.
+    // w_q and the thresholds are those that ns-2 computes for 10 Mbit/s and 500-byte packets.
     let w_q = 1.0 - (-1.0 / (10.0 * 0.1 * PTC)).exp();
     let red = Red { gentle: true, wait: true, mark_p: 0.1, frozen: true, ..Red::new(6.25, 18.75, 0.1, w_q) };
     for (name, lazy) in [("red", false), ("ared", true)] {
@@ -109,7 +109,7 @@ fn rem_equals_ns2_and_equation_36() {
     for (gamma, phi, bo, inw) in [(0.001, 1.001, 20.0, 1.0), (0.01, 1.01, 60.0, 0.1)] {
         for switches in 0..8 {
             let [rate_form, bytes, ecn] = [1, 2, 4].map(|bit| switches & bit != 0);
-            // ns-2's qib_ scales p too: by_size, left out.
+            // ns-2's qib_ also scales p, as by_size does by default.
             for (setting, by_size) in
                 [(text("auto"), rate_form && bytes), (Value::Bool(false), false), (ON, true)]
             {

@@ -1,6 +1,6 @@
 //! CoDel, BLUE and COBALT against plain transcriptions of their sources, verdict for verdict.
 //!
-//! The transcriptions are in `reference`, what runs them in `driver`.
+//! The transcriptions are in `reference`, the code that runs them in `driver`.
 
 #[path = "reference/blue.rs"]
 mod blue;
@@ -14,10 +14,10 @@ use blue::Blue;
 use codel::{CoDel, Cobalt};
 use driver::{Tally, assert_lively, compare, number, text};
 
-/// The targets and intervals that tests use: the defaults, and some that make for more drops.
+/// The targets and intervals of the tests: the defaults, and values that cause more drops.
 const TIMES: [(f64, f64); 3] = [(0.005, 0.1), (0.001, 0.02), (0.02, 0.005)];
 
-/// Compares CoDel in a form with an MTU of 1500 bytes, or in ns-2's, the largest packet.
+/// Compares CoDel in a form with an MTU of 1500 bytes, or in ns-2's form with the largest packet.
 fn compare_codel(
     form: &str,
     (target, interval): (f64, f64),
@@ -44,7 +44,7 @@ fn codel_equals_rfc_8289_and_ns2() {
             let codel = CoDel::new(times.0, times.1, 1500, ecn);
             let tally = compare_codel("rfc8289", times, ecn, None, codel.clone());
             assert_lively(&tally, ecn);
-            // Where the interval is short, the law demands several drops at one instant.
+            // With a short interval, the control law demands several drops at one instant.
             assert!(times.1 == 0.1 || tally.drops_in_a_row > 30, "{tally:?}");
             let codel = CoDel { maxpacket: 256, ns2: true, ..codel };
             assert_lively(&compare_codel("ns2", times, ecn, None, codel), ecn);

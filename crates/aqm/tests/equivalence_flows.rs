@@ -1,6 +1,6 @@
 //! FRED, SRED, SFB and JoBS with ECN against plain transcriptions of their sources, verdict for verdict.
 //!
-//! The transcriptions are in `reference`, what runs them in `driver`.
+//! The transcriptions are in `reference`, the code that runs them in `driver`.
 
 mod driver;
 #[path = "reference/flows.rs"]
@@ -78,7 +78,7 @@ fn sred_equals_its_equations() {
                 p_zap: 0.0,
             };
             let tally = compare("sred", &settings, None, sred);
-            // Of a dozen flows or less, only the buffer drops many.
+            // With a dozen flows or fewer, only the buffer drops many packets.
             assert!(tally.drops + tally.marks > if most == 8.0 { 300 } else { 3 }, "{tally:?}");
             assert!(tally.idle > 300, "{tally:?}");
             assert_marks(&tally, ecn, 0);

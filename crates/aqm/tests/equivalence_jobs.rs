@@ -22,13 +22,13 @@ struct Bounds {
     alc: [f64; 4],
     rdc: [f64; 4],
     rlc: [f64; 4],
-    /// The part of the traffic that each class brings.
+    /// The share of each class in the traffic.
     mix: [f64; 4],
 }
 
 const FREE: [f64; 4] = [NONE; 4];
 const EVEN: [f64; 4] = [0.25; 4];
-/// Bounds on losses that no whole numbers of bits meet exactly: rounding would decide.
+/// Loss bounds that no whole numbers of bits meet exactly; otherwise rounding would decide.
 const BOUNDS: [Bounds; 7] = [
     Bounds { adc: FREE, arc: FREE, alc: FREE, rdc: FREE, rlc: FREE, mix: EVEN },
     Bounds { adc: FREE, arc: FREE, alc: FREE, rdc: [3.0; 4], rlc: [1.7; 4], mix: [0.1, 0.2, 0.3, 0.4] },
@@ -41,7 +41,7 @@ const BOUNDS: [Bounds; 7] = [
         mix: EVEN,
     },
     Bounds { adc: FREE, arc: [4e6, 3e6, 2e6, 1e6], alc: FREE, rdc: FREE, rlc: FREE, mix: EVEN },
-    // More than the link can do: relaxed.
+    // More than the link can provide: relaxed.
     Bounds {
         adc: [0.002, 0.004, 0.05, NONE],
         arc: [5e6, NONE, 3e6, 4e6],
@@ -68,7 +68,7 @@ const BOUNDS: [Bounds; 7] = [
     },
 ];
 
-/// A packet that knows which arrival it was.
+/// A packet that knows the number of its arrival.
 #[derive(Clone, Copy, Debug)]
 struct Numbered(Packet, u64);
 
@@ -84,7 +84,7 @@ impl Frame for Numbered {
     }
 }
 
-/// A list parameter, with "auto" for what is not bounded.
+/// A list parameter, with "auto" where there is no bound.
 fn list(bounds: [f64; 4], write: impl Fn(f64) -> Value) -> Value {
     let one = |x| if x == NONE { Value::Text("auto".to_owned()) } else { write(x) };
     Value::List(bounds.into_iter().map(one).collect())
@@ -102,8 +102,8 @@ struct Tally {
     several: u64,
 }
 
-/// Runs both on the same arrivals before the same link; asserts that they drop and send the same packets, and that rates and
-/// losses are the same after each arrival.
+/// Runs both on the same arrivals and the same link; asserts that they drop and send the same packets, and that rates
+/// and losses are equal after each arrival.
 fn compare(bounds: &Bounds, sampling: u32, ns2: bool, front: bool, shared: bool) -> Tally {
     let what = format!("{bounds:?} sampling={sampling} ns2={ns2} front={front} shared={shared}");
     let text = |text: &str| Value::Text(text.to_owned());
@@ -163,7 +163,7 @@ fn compare(bounds: &Bounds, sampling: u32, ns2: bool, front: bool, shared: bool)
                 dropped.push(number);
             }
             let mut expected = jobs.enque(now.secs(), class, size, number);
-            // The arrival is told last, whatever its place.
+            // A dropped arrival is listed last, whatever its position.
             expected.sort_by_key(|dropped| *dropped == number);
             assert_eq!(dropped, expected, "{what}: drops at arrival {number} at {now:?}");
             tally.several += u64::from(dropped.len() > 1);
@@ -194,7 +194,7 @@ fn compare(bounds: &Bounds, sampling: u32, ns2: bool, front: bool, shared: bool)
 }
 
 #[test]
-fn jobs_equals_ns2_with_its_slips_and_without() {
+fn jobs_equals_ns2_with_its_deviations_and_without() {
     let mut several = 0;
     for (i, bounds) in BOUNDS.iter().enumerate() {
         let bounded = bounds.adc.iter().any(|adc| *adc != NONE);

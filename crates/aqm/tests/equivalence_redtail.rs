@@ -1,5 +1,5 @@
-//! RED+Tail against a plain transcription of the paper's rules: the queue and fate of every arrival, and which packet
-//! leaves next.
+//! RED+Tail against a plain transcription of the paper's rules: the queue and fate of every arrival, and the order in
+//! which packets leave.
 
 #[path = "reference/redtail.rs"]
 mod reference;
@@ -13,7 +13,7 @@ use std::collections::{HashMap, VecDeque};
 use support::{PORT, Random};
 
 const ARRIVALS: u64 = 60_000;
-/// The link's rate in bytes a second.
+/// The link's rate in bytes per second.
 const C: f64 = 1e6;
 
 #[derive(Clone, Copy)]
@@ -48,7 +48,7 @@ struct Tally {
     idle: u32,
 }
 
-/// Some flows send often, most seldom; a twentieth of the packets is UDP.
+/// Some flows send often, most seldom; a twentieth of the packets are UDP.
 fn traffic(random: &mut Random) -> Packet {
     let often = random.uniform() < 0.6;
     let connection = random.bits() % if often { 6 } else { 600 };
@@ -168,7 +168,7 @@ fn both(switches: u32) -> (AnyParams, RedTail) {
     (params, reference)
 }
 
-/// What the traffic must have tested.
+/// Asserts that the traffic has tested every rule.
 #[track_caller]
 fn assert_lively(tally: &Tally, deep: bool) {
     let least = |counts: [u32; 2], least: u32| counts.iter().all(|&count| count > least);

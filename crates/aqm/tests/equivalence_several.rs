@@ -1,5 +1,5 @@
-//! The algorithms with several queues against transcriptions of their sources, packet by packet: what is sent in which
-//! order, what is marked, what is dropped.
+//! The algorithms with several queues against transcriptions of their sources, packet by packet: which packets are
+//! sent, in which order, and which are marked or dropped.
 
 #[path = "reference/several.rs"]
 mod reference;
@@ -30,7 +30,7 @@ impl Frame for Numbered {
     }
 }
 
-/// What happened how often.
+/// How often each event happened.
 #[derive(Default, Debug)]
 struct Tally {
     sent: u64,
@@ -40,7 +40,7 @@ struct Tally {
     idle: u64,
 }
 
-/// Runs both on the same arrivals before the same link and compares every packet, and the signal of this number.
+/// Runs both on the same arrivals and the same link; compares every packet, and the signal with this number.
 fn compare(
     name: &str,
     settings: &[(&str, Value)],
@@ -123,7 +123,7 @@ fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-/// The settings of fair queueing that is compared: without ECN, and with a hash that is known.
+/// The settings of the fair queueing under test: without ECN, and with a known hash.
 fn fair(aqm: &str, quantum: i64, queues: u64, drop_batch: usize) -> [(&'static str, Value); 5] {
     [
         ("aqm", text(aqm)),

@@ -1,5 +1,5 @@
-//! Every algorithm with its parameters at the ends of their ranges, two at a time, on a very slow and a very fast link,
-//! before very small and very large buffers: nothing panics, and what it tells of itself are numbers.
+//! Every algorithm with its parameters at the ends of their ranges, two at a time, on a very slow and a very fast
+//! link, with very small and very large buffers: nothing panics, and all signals are numbers.
 
 mod support;
 
@@ -32,7 +32,7 @@ fn written(spec: &Spec, x: f64) -> Value {
     }
 }
 
-/// The least and the largest value of a parameter, or all where there are a few.
+/// The smallest and the largest value of a parameter, or all values if they are few.
 fn ends(spec: &Spec) -> Vec<Value> {
     match spec.kind {
         Kind::Number | Kind::Count | Kind::Quantity(_) => {
@@ -45,11 +45,11 @@ fn ends(spec: &Spec) -> Vec<Value> {
     }
 }
 
-/// An algorithm with two parameters at an end each, and with an average that follows at once, if it has one: few
-/// packets come.
+/// An algorithm with two parameters at an end each and, if it has an average, a weight with which that follows at
+/// once, since few packets arrive.
 fn variations(name: &str) -> Vec<AnyParams> {
     let defaults = AnyParams::of(name).expect("a listed algorithm");
-    // These cost memory only.
+    // These parameters cost memory only.
     let specs = defaults.specs().iter().filter(|spec| !["bins", "levels", "zombies"].contains(&spec.name));
     let settings: Vec<_> =
         specs.flat_map(|spec| ends(spec).into_iter().map(|value| (spec.name, value))).collect();
@@ -79,7 +79,7 @@ fn ports() -> impl Iterator<Item = Port> {
     rates.into_iter().flat_map(move |rate| limits.map(|limit| Port { rate, limit, ..PORT }))
 }
 
-/// Lets packets of one byte to four gigabytes come and go, first at one instant, then ever more slowly.
+/// Lets packets of one byte to four gigabytes arrive and leave, first at one instant, then ever more slowly.
 fn overload(params: &AnyParams, port: &Port) {
     let mut queue = Queue::new(params.build(port), port, &[1, 2, 3, 4]);
     let mut random = Random(1);

@@ -1,4 +1,5 @@
-//! Who says that its decisions on arrivals are final keeps to it, with every preset, with marks and without.
+//! An algorithm whose decisions on arrivals are declared final keeps to that, with every preset, with and without
+//! marks.
 
 mod support;
 
@@ -25,7 +26,7 @@ impl Frame for Markable {
     }
 }
 
-/// Whether every packet that is let in leaves as it was: in its turn, with no mark that it did not get on arrival.
+/// Whether every accepted packet leaves unchanged: in order, and without a mark that it did not get on arrival.
 fn lets_go(params: &AnyParams) -> bool {
     let mut queue: Queue<Markable> = Queue::new(params.build(&PORT), &PORT, &[1]);
     let (mut random, mut now) = (Random(3), Time::ZERO);
@@ -78,7 +79,7 @@ fn a_final_decision_is_final() {
 }
 
 #[test]
-fn those_that_drop_or_mark_what_waits_are_not_final() {
+fn algorithms_that_drop_or_mark_waiting_packets_are_not_final() {
     for spec in ["codel", "cobalt", "headdrop", "choke", "step:by=delay", "rem:form=ns2,ecn=true", "fq"] {
         let (name, values) = spec.split_once(':').unwrap_or((spec, ""));
         let mut params = AnyParams::of(name).unwrap();

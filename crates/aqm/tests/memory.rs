@@ -1,6 +1,6 @@
-//! No algorithm asks for memory once it is set up, however many flows pass by.
+//! No algorithm allocates memory after its creation, however many flows pass.
 
-// The trait of an allocator is unsafe.
+// The allocator's trait is unsafe.
 #![allow(unsafe_code)]
 
 mod support;
@@ -16,22 +16,23 @@ thread_local! {
     static BYTES: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The system's allocator, which counts the bytes that a thread asks for.
+/// The system's allocator, which also counts the bytes that a thread requests.
 struct Counting;
 
-// SAFETY: memory is given and taken by the system's allocator alone; a counter that needs no memory is all that is added.
+// SAFETY: the system's allocator allocates and frees all memory; this adds only a counter, which needs none.
 unsafe impl GlobalAlloc for Counting {
-    // SAFETY: as that of the trait, for the caller to keep.
+    // SAFETY: the trait's contract, which the caller fulfils.
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // A thread that is ending counts no more.
+        // A thread that is ending is not counted.
         let _ = BYTES.try_with(|bytes| bytes.set(bytes.get() + layout.size() as u64));
-        // SAFETY: `layout` is the caller's, who vouches that it is not of size zero.
+        // SAFETY: `layout` comes from the caller, who guarantees that its size is not zero.
         unsafe { System.alloc(layout) }
     }
 
     // SAFETY: likewise.
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller vouches that `alloc` gave `pointer` for `layout`; it had it from the same allocator.
+        // SAFETY: the caller guarantees that `alloc` returned `pointer` for `layout`, and so did the system's
+        // allocator.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -52,7 +53,7 @@ impl Frame for Bare {
     }
 }
 
-/// 30 000 arrivals at twice the link's rate, then silence: of `flows` flows one after the other, numbered from
+/// 30 000 arrivals at twice the link's rate, then silence: from `flows` flows one after the other, numbered from
 /// `first`.
 fn rush(queue: &mut Queue<Bare>, random: &mut Random, now: &mut Time, first: u64, flows: u64) {
     let mut timer = *now + queue.period().unwrap_or_default();
@@ -85,17 +86,17 @@ fn nothing_is_allocated_for_packets_and_flows() {
         let params = AnyParams::of(name).unwrap();
         let mut queue: Queue<Bare> = Queue::new(params.build(&PORT), &PORT, &[1]);
         let (mut random, mut now) = (Random(7), Time::ZERO);
-        // Every queue of the buffer gets its room; of many, each the room for a few packets.
+        // Every lane allocates its room: with many lanes, for a few packets each.
         for round in 0..20 {
             rush(&mut queue, &mut random, &mut now, round, if round % 2 == 0 { 5000 } else { 5 });
         }
         let before = BYTES.get();
-        // A million flows that nobody has seen before.
+        // A million flows that have never sent before.
         for round in 1..20 {
             rush(&mut queue, &mut random, &mut now, round * 1_000_000, 1_000_000);
         }
         let asked = BYTES.get() - before;
-        // A lane that happens to hold more than ever before gets room once.
+        // A lane allocates once when it holds more packets than ever before.
         let allowed = 300 * queue.lanes().len() as u64;
         assert!(asked <= allowed, "{name} asked for {asked} bytes");
     }

@@ -1,4 +1,4 @@
-//! Who says that its periods change nothing while nobody comes keeps to it, to the last bit.
+//! An algorithm whose periods are declared to change nothing while no packet comes keeps to that, to the last bit.
 
 mod support;
 
@@ -49,10 +49,10 @@ impl Host {
         self.timer += self.queue.period().unwrap();
     }
 
-    /// A burst of arrivals, a third of which leave meanwhile, and the rest afterwards: what becomes of each, and what the
-    /// algorithm says.
+    /// Runs a burst of arrivals, a third of which leave during the burst, and the rest afterwards; returns the fate of
+    /// each, and the signals.
     fn burst(&mut self, arrivals: u64) -> Vec<(String, Vec<u64>)> {
-        let mut told = Vec::new();
+        let mut fates = Vec::new();
         for i in 0..2 * arrivals {
             self.now += Span::us(400);
             while self.timer <= self.now {
@@ -67,15 +67,15 @@ impl Host {
             };
             let sent = (i % 3 == 0 || i >= arrivals)
                 .then(|| self.queue.dequeue_or(self.now, &mut self.random, |_| ()).map(|sent| sent.number));
-            told.push((format!("{outcome} {sent:?}"), self.signals()));
+            fates.push((format!("{outcome} {sent:?}"), self.signals()));
         }
         while self.queue.dequeue_or(self.now, &mut self.random, |_| ()).is_some() {}
-        told
+        fates
     }
 }
 
 #[test]
-fn periods_that_are_left_out_at_rest_change_nothing() {
+fn periods_that_are_omitted_at_rest_change_nothing() {
     let mut rested = BTreeSet::new();
     for name in NAMES {
         let base = AnyParams::of(name).unwrap();
@@ -99,7 +99,7 @@ fn periods_that_are_left_out_at_rest_change_nothing() {
                     assert_eq!(idle.signals(), host.signals(), "{params:?}");
                     assert!(idle.queue.rests(), "{params:?}");
                 }
-                // The same time has passed for the one that rests, without the calls.
+                // The same time has passed for the algorithm at rest, without the calls.
                 (host.now, host.timer) = (idle.now, idle.timer);
                 assert_eq!(idle.burst(2000), host.burst(2000), "{params:?}");
             }
@@ -109,12 +109,12 @@ fn periods_that_are_left_out_at_rest_change_nothing() {
 }
 
 #[test]
-fn whose_state_still_moves_does_not_rest() {
+fn an_algorithm_whose_state_moves_does_not_rest() {
     let mut host = Host::new(&AnyParams::of("pi").unwrap(), 1);
     host.burst(3000);
     let mut before = host.signals();
     assert!(f64::from_bits(before[0]) > 0.0);
-    // p falls to 0, and rests there only.
+    // p falls to 0, and the algorithm rests only then.
     while !host.queue.rests() {
         host.close_period();
         let now = host.signals();

@@ -27,9 +27,9 @@ impl Hash {
 
 /// The digest of the crates `names` in the folder `crates` of a workspace, as 16 hexadecimal digits.
 ///
-/// # Panics
-/// If a file is missing or is neither Rust nor text, or if something is not followed: `include!`, `#[path]`, a file of
-/// another folder, a build script, a renamed dependency, a library that is neither from a registry nor named.
+/// If a file is missing or is neither Rust nor text, or if the digest does not follow a construct: `include!`,
+/// `#[path]`, a file of another folder, a build script, a renamed dependency, a library that is neither from a
+/// registry nor named.
 #[must_use]
 pub fn digest(crates: &Path, names: &[&str]) -> String {
     let mut hash = Hash(0xcbf2_9ce4_8422_2325);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_compiled_and_what_it_is_built_on_count_and_nothing_else() {
+    fn only_compiled_code_and_its_libraries_count() {
         let plain = of("a/README.md", "");
         for (file, change) in [
             ("a/src/b.rs", "//! Documentation.\nfn b() {}\n"),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_followed_stops_the_build() {
+    fn code_that_the_digest_does_not_cover_stops_the_build() {
         for (file, change) in [
             ("a/src/b.rs", "include!(\"c.rs\");"),
             ("a/src/b.rs", "const A: &str = include_str!(\"../../x\");"),

@@ -1,14 +1,15 @@
-//! What crates are built with: their manifests, and the versions and checksums of the libraries beneath them.
+//! The inputs of a build: the manifests of the crates, and the versions and checksums of their libraries.
 
 use crate::{Hash, read};
 use std::collections::BTreeSet;
 use std::path::Path;
 use toml::{Table, Value};
 
-/// What a manifest says that no engine's results depend on.
+/// The sections of a manifest on which no engine's results depend.
 const IRRELEVANT: &[&str] = &["dev-dependencies", "lints", "package"];
 
-/// Adds the manifests of the crates `names`, the workspace's, and what `Cargo.lock` says of all libraries that they need.
+/// Adds the manifests of the crates `names`, the workspace's, and the entries of `Cargo.lock` for all libraries they
+/// need.
 pub(crate) fn add(hash: &mut Hash, crates: &Path, names: &[&str]) {
     let workspace = table(&crates.join("../Cargo.toml"));
     for path in ["workspace.dependencies", "workspace.package.edition", "profile.release", "patch"] {
@@ -42,7 +43,7 @@ pub(crate) fn add(hash: &mut Hash, crates: &Path, names: &[&str]) {
                 hash.add(package.get(key).and_then(Value::as_str).unwrap_or_default().as_bytes());
             }
             if names.contains(&name.as_str()) {
-                continue; // its own manifest says what it needs
+                continue; // its own manifest lists its dependencies
             }
             assert!(
                 package.contains_key("checksum"),
@@ -57,7 +58,7 @@ pub(crate) fn add(hash: &mut Hash, crates: &Path, names: &[&str]) {
             }
         }
     }
-    // Cargo builds a library once, with the features that any crate of the workspace asks for.
+    // Cargo builds a library once, with the features that all crates of the workspace request.
     for member in list_at(&workspace, "workspace", "members").filter_map(Value::as_str) {
         for (name, entry) in dependencies(&table(&crates.join("..").join(member).join("Cargo.toml"))) {
             if needed.contains(&name) {

@@ -5,18 +5,18 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The items that are left out after `#[cfg(test)]`, up to their block or semicolon. All else counts.
+/// The items that are omitted after `#[cfg(test)]`, up to their block or semicolon. Everything else counts.
 const ITEMS: &[&str] = &["mod", "fn", "impl", "use", "const"];
 
-/// Adds the crate whose sources are in `folder`: every file but those of test modules. Macros declare modules as well,
-/// so a file counts unless something says that it is a test.
+/// Adds the crate whose sources are in `folder`: every file except those of test modules. Since macros declare modules
+/// too, a file counts unless it is declared as a test.
 pub(crate) fn add(hash: &mut Hash, folder: &Path) {
     let files = files(folder);
     let sources: Vec<Source<'_>> = files.iter().map(|file| Source::read(file)).collect();
     let tests: Vec<&PathBuf> = sources.iter().flat_map(|source| &source.tests).collect();
     let both = sources.iter().flat_map(|source| &source.modules).find(|module| tests.contains(module));
     assert!(both.is_none(), "{} is declared with cfg(test) and without", both.unwrap().display());
-    // The module's own file, and all in its folder.
+    // The module's own file, and all files in its folder.
     let is_test =
         |file: &Path| tests.iter().any(|test| file == test.with_extension("rs") || file.starts_with(test));
     for source in sources.iter().filter(|source| !is_test(source.file)) {
@@ -65,7 +65,7 @@ impl<'a> Source<'a> {
         source
     }
 
-    /// Where the module's own modules are.
+    /// The folder of the module's submodules.
     fn folder(&self) -> PathBuf {
         let is_root = ["lib.rs", "mod.rs"].iter().any(|name| self.file.ends_with(name));
         if is_root { self.file.with_file_name("") } else { self.file.with_extension("") }
@@ -121,7 +121,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Notes what is included from another folder: only the files of `src` count.
+    /// Records files that are included from another folder: only the files of `src` count.
     fn check_include(&mut self, rest: &[TokenTree]) {
         let [TokenTree::Ident(word), TokenTree::Punct(mark), TokenTree::Group(arguments), ..] = rest else {
             return;
@@ -193,7 +193,7 @@ fn item(mut tokens: &[TokenTree]) -> Option<(&[TokenTree], &[TokenTree])> {
 mod tests {
     use super::*;
 
-    /// The pieces that count in a source.
+    /// The tokens of a source that count.
     fn pieces(source: &str) -> String {
         let mut hashed = Source::new(Path::new("lib.rs"));
         hashed.add(source.parse().unwrap(), true);
@@ -239,7 +239,7 @@ mod tests {
             pieces("params! { /// A.\n a: f64 = 1.0; }"),
             pieces("params! { /// B.\n a: f64 = 1.0; }")
         );
-        // What is for tests within an expression is no item, and counts, as does all that follows it.
+        // Code for tests within an expression is no item; it counts, and so does everything after it.
         assert_ne!(
             pieces("fn f() { #[cfg(test)] { g(); } const A: u32 = 1; }"),
             pieces("fn f() { #[cfg(test)] { g(); } }")

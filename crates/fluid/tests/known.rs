@@ -112,7 +112,7 @@ fn halving_the_step_divides_the_error_by_sixteen() {
     }
 }
 
-/// The window at the end of 12 round trips, with so many steps each and no other events.
+/// The window at the end of 12 round trips, with this many steps each and no other events.
 fn aligned(steps: f64) -> f64 {
     let text = dumbbell("[aqm]\nname = \"lred\"\nq0 = 100\n", 300, 12.0 * R, "");
     let mut model = model(&format!("record.step = \"350 ms\"\nresponse.bin = \"350 ms\"\n{text}"));

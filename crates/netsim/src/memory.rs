@@ -91,8 +91,8 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
 /// The most packets that are likely to be under way at once on all links, with `tcp` TCP flows.
 ///
 /// TCP fills the narrowest links of its path, and sends as fast as segments are acknowledged from there, no faster: a link
-/// hardly faster may have a queue too, since a sender in slow start sends twice what is acknowledged. A link fed by one that
-/// is no faster has none. Every flow may begin with a burst.
+/// hardly faster may have a queue too, since a sender in slow start sends twice the acknowledged amount. A link fed by
+/// one that is no faster has none. Every flow may begin with a burst.
 fn under_way(scenario: &Scenario, tcp: u64) -> u64 {
     let mut routes = Routes::new(scenario.nodes.len(), &scenario.links);
     // The longest round trip over each link that may have a queue.

@@ -13,7 +13,7 @@ fn scenario(text: &str) -> Scenario {
     Document::parse(text, "ahead").unwrap().check().unwrap_or_else(|problems| panic!("{problems}\n{text}"))
 }
 
-/// All that a run tells, and how many events it took.
+/// All results of a run, and its number of events.
 fn told(mut run: Simulation<Series>) -> (serde_json::Value, u64) {
     // In slices, as an interface with a progress bar does it.
     for second in 1..4 {
@@ -182,7 +182,7 @@ proptest! {
     }
 }
 
-/// A cable between two of so many nodes, with what may make an engine err that works ahead.
+/// A cable between two of this many nodes, with properties that may mislead an engine that works ahead.
 #[derive(Clone, Debug)]
 struct Cable {
     ends: (usize, usize),

@@ -5,7 +5,7 @@ use netsim::Simulation;
 use run::Results;
 use scenario::Document;
 
-/// 10 Mbit/s, 50 ms there and back: a bandwidth-delay product of 41.7 packets of 1500 bytes.
+/// 10 Mbit/s, a round-trip time of 50 ms: a bandwidth-delay product of 41.7 packets of 1500 bytes.
 const LINK: &str = r#"
 duration = "60 s"
 warmup = "20 s"

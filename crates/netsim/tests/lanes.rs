@@ -1,4 +1,4 @@
-//! What is told of each queue where several with names share a buffer.
+//! The results of each named queue of several that share a buffer.
 
 use aqm::unit::Time;
 use netsim::{Series, Simulation};

@@ -15,7 +15,7 @@ fn results(text: &str) -> Results {
     run.results()
 }
 
-/// Datagrams at three times the rate until a moment after the warm-up: what is dropped then came before it.
+/// Datagrams at three times the rate until a moment after the warm-up: the packets dropped then came before it.
 fn ending(aqm: &str) -> String {
     format!(
         "duration = \"10.05 s\"\nwarmup = \"10 s\"\naqm = \"{aqm}\"\n\

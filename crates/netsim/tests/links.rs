@@ -1,4 +1,4 @@
-//! What links do besides queueing: loss by chance, changes of rate, delays drawn for each run.
+//! Properties of links besides queueing: random loss, changes of rate, delays drawn for each run.
 
 use netsim::Simulation;
 use run::Results;

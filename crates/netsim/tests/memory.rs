@@ -1,4 +1,5 @@
-//! A flow needs little memory, so that a hundred thousand stay near the processor; and no run takes more than was said.
+//! A flow needs little memory, so that a hundred thousand stay near the processor; and no run takes more than its
+//! estimate.
 
 // The trait of an allocator is unsafe.
 #![allow(unsafe_code)]
@@ -45,7 +46,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// So many flows over 10 Gbit/s.
+/// This many flows over 10 Gbit/s.
 fn many(flows: u32, tcp: &str, duration: &str) -> Scenario {
     let text = format!(
         "duration = \"{duration}\"\n[dumbbell]\nrate = \"10 Gbit/s\"\nbuffer = \"100000 packets\"\n\
@@ -56,7 +57,7 @@ fn many(flows: u32, tcp: &str, duration: &str) -> Scenario {
     Document::parse(&text, "flows").unwrap().check().unwrap()
 }
 
-/// Bytes that a run with so many flows holds once it is set up.
+/// Bytes that a run with this many flows holds once it is set up.
 fn bytes(flows: u32, tcp: &str) -> i64 {
     let scenario = many(flows, tcp, "20 s");
     let before = BYTES.get();

@@ -1,4 +1,4 @@
-//! A plain link, which tells at once when a packet will leave, against the same link as a measured queue.
+//! A plain link, which computes at once when a packet will leave, against the same link as a measured queue.
 
 use aqm::unit::Time;
 use netsim::Simulation;

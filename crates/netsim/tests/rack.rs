@@ -1,4 +1,4 @@
-//! A sender and a receiver of today with a network between them that loses, delays, reorders and marks, and no engine.
+//! A `rack` sender and receiver with a network between them that loses, delays, reorders and marks, and no engine.
 
 use aqm::unit::{Span, Time};
 use netsim::tcp::rack::board::{EVER_RESENT, LOST, RESENT, SACKED};
@@ -166,7 +166,7 @@ impl Connection {
         true
     }
 
-    /// The counters are those of the flags, and what was sent now had room.
+    /// The counters are those of the flags, and the segment sent now had room.
     fn check(&self, sent: &[Segment], on_timer: bool) {
         let state = self.sender.state();
         let board = &state.board;

@@ -26,7 +26,7 @@
 //! 0.1 > ack 2-17                    one for each of 2 to 17
 //! ```
 //!
-//! What is sent and not in the script fails it, and so does a retransmission at another time.
+//! A packet that is sent and not in the script fails it, and so does a retransmission at another time.
 
 use aqm::params::{Params, Value};
 use aqm::unit::{Span, Time};

@@ -20,7 +20,7 @@ fn run(scenario: &Scenario, seed: u64) -> Results {
     run.results()
 }
 
-/// Payload bytes delivered in so many seconds.
+/// Payload bytes delivered in this many seconds.
 fn bytes(goodput: f64, seconds: f64) -> u64 {
     (goodput * seconds / 8.0).round() as u64
 }

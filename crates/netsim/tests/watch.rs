@@ -19,7 +19,7 @@ fn until(stop: u64) -> (Watch, Arc<AtomicU64>) {
     (Watch::new(move |_| counter.fetch_add(1, Ordering::Relaxed) + 1 < stop), asked)
 }
 
-/// Asserts that a run stops in one call when it is told to for the twentieth time that it asks, and stays so.
+/// Asserts that a run stops in one call when the twentieth question gets a negative answer, and stays so.
 #[track_caller]
 fn stops(text: &str) -> Simulation<()> {
     let (watch, asked) = until(20);

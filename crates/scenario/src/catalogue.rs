@@ -10,7 +10,7 @@ use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, Params, Spec, Value};
 use serde_json::{Map, Value as Json, json};
 
-/// Everything that a scenario can be made of; see the schema for the form of a file.
+/// The building blocks of a scenario; the schema defines the form of a file.
 #[must_use]
 pub fn catalogue() -> Json {
     json!({
@@ -47,7 +47,7 @@ fn parameter(spec: &Spec, default: &Value) -> Json {
     })
 }
 
-/// The value as one would write it: of an algorithm inside another one its name, and what is not its default.
+/// The value as written in a file: of an inner algorithm, its name and the parameters that differ from the defaults.
 fn shown(given: &Value) -> Json {
     let Value::Table(entries) = given else { return value(given) };
     let inside = entries.iter().find_map(|(key, value)| match value {
@@ -61,7 +61,7 @@ fn shown(given: &Value) -> Json {
     changed.map(|(key, own)| (key.clone(), shown(own))).collect::<Map<_, _>>().into()
 }
 
-/// The presets of an algorithm, each with the values that it sets to something else than the defaults.
+/// The presets of an algorithm, each with the values that differ from the defaults.
 fn presets(defaults: &AnyParams) -> Json {
     let entry = |(name, summary): &(&str, &str)| {
         let preset = defaults.preset(name).unwrap_or_else(|| defaults.clone());
@@ -72,7 +72,8 @@ fn presets(defaults: &AnyParams) -> Json {
     defaults.presets().iter().map(entry).collect()
 }
 
-/// What it steers to a target, if it has one: the `length` of the queue, or the `delay` of packets.
+/// The quantity that the algorithm steers to a target, if it has one: the `length` of the queue, or the `delay` of
+/// packets.
 fn steers(params: &AnyParams) -> Option<&'static str> {
     let is_delay =
         |spec: &Spec| spec.unit == "s" && [&[spec.name], spec.aliases].concat().contains(&"target");
@@ -88,7 +89,7 @@ fn steers(params: &AnyParams) -> Option<&'static str> {
 fn aqm(params: &AnyParams) -> Json {
     let doc = params.doc();
     let head = doc.split("\n\n").next().unwrap_or_default().replace('\n', " ");
-    // The head of the file opens with the algorithm's name, which an entry has already.
+    // The head of the file begins with the algorithm's name, which the entry already has.
     let summary = head.split_once(": ").map_or(&*head, |(_, summary)| summary);
     let signals = params.signals().iter();
     json!({
@@ -97,7 +98,7 @@ fn aqm(params: &AnyParams) -> Json {
         "doc": doc,
         "steers": steers(params),
         "one_queue": params.has_one_queue(),
-        // The first signal of whatever drops at random, and of no other, is p: the contract of an algorithm.
+        // By contract, p is the first signal of every algorithm that drops at random, and of no other.
         "random": params.signals().first().is_some_and(|signal| signal.name == "p"),
         "presets": presets(params),
         "signals": signals.map(|s| json!({ "name": s.name, "unit": s.unit, "doc": s.doc })).collect::<Json>(),
@@ -105,7 +106,7 @@ fn aqm(params: &AnyParams) -> Json {
     })
 }
 
-/// The names that stand for presets, each described as its preset is.
+/// The names that stand for presets, each with the description of its preset.
 fn variants(variants: &[(&str, &str, &str)]) -> Json {
     let entry = |(name, of, preset): &(&str, &str, &str)| {
         let presets = AnyParams::of(of).map(|params| presets(&params)).unwrap_or_default();
@@ -123,19 +124,20 @@ fn variants(variants: &[(&str, &str, &str)]) -> Json {
     variants.iter().map(entry).collect()
 }
 
-/// The names of a choice with what each means.
+/// The names of a choice, each with its meaning.
 fn choices<T: Field>() -> impl Iterator<Item = (&'static str, &'static str)> {
     let Kind::Choice(names) = T::KIND else { unreachable!("only a choice has names") };
     names.iter().copied().zip(T::CHOICES.iter().copied())
 }
 
-/// Those parameters of a TCP that it `has`, each with the TCP's own value as its default.
+/// The parameters that a TCP `has`, each with the TCP's own value as its default.
 fn parameters_of(tcp: &Tcp, has: impl Fn(&Spec) -> bool) -> Json {
     let values = Tcp::specs().iter().zip(tcp.values()).filter(|(spec, _)| has(spec));
     values.map(|(spec, (_, value))| parameter(spec, &value)).collect()
 }
 
-/// The presets, and the flavours on top of the preset that they have; the default of each parameter is what it then is.
+/// The presets, and the flavours with the preset on which they are based; the default of each parameter is its value
+/// there.
 fn tcps() -> Json {
     let entry = |name: &str, summary: &str, tcp: &Tcp| {
         let parameters = parameters_of(tcp, |spec| tcp.foreign(spec.name).is_none());
@@ -149,13 +151,13 @@ fn tcps() -> Json {
     let flavour = |(name, summary): (&'static str, &'static str)| {
         let flavour = Flavour::read(&Value::Text(name.to_owned())).unwrap_or(Flavour::NewReno);
         let base = if flavour == Flavour::Rack { RACK_PRESET } else { FLAVOURS_PRESET };
-        let summary = format!("{summary} Else as {base}.");
+        let summary = format!("{summary} Otherwise as {base}.");
         entry(name, &summary, &Tcp { flavour, ..Tcp::unnamed(Some(name)) })
     };
     TCP_PRESETS.iter().map(preset).chain(choices::<Flavour>().map(flavour)).collect()
 }
 
-/// The kinds of traffic, each with the parameters that it has.
+/// The kinds of traffic, each with its parameters.
 fn traffic() -> Json {
     let kind = |(name, summary): (&'static str, &'static str)| {
         let kind = KindName::read(&Value::Text(name.to_owned()));
@@ -212,7 +214,7 @@ mod tests {
     fn a_preset_lists_the_values_that_are_not_the_defaults() {
         let floyd = json!({ "min_th": 5.0, "max_th": 15.0, "w_q": 0.002, "gentle": false });
         assert_eq!(preset("red", "floyd1997")["values"], floyd);
-        // Set over the defaults, the values are the preset.
+        // Setting the values over the defaults gives the preset.
         for name in NAMES {
             let defaults = AnyParams::of(name).unwrap();
             for preset in discipline(name)["presets"].as_array().unwrap() {
@@ -230,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn an_algorithm_inside_is_shown_by_its_name_and_what_is_not_its_default() {
+    fn an_inner_algorithm_is_shown_by_its_name_and_changed_parameters() {
         assert_eq!(discipline("fq")["parameters"][0]["default"], json!({ "name": "codel" }));
         assert_eq!(discipline("fq")["one_queue"], json!(false));
         assert_eq!(discipline("pi")["one_queue"], json!(true));
@@ -249,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_discipline_tells_what_it_steers_and_whether_it_drops_at_random() {
+    fn a_discipline_lists_its_target_and_whether_it_drops_at_random() {
         let facts = |name| {
             let entry = discipline(name);
             (entry["steers"].clone(), entry["random"].clone())
@@ -281,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_tcp_and_what_flavours_start_from_are_said() {
+    fn the_default_tcp_and_the_presets_of_flavours_are_listed() {
         let catalogue = catalogue();
         let summary = |tcp: &str| {
             let entry = catalogue["tcps"].as_array().unwrap().iter().find(|entry| entry["name"] == tcp);
@@ -293,11 +295,11 @@ mod tests {
         let Kind::Choice(flavours) = Flavour::KIND else { panic!("flavours are names") };
         for flavour in flavours {
             let base = if *flavour == "rack" { "rfc" } else { "rfc5681" };
-            assert!(summary(flavour).ends_with(&format!(" Else as {base}.")), "{}", summary(flavour));
+            assert!(summary(flavour).ends_with(&format!(" Otherwise as {base}.")), "{}", summary(flavour));
         }
         let table = catalogue["tables"]["tcp"].as_array().unwrap();
         let congestion = table.iter().find(|entry| entry["name"] == "congestion").unwrap();
-        assert_eq!(congestion["default"], json!("cubic"), "as linux has it");
+        assert_eq!(congestion["default"], json!("cubic"), "linux's value");
     }
 
     #[test]

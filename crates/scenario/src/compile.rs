@@ -1,4 +1,5 @@
-//! Compiles the tables of a document into a [`Scenario`], checks that they fit together, and writes the effective scenario.
+//! Compiles the tables of a document into a [`Scenario`], checks that they fit together, and writes the effective
+//! scenario.
 
 mod check;
 mod network;
@@ -29,26 +30,26 @@ impl Document {
         (tables, scenario, reader.finish())
     }
 
-    /// The scenario that this document means.
+    /// Compiles the document into a scenario.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All problems of the document.
     pub fn check(&self) -> Result<Scenario, Problems> {
         self.resolve().map(|(scenario, _)| scenario)
     }
 
-    /// The document with every default filled in, as a scenario file in JSON would say it.
+    /// The document with all defaults, in the form of a scenario file in JSON.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All problems of the document.
     pub fn to_json(&self) -> Result<serde_json::Value, Problems> {
         self.resolve().map(|(_, json)| json)
     }
 
-    /// Both of one reading: between two, a trace may have been written anew.
+    /// Both results from one reading: between two readings, a trace's file may change.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All problems of the document.
     pub fn resolve(&self) -> Result<(Scenario, serde_json::Value), Problems> {
         let (tables, scenario, problems) = self.tables();
         if problems.is_empty() {
@@ -59,11 +60,11 @@ impl Document {
         }
     }
 
-    /// What `[sweep]` says, every default filled in; under `vary` the path, value and origin of what varies. `None`
-    /// without such a table.
+    /// The table `[sweep]` with all defaults; under `vary`, the path, value and origin of each varied parameter.
+    /// `None` without such a table.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All problems of the document.
     pub fn sweep(&self) -> Result<Option<Json>, Problems> {
         let Some(node) = self.root().get("sweep") else { return Ok(None) };
         let mut reader = Reader::new(self);

@@ -4,7 +4,7 @@ use crate::model::TCP_PRESETS;
 use aqm::aqm::{AnyParams, NAMES};
 use aqm::params::Kind;
 
-/// No value lies in more tables and lists than this, one inside the other. Whatever walks a scenario may recurse.
+/// Most tables and lists in which a value may be nested, so that recursion over a scenario is safe.
 pub const DEEPEST: usize = 64;
 
 /// The keys of a file that hold a table or a list of tables, and `observe`.
@@ -17,13 +17,13 @@ pub(crate) const LISTS: [&str; 2] = ["traffic", "link"];
 /// The keys that hold an algorithm.
 pub(crate) const ALGORITHMS: [&str; 2] = ["aqm", "reverse_aqm"];
 
-/// The keys of a link that say what is lost by chance, there and back.
+/// The keys of a link for its random losses, in the two directions.
 pub(crate) const LOSSES: [&str; 2] = ["loss", "reverse_loss"];
 
-/// The key of the parameters that vary.
+/// The key of the varied parameters.
 pub(crate) const VARY: &str = "vary";
 
-/// The dumbbell's bottleneck, and the link that is observed unless something else is said.
+/// The dumbbell's bottleneck, which is also the default of `observe`.
 pub(crate) const BOTTLENECK: &str = "bottleneck";
 
 /// The dotted path of `key` in the table at `path`.
@@ -31,12 +31,12 @@ pub(crate) fn below(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// Whether a node, a link or a traffic entry may be called so: paths, lists and results must be able to hold it.
+/// Whether a node, a link or a traffic entry may have this name: paths, lists and results must be able to contain it.
 pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
 }
 
-/// The key of the name when `NAME:KEY=VALUE` at `key` is written as a table; `None` if `key` does not take this form.
+/// The key for the name when `NAME:KEY=VALUE` at `key` is written as a table; `None` if `key` does not take this form.
 pub(crate) fn name_key(key: &str, text: &str) -> Option<&'static str> {
     match key {
         "tcp" => {
@@ -47,7 +47,7 @@ pub(crate) fn name_key(key: &str, text: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether some algorithm has another one inside at `key`.
+/// Whether an algorithm has an inner algorithm at `key`.
 fn is_inside(key: &str) -> bool {
     let algorithms = NAMES.iter().filter_map(|name| AnyParams::of(name));
     let mut specs = algorithms.flat_map(|params| params.specs());

@@ -1,4 +1,4 @@
-//! The scenario as engines see it: checked and typed, with nothing left of the forms in which a file may write it.
+//! The scenario as engines see it: checked and typed, independent of the forms in which a file may write it.
 
 pub(crate) mod distribution;
 pub(crate) mod estimate;
@@ -21,7 +21,7 @@ pub use tcp::{
 };
 pub use traffic::{Arrival, Ecn, Extent, Kind, Short, Traffic, Udp, Web};
 
-/// A network, its traffic, its queue disciplines, and what to measure.
+/// A network, its traffic, its queue disciplines, and the quantities to record.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Scenario {
     /// What applies to the whole run.
@@ -36,7 +36,7 @@ pub struct Scenario {
     pub nodes: Vec<String>,
     /// Directed links; each has its own queue.
     pub links: Vec<Link>,
-    /// Which of `links` the summary metrics speak of.
+    /// The index in `links` of the observed link, which the summary metrics describe.
     pub observed: usize,
     /// The traffic, in the order of the file.
     pub traffic: Vec<Traffic>,
@@ -45,9 +45,9 @@ pub struct Scenario {
 choice! {
     /// How the engine keeps time.
     pub enum Clock {
-        /// In whole nanoseconds: of what is due at one instant, what has been under way for longer comes first.
+        /// In whole nanoseconds: of simultaneous events, the one that was scheduled earlier comes first.
         Integer = "integer",
-        /// In seconds in floating point, as ns-2 does: its rounding orders what is due at one instant.
+        /// In floating-point seconds, as in ns-2, whose rounding orders simultaneous events.
         Double = "double",
     }
 }
@@ -55,29 +55,29 @@ choice! {
 params! {
     /// What applies to the whole run.
     pub struct General {
-        /// What the run is called in tables and figures.
+        /// Name of the run in tables and figures.
         title: String = String::new(), "";
         /// Simulated time.
         duration: Span = Span::s(100), "s", Range::above(0.0, 1e7);
         /// Time at the start that the summary metrics leave out.
         warmup: Span = Span::ZERO, "s", Range::new(0.0, 1e7);
-        /// Where all randomness starts from.
+        /// Seed of all randomness.
         seed: u64 = 1, "", Range::new(0.0, 9e15);
-        /// How the engine keeps time: `integer`, in whole nanoseconds, or `double`, as ns-2 does; auto is `double`
-        /// where some flows' TCP is a preset of ns-2. It matters where delays are multiples of each other and a
-        /// buffer is full.
+        /// How the engine keeps time: `integer`, in whole nanoseconds, or `double`, as in ns-2; auto is `double` if
+        /// the TCP of some flows is a preset of ns-2. The clock affects results where delays are multiples of each
+        /// other and a buffer is full.
         clock: Option<Clock> = None, "";
     }
 }
 
 params! {
-    /// When a queue counts as settled: the first time from which its mean stays near the target for a while.
+    /// When a queue counts as settled: the first time from which its mean stays near the target for a given time.
     pub struct Response {
-        /// The queue length to reach; auto takes the target of the observed queue's algorithm.
+        /// The target queue length; auto is that of the observed queue's algorithm.
         target: Option<f64> = None, "packets", Range::above(0.0, 1e9);
-        /// How far from the target is near, as a fraction of it.
+        /// Largest deviation that counts as near the target, as a fraction of the target.
         band: f64 = 0.2, "", Range::above(0.0, 10.0);
-        /// How long it has to stay near.
+        /// How long the queue has to stay near the target.
         hold: Span = Span::s(5), "s", Range::new(0.0, 1e7);
         /// The bins over which the queue is averaged.
         bin: Span = Span::s(1), "s", Range::above(0.0, 1e7);
@@ -87,26 +87,26 @@ params! {
 params! {
     /// Which series to record.
     pub struct Record {
-        /// The width of a bin of the queue's series; auto takes 1/2000 of the duration, at least 1 ms.
+        /// Bin width of the queue's series; auto is 1/2000 of the duration, at least 1 ms.
         step: Option<Span> = None, "s", Range::above(0.0, 1e7);
-        /// Whether to record series at all.
+        /// Record series.
         series: bool = true, "";
-        /// How often to sample each flow's congestion window; auto does not.
+        /// Sampling interval of each flow's congestion window; auto does not sample it.
         cwnd: Option<Span> = None, "s", Range::above(0.0, 1e7);
-        /// How long a loss event lasts from its first loss, for `loss_synchronisation`.
+        /// Duration of a loss event from its first loss, for `loss_synchronisation`.
         loss_event: Span = Span::ms(100), "s", Range::above(0.0, 1e7);
     }
 }
 
 impl Scenario {
-    /// The width of a bin of the recorded series.
+    /// The bin width of the recorded series.
     #[must_use]
     pub fn series_step(&self) -> Span {
         let auto = Span::ns(self.general.duration.nanos().div_ceil(2000)).max(Span::ms(1));
         self.record.step.unwrap_or(auto)
     }
 
-    /// The queue length in packets that counts as reached; see [`Response`].
+    /// The target queue length in packets; see [`Response`].
     #[must_use]
     pub fn target(&self) -> Option<f64> {
         self.response.target.or_else(|| self.links[self.observed].aqm.as_ref()?.target())

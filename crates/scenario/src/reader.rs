@@ -1,5 +1,5 @@
-//! Reads the tables of a document into parameters: refuses unknown keys, values of the wrong kind or out of range, and
-//! collects the problems.
+//! Reads the tables of a document into parameters: refuses unknown keys and values of the wrong kind or out of range,
+//! and collects the problems.
 
 use crate::keys::{DEEPEST, below, is_name, name_key};
 use crate::source::document::Document;
@@ -9,7 +9,7 @@ use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, ParamError, Params, Spec, Value};
 use std::borrow::Cow;
 
-/// Collects what is wrong with a document.
+/// Collects the problems of a document.
 pub(crate) struct Reader<'a> {
     pub(crate) document: &'a Document,
     pub(crate) problems: Vec<Problem>,
@@ -21,9 +21,9 @@ impl<'a> Reader<'a> {
         Self { document, problems: Vec::new(), unlisted: 0 }
     }
 
-    /// Notes a problem with the value at `path`.
+    /// Records a problem with the value at `path`.
     pub(crate) fn refuse(&mut self, path: &str, found: Option<String>, message: impl Into<String>) {
-        // Looking for the origin is not free; many more problems than are listed must not take forever.
+        // Finding the origin costs time, which must be bounded for many more problems than are listed.
         if self.problems.len() < MOST_PROBLEMS {
             self.note(Problem::of_value(self.document.origin(path), path, found, message.into()));
         } else {
@@ -39,7 +39,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Everything noted.
+    /// All recorded problems.
     pub(crate) fn finish(self) -> Vec<Problem> {
         let mut problems = self.problems;
         if self.unlisted > 0 {
@@ -48,7 +48,7 @@ impl<'a> Reader<'a> {
         problems
     }
 
-    /// Whether nothing was noted about the values at these paths, nor about anything in them.
+    /// Whether no problem was recorded at these paths or below them.
     pub(crate) fn fine(&self, paths: &[&str]) -> bool {
         let inside = |at: &str, path: &str| {
             at.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
 
     /// The table in `node`, which may be written as `NAME:KEY=VALUE,KEY=VALUE`.
     pub(crate) fn table<'n>(&mut self, node: &'n Node, path: &str) -> Option<Cow<'n, Table>> {
-        // An algorithm inside another is named in a text inside a text.
+        // An inner algorithm is named in a text inside a text.
         if path.split('.').count() > DEEPEST {
             self.note(Problem::too_deep(node.origin.clone(), path));
             return None;
@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
         table.map(Cow::Owned)
     }
 
-    /// The set of parameters in `node`, the defaults if there is none.
+    /// The set of parameters in `node`, or the defaults if there is no node.
     pub(crate) fn params<P: Params>(&mut self, node: Option<&Node>, path: &str) -> P {
         let table = node.and_then(|node| self.table(node, path));
         table.map_or_else(P::default, |table| self.assigned(&table, path, &[]))
@@ -97,8 +97,7 @@ impl<'a> Reader<'a> {
         params
     }
 
-    /// Sets what `table` says of these parameters; where another algorithm is inside at one of them, `values` tell
-    /// which it is so far.
+    /// Sets the parameters that `table` contains; for an inner algorithm, `values` has the present one.
     pub(crate) fn assign(
         &mut self,
         table: &Table,
@@ -154,7 +153,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The algorithm in `node`, which is inside another one, in the place of `so_far`.
+    /// The inner algorithm in `node`, which replaces `so_far`.
     fn inside(&mut self, node: &Node, path: &str, so_far: Option<Box<AnyParams>>) -> Option<Box<AnyParams>> {
         let params =
             self.algorithm(node, path, so_far.map(|params| *params)).filter(|_| self.fine(&[path]))?;
@@ -166,7 +165,7 @@ impl<'a> Reader<'a> {
         Some(Box::new(params))
     }
 
-    /// The algorithm in `node`; if it names none, `so_far` with other values.
+    /// The algorithm in `node`; without a name, `so_far` with the new values.
     pub(crate) fn algorithm(
         &mut self,
         node: &Node,
@@ -217,7 +216,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The nearest of the known names or their aliases, or all names without the aliases.
+/// The nearest of the known names and aliases, or all names without the aliases.
 fn nearest<'n>(
     key: &str,
     known: impl Iterator<Item = &'n str> + Clone,

@@ -1,4 +1,4 @@
-//! The JSON Schema of a scenario file, for editors; made from the declarations of the parameters.
+//! The JSON Schema of a scenario file, for editors, generated from the declarations of the parameters.
 
 use crate::json::value;
 use crate::keys::{LOSSES, VARY};
@@ -11,7 +11,7 @@ use aqm::aqm::{AnyParams, NAMES, VARIANTS};
 use aqm::params::{Field, Kind, Params, Range, Spec, Value};
 use serde_json::{Map, Value as Json, json};
 
-/// The JSON Schema (2020-12) of a scenario file.
+/// The JSON Schema (draft `2020-12`) of a scenario file.
 #[must_use]
 pub fn schema() -> Json {
     let general = properties(General::specs());
@@ -23,16 +23,16 @@ pub fn schema() -> Json {
                 joined(properties(Dumbbell::specs()), losses()),
             ),
         ),
-        ("link", list("Links between two nodes, both ways.", "link")),
+        ("link", list("Links between two nodes, in both directions.", "link")),
         ("aqm", described("The algorithm at the dumbbell's bottleneck.", "aqm")),
-        ("reverse_aqm", described("The algorithm on the bottleneck's way back.", "aqm")),
-        ("traffic", list("What is sent.", "traffic")),
+        ("reverse_aqm", described("The algorithm in the bottleneck's reverse direction.", "aqm")),
+        ("traffic", list("The flows, in entries of one kind each.", "traffic")),
         ("response", table("When a queue counts as settled.", properties(Response::specs()))),
         ("record", table("Which series to record.", properties(Record::specs()))),
         ("sweep", sweep()),
         (
             "observe",
-            json!({ "type": "string", "description": "The link that the summary metrics speak of." }),
+            json!({ "type": "string", "description": "The observed link, which the summary metrics describe." }),
         ),
     ];
     let mut root = table("A scenario of aqmlab.", joined(general, sections));
@@ -80,7 +80,7 @@ fn valued<'a>(parameters: impl Iterator<Item = (&'a Spec, &'a Value)>) -> Map<St
         properties.insert(spec.name.to_owned(), parameter(spec, default));
         for alias in spec.aliases {
             let mut schema = parameter(spec, default);
-            schema["description"] = json!(format!("The same as {}.", spec.name));
+            schema["description"] = json!(format!("Alias of {}.", spec.name));
             properties.insert((*alias).to_owned(), schema);
         }
     }
@@ -89,7 +89,7 @@ fn valued<'a>(parameters: impl Iterator<Item = (&'a Spec, &'a Value)>) -> Map<St
 
 fn parameter(spec: &Spec, default: &Value) -> Json {
     let mut one = plain(spec);
-    // A quantity is text already, which "auto" is as well.
+    // A quantity is text already, as is "auto".
     if spec.optional && one["type"] != "string" {
         one = json!({ "anyOf": [one, { "const": "auto" }] });
     }
@@ -114,7 +114,7 @@ fn plain(spec: &Spec) -> Json {
         }
         Kind::Choice(names) => json!({ "enum": names }),
         Kind::Text => json!({ "type": "string" }),
-        // Without a name it is the one of the defaults, or of the preset, which only the reader knows.
+        // Without a name, it is the algorithm of the defaults or of the preset, which only the reader knows.
         Kind::Algorithm => json!({ "anyOf": [
             { "$ref": "#/$defs/aqm" },
             { "type": "object", "not": { "required": ["name"] } },
@@ -140,7 +140,7 @@ fn aqm() -> Json {
         if !presets.is_empty() {
             keys.insert(
                 "preset".to_owned(),
-                json!({ "enum": presets, "description": "Where the values come from." }),
+                json!({ "enum": presets, "description": "Preset that sets the other values." }),
             );
         }
         keys.extend(properties(params.specs()));
@@ -158,31 +158,34 @@ fn sweep() -> Json {
     let one = json!({ "type": ["string", "number", "boolean"] });
     let values = json!({
         "type": "object",
-        "description": "What varies: the path of each parameter, with its values.",
+        "description": "The varied parameters: the path of each, with its values.",
         "additionalProperties": { "anyOf": [
             one,
             { "type": "array", "items": one, "minItems": 1 },
             { "type": "object" },
         ] },
     });
-    table("What a study varies.", joined(properties(Sweep::specs()), [(VARY, values)]))
+    table(
+        "The parameters that a study varies, and its disciplines and seeds.",
+        joined(properties(Sweep::specs()), [(VARY, values)]),
+    )
 }
 
 fn link() -> Json {
     let more = [
-        ("aqm", described("The algorithm on what `from` sends.", "aqm")),
-        ("reverse_aqm", described("The algorithm on what `to` sends.", "aqm")),
+        ("aqm", described("The algorithm on the queue at `from`.", "aqm")),
+        ("reverse_aqm", described("The algorithm on the queue at `to`.", "aqm")),
     ];
     let keys = joined(joined(properties(LinkTable::specs()), more), losses());
-    let mut link = table("A link between two nodes, both ways.", keys);
+    let mut link = table("A link between two nodes, in both directions.", keys);
     link["required"] = json!(["from", "to"]);
     link
 }
 
-/// The keys that say what is lost by chance.
+/// The keys for random losses.
 fn losses() -> [(&'static str, Json); 2] {
-    let said = ["Packets lost by chance, in front of the buffer.", "The same on the way back."];
-    [0, 1].map(|way| (LOSSES[way], described(said[way], "loss")))
+    let docs = ["Random losses in front of the buffer.", "Random losses in the reverse direction."];
+    [0, 1].map(|direction| (LOSSES[direction], described(docs[direction], "loss")))
 }
 
 fn loss() -> Json {
@@ -194,9 +197,8 @@ fn tcp() -> Json {
     let presets: Vec<&str> = TCP_PRESETS.iter().map(|(name, _)| *name).collect();
     let Kind::Choice(flavours) = Flavour::KIND else { unreachable!("flavours are names") };
     let names: Vec<String> = presets.iter().chain(flavours).map(|name| name.replace('.', "\\.")).collect();
-    let description = format!(
-        "Where the values come from; if a flavour is named and no preset, it is {FLAVOURS_PRESET:?}."
-    );
+    let description =
+        format!("Preset that sets the other values; if only a flavour is named, {FLAVOURS_PRESET:?}.");
     let preset = json!({ "enum": presets, "description": description, "default": DEFAULT_PRESET });
     let text = json!({ "type": "string", "pattern": format!("^({})(:.*)?$", names.join("|")) });
     let values = Tcp::unnamed(None).values();

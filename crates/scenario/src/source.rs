@@ -1,4 +1,4 @@
-//! A file as written.
+//! A scenario file as written.
 
 pub(crate) mod document;
 pub(crate) mod error;

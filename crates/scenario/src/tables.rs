@@ -1,4 +1,4 @@
-//! The tables of a file: what each may hold, and what is wrong with it by itself.
+//! The tables of a file: the keys of each, and the checks of each by itself.
 
 pub(crate) mod link;
 pub(crate) mod sweep;
@@ -17,7 +17,7 @@ pub use sweep::{Method, Sweep};
 pub(crate) use traffic::TrafficEntry;
 pub use traffic::{KindName, TrafficTable};
 
-/// The tables of a file, each checked for itself.
+/// The tables of a file, each checked by itself.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Tables {
     pub(crate) general: General,
@@ -25,15 +25,15 @@ pub(crate) struct Tables {
     pub(crate) record: Record,
     pub(crate) observe: Option<String>,
     pub(crate) dumbbell: Option<Dumbbell>,
-    /// The bottleneck's, there and back.
+    /// Those of the bottleneck, in the two directions.
     pub(crate) aqms: [Option<AnyParams>; 2],
-    /// The bottleneck's, there and back.
+    /// Those of the bottleneck, in the two directions.
     pub(crate) losses: [Option<Loss>; 2],
     pub(crate) links: Vec<LinkEntry>,
     pub(crate) traffic: Vec<TrafficEntry>,
 }
 
-/// No list of tables is longer.
+/// Most entries in a list of tables.
 const MOST_ENTRIES: usize = 10_000;
 
 impl<'a> Reader<'a> {

@@ -1,4 +1,4 @@
-//! Broken files, each with the message that it gets.
+//! Broken files, each with the message that it causes.
 
 use aqm::aqm::{AnyParams, NAMES};
 use aqm::params::{Field as _, Kind, Params as _, Spec};
@@ -7,7 +7,7 @@ use scenario::tables::KindName;
 use scenario::{Document, ProblemKind};
 use std::path::{Path, PathBuf};
 
-/// A good file, to be broken by leaving out or adding lines.
+/// A correct file, to be broken by removing or adding lines.
 const GOOD: &str = "\
 duration = \"10 s\"
 warmup = \"1 s\"
@@ -21,7 +21,7 @@ name = \"long\"
 kind = \"ftp\"
 ";
 
-/// The same as a graph.
+/// The same network as links.
 const GRAPH: &str = "\
 [[link]]
 name = \"up\"
@@ -84,7 +84,7 @@ fn a_problem_has_a_kind_a_path_and_a_line() {
 
 #[test]
 fn every_broken_file_gets_its_message() {
-    // Lists that grow with what there is.
+    // Lists that grow with the number of names.
     let names = |specs: &[Spec]| specs.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", ");
     let sections = "dumbbell, link, aqm, reverse_aqm, traffic, response, record, observe, sweep";
     let known = format!("known: {}, {sections}", names(General::specs()));
@@ -150,7 +150,7 @@ fn every_broken_file_gets_its_message() {
             with("name = \"lred\"", "name = \"lerd\""),
             "x.toml:6: aqm.name = \"lerd\": no such algorithm; did you mean \"lred\"?",
         ),
-        // Algorithms inside algorithms.
+        // Inner algorithms.
         (
             fq("aqm = \"lerd\""),
             "x.toml:7: aqm.aqm.name = \"lerd\": no such algorithm; did you mean \"lred\"?",
@@ -177,7 +177,7 @@ fn every_broken_file_gets_its_message() {
             "x.toml:7: aqm.aqm.b = 0.0001: must be at most a = 0.00001",
         ),
         (
-            // Without a name it is the one of the defaults.
+            // Without a name, it is the default algorithm.
             fq("aqm = { beta = 1 }"),
             "x.toml:7: aqm.aqm.beta: unknown key; known: target, interval, mtu, ecn, ce_threshold, form, name, preset",
         ),
@@ -513,11 +513,11 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             graph("[[traffic]]\nto = \"c\"\n"),
-            "x.toml:9: traffic.2.from: missing: without a [dumbbell], say which nodes\nx.toml:10: traffic.2.to = [\"c\"]: no node \"c\"; known: a, b",
+            "x.toml:9: traffic.2.from: missing: without a [dumbbell], name the nodes\nx.toml:10: traffic.2.to = [\"c\"]: no node \"c\"; known: a, b",
         ),
         (
             GRAPH.replace("aqm = \"lred\"\n", ""),
-            "x.toml: observe: missing: no link has an aqm, so say which link the metrics speak of",
+            "x.toml: observe: missing: no link has an aqm; name the link that the metrics describe",
         ),
         (
             GRAPH.replace("\"lred\"", "\"lred:q0\""),
@@ -536,7 +536,7 @@ fn every_broken_file_gets_its_message() {
     let mut wrong = Vec::new();
     for (text, expected) in cases {
         let found = messages(text);
-        // What the parser of TOML expects instead is its own affair.
+        // The alternatives that the TOML parser expects are its own.
         if found != *expected && !(expected.ends_with("not TOML: ") && found.starts_with(expected)) {
             wrong.push(format!("found:    {found}\nexpected: {expected}"));
         }
@@ -545,7 +545,7 @@ fn every_broken_file_gets_its_message() {
 }
 
 #[test]
-fn all_problems_are_told_at_once_in_the_order_of_the_file() {
+fn all_problems_are_reported_at_once_in_the_order_of_the_file() {
     let text =
         and("count = -1\n").replace("beta = 0.001", "beta = 11\nq1 = 3").replace("10 Mbit/s", "10 Mbit");
     let found = messages(&text);
@@ -561,7 +561,7 @@ fn all_problems_are_told_at_once_in_the_order_of_the_file() {
 }
 
 #[test]
-fn of_very_many_problems_the_first_are_told_and_the_rest_counted() {
+fn of_very_many_problems_the_first_are_reported_and_the_others_counted() {
     let text = (0..1000).fold(String::new(), |text, i| text + &format!("k{i} = 1\n")) + GOOD;
     let found = messages(&text);
     assert_eq!(found.lines().count(), 101);
@@ -594,7 +594,7 @@ fn pcap() -> Vec<u8> {
 }
 
 #[test]
-fn a_broken_recording_is_told_with_its_line_or_byte() {
+fn an_error_in_a_recording_names_its_line_or_byte() {
     let good = pcap();
     assert_eq!(good.len(), 24 + 20 + 20);
     let mut backwards = good.clone();

@@ -1,4 +1,4 @@
-//! Input that is made to break a reader: nested as deep as it can be, or no regular file.
+//! Input that is made to break a reader: as deeply nested as possible, or not a regular file.
 
 use aqm::params::Value;
 use scenario::{DEEPEST, Document};
@@ -23,20 +23,20 @@ fn path(keys: usize) -> String {
     vec!["a"; keys].join(".")
 }
 
-/// `inside` in so many lists.
+/// `inside`, nested in this many lists.
 fn lists(depth: usize, inside: &str) -> String {
     format!("{}{inside}{}", "[".repeat(depth), "]".repeat(depth))
 }
 
 #[test]
-fn a_path_may_have_as_many_keys_as_the_limit_says() {
+fn a_path_may_have_the_number_of_keys_of_the_limit() {
     let set = |path: &str, text: &str| good().set_text(path, text).map_err(|problem| problem.to_string());
     assert_eq!(set(&path(DEEPEST), "1"), Ok(()));
     let shown = format!("{}…", &path(12_000)[..200]);
     assert_eq!(set(&path(12_000), "1"), Err(format!("--set {shown}: {shown}: {TOO_DEEP}")));
     assert_eq!(set(&path(DEEPEST), "[]"), Ok(()), "there is nothing in the list");
     assert!(set(&path(DEEPEST), "[1]").unwrap_err().ends_with(TOO_DEEP));
-    // A value that is too deep for TOML is no text.
+    // A value that is too deep for TOML is not taken as text.
     for deep in [70, 12_000] {
         assert!(set("title", &lists(deep, "")).unwrap_err().contains(": title: nested too deep"));
         let problem = good().set_aqm(&format!("fq:aqm={}", lists(deep, ""))).unwrap_err().to_string();
@@ -58,13 +58,13 @@ fn a_file_is_refused_where_it_is_too_deep() {
         (format!("{} = 1", path(12_000)), ""),
         (format!("[{}]", path(12_000)), ""),
         (format!("[[{}]]", path(12_000)), ""),
-        // The parser's own limit is to each of them and not to both.
+        // The parser's own limit applies to each of them, not to both together.
         (format!("x = {tables}"), &*format!("x.{}", path(DEEPEST))),
     ] {
         let at = if key.is_empty() { String::new() } else { format!("{key}: ") };
         assert_eq!(message(&format!("{line}\n{GOOD}")), format!("x.toml:1: {at}{TOO_DEEP}"));
     }
-    // Dots in a comment or a text are none of a key.
+    // Dots in a comment or a text are not part of a key.
     let dots = ".".repeat(100);
     let before = format!("# {dots}\ntitle = \"{dots} = ]\" # {dots} = 1\n");
     let deep = message(&format!("{before}{} = 1 # {dots}\n", path(12_000)));
@@ -76,7 +76,7 @@ fn a_file_is_refused_where_it_is_too_deep() {
 }
 
 #[test]
-fn what_is_written_can_be_read_again() {
+fn written_scenarios_can_be_read_again() {
     let mut deep = good();
     deep.set_text(&path(30), &lists(DEEPEST - 30, "1")).unwrap();
     assert!(Document::parse(&deep.to_toml(), "x.toml").is_ok());
@@ -86,13 +86,13 @@ fn what_is_written_can_be_read_again() {
 }
 
 #[test]
-fn algorithms_inside_algorithms_have_the_same_limit() {
+fn inner_algorithms_have_the_same_limit() {
     let mut deep = good();
     deep.set_aqm(&format!("{}codel", "fq:aqm=".repeat(20_000))).unwrap();
     assert!(deep.check().unwrap_err().to_string().contains(TOO_DEEP));
 }
 
-/// Where nothing is yet.
+/// A path at which there is no file yet.
 fn place(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_file(&path);

@@ -1,4 +1,4 @@
-//! Whole files: what they mean, what changes do to them, and that nothing is lost on the way through a file.
+//! Whole files: their meaning, the effect of changes, and that writing and reading preserve everything.
 
 use aqm::aqm::AnyParams;
 use aqm::params::{Field as _, Value};
@@ -28,7 +28,7 @@ fn changed(text: &str, settings: &[(&str, &str)]) -> Document {
     document
 }
 
-/// What `check` says of `text` with these settings.
+/// The result of `check` on `text` with these settings.
 fn problems(text: &str, settings: &[(&str, &str)]) -> String {
     changed(text, settings).check().map_or_else(|problems| problems.to_string(), |_| "fine".to_owned())
 }
@@ -119,7 +119,7 @@ fn flows_are_dealt_out_so_that_every_delay_meets_every_other() {
 }
 
 #[test]
-fn traffic_from_receivers_to_senders_goes_the_other_way() {
+fn traffic_from_receivers_to_senders_takes_the_reverse_path() {
     let forth = check(&parse(EXP1));
     let back = check(&changed(EXP1, &[("traffic.long.from", "receivers"), ("traffic.long.to", "senders")]));
     assert_eq!((&back.traffic[0].from, &back.traffic[0].to), (&forth.traffic[0].to, &forth.traffic[0].from));
@@ -247,7 +247,7 @@ fn hosts_may_be_many_each_with_a_delay_of_its_own() {
 }
 
 #[test]
-fn a_dumbbells_way_back_has_what_is_said_of_it() {
+fn the_reverse_path_of_a_dumbbell_has_its_own_keys() {
     let settings = [
         ("dumbbell.loss", "0.01"),
         ("dumbbell.reverse_loss", "{ bad_to_good = 0.5 }"),
@@ -263,7 +263,7 @@ fn a_dumbbells_way_back_has_what_is_said_of_it() {
     assert_eq!((back.rate, back.buffer), (Rate::mbit_per_s(1), there.buffer));
     assert_eq!((there.changes.len(), back.changes.len()), (2, 0));
     assert_eq!(back.aqm.as_ref().map(AnyParams::name), Some("pi"));
-    // What is written out in full means the same.
+    // The scenario written in full has the same meaning.
     let full = document.to_json().unwrap();
     assert_eq!(full["dumbbell"]["reverse_loss"]["bad_to_good"], 0.5);
     assert_eq!(full["reverse_aqm"]["name"], "pi");
@@ -353,7 +353,7 @@ fn a_new_algorithm_replaces_the_old_one_whole_and_in_a_graph_every_one() {
 }
 
 #[test]
-fn problems_of_the_command_line_say_so() {
+fn problems_of_the_command_line_name_it() {
     assert_eq!(
         problems(EXP1, &[("aqm.beta", "-1")]),
         "--set aqm.beta=-1: aqm.beta = -1: must be in (0, 10], per packet"
@@ -436,7 +436,7 @@ fn the_resolved_scenario_has_every_default_and_canonical_names() {
 }
 
 #[test]
-fn an_algorithm_inside_without_a_name_is_the_one_there_was() {
+fn an_inner_algorithm_without_a_name_is_the_present_one() {
     let of = |spec: &str, settings: &[(&str, &str)]| {
         let mut document = parse(EXP1);
         document.set_aqm(spec).unwrap();
@@ -456,17 +456,17 @@ fn an_algorithm_inside_without_a_name_is_the_one_there_was() {
     let ecn = ("ecn", Value::Bool(true));
     let set = [("aqm.aqm.target", "7 ms")];
     assert_eq!(of("fq", &set), with(fq.clone(), "aqm", "codel", std::slice::from_ref(&target)));
-    // What the preset of the outer one gives the inner one stays.
+    // Values that the outer preset gives to the inner algorithm are kept.
     let fq_codel = fq.preset("codel").unwrap();
     assert_eq!(of("fq_codel", &set), with(fq_codel, "aqm", "codel", &[ecn, target]));
-    // The last of several names of a parameter counts, inside as well.
+    // The last of several names of a parameter counts, also in an inner algorithm.
     let length = |value| ("q0", Value::Integer(value));
     let redtail = with(AnyParams::of("redtail").unwrap(), "long", "pi", &[length(30)]);
     assert_eq!(of("redtail:long='pi:q_ref=20'", &[("aqm.long.q0", "30")]), redtail);
 }
 
 #[test]
-fn an_algorithm_inside_another_is_read_set_and_written_like_any_other() {
+fn an_inner_algorithm_is_read_set_and_written_like_any_other() {
     let inside = |lred: &[(&str, Value)]| {
         let name = ("name", Value::Text("lred".to_owned()));
         let entries =
@@ -479,7 +479,7 @@ fn an_algorithm_inside_another_is_read_set_and_written_like_any_other() {
         let mut document = parse(EXP1);
         document.set_aqm(spec).unwrap();
         assert_eq!(of(&document), twenty, "{spec}");
-        // Written in full, as TOML and as JSON, it means the same.
+        // Written in full, as TOML and as JSON, it has the same meaning.
         assert_eq!(of(&parse(&document.to_toml())), twenty, "{spec}");
         let json = document.to_json().unwrap();
         assert_eq!((&json["aqm"]["aqm"]["name"], &json["aqm"]["aqm"]["q0"]), (&"lred".into(), &20.0.into()));
@@ -487,7 +487,7 @@ fn an_algorithm_inside_another_is_read_set_and_written_like_any_other() {
         document.set_text("aqm.aqm.q0", "30").unwrap();
         assert_eq!(of(&document), inside(&[("q0", Value::Integer(30))]), "{spec}");
     }
-    // The target of the file, for the whole buffer, is not one for the queue of each flow.
+    // A target in the file, for the whole buffer, does not apply to the queue of each flow.
     let mut document = parse(EXP1);
     document.set_aqm("fq:aqm=lred").unwrap();
     assert_eq!(of(&document), inside(&[]));
@@ -506,7 +506,7 @@ fn the_estimate_counts_packets_on_every_link() {
     // Ten times 100 segments, with an ACK for every second one.
     let transfer = "duration='99 s'\n[dumbbell]\n[[traffic]]\nkind='transfer'\ncount=10\nsize='119.8 kB'\npacket_size='1250 B'\n";
     assert_eq!(packets(transfer), 3.0 * 1000.0 * 1.5);
-    // However many flows, the bottleneck of 10 Mbit/s is what they fill: 2500 packets a second and as many ACKs.
+    // Whatever the number of flows, they fill the bottleneck of 10 Mbit/s: 2500 packets per second and as many ACKs.
     let exp1 = packets(EXP1);
     assert!((exp1 / (3.0 * 2.0 * 2500.0 * 199.5) - 1.0).abs() < 1e-9, "{exp1}");
 }
@@ -619,10 +619,10 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_means_the_same(settings in prop::collection::vec(values(), 1..4)) {
+    fn a_written_scenario_has_the_same_meaning(settings in prop::collection::vec(values(), 1..4)) {
         let mut document = parse(EXP1);
         for (path, text) in &settings {
-            // A path below a value that was made no table is refused, which is right.
+            // A path below a value that is no table is refused, as it should be.
             let _ = document.set_text(path, text);
         }
         let again = parse(&document.to_toml());
@@ -637,7 +637,7 @@ proptest! {
                 prop_assert_eq!(resolved.to_json().unwrap(), json);
             }
             (Err(problems), Err(others)) => {
-                // Origins differ, the rest does not; the order follows the origins.
+                // Only origins differ; the order follows the origins.
                 let told = |problems: &scenario::Problems| {
                     let mut told: Vec<_> = problems.0.iter().map(|p| (p.path.clone(), p.found.clone(), p.message.clone())).collect();
                     told.sort();

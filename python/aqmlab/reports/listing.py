@@ -21,7 +21,7 @@ _HEADINGS = {
 _GROUPS = {
     "length": "Steer the length of the queue to a target (q0)",
     "delay": "Steer the delay of packets to a target",
-    "chance": "Drop by chance, without a target",
+    "chance": "Drop at random, without a target",
     "rule": "Drop by rule, without a target",
     "several": "Keep flows or classes in queues of their own",
 }

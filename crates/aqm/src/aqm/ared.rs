@@ -1,29 +1,30 @@
-//! Adaptive RED: RED that moves max_p so that the average queue stays half-way between the thresholds.
+//! Adaptive RED: RED that adjusts max_p so that the average queue stays half-way between the thresholds.
 //!
-//! Decides as `red`. Every `interval`, an avg outside the middle fifth between the thresholds moves max_p:
+//! It decides as `red` does. Every `interval`, max_p moves if avg is outside the middle fifth between the thresholds:
 //!
 //! ```text
 //! max_p <- max_p + min(alpha, max_p / 4), at most top         avg > max_th - 0.4 (max_th - min_th)
 //! max_p <- beta max_p, at least bottom                        avg < min_th + 0.4 (max_th - min_th)
 //! ```
 //!
-//! Decides at: enqueue. Timer: `interval`, unless max_p moves at arrivals. Randomness: one draw an arrival with avg
+//! Decides at: enqueue. Timer: `interval`, unless max_p moves at arrivals. Randomness: one draw per arrival with avg
 //! above min_th. State: that of `red`, and max_p.
 //!
 //! # Departures from the source
-//! Those of `red`. Unlike ns-2: the gentle part starts at the present max_p rather than the initial one, which
-//! leaves Adaptive RED helpless above max_th (`frozen_gentle` for ns-2's); max_p moves on a timer, by the average as
-//! the idle time has aged it, rather than at an arrival (`moves` for ns-2's), and never beyond `bottom` and `top`.
+//! Those of `red`. In ns-2 the gentle part starts at the initial max_p, which leaves Adaptive RED without control
+//! above max_th; here it starts at the present max_p (`frozen_gentle` selects ns-2's rule). In ns-2 max_p moves at an
+//! arrival; here it moves on a timer, by the average after idle time has aged it (`moves` selects ns-2's rule), and
+//! never beyond `bottom` and `top`.
 //!
-//! The preset "linux" is `red_adaptative_algo`, whose max_p may end one step beyond either bound. Nobody gets it from
-//! today's tc: since that knows `nodrop` it sends all switches in an attribute of their own (TCA_RED_FLAGS), and the
+//! The preset "linux" is `red_adaptative_algo`, whose max_p may end one step beyond either bound. Today's tc does not
+//! reach this code: since it knows `nodrop`, it sends all switches in a separate attribute (TCA_RED_FLAGS), while the
 //! kernel (`__red_change`) looks for `adaptive` in the old field when it starts the timer. So max_p never moves, and
 //! `tc … red … adaptive` is the preset "linux" of `red`.
 //!
 //! # Sources
 //! Floyd, Gummadi, Shenker, "Adaptive RED: an algorithm for increasing the robustness of RED's active queue
-//! management", 2001; ns-2.35, red.cc; Linux 7.2, red.h and sch_red.c. Tested against the equations of ns-2's, and a
-//! rewriting of Linux's.
+//! management", 2001; ns-2.35, red.cc; Linux 7.2, red.h and sch_red.c. Tested against ns-2's equations and against a
+//! re-implementation of Linux's code.
 
 use crate::aqm::red::{self, Red, Spacing};
 use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
@@ -35,7 +36,8 @@ crate::choice! {
     pub enum Moves {
         /// Every `interval`.
         Timer = "timer",
-        /// At the first arrival that finds the average off, `interval` or more after the last move (ns-2).
+        /// At the first arrival with the average outside the middle fifth, `interval` or more after the last move
+        /// (ns-2).
         Arrival = "arrival",
     }
 }
@@ -43,27 +45,27 @@ crate::choice! {
 crate::params! {
     /// Adaptive RED's parameters.
     pub struct Params with red: red::Params {
-        /// When `max_p` moves: `timer`, every `interval`; `arrival`, at the first arrival that finds the average off,
-        /// `interval` or more after the last move (ns-2), so that short swings move it as well.
+        /// When `max_p` moves: `timer`, every `interval`; `arrival`, at the first arrival with the average outside the
+        /// middle fifth, `interval` or more after the last move (ns-2), so that short swings move it as well.
         moves: Moves = Moves::Timer, "";
-        /// How often `max_p` is considered, or moves at most.
+        /// Period of the timer; with `moves` = `arrival`, the shortest time between two moves.
         interval: Span = Span::ms(500), "s", Range::new(1e-6, 1e6), ["interval_", "Interval"];
-        /// Largest step of `max_p` upwards; never more than a quarter of it.
+        /// Largest increment of `max_p`; an increment is never more than a quarter of `max_p`.
         alpha: f64 = 0.01, "", Range::above(0.0, 1.0), ["alpha_", "Alpha"];
-        /// Factor on `max_p` downwards.
+        /// Factor by which `max_p` is reduced.
         beta: f64 = 0.9, "", Range::above(0.0, 1.0), ["beta_", "Beta"];
         /// Upper bound of `max_p`.
         top: f64 = 0.5, "", Range::above(0.0, 1.0), ["top_", "Top"];
-        /// Lower bound of `max_p`; if left out, ns-2's rule: one over the 1000-byte packets in 100 ms of the
-        /// link, at most 0.01.
+        /// Lower bound of `max_p`. If omitted, ns-2's rule: one over the number of 1000-byte packets that the link
+        /// sends in 100 ms, at most 0.01.
         bottom: Option<f64> = None, "", Range::new(0.0, 1.0), ["bottom_", "Bottom"];
-        /// Let the gentle part start at the initial `max_p` whatever has become of it, as ns-2 does.
+        /// Start the gentle part at the initial `max_p` rather than the present one, as ns-2 does.
         frozen_gentle: bool = false, "";
     }
 }
 
 impl Params {
-    /// The lower bound of `max_p` before a link of this rate; ns-2's unless given.
+    /// The lower bound of `max_p` for a link of this rate: `bottom`, or ns-2's rule.
     #[must_use]
     pub fn least_max_p(&self, rate: Rate) -> f64 {
         self.bottom.unwrap_or_else(|| (80_000.0 / rate.bits()).min(0.01))
@@ -86,7 +88,7 @@ pub struct Ared {
 }
 
 impl Ared {
-    /// Moves max_p if the average is off the middle, and tells whether it did.
+    /// Moves max_p if the average is outside the middle fifth; returns whether it moved.
     fn adapt(&mut self, avg: f64) -> bool {
         let Red { min_th, max_th, max_p, .. } = self.red;
         let part = 0.4 * (max_th - min_th);
@@ -213,10 +215,10 @@ mod tests {
         Params { red, ..Params::default() }
     }
 
-    /// Lets the timer find this average.
+    /// Runs the timer at this average.
     fn consider(ared: &mut Ared, avg: f64) {
         ared.red.avg = avg;
-        // At the start no time has passed that could age it.
+        // No time has passed at the start, so the average does not age.
         ared.on_period(Time::ZERO, &waiting(0));
     }
 
@@ -269,7 +271,7 @@ mod tests {
         let mut ared = Ared::new(&params, &PORT);
         ared.red.avg = 80.0;
         ared.on_idle(Time::ZERO);
-        // 1250 packets' time: 80 (1 - 0.002)^1250 = 6.6.
+        // The time of 1250 packets: 80 (1 - 0.002)^1250 = 6.6.
         ared.on_period(Time::ZERO + Span::ms(500), &waiting(0));
         assert_close(ared.red.max_p, 0.09);
     }

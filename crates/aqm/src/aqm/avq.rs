@@ -1,7 +1,8 @@
-//! AVQ: a virtual queue, served more slowly than the real one, whose overflow is the signal of congestion.
+//! AVQ: drops or marks when a virtual queue, which is served more slowly than the real one, overflows.
 //!
-//! The virtual queue VQ gets the arrivals of the real one, is served at the virtual capacity C~ and holds B, that is
-//! `buflim` times the real buffer. With C the link's rate, b the arriving packet and t - s the time since the last:
+//! The virtual queue VQ receives the arrivals of the real queue, is served at the virtual capacity C~ and has a buffer
+//! B, `buflim` times the real one. With C the link's rate, b the arriving packet and t - s the time since the last
+//! arrival:
 //!
 //! ```text
 //! VQ <- max(0, VQ - C~ (t - s))
@@ -10,19 +11,20 @@
 //! C~ <- clip(C~ + alpha gamma C (t - s) - alpha b, 0, C)          form = "ns2", unless it is dropped
 //! ```
 //!
-//! So C~ settles where the rate that it counts is gamma C. The paper's form counts every arrival: without ECN
-//! the link carries (1 - l) gamma C at a drop ratio l, and arrivals that do not slow down bring C~ to 0, where all is
-//! dropped until they do. ns-2's counts what the virtual queue lets through: the link carries gamma C, and the
-//! time since the last such packet counts for the next.
+//! C~ settles where the rate that it counts is gamma C. The form "paper" counts every arrival: without ECN, the link
+//! carries (1 - l) gamma C at a loss ratio l, and arrivals that do not slow down reduce C~ to 0, after which every
+//! packet is dropped until they do. The form "ns2" counts the packets that the virtual queue accepts: the link carries
+//! gamma C, and t - s is then the time since the last accepted packet.
 //!
-//! Decides at: enqueue. Timer: none. Randomness: none. State: VQ (0 at the start), C~, the times of the last
-//! arrival and of the last that C~ has counted (the first of all counts for no time).
+//! Decides at: enqueue. Timer: none. Randomness: none. State: VQ (0 at the start), C~, the times of the last arrival
+//! and of the last arrival that C~ counted (no time has passed before the first).
 //!
 //! # Departures from the source
-//! The paper leaves the start of C~ open; here both forms have ns-2's. ns-2 fixes alpha at 0.15; here it is a
-//! parameter. Where ns-2 has options to drop or mark at the front of the queue, only the arriving packet is meant here.
-//! As in ns-2, its form with `ecn` drops nobody early, not even those that cannot be marked; the paper's drops those.
-//! What the real buffer refuses has passed through the virtual one like any other arrival.
+//! The paper leaves the initial C~ open; both forms start as ns-2 does. ns-2 fixes alpha at 0.15; here it is a
+//! parameter. ns-2 has options to drop or mark at the front of the queue; here only the arriving packet is dropped or
+//! marked. As in ns-2, the form "ns2" with `ecn` drops no packet early, not even one that cannot be marked; the form
+//! "paper" drops packets that cannot be marked. A packet that overflows the real buffer has passed through the virtual
+//! queue like any other arrival.
 //!
 //! # Sources
 //! Kunniyur, Srikant, "Analysis and design of an adaptive virtual queue (AVQ) algorithm for active queue
@@ -33,11 +35,11 @@ use crate::params::Range;
 use crate::unit::{Bytes, Limit, Time};
 
 crate::choice! {
-    /// What the virtual capacity counts.
+    /// The arrivals that the virtual capacity counts.
     pub enum Form {
-        /// Every arrival; it is capped before the arrival is taken off: the pseudo-code of the paper.
+        /// Every arrival; C~ is capped before the arrival is subtracted (the paper's pseudocode).
         Paper = "paper",
-        /// What the virtual queue lets through; it is capped after: ns-2's vq.cc.
+        /// The arrivals that the virtual queue accepts; C~ is capped afterwards (ns-2's vq.cc).
         Ns2 = "ns2",
     }
 }
@@ -45,22 +47,22 @@ crate::choice! {
 crate::params! {
     /// AVQ's parameters.
     pub struct Params {
-        /// Desired utilisation: the virtual capacity settles where this part of the link's rate arrives.
+        /// Desired utilisation: the virtual capacity settles where arrivals take this fraction of the link's rate.
         gamma: f64 = 0.98, "", Range::above(0.0, 1.0), ["gamma_"];
-        /// How fast the virtual capacity adapts (ns-2's); at 0 it keeps its start. Too fast is unstable: the LRED
-        /// paper gives 0.2 as the limit for 100 flows of 450 ms at 2500 packets a second.
+        /// Adaptation rate of the virtual capacity (ns-2's default); at 0 the capacity stays at its initial value. An
+        /// excessive rate is unstable: the LRED paper gives a limit of 0.2 for 100 flows of 450 ms at 2500 packets/s.
         alpha: f64 = 0.15, "1/s", Range::new(0.0, 1e3);
-        /// The virtual capacity at the start, as a part of the link's rate.
+        /// Initial virtual capacity, as a fraction of the link's rate.
         initial: f64 = 0.8, "", Range::new(0.0, 1.0), ["ecnlim", "ecnlim_"];
-        /// The virtual buffer as a part of the real one.
+        /// Virtual buffer, as a multiple of the real one.
         buflim: f64 = 1.0, "", Range::above(0.0, 1e6), ["buflim_"];
-        /// What the virtual capacity counts: `paper`, every arrival; `ns2`, what the virtual queue lets through.
+        /// The arrivals that the virtual capacity counts: `paper`, all; `ns2`, those that the virtual queue accepts.
         form: Form = Form::Paper, "";
         /// Measure the virtual queue in bytes, as the paper and ns-2 do, rather than in packets.
         bytes: bool = true, "", Range::ANY, ["queue_in_bytes_"];
-        /// The size that relates bytes to packets: of a buffer that is limited in packets, if `bytes`, else of the
-        /// link's rate. ns-2's 1000 B makes its virtual buffer twice the real one of 500-byte packets. The port's
-        /// packet if left out.
+        /// The packet size that converts between bytes and packets: for a buffer limited in packets with `bytes`, and
+        /// for the link's rate without. With ns-2's 1000 B, the virtual buffer is twice the real one for 500-byte
+        /// packets. If omitted, the port's packet.
         mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0), ["mean_pktsize_"];
         /// Mark packets of ECN-capable transports instead of dropping them.
         ecn: bool = false, "", Range::ANY, ["markpkts_"];
@@ -74,25 +76,25 @@ pub struct Avq {
     form: Form,
     bytes: bool,
     ecn: bool,
-    /// One packet of the mean size in what is counted.
+    /// A packet of the mean size, in the unit of the counts.
     packet: f64,
     /// The virtual buffer B.
     buffer: f64,
-    /// The link's rate C, a second.
+    /// The link's rate C, per second.
     c: f64,
-    /// The rate gamma C that C~ aims at, a second.
+    /// The target rate gamma C of C~, per second.
     desired: f64,
     vq: f64,
-    /// The virtual capacity C~, a second.
+    /// The virtual capacity C~, per second.
     capacity: f64,
     /// When the last packet arrived.
     arrived: Time,
-    /// When the last that C~ has counted arrived.
+    /// When the last arrival that C~ counted came.
     counted: Option<Time>,
 }
 
 impl Avq {
-    /// The verdict on a packet that the virtual queue has no room for.
+    /// The verdict on a packet that overflows the virtual queue.
     #[inline]
     fn refusal(&self, ect: bool) -> Verdict {
         match self.form {
@@ -101,7 +103,7 @@ impl Avq {
         }
     }
 
-    /// Adapts C~ to an arrival of `b`, `seconds` after the last one counted.
+    /// Adapts C~ to an arrival of `b`, `seconds` after the last counted arrival.
     #[inline]
     fn adapt(&mut self, b: f64, seconds: f64) {
         let (up, down) = (self.alpha * self.desired * seconds, self.alpha * b);
@@ -116,7 +118,7 @@ impl Aqm for Avq {
     type Params = Params;
     const SIGNALS: &'static [Signal] = &[
         Signal { name: "vq", unit: "packets", doc: "Virtual queue after the last arrival." },
-        Signal { name: "capacity", unit: "", doc: "Virtual capacity as a part of the link's rate." },
+        Signal { name: "capacity", unit: "", doc: "Virtual capacity as a fraction of the link's rate." },
     ];
     const PRESETS: &'static [(&'static str, &'static str)] =
         &[("ns2.35", "ns-2.35's defaults: its form, packets of 1000 bytes whatever the traffic's")];
@@ -195,7 +197,7 @@ mod tests {
         avq.on_enqueue(Time::from_nanos(us * 1000), packet, &waiting(9), &mut Draw(0.5))
     }
 
-    /// AVQ after this many full-sized packets at the start of time.
+    /// AVQ after this many full-sized packets at time zero.
     fn after(packets: u32, params: &Params) -> Avq {
         let mut avq = Avq::new(params, &PORT);
         for _ in 0..packets {
@@ -206,7 +208,7 @@ mod tests {
 
     #[test]
     fn the_virtual_queue_is_served_at_the_virtual_capacity_and_never_negative() {
-        // 0.8 of 1.25 bytes a microsecond.
+        // 0.8 of 1.25 bytes per microsecond.
         let mut avq = after(4, &Params { alpha: 0.0, ..Params::default() });
         assert_close(avq.vq, 2000.0);
         arrive(&mut avq, 700, &Packet::new(40, false));
@@ -229,7 +231,7 @@ mod tests {
     fn the_virtual_capacity_gains_with_time_and_loses_with_arrivals() {
         for form in [Form::Paper, Form::Ns2] {
             let mut avq = Avq::new(&Params { form, ..Params::default() }, &PORT);
-            // The first arrival counts for no time.
+            // No time has passed before the first arrival.
             arrive(&mut avq, 5000, &PACKET);
             assert_close(avq.capacity, 1e6 - 0.15 * 500.0);
             arrive(&mut avq, 6000, &PACKET);
@@ -270,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn ecn_marks_what_can_be_marked_and_only_the_paper_drops_the_rest() {
+    fn ecn_marks_packets_that_can_be_marked_and_only_the_paper_drops_the_others() {
         for (form, verdict) in [(Form::Paper, Verdict::Drop), (Form::Ns2, Verdict::Pass)] {
             let mut avq = after(200, &Params { form, ecn: true, ..Params::default() });
             let before = avq.capacity;
@@ -282,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_real_buffer_refuses_passes_through_the_virtual_one() {
+    fn packets_that_overflow_the_real_buffer_pass_through_the_virtual_one() {
         let mut avq = after(1, &Params::default());
         avq.on_enqueue(Time::ZERO, &PACKET, &full(), &mut Draw(0.5));
         assert_close(avq.vq, 1000.0);
@@ -296,7 +298,7 @@ mod tests {
         arrive(&mut avq, 0, &Packet::new(1500, false));
         arrive(&mut avq, 0, &PACKET);
         assert_close(avq.vq, 3.0);
-        // 0.8 of 2500 packets a second.
+        // 0.8 of 2500 packets/s.
         arrive(&mut avq, 1000, &PACKET);
         assert_close(avq.vq, 2.0);
     }

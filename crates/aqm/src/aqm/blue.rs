@@ -1,21 +1,21 @@
-//! BLUE: a drop probability that overflow raises and an idle link lowers.
+//! BLUE: drops with a probability that overflow raises and an idle link lowers.
 //!
 //! ```text
-//! p_m <- min(1, p_m + d1)    at a packet that the buffer refuses (or that finds more than L packets)
-//! p_m <- max(0, p_m - d2)    when the link goes idle
+//! p_m <- min(1, p_m + d1)    at an overflow (or an arrival that finds more than L packets)
+//! p_m <- max(0, p_m - d2)    when the link becomes idle
 //! ```
 //!
-//! each only if more than `freeze_time` has passed since p_m moved, either way. Every arrival is dropped (marked) with
-//! probability p_m. The length of the queue plays no part.
+//! p_m moves only if more than `freeze_time` has passed since its last move in either direction. Every arrival is
+//! dropped (marked) with probability p_m. The length of the queue has no influence on p_m, except by `l`.
 //!
-//! Decides at: enqueue. Timer: none. Randomness: one draw an arrival. State: p_m, when it moved last, whether the
-//! link is idle.
+//! Decides at: enqueue. Timer: none. Randomness: one draw per arrival. State: p_m, the time of its last move, whether
+//! the link is idle.
 //!
 //! # Departures from the source
-//! In the paper a link that stays idle lowers p_m once, however long it does, and the first packets afterwards pay
-//! for a congestion that is long over. Here p_m falls once each `freeze_time` that the link stays idle (reckoned at
-//! the next arrival); `idle` chooses the paper's. The paper leaves open whether both directions share the freeze
-//! time; here they do. A packet that the buffer refuses costs no draw.
+//! In the paper, an idle period lowers p_m once, however long it lasts, and the first packets afterwards are dropped
+//! for a congestion that is long over. Here p_m falls once in each `freeze_time` of an idle period, computed at the
+//! next arrival; `idle` selects the paper's rule. The paper leaves open whether both directions share the freeze time;
+//! here they do. No random number is drawn for a packet that overflows the buffer.
 //!
 //! # Sources
 //! Feng, Kandlur, Saha, Shin, "Blue: a new class of active queue management algorithms", U. Michigan
@@ -26,11 +26,11 @@ use crate::params::Range;
 use crate::unit::{Span, Time};
 
 crate::choice! {
-    /// What an idle link does to p_m.
+    /// The effect of an idle link on p_m.
     pub enum Idle {
-        /// Lowers it once each `freeze_time` that it stays idle.
+        /// Lowers p_m once in each `freeze_time` of the idle period.
         Lasting = "lasting",
-        /// Lowers it when it goes idle, as in the paper.
+        /// Lowers p_m once, when the link becomes idle, as in the paper.
         Once = "once",
     }
 }
@@ -38,30 +38,31 @@ crate::choice! {
 crate::params! {
     /// BLUE's parameters.
     pub struct Params {
-        /// How much p_m rises.
+        /// Increment of p_m.
         d1: f64 = 0.02, "", Range::new(0.0, 1.0), ["increment", "delta1"];
-        /// How much p_m falls; much less than `d1`, for an idle link shows at once, congestion only when it is there.
+        /// Decrement of p_m. It should be much smaller than `d1`: the buffer overflows only if p_m is too low, but the
+        /// link becomes idle if p_m is too high or, after bursts of losses, if it is too low.
         d2: f64 = 0.002, "", Range::new(0.0, 1.0), ["decrement", "delta2"];
-        /// The least time between two changes of p_m.
+        /// Shortest time between two moves of p_m.
         freeze_time: Span = Span::ms(100), "s", Range::new(0.0, 1e6), ["freeze", "hold_time"];
-        /// The queue from which p_m rises even though there is room; none if left out.
+        /// Queue above which p_m rises although there is room; if omitted, p_m rises at overflows only.
         l: Option<f64> = None, "packets", Range::new(0.0, 1e9), ["L"];
-        /// What an idle link does to p_m: `lasting`, lowers it once each `freeze_time` that it stays idle; `once`,
-        /// when it goes idle, as in the paper.
+        /// The effect of an idle link on p_m: `lasting`, lowers it once in each `freeze_time` of the idle period;
+        /// `once`, lowers it when the link becomes idle, as in the paper.
         idle: Idle = Idle::Lasting, "";
         /// Mark packets of ECN-capable transports instead of dropping them.
         ecn: bool = false, "";
     }
 }
 
-/// A probability that moves by steps, and after each stands still for a while.
+/// A probability that moves by steps, at most one in each freeze time.
 #[derive(Clone, Debug)]
 pub(super) struct Steps {
     pub(super) p: f64,
     up: f64,
     down: f64,
     freeze: Span,
-    /// When it moved last.
+    /// The time of the last move.
     moved: Option<Time>,
 }
 
@@ -70,7 +71,7 @@ impl Steps {
         Self { p: 0.0, up, down, freeze, moved }
     }
 
-    /// Whether it may move; then this is when it did.
+    /// Whether the probability may move; if so, records the move.
     fn may(&mut self, now: Time) -> bool {
         let free = self.moved.is_none_or(|moved| now.since(moved) > self.freeze);
         if free {
@@ -93,10 +94,10 @@ impl Steps {
         }
     }
 
-    /// Lowers it as often as it may have moved until `now`.
+    /// Lowers the probability once for each freeze time that has passed until `now`.
     fn lower_since(&mut self, now: Time) {
         let Some(moved) = self.moved else { return };
-        // Without a freeze time a lasting idleness is an endless row of events.
+        // Without a freeze time, a long idle period would be an endless number of steps.
         let steps = now.since(moved).nanos() / self.freeze.nanos().max(1);
         self.p = (self.p - self.down * steps as f64).max(0.0);
         self.moved = Some(moved + Span::ns(steps * self.freeze.nanos().max(1)));
@@ -147,7 +148,7 @@ impl Aqm for Blue {
     ) -> Verdict {
         if self.is_idle {
             self.p_m.lower_since(now);
-            // What does not even fit an empty buffer leaves the link idle.
+            // A packet larger than the empty buffer leaves the link idle.
             self.is_idle = queue.full;
         }
         if queue.full || f64::from(queue.packets) > self.l {
@@ -212,7 +213,7 @@ mod tests {
         assert_close(blue.p_m.p, 0.018);
         arrives(&mut blue, 201, &full(), 0.5);
         assert_close(blue.p_m.p, 0.018);
-        // Ten seconds later it is still what it was.
+        // Ten seconds later it has not changed.
         arrives(&mut blue, 10_000, &waiting(0), 0.5);
         assert_close(blue.p_m.p, 0.018);
     }
@@ -225,7 +226,7 @@ mod tests {
         assert_close(blue.p_m.p, 0.018);
         arrives(&mut blue, 449, &waiting(0), 0.5);
         assert_close(blue.p_m.p, 0.014);
-        // Busy now.
+        // The link is now busy.
         arrives(&mut blue, 5_000, &waiting(1), 0.5);
         assert_close(blue.p_m.p, 0.014);
         blue.on_idle(at(5_000));
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_queue_raises_p_if_told_so() {
+    fn a_queue_longer_than_l_raises_p() {
         let mut blue = Blue::new(&Params { l: Some(20.0), ..Params::default() }, &PORT);
         arrives(&mut blue, 0, &waiting(20), 0.5);
         assert_eq!(blue.p_m.p, 0.0);
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn ecn_marks_what_can_be_marked() {
+    fn ecn_marks_packets_that_can_be_marked() {
         let mut blue = Blue::new(&Params { ecn: true, ..Params::default() }, &PORT);
         arrives(&mut blue, 0, &full(), 0.5);
         assert_eq!(arrives(&mut blue, 0, &waiting(1), 0.0), Verdict::Mark);

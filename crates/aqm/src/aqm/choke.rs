@@ -1,4 +1,4 @@
-//! CHOKe: RED that draws a packet from the queue for each arrival, and drops both if they are of one flow.
+//! CHOKe: RED that compares each arrival with a random packet of the queue, and drops both if they are of one flow.
 //!
 //! ```text
 //! avg <= min_th:  accept
@@ -6,23 +6,24 @@
 //!                 else as RED
 //! ```
 //!
-//! Who fills the queue is drawn the more often, and loses two packets at a time; no state is kept of any flow.
-//! With `candidates` so many packets are drawn. With `regions` their number follows the average: the space between
-//! the thresholds is parted in so many, and in the i-th from below (and in the last, above max_th) 2 i are drawn.
+//! The more of the queue a flow holds, the more often its packets are drawn, and each match costs it two packets; no
+//! state is kept per flow. `candidates` sets how many packets are drawn. With `regions`, the number follows the
+//! average: the space between the thresholds is divided into that many regions, and 2 i packets are drawn in the i-th
+//! from below; above max_th, the number of the last region.
 //!
-//! In a short queue the packets that a flow sends in a row find each other, whatever its part: min_th should be many
-//! times their number, as RED's automatic one is before fast links only.
+//! In a short queue, the packets that a flow sends back to back match each other, whatever its share: min_th should be
+//! many times their number, which RED's automatic min_th is only on fast links.
 //!
-//! Decides at: enqueue, on packets that wait as well. Timer: none. Randomness: one draw a candidate for each arrival
-//! with avg above min_th, until one is of its flow; RED's. State: that of `red`, and the flow of every packet that
-//! waits, as a router finds it in the packets.
+//! Decides at: enqueue, on packets that wait as well. Timer: none. Randomness: one draw per candidate for each arrival
+//! with avg above min_th, until one matches; RED's. State: that of `red`, and the flow of every packet that waits,
+//! which a router finds in the packets.
 //!
 //! # Departures from the source
-//! Those of `red`, which is gentle unless told otherwise; the paper's is not. Of several candidates, which are drawn
-//! one after the other and may be the same packet, only the first that is of the flow is dropped, where the paper
-//! drops all of them. A packet that the buffer refuses is not compared. A match is a drop, with ECN too, and leaves
-//! RED's count as it is. Linux draws from an array in which matches leave holes: after three holes it takes the head,
-//! which is drawn a little more often than here.
+//! Those of `red`, which is gentle by default; the paper's RED is not. Several candidates are drawn one after the
+//! other and may be the same packet; only the first match is dropped, where the paper drops all. A packet that
+//! overflows the buffer is not compared. A match is a drop, with ECN too, and does not change RED's count. Linux draws
+//! from an array in which matches leave holes: after three holes it takes the head, which is therefore drawn a little
+//! more often than here.
 //!
 //! # Sources
 //! Pan, Prabhakar, Psounis, "CHOKe: a stateless active queue management scheme for approximating fair bandwidth
@@ -38,10 +39,10 @@ use crate::unit::{Bytes, Span, Time};
 crate::params! {
     /// CHOKe's parameters.
     pub struct Params with red: red::Params {
-        /// How many packets are drawn for an arrival.
+        /// Number of packets drawn for an arrival.
         candidates: u32 = 1, "packets", Range::new(1.0, 1000.0), ["m"];
-        /// In how many parts the space between the thresholds falls, of which each draws two packets more than the
-        /// last; none at 0, where `candidates` counts.
+        /// Number of regions between the thresholds; in each, two packets more are drawn than in the one below. At 0,
+        /// `candidates` applies.
         regions: u32 = 0, "", Range::new(0.0, 500.0), ["k"];
     }
 }
@@ -56,18 +57,18 @@ pub struct Choke {
 }
 
 impl Choke {
-    /// How many packets are drawn.
+    /// The number of packets to draw.
     #[inline]
     fn candidates(&self) -> u32 {
         if self.regions == 0 {
             return self.candidates;
         }
         let part = (self.red.avg - self.red.min_th) / (self.red.max_th - self.red.min_th);
-        // Where the thresholds meet, all above them is in the last.
+        // Where the thresholds are equal, every average above them is in the last region.
         2 * ((part * f64::from(self.regions)) as u32).saturating_add(1).min(self.regions)
     }
 
-    /// The place of the first candidate that is of the flow.
+    /// The position of the first candidate of this flow.
     #[inline]
     fn draw<R: Uniform>(&self, flow: u64, rng: &mut R) -> Option<usize> {
         let place = |_| (rng.uniform() * self.waiting.len() as f64) as usize;
@@ -165,7 +166,7 @@ mod tests {
     use super::*;
     use crate::fixture::{Draw, PACKET, PORT, full, waiting};
 
-    /// CHOKe that takes every queue for its average, with packets of these flows in the queue.
+    /// CHOKe whose average is always the queue, with packets of these flows in the queue.
     fn choke(flows: &[u64], params: Params) -> Choke {
         let red = red::Params { w_q: Some(1.0), min_th: Some(3.0), max_th: Some(11.0), ..params.red };
         let mut choke = Choke::new(&Params { red, ..params }, &PORT);
@@ -173,7 +174,7 @@ mod tests {
         choke
     }
 
-    /// What an arrival of flow 7 meets.
+    /// The verdict on an arrival of flow 7.
     fn arrives(choke: &mut Choke, u: f64) -> Verdict {
         let queue = waiting(choke.waiting.len() as u32);
         choke.on_enqueue(Time::ZERO, &Packet { flow: 7, ..PACKET }, &queue, &mut Draw(u))
@@ -192,7 +193,7 @@ mod tests {
         let mut other = choke(&[7, 1, 7, 7], Params::default());
         assert_eq!(arrives(&mut other, 0.3), Verdict::Pass);
         assert_eq!((other.waiting.len(), *other.waiting.at(4)), (5, 7));
-        // Far above max_th, RED drops for certain all but the first.
+        // Far above max_th, RED certainly drops all packets but the first.
         let mut long = choke(&[1; 30], Params::default());
         assert_eq!([arrives(&mut long, 0.3), arrives(&mut long, 0.3)], [Verdict::Pass, Verdict::Drop]);
         assert_eq!(long.waiting.len(), 31);
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_is_forgotten_whoever_took_it() {
+    fn packets_that_left_are_forgotten_however_they_left() {
         let mut choke = choke(&[1, 2, 3], Params::default());
         choke.on_dequeue(Time::ZERO, &PACKET, &waiting(2), Span::ZERO, &mut Draw(0.5));
         assert_eq!((choke.waiting.len(), *choke.waiting.at(0)), (2, 2));

@@ -1,28 +1,29 @@
-//! COBALT: CoDel for senders that heed it, BLUE for those that do not, both on what leaves.
+//! COBALT: CoDel for senders that respond to drops and BLUE for those that do not, both deciding at dequeue.
 //!
-//! A CoDel that counts down as well as up: while the sojourn time is above `target`, a packet is dropped (marked)
-//! at each `drop_next`, which moves as in `codel`, and count grows; while it is not, count falls at the same pace:
+//! Its CoDel counts down as well as up. While the sojourn time is above `target`, a packet is dropped (marked) at each
+//! `drop_next`, which moves as in `codel`, and count grows; while it is not, count falls at the same pace:
 //!
 //! ```text
 //! drop_next <- drop_next + interval / sqrt(count),  count <- count + 1 or count - 1
 //! ```
 //!
-//! and what is left of count is where the next congestion begins. Beside it a BLUE, whose freeze time is `target`,
-//! drops every packet, ECN-capable or not, with probability p:
+//! The remaining count is the start for the next congestion. In addition a BLUE, whose freeze time is `target`, drops
+//! every packet, ECN-capable or not, with probability p:
 //!
 //! ```text
 //! p <- min(1, p + increment)    at an overflow, or a sojourn time above blue_threshold
-//! p <- max(0, p - decrement)    when the link goes idle
+//! p <- max(0, p - decrement)    when the link becomes idle
 //! ```
 //!
-//! Decides at: dequeue. Timer: none. Randomness: one draw a departure while p is above 0. State: count, drop_next,
-//! whether it is dropping; p, and when it moved last.
+//! Decides at: dequeue. Timer: none. Randomness: one draw per departure while p is above 0. State: count, drop_next,
+//! whether it is dropping; p, and the time of its last move.
 //!
 //! # Departures from the source
-//! Linux and ns-3 take 1/sqrt(count) by Newton's method, exact to 16 bits or so; here it is exact. Linux's very
-//! first packet above the target is dropped at once, for its 1/sqrt starts at 0; here, as in ns-3, it gets an
-//! interval. Linux calls the idle link's rule whenever it asks an empty queue, here once an idle time. Linux marks
-//! with ECN always, here and in ns-3 under `ecn`. Linux never drops the last packet of a queue, ns-3 and this do.
+//! Linux and ns-3 compute 1/sqrt(count) by Newton's method, to about 16 bits; here it is exact. Linux drops the very
+//! first packet above the target at once, because its 1/sqrt starts at 0; here, as in ns-3, that packet has an
+//! interval. Linux applies the rule for an idle link whenever it asks an empty queue for a packet; here it applies
+//! once per idle period. Linux always marks ECN-capable packets; here and in ns-3, only with `ecn`. Linux never drops
+//! the last packet of a queue; ns-3 and aqmlab do.
 //!
 //! # Sources
 //! Palmei, Gupta, Imputato, Morton, Tahiliani, Avallone, Taht, "Design and evaluation of COBALT queue discipline",
@@ -37,22 +38,23 @@ use crate::unit::{Span, Time};
 crate::params! {
     /// COBALT's parameters.
     pub struct Params {
-        /// The sojourn time that a standing queue may have; also the least time between two changes of p.
+        /// Sojourn time allowed to a standing queue; also the shortest time between two moves of p.
         target: Span = Span::ms(5), "s", Range::above(0.0, 1e4), ["Target"];
-        /// For how long it may be exceeded.
+        /// How long the sojourn time may exceed `target`.
         interval: Span = Span::ms(100), "s", Range::above(0.0, 1e4), ["Interval"];
-        /// How much p rises.
+        /// Increment of p.
         increment: f64 = 1.0 / 256.0, "", Range::new(0.0, 1.0), ["Increment", "d1"];
-        /// How much p falls.
+        /// Decrement of p.
         decrement: f64 = 1.0 / 4096.0, "", Range::new(0.0, 1.0), ["Decrement", "d2"];
-        /// The sojourn time above which p rises without an overflow (ns-3); none if left out, as in Linux.
+        /// Sojourn time above which p rises without an overflow (ns-3); if omitted, p rises at overflows only, as in
+        /// Linux.
         blue_threshold: Option<Span> = Some(Span::ms(400)), "s", Range::new(0.0, 1e4), ["BlueThreshold"];
-        /// No sojourn time is above target unless it is above the transmission of so many packets of the port, too
-        /// (Linux: 4).
+        /// A sojourn time is above `target` only if it also exceeds the transmission time of this many of the port's
+        /// packets (Linux: 4).
         least: u32 = 0, "packets", Range::new(0.0, 1e6);
         /// Mark packets of ECN-capable transports where CoDel would drop them.
         ecn: bool = false, "", Range::ANY, ["UseEcn"];
-        /// Mark ECN-capable packets that have waited for longer than this, under `ecn` (ns-3); none if left out.
+        /// With `ecn`, mark ECN-capable packets with a sojourn time above this (ns-3); if omitted, none.
         ce_threshold: Option<Span> = None, "s", Range::new(0.0, 1e4), ["CeThreshold"];
     }
 }
@@ -62,7 +64,7 @@ crate::params! {
 pub struct Cobalt {
     target: Span,
     interval: Span,
-    /// The least sojourn time that is too long, whatever the target.
+    /// The shortest sojourn time that is too long, whatever the target.
     least: Span,
     blue_threshold: Option<Span>,
     ecn: bool,
@@ -83,7 +85,7 @@ impl Cobalt {
         self.count > 0 && now >= self.drop_next
     }
 
-    /// What CoDel says of a packet that may, or may not, be marked; and whether drop_next lay in the past.
+    /// CoDel's verdict on a packet that may, or may not, be marked; and whether drop_next was in the past.
     #[inline]
     fn codel(&mut self, now: Time, sojourn: Span, markable: bool) -> (Verdict, bool) {
         let due = self.is_due(now);
@@ -234,7 +236,7 @@ mod tests {
         assert_eq!((cobalt.count, cobalt.dropping), (3, false));
         assert_eq!(leaves(&mut cobalt, 228_446, 5, 0.5), Verdict::Pass);
         assert_eq!((cobalt.count, cobalt.drop_next), (2, Time::from_nanos(299_156_383)));
-        // Long after, it is all forgotten.
+        // A long time later, the count is 0.
         assert_eq!(leaves(&mut cobalt, 900_000, 5, 0.5), Verdict::Pass);
         assert_eq!((cobalt.count, cobalt.drop_next), (0, at(1_000_000)));
     }
@@ -242,7 +244,7 @@ mod tests {
     #[test]
     fn overflow_moves_blue_and_makes_codel_drop_at_once() {
         let mut cobalt = Cobalt::new(&Params::default(), &PORT);
-        // 5 ms is not more than the target; then 6, not yet again 11, and 12.
+        // p rises at 6 and 12 ms; the other overflows are within 5 ms of the start or of the last move.
         for ms in [5, 6, 9, 11, 12] {
             cobalt.on_enqueue(at(1000 * ms), &PACKET, &full(), &mut Draw(0.5));
         }
@@ -256,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn blue_drops_what_could_be_marked() {
+    fn blue_drops_ecn_capable_packets_too() {
         let mut cobalt = Cobalt::new(&Params { ecn: true, ..Params::default() }, &PORT);
         cobalt.on_enqueue(at(6000), &PACKET, &full(), &mut Draw(0.5));
         assert_eq!(leaves(&mut cobalt, 6000, 6, 0.5), Verdict::Mark);

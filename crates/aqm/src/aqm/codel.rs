@@ -1,20 +1,20 @@
-//! CoDel: drop what leaves, ever more often, while the delay of the standing queue stays above `target`.
+//! CoDel: drops at dequeue, ever more often, while the delay of the standing queue stays above `target`.
 //!
-//! The sojourn time is judged as packets leave. If it has been at least `target` for an `interval`, with more than
-//! one MTU waiting behind each of them, dropping begins, and goes on at
+//! The sojourn time is checked as packets leave. Dropping begins when it has been at least `target` for an `interval`,
+//! with more than one MTU waiting behind each packet, and continues at
 //!
 //! ```text
 //! drop_next <- drop_next + interval / sqrt(count)                         (RFC 8289, 3.3 and 5.5)
 //! ```
 //!
-//! with count the drops since it began, until one packet has waited for less. If that was less than 16 intervals
-//! ago, dropping begins again at the count that it had gained before:
+//! with count the drops since it began, until one packet's sojourn time is below `target`. If dropping ended less than
+//! 16 intervals ago, it begins again at the count that it had gained:
 //!
 //! ```text
 //! count <- count - lastcount if that is above 1, else 1; lastcount <- count          (5.5)
 //! ```
 //!
-//! `form` chooses among sources that truly differ:
+//! `form` selects one of the sources, which differ:
 //!
 //! ```text
 //!             "rfc8289"     "linux"       "ns3"         "ns2"
@@ -26,17 +26,18 @@
 //! count again count - lastcount, in all three           count - 1
 //! ```
 //!
-//! Linux does not take a root at each drop but one Newton step for 1/sqrt(count) from the last one, in 16 bits. At
-//! count = 2 that gives 1/2, not 0.71: the second gap is half an interval, the third is 0.56 of one, then it is close.
+//! Linux takes no root at each drop, but one Newton step towards 1/sqrt(count) from the last value, in 16 bits. At
+//! count = 2 that gives 1/2, not 0.71: the second gap is half an interval, the third is 0.56 of one, and later gaps
+//! are close to the exact ones.
 //!
-//! With ECN a mark counts as a drop. `ce_threshold`, Linux's, marks besides what has waited for longer.
+//! With ECN, a mark counts as a drop. `ce_threshold`, which is Linux's, also marks packets with a longer sojourn time.
 //!
 //! Decides at: dequeue. Timer: none. Randomness: none. State: count, lastcount, drop_next, when dropping may begin,
 //! whether it has.
 //!
 //! # Departures from the source
-//! Times are whole nanoseconds, Linux's and ns-3's units of 1024 ns. The MTU, if left out, is the port's usual
-//! packet. `ce_threshold` marks in the form "ns3" only under `ecn`, as ns-3 does.
+//! Times are whole nanoseconds; in Linux and ns-3, units of 1024 ns. The MTU, if omitted, is the port's packet.
+//! `ce_threshold` marks in the form "ns3" only with `ecn`, as ns-3 does.
 //!
 //! # Sources
 //! Nichols, Jacobson, McGregor, Iyengar, RFC 8289, 2018; Linux, codel_impl.h; ns-3, codel-queue-disc.cc; ns-2.35,
@@ -47,7 +48,7 @@ use crate::params::Range;
 use crate::unit::{Bytes, Span, Time};
 
 crate::choice! {
-    /// Whose rules it follows where sources differ.
+    /// The source whose rules apply where sources differ.
     pub enum Form {
         /// The pseudocode of RFC 8289.
         Rfc = "rfc8289",
@@ -63,34 +64,34 @@ crate::choice! {
 crate::params! {
     /// CoDel's parameters.
     pub struct Params {
-        /// The sojourn time that a standing queue may have.
+        /// Sojourn time allowed to a standing queue.
         target: Span = Span::ms(5), "s", Range::above(0.0, 1e4), ["target_", "Target"];
-        /// For how long it may be exceeded; of the order of the worst round-trip time.
+        /// How long the sojourn time may exceed `target`; of the order of the longest round-trip time.
         interval: Span = Span::ms(100), "s", Range::above(0.0, 1e4), ["interval_", "Interval"];
-        /// Nothing is dropped while no more than this waits behind; if left out, the port's packet (in the form
-        /// `ns2`, the largest packet so far, and at least 256 bytes).
+        /// Packets are dropped only while more than this waits behind them. If omitted, the port's packet; in the form
+        /// `ns2`, the largest packet so far, and at least 256 bytes.
         mtu: Option<Bytes> = None, "bytes", Range::new(1.0, 1e9), ["maxpacket", "MinBytes"];
         /// Mark packets of ECN-capable transports instead of dropping them.
         ecn: bool = false, "", Range::ANY, ["UseEcn"];
-        /// Mark ECN-capable packets that have waited for longer than this, `ecn` or not; none if left out.
+        /// Mark ECN-capable packets with a sojourn time above this, with or without `ecn`; if omitted, none.
         ce_threshold: Option<Span> = None, "s", Range::new(0.0, 1e4), ["CeThreshold"];
-        /// Whose rules it follows where sources differ.
+        /// The source whose rules apply where sources differ.
         form: Form = Form::Rfc, "";
     }
 }
 
-/// The time of the next signal after the one at `t`, the `count`-th.
+/// The time of the signal after the `count`-th, which was at `t`.
 #[inline]
 pub(super) fn control_law(t: Time, interval: Span, count: u32) -> Time {
     t + Span::ns((interval.nanos() as f64 / f64::from(count.max(1)).sqrt()).round() as u64)
 }
 
-/// 1/sqrt(count) in units of 2^-16, as Linux follows it.
+/// 1/sqrt(count) in units of 2^-16, as Linux computes it.
 #[derive(Clone, Copy, Debug)]
 struct Reciprocal(u16);
 
 impl Reciprocal {
-    /// For a count of 1.
+    /// The value for a count of 1.
     const ONE: Self = Self(u16::MAX);
 
     /// One step of Newton's method towards 1/sqrt(count): x (3 - count x^2) / 2.
@@ -98,7 +99,7 @@ impl Reciprocal {
     fn step(self, count: u32) -> Self {
         let x = u64::from(self.0) << 16;
         let square = (x * x) >> 32;
-        // Kept two bits short, so that the product fits.
+        // Two bits are kept free, so that the product fits.
         let rest = (3_u64 << 32).wrapping_sub(u64::from(count).wrapping_mul(square)) >> 2;
         Self((rest.wrapping_mul(x) >> 31 >> 16) as u16)
     }
@@ -109,14 +110,14 @@ impl Reciprocal {
     }
 }
 
-/// What the packet at hand follows.
+/// What preceded the packet in question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Follows {
-    /// A packet that went to the link, or nothing.
+    /// A packet that was sent, or nothing.
     Nothing,
-    /// The first that was dropped, at this instant.
+    /// The first drop at this instant.
     First,
-    /// Another that was dropped, at this instant.
+    /// A further drop at this instant.
     Drop,
 }
 
@@ -125,7 +126,7 @@ enum Follows {
 pub struct Codel {
     target: Span,
     interval: Span,
-    /// Zero if it is to be the largest packet so far.
+    /// Zero for the largest packet so far.
     mtu: u64,
     largest: u64,
     ecn: bool,
@@ -177,7 +178,7 @@ impl Codel {
         }
     }
 
-    /// Begins dropping, at the rate of the last time if that is not long ago.
+    /// Begins dropping, at the last rate if dropping ended recently.
     #[inline]
     fn enter(&mut self, now: Time) {
         self.dropping = true;
@@ -193,7 +194,7 @@ impl Codel {
         self.drop_next = self.control_law(now);
     }
 
-    /// What becomes of a packet that is, or is not, `ok` to drop.
+    /// The verdict on a packet that is, or is not, `ok` to drop.
     #[inline]
     fn decide(&mut self, now: Time, ok: bool, markable: bool) -> Verdict {
         match std::mem::replace(&mut self.follows, Follows::Nothing) {
@@ -229,7 +230,7 @@ impl Aqm for Codel {
         Signal {
             name: "count",
             unit: "drops",
-            doc: "Drops since dropping began, which set the pace of the next.",
+            doc: "Drops since dropping began, which set the time of the next.",
         },
         Signal { name: "sojourn", unit: "s", doc: "Sojourn time of the last packet that left the queue." },
         Signal { name: "dropping", unit: "", doc: "1 while in the dropping state, else 0." },
@@ -327,8 +328,8 @@ mod tests {
         codel.on_dequeue(at(us), &PACKET, &waiting(behind), Span::ms(ms), &mut Draw(0.5))
     }
 
-    /// When, in microseconds, packets that all have waited for too long are dropped in the first second, one
-    /// leaving each 100 us.
+    /// The times in microseconds at which packets are dropped in the first second, if all have waited for too long and
+    /// one leaves every 100 us.
     fn drops(params: &Params) -> Vec<u64> {
         let mut codel = Codel::new(params, &PORT);
         let mut found = vec![];
@@ -382,7 +383,7 @@ mod tests {
         assert_eq!(leaves(&mut codel, 60_000, 5, 50), Verdict::Pass);
         assert_eq!(leaves(&mut codel, 159_999, 5, 50), Verdict::Pass);
         assert_eq!(leaves(&mut codel, 160_000, 5, 50), Verdict::Drop);
-        // What comes next at the same instant goes, whatever it has waited for.
+        // The next packet at the same instant passes, whatever its sojourn time.
         assert_eq!(leaves(&mut codel, 160_000, 9, 49), Verdict::Pass);
         assert!(codel.dropping);
         assert_eq!(leaves(&mut codel, 170_000, 4, 49), Verdict::Pass);
@@ -402,7 +403,7 @@ mod tests {
         }
     }
 
-    /// CoDel that has dropped 9 times, then calmed down until `pause` after the drop that was to come.
+    /// CoDel that has dropped 9 times, and had no reason to drop until `pause` after the next drop was due.
     fn again(form: Form, pause: Span) -> u32 {
         let mut codel = Codel::new(&Params { form, ..Params::default() }, &PORT);
         codel.count = 9;
@@ -414,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn it_remembers_what_it_had_gained_for_16_intervals() {
+    fn it_remembers_the_count_for_16_intervals() {
         assert_eq!(again(Form::Rfc, Span::ms(1599)), 5);
         assert_eq!(again(Form::Rfc, Span::ms(1600)), 1);
         assert_eq!(again(Form::Ns2, Span::ms(1599)), 8);

@@ -1,10 +1,10 @@
-//! Drop-tail: accept whatever the buffer holds.
+//! Drop-tail: accepts every packet for which the buffer has room.
 //!
-//! Decides at: nothing; the buffer's limit is the queue's own. Timer: none. Randomness: none. State: none.
+//! Decides at: nothing; the buffer's limit belongs to the queue. Timer: none. Randomness: none. State: none.
 //!
 //! # Departures from the source
-//! ns-2 tests before the insertion whether the buffer would then be full, so that its `limit_ 200` holds 199
-//! waiting packets; here a buffer of 200 packets holds 200.
+//! ns-2 tests before the insertion whether the buffer would then be full, so that its `limit_ 200` holds 199 waiting
+//! packets; here a buffer of 200 packets holds 200.
 //!
 //! # Sources
 //! RFC 7567, section 2; ns-2.35, drop-tail.cc.

@@ -1,27 +1,28 @@
 //! Dynamic-threshold ARED: Adaptive RED whose thresholds move to keep the drop probability in a band.
 //!
-//! Decides as `ared`. With P the smoothed drop probability, p_b as it is at each arrival, every `interval`
+//! It decides as `ared` does. P is the smoothed drop probability, an average of p_b at each arrival. Every `interval`,
+//! after max_p, the thresholds move:
 //!
 //! ```text
 //! P <- (1 - w_p) P + w_p p_b                                 at every arrival
 //! min_th <- (1 + gamma) min_th                               P > p_u
 //! min_th <- (1 - gamma) min_th                               P < p_l
-//! max_th <- min_th + D, with D as at the start
+//! max_th <- min_th + D, with D the initial distance
 //! ```
 //!
-//! after max_p has been considered. Where there are more flows, the queue and so their round-trip time grow instead of
-//! the loss ratio. The buffer must be long enough for that: where the band is out of reach the thresholds come to rest
-//! at `ceiling`, and the queue near the buffer's end.
+//! With more flows, the queue and so their round-trip time grow instead of the loss ratio. The buffer must be long
+//! enough: if the band is out of reach, the thresholds stop at `ceiling`, and the queue near the buffer's limit.
 //!
-//! Decides at: enqueue. Timer: `interval`. Randomness: one draw an arrival with avg above min_th. State: that of `ared`,
-//! min_th, max_th and P.
+//! Decides at: enqueue. Timer: `interval`. Randomness: one draw per arrival with avg above min_th. State: that of
+//! `ared`, min_th, max_th and P.
 //!
 //! # Departures from the source
-//! The paper leaves open how often the thresholds move, what P smooths and how slowly, and how far the thresholds may
-//! go. Here: with max_p; p_b, before drops are spaced; 0.002, as the average; from one packet (`floor`) to ten short of
-//! the buffer (`ceiling`). They stand still while nothing arrives, for P then says nothing new. max_p still moves: at
-//! its `bottom`, P cannot be steered below what the slope gives at the average, so that the preset `redtail` halves it
-//! with the band. Those of `ared`.
+//! Those of `ared`. The paper leaves open how often the thresholds move, what P smooths and with which weight, and how
+//! far the thresholds may go. Here they move when max_p does; P smooths p_b, before drops are spaced, with the weight
+//! 0.002 of the average queue; and min_th is at least one packet (`floor`), max_th at most ten packets less than the
+//! buffer (`ceiling`). The thresholds do not move while no packet arrives, since P then carries no news. max_p still
+//! moves; at its `bottom`, P cannot be steered below the value of the slope at the average, so the preset `redtail`
+//! halves `bottom` with the band.
 //!
 //! # Sources
 //! The RED+Tail paper, section V. Tested against these equations.
@@ -34,7 +35,7 @@ use crate::unit::{Span, Time};
 crate::params! {
     /// The parameters of Adaptive RED with dynamic thresholds.
     pub struct Params with ared: ared::Params {
-        /// By what part of itself `min_th` moves.
+        /// Relative step of `min_th`.
         gamma: f64 = 0.05, "", Range::above(0.0, 0.9);
         /// The P below which the thresholds fall.
         p_l: f64 = 0.01, "", Range::new(0.0, 1.0), ["P_L"];
@@ -42,9 +43,9 @@ crate::params! {
         p_u: f64 = 0.02, "", Range::new(0.0, 1.0), ["P_U"];
         /// Weight of the present p_b in P.
         w_p: f64 = 0.002, "", Range::above(0.0, 1.0);
-        /// How far `min_th` may fall.
+        /// Lower bound of `min_th`.
         floor: f64 = 1.0, "packets", Range::above(0.0, 1e9);
-        /// How far `max_th` may rise; if left out, ten packets short of the buffer.
+        /// Upper bound of `max_th`; if omitted, ten packets less than the buffer.
         ceiling: Option<f64> = None, "packets", Range::above(0.0, 1e9);
     }
 }
@@ -60,16 +61,16 @@ pub struct Dtared {
     w_p: f64,
     floor: f64,
     ceiling: f64,
-    /// D.
+    /// The distance D of the thresholds.
     distance: f64,
-    /// P.
+    /// The smoothed drop probability P.
     mean_p: f64,
-    /// Whether P is of now: something has arrived since the thresholds were last considered.
+    /// Whether a packet has arrived, and so updated P, since the thresholds last moved.
     fresh: bool,
 }
 
 impl Dtared {
-    /// Moves the thresholds if P is off the band.
+    /// Moves the thresholds if P is outside the band.
     fn shift(&mut self) {
         let min_th = self.ared.red.min_th;
         let moved = if self.mean_p > self.p_u {
@@ -181,7 +182,7 @@ mod tests {
     use crate::fixture::{Draw, PACKET, PORT, assert_close, waiting};
     use crate::unit::{Bytes, Limit};
 
-    /// Thresholds of 20 and 80 packets on the queue that an arrival finds, and P the last p_b.
+    /// Thresholds of 20 and 80 packets; the average is the queue at the arrival, and P the last p_b.
     fn params() -> Params {
         let red =
             red::Params { min_th: Some(20.0), max_th: Some(80.0), w_q: Some(1.0), ..red::Params::default() };
@@ -189,7 +190,7 @@ mod tests {
         Params { ared, w_p: 1.0, ..Params::default() }
     }
 
-    /// Lets an arrival find this queue, then the timer run.
+    /// Runs an arrival that finds this queue, then the timer.
     fn consider(dtared: &mut Dtared, queue: u32) -> (f64, f64) {
         dtared.on_enqueue(Time::ZERO, &PACKET, &waiting(queue), &mut Draw(0.999));
         dtared.on_period(Time::ZERO, &waiting(queue));
@@ -209,7 +210,7 @@ mod tests {
         // 0.025 and, with 21 to 81, 0.1 (34 - 21) / 60 = 0.022.
         assert_both(consider(&mut dtared, 35), 21.0);
         assert_both(consider(&mut dtared, 34), 21.0 * 1.05);
-        // Nothing: below it.
+        // P is 0, below the band.
         assert_both(consider(&mut dtared, 10), 21.0 * 1.05 * 0.95);
     }
 
@@ -231,7 +232,7 @@ mod tests {
             }
             assert_both(consider(&mut dtared, queue), bound);
         }
-        // The buffer of 200 packets leaves 190.
+        // The ceiling in a buffer of 200 packets is 190.
         let mut dtared = Dtared::new(&params(), &PORT);
         for _ in 0..99 {
             consider(&mut dtared, 199);

@@ -1,34 +1,35 @@
-//! DualPI2: a queue of low delay for scalable transports beside the classic one, coupled so that both share the link.
+//! DualPI2: a low-delay queue for scalable transports beside a classic queue, coupled so that both share the link.
 //!
-//! A packet that says ECT(1), or CE, joins the queue "l4s", any other the queue "classic". Every `t_update`, with the
-//! longer delay d(k) of the two heads now and d(k-1) one period ago:
+//! A packet with ECT(1) or CE joins the queue "l4s", any other the queue "classic". Every `t_update`, d(k) is the
+//! longer of the delays of the two heads, and d(k-1) its value one period ago:
 //!
 //! ```text
 //! p'   <- p' + alpha (d(k) - target) + beta (d(k) - d(k-1)), then clipped to [0, 1]      (RFC 9332, A.1)
 //! p_C  =  p'^2            drop (mark) probability of a classic packet
-//! p_CL =  k p'            what congestion in the classic queue means for an l4s packet
-//! p_L' =  (d_L - min_th) / range, then clipped to [0, 1]; 0 if at most th_len wait    native to its own queue
-//! p_L  =  max(p_L', p_CL) mark probability of an l4s packet that has waited for d_L
+//! p_CL =  k p'            coupled mark probability of an l4s packet
+//! p_L' =  (d_L - min_th) / range, then clipped to [0, 1]; 0 if at most th_len wait    native to the l4s queue
+//! p_L  =  max(p_L', p_CL) mark probability of an l4s packet whose sojourn time is d_L
 //! ```
 //!
-//! The rate of a classic TCP falls with the root of p_C, that of a scalable one with p_L itself: coupled by `k`,
-//! flows of both kinds and of equal round trips get about equal windows, whichever queue they are in. From p_CL = 1
-//! on marks can do no more: an l4s packet is then dropped with p_C, else marked, and a classic one is dropped
-//! whatever it says of ECN (A.2).
+//! The rate of a classic TCP falls with the square root of p_C, that of a scalable TCP with p_L itself. Coupled by
+//! `k`, flows of both kinds and of equal round-trip time get about equal windows, whichever queue they are in. From
+//! p_CL = 1 on, marks have no further effect: an l4s packet is then dropped with probability p_C, else marked, and a
+//! classic packet is dropped whether or not it is ECN-capable (A.2).
 //!
-//! The l4s queue comes first, conditionally: `scheduler` chooses what keeps the classic one from starving.
+//! The l4s queue has conditional priority: `scheduler` chooses the rule that protects the classic queue from
+//! starvation.
 //!
-//! Decides at: dequeue. Timer: `t_update`. Randomness: one draw a packet in the form `random`, none in `recur`.
-//! State: p', d(k-1), and a count a queue (`recur`) or the credit of the classic queue; all 0 at the start but the
-//! credit.
+//! Decides at: dequeue. Timer: `t_update`. Randomness: one draw per packet with `decision` = "random", none with
+//! "recur". State: p', d(k-1), and a sum of probabilities per queue ("recur") or the credit of the classic queue; all
+//! are 0 at the start except the credit.
 //!
 //! # Departures from the source
-//! The delay d_L is what the packet that leaves has waited, d the same of the first that waits. th_len counts what is
-//! left behind the packet, as the pseudocode does. p_CL is at most 1, or under `recur` the count would grow without
-//! end. Linux spares what is not above its own threshold while less than two packets wait (`min_backlog` in its
-//! preset), draws twice against p' instead of once against its square, marks by a step (`range` 0) at once above the
-//! threshold where here it is at it, and can classify by other fields. Without `ecn` nobody looks at the field: all
-//! packets are classic, and it is PI2 that drops at dequeue.
+//! The delay d_L is the sojourn time of the packet that leaves, d the time that the first waiting packet has waited.
+//! th_len counts the packets behind the packet that leaves, as the pseudocode does. p_CL is at most 1; otherwise the
+//! sum of "recur" would grow without end. Linux drops and marks nothing while less than two packets wait
+//! (`min_backlog` in its preset), draws twice against p' instead of once against its square, marks by a step (`range`
+//! 0) above the threshold where the step here includes it, and can classify by other fields. Without `ecn` the ECN
+//! field is ignored: all packets are classic, and the discipline is PI2 that drops at dequeue.
 //!
 //! # Sources
 //! De Schepper, Briscoe, White, RFC 9332, 2023, appendix A; Linux 7.2, sch_dualpi2.c, for the weighted round robin; the
@@ -47,7 +48,7 @@ use crate::unit::{Bytes, Frequency, Span, Time};
 crate::choice! {
     /// How a probability becomes a decision.
     pub enum Decision {
-        /// Probabilities add up; above 1 it happens, and 1 is taken off (RFC 9332, A.1).
+        /// Probabilities add up; when the sum exceeds 1, the decision is positive and 1 is subtracted (RFC 9332, A.1).
         Recur = "recur",
         /// By a draw (Linux).
         Random = "random",
@@ -57,7 +58,7 @@ crate::choice! {
 crate::choice! {
     /// Which queue the link serves if both hold packets.
     pub enum Scheduler {
-        /// Weighted round robin, in which the classic queue has `classic_protection` of the bytes (Linux).
+        /// Weighted round robin in which the classic queue has `classic_protection` percent of the bytes (Linux).
         Weighted = "wrr",
         /// First in, first out, as if l4s packets had come earlier by `t_shift` (RFC 9332, 4.1).
         Shifted = "ts-fifo",
@@ -69,48 +70,50 @@ crate::params! {
     pub struct Params {
         /// Target queueing delay of the classic queue.
         target: Span = Span::ms(15), "s", Range::new(0.0, 1e3);
-        /// The longest round trip to be stable at, which what is left out of `t_update`, `alpha` and `beta` follows
-        /// from.
+        /// The longest round-trip time for which the controller is to be stable; `t_update`, `alpha` and `beta`, if
+        /// omitted, follow from it.
         rtt_max: Span = Span::ms(100), "s", Range::new(1e-5, 1e3), ["RTT_max", "max_rtt"];
-        /// How often p' is updated; auto is `target`, at most `rtt_max` / 3.
+        /// Period of the update of p'; auto is `target`, at most `rtt_max` / 3.
         t_update: Option<Span> = None, "s", Range::new(1e-6, 100.0), ["Tupdate", "tupdate"];
-        /// Gain on the delay's distance from the target; auto is 0.1 `t_update` / `rtt_max`^2. Linux's tc has Hz too,
-        /// its netlink 256ths of them.
+        /// Gain on the difference of delay and target; auto is 0.1 `t_update` / `rtt_max`^2. Linux's tc uses Hz too,
+        /// its netlink attribute 256ths of a Hz.
         alpha: Option<Frequency> = None, "Hz", Range::new(0.0, 1e6);
-        /// Gain on the delay's change in a period; auto is 0.3 / `rtt_max`. Linux's tc has Hz too, its netlink 256ths
-        /// of them.
+        /// Gain on the change of the delay in a period; auto is 0.3 / `rtt_max`. Linux's tc uses Hz too, its netlink
+        /// attribute 256ths of a Hz.
         beta: Option<Frequency> = None, "Hz", Range::new(0.0, 1e6);
-        /// How much more often l4s packets are marked than p' says; 2 makes windows equal.
+        /// Coupling factor: the coupled mark probability of l4s packets is `k` p'; 2 makes windows equal.
         k: f64 = 2.0, "", Range::new(1.0, 255.0), ["coupling_factor"];
-        /// Delay from which on the l4s queue marks by itself. Linux's tc takes packets as well, here it is a time.
+        /// Delay from which the l4s queue marks natively. Linux's tc accepts packets as well; here it is a time.
         min_th: Span = Span::us(800), "s", Range::new(0.0, 100.0), ["minTh", "step_thresh"];
-        /// By how much longer the delay is at which it marks every packet; 0 for a step.
+        /// Increase of the delay above `min_th` at which the l4s queue marks every packet; 0 for a step.
         range: Span = Span::us(400), "s", Range::new(0.0, 100.0);
-        /// It marks by itself only if more than this wait behind the packet; auto is whatever waits. Linux's
-        /// `min_qlen_step` counts at the packet's arrival instead.
+        /// The l4s queue marks natively only if more packets than this wait behind the packet; auto removes the
+        /// condition. Linux's `min_qlen_step` counts at the packet's arrival instead.
         th_len: Option<u32> = Some(1), "packets", Range::new(0.0, 1e9), ["Th_len"];
-        /// How a probability becomes a decision.
+        /// How a probability becomes a decision: `recur`, probabilities add up to decisions (RFC 9332, A.1); `random`, by
+        /// a draw (Linux).
         decision: Decision = Decision::Recur, "";
-        /// Which queue the link serves if both hold packets.
+        /// Which queue the link serves if both hold packets: `wrr`, by weighted round robin (Linux); `ts-fifo`, by a
+        /// time-shifted FIFO (RFC 9332, 4.1).
         scheduler: Scheduler = Scheduler::Weighted, "";
-        /// The classic queue's share of the link in weighted round robin, in percent as in Linux.
+        /// The classic queue's share of the link in weighted round robin.
         classic_protection: f64 = 10.0, "percent", Range::new(0.0, 100.0), ["c_protection"];
-        /// How much earlier an l4s packet may come in a time-shifted queue; auto is twice `target`.
+        /// Head start of an l4s packet in the time-shifted queue; auto is twice `target`.
         t_shift: Option<Span> = None, "s", Range::new(0.0, 1e3), ["tshift"];
-        /// While less than this waits, nothing is dropped or marked; auto is two of the port's packets.
+        /// Nothing is dropped or marked while fewer bytes than this wait; auto is two of the port's packets.
         min_backlog: Option<Bytes> = Some(Bytes(0)), "bytes", Range::new(0.0, 1e9);
-        /// Whether packets that could be marked are dropped when marks can do no more; else p' is at most 1/`k`, and
-        /// the buffer overflows.
+        /// Drop packets that could be marked when marks have no further effect. Otherwise p' is at most 1/`k`, and the
+        /// buffer overflows.
         drop_on_overload: bool = true, "", Range::ANY, ["drop_overload"];
-        /// Whether the ECN field counts: what is marked, and what is l4s.
+        /// Use the ECN field: mark packets, and classify l4s packets.
         ecn: bool = true, "";
     }
 }
 
-/// The number of the queue of scalable transports.
+/// The number of the l4s queue.
 const L4S: usize = 0;
 
-/// The number of the queue of all others.
+/// The number of the classic queue.
 const CLASSIC: usize = 1;
 
 /// The algorithm; see the module.
@@ -124,17 +127,17 @@ pub struct DualPi2 {
     th_len: Option<u32>,
     decision: Decision,
     scheduler: Scheduler,
-    /// What an l4s byte adds to the credit while a classic packet waits, and a classic one takes off; in percent, so
-    /// that whole numbers of them are exact.
+    /// What an l4s byte adds to the credit while a classic packet waits, and what a classic byte subtracts; in
+    /// percent, so that sums are exact.
     weights: [f64; 2],
-    /// Served is the l4s queue, unless this is positive.
+    /// The l4s queue is served unless this is positive.
     credit: f64,
     credit_at_start: f64,
     shift: Span,
     min_backlog: u64,
     drop_on_overload: bool,
     ecn: bool,
-    /// Of each queue, what its probabilities have added up to.
+    /// The sum of the probabilities of each queue.
     counts: [f64; 2],
     /// The probability of the last l4s packet.
     p_l: f64,
@@ -143,7 +146,7 @@ pub struct DualPi2 {
 }
 
 impl DualPi2 {
-    /// Whether something happens to a packet of this queue that has this probability.
+    /// Whether a packet of this queue with this probability is struck.
     #[inline]
     fn happens<R: Uniform>(&mut self, lane: usize, p: f64, rng: &mut R) -> bool {
         if self.decision == Decision::Random {
@@ -158,7 +161,7 @@ impl DualPi2 {
         due
     }
 
-    /// The native probability of an l4s packet after this delay, with so many behind it.
+    /// The native probability of an l4s packet after this delay, with this many packets behind it.
     #[inline]
     fn ramp(&self, delay: Span, behind: u32) -> f64 {
         let over = delay.secs() - self.min_th;
@@ -171,7 +174,7 @@ impl DualPi2 {
         }
     }
 
-    /// What becomes of a packet that is about to be sent, at this p' and this native probability.
+    /// The verdict on a packet about to be sent, at this p' and this native probability.
     #[inline]
     fn decide<R: Uniform>(
         &mut self,
@@ -219,12 +222,12 @@ impl Discipline for DualPi2 {
         Signal {
             name: "delay_l",
             unit: "s",
-            doc: "What the first l4s packet had waited at the last update.",
+            doc: "Time that the first l4s packet had waited at the last update.",
         },
         Signal {
             name: "delay_c",
             unit: "s",
-            doc: "What the first classic packet had waited at the last update.",
+            doc: "Time that the first classic packet had waited at the last update.",
         },
     ];
     const LANES: &'static [&'static str] = &["l4s", "classic"];
@@ -268,7 +271,7 @@ impl Discipline for DualPi2 {
 
     fn preset(name: &str) -> Option<Params> {
         match name {
-            // tc shows 0.16 and 3.2; 41 and 819 are what it sends.
+            // tc prints 0.16 and 3.2; it sends 41 and 819.
             "linux" => Some(Params {
                 t_update: Some(Span::ms(16)),
                 alpha: Some(Frequency(41.0 / 256.0)),
@@ -328,7 +331,7 @@ impl Discipline for DualPi2 {
         sojourn: Span,
         rng: &mut R,
     ) -> Verdict {
-        // Linux, too, looks when the packet is out already.
+        // Linux, too, checks after the packet has left.
         let p = if buffer.bytes < self.min_backlog { 0.0 } else { self.pi.p() };
         let native = if lane == L4S { self.ramp(sojourn, lanes[L4S].packets) } else { 0.0 };
         let verdict = self.decide(lane, packet, p, native, rng);

@@ -1,6 +1,6 @@
 //! Feng's self-configuring RED: RED that scales max_p whenever the average queue leaves the thresholds.
 //!
-//! Decides as `red`. At every arrival, once avg is up to date, a status says where avg was last seen:
+//! It decides as `red` does. At every arrival, after avg is updated, a status records where avg was last:
 //!
 //! ```text
 //! status <- between                                  min_th < avg < max_th
@@ -8,20 +8,22 @@
 //! status <- above, max_p <- beta max_p               avg > max_th, if status was not above
 //! ```
 //!
-//! so that a stay outside, however long, counts once.
+//! So max_p moves once for each stay outside the thresholds, however long the stay.
 //!
-//! Names: the paper calls it Adaptive RED, as does ns-2 (`feng_adaptive_`); others S-RED. The Adaptive RED of Floyd et
-//! al. is `ared`. ns-2's validation suite calls this one FRED, which elsewhere is Flow RED. In ns-2 it reads `alpha_` and
-//! `beta_` as Floyd's does, whose defaults of 0.01 and 0.9 would have it work backwards: both have to be set.
+//! The paper calls the algorithm Adaptive RED, as does ns-2 (`feng_adaptive_`); others call it S-RED. The Adaptive RED
+//! of Floyd et al. is `ared`. ns-2's validation suite calls it FRED, which elsewhere is Flow RED (`fred`). ns-2 reads
+//! `alpha_` and `beta_` for both kinds of Adaptive RED; with their defaults of 0.01 and 0.9, which are Floyd's, Feng's
+//! algorithm works backwards, so both have to be set.
 //!
-//! Decides at: enqueue. Timer: none. Randomness: one draw an arrival with avg above min_th. State: that of `red`, max_p
-//! and the status.
+//! Decides at: enqueue. Timer: none. Randomness: one draw per arrival with avg above min_th. State: that of `red`,
+//! max_p and the status.
 //!
 //! # Departures from the source
-//! Those of `red`. The paper does not say where the status starts: here below, as the queue is empty. ns-3 starts
-//! above, and so divides max_p at the first arrival. The paper bounds max_p nowhere, nor do ns-2 and ns-3: `top` and
-//! `bottom` are ours, and keep it a probability from which it can return. The gentle part is later than the paper (see
-//! the presets); it starts at the present max_p, in ns-2 and ns-3 at the initial one (`frozen_gentle`).
+//! Those of `red`. The paper does not define the initial status; here it is "below", since the queue is empty. ns-3
+//! starts with "above", and so divides max_p at the first arrival. The paper, ns-2 and ns-3 do not bound max_p; `top`
+//! and `bottom` are aqmlab's, and keep max_p a probability and above 0, from which it could not return. The gentle
+//! part is newer than the paper (see the presets); it starts at the present max_p, in ns-2 and ns-3 at the initial one
+//! (`frozen_gentle`).
 //!
 //! # Sources
 //! Feng, Kandlur, Saha, Shin, "A self-configuring RED gateway", INFOCOM 1999; ns-2.35, red.cc (updateMaxPFeng), against
@@ -35,20 +37,20 @@ use crate::unit::Time;
 crate::params! {
     /// The parameters of Feng's self-configuring RED.
     pub struct Params with red: red::Params {
-        /// What `max_p` is divided by when the average falls below `min_th`.
+        /// Divisor of `max_p` when the average falls below `min_th`.
         alpha: f64 = 3.0, "", Range::new(1.0, 1e3), ["FengAlpha", "alpha_"];
-        /// What `max_p` is multiplied by when the average rises above `max_th`.
+        /// Factor on `max_p` when the average rises above `max_th`.
         beta: f64 = 2.0, "", Range::new(1.0, 1e3), ["FengBeta", "beta_"];
         /// Upper bound of `max_p`.
         top: f64 = 1.0, "", Range::above(0.0, 1.0);
         /// Lower bound of `max_p`.
         bottom: f64 = 1e-6, "", Range::above(0.0, 1.0);
-        /// Let the gentle part start at the initial `max_p` whatever has become of it, as ns-2 and ns-3 do.
+        /// Start the gentle part at the initial `max_p` rather than the present one, as ns-2 and ns-3 do.
         frozen_gentle: bool = false, "";
     }
 }
 
-/// Where the average was last seen off the thresholds themselves.
+/// Where the average was last, when it was not equal to a threshold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Status {
     Below,
@@ -178,7 +180,7 @@ mod tests {
     use super::*;
     use crate::fixture::{Draw, PACKET, PORT, assert_close, waiting};
 
-    /// Thresholds of 20 and 60 packets on the queue that an arrival finds.
+    /// Thresholds of 20 and 60 packets; the average is the queue at the arrival.
     fn params() -> Params {
         let red =
             red::Params { min_th: Some(20.0), max_th: Some(60.0), w_q: Some(1.0), ..red::Params::default() };
@@ -205,8 +207,8 @@ mod tests {
     }
 
     #[test]
-    fn a_threshold_itself_is_neither_inside_nor_outside() {
-        // At 20 and at 60 the status stays: what was above is above still.
+    fn an_average_equal_to_a_threshold_does_not_change_the_status() {
+        // At averages of exactly 20 and 60 the status does not change.
         assert_eq!(max_p(&params(), &[70, 60, 70, 20, 70]), [0.2; 5]);
         assert_eq!(max_p(&params(), &[20, 10]), [0.1; 2]);
     }

@@ -1,37 +1,38 @@
-//! FQ: fair queueing by deficit round robin, with an algorithm of any kind on the queue of each flow.
+//! FQ: fair queueing by deficit round robin, with an AQM algorithm on the queue of each flow.
 //!
-//! A flow's packets join one of `flows` queues, by a hash of the flow. Each queue that takes part is on one of two
-//! lists: one that takes part in no round joins the new list with a credit of one `quantum` when a packet comes. The
-//! link serves the head of the new list, then that of the old one:
+//! A flow's packets join one of `flows` queues, chosen by a hash of the flow. The queues that take part in the round
+//! are on two lists. A queue on neither list joins the new list with a credit of one `quantum` when a packet arrives.
+//! The link serves the head of the new list; if that list is empty, the head of the old list:
 //!
 //! ```text
 //! credit <= 0:    credit <- credit + quantum; to the end of the old list
-//! empty:          from the new list to the end of the old one; from the old list off it
+//! empty:          from the new list to the end of the old one; from the old list, off the lists
 //! else:           its first packet is sent, and credit <- credit - size               (RFC 8290, section 4.2)
 //! ```
 //!
-//! So a flow that sends less than a `quantum` a round never waits for the others. A full buffer makes room at the
-//! head of the queue with the most bytes: half of them, at most `drop_batch` packets (section 4.1).
+//! So a flow that sends less than a `quantum` per round never waits for the others. A full buffer makes room at the
+//! head of the queue with the most bytes: it drops half of them, at most `drop_batch` packets (section 4.1).
 //!
-//! Decides at: as the algorithm inside; overflow, of packets that wait. Timer: that of the algorithm inside.
-//! Randomness: that of the algorithm inside, and one draw at the first arrival unless `perturbation` is given. State:
-//! a credit and the algorithm's state a queue, the two lists.
+//! Decides at: as the algorithm on the queues; overflow, by dropping packets that wait. Timer: that of the algorithm
+//! on the queues. Randomness: that of the algorithm on the queues, and one draw at the first arrival unless
+//! `perturbation` is set. State: per queue, a credit and the algorithm's state; the two lists.
 //!
 //! # Departures from the source
-//! The algorithm inside is any that works on one queue, not CoDel alone; it believes that it has the whole link and
-//! buffer to itself, and is not asked to make room. An arrival counts in its queue when the longest is looked for, as
-//! in Linux, but is never dropped with others: if it is all that the longest queue has, it is dropped alone, and its
-//! queue joins no list. The quantum is one packet of the port's traffic, as the RFC's 1514 bytes are one of Ethernet's.
-//! The limit of Linux's fq_codel and fq_pie is 10 240 packets, here the link's buffer.
+//! The algorithm on the queues can be any that works on one queue, not CoDel alone; each instance acts as if it had
+//! the whole link and buffer, and is not asked to make room. As in Linux, the arrival counts when the longest queue
+//! is determined, but it is never dropped together with others: if it is the longest queue's only packet, it is
+//! dropped alone, and its queue joins no list. The quantum is one of the port's packets, as the RFC's 1514 bytes are
+//! one Ethernet packet. Linux's fq_codel and fq_pie have a limit of 10 240 packets; here the limit is the link's
+//! buffer.
 //!
-//! The forms "fq_codel" and "fq_pie" leave out Linux's limits of memory. When nothing waits all lists are cleared, as
-//! when a device asks Linux's empty queue for a packet; a class of HTB never does, and the queues stay on their lists
-//! until others are served. Linux's hash is another one: which flows share a queue differs.
+//! The forms "fq_codel" and "fq_pie" omit Linux's memory limits. When no packet waits, all lists are cleared, as
+//! happens when a device asks Linux's empty queue for a packet; under a class of HTB that never happens, and queues
+//! stay on their lists until others are served. Linux uses a different hash, so different flows share a queue.
 //!
 //! # Sources
 //! RFC 8290; Shreedhar, Varghese, "Efficient fair queueing using deficit round robin", SIGCOMM 1995; Linux 7.2,
-//! sch_fq_codel.c (`fq_codel_drop`, `fq_codel_dequeue`, `dequeue_func`) and sch_fq_pie.c. Tested against a
-//! transcription of the RFC's scheduler, and a plain rewriting of what Linux does differently, packet by packet.
+//! sch_fq_codel.c (`fq_codel_drop`, `fq_codel_dequeue`, `dequeue_func`) and sch_fq_pie.c. Tested packet by packet
+//! against a transcription of the RFC's scheduler, and a plain re-implementation of Linux's differences.
 
 #[cfg(test)]
 mod tests;
@@ -48,18 +49,19 @@ crate::params! {
     pub struct Params {
         /// The algorithm on each queue.
         aqm: Box<AnyParams> = inside("codel", &[]), "";
-        /// How many queues there are; flows with the same hash share one.
+        /// Number of queues; flows with the same hash share one.
         flows: u32 = 1024, "queues", Range::new(1.0, 65_536.0), ["Flows", "maxbins_"];
-        /// How many bytes a queue may send in a round; auto is the port's packet. RFC 8290 has one of Ethernet's,
-        /// 1514.
+        /// Bytes that a queue may send per round; auto is the port's packet. RFC 8290 uses an Ethernet packet, 1514
+        /// bytes.
         quantum: Option<Bytes> = None, "bytes", Range::new(1.0, 1e9), ["quantum_"];
-        /// What the hash of a flow depends on besides; auto draws it.
+        /// Seed of the flow hash; auto draws it.
         perturbation: Option<u64> = None, "", Range::new(0.0, 9e15), ["Perturbation"];
-        /// The most packets dropped at once for want of room; 0 drops the arrival instead.
+        /// Most packets dropped at once when the buffer is full; 0 drops the arrival instead.
         drop_batch: u32 = 64, "packets", Range::new(0.0, 1e6), ["DropBatchSize", "drop_batch_size"];
-        /// Whose rules where sources differ. `rfc8290`: an emptied new queue goes to the old list. `fq_pie`, Linux's:
-        /// only if that has another. `fq_codel`, Linux's: so as well; the algorithm inside sees at departures what
-        /// waits in all queues, and learns how many packets a full buffer cost its own.
+        /// The source whose rules apply. `rfc8290`: a new queue that has emptied moves to the old list. `fq_pie`,
+        /// Linux's: it does so only if the old list is not empty. `fq_codel`, Linux's: the same; and at departures the
+        /// algorithm sees the backlog of all queues, and is notified of the packets that its queue loses to a full
+        /// buffer.
         form: Form = Form::Rfc, "";
     }
 }
@@ -72,7 +74,7 @@ fn inside(name: &str, set: &[(&str, Value)]) -> Box<AnyParams> {
 }
 
 crate::choice! {
-    /// Whose rules where sources differ.
+    /// The source whose rules apply where sources differ.
     pub enum Form {
         /// RFC 8290.
         Rfc = "rfc8290",
@@ -83,7 +85,7 @@ crate::choice! {
     }
 }
 
-/// No queue of this number.
+/// The number that stands for no queue.
 const NONE: u32 = u32::MAX;
 
 /// The list that a queue is on.
@@ -94,15 +96,15 @@ enum On {
     Old,
 }
 
-/// One queue's place in the round.
+/// The state of one queue in the round.
 #[derive(Clone, Debug)]
 struct Place {
     on: On,
     next: u32,
     credit: i64,
-    /// Which of the algorithms is its own; 0 before its first packet.
+    /// The index of its algorithm; 0 before its first packet.
     aqm: u32,
-    /// Whether its algorithm knows that it is empty.
+    /// Whether its algorithm has been notified that the queue is empty.
     idle: bool,
 }
 
@@ -137,13 +139,13 @@ impl List {
     }
 }
 
-/// The queue in which room is made.
+/// The queue from which packets are dropped to make room.
 #[derive(Clone, Copy, Debug)]
 struct Batch {
     lane: usize,
     /// Packets that may still be dropped.
     packets: u32,
-    /// Bytes that should be.
+    /// Bytes still to be dropped.
     bytes: u64,
 }
 
@@ -154,17 +156,17 @@ pub struct Fq {
     quantum: i64,
     perturbation: Option<u64>,
     drop_batch: u32,
-    /// The first stands for all queues that never had a packet; one more for each of the others, so that what is done
-    /// periodically to all costs no more than the flows there are.
+    /// The first entry stands for all queues that have not yet had a packet; each other queue has an entry of its own,
+    /// so that periodic work costs no more than the number of flows.
     aqms: Vec<AnyAqm>,
-    /// The queue of each of the algorithms; that of the first means nothing.
+    /// The queue of each algorithm; the first entry has no meaning.
     owners: Vec<u32>,
-    /// Whether the algorithm inside has a probability to tell.
+    /// Whether the algorithm on the queues has a signal p.
     has_p: bool,
     places: Vec<Place>,
     new: List,
     old: List,
-    /// How many queues are on a list.
+    /// The number of queues on the lists.
     listed: u32,
     batch: Option<Batch>,
     /// The queue of the last arrival.
@@ -177,7 +179,7 @@ impl Fq {
         (mix(packet.flow, salt) % self.places.len() as u64) as usize
     }
 
-    /// The algorithm of a queue that gets a packet.
+    /// The algorithm of a queue that receives a packet.
     fn aqm(&mut self, lane: usize) -> &mut AnyAqm {
         let place = &mut self.places[lane];
         place.idle = false;
@@ -198,7 +200,7 @@ impl Fq {
         from(self.new.first).chain(from(self.old.first)).map(|lane| lane as usize)
     }
 
-    /// Tells a queue's algorithm, once, that it is empty.
+    /// Notifies a queue's algorithm, once, that the queue is empty.
     fn rest(&mut self, now: Time, lane: u32) {
         let place = &mut self.places[lane as usize];
         if !std::mem::replace(&mut place.idle, true) {
@@ -206,8 +208,8 @@ impl Fq {
         }
     }
 
-    /// Where every queue has spent its credit: renews it as often as it takes for the first to have some, as going
-    /// round would, which takes long if a packet is many times the quantum.
+    /// Called when every queue has spent its credit: adds as many quanta as going round would until the first queue
+    /// has credit; going round takes long if a packet is many times the quantum.
     #[cold]
     fn skip_rounds(&mut self) {
         debug_assert!(self.new.is_empty());
@@ -234,7 +236,7 @@ impl Discipline for Fq {
         Signal {
             name: "p",
             unit: "",
-            doc: "That of the algorithm on the queue of the last arrival, if it has one.",
+            doc: "Drop probability of the algorithm on the queue of the last arrival, if it has one.",
         },
         Signal { name: "flows", unit: "queues", doc: "Queues that take part in the round." },
     ];
@@ -245,7 +247,7 @@ impl Discipline for Fq {
             "FQ-CoDel as in Linux 7.2: the same with its CoDel, which looks at what waits in all queues together",
         ),
         ("pie", "FQ-PIE as in Linux 7.2: PIE, a quantum of 1514 bytes, and a full buffer drops the arrival"),
-        ("droptail", "deficit round robin of plain queues, but that those new to the round come first"),
+        ("droptail", "deficit round robin of plain queues, except that queues new to the round come first"),
     ];
 
     fn new(params: &Params, port: &Port) -> Self {
@@ -334,7 +336,7 @@ impl Discipline for Fq {
                 let own = self.lane(packet, rng);
                 let bytes =
                     |lane: usize| lanes[lane].bytes + if lane == own { u64::from(packet.size) } else { 0 };
-                // Those on no list are empty.
+                // Queues on no list are empty.
                 let listed = self.listed().chain([own]);
                 let lane = listed.max_by_key(|&lane| (bytes(lane), std::cmp::Reverse(lane)))?;
                 Batch { lane, packets: self.drop_batch, bytes: bytes(lane) / 2 }
@@ -403,7 +405,7 @@ impl Discipline for Fq {
         verdict
     }
 
-    /// Nothing waits: going round the lists would take every queue off them.
+    /// No packet waits: going round the lists would remove every queue from them.
     fn on_idle(&mut self, now: Time) {
         for list in
             [std::mem::replace(&mut self.new, List::EMPTY), std::mem::replace(&mut self.old, List::EMPTY)]

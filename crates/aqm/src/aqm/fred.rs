@@ -1,28 +1,28 @@
-//! FRED: RED that knows how much of the queue each flow holds, and who has been punished before.
+//! FRED: RED with a limit on each flow's share of the queue, which is stricter for flows that have exceeded it.
 //!
-//! With qlen the packets of the arrival's flow that wait, strike how often it was caught, and avgcq the share of a
-//! flow, avg over the number of flows in the queue, at least 1, an arrival is dropped
+//! With qlen the waiting packets of the arrival's flow, strike the number of times the flow exceeded its limits, and
+//! avgcq the fair share, avg divided by the number of flows in the queue and at least 1, an arrival is dropped
 //!
 //! ```text
-//! and strike counted up,  if qlen >= maxq,  or avg >= max_th and qlen > 2 avgcq,  or qlen >= avgcq and strike > 1
+//! and strike incremented, if qlen >= maxq,  or avg >= max_th and qlen > 2 avgcq,  or qlen >= avgcq and strike > 1
 //! with RED's p_a,         else if min_th <= avg < max_th and qlen >= max(min_q, avgcq)
 //! always,                 else if avg >= max_th
 //! ```
 //!
-//! with maxq = min_th. So a flow of fewer than `min_q` packets gets through, and one that does not slow down is
-//! held to the share of the others. With `many_flows` maxq = 2 above max_th, and what is less than that is let in:
-//! two packets for every flow. The average is RED's, but taken at departures as well.
+//! with maxq = min_th. So a flow of fewer than `min_q` packets is not dropped at random, and one that does not slow
+//! down gets no more than the share of the others. With `many_flows`, maxq is 2 above max_th, and arrivals below maxq
+//! are accepted there: two packets for every flow. The average is RED's, but updated at departures as well.
 //!
-//! Decides at: enqueue. Timer: none. Randomness: one draw an arrival of a flow at its share, with avg between
-//! the thresholds. State: avg, count, when the queue became empty; qlen and strike of every flow with a packet in
-//! the queue, hence never more of them than packets that wait: there is no other limit, and none is needed.
+//! Decides at: enqueue. Timer: none. Randomness: one draw per arrival of a flow at its share, with avg between the
+//! thresholds. State: avg, count, the start of the idle time; qlen and strike of every flow with a packet in the
+//! queue, hence of no more flows than packets that wait.
 //!
 //! # Departures from the source
-//! The paper's min_th is a quarter of the buffer, but no more than a round-trip time of packets; the algorithm is
-//! not told any round-trip time, so left out it is the quarter. The paper only drops; with ECN, what RED's p_a
-//! picks is marked, while flows that do not slow down, and arrivals above max_th, are dropped. The average of an
-//! empty queue falls as RED's, from the departure of the last packet on. A packet that the buffer refuses costs no
-//! draw, but may cost its flow a strike.
+//! The paper's min_th is the smaller of a quarter of the buffer and the packets of one round-trip time; the algorithm
+//! does not know the round-trip time, so the default is a quarter of the buffer. The paper only drops; with ECN,
+//! arrivals chosen with RED's p_a are marked, while those of flows beyond their limits and those above max_th are
+//! dropped. The average of an empty queue falls as RED's does, from the departure of the last packet on. No random
+//! number is drawn for a packet that overflows the buffer, but it may cost its flow a strike.
 //!
 //! # Sources
 //! Lin, Morris, "Dynamics of random early detection", SIGCOMM 1997. Tested against its pseudocode.
@@ -37,25 +37,25 @@ use crate::unit::{Span, Time};
 crate::params! {
     /// FRED's parameters.
     pub struct Params {
-        /// Average queue from which arrivals are dropped at random, and the most that a flow may have; if left out,
-        /// a quarter of the buffer.
+        /// Average queue from which arrivals are dropped at random, and the most packets of a flow; if omitted, a
+        /// quarter of the buffer.
         min_th: Option<f64> = None, "packets", Range::above(0.0, 1e9), ["minth"];
-        /// Average queue from which all are dropped; if left out, twice `min_th`.
+        /// Average queue from which all arrivals are dropped; if omitted, twice `min_th`.
         max_th: Option<f64> = None, "packets", Range::above(0.0, 1e9), ["maxth"];
         /// Drop probability p_b at `max_th`.
         max_p: f64 = 0.02, "", Range::above(0.0, 1.0), ["maxp"];
         /// Weight of a sample in the average.
         w_q: f64 = 0.002, "", Range::above(0.0, 1.0), ["wq"];
-        /// As many packets any flow may have in the queue before it is dropped at random (2 for small buffers).
+        /// Packets that any flow may have in the queue before it is dropped at random (2 for small buffers).
         min_q: u32 = 4, "packets", Range::new(0.0, 1e9), ["minq"];
-        /// Let every flow have two packets above `max_th`, rather than none.
+        /// Accept two packets of every flow above `max_th`, rather than none.
         many_flows: bool = false, "";
         /// Mark packets of ECN-capable transports where RED would.
         ecn: bool = false, "";
     }
 }
 
-/// What is known of a flow that has packets in the queue.
+/// The state of a flow that has packets in the queue.
 #[derive(Clone, Copy, Default, Debug)]
 struct Flow {
     qlen: u32,
@@ -72,13 +72,13 @@ pub struct Fred {
     min_q: f64,
     many_flows: bool,
     ecn: bool,
-    /// Packets a second.
+    /// The link's rate in packets per second.
     c: f64,
     avg: f64,
     p_b: f64,
     /// Arrivals since the last drop with avg between the thresholds; -1 below them.
     count: i64,
-    /// Until when the average knows that the queue is empty, if it is.
+    /// The time up to which the average has been aged, if the queue is empty.
     empty_since: Time,
     flows: Flows<Flow>,
     /// The flow of each packet that waits.
@@ -86,7 +86,7 @@ pub struct Fred {
 }
 
 impl Fred {
-    /// What a flow should hold of the queue.
+    /// The fair share of a flow, in packets.
     fn avgcq(&self) -> f64 {
         (self.avg / (self.flows.len().max(1) as f64)).max(1.0)
     }
@@ -95,7 +95,7 @@ impl Fred {
         self.avg = (1.0 - self.w_q) * self.avg + self.w_q * f64::from(queue.packets);
     }
 
-    /// Takes the packets that are no longer in the queue off their flows.
+    /// Subtracts the packets that have left the queue from their flows' counts.
     fn forget(&mut self, queue: &Backlog) {
         while let Some(flow) = self.waiting.gone(queue.packets) {
             if let Some(state) = self.flows.get_mut(&flow) {
@@ -107,7 +107,7 @@ impl Fred {
         }
     }
 
-    /// Whether the arrival passes; the state of its flow is as before it.
+    /// The verdict on an arrival, whose own packet its flow does not yet count.
     fn decide<R: Uniform>(&mut self, packet: &Packet, queue: &Backlog, rng: &mut R) -> Verdict {
         let share = self.avgcq();
         let crowded = self.avg >= self.max_th;
@@ -251,8 +251,8 @@ mod tests {
     use super::*;
     use crate::fixture::{Draw, PACKET, PORT, assert_close, full, waiting};
 
-    /// FRED between 50 and 100 packets, at the average `avg`, with these numbers of packets in the queue, flow by
-    /// flow.
+    /// FRED with thresholds of 50 and 100 packets, at the average `avg`, with these numbers of packets in the queue,
+    /// flow by flow.
     fn fred(avg: f64, qlens: &[u32], params: Params) -> Fred {
         let mut fred = Fred::new(&params, &PORT);
         fred.avg = avg;
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn left_out_thresholds_are_a_quarter_and_half_of_the_buffer() {
+    fn omitted_thresholds_are_a_quarter_and_half_of_the_buffer() {
         let fred = Fred::new(&Params::default(), &PORT);
         assert_eq!((fred.min_th, fred.max_th), (50.0, 100.0));
     }
@@ -279,8 +279,8 @@ mod tests {
     }
 
     #[test]
-    fn who_was_caught_twice_is_held_to_the_share() {
-        // A share of 30 / 2 packets.
+    fn flows_caught_twice_are_held_to_the_share() {
+        // The share is 30 / 2 packets.
         let mut fred = fred(30.0, &[15, 14], Params::default());
         for (strike, expected) in [(1, Verdict::Pass), (2, Verdict::Drop), (3, Verdict::Drop)] {
             for flow in [0, 1] {
@@ -300,19 +300,19 @@ mod tests {
         assert_close(fred.p_b, 0.01);
         assert_eq!(arrives(&mut fred, 0, 0.0102), Verdict::Pass);
         assert_eq!([arrives(&mut fred, 1, 0.0), arrives(&mut fred, 2, 0.0)], [Verdict::Pass; 2]);
-        // The fourth: 0.01 / 0.96.
+        // At the fourth arrival: 0.01 / 0.96.
         assert_eq!(arrives(&mut fred, 0, 0.0103), Verdict::Drop);
     }
 
     #[test]
     fn fragile_flows_are_spared_even_above_their_share() {
-        // 75 packets of 40 flows: a share of 1.9.
+        // 75 packets of 40 flows: the share is 1.9.
         let mut fred = fred(75.0, &[vec![3, 4], vec![1; 38]].concat(), Params::default());
         assert_eq!([arrives(&mut fred, 0, 0.0), arrives(&mut fred, 1, 0.0)], [Verdict::Pass, Verdict::Drop]);
     }
 
     #[test]
-    fn above_max_th_nobody_or_everybodys_first_two() {
+    fn above_max_th_no_packets_or_two_of_each_flow_are_accepted() {
         let mut all = fred(100.0, &[1, 2], Params::default());
         assert_eq!([0, 1, 9].map(|flow| arrives(&mut all, flow, 0.5)), [Verdict::Drop; 3]);
         let mut many = fred(100.0, &[1, 2], Params { many_flows: true, ..Params::default() });
@@ -330,13 +330,13 @@ mod tests {
         fred.on_enqueue(Time::ZERO, &seven, &waiting(1), &mut Draw(0.5));
         fred.on_enqueue(Time::ZERO, &PACKET, &full(), &mut Draw(0.5));
         assert_eq!((fred.flows.len(), fred.flows[&7].qlen), (1, 2));
-        // The average of 0, 1, and 1 and 0 at the departures, but not 200.
+        // The average covers 0, 1, and at the departures 1 and 0, but not 200.
         assert_close(fred.avg, 0.002);
         fred.on_dequeue(Time::ZERO, &seven, &waiting(1), Span::ZERO, &mut Draw(0.5));
         fred.on_dequeue(Time::ZERO, &seven, &waiting(0), Span::ZERO, &mut Draw(0.5));
         assert_close(fred.avg, (0.002 * 0.998 + 0.002) * 0.998);
         assert!(fred.flows.is_empty());
-        // 10 packets later.
+        // 10 packet times later.
         fred.on_enqueue(Time::ZERO + Span::ms(4), &seven, &waiting(0), &mut Draw(0.5));
         assert_close(fred.avg, (0.002 * 0.998 + 0.002) * 0.998_f64.powi(11));
     }

@@ -1,12 +1,12 @@
-//! Head drop: a full buffer makes room by dropping what has waited for longest.
+//! Head drop: a full buffer makes room by dropping the packets that have waited longest.
 //!
-//! The senders learn of the loss earlier than under drop-tail, by the time that the queue takes to empty.
+//! The senders learn of the loss earlier than with drop-tail, by the time that the queue takes to empty.
 //!
 //! Decides at: overflow. Timer: none. Randomness: none. State: none.
 //!
 //! # Departures from the source
-//! In a buffer of bytes as many packets are dropped as it takes; an arrival that is larger than the buffer is
-//! dropped itself.
+//! In a buffer limited in bytes, as many packets are dropped as the arrival needs; an arrival larger than the buffer
+//! is itself dropped.
 //!
 //! # Sources
 //! Lakshman, Neidhardt, Ott, "The drop from front strategy in TCP and in TCP over ATM", INFOCOM 1996; Linux 7.2,
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_dropped_for_what_will_not_fit_anyhow() {
+    fn nothing_is_dropped_for_an_arrival_that_never_fits() {
         let mut front = HeadDrop::new(&Params {}, &Port { limit: Limit::Bytes(3000), ..PORT });
         let mut room = |size| front.make_room(Time::ZERO, &Packet::new(size, true), &full(), &mut Draw(0.5));
         assert_eq!([room(3000), room(3001)], [Some(0), None]);

@@ -1,45 +1,46 @@
-//! JoBS: four classes of service with bounds on their delay, rate and loss, absolute or relative to the next class.
+//! JoBS: schedules and drops four classes of service to meet bounds on delay, rate and loss, absolute or relative.
 //!
-//! Since the buffer was last empty, A_i bits of class i have arrived and R_i of them have entered, which leaves a
-//! loss of l_i = (A_i - R_i) / A_i. B_i bits wait, and D_i is how long the first of them has waited. Each class has a
-//! service rate r_i; the r_i add up to the link's rate C, and are shared out anew when a class begins or ceases to
-//! wait:
+//! Since the buffer was last empty, A_i bits of class i have arrived and R_i of them have been accepted; the class's
+//! loss is l_i = (A_i - R_i) / A_i. B_i bits wait, and the first of them has waited for D_i. Each class has a service
+//! rate r_i; the r_i sum to the link's rate C, and are allocated anew when a class begins or ceases to wait:
 //!
 //! ```text
-//! serve:     the class most behind, largest S_i - s_i   (S_i: r_i over time; s_i: bits sent)
+//! serve:     the class furthest behind, largest S_i - s_i   (S_i: r_i over time; s_i: bits sent)
 //! absolute:  r_i >= m_i = max(B_i / (delay_i - D_i), rate_i)
-//! short:     each class, the first of them first, takes what it lacks from the last class that can spare it;
-//!            where a delay is still out of reach, packets of its class are dropped until B_i <= r_i (delay_i - D_i)
+//! short:     each class, class 1 first, takes the rate that it lacks from the last class that can spare it;
+//!            if a delay is still out of reach, packets of its class are dropped until B_i <= r_i (delay_i - D_i)
 //! relative:  r_i <- r_i + K e_i,  e_i = mean_j(w_j D_j) - w_i D_i,  but no r_i below m_i
 //! K          = -2 C'^2 min_i(R_i / sum_j R_j) load max(load, 1) / (max_i(w_i) packet sampling)
 //! w_i        = prod_(j != i) prod_(k < j) relative_delay_k, over the classes that take part
-//! overflow:  the class most below the mean of v_i l_i loses a packet   (v_i as w_i, of relative_loss)
+//! overflow:  the class furthest below the mean of v_i l_i loses a packet   (v_i as w_i, of relative_loss)
 //! ```
 //!
-//! The relative step is taken every `sampling` arrivals, and whenever a class was short. C' is what classes outside
-//! the relation leave of C; the load is that of the last half second.
+//! The relative step is taken every `sampling` arrivals, and whenever a class was short. C' is the part of C that
+//! classes outside the relation do not use; the load is measured over the last half second.
 //!
-//! What cannot be kept is given up in this order: the relative bounds, then absolute delays and rates, then absolute
-//! losses. No class loses a packet for a delay, or for the relation of losses, if its loss would pass its bound; then
-//! the class with most to spare does. Only a full buffer in which no class can spare anything breaks that bound.
+//! Guarantees that cannot all be met are given up in this order: relative bounds, absolute delays and rates, absolute
+//! losses. No class loses a packet to meet a delay or a loss relation if its loss would exceed its bound; the class
+//! with the largest margin loses it instead. That bound is broken only by a full buffer in which no class has a
+//! margin.
 //!
-//! Decides at: enqueue, where packets that wait may be dropped; overflow; dequeue, which class is served. Timer:
-//! none. Randomness: none. State: per class A, R, S, s, r, m and l; the load.
+//! Decides at: enqueue, where packets that wait may be dropped; overflow; dequeue, which class is served. Timer: none.
+//! Randomness: none. State: per class A, R, S, s, r, m and l; the load.
 //!
 //! # Departures from the source
-//! ns-2's program does otherwise in six places than its comments say or its bounds need, which `form = "ns2"` keeps:
-//! a loss counts only the last of several packets dropped at one arrival; where the relation of losses does not
-//! decide, the last class loses a packet, not that with most to spare; a class that may lose no more stops the drops
-//! of the others; a minimum rate may be beyond what is there, so that a class that is late, and may lose nothing, has
-//! priority until the buffer is empty; with shared relief, minimum rates count packets dropped already; and S_i grows
-//! at arrivals of class i alone, so that a class to which nothing comes waits on. In no form: a rate alone drops
-//! packets (in ns-2 to a bound never set); a load measured over no time, infinite there, counts as 1; buffers of
-//! their own for the classes. With a limit in bytes an arrival may make several packets leave.
+//! ns-2's program deviates in six places from its comments or from the bounds; `form = "ns2"` keeps these deviations.
+//! If several packets are dropped at one arrival, only the last counts as a loss. If the loss relation does not
+//! decide, the last class loses a packet, not the class with the largest margin. A class that may lose no more stops
+//! the drops of the others. A minimum rate may exceed the link's rate, so that a late class that may lose nothing has
+//! priority until the buffer is empty. With shared relief, minimum rates count packets that have been dropped. S_i
+//! grows at arrivals of class i only, so that a class without arrivals keeps waiting. In both forms, a rate alone does
+//! not drop packets (in ns-2 they are dropped to a bound that is never set), a load measured over no time counts as 1
+//! (in ns-2 it is infinite), and classes have no buffers of their own. With a limit in bytes, an arrival may push out
+//! several packets.
 //!
 //! # Sources
 //! Liebeherr, Christin, "JoBS: Joint buffer management and scheduling for differentiated services", IWQoS 2001;
 //! Christin, Liebeherr, Abdelzaher, "A quantitative assured forwarding service", INFOCOM 2002, for the feedback;
-//! ns-2.35, jobs.cc, against a transcription of which it is tested, packet for packet and rate for rate, and its
+//! ns-2.35, jobs.cc. Tested against a transcription of jobs.cc, packet for packet and rate for rate, and against ns-2
 //! runs.
 
 use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
@@ -57,54 +58,55 @@ mod shedding;
 mod tests;
 
 crate::choice! {
-    /// Whether ns-2's slips are kept.
+    /// Whether ns-2's deviations are kept.
     pub enum Form {
-        /// What the source's comments say.
+        /// The rules as the source's comments describe them.
         Paper = "paper",
-        /// What ns-2 does.
+        /// The rules as ns-2 executes them.
         Ns2 = "ns2",
     }
 }
 
 crate::choice! {
-    /// Which classes lose packets where a delay is out of reach.
+    /// The classes that lose packets if a delay is out of reach.
     pub enum Relief {
-        /// Those that are late.
+        /// The late classes.
         Own = "own",
-        /// All, by the relation of their losses.
+        /// All classes, according to the relation of their losses.
         Shared = "shared",
     }
 }
 
 crate::params! {
-    /// The parameters of JoBS. Each of the first five is a list with an entry a class; classes beyond its end have
-    /// none.
+    /// The parameters of JoBS. Each of the first five is a list with an entry per class; classes beyond its end have
+    /// no bound.
     pub struct Params {
-        /// The longest delay of each class; auto for no bound.
+        /// Longest delay of each class; auto for no bound.
         delay: Vec<Option<Span>> = vec![None; N], "s", Range::new(1e-6, 1e6), ["init-adcs", "adc"];
-        /// The least rate of each class while it waits; auto for no bound.
+        /// Lowest rate of each class while it waits; auto for no bound.
         rate: Vec<Option<Rate>> = vec![None; N], "bit/s", Range::new(1.0, 1e12), ["init-arcs", "arc"];
-        /// The largest loss of each class; auto for no bound.
+        /// Largest loss of each class; auto for no bound.
         loss: Vec<Option<f64>> = vec![None; N], "", Range::new(0.0, 1.0), ["init-alcs", "alc"];
-        /// How many times as long as a class the next one in the relation waits; auto for a class outside it. That of
-        /// the last class only says that it takes part.
+        /// Ratio of the delay of the next class in the relation to that of this class; auto for a class outside the
+        /// relation. The value of the last class only makes it take part.
         relative_delay: Vec<Option<f64>> = vec![None; N], "", Range::new(1e-6, 1e6), ["init-rdcs", "rdc"];
-        /// The same for losses.
+        /// The same ratio for losses.
         relative_loss: Vec<Option<f64>> = vec![None; N], "", Range::new(1e-6, 1e6), ["init-rlcs", "rlc"];
-        /// How many arrivals there are from one relative step to the next.
+        /// Arrivals from one relative step to the next.
         sampling: u32 = 1, "packets", Range::new(1.0, 1e6), ["sampling-period"];
-        /// The usual packet; auto is the port's. (ns-2's mean_pkt_size_ is in bits.)
+        /// Usual packet size; auto is the port's. (ns-2's mean_pkt_size_ is in bits.)
         mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0);
-        /// Drop the first packet of a class that waits, not the last.
+        /// Drop the first waiting packet of a class, not the last.
         drop_front: bool = false, "", Range::ANY, ["drop_front_"];
-        /// Which classes lose packets where a delay is out of reach (ns-2's adc_resolution_type_).
+        /// The classes that lose packets if a delay is out of reach: `own`, the late ones; `shared`, all, according to
+        /// the relation of their losses (ns-2's adc_resolution_type_).
         relief: Relief = Relief::Own, "";
-        /// Whether ns-2's slips are kept.
+        /// The rules: `paper`, as the source's comments describe them; `ns2`, as ns-2 executes them.
         form: Form = Form::Paper, "";
     }
 }
 
-/// A class of service: its bounds, and what it got. Amounts are bits.
+/// A class of service: its bounds and its service so far. Amounts are in bits.
 #[derive(Clone, Debug)]
 struct Class {
     delay: Option<f64>,
@@ -118,7 +120,7 @@ struct Class {
     entered: f64,
     due: f64,
     sent: f64,
-    /// Up to when S is counted.
+    /// The time up to which S is counted.
     counted: Option<Time>,
     /// r and m.
     rate: f64,
@@ -133,16 +135,16 @@ pub struct Jobs {
     classes: [Class; N],
     link: f64,
     limit: Limit,
-    /// K without what changes.
+    /// K without its variable factors.
     gain: f64,
     absolute: bool,
     sampling: u32,
     drop_front: bool,
     relief: Relief,
     ns2: bool,
-    /// Whether the link has had nothing to send.
+    /// Whether the link has been idle.
     idle: bool,
-    /// The class and size of an arrival that is counted but has not been told its fate.
+    /// The class and size of an arrival that is counted but not yet decided.
     arrival: Option<(usize, u32)>,
     shedding: Option<Shedding>,
     arrivals: u32,
@@ -172,14 +174,14 @@ impl Class {
         if self.arrived > 0.0 { (self.arrived - self.entered) / self.arrived } else { 0.0 }
     }
 
-    /// Whether it may lose so many bits more.
+    /// Whether the class may lose this many more bits.
     fn may_lose(&self, bits: f64) -> bool {
         self.loss + bits / self.arrived <= self.most_lost
     }
 }
 
 impl Jobs {
-    /// Counts an arrival, before anything is decided.
+    /// Counts an arrival, before the decision.
     fn count(&mut self, now: Time, packet: &Packet, lanes: &[Lane]) -> usize {
         let class = packet.place();
         let size = bits(u64::from(packet.size));
@@ -225,8 +227,8 @@ impl Discipline for Jobs {
             "lossdel",
             "the guarantees of ns-2's example jobs-lossdel: of 10 Mbit/s, 1 ms and 1 % for the first class, relations for the others",
         ),
-        ("ns2.35", "the same with ns-2's slips"),
-        ("rates", "the guarantees of ns-2's test of rates: 4, 3, 2 and 1 Mbit/s"),
+        ("ns2.35", "the same with ns-2's deviations"),
+        ("rates", "the guarantees of ns-2's rate test: 4, 3, 2 and 1 Mbit/s"),
     ];
 
     fn new(params: &Params, port: &Port) -> Self {

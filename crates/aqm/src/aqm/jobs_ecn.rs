@@ -1,7 +1,8 @@
-//! JoBS with ECN: projects what TCP flows will send, and marks the largest before the buffer overflows; a reconstruction.
+//! JoBS with ECN: projects TCP arrivals, and marks the flows with the largest windows before the buffer overflows.
 //!
-//! A queue that is told neither windows nor round-trip times estimates them, for each flow j: W_j in bytes, R_j, and
-//! whether it is in slow start. Every `k` arrivals it projects the backlog B over the longest R_j, in eight steps:
+//! Windows and round-trip times are not known to a queue, so they are estimated for each flow j: W_j in bytes, R_j,
+//! and whether it is in slow start. Every `k` arrivals, the backlog B is projected over the longest R_j, in eight
+//! steps:
 //!
 //! ```text
 //! R_in(x)   = r x + sum_j A_j(x)
@@ -10,10 +11,10 @@
 //! B(x + dx) = max(B(x) + R_in(x + dx) - R_in(x) - C dx, 0)
 //! ```
 //!
-//! with r the rate of all other traffic. While some B(x) > `b_lim`, the flow of the largest W_j that understands ECN
-//! and has not been told of congestion for R_j is to be marked, and counts as half its window in congestion
-//! avoidance: its next packet gets CE, and R_j later W_j is halved. A packet that finds no room is dropped, and tells
-//! its flow as much.
+//! with r the rate of all other traffic. While any B(x) exceeds `b_lim`, a flow is chosen for a mark: the flow with
+//! the largest W_j that is ECN-capable and has had no congestion signal for R_j. It then counts with half its window
+//! in congestion avoidance; its next packet gets CE, and R_j later W_j is halved. A packet that overflows the buffer
+//! is dropped, which is a congestion signal too.
 //!
 //! ```text
 //! R_j: first, the time between the first two flights; then R_j <- alpha R_j + (1 - alpha) s, s the time between flights
@@ -21,29 +22,31 @@
 //! r:   r <- alpha r + (1 - alpha) r', r' the rate since the last projection
 //! ```
 //!
-//! A flight begins with a packet that comes more than R_j / 2, at first more than `flight_gap`, after the one before.
+//! A flight begins with a packet that follows the last one by more than R_j / 2, at first by more than `flight_gap`.
 //!
-//! Decides at: enqueue. Timer: none. Randomness: none. State: nine numbers a flow, of at most `flows` flows; r; which
-//! flows are to be marked. The work of a projection grows with the flows, and is done once in `k` arrivals.
+//! Decides at: enqueue. Timer: none. Randomness: none. State: nine numbers per flow, of at most `flows` flows; r; the
+//! flows to be marked. The cost of a projection grows with the number of flows, and is spent once in `k` arrivals.
 //!
 //! # Departures from the source
-//! This is a reconstruction. The survey of Koo et al. runs "JoBS" with K = 10 and alpha = 0.9 on TCP with ECN, and
-//! says that it estimates windows and round-trip times, projects arrivals, and marks so that R_in - R_out <= B_lim;
-//! but the paper that it cites, and ns-2's program, are schedulers of classes (`jobs`) in which
-//! nothing of this occurs. Everything beyond that sentence is assumed here: K is how many arrivals there are to a
-//! projection, alpha the weight of the old in every mean. UDP is open-loop traffic, part of r; so is a flow of which
-//! R_j is not known yet, and one that finds `flows` others in the table. A flight more than 2 R_j after the last
-//! counts as one 2 R_j after it: the sender may have been idle. A round is as long as it takes until a packet comes
-//! R_j after its first or later; it is scaled to R_j, and one longer than 2 R_j is no measure. A flow leaves slow
-//! start when it is told of congestion, or when a round brings no more than that before. A window that does not grow,
-//! since the link is full or the sender has its reasons, is taken for up to alpha / (1 - alpha) segments too large:
-//! the price of following one that does. One silent for 2 R_j sends nothing in the projection; one silent for 4 R_j
-//! and a second is forgotten. No window doubles more than 20 times in a projection. A flow whose packets follow one
-//! another without a gap keeps the R_j that it had.
+//! This algorithm is a reconstruction. The survey of Koo et al. runs "JoBS" with K = 10 and alpha = 0.9 on TCP with
+//! ECN, and states that it estimates windows and round-trip times, projects arrivals, and marks so that R_in - R_out
+//! <= B_lim; but the paper that it cites, and ns-2's program, describe class schedulers (`jobs`) without any of this.
+//! Everything beyond that statement is an assumption: K is the number of arrivals per projection, alpha the weight of
+//! the old value in every mean.
+//!
+//! UDP is open-loop traffic and part of r; so is a flow whose R_j is not yet known, and one that arrives when the
+//! table holds `flows` others. A flight that comes more than 2 R_j after the last counts as 2 R_j after it, since the
+//! sender may have been idle. A round ends with the first packet that comes R_j or more after the round's first; its
+//! bytes are scaled to R_j, and a round longer than 2 R_j is not used. A flow leaves slow start at a congestion
+//! signal, or when a round brings no more bytes than the round before. A window that does not grow, because the link
+//! is full or the sender is limited, is overestimated by up to alpha / (1 - alpha) segments: the cost of following one
+//! that does. A flow silent for 2 R_j sends nothing in the projection; one silent for 4 R_j and a second is forgotten.
+//! No window doubles more than 20 times in a projection. A flow whose packets follow one another without a gap keeps
+//! its R_j.
 //!
 //! # Sources
 //! Koo, Ahn, Chung, "Performance analysis of active queue management schemes for IP network", ICCS 2004, section 2.6.
-//! Tested against a transcription of the above, verdict for verdict; there is no other source to hold it to.
+//! Tested against a transcription of the rules above, verdict for verdict; there is no other source to compare with.
 
 use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::hash::Ordered;
@@ -53,15 +56,15 @@ use crate::unit::{Bytes, Limit, Span, Time};
 crate::params! {
     /// The parameters of JoBS with ECN.
     pub struct Params {
-        /// How many arrivals there are to a projection.
+        /// Arrivals per projection.
         k: u32 = 10, "packets", Range::new(1.0, 1e6), ["K"];
         /// Weight of the old value in every mean.
         alpha: f64 = 0.9, "", Range::new(0.0, 0.999);
-        /// The largest backlog that a projection may come to; auto is the buffer.
+        /// Largest backlog that a projection may reach; auto is the buffer.
         b_lim: Option<Bytes> = None, "bytes", Range::new(1.0, 1e12), ["Blim"];
-        /// The most flows that are told apart; others count as open-loop traffic.
+        /// Most flows that are distinguished; others count as open-loop traffic.
         flows: u32 = 512, "flows", Range::new(1.0, 65_536.0);
-        /// How long a flow has to be silent before what follows is its second flight.
+        /// Silence of a flow after which its second flight begins.
         flight_gap: Span = Span::ms(5), "s", Range::new(1e-6, 10.0);
     }
 }
@@ -69,18 +72,18 @@ crate::params! {
 /// Steps of a projection.
 const STEPS: usize = 8;
 
-/// How often a window doubles in a projection at most.
+/// Most doublings of a window in a projection.
 const DOUBLINGS: f64 = 20.0;
 
-/// A flow is remembered for so long at least.
+/// Shortest time in seconds for which a silent flow is remembered.
 const MEMORY: f64 = 1.0;
 
-/// What is known of a flow. Times are seconds, amounts bytes.
+/// The state of a flow. Times are in seconds, amounts in bytes.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
-    /// R, once there has been a second flight.
+    /// R, from the second flight on.
     rtt: Option<f64>,
-    /// The same if it sent at the last projection.
+    /// R if the flow was sending at the last projection.
     active: Option<f64>,
     /// W.
     window: f64,
@@ -91,12 +94,12 @@ struct Flow {
     last: Time,
     /// When its flight began.
     flight: Time,
-    /// When its round began, what that has brought, and what the round before brought.
+    /// When its round began, the bytes of that round, and the bytes of the round before.
     round: Time,
     bytes: f64,
     before: f64,
-    /// When it was told of congestion, until it has reacted.
-    told: Option<Time>,
+    /// The time of the congestion signal to which it has not yet reacted.
+    signalled: Option<Time>,
     /// Whether its next packet is to be marked.
     due: bool,
 }
@@ -115,7 +118,7 @@ impl Flow {
             round: now,
             bytes: 0.0,
             before: 0.0,
-            told: None,
+            signalled: None,
             due: false,
         }
     }
@@ -156,16 +159,16 @@ impl Flow {
         self.ect = packet.ect;
     }
 
-    /// A round begins after one that brought this, which is also its window until more is known.
+    /// Begins a round after one of `brought` bytes, which is also the window until more is known.
     fn begin_round(&mut self, now: Time, brought: f64) {
         (self.round, self.bytes) = (now, 0.0);
         (self.before, self.window) = (brought, brought);
     }
 
-    /// Halves the window a round-trip time after it was told to.
+    /// Halves the window a round-trip time after the congestion signal.
     fn react(&mut self, now: Time, rtt: f64) {
-        if self.told.is_some_and(|told| now.since(told).secs() >= rtt) {
-            self.told = None;
+        if self.signalled.is_some_and(|signalled| now.since(signalled).secs() >= rtt) {
+            self.signalled = None;
             self.slow_start = false;
             self.window /= 2.0;
         }
@@ -175,14 +178,14 @@ impl Flow {
         now.since(self.last).secs()
     }
 
-    /// Whether it is still remembered; notes whether it sends.
+    /// Whether the flow is still remembered; records whether it is sending.
     fn stays(&mut self, now: Time) -> bool {
         let silent = self.silent(now);
         self.active = self.rtt.filter(|rtt| silent <= 2.0 * rtt);
         silent <= self.rtt.map_or(MEMORY, |rtt| (4.0 * rtt).max(MEMORY))
     }
 
-    /// What it will have sent after so many round-trip times of slow start.
+    /// The bytes that it will have sent after this many round-trip times of slow start.
     fn doubles(&self, rounds: f64) -> f64 {
         self.window * (libm::exp2(rounds.min(DOUBLINGS)) - 1.0) / std::f64::consts::LN_2
     }
@@ -192,12 +195,12 @@ impl Flow {
         window * rounds + self.mss * rounds * rounds / 2.0
     }
 
-    /// Its window; `halved` if it has been told of congestion.
+    /// Its window; `halved` after a congestion signal.
     fn window(&self, halved: bool) -> f64 {
         if halved { self.window / 2.0 } else { self.window }
     }
 
-    /// What it will have sent in `x` seconds; `halved` if it has been told of congestion.
+    /// The bytes that it will have sent in `x` seconds; `halved` after a congestion signal.
     fn sends(&self, rtt: f64, x: f64, halved: bool) -> f64 {
         match self.slow_start && !halved {
             true => self.doubles(x / rtt),
@@ -205,9 +208,9 @@ impl Flow {
         }
     }
 
-    /// Adds what it will have sent at each of `times`: as [`Flow::sends`], but with one question for all.
+    /// Adds the bytes that it will have sent at each of `times`: as [`Flow::sends`], but with one branch for all.
     fn add(&self, rtt: f64, times: &[f64; STEPS], input: &mut [f64; STEPS]) {
-        let halved = self.told.is_some();
+        let halved = self.signalled.is_some();
         if self.slow_start && !halved {
             input.iter_mut().zip(times).for_each(|(entered, x)| *entered += self.doubles(x / rtt));
         } else {
@@ -225,13 +228,13 @@ pub struct JobsEcn {
     limit: f64,
     most_flows: u32,
     flight_gap: f64,
-    /// C in bytes a second.
+    /// C in bytes per second.
     link: f64,
     flows: Ordered<Flow>,
     /// Flows that may be marked, for sorting: window and key.
     candidates: Vec<(f64, u64)>,
     arrivals: u32,
-    /// Bytes of open-loop traffic since the last projection, when that was, and r.
+    /// Bytes of open-loop traffic since the last projection, the time of that projection, and r.
     open: f64,
     projected_at: Time,
     open_rate: f64,
@@ -241,7 +244,7 @@ pub struct JobsEcn {
 }
 
 impl JobsEcn {
-    /// Learns from an arrival of whatever fate.
+    /// Updates the estimates by an arrival, whatever its verdict.
     fn observe(&mut self, now: Time, packet: &Packet) {
         let size = f64::from(packet.size);
         let room = self.flows.len() < self.most_flows as usize;
@@ -256,7 +259,7 @@ impl JobsEcn {
         }
     }
 
-    /// The largest backlog on the way, if `input` enters up to the end of each step of `step` seconds.
+    /// The largest projected backlog, if `input` has entered by the end of each step of `step` seconds.
     fn largest(&self, backlog: f64, input: &[f64; STEPS], step: f64) -> f64 {
         let (mut queue, mut before, mut largest) = (backlog, 0.0, backlog);
         for entered in input {
@@ -289,7 +292,7 @@ impl JobsEcn {
         for (key, flow) in self.flows.iter() {
             let Some(rtt) = flow.active else { continue };
             flow.add(rtt, &times, &mut input);
-            if flow.ect && flow.told.is_none() {
+            if flow.ect && flow.signalled.is_none() {
                 self.candidates.push((flow.window, *key));
             }
         }
@@ -324,8 +327,8 @@ impl Aqm for JobsEcn {
             unit: "bytes",
             doc: "Largest backlog of the last projection, before marks.",
         },
-        Signal { name: "due", unit: "flows", doc: "Flows that the last projection wanted marked." },
-        Signal { name: "flows", unit: "flows", doc: "Flows told apart." },
+        Signal { name: "due", unit: "flows", doc: "Flows that the last projection chose for a mark." },
+        Signal { name: "flows", unit: "flows", doc: "Flows in the table." },
     ];
     const PRESETS: &'static [(&'static str, &'static str)] =
         &[("survey", "K = 10, alpha = 0.9 and 100 000 bytes, as in the survey of Koo et al.")];
@@ -368,8 +371,8 @@ impl Aqm for JobsEcn {
             return Verdict::Pass;
         };
         let marks = flow.due && packet.ect && !queue.full;
-        if marks || queue.full && flow.rtt.is_some() && flow.told.is_none() {
-            (flow.due, flow.told) = (false, Some(now));
+        if marks || queue.full && flow.rtt.is_some() && flow.signalled.is_none() {
+            (flow.due, flow.signalled) = (false, Some(now));
         }
         if marks { Verdict::Mark } else { Verdict::Pass }
     }

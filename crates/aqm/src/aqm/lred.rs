@@ -1,4 +1,4 @@
-//! LRED: drop at the loss ratio measured lately, corrected in proportion to the queue's distance from `q0`.
+//! LRED: drops with the recently measured loss ratio, corrected in proportion to the queue's distance from `q0`.
 //!
 //! With L the smoothed loss ratio and q the queue that an arrival finds:
 //!
@@ -7,29 +7,28 @@
 //! L <- weight L + (1 - weight) l, every `period`                          (equation 2)
 //! ```
 //!
-//! with l = drops / arrivals over the last `window` periods. Drops for want of room count too: they are how L
-//! leaves 0, since at L = 0 nothing is dropped early however long the queue.
+//! with l = drops / arrivals over the last `window` periods. Overflow drops count too: they raise L from 0, since at L
+//! = 0 nothing is dropped early, however long the queue.
 //!
-//! With `weights` w the classes of service are dropped differently, class 1 most rarely:
+//! With `weights` w, the classes of service have different drop probabilities, class 1 the lowest:
 //!
 //! ```text
 //! p_i = w_i p / sum_j f_j w_j, clipped to [0, 1]
 //! ```
 //!
-//! with f_j class j's part of the arrivals of the last `window` periods. The mean of p_i over the arrivals is
-//! p, so the loss ratio and the queue are LRED's own as long as no p_i is clipped and the mix does not
-//! change. What a clipped p_i lacks is not passed on to the others: the queue settles above q0.
+//! with f_j the fraction of class j in the arrivals of the last `window` periods. The mean of p_i over the arrivals is
+//! p, so the loss ratio and the queue are those of LRED without weights as long as no p_i is clipped and the mix does
+//! not change. If a p_i is clipped, the others do not make up for it, and the queue settles above q0.
 //!
-//! Decides at: enqueue. Timer: `period`. Randomness: one draw an arrival. State: L, p, two counters a period
+//! Decides at: enqueue. Timer: `period`. Randomness: one draw per arrival. State: L, p, two counters for each period
 //! of the window.
 //!
 //! # Departures from the source
-//! The pseudocode's line for p lacks the square root that equation (3), the analysis and the text have; the
-//! root is taken. A window without an arrival, 0/0 in the pseudocode, leaves L as it is. Marks count as
-//! drops, for L is to be the ratio at which sources are told of congestion. In byte mode, which the paper
-//! only suggests, p is scaled by a packet's size over the mean. `l_min`, a floor under L, is ours, and 0
-//! unless set. So are the `weights`, all 1 unless set, for priorities, which the paper leaves to the future.
-//!
+//! The pseudocode's line for p lacks the square root of equation (3), the analysis and the text; aqmlab follows the
+//! equation. A window without arrivals, 0/0 in the pseudocode, leaves L unchanged. Marks count as drops, since L is to
+//! be the ratio at which sources are signalled. In byte mode, which the paper only suggests, p is scaled by the
+//! packet's size over the mean. `l_min`, a lower bound of L, is aqmlab's, and 0 by default. So are the `weights`, 1 by
+//! default, for priorities, which the paper leaves to future work.
 //! # Sources
 //! The LRED paper: equations (2) and (3), figure 3, section 3. Tested against that pseudocode.
 
@@ -42,27 +41,26 @@ crate::params! {
     pub struct Params {
         /// Target queue length.
         q0: f64 = 100.0, "packets", Range::new(0.0, 1e9), ["target"];
-        /// Weight of the queue's error.
+        /// Weight of the queue's distance from `q0`.
         beta: f64 = 0.001, "per packet", Range::above(0.0, 10.0);
-        /// How often the loss ratio is measured (the paper's m_t).
+        /// Period of the measurement of the loss ratio (the paper's m_t).
         period: Span = Span::s(1), "s", Range::new(1e-6, 1e6), ["m_t"];
-        /// Over how many periods the loss ratio is measured.
+        /// Number of periods over which the loss ratio is measured.
         window: u32 = 4, "periods", Range::new(1.0, 1000.0), ["M"];
         /// Weight of the old loss ratio in the smoothed one.
         weight: f64 = 0.1, "", Range::new(0.0, 0.999), ["m_w"];
         /// Measure the queue in bytes over `mean_packet`, and scale p by a packet's size over `mean_packet`.
         bytes: bool = false, "";
-        /// The packet size behind `q0` and `beta` in byte mode; the port's packet if left out. If the packets
-        /// that arrive are smaller in the mean by a factor s, p is too, and the queue settles above `q0` by
-        /// (1/s - 1) sqrt(L) / beta.
+        /// The packet size for `q0` and `beta` in byte mode; if omitted, the port's packet. If the mean size of the
+        /// arrivals is s times `mean_packet`, p is scaled by s on average, and the queue settles above `q0` by (1/s -
+        /// 1) sqrt(L) / beta.
         mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0);
         /// Mark packets of ECN-capable transports instead of dropping them.
         ecn: bool = false, "";
-        /// A floor under the smoothed loss ratio, so that early drops can begin before the buffer has
-        /// overflowed.
+        /// Lower bound of the smoothed loss ratio, so that early drops can begin before the buffer has overflowed.
         l_min: f64 = 0.0, "", Range::new(0.0, 1.0);
-        /// How often packets of the classes 1, 2, … are dropped, relative to each other, the first most
-        /// rarely; classes without an own weight have the last one. At 0 never early.
+        /// Relative drop probabilities of classes 1, 2, …, in ascending order; the last value also applies to the
+        /// classes beyond the list. A class with 0 is never dropped early.
         weights: Vec<f64> = vec![1.0], "", Range::new(0.0, 1e6);
     }
 }
@@ -72,7 +70,7 @@ crate::params! {
 struct Tally {
     arrivals: u64,
     drops: u64,
-    /// The arrivals, each by its weight.
+    /// The sum of the arrivals' weights.
     weight: f64,
 }
 
@@ -95,7 +93,7 @@ pub struct Lred {
     past: Box<[Tally]>,
     oldest: usize,
     loss_ratio: f64,
-    /// beta sqrt(L), kept so that no packet has to take a root.
+    /// beta sqrt(L), kept so that no root is needed per packet.
     gain: f64,
     p: f64,
 }
@@ -106,11 +104,11 @@ impl Lred {
         self.gain = self.beta * self.loss_ratio.sqrt();
     }
 
-    /// p's factor for a packet of this weight.
+    /// The factor on p for a packet of this weight.
     #[inline]
     fn factor(&self, weight: f64) -> f64 {
         match self.mix {
-            // Where only those of weight 0 have come, p is for the others as it is.
+            // If all arrivals had weight 0, p applies unchanged to the other classes.
             0.0 => f64::from(u8::from(weight > 0.0)),
             mix => weight / mix,
         }
@@ -120,7 +118,11 @@ impl Lred {
 impl Aqm for Lred {
     type Params = Params;
     const SIGNALS: &'static [Signal] = &[
-        Signal { name: "p", unit: "", doc: "Drop probability at the last arrival, its weight aside." },
+        Signal {
+            name: "p",
+            unit: "",
+            doc: "Drop probability p at the last arrival, before its weight is applied.",
+        },
         Signal { name: "loss_ratio", unit: "", doc: "Smoothed loss ratio L." },
     ];
 
@@ -197,7 +199,7 @@ impl Aqm for Lred {
     }
 
     fn rests(&self, _: &Backlog) -> bool {
-        // Which of the empty periods is the oldest does not show.
+        // The order of empty periods has no effect.
         self.past.iter().chain([&self.now]).all(|tally| tally.arrivals == 0)
     }
 
@@ -216,7 +218,7 @@ mod tests {
     use super::*;
     use crate::fixture::{Draw, PACKET, PORT, assert_close, full, numbers, vectors, waiting};
 
-    /// LRED that has measured the loss ratio `l`.
+    /// LRED with the measured loss ratio `l`.
     fn lossy(l: f64, params: &Params) -> Lred {
         let mut lred = Lred::new(params, &PORT);
         lred.measure(l);
@@ -248,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn overflow_drops_are_what_wakes_it() {
+    fn overflow_drops_raise_the_loss_ratio_from_zero() {
         let mut lred = Lred::new(&Params::default(), &PORT);
         assert_eq!(lred.on_enqueue(Time::ZERO, &PACKET, &waiting(199), &mut Draw(0.0)), Verdict::Pass);
         lred.on_enqueue(Time::ZERO, &PACKET, &full(), &mut Draw(0.0));
@@ -320,7 +322,7 @@ mod tests {
         // The mean weight is (1 500 + 2 300 + 4 200) / 1000 = 1.9.
         let p = 0.1 / 1.9;
         assert_chances(&mut mixed(&[1.0, 2.0, 4.0], &[500, 300, 200]), &[p, 2.0 * p, 4.0 * p, 4.0 * p]);
-        // Scaling all of them changes nothing.
+        // Scaling all weights has no effect.
         assert_chances(&mut mixed(&[10.0, 20.0, 40.0], &[500, 300, 200]), &[p, 2.0 * p, 4.0 * p]);
     }
 

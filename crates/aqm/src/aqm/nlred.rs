@@ -1,19 +1,19 @@
 //! NLRED: Nonlinear RED, whose drop probability rises with the square of the average queue.
 //!
-//! Decides as `red`, but between the thresholds
+//! It decides as `red` does, but between the thresholds
 //!
 //! ```text
 //! p_b = 1.5 max_p ((avg - min_th) / (max_th - min_th))^2, at most 1     min_th <= avg < max_th
 //! ```
 //!
-//! The factor makes the area below the curve that of RED's line: the same mean probability for an average that is
-//! anywhere between the thresholds, but gentler at light load and firmer at heavy load.
+//! With the factor 1.5, the area below the curve equals that below RED's line: the mean probability is the same for an
+//! average that is uniform between the thresholds, but NLRED is gentler at light load and drops more at heavy load.
 //!
-//! Decides at: enqueue. Timer: none. Randomness: one draw an arrival with avg above min_th. State: that of `red`.
+//! Decides at: enqueue. Timer: none. Randomness: one draw per arrival with avg above min_th. State: that of `red`.
 //!
 //! # Departures from the source
-//! Those of `red`. The paper has no gentle part: see the preset. Here it starts where the curve ends, at 1.5 max_p, not
-//! at max_p as in ns-3, where p_b falls at max_th.
+//! Those of `red`. The paper has no gentle part: see the preset. Here the gentle part starts where the curve ends, at
+//! 1.5 max_p; in ns-3 it starts at max_p, so that p_b falls at max_th.
 //!
 //! # Sources
 //! Zhou, Yeung, Li, "Nonlinear RED: a simple yet efficient active queue management scheme", Computer Networks 50,
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use crate::fixture::{Draw, PACKET, PORT, assert_close, waiting};
 
-    /// p_b with thresholds of 20 and 60 packets, when the queue that an arrival finds is the average.
+    /// p_b with thresholds of 20 and 60 packets; the average is the queue at the arrival.
     fn p_b(max_p: f64, gentle: bool, queue: u32) -> f64 {
         let red = red::Params {
             min_th: Some(20.0),
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn the_area_below_the_curve_is_that_of_red() {
-        // The mean of p_b over the queues between the thresholds, against the half of max_p that RED has.
+        // The mean of p_b over the queues between the thresholds, compared with RED's, max_p / 2.
         let area: f64 = (20..60).map(|queue| p_b(0.1, false, queue)).sum();
         assert!((area / 40.0 - 0.05).abs() < 0.05 / 20.0, "{area}");
     }

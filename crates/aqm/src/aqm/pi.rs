@@ -6,33 +6,31 @@
 //! p <- p + a (q(k) - q_ref) - b (q(k-1) - q_ref), then clipped to [0, 1]
 //! ```
 //!
-//! Every arrival is dropped (marked) with probability p. At a constant queue p changes by (a - b)(q - q_ref)
-//! a period; the clipping is the anti-windup.
+//! Every arrival is dropped (marked) with probability p. At a constant queue, p changes by (a - b)(q - q_ref) per
+//! period; clipping prevents wind-up.
 //!
-//! With a `design`, the gains are those that the INFOCOM paper works out for at least N connections of round
-//! trip at most R on a link of C packets a second (PI* in the LRED paper, with N and R of the traffic
-//! itself):
+//! With a `design`, the gains are those of the INFOCOM paper for at least N connections with round-trip times of at
+//! most R on a link of C packets/s (PI* in the LRED paper, with N and R of the traffic itself):
 //!
 //! ```text
 //! z = 2 N / (R^2 C)     K = z |1 + j z R| (2 N)^2 / (R C)^3     a, b = K (1 / z +- 1 / (2 w))
 //! ```
 //!
-//! The rule presumes a window R C / N of at least 2. Below, the gains grow beyond sense: to a = 1.26 for 800
-//! connections of 100 ms at 2500 packets a second, where p jumps between 0 and 1. `raise` has such an R
-//! raised to 2 N / C. A window of 2 is no warrant either: in the paper's model the loop is stable from 2.33.
+//! The rule presumes a window R C / N of at least 2. For smaller windows the gains become too large: a = 1.26 for 800
+//! connections of 100 ms at 2500 packets/s, where p jumps between 0 and 1. With `raise`, such an R is raised to 2 N /
+//! C. A window of 2 is no guarantee either: in the paper's model the loop is stable from 2.33.
 //!
-//! Decides at: enqueue. Timer: 1 / `frequency`. Randomness: one draw an arrival. State: p and q(k-1), both 0
-//! at the start.
+//! Decides at: enqueue. Timer: 1 / `frequency`. Randomness: one draw per arrival. State: p and q(k-1), both 0 at the
+//! start.
 //!
 //! # Departures from the source
-//! The first update comes one period after the start, not at it; ns-2's, on an empty queue, leaves p at 0. A
-//! packet that the buffer refuses costs no draw.
+//! The first update comes one period after the start, not at the start; ns-2's first update, on an empty queue, leaves
+//! p at 0. No random number is drawn for a packet that overflows the buffer.
 //!
 //! # Sources
 //! Hollot, Misra, Towsley, Gong, "On designing improved controllers for AQM routers supporting TCP flows",
-//! INFOCOM 2001; ns-2.35, pi.cc, against whose update equation it is tested. The design is held to the gains
-//! that its authors and the survey of Koo et al. print, and to independently computed ones for the LRED
-//! paper's PI*.
+//! INFOCOM 2001; ns-2.35, pi.cc, against whose update equation it is tested. The design is compared with the gains
+//! that its authors and the survey of Koo et al. print, and with independently computed gains of the LRED paper's PI*.
 
 use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Range};
@@ -41,41 +39,40 @@ use crate::unit::{Bytes, Frequency, Rate, Span, Time};
 crate::params! {
     /// PI's parameters.
     pub struct Params {
-        /// Target queue length, in packets in byte mode too: the survey's 70 000 bytes are 70 packets of
-        /// 1000. ns-2's default; the LRED paper sets 100.
+        /// Target queue length, in packets in byte mode too: the survey's 70 000 bytes are 70 packets of 1000 bytes.
+        /// The default is ns-2's; the LRED paper uses 100.
         q_ref: f64 = 50.0, "packets", Range::new(0.0, 1e9), ["q0", "target", "qref_", "qref"];
         /// Gain on the present error (ns-2's and the INFOCOM paper's, for 500-byte packets).
         a: f64 = 1.822e-5, "per packet", Range::above(0.0, 1e3), ["a_"];
         /// Gain on the error one period ago; at most `a`, or the controller would push away from the target.
         b: f64 = 1.816e-5, "per packet", Range::new(0.0, 1e3), ["b_"];
-        /// How often p is updated.
+        /// Update frequency of p.
         frequency: Frequency = Frequency(170.0), "Hz", Range::new(1e-3, 1e6), ["w", "f", "w_"];
         /// Measure the queue in bytes over `mean_packet`.
         bytes: bool = false, "", Range::ANY, ["queue_in_bytes_"];
         /// Scale p by a packet's size over `mean_packet`, so that small packets are dropped more rarely.
         by_size: bool = false, "", Range::ANY, ["bytes_"];
-        /// The packet size behind `q_ref`, `a` and `b`, for `bytes` and `by_size`; the port's packet if left
-        /// out.
+        /// The packet size for `q_ref`, `a` and `b`, with `bytes` and `by_size`; if omitted, the port's packet.
         mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0), ["mean_pktsize_"];
         /// Mark packets of ECN-capable transports instead of dropping them.
         ecn: bool = false, "", Range::ANY, ["setbit_"];
-        /// What the gains are worked out for, instead of `a` and `b`; if left out, those hold.
+        /// The traffic for which the gains are computed, instead of `a` and `b`; if omitted, these apply.
         design: Option<Design> = None, "";
     }
 }
 
 crate::params! {
-    /// The traffic that PI's gains are worked out for.
+    /// The traffic for which PI's gains are computed.
     pub struct Design {
-        /// The least number of connections, N-.
+        /// The smallest number of connections, N-.
         n: f64 = 100.0, "", Range::above(0.0, 1e9), ["N"];
-        /// The longest round trip, R+, queueing included.
+        /// The longest round-trip time, R+, including queueing.
         rtt: Span = Span::ms(450), "s", Range::above(0.0, 1e3), ["R"];
-        /// The link's rate; the port's if left out.
+        /// The link's rate; if omitted, the port's.
         rate: Option<Rate> = None, "bit/s", Range::above(0.0, 1e15), ["C"];
-        /// The packet that N's windows count; the port's if left out.
+        /// The packet size in which windows are counted; if omitted, the port's packet.
         packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0);
-        /// Raise `rtt` to 2 N / C if it is shorter, where the rule has no sense.
+        /// Raise `rtt` to 2 N / C if it is shorter, where the rule does not apply.
         raise: bool = false, "";
     }
 }
@@ -97,7 +94,7 @@ impl Design {
 }
 
 impl Params {
-    /// The gains a and b that hold on this port: those of the `design`, if there is one.
+    /// The gains a and b on this port: those of the `design`, if there is one.
     #[must_use]
     pub fn gains(&self, port: &Port) -> (f64, f64) {
         let given = (self.a, self.b);
@@ -254,7 +251,7 @@ mod tests {
             pi.on_period(Time::ZERO, &waiting(20));
         }
         assert_close(pi.p, 1.0);
-        // 1 + 1 (9 - 10) - 0.5 (20 - 10) < 0: no windup to work off.
+        // 1 + 1 (9 - 10) - 0.5 (20 - 10) < 0: p falls at once, without windup.
         pi.on_period(Time::ZERO, &waiting(9));
         assert_close(pi.p, 0.0);
     }
@@ -278,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn ecn_marks_what_can_be_marked_and_drops_the_rest() {
+    fn ecn_marks_packets_that_can_be_marked_and_drops_the_others() {
         let mut pi = Pi::new(&Params { a: 1.0, b: 0.0, ecn: true, ..Params::default() }, &PORT);
         pi.on_period(Time::ZERO, &waiting(200));
         assert_eq!(pi.on_enqueue(Time::ZERO, &PACKET, &waiting(200), &mut Draw(0.5)), Verdict::Mark);
@@ -293,14 +290,14 @@ mod tests {
         assert_eq!(error.to_string(), "b = 0.00002: must be at most a = 0.00001");
     }
 
-    /// The gains for n connections of `ms` at a frequency, on 2500 packets a second.
+    /// The gains for n connections of `ms` at a frequency, at 2500 packets/s.
     fn designed(n: f64, ms: u64, frequency: f64) -> (f64, f64) {
         let design = Some(Design { n, rtt: Span::ms(ms), ..Design::default() });
         let pi = Pi::new(&Params { design, frequency: Frequency(frequency), ..Params::default() }, &PORT);
         (pi.a, pi.b)
     }
 
-    /// Equal to the digits that a table has.
+    /// Asserts equality to the digits that a table prints.
     #[track_caller]
     fn assert_digits(found: (f64, f64), a: f64, b: f64, digits: f64) {
         for (found, expected) in [(found.0, a), (found.1, b)] {
@@ -314,7 +311,7 @@ mod tests {
         assert_digits(designed(60.0, 180, 160.0), 1.643_04e-4, 1.627_90e-4, 1.6e5);
     }
 
-    /// The INFOCOM paper rounds its controller, which moves the gains by 1.7 %.
+    /// The INFOCOM paper rounds its controller, which changes the gains by 1.7 %.
     #[test]
     fn the_design_gives_ns2s_gains_but_for_a_rounding_in_their_paper() {
         let design =

@@ -1,4 +1,4 @@
-//! PI2: a proportional-integral controller of the queueing delay, its output squared for classic TCP only.
+//! PI2: a proportional-integral controller of the queueing delay, whose output is squared for classic TCP only.
 //!
 //! Every `t_update`, with the queueing delay d(k) now and d(k-1) one period ago:
 //!
@@ -8,19 +8,19 @@
 //! p_s = min(1, k p')              mark probability of a scalable packet
 //! ```
 //!
-//! The rate of a classic TCP falls with the root of p, that of a scalable one with p_s itself. So the loop
-//! sees the same gain at every load, which PIE reaches by a table of factors; and both kinds share the link
-//! evenly if k is the ratio of their windows at p = p_s = p'.
+//! The rate of a classic TCP falls with the square root of p, that of a scalable TCP with p_s itself. So the loop gain
+//! is the same at every load, for which PIE needs a table of factors; and flows of both kinds share the link evenly if
+//! k is the ratio of their windows at p = p_s = p'.
 //!
-//! Decides at: enqueue. Timer: `t_update`. Randomness: one draw an arrival. State: p', d(k-1), the last
-//! packet's delay; all 0 at the start.
+//! Decides at: enqueue. Timer: `t_update`. Randomness: one draw per arrival. State: p', d(k-1), the last packet's
+//! delay; all are 0 at the start.
 //!
 //! # Departures from the source
-//! The authors' code draws twice against p'; one draw against p'^2 is the same law. It measures the delay by
-//! the rate of departures; here it is what the last packet to leave has waited, and 0 if nothing waits behind
-//! it, as in its successors. Its controller works on k p', with gains k times as large; clipped to 1 there is
-//! `max_p` = 1/k^2 here. Its decay of an idle queue's p', a heuristic of PIE's that the paper does without,
-//! is left out. Without `ecn` a scalable packet is treated like any other.
+//! The authors' code draws twice against p'; one draw against p'^2 has the same probability. It measures the delay by
+//! the departure rate; here the delay is the sojourn time of the last packet that left, and 0 if no packet waits
+//! behind it, as in the code's successors. Its controller works on k p', with gains k times as large, and clips it to
+//! 1, which is `max_p` = 1/k^2 here. It also lets p' of an idle queue decay, a heuristic of PIE that the paper does
+//! not have; this is omitted. Without `ecn`, a scalable packet is treated like any other.
 //!
 //! # Sources
 //! De Schepper, Bondarenko, Tsang, Briscoe, "PI2: a linearized AQM for both classic and scalable TCP", CoNEXT
@@ -36,28 +36,27 @@ crate::params! {
     pub struct Params {
         /// Target queueing delay.
         target: Span = Span::ms(20), "s", Range::new(0.0, 1e3);
-        /// How often p' is updated.
+        /// Period of the update of p'.
         t_update: Span = Span::ms(32), "s", Range::new(1e-6, 100.0), ["tupdate", "T"];
-        /// Gain on the delay's distance from the target. The authors' Linux module counts in sixteenths of a
-        /// Hz, and for k p'.
+        /// Gain on the difference of delay and target. The authors' Linux module counts in sixteenths of a Hz, and for
+        /// k p'.
         alpha: Frequency = Frequency(0.3125), "Hz", Range::new(0.0, 1e3);
-        /// Gain on the delay's change in a period. The authors' Linux module counts in sixteenths of a Hz,
-        /// and for k p'.
+        /// Gain on the change of the delay in a period. The authors' Linux module counts in sixteenths of a Hz, and
+        /// for k p'.
         beta: Frequency = Frequency(3.125), "Hz", Range::new(0.0, 1e3);
-        /// How much more often scalable packets are marked than p' says.
+        /// Coupling factor: the mark probability of scalable packets is `k` p'.
         k: f64 = 2.0, "", Range::above(0.0, 100.0), ["coupling_factor"];
-        /// Upper bound of p, above which only the buffer's end controls; at 1/k^2 every scalable packet is
-        /// marked.
+        /// Upper bound of p, beyond which only the buffer's limit controls the queue; at 1/`k`^2 every scalable packet
+        /// is marked.
         max_p: f64 = 0.25, "", Range::above(0.0, 1.0);
-        /// While less than this waits, nothing is dropped or marked; two of the port's packets if left out.
+        /// Nothing is dropped or marked while fewer bytes than this wait; if omitted, two of the port's packets.
         min_backlog: Option<Bytes> = None, "bytes", Range::new(0.0, 1e9);
-        /// Mark packets of ECN-capable transports instead of dropping them; those that say they are scalable,
-        /// with p_s.
+        /// Mark packets of ECN-capable transports instead of dropping them; packets of scalable transports with p_s.
         ecn: bool = false, "";
     }
 }
 
-/// The linear controller, of which each user makes its own probabilities.
+/// The linear controller, from whose output each algorithm derives its probabilities.
 #[derive(Clone, Debug)]
 pub(super) struct BasePi {
     target: f64,
@@ -71,12 +70,12 @@ pub(super) struct BasePi {
 }
 
 impl BasePi {
-    /// A controller that finds an empty queue, and whose p' never exceeds `max`.
+    /// A controller at the start, with an empty queue; p' never exceeds `max`.
     pub(super) fn new(target: Span, alpha: Frequency, beta: Frequency, max: f64) -> Self {
         Self { target: target.secs(), alpha: alpha.0, beta: beta.0, max, before: 0.0, p: 0.0 }
     }
 
-    /// Moves p' by the queueing delay now; to be called once a period.
+    /// Updates p' by the present queueing delay; to be called once per period.
     pub(super) fn update(&mut self, delay: Span) {
         let delay = delay.secs();
         self.p = self.next(delay);
@@ -110,7 +109,7 @@ pub struct Pi2 {
     k: f64,
     min_backlog: u64,
     ecn: bool,
-    /// What the last packet to leave has waited.
+    /// The sojourn time of the last packet that left.
     delay: Span,
 }
 
@@ -127,7 +126,7 @@ impl Aqm for Pi2 {
     ];
     const PRESETS: &'static [(&'static str, &'static str)] = &[(
         "dualpi2",
-        "The target, period and gains of Linux's dualpi2: RFC 9332's for round trips up to 100 ms, but for beta, 3 Hz",
+        "The target, period and gains of Linux's dualpi2: RFC 9332's for round-trip times up to 100 ms, except beta, 3 Hz",
     )];
 
     fn new(params: &Params, port: &Port) -> Self {
@@ -214,7 +213,7 @@ mod tests {
     const L4S: Packet = Packet { l4s: true, ..PACKET };
     const UDP: Packet = Packet { ect: false, ..PACKET };
 
-    /// A packet leaves after so many ms, and an update follows.
+    /// A packet leaves after this many ms, and an update follows.
     fn update(pi2: &mut Pi2, ms: u64) {
         pi2.on_dequeue(Time::ZERO, &PACKET, &waiting(9), Span::ms(ms), &mut Draw(0.5));
         pi2.on_period(Time::ZERO, &waiting(9));
@@ -240,7 +239,7 @@ mod tests {
         // 0.3125 0.01 + 3.125 0.03
         update(&mut pi2, 30);
         assert_close(pi2.pi.p, 0.003_125 + 0.093_75);
-        // At a constant delay only the error counts, and at the target nothing.
+        // At a constant delay only the difference from the target counts, and at the target p' does not change.
         update(&mut pi2, 30);
         assert_close(pi2.pi.p, 0.1);
         // 3.125 (-0.01)

@@ -7,27 +7,27 @@
 //! s(p) = 1/2048, 1/512, 1/128, 1/32, 1/8, 1/2, 1    for p below 1e-6, 1e-5, ... 0.1, and from there
 //! ```
 //!
-//! From p = 0.1 a step up is at most 0.02 (`cap`, section 5.5). p decays by a factor while d(k) = d(k-1) = 0.
-//! An arrival is dropped (marked) with probability p, unless p < 0.2 and the delay was below half the target
-//! at the last update, or at most two mean packets wait (section 4.1), or a burst is under way: for
+//! From p = 0.1 on, p rises by at most 0.02 per update (`cap`, section 5.5). While d(k) = d(k-1) = 0, p decays by a
+//! factor. An arrival is dropped (marked) with probability p, with three exceptions: p < 0.2 and the delay at the last
+//! update was below half the target; at most two mean packets wait (section 4.1); or a burst is under way, for
 //! `max_burst` from the time when p was 0 and d(k) and d(k-1) were below half the target (section 4.4).
 //!
-//! Decides at: enqueue. Timer: `t_update`. Randomness: one draw an arrival. State: p, d(k), d(k-1), the
-//! allowance for bursts, the sum of p since the last drop, the rate of departures.
+//! Decides at: enqueue. Timer: `t_update`. Randomness: one draw per arrival. State: p, d(k), d(k-1), the burst
+//! allowance, the sum of p since the last drop, the departure rate.
 //!
 //! # Departures from the source
-//! The allowance is renewed at updates; section 4.4 renews it at arrivals, which makes a period's difference at most. A
-//! mark ends the sum of probabilities of `derandomise` as a drop does; else every packet after the sum's upper bound
-//! would be marked. A packet that the buffer refuses costs no draw. The preset of ns-3 has none of its states of a
-//! burst.
+//! The burst allowance is renewed at updates; section 4.4 renews it at arrivals, a difference of one period at most. A
+//! mark resets the sum of probabilities of `derandomise`, as a drop does; otherwise every packet beyond the sum's
+//! upper bound would be marked. No random number is drawn for a packet that overflows the buffer. The preset of ns-3
+//! omits ns-3's burst states.
 //!
-//! The form "linux" counts in floats, not in units of 2^-56; p stays at 256 where Linux falls back to 1. Its first
-//! update comes one period after the start, in Linux after 500 ms, and its period is not rounded up to a clock's ticks.
-//! Linux's own measurement of the rate of departures (`dq_rate_estimator`) is not there: `departures` is the RFC's.
+//! The form "linux" uses floating-point numbers, not units of 2^-56; p stays at 256 where Linux falls back to 1. Its
+//! first update comes one period after the start, in Linux after 500 ms, and its period is not rounded up to clock
+//! ticks. Linux's own measurement of the departure rate (`dq_rate_estimator`) is omitted: `departures` is the RFC's.
 //!
 //! # Sources
 //! RFC 8033, as FreeBSD's dn_aqm_pie.c follows its appendices; RFC 8034, as CableLabs' module for ns-3 follows it;
-//! Linux 7.2, sch_pie.c; ns-3, pie-queue-disc.cc. Tested against plain rewritings of the first three.
+//! Linux 7.2, sch_pie.c; ns-3, pie-queue-disc.cc. Tested against plain re-implementations of the first three.
 
 use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::unit::{Bytes, Frequency, Limit, Rate, Span, Time};
@@ -42,7 +42,7 @@ pub fn from_tc(sixteenths: u32) -> Frequency {
     Frequency(f64::from(sixteenths) / 16.0)
 }
 
-/// The parts of the gains below which p: section 4.2 of RFC 8033, and what RFC 8034 adds.
+/// Scaling factors of the gains, each with the p below which it applies: section 4.2 of RFC 8033, and RFC 8034's.
 const TUNING: [(f64, f64); 9] = [
     (1e-6, 1.0 / 2048.0),
     (1e-5, 1.0 / 512.0),
@@ -55,23 +55,23 @@ const TUNING: [(f64, f64); 9] = [
     (f64::INFINITY, 32.0),
 ];
 
-/// The bounds of the sum of probabilities between two drops, and the highest probability for a packet of RFC
-/// 8034.
+/// The bounds of the sum of probabilities between two drops; the lower one is also RFC 8034's highest probability of a
+/// packet.
 const SUM_LOW: f64 = 0.85;
 const SUM_HIGH: f64 = 8.5;
-/// The smallest packet that RFC 8034 knows: for it p may reach `SUM_LOW`.
+/// RFC 8034's smallest packet, for which p may reach `SUM_LOW`.
 const MIN_PACKET: f64 = 64.0;
 /// Linux keeps p in units of 2^-56, in 64 bits.
 const LINUX_MAX: f64 = 256.0;
-/// How long RFC 8034 lets calm last before it forgets a burst.
+/// How long a calm must last before RFC 8034 forgets a burst.
 const BURST_RESET: Span = Span::s(1);
 
-/// The time that `threshold` bytes take to leave, by measurement.
+/// The measured time that `threshold` bytes take to leave.
 #[derive(Clone, Debug)]
 struct Departures {
     threshold: u64,
     weight: f64,
-    /// When the present measurement began, and how many bytes have left since.
+    /// When the present measurement began, and the bytes that have left since.
     measuring: Option<(Time, u64)>,
     /// Smoothed, in seconds; 0 before the first measurement.
     time: f64,
@@ -99,13 +99,13 @@ impl Departures {
     }
 }
 
-/// What RFC 8034 remembers of bursts.
+/// RFC 8034's burst state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Burst {
-    /// There is none.
+    /// No burst.
     None,
-    /// A third of the buffer has filled, and nothing has been dropped since; or the allowance is spent and
-    /// calm has lasted for so many updates.
+    /// A third of the buffer has filled, and nothing has been dropped since; or the allowance is spent, and calm has
+    /// lasted for this many updates.
     Under { calm: u64 },
     /// A drop has started the allowance.
     Protected,
@@ -125,10 +125,10 @@ pub struct Pie {
     /// The sum of p since the last drop.
     sum: f64,
     allowance: Span,
-    /// When the last packet left, where the allowance ages while packets leave.
+    /// When the last packet left, if the allowance ages while packets leave.
     left: Option<Time>,
     departures: Departures,
-    /// What the last packet to leave has waited.
+    /// The sojourn time of the last packet that left.
     sojourn: Span,
     /// The delay at the last update.
     delay: Span,
@@ -137,7 +137,7 @@ pub struct Pie {
 }
 
 impl Pie {
-    /// Starts anew, as if no packet had come before.
+    /// Restarts the algorithm, as if no packet had come before.
     fn activate(&mut self, now: Time) {
         self.active = true;
         self.p = 0.0;
@@ -153,7 +153,7 @@ impl Pie {
         delay.secs() < 0.5 * self.params.target.secs()
     }
 
-    /// Whether a third of the buffer has filled since the last burst was forgotten; RFC 8034's only.
+    /// Whether a third of the buffer has filled since the last burst was forgotten; false only with RFC 8034.
     fn is_burst(&mut self, queue: &Backlog) -> bool {
         if self.params.form == Form::Docsis && self.burst == Burst::None {
             if (queue.bytes as f64) < self.third {
@@ -164,7 +164,7 @@ impl Pie {
         true
     }
 
-    /// Whether the decision strikes a packet of this size.
+    /// Whether a packet of this size is struck.
     #[inline]
     fn strikes<R: Uniform>(&mut self, size: u32, queue: &Backlog, rng: &mut R) -> bool {
         if self.allowance > Span::ZERO {
@@ -194,7 +194,7 @@ impl Pie {
         !calm && self.falls_due(p, rng)
     }
 
-    /// Whether a packet that came with probability `p` is struck, by the sum of probabilities that counts it.
+    /// Whether a packet with probability `p` is struck, by the sum of probabilities that includes `p`.
     #[inline]
     fn falls_due<R: Uniform>(&self, p: f64, rng: &mut R) -> bool {
         if self.params.derandomise {
@@ -208,7 +208,7 @@ impl Pie {
         rng.happens(p)
     }
 
-    /// The delay now, with so many bytes waiting.
+    /// The delay now, with this many bytes waiting.
     fn measured(&self, waiting: u64) -> Span {
         match self.params.delay {
             Delay::Departures => self.departures.delay(waiting),
@@ -217,7 +217,7 @@ impl Pie {
         }
     }
 
-    /// p after a period that ends with this delay, and so many bytes waiting.
+    /// p after a period that ends with this delay and this many bytes waiting.
     fn next(&self, delay: Span, waiting: u64) -> f64 {
         let Params { form, target, alpha, beta, cap, decay, low, high, .. } = &self.params;
         if *form == Form::Docsis && self.allowance > Span::ZERO {
@@ -241,12 +241,12 @@ impl Pie {
         p.clamp(0.0, self.max)
     }
 
-    /// Shortens the allowance by so much.
+    /// Shortens the allowance by this time.
     fn age(&mut self, time: Span) {
         self.allowance = Span::ns(self.allowance.nanos().saturating_sub(time.nanos()));
     }
 
-    /// Ages and renews what bursts may do, after an update that leaves calm or does not.
+    /// Ages and renews the burst allowance after an update that finds calm, or does not.
     fn age_burst(&mut self, calm: bool) {
         let period = self.params.t_update;
         if self.params.form != Form::Linux {
@@ -279,10 +279,10 @@ impl Aqm for Pie {
     ];
     const PRESETS: &'static [(&'static str, &'static str)] = &[
         ("rfc8033", "RFC 8033 with its cap on steps, and none of its other options"),
-        ("linux", "sch_pie of Linux 7.2; its tc would say alpha 2 beta 20, limit 1000 packets"),
+        ("linux", "sch_pie of Linux 7.2; in its tc, alpha 2 beta 20 limit 1000"),
         (
             "ns3",
-            "ns-3's PieQueueDisc; left alone it has 25 packets of buffer, too few for its target to matter",
+            "ns-3's PieQueueDisc, whose default buffer of 25 packets is too small for its target to matter",
         ),
         ("docsis", "RFC 8034's DOCSIS-PIE, for cable modems"),
     ];
@@ -334,7 +334,7 @@ impl Aqm for Pie {
                 decay: 1.0 - 1.0 / 64.0,
                 high: Some(Span::ms(250)),
                 derandomise: true,
-                // Its MTU, which is Ethernet's.
+                // The MTU of Ethernet.
                 mean_packet: Some(Bytes(1514)),
                 form: Form::Linux,
                 ..rfc8033
@@ -440,7 +440,7 @@ impl Aqm for Pie {
     }
 
     fn rests(&self, queue: &Backlog) -> bool {
-        // No field is left out unnamed: a new one has to be thought of here.
+        // Every field is named, so that a new one cannot be forgotten here.
         let state = |of: &Self| {
             let &Self {
                 params: _,

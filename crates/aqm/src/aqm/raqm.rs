@@ -1,6 +1,6 @@
-//! RAQM: moves the drop probability exponentially until the rate of arrivals is the expected one.
+//! RAQM: adjusts the drop probability exponentially until the arrival rate is the expected one.
 //!
-//! Every `period` T, with I the bytes that arrived in it, dropped ones included:
+//! Every `period` T, with I the bytes that arrived in it, including dropped ones:
 //!
 //! ```text
 //! r(k) = (1 - f) I / T + f r(k-1)                                                      (equation 2)
@@ -8,30 +8,30 @@
 //! alpha = eps alpha^,  alpha^ r0 = 2 ln((2 - x) / x) / (1 - x),  x = r(k) / r0         (equations 11, 13)
 //! ```
 //!
-//! An arrival is dropped (marked) with probability p(k), or, to steer the queue q as well, with p(k) q / q0
-//! (equation 12).
+//! An arrival is dropped (marked) with probability p(k) or, to control the queue q as well, with p(k) q / q0 (equation
+//! 12).
 //!
-//! With `shares` the classes of service are aggregates of their own in the one queue. Each has its part of
-//! r0, and its own r, p(k) and alpha; the queue's factor is common. So elastic aggregates are held to their
-//! parts, the authors' future work, as long as none of their p(k) is at a bound. In the queue-dependent mode
-//! what one leaves idle the others may use: p(k) = 1 drops no more than q / q0.
+//! With `shares`, the classes of service are separate aggregates in the one queue. Each has its share of r0 and its
+//! own r, p(k) and alpha; the factor q / q0 is common. So elastic aggregates are held to their shares, which the paper
+//! leaves to future work, as long as no p(k) is at a bound. In the queue-dependent mode, other classes may use what
+//! one leaves idle: p(k) = 1 drops no more than q / q0.
 //!
 //! # The expected rate
-//! Bytes are conserved: arrivals = departures + drops. So at a drop ratio l and a utilisation U the rate of
-//! arrivals is U C / (1 - l), and a stationary p(k) with r0 = C means U = 1 - l: the link idles for the time
-//! that the drops would have taken. If the queue keeps it busy nevertheless, p(k) rises to 1 and the queue
-//! settles at l q0, not at q0. `r0` = "corrected" expects gamma C / (1 - l) with the l of early drops: the
-//! link can be full, and overflows still raise p(k); but then any queue that neither runs empty nor overflows
-//! is in balance. A mark is no drop, so neither matters where all are marked.
+//! Bytes are conserved: arrivals = departures + drops. So at a loss ratio l and a utilisation U, the arrival rate is U
+//! C / (1 - l), and a stationary p(k) with r0 = C means U = 1 - l: the link idles for the time that the dropped bytes
+//! would have taken. If the queue keeps the link busy nevertheless, p(k) rises to 1 and the queue settles at l q0, not
+//! at q0. `r0` = "corrected" expects gamma C / (1 - l), with l the ratio of early drops: the link can be full, and
+//! overflows still raise p(k); but then every queue that neither runs empty nor overflows is in equilibrium. A mark is
+//! not a drop, so the two expected rates are equal if all packets are ECN-capable.
 //!
-//! Decides at: enqueue. Timer: `period`. Randomness: one draw an arrival. State: for each aggregate I, r, the
-//! same of early drops, p(k), alpha.
+//! Decides at: enqueue. Timer: `period`. Randomness: one draw per arrival. State: for each aggregate I, r, the same of
+//! early drops, p(k), alpha.
 //!
 //! # Departures from the source
-//! The pseudocode's e^mismatch lacks alpha, which equation (3) has. alpha follows the rate that it is used
-//! with, as in the theorem, but for the first period, which has `m` / r0 (`lagged` for the other reading).
-//! Where x is outside (0, 2), and alpha^ undefined, it is at its lower bound 4 / r0; at most it is 20 / r0.
-//! `p_min` keeps p(k) from 0, which it could not leave.
+//! The pseudocode's e^mismatch lacks the alpha of equation (3). alpha is computed from the rate with which it is used,
+//! as in the theorem, except in the first period, which has `m` / r0 (`lagged` selects the other reading). Where x is
+//! outside (0, 2) and alpha^ is undefined, it is at its lower bound 4 / r0; its upper bound is 20 / r0. `p_min` keeps
+//! p(k) above 0, which it could not leave.
 //!
 //! # Sources
 //! The RAQM paper: equations (2), (3), (12), (13), figure 1. Tested against figure 1 and against vectors of
@@ -42,11 +42,11 @@ use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Span, Time};
 
 crate::choice! {
-    /// What the drop probability looks at.
+    /// The inputs of the drop probability.
     pub enum Mode {
         /// The rate, and the queue at each arrival.
         Queue = "queue-dependent",
-        /// The rate alone.
+        /// The rate only.
         Rate = "queue-independent",
     }
 }
@@ -54,17 +54,17 @@ crate::choice! {
 crate::choice! {
     /// How alpha is set.
     pub enum Alpha {
-        /// To `eps` times the bound of stability at the present rate.
+        /// `eps` times the bound of stability at the present rate.
         Adaptive = "adaptive",
-        /// To `m` / r0.
+        /// `m` / r0.
         Static = "static",
     }
 }
 
 crate::choice! {
-    /// What rate is expected.
+    /// The expected rate.
     pub enum Expected {
-        /// gamma C, as the paper says.
+        /// gamma C, as in the paper.
         Literal = "literal",
         /// gamma C / (1 - l), with l the ratio of early drops.
         Corrected = "corrected",
@@ -74,39 +74,39 @@ crate::choice! {
 crate::params! {
     /// RAQM's parameters.
     pub struct Params {
-        /// Whether the drop probability looks at the queue as well.
+        /// The inputs of the drop probability: `queue-dependent`, the rate and the queue at each arrival;
+        /// `queue-independent`, the rate only.
         mode: Mode = Mode::Queue, "";
         /// Target queue length of the queue-dependent mode.
         q0: f64 = 50.0, "packets", Range::above(0.0, 1e9), ["target"];
-        /// How often the rate is measured.
+        /// Period of the rate measurement and of the update of p.
         period: Span = Span::s(1), "s", Range::new(1e-6, 1e6), ["T"];
         /// Weight of the old rate in the smoothed one.
         f: f64 = 0.1, "", Range::new(0.0, 0.999);
-        /// The expected rate: `literal`, gamma C; `corrected`, gamma C / (1 - l), which a full link can
-        /// reach.
+        /// The expected rate: `literal`, gamma C; `corrected`, gamma C / (1 - l), which a full link can reach.
         r0: Expected = Expected::Literal, "";
-        /// The part of the link's rate C behind r0.
+        /// Ratio of r0 to the link's rate C.
         gamma: f64 = 1.0, "", Range::above(0.0, 1.0);
         /// How alpha is set: `adaptive`, `eps` times the bound of stability; `static`, `m` / r0.
         alpha: Alpha = Alpha::Adaptive, "";
-        /// alpha r0, if it is static, and in the first period. Below 4 the paper's model is stable; at 2 it
-        /// is fastest.
+        /// alpha r0, if alpha is static, and in the first period. Below 4 the paper's model is stable; at 2 it
+        /// converges fastest.
         m: f64 = 2.0, "", Range::above(0.0, 10.0);
-        /// The part of the bound of stability that alpha is set to. The paper: a little below 1; the model is
-        /// fastest at 0.5.
+        /// Ratio of alpha to the bound of stability. The paper's is a little below 1; the model converges fastest at
+        /// 0.5.
         eps: f64 = 0.9, "", Range::above(0.0, 1.0), ["epsilon"];
-        /// Set alpha by the rate of the period before.
+        /// Compute alpha from the rate of the previous period.
         lagged: bool = false, "";
-        /// p at the start.
+        /// Initial p.
         p: f64 = 0.0002, "", Range::above(0.0, 1.0), ["p0"];
-        /// A floor under p, since 0 stays 0.
+        /// Lower bound of p, which could not leave 0.
         p_min: f64 = 1e-6, "", Range::above(0.0, 1.0);
-        /// The parts of r0 that classes 1, 2, … are guaranteed; classes without an own part share the last
-        /// one. A single part is for all together.
+        /// Guaranteed shares of r0 for classes 1, 2, …; the classes beyond the list share the last one. A single share
+        /// is common to all classes.
         shares: Vec<f64> = vec![1.0], "", Range::above(0.0, 1.0);
         /// Measure the queue in bytes over `mean_packet`.
         bytes: bool = false, "";
-        /// The packet size behind `q0` in byte mode; the port's packet if left out.
+        /// The packet size for `q0` in byte mode; if omitted, the port's packet.
         mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0);
         /// Mark packets of ECN-capable transports instead of dropping them.
         ecn: bool = false, "";
@@ -126,15 +126,15 @@ pub fn bound(x: f64) -> f64 {
     }
 }
 
-/// What is known of the arrivals that share an expected rate.
+/// The state of the arrivals that share an expected rate.
 #[derive(Clone, Debug)]
 struct Aggregate {
-    /// gamma C's part, in bytes a second.
+    /// The aggregate's share of gamma C, in bytes per second.
     expected: f64,
     /// Bytes that arrived in this period, and those of them dropped early.
     arrived: u64,
     dropped: u64,
-    /// The same a second, smoothed.
+    /// The same per second, smoothed.
     r: f64,
     loss: f64,
     /// alpha r0; `None` before the first period.
@@ -148,7 +148,7 @@ impl Aggregate {
             |old: f64, bytes: u64| (1.0 - params.f) * bytes as f64 / params.period.secs() + params.f * old;
         self.r = smooth(self.r, std::mem::take(&mut self.arrived));
         self.loss = smooth(self.loss, std::mem::take(&mut self.dropped));
-        // r / r0: 1 - l is what is left of r without the early drops.
+        // r / r0, where 1 - l is the fraction of r that was not dropped early.
         let x = match params.r0 {
             Expected::Literal => self.r / self.expected,
             Expected::Corrected => (self.r - self.loss).max(0.0) / self.expected,
@@ -160,13 +160,13 @@ impl Aggregate {
             (Alpha::Adaptive, Some(_)) => bounded,
         };
         self.m = Some(bounded);
-        // A rate beyond all bounds could make the exponential infinite.
+        // Without a limit, a very high rate could make the exponential infinite.
         self.p = (self.p * libm::exp((m * (x - 1.0)).min(50.0))).clamp(params.p_min, 1.0);
     }
 
     /// Whether an update changes nothing.
     fn rests(&self, params: &Params) -> bool {
-        // No field is left out unnamed: a new one has to be thought of here.
+        // Every field is named, so that a new one cannot be forgotten here.
         let state = |of: &Self| {
             let &Self { expected: _, arrived, dropped, r, loss, m, p } = of;
             (arrived, dropped, [r, loss, p].map(f64::to_bits), m.map(f64::to_bits))
@@ -183,13 +183,13 @@ pub struct Raqm {
     params: Params,
     mean: f64,
     aggregates: Box<[Aggregate]>,
-    /// The link's rate in bytes a second.
+    /// The link's rate in bytes per second.
     c: f64,
     p: f64,
 }
 
 impl Raqm {
-    /// The place of a class's aggregate.
+    /// The index of a class's aggregate.
     #[inline]
     fn place(&self, class: u8) -> usize {
         usize::from(class.max(1) - 1).min(self.aggregates.len() - 1)
@@ -200,7 +200,7 @@ impl Aqm for Raqm {
     type Params = Params;
     const SIGNALS: &'static [Signal] = &[
         Signal { name: "p", unit: "", doc: "Drop probability at the last arrival." },
-        Signal { name: "r", unit: "", doc: "Smoothed rate of arrivals as a part of the link's rate." },
+        Signal { name: "r", unit: "", doc: "Smoothed rate of arrivals as a fraction of the link's rate." },
         Signal { name: "p_1", unit: "", doc: "p(k) of class 1." },
         Signal { name: "p_2", unit: "", doc: "p(k) of class 2." },
         Signal { name: "p_3", unit: "", doc: "p(k) of class 3." },
@@ -293,7 +293,7 @@ mod tests {
     use super::*;
     use crate::fixture::{Draw, PACKET, PORT, assert_close, full, numbers, vectors, waiting};
 
-    /// Lets so many bytes arrive in a period.
+    /// Runs a period in which this many bytes arrive.
     fn period(raqm: &mut Raqm, bytes: f64) {
         raqm.aggregates[0].arrived = bytes as u64;
         raqm.on_period(Time::ZERO, &waiting(9));
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn ecn_marks_what_can_be_marked_and_drops_the_rest() {
+    fn ecn_marks_packets_that_can_be_marked_and_drops_the_others() {
         let mut raqm = Raqm::new(&Params { ecn: true, p: 0.5, ..Params::default() }, &PORT);
         assert_eq!(raqm.on_enqueue(Time::ZERO, &PACKET, &waiting(50), &mut Draw(0.4)), Verdict::Mark);
         let udp = Packet { ect: false, ..PACKET };

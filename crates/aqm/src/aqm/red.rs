@@ -1,6 +1,6 @@
-//! RED: drop the more often the longer the average queue; with gentle RED.
+//! RED: drops with a probability that grows with the average queue; gentle RED included.
 //!
-//! With q the queue that an arrival finds, the average and the probability p_b that it calls for are
+//! With q the queue that an arrival finds, the average avg and the probability p_b are
 //!
 //! ```text
 //! avg <- (1 - w_q)^m avg, if the queue was empty for the time of m packets
@@ -11,8 +11,8 @@
 //!     = 1                                              above
 //! ```
 //!
-//! `spacing` turns p_b into the probability p_a for this packet, by the `count` of packets since the last drop,
-//! so that drops come evenly:
+//! `spacing` turns p_b into the probability p_a of this packet by the `count` of packets since the last drop, so that
+//! drops are evenly spaced:
 //!
 //! ```text
 //! "1993":  p_a = p_b / (1 - count p_b), at most 1: the gap between drops is uniform on [1, 1/p_b]
@@ -20,46 +20,47 @@
 //! "none":  p_a = p_b: drops are independent
 //! ```
 //!
-//! Hence the ratio of drops is about 2 p_b, p_b / 1.5 and p_b. Adaptive RED, which moves max_p, is `ared`.
+//! Hence the drop ratio is about 2 p_b, p_b / 1.5 and p_b, respectively. Adaptive RED, which moves max_p, is `ared`.
 //!
-//! In byte mode queue and count are bytes over `mean_packet`, and p_a is scaled by the packet's size. With ECN,
-//! packets are marked while p_b < `mark_p`, so that at p_b = 1 they are always dropped, as ns-2 and ns-3 do; without
-//! `hard_drop` they are marked there too, as in Linux and INET, and as a DCTCP step has to. That step is not `gentle`,
-//! with `w_q` = 1 and `min_th` = `max_th`.
+//! In byte mode, queue and count are bytes over `mean_packet`, and p_a is scaled by the packet's size. With ECN,
+//! packets are marked while p_b < `mark_p`, so that at p_b = 1 they are always dropped, as in ns-2 and ns-3. Without
+//! `hard_drop` they are marked at p_b = 1 too, as in Linux and INET, and as DCTCP's step requires: that step is RED
+//! without `gentle`, with `w_q` = 1 and `min_th` = `max_th`.
 //!
-//! Other tools say the same in other units: see `min_bytes`, `max_bytes`, `linterm`, `plog`, `burst` and `pkrate`.
+//! The parameters of other tools have other units: see `min_bytes`, `max_bytes`, `linterm`, `plog`, `burst` and
+//! `pkrate`.
 //!
-//! Decides at: enqueue. Timer: none. Randomness: one draw an arrival with avg above min_th. State: avg, count,
-//! start of the idle time.
+//! Decides at: enqueue. Timer: none. Randomness: one draw per arrival with avg above min_th. State: avg, count, start
+//! of the idle time.
 //!
 //! # Departures from the source
-//! From ns-2, not the 1993 paper: the first packet that finds avg above min_th is never dropped, only counted;
-//! nor is any that finds at most one packet (in byte mode, at most one byte) waiting; in byte mode the count is
-//! rounded down to whole packets. With "wait" in byte mode that spares, even at p_b = 1, what comes within a mean
-//! packet of the last drop.
+//! Three rules are from ns-2, not from the paper of 1993. The first packet that finds avg above min_th is never
+//! dropped, only counted; nor is a packet that finds at most one packet (in byte mode, at most one byte) waiting; in
+//! byte mode the count is rounded down to whole packets. With "wait" in byte mode, the last rule spares, even at p_b =
+//! 1, packets that arrive within a mean packet of the last drop.
 //!
-//! Unlike ns-2: an automatic min_th is a third of a given max_th; a weight of 0, -1 or -2 and thresholds of 0, its
-//! ways to ask for automatic ones, are refused. A packet that the buffer refuses costs no draw, and is itself the
-//! victim: ns-2 of before October 1997 dropped one at random instead, which is not offered.
+//! Unlike in ns-2, an automatic min_th is a third of a given max_th; and a weight of 0, -1 or -2 and thresholds of 0,
+//! by which ns-2 requests automatic values, are refused. No random number is drawn for a packet that overflows the
+//! buffer, and that packet itself is dropped: before October 1997, ns-2 dropped a random one instead, which is not
+//! offered.
 //!
-//! The presets take over the values and the switches of an implementation, not its arithmetic, but for Linux's
-//! (`form`). ns-3 and INET drop at p_b = 1 also the first packet above min_th, and INET ages by fractions of packets.
-//! Cisco documents no spacing, so that of 1993 stands.
+//! The presets use the values and switches of an implementation, not its arithmetic, except for Linux's (`form`). At
+//! p_b = 1, ns-3 and INET also drop the first packet above min_th, and INET ages the average by fractions of packets.
+//! Cisco documents no spacing; its preset uses that of 1993.
 //!
-//! The form "linux" has whole numbers with the point of Linux, so that its average loses less than a byte at each
-//! arrival; it strikes every packet at or above max_th, has no packet that is spared, and decides before it looks at
-//! the buffer. Its table for idle time is that of tc, which takes natural logarithms for powers of two, and counts in
-//! ticks of 64 ns what the kernel reads as microseconds: an idle average falls some twenty times as slowly as the
-//! paper's. `nodrop` is not there.
+//! The form "linux" uses Linux's fixed-point numbers, so that its average loses less than a byte at each arrival. It
+//! strikes every packet at or above max_th, spares no packet, and decides before it checks the buffer. Its table for
+//! idle time is tc's, which takes natural logarithms for powers of two, and counts in ticks of 64 ns, which the kernel
+//! reads as microseconds: an idle average falls about twenty times as slowly as the paper's. `nodrop` is omitted.
 //!
 //! # Sources
 //! Floyd, Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993; Floyd,
 //! "Recommendation on using the gentle variant of RED", 2000; ns-2.35, red.cc, against whose equations it is tested.
-//! The presets: ns-2's ns-default.tcl through the years; ns-3, red-queue-disc.cc; Linux 7.2, red.h and sch_red.c,
-//! against a rewriting of which `linux` is tested; iproute2, q_red.c and tc_red.c, for `burst`; INET, RedDropper.ned;
-//! Cisco, "Congestion avoidance overview" and the command reference on random-detect; the study of tail drop, RED, GRED
-//! and GRED-I, whose RED thresholds our copy has lost (`impact` has the values of Cisco and Floyd to which it refers);
-//! the survey of Koo et al., which leaves the rest to the ns-2 of its day.
+//! The presets: ns-2's ns-default.tcl through the years; ns-3, red-queue-disc.cc; Linux 7.2, red.h and sch_red.c, of
+//! which `linux` is tested against a re-implementation; iproute2, q_red.c and tc_red.c, for `burst`; INET,
+//! RedDropper.ned; Cisco, "Congestion avoidance overview" and the command reference on random-detect; the study of
+//! tail drop, RED, GRED and GRED-I, whose RED thresholds are missing in our copy (`impact` has the values of Cisco and
+//! Floyd to which it refers); the survey of Koo et al., which leaves the rest to the ns-2 of its time.
 
 use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::ParamError;
@@ -76,13 +77,13 @@ mod spacing;
 /// How p_b rises from `min_th` to `max_th`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Curve {
-    /// In proportion, to `max_p`.
+    /// Linearly, to `max_p`.
     Linear,
-    /// With the square, to 1.5 `max_p`, so that the area below is the same.
+    /// Quadratically, to 1.5 `max_p`, so that the area below the curve is the same.
     Quadratic,
 }
 
-/// The algorithm; see the module. What is open to the neighbours is for those built on it to read and move.
+/// The algorithm; see the module. The fields visible to the parent module are for algorithms built on RED.
 #[derive(Clone, Debug)]
 pub struct Red {
     pub(super) min_th: f64,
@@ -93,9 +94,9 @@ pub struct Red {
     bytes: bool,
     by_size: bool,
     mean: Bytes,
-    /// Packets a second.
+    /// The link's rate in packets per second.
     c: f64,
-    /// The p_b from which on nothing is marked: 0 without ECN, none without hard drops.
+    /// The p_b from which on nothing is marked: 0 without ECN, infinite without hard drops.
     mark_p: f64,
     pub(super) curve: Curve,
     pub(super) max_p: f64,
@@ -103,19 +104,19 @@ pub struct Red {
     pub(super) gentle_p: f64,
     pub(super) avg: f64,
     pub(super) p_b: f64,
-    /// Whether the last arrival found the average above min_th.
+    /// Whether the average was above min_th at the last arrival.
     above: bool,
     /// Packets, or bytes, since the last drop.
     since_drop: u64,
     idle_since: Option<Time>,
     /// Whether idle time ages the average.
     ages: bool,
-    /// Linux's arithmetic, which then stands for that above.
+    /// Linux's arithmetic, which replaces the fields above.
     kernel: Option<Box<Kernel>>,
 }
 
 impl Red {
-    /// The probability that the average `avg` calls for.
+    /// The probability p_b at the average `avg`.
     #[inline]
     fn p_b(&self, avg: f64) -> f64 {
         if avg < self.min_th {
@@ -135,7 +136,7 @@ impl Red {
         }
     }
 
-    /// Moves `max_p`, and with it the start of the gentle part unless that is `frozen`.
+    /// Sets `max_p`, and with it the start of the gentle part unless that is `frozen`.
     pub(super) fn set_max_p(&mut self, max_p: f64, frozen: bool) {
         self.max_p = max_p;
         if !frozen {
@@ -146,14 +147,14 @@ impl Red {
         }
     }
 
-    /// Compares with the thresholds as CHOKe does in Linux.
+    /// Makes an average equal to a threshold count as below it, as CHOKe does in Linux.
     pub(super) fn count_thresholds_as_below(&mut self) {
         if let Some(kernel) = &mut self.kernel {
             kernel.count_thresholds_as_below();
         }
     }
 
-    /// Moves `max_p` as Linux does, if this is Linux's arithmetic: by these steps up and down, between these bounds.
+    /// Adapts `max_p` as Linux does, if this is Linux's arithmetic: with these steps up and down, within these bounds.
     pub(super) fn adapts_in_linux(&mut self, now: Time, steps: (f64, f64), bounds: (f64, f64)) -> bool {
         let idle = self.idle_since.map(|start| now.since(start));
         let Some(kernel) = &mut self.kernel else { return false };
@@ -171,7 +172,7 @@ impl Red {
         }
     }
 
-    /// The probability of this packet, now that `since_drop` counts it.
+    /// The probability of this packet, which `since_drop` already counts.
     #[inline]
     fn p_a(&self, size: u32) -> f64 {
         if !self.by_size {
@@ -181,8 +182,8 @@ impl Red {
         if p < 1.0 { p * f64::from(size) / self.mean.0 as f64 } else { p }
     }
 
-    /// Ages the average by the idle time that an arrival ends, unless that is `refused`: what does not even fit an
-    /// empty buffer leaves the link idle.
+    /// Ages the average by the idle time that an arrival ends, unless the arrival is `refused`: a packet larger than
+    /// the empty buffer leaves the link idle.
     #[inline]
     pub(super) fn end_idle(&mut self, now: Time, refused: bool) {
         if self.idle_since.is_some() {
@@ -191,7 +192,7 @@ impl Red {
         }
     }
 
-    /// Takes what an arrival at `now` finds into the average.
+    /// Updates the average by the queue that an arrival at `now` finds.
     #[inline]
     pub(super) fn estimate(&mut self, now: Time, queue: &Backlog) {
         if self.kernel.is_some() {
@@ -224,7 +225,7 @@ impl Red {
         }
     }
 
-    /// Whether the arrival passes, by the average as it is.
+    /// The verdict on the arrival, by the present average.
     #[inline]
     pub(super) fn decide<R: Uniform>(&mut self, packet: &Packet, queue: &Backlog, rng: &mut R) -> Verdict {
         if self.kernel.is_some() {

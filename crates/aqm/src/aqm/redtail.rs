@@ -1,8 +1,8 @@
-//! RED+Tail: short flows in a queue of their own without early drops, long flows in another with Adaptive RED.
+//! RED+Tail: short flows in a queue of their own without early drops, long flows in another queue with Adaptive RED.
 //!
-//! The first `n` packets of a pair of addresses go to the short queue, the rest to the long one, until the pair has
-//! been silent for longer than `t`; UDP is always short. Both queues share one buffer, and an arrival is dropped for
-//! want of room only if the two together leave none. The link of rate C serves the short queue, of q1 bytes, at
+//! The first `n` packets of a pair of addresses join the short queue, the others the long queue, until the pair has
+//! been silent for longer than `t`; UDP is always short. Both queues share one buffer, and an arrival overflows only
+//! if the two together leave no room. The link of rate C serves the short queue, of q1 bytes, at the rate
 //!
 //! ```text
 //! C1 = 0                                    q1 = 0
@@ -10,7 +10,7 @@
 //!    = min(q1 / max_th1, c1_max) C          min_th1 <= q1                     (section III)
 //! ```
 //!
-//! or, with `allocation = "prediction"`, at what is to come as well:
+//! or, with `allocation = "prediction"`, at a rate that includes expected arrivals:
 //!
 //! ```text
 //! C1 = 0                                    q1 = 0
@@ -20,13 +20,14 @@
 //! r^ = max(m(k) + b(k), 0)
 //! ```
 //!
-//! with r(k) the rate at which short packets came in the k-th `interval`, dropped ones included, and r^ what Holt's
-//! smoothing of level m and trend b expects of the next. By default `horizon` is max_th1 / C: q1 / horizon is then the
-//! rule of section III, which is that of an r^ of 0. It needs a queue of r max_th1 / C to serve a steady rate r, a delay
-//! of max_th1 / C whatever r is; a true r^ serves the rate itself, and leaves to the queue what r^ missed.
+//! with r(k) the arrival rate of short packets in the k-th `interval`, including dropped ones, and r^ the rate that
+//! Holt's smoothing of level m and trend b expects in the next interval. The default `horizon` is max_th1 / C, with
+//! which q1 / horizon is the rule of section III: that rule is the case r^ = 0. It serves a steady rate r only with a
+//! queue of r max_th1 / C, a delay of max_th1 / C for every r; with a correct r^ the rate itself is served, and only
+//! the error of r^ is queued.
 //!
-//! The long queue has C2 = C - C1. One link that serves packets keeps to these rates by an account: with B the bytes
-//! that the short queue has been allotted and has not sent,
+//! The long queue has C2 = C - C1. The link serves one packet at a time, and keeps these rates by an account B, the
+//! bytes that were allotted to the short queue and that it has not sent:
 //!
 //! ```text
 //! next:  the short queue if B >= 0 or the long one is empty, the long one if B < 0 or the short one is empty
@@ -34,34 +35,36 @@
 //! B <- B + size (C1 / C),          a packet later, with the mean C1 over its time
 //! ```
 //!
-//! What one queue sends while the other is empty does not count, so that neither saves up service, and B stays within
-//! one packet. When both are empty, B is 0.
+//! Bytes that one queue sends while the other is empty do not count, so that neither accumulates credit, and B stays
+//! within one packet. When both are empty, B is 0.
 //!
-//! Decides at: enqueue; else as the algorithms inside. Timer: those of the algorithms inside; `interval`, if it predicts.
-//! Randomness: that of the algorithms inside. State: B, C1; m, b and the bytes of the interval, if it predicts; of each
-//! of `table` pairs a count and the time of its last packet.
+//! Decides at: enqueue; otherwise as the inner algorithms do. Timer: those of the inner algorithms; `interval`, with
+//! prediction. Randomness: that of the inner algorithms. State: B, C1; m, b and the bytes of the interval, with
+//! prediction; for each of `table` pairs, a count and the time of its last packet.
 //!
-//! A full table forgets the pair silent longest to take in a new one. Hence a flood of new pairs costs no memory:
-//! they are short, as all that is new, and share the short queue; a long flow is forgotten, and short for its next
-//! `n` packets, only if as many others as the table holds send between two of its packets.
+//! When the table is full, a new pair replaces the pair that has been silent longest. Hence a flood of new pairs costs
+//! no memory: like every new pair they are short, and share the short queue. A long flow is forgotten, and short for
+//! its next `n` packets, only if as many other pairs as the table holds send between two of its packets.
 //!
 //! # Departures from the source
-//! The paper gives neither `n` nor `t`, nor bounds of C1, and says nothing of UDP, which its counting would call long
-//! after `n` packets while its experiment treats it as short (`udp_short`). Here: 64 packets, the usual threshold of
-//! slow start, which 1.3 % of its files exceed where it says less than 2 %; 10 s, less than a reader thinks; the C1
-//! at `min_th1`, so that C1 has no step there, and 0.9 C. q1 does not count the packet in transmission.
+//! The paper does not give `n`, `t` or the bounds of C1, and does not mention UDP, which its rule would count as long
+//! after `n` packets, while its experiment treats it as short (`udp_short`). Here `n` is 64 packets, the usual
+//! threshold of slow start: 1.3 % of the paper's files are longer, where it states less than 2 %. `t` is 10 s, shorter
+//! than a reader's pause. The bounds are the C1 at `min_th1`, so that C1 is continuous there, and 0.9 C. q1 does not
+//! count the packet in transmission.
 //!
-//! Prediction the paper leaves to the future, and names no predictor. Holt's is the plainest that follows a level and a
-//! trend; its weights and its interval are ours. Dropped packets are demand too: they are sent again.
+//! The paper leaves prediction to future work, and names no predictor. Holt's is the simplest that follows a level and
+//! a trend; its weights and its interval are aqmlab's. Dropped packets are included in the demand, since they are sent
+//! again.
 //!
-//! The algorithms inside are any that work on one queue; each believes that it has the whole link. An arrival
-//! that finds the buffer full is dropped, whatever they would rather drop. Where there are several timers, the slower
-//! ones are served when the fastest is.
+//! The inner algorithms can be any that work on one queue; each acts as if it had the whole link. An arrival
+//! that finds the buffer full is dropped, whichever packet they would drop. With several timers, the slower ones are
+//! served when the fastest is.
 //!
 //! # Sources
 //! The RED+Tail paper, sections III to V and, on prediction, VII. Holt, "Forecasting seasonals and trends by
-//! exponentially weighted moving averages", ONR memorandum 52, 1957. Tested against these rules with an account of
-//! two, and without bounds.
+//! exponentially weighted moving averages", ONR memorandum 52, 1957. Tested against these rules with two accounts, and
+//! without bounds.
 
 use crate::aqm::{AnyAqm, AnyParams};
 use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
@@ -78,13 +81,13 @@ crate::choice! {
     pub enum Allocation {
         /// Its length.
         Queue = "queue",
-        /// Its length and the rate of arrivals that is expected.
+        /// Its length and the expected arrival rate.
         Prediction = "prediction",
     }
 }
 
 crate::choice! {
-    /// What packets are counted together.
+    /// Which packets are counted together.
     pub enum Key {
         /// Those from one address to another, as in the paper.
         Pair = "pair",
@@ -106,37 +109,37 @@ crate::params! {
     pub struct Params {
         /// The algorithm on the short queue.
         short: Box<AnyParams> = inside("droptail", None), "";
-        /// The algorithm on the long queue; Adaptive RED with the paper's Table II unless another is given.
+        /// The algorithm on the long queue; by default, Adaptive RED with the paper's Table II.
         long: Box<AnyParams> = inside("ared", Some("redtail")), "";
-        /// So many packets of a pair are short.
+        /// Number of packets of a pair that join the short queue.
         n: u32 = 64, "packets", Range::ANY, ["N"];
-        /// A pair that was silent for longer is new.
+        /// Silence after which a pair counts as new.
         t: Span = Span::s(10), "s", Range::above(0.0, 1e6), ["T"];
         /// What packets are counted together: `pair`, those from one address to another (paper); `flow`, those of a
         /// connection.
         key: Key = Key::Pair, "";
-        /// Call all UDP short, uncounted.
+        /// Let all UDP join the short queue, uncounted.
         udp_short: bool = true, "";
-        /// How many pairs are remembered; beyond, the one silent longest is forgotten.
+        /// Number of pairs remembered; a further pair replaces the one silent longest.
         table: u32 = 4096, "pairs", Range::new(1.0, 1e6);
-        /// Short queue below which it gets `c1_min`.
+        /// Length of the short queue below which its share is `c1_min`.
         min_th1: Bytes = Bytes(2_000), "bytes", Range::new(0.0, 1e12), ["minth1"];
-        /// Short queue whose share would be the whole link.
+        /// Length of the short queue at which its share would be the whole link.
         max_th1: Bytes = Bytes(30_000), "bytes", Range::new(1.0, 1e12), ["maxth1"];
-        /// Share of the link for the short queue below `min_th1`; auto is the one at `min_th1`.
+        /// Share of the link for the short queue below `min_th1`; auto is the share at `min_th1`.
         c1_min: Option<f64> = None, "of C", Range::new(0.0, 1.0), ["C1min"];
-        /// The greatest share of the link for the short queue while the long one waits.
+        /// Largest share of the link for the short queue while the long one waits.
         c1_max: f64 = 0.9, "of C", Range::new(0.0, 1.0), ["C1max"];
-        /// What the short queue's rate depends on: `queue`, its length (paper); `prediction`, its length and the rate of
-        /// arrivals that is expected.
+        /// What the short queue's rate depends on: `queue`, its length (paper); `prediction`, its length and the
+        /// expected arrival rate.
         allocation: Allocation = Allocation::Queue, "";
-        /// How often the short queue's rate of arrivals is measured and predicted.
+        /// Period of the measurement and prediction of the short queue's arrival rate.
         interval: Span = Span::ms(100), "s", Range::new(1e-3, 1e3);
         /// Weight of the last interval's rate in the level.
         alpha: f64 = 0.3, "", Range::above(0.0, 1.0);
         /// Weight of the level's last step in the trend; at 0 there is no trend, and the prediction is the level.
         beta: f64 = 0.1, "", Range::new(0.0, 1.0);
-        /// The time in which the short queue is to be served beside what arrives, with prediction; auto is
+        /// With prediction, the time in which the present short queue is to be served beside new arrivals; auto is
         /// max_th1 / C.
         horizon: Option<Span> = None, "s", Range::new(1e-3, 1e3);
     }
@@ -144,26 +147,26 @@ crate::params! {
 
 const SHORT: usize = 0;
 const LONG: usize = 1;
-/// The place of the prediction's timer, after those of the algorithms inside.
+/// The index of the prediction's timer, after those of the inner algorithms.
 const PREDICTION: usize = 2;
 
-/// How the link is divided.
+/// The division of the link.
 #[derive(Clone, Debug)]
 struct Split {
     min_th1: f64,
-    /// Bytes in the short queue for which it would get the whole link.
+    /// Length of the short queue in bytes at which it would get the whole link.
     full: f64,
-    /// What is known of the arrivals in the short queue, if C1 depends on it.
+    /// The forecast of arrivals in the short queue, if C1 depends on it.
     forecast: Option<Forecast>,
     /// Shares of the link.
     c1_min: f64,
     c1_max: f64,
     /// C1 / C.
     share: f64,
-    /// Since when, and the share summed up over the nanoseconds from `began` to then.
+    /// The time of the last change of the share, and its integral since `began`, in nanoseconds.
     since: Time,
     area: f64,
-    /// When the packet in transmission was begun, and how many bytes of it the queues share.
+    /// When the transmission in progress began, and how many of its bytes the queues share.
     began: Time,
     sending: u32,
     /// B.
@@ -171,7 +174,7 @@ struct Split {
 }
 
 impl Split {
-    /// On a link that sends `c` bytes a second.
+    /// The division of a link that sends `c` bytes per second.
     fn new(params: &Params, c: f64) -> Self {
         let (min_th1, max_th1) = (params.min_th1.0 as f64, params.max_th1.0 as f64);
         let forecast = (params.allocation == Allocation::Prediction)
@@ -194,7 +197,7 @@ impl Split {
         }
     }
 
-    /// C1 / C with so many bytes in the short queue.
+    /// C1 / C with this many bytes in the short queue.
     #[inline]
     fn share(&self, q1: u64) -> f64 {
         let by_queue = q1 as f64 / self.full;
@@ -206,14 +209,14 @@ impl Split {
         }
     }
 
-    /// From `now` on the short queue has `q1` bytes.
+    /// Records that from `now` on the short queue has `q1` bytes.
     #[inline]
     fn change(&mut self, now: Time, q1: u64) {
         self.area += self.share * now.since(self.since).nanos() as f64;
         (self.since, self.share) = (now, self.share(q1));
     }
 
-    /// An interval has ended: from `now` on another rate of arrivals is expected.
+    /// Ends an interval: from `now` on another arrival rate is expected.
     fn predict(&mut self, now: Time, q1: u64) {
         if let Some(forecast) = &mut self.forecast {
             forecast.update();
@@ -221,7 +224,7 @@ impl Split {
         }
     }
 
-    /// The last packet is sent: allots the short queue its part of it.
+    /// Ends a transmission: allots to the short queue its share of the packet.
     #[inline]
     fn settle(&mut self, now: Time) {
         self.area += self.share * now.since(self.since).nanos() as f64;
@@ -239,16 +242,16 @@ pub struct Redtail {
     udp_short: bool,
     classifier: Classifier,
     split: Split,
-    /// On the heap: every algorithm takes the room of the largest.
+    /// On the heap, since every algorithm takes the space of the largest.
     aqms: Box<[AnyAqm; 2]>,
-    /// Whether each has been told that its queue is idle.
+    /// Whether each has been notified that its queue is idle.
     idle: [bool; 2],
-    /// The timers of each and of the prediction, and when they go off next.
+    /// The periods of each algorithm and of the prediction, and the times at which their timers next expire.
     periods: [Option<Span>; 3],
     due: [Time; 3],
     /// bit/s.
     c: f64,
-    /// Whether the algorithm of the long queue has a probability to tell.
+    /// Whether the algorithm of the long queue has a signal p.
     has_p: bool,
 }
 
@@ -274,17 +277,17 @@ impl Redtail {
 impl Discipline for Redtail {
     type Params = Params;
     const SIGNALS: &'static [Signal] = &[
-        Signal { name: "p", unit: "", doc: "That of the algorithm on the long queue." },
+        Signal { name: "p", unit: "", doc: "Drop probability of the algorithm on the long queue." },
         Signal { name: "c1", unit: "bit/s", doc: "The short queue's rate C1." },
         Signal {
             name: "demand",
             unit: "bit/s",
-            doc: "The rate of arrivals in the short queue that is expected of this interval; 0 without prediction.",
+            doc: "Expected arrival rate of the short queue in this interval; 0 without prediction.",
         },
         Signal {
             name: "r",
             unit: "bit/s",
-            doc: "The rate of arrivals in the short queue in the last interval; 0 without prediction.",
+            doc: "Arrival rate of the short queue in the last interval; 0 without prediction.",
         },
     ];
     const LANES: &'static [&'static str] = &["short", "long"];

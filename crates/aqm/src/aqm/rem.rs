@@ -1,6 +1,6 @@
-//! REM: a price rises while demand exceeds capacity, and the drop probability grows exponentially with it.
+//! REM: drops with a probability that grows exponentially with a price, which rises while demand exceeds capacity.
 //!
-//! Every `interval` the price u and the probability p become
+//! Every `interval`, the price u and the probability p become
 //!
 //! ```text
 //! u <- max(0, u + gamma (q(k) - (1 - alpha) q(k-1) - alpha b_star))      form = "paper"
@@ -8,22 +8,22 @@
 //! p = 1 - phi^-u
 //! ```
 //!
-//! with q(k) the queue now, q(k-1) one interval ago, `in` the packets that arrived in the interval, smoothed
-//! with the weight `inw`, and c those that the link could send in it. Every arrival is dropped (marked) with
+//! with q(k) the queue now, q(k-1) one interval ago, `in` the packets that arrived in the interval, smoothed with the
+//! weight `inw`, and c the packets that the link can send in an interval. Every arrival is dropped (marked) with
 //! probability p. The price has no upper bound, so a long overload winds it up.
 //!
-//! The forms agree while the link is busy and nothing is dropped, for then the queue grows by in - c. But
-//! `in` counts dropped packets too: at a drop ratio l the rate form settles at q = b_star - (c / alpha) l /
-//! (1 - l), below its target.
+//! The forms agree while the link is busy and nothing is dropped, since the queue then grows by in - c. But `in`
+//! counts dropped packets too: at a loss ratio l, the rate form settles at q = b_star - (c / alpha) l / (1 - l), below
+//! its target.
 //!
-//! Decides at: enqueue; `form = "ns2"` with `ecn` at dequeue. Timer: `interval`. Randomness: one draw a
-//! decision. State: u, p, q(k-1), arrivals; all 0 at the start.
+//! Decides at: enqueue; `form = "ns2"` with `ecn` at dequeue. Timer: `interval`. Randomness: one draw per decision.
+//! State: u, p, q(k-1), arrivals; all are 0 at the start.
 //!
 //! # Departures from the source
-//! ns-2 fixes alpha at 0.1, whatever the papers that ran on it list; here it is a parameter. ns-2's buffer of
-//! 200 packets holds 199; ours holds 200. A packet that the buffer refuses costs no draw. As in ns-2, the
-//! rate form with `ecn` marks ECN-capable packets as they leave and drops nobody early, not even those that
-//! cannot be marked; the paper's form drops those.
+//! ns-2 fixes alpha at 0.1, whatever value papers that use ns-2 list; here it is a parameter. ns-2's buffer of 200
+//! packets holds 199; here it holds 200. No random number is drawn for a packet that overflows the buffer. As in ns-2,
+//! the rate form with `ecn` marks ECN-capable packets as they leave and drops no packet early, not even one that
+//! cannot be marked; the paper's form drops packets that cannot be marked.
 //!
 //! # Sources
 //! Athuraliya, Li, Low, Yin, "REM: active queue management", IEEE Network 15(3), 2001; the LRED paper's
@@ -34,11 +34,11 @@ use crate::params::Range;
 use crate::unit::{Bytes, Span, Time};
 
 crate::choice! {
-    /// How the price sees demand.
+    /// How the price measures demand.
     pub enum Form {
         /// By the change of the queue: equation (36) of the LRED paper.
         Paper = "paper",
-        /// By the rate of arrivals, dropped ones included: ns-2's rem.cc.
+        /// By the arrival rate, including dropped packets: ns-2's rem.cc.
         Ns2 = "ns2",
     }
 }
@@ -46,29 +46,28 @@ crate::choice! {
 crate::params! {
     /// REM's parameters.
     pub struct Params {
-        /// Target queue length. ns-2's default; the LRED paper sets 100.
+        /// Target queue length. The default is ns-2's; the LRED paper uses 100.
         b_star: f64 = 20.0, "packets", Range::new(0.0, 1e9), ["q0", "target", "pbo_"];
         /// Base of the exponential that turns the price into a probability.
         phi: f64 = 1.001, "", Range::above(1.0, 1e6), ["phi_"];
-        /// Step of the price.
+        /// Step size of the price.
         gamma: f64 = 0.001, "per packet", Range::above(0.0, 1e6), ["gamma_"];
-        /// Weight of the queue's error against the mismatch of rates.
+        /// Weight of the queue's distance from the target, relative to the mismatch of rates.
         alpha: f64 = 0.1, "", Range::above(0.0, 1.0);
-        /// How often the price is updated.
+        /// Period of the update of the price.
         interval: Span = Span::ms(2), "s", Range::new(1e-6, 100.0), ["period", "pupdtime_"];
-        /// How the price sees demand: `paper`, by the change of the queue; `ns2`, by the rate of arrivals.
+        /// How the price measures demand: `paper`, by the change of the queue; `ns2`, by the arrival rate.
         form: Form = Form::Paper, "";
-        /// Weight of the present arrivals in their smoothed number, in the rate form. ns-2's default smooths
-        /// nothing.
+        /// Weight of the present arrivals in their smoothed number, in the rate form. ns-2's default does not smooth.
         inw: f64 = 1.0, "", Range::above(0.0, 1.0), ["inw_"];
         /// Measure queue and arrivals in bytes over `mean_packet`.
         bytes: bool = false, "", Range::ANY, ["qib_"];
-        /// Scale p by a packet's size over `mean_packet`, so that small packets are dropped more rarely. If
-        /// left out, as in ns-2: with `bytes` in the rate form, never in the paper's.
+        /// Scale p by a packet's size over `mean_packet`, so that small packets are dropped more rarely. If omitted,
+        /// as in ns-2: in the rate form with `bytes`, but not in the paper's form.
         by_size: Option<bool> = None, "", Range::ANY;
-        /// The packet size behind `b_star`, `bytes` and `by_size`, and behind c in the rate form: the real
-        /// one, or the rate form's target is missed (ns-2's default of 1000 B halves c for 500-byte packets).
-        /// The port's packet if left out.
+        /// The packet size for `b_star`, `bytes` and `by_size`, and for c in the rate form. It must be the real one,
+        /// or the rate form misses its target (ns-2's default of 1000 B halves c for 500-byte packets). If omitted,
+        /// the port's packet.
         mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0), ["mean_pktsize_"];
         /// Mark packets of ECN-capable transports instead of dropping them.
         ecn: bool = false, "", Range::ANY, ["markpkts_"];
@@ -89,31 +88,31 @@ pub struct Rem {
     by_size: bool,
     mean: f64,
     ecn: bool,
-    /// What the link can send in an interval, in packets.
+    /// The packets that the link can send in an interval.
     c: f64,
     u: f64,
     p: f64,
     q_old: f64,
-    /// What arrived in this interval, as a queue.
+    /// The arrivals of this interval, as a queue.
     arrived: Backlog,
-    /// What arrives in an interval, smoothed.
+    /// The arrivals of an interval, smoothed.
     input: f64,
 }
 
 impl Rem {
-    /// Whether the decision falls when a packet leaves rather than when it arrives.
+    /// Whether the decision is made when a packet leaves rather than when it arrives.
     #[inline]
     fn decides_late(&self) -> bool {
         self.ecn && self.form == Form::Ns2
     }
 
-    /// The probability that the decision strikes this packet; above 1 for certain.
+    /// The probability that this packet is struck; above 1 if certain.
     #[inline]
     fn chance(&self, packet: &Packet) -> f64 {
         if self.by_size { self.p * f64::from(packet.size) / self.mean } else { self.p }
     }
 
-    /// The arrivals smoothed, the price and the probability after a period that ends with this queue.
+    /// The smoothed arrivals, the price and the probability after a period that ends with this queue.
     fn next(&self, q: f64) -> [f64; 3] {
         let arrived = self.arrived.length(self.bytes, self.mean);
         let input = (1.0 - self.inw) * self.input + self.inw * arrived;
@@ -133,8 +132,8 @@ impl Aqm for Rem {
         Signal { name: "price", unit: "", doc: "The price u." },
     ];
     const PRESETS: &'static [(&'static str, &'static str)] = &[
-        ("ns2.35", "ns-2.35's defaults: the rate form, packets of 1000 bytes whatever the traffic's"),
-        ("survey", "The survey of Koo et al.: ns-2's, for its packets of 1000 bytes, with marks"),
+        ("ns2.35", "ns-2.35's defaults: the rate form, packets of 1000 bytes, whatever the traffic's"),
+        ("survey", "The survey of Koo et al.: ns-2's, for packets of 1000 bytes, with marks"),
     ];
 
     fn new(params: &Params, port: &Port) -> Self {
@@ -322,13 +321,13 @@ mod tests {
         for _ in 0..12 {
             rem.on_enqueue(Time::ZERO, &Packet::new(250, false), &waiting(9), &mut Draw(0.5));
         }
-        // 6 mean packets came, 5 could go, 10 wait.
+        // 6 mean packets arrived, 5 could leave, 10 wait.
         rem.on_period(Time::ZERO, &Backlog { packets: 20, bytes: 5000, full: false });
         assert_close(rem.u, 6.0 + 0.1 * 10.0 - 5.0);
     }
 
     #[test]
-    fn small_packets_are_spared_by_size_which_the_rate_form_in_bytes_does_unless_told() {
+    fn small_packets_are_spared_by_size_which_is_the_default_of_the_rate_form_in_bytes() {
         for (form, bytes, by_size, scaled) in [
             (Form::Paper, false, None, false),
             (Form::Paper, true, None, false),

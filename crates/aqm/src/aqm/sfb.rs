@@ -1,7 +1,6 @@
-//! SFB: a BLUE for every bin that a flow is hashed to, so that only those who do not slow down are held back.
+//! SFB: a BLUE on each bin to which flows are hashed, so that only flows that do not slow down are limited.
 //!
-//! Each of L levels hashes the flow to one of N bins. A bin counts the packets in the queue that are its own; at
-//! each of its arrivals
+//! Each of L levels hashes the flow to one of N bins. A bin counts its packets in the queue; at each of its arrivals
 //!
 //! ```text
 //! p_m <- min(1, p_m + increment)   if it has bin_size packets or more
@@ -9,26 +8,28 @@
 //! p_min = the least p_m of the flow's L bins
 //! ```
 //!
-//! and the packet is dropped (marked) with probability p_min: only who shares every bin with a flow that does not
-//! slow down suffers for it. If even the emptiest of its bins has `max` packets, it is dropped. A flow at p_min = 1
-//! is in the penalty box: all such flows together get `penalty_rate` packets a second.
+//! and the packet is dropped (marked) with probability p_min: another flow suffers from one that does not slow down
+//! only if it shares every bin with such flows. If even the emptiest of its bins has `max` packets, the packet is
+//! dropped. A flow with p_min = 1 is in the penalty box: all such flows together may send `penalty_rate` packets/s.
 //!
-//! Every `rehash` the hash functions change, so that nobody shares bins for long. The next set of bins learns in
-//! the last `db` before, from the flows in the penalty box, which it would set free otherwise.
+//! The hash functions change every `rehash`, so that no two flows share bins for long. In the last `db` before a
+//! change, the flows in the penalty box also train the next set of bins, which would otherwise release them.
 //!
-//! With ECN, what is above p_min = 1/2 is dropped with probability 2 p_min - 1, marks or not.
+//! With ECN, ECN-capable packets are marked instead, except that above p_min = 1/2 they are dropped with probability
+//! 2 p_min - 1.
 //!
-//! Decides at: enqueue. Timer: none. Randomness: one draw an arrival, and one for the hash at the first. State: two
+//! Decides at: enqueue. Timer: none. Randomness: one draw per arrival, and one for the hash at the first. State: two
 //! sets of L N bins; for every packet that waits, its flow and the hash functions that counted it; the tokens of the
 //! penalty box.
 //!
 //! # Departures from the source
-//! From Linux, not the paper: p_m rises at bin_size, not above it, and does not drop the packet; `max`; drops above
-//! 1/2; the defaults, which are those of the kernel (tc always sends steps of its own: preset "linux"). Not from Linux,
-//! but with the form "linux": probabilities that are multiples of 1/65535; p_m kept by a set that retires, though its
-//! bins belong to other flows when its turn comes again; a penalty box that starts from nothing at every refusal, and
-//! starves who is faster, where the other is a bucket that fills at `penalty_rate`. L and N can be chosen, and ECN is a
-//! choice. A packet that the buffer refuses moves nothing. Linux's hash is another one.
+//! Five rules are Linux's, not the paper's: p_m rises at bin_size, not above it, and the rise does not drop the
+//! packet; `max`; drops above 1/2; the defaults, which are the kernel's (tc always sends its own steps: preset
+//! "linux"). Three of Linux's rules apply only in the form "linux": probabilities are multiples of 1/65535; a set that
+//! retires keeps its p_m, although its bins belong to other flows when it is used again; and the penalty box restarts
+//! from zero tokens at every refusal, which starves faster flows, where the default is a token bucket that fills at
+//! `penalty_rate`. L and N are parameters, and ECN is optional. A packet that overflows the buffer changes nothing.
+//! Linux uses a different hash.
 //!
 //! # Sources
 //! Feng, Kandlur, Saha, Shin, "Stochastic fair BLUE: a queue management algorithm for enforcing fairness", INFOCOM
@@ -42,7 +43,7 @@ use crate::params::{ParamError, Range};
 use crate::unit::{Span, Time};
 
 crate::choice! {
-    /// Whose rules where sources differ.
+    /// The source whose rules apply where sources differ.
     pub enum Form {
         /// The paper's.
         Paper = "paper",
@@ -54,40 +55,40 @@ crate::choice! {
 crate::params! {
     /// SFB's parameters.
     pub struct Params {
-        /// Levels L: how many bins a flow has.
+        /// Levels L: number of bins per flow.
         levels: u32 = 8, "", Range::new(1.0, 64.0), ["L"];
-        /// Bins N of a level.
+        /// Bins N per level.
         bins: u32 = 16, "", Range::new(1.0, 65_536.0), ["N"];
-        /// The packets in a bin from which its p_m rises. Many flows spread evenly: where `bins` times this is more
-        /// than the buffer, as the default's 320 packets may be, they fill it, and only who sends more is held back.
+        /// Packets in a bin from which its p_m rises. If `bins` times this exceeds the buffer, as the default's 320
+        /// packets may, many evenly spread flows fill the buffer, and only flows that send more are limited.
         bin_size: u32 = 20, "packets", Range::new(1.0, 1e9), ["target"];
-        /// The packets in a bin from which all its arrivals are dropped.
+        /// Packets in a bin from which all its arrivals are dropped.
         max: u32 = 25, "packets", Range::new(1.0, 1e9);
-        /// How much p_m rises.
+        /// Increment of p_m.
         increment: f64 = 0.001, "", Range::new(0.0, 1.0), ["d1", "delta"];
-        /// How much p_m falls.
+        /// Decrement of p_m.
         decrement: f64 = 1.0 / 6000.0, "", Range::new(0.0, 1.0), ["d2"];
-        /// How often the hash functions change; never at 0.
+        /// Time between two changes of the hash functions; 0 for none.
         rehash: Span = Span::s(600), "s", Range::new(0.0, 1e6), ["rehash_interval"];
-        /// For how long, before they do, the next set of bins learns.
+        /// How long before a change the next set of bins is trained.
         db: Span = Span::s(60), "s", Range::new(0.0, 1e6), ["warmup_time"];
-        /// What the flows in the penalty box may send together.
+        /// Total rate of the flows in the penalty box.
         penalty_rate: f64 = 10.0, "packets/s", Range::new(0.0, 1e9);
-        /// What they may send at once.
+        /// Largest burst of the flows in the penalty box.
         penalty_burst: u32 = 20, "packets", Range::new(0.0, 1e9);
-        /// Decides the hash functions; if left out, drawn at the first arrival.
+        /// Seed of the hash functions; if omitted, drawn at the first arrival.
         perturbation: Option<u64> = None, "", Range::new(0.0, 9e15);
         /// Mark packets of ECN-capable transports instead of dropping them, up to p_min = 1/2.
         ecn: bool = false, "";
-        /// Whose rules where sources differ. `linux`: probabilities are whole 65535ths; a set that retires keeps its
-        /// p_m; the penalty box has no token before a pause after a refusal that is long enough for one.
+        /// The source whose rules apply. `linux`: probabilities are multiples of 1/65535; a set that retires keeps its
+        /// p_m; after a refusal, the penalty box has no token until a pause that is long enough for one.
         form: Form = Form::Paper, "";
     }
 }
 
-/// Half of Linux's 1, rounded down as it does.
+/// Half of Linux's unit of probability, rounded down as Linux does.
 const LINUX_HALF: f64 = 32_767.0;
-/// Up to how long a pause fills Linux's penalty box.
+/// The longest pause that fills Linux's penalty box.
 const LONGEST_PAUSE: Span = Span::s(10);
 
 #[derive(Clone, Copy, Default, Debug)]
@@ -96,12 +97,12 @@ struct Bin {
     p_m: f64,
 }
 
-/// A set of bins, level after level, and what makes its hash functions.
+/// A set of bins, level after level, and the salt of its hash functions.
 #[derive(Clone, Debug)]
 struct Set {
     salt: u64,
     bins: Box<[Bin]>,
-    /// Bins a level.
+    /// Bins per level.
     width: usize,
 }
 
@@ -135,9 +136,9 @@ pub struct Sfb {
     penalty_rate: f64,
     penalty_burst: f64,
     ecn: bool,
-    /// What all salts come from, once it is known.
+    /// The seed of all salts, once it is known.
     perturbation: Option<u64>,
-    /// How many salts have been made.
+    /// The number of salts made so far.
     salts: u64,
     sets: [Set; 2],
     /// The set that decides.
@@ -148,12 +149,12 @@ pub struct Sfb {
     filled: Time,
     p_min: f64,
     form: Form,
-    /// What a probability of 1 is counted as.
+    /// The value that stands for a probability of 1.
     one: f64,
 }
 
 impl Sfb {
-    /// Gives the set new hash functions, which have nothing to remember.
+    /// Renews the hash functions of the set and, in the form "paper", p_m of 0.
     fn renew(&mut self, set: usize, perturbation: u64) {
         let set = &mut self.sets[set];
         set.salt = mix(self.salts, perturbation);
@@ -163,7 +164,7 @@ impl Sfb {
         self.salts += 1;
     }
 
-    /// Sees to it that there are hash functions, and none that are too old; whether the next set learns.
+    /// Creates the hash functions, or replaces old ones; returns whether the next set is being trained.
     fn keep_fresh<R: Uniform>(&mut self, now: Time, rng: &mut R) -> bool {
         let drawn = || (rng.uniform() * (1_u64 << 53) as f64) as u64;
         let perturbation = *self.perturbation.get_or_insert_with(drawn);
@@ -183,7 +184,7 @@ impl Sfb {
         age + self.db > self.rehash
     }
 
-    /// Takes the packets that are no longer in the queue out of their bins.
+    /// Subtracts the packets that have left the queue from their bins' counts.
     fn forget(&mut self, queue: &Backlog) {
         while let Some(Counted { flow, salts }) = self.waiting.gone(queue.packets) {
             for (set, salt) in self.sets.iter_mut().zip(salts) {
@@ -194,7 +195,7 @@ impl Sfb {
         }
     }
 
-    /// Moves the p_m of the flow's bins in a set; gives the least of them, and the least queue.
+    /// Moves the p_m of the flow's bins in a set; returns the smallest of them, and the smallest count.
     fn move_bins(&mut self, set: usize, flow: u64) -> (f64, u32) {
         let (mut p_min, mut least) = (self.one, u32::MAX);
         let set = &mut self.sets[set];
@@ -211,7 +212,7 @@ impl Sfb {
         (p_min, least)
     }
 
-    /// Lets a packet out of the penalty box, if one is due.
+    /// Releases a packet from the penalty box, if there is a token.
     fn release(&mut self, now: Time) -> Verdict {
         let pause = now.since(self.filled);
         if self.form == Form::Paper {
@@ -272,7 +273,7 @@ impl Aqm for Sfb {
 
     const PRESETS: &'static [(&'static str, &'static str)] = &[(
         "linux",
-        "sch_sfb of Linux 7.2 as tc sets it: p_m up by 0.0005, down by 0.00005; marks what it can",
+        "sch_sfb of Linux 7.2 as tc sets it: p_m up by 0.0005, down by 0.00005; marks ECN-capable packets",
     )];
 
     fn new(params: &Params, port: &Port) -> Self {

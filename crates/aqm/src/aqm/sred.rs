@@ -1,8 +1,8 @@
-//! SRED: a drop probability by the queue's third and the number of flows, which a list of past arrivals tells.
+//! SRED: drops by the length of the queue and the number of flows, which is estimated from a list of past arrivals.
 //!
-//! Each arrival is compared with one drawn from a list of M past ones, the zombies. The same flow is a hit; if it
-//! is another, the arrival takes the zombie's place with probability `overwrite`. Hits are the rarer the more flows
-//! there are: 1/P is about their number.
+//! Each arrival is compared with one of a list of M past arrivals, the zombies, drawn at random. If both are of the
+//! same flow, it is a hit; if not, the arrival replaces the zombie with probability `overwrite`. The more flows there
+//! are, the rarer are hits: 1/P is approximately the number of flows.
 //!
 //! ```text
 //! P <- (1 - alpha) P + alpha Hit                                          Hit = 1 or 0
@@ -11,17 +11,17 @@
 //! p_zap = p_sred(q) min(1, 1 / (256 P)^2) (1 + Hit / P), at most 1        "full"
 //! ```
 //!
-//! So p_zap grows with the square of the number of flows, up to 256 of them, as TCP needs it for the same queue;
-//! and in the full form it falls more often on those who send more.
+//! So p_zap grows with the square of the number of flows, up to 256 of them, as TCP requires for a constant queue; and
+//! in the full form, flows that send more are dropped more often.
 //!
-//! Decides at: enqueue. Timer: none. Randomness: up to three draws an arrival: the zombie, whether it is
-//! overwritten, whether the arrival is dropped. State: the M zombies, P.
+//! Decides at: enqueue. Timer: none. Randomness: up to three draws per arrival: the zombie, whether it is overwritten,
+//! whether the arrival is dropped. State: the M zombies, P.
 //!
 //! # Departures from the source
-//! The paper's count and time of each zombie, from which it guesses who misbehaves, decide nothing, and are left
-//! out. While the list fills up no arrival is compared, and P falls. A packet that the buffer refuses is compared
-//! as well, but costs no draw for dropping. With ECN, packets are marked instead. q and B are in bytes if the
-//! buffer is, else in packets.
+//! The paper's count and time of each zombie, by which it identifies misbehaving flows, affect no decision, and are
+//! omitted. While the list is filling, arrivals are not compared, and P falls. A packet that overflows the buffer is
+//! compared too, but no random number is drawn for its drop. With ECN, packets are marked instead. q and B are in
+//! bytes if the buffer is, otherwise in packets.
 //!
 //! # Sources
 //! Ott, Lakshman, Wong, "SRED: stabilized RED", INFOCOM 1999. Tested against its equations.
@@ -31,11 +31,11 @@ use crate::params::Range;
 use crate::unit::{Limit, Time};
 
 crate::choice! {
-    /// What hits do to the drop probability.
+    /// The effect of a hit on the drop probability.
     pub enum Form {
-        /// Nothing but through P.
+        /// Only through P.
         Simple = "simple",
-        /// A hit makes a drop more likely.
+        /// A hit also makes a drop more likely.
         Full = "full",
     }
 }
@@ -43,18 +43,18 @@ crate::choice! {
 crate::params! {
     /// SRED's parameters.
     pub struct Params {
-        /// How many zombies there are.
+        /// Number of zombies.
         zombies: u32 = 1000, "", Range::new(1.0, 1e6), ["M"];
-        /// The probability that an arrival takes the place of another flow's zombie.
+        /// Probability that an arrival replaces a zombie of another flow.
         overwrite: f64 = 0.25, "", Range::new(0.0, 1.0);
-        /// Weight of an arrival in the hit rate P; 1/M if left out.
+        /// Weight of an arrival in the hit rate P; if omitted, 1/M.
         alpha: Option<f64> = None, "", Range::above(0.0, 1.0);
-        /// Drop probability in a queue above a third of the buffer. Senders whom it takes more to slow down fill the
-        /// buffer.
+        /// Drop probability in a queue above a third of the buffer. Senders that slow down only at a higher
+        /// probability fill the buffer.
         p_max: f64 = 0.15, "", Range::new(0.0, 1.0);
-        /// The number of flows from which on the drop probability no longer grows.
+        /// Number of flows beyond which the drop probability does not grow.
         flows: f64 = 256.0, "", Range::new(1.0, 1e9);
-        /// What hits do to the drop probability: `simple`, nothing but through P; `full`, a hit makes a drop more
+        /// The effect of a hit on the drop probability: `simple`, only through P; `full`, a hit also makes a drop more
         /// likely.
         form: Form = Form::Full, "";
         /// Mark packets of ECN-capable transports instead of dropping them.
@@ -80,7 +80,7 @@ pub struct Sred {
 }
 
 impl Sred {
-    /// Compares the arrival with a zombie; whether it is a hit.
+    /// Compares the arrival with a zombie; returns whether it is a hit.
     #[inline]
     fn compare<R: Uniform>(&mut self, flow: u64, rng: &mut R) -> bool {
         if self.zombies.len() < self.most {
@@ -95,7 +95,7 @@ impl Sred {
         hit
     }
 
-    /// The drop probability that the queue alone calls for.
+    /// The part of the drop probability that depends on the queue only.
     #[inline]
     fn p_sred(&self, queue: &Backlog) -> f64 {
         let part = match self.limit {
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn an_arrival_is_compared_with_a_zombie_and_may_take_its_place() {
         let mut sred = sred(0.0, Params::default());
-        // A draw of 0.6 of four is the third.
+        // A draw of 0.6 out of four zombies is the third.
         assert!(sred.compare(2, &mut Draw(0.6)));
         assert!(!sred.compare(9, &mut Draw(0.6)));
         assert_eq!(sred.zombies, [0, 1, 2, 3]);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn ecn_marks_what_can_be_marked() {
+    fn ecn_marks_packets_that_can_be_marked() {
         let mut sred = Sred::new(&Params { ecn: true, ..Params::default() }, &PORT);
         let udp = Packet { ect: false, ..PACKET };
         for (packet, u, expected) in

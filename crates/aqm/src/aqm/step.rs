@@ -1,24 +1,22 @@
-//! Step: marks every packet while the queue is above one threshold, as DCTCP wants it.
+//! Step: marks every packet while the queue is above one threshold, as DCTCP requires.
 //!
-//! With q the queue that an arrival finds, or d the delay of a packet that leaves:
+//! With q the queue that an arrival finds, or d the queueing delay of a packet that leaves:
 //!
 //! ```text
 //! mark iff q > k          by = "queue"
 //! mark iff d > delay      by = "delay"
 //! ```
 //!
-//! There is no average and no randomness: DCTCP's senders take the mean themselves, of the part of their
-//! packets that is marked. Its authors ask for k above a seventh of the packets in a round trip, so that the
-//! link never idles.
+//! There is no average and no randomness: DCTCP's senders themselves average the fraction of marked packets. Its
+//! authors ask for k above a seventh of the packets in a round-trip time, so that the link never idles.
 //!
-//! Decides at: enqueue; by the delay at dequeue. Timer: none. Randomness: none. State: none.
+//! Decides at: enqueue; by the delay, at dequeue. Timer: none. Randomness: none. State: none.
 //!
 //! # Departures from the source
-//! DCTCP's network has no packets that cannot be marked. Here they are dropped above the threshold, as by the
-//! switches that have a step by way of RED with both thresholds at k, so that they do not fill the buffer at
-//! the expense of the others; `others = "pass"` leaves them to the end of the buffer. Without `ecn` all are
-//! such packets. The threshold on the delay is that of CoDel's and DualPI2's implementations, not of the
-//! paper.
+//! DCTCP's network has only packets that can be marked. Here other packets are dropped above the threshold, so that
+//! they do not fill the buffer at the expense of the marked ones; switches that implement the step as RED with both
+//! thresholds at k do the same. `others = "pass"` drops them only at the buffer's limit. Without `ecn`, no packet can
+//! be marked. The threshold on the delay is from implementations of CoDel and DualPI2, not from the paper.
 //!
 //! # Sources
 //! Alizadeh et al., "Data center TCP (DCTCP)", SIGCOMM 2010, section 3.1; RFC 8257, section 3.1. Tested
@@ -29,7 +27,7 @@ use crate::params::Range;
 use crate::unit::{Bytes, Span, Time};
 
 crate::choice! {
-    /// What the threshold is on.
+    /// The quantity that the threshold limits.
     pub enum By {
         /// The queue that an arrival finds.
         Queue = "queue",
@@ -39,7 +37,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// What becomes of packets above the threshold that cannot be marked.
+    /// The verdict on packets above the threshold that cannot be marked.
     pub enum Others {
         /// They are dropped.
         Drop = "drop",
@@ -51,18 +49,19 @@ crate::choice! {
 crate::params! {
     /// The step's parameters.
     pub struct Params {
-        /// What the threshold is on: `queue`, what an arrival finds; `delay`, what a packet has waited as it
-        /// leaves.
+        /// The quantity that the threshold limits: `queue`, the queue that an arrival finds; `delay`, the time that a
+        /// packet has waited when it leaves.
         by: By = By::Queue, "";
-        /// The threshold on the queue. The paper's for 1 Gbit/s; 65 for 10 Gbit/s.
+        /// The threshold on the queue. The default is the paper's for 1 Gbit/s; 65 is its value for 10 Gbit/s.
         k: f64 = 20.0, "packets", Range::new(0.0, 1e9), ["K"];
         /// The threshold on the delay.
         delay: Span = Span::ms(1), "s", Range::new(0.0, 1e3), ["step_thresh", "ce_threshold", "CeThreshold"];
-        /// What becomes of packets above the threshold that cannot be marked.
+        /// The verdict on packets above the threshold that cannot be marked: `drop`, they are dropped; `pass`, they
+        /// pass until the buffer is full.
         others: Others = Others::Drop, "";
         /// Measure the queue in bytes over `mean_packet`.
         bytes: bool = false, "";
-        /// The packet size behind `k` in byte mode; the port's packet if left out.
+        /// The packet size for `k` in byte mode; if omitted, the port's packet.
         mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0);
         /// Mark packets of ECN-capable transports instead of dropping them.
         ecn: bool = false, "";
@@ -82,7 +81,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// What is done to a packet above the threshold.
+    /// The verdict on a packet above the threshold.
     #[inline]
     fn above(&self, packet: &Packet) -> Verdict {
         match self.others {
@@ -176,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn by_the_delay_it_marks_what_has_waited_longer() {
+    fn by_the_delay_it_marks_packets_that_have_waited_longer() {
         let mut step = step(Params { by: By::Delay, ecn: true, ..Params::default() });
         assert_eq!(arrive(&mut step, &PACKET, &waiting(200)), Verdict::Pass);
         assert_eq!(leave(&mut step, &PACKET, 1000), Verdict::Pass);
@@ -184,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_marked_is_dropped_or_passes() {
+    fn packets_that_cannot_be_marked_are_dropped_or_pass() {
         for (others, ecn, ect, not_ect) in [
             (Others::Drop, true, Verdict::Mark, Verdict::Drop),
             (Others::Pass, true, Verdict::Mark, Verdict::Pass),

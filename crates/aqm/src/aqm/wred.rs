@@ -1,25 +1,25 @@
-//! WRED: RED with thresholds and a drop probability of their own for every class of service, after Cisco and RIO.
+//! WRED: RED with separate thresholds and a separate drop probability for each class of service, after Cisco and RIO.
 //!
-//! A packet of class k is decided upon as in `red`, by `min_th`, `max_th` and `max_p` of its class and an average queue:
+//! A packet of class k is decided on as in `red`, by the `min_th`, `max_th` and `max_p` of its class and an average
+//! queue:
 //!
 //! ```text
-//! "shared":          avg of all that waits, moved by every arrival                      (WRED)
-//! "own-and-higher":  avg of what waits of the classes 1 to k, moved by their arrivals   (RIO)
+//! "shared":          avg of all packets that wait, updated by every arrival                    (WRED)
+//! "own-and-higher":  avg of waiting packets of the classes 1 to k, updated by their arrivals   (RIO)
 //! ```
 //!
-//! Class 1 is the one to protect. With "own-and-higher" it does not see what the classes below it have queued, and the
-//! last class sees everything. Two classes of the latter are RIO: class 1 is In, class 2 Out.
+//! Class 1 has the most protection. With "own-and-higher", its average does not include the classes below it, and that
+//! of the last class includes all packets. Two classes with "own-and-higher" are RIO: class 1 is In, class 2 Out.
 //!
 //! Each class counts its own packets between its own drops.
 //!
-//! Decides at: enqueue. Timer: none. Randomness: one draw an arrival with the average above min_th. State: that of `red`
-//! for every class; with "own-and-higher" the class and size of every packet that waits.
+//! Decides at: enqueue. Timer: none. Randomness: one draw per arrival with the average above min_th. State: that of
+//! `red` for every class; with "own-and-higher", the class and size of every packet that waits.
 //!
 //! # Departures from the source
-//! Those of `red`; with "own-and-higher" a class is spared while at most one packet waits that it sees. Cisco's eight
-//! precedences and 64 code points are four classes here. RIO knows two; ns-2's renews the total average for In packets
-//! only, which its head says is a bug, and which is not followed.
-//!
+//! Those of `red`; with "own-and-higher", a class is not dropped while at most one packet of its own and higher
+//! classes waits. Cisco's eight precedences and 64 code points are four classes here. RIO has two classes; ns-2's RIO
+//! updates the total average for In packets only, which its head calls a bug, and which is not reproduced.
 //! # Sources
 //! Cisco, "Congestion avoidance overview", and its command reference on random-detect: a maximum of 40, the minima
 //! from 9/18 to 16/18 of it for the precedences 0 to 7, 1 in 10, weight 2^-9; the defaults are those of the precedences
@@ -33,17 +33,18 @@ use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Span, Time};
 
 crate::choice! {
-    /// Which average a class is decided upon by.
+    /// The average queue that decides on a class.
     pub enum Average {
         /// That of the whole queue.
         Shared = "shared",
-        /// That of what waits of its own and higher classes.
+        /// That of waiting packets of its own and higher classes.
         OwnAndHigher = "own-and-higher",
     }
 }
 
 crate::params! {
-    /// Weighted RED's parameters. A list has a value for each class, from the first; its last holds for those beyond.
+    /// Weighted RED's parameters. A list has a value for each class, from the first; its last value applies to the
+    /// classes beyond its end.
     pub struct Params {
         /// Average queue at which drops begin, for each class; in packets also in byte mode.
         min_th: Vec<f64> = vec![33.0, 28.0, 24.0, 20.0], "packets", Range::above(0.0, 1e9), ["minth"];
@@ -51,8 +52,8 @@ crate::params! {
         max_th: Vec<f64> = vec![40.0], "packets", Range::above(0.0, 1e9), ["maxth"];
         /// p_b at `max_th`, for each class (Cisco's mark probability denominator is its inverse).
         max_p: Vec<f64> = vec![0.1], "", Range::above(0.0, 1.0), ["maxp"];
-        /// Which average decides: `shared`, that of the whole queue; `own-and-higher`, that of what waits of a packet's
-        /// own and higher classes.
+        /// The average queue that decides: `shared`, that of the whole queue; `own-and-higher`, that of waiting
+        /// packets of the packet's own and higher classes.
         average: Average = Average::Shared, "";
         /// Weight of the present queue in the average (2^-n for Cisco's exponential weighting constant n).
         w_q: f64 = 1.0 / 512.0, "", Range::above(0.0, 1.0), ["wq", "q_weight_"];
@@ -63,24 +64,24 @@ crate::params! {
         spacing: Spacing = Spacing::Uniform, "";
         /// Measure the queue in bytes over `mean_packet`.
         bytes: bool = false, "", Range::ANY, ["queue_in_bytes_"];
-        /// Count bytes over `mean_packet`, and scale p by a packet's size over `mean_packet`; as `bytes` if left out.
+        /// Count bytes over `mean_packet`, and scale p by a packet's size over `mean_packet`; if omitted, as `bytes`.
         by_size: Option<bool> = None, "", Range::ANY, ["bytes_"];
-        /// The packet size behind thresholds and idle time; the port's packet if left out.
+        /// The packet size for thresholds and idle time; if omitted, the port's packet.
         mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0), ["mean_pktsize_"];
         /// Mark packets of ECN-capable transports instead of dropping them, while p_b is less than 1.
         ecn: bool = false, "", Range::ANY, ["setbit_"];
-        /// Whether `ecn` gives way to drops at p_b = 1.
+        /// Drop packets at p_b = 1 in spite of `ecn`.
         hard_drop: bool = true, "";
     }
 }
 
 impl Params {
-    /// What class `k`, from 0, has of a list.
+    /// The value of class `k`, counted from 0, in a list.
     fn of(list: &[f64], k: usize) -> f64 {
         list[k.min(list.len() - 1)]
     }
 
-    /// RED as class `k`, from 0, has it.
+    /// RED's parameters for class `k`, counted from 0.
     fn class(&self, k: usize) -> red::Params {
         red::Params {
             min_th: Some(Self::of(&self.min_th, k)),
@@ -105,18 +106,18 @@ const N: usize = CLASSES as usize;
 #[derive(Clone, Debug)]
 pub struct Wred {
     average: Average,
-    /// On the heap, lest every algorithm take as much room as four.
+    /// On the heap, so that not every algorithm takes the space of four.
     classes: Box<[Red; N]>,
-    /// What waits of each class, which only RIO's average needs.
+    /// The backlog of each class, which only RIO's average needs.
     held: [Backlog; N],
-    /// Of every packet that waits the class's place and the size, for that average.
+    /// The class index and the size of every packet that waits, for that average.
     waiting: Option<Mirror<(usize, u32)>>,
     /// The class of the last arrival.
     last: usize,
 }
 
 impl Wred {
-    /// What waits that class `k` sees, of a whole `queue`.
+    /// The backlog that class `k` sees, in a whole `queue`.
     #[inline]
     fn seen(&self, k: usize, queue: &Backlog) -> Backlog {
         match self.average {
@@ -132,7 +133,7 @@ impl Wred {
         }
     }
 
-    /// Takes the packets that are no longer in the queue off their classes.
+    /// Subtracts the packets that have left the queue from their classes.
     #[inline]
     fn forget(&mut self, queue: &Backlog) {
         while let Some((k, size)) = self.waiting.as_mut().and_then(|waiting| waiting.gone(queue.packets)) {
@@ -205,7 +206,7 @@ impl Aqm for Wred {
                 let seen = self.seen(class, queue);
                 self.classes[class].estimate(now, &seen);
             } else {
-                // Of its own and higher classes nothing came, but time that the link idled ages its average.
+                // No packet of its own or higher classes has come, but the link's idle time ages its average.
                 self.classes[class].end_idle(now, queue.full);
             }
         }
@@ -272,7 +273,7 @@ mod tests {
         wred.classes[wred.last].avg
     }
 
-    /// Lets a packet of `class` come and a queue of so many packets be found, and keeps it waiting.
+    /// Runs an arrival of `class` that finds a queue of this many packets, and keeps it waiting.
     fn arrive(wred: &mut Wred, now: Time, class: u8, queue: u32) {
         let verdict = wred.on_enqueue(now, &of_class(class), &waiting(queue), &mut Draw(0.999));
         assert_eq!(verdict, Verdict::Pass);
@@ -305,7 +306,7 @@ mod tests {
         }
         params.w_q = 1.0;
         let mut wred = Wred::new(&params, &PORT);
-        // Half-way from 20 to 40; above 40 everything goes.
+        // Half-way from 20 to 40; above 40 every packet is dropped.
         arrive(&mut wred, Time::ZERO, 4, 30);
         assert_close(p_b(&wred), 0.05);
         arrive(&mut wred, Time::ZERO, 1, 30);
@@ -324,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_sees_of_the_queue_only_what_is_not_below_it() {
+    fn a_class_sees_only_its_own_and_higher_classes() {
         let params = Params {
             average: Average::OwnAndHigher,
             w_q: 1.0,
@@ -352,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_host_takes_from_the_head_to_make_room_no_longer_waits() {
+    fn packets_dropped_from_the_head_to_make_room_no_longer_wait() {
         let params = Params {
             average: Average::OwnAndHigher,
             w_q: 1.0,
@@ -364,13 +365,13 @@ mod tests {
         for (queue, class) in (0..).zip([1, 1, 1, 4]) {
             arrive(&mut wred, Time::ZERO, class, queue);
         }
-        // Two of class 1 are gone, and nobody has asked.
+        // Two packets of class 1 have left, and the count is updated only now.
         arrive(&mut wred, Time::ZERO, 1, 2);
         assert_close(avg(&wred), 1.0);
     }
 
     #[test]
-    fn what_is_dropped_or_does_not_fit_does_not_wait() {
+    fn dropped_packets_do_not_wait() {
         let params = Params {
             average: Average::OwnAndHigher,
             w_q: 1.0,
@@ -393,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_nothing_comes_of_keeps_its_average_but_for_idle_time() {
+    fn a_class_without_arrivals_keeps_its_average_except_for_idle_time() {
         let params = Params { average: Average::OwnAndHigher, w_q: 0.5, ..Params::default() };
         let mut wred = Wred::new(&params, &PORT);
         wred.classes.iter_mut().for_each(|class| class.avg = 16.0);
@@ -403,7 +404,7 @@ mod tests {
         arrive(&mut wred, now, 2, 0);
         let avgs: Vec<f64> = wred.classes.iter().map(|class| class.avg).collect();
         assert_eq!(avgs, [4.0, 2.0, 2.0, 2.0]);
-        // Busy since: no idle time for class 1, and the rest sees the one that waits.
+        // The link was busy since: class 1 has no idle time, and the other classes see the waiting packet.
         arrive(&mut wred, now + Span::s(1), 2, 1);
         let avgs: Vec<f64> = wred.classes.iter().map(|class| class.avg).collect();
         assert_eq!(avgs, [4.0, 1.5, 1.5, 1.5]);
@@ -420,7 +421,7 @@ mod tests {
         };
         let mut wred = Wred::new(&Params { spacing: Spacing::Wait, ..params }, &PORT);
         let mut verdict = |class| wred.on_enqueue(Time::ZERO, &of_class(class), &waiting(20), &mut Draw(0.0));
-        // p_b = 0.25: the fourth of each class, whatever comes between.
+        // p_b = 0.25: every fourth packet of each class is dropped, whatever comes between.
         let verdicts = [1, 2, 2, 1, 1, 2, 1, 2].map(&mut verdict);
         assert_eq!(verdicts[..6], [Verdict::Pass; 6]);
         assert_eq!(verdicts[6..], [Verdict::Drop; 2]);

@@ -6,17 +6,17 @@ use crate::unit::{Bytes, Frequency, Limit, Quantity, Rate, Span};
 
 /// A type that a parameter can have.
 pub trait Field: Sized {
-    /// What kind of value it reads.
+    /// The kind of value that it reads.
     const KIND: Kind;
     /// Whether it reads a list.
     const LIST: bool = false;
-    /// Whether it may be left out by writing `"auto"`.
+    /// Whether it may be `"auto"`.
     const OPTIONAL: bool = false;
-    /// What each name of a choice means, in the order of [`Kind::Choice`].
+    /// The meaning of each name of a choice, in the order of [`Kind::Choice`].
     const CHOICES: &'static [&'static str] = &[];
     /// Reads `value`; `None` if it is not of this kind.
     fn read(value: &Value) -> Option<Self>;
-    /// The value to write so that [`Field::read`] gives this again.
+    /// The value from which [`Field::read`] reads this again.
     fn value(&self) -> Value;
     /// Whether every number in it is in `range`.
     fn within(&self, range: &Range) -> bool;

@@ -3,7 +3,7 @@
 use super::value::Value;
 use std::fmt;
 
-/// What kind of value a parameter takes; decides its JSON Schema.
+/// The kind of value of a parameter; it determines the JSON Schema.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Kind {
     /// A real number.
@@ -20,7 +20,7 @@ pub enum Kind {
     Text,
     /// The name of an algorithm on one queue, or a table with the name and its parameters.
     Algorithm,
-    /// A set of parameters of its own.
+    /// A nested set of parameters.
     Table(Nested),
 }
 
@@ -30,9 +30,9 @@ pub type Entries = [(String, Value)];
 /// A set of parameters that is the value of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Nested {
-    /// What it declares.
+    /// Its declarations.
     pub specs: fn() -> &'static [Spec],
-    /// Whether these values can be read.
+    /// Checks that these values can be read.
     pub check: fn(&Entries) -> Result<(), ParamError>,
 }
 
@@ -42,7 +42,7 @@ impl PartialEq for Nested {
     }
 }
 
-/// What numbers a parameter may take, in the base unit (s, bit/s, bytes, packets, Hz, 1).
+/// The numbers that a parameter allows, in the base unit (s, bit/s, bytes, packets, Hz, 1).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Range {
     /// The lower bound.
@@ -81,26 +81,26 @@ impl Range {
 pub struct Spec {
     /// The canonical name.
     pub name: &'static str,
-    /// Other names that are understood.
+    /// Alternative names.
     pub aliases: &'static [&'static str],
-    /// What it means, where it comes from.
+    /// Its meaning and origin.
     pub doc: &'static str,
     /// The unit of numbers, and of the range; empty for none.
     pub unit: &'static str,
-    /// What it is unless set; `"auto"` if the host works it out.
+    /// Its default; `"auto"` if the host computes it.
     pub default: Value,
-    /// What kind of value it takes.
+    /// The kind of its value.
     pub kind: Kind,
-    /// Whether a list of values is meant.
+    /// Whether its value is a list.
     pub list: bool,
-    /// Whether it, or an entry of the list, may be left to the host (`"auto"`).
+    /// Whether its value, or an entry of the list, may be `"auto"`.
     pub optional: bool,
-    /// What numbers are allowed.
+    /// The allowed numbers.
     pub range: Range,
 }
 
 impl Spec {
-    /// What is allowed, in words: `in (0, 10], per packet`.
+    /// The allowed values, in words: `in (0, 10], per packet`.
     #[must_use]
     pub fn allowed(&self) -> String {
         let mut text = match self.kind {
@@ -137,12 +137,12 @@ impl Spec {
     }
 }
 
-/// `x` without a row of zeros.
+/// `x` without trailing zeros.
 fn short(x: f64) -> String {
     if x.abs() >= 1e6 || (x != 0.0 && x.abs() < 1e-4) { format!("{x:e}") } else { format!("{x}") }
 }
 
-/// Why a parameter was refused.
+/// The reason for which a parameter was refused.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ParamError {
     /// No parameter has this name.
@@ -156,13 +156,13 @@ pub enum ParamError {
         name: String,
         /// The value found.
         found: String,
-        /// What it must be.
+        /// The allowed values.
         allowed: String,
     },
 }
 
 impl ParamError {
-    /// The parameter `name` has the value `found`, but must be as `allowed` says.
+    /// The error that `name` has the value `found`, but must be as `allowed` states.
     #[must_use]
     pub fn invalid(name: &str, found: impl fmt::Display, allowed: impl Into<String>) -> Self {
         Self::Invalid { name: name.to_owned(), found: found.to_string(), allowed: allowed.into() }

@@ -1,13 +1,13 @@
-//! What is counted at a queue.
+//! The counters of a queue.
 
-/// What has happened to the packets of one row, or of one lane, since the start.
+/// The counts of the packets of one row, or of one lane, since the start.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Counts {
     /// Packets that arrived.
     pub arrivals: u64,
     /// Packets dropped by the algorithm.
     pub drops_early: u64,
-    /// Packets dropped for want of room.
+    /// Packets dropped because the buffer was full.
     pub drops_overflow: u64,
     /// Packets marked with CE.
     pub marks: u64,
@@ -15,14 +15,14 @@ pub struct Counts {
     pub departures: u64,
     /// Bytes handed to the link.
     pub departed_bytes: u64,
-    /// Of the packets dropped, those that had arrived before [`begin_window`](super::Queue::begin_window).
+    /// Dropped packets that had arrived before [`begin_window`](super::Queue::begin_window).
     pub earlier_drops: u64,
-    /// Of the packets marked, those that had arrived before it.
+    /// Marked packets that had arrived before it.
     pub earlier_marks: u64,
 }
 
 impl Counts {
-    /// What has happened since `then`, when [`begin_window`](super::Queue::begin_window) was called.
+    /// The counts since `then`, when [`begin_window`](super::Queue::begin_window) was called.
     #[must_use]
     pub const fn since(&self, then: &Self) -> Self {
         Self {
@@ -37,7 +37,7 @@ impl Counts {
         }
     }
 
-    /// These and others.
+    /// The sum of these counts and others.
     #[must_use]
     pub const fn plus(&self, other: &Self) -> Self {
         Self {
@@ -52,19 +52,20 @@ impl Counts {
         }
     }
 
-    /// Packets dropped, for whatever reason.
+    /// Packets dropped, early or by overflow.
     #[must_use]
     pub const fn drops(&self) -> u64 {
         self.drops_early + self.drops_overflow
     }
 
-    /// The part of the arrivals that was dropped, in [0, 1]: a packet is dropped at most once. `None` without arrivals.
+    /// The fraction of arrivals that were dropped, in [0, 1]: a packet is dropped at most once. `None` without
+    /// arrivals.
     #[must_use]
     pub fn loss_ratio(&self) -> Option<f64> {
         self.over_arrivals(self.drops() - self.earlier_drops)
     }
 
-    /// The part of the arrivals that was marked, in [0, 1]: a packet counts as marked once. `None` without arrivals.
+    /// The fraction of arrivals that were marked, in [0, 1]: a packet counts as marked once. `None` without arrivals.
     #[must_use]
     pub fn mark_ratio(&self) -> Option<f64> {
         self.over_arrivals(self.marks - self.earlier_marks)

@@ -1,5 +1,5 @@
-//! Runs an algorithm and a plain transcription of its source side by side: both see the same random overload and
-//! the same draws, and must say the same of every packet.
+//! Runs an algorithm and a plain transcription of its source side by side: both get the same random overload and the
+//! same draws, and must return the same verdict on every packet.
 
 use crate::support::{PORT, Random};
 use aqm::params::Value;
@@ -8,19 +8,19 @@ use std::collections::VecDeque;
 
 const ARRIVALS: u32 = 150_000;
 
-/// An algorithm as its source states it. Times are seconds; `u` draws a random number.
+/// An algorithm as its source describes it. Times are in seconds; `u` draws a random number.
 pub(crate) trait Reference {
-    /// Whether it draws even for a packet that the buffer refuses.
+    /// Whether it draws even for a packet that overflows the buffer.
     const DRAWS_ALWAYS: bool = false;
 
     fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict;
 
-    /// The place of a packet that waits, to be dropped for want of room.
+    /// The position of a waiting packet to be dropped because the buffer is full.
     fn make_room(&mut self, _packet: Packet, _queue: &Backlog) -> Option<u32> {
         None
     }
 
-    /// What becomes of a packet that has waited for `_sojourn` and has left `_queue` behind.
+    /// The verdict on a packet that has waited for `_sojourn` and has left `_queue` behind.
     fn departure(
         &mut self,
         _now: f64,
@@ -32,8 +32,8 @@ pub(crate) trait Reference {
         Verdict::Pass
     }
 
-    /// What becomes of the packets that leave `line` at once: all dropped but the last, which the link gets, or
-    /// all of them if the line ends. For sources that take packets out of the queue themselves.
+    /// The verdicts on the packets that leave `line` at once: all are dropped but the last, which is sent, or all of
+    /// them if the line ends. For sources that themselves remove packets from the queue.
     fn link_free(&mut self, now: f64, line: &mut Line, u: &mut dyn FnMut() -> f64) -> Vec<Verdict> {
         let mut verdicts = vec![];
         while let Some((arrived, packet)) = line.pop() {
@@ -56,21 +56,21 @@ pub(crate) fn drop_or_mark(mark: bool) -> Verdict {
     if mark { Verdict::Mark } else { Verdict::Drop }
 }
 
-/// The packets that wait, as a reference takes them out.
+/// The waiting packets, as a reference removes them.
 pub(crate) struct Line<'a> {
     waiting: &'a VecDeque<(Time, Packet)>,
     taken: usize,
 }
 
 impl Line<'_> {
-    /// The next packet and when it arrived.
+    /// The next packet and the time of its arrival.
     pub(crate) fn pop(&mut self) -> Option<(f64, Packet)> {
         let next = self.waiting.get(self.taken).map(|(arrived, packet)| (arrived.secs(), *packet));
         self.taken += usize::from(next.is_some());
         next
     }
 
-    /// What is left.
+    /// The remaining backlog.
     pub(crate) fn backlog(&self) -> Backlog {
         backlog(self.waiting.iter().skip(self.taken), 0)
     }
@@ -102,22 +102,22 @@ impl Uniform for Draws {
     }
 }
 
-/// What happened to the packets, to tell whether the traffic tested anything.
+/// Counts of events, to check that the traffic tests something.
 #[derive(Default, Debug)]
 pub(crate) struct Tally {
     pub(crate) drops: u32,
     pub(crate) marks: u32,
     pub(crate) overflows: u32,
     pub(crate) idle: u32,
-    /// Drops that followed another at the same instant, as packets left.
+    /// Drops that followed another at the same instant, at departures.
     pub(crate) drops_in_a_row: u32,
-    /// Arrivals that took a packet that waited with them.
+    /// Arrivals that were dropped together with a waiting packet.
     pub(crate) matches: u32,
-    /// Packets that waited and were dropped for want of room.
+    /// Waiting packets that were dropped because the buffer was full.
     pub(crate) made_room: u32,
 }
 
-/// Runs both on the same arrivals before the same link and compares every verdict and the first signal.
+/// Runs both on the same arrivals and the same link; compares every verdict and the first signal.
 pub(crate) fn compare<R: Reference>(
     name: &str,
     settings: &[(&str, Value)],
@@ -138,7 +138,7 @@ pub(crate) fn compare<R: Reference>(
     let mut tally = Tally::default();
     let mut next_arrival = Time::ZERO;
     let mut next_timer = aqm.period().map_or(Time::MAX, |period| Time::ZERO + period);
-    // When the packet in transmission is gone, or never for an idle link.
+    // When the transmission in progress ends; never for an idle link.
     let mut link_free = Time::MAX;
     let mut load = 1.0;
     let mut arrivals = 0;
@@ -245,7 +245,7 @@ pub(crate) fn assert_lively(tally: &Tally, ecn: bool) {
     assert_marks(tally, ecn, 40);
 }
 
-/// More than `least` packets have been marked with ECN, and none without.
+/// Asserts that more than `least` packets were marked with ECN, and none without.
 #[track_caller]
 pub(crate) fn assert_marks(tally: &Tally, ecn: bool, least: u32) {
     assert!(if ecn { tally.marks > least } else { tally.marks == 0 }, "ECN: {ecn}, {tally:?}");

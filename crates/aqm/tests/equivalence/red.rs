@@ -12,7 +12,7 @@ fn automatic() -> f64 {
     1.0 - (-1.0 / (10.0 * 0.1 * PTC)).exp()
 }
 
-/// What each preset of RED is on a link of 10 Mbit/s with 200 packets of buffer, worked out by hand.
+/// The parameters of each preset of RED on a link of 10 Mbit/s with a buffer of 200 packets, computed by hand.
 fn presets() -> Vec<(&'static str, Red)> {
     let wait = Red { wait: true, ..Red::new(5.0, 15.0, 0.1, 0.002) };
     let since_2001 = Red { gentle: true, wait: true, mark_p: 0.1, ..Red::new(6.25, 18.75, 0.1, automatic()) };
@@ -36,10 +36,10 @@ fn presets() -> Vec<(&'static str, Red)> {
 }
 
 #[test]
-fn every_preset_of_red_is_what_its_source_has() {
+fn every_preset_of_red_equals_its_source() {
     let listed = aqm::AnyParams::of("red").expect("red").presets();
     let presets = presets();
-    // That of Linux has an arithmetic of its own.
+    // Linux's preset has its own arithmetic.
     assert_eq!(
         listed.iter().map(|(name, _)| *name).filter(|name| *name != "linux").collect::<Vec<_>>(),
         presets.iter().map(|(name, _)| *name).collect::<Vec<_>>()
@@ -57,7 +57,7 @@ const XMIT: f64 = 6250.0;
 
 #[test]
 fn red_and_adaptive_red_equal_linux() {
-    // Of 100 000 bytes a quarter and a third of that; burst 27, for which 1/8 would be too large.
+    // A quarter of 100 000 bytes and a third of that; burst 27, for which 1/8 would be too large.
     let automatic = Linux::new(8333, 25_000, 4, 0.02, XMIT);
     let words = [
         ("min", text("6 kB")),
@@ -66,8 +66,8 @@ fn red_and_adaptive_red_equal_linux() {
         ("max_p", number(0.2)),
     ];
     // 9 <= (1 - (15/16)^20) 16 = 11.6, but not (1 - (7/8)^20) 8 = 7.4.
-    let told = Linux::new(6000, 20_000, 4, 0.2, XMIT);
-    for (settings, linux) in [(&[][..], automatic), (&words[..], told)] {
+    let given = Linux::new(6000, 20_000, 4, 0.2, XMIT);
+    for (settings, linux) in [(&[][..], automatic), (&words[..], given)] {
         for (ecn, harddrop) in [(false, false), (true, false), (true, true)] {
             let switches = [("ecn", Value::Bool(ecn)), ("harddrop", Value::Bool(harddrop))];
             let settings = [settings, &switches[..]].concat();
@@ -116,7 +116,7 @@ fn the_queue_in_bytes_and_the_count_in_bytes_are_ns2s_two_switches() {
 }
 
 #[test]
-fn without_hard_drops_what_is_ecn_capable_is_never_dropped_but_by_the_buffer() {
+fn without_hard_drops_ecn_capable_packets_are_dropped_only_by_the_buffer() {
     // DCTCP's step among others: max_th at min_th, on the queue itself.
     for (min, max, gentle, w_q) in
         [(20.0, 20.0, false, 1.0), (20.0, 60.0, false, 0.02), (5.0, 15.0, true, 0.02)]
@@ -195,7 +195,7 @@ fn fengs_red_equals_ns2() {
 
 #[test]
 fn adaptive_red_has_table_ii_of_the_red_tail_paper() {
-    // 20 and 80 kB; max_p where the paper is silent, and the weight, are ns-2's.
+    // 20 and 80 kB; max_p, which the paper does not give, and the weight are ns-2's.
     let red = Red { gentle: true, wait: true, ..Red::new(40.0, 160.0, 0.1, automatic()) }.in_bytes();
     for setbit in [false, true] {
         let red = Red { setbit, ..red.clone() };

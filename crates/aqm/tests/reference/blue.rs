@@ -1,5 +1,5 @@
-//! BLUE as the technical report CSE-TR-387-99 states it, with its names, and with the corner that it leaves: a link
-//! that stays idle.
+//! BLUE as the technical report describes it, with its names, and with the case that it leaves open: a
+//! link that stays idle.
 
 use crate::driver::{Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};
@@ -9,9 +9,9 @@ pub(crate) struct Blue {
     pub(crate) d1: f64,
     pub(crate) d2: f64,
     pub(crate) freeze_time: f64,
-    /// The queue that counts as a loss.
+    /// The queue length that counts as a loss.
     pub(crate) l: f64,
-    /// Whether a link that stays idle is one event after the other.
+    /// Whether a link that stays idle counts as repeated events.
     pub(crate) lasting: bool,
     pub(crate) ecn: bool,
     pub(crate) p_m: f64,
@@ -20,7 +20,7 @@ pub(crate) struct Blue {
 }
 
 impl Blue {
-    /// Nanoseconds are whole; the nudge undoes the rounding of a difference.
+    /// Times are whole nanoseconds; the constant compensates the rounding of a difference.
     fn free(&self, now: f64) -> bool {
         now - self.last_update > self.freeze_time + 1e-10
     }

@@ -1,4 +1,4 @@
-//! CHOKe as the INFOCOM paper's figure 2 and section 2 state it, over ns-2's RED.
+//! CHOKe as figure 2 and section 2 of the INFOCOM paper describe it, over ns-2's RED.
 
 use super::Red;
 use crate::driver::Reference;
@@ -8,7 +8,7 @@ use aqm::{Backlog, Packet, Verdict};
 pub(crate) struct Choke {
     pub(crate) red: Red,
     pub(crate) m: u64,
-    /// The self-adjusting one's regions, or 0.
+    /// The number of regions of the self-adjusting variant, or 0.
     pub(crate) k: u64,
     pub(crate) fifo: Vec<u64>,
 }

@@ -1,6 +1,6 @@
-//! CoDel's loops, which take packets out of the queue themselves, and what COBALT made of them: RFC 8289 section 5,
-//! ns-2's codel.cc, Linux's codel_impl.h and sch_cake.c, ns-3's codel- and cobalt-queue-disc.cc, with their names.
-//! The clock ticks in nanoseconds; floats hold them exactly.
+//! CoDel's loops, which themselves remove packets from the queue, and COBALT's: RFC 8289 section 5, ns-2's codel.cc,
+//! Linux's codel_impl.h and sch_cake.c, ns-3's codel-queue-disc.cc and cobalt-queue-disc.cc, with their names. The
+//! clock ticks in nanoseconds, which floats represent exactly.
 
 use crate::driver::{Line, Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};
@@ -9,10 +9,10 @@ fn ticks(seconds: f64) -> f64 {
     (seconds * 1e9).round()
 }
 
-/// A packet out of the queue, and whether it may be dropped.
+/// A packet removed from the queue, and whether it may be dropped.
 type Dequeued = (Option<Packet>, bool);
 
-/// CoDel: RFC 8289 unless it is told otherwise.
+/// CoDel: RFC 8289's by default.
 #[derive(Clone)]
 pub(crate) struct CoDel {
     pub(crate) target: f64,
@@ -92,7 +92,7 @@ impl CoDel {
         (Some(p), ok_to_drop)
     }
 
-    /// RFC 8289, 5.5, and codel.cc; a mark leaves the packet where it is.
+    /// RFC 8289, 5.5, and codel.cc; a marked packet is not removed.
     fn rfc(&mut self, now: f64, line: &mut Line) -> Vec<Verdict> {
         let mut verdicts = vec![];
         let mut r = self.do_dequeue(now, line);
@@ -214,7 +214,7 @@ impl Reference for CoDel {
     }
 }
 
-/// COBALT of ns-3, and with its extras off, of Linux.
+/// COBALT of ns-3 and, without its additions, of Linux.
 #[derive(Clone)]
 pub(crate) struct Cobalt {
     pub(crate) target: f64,

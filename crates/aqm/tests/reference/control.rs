@@ -26,7 +26,7 @@ impl Reference for Pi2 {
         if self.ecn && packet.l4s {
             return if u < self.prob { Verdict::Mark } else { Verdict::Pass };
         }
-        // The module rolls twice against prob / k: once against the square is as likely.
+        // The module draws twice against prob / k: one draw against the square has the same probability.
         if u.sqrt() < self.prob / self.k { drop_or_mark(self.ecn && packet.ect) } else { Verdict::Pass }
     }
 
@@ -70,7 +70,7 @@ pub(crate) struct Raqm {
     pub(crate) t: f64,
     pub(crate) f: f64,
     pub(crate) q0: f64,
-    /// In bytes a second.
+    /// In bytes per second.
     pub(crate) r0: Vec<f64>,
     pub(crate) arr_byte: [f64; 4],
     pub(crate) early_byte: [f64; 4],
@@ -142,8 +142,8 @@ impl Reference for Raqm {
     }
 }
 
-/// DCTCP's switch: an arriving packet is marked if the queue is longer than K; by the delay, one that leaves
-/// if it is older.
+/// DCTCP's switch: an arriving packet is marked if the queue is longer than K; with a delay, a leaving packet is
+/// marked if it has waited longer.
 pub(crate) struct Dctcp {
     pub(crate) k: f64,
     /// Instead of K.

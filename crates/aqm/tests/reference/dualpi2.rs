@@ -1,11 +1,11 @@
-//! DualPI2 as the pseudocode of RFC 9332, appendix A, tells it, with the edge cases of A.2: its own two queues, times in
-//! seconds, likelihoods that add up (`recur`) or are drawn. The scheduler, which the RFC leaves open, is Linux's weighted
-//! round robin in whole numbers, or a time-shifted FIFO.
+//! DualPI2 as in the pseudocode of RFC 9332, appendix A, with the edge cases of A.2: its own two queues, times in
+//! seconds, likelihoods that add up (`recur`) or are drawn. The scheduler, which the RFC leaves open, is Linux's
+//! weighted round robin in whole numbers, or a time-shifted FIFO.
 
 use super::{Arrival, Scheme, Sent};
 use std::collections::VecDeque;
 
-/// A queue of arrivals, and what `recur` counts in it.
+/// A queue of arrivals, and its sum of likelihoods for `recur`.
 #[derive(Default)]
 struct Queue {
     packets: VecDeque<Arrival>,
@@ -29,7 +29,7 @@ pub(crate) struct DualPi2 {
     pub(crate) min_th: f64,
     pub(crate) max_th: f64,
     pub(crate) th_len: usize,
-    /// A time-shifted FIFO; else the classic queue's weight is 10 %.
+    /// A time-shifted FIFO; otherwise the classic queue's weight is 10 %.
     pub(crate) tshift: Option<f64>,
     pub(crate) drawn: bool,
     mtu: i64,
@@ -88,7 +88,7 @@ impl DualPi2 {
     }
 }
 
-/// True with a certain likelihood.
+/// True with this likelihood.
 fn likely(q: &mut Queue, likelihood: f64, drawn: bool, u: &mut dyn FnMut() -> f64) -> bool {
     if drawn {
         return likelihood > 0.0 && u() < likelihood;

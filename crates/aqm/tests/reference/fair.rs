@@ -1,6 +1,6 @@
-//! Fair queueing as RFC 8290, section 4, tells it, CoDel as in the pseudocode of RFC 8289, section 5, on each queue,
-//! and the drops of Linux's fq_codel for want of room; with what else is Linux's where asked for. Queues are found by
-//! name on lists that are searched.
+//! Fair queueing as in RFC 8290, section 4, with CoDel as in the pseudocode of RFC 8289, section 5, on each queue, and
+//! the overflow drops of Linux's fq_codel; optionally with Linux's other rules. Queues are found by name on lists that
+//! are searched.
 
 use super::{Arrival, Scheme, Sent};
 use crate::support::Random;
@@ -28,16 +28,16 @@ impl Flow {
     }
 }
 
-/// The scheduler, of so many packets at most.
+/// The scheduler, with a limit in packets.
 pub(crate) struct Fair {
     pub(crate) quantum: i64,
     pub(crate) limit: usize,
     pub(crate) drop_batch: usize,
-    /// CoDel's MTU; plain queues without.
+    /// CoDel's MTU; plain queues if there is none.
     pub(crate) mtu: Option<i64>,
-    /// How many queues there are.
+    /// The number of queues.
     pub(crate) queues: u64,
-    /// Whether the rest of sch_fq_codel.c's rules hold.
+    /// Whether the other rules of sch_fq_codel.c apply.
     pub(crate) linux: bool,
     flows: HashMap<u64, Flow>,
     new: VecDeque<u64>,
@@ -57,13 +57,13 @@ impl Fair {
 
 impl Scheme for Fair {
     fn enqueue(&mut self, arrival: Arrival) {
-        // SplitMix64 again, which is what the hash is without a salt.
+        // SplitMix64, which the hash equals without a salt.
         let queue = Random(arrival.flow).bits() % self.queues;
         let number = arrival.number;
         self.flows.entry(queue).or_default().packets.push_back(arrival);
         let total: usize = self.flows.values().map(|flow| flow.packets.len()).sum();
         if total > self.limit {
-            // Of queues that are equally long, the one with the lowest number.
+            // Of equally long queues, the one with the lowest number.
             let fattest = |(name, flow): &(&u64, &mut Flow)| (flow.bytes(), u64::MAX - **name);
             let (_, flow) = self.flows.iter_mut().max_by_key(fattest).unwrap();
             let threshold = flow.bytes() / 2;
@@ -133,7 +133,7 @@ impl Scheme for Fair {
         std::mem::take(&mut self.dropped)
     }
 
-    /// How many queues are in a list.
+    /// The number of queues on the lists.
     fn signal(&self) -> f64 {
         (self.new.len() + self.old.len()) as f64
     }

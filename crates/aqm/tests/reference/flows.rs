@@ -1,5 +1,5 @@
-//! What looks at flows: the pseudocode of the FRED paper, the equations of the SRED paper, and Linux's sch_sfb.c, with
-//! their names.
+//! Algorithms with state per flow: the pseudocode of the FRED paper, the equations of the SRED paper, and Linux's
+//! sch_sfb.c, with their names.
 
 use crate::driver::{Reference, drop_or_mark};
 use crate::support::Random;
@@ -48,7 +48,7 @@ impl Fred {
         if q > 0 || departed {
             self.avg = (1.0 - self.wq) * self.avg + self.wq * f64::from(q);
         } else {
-            // 2500 packets a second; the nudge undoes the rounding of a difference.
+            // 2500 packets/s; the constant compensates the rounding of a difference.
             for _ in 0..((now - self.q_time) * 2500.0 + 1e-7) as u64 {
                 self.avg *= 1.0 - self.wq;
             }
@@ -196,8 +196,8 @@ impl Reference for Sred {
     }
 }
 
-/// SFB: sch_sfb.c, with any number of levels and bins; unless asked for, with floats for its fixed point, and its
-/// penalty box filled as a bucket is.
+/// SFB: sch_sfb.c, with any number of levels and bins; by default with floats for its fixed point, and with a penalty
+/// box that is filled like a token bucket.
 #[derive(Clone)]
 pub(crate) struct Sfb {
     pub(crate) levels: u64,
@@ -211,7 +211,7 @@ pub(crate) struct Sfb {
     pub(crate) penalty_rate: f64,
     pub(crate) penalty_burst: f64,
     pub(crate) ecn: bool,
-    /// Whether probabilities are whole 65535ths, bins keep them, and the box is Linux's.
+    /// Whether probabilities are multiples of 1/65535, bins keep them, and the box is Linux's.
     pub(crate) linux: bool,
     pub(crate) seed: u64,
     pub(crate) slot: usize,
@@ -223,14 +223,14 @@ pub(crate) struct Sfb {
     pub(crate) rehash_time: f64,
     pub(crate) tokens_avail: f64,
     pub(crate) token_time: f64,
-    /// Of each packet in the queue, the bins that count it, in either slot.
+    /// For each packet in the queue, the bins that count it, in either slot.
     pub(crate) cb: VecDeque<[Vec<(u64, u64)>; 2]>,
     pub(crate) p_min: f64,
-    /// How many were in the penalty box, and how often the hash changed.
+    /// How many packets were in the penalty box, and how often the hash changed.
     pub(crate) boxed: std::rc::Rc<std::cell::Cell<(u32, u32)>>,
 }
 
-/// SplitMix64's output for the state `key` after its step, the salt having been through the same function.
+/// SplitMix64's output for the state `key` after its step; the salt has passed through the same function.
 fn mix(key: u64, salt: u64) -> u64 {
     let salted = Random(salt.wrapping_sub(0x9e37_79b9_7f4a_7c15)).bits();
     Random(key ^ salted).bits()
@@ -250,12 +250,12 @@ impl Sfb {
         (0..self.levels).map(|i| (i, mix(flow, salt.wrapping_add(i)) % self.buckets)).collect()
     }
 
-    /// What 1 is.
+    /// The unit of probabilities.
     fn one(&self) -> f64 {
         if self.linux { 65_535.0 } else { 1.0 }
     }
 
-    /// A step, in the units of probabilities.
+    /// A step in the unit of probabilities.
     fn step(&self, step: f64) -> f64 {
         if self.linux { (step * 65_535.0 + 0.5).floor() } else { step }
     }

@@ -1,10 +1,10 @@
-//! ns-2's jobs.cc, in floats and seconds, with classes counted from 1: a queue of its own, of packets told by number.
-//! `meant` undoes the slips that the head of aqm/jobs.rs lists.
+//! ns-2's jobs.cc, in floats and seconds, with classes counted from 1: a queue of its own, whose packets are
+//! identified by number. `meant` undoes the deviations that the head of aqm/jobs.rs lists.
 
 use std::collections::VecDeque;
 
 const NO_CLASSES: usize = 4;
-/// In jobs.h 1e-10, and 0 where rates are compared: there rounding would decide.
+/// 1e-10 in jobs.h, and 0 where rates are compared; rounding would decide there.
 const PRECISION_ERROR: f64 = 1e-3;
 type PerClass<T> = [T; NO_CLASSES + 1];
 const ALL: std::ops::RangeInclusive<usize> = 1..=NO_CLASSES;
@@ -16,7 +16,7 @@ struct Pkt {
     ts: f64,
 }
 
-/// What Tcl sets, and whether the slips are undone.
+/// The values that Tcl sets, and whether the deviations are undone.
 #[derive(Default)]
 pub(crate) struct Settings {
     pub(crate) meant: bool,
@@ -189,7 +189,7 @@ impl Jobs {
         std::mem::take(&mut self.dropped)
     }
 
-    /// The fluid's curve, of every class with a backlog since the last event.
+    /// The service that every backlogged class was due since the last event.
     fn serve_in_theory(&mut self, now: f64) {
         for i in ALL {
             if self.backlogged(i) {
@@ -202,7 +202,7 @@ impl Jobs {
     fn update_stats(&mut self, now: f64, bits: f64) {
         self.monitoring_window -= now - self.last_monitor_update;
         self.last_monitor_update = now;
-        // The event times are whole nanoseconds: the nudge undoes the rounding of their sums.
+        // Event times are whole nanoseconds: the constant compensates the rounding of their sums.
         if self.monitoring_window <= 1e-10 {
             self.sliding_arv_pkts = 1.0;
             self.sliding_inter = now - self.last_arrival;

@@ -1,5 +1,5 @@
-//! The reconstruction of JoBS with ECN that the head of aqm/jobs_ecn.rs writes down. Nothing is kept but what has
-//! happened: each flow's estimates are worked out anew from its history of arrivals and of marks.
+//! The reconstruction of JoBS with ECN that the head of aqm/jobs_ecn.rs describes. Only past events are stored: each
+//! flow's estimates are computed anew from its history of arrivals and marks.
 
 use crate::driver::Reference;
 use aqm::{Backlog, Packet, Verdict};
@@ -10,7 +10,7 @@ pub(crate) struct JobsEcn {
     pub(crate) alpha: f64,
     pub(crate) b_lim: f64,
     pub(crate) flight_gap: f64,
-    /// Bytes a second.
+    /// Bytes per second.
     pub(crate) c: f64,
     flows: BTreeMap<u64, Flow>,
     marked_next: Vec<u64>,
@@ -34,7 +34,7 @@ struct Flow {
     /// When the round began, and its packets.
     round: (f64, Vec<f64>),
     last_round: f64,
-    told_at: Option<f64>,
+    signalled_at: Option<f64>,
 }
 
 impl Flow {
@@ -61,10 +61,10 @@ impl Flow {
             self.flight_start = now;
         }
         if self.known {
-            if let Some(at) = self.told_at
+            if let Some(at) = self.signalled_at
                 && now - at >= self.r
             {
-                self.told_at = None;
+                self.signalled_at = None;
                 self.doubling = false;
                 self.w *= 0.5;
             }
@@ -133,7 +133,7 @@ impl JobsEcn {
         let r_in = |x: f64| {
             let mut sum = self.r * x;
             for (key, flow) in &counting {
-                sum += flow.a(x, flow.told_at.is_some() || marked.contains(key));
+                sum += flow.a(x, flow.signalled_at.is_some() || marked.contains(key));
             }
             sum
         };
@@ -167,7 +167,7 @@ impl JobsEcn {
         while self.projection(now, b, &self.marked_next) > self.b_lim {
             let mut largest: Option<(u64, f64)> = None;
             for (key, flow) in &self.flows {
-                let may = flow.counts(now) && flow.ect && flow.told_at.is_none();
+                let may = flow.counts(now) && flow.ect && flow.signalled_at.is_none();
                 if may && !self.marked_next.contains(key) && largest.is_none_or(|(_, w)| flow.w > w) {
                     largest = Some((*key, flow.w));
                 }
@@ -199,12 +199,12 @@ impl Reference for JobsEcn {
             return Verdict::Pass;
         };
         if queue.full {
-            if flow.known && flow.told_at.is_none() {
-                flow.told_at = Some(now);
+            if flow.known && flow.signalled_at.is_none() {
+                flow.signalled_at = Some(now);
                 self.marked_next.retain(|key| *key != packet.flow);
             }
         } else if packet.ect && self.marked_next.contains(&packet.flow) {
-            flow.told_at = Some(now);
+            flow.signalled_at = Some(now);
             self.marked_next.retain(|key| *key != packet.flow);
             return Verdict::Mark;
         }

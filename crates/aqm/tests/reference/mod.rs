@@ -1,6 +1,6 @@
 //! The sources' equations, transcribed plainly: ns-2.35's update equations, the LRED paper's figure 3 and the AVQ
-//! paper's pseudo-code, with their names, in ns-2's units (bytes in byte mode, seconds as floats), with loops where the algorithms have
-//! powers.
+//! paper's pseudocode, with their names, in ns-2's units (bytes in byte mode, seconds as floats), with loops where the
+//! algorithms use powers.
 
 pub(crate) mod choke;
 pub(crate) mod headdrop;
@@ -175,7 +175,7 @@ impl Reference for Lred {
     }
 }
 
-/// ns-2's vq.cc, or the pseudo-code of the AVQ paper.
+/// ns-2's vq.cc, or the pseudocode of the AVQ paper.
 pub(crate) struct Vq {
     pub(crate) paper: bool,
     pub(crate) qib: bool,

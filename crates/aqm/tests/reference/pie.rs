@@ -4,7 +4,7 @@
 use crate::driver::{Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};
 
-/// What the test chooses of a PIE.
+/// PIE's options in the tests.
 #[derive(Clone, Copy)]
 pub(crate) struct Options {
     pub(crate) qdelay_ref: f64,
@@ -21,14 +21,14 @@ pub(crate) struct Options {
     pub(crate) bytemode: bool,
     pub(crate) ecn: bool,
     pub(crate) decay: f64,
-    /// Above which delay another 0.02 is added.
+    /// The delay above which another 0.02 is added.
     pub(crate) high: f64,
 }
 
 /// A third of 200 packets of 500 bytes.
 const THIRD: f64 = 100_000.0 / 3.0;
 
-/// To whole nanoseconds, as a clock tells it.
+/// Rounds to whole nanoseconds, as a clock does.
 fn clock(t: f64) -> f64 {
     (t * 1e9).round() / 1e9
 }

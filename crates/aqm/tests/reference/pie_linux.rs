@@ -1,4 +1,4 @@
-//! Linux's PIE (sch_pie.c of 7.2) with timestamps, rewritten plainly in seconds as floats.
+//! Linux's PIE (sch_pie.c of 7.2) with timestamps, re-implemented plainly in seconds as floats.
 
 use crate::driver::{Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};
@@ -6,20 +6,20 @@ use aqm::{Backlog, Packet, Verdict};
 const TARGET: f64 = 0.015;
 const MTU: f64 = 1514.0;
 
-/// What the test chooses, and the variables.
+/// The options of the tests, and the variables.
 #[derive(Default)]
 pub(crate) struct Linux {
     ecn: bool,
     bytemode: bool,
-    /// Above which delay another 0.02 is added.
+    /// The delay above which another 0.02 is added.
     high: f64,
-    /// Up to which probability it marks.
+    /// The probability up to which packets are marked.
     ecn_border: f64,
     prob: f64,
     accu_prob: f64,
     qdelay: f64,
     qdelay_old: f64,
-    /// How much of the 150 ms is used up.
+    /// The part of the 150 ms that is used.
     burst_used: f64,
     last_departure: Option<f64>,
 }

@@ -1,10 +1,10 @@
-//! RED and its family: ns-2's red.cc with what ns-3 adds to it; section V of the RED+Tail paper; RIO and Cisco's WRED.
+//! RED and its family: ns-2's red.cc with ns-3's additions; section V of the RED+Tail paper; RIO and Cisco's WRED.
 
 use super::{MEAN, PTC};
 use crate::driver::{Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};
 
-/// What updateMaxPFeng has to know.
+/// The state of updateMaxPFeng.
 #[derive(Clone)]
 pub(crate) struct Feng {
     pub(crate) alpha: f64,
@@ -27,7 +27,7 @@ pub(crate) struct Red {
     pub(crate) qib: bool,
     pub(crate) bytes: bool,
     pub(crate) wait: bool,
-    /// No spacing at all, which no simulator has.
+    /// No spacing at all, which no simulator offers.
     pub(crate) independent: bool,
     pub(crate) setbit: bool,
     pub(crate) mark_p: f64,
@@ -98,7 +98,7 @@ impl Red {
     fn average_after_idling(&self, now: f64) -> f64 {
         let mut ave = self.v_ave;
         if self.idle {
-            // The event times are whole nanoseconds; the nudge undoes the rounding of their difference.
+            // Event times are whole nanoseconds; the constant compensates the rounding of their difference.
             let m = ((now - self.idletime) * self.ptc + 1e-7) as u64;
             for _ in 0..m {
                 ave *= 1.0 - self.q_w;
@@ -182,7 +182,7 @@ impl Red {
         p
     }
 
-    /// What an arrival does to the average, before it is judged.
+    /// Updates the average by an arrival, before the decision.
     pub(super) fn average(&mut self, now: f64, queue: &Backlog) {
         self.v_ave = self.average_after_idling(now);
         self.idle = false;
@@ -289,7 +289,7 @@ impl Reference for Dtared {
     }
 }
 
-/// RED for each class of service. It keeps a list of what waits.
+/// RED for each class of service, with a list of the waiting packets.
 pub(crate) struct Wred {
     pub(crate) classes: [Red; 4],
     /// Whether the classes share an average.
@@ -299,7 +299,7 @@ pub(crate) struct Wred {
 }
 
 impl Wred {
-    /// The part of the queue that the class with this number, or a higher class, has put there.
+    /// The backlog of the class with this number and of higher classes.
     fn part(&self, class: u8, queue: &Backlog) -> Backlog {
         if self.shared {
             return *queue;
@@ -320,7 +320,7 @@ impl Reference for Wred {
             let red = &mut self.classes[usize::from(class) - 1];
             red.v_ave = red.average_after_idling(now);
             red.idle = false;
-            // Its own class is for RED's transcription below.
+            // The packet's own class is updated by RED's transcription below.
             if class == packet.class || !self.shared && class < packet.class {
                 continue;
             }

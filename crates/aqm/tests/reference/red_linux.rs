@@ -1,4 +1,5 @@
-//! Linux's RED (red.h, sch_red.c, sch_choke.c of 7.2) as tc sets it up (tc_red.c), rewritten plainly in whole numbers.
+//! Linux's RED (red.h, sch_red.c, sch_choke.c of 7.2) as tc sets it up (tc_red.c), re-implemented plainly in whole
+//! numbers.
 
 use crate::driver::{Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};
@@ -14,7 +15,7 @@ pub(crate) struct Linux {
     pub(crate) ecn: bool,
     pub(crate) harddrop: bool,
     pub(crate) adaptive: bool,
-    /// How long an average packet takes, in ticks of 64 ns.
+    /// The transmission time of an average packet, in ticks of 64 ns.
     pub(crate) xmit: f64,
     pub(crate) choke: bool,
     pub(crate) qavg: i64,
@@ -87,7 +88,7 @@ impl Linux {
         drop_or_mark(self.ecn && packet.ect && !(beyond && self.harddrop))
     }
 
-    /// The probability that the average calls for.
+    /// The probability p at the average.
     fn p(&self) -> f64 {
         let avg = self.qavg as f64 / 2_f64.powi(self.wlog as i32);
         let part = (avg - self.min as f64) / (self.max - self.min) as f64;

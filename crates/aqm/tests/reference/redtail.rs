@@ -1,6 +1,6 @@
-//! RED+Tail, sections III and IV of the paper, transcribed plainly: seconds and bytes as floats, a list of all counters
-//! ever set, an account for each of the two queues; the rate of arrivals predicted, if it is, by Holt's formulas from
-//! the whole of the past. A simple RED serves as the algorithm of the second.
+//! RED+Tail, sections III and IV of the paper, transcribed plainly: seconds and bytes as floats, a list of all
+//! counters ever set, an account for each of the two queues; optionally with the arrival rate predicted by Holt's
+//! formulas from the whole past. A simple RED is the algorithm of the second queue.
 
 use aqm::Packet;
 use std::collections::{HashMap, VecDeque};
@@ -17,7 +17,7 @@ pub(crate) struct RedTail {
     pub(crate) by_connection: bool,
     pub(crate) udp_counts: bool,
     pub(crate) buffer: f64,
-    /// minth2, maxth2 and Pmax, in packets of the second queue as it is.
+    /// minth2, maxth2 and Pmax, in packets of the instantaneous second queue.
     pub(crate) red: (f64, f64, f64),
     pub(crate) counters: HashMap<u64, (u32, f64)>,
     pub(crate) q: [VecDeque<(u64, u32)>; 2],
@@ -25,11 +25,11 @@ pub(crate) struct RedTail {
     pub(crate) accounting: bool,
     pub(crate) now: f64,
     pub(crate) red_was_on: bool,
-    /// The rate that is expected.
+    /// The expected rate.
     pub(crate) predicted: f64,
 }
 
-/// What Holt's smoothing needs, and the bytes of every interval so far.
+/// The parameters of Holt's smoothing, and the bytes of every interval so far.
 pub(crate) struct Prediction {
     pub(crate) alpha: f64,
     pub(crate) beta: f64,
@@ -39,7 +39,7 @@ pub(crate) struct Prediction {
 }
 
 impl Prediction {
-    /// What is expected of the present interval, in bytes a second.
+    /// The expected rate of the present interval, in bytes per second.
     fn rate(&self) -> f64 {
         let past = &self.bytes[..self.bytes.len() - 1];
         let mut rates = past.iter().map(|bytes| bytes / self.interval);
@@ -54,7 +54,7 @@ impl Prediction {
     }
 }
 
-/// What becomes of an arrival: `None` if it is dropped for want of room, else whether it is dropped by chance.
+/// The fate of an arrival: `None` if it overflows, otherwise whether it is dropped at random.
 pub(crate) type Fate = Option<bool>;
 
 impl RedTail {
@@ -84,7 +84,7 @@ impl RedTail {
         if c1 < self.c1max { c1 } else { self.c1max }
     }
 
-    /// Both queues earn their rates, unless only one of them uses the link.
+    /// Credits both queues with their rates, unless only one of them uses the link.
     fn pass(&mut self, now: f64) {
         if self.accounting {
             let c1 = self.c1();
@@ -132,7 +132,7 @@ impl RedTail {
         (queue, Some(dropped))
     }
 
-    /// An interval is over.
+    /// Ends an interval.
     pub(crate) fn timer(&mut self, now: f64) {
         self.pass(now);
         if let Some(prediction) = &mut self.prediction {

@@ -1,14 +1,14 @@
-//! What the transcriptions of algorithms with several queues have in common. They keep their packets themselves.
+//! Common parts of the transcriptions of algorithms with several queues, which keep their packets themselves.
 
 #[path = "dualpi2.rs"]
 pub(crate) mod dualpi2;
 #[path = "fair.rs"]
 pub(crate) mod fair;
 
-/// A packet that came.
+/// A packet that arrived.
 #[derive(Clone, Copy)]
 pub(crate) struct Arrival {
-    /// When, in seconds.
+    /// The time of its arrival, in seconds.
     pub(crate) since: f64,
     pub(crate) size: i64,
     pub(crate) number: u64,
@@ -17,23 +17,23 @@ pub(crate) struct Arrival {
     pub(crate) l4s: bool,
 }
 
-/// A packet that goes.
+/// A packet that leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sent {
     pub(crate) number: u64,
     pub(crate) mark: bool,
 }
 
-/// Queues with their algorithm, as the source states it.
+/// Queues with their algorithm, as the source describes it.
 pub(crate) trait Scheme {
     fn enqueue(&mut self, packet: Arrival);
-    /// The next packet for the link, with draws at will.
+    /// The next packet for the link, with any number of draws.
     fn dequeue(&mut self, now: f64, u: &mut dyn FnMut() -> f64) -> Option<Sent>;
     fn period(&self) -> Option<f64> {
         None
     }
     fn update(&mut self, _now: f64) {}
-    /// What was dropped since the last call, in order.
+    /// The packets dropped since the last call, in order.
     fn dropped(&mut self) -> Vec<u64>;
     /// One of the algorithm's signals.
     fn signal(&self) -> f64;

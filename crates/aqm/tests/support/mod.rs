@@ -1,8 +1,8 @@
-//! What the tests of all algorithms share: a port and a source of random numbers.
+//! Fixtures that the tests of all algorithms share: a port and a source of random numbers.
 
 use aqm::{Bytes, Limit, Port, Rate, Span, Uniform};
 
-/// 10 Mbit/s and 500-byte packets: 2500 packets a second.
+/// 10 Mbit/s and 500-byte packets: 2500 packets/s.
 pub(crate) const PORT: Port = Port {
     rate: Rate::mbit_per_s(10),
     delay: Span::us(2500),

@@ -1,4 +1,4 @@
-//! AVQ: a virtual queue, and what it has no room for.
+//! AVQ: a virtual queue, and its overflow.
 
 use super::input::FLOWING;
 

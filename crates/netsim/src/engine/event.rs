@@ -105,7 +105,7 @@ fn climb_more(tree: &mut [Key], slot: usize, mut earliest: Key) {
     }
 }
 
-/// The earlier of two: a conditional move, not a branch that would be mispredicted (see .cargo/config.toml).
+/// The earlier of two: a conditional move, not a branch that would be mispredicted (see `.cargo/config.toml`).
 #[inline]
 fn play(a: Key, b: Key) -> Key {
     if b < a { b } else { a }

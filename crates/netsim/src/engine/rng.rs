@@ -1,5 +1,5 @@
 //! Random streams: one for every component that draws, derived from the seed and the component's name, so that
-//! one component's draws never move another's.
+//! one component's draws never affect those of another.
 
 use aqm::{Bytes, Uniform};
 use rand_core::{Rng, SeedableRng};

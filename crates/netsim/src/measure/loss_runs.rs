@@ -141,7 +141,7 @@ impl Losses {
         }
     }
 
-    /// Starts over: what was dropped before counts no more.
+    /// Starts over: earlier drops no longer count.
     pub(crate) fn reset(&mut self) {
         self.fates.forget_losses();
         self.classes.iter_mut().for_each(Runs::reset);

@@ -13,7 +13,7 @@ const EARLY_END: u32 = u32::MAX - 1;
 const AQM: u32 = 1 << 31;
 /// Set in a hop whose link takes its packets over from the link before it (see [`Routes::feeders`]).
 const CHAINED: u32 = 1 << 30;
-/// Set in a hop whose link loses packets by chance.
+/// Set in a hop whose link loses packets at random.
 const LOSSY: u32 = 1 << 29;
 /// Set in a hop whose link has an algorithm and works ahead.
 const AHEAD: u32 = 1 << 28;
@@ -31,7 +31,7 @@ impl Hop {
         self.0 >= EARLY_END
     }
 
-    /// Whether it is a plain link on the integer clock that loses nothing by chance. Not to be asked at the end.
+    /// Whether it is a plain link on the integer clock that loses nothing at random. Not to be asked at the end.
     #[inline]
     pub(crate) const fn is_simple(self) -> bool {
         self.0 & (AQM | LOSSY | NS2) == 0
@@ -118,7 +118,7 @@ impl<'a> Routes<'a> {
         start
     }
 
-    /// The links of the path that starts at hop number `start`.
+    /// The links of the path that starts at the hop `start`.
     pub(crate) fn links_from(&self, start: u32) -> &[u32] {
         self.hops[start as usize..].split(|&hop| hop == END).next().unwrap_or_default()
     }

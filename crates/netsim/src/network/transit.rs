@@ -282,7 +282,7 @@ impl<P: Probe> Network<P> {
         }
     }
 
-    /// Whether a link loses the next packet by chance.
+    /// Whether a link loses the next packet at random.
     #[inline(never)]
     fn loses(&mut self, link: usize, packet: &Packet) -> bool {
         let lost = self.links[link].random_loss.as_mut().is_some_and(|random_loss| random_loss.loses());

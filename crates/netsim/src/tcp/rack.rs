@@ -1,4 +1,4 @@
-//! A TCP sender of today: RACK-TLP, proportional rate reduction, F-RTO and undo, as in the Linux kernel.
+//! The `rack` TCP sender: RACK-TLP, proportional rate reduction, F-RTO and undo, as in the Linux kernel.
 //!
 //! ```text
 //!            SACK                 a loss by time: sent before what has arrived, and a round trip ago
@@ -10,9 +10,9 @@
 //!
 //! A segment is lost when one sent later has arrived and its own round trip, and some for reordering, is over (RACK,
 //! [`recovery`]). Where nothing comes back for two round trips the last segment is sent again to provoke a SACK (tail
-//! loss probe, [`output`]). In Recovery and CWR the window follows what is delivered down to the threshold (PRR). A
-//! time-out keeps what was sent recently out of the losses and, if what was never sent again is acknowledged after it,
-//! is undone (F-RTO). Everything is counted in segments of one size.
+//! loss probe, [`output`]). In Recovery and CWR the window follows the delivered segments down to the threshold (PRR).
+//! A time-out excludes recent segments from the losses and, if a segment never sent again is acknowledged after it, is
+//! undone (F-RTO). Everything is counted in segments of one size.
 //!
 //! Names are the project's; each rule names the kernel's function. Read for facts: Linux 7.2, net/ipv4/tcp_input.c,
 //! tcp_output.c, tcp_recovery.c, tcp_timer.c; RFC 8985 (RACK-TLP), RFC 9937 (PRR), RFC 5682 (F-RTO), RFC 4015 and 3708

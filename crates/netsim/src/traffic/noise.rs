@@ -1,7 +1,7 @@
 //! Fractional Gaussian noise with its exact covariance, by circulant embedding (Davies and Harte, 1987).
 //!
-//! The transform is written out here because a run must be the same on every machine: the sines of the crates that
-//! there are come from the platform, and their order of additions from the processor.
+//! The transform is written out here because a run must be the same on every machine: the crates that exist take
+//! their sines from the platform, and their order of additions from the processor.
 
 use crate::engine::rng::Stream;
 use aqm::Uniform as _;

@@ -1,4 +1,4 @@
-//! Whether values that are each allowed also fit together, and whether the run can be done at all.
+//! Checks that values which are each allowed also fit together, and that the run is feasible.
 
 use crate::keys::{BOTTLENECK, below};
 use crate::model::Distribution;
@@ -12,34 +12,34 @@ use aqm::Port;
 use aqm::params::Field;
 use aqm::unit::{Bytes, Limit, Span};
 
-/// More work than this is refused: half an hour or more, and segments are numbered with 32 bits.
+/// Most packets or updates in a run: half an hour or more, and segments are numbered with 32 bits.
 const MOST_WORK: f64 = 4e9;
 
-/// Later the floating-point clock cannot tell nanoseconds apart.
+/// Beyond this, the floating-point clock does not resolve nanoseconds.
 const LONGEST_DOUBLE: Span = Span::s(1_000_000);
 
-/// No series has more bins.
+/// Most bins of a series.
 const MOST_BINS: u64 = 100_000_000;
 
-/// No link changes its rate more often.
+/// Most rate changes of a link.
 const MOST_CHANGES: u64 = 10_000_000;
 
-/// A sender of today counts its ticks with so many, and microseconds beside them.
+/// Most clock ticks that a `rack` sender can count; it also counts microseconds.
 const MOST_TICKS: u64 = 1 << 31;
 const LEAST_TICK: Span = Span::us(1);
 
-/// A flow's rates are drawn all at once, with some 50 bytes for each.
+/// Most rates of a flow, which are drawn at once and take about 50 bytes each.
 const MOST_RATES: u64 = 1 << 22;
 
-/// No packet is larger on any link, in bytes: that of IP.
+/// Largest packet on any link, in bytes: that of IP.
 const LARGEST: u64 = 65535;
 
-/// A value as a message shows it.
+/// A value as messages print it.
 fn shown(value: &impl Field) -> String {
     value.value().to_string()
 }
 
-/// Notes what does not fit together.
+/// Records values that do not fit together.
 pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader<'_>) {
     let general = &tables.general;
     if general.warmup >= general.duration && reader.fine(&["warmup", "duration"]) {
@@ -93,7 +93,7 @@ pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader
     buffers(tables, scenario, reader);
 }
 
-/// Whether a link does not change its rate too often.
+/// Checks that a link does not change its rate too often.
 fn changes(
     path: &str,
     changes: Option<&[Change]>,
@@ -103,7 +103,7 @@ fn changes(
 ) {
     let at = below(path, "changes_period");
     let Some(period) = period.filter(|_| reader.fine(&[&at, "duration"])) else { return };
-    // `rate` comes once more in each.
+    // `rate` adds one change to each round.
     let most = MOST_CHANGES / (changes.unwrap_or_default().len() as u64 + 1);
     let least = duration.nanos().div_ceil(most.max(1));
     if period.nanos() < least {
@@ -112,7 +112,7 @@ fn changes(
     }
 }
 
-/// Whether the bounds of the retransmission time-out fit together.
+/// Checks that the bounds of the retransmission time-out fit together.
 fn timers(path: &str, tcp: &Tcp, reader: &mut Reader<'_>) {
     let [min, max] = ["min_rto", "max_rto"].map(|key| below(path, key));
     if tcp.max_rto < tcp.min_rto && reader.fine(&[&min, &max]) {
@@ -121,7 +121,7 @@ fn timers(path: &str, tcp: &Tcp, reader: &mut Reader<'_>) {
     }
 }
 
-/// Whether a sender of today can count the ticks of the run, and of its timers.
+/// Checks that a `rack` sender can count the ticks of the run, and of its timers.
 fn ticks(entry: &TrafficEntry, duration: Span, reader: &mut Reader<'_>) {
     let tcp = &entry.tcp;
     let [tick, max] = ["tcp.tick", "tcp.max_rto"].map(|key| below(&entry.path, key));
@@ -137,7 +137,7 @@ fn ticks(entry: &TrafficEntry, duration: Span, reader: &mut Reader<'_>) {
     }
 }
 
-/// Whether the congestion control gets what it works with.
+/// Checks that the congestion control gets the marks that it requires.
 fn marks(path: &str, tcp: &Tcp, reader: &mut Reader<'_>) {
     let [ecn, congestion] = ["ecn", "congestion"].map(|key| below(path, key));
     if tcp.congestion.needs_marks() && !tcp.ecn && reader.fine(&[&ecn, &congestion]) {
@@ -146,7 +146,7 @@ fn marks(path: &str, tcp: &Tcp, reader: &mut Reader<'_>) {
     }
 }
 
-/// Whether flows start before the run ends and stop after they start.
+/// Checks that flows start before the run ends and stop after they start.
 fn times(entry: &TrafficEntry, duration: Span, reader: &mut Reader<'_>) {
     let [start_path, stop_path, active_path] = ["start", "stop", "active"].map(|key| below(&entry.path, key));
     let (start, mut stop, mut begin) = (entry.table.start, entry.table.stop, Span::ZERO);
@@ -184,7 +184,7 @@ fn times(entry: &TrafficEntry, duration: Span, reader: &mut Reader<'_>) {
     }
 }
 
-/// Whether there are not too many rates of fractional Gaussian noise to draw at once.
+/// Checks that not too many rates of fractional Gaussian noise are drawn at once.
 fn rates(entry: &TrafficEntry, duration: Span, reader: &mut Reader<'_>) {
     let (step, path) = (entry.table.step, below(&entry.path, "step"));
     let least = duration.nanos().div_ceil(MOST_RATES);
@@ -194,7 +194,7 @@ fn rates(entry: &TrafficEntry, duration: Span, reader: &mut Reader<'_>) {
     }
 }
 
-/// Whether every buffer holds a packet, and a packet with all that a link adds to it is one.
+/// Checks that every buffer holds a packet, and that a packet with a link's overhead is not too large.
 fn buffers(tables: &Tables, scenario: &Scenario, reader: &mut Reader<'_>) {
     let Some(packet) = scenario.links.first().map(|link| link.packet.0 - link.overhead.0) else { return };
     if !reader.fine(&["traffic"]) {
@@ -230,7 +230,7 @@ fn buffers(tables: &Tables, scenario: &Scenario, reader: &mut Reader<'_>) {
     }
 }
 
-/// Notes if a scenario in which all else is right is more work than anybody can wait for.
+/// Records a problem if an otherwise correct scenario takes too much work.
 pub(crate) fn work(tables: &Tables, scenario: &Scenario, estimate: &Estimate, reader: &mut Reader<'_>) {
     debug_assert_eq!(reader.problems, Vec::<Problem>::new());
     let duration = scenario.general.duration;
@@ -259,7 +259,7 @@ pub(crate) fn work(tables: &Tables, scenario: &Scenario, estimate: &Estimate, re
     }
 }
 
-/// The keys, with their values, that most of the work comes from.
+/// The keys, with their values, that cause most of the work.
 fn what_to_lower(tables: &Tables, scenario: &Scenario, estimate: &Estimate) -> String {
     let traffic = &scenario.traffic[estimate.heaviest];
     let link = &scenario.links[estimate.narrowest];

@@ -1,4 +1,4 @@
-//! Nodes, links and traffic of the tables, with the sugar taken off.
+//! The nodes, links and traffic that the tables describe, without abbreviations.
 
 use crate::keys::{ALGORITHMS, BOTTLENECK, below};
 use crate::model::Distribution;
@@ -12,20 +12,20 @@ use aqm::params::Field as _;
 use aqm::unit::{Bytes, Limit, Rate, Span};
 use std::collections::HashMap;
 
-/// No dumbbell has more hosts on one side, and no `short` entry more pairs of nodes.
+/// Most hosts on one side of a dumbbell, and most pairs of nodes of a `short` entry.
 const MOST_HOSTS: usize = 10_000;
 
-/// The groups of a dumbbell's hosts: what traffic calls them, and what the hosts are called before their number.
+/// The groups of a dumbbell's hosts: the name of the group in traffic entries, and the hosts' name before the number.
 const GROUPS: [(&str, &str); 2] = [("senders", "sender"), ("receivers", "receiver")];
 
-/// A cable between two nodes: the same both ways but for rate, buffer and algorithm.
+/// A cable between two nodes: equal in both directions except for rate, buffer and algorithm.
 struct Cable<'a> {
     name: String,
     ends: [&'a str; 2],
     delay: Distribution<Span>,
     overhead: Bytes,
     rates: [Rate; 2],
-    /// What happens to the first of the rates, over and over.
+    /// The changes of the first of the rates, which repeat.
     changes: Vec<Change>,
     changes_period: Option<Span>,
     buffers: [Limit; 2],
@@ -41,12 +41,12 @@ struct Network {
     numbers: HashMap<String, usize>,
     links: Vec<Link>,
     packet: Bytes,
-    /// Whether some flows' TCP is a preset of ns-2.
+    /// Whether the TCP of some flows is a preset of ns-2.
     of_ns2: bool,
 }
 
 impl Network {
-    /// The number of the node called `name`, which is new if nobody has named it yet.
+    /// The index of the node called `name`, which is added if it does not exist.
     fn node(&mut self, name: &str) -> usize {
         *self.numbers.entry(name.to_owned()).or_insert_with(|| {
             self.nodes.push(name.to_owned());
@@ -54,7 +54,7 @@ impl Network {
         })
     }
 
-    /// Lays the two links of `cable`.
+    /// Adds the two links of `cable`.
     fn connect(&mut self, cable: Cable<'_>) {
         let [from, to] = cable.ends.map(|end| self.node(end));
         let ways = [(cable.name.clone(), from, to), (format!("{}:reverse", cable.name), to, from)];
@@ -69,7 +69,8 @@ impl Network {
                 (Limit::Bytes(bytes), Admission::SticksOut) => Limit::BytesBefore(bytes),
                 (buffer, _) => buffer,
             };
-            // Only a measured link can change its rate: a plain one knows beforehand when packets leave.
+            // Only a measured link can change its rate: a link without an algorithm computes in advance when packets
+            // leave.
             let aqm = aqm.or_else(|| AnyParams::of("droptail").filter(|_| !changes.is_empty()));
             self.links.push(Link {
                 name,
@@ -102,7 +103,7 @@ impl Network {
             changes_period: dumbbell.changes_period,
             buffers: [dumbbell.buffer, dumbbell.reverse_buffer.unwrap_or(reverse_buffer)],
             admission: dumbbell.buffer_admission,
-            // It is there to be observed, so that it has an algorithm in any case.
+            // The bottleneck is there to be observed, so it always has an algorithm.
             aqms: [aqm.or_else(|| AnyParams::of("droptail")), reverse_aqm],
             losses: tables.losses.clone(),
         });
@@ -126,7 +127,7 @@ impl Network {
         }
     }
 
-    /// A `[[link]]`.
+    /// Adds a `[[link]]`.
     fn link(&mut self, entry: &LinkEntry) {
         let table = &entry.table;
         self.connect(Cable {
@@ -144,7 +145,7 @@ impl Network {
         });
     }
 
-    /// For each node, the lowest-numbered node that it has a path to. All links go both ways.
+    /// For each node, the lowest-numbered node to which it has a path. All links have both directions.
     fn islands(&self) -> Vec<usize> {
         let mut island: Vec<usize> = (0..self.nodes.len()).collect();
         fn root(island: &mut [usize], mut node: usize) -> usize {
@@ -162,7 +163,7 @@ impl Network {
     }
 }
 
-/// After so many pairs, two lists of these lengths that are dealt out in turn start over together.
+/// The number of pairs after which two lists of these lengths, assigned in turn, start over together.
 const fn least_common_multiple(a: usize, b: usize) -> usize {
     let (mut divisor, mut rest) = (a, b);
     while rest > 0 {
@@ -171,7 +172,7 @@ const fn least_common_multiple(a: usize, b: usize) -> usize {
     a / divisor * b
 }
 
-/// The scenario that the tables mean; notes what does not fit together.
+/// Builds the scenario that the tables describe; records values that do not fit together.
 pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
     let in_use = tables.traffic.iter().filter(|entry| entry.table.count > 0);
     let packet = in_use.map(packet_size).max();
@@ -210,7 +211,7 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
         links(entry, &mut network, laid, tables.dumbbell.is_some(), reader);
     }
     let observed = observed(tables, &network, reader);
-    // What is observed is measured: a buffer without an algorithm is a drop-tail queue.
+    // An observed link is measured: a buffer without an algorithm becomes a drop-tail queue.
     if let Some(link) = network.links.get_mut(observed)
         && link.aqm.is_none()
     {
@@ -219,7 +220,7 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
     let islands = network.islands();
     let traffic =
         tables.traffic.iter().map(|entry| traffic(entry, &network, &islands, hosts, reader)).collect();
-    // Whoever asks for ns-2's TCP wants ns-2's results.
+    // A user who selects ns-2's TCP expects ns-2's results.
     let clock = tables.general.clock.unwrap_or(if of_ns2 { Clock::Double } else { Clock::Integer });
     Scenario {
         general: General { clock: Some(clock), ..tables.general.clone() },
@@ -238,8 +239,8 @@ fn is_of_ns2(entry: &TrafficEntry) -> bool {
     entry.preset.as_ref().is_some_and(|preset| preset.starts_with("ns2"))
 }
 
-/// Whether ns-2's queue of this name, if it counts bytes, asks what waits before a packet and not whether it fits. Its
-/// drop tail and its REM ask whether it fits.
+/// Whether ns-2's queue of this name, if it counts bytes, checks the backlog before a packet and not whether the
+/// packet fits. Its drop-tail and its REM check whether the packet fits.
 const fn asks_before(aqm: &AnyParams) -> bool {
     match aqm {
         AnyParams::Red(red) => red.bytes,
@@ -249,7 +250,7 @@ const fn asks_before(aqm: &AnyParams) -> bool {
     }
 }
 
-/// Adds a `[[link]]` to a network whose first `laid` links are a dumbbell's.
+/// Adds a `[[link]]` to a network whose first `laid` links belong to a dumbbell.
 fn links(entry: &LinkEntry, network: &mut Network, laid: usize, dumbbell: bool, reader: &mut Reader<'_>) {
     let table = &entry.table;
     let ends = [("from", &table.from), ("to", &table.to)].map(|(key, node)| (below(&entry.path, key), node));
@@ -270,7 +271,7 @@ fn links(entry: &LinkEntry, network: &mut Network, laid: usize, dumbbell: bool, 
     }
 }
 
-/// The number of the link that the summary speaks of.
+/// The index of the observed link.
 fn observed(tables: &Tables, network: &Network, reader: &mut Reader<'_>) -> usize {
     let named = |name: &str| network.links.iter().position(|link| link.name == name);
     if let Some(name) = &tables.observe {
@@ -284,7 +285,7 @@ fn observed(tables: &Tables, network: &Network, reader: &mut Reader<'_>) -> usiz
     let default = if tables.dumbbell.is_some() { named(BOTTLENECK) } else { managed() };
     default.unwrap_or_else(|| {
         if reader.fine(&["link", "observe"]) && !network.links.is_empty() {
-            let message = "missing: no link has an aqm, so say which link the metrics speak of";
+            let message = "missing: no link has an aqm; name the link that the metrics describe";
             reader.refuse("observe", None, message);
         }
         0
@@ -307,7 +308,7 @@ fn traffic(
             return Vec::new();
         }
         if !entry.ends[side] && hosts == 0 {
-            reader.refuse(&paths[side], None, "missing: without a [dumbbell], say which nodes");
+            reader.refuse(&paths[side], None, "missing: without a [dumbbell], name the nodes");
             return Vec::new();
         }
         ends(names, network, hosts, &paths[side], reader)
@@ -334,7 +335,7 @@ fn traffic(
     }
 }
 
-/// The numbers of the nodes called `names`, in a dumbbell with so many hosts also by group.
+/// The indices of the nodes called `names`; in a dumbbell with this many hosts, a name may be a group.
 fn ends(
     names: &[String],
     network: &Network,
@@ -361,7 +362,7 @@ fn ends(
     numbers
 }
 
-/// Notes if a flow would go nowhere, or where no path leads.
+/// Records flows from a node to itself, and flows without a path.
 fn pairs(
     entry: &TrafficEntry,
     from: &[usize],
@@ -370,7 +371,7 @@ fn pairs(
     islands: &[usize],
     reader: &mut Reader<'_>,
 ) {
-    // An arrival process deals its flows out to all pairs.
+    // An arrival process assigns its flows to all pairs in turn.
     let flows = if entry.table.kind == KindName::Short { usize::MAX } else { entry.table.count as usize };
     let turns = least_common_multiple(from.len(), to.len());
     if entry.table.kind == KindName::Short && turns > MOST_HOSTS {

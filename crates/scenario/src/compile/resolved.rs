@@ -1,4 +1,4 @@
-//! The effective scenario in full, in the shape of a scenario file.
+//! The effective scenario in full, in the form of a scenario file.
 
 use crate::json::{object, value};
 use crate::keys::{ALGORITHMS, BOTTLENECK, LOSSES};
@@ -54,7 +54,7 @@ fn traffic(entry: &TrafficEntry) -> Json {
     Json::Object(map)
 }
 
-/// `tables`, which mean `scenario`, with every default filled in.
+/// `tables`, which were compiled into `scenario`, with all defaults.
 pub(crate) fn json(tables: &Tables, scenario: &Scenario) -> Json {
     let mut map = parameters(&tables.general);
     map.insert("clock".to_owned(), value(&scenario.clock.value()));

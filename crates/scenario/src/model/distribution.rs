@@ -1,4 +1,4 @@
-//! The distribution of a random quantity; a constant is the simplest.
+//! The distribution of a random quantity, of which a constant is the simplest case.
 
 use aqm::params::{Field, Kind, Range, Value};
 use aqm::unit::{Bytes, Quantity, Span};
@@ -8,31 +8,32 @@ use std::ops::RangeInclusive;
 /// The distribution of a quantity.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Distribution<T> {
-    /// Always this.
+    /// A constant.
     Fixed(T),
-    /// Equally likely anywhere between the two.
+    /// Uniform between the two values.
     Uniform(T, T),
     /// Exponential with this mean.
     Exponential(T),
-    /// Pareto with this mean and this shape, at least 1.01; the least value is mean (shape - 1) / shape.
+    /// Pareto with this mean and this shape, at least 1.01; the smallest value is mean (shape - 1) / shape.
     Pareto(T, f64),
 }
 
-// A Pareto draw has no bound, but sums of draws must not overflow: no run lasts as long, no flow sends as much.
+// A Pareto draw is unbounded, but sums of draws must not overflow: no run lasts this long, and no flow sends this
+// much.
 const LONGEST: f64 = 1e9;
 const LARGEST: f64 = 1e15;
 
-/// Down to 1, below which there is no mean, ever more of the mean comes from values that no run is long enough to
-/// draw: what it draws gets so small that flows arrive without end.
+/// Towards 1, below which there is no mean, an increasing part of the mean comes from values that no run is long
+/// enough to draw: typical draws become so small that flows arrive without end.
 const SHAPES: RangeInclusive<f64> = 1.01..=100.0;
 
-/// A quantity that can be drawn.
+/// A quantity that can be drawn at random.
 pub trait Drawn: Field + Quantity + Copy + PartialOrd + fmt::Display {
-    /// What to write, for messages.
+    /// The forms of its distributions, for messages.
     const FORMS: &'static str;
     /// The value in the base unit.
     fn magnitude(self) -> f64;
-    /// The value that is so many base units, rounded to what can be represented.
+    /// The value with this magnitude in the base unit, rounded to a representable one.
     fn of_magnitude(magnitude: f64) -> Self;
 }
 
@@ -58,7 +59,7 @@ impl Drawn for Bytes {
 }
 
 impl<T: Drawn> Distribution<T> {
-    /// Its mean in the base unit.
+    /// The mean in the base unit.
     #[must_use]
     pub fn mean(&self) -> f64 {
         match *self {
@@ -67,7 +68,7 @@ impl<T: Drawn> Distribution<T> {
         }
     }
 
-    /// The least value that it can give.
+    /// The smallest value that can be drawn.
     #[must_use]
     pub fn least(&self) -> T {
         match *self {
@@ -77,7 +78,7 @@ impl<T: Drawn> Distribution<T> {
         }
     }
 
-    /// The greatest value that it can give, unless there is none.
+    /// The largest value that can be drawn, if there is one.
     #[must_use]
     pub const fn greatest(&self) -> Option<T> {
         match *self {

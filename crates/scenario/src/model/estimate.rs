@@ -1,4 +1,4 @@
-//! How much work a run will be, roughly, told before it is tried.
+//! A rough estimate of a run's work, before it starts.
 
 use super::Scenario;
 use super::distribution::Distribution;
@@ -8,18 +8,18 @@ use super::tcp::Tcp;
 use super::traffic::{Extent, Kind, Short, Traffic};
 use aqm::unit::{Bytes, Span};
 
-/// Flows of one entry, and of all, whose paths are looked at; each stands for its share of the others.
+/// Most flows sampled of one entry, and of all entries; each stands for its share of the others.
 const SAMPLES: [u32; 2] = [64, 2000];
 
 /// The expected work of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Estimate {
-    /// Packets sent over links, acknowledgements included, each counted once a link; right within a factor of
-    /// two or so.
+    /// Packets sent over links, including acknowledgements, each counted once per link; correct within about a factor
+    /// of two.
     pub packets: f64,
-    /// Which traffic entry makes most of them.
+    /// Index of the traffic entry that causes most of them.
     pub(crate) heaviest: usize,
-    /// The slowest link on the path of that entry.
+    /// Index of the slowest link on the path of that entry.
     pub(crate) narrowest: usize,
 }
 
@@ -28,7 +28,7 @@ struct Share {
     entry: usize,
     path: Vec<usize>,
     flows: f64,
-    /// What one flow would send if it were alone, in bit/s.
+    /// The rate of one flow if it were alone, in bit/s.
     demand: f64,
 }
 
@@ -73,7 +73,7 @@ fn shares(scenario: &Scenario, rates: &[f64]) -> Vec<Share> {
     shares
 }
 
-/// What one flow would send if it were alone, in bit/s.
+/// The rate of one flow if it were alone, in bit/s.
 fn demand(traffic: &Traffic, path: &[usize], links: &[Link], rates: &[f64]) -> f64 {
     match &traffic.kind {
         Kind::Udp(udp, _) => udp.mean_rate(traffic.packet_size),
@@ -95,7 +95,7 @@ fn together(kind: &Kind) -> f64 {
         Kind::Short(_, Short { interarrival, extent: Extent::Lifetime(lifetime) }) => {
             1.0 + lifetime.mean() / interarrival.mean().max(1e-9)
         }
-        // As many as it takes to carry what is offered.
+        // As many as the offered load requires.
         Kind::Short(..) => f64::INFINITY,
         Kind::Web(_, web) => f64::from(web.connections),
         _ => 1.0,
@@ -108,7 +108,7 @@ fn segments(traffic: &Traffic, size: &Distribution<Bytes>) -> f64 {
     (size.mean() / payload as f64).ceil()
 }
 
-/// What one flow of an entry is asked for, in bit/s, if anything bounds that.
+/// The offered load of one flow of an entry in bit/s, if it is bounded.
 #[must_use]
 pub fn offered(traffic: &Traffic) -> f64 {
     let bits = 8.0 * traffic.packet_size.0 as f64;
@@ -116,7 +116,7 @@ pub fn offered(traffic: &Traffic) -> f64 {
         Kind::Short(_, Short { interarrival, extent: Extent::Size(size) }) => {
             segments(traffic, size) * bits / interarrival.mean().max(1e-9)
         }
-        // A page is fetched once a think time at most; an object takes a request.
+        // A page is fetched at most once per think time; an object also takes a request.
         Kind::Web(_, web) => {
             f64::from(web.objects) * (segments(traffic, &web.size) + 1.0) * bits / web.think.mean()
         }
@@ -128,7 +128,7 @@ pub fn offered(traffic: &Traffic) -> f64 {
 fn sent(share: &Share, traffic: &Traffic, rates: &[f64], load: &[f64], duration: Span) -> f64 {
     let start = traffic.begin.secs() + traffic.start.mean();
     let seconds = (traffic.stop.unwrap_or(duration).min(duration).secs() - start).max(0.0);
-    // TCP slows down to its part of the fullest link; the others do not care.
+    // TCP slows down to its share of the fullest link; other traffic does not.
     let part = share.path.iter().map(|&link| rates[link] / load[link]).fold(1.0, f64::min);
     let full = share.demand * seconds / (8.0 * traffic.packet_size.0 as f64);
     let acks = |tcp: &Tcp| if tcp.delayed_ack { 1.5 } else { 2.0 };
@@ -136,7 +136,7 @@ fn sent(share: &Share, traffic: &Traffic, rates: &[f64], load: &[f64], duration:
         Kind::Udp(udp, _) => udp.packets(traffic.packet_size, seconds),
         Kind::Ftp(tcp) => full * part * acks(tcp),
         Kind::Transfer(tcp, size) => segments(traffic, size).min(full * part) * acks(tcp),
-        // However little of the link a short gets, it sends something.
+        // A short flow sends something, however small its share of the link.
         Kind::Short(tcp, short) => {
             (full * part).max(seconds / short.interarrival.mean().max(1e-9)) * acks(tcp)
         }

@@ -1,4 +1,4 @@
-//! A link between two nodes: its rate and how that changes, its delay, its buffer, and the packets that it loses at random.
+//! A link between two nodes: its rate and the changes of it, its delay, its buffer, and its random losses.
 
 use super::distribution::Distribution;
 use aqm::aqm::AnyParams;
@@ -10,68 +10,69 @@ use std::fmt;
 /// A directed link and the queue in front of it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Link {
-    /// Unique; the reverse of a duplex link `x` is `x:reverse`.
+    /// A unique name; the reverse of a duplex link `x` is `x:reverse`.
     pub name: String,
     /// Index of the node that sends.
     pub from: usize,
     /// Index of the node that receives.
     pub to: usize,
-    /// How fast it sends.
+    /// Its rate.
     pub rate: Rate,
-    /// When it gets another rate, in order.
+    /// The changes of its rate, in order.
     pub changes: Vec<Change>,
-    /// After how long the changes start over.
+    /// The time after which the changes start over.
     pub changes_period: Option<Span>,
-    /// How long a bit travels, one way; drawn for each run, the same both ways.
+    /// Its one-way propagation delay, drawn for each run; the same in both directions.
     pub delay: Distribution<Span>,
-    /// What it loses by chance, in front of the buffer.
+    /// Its random losses, in front of the buffer.
     pub loss: Option<Loss>,
     /// The buffer in front of it.
     pub buffer: Limit,
-    /// The algorithm on that buffer; `None` for a plain tail-drop buffer that nobody asked to measure.
+    /// The algorithm on that buffer; `None` for a drop-tail buffer that is not measured.
     pub aqm: Option<AnyParams>,
-    /// Bytes that it adds to every packet.
+    /// Bytes that the link adds to every packet.
     pub overhead: Bytes,
-    /// The size of the usual data packet here, `overhead` included, for algorithms that count in packets.
+    /// The size of the usual data packet here, including `overhead`, for algorithms that count in packets.
     pub packet: Bytes,
 }
 
-/// A link has another rate from some time on.
+/// A change of a link's rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Change {
-    /// From when on.
+    /// The time of the change.
     pub at: Span,
     /// The new rate.
     pub rate: Rate,
 }
 
-/// What a link loses by chance.
+/// The random losses of a link.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Loss {
-    /// Each packet with this probability.
+    /// Each packet is lost with this probability.
     Bernoulli(f64),
-    /// By the state of a Markov chain.
+    /// Losses depend on the state of a Markov chain.
     Gilbert(Gilbert),
 }
 
 const PROBABILITY: Range = Range::new(0.0, 1.0);
 
 params! {
-    /// Losses in bursts (Gilbert, Elliott): in the good and in the bad state each packet is lost with that state's
-    /// probability, then the state may change. It starts good.
+    /// Losses in bursts (Gilbert, Elliott): in the good and in the bad state, each packet is lost with that state's
+    /// probability; then the state may change. The initial state is good.
     pub struct Gilbert {
-        /// The probability, after each packet, that the good state turns bad.
+        /// Probability, after each packet, of a change from the good to the bad state.
         good_to_bad: f64 = 0.01, "", PROBABILITY;
-        /// The probability, after each packet, that the bad state turns good: bursts last 1 / `bad_to_good` packets.
+        /// Probability, after each packet, of a change from the bad to the good state: bursts last 1 / `bad_to_good`
+        /// packets.
         bad_to_good: f64 = 0.3, "", PROBABILITY;
-        /// The probability of a loss in the good state.
+        /// Loss probability in the good state.
         loss_good: f64 = 0.0, "", PROBABILITY;
-        /// The probability of a loss in the bad state.
+        /// Loss probability in the bad state.
         loss_bad: f64 = 1.0, "", PROBABILITY;
     }
 }
 
-// Above, a packet's time is too few whole nanoseconds to give the rate asked for.
+// At higher rates, a packet's time is too few whole nanoseconds to represent the rate.
 pub(crate) const RATES: Range = Range::new(1e3, 1e11);
 
 impl Field for Change {
@@ -100,7 +101,7 @@ impl fmt::Display for Change {
 }
 
 impl Link {
-    /// The names of the queues that its algorithm keeps, where they have any.
+    /// The names of its algorithm's queues, if the algorithm names them.
     #[must_use]
     pub fn lanes(&self) -> &'static [&'static str] {
         self.aqm.as_ref().map_or(&[], aqm::AnyParams::lanes)
@@ -111,7 +112,7 @@ impl Link {
         self.changes_period.map_or(Span::ZERO, |period| period * (now.nanos() / period.nanos()))
     }
 
-    /// Its rate from `now` on.
+    /// The rate from `now` on.
     #[must_use]
     pub fn rate_at(&self, now: Span) -> Rate {
         let since = Span::ns(now.nanos() - self.round(now).nanos());
@@ -119,17 +120,17 @@ impl Link {
         last.map_or(self.rate, |last| self.changes[last].rate)
     }
 
-    /// When its rate changes next after `now`.
+    /// The time of the next rate change after `now`.
     #[must_use]
     pub fn next_change(&self, now: Span) -> Option<Span> {
         let round = self.round(now);
         let next = self.changes.partition_point(|change| round + change.at <= now);
-        // A round starts with `rate` again.
+        // Each round starts with `rate`.
         let over = self.changes_period.map(|period| round + period);
         self.changes.get(next).map(|change| round + change.at).or(over)
     }
 
-    /// Bits that it can send between two times.
+    /// The bits that it can send between two times.
     #[must_use]
     pub fn capacity(&self, from: Span, to: Span) -> f64 {
         let (mut bits, mut now) = (0.0, from);
@@ -143,7 +144,7 @@ impl Link {
 }
 
 impl Loss {
-    /// The part of the packets that are lost in the long run.
+    /// The fraction of packets that are lost in the long run.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         match self {
@@ -204,7 +205,7 @@ mod tests {
 
     #[test]
     fn the_long_run_of_a_chain_weighs_its_states() {
-        // A quarter of the time bad: 0.1/(0.1 + 0.3).
+        // It is in the bad state for a quarter of the time: 0.1/(0.1 + 0.3).
         let gilbert = Gilbert { good_to_bad: 0.1, bad_to_good: 0.3, loss_good: 0.02, loss_bad: 0.5 };
         assert!((Loss::Gilbert(gilbert).ratio() - (0.25 * 0.5 + 0.75 * 0.02)).abs() < 1e-12);
     }

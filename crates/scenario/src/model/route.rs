@@ -1,24 +1,24 @@
-//! Which way packets go: over the fewest links, and among those the ones that come first in the scenario.
+//! The paths of packets: those with the fewest links and, among these, those whose links come first in the scenario.
 
 use super::link::Link;
 use std::collections::{HashMap, VecDeque};
 
-/// No link.
+/// The index that stands for no link.
 const NONE: u32 = u32::MAX;
-/// Trees are kept until they have so many entries together, 64 MB.
+/// Most entries that all trees together keep, 64 MB.
 const MOST_ENTRIES: usize = 1 << 24;
 
-/// Finds paths, and remembers what it has searched.
+/// Finds paths, and keeps the trees that it has searched.
 #[derive(Clone, Debug)]
 pub struct Routes<'a> {
     links: &'a [Link],
     outgoing: Vec<Vec<u32>>,
-    /// For the nodes that were searched from, the link by which each other node is reached.
+    /// For each root that was searched, the link by which each other node is reached.
     trees: HashMap<usize, Vec<u32>>,
 }
 
 impl<'a> Routes<'a> {
-    /// Over these links between so many nodes.
+    /// Routes over these links between this many nodes.
     #[must_use]
     pub fn new(nodes: usize, links: &'a [Link]) -> Self {
         let mut outgoing = vec![Vec::new(); nodes];
@@ -30,7 +30,7 @@ impl<'a> Routes<'a> {
 
     /// The links from one node to another; none if there is no path.
     pub fn path(&mut self, from: usize, to: usize) -> Vec<usize> {
-        // A host with one link goes wherever its neighbour goes, so that a search a router serves all its hosts.
+        // A host with one link has the paths of its neighbour, so that one search per router serves all its hosts.
         let (root, access) = match self.outgoing[from][..] {
             [access] if from != to => (self.links[access as usize].to, Some(access as usize)),
             _ => (from, None),
@@ -55,7 +55,7 @@ impl<'a> Routes<'a> {
     }
 }
 
-/// The link by which each node is reached first from `root`.
+/// The link by which each node is first reached from `root`.
 fn search(outgoing: &[Vec<u32>], links: &[Link], root: usize) -> Vec<u32> {
     let mut via = vec![NONE; outgoing.len()];
     let mut frontier = VecDeque::from([root]);
@@ -99,14 +99,14 @@ mod tests {
         let links = [link(0, 1), link(1, 2), link(2, 3), link(0, 3), link(3, 0)];
         let mut routes = Routes::new(5, &links);
         assert_eq!((routes.path(0, 2), routes.path(0, 3)), (vec![0, 1], vec![3]));
-        // 3 has one link, to 0, and goes wherever that goes; nothing leads to 4.
+        // 3 has one link, to 0, and so has the paths of 0; no link leads to 4.
         assert_eq!((routes.path(3, 2), routes.path(3, 0)), (vec![4, 0, 1], vec![4]));
         assert_eq!((routes.path(0, 4), routes.path(3, 4)), (vec![], vec![]));
     }
 
     #[test]
-    fn a_host_with_one_link_goes_the_way_that_a_search_from_it_finds() {
-        // A square of routers 0 to 3, with two ways across, and a host at each: 4 to 7.
+    fn a_host_with_one_link_takes_the_path_that_a_search_from_it_finds() {
+        // A square of routers 0 to 3, with two paths across, and a host at each: 4 to 7.
         let cables = [(0, 1), (0, 2), (1, 3), (2, 3), (0, 4), (1, 5), (2, 6), (3, 7)];
         let links: Vec<Link> = cables.into_iter().flat_map(|(a, b)| [link(a, b), link(b, a)]).collect();
         let mut routes = Routes::new(8, &links);
@@ -121,7 +121,7 @@ mod tests {
                 assert_eq!(node, from);
             }
         }
-        // 4 to 7 by 1, whose link comes first; a search from each router serves all.
+        // 4 reaches 7 by way of 1, whose link comes first; one search from each router serves all hosts.
         assert_eq!((routes.path(4, 7), routes.trees.len()), (vec![9, 0, 4, 14], 4));
     }
 }

@@ -29,49 +29,49 @@ choice! {
 }
 
 choice! {
-    /// What the first two duplicate ACKs release.
+    /// The segments that the first two duplicate ACKs release.
     pub enum LimitedTransmit {
-        /// Nothing.
+        /// None.
         Off = "off",
-        /// A segment each that was never sent before (RFC 3042).
+        /// One segment each that was never sent before (RFC 3042).
         New = "new",
-        /// The next segment each, which after a time-out was sent before (ns-2).
+        /// The next segment each, which after a time-out has been sent before (ns-2).
         Next = "next",
     }
 }
 
 choice! {
-    /// What is halved when a loss is detected.
+    /// The quantity that is halved when a loss is detected.
     pub enum Halved {
         /// The data outstanding (RFC 5681, equation 4).
         Flight = "flight",
-        /// The window in force, inflation included (ns-2).
+        /// The effective window, including inflation (ns-2).
         Window = "window",
     }
 }
 
 choice! {
-    /// How SACK tells what is lost and what is still in the network.
+    /// How SACK determines which segments are lost and which are in the network.
     pub enum SackRecovery {
-        /// A hole is lost with three segments SACKed above it, the scoreboard counts the pipe (RFC 6675).
+        /// A hole is lost when three segments above it are SACKed; the scoreboard counts the pipe (RFC 6675).
         Rfc6675 = "rfc6675",
-        /// Every hole below a SACKed segment is lost, each ACK takes one off the pipe (ns-2's Sack1).
+        /// Every hole below a SACKed segment is lost; each ACK subtracts one segment from the pipe (ns-2's Sack1).
         Sack1 = "sack1",
     }
 }
 
 choice! {
-    /// What `min_rto` is the least of.
+    /// The part of the retransmission time-out that `min_rto` bounds.
     pub enum RtoFloor {
         /// The whole time-out (RFC 6298, rule 2.4).
         Whole = "whole",
-        /// What the variance adds to the round trip (Linux).
+        /// The part that the variance adds to the round-trip time (Linux).
         Variance = "variance",
     }
 }
 
-/// Declares the parameters of TCP and its congestion controls. A control's entry has its name in a scenario, the senders
-/// that it serves, what it needs of the two ends, and its own parameters, as [`params!`] has them.
+/// Declares the parameters of TCP and its congestion controls. A control's entry has its name in a scenario, the
+/// senders that it serves, its requirements on the two ends, and its own parameters, as in [`params!`].
 macro_rules! tcp {
     (@names $(
         $(#[doc = $doc:literal])+
@@ -87,7 +87,7 @@ macro_rules! tcp {
         )+ }
     ) => {
         choice! {
-            /// How the congestion window moves between losses and what a loss or a mark takes from it.
+            /// The rule by which the congestion window moves between losses and after a loss or a mark.
             pub enum Congestion { $($(#[doc = $doc])+ $control = $name,)+ }
         }
 
@@ -120,127 +120,129 @@ tcp! {
     parameters {
         /// How loss is detected and repaired.
         flavour: Flavour = Flavour::NewReno, "";
-        /// How the congestion window moves.
+        /// The rule by which the congestion window moves.
         congestion: Congestion = Congestion::Reno, "";
-        /// Whether the receiver acknowledges every second segment (RFC 5681, section 4.2).
+        /// Delay ACKs: the receiver acknowledges every second segment (RFC 5681, section 4.2).
         delayed_ack: bool = true, "";
-        /// How long a delayed ACK waits at most.
+        /// Longest delay of an ACK.
         delayed_ack_timeout: Span = Span::ms(200), "s", Range::above(0.0, 1.0);
-        /// Whether the ACK of a segment that comes twice may wait too, if it is the last one (ns-2); RFC 9293 answers
-        /// at once.
+        /// Also delay the ACK of a repeated segment, if it is the last one (ns-2); RFC 9293 acknowledges it at once.
         delayed_ack_of_repeat: bool = false, "";
-        /// The receive window, the most that is outstanding.
+        /// The receive window, an upper bound of the outstanding data.
         max_window: u32 = 10_000, "segments", Range::new(1.0, 65535.0);
-        /// The congestion window at the start; auto follows RFC 5681, equation 1 (2 to 4 segments by their size).
+        /// Initial congestion window; auto follows RFC 5681, equation 1 (2 to 4 segments by their size).
         initial_window: Option<u32> = None, "segments", Range::new(1.0, 1000.0);
-        /// The slow-start threshold at the start; auto takes `max_window`.
+        /// Initial slow-start threshold; auto is `max_window`.
         initial_ssthresh: Option<u32> = None, "segments", Range::new(2.0, 65535.0);
-        /// The retransmission time-out before the first measurement (RFC 6298, rule 2.1).
+        /// Retransmission time-out before the first measurement (RFC 6298, rule 2.1).
         initial_rto: Span = Span::s(1), "s", Range::new(0.001, 60.0);
-        /// The least retransmission time-out (RFC 6298, rule 2.4).
+        /// Minimum of the retransmission time-out (RFC 6298, rule 2.4).
         min_rto: Span = Span::s(1), "s", Range::new(0.001, 60.0);
-        /// What `min_rto` is the least of: the whole time-out, or what the variance adds to the round trip (Linux).
+        /// The part of the retransmission time-out that `min_rto` bounds: `whole`, the whole time-out; `variance`, the
+        /// part that the variance adds to the round-trip time (Linux).
         rto_floor: RtoFloor = RtoFloor::Whole, "";
-        /// The greatest retransmission time-out, back-off included (RFC 6298, rule 2.5).
+        /// Maximum of the retransmission time-out, including back-off (RFC 6298, rule 2.5).
         max_rto: Span = Span::s(60), "s", Range::new(0.001, 3600.0);
-        /// The clock that round trips are measured with (G of RFC 6298); with flavour `rack`, that of the timers (Linux:
-        /// HZ).
+        /// Resolution of the clock that measures round-trip times (G of RFC 6298); with flavour `rack`, that of the
+        /// timers (Linux: HZ).
         tick: Span = Span::ms(1), "s", Range::above(0.0, 1.0);
-        /// Whether each flow's clock ticks at a random phase of its own (ns-2); else all tick at time zero.
+        /// Start each flow's clock at a random phase (ns-2); otherwise all clocks tick at time zero.
         tick_phase: bool = false, "";
-        /// Whether every ACK carries a timestamp to measure the round trip with (RFC 7323); else one segment a
-        /// window is timed, never a retransmitted one (Karn).
+        /// Measure the round-trip time by a timestamp in every ACK (RFC 7323); otherwise one segment per window is
+        /// timed, never a retransmitted one (Karn).
         timestamps: bool = true, "";
-        /// Bytes of IP and TCP header in every segment, and the size of an ACK without SACK blocks: 40 without options, 52
-        /// with the timestamps that real ones carry. Of more than 40, a SYN has eight more for options of its own.
+        /// Bytes of IP and TCP header in every segment, and the size of an ACK without SACK blocks: 40 without
+        /// options, 52 with timestamps. If it is more than 40, a SYN has eight more bytes for its options.
         header: Bytes = Bytes(HEADER as u64), "bytes", Range::new(HEADER as f64, 120.0);
-        /// What the first two duplicate ACKs release: nothing, a segment never sent before (RFC 3042), or the next
-        /// one whatever it is (ns-2; after a time-out that repeats what the receiver has, and costs goodput).
+        /// The segments that the first two duplicate ACKs release: `off`, none; `new`, one each that was never sent
+        /// before (RFC 3042); `next`, the next one each (ns-2; after a time-out, this repeats data that the receiver
+        /// has, and costs goodput).
         limited_transmit: LimitedTransmit = LimitedTransmit::New, "";
-        /// Whether only the first partial ACK restarts the retransmission timer (RFC 6582, section 4).
+        /// Let only the first partial ACK restart the retransmission timer (RFC 6582, section 4).
         impatient: bool = true, "";
-        /// What is halved when a loss is detected.
+        /// The quantity that is halved when a loss is detected: `flight`, the data outstanding (RFC 5681); `window`,
+        /// the effective window (ns-2).
         halved: Halved = Halved::Flight, "";
-        /// The most segments that one ACK releases during NewReno's fast recovery; 0 for no bound.
+        /// Most segments that one ACK releases during NewReno's fast recovery; 0 for no bound.
         recovery_burst: u32 = 0, "segments", Range::new(0.0, 1000.0);
-        /// Whether the ACK that ends Reno's or NewReno's fast recovery also grows the window (ns-2); RFC 5681 only
+        /// Let the ACK that ends Reno's or NewReno's fast recovery also grow the window (ns-2); in RFC 5681 it only
         /// deflates it.
         grow_after_recovery: bool = false, "";
-        /// How many first segments are acknowledged one by one, as Linux does while its receive window grows (252 for a
-        /// buffer of 6 MB and segments of 1500 bytes); at 0 those after trouble are not either.
+        /// Number of initial segments that are acknowledged one by one, as Linux does while its receive window grows
+        /// (252 for a buffer of 6 MB and segments of 1500 bytes); at 0, neither are those after a disturbance.
         quick_acks: u32 = 0, "segments", Range::new(0.0, 1e9);
-        /// Whether ACKs of what comes beyond a gap wait for each other for a millisecond, from the fourth on (Linux).
+        /// Let ACKs of segments beyond a gap wait for each other for a millisecond, from the fourth on (Linux).
         compressed_acks: bool = false, "";
-        /// Whether a SYN goes ahead of the data.
+        /// Send a SYN before the data.
         handshake: bool = true, "";
-        /// Whether data is sent as ECT and CE marks are obeyed (RFC 3168).
+        /// Send data as ECT and respond to CE marks (RFC 3168).
         ecn: bool = false, "";
-        /// Whether what is sent again is ECN-capable too, and may say CWR (ns-2); RFC 3168 has it neither.
+        /// Send retransmissions as ECN-capable too, possibly with CWR (ns-2); RFC 3168 allows neither.
         ecn_again: bool = false, "";
-        /// How SACK tells what is lost and what is still in the network.
+        /// How SACK determines which segments are lost and which are in the network: `rfc6675`, or `sack1`, ns-2's.
         sack_recovery: SackRecovery = SackRecovery::Rfc6675, "";
         /// SACK blocks that an ACK has room for.
         sack_blocks: u32 = MOST_BLOCKS as u32, "blocks", Range::new(1.0, MOST_BLOCKS as f64);
         /// Whether a connection that sent nothing for a time-out starts again from the initial window (RFC 5681,
         /// section 4.1).
         restart_after_idle: bool = true, "";
-        /// The window from which it starts again at most; auto takes `initial_window`, ns-2 has 1.
+        /// Upper bound of the window at such a restart; auto is `initial_window`; ns-2 uses 1.
         restart_window: Option<u32> = None, "segments", Range::new(1.0, 1000.0);
-        /// Segments that one ACK adds to the window in slow start at most, if it covers so many (L of RFC 3465); Linux
-        /// counts all that it covers, others an ACK as one.
+        /// Most segments that one ACK adds to the window in slow start, if it covers that many (L of RFC 3465). Linux
+        /// counts all that it covers, others count an ACK as one.
         slow_start_step: u32 = 1, "segments", Range::new(1.0, 65535.0);
     }
     controls {
-        /// One segment more a round trip, half the window after a loss (RFC 5681).
+        /// One segment more per round trip, half the window after a loss (RFC 5681).
         Reno = "reno" for All, needs Nothing {}
         /// A cubic function of the time since the last loss (RFC 9438).
         Cubic = "cubic" for Rack, needs Nothing {
-            /// CUBIC: the part of the window that a loss leaves (RFC 9438, section 4.6).
+            /// CUBIC: fraction of the window that remains after a loss (RFC 9438, section 4.6).
             beta: f64 = 0.7, "", Range::new(0.1, 0.99);
-            /// CUBIC: how steeply the window grows (C of RFC 9438, section 5).
+            /// CUBIC: steepness of the window's growth (C of RFC 9438, section 5).
             c: f64 = 0.4, "segments/s^3", Range::above(0.0, 1e3);
-            /// CUBIC: whether a flow whose window shrinks from loss to loss gives way to new ones (RFC 9438, section 4.7).
+            /// CUBIC: let a flow whose window shrinks at every loss yield to new flows (RFC 9438, section 4.7).
             fast_convergence: bool = true, "";
-            /// CUBIC: whether the window is at least what Reno's would be (RFC 9438, section 4.3).
+            /// CUBIC: keep the window at least as large as Reno's would be (RFC 9438, section 4.3).
             reno_friendly: bool = true, "", Range::ANY, ["tcp_friendly"];
-            /// CUBIC: whether slow start ends when ACKs come in a long train or the round trip grows (HyStart).
+            /// CUBIC: end slow start when ACKs come in a long train or the round-trip time grows (HyStart).
             hystart: bool = true, "";
         }
-        /// In proportion to the fraction of segments that were marked (RFC 8257).
+        /// In proportion to the fraction of marked segments (RFC 8257).
         Dctcp = "dctcp" for Rack, needs Marks {
             /// DCTCP: the weight of the latest window in the average of the marked fraction (RFC 8257, section 4.2).
             g: f64 = 0.0625, "", Range::above(0.0, 1.0);
-            /// DCTCP: whether data is sent as ECT(1), which tells routers that the congestion control is scalable (RFC 9331).
+            /// DCTCP: send data as ECT(1), by which routers recognise a scalable congestion control (RFC 9331).
             l4s: bool = false, "";
         }
         /// Background transport that gives way when the one-way delay grows (RFC 6817).
         Ledbat = "ledbat" for Classic, needs Delays {
-            /// LEDBAT: the queueing delay to add at most; RFC 7928 experiments take 5 ms.
+            /// LEDBAT: largest queueing delay to add; experiments with RFC 7928 use 5 ms.
             target: Span = Span::ms(100), "s", Range::new(1e-5, 10.0);
-            /// LEDBAT: segments a round trip that the window moves by at no queueing delay; RFC 6817 allows at most 1,
-            /// RFC 7928 takes 10.
+            /// LEDBAT: segments per round trip by which the window moves at no queueing delay; RFC 6817 allows at most
+            /// 1, RFC 7928 uses 10.
             gain: f64 = 1.0, "", Range::above(0.0, 1e3);
-            /// LEDBAT: segments that the window may exceed what is outstanding by.
+            /// LEDBAT: segments by which the window may exceed the data outstanding.
             allowed_increase: f64 = 1.0, "segments", Range::above(0.0, 1e3);
             /// LEDBAT: minutes after which a smallest delay is forgotten.
             base_history: u32 = 10, "minutes", Range::new(1.0, 60.0);
         }
-        /// Paced at the bottleneck's bandwidth as measured (BBR version 1, as in Linux).
+        /// Paced at the measured bandwidth of the bottleneck (BBR version 1, as in Linux).
         Bbr = "bbr" for Rack, needs Nothing {}
     }
 }
 
-/// The senders that a congestion control or a parameter is for.
+/// The senders to which a congestion control or a parameter applies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Senders {
     All,
-    /// Those of today, with flavour `rack`.
+    /// Senders with flavour `rack`.
     Rack,
-    /// Those with any other flavour.
+    /// Senders with any other flavour.
     Classic,
 }
 
-/// What a congestion control needs of the two ends.
+/// What a congestion control requires of the two ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Needs {
     Nothing,
@@ -249,7 +251,7 @@ enum Needs {
 }
 
 impl Congestion {
-    /// Whether it works by marks alone, so that everything is sent ECN-capable (`TCP_CONG_NEEDS_ECN`).
+    /// Whether it requires marks, so that every segment is sent ECN-capable (`TCP_CONG_NEEDS_ECN`).
     #[must_use]
     pub const fn needs_marks(self) -> bool {
         matches!(self.needs(), Needs::Marks)
@@ -263,7 +265,7 @@ impl Congestion {
     }
 }
 
-/// The parameters that not all senders have, besides those of the congestion controls.
+/// The parameters that only some senders have, apart from those of the congestion controls.
 const OWNED: &[(&str, Senders)] = &[
     ("rto_floor", Senders::Rack),
     ("quick_acks", Senders::Rack),
@@ -279,16 +281,16 @@ const OWNED: &[(&str, Senders)] = &[
     ("slow_start_step", Senders::Classic),
 ];
 
-/// The preset of a TCP that names neither a preset nor a flavour: what users have.
+/// The preset of a TCP that names neither a preset nor a flavour.
 pub(crate) const DEFAULT_PRESET: &str = "linux";
 
-/// The preset of a TCP that names a classic flavour only; its values are [`Tcp::default`].
+/// The preset of a TCP that names only a classic flavour; its values are [`Tcp::default`].
 pub(crate) const FLAVOURS_PRESET: &str = "rfc5681";
 
-/// The preset of a TCP that names the flavour of today only.
+/// The preset of a TCP that names only the flavour `rack`.
 pub(crate) const RACK_PRESET: &str = "rfc";
 
-/// The named sets of TCP parameters, with whose values they are; [`Tcp::preset`] gives each.
+/// The named sets of TCP parameters, with whose values they are; [`Tcp::preset`] returns each.
 pub const TCP_PRESETS: &[(&str, &str)] = &[
     (
         "linux",
@@ -301,7 +303,7 @@ pub const TCP_PRESETS: &[(&str, &str)] = &[
          rate reduction; a time-out of at least 1 s, a loss takes its part of what is outstanding",
     ),
     ("rfc5681", "the classic standards, with NewReno: RFC 5681, 6298, 6582, 6675, 3042, 7323"),
-    ("ns2.35", "the defaults of ns-2.35, but for a window of 1000 instead of 20"),
+    ("ns2.35", "the defaults of ns-2.35, except for a window of 1000 instead of 20"),
     ("ns2-2002", "ns2.35 with the timer of the papers' time: a time-out of at least 1 s, a clock of 100 ms"),
     ("cubic", "linux, by the name of its congestion control"),
     ("dctcp", "linux with ECN and DCTCP (RFC 8257) at both ends"),
@@ -314,13 +316,13 @@ pub const TCP_PRESETS: &[(&str, &str)] = &[
     ("ledbat", "rfc5681 with SACK and LEDBAT (RFC 6817)"),
 ];
 
-/// What the senders of today leave out, told where a preset of theirs is shown.
+/// What the `rack` senders omit, printed with their presets.
 pub(crate) const NOT_MODELLED: &str = "Not modelled: segmentation offload and small-queue limits (segments leave one by one), \
     receive-window auto-tuning (the window is max_window), data both ways on one connection (ping-pong mode, ACKs on data), \
     FIN and the handshake's options, path-MTU probing, fast open, Accurate ECN, memory pressure.";
 
 impl Tcp {
-    /// If the parameter `name` is for other TCPs than this: which, and what this one is.
+    /// If the parameter `name` applies only to other TCPs: which, and the value of this one.
     pub(crate) fn foreign(&self, name: &str) -> Option<(&'static str, String, String)> {
         if let Some(control) = Congestion::ALL.iter().find(|control| control.parameters().contains(&name)) {
             let other = *control != self.congestion;
@@ -339,7 +341,7 @@ impl Tcp {
         }
     }
 
-    /// The flavours that have this TCP's congestion control, if its own flavour has not.
+    /// The flavours that have this TCP's congestion control, if its own flavour does not.
     #[must_use]
     pub fn misfit(&self) -> Option<&'static str> {
         match (self.flavour, self.congestion.senders()) {
@@ -349,7 +351,7 @@ impl Tcp {
         }
     }
 
-    /// The parameters of a TCP that names no preset, but perhaps a flavour.
+    /// The parameters of a TCP that names no preset, but may name a flavour.
     pub(crate) fn unnamed(flavour: Option<&str>) -> Self {
         let preset = match flavour {
             None => DEFAULT_PRESET,
@@ -385,7 +387,7 @@ impl Tcp {
                 restart_window: Some(1),
                 ..Self::default()
             }),
-            // `minrto_` and `tcpTick_` before October 2004; all else, the window of 1000 too, as in ns2.35.
+            // `minrto_` and `tcpTick_` before October 2004; all others, and the window of 1000, as in ns2.35.
             "ns2-2002" => {
                 let newer = Self::preset("ns2.35")?;
                 Some(Self { min_rto: Span::s(1), tick: Span::ms(100), ..newer })

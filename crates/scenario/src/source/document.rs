@@ -1,4 +1,4 @@
-//! A scenario file as it was written, and the changes that a command line makes to it.
+//! A scenario file as written, and the changes that a command line makes to it.
 
 use crate::keys::{ALGORITHMS, DEEPEST, LISTS, name_key};
 use crate::source::error::{Origin, Problem, Problems, instead};
@@ -10,14 +10,14 @@ use aqm::params::Value;
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 
-/// No scenario has more bytes.
+/// Most bytes of a scenario file.
 pub const LONGEST: u64 = 16 << 20;
 
 /// A scenario file with its changes: values not yet checked, each with the place where it was written.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Document {
     name: Arc<str>,
-    /// Where the file is, unless it is a text without one.
+    /// The folder of the file; `None` for a text.
     folder: Option<PathBuf>,
     root: Table,
 }
@@ -42,7 +42,7 @@ impl Document {
         Ok(Self { folder: path.parent().map(Path::to_owned), ..Self::parse(&text, &name)? })
     }
 
-    /// Reads a text; messages call it `name`.
+    /// Reads a text, which messages call `name`.
     ///
     /// # Errors
     /// If it is not TOML, or too long.
@@ -57,14 +57,15 @@ impl Document {
     /// Sets the value at a dotted path: `aqm.q0`, `traffic.long.tcp.min_rto`, `link.up.rate`, `seed`.
     ///
     /// # Errors
-    /// If no such path can exist, or the value is too long or too deep; whether the value is allowed is for [`Document::check`] to say.
+    /// If no such path can exist, or the value is too long or too deeply nested; [`Document::check`] checks whether it
+    /// is allowed.
     pub fn set(&mut self, path: &str, value: Value) -> Result<(), Problem> {
         let origin = Origin::Set(format!("{path}={value}").into());
         bounded(path, &origin)?;
         self.put(path, Node::new(origin, Data::Value(value)))
     }
 
-    /// Sets the value at a dotted path to what `text` says: a TOML value if it is one, else the text itself.
+    /// Sets the value at a dotted path to `text`: a TOML value if it is one, otherwise a string.
     ///
     /// # Errors
     /// As [`Document::set`].
@@ -74,12 +75,12 @@ impl Document {
         self.put(path, unquoted(text, path, &origin)?)
     }
 
-    /// Replaces the algorithm by `NAME` or `NAME:KEY=VALUE,KEY=VALUE`: that of the bottleneck, or without a
-    /// `[dumbbell]` that of every link that has one. What the file says of the same algorithm stays where the new one
-    /// is silent, of another its target queue, unless the new one says its own.
+    /// Replaces the algorithm by `NAME` or `NAME:KEY=VALUE,KEY=VALUE`: that of the bottleneck or, without a
+    /// `[dumbbell]`, that of every link that has one. If the file has the same algorithm, its other parameters are
+    /// kept; if another, its target queue length is kept, unless the new algorithm sets one.
     ///
     /// # Errors
-    /// If `text` is not of this form, too long or too deep, or no link has an algorithm to replace.
+    /// If `text` is not of this form, too long or too deeply nested, or no link has an algorithm to replace.
     pub fn set_aqm(&mut self, text: &str) -> Result<(), Problem> {
         let origin = Origin::Aqm(text.into());
         bounded("aqm", &origin)?;
@@ -107,7 +108,7 @@ impl Document {
         if replaced { Ok(()) } else { Err(Problem::of_value(origin, "link", None, message)) }
     }
 
-    /// Whether the network is all `[[link]]`s, whose algorithms a change of `aqm` means.
+    /// Whether the network consists of `[[link]]`s only, to whose algorithms a change of `aqm` applies.
     fn is_graph(&self) -> bool {
         self.root.get("dumbbell").is_none() && self.root.get("link").is_some()
     }
@@ -186,8 +187,8 @@ impl Document {
         origin
     }
 
-    /// The whole path of the file that this document calls `name`: beside the document if it is there, else in the
-    /// current folder.
+    /// The full path of the file that this document calls `name`: in the document's folder if it exists there,
+    /// otherwise in the current folder.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         let beside = self.folder.as_ref().map(|folder| folder.join(name)).filter(|path| path.exists());
         let found = beside.unwrap_or_else(|| name.into());
@@ -206,7 +207,7 @@ impl Document {
         base
     }
 
-    /// The document with its changes, as a scenario file that means the same in any folder.
+    /// The document with its changes, as a scenario file with the same meaning in any folder.
     #[must_use]
     pub fn to_toml(&self) -> String {
         let mut root = self.root.clone();
@@ -221,7 +222,7 @@ impl Document {
     }
 }
 
-/// Refuses what is longer than any scenario.
+/// Refuses a text that is too long for a scenario.
 fn bounded(path: &str, origin: &Origin) -> Result<(), Problem> {
     let (Origin::Set(written) | Origin::Aqm(written)) = origin else { return Ok(()) };
     if written.len() as u64 <= LONGEST {
@@ -234,7 +235,7 @@ fn too_long() -> String {
     format!("more than {} MiB: no scenario is as long; recorded packets are a trace's `file`", LONGEST >> 20)
 }
 
-/// Which entry of the list at `key` is called `name`.
+/// The index of the entry called `name` in the list at `key`.
 fn position(entries: &[Node], key: &str, name: &str) -> Option<usize> {
     labels(entries, key == "link").iter().position(|label| label == name).or_else(|| {
         let number: usize = name.parse().ok()?;
@@ -270,7 +271,7 @@ fn descend(table: &mut Table, path: &str, keys: &[&str], node: Node) -> Result<(
     }
 }
 
-/// Takes other names of the parameter `key` out of an algorithm's table: what is set last counts.
+/// Removes other names of the parameter `key` from an algorithm's table: the last setting counts.
 fn forget_synonyms(table: &mut Table, path: &str, key: &str) {
     let last = path.rsplit('.').next().unwrap_or_default();
     let Some(algorithm) = table.text("name").filter(|_| name_key(last, "") == Some("name")) else { return };

@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, and where.
+//! Problems of a scenario, and where they are.
 
 use crate::keys::DEEPEST;
 use std::borrow::Cow;
@@ -12,14 +12,14 @@ pub enum Origin {
     File(Arc<str>),
     /// A line of a file, counted from 1.
     Line(Arc<str>, usize),
-    /// `--set`, with what was written behind it.
+    /// `--set`, with its argument.
     Set(Arc<str>),
-    /// `--aqm`, with what was written behind it.
+    /// `--aqm`, with its argument.
     Aqm(Arc<str>),
 }
 
 impl Origin {
-    /// Problems are listed in the order of the file, those of the command line and of the whole file last.
+    /// Problems are listed in the order of the file; those of the command line and of the whole file come last.
     const fn order(&self) -> usize {
         match self {
             Self::Line(_, line) => *line,
@@ -29,7 +29,7 @@ impl Origin {
 }
 
 impl Origin {
-    /// The file, if it is one.
+    /// The file, if the value is from one.
     #[must_use]
     pub fn file(&self) -> Option<&str> {
         match self {
@@ -59,10 +59,10 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Of what somebody wrote, as many characters are repeated to them.
+/// Most characters of a user's text that a message repeats.
 const REPEATED: usize = 200;
 
-/// A text, of a long one the beginning.
+/// A text, cut if it is long.
 fn shortened(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(REPEATED) {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
@@ -70,12 +70,12 @@ fn shortened(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The kind of a problem, for programs; people read its message.
+/// The kind of a problem, for programs; its message is for people.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProblemKind {
     /// A file cannot be read, or is not TOML.
     File,
-    /// A path leads nowhere, whatever its value.
+    /// No value can exist at a path.
     Path,
     /// A value is not allowed, does not fit with others, or is missing.
     Value,
@@ -84,7 +84,7 @@ pub enum ProblemKind {
 }
 
 impl ProblemKind {
-    /// The word for it.
+    /// The word for the kind.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -96,7 +96,7 @@ impl ProblemKind {
     }
 }
 
-/// One thing that is wrong: `x.toml:14: aqm.beta = -1: must be in (0, 10], per packet`.
+/// One problem: `x.toml:14: aqm.beta = -1: must be in (0, 10], per packet`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct Problem {
     /// Its kind.
@@ -105,9 +105,9 @@ pub struct Problem {
     pub origin: Origin,
     /// The value's dotted path; empty for the whole file.
     pub path: String,
-    /// The value found, if it is about a value.
+    /// The value found, if the problem is about a value.
     pub found: Option<String>,
-    /// What is wrong with it.
+    /// The reason, and the allowed values.
     pub message: String,
 }
 
@@ -123,7 +123,7 @@ impl Problem {
         }
     }
 
-    /// A path that leads nowhere.
+    /// A path at which no value can exist.
     pub(crate) fn of_path(origin: Origin, path: &str, message: String) -> Self {
         Self { kind: ProblemKind::Path, origin, path: path.to_owned(), found: None, message }
     }
@@ -134,7 +134,7 @@ impl Problem {
         Self { kind: ProblemKind::Value, origin, path: path.to_owned(), found, message }
     }
 
-    /// The problem without the place where it was found.
+    /// The problem without its place.
     #[must_use]
     pub fn text(&self) -> String {
         match (&*self.path, &self.found) {
@@ -144,7 +144,7 @@ impl Problem {
         }
     }
 
-    /// Refuses a value that lies in more tables and lists than [`DEEPEST`].
+    /// Refuses a value that is nested in more tables and lists than [`DEEPEST`].
     #[must_use]
     pub fn too_deep(origin: Origin, path: &str) -> Self {
         let message = format!("nested too deep: must lie in {DEEPEST} tables and lists at most");
@@ -158,7 +158,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// More than this are not listed: the first ones tell enough.
+/// Most problems that are listed.
 pub(crate) const MOST_PROBLEMS: usize = 100;
 
 impl Problem {
@@ -174,7 +174,7 @@ impl Problem {
     }
 }
 
-/// Everything that is wrong, in the order of the file; never empty.
+/// All problems, in the order of the file; at least one.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct Problems(pub Vec<Problem>);
 
@@ -200,10 +200,10 @@ impl From<Problem> for Problems {
     }
 }
 
-/// Names listed when none is near; a large network has thousands.
+/// Most names that are listed when none is near; a large network has thousands.
 const LISTED: usize = 40;
 
-/// What to write instead of `found`: the nearest of the known names, or all of them.
+/// Suggests the nearest of the known names in place of `found`, or lists all of them.
 pub(crate) fn instead<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let lower = found.to_lowercase();

@@ -1,5 +1,5 @@
-//! Reading a file that a user named. Only regular files are read: a pipe or a terminal would wait for ever, a device
-//! never end.
+//! Reading a file that a user named. Only regular files are read: a pipe or a terminal could block for ever, and a
+//! device may never end.
 
 use std::fs::{FileType, Metadata, OpenOptions};
 use std::io::{ErrorKind, Read as _};
@@ -9,16 +9,16 @@ use std::path::Path;
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Unread {
     Missing,
-    /// It has more bytes than may be.
+    /// It has more bytes than allowed.
     TooLong,
     Other(String),
 }
 
-/// The bytes of the file at `path`, `longest` at most.
+/// The bytes of the file at `path`, at most `longest`.
 pub(crate) fn read(path: &Path, longest: u64) -> Result<Vec<u8>, Unread> {
     let mut options = OpenOptions::new();
     options.read(true);
-    // What was opened is what is asked: the file at `path` may be another one a moment later.
+    // The opened file is checked: the file at `path` may be a different one a moment later.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK | libc::O_NOCTTY);
     let failed = |error: std::io::Error| match error.kind() {

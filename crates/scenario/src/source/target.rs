@@ -1,12 +1,12 @@
-//! Keeping the queue length to steer to, when one algorithm takes the place of another.
+//! Keeping the target queue length when one algorithm replaces another.
 
 use crate::source::tree::{Data, Node, Table, spec};
 use aqm::aqm::AnyParams;
 
-/// The name that every algorithm with a target understands, besides its own.
+/// The alias of the target that every algorithm with one accepts.
 const COMMON_NAME: &str = "q0";
 
-/// What the target is called in the algorithm that `table` names, its own name first; empty if it has none.
+/// The names of the target in the algorithm that `table` names, its own name first; empty if it has none.
 fn names(table: &Table) -> Vec<&'static str> {
     let Some(params) = table.text("name").and_then(AnyParams::of) else { return Vec::new() };
     let called = |name: &&str, aliases: &&[&str]| *name == COMMON_NAME || aliases.contains(&COMMON_NAME);
@@ -16,9 +16,9 @@ fn names(table: &Table) -> Vec<&'static str> {
         .unwrap_or_default()
 }
 
-/// `new` in the place of `old`: if both name the same algorithm, what `new` does not say stays as it is; else it gets
-/// the target that `old` has, unless `new` says its own: a comparison is of algorithms that steer to the same length,
-/// not of their defaults. An algorithm inside another one neither gives nor takes a target: that of one flow's queue
+/// `new` in place of `old`. If both name the same algorithm, parameters that `new` does not set are kept. Otherwise
+/// `new` gets the target of `old` unless it sets one, since a comparison is of algorithms that steer to the same
+/// length, not of their defaults. Inner algorithms neither provide nor receive a target: that of one flow's queue
 /// among many is not that of the whole buffer.
 pub(crate) fn kept(old: Option<&Node>, mut new: Table) -> Table {
     let written = match old.map(|node| (node, &node.data)) {
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_algorithm_keeps_what_is_not_named() {
+    fn the_same_algorithm_keeps_parameters_that_are_not_named() {
         assert_eq!(kept_target("lred:beta=0.01,q0=60", "lred:beta=0.1").as_deref(), Some("60"));
         assert_eq!(kept_target("pi:q0=60", "pi:q_ref=50").as_deref(), Some("50"));
         let merged = kept(
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn an_algorithm_without_a_target_neither_gives_nor_takes_one() {
+    fn an_algorithm_without_a_target_has_and_accepts_none() {
         assert_eq!(kept_target("lred:q0=100", "droptail"), None);
         assert_eq!(kept_target("droptail", "pi"), None);
         assert_eq!(kept_target("lred", "pi"), None, "a default is not a choice");

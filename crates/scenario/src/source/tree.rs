@@ -14,14 +14,14 @@ pub(crate) struct Node {
     pub(crate) data: Data,
 }
 
-/// What a node holds.
+/// The content of a node.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Data {
     /// One value, or a list of values.
     Value(Value),
     /// A table.
     Table(Table),
-    /// A list with tables in it.
+    /// A list that contains tables.
     List(Vec<Node>),
 }
 
@@ -42,7 +42,7 @@ impl Table {
         self.0.iter().map(|(key, node)| (&**key, node))
     }
 
-    /// Sets `key`, which keeps its place if it has one.
+    /// Sets `key`, which keeps its position if it exists.
     pub(crate) fn insert(&mut self, key: &str, node: Node) {
         match self.get_mut(key) {
             Some(old) => *old = node,
@@ -94,7 +94,7 @@ impl Node {
         }
     }
 
-    /// Its value, a table with values of its own.
+    /// Its value; a table with the values in it.
     pub(crate) fn value(&self) -> Value {
         match &self.data {
             Data::Value(value) => value.clone(),
@@ -105,7 +105,7 @@ impl Node {
         }
     }
 
-    /// As a message shows it; a table is not shown.
+    /// Its text in a message; a table has none.
     pub(crate) fn shown(&self) -> Option<String> {
         match &self.data {
             Data::Value(value) => Some(value.to_string()),
@@ -113,7 +113,7 @@ impl Node {
         }
     }
 
-    /// How many tables and lists its deepest value lies in, one inside the other, within this node.
+    /// The number of nested tables and lists of its deepest value, within this node.
     pub(crate) fn depth(&self) -> usize {
         fn of(value: &Value) -> usize {
             match value {
@@ -129,7 +129,7 @@ impl Node {
         }
     }
 
-    /// Reads a value that lies in `depth` tables and lists. Of one that is too deep, the problem says where.
+    /// Reads a value that is nested in `depth` tables and lists. The problem of one that is too deep has its place.
     fn from_toml(
         value: &DeValue<'_>,
         origin: Origin,
@@ -166,7 +166,7 @@ impl Node {
 }
 
 impl Table {
-    /// Reads a table that lies in `depth` others.
+    /// Reads a table that is nested in `depth` others.
     fn from_toml(table: &DeTable<'_>, depth: usize, at: &dyn Fn(usize) -> Origin) -> Result<Self, Problem> {
         let entry = |(key, value): (&toml::Spanned<toml::de::DeString<'_>>, &toml::Spanned<DeValue<'_>>)| {
             let node = Node::from_toml(value.get_ref(), at(key.span().start), depth + 1, at);
@@ -193,7 +193,7 @@ impl Table {
         if errors.is_empty() {
             return Self::from_toml(table.get_ref(), 0, &at).map_err(Problems::from);
         }
-        // The parser has a limit to depth of its own, and of dotted keys does not say where they are.
+        // The parser has its own limit of depth, and does not locate dotted keys.
         let dotted = || text.lines().position(|line| most_dots(line) >= DEEPEST);
         let problem = |error: toml::de::Error| {
             let deep = is_too_deep(&error);
@@ -206,7 +206,7 @@ impl Table {
             let message = format!("not TOML: {}", error.message().replace('\n', ", "));
             Problem { kind: ProblemKind::File, origin, path: String::new(), found: None, message }
         };
-        // One slip makes the parser stumble several times over the same line.
+        // One mistake causes several parser errors in the same line.
         let mut problems = Problems::sorted(errors.into_iter().map(problem).collect()).0;
         problems.dedup_by(|later, first| later.origin == first.origin);
         let more = problems.len().saturating_sub(MOST_PROBLEMS);
@@ -216,12 +216,12 @@ impl Table {
     }
 }
 
-/// Whether the parser gave up at its own limit to depth.
+/// Whether the parser stopped at its own limit of depth.
 fn is_too_deep(error: &toml::de::Error) -> bool {
     error.message().contains("recurs")
 }
 
-/// How many dots the most dotted key of a line has.
+/// The number of dots of a line's most dotted key.
 fn most_dots(line: &str) -> usize {
     let (mut most, mut dots, mut quoted) = (0, 0, None);
     for c in line.chars() {
@@ -251,7 +251,7 @@ fn list(nodes: Vec<Node>) -> Data {
     values.map_or(Data::List(nodes), |values| Data::Value(Value::List(values)))
 }
 
-/// A whole number; as a number with a fraction if it is too large.
+/// A whole number, or a floating-point number if it is too large.
 fn integer(number: &DeInteger<'_>) -> Value {
     let (text, radix) = (number.as_str(), number.radix());
     i64::from_str_radix(text, radix).map_or_else(
@@ -278,10 +278,10 @@ fn written(value: &Value) -> toml::Value {
     }
 }
 
-/// What a text on the command line stands for: a TOML value if it is one, else the text itself.
+/// A text of the command line as a value: a TOML value if it is one, otherwise a string.
 ///
 /// # Errors
-/// If it is a value that is nested too deep to be set at `path`.
+/// If it is a value that is too deeply nested to be set at `path`.
 pub(crate) fn unquoted(text: &str, path: &str, origin: &Origin) -> Result<Node, Problem> {
     let text = text.trim();
     let too_deep = || Problem::too_deep(origin.clone(), path);
@@ -295,10 +295,11 @@ pub(crate) fn unquoted(text: &str, path: &str, origin: &Origin) -> Result<Node, 
     }
 }
 
-/// `NAME` or `NAME:KEY=VALUE,KEY=VALUE` at `path` as a table with the name at `head`; `None` if it is not of this form.
+/// `NAME` or `NAME:KEY=VALUE,KEY=VALUE` at `path` as a table with the name at `head`; `None` if it is not of this
+/// form.
 ///
 /// # Errors
-/// If a value is nested too deep.
+/// If a value is too deeply nested.
 pub(crate) fn spec(text: &str, head: &str, path: &str, origin: &Origin) -> Result<Option<Table>, Problem> {
     let (name, settings) = text.split_once(':').unwrap_or((text, ""));
     let mut table = Table::default();
@@ -317,7 +318,7 @@ pub(crate) fn spec(text: &str, head: &str, path: &str, origin: &Origin) -> Resul
     Ok(Some(table))
 }
 
-/// The parts of `text` between commas that stand in no bracket and no quotes.
+/// The parts of `text` between commas outside brackets and quotes.
 fn commas(text: &str) -> Vec<&str> {
     let (mut depth, mut quoted, mut start) = (0, None, 0);
     let mut parts = Vec::new();
@@ -339,8 +340,8 @@ fn commas(text: &str) -> Vec<&str> {
     parts
 }
 
-/// What each entry of a list of tables is called in paths and results: its name, or its number from 1 if it
-/// has none that is fit and its own. With `ends`, an entry without a name is called after its ends.
+/// The name of each entry of a list of tables in paths and results: its name, or its number from 1 if it has no valid
+/// and unique name. With `ends`, an entry without a name is named after its ends.
 pub(crate) fn labels(entries: &[Node], ends: bool) -> Vec<String> {
     let mut taken = HashSet::new();
     let name = |entry: &Node, key| entry.table()?.text(key).filter(|name| is_name(name)).map(str::to_owned);
@@ -348,7 +349,7 @@ pub(crate) fn labels(entries: &[Node], ends: bool) -> Vec<String> {
         let number = (i + 1).to_string();
         let both =
             || ends.then(|| Some(format!("{}-{}", name(entry, "from")?, name(entry, "to")?))).flatten();
-        // A number as a name would be mistaken for another entry's place.
+        // A number as a name could be mistaken for another entry's number.
         let own = name(entry, "name").filter(|name| !name.bytes().all(|c| c.is_ascii_digit()));
         own.or_else(both).filter(|name| taken.insert(name.clone())).unwrap_or(number)
     };

@@ -14,11 +14,12 @@ const BUFFERS: Range = Range::new(1.0, 4e9);
 const OVERHEADS: Range = Range::new(0.0, 256.0);
 
 choice! {
-    /// Which packets a buffer of bytes lets in.
+    /// The packets that a buffer of bytes accepts.
     pub enum Admission {
         /// Those that fit as a whole (Linux).
         Fits = "fits",
-        /// Those before which less than the limit waits, so that the last one may stick out (RED and PI of ns-2).
+        /// Those before which fewer bytes than the limit wait, so that the last packet may stick out (RED and PI of
+        /// ns-2).
         SticksOut = "sticks-out",
     }
 }
@@ -28,70 +29,72 @@ params! {
     pub struct Dumbbell {
         /// The bottleneck's rate.
         rate: Rate = Rate::mbit_per_s(10), "bit/s", RATES;
-        /// The bottleneck's one-way delay; like every delay of a link a time, or a law from which one is drawn for each
-        /// run: `uniform(5 ms, 20 ms)`.
+        /// The bottleneck's one-way delay. Like every delay of a link, it is a time, or a distribution from which one
+        /// is drawn for each run: `uniform(5 ms, 20 ms)`.
         delay: Distribution<Span> = Distribution::Fixed(Span::us(2500)), "s", DELAYS;
         /// The bottleneck's buffer.
         buffer: Limit = Limit::Packets(200), "packets or bytes", BUFFERS;
-        /// Which packets the bottleneck's buffer lets in, both ways, if it is of bytes: those that fit as a whole, or those
-        /// before which less than `buffer` waits, so that the last one may stick out. Auto is `sticks-out` where ns-2 has
-        /// it so: for `red`, `ared` and `pi` in bytes, if some flows' TCP is a preset of ns-2.
+        /// The packets that the bottleneck's buffer accepts in both directions, if it is in bytes: `fits`, those that
+        /// fit as a whole; `sticks-out`, those before which less than `buffer` waits, so that the last one may stick
+        /// out. Auto is `sticks-out` where ns-2 has this rule: for `red`, `ared` and `pi` in bytes, if the TCP of some
+        /// flows is a preset of ns-2.
         buffer_admission: Option<Admission> = None, "";
-        /// Bytes that the bottleneck adds to every packet, both ways: in its time on the wire, in the queue and in what
-        /// algorithms see of its size. 14 are Ethernet's header, which Linux counts too; 38 are all of Ethernet's, with
-        /// checksum, preamble and gap.
+        /// Bytes that the bottleneck adds to every packet in both directions: in its transmission time, in the queue
+        /// and in the size that algorithms see. 14 is Ethernet's header, which Linux counts too; 38 is Ethernet's
+        /// total, with checksum, preamble and gap.
         overhead: Bytes = Bytes(0), "bytes", OVERHEADS;
-        /// When the bottleneck gets another rate: `["20 s: 10 Mbit/s", "40 s: 100 Mbit/s"]`. What is in transmission
-        /// is sent at the old one, and the algorithm's parameters stay those for `rate`.
+        /// Changes of the bottleneck's rate: `["20 s: 10 Mbit/s", "40 s: 100 Mbit/s"]`. A packet in transmission is
+        /// sent at the old rate, and the algorithm's parameters stay those for `rate`.
         changes: Option<Vec<Change>> = None, "";
-        /// After how long `changes` start over, from `rate`; auto is never.
+        /// Time after which `changes` start over, from `rate`; auto is never.
         changes_period: Option<Span> = None, "s", Range::above(0.0, 1e7);
-        /// The rate of the bottleneck's way back; auto takes `rate`.
+        /// Rate of the bottleneck's reverse direction; auto is `rate`.
         reverse_rate: Option<Rate> = None, "bit/s", RATES;
-        /// The buffer of the bottleneck's way back; auto takes `buffer` if there is a `reverse_aqm`, else
+        /// Buffer of the bottleneck's reverse direction; auto is `buffer` if there is a `reverse_aqm`, otherwise
         /// `access_buffer`.
         reverse_buffer: Option<Limit> = None, "packets or bytes", BUFFERS;
-        /// How many hosts there are on each side; flows are dealt out to them in turn. Auto is as many as it takes to
-        /// pair the senders' and the receivers' delays evenly.
+        /// Hosts on each side; flows are assigned to them in turn. Auto is the number that pairs the senders' and the
+        /// receivers' delays evenly.
         hosts: Option<u32> = None, "hosts", Range::new(1.0, 1e4);
-        /// The rate of every link between a host and its router.
+        /// Rate of every link between a host and its router.
         access_rate: Rate = Rate::mbit_per_s(100), "bit/s", RATES;
-        /// The buffer of every other link.
+        /// Buffer of every other link.
         access_buffer: Limit = Limit::Packets(5000), "packets or bytes", BUFFERS;
-        /// One-way delays of the senders' links, dealt out to the hosts in turn; from a law each host draws its own.
+        /// One-way delays of the senders' links, assigned to the hosts in turn; from a distribution, each host draws
+        /// its own.
         sender_delay: Vec<Distribution<Span>> = vec![Distribution::Fixed(Span::us(2500))], "s", DELAYS;
-        /// One-way delays of the receivers' links, likewise.
+        /// One-way delays of the receivers' links, as `sender_delay`.
         receiver_delay: Vec<Distribution<Span>> = vec![Distribution::Fixed(Span::ms(10))], "s", DELAYS;
     }
 }
 
 params! {
-    /// A link between two nodes, both ways; each direction has its own queue.
+    /// A link between two nodes, in both directions; each direction has its own queue.
     pub struct LinkTable {
-        /// What it is called in results.
+        /// Its name in results.
         name: String = String::new(), "";
-        /// The node at one end; the algorithm works on what this end sends.
+        /// The node at one end; the algorithm works on the queue at this end.
         from: String = String::new(), "";
         /// The node at the other end.
         to: String = String::new(), "";
-        /// How fast it sends.
+        /// Its rate.
         rate: Rate = Rate::mbit_per_s(100), "bit/s", RATES;
-        /// How long a bit travels, one way: a time, or a law from which one is drawn for each run.
+        /// Its one-way propagation delay: a time, or a distribution from which one is drawn for each run.
         delay: Distribution<Span> = Distribution::Fixed(Span::us(2500)), "s", DELAYS;
-        /// Which packets its buffers let in, if they are of bytes, as `dumbbell.buffer_admission`.
+        /// The packets that its buffers accept, if they are in bytes, as `dumbbell.buffer_admission`.
         buffer_admission: Option<Admission> = None, "";
-        /// Bytes that it adds to every packet, both ways, as `dumbbell.overhead`: 14 or 38 for Ethernet.
+        /// Bytes that it adds to every packet in both directions, as `dumbbell.overhead`: 14 or 38 for Ethernet.
         overhead: Bytes = Bytes(0), "bytes", OVERHEADS;
-        /// When it gets another rate: `["20 s: 10 Mbit/s", "40 s: 100 Mbit/s"]`. What is in transmission is sent at
-        /// the old one, and the algorithm's parameters stay those for `rate`.
+        /// Changes of its rate: `["20 s: 10 Mbit/s", "40 s: 100 Mbit/s"]`. A packet in transmission is sent at the old
+        /// rate, and the algorithm's parameters stay those for `rate`.
         changes: Option<Vec<Change>> = None, "";
-        /// After how long `changes` start over, from `rate`; auto is never.
+        /// Time after which `changes` start over, from `rate`; auto is never.
         changes_period: Option<Span> = None, "s", Range::above(0.0, 1e7);
         /// The buffer in front of it.
         buffer: Limit = Limit::Packets(5000), "packets or bytes", BUFFERS;
-        /// The rate of the way back; auto takes `rate`.
+        /// Rate of the reverse direction; auto is `rate`.
         reverse_rate: Option<Rate> = None, "bit/s", RATES;
-        /// The buffer of the way back; auto takes `buffer`.
+        /// Buffer of the reverse direction; auto is `buffer`.
         reverse_buffer: Option<Limit> = None, "packets or bytes", BUFFERS;
     }
 }
@@ -101,9 +104,9 @@ params! {
 pub(crate) struct LinkEntry {
     pub(crate) path: String,
     pub(crate) table: LinkTable,
-    /// There and back.
+    /// Those of the two directions.
     pub(crate) aqms: [Option<AnyParams>; 2],
-    /// There and back.
+    /// Those of the two directions.
     pub(crate) losses: [Option<Loss>; 2],
 }
 
@@ -144,7 +147,7 @@ impl Reader<'_> {
         Some(Loss::Gilbert(gilbert))
     }
 
-    /// Whether changes come one after the other, the last before they start over.
+    /// Checks that the changes are in order, and that the last one comes before they start over.
     pub(super) fn changes(&mut self, changes: Option<&[Change]>, period: Option<Span>, path: &str) {
         let changes = changes.unwrap_or_default();
         let at = below(path, "changes");

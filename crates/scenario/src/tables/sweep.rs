@@ -1,4 +1,4 @@
-//! `[sweep]`: what a study varies. An engine knows nothing of it; who runs the study reads it.
+//! `[sweep]`: the parameters that a study varies. No engine uses this table; the code that runs a study reads it.
 
 use crate::keys::{DEEPEST, VARY, below};
 use crate::reader::Reader;
@@ -14,27 +14,28 @@ choice! {
         Grid = "grid",
         /// The first value of each parameter, then the second of each, and so on.
         Paired = "paired",
-        /// So many points, each drawn from the laws.
+        /// `samples` points, each drawn from the distributions.
         Random = "random",
-        /// A Latin hypercube: of so many points, one in each of as many equal slices of every law.
+        /// A Latin hypercube: every distribution is divided into `samples` equally probable slices, each with one
+        /// point.
         Latin = "latin",
     }
 }
 
 params! {
-    /// What a study varies.
+    /// The parameters that a study varies, and its disciplines and seeds.
     pub struct Sweep {
-        /// The queue disciplines that each point is run with, each as for `--aqm`; auto is the scenario's own.
+        /// The queue disciplines of each point, each as for `--aqm`; auto is the scenario's own.
         aqm: Option<Vec<String>> = None, "";
-        /// How many runs of each point with each discipline; all have the same seeds: s, s + 1, …, from `seed` on.
+        /// Number of runs of each point with each discipline; all have the same seeds: s, s + 1, …, from `seed` on.
         seeds: u32 = 1, "runs", Range::new(1.0, 1e5);
-        /// How the points are chosen: every value of a parameter with every value of the others (`grid`), the first of
-        /// each, the second of each, and so on (`paired`), or `samples` points drawn from laws, each for itself
-        /// (`random`) or spread evenly over every law (`latin`, a Latin hypercube).
+        /// How the points are chosen: `grid`, every value of a parameter with every value of the others; `paired`, the
+        /// first of each, the second of each, and so on; `samples` points drawn from distributions, independently
+        /// (`random`) or spread evenly over every distribution (`latin`, a Latin hypercube).
         method: Method = Method::Grid, "";
-        /// How many points to draw.
+        /// Number of points to draw.
         samples: u32 = 100, "points", Range::new(1.0, 1e6);
-        /// Where the randomness of the points starts from; that of the runs starts from `seed`.
+        /// Seed of the points; that of the runs is `seed`.
         sample_seed: u64 = 1, "", Range::new(0.0, 9e15);
     }
 }
@@ -46,7 +47,7 @@ impl Sweep {
     }
 }
 
-/// The table in `node` and the parameters that vary, each by its dotted path.
+/// The table in `node`, and the varied parameters, each by its dotted path.
 pub(crate) fn read<'n>(node: &'n Node, reader: &mut Reader<'_>) -> (Sweep, Vec<(String, &'n Node)>) {
     let Some(table) = node.table() else {
         reader.refuse("sweep", node.shown(), "must be a table");
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_study_says_what_varies_and_where_that_was_written() {
+    fn a_study_lists_its_parameters_and_the_lines_that_name_them() {
         let study = document(
             "[sweep]\naqm = 'pi'\n[sweep.vary]\n'aqm.q0' = '20,40..160'\ntraffic.1.count = [1, 2]\n",
         );
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_study_may_not_say_is_refused_with_its_line() {
+    fn forbidden_keys_of_a_study_are_refused_with_their_line() {
         for (sweep, message) in [
             ("sweep = 3", "study.toml:1: sweep = 3: must be a table"),
             ("[sweep]\nseed = 3", "study.toml:4: sweep.seed: unknown key; did you mean \"seeds\"?"),

@@ -1,4 +1,4 @@
-//! The `tcp` of a traffic entry: a preset or a flavour, and the parameters that this TCP has.
+//! The `tcp` of a traffic entry: a preset or a flavour, and the parameters of this TCP.
 
 use crate::keys::below;
 use crate::model::{Flavour, TCP_PRESETS, Tcp};

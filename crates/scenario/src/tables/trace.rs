@@ -9,7 +9,7 @@ use recording::Recording;
 use std::path::Path;
 use std::sync::Arc;
 
-/// No longer file is read: in pcap 40 000 whole packets of 1500 B, or 800 000 without their payload.
+/// Largest file that is read: in pcap 40 000 whole packets of 1500 B, or 800 000 without their payload.
 const LONGEST: u64 = 64 << 20;
 
 /// The packets of the file at `path`.
@@ -25,7 +25,7 @@ pub(super) fn read(path: &Path) -> Result<Arc<[Arrival]>, String> {
     if arrivals.is_empty() { Err("no packets in it".to_owned()) } else { Ok(arrivals.into()) }
 }
 
-/// The packets in a file, whose first bytes say what it is.
+/// The packets in a file, whose first bytes identify its format.
 fn arrivals(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
     if capture::is_pcap(bytes) {
         capture::pcap(bytes)
@@ -36,7 +36,7 @@ fn arrivals(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
     }
 }
 
-/// The packets in a table with a header; other columns than `time` and `size` do not matter.
+/// The packets in a table with a header; columns other than `time` and `size` are ignored.
 fn csv(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
     let head =
         "line 1: must be a header with \"time\" (s) and \"size\" (bytes), like time,size; or the file a pcap";
@@ -57,7 +57,7 @@ fn csv(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
         let bytes = field(size).parse().map_err(|_| {
             format!("line {number}: size = {:?}: must be a whole number of bytes", field(size))
         })?;
-        // The first is taken off before the rounding: seconds since 1970 leave few digits for the fraction.
+        // The first time is subtracted before rounding: seconds since 1970 leave few digits for the fraction.
         let since = seconds - *first.get_or_insert(seconds);
         let nanos = if since < 0.0 { i128::MIN } else { (since * 1e9).round() as i128 };
         recording.add(nanos, bytes).map_err(|problem| format!("line {number}: {problem}"))?;
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(packets(text), [(0, 100), (1000, 200)]);
     }
 
-    /// Words one after the other, as bytes of one order.
+    /// Consecutive words as bytes in this byte order.
     fn words(big_endian: bool, words: &[u32]) -> Vec<u8> {
         words
             .iter()
@@ -89,7 +89,7 @@ mod tests {
             .collect()
     }
 
-    /// An Ethernet frame with this type and the head of an IP packet.
+    /// An Ethernet frame with this type and the header of an IP packet.
     fn frame(kind: &[u8], ip: &[u8]) -> Vec<u8> {
         [&[0; 12], kind, ip].concat()
     }
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_is_the_ip_packets_where_the_file_tells_it() {
+    fn a_size_is_that_of_the_ip_packet_where_the_file_records_it() {
         let size = |link, data: &[u8]| packets(&pcap(false, 0xa1b2_c3d4, link, &[(0, 0, data, 1014)]))[0].1;
         assert_eq!(size(1, &frame(&[8, 0], &IPV4_1000)), 1000);
         assert_eq!(size(1, &frame(&[0x86, 0xdd], &IPV6_960)), 1000);

@@ -190,7 +190,7 @@ def least_critical_alpha(
     Raises
     ------
     ValueError
-        If an argument is out of range, or so many flows send gamma C or more regardless of marking.
+        If an argument is out of range, or this many flows send gamma C or more regardless of marking.
 
     Notes
     -----

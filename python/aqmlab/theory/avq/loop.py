@@ -201,7 +201,7 @@ def linearise(N: float, d: float, C: float, gamma: float = 0.98, beta: float = S
     Raises
     ------
     ValueError
-        If an argument is out of range, or so many flows send gamma C or more regardless of marking.
+        If an argument is out of range, or this many flows send gamma C or more regardless of marking.
 
     Notes
     -----

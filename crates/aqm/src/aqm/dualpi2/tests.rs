@@ -14,7 +14,7 @@ fn random() -> Params {
     Params { decision: Decision::Random, ..Params::default() }
 }
 
-/// So many 500-byte packets wait in the two queues, the first of each since so many ms ago at a time of 1 s.
+/// This many 500-byte packets wait in each queue, the first for this many ms, at a time of 1 s.
 fn lanes(l4s: (u32, u64), classic: (u32, u64)) -> [Lane; 2] {
     [l4s, classic].map(|(packets, ms)| {
         let arrived = Time::ZERO + Span::ms(1000 - ms);
@@ -31,7 +31,7 @@ fn update(dualpi2: &mut DualPi2, l4s_ms: u64, classic_ms: u64) -> f64 {
     dualpi2.pi.p()
 }
 
-/// A p' of `p`, for which a delay of 15 ms moves it there.
+/// DualPI2 whose next update with a delay of 15 ms sets p' to `p`.
 fn at(p: f64, params: Params) -> DualPi2 {
     let mut dualpi2 =
         dualpi2(Params { alpha: Some(Frequency(0.0)), beta: Some(Frequency(p / 0.015)), ..params });
@@ -39,7 +39,7 @@ fn at(p: f64, params: Params) -> DualPi2 {
     dualpi2
 }
 
-/// What becomes of a packet that leaves `lane` with 9 behind it in either queue, and this draw.
+/// The verdict on a packet that leaves `lane` with 9 behind it in either queue, at this draw.
 fn leaves(dualpi2: &mut DualPi2, lane: usize, packet: Packet, us: u64, u: f64) -> Verdict {
     let buffer = Backlog { packets: 18, bytes: 9000, full: false };
     dualpi2.on_dequeue(NOW, lane, &packet, &buffer, &lanes((9, 0), (9, 9)), Span::us(us), &mut Draw(u))
@@ -53,7 +53,7 @@ fn assert_chance(dualpi2: &mut DualPi2, lane: usize, packet: Packet, us: u64, p:
 }
 
 #[test]
-fn what_is_left_out_follows_from_the_longest_round_trip() {
+fn omitted_values_follow_from_the_longest_round_trip_time() {
     let mut rfc = dualpi2(Params::default());
     assert_eq!(rfc.period(), Some(Span::ms(15)));
     // 0.1 x 0.015 / 0.1^2 = 0.15 Hz and 0.3 / 0.1 = 3 Hz.
@@ -133,7 +133,7 @@ fn the_l4s_queue_has_a_ramp_of_its_own() {
     assert_chance(&mut one, L4S, SCALABLE, 1000, 0.5, Verdict::Mark);
     assert_chance(&mut one, L4S, SCALABLE, 864, 0.2, Verdict::Mark);
     assert_eq!(leaves(&mut one, L4S, SCALABLE, 1200, 0.999_999), Verdict::Mark);
-    // The classic delay is no matter.
+    // The classic delay has no effect.
     assert_chance(&mut one, CLASSIC, ECT, 50_000, 0.01, Verdict::Mark);
     let mut few = |l4s| {
         let lanes = lanes((l4s, 0), (0, 0));
@@ -151,7 +151,7 @@ fn a_step_needs_no_range() {
 }
 
 #[test]
-fn where_marks_can_do_no_more_packets_are_dropped() {
+fn packets_are_dropped_when_marks_have_no_further_effect() {
     let mut one = at(0.5, random());
     assert_chance(&mut one, CLASSIC, ECT, 0, 0.25, Verdict::Drop);
     assert_eq!(leaves(&mut one, L4S, SCALABLE, 0, 0.249), Verdict::Drop);
@@ -165,13 +165,13 @@ fn where_marks_can_do_no_more_packets_are_dropped() {
 
 #[test]
 fn probabilities_add_up_to_decisions() {
-    // 0.4, 0.8, 1.2 - 1, 0.6, 1.0 (not above 1), 1.4 - 1: two marks in five, as soon as their sum is above a whole number.
+    // 0.4, 0.8, 1.2 - 1, 0.6, 1.0 (not above 1), 1.4 - 1: two marks in five, whenever the sum exceeds 1.
     let mut one = at(0.2, Params::default());
     let marks: Vec<bool> =
         (0..10).map(|_| leaves(&mut one, L4S, SCALABLE, 0, 0.0) == Verdict::Mark).collect();
     assert_eq!(marks.iter().filter(|mark| **mark).count(), 3 + usize::from(marks[9]));
     assert_eq!(marks[..4], [false, false, true, false]);
-    // The classic queue has a count of its own: 0.04 is above 1 in the 26th.
+    // The classic queue has its own sum: 0.04 exceeds 1 at the 26th packet.
     let first = (1..).find(|_| leaves(&mut one, CLASSIC, NOT_ECT, 0, 0.0) == Verdict::Drop);
     assert!(matches!(first, Some(25 | 26)), "{first:?}");
 }
@@ -196,9 +196,9 @@ fn the_classic_queue_has_its_share_of_a_weighted_round() {
         leaves(&mut one, lane, ECT, 0, 0.0);
         order.push(['L', 'C'][lane]);
     }
-    // From -80 packets of 1 %: nine of 10 each, above 0, then 90 less.
+    // From -80 packets of 1 %: nine of 10 each, above 0, then minus 90.
     assert_eq!(order, "LLLLLLLLLCLLLLLLLLLCLLLLLLLLLC");
-    // Alone a queue uses no credit.
+    // A queue that is alone uses no credit.
     let credit = one.credit;
     assert_eq!(one.serve(NOW, &lanes((3, 5), (0, 0))), L4S);
     let buffer = Backlog { packets: 2, bytes: 1000, full: false };

@@ -5,7 +5,7 @@ use crate::fixture::{Draw, PORT};
 use crate::queue::{Frame, Outcome, Queue};
 use crate::unit::Limit;
 
-/// A packet and what the test calls it.
+/// A packet and its flow's name in the test.
 #[derive(Clone, Copy)]
 struct Named(Packet, char);
 
@@ -23,7 +23,7 @@ impl Frame for Named {
 struct Host {
     queue: Queue<Named>,
     now: Time,
-    /// Whether its packets understand ECN.
+    /// Whether its packets are ECN-capable.
     ect: bool,
     dropped: String,
 }
@@ -36,7 +36,7 @@ impl Host {
         Self { queue, now: Time::ZERO, ect: false, dropped: String::new() }
     }
 
-    /// A packet of the flow called `name` comes.
+    /// Runs the arrival of a packet of the flow called `name`.
     fn arrives(&mut self, name: char, size: u32) -> Outcome {
         let packet = Packet { flow: u64::from(u32::from(name)), ..Packet::new(size, self.ect) };
         let dropped = &mut self.dropped;
@@ -45,7 +45,7 @@ impl Host {
             .0
     }
 
-    /// So many come.
+    /// Runs this many arrivals.
     fn all(&mut self, name: char, size: u32, count: u32) {
         (0..count).for_each(|_| {
             self.arrives(name, size);
@@ -85,7 +85,7 @@ fn flows_take_turns_of_one_quantum_each() {
 }
 
 #[test]
-fn what_a_flow_sent_beyond_its_quantum_is_missing_in_its_next_turn() {
+fn bytes_beyond_the_quantum_are_subtracted_in_the_next_round() {
     let mut host = Host::new(plain(1000), ROOM);
     host.all('a', 700, 9);
     host.all('b', 500, 9);
@@ -94,7 +94,7 @@ fn what_a_flow_sent_beyond_its_quantum_is_missing_in_its_next_turn() {
 }
 
 #[test]
-fn a_credit_of_exactly_nothing_is_spent() {
+fn a_credit_of_zero_is_spent() {
     let mut host = Host::new(plain(500), ROOM);
     host.all('a', 500, 3);
     host.all('b', 500, 3);
@@ -118,11 +118,11 @@ fn a_flow_that_pauses_is_not_new_before_the_others_had_their_turn() {
     host.all('b', 500, 8);
     assert_eq!(host.sends(4), "aabb");
     host.all('s', 100, 1);
-    // Empty, s goes behind b, with what it has left: 900 bytes.
+    // When s is empty, it moves behind b with its remaining credit, 900 bytes.
     assert_eq!(host.sends(2), "sa");
     host.all('s', 300, 9);
     assert_eq!(host.sends(8), "abbsssaa");
-    // Off the list at last, it is new again.
+    // Off the lists at last, it is new again.
     let mut host = Host::new(plain(1000), ROOM);
     host.all('a', 500, 8);
     host.all('s', 100, 1);
@@ -155,7 +155,7 @@ fn flows_with_the_same_hash_are_one() {
 }
 
 #[test]
-fn the_hash_is_drawn_once_unless_it_is_given() {
+fn the_hash_is_drawn_once_unless_given() {
     let lane = |perturbation, u| {
         let mut fq = Fq::new(&Params { perturbation, ..plain(500) }, &PORT);
         let lanes = [
@@ -188,7 +188,7 @@ fn a_full_buffer_makes_room_at_the_head_of_the_longest_queue() {
 }
 
 #[test]
-fn a_batch_is_not_longer_than_it_may_be() {
+fn a_batch_is_no_longer_than_drop_batch() {
     let mut host = Host::new(Params { drop_batch: 2, ..plain(1000) }, Limit::Packets(20));
     host.all('a', 500, 20);
     host.arrives('b', 500);
@@ -206,7 +206,7 @@ fn in_bytes_room_is_made_until_the_arrival_fits() {
     host.all('b', 500, 2);
     assert_eq!(host.arrives('c', 1000), Outcome::Queued);
     assert_eq!(host.dropped, "aa");
-    // Then c, with 1000 bytes and its arrival's 1500, is itself the longest.
+    // Then c, with 1000 bytes and its arrival's 1500, is the longest queue.
     assert_eq!(host.arrives('c', 1500), Outcome::Overflowed);
     assert_eq!(host.dropped, "aac");
 }
@@ -231,7 +231,7 @@ fn packets_of_many_quanta_do_not_take_many_rounds() {
         host.all(name, 4_000_000_000, 3);
     }
     host.all('0', 1_000_000_000, 12);
-    // In the rounds for 4 000 000 000 bytes there is time for four packets of a quarter.
+    // In the rounds for 4 000 000 000 bytes there is time for four packets of a quarter each.
     let sent = host.sends(90);
     assert_eq!(sent.len(), 90);
     assert_eq!(sent[..27], ('a'..='z').chain(['0']).collect::<String>());
@@ -239,7 +239,7 @@ fn packets_of_many_quanta_do_not_take_many_rounds() {
 }
 
 #[test]
-fn the_rounds_that_are_skipped_are_those_that_nobody_uses() {
+fn skipped_rounds_are_those_in_which_no_queue_sends() {
     let mut host = Host::new(plain(10), ROOM);
     host.all('a', 1000, 4);
     host.all('b', 300, 4);
@@ -252,7 +252,7 @@ fn the_rounds_that_are_skipped_are_those_that_nobody_uses() {
 
 #[test]
 fn the_algorithm_of_a_queue_is_as_old_as_the_link() {
-    // ARED moves max_p every half second, whether there are packets or not.
+    // ARED moves max_p every half second, with or without packets.
     let params = Params { aqm: inside("ared", &[]), ..plain(500) };
     let mut fq = Fq::new(&params, &PORT);
     let mut alone = params.aqm.on_one_queue(&PORT).unwrap();
@@ -300,14 +300,14 @@ fn the_algorithm_sees_its_own_queue_at_arrivals() {
 }
 
 #[test]
-fn with_one_flow_it_is_the_algorithm_inside() {
-    // RED's average falls while its queue is idle: it has to be told.
+fn with_one_flow_it_equals_the_inner_algorithm() {
+    // RED's average falls while its queue is idle, so RED has to be notified.
     let mut host = Host::new(Params { aqm: inside("red", &[]), ..plain(1000) }, ROOM);
     let mut alone = Queue::new(AnyParams::of("red").unwrap().build(&PORT), &PORT, &[1]);
     let packet = Packet { flow: u64::from(u32::from('a')), ..Packet::new(500, false) };
     let mut drops = 0;
     for i in 0..20_000_u64 {
-        // In bursts of 100 at twice the link's rate, then a silence.
+        // Bursts of 100 packets at twice the link's rate, each followed by a silence.
         host.now = Time::ZERO + Span::us(200) * i + Span::ms(30) * (i / 100);
         let outcome = host.arrives('a', 500);
         assert_eq!(outcome, alone.enqueue(host.now, Named(packet, 'a'), &mut Draw(0.5)), "packet {i}");
@@ -323,7 +323,7 @@ fn with_one_flow_it_is_the_algorithm_inside() {
 }
 
 #[test]
-fn each_queue_is_told_once_when_it_is_empty() {
+fn each_queue_is_notified_once_when_it_is_empty() {
     let mut host = Host::new(plain(1000), ROOM);
     host.all('a', 500, 1);
     host.all('b', 500, 9);

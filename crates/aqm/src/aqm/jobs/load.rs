@@ -2,10 +2,10 @@
 
 use crate::unit::{Span, Time};
 
-/// For how long the load is measured.
+/// The time over which the load is measured.
 const WINDOW: Span = Span::ms(500);
 
-/// The load over the last window: means of packet size in bits and of the time between arrivals in seconds.
+/// The load over the last window, from the mean packet size in bits and the mean time between arrivals in seconds.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Load {
     pub(super) packets: f64,

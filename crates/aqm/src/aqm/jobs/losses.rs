@@ -1,16 +1,16 @@
-//! Which class loses a packet.
+//! The choice of the class that loses a packet.
 
 use super::shedding::{N, Shedding};
 use super::{Jobs, Relief, bits};
 use crate::discipline::Lane;
 
 impl Jobs {
-    /// Whether class `i` has a packet to lose: also the arrival, which is not in its lane yet.
+    /// Whether class `i` has a packet to lose, including the arrival, which is not in its lane yet.
     pub(super) fn waits(&self, i: usize, lanes: &[Lane]) -> bool {
         lanes[i].packets > 0 || self.arrival.is_some_and(|(own, _)| own == i)
     }
 
-    /// The packet that class `i` would lose: its place, unless it is the arrival, and its bits.
+    /// The packet that class `i` would lose: its position, or `None` for the arrival, and its bits.
     pub(super) fn victim(&self, i: usize, lanes: &[Lane]) -> (Option<u32>, f64) {
         let (place, size) = match (lanes[i].head, self.arrival) {
             (Some(head), _) if self.drop_front => (Some(0), head.size),
@@ -20,7 +20,7 @@ impl Jobs {
         (place, bits(u64::from(size)))
     }
 
-    /// The class that is next to lose a packet, of those that wait.
+    /// The class that is next to lose a packet, among those that wait.
     pub(super) fn next_to_lose(&self, lanes: &[Lane]) -> Option<usize> {
         let weighted = |i: usize| {
             Some(self.classes[i].loss_weight? * self.classes[i].loss).filter(|_| self.waits(i, lanes))
@@ -44,7 +44,7 @@ impl Jobs {
         if self.ns2 { waiting.next_back() } else { waiting.max_by(|i, j| spare(*i).total_cmp(&spare(*j))) }
     }
 
-    /// The class that loses a packet for want of room.
+    /// The class that loses a packet to a full buffer.
     pub(super) fn overflowing(&self, own: usize, size: u32, lanes: &[Lane]) -> usize {
         let class = &self.classes[own];
         if class.loss_weight.is_none() && class.may_lose(bits(u64::from(size))) {
@@ -53,7 +53,7 @@ impl Jobs {
         self.next_to_lose(lanes).unwrap_or(own)
     }
 
-    /// Takes a packet of class `i` off the books, of so many bits.
+    /// Records the loss of a packet of class `i` with this many bits.
     pub(super) fn lose(&mut self, i: usize, lost: f64) {
         if self.ns2 {
             self.classes.iter_mut().for_each(|class| class.loss = class.loss_before);
@@ -63,7 +63,7 @@ impl Jobs {
         class.loss = if self.ns2 { class.loss + lost / class.arrived } else { class.lost() };
     }
 
-    /// The class whose packet is dropped next so that the rest is in time.
+    /// The class whose packet is dropped next so that the others meet their delays.
     pub(super) fn next_to_shed(&self, shedding: &mut Shedding, lanes: &[Lane]) -> Option<usize> {
         let may_lose = |i: usize| self.classes[i].may_lose(self.victim(i, lanes).1);
         if self.relief == Relief::Shared {

@@ -1,18 +1,18 @@
-//! How the link is shared out among the classes.
+//! How the link's rate is divided among the classes.
 
 use super::shedding::{N, Shedding, Wanted};
 use super::{Class, Jobs, Relief, bits};
 use crate::discipline::Lane;
 use crate::unit::Time;
 
-/// Rates that differ by less, in bit/s, are the same. ns-2 has 1e-10, less than what rounding leaves, and mostly 0.
+/// Rates in bit/s that differ by less are equal. ns-2 uses 1e-10, less than rounding errors, and mostly 0.
 const NO_RATE: f64 = 1e-3;
 
-/// The least time to a deadline, in seconds: what is late has this long (ns-2).
+/// The shortest time to a deadline, in seconds, which a late class has (ns-2).
 const LATE: f64 = 1e-10;
 
 impl Jobs {
-    /// Counts what the classes that wait are due up to now.
+    /// Counts the bits that have become due for the waiting classes.
     pub(super) fn advance(&mut self, now: Time, lanes: &[Lane]) {
         for (class, lane) in self.classes.iter_mut().zip(lanes) {
             if let Some(before) = class.counted.replace(now)
@@ -23,7 +23,7 @@ impl Jobs {
         }
     }
 
-    /// Shares the link out anew if a class has begun or ceased to wait.
+    /// Divides the link anew if a class has begun or ceased to wait.
     pub(super) fn conserve_work(&mut self, lanes: &[Lane]) {
         let stale = |(class, lane): (&Class, &Lane)| {
             if lane.packets > 0 { class.rate <= NO_RATE } else { class.rate > NO_RATE }
@@ -37,7 +37,7 @@ impl Jobs {
         }
     }
 
-    /// Works out the minimum rates, and whether all classes have theirs.
+    /// Computes the minimum rates; returns whether every class has its own.
     pub(super) fn has_min_rates(&mut self, now: Time, lanes: &[Lane]) -> bool {
         let mut enough = true;
         for (class, lane) in self.classes.iter_mut().zip(lanes) {
@@ -53,7 +53,7 @@ impl Jobs {
         enough
     }
 
-    /// Moves rates to the classes that are short of them. What is then to be dropped.
+    /// Moves rates to the classes that lack them; returns the drops that are then due.
     pub(super) fn assign_rates(&mut self, now: Time, lanes: &[Lane]) -> Shedding {
         let nothing = Wanted { left: f64::INFINITY, rate: 0.0, backlog: 0.0, late: false };
         let mut wanted = [nothing; N];
@@ -97,7 +97,7 @@ impl Jobs {
         Shedding { wanted, excess, stopped: [false; N] }
     }
 
-    /// The minimum rates once packets have been dropped.
+    /// Sets the minimum rates after packets have been dropped.
     pub(super) fn settle(&mut self, shedding: &Shedding, lanes: &[Lane]) {
         for (i, class) in self.classes.iter_mut().enumerate() {
             let Wanted { left, rate, backlog, .. } = shedding.wanted[i];

@@ -1,10 +1,10 @@
-//! Steps of JoBS by hand. The link has 10 Mbit/s; packets have 500 bytes, 4000 bits.
+//! Steps of JoBS, computed by hand. The link has 10 Mbit/s; packets have 500 bytes, 4000 bits.
 
 use super::*;
 use crate::discipline::Head;
 use crate::fixture::{Draw, PORT, assert_close};
 
-/// A class with so many packets of 500 bytes, of which the first came at `ms` milliseconds.
+/// A class with this many packets of 500 bytes; the first arrived at `ms` milliseconds.
 fn lane(packets: u32, ms: u64) -> Lane {
     let head = Head { arrived: at(ms), size: 500 };
     Lane {
@@ -23,8 +23,8 @@ fn packet(class: u8) -> Packet {
     Packet { class, ..Packet::new(500, false) }
 }
 
-/// An arrival of `class` that finds room and leaves the lanes like this; how many packets of which class it makes
-/// leave.
+/// Runs an arrival of `class` that finds room and leaves the lanes like this; returns the class of each packet that it
+/// pushes out.
 fn arrive(jobs: &mut Jobs, ms: u64, class: u8, lanes: &mut [Lane]) -> Vec<usize> {
     jobs.on_enqueue(at(ms), &packet(class), &Backlog::default(), lanes, &mut Draw(0.5));
     let mut dropped = vec![];
@@ -70,7 +70,8 @@ fn the_class_most_behind_its_rate_is_served_and_of_equals_the_first() {
         arrive(&mut jobs, 1, 2, &mut lanes);
         assert_eq!(jobs.serve(at(1), &lanes), 0);
         jobs.on_dequeue(at(1), 0, &packet(1), &Backlog::default(), &lanes, Span::ZERO, &mut Draw(0.5));
-        // 1 ms at 5 Mbit/s is 5000 bits for each, of which class 1 has had 4000; in ns-2 for that which has an arrival.
+        // 1 ms at 5 Mbit/s is 5000 bits for each class, and class 1 has sent 4000; in ns-2 only for the class of the
+        // arrival.
         arrive(&mut jobs, 2, 1, &mut lanes);
         assert_close(jobs.classes[0].due, 5000.0);
         assert_close(jobs.classes[1].due, due);
@@ -82,14 +83,14 @@ fn the_class_most_behind_its_rate_is_served_and_of_equals_the_first() {
 fn a_delay_bound_takes_the_rate_it_needs_from_the_last_class() {
     let params = Params { delay: list([Some(Span::ms(2)), None, None, None]), ..Params::default() };
     let mut jobs = Jobs::new(&params, &PORT);
-    // 4 packets, 16 000 bits, in 2 ms: 8 Mbit/s, of which the last class that waits gives what it has.
+    // 4 packets, 16 000 bits, in 2 ms: 8 Mbit/s, for which the last waiting class gives up its rate.
     let mut lanes = [lane(4, 5), lane(3, 1), lane(0, 0), lane(1, 1)];
     assert!(arrive(&mut jobs, 5, 1, &mut lanes).is_empty());
     assert_rates(&jobs, [8e6, 2e6, 0.0, 0.0]);
 }
 
 #[test]
-fn what_cannot_be_in_time_is_dropped_unless_that_breaks_the_bound_on_losses() {
+fn late_packets_are_dropped_unless_that_breaks_the_loss_bound() {
     for (loss, dropped) in [(None, 2), (Some(0.14), 1), (Some(0.09), 0)] {
         let params = Params {
             delay: list([Some(Span::ms(2)), None, None, None]),
@@ -157,7 +158,7 @@ fn no_relation_takes_a_class_below_its_minimum() {
     assert_rates(&jobs, [6e6, 4e6, 0.0, 0.0]);
 }
 
-/// JoBS whose classes have lost these parts of ten packets of 500 bytes each.
+/// JoBS whose classes have lost these fractions of ten packets of 500 bytes each.
 fn lossy(params: &Params, lost: [f64; N]) -> Jobs {
     let mut jobs = Jobs::new(params, &PORT);
     jobs.idle = false;
@@ -167,7 +168,7 @@ fn lossy(params: &Params, lost: [f64; N]) -> Jobs {
     jobs
 }
 
-/// Which class a full buffer drops from at an arrival of `class`; none for the arrival itself.
+/// The class from which a full buffer drops at an arrival of `class`; none for the arrival itself.
 fn overflow(jobs: &mut Jobs, class: u8) -> Option<usize> {
     let lanes = [lane(3, 1), lane(3, 1), lane(3, 1), lane(3, 1)];
     let full = Backlog { packets: 12, bytes: 6000, full: true };
@@ -195,15 +196,15 @@ fn a_full_buffer_drops_from_the_class_most_below_its_share_of_losses() {
 }
 
 #[test]
-fn a_bound_on_losses_goes_before_their_relation_and_the_one_with_most_to_spare_loses() {
+fn a_loss_bound_precedes_the_relation_and_the_class_with_the_largest_margin_loses() {
     let params = Params {
         relative_loss: list([Some(2.0), Some(2.0), Some(1.0), None]),
         loss: list([Some(0.5), Some(0.15), Some(0.9), Some(0.4)]),
         ..Params::default()
     };
-    // Class 2 is furthest below the mean, and 0.1 + 1/10 is beyond its bound. To spare: 0.4, 0.05, 0.6, 0.2.
+    // Class 2 is furthest below the mean, but 0.1 + 1/10 is beyond its bound. Margins: 0.4, 0.05, 0.6, 0.2.
     assert_eq!(overflow(&mut lossy(&params, [0.1, 0.1, 0.3, 0.2]), 1), Some(2));
-    // ns-2 takes the last.
+    // ns-2 chooses the last class.
     let slips = Params { form: Form::Ns2, ..params };
     assert_eq!(overflow(&mut lossy(&slips, [0.1, 0.1, 0.3, 0.2]), 1), Some(3));
 }

@@ -7,7 +7,7 @@ fn at(ms: f64) -> Time {
     Time::ZERO + Span::from_secs(ms / 1e3)
 }
 
-/// A flow with default parameters to which packets of 500 bytes came at these milliseconds.
+/// A flow with default parameters whose packets of 500 bytes came at these milliseconds.
 fn flow(times: &[f64]) -> Flow {
     let mut flow = Flow::new(at(times[0]));
     for &ms in times {
@@ -29,7 +29,7 @@ fn the_first_round_trip_time_is_from_the_first_packet_to_the_second_flight() {
 fn later_flights_move_the_round_trip_time_by_a_tenth_at_most() {
     // 0.9 40 ms + 0.1 50 ms.
     assert_close(flow(&[0.0, 40.0, 90.0]).rtt.unwrap(), 0.041);
-    // A sender that was idle: 80 ms count.
+    // The sender was idle: 80 ms count.
     assert_close(flow(&[0.0, 40.0, 121.0]).rtt.unwrap(), 0.044);
     // 20 ms of silence are not more than half of 40.
     let without_gaps: Vec<f64> =
@@ -49,7 +49,7 @@ fn in_slow_start_the_window_is_that_of_the_last_round() {
 fn a_round_that_brings_no_more_ends_slow_start_and_is_then_averaged() {
     let flow = flow(&[0.0, 40.0, 40.4, 80.0, 80.4, 80.8, 81.2, 120.0, 120.4, 160.0]);
     assert!(!flow.slow_start);
-    // 0.9 of 4 packets and one more, and 0.1 of 2.
+    // 0.9 of 4 packets and one more, and 0.1 of 2 packets.
     assert_close(flow.window, 0.9 * 2500.0 + 0.1 * 1000.0);
 }
 
@@ -71,14 +71,14 @@ fn a_long_round_counts_in_proportion_and_one_with_a_pause_not_at_all() {
 }
 
 #[test]
-fn a_flow_told_of_congestion_halves_its_window_one_round_trip_time_later() {
+fn a_signalled_flow_halves_its_window_one_round_trip_time_later() {
     let mut flow = Flow { rtt: Some(0.04), window: 8000.0, ..Flow::new(at(0.0)) };
-    flow.told = Some(at(10.0));
+    flow.signalled = Some(at(10.0));
     flow.react(at(49.9), 0.04);
     assert_close(flow.window, 8000.0);
     flow.react(at(50.0), 0.04);
     assert_close(flow.window, 4000.0);
-    assert!(flow.told.is_none() && !flow.slow_start);
+    assert!(flow.signalled.is_none() && !flow.slow_start);
 }
 
 #[test]
@@ -87,13 +87,13 @@ fn a_projection_doubles_a_window_in_slow_start_and_adds_a_segment_in_avoidance()
     // The rate goes from 100 to 400 kB/s: (4 - 1) / ln 2 times the window in two rounds.
     assert_close(slow.sends(0.1, 0.2, false), 30_000.0 / std::f64::consts::LN_2);
     let steady = Flow { slow_start: false, ..slow };
-    // 10 000 and 10 500 bytes, half a segment more each for the growth on the way.
+    // 10 000 and 10 500 bytes, plus half a segment each for the growth in between.
     assert_close(steady.sends(0.1, 0.2, false), 10_250.0 + 10_750.0);
     assert_close(slow.sends(0.1, 0.2, true), 5_250.0 + 5_750.0);
 }
 
-/// JoBS at 10 Mbit/s with the flows of these windows, of 100 ms each, in congestion avoidance. It projects at the
-/// next arrival.
+/// JoBS at 10 Mbit/s with flows of these windows, each with a round-trip time of 100 ms and in congestion avoidance.
+/// It projects at the next arrival.
 fn with_windows(windows: &[f64]) -> JobsEcn {
     let mut jobs = JobsEcn::new(&Params { b_lim: Some(Bytes(50_000)), ..Params::default() }, &PORT);
     for (key, window) in (1..).zip(windows) {
@@ -138,7 +138,7 @@ fn a_flow_is_marked_once_a_round_trip_time() {
     assert_eq!(verdict(1000.0, 1), Verdict::Pass);
     assert_eq!(verdict(1000.0, 2), Verdict::Mark);
     assert_eq!(verdict(1000.0, 2), Verdict::Pass);
-    // While it has been told, another one has to give way.
+    // Flow 2 has been signalled, so another flow is chosen.
     jobs.limit = 10_000.0;
     jobs.project(at(1000.0), 500.0);
     assert_eq!([1, 2, 3].map(|key| jobs.flows.get_mut(key).unwrap().due), [true, false, false]);
@@ -146,7 +146,7 @@ fn a_flow_is_marked_once_a_round_trip_time() {
 
 #[test]
 fn flows_are_added_up_in_the_order_in_which_they_came_on_every_machine() {
-    // Beside the large window the small ones that come after it are lost in rounding.
+    // Beside the large window, the small windows after it are lost in rounding.
     let windows: Vec<f64> = (0..99).map(|i| if i == 40 { 1e16 } else { 3.0 + f64::from(i) }).collect();
     let mut jobs = with_windows(&windows);
     let mut input = [0.0; STEPS];
@@ -163,7 +163,7 @@ fn flows_are_added_up_in_the_order_in_which_they_came_on_every_machine() {
 }
 
 #[test]
-fn what_does_not_understand_ecn_is_never_to_be_marked() {
+fn packets_without_ecn_are_never_marked() {
     let mut jobs = with_windows(&[60_000.0, 80_000.0, 40_000.0]);
     jobs.flows.get_mut(2).unwrap().ect = false;
     jobs.project(at(1e3), 500.0);
@@ -171,16 +171,16 @@ fn what_does_not_understand_ecn_is_never_to_be_marked() {
 }
 
 #[test]
-fn a_loss_for_want_of_room_tells_the_flow_too() {
+fn an_overflow_signals_the_flow_too() {
     let mut jobs = with_windows(&[60_000.0]);
     assert_eq!(jobs.on_enqueue(at(1000.0), &packet(1), &full(), &mut Draw(0.5)), Verdict::Pass);
-    assert_eq!(jobs.flows.get_mut(1).unwrap().told, Some(at(1000.0)));
+    assert_eq!(jobs.flows.get_mut(1).unwrap().signalled, Some(at(1000.0)));
 }
 
 #[test]
-fn a_queue_that_runs_dry_on_the_way_is_empty_not_less() {
+fn a_projected_queue_is_never_negative() {
     let mut jobs = with_windows(&[]);
-    // Nothing for seven steps of 10 ms, then 50 kB: 37.5 kB more than the link sends meanwhile.
+    // Nothing for seven steps of 10 ms, then 50 kB: 37.5 kB more than the link sends in the step.
     let mut input = [0.0; STEPS];
     input[STEPS - 1] = 50_000.0;
     assert_close(jobs.largest(500.0, &input, 0.01), 37_500.0);
@@ -210,7 +210,7 @@ fn flows_beyond_the_table_are_open_loop_until_others_have_gone_silent() {
     assert_eq!(jobs.flows.len(), 2);
     assert!(!jobs.flows.knows(3));
     jobs.on_enqueue(at(900.0), &packet(2), &waiting(0), &mut Draw(0.5));
-    // The first has been silent for more than a second.
+    // The first flow has been silent for more than a second.
     jobs.on_enqueue(at(1002.0), &packet(3), &waiting(0), &mut Draw(0.5));
     jobs.on_enqueue(at(1003.0), &packet(3), &waiting(0), &mut Draw(0.5));
     assert!(!jobs.flows.knows(1) && jobs.flows.knows(3));

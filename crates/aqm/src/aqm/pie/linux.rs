@@ -1,14 +1,14 @@
-//! Where Linux's PIE follows rules of its own (sch_pie.c of Linux 7.2).
+//! The rules of Linux's PIE that differ from the RFC's (sch_pie.c of Linux 7.2).
 
 use super::{Delay, Pie};
 use crate::contract::{Backlog, Packet, Uniform, Verdict};
 use crate::unit::Time;
 
 impl Pie {
-    /// Whether the decision strikes a packet of this size once the allowance is spent (`pie_drop_early`).
+    /// Whether a packet of this size is struck once the allowance is spent (`pie_drop_early`).
     #[inline]
     pub(super) fn strikes_in_linux<R: Uniform>(&mut self, size: u32, queue: &Backlog, rng: &mut R) -> bool {
-        // Each departure renews the delay that Linux looks at here; the update only takes it over.
+        // In Linux, each departure updates the delay that is checked here; the update of p only copies it.
         let delay = if self.params.delay == Delay::Timestamps { self.sojourn } else { self.delay };
         if self.is_short(delay) && self.p < 0.2 || (queue.bytes as f64) < 2.0 * self.mean {
             return false;
@@ -19,8 +19,8 @@ impl Pie {
         self.falls_due(p, rng)
     }
 
-    /// Tells the sender (`pie_qdisc_enqueue`). A mark leaves a sum that has reached its upper bound there, so that the
-    /// next packets are marked as well.
+    /// The verdict on a struck packet (`pie_qdisc_enqueue`). A mark does not reset a sum that has reached its upper
+    /// bound, so that the next packets are marked as well.
     pub(super) fn signal_in_linux(&mut self, packet: &Packet) -> Verdict {
         let verdict = Verdict::signal(self.params.ecn && packet.ect && self.p <= self.params.mark_ecnth);
         if verdict == Verdict::Drop || self.sum < super::SUM_HIGH {
@@ -36,7 +36,7 @@ impl Pie {
         }
     }
 
-    /// Begins anew after two calm updates (`pie_vars_init`).
+    /// Restarts the allowance and the sum after two calm updates (`pie_vars_init`).
     pub(super) fn restart_in_linux(&mut self) {
         self.allowance = self.params.max_burst;
         self.sum = 0.0;

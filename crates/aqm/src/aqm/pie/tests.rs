@@ -3,13 +3,13 @@
 use super::*;
 use crate::fixture::{Draw, PACKET, PORT, assert_close, full, waiting};
 
-/// PIE with timestamps and the burst's allowance spent.
+/// PIE with timestamps and with the burst allowance spent.
 fn settled(params: Params) -> Pie {
     let params = Params { delay: Delay::Timestamps, ..params };
     Pie { allowance: Span::ZERO, ..Pie::new(&params, &PORT) }
 }
 
-/// A packet leaves after so many ms, and an update follows.
+/// A packet leaves after this many ms, and an update follows.
 fn update(pie: &mut Pie, ms: u64) {
     pie.on_dequeue(Time::ZERO, &PACKET, &waiting(9), Span::ms(ms), &mut Draw(0.5));
     pie.on_period(Time::ZERO, &waiting(9));
@@ -108,7 +108,7 @@ fn the_rate_of_departures_is_measured_by_the_threshold_and_smoothed() {
     let mut leave = |ms, packets| {
         pie.on_dequeue(Time::ZERO + Span::ms(ms), &PACKET, &waiting(packets), Span::ZERO, &mut Draw(0.5))
     };
-    // Begins at 10 ms; two packets in 4 ms; begins again at once; two in 8 ms.
+    // A measurement begins at 10 ms: two packets in 4 ms; the next begins at once: two in 8 ms.
     for (ms, packets) in [(5, 1), (10, 5), (12, 4), (14, 3), (18, 2), (22, 1)] {
         leave(ms, packets);
     }
@@ -118,7 +118,7 @@ fn the_rate_of_departures_is_measured_by_the_threshold_and_smoothed() {
 }
 
 #[test]
-fn the_links_rate_tells_the_delay() {
+fn the_delay_follows_from_the_links_rate() {
     let pie = Pie::new(&Params { delay: Delay::Rate, ..Params::default() }, &PORT);
     assert_eq!(pie.measured(12_500), Span::ms(10));
 }
@@ -203,7 +203,7 @@ fn docsis_protects_from_the_first_drop_after_a_third_of_the_buffer() {
 fn docsis_forgets_a_burst_after_a_second_of_calm() {
     let mut pie = Pie::new(&Pie::preset("docsis").unwrap(), &PORT);
     pie.burst = Burst::Protected;
-    // One update to leave protection, and more than 1 s / 16 ms = 62 in calm.
+    // One update to leave protection, and more than 1 s / 16 ms = 62 of calm.
     for _ in 0..63 {
         pie.on_period(Time::ZERO, &waiting(0));
         assert_ne!(pie.burst, Burst::None);

@@ -1,15 +1,16 @@
-//! RED's arithmetic in Linux 7.2 (include/net/red.h), in whole numbers, with what tc works out for it (tc_red.c).
+//! RED's arithmetic in Linux 7.2 (include/net/red.h), in fixed-point numbers, with the values that tc computes
+//! (tc_red.c).
 
 use super::params::{Effective, Params};
 use crate::contract::Uniform;
 use crate::unit::{Span, Time};
 
-/// 1, for max_p.
+/// The value of 1 for max_p.
 const ONE: f64 = 4_294_967_296.0;
-/// tc counts the time of a packet in ticks of 64 ns; the kernel then reads its table by microseconds.
+/// tc counts the time of a packet in ticks of 64 ns; the kernel reads its table by microseconds.
 const TICKS: f64 = 1e9 / 64.0;
 
-/// What an average calls for (`red_action`).
+/// The action that an average calls for (`red_action`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Action {
     Pass,
@@ -22,7 +23,7 @@ pub(super) enum Action {
 /// Parameters and variables, in bytes or, with the queue in packets, in packets.
 #[derive(Clone, Debug)]
 pub(super) struct Kernel {
-    /// The weight is 2^-wlog; averages and thresholds have so many bits below the point.
+    /// The weight is 2^-wlog; averages and thresholds have this many fractional bits.
     wlog: u32,
     min: u64,
     max: u64,
@@ -31,7 +32,7 @@ pub(super) struct Kernel {
     max_p: u32,
     /// CHOKe counts an average on a threshold as below it.
     on_threshold_is_below: bool,
-    /// By how many bits to shift an average that was idle for so many cells of 2^`cell` microseconds.
+    /// The number of bits by which to shift an average after this many idle cells of 2^`cell` microseconds.
     damping: Box<[u8; 256]>,
     cell: u32,
     avg: u64,
@@ -79,7 +80,7 @@ impl Kernel {
         self.max_p = (max_p * ONE) as u32;
     }
 
-    /// Takes what an arrival finds into the average, or ages it if the link was idle before.
+    /// Updates the average by the queue that an arrival finds, or ages it if the link was idle before.
     pub(super) fn estimate(&mut self, now: Time, waiting: u64, idle_since: Option<Time>) {
         self.avg = match idle_since {
             Some(start) => self.aged(now.since(start)),
@@ -87,7 +88,7 @@ impl Kernel {
         };
     }
 
-    /// The average after so much idle time (`red_calc_qavg_from_idle_time`).
+    /// The average after this idle time (`red_calc_qavg_from_idle_time`).
     fn aged(&self, idle: Span) -> u64 {
         let us = (idle.nanos() / 1000).min(255 << self.cell);
         match self.damping[(us >> self.cell) as usize] {
@@ -99,7 +100,7 @@ impl Kernel {
         }
     }
 
-    /// What the average calls for: one random number a gap between strikes.
+    /// The action at the present average; one random number is drawn per gap between strikes.
     pub(super) fn action<R: Uniform>(&mut self, rng: &mut R) -> Action {
         let above = |threshold| self.avg > threshold || self.avg == threshold && !self.on_threshold_is_below;
         if !above(self.min) || above(self.max) {
@@ -113,15 +114,15 @@ impl Kernel {
             self.count = 0;
         }
         if self.count == 0 {
-            // Up to the distance of the thresholds over max_p.
+            // The largest count is the distance of the thresholds over max_p.
             let step = (u64::from(self.max_p) / self.delta).max(1);
             self.draw = (rng.uniform() * ONE) as u64 / step;
         }
         if strikes { Action::Strike } else { Action::Pass }
     }
 
-    /// Moves max_p if the average is off the middle fifth (`red_adaptative_algo`): up by `alpha` or a quarter while it
-    /// is at most `top`, down by `beta` while it is at least `bottom`.
+    /// Moves max_p if the average is outside the middle fifth (`red_adaptative_algo`): up by `alpha` or a quarter
+    /// while it is at most `top`, down by `beta` while it is at least `bottom`.
     pub(super) fn adapt(&mut self, idle: Option<Span>, alpha: f64, beta: f64, top: f64, bottom: f64) {
         let avg = idle.map_or(self.avg, |idle| self.aged(idle)) >> self.wlog;
         let (fifth, min) = (self.delta / 5, self.min >> self.wlog);
@@ -134,7 +135,7 @@ impl Kernel {
     }
 }
 
-/// The cell of the table, and the table, for packets that take so many ticks (`tc_red_eval_idle_damping`).
+/// The cell size of the table, and the table, for packets that take this many ticks (`tc_red_eval_idle_damping`).
 fn damping(wlog: u32, packet: f64) -> (u32, Box<[u8; 256]>) {
     let per_tick = -libm::log1p(-1.0 / f64::from(1_u32 << wlog)) / packet;
     let cell = (0..31).find(|cell| 31.0 / per_tick < 512.0 * f64::from(1_u32 << cell)).unwrap_or(31);

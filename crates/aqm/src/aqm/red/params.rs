@@ -1,4 +1,4 @@
-//! RED's parameters, also in the units of other tools, and what they come to on a port.
+//! RED's parameters, also in the units of other tools, and their effective values on a port.
 
 use super::spacing::Spacing;
 use crate::contract::Port;
@@ -6,7 +6,7 @@ use crate::params::{Field, ParamError, Range};
 use crate::unit::{Bytes, Frequency, Rate, Span};
 
 crate::choice! {
-    /// Whose rules work out the thresholds and the weight that are left out.
+    /// Whose rules set the thresholds and the weight if they are omitted.
     pub enum Rules {
         /// Thresholds from `target_delay`, the weight from the link's rate and delay (Adaptive RED's paper).
         Ns2 = "ns2",
@@ -16,11 +16,11 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// Whose arithmetic.
+    /// Whose arithmetic is used.
     pub enum Form {
-        /// ns-2's, in floats.
+        /// ns-2's, in floating-point numbers.
         Ns2 = "ns2",
-        /// Linux's, in whole numbers.
+        /// Linux's, in fixed-point numbers.
         Linux = "linux",
     }
 }
@@ -28,72 +28,69 @@ crate::choice! {
 crate::params! {
     /// RED's parameters.
     pub struct Params {
-        /// Average queue at which drops begin, in packets also in byte mode. If left out, a third of `max_th` if
-        /// that is given; else by `rules`.
+        /// Average queue at which drops begin, in packets also in byte mode. If omitted, a third of `max_th` if that
+        /// is set; otherwise by `rules`.
         min_th: Option<f64> = None, "packets", Range::above(0.0, 1e9), ["minth", "thresh_", "MinTh"];
-        /// Average queue at which p_b is `max_p`, in packets also in byte mode; at `min_th`, drops begin with a step.
-        /// If left out, 3 `min_th` if that is given; else by `rules`.
+        /// Average queue at which p_b is `max_p`, in packets also in byte mode. If it equals `min_th`, drops begin
+        /// with a step. If omitted, 3 `min_th` if that is set; otherwise by `rules`.
         max_th: Option<f64> = None, "packets", Range::above(0.0, 1e9), ["maxth", "maxthresh_", "MaxTh"];
-        /// `min_th` in bytes, instead of it (Linux; ns-3 in byte mode).
+        /// `min_th` in bytes, in place of `min_th` (Linux; ns-3 in byte mode).
         min_bytes: Option<Bytes> = None, "bytes", Range::new(1.0, 1e12), ["min", "qth_min"];
-        /// `max_th` in bytes, instead of it (Linux; ns-3 in byte mode).
+        /// `max_th` in bytes, in place of `max_th` (Linux; ns-3 in byte mode).
         max_bytes: Option<Bytes> = None, "bytes", Range::new(1.0, 1e12), ["max", "qth_max"];
-        /// p_b at `max_th`, or where it starts if it moves; 0.1 if left out, and `linterm` and `plog` as well.
+        /// p_b at `max_th`; its initial value if it moves. If omitted together with `linterm` and `plog`, 0.1.
         max_p: Option<f64> = None, "", Range::above(0.0, 1.0), ["maxp", "probability"];
-        /// The inverse of `max_p`, instead of it (ns-2, ns-3; Cisco's mark probability denominator).
+        /// The inverse of `max_p`, in place of `max_p` (ns-2, ns-3; Cisco's mark probability denominator).
         linterm: Option<f64> = None, "", Range::new(1.0, 1e9), ["linterm_", "LInterm"];
-        /// `max_p` as Linux took it before 3.3, instead of it: (`max_th` - `min_th`) / 2^`plog`, in bytes. What tc
-        /// makes of a probability P is more than P / 2 and less than P.
+        /// `max_p` in the form of Linux before 3.3, in place of `max_p`: (`max_th` - `min_th`) / 2^`plog`, in bytes.
+        /// For a probability P, tc chose a value between P / 2 and P.
         plog: Option<u32> = None, "", Range::new(0.0, 31.0), ["Plog"];
-        /// Weight of the present queue in the average; by `rules` if left out, and `burst` as well.
+        /// Weight of the present queue in the average. If omitted together with `burst`, by `rules`.
         w_q: Option<f64> = None, "", Range::above(0.0, 1.0), ["wq", "q_weight_", "QW"];
-        /// How long a burst may be that an empty queue takes without drops, instead of `w_q`: Linux's tc chooses the
-        /// largest 2^-k that allows for it.
+        /// Length of the burst that an empty queue accepts without drops, in place of `w_q`: Linux's tc chooses the
+        /// largest 2^-k that allows it.
         burst: Option<u32> = None, "packets", Range::new(1.0, 1e9);
-        /// Whose rules work out what is left out. `ns2`: `min_th` is half of what `target_delay` holds but at
-        /// least 5; `max_th` is 3 `min_th`; `w_q` is 1 - exp(-1 / (10 rtt C)), with C in packets a second and
+        /// The rules for omitted values. `ns2`: `min_th` is half of the packets that the link sends in `target_delay`, but
+        /// at least 5; `max_th` is 3 `min_th`; `w_q` is 1 - exp(-1 / (10 rtt C)), with C in packets/s and
         /// rtt = 3 (delay + 1/C), at least 100 ms. `linux`: `max_th` is a quarter of the buffer, `min_th` a third of
-        /// that, `burst` (2 `min_th` + `max_th`) / 3.
+        /// `max_th`, `burst` (2 `min_th` + `max_th`) / 3.
         rules: Rules = Rules::Ns2, "";
-        /// From `max_th` to twice that, let p_b rise from `max_p` to 1 instead of jumping.
+        /// From `max_th` to 2 `max_th`, let p_b rise from `max_p` to 1 instead of jumping.
         gentle: bool = true, "", Range::ANY, ["gentle_", "Gentle"];
         /// How drops are spaced: `1993`, the gaps uniform on [1, 1/p_b]; `wait`, on [1/p_b, 2/p_b]; `none`,
         /// independent drops.
         spacing: Spacing = Spacing::Uniform, "";
         /// Measure the queue in bytes over `mean_packet`.
         bytes: bool = false, "", Range::ANY, ["queue_in_bytes_"];
-        /// Count bytes over `mean_packet`, and scale p by a packet's size over `mean_packet`; as `bytes` if left out.
+        /// Count bytes over `mean_packet`, and scale p by a packet's size over `mean_packet`; if omitted, as `bytes`.
         by_size: Option<bool> = None, "", Range::ANY, ["bytes_"];
-        /// The packet size behind thresholds, idle time and automatic values; the port's packet if left out.
+        /// The packet size for thresholds, idle time and automatic values; if omitted, the port's packet.
         mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0),
             ["mean_pktsize_", "MeanPktSize", "avpkt"];
-        /// How many packets a second the link is taken to send, behind idle time and automatic values; the real
-        /// number if left out.
+        /// The link's rate in packets per second, for idle time and automatic values; if omitted, the real one.
         pkrate: Option<Frequency> = None, "Hz", Range::new(1e-3, 1e12);
-        /// The rate that the link is taken to have, instead of `pkrate` (Linux's tc, which takes 10 Mbit/s if it is
-        /// left out).
+        /// The link's rate, in place of `pkrate` (Linux's tc, whose default is 10 Mbit/s).
         bandwidth: Option<Rate> = None, "bit/s", Range::new(1.0, 1e15);
-        /// Whether idle time ages the average. Linux's RED sees idle time when a device asks it for a packet in vain,
-        /// which a class of HTB never does: below HTB it does not age.
+        /// Age the average by idle time. Linux's RED detects idle time when a device asks it for a packet in vain,
+        /// which never happens below a class of HTB: there the average does not age.
         ages: bool = true, "";
         /// Mark packets of ECN-capable transports instead of dropping them, while p_b is less than `mark_p`.
         ecn: bool = false, "", Range::ANY, ["setbit_", "UseEcn", "useEcn"];
-        /// The p_b from which on packets are dropped in spite of `ecn`; at 1, all those are marked that p_b does
-        /// not condemn for certain.
+        /// The p_b from which on packets are dropped in spite of `ecn`; at 1, only packets with p_b = 1 are.
         mark_p: f64 = 1.0, "", Range::new(0.0, 1.0), ["mark_p_"];
-        /// Whether `mark_p` holds. If not, `ecn` marks whatever p_b, so that not `gentle` and with `w_q` = 1 the
-        /// step at `max_th` is that of DCTCP.
+        /// Apply `mark_p`. Otherwise `ecn` marks at every p_b, so that, without `gentle` and with `w_q` = 1, the step
+        /// at `max_th` is that of DCTCP.
         hard_drop: bool = true, "", Range::ANY, ["UseHardDrop", "harddrop"];
-        /// Whose arithmetic: `ns2`, in floats; `linux`, as in its red.h: w_q is the next power of two, one random
-        /// number a gap spaces the drops, tc's table ages an idle average, and nothing is `gentle`, whatever that and
-        /// the keys of spacing and size say.
+        /// The arithmetic: `ns2`, in floating-point numbers; `linux`, as in Linux's red.h: w_q is a power of two, one
+        /// random number per gap spaces the drops, tc's table ages an idle average, and `gentle` and the keys of
+        /// spacing and size have no effect.
         form: Form = Form::Ns2, "";
         /// Queueing delay from which an automatic `min_th` follows.
         target_delay: Span = Span::ms(5), "s", Range::above(0.0, 100.0), ["targetdelay_", "TargetDelay"];
     }
 }
 
-/// Refuses `value` if what it says is said by `other`, `given`, as well.
+/// Refuses `value` if `other`, which states the same, is `given` as well.
 fn alone<T: Field>(name: &str, value: Option<&T>, other: &str, given: bool) -> Result<(), ParamError> {
     match value {
         Some(value) if given => {
@@ -115,7 +112,7 @@ impl Params {
         self.max_p.or(self.linterm.map(|inverse| 1.0 / inverse))
     }
 
-    /// Whether they fit together.
+    /// Checks that the parameters fit together.
     pub(super) fn check(&self) -> Result<(), ParamError> {
         alone("min_bytes", self.min_bytes.as_ref(), "min_th", self.min_th.is_some())?;
         alone("max_bytes", self.max_bytes.as_ref(), "max_th", self.max_th.is_some())?;
@@ -147,7 +144,7 @@ impl Params {
     }
 }
 
-/// What the parameters come to.
+/// The effective values of the parameters.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Effective {
     /// In packets.
@@ -160,12 +157,12 @@ pub struct Effective {
     pub w_q: f64,
     /// The mean packet.
     pub mean: Bytes,
-    /// Packets a second.
+    /// Packets per second.
     pub c: f64,
 }
 
 impl Effective {
-    /// What `params` come to on `port`.
+    /// The effective values of `params` on `port`.
     #[must_use]
     pub fn new(params: &Params, port: &Port) -> Self {
         let mean = params.mean_packet.unwrap_or(port.packet);
@@ -180,7 +177,7 @@ impl Effective {
             Rules::Linux => Some(((2.0 * min_th + max_th) / 3.0) as u32),
         });
         let w_q = params.w_q.unwrap_or_else(|| match burst {
-            // Where tc finds nothing, the average follows as fast as tc ever lets it.
+            // If tc finds no weight, the largest one that tc uses.
             Some(burst) => weight_for_burst(min_th, burst).unwrap_or(0.5),
             None => weight(c, port.delay),
         });
@@ -188,7 +185,7 @@ impl Effective {
     }
 }
 
-/// The thresholds in packets, for a link of `c` packets a second.
+/// The thresholds in packets, for a link of `c` packets per second.
 fn thresholds(params: &Params, port: &Port, mean: Bytes, c: f64) -> (f64, f64) {
     let packets = |bytes: u64| bytes as f64 / mean.0 as f64;
     let min_th = params.min_th.or(params.min_bytes.map(|min| packets(min.0)));
@@ -202,21 +199,21 @@ fn thresholds(params: &Params, port: &Port, mean: Bytes, c: f64) -> (f64, f64) {
             (min_th, 3.0 * min_th)
         }
         (None, None, Rules::Linux) => {
-            // Whole bytes, as tc has them.
+            // Whole bytes, as in tc.
             let max = ((port.limit.packets(mean) * mean.0 as f64) as u64 / 4).max(1);
             (packets(max / 3), packets(max))
         }
     }
 }
 
-/// ns-2's weight for a link of `c` packets a second: the average follows in about ten round trips.
+/// ns-2's weight for a link of `c` packets per second: the average follows in about ten round-trip times.
 fn weight(c: f64, delay: Span) -> f64 {
     let rtt = (3.0 * (delay.secs() + 1.0 / c)).max(0.1);
     -libm::expm1(-1.0 / (10.0 * rtt * c))
 }
 
 /// The weight that tc_red.c finds for a burst: with it, the average of a queue that grows by `burst` packets from
-/// empty stays below `min_th`, up to the packet in transmission.
+/// empty stays below `min_th`, not counting the packet in transmission.
 fn weight_for_burst(min_th: f64, burst: u32) -> Option<f64> {
     let burst = f64::from(burst);
     let excess = burst + 1.0 - min_th;
@@ -242,8 +239,8 @@ mod tests {
         Value::Text(text.to_owned())
     }
 
-    /// Parameters set by these names, and what they come to before a link of 2500 packets of 500 bytes a second.
-    fn told(settings: &[(&str, Value)]) -> (Params, Effective) {
+    /// The parameters after these settings, and their effective values on a link of 2500 packets/s of 500 bytes.
+    fn after(settings: &[(&str, Value)]) -> (Params, Effective) {
         let mut params = Params::default();
         for (name, value) in settings {
             params.set(name, value).expect(name);
@@ -252,9 +249,9 @@ mod tests {
         (params, effective)
     }
 
-    /// Why these settings do not fit together.
-    fn refused(settings: &[(&str, Value)]) -> String {
-        told(settings).0.check().unwrap_err().to_string()
+    /// The error that these settings cause.
+    fn refusal(settings: &[(&str, Value)]) -> String {
+        after(settings).0.check().unwrap_err().to_string()
     }
 
     #[test]
@@ -269,7 +266,7 @@ mod tests {
         let auto = Effective::new(&Params::default(), &slow);
         assert_close(auto.min_th, 5.0);
         assert_close(auto.w_q, 1.0 - (-1.0 / 330.0_f64).exp());
-        let (_, given) = told(&[("max_th", Value::Float(30.0))]);
+        let (_, given) = after(&[("max_th", Value::Float(30.0))]);
         assert_close(given.min_th, 10.0);
     }
 
@@ -288,21 +285,21 @@ mod tests {
     #[test]
     fn linterm_is_the_inverse_of_max_p_and_printed_as_itself() {
         for name in ["linterm", "linterm_", "LInterm"] {
-            let (params, effective) = told(&[(name, Value::Integer(50))]);
+            let (params, effective) = after(&[(name, Value::Integer(50))]);
             assert_close(effective.max_p, 0.02);
             assert!(params.values().contains(&("linterm", Value::Float(50.0))));
         }
-        // A probability given as one is refused.
+        // A probability in place of its inverse is refused.
         assert!(Params::default().set("linterm_", &Value::Float(0.1)).is_err());
         assert!(Params::default().set("max_p", &Value::Float(10.0)).is_err());
     }
 
     #[test]
     fn thresholds_in_bytes_are_quantities_that_mean_packets_divide() {
-        let (_, effective) = told(&[("min", text("30 kB")), ("max", text("90 kB"))]);
+        let (_, effective) = after(&[("min", text("30 kB")), ("max", text("90 kB"))]);
         assert_close(effective.min_th, 60.0);
         assert_close(effective.max_th, 180.0);
-        let (_, large) = told(&[("min", text("30 kB")), ("avpkt", text("1000 B"))]);
+        let (_, large) = after(&[("min", text("30 kB")), ("avpkt", text("1000 B"))]);
         assert_close(large.min_th, 30.0);
         assert_close(large.max_th, 90.0);
         // A bare number could mean either, and is refused.
@@ -317,7 +314,7 @@ mod tests {
         for (k, longest) in [(4, 46), (5, 57), (6, 75), (7, 101)] {
             for (burst, k) in [(longest, k), (longest + 1, k + 1)] {
                 let (_, effective) =
-                    told(&[("min_th", Value::Integer(32)), ("burst", Value::Integer(burst))]);
+                    after(&[("min_th", Value::Integer(32)), ("burst", Value::Integer(burst))]);
                 assert_close(effective.w_q, 0.5_f64.powi(k));
             }
         }
@@ -326,7 +323,7 @@ mod tests {
     #[test]
     fn a_burst_for_which_tc_finds_no_weight_is_refused() {
         let burst =
-            |min_th, burst| refused(&[("min_th", Value::Float(min_th)), ("burst", Value::Integer(burst))]);
+            |min_th, burst| refusal(&[("min_th", Value::Float(min_th)), ("burst", Value::Integer(burst))]);
         assert_eq!(
             burst(32.0, 31),
             "burst = 31: must be at least min_th = 32, and that more than 1, for tc to find a weight"
@@ -335,12 +332,12 @@ mod tests {
             burst(0.5, 40),
             "burst = 40: must be at least min_th = 0.5, and that more than 1, for tc to find a weight"
         );
-        // Where the threshold follows from the port, there is no telling before: the fastest weight that tc has.
-        assert_close(told(&[("rules", text("linux")), ("burst", Value::Integer(9))]).1.w_q, 0.5);
+        // The threshold follows from the port and cannot be checked before: the largest weight that tc uses.
+        assert_close(after(&[("rules", text("linux")), ("burst", Value::Integer(9))]).1.w_q, 0.5);
     }
 
     #[test]
-    fn tc_works_out_what_is_left_out_from_the_buffer() {
+    fn tc_computes_omitted_values_from_the_buffer() {
         // 60 kB: max 15 kB, min 5 kB; burst 25/3 = 8, with which 4 <= 8 (1 - (7/8)^8) = 5.25, but not 4 (1 - (3/4)^8).
         let mut params = Params { rules: Rules::Linux, mean_packet: Some(Bytes(1000)), ..Params::default() };
         let effective = Effective::new(&params, &Port { limit: Limit::Bytes(60_000), ..PORT });
@@ -352,7 +349,7 @@ mod tests {
         let effective = Effective::new(&params, &PORT);
         assert_close(effective.max_th, 36.0);
         assert_close(effective.w_q, 1.0 / 16.0);
-        // A buffer too small for any of it.
+        // A buffer too small for these rules.
         params.min_bytes = None;
         let effective = Effective::new(&params, &Port { limit: Limit::Bytes(1), ..PORT });
         assert_close(effective.max_th, 0.001);
@@ -363,25 +360,25 @@ mod tests {
     fn plog_is_a_power_of_two_in_bytes() {
         // The head of Linux's red.h: 128 KiB and 32 KiB with Plog 22 are about 0.02.
         let thresholds = [("min", text("32768 B")), ("max", text("131072 B"))];
-        let (_, effective) = told(&[&thresholds[..], &[("Plog", Value::Integer(22))]].concat());
+        let (_, effective) = after(&[&thresholds[..], &[("Plog", Value::Integer(22))]].concat());
         assert_close(effective.max_p, 98_304.0 / 4_194_304.0);
-        // What tc made of 0.02 was 23: asked and used differ by a factor of 1.7.
-        let (_, effective) = told(&[&thresholds[..], &[("plog", Value::Integer(23))]].concat());
+        // For 0.02 tc chose 23: the requested and the effective value differ by a factor of 1.7.
+        let (_, effective) = after(&[&thresholds[..], &[("plog", Value::Integer(23))]].concat());
         assert_close(effective.max_p, 0.011_718_75);
-        assert_close(told(&[("plog", Value::Integer(0))]).1.max_p, 1.0);
+        assert_close(after(&[("plog", Value::Integer(0))]).1.max_p, 1.0);
     }
 
     #[test]
-    fn the_packets_a_second_may_be_told() {
-        assert_close(told(&[]).1.c, 2500.0);
-        assert_close(told(&[("mean_packet", text("1000 B"))]).1.c, 1250.0);
-        assert_close(told(&[("pkrate", text("150 Hz"))]).1.c, 150.0);
-        assert_close(told(&[("bandwidth", text("6 Mbit/s"))]).1.c, 1500.0);
+    fn the_packets_per_second_may_be_given() {
+        assert_close(after(&[]).1.c, 2500.0);
+        assert_close(after(&[("mean_packet", text("1000 B"))]).1.c, 1250.0);
+        assert_close(after(&[("pkrate", text("150 Hz"))]).1.c, 150.0);
+        assert_close(after(&[("bandwidth", text("6 Mbit/s"))]).1.c, 1500.0);
     }
 
     #[test]
-    fn what_is_said_twice_is_refused() {
-        let both = |one: (&str, Value), other: (&str, Value)| refused(&[one, other]);
+    fn a_value_given_twice_is_refused() {
+        let both = |one: (&str, Value), other: (&str, Value)| refusal(&[one, other]);
         let number = Value::Float;
         assert_eq!(
             both(("linterm_", number(50.0)), ("max_p", number(0.02))),
@@ -410,12 +407,12 @@ mod tests {
     }
 
     #[test]
-    fn thresholds_the_wrong_way_round_are_refused() {
+    fn thresholds_in_the_wrong_order_are_refused() {
         let both = |min, max| [("min_th", Value::Float(min)), ("max_th", Value::Float(max))];
-        assert_eq!(refused(&both(9.5, 9.0)), "min_th = 9.5: must be at most max_th = 9");
-        assert_eq!(told(&both(9.0, 9.0)).0.check(), Ok(()));
+        assert_eq!(refusal(&both(9.5, 9.0)), "min_th = 9.5: must be at most max_th = 9");
+        assert_eq!(after(&both(9.0, 9.0)).0.check(), Ok(()));
         assert_eq!(
-            refused(&[("min", text("30 kB")), ("max", text("20 kB"))]),
+            refusal(&[("min", text("30 kB")), ("max", text("20 kB"))]),
             "min_bytes = \"30000 B\": must be at most max_bytes = \"20000 B\""
         );
     }

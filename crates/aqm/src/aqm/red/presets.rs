@@ -1,4 +1,4 @@
-//! RED as implementations, eras and papers had it.
+//! RED with the parameters of implementations, periods and papers.
 
 use super::params::{Form, Params, Rules};
 use super::spacing::Spacing;
@@ -44,7 +44,7 @@ pub(super) const PRESETS: &[(&str, &str)] = &[
     ("survey", "The survey of Koo et al.: thresholds of 20 and 80 kB, max_p 1, marks below max_th"),
 ];
 
-/// The parameters of one of them.
+/// The parameters of a preset.
 pub(super) fn preset(name: &str) -> Option<Params> {
     let thresholds = |min_th, max_th, max_p, w_q| Params {
         min_th: Some(min_th),

@@ -4,7 +4,7 @@ use super::*;
 use crate::fixture::{Draw, PACKET, PORT, assert_close, numbers, vectors, waiting};
 use crate::unit::{Frequency, Span};
 
-/// RED that takes every queue for its average.
+/// RED whose average is always the present queue.
 fn instant(min_th: f64, max_th: f64) -> Params {
     Params { min_th: Some(min_th), max_th: Some(max_th), w_q: Some(1.0), ..Params::default() }
 }
@@ -45,12 +45,12 @@ fn idle_time_ages_the_average() {
         let mut red = Red::new(&Params { w_q, ..Params::default() }, &PORT);
         red.avg = vector["avg0"].as_f64().unwrap();
         red.on_idle(Time::ZERO + Span::s(3));
-        // A packet takes 400 us; what is begun does not count.
+        // A packet takes 400 us; a fraction of a packet does not count.
         let now = Time::ZERO + Span::s(3) + Span::us(400) * (m as u64) + Span::us(399);
         assert_close(red.aged(now), expected);
         red.on_enqueue(now, &PACKET, &waiting(0), &mut Draw(0.5));
         assert_close(red.avg, expected * (1.0 - w_q.unwrap()));
-        // Busy now: time no longer matters.
+        // The link is busy: time has no further effect.
         assert_close(red.aged(now + Span::s(9)), red.avg);
     }
 }
@@ -90,12 +90,12 @@ fn a_queue_of_one_is_never_punished() {
 fn drops_are_counted_from_the_last_one_or_the_last_overflow() {
     let params = Params { spacing: Spacing::Wait, max_p: Some(0.5), ..instant(10.0, 30.0) };
     let mut red = Red::new(&params, &PORT);
-    // p_b = 0.25: nothing before the 4th, certainly the 8th; a draw of 0 takes the first chance.
+    // p_b = 0.25: no drop before the 4th, certainly at the 8th; a draw of 0 drops at the first opportunity.
     let mut gap = |queue: &Backlog| {
         red.on_enqueue(Time::ZERO, &PACKET, queue, &mut Draw(0.0));
         (1..).find(|_| red.on_enqueue(Time::ZERO, &PACKET, &waiting(20), &mut Draw(0.0)) != Verdict::Pass)
     };
-    // The first of all is counted as the crossing: the gap is one less.
+    // The first packet above min_th is only counted: the gap is one less.
     assert_eq!(gap(&waiting(20)), Some(3));
     assert_eq!(gap(&waiting(20)), Some(3));
     assert_eq!(gap(&Backlog { full: true, ..waiting(20) }), Some(4));
@@ -138,7 +138,7 @@ fn without_hard_drops_a_step_marks_as_dctcps() {
     for (hard_drop, above) in [(true, Verdict::Drop), (false, Verdict::Mark)] {
         let mut red = Red::new(&Params { hard_drop, ..step.clone() }, &PORT);
         let mut verdict = |q| red.on_enqueue(Time::ZERO, &PACKET, &waiting(q), &mut Draw(0.999));
-        // The first of the excursion is spared.
+        // The first packet above min_th is spared.
         assert_eq!(
             [19, 20, 20, 25, 19].map(&mut verdict),
             [Verdict::Pass, Verdict::Pass, above, above, Verdict::Pass]
@@ -155,7 +155,7 @@ fn without_hard_drops_a_step_marks_as_dctcps() {
 }
 
 #[test]
-fn count_and_size_may_be_in_packets_while_the_queue_is_in_bytes_and_the_other_way_round() {
+fn count_and_size_may_be_in_packets_while_the_queue_is_in_bytes_and_vice_versa() {
     let params = Params { spacing: Spacing::None, max_p: Some(0.5), ..instant(10.0, 30.0) };
     // 20 packets of 500 bytes, or 40 of 250: p_b = 0.25 or, by packets, more.
     let queue = Backlog { packets: 40, bytes: 10_000, full: false };
@@ -195,7 +195,7 @@ fn an_average_that_is_not_to_age_stays_while_the_link_rests() {
         assert!(avg > 8.0, "{preset:?}: {avg}");
         red.on_idle(Time::ZERO);
         red.on_enqueue(Time::ZERO + Span::s(9), &PACKET, &waiting(0), &mut Draw(0.5));
-        // In whole bytes, in Linux.
+        // Linux counts whole bytes.
         assert!((red.avg - 0.875 * avg).abs() < 1.0 / 500.0, "{preset:?}: {} after {avg}", red.avg);
     }
 }

@@ -1,13 +1,13 @@
-//! What the next interval will bring: Holt's smoothing of a level and a trend.
+//! The forecast of the next interval: Holt's smoothing of a level and a trend.
 
-/// A forecast of the rate of arrivals, as a part of the link's.
+/// A forecast of the arrival rate, as a fraction of the link's rate.
 #[derive(Clone, Debug)]
 pub(super) struct Forecast {
     alpha: f64,
     beta: f64,
     /// Bytes that the link sends in an interval.
     capacity: f64,
-    /// Bytes that came in this one.
+    /// Bytes that arrived in this interval.
     arrived: u64,
     /// Level and trend; `None` before the first interval is over.
     state: Option<(f64, f64)>,
@@ -16,18 +16,18 @@ pub(super) struct Forecast {
 }
 
 impl Forecast {
-    /// With these weights of what is new, for intervals in which the link sends `capacity` bytes.
+    /// A forecast with these weights of new values, for intervals in which the link sends `capacity` bytes.
     pub(super) fn new(alpha: f64, beta: f64, capacity: f64) -> Self {
         Self { alpha, beta, capacity, arrived: 0, state: None, rate: 0.0, demand: 0.0 }
     }
 
-    /// A packet came.
+    /// Counts a packet.
     #[inline]
     pub(super) fn count(&mut self, size: u32) {
         self.arrived += u64::from(size);
     }
 
-    /// The interval is over.
+    /// Ends the interval.
     pub(super) fn update(&mut self) {
         self.rate = std::mem::take(&mut self.arrived) as f64 / self.capacity;
         let (level, trend) = match self.state {
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
     use crate::fixture::assert_close;
 
-    /// What is expected after each of these intervals, of a link that sends 1000 bytes in one.
+    /// The forecast after each of these intervals, on a link that sends 1000 bytes per interval.
     fn expected(alpha: f64, beta: f64, bytes: &[u32]) -> Vec<f64> {
         let mut forecast = Forecast::new(alpha, beta, 1000.0);
         assert_eq!(forecast.demand(), 0.0);
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_rate_is_what_came_and_not_what_was_expected() {
+    fn the_last_rate_is_the_measured_and_not_the_expected_one() {
         let mut forecast = Forecast::new(0.5, 0.2, 1000.0);
         for bytes in [100, 0, 700] {
             forecast.count(bytes);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn no_less_than_nothing_is_expected_though_the_trend_says_so() {
+    fn the_forecast_is_never_negative() {
         let mut bytes = vec![800, 600, 400, 200];
         bytes.extend([0; 30]);
         let rates = expected(0.9, 0.9, &bytes);

@@ -15,7 +15,7 @@ fn packet(pair: u32) -> Packet {
 
 const ROOM: Backlog = Backlog { packets: 0, bytes: 0, full: false };
 
-/// Both queues with packets of 1000 bytes, so many bytes in the short one.
+/// Both queues with packets of 1000 bytes: this many bytes in the short and in the long one.
 fn lanes(short: u64, long: u64) -> [Lane; 2] {
     [short, long].map(|bytes| Lane { packets: bytes.div_ceil(1000) as u32, bytes, ..Lane::default() })
 }
@@ -27,7 +27,7 @@ fn redtail(change: impl Fn(&mut Params)) -> Redtail {
     Redtail::new(&params, &PORT)
 }
 
-/// The queue that the link turns to; the packet sent is 1000 bytes, and the queues stay as they are.
+/// The queue that the link serves next; the packet sent is 1000 bytes, and the queues do not change.
 fn sends(redtail: &mut Redtail, now: Time, lanes: &[Lane; 2], size: u32) -> usize {
     let lane = redtail.serve(now, lanes);
     let sent = Packet::new(size, false);
@@ -36,7 +36,7 @@ fn sends(redtail: &mut Redtail, now: Time, lanes: &[Lane; 2], size: u32) -> usiz
 }
 
 #[test]
-fn the_short_queue_gets_a_share_by_its_length() {
+fn the_short_queues_share_follows_its_length() {
     let split = redtail(|_| {}).split;
     for (q1, share) in [
         (0, 0.0),
@@ -63,7 +63,7 @@ fn the_first_packets_of_a_pair_are_short() {
     let mut lane = |ms, packet| redtail.on_enqueue(at(ms), &packet, &ROOM, &lanes(0, 0), &mut Draw(0.5)).0;
     assert_eq!([lane(0, packet(1)), lane(0, packet(1)), lane(0, packet(1))], [SHORT, SHORT, LONG]);
     assert_eq!([lane(0, packet(2)), lane(0, packet(1))], [SHORT, LONG]);
-    // Another connection of the pair, then silence for 10 s and for more.
+    // Another connection of the pair, then a silence of 10 s, and a longer one.
     let other = Packet { flow: 9, ..packet(1) };
     assert_eq!([lane(0, other), lane(10_000, other), lane(20_001, other)], [LONG, LONG, SHORT]);
     let udp = Packet { udp: true, ..packet(3) };
@@ -71,7 +71,7 @@ fn the_first_packets_of_a_pair_are_short() {
 }
 
 #[test]
-fn connections_may_be_told_apart_and_udp_counted() {
+fn connections_may_be_distinguished_and_udp_counted() {
     let mut redtail = redtail(|p| (p.n, p.key, p.udp_short) = (1, Key::Flow, false));
     let mut lane = |flow, udp| {
         let packet = Packet { flow, udp, ..packet(1) };
@@ -91,8 +91,8 @@ fn dropped_arrivals_count_too() {
 }
 
 #[test]
-fn the_next_packet_is_of_the_queue_that_is_behind() {
-    // 1000 bytes a millisecond; B before each decision in the comments.
+fn the_queue_that_is_behind_sends_next() {
+    // 1000 bytes per millisecond; the comments have B before each decision.
     let order = |q1, n: u64| -> String {
         let mut redtail = redtail(|_| {});
         let lanes = lanes(q1, 9_000);
@@ -149,7 +149,7 @@ fn no_queue_saves_up_service_while_the_other_is_empty() {
         redtail.serve(at(1000), &alone);
         assert_close(redtail.split.balance, 0.0);
     }
-    // A debt of one packet stays while the short queue is empty, for then C1 = 0, but not beyond an idle time.
+    // A debt of one packet remains while the short queue is empty, since then C1 = 0, but not beyond an idle time.
     let mut redtail = redtail(|_| {});
     sends(&mut redtail, at(0), &lanes(1_000, 9_000), 1000);
     sends(&mut redtail, at(0), &lanes(0, 9_000), 1000);
@@ -159,11 +159,11 @@ fn no_queue_saves_up_service_while_the_other_is_empty() {
 }
 
 #[test]
-fn what_is_dropped_instead_of_sent_is_not_charged() {
+fn dropped_packets_are_not_charged() {
     let mut redtail = redtail(|_| {});
     let both = lanes(15_000, 9_000);
     redtail.split.change(at(0), 15_000);
-    // An algorithm inside that drops the first packet at its departure has the queue asked again at the same instant.
+    // If an inner algorithm drops the first packet at its departure, the queue is chosen again at the same instant.
     redtail.serve(at(0), &both);
     assert_eq!(sends(&mut redtail, at(0), &both, 1000), SHORT);
     redtail.serve(at(1), &both);
@@ -171,7 +171,7 @@ fn what_is_dropped_instead_of_sent_is_not_charged() {
 }
 
 #[test]
-fn a_queue_that_is_passed_over_because_it_is_empty_is_idle() {
+fn an_empty_queue_that_is_passed_over_is_idle() {
     let mut redtail = redtail(|_| {});
     redtail.on_enqueue(at(0), &packet(1), &ROOM, &lanes(0, 0), &mut Draw(0.5));
     assert_eq!(redtail.idle, [false, true]);
@@ -191,7 +191,7 @@ fn each_timer_keeps_its_period() {
     }
 }
 
-/// Whose C1 looks ahead: the link sends 1250 bytes a millisecond, and in every 10 ms so many packets come.
+/// RED+Tail with prediction: the link sends 1250 bytes per millisecond, and in every 10 ms this many packets arrive.
 fn predicting(change: impl Fn(&mut Params), arrivals: &[u64]) -> Redtail {
     let mut redtail = redtail(|p| {
         (p.allocation, p.interval, p.min_th1, p.max_th1) =
@@ -200,7 +200,7 @@ fn predicting(change: impl Fn(&mut Params), arrivals: &[u64]) -> Redtail {
     });
     for (k, packets) in (1..).zip(arrivals) {
         for _ in 0..*packets {
-            // Half of them find no room.
+            // Half of them overflow.
             let buffer = Backlog { full: packets % 2 == 0, ..ROOM };
             redtail.on_enqueue(at(10 * k - 1), &packet(1), &buffer, &lanes(0, 0), &mut Draw(0.5));
         }
@@ -210,8 +210,8 @@ fn predicting(change: impl Fn(&mut Params), arrivals: &[u64]) -> Redtail {
 }
 
 #[test]
-fn what_is_expected_is_served_beside_the_queue() {
-    // Of the 12 500 bytes of an interval 2000 came, then 4000, half of the step in the level and no trend: 0.24.
+fn expected_arrivals_are_served_beside_the_queue() {
+    // Of the 12 500 bytes of an interval, 2000 arrived, then 4000; half of the step in the level and no trend: 0.24.
     let half = |p: &mut Params| (p.alpha, p.beta) = (0.5, 0.0);
     let split = predicting(half, &[2, 4]).split;
     for (q1, share) in [(0, 0.0), (1, 0.24 + 4e-5), (1_000, 0.28), (12_500, 0.74), (20_000, 0.9)] {
@@ -223,7 +223,7 @@ fn what_is_expected_is_served_beside_the_queue() {
 }
 
 #[test]
-fn until_something_is_expected_the_queue_alone_decides() {
+fn before_the_first_forecast_the_queue_alone_decides() {
     let rule = redtail(|p| p.max_th1 = Bytes(25_000)).split;
     for split in [predicting(|_| {}, &[]).split, predicting(|_| {}, &[0, 0, 0]).split] {
         for q1 in [0, 1, 2_000, 2_001, 12_500, 24_000, 160_000] {
@@ -233,7 +233,7 @@ fn until_something_is_expected_the_queue_alone_decides() {
 }
 
 #[test]
-fn what_is_expected_keeps_to_the_bounds() {
+fn expected_rates_keep_to_the_bounds() {
     let bounds = |p: &mut Params| (p.c1_min, p.c1_max) = (Some(0.3), 0.6);
     assert_close(predicting(bounds, &[0, 0]).split.share(1_000), 0.3);
     assert_close(predicting(bounds, &[12, 12]).split.share(1_000), 0.6);
@@ -243,13 +243,13 @@ fn what_is_expected_keeps_to_the_bounds() {
 #[test]
 fn long_packets_are_not_expected() {
     let mut redtail = predicting(|p| p.n = 2, &[9]);
-    let mut told = vec![];
-    redtail.signals(|_, value| told.push(value));
+    let mut signals = vec![];
+    redtail.signals(|_, value| signals.push(value));
     // 2000 bytes in 10 ms.
-    assert_close(told[2], 1.6e6);
+    assert_close(signals[2], 1.6e6);
     redtail.on_period(at(20), &ROOM, &lanes(0, 0));
     redtail.signals(|i, value| assert!(i < 2 || value < 1.6e6));
-    assert_eq!(told[2], told[3]);
+    assert_eq!(signals[2], signals[3]);
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn a_forecast_that_changes_during_a_packet_counts_by_its_time() {
     let mut redtail = predicting(|p| p.beta = 0.0, &[1]);
     redtail.split.change(at(10), 2_500);
     let both = lanes(2_500, 9_000);
-    // 0.08 are expected, and 0.1 for the queue; at 20 ms 0.3 times 0.16 and 0.7 times 0.08.
+    // 0.08 is expected, and 0.1 is for the queue; at 20 ms, 0.3 times 0.16 and 0.7 times 0.08.
     assert_eq!(sends(&mut redtail, at(15), &both, 1000), SHORT);
     for _ in 0..2 {
         redtail.on_enqueue(at(19), &packet(1), &Backlog { full: true, ..ROOM }, &both, &mut Draw(0.5));

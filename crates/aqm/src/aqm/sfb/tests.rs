@@ -3,7 +3,7 @@
 use super::*;
 use crate::fixture::{Draw, PACKET, PORT, assert_close, full, waiting};
 
-/// SFB with large steps, of which a queue of 3 is too long, and 6 too many.
+/// SFB with large steps, for which a queue of 3 is too long, and 6 packets too many.
 fn params() -> Params {
     Params { bin_size: 3, max: 6, increment: 0.3, decrement: 0.1, perturbation: Some(1), ..Params::default() }
 }
@@ -19,7 +19,7 @@ fn leaves(sfb: &mut Sfb) {
 }
 
 #[test]
-fn only_who_fills_its_bins_is_dropped() {
+fn only_flows_that_fill_their_bins_are_dropped() {
     let mut sfb = Sfb::new(&params(), &PORT);
     let p: Vec<f64> = (0..5)
         .map(|_| {
@@ -59,14 +59,14 @@ fn max_packets_are_the_most() {
 fn the_penalty_box_lets_packets_out_at_its_rate() {
     let strict = Params { increment: 1.0, max: 1000, penalty_burst: 2, ..params() };
     let mut sfb = Sfb::new(&strict, &PORT);
-    // Three are let in; then two of the burst, and one each 100 ms.
+    // Three are accepted; then two of the burst, and one every 100 ms.
     let passed: Vec<u64> = (0..500).filter(|&ms| arrives(&mut sfb, ms, 7, 0.0) == Verdict::Pass).collect();
     assert_eq!(passed, [0, 1, 2, 3, 4, 103, 203, 303, 403]);
     assert_eq!(arrives(&mut sfb, 500, 8, 0.0), Verdict::Pass);
 }
 
 #[test]
-fn a_rehash_forgets_all_but_who_is_in_the_penalty_box_in_time() {
+fn a_rehash_forgets_all_flows_but_those_in_the_penalty_box() {
     let strict = Params {
         increment: 1.0,
         max: 1000,
@@ -84,7 +84,7 @@ fn a_rehash_forgets_all_but_who_is_in_the_penalty_box_in_time() {
         arrives(&mut sfb, 10_000, 7, 0.5);
         arrives(&mut sfb, 10_001, 7, 0.5);
         assert_eq!((sfb.active, sfb.p_min), (1, p));
-        // Whatever set counted a packet, it leaves.
+        // A packet leaves the bins of every set that counted it.
         (0..9).for_each(|_| leaves(&mut sfb));
         assert!(sfb.sets.iter().all(|set| set.bins.iter().all(|bin| bin.qlen == 0)));
     }
@@ -120,7 +120,7 @@ fn the_hash_is_drawn_once_unless_given() {
 }
 
 #[test]
-fn what_the_buffer_refuses_moves_nothing() {
+fn an_overflow_changes_nothing() {
     let mut sfb = Sfb::new(&params(), &PORT);
     sfb.on_enqueue(Time::ZERO, &PACKET, &full(), &mut Draw(0.0));
     assert_eq!(sfb.waiting.len(), 0);
@@ -133,7 +133,7 @@ fn parameters_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn linuxs_penalty_box_starves_who_does_not_wait_for_a_token() {
+fn linuxs_penalty_box_starves_flows_that_do_not_wait_for_a_token() {
     let strict = Params {
         increment: 1.0,
         max: 1000,
@@ -143,7 +143,8 @@ fn linuxs_penalty_box_starves_who_does_not_wait_for_a_token() {
         ..Sfb::preset("linux").unwrap()
     };
     let mut sfb = Sfb::new(&strict, &PORT);
-    // Three are let in, two of the burst; then each refusal within 100 ms of the last puts the next token off.
+    // Three are accepted, then two of the burst; afterwards each refusal within 100 ms of the last postpones the next
+    // token.
     let refused: Vec<u64> = (0..500).filter(|&ms| arrives(&mut sfb, ms, 7, 0.0) == Verdict::Drop).collect();
     assert_eq!(refused, (5..500).collect::<Vec<_>>());
     assert_eq!([600, 601].map(|ms| arrives(&mut sfb, ms, 7, 0.0)), [Verdict::Pass, Verdict::Drop]);

@@ -110,8 +110,8 @@ impl Receiver {
         None
     }
 
-    /// Takes in a mark, or its absence, and returns whether the sender is to be told at once: of the first CE mark it
-    /// is (RFC 3168, section 6.1.3, leaves the delay open).
+    /// Takes in a mark, or its absence, and returns whether the sender is to be notified at once: of the first CE mark
+    /// it is (RFC 3168, section 6.1.3, leaves the delay open).
     const fn heed_mark(&mut self, cwr: bool, ce: bool) -> bool {
         self.echo &= !cwr;
         let first = ce && !self.echo;
@@ -144,7 +144,7 @@ impl Receiver {
 
 impl Beyond {
     /// First the run with the latest segment, then the blocks of the last ACK again, the same run never twice
-    /// (RFC 2018, section 4). A run that fell out for want of room stays out until a segment joins it.
+    /// (RFC 2018, section 4). A run that was removed for lack of room stays out until a segment joins it.
     fn renew_blocks(&mut self, next: u32, latest: u32, room: usize) -> Blocks {
         let at = self.runs.partition_point(|&(_, high)| high <= latest);
         let run = self.runs.get(at).copied().filter(|&(low, _)| low <= latest);

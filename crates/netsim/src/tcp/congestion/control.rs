@@ -19,7 +19,7 @@ pub enum Event {
 
 /// A congestion control. The defaults are Reno's.
 ///
-/// A control that serves the senders of today ([`crate::tcp::rack`]) implements the first group of functions: what Linux
+/// A control that serves `rack` senders ([`crate::tcp::rack`]) implements the first group of functions: what Linux
 /// asks a `tcp_congestion_ops`. One that serves classic senders implements the second.
 pub trait CongestionControl {
     /// The state of a new connection.

@@ -111,7 +111,7 @@ mod tests {
         (dctcp, state, profile)
     }
 
-    /// Alpha after a window of 100 segments of which so many were marked.
+    /// Alpha after a window of 100 segments of which this many were marked.
     fn window(dctcp: &mut Dctcp, state: &mut State, profile: &Profile, marked: u32) -> u32 {
         (state.una, state.nxt) = (state.nxt, state.nxt + 100);
         state.delivered += 100;

@@ -47,7 +47,7 @@ pub fn creep(state: &mut State, pace: u32, delivered: u32) {
 pub struct Growth {
     /// Segments that it acknowledges for the first time.
     pub acked: u32,
-    /// As how many these count in slow start.
+    /// The number as which these count in slow start.
     pub step: u32,
     /// Segments that were outstanding before it.
     pub flight: u32,

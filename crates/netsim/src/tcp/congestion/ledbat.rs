@@ -8,7 +8,7 @@
 //! a loss, a mark:  cwnd <- max(cwnd / 2, 2), at most once a round trip
 //! ```
 //!
-//! flight is what was outstanding before the ACK. The receiver measures the one-way delay and each ACK carries the
+//! flight is the data outstanding before the ACK. The receiver measures the one-way delay and each ACK carries the
 //! latest, in microseconds.
 //!
 //! # Departures from the source

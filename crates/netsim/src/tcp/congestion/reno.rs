@@ -1,4 +1,4 @@
-//! Reno, by segments delivered in senders of today, by acknowledgements in classic ones.
+//! Reno, by segments delivered in `rack` senders, by acknowledgements in classic ones.
 //!
 //! ```text
 //! senders of today                                classic senders
@@ -8,8 +8,8 @@
 //! loss or mark:      cwnd <- cwnd / 2, at least 2                            (equation 4)
 //! ```
 //!
-//! In senders of today the window grows by whole segments, and only while it is what limits the sender. The equations are
-//! in [`super::growth`].
+//! In `rack` senders, the window grows by whole segments, and only while it is what limits the sender. The equations
+//! are in [`super::growth`].
 //!
 //! # Departures from the source
 //! In classic senders acknowledgements count, not the bytes that they cover (RFC 5681 allows both; ns-2 does this): with

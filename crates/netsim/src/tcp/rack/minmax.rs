@@ -7,7 +7,7 @@ struct Sample {
     value: u64,
 }
 
-/// The greatest value of the last so much time, or the least where `GREATEST` is false.
+/// The greatest value of a sliding time window, or the least if `GREATEST` is false.
 #[derive(Clone, Debug)]
 pub struct Extreme<const GREATEST: bool>([Sample; 3]);
 
@@ -50,7 +50,7 @@ impl<const GREATEST: bool> Extreme<GREATEST> {
         self.expire(window, new);
     }
 
-    /// Moves up what is left when the best is too old, and makes sure that the runners-up are spread.
+    /// Promotes the others when the best is too old, and makes sure that the runners-up are spread.
     fn expire(&mut self, window: u32, new: Sample) {
         let [best, second, third] = self.0;
         let age = new.at.wrapping_sub(best.at);

@@ -1,8 +1,8 @@
 //! How the window comes down for a loss or a mark, and how that is taken back.
 //!
-//! Proportional rate reduction (RFC 9937): while more is in the network than the threshold allows, so much is sent for
-//! what is delivered that the window arrives at the threshold after a round trip; below it as much as is delivered, and
-//! one more while nothing else is lost.
+//! Proportional rate reduction (RFC 9937): while more is in the network than the threshold allows, sending is in
+//! proportion to delivery, so that the window reaches the threshold after a round trip; below it as much as is
+//! delivered, and one more while nothing else is lost.
 
 use super::board::EVER_RESENT;
 use super::sacks::echoes_before;
@@ -126,7 +126,7 @@ impl Sender {
         self.enter(profile, Phase::Recovery);
     }
 
-    /// The timer went off: all counts as lost but what was sent lately, and the window is one more than what is in the
+    /// The timer went off: all but recent segments count as lost, and the window is one more than the segments in the
     /// network (`tcp_enter_loss`).
     pub(super) fn enter_loss(&mut self, profile: &Profile) {
         self.state.lose_at_timeout();

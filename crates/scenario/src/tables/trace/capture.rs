@@ -1,6 +1,6 @@
-//! pcap and pcapng files. A packet's size is that of its IP packet, as this engine's sizes on the wire are: without
-//! the link's own header and padding. Where the file does not tell (no IP, or too little of it captured), it is the
-//! length that the file gives, whatever the link counted.
+//! pcap and pcapng files. A packet's size is that of its IP packet, without the link's header and padding, as are the
+//! engine's sizes on the wire. If it is not known (no IP, or too little of it captured), it is the length in the file,
+//! whatever part of it belongs to the link.
 
 use super::recording::Recording;
 use crate::model::Arrival;
@@ -14,7 +14,7 @@ use pcap_parser::{
 const ETHERNET: Linktype = Linktype(1);
 /// IP without a link's header: LINKTYPE_RAW with its two old numbers, LINKTYPE_IPV4, LINKTYPE_IPV6.
 const RAW: [Linktype; 5] = [Linktype(101), Linktype(12), Linktype(14), Linktype(228), Linktype(229)];
-/// Ethernet types of VLAN tags, which lie before the type that counts.
+/// Ethernet types of VLAN tags, which precede the packet's own type.
 const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
 pub(super) fn is_pcap(bytes: &[u8]) -> bool {
@@ -28,7 +28,7 @@ pub(super) fn is_pcapng(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x0a, 0x0d, 0x0d, 0x0a])
 }
 
-/// What the parser found at `offset`, and where it goes on.
+/// The parser's result at `offset`, and the offset at which it continues.
 fn parsed<'a, T>(
     found: IResult<&'a [u8], T, PcapError<&'a [u8]>>,
     bytes: &[u8],
@@ -68,7 +68,7 @@ pub(super) fn pcapng(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
         (Recording::default(), vec![], false, 0);
     while offset < bytes.len() {
         let rest = &bytes[offset..];
-        // Each section says its own byte order, in the third word of its header.
+        // Each section has its own byte order, in the third word of its header.
         if is_pcapng(rest) {
             big_endian = rest.get(8..12) == Some(&[0x1a, 0x2b, 0x3c, 0x4d]);
         }
@@ -105,7 +105,7 @@ pub(super) fn pcapng(bytes: &[u8]) -> Result<Vec<Arrival>, String> {
     Ok(recording.arrivals)
 }
 
-/// The size of a packet that was `length` bytes on its link.
+/// The size of a packet that had `length` bytes on its link.
 fn size(link: Linktype, data: &[u8], length: u32) -> u64 {
     let ip = match link {
         ETHERNET => behind_ethernet(data),
@@ -119,7 +119,7 @@ fn size(link: Linktype, data: &[u8], length: u32) -> u64 {
         6 => word(ip, 4).filter(|&payload| payload > 0).map(|payload| payload + 40),
         _ => None,
     });
-    // A length of 0 stands in packets that a network card was to cut up.
+    // A length of 0 is in packets that a network card was to segment.
     total.filter(|&total| total > 0).unwrap_or(u64::from(length))
 }
 

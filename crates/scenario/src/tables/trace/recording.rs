@@ -3,19 +3,19 @@
 use crate::model::Arrival;
 use aqm::unit::Span;
 
-/// No packet comes later after the first, in s: no run lasts as long.
+/// Latest time of a packet after the first, in seconds: no run lasts longer.
 const LATEST: u64 = 10_000_000;
 
-/// The packets so far; refuses what is no traffic.
+/// The packets so far; refuses invalid ones.
 #[derive(Default)]
 pub(super) struct Recording {
     pub(super) arrivals: Vec<Arrival>,
-    /// When the first came, by the recording's clock.
+    /// The time of the first packet, by the recording's clock.
     first: Option<i128>,
 }
 
 impl Recording {
-    /// Adds a packet of `size` bytes that came at `nanos` by the recording's clock.
+    /// Adds a packet of `size` bytes that came at `nanos`, by the recording's clock.
     pub(super) fn add(&mut self, nanos: i128, size: u64) -> Result<(), String> {
         let since = nanos.saturating_sub(*self.first.get_or_insert(nanos));
         let last = self.arrivals.last().map_or(Span::ZERO, |last| last.at);

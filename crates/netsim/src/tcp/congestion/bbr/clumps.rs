@@ -8,7 +8,7 @@ use crate::tcp::rack::rate::RateSample;
 const ROUNDS: u32 = 5;
 /// An epoch with more segments starts over.
 const LONG_EPOCH: u32 = 1 << 20;
-/// A clump counts for so much of the bandwidth at most, in microseconds.
+/// Most of the bandwidth for which a clump counts, in microseconds.
 const MOST_US: u64 = 100_000;
 
 /// The greatest excess of the last five to ten round trips.

@@ -17,7 +17,7 @@ fn open() -> (Bbr, State, Profile) {
     (bbr, state, profile)
 }
 
-/// A round trip in which a hundred segments were delivered in so many ms.
+/// A round trip in which a hundred segments were delivered in this many ms.
 fn round(bbr: &mut Bbr, state: &mut State, profile: &Profile, ms: u64) {
     let sample = RateSample {
         rate: Some((100, ms * 1000)),

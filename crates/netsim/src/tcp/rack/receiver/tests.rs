@@ -23,7 +23,7 @@ fn open(profile: &Profile) -> Receiver {
     receiver
 }
 
-/// What an ACK says of the segments that have arrived, the latest of them `seq`, which had come before or not.
+/// The content of an ACK for the segments that have arrived, the latest of them `seq`, which had come before or not.
 fn judge(ack: &Ack, have: &BTreeSet<u32>, seq: u32, twice: bool, at_once: bool) {
     let next = (1..).find(|seq| !have.contains(seq)).unwrap();
     assert_eq!(ack.next, next);
