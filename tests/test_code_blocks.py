@@ -1,5 +1,6 @@
 """Every code block of the pages runs, prints what the page shows, or names the reason why it is not run."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,7 @@ def test_every_block_is_run_or_names_the_reason(page: Path) -> None:
 @pytest.mark.timeout(300)
 def test_blocks_run_and_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     for block, printed in run(page, tmp_path):
-        for (command, shown), now in zip(block.commands if printed else (), printed, strict=True):
+        for (command, shown), now in zip(block.shown, printed, strict=True):
             assert agree(shown, now), f"$ {command}\n{now}\nThe page shows:\n{shown}\n`make docs` records the output."
     for image in parts(page.read_text(encoding="utf-8")):
         if isinstance(image, Image):
@@ -64,6 +65,17 @@ def test_the_tutorial_shows_each_of_its_scenarios(file: Path) -> None:
     ]
     assert shown
     assert set(shown) == {file.read_text(encoding="utf-8")}
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs/tutorial").glob("*.md")), ids=name)
+def test_the_tutorial_names_no_number_that_its_commands_do_not_print(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    code = [block.text for block in blocks(page)]
+    prose = text
+    for block in code:
+        prose = prose.replace(block, "")
+    numbers = set(re.findall(r"(?<!≈ )\b\d+\.\d+", prose))  # ≈ marks those computed from printed ones
+    assert numbers <= set(re.findall(r"\d+\.\d+", "".join(code)))
 
 
 def test_a_wrong_output_is_found() -> None:

@@ -9,6 +9,11 @@ from blocks.page import PAGES, Image, parts
 from blocks.run import agree, run
 
 
+def outline(text: str) -> list[str]:
+    """Return the lines of an output without blanks at their ends and blank lines at its ends."""
+    return [line.rstrip() for line in text.strip("\n").splitlines()]
+
+
 def record(page: Path) -> None:
     """Write a page's outputs and images anew; an output that agrees with the page stays."""
     with tempfile.TemporaryDirectory() as name:
@@ -16,13 +21,11 @@ def record(page: Path) -> None:
         text = page.read_text(encoding="utf-8")
         lines = text.split("\n")
         for block, printed in reversed(run(page, folder)):
-            if printed and not all(agree(shown, now) for (_, shown), now in zip(block.commands, printed, strict=True)):
-                new = "".join(
-                    f"$ {command}\n{now.strip('\n') + '\n' if now.strip('\n') else ''}"
-                    for (command, _), now in zip(block.commands, printed, strict=True)
-                )
+            pairs = list(zip(block.shown, printed, strict=True))
+            if not all(agree(shown, now) for (_, shown), now in pairs):
+                new = [([f"$ {command}"] if command else []) + outline(now) for (command, _), now in pairs]
                 start = block.line - 1
-                lines[start : start + block.text.count("\n")] = [line.rstrip() for line in new.splitlines()]
+                lines[start : start + block.text.count("\n")] = [line for one in new for line in one]
         page.write_text("\n".join(lines), encoding="utf-8")
         for image in parts(text):
             if isinstance(image, Image):

@@ -17,11 +17,16 @@ NOTES = {
     "run with": "options that shorten the simulations of a block",
     "first": "Python code that a page leaves out",
     "file": "the name under which a block is saved in the folder in which the page's commands run",
+    "printed": "a text is the output of the Python block above it",
     "figure": "the file, written by the page's commands, from which an image is made",
 }
 """The comments ``<!-- NAME: TEXT -->``, each directly before what it describes."""
 
 _NOTE = re.compile(rf"<!-- ({'|'.join(NOTES)}):\s(.*?)\s*-->", re.DOTALL)
+
+
+_COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n?((?:(?!\$ ).*\n)*)", re.MULTILINE)
+"""A command, continued after a backslash, and its output."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +40,14 @@ class Block:
     notes: Mapping[str, str]
 
     @property
-    def commands(self) -> list[tuple[str, str]]:
-        """Each command of a ``console`` block, after its prompt, and the output below it."""
-        parts = re.split(r"^\$ ", self.text.replace("\\\n", ""), flags=re.MULTILINE)
-        assert not parts[0], f"line {self.line}: a console block begins with a prompt"
-        return [(command, output) for command, _, output in (part.partition("\n") for part in parts[1:])]
+    def shown(self) -> list[tuple[str, str]]:
+        """Each command of a ``console`` block, after its prompt, and the output below it; or an output alone."""
+        if "printed" in self.notes:
+            return [("", self.text)]
+        if self.language != "console":
+            return []
+        assert self.text.startswith("$ "), f"line {self.line}: a console block begins with a prompt"
+        return _COMMAND.findall(self.text)
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ import shlex
 import shutil
 import tomllib
 from collections.abc import Iterator
-from contextlib import chdir
+from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -33,17 +34,23 @@ class Session:
 
     names: dict[str, Any] = field(default_factory=dict)
     status: int = 0
+    printed: str = ""
+    """The output of the last Python block."""
 
     def run(self, block: Block, name: str) -> list[str]:
-        """Run a block in the present folder, and return the output of each command of a ``console`` block."""
+        """Run a block in the present folder, and return its outputs, as many as the block shows."""
         if "first" in block.notes:
             exec(compile(block.notes["first"], name, "exec"), self.names)
         more = block.notes.get("run with", "")
         match block.language:
             case "python":
-                exec(compile("\n" * (block.line - 1) + block.text, name, "exec"), self.names)
+                with redirect_stdout(StringIO()) as output:
+                    exec(compile("\n" * (block.line - 1) + block.text, name, "exec"), self.names)
+                self.printed = output.getvalue()
+            case "text" if "printed" in block.notes:
+                return [self.printed]
             case "sh":
-                for command in block.text.splitlines():
+                for command in block.text.replace("\\\n", "").splitlines():
                     printed = self.command(command, more)
                     assert self.status == 0, f"{command}: exit status {self.status}\n{printed}"
             case "console":
@@ -53,7 +60,7 @@ class Session:
         return []
 
     def transcript(self, block: Block, more: str) -> Iterator[str]:
-        commands = [command for command, _ in block.commands]
+        commands = [command for command, _ in block.shown]
         for command, following in zip(commands, [*commands[1:], ""], strict=True):
             printed = self.command(command, more)
             assert self.status == 0 or following == "echo $?", f"{command}: exit status {self.status}\n{printed}"
@@ -66,7 +73,7 @@ class Session:
         if command.strip() == "echo $?":
             printed, self.status = f"{self.status}\n", 0
             return printed
-        words = shlex.split(command, comments=True)
+        words = shlex.split(command.replace("\\\n", ""), comments=True)
         if not words:
             return ""
         assert words[0] == "aqmlab", f"{command}: not a command of aqmlab"
@@ -105,7 +112,7 @@ def shortened(arguments: list[str], more: list[str]) -> list[str]:
 
 
 def run(page: Path, folder: Path) -> list[tuple[Block, list[str]]]:
-    """Run the blocks of a page in a folder; return them, each with the output of its commands."""
+    """Run the blocks of a page in a folder; return them, each with its outputs."""
     for scenario in page.parent.glob("*.toml"):
         shutil.copy(scenario, folder)
     session = Session()
