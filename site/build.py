@@ -12,6 +12,9 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 
 INDEXES = ("index.md", "README.md")
+SIGNPOST = "Where to go"
+"""The section of the home page whose links lead to pages of other sections."""
+
 GENERATED = ["reference/cli", "reference/python", "reference/papers", "reference/theory/index"]
 
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
@@ -38,7 +41,9 @@ def contents(index: Path) -> str:
     listed: set[str] = set()
     for section in re.split(r"^## ", index.read_text(encoding="utf-8"), flags=re.MULTILINE):
         title = section.partition("\n")[0]
-        targets = dict.fromkeys(target for _, target, _ in _LINK.findall(section) if target.endswith(".md"))
+        targets = dict.fromkeys(target for _, target, _ in _LINK.findall(section) if target.endswith((".md", ".ipynb")))
+        if title == SIGNPOST:
+            continue
         own = (page for page in targets if ".." not in page and not is_listed_below(index.parent, page))
         pages = [page for page in own if page not in listed]
         listed |= set(pages)
@@ -66,6 +71,11 @@ def main() -> int:
             target.write_text(copied(file) + (contents(file) if file.name in INDEXES else ""), encoding="utf-8")
         elif file.is_file():
             shutil.copy(file, target)
+    # The kernels of the notebooks use no settings of the user, and write nothing to the user's folder.
+    profile = out / "ipython/profile_default"
+    profile.mkdir(parents=True, exist_ok=True)
+    (profile / "ipython_kernel_config.py").write_text('get_config().IPKernelApp.log_level = "ERROR"\n', encoding="utf-8")
+    os.environ["IPYTHONDIR"] = str(profile.parent.resolve())
     failed = build_main(["-q", "-W", "--keep-going", "-j", "auto", "-c", str(HERE), str(source), str(site)])
     remote = [
         f"{page}: {found}"

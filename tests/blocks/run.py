@@ -1,6 +1,5 @@
 """Running the code blocks of a page, in a folder of their own."""
 
-import os
 import re
 import shlex
 import shutil
@@ -12,6 +11,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 from blocks.page import Block, parts
 from typer.testing import CliRunner
 
@@ -117,7 +117,7 @@ def run(page: Path, folder: Path) -> list[tuple[Block, list[str]]]:
     for scenario in page.parent.glob("*.toml"):
         shutil.copy(scenario, folder)
     session = Session()
-    os.environ["MPLBACKEND"] = "agg"
+    matplotlib.use("agg")
     with chdir(folder):
         return [
             (block, session.run(block, str(page)))
