@@ -34,7 +34,9 @@ def test_every_block_is_run_or_names_the_reason(page: Path) -> None:
     for block in blocks(page):
         where = f"{name(page)}:{block.line}"
         if block.language not in LANGUAGES | QUOTED:
-            assert block.notes.keys() & {"not run", "tested by"}, f"{where}: nothing runs the language {block.language!r}"
+            assert block.notes.keys() & {"not run", "tested by"}, (
+                f"{where}: nothing runs the language {block.language!r}"
+            )
         if "tested by" in block.notes:
             test = ROOT / block.notes["tested by"]
             assert page.name in test.read_text(encoding="utf-8"), f"{where}: {test} does not read the page"
@@ -90,7 +92,7 @@ def test_a_block_that_fails_is_found(text: str, tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     (block,) = parts(text)
     assert isinstance(block, Block)
-    with pytest.raises(AssertionError, match="none.toml|dumbel"):
+    with pytest.raises(AssertionError, match=r"none\.toml|dumbel"):
         Session().run(block, "page.md")
 
 

@@ -151,7 +151,9 @@ def test_generated_pages_are_up_to_date(name: str) -> None:
 
 def test_the_page_on_errors_lists_every_kind_and_exit_status() -> None:
     page = (ROOT / "docs/reference/errors.md").read_text(encoding="utf-8")
-    (kinds,) = set(re.findall(r"kind: Literal\[(.*?)\]", (ROOT / "python/aqmlab/_core.pyi").read_text(encoding="utf-8")))
+    (kinds,) = set(
+        re.findall(r"kind: Literal\[(.*?)\]", (ROOT / "python/aqmlab/_core.pyi").read_text(encoding="utf-8"))
+    )
     table = page.partition("| kind | meaning |")[2].partition("\n\n")[0]
     assert re.findall(r"^\| `(\w+)`", table, re.MULTILINE) == kinds.replace('"', "").split(", ")
     statuses = {0, terminal.BAD_USAGE, terminal.FAILED, terminal.LOST, terminal.INTERRUPTED}

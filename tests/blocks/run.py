@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
-from blocks.page import Block, parts
 from typer.testing import CliRunner
+
+from blocks.page import Block, parts
 
 SIMULATE = {"compare", "run", "sweep"}
 """The commands that ``run with`` shortens."""

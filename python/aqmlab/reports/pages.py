@@ -149,8 +149,8 @@ All keys:
 
 ## `tcp`
 
-A table, or a text that begins with a preset or a flavour: `tcp = "ns2.35:flavour=sack"`. [TCPs](tcps.md) lists both, and
-every key.
+A table, or a text that begins with a preset or a flavour: `tcp = "ns2.35:flavour=sack"`. [TCPs](tcps.md) lists both,
+and every key.
 
 ## `[aqm]`, `[reverse_aqm]`
 
@@ -185,9 +185,9 @@ _TCPS = """\
 *Generated from the declarations in `crates/scenario/src/model/tcp.rs` by `make docs`.*
 
 The key `tcp` of a `[[traffic]]` entry selects the TCP of its flows: `tcp = "newreno"` in a scenario,
-`--set traffic.NAME.tcp=newreno` on the command line. A colon adds parameters: `tcp = "ns2.35:flavour=sack"`; a table does
-the same: `tcp = {{ preset = "ns2.35", flavour = "sack" }}`. Without the key, or with parameters alone, the preset is
-`{preset}`. `aqmlab show tcp:NAME` prints one TCP with its values.
+`--set traffic.NAME.tcp=newreno` on the command line. A colon adds parameters: `tcp = "ns2.35:flavour=sack"`; a table
+does the same: `tcp = {{ preset = "ns2.35", flavour = "sack" }}`. Without the key, or with parameters alone, the preset
+is `{preset}`. `aqmlab show tcp:NAME` prints one TCP with its values.
 
 ## Presets
 
@@ -207,8 +207,8 @@ The name of a flavour selects a preset with this detection and repair of losses.
 
 ## Values of the presets
 
-A preset without a value does not have the parameter: it belongs to another flavour or congestion control. In all presets
-that have them, {same}.
+A preset without a value does not have the parameter: it belongs to another flavour or congestion control. In all
+presets that have them, {same}.
 
 {values}
 
@@ -349,7 +349,9 @@ def tcps() -> str:
         preset=preset["default"],
         presets=_named(presets.values()),
         flavours=_named(entry for entry in listed if entry["name"] not in presets),
-        parameters=table(["key", "allowed", "meaning"], [[_key(one), one["allowed"], one["doc"]] for one in every.values()]),
+        parameters=table(
+            ["key", "allowed", "meaning"], [[_key(one), one["allowed"], one["doc"]] for one in every.values()]
+        ),
         same=", ".join(f"`{name}` is {min(one)}" for name, one in same.items()),
         values=table(
             ["key", *(f"`{name}`" for name in presets)],
