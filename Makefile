@@ -86,8 +86,10 @@ oracle-linux: setup ## compare with stored runs of the Linux kernel, or with the
 site: setup ## build the documentation as a site, in out/site
 	$(BIN)/python site/build.py
 
-docs: setup ## write the pages that are generated
+# One page alone: PAGES=docs/tutorial/2-disciplines.md
+docs: setup ## write the pages that are generated, and the outputs and figures that the others show
 	$(BIN)/python -m aqmlab.reports.pages docs/reference
+	PYTHONPATH=tests $(BIN)/python -m blocks $(PAGES)
 
 # What is done is kept in out/reproduce/store: interrupted, it goes on.
 reproduce: setup ## reproduce the papers, five seeds, in out/reproduce, and write docs/papers from it

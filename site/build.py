@@ -12,6 +12,14 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 
 INDEXES = ("index.md", "README.md")
+"""The names of pages that list the pages of their folder."""
+
+ROOT_PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md")
+"""The pages outside docs/ that the site has."""
+
+SIGNPOST = "Where to go"
+"""The section of the home page whose links lead to pages of other sections."""
+
 GENERATED = ["reference/cli", "reference/python", "reference/papers", "reference/theory/index"]
 
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
@@ -19,26 +27,40 @@ _LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 _REMOTE = re.compile(r"""<(?:script|link|img|iframe)[^>]*\b(?:src|href)=["'](?:https?:)?//[^"']*""")
 
 
+def place(file: Path) -> str | None:
+    """Return the place of a file of the repository on the site, relative to its root; None if it is not there."""
+    if file.is_relative_to(ROOT / "docs"):
+        return file.relative_to(ROOT / "docs").as_posix()
+    return file.name if file in ROOT_PAGES else None
+
+
 def copied(page: Path) -> str:
-    """Return the text of a page of docs/, its links to files outside docs/ as code."""
+    """Return the text of a page with its links as on the site; those to files that are not there become code."""
 
     def link(found: re.Match[str]) -> str:
-        text, target, _ = found.groups()
+        text, target, anchor = found.groups()
         file = Path(os.path.normpath(page.parent / target))
-        if "://" in target or file.is_relative_to(ROOT / "docs"):
+        if "://" in target:
             return found[0]
+        if to := place(file):
+            return f"[{text}]({os.path.relpath(to, os.path.dirname(place(page) or ''))}{anchor or ''})"
         return f"`{file.relative_to(ROOT).as_posix()}`" if text.strip("`") != file.name else text
 
     return _LINK.sub(link, page.read_text(encoding="utf-8"))
 
 
-def contents(index: Path) -> str:
-    """Return the tables of contents that Sphinx needs: for each section of an index, the pages that it links to."""
+def contents(index: Path, text: str) -> str:
+    """Return the tables of contents that Sphinx needs: for each section of an index, the pages that it links to.
+
+    `text` is the index as on the site.
+    """
     trees: list[str] = []
     listed: set[str] = set()
-    for section in re.split(r"^## ", index.read_text(encoding="utf-8"), flags=re.MULTILINE):
+    for section in re.split(r"^## ", text, flags=re.MULTILINE):
         title = section.partition("\n")[0]
-        targets = dict.fromkeys(target for _, target, _ in _LINK.findall(section) if target.endswith(".md"))
+        targets = dict.fromkeys(target for _, target, _ in _LINK.findall(section) if target.endswith((".md", ".ipynb")))
+        if title == SIGNPOST:
+            continue
         own = (page for page in targets if ".." not in page and not is_listed_below(index.parent, page))
         pages = [page for page in own if page not in listed]
         listed |= set(pages)
@@ -63,9 +85,19 @@ def main() -> int:
         target = source / file.relative_to(ROOT / "docs")
         target.parent.mkdir(parents=True, exist_ok=True)
         if file.suffix == ".md":
-            target.write_text(copied(file) + (contents(file) if file.name in INDEXES else ""), encoding="utf-8")
+            text = copied(file)
+            target.write_text(text + (contents(file, text) if file.name in INDEXES else ""), encoding="utf-8")
         elif file.is_file():
             shutil.copy(file, target)
+    for file in ROOT_PAGES:
+        (source / file.name).write_text(copied(file), encoding="utf-8")
+    # The kernels of the notebooks use no settings of the user, and write nothing to the user's folder.
+    profile = out / "ipython/profile_default"
+    profile.mkdir(parents=True, exist_ok=True)
+    (profile / "ipython_kernel_config.py").write_text(
+        'get_config().IPKernelApp.log_level = "ERROR"\n', encoding="utf-8"
+    )
+    os.environ["IPYTHONDIR"] = str(profile.parent.resolve())
     failed = build_main(["-q", "-W", "--keep-going", "-j", "auto", "-c", str(HERE), str(source), str(site)])
     remote = [
         f"{page}: {found}"

@@ -9,7 +9,7 @@ project = "aqmlab"
 author = "the developers of aqmlab"
 copyright = author
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
@@ -29,6 +29,9 @@ exclude_patterns = ["_build"]
 myst_enable_extensions = ["dollarmath"]
 myst_fence_as_directive = ["math"]
 myst_heading_anchors = 4
+nb_execution_mode = "force"  # the notebooks are stored without outputs
+nb_execution_raise_on_error = True
+nb_execution_show_tb = True
 
 napoleon_google_docstring = False
 napoleon_use_rtype = False

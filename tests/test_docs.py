@@ -14,7 +14,10 @@ import pytest
 
 import aqmlab
 import aqmlab.papers
+from aqmlab.cli import terminal
 from aqmlab.reports.pages import pages
+
+ROOT = Path(__file__).parents[1]
 
 # The command line is documented by its options, the engine by its stub, a paper by its claims.
 UNDOCUMENTED = re.compile(r"aqmlab\.(_core|__main__|library\b.*|cli(\.(?!terminal).*)?)")
@@ -142,8 +145,19 @@ PAGES = pages()
 
 @pytest.mark.parametrize("name", PAGES)
 def test_generated_pages_are_up_to_date(name: str) -> None:
-    page = Path(__file__).parents[1] / "docs/reference" / name
+    page = ROOT / "docs/reference" / name
     assert page.read_text(encoding="utf-8") == PAGES[name], "run `make docs`"
+
+
+def test_the_page_on_errors_lists_every_kind_and_exit_status() -> None:
+    page = (ROOT / "docs/reference/errors.md").read_text(encoding="utf-8")
+    (kinds,) = set(
+        re.findall(r"kind: Literal\[(.*?)\]", (ROOT / "python/aqmlab/_core.pyi").read_text(encoding="utf-8"))
+    )
+    table = page.partition("| kind | meaning |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)`", table, re.MULTILINE) == kinds.replace('"', "").split(", ")
+    statuses = {0, terminal.BAD_USAGE, terminal.FAILED, terminal.LOST, terminal.INTERRUPTED}
+    assert [int(status) for status in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)] == sorted(statuses)
 
 
 def test_examples_run() -> None:

@@ -15,8 +15,11 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     pages = {page.relative_to(tmp_path / "site").as_posix() for page in (tmp_path / "site").rglob("*.html")}
     assert {"index.html", "search.html", "reference/cli.html", "reference/python.html"} <= pages
+    assert {"tutorial/index.html", "tutorial/8-new-aqm.html", "notebooks/disciplines.html"} <= pages
     assert {"reference/aqms/lred.html", "theory/loop.html", "papers/lred.html"} <= pages
     commands = (tmp_path / "site/reference/cli.html").read_text(encoding="utf-8")
     assert all(f"aqmlab {name}" in commands for name in ("run", "sweep", "design lred"))
     assert "--seeds" in commands
+    notebook = (tmp_path / "site/notebooks/disciplines.html").read_text(encoding="utf-8")
+    assert notebook.count("<img") >= 3, "the notebook is shown with its figures"
     assert "<math" in (tmp_path / "site/theory/loop.html").read_text(encoding="utf-8")

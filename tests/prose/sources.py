@@ -63,7 +63,9 @@ def docstrings(source: str) -> Iterator[tuple[int, str]]:
 _DOC_COMMENT = re.compile(r"^[ \t]*(//[!/])(?!/).*\n(?:[ \t]*\1(?!/).*\n)*", re.MULTILINE)
 _MARKER = re.compile(r"^[ \t]*//[!/] ?", re.MULTILINE)
 _DOC_FIELD = re.compile(r'\bdoc: "((?:[^"\\]|\\.)*)"')
-_NO_PROSE = re.compile(r"^```.*?^```$|^# Sources\n.*?(?=^# |\Z)|^Sources: .*?(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)  # code; names and titles
+_NO_PROSE = re.compile(
+    r"^```.*?^```$|^# Sources\n.*?(?=^# |\Z)|^Sources: .*?(?=\n\n|\Z)", re.MULTILINE | re.DOTALL
+)  # code; names and titles
 
 
 # A span of code, or an identifier, a file or a quoted value outside one.
@@ -80,6 +82,8 @@ def doc_comments(source: str) -> Iterator[tuple[int, str]]:
 
 
 _MATHS = re.compile(r"\$\$.*?\$\$|\$[^$\n]+\$", re.DOTALL)
+# What commands print is checked where the text is written.
+_OUTPUT = re.compile(r"^```console\n.*?^```$|^<!-- printed: .*?^```$", re.DOTALL | re.MULTILINE)
 _TARGET = re.compile(r"(?<=\])\([^)\s]*\)")
 _NUMPYDOC = re.compile(
     r"^(Parameters|Returns|Yields|Raises|Attributes|Notes|References|Examples)\n-+$"  # a section's title
@@ -91,8 +95,8 @@ _NUMPYDOC = re.compile(
 
 
 def page(text: str) -> str:
-    """Return a page with its mathematics as code, which Harper skips, and without the targets of its links."""
-    text = _TARGET.sub("", text)
+    """Return a page with its mathematics as code, which Harper skips, and without outputs and the targets of links."""
+    text = _OUTPUT.sub(lambda found: "\n" * found[0].count("\n"), _TARGET.sub("", text))
     return _MATHS.sub(lambda found: f"`{found[0][1:-1]}`", text)
 
 

@@ -149,12 +149,8 @@ All keys:
 
 ## `tcp`
 
-A table, or a text that begins with a preset or a flavour. What is not said is the preset's, which is `{preset}` if
-neither a preset nor a flavour is named.
-
-{tcps}
-
-{tcp}
+A table, or a text that begins with a preset or a flavour: `tcp = "ns2.35:flavour=sack"`. [TCPs](tcps.md) lists both,
+and every key.
 
 ## `[aqm]`, `[reverse_aqm]`
 
@@ -181,6 +177,44 @@ What a study varies, for `aqmlab sweep`; [sweeps.md](../guide/sweeps.md) says mo
 
 `[sweep.vary]` has the path of each parameter that varies, with a text like `"20,40..160"` or a list of values:
 `"aqm.q0" = "20,40..160"`.
+"""
+
+_TCPS = """\
+# TCPs
+
+*Generated from the declarations in `crates/scenario/src/model/tcp.rs` by `make docs`.*
+
+The key `tcp` of a `[[traffic]]` entry selects the TCP of its flows: `tcp = "newreno"` in a scenario,
+`--set traffic.NAME.tcp=newreno` on the command line. A colon adds parameters: `tcp = "ns2.35:flavour=sack"`; a table
+does the same: `tcp = {{ preset = "ns2.35", flavour = "sack" }}`. Without the key, or with parameters alone, the preset
+is `{preset}`. `aqmlab show tcp:NAME` prints one TCP with its values.
+
+## Presets
+
+A preset sets every parameter.
+
+{presets}
+
+## Flavours
+
+The name of a flavour selects a preset with this detection and repair of losses.
+
+{flavours}
+
+## Parameters
+
+{parameters}
+
+## Values of the presets
+
+A preset without a value does not have the parameter: it belongs to another flavour or congestion control. In all
+presets that have them, {same}.
+
+{values}
+
+## Limits
+
+{limits}
 """
 
 _AQMS = """\
@@ -227,13 +261,9 @@ def scenario() -> str:
         "record": top["record"]["properties"],
         "sweep": {name: one for name, one in top["sweep"]["properties"].items() if name != "vary"},
     }
-    preset = forms["tcp"]["anyOf"][1]["properties"]["preset"]
     return _SCENARIO.format(
         **{name: _keys(listed["tables"][name], properties) for name, properties in written.items()},
         kinds=_kinds(listed["traffic"]),
-        tcps=_named(listed["tcps"]),
-        preset=preset["default"],
-        tcp=_tcp(listed["tcps"], preset["enum"]),
         aqms=_groups(listed, "aqms/"),
     )
 
@@ -298,21 +328,37 @@ def _named(entries: Iterable[Mapping[str, Any]]) -> str:
     return table(["name", "what it is"], [[f"`{entry['name']}`", entry["summary"]] for entry in entries])
 
 
-def _tcp(tcps: Sequence[Mapping[str, Any]], presets: Sequence[str]) -> str:
-    """Tabulate the values of the presets side by side."""
-    chosen = [{one["name"]: one for one in entry["parameters"]} for entry in tcps if entry["name"] in presets]
+def tcps() -> str:
+    """Return the page on TCPs as Markdown."""
+    listed = catalogue()["tcps"]
+    preset = schema()["$defs"]["tcp"]["anyOf"][1]["properties"]["preset"]
+    presets = {entry["name"]: entry for entry in listed if entry["name"] in preset["enum"]}
+    chosen = {name: {one["name"]: one for one in entry["parameters"]} for name, entry in presets.items()}
     # A parameter of one congestion control is present only in the presets with that control.
-    every = {name: one for entry in chosen for name, one in entry.items()}
-    rows = [
-        [
-            _key(one),
-            *(_code(entry[name]["default"]) if name in entry else "" for entry in chosen),
-            one["allowed"],
-            one["doc"],
-        ]
-        for name, one in every.items()
-    ]
-    return table(["key", *(f"`{name}`" for name in presets), "allowed", "meaning"], rows)
+    every = {name: one for parameters in chosen.values() for name, one in parameters.items()}
+    values = {
+        name: [_code(parameters[name]["default"]) if name in parameters else "" for parameters in chosen.values()]
+        for name in every
+    }
+    same = {name: one for name, row in values.items() if len(one := set(row) - {""}) == 1}
+    limits: dict[str, list[str]] = {}
+    for entry in listed:
+        if notes := entry["notes"]:
+            limits.setdefault(notes, []).append(f"`{entry['name']}`")
+    return _TCPS.format(
+        preset=preset["default"],
+        presets=_named(presets.values()),
+        flavours=_named(entry for entry in listed if entry["name"] not in presets),
+        parameters=table(
+            ["key", "allowed", "meaning"], [[_key(one), one["allowed"], one["doc"]] for one in every.values()]
+        ),
+        same=", ".join(f"`{name}` is {min(one)}" for name, one in same.items()),
+        values=table(
+            ["key", *(f"`{name}`" for name in presets)],
+            [[f"`{name}`", *row] for name, row in values.items() if name not in same],
+        ),
+        limits="\n\n".join(f"{', '.join(names)}: {notes}" for notes, names in limits.items()),
+    )
 
 
 def _groups(listed: Mapping[str, Any], folder: str) -> str:
@@ -350,7 +396,7 @@ def _set(values: Mapping[str, Any]) -> str:
 
 def pages() -> dict[str, str]:
     """Return the text of each generated page by its file name below docs/reference."""
-    return {"results.md": results(), "scenario.md": scenario(), **aqms()}
+    return {"results.md": results(), "scenario.md": scenario(), "tcps.md": tcps(), **aqms()}
 
 
 if __name__ == "__main__":
