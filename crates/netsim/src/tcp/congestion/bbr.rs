@@ -360,7 +360,7 @@ impl Bbr {
 
     fn go_on_probing(&mut self, state: &mut State, profile: &Profile) {
         let in_flight = state.board.in_flight();
-        // The rates measured in this phase are not valid.
+        // The rates measured in this phase are too low to count.
         state.limited_until = (state.delivered + in_flight).max(1);
         if self.probe_rtt_end.is_none() {
             if in_flight <= LEAST {

@@ -184,7 +184,7 @@ impl Cubic {
             if t < self.k { self.origin.saturating_sub(delta) } else { self.origin.saturating_add(delta) };
         let cwnd = state.cwnd;
         self.pace = if target > cwnd { cwnd / (target - cwnd) } else { cwnd.saturating_mul(100) };
-        // Before the first loss the curve is not defined well enough.
+        // Before the first loss the curve may grow too slowly.
         if self.max == 0 {
             self.pace = self.pace.min(20);
         }
