@@ -1,4 +1,4 @@
-//! The paths in use, as the engine goes along them; [`scenario::model::route`] finds them.
+//! The paths in use, in the form for the packet path; [`scenario::model::route`] finds them.
 
 use crate::engine::clock::Clock;
 use crate::network::ahead::Plan;
@@ -13,7 +13,7 @@ const EARLY_END: u32 = u32::MAX - 1;
 const AQM: u32 = 1 << 31;
 /// Set in a hop whose link takes its packets over from the link before it (see [`Routes::feeders`]).
 const CHAINED: u32 = 1 << 30;
-/// Set in a hop whose link loses packets by chance.
+/// Set in a hop whose link loses packets at random.
 const LOSSY: u32 = 1 << 29;
 /// Set in a hop whose link has an algorithm and works ahead.
 const AHEAD: u32 = 1 << 28;
@@ -31,7 +31,7 @@ impl Hop {
         self.0 >= EARLY_END
     }
 
-    /// Whether it is a plain link on the integer clock that loses nothing by chance. Not to be asked at the end.
+    /// Whether it is a plain link on the integer clock that loses nothing at random. Not to be asked at the end.
     #[inline]
     pub(crate) const fn is_simple(self) -> bool {
         self.0 & (AQM | LOSSY | NS2) == 0
@@ -70,7 +70,7 @@ impl Hop {
     }
 }
 
-/// Where the two paths of a connection start among the hops.
+/// The first hops of the two paths of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Paths {
     /// From its sender to its receiver.
@@ -101,7 +101,7 @@ impl<'a> Routes<'a> {
         Self { links, shortest, hops: Vec::new(), known: HashMap::new() }
     }
 
-    /// Where the path between two nodes starts among the hops.
+    /// The number of the first hop of the path between two nodes.
     ///
     /// # Panics
     /// If there is none: a checked scenario has one for all its traffic.
@@ -128,7 +128,7 @@ impl<'a> Routes<'a> {
         self.hops.split(|&hop| hop == END).filter(|path| !path.is_empty())
     }
 
-    /// For every link, the link from which all comes that enters it, if that is one and the same.
+    /// For every link, the link that carries all of its packets before it, if there is only one.
     pub(crate) fn feeders(&self) -> Vec<Option<u32>> {
         const UNKNOWN: u32 = u32::MAX;
         let mut feeders = vec![Some(UNKNOWN); self.links.len()];

@@ -29,7 +29,7 @@ use scenario::model::Profile;
 const TIME_BITS: u32 = 10;
 /// Fractional bits of C: the kernel has ten, for its C alone.
 const C_BITS: u32 = 30;
-/// Beta is in parts of so many (`BICTCP_BETA_SCALE`).
+/// The denominator of beta (`BICTCP_BETA_SCALE`).
 const SCALE: u64 = 1024;
 /// HyStart does nothing below this window.
 const LOW_WINDOW: u32 = 16;
@@ -45,7 +45,7 @@ const OFFLOAD_BYTES: u64 = 4 * 65_536;
 /// The state (`struct bictcp`).
 #[derive(Clone, Default, Debug)]
 pub struct Cubic {
-    /// One segment more for every so many delivered.
+    /// The number of delivered segments per segment of growth.
     pace: u32,
     /// The window at the last loss, in segments.
     max: u32,

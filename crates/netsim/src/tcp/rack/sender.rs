@@ -1,4 +1,4 @@
-//! The sending end of a connection of today: its life, and what an acknowledgement does to it.
+//! The sending end of a connection with flavour `rack`: its life cycle, and its response to an acknowledgement.
 
 use super::clock;
 use super::rate::RateSample;
@@ -16,7 +16,7 @@ pub struct Sender {
     pub(super) state: State,
 }
 
-/// What an acknowledgement turned out to be (the kernel's `FLAG_…`).
+/// The findings from an acknowledgement (the kernel's `FLAG_…`).
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Found {
     /// The first outstanding segment advanced.
@@ -35,7 +35,7 @@ pub(super) struct Found {
     pub(super) probe_twice: bool,
     /// The first outstanding segment had been SACKed.
     pub(super) reneging: bool,
-    /// What was sent again is lost.
+    /// A retransmission is lost.
     pub(super) resent_lost: bool,
     /// The timer is to be set anew.
     pub(super) timer: bool,
@@ -44,7 +44,7 @@ pub(super) struct Found {
     pub(super) last_sacked: u64,
 }
 
-/// What an acknowledgement releases besides new data.
+/// The segments that an acknowledgement releases besides new data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Repair {
     Nothing,
@@ -63,7 +63,7 @@ impl Sender {
         Self { control: Control::new(profile), state: State::new(profile, segments) }
     }
 
-    /// What it knows.
+    /// Its state.
     #[must_use]
     pub const fn state(&self) -> &State {
         &self.state
@@ -125,7 +125,7 @@ impl Sender {
         }
     }
 
-    /// The application has nothing more than what was sent already.
+    /// The application has no more data than has been sent.
     pub fn on_stop(&mut self) {
         self.state.end = self.state.end.min(self.state.nxt.max(1));
     }
