@@ -1,4 +1,4 @@
-"""Runs by the installed engine, and by the program tests/engines/examples/digest.rs in any build, with the same answers."""
+"""Runs by the installed engine and by tests/engines/examples/digest.rs in any build, with the same answers."""
 
 import hashlib
 import json
