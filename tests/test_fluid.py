@@ -130,7 +130,7 @@ def test_results_do_not_depend_on_how_often_it_looks_up(small: Scenario) -> None
 
 # Where the equations deviate from packets, a note beneath the table reports it.
 def test_what_chance_does_is_told_where_it_matters(small: Scenario) -> None:
-    assert "whom a full buffer hits" in repr(aqmlab.fluid(small.with_aqm("droptail")))
+    assert "flows that a full buffer hits" in repr(aqmlab.fluid(small.with_aqm("droptail")))
 
 
 # All long-lived flows share one index, as in a run: datagram flows get less than TCP's here. The bounds are loose

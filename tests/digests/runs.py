@@ -1,4 +1,4 @@
-"""Runs by the installed engine, and with the same answers by tests/engines/examples/digest.rs in any build."""
+"""Runs by the installed engine and by tests/engines/examples/digest.rs in any build, with the same answers."""
 
 import hashlib
 import json

@@ -66,7 +66,7 @@ enum ControlLaw {
 }
 
 fn refused(what: &str, message: &str) -> Unsupported {
-    Unsupported::new(format!("aqm.{what}: {message}; leave it out, or use `aqmlab run`"))
+    Unsupported::new(format!("aqm.{what}: {message}; remove it, or use `aqmlab run`"))
 }
 
 impl Rule {

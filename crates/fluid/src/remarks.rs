@@ -23,22 +23,26 @@ impl Fluid {
         if self.model().classes.is_empty() || lost < 1.0 {
             return Vec::new();
         }
-        let mut told = Vec::new();
+        let mut remarks = Vec::new();
         if let AnyParams::Blue(_) = &self.model().aqm {
-            told.push("the chance that fills and empties the queue, which alone moves BLUE's p".to_owned());
+            remarks.push(
+                "the random variation that fills and empties the queue, which alone changes BLUE's p"
+                    .to_owned(),
+            );
         }
         let general = &self.model().scenario.general;
         let empty = measure.empty / (general.duration.secs() - general.warmup.secs());
         if empty > NOTED[0] {
-            told.push(format!(
-                "that chance keeps flows out of step: the queue is empty for {:.0} % of the time here, and would be for \
-                 less with packets",
+            remarks.push(format!(
+                "the randomness that desynchronises flows: the queue is empty for {:.0} % of the time here, and for less \
+                 with packets",
                 100.0 * empty
             ));
         }
         if overflow > NOTED[1] * lost {
-            told.push(format!(
-                "whom a full buffer hits by chance, {:.0} % of the losses here: packets lose more and keep it fuller",
+            remarks.push(format!(
+                "the random choice of the flows that a full buffer hits, {:.0} % of the losses here: with packets there are \
+                 more losses, and the buffer is fuller",
                 100.0 * overflow / lost
             ));
         }
@@ -51,18 +55,18 @@ impl Fluid {
             }
         }
         if flows > 0.0 && sum < SMALL * flows {
-            told.push(format!(
-                "what windows of {:.1} packets have of their own (above some {SMALL} the equations hold)",
+            remarks.push(format!(
+                "the behaviour of windows as small as {:.1} packets (the equations hold above about {SMALL})",
                 sum / flows
             ));
         }
         let (queue, swing) = (measure.queue.mean().unwrap_or(0.0), SAWTOOTH * squares.sqrt());
         if empty <= NOTED[0] && queue < SHORT * swing {
-            told.push(format!(
-                "chance at a short queue: beside one of {queue:.0} packets, windows alone make it swing by some {swing:.0}, so \
-                 that with packets the link rests at times and more is lost"
+            remarks.push(format!(
+                "the random variation of a short queue: its mean is {queue:.0} packets, and windows alone vary it by about \
+                 {swing:.0}, so with packets the link is sometimes idle and more packets are lost"
             ));
         }
-        told
+        remarks
     }
 }

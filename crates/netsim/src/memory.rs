@@ -17,14 +17,14 @@ use aqm::{Bytes, Port};
 use scenario::Scenario;
 use scenario::model::{Arrival, Extent, Kind, Link, Short, Tcp, Traffic, Udp};
 
-/// Events on the heap a flow: its timer, its delayed ACK, its start or stop.
+/// Events on the heap per flow: its timer, its delayed ACK, its start or stop.
 const EVENTS_PER_FLOW: usize = 3;
 /// Packets that a flow may send at once before anything shows how many get through.
 const BURST: f64 = 16.0;
 /// A histogram of delays.
 const HISTOGRAM: u64 = 400_000;
 
-/// The most bytes that a run of this scenario should need.
+/// An upper estimate of the bytes that a run of this scenario needs.
 #[must_use]
 pub fn memory_estimate(scenario: &Scenario) -> u64 {
     let (mut tcp, mut persistent, mut udp, mut outstanding) = (0u64, 0u64, 0u64, 0u64);
@@ -88,7 +88,7 @@ pub fn memory_estimate(scenario: &Scenario) -> u64 {
     rest.into_iter().fold(rings, u64::saturating_add)
 }
 
-/// The most packets that are likely to be under way at once on all links, with `tcp` TCP flows.
+/// The greatest likely number of packets in transit at once on all links, with `tcp` TCP flows.
 ///
 /// TCP fills the narrowest links of its path, and sends as fast as segments are acknowledged from there, no faster: a link
 /// hardly faster may have a queue too, since a sender in slow start sends twice the acknowledged amount. A link fed by
@@ -135,7 +135,7 @@ fn under_way(scenario: &Scenario, tcp: u64) -> u64 {
     (pipes + datagrams + BURST * tcp as f64) as u64
 }
 
-/// The most flows of an arrival process that are likely to be there at once: few outlive their application by
+/// The greatest likely number of flows of an arrival process that are alive at once: few outlive their application by
 /// more than the longest time-out.
 fn alive(tcp: &Tcp, short: &Short, traffic: &Traffic, duration: Span) -> u64 {
     let lifetime = match &short.extent {
@@ -165,13 +165,13 @@ const fn slot() -> usize {
     size_of::<(u128, Packet, u64, Fate)>()
 }
 
-/// How many lanes share the buffer of a link.
+/// The number of lanes that share the buffer of a link.
 fn lanes(link: &Link) -> u64 {
     let port = Port { rate: link.rate, delay: Span::ZERO, limit: link.buffer, packet: link.packet };
     link.aqm.as_ref().map_or(1, |aqm| aqm.build(&port).lanes() as u64)
 }
 
-/// What a lane needs besides its packets: an algorithm, its place in the round, a view, counters, an empty ring.
+/// The bytes of a lane without its packets: an algorithm, its place in the round, a view, counters, an empty ring.
 const fn per_lane() -> u64 {
     (size_of::<AnyAqm>() + size_of::<Lane>() + size_of::<Counts>() + 64) as u64
 }

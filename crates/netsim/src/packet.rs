@@ -5,7 +5,7 @@ use aqm::queue::Frame;
 use aqm::unit::{Span, Time};
 use scenario::model::{Ecn, MOST_BLOCKS, UDP_HEADER};
 
-/// What a packet is to its endpoints.
+/// The kind of a packet, for its endpoints.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Kind {
     /// A TCP segment with data, or a SYN.
@@ -36,7 +36,7 @@ pub(crate) struct Packet {
     stamp: Time,
     /// The flow among those of its protocol.
     pub(crate) flow: u32,
-    /// Where on the list of hops it is.
+    /// Its position in the list of hops.
     pub(crate) hop: u32,
     /// Number of the segment, or the next that the ACK expects.
     seq: u32,
@@ -46,7 +46,7 @@ pub(crate) struct Packet {
     /// Size on the wire in bytes.
     pub(crate) size: u16,
     class: u16,
-    /// That of the flow: which of the connections that have its slot one after the other.
+    /// The generation of its flow: the number of the connection among those of the flow's slot.
     pub(crate) generation: u16,
     pub(crate) kind: Kind,
     flags: u8,
@@ -57,14 +57,14 @@ const _: () = assert!(size_of::<Packet>() <= 40, "a packet must stay small: it i
 /// Bytes of a SACK block (RFC 2018); the option's own two are left out, as in ns-2.
 const SACK_BLOCK: u16 = 8;
 
-/// Where a packet belongs and how large it is: the part that every kind of packet has.
+/// The fields that every kind of packet has: owner, path and size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header {
     /// The flow among those of its protocol.
     pub(crate) flow: u32,
-    /// Which of the connections that have the flow's slot one after the other; 0 for datagrams.
+    /// The number of the connection among those of the flow's slot; 0 for datagrams.
     pub(crate) generation: u16,
-    /// Where its path starts among the hops.
+    /// The first hop of its path.
     pub(crate) hop: u32,
     /// The traffic entry.
     pub(crate) class: u16,

@@ -151,34 +151,37 @@ impl<'a> Builder<'a> {
                     self.say_start(traffic);
                 }
                 if !matches!(interarrival, Distribution::Exponential(_)) {
-                    self.leave_out("the law of arrivals of short flows, whose mean rate stands in");
+                    self.leave_out(
+                        "the distribution of the arrivals of short flows: their mean rate replaces it",
+                    );
                 }
                 self.flows(entry, traffic, tcp, rate, |rate| Population::Passing { rate, arrive, stay })
             }
             Kind::Short(_, Passing { extent: Extent::Size(_), .. }) => {
                 self.leave_out(format!(
-                    "that the flows of {} heed losses: what they have to send comes as a constant rate",
+                    "the response of the flows of {} to losses: their load is a constant rate",
                     traffic.name
                 ));
                 self.constant(entry, traffic, scenario::offered(traffic), "short", Ecn::None)
             }
             Kind::Web(..) => {
                 self.leave_out(format!(
-                    "that the clients of {} heed losses and delays: the most that they ask for comes as a constant rate",
+                    "the response of the clients of {} to losses and delays: their greatest demand is a constant rate",
                     traffic.name
                 ));
                 self.constant(entry, traffic, scenario::offered(traffic), "web", Ecn::None)
             }
             Kind::Udp(udp, ecn) => {
                 if !matches!(udp, Udp::Cbr(_)) {
-                    let message = format!("how the rate of {} varies: its mean stands in", traffic.name);
+                    let message =
+                        format!("the variation of the rate of {}: its mean replaces it", traffic.name);
                     self.leave_out(message);
                 }
                 self.constant(entry, traffic, udp.mean_rate(traffic.packet_size), udp.name(), *ecn)
             }
             Kind::Transfer(..) => Err(Unsupported::new(format!(
-                "traffic.{}: transfers of a size end when they have sent it, of which the fluid model has no mean; give \
-                 a `stop` instead of the size, or use `aqmlab run`",
+                "traffic.{}: the fluid model cannot express the end of a transfer with a size; set `stop` instead of the size, \
+                 or use `aqmlab run`",
                 traffic.name
             ))),
         }
@@ -186,8 +189,10 @@ impl<'a> Builder<'a> {
 
     fn say_start(&mut self, traffic: &Traffic) {
         if !matches!(traffic.start, Distribution::Fixed(_) | Distribution::Uniform(..)) {
-            let message =
-                format!("the law by which flows of {} start: evenly, with its mean, stands in", traffic.name);
+            let message = format!(
+                "the distribution of the starts of {}: a uniform one with its mean replaces it",
+                traffic.name
+            );
             self.leave_out(message);
         }
     }
@@ -220,8 +225,8 @@ impl<'a> Builder<'a> {
         let managed = others.find_map(|&i| Some(&self.scenario.links[i]).filter(|link| link.aqm.is_some()));
         managed.map_or(Ok(()), |link| {
             Err(Unsupported::new(format!(
-                "traffic.{}: its packets cross {} as well, which has an algorithm of its own, and the fluid model has \
-                 one managed queue, that of {}; leave that algorithm out, or use `aqmlab run`",
+                "traffic.{}: its packets also cross {}, which has an algorithm, but the fluid model has one managed \
+                 queue, that of {}; remove that algorithm, or use `aqmlab run`",
                 traffic.name, link.name, self.observed.name
             )))
         })
@@ -257,7 +262,7 @@ impl<'a> Builder<'a> {
             let Some(place) = there.iter().position(|&i| i == observed) else {
                 if back.contains(&observed) {
                     self.leave_out(format!(
-                        "what the ACKs of {} take of {} and wait there",
+                        "the load and the wait of the ACKs of {} on {}",
                         traffic.name, self.observed.name
                     ));
                 }
@@ -279,8 +284,8 @@ impl<'a> Builder<'a> {
         for i in behind {
             if let Some(other) = self.crossing(i) {
                 return Err(Unsupported::new(format!(
-                    "traffic.{}: its ACKs wait behind the data of {other} on {}, and the fluid model has one queue, that \
-                     of {}; leave that traffic out, or use `aqmlab run`",
+                    "traffic.{}: its ACKs wait behind the data of {other} on {}, but the fluid model has one queue, that of {}; \
+                     remove that traffic, or use `aqmlab run`",
                     traffic.name, self.scenario.links[i].name, self.observed.name
                 )));
             }
@@ -289,7 +294,7 @@ impl<'a> Builder<'a> {
             let name = &traffic.name;
             return Err(Unsupported::new(format!(
                 "traffic.{name}.tcp.congestion = {}: the fluid model's windows are Reno's; set traffic.{name}.tcp to a TCP \
-                 that has them, such as \"newreno\", or use `aqmlab run`",
+                 with such windows, for example \"newreno\", or use `aqmlab run`",
                 tcp.congestion.value()
             )));
         }
@@ -326,7 +331,7 @@ impl<'a> Builder<'a> {
         let (packet, overhead) = (traffic.packet_size.0 as f64, self.observed.overhead.0 as f64);
         let each = each * (packet + overhead) / packet;
         if overhead > 0.0 && matches!(kind, "trace" | "frames") {
-            self.leave_out(format!("that smaller packets of {} have as much framing", traffic.name));
+            self.leave_out(format!("the framing of each smaller packet of {}", traffic.name));
         }
         let (mut rate, mut kept) = (0.0, 0.0);
         let mut flows = 0.0;
@@ -344,7 +349,7 @@ impl<'a> Builder<'a> {
         }
         if !each.is_finite() {
             return Err(Unsupported::new(format!(
-                "traffic.{}: nothing bounds what it asks for, so that its mean rate is not known; use `aqmlab run`",
+                "traffic.{}: its demand has no bound, so its mean rate is unknown; use `aqmlab run`",
                 traffic.name
             )));
         }
@@ -365,20 +370,21 @@ impl<'a> Builder<'a> {
     /// Notes what the equations leave out of any scenario, and of this one.
     pub(super) fn say_what_is_left_out(&mut self) {
         if !self.classes.is_empty() {
-            self.leave_out("packets: windows and the queue are means, so that nothing is left to chance");
+            self.leave_out("packets and randomness: windows and the queue are means");
             self.leave_out("the queues of all other links, and the handshake");
         }
         let packets: BTreeSet<u64> = self.classes.iter().map(|class| class.packet).collect();
         if packets.iter().any(|&packet| packet != self.observed.packet.0) {
             self.leave_out(format!(
-                "that a smaller packet takes a packet's room: the queue is in packets of {} bytes",
+                "the room of a smaller packet: the queue is in packets of {} bytes",
                 self.observed.packet.0
             ));
         }
         let random = |link: &Link| !matches!(link.delay, Distribution::Fixed(_));
         if self.scenario.links.iter().any(random) {
             self.leave_out(format!(
-                "that delays are drawn anew for each run: {STRATA} quantiles of their law, or a single link's mean, stand in"
+                "the delays drawn for each run: {STRATA} quantiles of their distribution, or the mean for a single link, \
+                 replace them"
             ));
         }
     }

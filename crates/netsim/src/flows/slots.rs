@@ -1,9 +1,9 @@
 //! Slots for the flows that come and go: a connection that is over makes room for the next, so that memory
-//! depends on how many are alive and not on how long a run is.
+//! depends on the number of live connections and not on the length of the run.
 //!
 //! Persistent flows have the first slots for the whole run; transient flows share the others. Every transient flow has a
 //! *generation*, which its packets carry: a packet still in flight when the slot changes hands is not taken for one of the
-//! next flow. Timer events need no such mark. They belong to the slot, say only "look at the deadline", and the deadline is
+//! next flow. Timer events need no such mark. They belong to the slot, only check the deadline, and the deadline is
 //! that of the present flow; the next flow may even use the event that the last one left.
 
 use crate::flows::endpoints::Endpoints;
@@ -44,7 +44,7 @@ impl Endpoints {
         self.free.push(slot);
     }
 
-    /// The flows that have an acknowledgement of what has not arrived, a sentence each: none in a sound run.
+    /// The flows that have an acknowledgement of what has not arrived, one sentence each; none in a correct run.
     pub(crate) fn ahead_of_receivers(&self) -> impl Iterator<Item = String> {
         let ends = self.senders.iter().zip(&self.receivers).zip(&self.applications).enumerate();
         ends.filter(|(_, (_, application))| application.role != Role::Free).filter_map(

@@ -1,13 +1,13 @@
-//! People who read pages: a client thinks, opens some connections to its server, fetches the objects of a page
+//! Users who read pages: a client thinks, opens some connections to its server, fetches the objects of a page
 //! over them, closes them and thinks again.
 //!
 //! A connection is persistent and carries one request at a time (HTTP/1.1 without pipelining): it asks for its
-//! next object when the last has arrived completely. An object that has not been requested goes to whichever
-//! connection is free first. Connections beyond the number of objects are not opened.
+//! next object when the last has arrived completely. The first free connection requests the next
+//! object. Connections beyond the number of objects are not opened.
 //!
-//! A connection is two TCP flows, one in each direction, each with its own ACKs. Client to server: the SYN, then a segment
-//! a request, sent again until it is acknowledged. Server to client: the objects, without a handshake of their own,
-//! from an initial window on. What a real connection has and this one lacks: the server's ACKs ride on no data (a
+//! A connection is two TCP flows, one in each direction, each with its own ACKs. Client to server: the SYN, then one
+//! segment per request, retransmitted until it is acknowledged. Server to client: the objects, without a handshake of their own,
+//! from an initial window on. Differences from a real connection: the server's ACKs ride on no data (a
 //! request costs the path to the client a packet of headers, half a packet with delayed ACKs); the server has no
 //! round-trip time measured when its first object goes out; a lost SYN shrinks only the client's window. A
 //! closed connection stays until both flows are acknowledged; there is no FIN.
@@ -20,7 +20,7 @@ use crate::network::route::Paths;
 use aqm::unit::{Span, Time};
 use scenario::model::{Profile, Traffic, Web};
 
-/// What the clients of a `web` entry have in common.
+/// The common parameters of the clients of a `web` entry.
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) class: u16,
@@ -34,14 +34,14 @@ pub(crate) struct Site {
 /// A client, and the server ends of its connections.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// Which of the sites.
+    /// The index of its site.
     pub(crate) site: u16,
     /// The paths of the objects: forward to the client, in reverse to the server.
     pub(crate) paths: Paths,
     rng: Stream,
     /// The connections of the session, in the order in which they were opened.
     pub(crate) connections: Vec<Connection>,
-    /// Objects of the session not asked for, and not arrived.
+    /// Objects of the session that are not yet requested, and not yet complete.
     unasked: u32,
     missing: u32,
     /// When the session's first request was sent.
@@ -55,9 +55,9 @@ pub(crate) struct Connection {
     pub(crate) requests: u32,
     pub(crate) objects: u32,
     open: bool,
-    /// The object that was asked for last, if it has not arrived.
+    /// The last requested object, until it has arrived.
     fetch: Option<Fetch>,
-    /// Objects that the server was asked for.
+    /// The number of requests at the server.
     asked: u32,
     /// Segments of all objects up to the last one.
     segments: u32,
@@ -122,7 +122,7 @@ impl Client {
         Self { site, paths, rng, connections: Vec::new(), unasked: 0, missing: 0, first: None }
     }
 
-    /// How long it thinks.
+    /// The think time.
     pub(crate) fn think(&mut self, site: &Site) -> Span {
         self.rng.draw(&site.web.think)
     }

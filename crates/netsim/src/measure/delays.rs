@@ -1,4 +1,4 @@
-//! How long packets waited or travelled, or flows took: a histogram of three significant digits.
+//! A histogram of durations with three significant digits: waits and delays of packets, completion times of flows.
 
 use aqm::unit::Span;
 
@@ -8,7 +8,7 @@ const LONGEST_DELAY: u64 = (1 << 54) - 1;
 const EXACT_BITS: u32 = 11;
 const BINS: usize = (54 - EXACT_BITS as usize + 2) << (EXACT_BITS - 1);
 
-/// How long packets waited or travelled, or flows took: a histogram whose bins widen with the delay.
+/// A histogram of durations, with bins that widen with the duration.
 #[derive(Clone, Debug)]
 pub(crate) struct Delays {
     bins: Box<[u64]>,
@@ -34,14 +34,14 @@ impl Delays {
         *self = Self::new();
     }
 
-    /// Takes in the delays of another class.
+    /// Adds the delays of another class.
     pub(crate) fn add(&mut self, other: &Self) {
         self.bins.iter_mut().zip(&other.bins).for_each(|(count, other)| *count += other);
         self.sum_ns += other.sum_ns;
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// How many were recorded.
+    /// The number of recorded delays.
     pub(crate) fn count(&self) -> u64 {
         self.bins.iter().sum()
     }

@@ -1,4 +1,4 @@
-//! Statistics of deliveries: how long packets travelled, and how long whole transfers took.
+//! Statistics of deliveries: delays of packets, and completion times of transfers.
 
 use crate::measure::delays::Delays;
 use crate::packet::{Kind, Packet};
@@ -7,15 +7,15 @@ use aqm::unit::{Span, Time};
 /// Delays of data packets and datagrams from sender to receiver, and of transfers from first to last.
 #[derive(Debug)]
 pub(crate) struct Deliveries {
-    /// A row a class.
+    /// One row per class.
     pub(crate) classes: Vec<Delivery>,
     /// The last packet of each flow of TCP and of each of UDP.
     last: [Vec<Last>; 2],
-    /// From here on delays and jitter count.
+    /// The time from which delays and jitter count.
     pub(crate) warmup: Time,
 }
 
-/// A flow's last packet: which of the connections with its number it was of, and how long it took; [`NONE`] before
+/// A flow's last packet: the number of its connection among those of the flow's slot, and its delay; [`NONE`] before
 /// the first.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Last {
@@ -33,7 +33,7 @@ pub(crate) struct Delivery {
     pub(crate) completions: Delays,
 }
 
-/// By how much the delay changes from one packet of a flow to the next.
+/// The absolute change of the delay from one packet of a flow to the next.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Jitter {
     changes_ns: u128,
@@ -74,7 +74,7 @@ impl Deliveries {
         }
     }
 
-    /// A flow has delivered all it had.
+    /// A flow has delivered all its data.
     pub(crate) fn on_completion(&mut self, class: u16, took: Span) {
         self.classes[usize::from(class)].completions.record(took);
     }

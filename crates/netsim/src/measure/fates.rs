@@ -1,4 +1,4 @@
-//! The fates of packets at a queue, as far as they are certain while that of an earlier one is not.
+//! The known fates of packets at a queue while the fate of an earlier packet is unknown.
 
 use crate::packet::{Kind, Packet};
 use aqm::Ring;
@@ -25,13 +25,12 @@ pub(crate) struct FlowKey {
     pub(crate) udp: bool,
 }
 
-/// The arrivals from the first one whose fate is not certain: the *first*, of which the caller knows the
-/// number.
+/// The record of the arrivals since the *first* whose fate is unknown; the caller knows its number.
 #[derive(Clone, Debug)]
 pub(crate) enum Fates {
-    /// Where who comes first leaves first, few are known, mostly drops: these with their numbers, in order.
+    /// In a FIFO queue, few fates are known early, mostly drops: these with their numbers, in order.
     Few(Ring<(u64, Fate)>),
-    /// Where lanes take turns, most packets leave before an earlier one: a place for each arrival, the first first.
+    /// With several lanes, most packets leave before an earlier one: a place for each arrival, in order.
     Most(Ring<Option<Fate>>),
 }
 
@@ -41,7 +40,7 @@ impl Fates {
         if lanes > 1 { Self::Most(Ring::new()) } else { Self::Few(Ring::new()) }
     }
 
-    /// How many places are in use.
+    /// The number of places in use.
     pub(crate) const fn len(&self) -> usize {
         match self {
             Self::Few(fates) => fates.len(),

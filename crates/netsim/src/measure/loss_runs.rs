@@ -1,4 +1,4 @@
-//! How losses at a queue come together: in runs of consecutive packets, and in events that hit many flows.
+//! The clustering of losses at a queue: in runs of consecutive packets, and in events that hit many flows.
 
 use crate::measure::fates::{Fate, Fates, FlowKey};
 use crate::packet::Packet;
@@ -23,13 +23,13 @@ const MOST_FATES: usize = 1 << 20;
 pub(crate) struct Losses {
     /// The flows of TCP and those of UDP, as far as a number has lost a packet or sent one.
     flows: [Vec<FlowLosses>; 2],
-    /// How many packets have arrived.
+    /// The number of packets that have arrived.
     arrivals: u64,
     /// The number of the first arrival whose fate is not certain.
     first: u64,
     /// The fates of later ones, as far as they are certain.
     fates: Fates,
-    /// The runs of each flow's own packets, a row a class.
+    /// The runs of each flow's own packets, one row per class.
     classes: Vec<Runs>,
     /// The runs of packets of any flow.
     bursts: Runs,
@@ -50,19 +50,19 @@ pub(crate) struct FlowLosses {
     event: u32,
 }
 
-/// How many runs there were of each length.
+/// The number of runs of each length.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Runs {
-    /// Of 1, 2, ... losses; the last bin is open.
+    /// For 1, 2, ... losses; the last bin includes all longer runs.
     counts: Vec<u64>,
     /// Losses in all of them.
     losses: u64,
 }
 
-/// Loss events, and how many of the active flows each of them hits.
+/// Loss events, and the share of the active flows that each hits.
 #[derive(Clone, Debug)]
 pub(crate) struct LossEvents {
-    /// How long an event lasts from its first loss.
+    /// The duration of an event from its first loss.
     length: Span,
     /// The number and the end of the last event; 0 before the first.
     number: u32,
@@ -269,7 +269,7 @@ impl Runs {
         self.losses += u64::from(length);
     }
 
-    /// The runs of these, all together.
+    /// The sum of these runs.
     pub(crate) fn sum<'a>(of: impl IntoIterator<Item = &'a Self>) -> Self {
         of.into_iter().fold(Self::new(), |mut sum, runs| {
             sum.counts.iter_mut().zip(&runs.counts).for_each(|(sum, count)| *sum += count);
@@ -284,7 +284,7 @@ impl Runs {
         (runs > 0).then(|| self.losses as f64 / runs as f64)
     }
 
-    /// How many there were of 1, 2, ... losses, up to the longest; the last of [`LONGEST_RUN`] bins is open.
+    /// The number of runs of 1, 2, ... losses, up to the longest; the last of [`LONGEST_RUN`] bins is open.
     pub(crate) fn counts(&self) -> &[u64] {
         let bins = self.counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
         &self.counts[..bins]
@@ -323,7 +323,7 @@ impl LossEvents {
         (self.closed, self.shares, self.losers, self.end) = (0, 0.0, 0, Time::ZERO);
     }
 
-    /// How many there were.
+    /// The number of events.
     pub(crate) fn count(&self) -> u64 {
         self.closed + u64::from(self.losers > 0)
     }

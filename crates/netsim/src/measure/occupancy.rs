@@ -2,7 +2,7 @@
 
 use aqm::unit::{Limit, Time};
 
-/// How long a queue had which length.
+/// The time that a queue had each length.
 #[derive(Clone, Debug)]
 pub(crate) struct Occupancy {
     length: usize,
@@ -14,13 +14,13 @@ pub(crate) struct Occupancy {
     full: Full,
 }
 
-/// How the time without room for another packet is measured.
+/// The measurement of the time without room for another packet.
 #[derive(Clone, Copy, Debug)]
 enum Full {
-    /// That was whenever the queue had this length or a greater one.
+    /// The time at this length or above.
     From(usize),
-    /// The caller reports it: whether there is none now, and for how many nanoseconds there was none before the last
-    /// change.
+    /// The caller reports whether the buffer is full: whether it is now, and for how many nanoseconds it was before the
+    /// last change.
     Reported { now: bool, ns: u64 },
 }
 

@@ -1,4 +1,4 @@
-//! Probes: what a run may record beyond the statistics that are always on. An absent probe costs nothing.
+//! Probes: optional records of a run, beyond the statistics that are always on. An absent probe costs nothing.
 
 mod checked;
 
@@ -8,7 +8,7 @@ use aqm::discipline::Lane;
 use aqm::unit::{Span, Time};
 use aqm::{AnyDiscipline, Outcome};
 
-/// What a packet at a queue belongs to.
+/// The owner of a packet at a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Owner {
     /// The traffic entry, by its number.
@@ -17,13 +17,13 @@ pub struct Owner {
     pub lane: usize,
 }
 
-/// What observes the measured queues; all hooks do nothing unless overridden.
+/// An observer of the measured queues; its hooks do nothing unless overridden.
 pub trait Probe {
     /// Whether the run keeps account of every packet, for [`Simulation::violations`](crate::Simulation::violations): a
     /// debug build always does.
     const CHECKS: bool = cfg!(debug_assertions);
 
-    /// Queue number `queue` has `length` packets from `now` on, and if it has several lanes they are these.
+    /// Queue number `queue` has `length` packets from `now` on, in these lanes if it has several.
     #[inline]
     fn on_length(&mut self, _queue: usize, _now: Time, _length: usize, _lanes: &[Lane]) {}
     /// An arrival met this fate; the algorithm's state may have changed.
@@ -44,7 +44,7 @@ pub trait Probe {
     /// without it has been reported.
     #[inline]
     fn on_departure(&mut self, _queue: usize, _now: Time, _owner: Owner, _size: u16, _wait: Span) {}
-    /// What departs was arrival number `arrival` at the queue, of which the first is 0; `marked` with CE here or before.
+    /// The departing packet was arrival number `arrival` at the queue, counted from 0; `marked` with CE here or before.
     #[inline]
     fn on_fate(&mut self, _queue: usize, _arrival: u64, _marked: bool) {}
     /// The algorithm's periodic work is done.
@@ -55,7 +55,7 @@ pub trait Probe {
     fn may_skip(&self, _aqm: &AnyDiscipline) -> bool {
         true
     }
-    /// How often something ends here whatever happens.
+    /// The length of a bin that must be closed on time, if there is one.
     fn bin(&self) -> Option<Span> {
         None
     }

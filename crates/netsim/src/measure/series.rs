@@ -1,4 +1,4 @@
-//! Series: what happened at each measured queue, bin by bin.
+//! Series of each measured queue, bin by bin.
 
 use crate::measure::probe::{Owner, Probe};
 use aqm::discipline::Lane;
@@ -54,13 +54,13 @@ impl Track {
         (self.since, self.area, self.min, self.max) = (end, 0.0, self.value, self.value);
     }
 
-    /// The columns with what they are of each bin.
+    /// The columns with their statistic.
     fn columns(&self) -> [(&str, &[f64]); 3] {
         [("min", &self.mins), ("mean", &self.means), ("max", &self.maxs)]
     }
 }
 
-/// What happened to some packets at a queue, bin by bin.
+/// The counts of packets at a queue, bin by bin.
 #[derive(Clone, Debug)]
 struct Tally {
     arrivals: Vec<f64>,
@@ -128,8 +128,8 @@ struct QueueSeries {
 }
 
 /// Series of every measured queue: its length and its algorithm's signals, each bin with minimum, time-weighted
-/// mean and maximum, and the arrivals and drops in each bin; at the observed link also what each class met there. The
-/// same of each lane that has a name.
+/// mean and maximum, and the arrivals and drops in each bin; at the observed link also those of each
+/// class, and the same for each named lane.
 #[derive(Clone, Debug)]
 pub struct Series {
     step: Span,
@@ -180,8 +180,7 @@ impl Series {
         }
     }
 
-    /// Hands over the columns: the time, then those of every queue, each of the same length once finished. What
-    /// was handed over is gone from here.
+    /// Takes the columns out: the time, then those of every queue, all of the same length once finished.
     #[must_use]
     pub fn take_columns(&mut self) -> Vec<Column> {
         let bins = self.queues.first().map_or(0, |queue| queue.tracks[0].means.len());

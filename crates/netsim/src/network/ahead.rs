@@ -1,6 +1,6 @@
-//! Working ahead: what can be computed before its time needs no event of its own.
+//! Working ahead: a step that can be computed before its time needs no event.
 //!
-//! An event list orders what depends on each other. Much does not: on the integer clock, a packet's passage is settled as
+//! An event list orders steps that depend on each other. Many do not: on the integer clock, a packet's passage is settled as
 //! soon as no later event can interfere with it. So, when a packet enters
 //!
 //! * a *plain* link whose every packet comes from one link: the link takes the packet over when that one sends it
@@ -19,8 +19,8 @@
 //! 3. **A queue is up to date before it decides.** All that was due until an arrival (periods, departures, the end of the
 //!    warm-up) is done before the arrival is offered. At one time the period comes first, then the departure, then the end
 //!    of the warm-up, as on the event list.
-//! 4. **No packet that was let in is dropped or marked later**, and the link's rate does not change. Hence [`Due`] knows when
-//!    the wire will be free of all packets that have been let in.
+//! 4. **No accepted packet is dropped or marked later**, and the link's rate does not change. Hence [`Due`] knows when
+//!    the wire will be free of all accepted packets.
 //! 5. **A queue that works ahead touches only its own link**, the probe, the ledger and the watch: [`LinkAhead`] holds no
 //!    event list.
 //! 6. **An early delivery changes only its own flow.** The receiver has no delayed ACK, no application acts on the data, no

@@ -21,12 +21,12 @@ pub(crate) struct AqmQueue {
     pub(crate) queue: Queue<Packet>,
     pub(crate) rng: Stream,
     pub(crate) busy: bool,
-    /// When the transmission of the last packet began, and when it is over.
+    /// The start and the end of the transmission of the last packet.
     began: Time,
     pub(crate) sent: Time,
-    /// The next due event, if the link works ahead.
+    /// The next work, if the link works ahead.
     pub(crate) ahead: Option<Due>,
-    /// What that packet belongs to, and its bytes on the link.
+    /// The owner of that packet, and its bytes on the link.
     pub(crate) sending: Owner,
     sending_bytes: u32,
     /// Bits of the packet in transmission at the end of the warm-up that were still to be sent, and its owner.
@@ -42,22 +42,22 @@ pub(crate) struct AqmQueue {
     pub(crate) packet: Bytes,
     pub(crate) occupancy: Occupancy,
     pub(crate) settling: QueueSettling,
-    /// A row a class.
+    /// One row per class.
     pub(crate) delays: Vec<Delays>,
     pub(crate) losses: Losses,
     /// One for each queue that has a name; none if its queues have no names.
     pub(crate) meters: Vec<Meter>,
 }
 
-/// What the link could have sent while it had nothing to send. With what it did send it makes the link's capacity: so
-/// a packet that keeps its rate through a change of the link's leaves no room for others meanwhile.
+/// The bits that the link could have sent while it was idle. Together with the bits sent they are the link's capacity, so
+/// a packet that keeps its rate when the link's rate changes leaves no room for others meanwhile.
 #[derive(Clone, Copy, Default, Debug)]
 struct Idle {
-    /// Since when there is nothing to send, where this is so.
+    /// The start of the present idle time, if the link is idle.
     since: Time,
-    /// Nanoseconds without anything to send at the present rate, until then.
+    /// Idle nanoseconds at the present rate before it.
     ns: u64,
-    /// Bits that it could have sent at the rates before.
+    /// Bits that it could have sent while idle at earlier rates.
     bits: f64,
 }
 
@@ -160,7 +160,7 @@ impl AqmQueue {
         bits + Span::ns(ns + waiting).secs() * rate.bits()
     }
 
-    /// Bits of the packet in transmission that are still to be sent at `now`: of none 0, and never more than it has.
+    /// Bits of the packet in transmission that are still to be sent at `now`; 0 without a packet.
     pub(crate) fn unsent(&self, now: Time) -> f64 {
         let left = self.sent.since(now).nanos();
         if left == 0 {
@@ -170,7 +170,7 @@ impl AqmQueue {
         part * 8.0 * f64::from(self.sending_bytes)
     }
 
-    /// From `now` on the statistics count.
+    /// Starts the statistics at `now`.
     pub(crate) fn end_warmup(&mut self, now: Time) {
         self.note_length(now);
         self.occupancy.reset(now);

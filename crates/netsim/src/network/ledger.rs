@@ -1,5 +1,5 @@
-//! Conservation: of the packets that entered a link, or that a flow sent, each was delivered, was dropped, was lost by
-//! chance or is under way. The ledger counts what happens; packets still under way at the end are counted where they are.
+//! Conservation: of the packets that entered a link, or that a flow sent, each was delivered, dropped or lost at
+//! random, or is in transit. The ledger counts these events; packets in transit at the end are counted where they are.
 
 use crate::engine::clock::{Clock, ClockArithmetic as _, Instant};
 use crate::engine::event::instant;
@@ -9,12 +9,12 @@ use crate::packet::{Kind, Packet};
 use aqm::queue::Counts;
 use std::fmt;
 
-/// What happened to a set of packets.
+/// The counts of a set of packets.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Book {
-    /// Sent by a host, or taken in by a link.
+    /// Sent by a host, or accepted by a link.
     pub(crate) sent: u64,
-    /// Handed to the receiver, or to what comes after the link.
+    /// Passed to the receiver, or to the next link.
     pub(crate) delivered: u64,
     /// Dropped at a queue.
     dropped: u64,
@@ -56,7 +56,7 @@ pub(crate) struct Ledger {
     overfull: Option<usize>,
 }
 
-/// The book at `index`, made if need be.
+/// The book at `index`, created if necessary.
 fn at(books: &mut Vec<Book>, index: usize) -> &mut Book {
     if index >= books.len() {
         books.resize(index + 1, Book::default());
@@ -141,7 +141,7 @@ impl Ledger {
         self.flows[2].get(flow).map_or(0, |book| book.bytes)
     }
 
-    /// What does not add up at `end`, the end of a run over `links`, a sentence each; `names` are the links' and `classes`
+    /// The violations of conservation at `end`, the end of a run over `links`, one sentence each; `names` are the links' and `classes`
     /// the traffic entries'.
     pub(crate) fn violations(
         mut self,

@@ -18,14 +18,14 @@ pub(crate) struct Flight {
     pub(crate) packet: Packet,
 }
 
-/// When a packet has been sent, and when it is at the link's other end.
+/// The end of a packet's transmission, and its arrival at the link's other end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transmission {
     pub(crate) sent: Instant,
     pub(crate) arrival: Instant,
 }
 
-/// How long packets take to send.
+/// The transmission times of packets.
 #[derive(Debug)]
 pub(crate) struct Wire {
     clock: Clock,
@@ -38,8 +38,8 @@ pub(crate) struct Wire {
     last: (u32, Lapse, Lapse),
 }
 
-/// One direction of a link. If its buffer is not measured, it is plain: tail-drop, and when a packet leaves is
-/// known when it comes.
+/// One direction of a link. A link without measured buffer is plain: drop-tail, with each departure time known on
+/// arrival.
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) wire: Wire,
@@ -63,7 +63,7 @@ pub(crate) struct Link {
     pub(crate) aqm_queue: Option<Box<AqmQueue>>,
 }
 
-/// How long a bit travels on a link in the run with this seed: the same in both directions.
+/// The propagation delay of a link in the run with this seed: the same in both directions.
 pub(crate) fn delay(link: &model::Link, seed: u64) -> Span {
     let cable = link.name.trim_end_matches(":reverse");
     Stream::new(seed, &format!("link.{cable}.delay")).draw(&link.delay)
@@ -76,7 +76,7 @@ impl Wire {
         self.last.0 = 0;
     }
 
-    /// Works out how long packets of another size take.
+    /// Computes the transmission time for another size.
     #[cold]
     #[inline(never)]
     fn measure(&mut self, size: u32) {
@@ -144,7 +144,7 @@ impl Link {
         self.aqm_queue.as_deref_mut().expect("only a link with an AQM has this queue")
     }
 
-    /// A plain link takes in a packet at `at`: when it reaches the other end; `None` if it is dropped.
+    /// A plain link accepts a packet at `at`; returns the time of its arrival at the other end, `None` if it is dropped.
     /// Packets are offered in the order of their times. A transmission that starts at `at` comes first.
     #[inline(always)]
     pub(crate) fn accept(&mut self, at: Instant, size: u16) -> Option<Instant> {

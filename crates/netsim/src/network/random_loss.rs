@@ -1,4 +1,4 @@
-//! Packets lost at random, independently or in bursts.
+//! Packets lost at random: each for itself, or in bursts.
 
 use crate::engine::rng::Stream;
 use aqm::Uniform as _;

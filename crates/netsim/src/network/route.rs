@@ -1,4 +1,4 @@
-//! The paths in use, as the engine goes along them; [`scenario::model::route`] finds them.
+//! The paths in use, in the form for the packet path; [`scenario::model::route`] finds them.
 
 use crate::engine::clock::Clock;
 use crate::network::ahead::Plan;
@@ -70,7 +70,7 @@ impl Hop {
     }
 }
 
-/// Where the two paths of a connection start among the hops.
+/// The first hops of the two paths of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Paths {
     /// From its sender to its receiver.
@@ -101,7 +101,7 @@ impl<'a> Routes<'a> {
         Self { links, shortest, hops: Vec::new(), known: HashMap::new() }
     }
 
-    /// Where the path between two nodes starts among the hops.
+    /// The number of the first hop of the path between two nodes.
     ///
     /// # Panics
     /// If there is none: a checked scenario has one for all its traffic.
@@ -128,7 +128,7 @@ impl<'a> Routes<'a> {
         self.hops.split(|&hop| hop == END).filter(|path| !path.is_empty())
     }
 
-    /// For every link, the link from which all comes that enters it, if that is one and the same.
+    /// For every link, the link that carries all of its packets before it, if there is only one.
     pub(crate) fn feeders(&self) -> Vec<Option<u32>> {
         const UNKNOWN: u32 = u32::MAX;
         let mut feeders = vec![Some(UNKNOWN); self.links.len()];

@@ -1,4 +1,4 @@
-//! What the queue of a link with an AQM does at one time, whether by an event or ahead of it.
+//! The actions of a link's AQM queue at one time, whether by an event or ahead of it.
 
 use crate::measure::probe::{Owner, Probe};
 use crate::network::aqm_queue::AqmQueue;
@@ -28,7 +28,7 @@ impl<P: Probe> Observers<'_, P> {
     }
 }
 
-/// The queue of a link with an AQM takes a packet in, perhaps marked, or drops it: then `None`.
+/// The queue of a link with an AQM accepts a packet, perhaps marked, or drops it (`None`).
 #[inline]
 pub(super) fn admit<P: Probe>(
     link: &mut Link,

@@ -1,4 +1,4 @@
-//! The links, and how a packet travels over them.
+//! The links, and the travel of packets over them.
 
 mod aqm_link;
 
@@ -16,7 +16,7 @@ use aqm::unit::Time;
 use run::Watch;
 use scenario::Scenario;
 
-/// When a packet was sent over a link or by a host, and when it arrives.
+/// The times at which a packet was sent, over a link or by a host, and arrives.
 #[derive(Clone, Copy)]
 struct Passage {
     sent: Instant,
@@ -40,9 +40,9 @@ pub(crate) struct Network<P> {
     pub(crate) probe: P,
     /// Packets that may be delivered before their time (see [`crate::network::ahead`]), where they cannot be at once.
     pub(crate) early: Vec<(Early, Packet)>,
-    /// The end of the run: what would happen later does not happen.
+    /// The end of the run; later events do not happen.
     pub(crate) end: Instant,
-    /// Kept where the probe asks for checks.
+    /// Kept if the probe requires checks.
     pub(crate) ledger: Ledger,
     pub(crate) watch: Watch,
 }
@@ -204,7 +204,7 @@ impl<P: Probe> Network<P> {
         }
     }
 
-    /// A plain link takes in a packet at `at`: when it reaches the other end, if it does.
+    /// A plain link accepts a packet at `at`, or drops it; returns the time of its arrival at the other end.
     #[inline(always)]
     fn accept(&mut self, i: usize, at: Instant, packet: &Packet) -> Option<Instant> {
         let arrival = self.links[i].accept(at, packet.size);

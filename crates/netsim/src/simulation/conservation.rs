@@ -7,9 +7,9 @@ impl<P: Probe> Simulation<P> {
     /// The violations of conservation in the run, which must be over, one sentence each; none in a correct run.
     ///
     /// Of the packets that a flow or a traffic entry sent, and of those that a link took in, each was delivered, was
-    /// dropped, was lost by chance or is in flight, with its arrival still to come; the counters of links, datagrams and
+    /// dropped, was lost at random or is in flight, with its arrival still to come; the counters of links, datagrams and
     /// waits agree; no measured queue was longer than its buffer; no link sent more than it could; nothing was
-    /// acknowledged that had not arrived, or arrived that was not delivered; and [`Results::violations`](crate::Results::violations).
+    /// acknowledged that had not arrived, or arrived that was not delivered; and [`Results::violations`](run::Results::violations).
     ///
     /// # Panics
     /// If the run is not over, or did not keep account: see [`Probe::CHECKS`].

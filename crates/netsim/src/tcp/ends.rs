@@ -122,7 +122,7 @@ impl Sender {
         both!(self, sender => sender.on_data(now, profile, segments, out));
     }
 
-    /// The application has no further data to send.
+    /// The application has no more data than has been sent.
     pub fn on_stop(&mut self) {
         both!(self, sender => sender.on_stop());
     }

@@ -1,4 +1,4 @@
-//! What two ends of a connection exchange: segments and acknowledgements.
+//! The messages between the two ends of a connection: segments and acknowledgements.
 
 use aqm::unit::{Span, Time};
 use scenario::model::MOST_BLOCKS;
@@ -41,9 +41,9 @@ pub struct Ack {
     pub ece: bool,
     /// The sending time of a segment that this ACK covers (RFC 7323).
     pub echo: Time,
-    /// What has arrived beyond `next`, the latest first.
+    /// The segments that have arrived beyond `next`, the latest first.
     pub blocks: Blocks,
-    /// How long the latest segment took, for LEDBAT; such an ACK has a block less.
+    /// The one-way delay of the latest segment, for LEDBAT; an ACK with it has one block fewer.
     pub delay: Option<Span>,
 }
 

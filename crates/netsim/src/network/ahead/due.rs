@@ -1,4 +1,4 @@
-//! What a queue that works ahead has still to do.
+//! The remaining work of a queue that works ahead.
 
 use crate::engine::clock::Instant;
 use aqm::unit::{Span, Time};
@@ -23,7 +23,7 @@ impl Due {
         Self { next: period.min(warmup), period, warmup, free: Instant::ZERO }
     }
 
-    /// Computes the next due event; the transmitter is busy until `sent`, if it is.
+    /// Computes the time of the next work; the transmitter is busy until `sent`, if it is.
     #[inline]
     pub(super) fn update(&mut self, busy: bool, sent: Time) {
         let ready = if busy { sent } else { Time::MAX };

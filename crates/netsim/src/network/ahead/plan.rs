@@ -1,4 +1,4 @@
-//! The links of a scenario that can work ahead.
+//! The parts of a scenario in which the engine may work ahead.
 
 use crate::engine::clock::{Clock, Instant};
 use scenario::Scenario;
@@ -11,7 +11,7 @@ pub(crate) struct Early {
     pub(crate) marked: bool,
 }
 
-/// What may be done before its time, and where.
+/// The links and nodes at which work may be done before its time.
 pub(crate) struct Plan {
     /// For each link, whether its queue works ahead.
     pub(crate) links: Vec<bool>,

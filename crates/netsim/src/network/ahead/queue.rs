@@ -12,14 +12,14 @@ use run::Watch;
 /// The periods that may pass before a queue that works ahead catches up: some milliseconds of work.
 const PERIODS_AT_A_TIME: u64 = 1 << 16;
 
-/// A packet that was let in: when its transmission starts, when it is at the other end, and whether it was marked.
+/// An accepted packet: the start of its transmission, its arrival at the other end, and whether it was marked.
 pub(crate) struct Journey {
     pub(crate) start: Instant,
     pub(crate) arrival: Instant,
     pub(crate) marked: bool,
 }
 
-/// A link that works ahead, with all that it may touch.
+/// A link that works ahead, with everything that it may change.
 pub(crate) struct LinkAhead<'a, P> {
     pub(crate) link: &'a mut Link,
     pub(crate) observers: Observers<'a, P>,
@@ -50,7 +50,7 @@ impl<P: Probe> LinkAhead<'_, P> {
         Some(Journey { start, arrival, marked })
     }
 
-    /// Does all that was due until `until`.
+    /// Does all work that is due by `until`.
     #[inline]
     pub(crate) fn catch_up(&mut self, until: Time) {
         while self.link.aqm_queue().ahead.as_ref().is_some_and(|due| due.next <= until) {
@@ -103,8 +103,7 @@ impl<P: Probe> LinkAhead<'_, P> {
     }
 }
 
-/// How far, in nanoseconds, a run may go before all links catch up with their periods, so that this is never much work at a
-/// time; `bins` are the other periods.
+/// The time, in nanoseconds, after which all links catch up with their periods, so that the work never accumulates; `bins` are the other periods.
 pub(crate) fn stride(links: &[Link], bins: impl Iterator<Item = Span>) -> u64 {
     let queues = links.iter().filter_map(|link| link.aqm_queue.as_deref());
     let ahead = queues.filter(|aqm_queue| aqm_queue.ahead.is_some());

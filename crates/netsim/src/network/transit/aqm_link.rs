@@ -10,11 +10,11 @@ use crate::network::service::{self, Observers};
 use crate::packet::Packet;
 use aqm::unit::{Span, Time};
 
-/// What it costs at a link at most to catch up, in events.
+/// The greatest work of catching up at a link, in events.
 const WORK_AT_A_LINK: usize = 1 << 10;
 
 impl<P: Probe> Network<P> {
-    /// A link, and what records what happens there.
+    /// A link with its recorders.
     #[inline(always)]
     fn observed(&mut self, link: usize) -> (&mut Link, Observers<'_, P>) {
         let observers = Observers { link, probe: &mut self.probe, ledger: &mut self.ledger };
@@ -57,7 +57,7 @@ impl<P: Probe> Network<P> {
         self.ahead(i).enqueue(at, packet).filter(|journey| journey.start <= end)
     }
 
-    /// Does all that was due until `until` at all links with an AQM, even if no packet has come there.
+    /// Does all work that is due by `until` at all links with an AQM, even if no packet has come there.
     pub(crate) fn catch_up_all(&mut self, until: Time) {
         for i in 0..self.links.len() {
             if self.links[i].aqm_queue.is_none() {
@@ -73,7 +73,7 @@ impl<P: Probe> Network<P> {
         }
     }
 
-    /// How far, in nanoseconds, the run may go before all links catch up; `bin` is another period.
+    /// The time, in nanoseconds, after which all links catch up; `bin` is another period.
     pub(crate) fn stride(&self, bin: Option<Span>) -> u64 {
         ahead::stride(&self.links, bin.into_iter().chain(self.probe.bin()))
     }

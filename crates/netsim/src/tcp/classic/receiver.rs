@@ -1,4 +1,4 @@
-//! A TCP receiver: what has arrived, and when to acknowledge it (RFC 5681, section 4.2; RFC 2018; RFC 3168).
+//! A TCP receiver: the record of arrived segments, and the time of acknowledgements (RFC 5681, section 4.2; RFC 2018; RFC 3168).
 
 use crate::tcp::{Ack, Blocks, NO_BLOCKS, Segment};
 use aqm::unit::{Span, Time};
@@ -10,7 +10,7 @@ use scenario::model::Profile;
 pub struct Receiver {
     /// The next segment in order: all below have arrived.
     next: u32,
-    /// How long the latest segment took, in microseconds, for LEDBAT.
+    /// The one-way delay of the latest segment in microseconds, for LEDBAT.
     delay_us: u32,
     /// The sending time of the segment that the next ACK echoes.
     stamp: Time,
@@ -28,7 +28,7 @@ pub struct Receiver {
 
 const _: () = assert!(size_of::<Receiver>() == 64, "a receiver is one cache line");
 
-/// What arrived beyond `next`.
+/// The segments that arrived beyond `next`.
 #[derive(Clone, Default, Debug)]
 pub(in crate::tcp) struct Beyond {
     /// In order, with gaps between.

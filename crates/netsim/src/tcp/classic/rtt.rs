@@ -14,7 +14,7 @@ const MOST_BACKOFF: u8 = 30;
 /// After more doublings than this the estimate is forgotten: it is likely wrong (RFC 6298, section 5).
 const FORGET_BACKOFF: u8 = 3;
 
-/// What a sender knows of its round trip.
+/// A sender's estimate of its round trip.
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
     /// Smoothed round trip, ticks scaled by 8; 0 before the first measurement.
@@ -23,7 +23,7 @@ pub struct RttEstimator {
     rttvar: u64,
     /// The time-out before `min_rto` and back-off.
     rto: Span,
-    /// How many ns before time zero the clock ticked last: a tick is a second at most.
+    /// The nanoseconds from the clock's last tick to time zero; a tick is at most a second.
     phase: u32,
     backoff: u8,
 }

@@ -22,9 +22,9 @@ pub struct Scoreboard {
     judged: u32,
     /// No lost segment below waits to be sent again.
     next_lost: u32,
-    /// What ns-2's Sack1 takes to be in the network during recovery; the sender counts it.
+    /// The segments in the network during recovery by ns-2's Sack1; the sender counts them.
     pub(super) estimate: i64,
-    /// The blocks of the last ACK, the last first: of what they cover nothing is news.
+    /// The blocks of the last ACK, the last first: segments that they cover are already known.
     known: Blocks,
 }
 

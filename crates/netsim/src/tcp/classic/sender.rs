@@ -10,8 +10,8 @@
 //!
 //! Sources: RFC 5681 (slow start, congestion avoidance, fast retransmit and recovery), RFC 6582 (NewReno),
 //! RFC 6675 (SACK), RFC 3042 (limited transmit), RFC 3168 (ECN), RFC 6298 (timer); ns-2.35, tcp.cc, tcp-reno.cc,
-//! tcp-newreno.cc, tcp-sack1.cc for what the papers ran. What is lost and sent again is in
-//! `recovery`, what becomes of the window in `window`, by the rules of [`crate::tcp::congestion`].
+//! tcp-newreno.cc, tcp-sack1.cc for what the papers ran. Losses and retransmissions are in
+//! `recovery`, the window is in `window`, by the rules of [`crate::tcp::congestion`].
 //!
 //! # Departures from the sources
 //! * After an ECN echo with a window of one segment the next is sent when the ACK comes, not when the timer goes
@@ -50,7 +50,7 @@ enum Phase {
     Recovery,
 }
 
-/// The sending end of a connection. What every ACK touches comes first: with a hundred thousand senders each cache
+/// The sending end of a connection. The fields that every ACK touches come first: with a hundred thousand senders each cache
 /// line is waited for.
 #[derive(Clone, Debug)]
 #[repr(C, align(32))]
@@ -86,7 +86,7 @@ pub struct Sender {
     control: Control,
     board: Option<Box<Scoreboard>>,
     rtt: RttEstimator,
-    // What follows is for losses and marks.
+    // The following fields are for losses and marks.
     /// One past the highest segment out when the window was last reduced: one reduction a window (RFC 3168).
     reduced: u32,
     /// The segment that the timer last went off for, or [`NONE`].
@@ -203,7 +203,7 @@ impl Sender {
         self.release(now, profile, out);
     }
 
-    /// The application has no further data to send.
+    /// The application has no more data than has been sent.
     pub fn on_stop(&mut self) {
         self.end = self.end.min(self.max.max(1));
     }
@@ -239,7 +239,7 @@ impl Sender {
         let quiet = match self.phase {
             // Sack1 sends no more on the ACK that starts recovery than the first segment again.
             Phase::Recovery => sack1 && !recovering,
-            // What the first duplicates release is limited transmit's; Sack1 sends nothing on later ones either.
+            // The first duplicates are for limited transmit; Sack1 sends nothing on later ones either.
             Phase::Open => (1..DUP_THRESH).contains(&self.dup_acks) || sack1 && self.dup_acks > 0,
         };
         if !quiet {
@@ -257,7 +257,7 @@ impl Sender {
         let duplicates = self.dup_acks;
         self.open();
         if profile.tcp.flavour == Flavour::Tahoe {
-            self.dup_acks = duplicates; // ns-2's goes on counting, and so releases fewer segments for them
+            self.dup_acks = duplicates; // ns-2 continues to count them, and so releases fewer segments
         }
         self.syn_lost |= self.una == 0;
         if self.lowers_threshold(profile) {
@@ -343,7 +343,7 @@ impl Sender {
         self.deadline = if self.una < self.max { now + self.rtt.timeout(profile) } else { Time::MAX };
     }
 
-    /// Sends what recovery or the window allows.
+    /// Sends as far as recovery or the window allows.
     // For every ACK: as a call it has more registers to save than work to do.
     #[inline(always)]
     fn release(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
@@ -356,7 +356,7 @@ impl Sender {
         }
     }
 
-    /// Sends what the window allows, at most `burst` segments.
+    /// Sends as far as the window allows, at most `burst` segments.
     #[inline(always)] // as `release`
     fn fill(&mut self, now: Time, profile: &Profile, burst: u32, out: &mut impl Outbox) {
         let edge = (self.una + self.window(profile)).min(self.end);

@@ -1,4 +1,4 @@
-//! BBR, version 1: sends at the bottleneck's bandwidth and keeps the data in the network near the path's capacity.
+//! BBR, version 1: sends at the bottleneck's bandwidth, and keeps the data in the network near the path's capacity.
 //!
 //! ```text
 //! bandwidth = max delivery rate of the last 10 round trips         min_rtt = least round trip of the last 10 s
@@ -50,13 +50,13 @@ const CYCLE: [u64; 8] = [ONE * 5 / 4, ONE * 3 / 4, ONE, ONE, ONE, ONE, ONE, ONE]
 const CWND_GAIN: u64 = 2 * ONE;
 /// Round trips over which the bandwidth is the greatest.
 const BANDWIDTH_ROUNDS: u32 = 10;
-/// How long a least round trip is believed, and how long PROBE_RTT takes.
+/// The lifetime of a minimum round trip, and the duration of PROBE_RTT.
 const MIN_RTT_WINDOW: Span = Span::s(10);
 const PROBE_RTT: Span = Span::ms(200);
 /// The least window, and that of PROBE_RTT, in segments; that before there is a round trip.
 const LEAST: u32 = 4;
 const INITIAL: u32 = 10;
-/// The phase STARTUP lasts while the bandwidth grows by this in as many round trips.
+/// STARTUP continues while the bandwidth grows by this factor within this number of round trips.
 const FULL_GROWTH: u64 = ONE * 5 / 4;
 const FULL_ROUNDS: u32 = 3;
 /// Below this pace, in bytes a second, segments leave one by one, else two at least (`bbr_min_tso_rate`).
@@ -280,7 +280,7 @@ impl Bbr {
         self.with_bursts(state, profile, self.product(self.bandwidth.value(), gain))
     }
 
-    /// What will be in the network when the pace allows the next segment (`bbr_packets_in_net_at_edt`).
+    /// The segments in the network at the time at which the pace allows the next (`bbr_packets_in_net_at_edt`).
     fn in_network(&self, state: &State, profile: &Profile, now: u32) -> u32 {
         let wait = state.next_send.saturating_sub(state.clock.us * 1000) / 1000;
         let delivered = ((self.bandwidth() * wait) >> BANDWIDTH_BITS) as u32;
@@ -361,7 +361,7 @@ impl Bbr {
 
     fn go_on_probing(&mut self, state: &mut State, profile: &Profile) {
         let in_flight = state.board.in_flight();
-        // The rates measured in this phase are not valid.
+        // The rates measured in this phase are too low to count.
         state.limited_until = (state.delivered + in_flight).max(1);
         if self.probe_rtt_end.is_none() {
             if in_flight <= LEAST {

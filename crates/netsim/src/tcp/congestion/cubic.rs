@@ -29,7 +29,7 @@ use scenario::model::Profile;
 const TIME_BITS: u32 = 10;
 /// Fractional bits of C: the kernel has ten, for its C alone.
 const C_BITS: u32 = 30;
-/// The unit of beta (`BICTCP_BETA_SCALE`).
+/// The denominator of beta (`BICTCP_BETA_SCALE`).
 const SCALE: u64 = 1024;
 /// HyStart does nothing below this window.
 const LOW_WINDOW: u32 = 16;
@@ -45,7 +45,7 @@ const OFFLOAD_BYTES: u64 = 4 * 65_536;
 /// The state (`struct bictcp`).
 #[derive(Clone, Default, Debug)]
 pub struct Cubic {
-    /// The number of delivered segments per additional segment of the window.
+    /// The number of delivered segments per segment of growth.
     pace: u32,
     /// The window at the last loss, in segments.
     max: u32,
@@ -184,7 +184,7 @@ impl Cubic {
             if t < self.k { self.origin.saturating_sub(delta) } else { self.origin.saturating_add(delta) };
         let cwnd = state.cwnd;
         self.pace = if target > cwnd { cwnd / (target - cwnd) } else { cwnd.saturating_mul(100) };
-        // Before the first loss the curve is not defined well enough.
+        // Before the first loss the curve may grow too slowly.
         if self.max == 0 {
             self.pace = self.pace.min(20);
         }

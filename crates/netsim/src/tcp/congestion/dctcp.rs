@@ -15,7 +15,7 @@ use super::{CongestionControl, Event};
 use crate::tcp::rack::{Phase, State};
 use scenario::model::Profile;
 
-/// Alpha is in parts of so many.
+/// The denominator of alpha.
 const WHOLE: u32 = 1024;
 
 /// The state (`struct dctcp`).
@@ -72,7 +72,7 @@ impl CongestionControl for Dctcp {
         let marked = u64::from(state.delivered_marked - self.marked);
         let g = profile.tcp.g;
         let fade = (f64::from(self.alpha) * g) as u32;
-        // What is too small to fade is gone (`dctcp_update_alpha`).
+        // A value too small to decay becomes 0 (`dctcp_update_alpha`).
         self.alpha = if fade == 0 { 0 } else { self.alpha - fade };
         if marked > 0 {
             let part = (marked as f64 * f64::from(WHOLE) * g) as u64 / delivered.max(1);

@@ -1,4 +1,4 @@
-//! The outstanding segments: for each, when it was sent, and whether it is SACKed, lost or sent again.
+//! The outstanding segments: for each its time of sending, and whether it is SACKed, lost or retransmitted.
 //!
 //! ```text
 //! flags    in the network
@@ -33,7 +33,7 @@ pub struct Sent {
     pub delivered_at: u64,
     /// When the first of the segments that this one's rate sample spans was sent (`tx.first_tx_mstamp`).
     pub first_at: u64,
-    /// How many had been delivered when it was last sent.
+    /// The number of segments delivered when it was last sent.
     pub delivered: u32,
     /// [`SACKED`] and so on.
     pub flags: u8,
@@ -71,9 +71,9 @@ pub struct Board {
     pub resent: u32,
     /// One past the highest that was SACKed.
     high_sacked: u32,
-    /// Where the search for segments to be sent again continues (`retransmit_skb_hint`).
+    /// The position at which the search for the next retransmission continues (`retransmit_skb_hint`).
     pub hint: Option<u32>,
-    /// The blocks of the last ACK: of what they cover nothing is news (`recv_sack_cache`).
+    /// The blocks of the last ACK: segments that they cover are already known (`recv_sack_cache`).
     known: Blocks,
 }
 
@@ -101,7 +101,7 @@ impl Board {
         self.base
     }
 
-    /// How many are outstanding (`packets_out`).
+    /// The number of outstanding segments (`packets_out`).
     #[must_use]
     #[inline]
     pub fn len(&self) -> u32 {
@@ -151,14 +151,14 @@ impl Board {
         self.sent.push_back(sent);
     }
 
-    /// A segment is sent again; `in_recovery` if it replaces a lost one, and is no loss probe.
+    /// A segment is retransmitted; `in_recovery` if it replaces a lost segment, and is not a loss probe.
     pub fn resend(&mut self, seq: u32, sent: Sent, in_recovery: bool) {
         self.order.push_back((seq, sent.at));
         let i = (seq - self.base) as usize;
         let before = self.sent[i].flags;
         self.sent[i] = Sent { flags: before | EVER_RESENT, ..sent };
         if in_recovery {
-            // It may be in the network already: a SYN, or what a time-out sends again after an undo.
+            // It may be in the network already: a SYN, or a retransmission by a time-out after an undo.
             self.flag(seq, 0, RESENT);
         }
     }

@@ -1,4 +1,4 @@
-//! Sending: new data, lost segments, tail loss probes.
+//! Sending: new data, retransmissions, tail loss probes.
 
 use super::board::{LOST, RESENT, SACKED};
 use super::sender::Sender;
@@ -190,7 +190,7 @@ impl Sender {
         self.state.sent_ticks = self.state.clock.ticks;
     }
 
-    /// Sends lost segments as far as the window allows (`tcp_xmit_retransmit_queue`).
+    /// Retransmits lost segments as far as the window allows (`tcp_xmit_retransmit_queue`).
     pub(super) fn resend_lost(&mut self, profile: &Profile, out: &mut impl Outbox) {
         if self.state.board.is_empty() {
             return;
@@ -223,7 +223,7 @@ impl Sender {
         }
     }
 
-    /// Sends a segment again; `lost` if it replaces a lost one, and is no probe (`tcp_retransmit_skb`).
+    /// Retransmits a segment; `lost` if it replaces a lost segment, and is not a probe (`tcp_retransmit_skb`).
     pub(super) fn resend(&mut self, seq: u32, lost: bool, profile: &Profile, out: &mut impl Outbox) {
         self.note_start(profile);
         let state = &mut self.state;
@@ -265,7 +265,7 @@ impl Sender {
     fn emit(&mut self, seq: u32, again: bool, profile: &Profile, out: &mut impl Outbox) {
         let state = &mut self.state;
         let syn = seq == 0;
-        // Neither a SYN nor what is sent again may be marked (RFC 3168, sections 6.1.1 and 6.1.5), but for a control that
+        // Neither a SYN nor a retransmission may be marked (RFC 3168, sections 6.1.1 and 6.1.5), but for a control that
         // needs marks (`tcp_ecn_send`, `tcp_ca_needs_ecn`).
         let ect = profile.tcp.ecn && (!again && !syn || profile.needs_ecn());
         let cwr = ect && !again && std::mem::take(&mut state.say_cwr);

@@ -2,8 +2,8 @@
 //!
 //! The first segments of a connection, while Linux's receive window would grow (`quick_acks`), and those after
 //! trouble are acknowledged one by one (quick ACKs), later every second, or one alone after 40 ms, more where segments come
-//! slowly. What comes beyond a gap is acknowledged at once, from the fourth on a millisecond later and together (compressed
-//! ACKs); what comes twice is reported (D-SACK), and what fills the last gap is acknowledged at once.
+//! slowly. A segment beyond a gap is acknowledged at once, from the fourth on a millisecond later and together (compressed
+//! ACKs); a duplicate is reported (D-SACK), and the segment that fills the last gap is acknowledged at once.
 //!
 //! Sources: Linux 7.2, `tcp_data_queue`, `tcp_data_queue_ofo`, `tcp_event_data_recv`, `__tcp_ack_snd_check`,
 //! `tcp_data_ecn_check` (net/ipv4/tcp_input.c), `tcp_send_delayed_ack` (tcp_output.c), `__tcp_cleanup_rbuf` (tcp.c),
@@ -45,10 +45,10 @@ pub struct Receiver {
     acked: u32,
     /// The sending time that ACKs echo.
     stamp: Time,
-    /// What has arrived beyond `next`, in order; the same, the latest first, for the blocks.
+    /// The segments that have arrived beyond `next`, in order; the same, the latest first, for the blocks.
     beyond: Vec<(u32, u32)>,
     runs: [(u32, u32); RUNS],
-    /// What came twice.
+    /// The last duplicate.
     twice: Option<(u32, u32)>,
     /// Whether an ACK is owed, whether at once, whether the last segment ended what its sender had.
     owed: bool,
@@ -194,7 +194,7 @@ impl Receiver {
         {
             self.next = self.next.max(high);
             self.beyond.remove(0);
-            // RFC 5681, section 4.2: what fills the gap is acknowledged at once.
+            // RFC 5681, section 4.2: a segment that fills the gap is acknowledged at once.
             self.at_once |= self.beyond.is_empty();
         }
         let next = self.next;
@@ -204,7 +204,7 @@ impl Receiver {
         }
     }
 
-    /// How long an ACK may wait follows how far segments are apart.
+    /// Adapts the delay of ACKs to the gaps between segments.
     fn adapt_delay(&mut self, clock: &Clock, profile: &Profile) {
         let least = ticks_of(profile.tcp.delayed_ack_timeout, profile.tcp.tick);
         let most = longest(profile);
@@ -406,7 +406,7 @@ impl Receiver {
         (self.due, self.compressed_due, self.saved) = (Time::MAX, Time::MAX, 0);
     }
 
-    /// The ACK for what has arrived.
+    /// The ACK for the arrived segments.
     fn ack(&self, profile: &Profile) -> Ack {
         let runs = self.runs.into_iter().filter(|run| *run != (0, 0));
         let mut blocks = self.twice.into_iter().chain(runs).take(profile.sack_blocks.min(MOST_BLOCKS));

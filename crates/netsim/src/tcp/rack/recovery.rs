@@ -1,4 +1,4 @@
-//! What an unusual acknowledgement leads to: the phase of the sender, and the segments to be sent again.
+//! The response to an unusual acknowledgement: the sender's phase, and retransmissions.
 
 use super::sender::{Found, Repair, Sender};
 use super::state::Phase;
@@ -200,7 +200,7 @@ impl Sender {
         }
     }
 
-    /// Sends what an acknowledgement made necessary (`tcp_xmit_recovery`).
+    /// Sends the segments that an acknowledgement calls for (`tcp_xmit_recovery`).
     pub(super) fn repair(&mut self, profile: &Profile, repair: Repair, out: &mut impl Outbox) {
         match repair {
             Repair::Nothing => return,

@@ -12,7 +12,7 @@ use crate::tcp::congestion::{CongestionControl as _, Event};
 use scenario::model::Profile;
 
 impl State {
-    /// Whether what this ACK is for was sent before anything was sent again (`tcp_packet_delayed`).
+    /// Whether this ACK is for a segment sent before any retransmission (`tcp_packet_delayed`).
     pub(super) const fn is_delayed(&self) -> bool {
         self.undo.since == 0 || echoes_before(self.echo, self.undo.since)
     }
@@ -48,7 +48,7 @@ impl State {
         if self.is_reducing() || self.ssthresh > most { self.ssthresh } else { most }
     }
 
-    /// Sets the window for what this acknowledgement delivers (PRR; `tcp_cwnd_reduction`).
+    /// Sets the window after the deliveries of this acknowledgement (PRR; `tcp_cwnd_reduction`).
     pub(super) fn reduce(&mut self, delivered: u32, lost: u32, advanced: bool) {
         if delivered == 0 || self.prior_cwnd == 0 {
             return;
@@ -64,7 +64,7 @@ impl State {
             send += i64::from(advanced && lost == 0);
             send.min(room)
         };
-        // What is lost is sent again at once.
+        // A lost segment is retransmitted at once.
         send = send.max(i64::from(self.prr_out == 0));
         self.cwnd = (in_flight + send).max(0) as u32;
     }
@@ -158,7 +158,7 @@ impl Sender {
         state.frto = anew || state.backoffs > 0;
     }
 
-    /// The reduction was wrong: the window and the threshold are what they were (`tcp_undo_cwnd_reduction`).
+    /// The reduction was wrong: the window and the threshold are restored (`tcp_undo_cwnd_reduction`).
     pub(super) fn undo_reduction(&mut self, nothing_lost: bool) {
         let state = &mut self.state;
         if nothing_lost {

@@ -21,7 +21,7 @@ pub(super) struct Rack {
     /// Whether something came twice, and how many had been delivered when the window was last widened.
     pub(super) twice: bool,
     pub(super) widened_at: u32,
-    /// How far segments were reordered, and whether they ever were.
+    /// The extent of reordering, and whether any was seen.
     pub(super) reordering: u32,
     pub(super) reordered: bool,
     /// Segments that came twice, in all.
@@ -88,7 +88,7 @@ impl Rack {
         self.lasting = (self.lasting + 1).min(LASTING);
     }
 
-    /// How long until a transmission counts as lost, in microseconds (`tcp_rack_skb_timeout`).
+    /// The time until a transmission counts as lost, in microseconds (`tcp_rack_skb_timeout`).
     pub(super) fn remaining(&self, now: u64, sent: &Sent, window: u64) -> i64 {
         (self.rtt + window) as i64 - now.saturating_sub(sent.at) as i64
     }

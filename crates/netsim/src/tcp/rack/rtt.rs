@@ -22,7 +22,7 @@ const MIN_RTT_WINDOW: Span = Span::s(300);
 /// The time-out of a connection whose handshake gave no measurement (`TCP_TIMEOUT_FALLBACK`).
 const FALLBACK: Span = Span::s(3);
 
-/// What a sender knows of its round trip.
+/// A sender's estimate of its round trip.
 #[derive(Clone, Debug)]
 pub struct Rtt {
     /// Smoothed, in microseconds times 8; 0 before the first measurement.
@@ -30,7 +30,7 @@ pub struct Rtt {
     /// Its mean deviation, times 4, and the largest of this round trip.
     mdev4: u64,
     mdev_max: u64,
-    /// The amount added to the smoothed one.
+    /// The part of the time-out that is added to the smoothed round trip.
     rttvar: u64,
     /// The round trip ends when this segment is acknowledged.
     round_end: u32,
@@ -107,7 +107,7 @@ impl Rtt {
         let error = us as i64 - (self.srtt8 >> 3) as i64;
         self.srtt8 = (self.srtt8 as i64 + error) as u64;
         let mut change = error.abs() - (self.mdev4 >> 2) as i64;
-        // A round trip that falls raises the deviation by an eighth of what one that rises does.
+        // A falling round trip raises the deviation by an eighth as much as a rising round trip.
         if error < 0 && change > 0 {
             change >>= 3;
         }

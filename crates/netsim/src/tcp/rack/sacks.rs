@@ -1,4 +1,4 @@
-//! What arrived, and what must be lost by then: SACK blocks, acknowledgements, RACK.
+//! The arrived segments, and the losses that follow from them: SACK blocks, acknowledgements, RACK.
 //!
 //! RACK (RFC 8985): a segment is lost if one that was sent after it has arrived and its own transmission is older than
 //! that one's round trip plus a reordering window. The window is zero as long as no reordering was ever seen and three
@@ -18,7 +18,7 @@ use scenario::model::Profile;
 
 /// The most reordering that is believed (`tcp_max_reordering`).
 const MOST_REORDERING: u32 = 300;
-/// What a timer waits besides, in microseconds (`TCP_TIMEOUT_MIN_US`).
+/// The additional wait of a timer, in microseconds (`TCP_TIMEOUT_MIN_US`).
 pub(super) const LEAST_TIMEOUT_US: u64 = 2000;
 
 impl State {

@@ -1,4 +1,4 @@
-//! The sending end of a `rack` connection: its life, and the effects of an acknowledgement.
+//! The sending end of a connection with flavour `rack`: its life cycle, and its response to an acknowledgement.
 
 use super::clock;
 use super::rate::RateSample;
@@ -16,7 +16,7 @@ pub struct Sender {
     pub(super) state: State,
 }
 
-/// What an acknowledgement turned out to be (the kernel's `FLAG_…`).
+/// The findings from an acknowledgement (the kernel's `FLAG_…`).
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Found {
     /// The first outstanding segment advanced.
@@ -44,7 +44,7 @@ pub(super) struct Found {
     pub(super) last_sacked: u64,
 }
 
-/// What an acknowledgement releases besides new data.
+/// The segments that an acknowledgement releases besides new data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Repair {
     Nothing,
@@ -63,7 +63,7 @@ impl Sender {
         Self { control: Control::new(profile), state: State::new(profile, segments) }
     }
 
-    /// What it knows.
+    /// Its state.
     #[must_use]
     pub const fn state(&self) -> &State {
         &self.state
@@ -125,7 +125,7 @@ impl Sender {
         }
     }
 
-    /// The application has no further data to send.
+    /// The application has no more data than has been sent.
     pub fn on_stop(&mut self) {
         self.state.end = self.state.end.min(self.state.nxt.max(1));
     }

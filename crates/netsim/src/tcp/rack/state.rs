@@ -12,7 +12,7 @@ use scenario::model::{Halved, Profile};
 /// A threshold that was never set (`TCP_INFINITE_SSTHRESH`).
 pub(in crate::tcp) const INFINITE: u32 = 0x7fff_ffff;
 
-/// What a sender is doing about losses and marks, in the kernel's order (`tcp_ca_state`).
+/// A sender's phase of recovery from losses and marks, in the kernel's order (`tcp_ca_state`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Phase {
     /// Nothing unusual.
@@ -43,7 +43,7 @@ pub struct State {
     pub ssthresh: u32,
     /// Segments delivered towards the window's next (`snd_cwnd_cnt`).
     pub credit: u32,
-    /// Its phase of loss recovery.
+    /// Its phase of recovery.
     pub phase: Phase,
     /// The segments outstanding.
     pub board: Board,
@@ -56,7 +56,7 @@ pub struct State {
     /// When the latest was, in microseconds; when the first segment of the present rate sample was sent.
     pub(in crate::tcp) delivered_at: u64,
     pub(super) first_at: u64,
-    /// The delivered count up to which the application limits the rate; 0 if it does not.
+    /// The number of delivered segments up to which the application limits the rate; 0 if it does not.
     pub(in crate::tcp) limited_until: u32,
     /// Segments ever judged lost.
     pub lost: u32,
@@ -79,7 +79,7 @@ pub struct State {
     /// The most outstanding since the window was last full, and when that was.
     pub(super) used: u32,
     pub(super) full_ticks: u32,
-    /// Whether the receiver took back what it SACKed.
+    /// Whether the receiver has reneged on its SACKs.
     pub(super) reneged: bool,
     /// Whether the next new segment has CWR set.
     pub(super) say_cwr: bool,

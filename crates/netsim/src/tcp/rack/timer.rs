@@ -1,11 +1,11 @@
-//! The sender's one timer, and its purposes.
+//! The sender's only timer, and its purpose.
 
 use super::clock::{Clock, goes_off};
 use super::rtt::Rtt;
 use aqm::unit::Time;
 use scenario::model::Profile;
 
-/// What the timer is set for (`icsk_pending`).
+/// The purpose of the timer (`icsk_pending`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Pending {
     Nothing,

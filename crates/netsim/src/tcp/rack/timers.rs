@@ -1,4 +1,4 @@
-//! When the timer is set, and what happens when it goes off: retransmission, tail loss probe, or RACK's wait for
+//! The setting of the timer, and the actions when it expires: retransmission, tail loss probe, or RACK's wait for
 //! reordering.
 
 use super::clock;
@@ -16,7 +16,7 @@ use scenario::model::Profile;
 const LINEAR_SYNS: u32 = 4;
 /// For so long the ACK of a lone segment may be delayed, in microseconds (RFC 8985, section 7.2; `TCP_RTO_MIN`).
 const LONGEST_DELAY_US: u64 = 200_000;
-/// What a receiver that took SACKs back is given at least, in microseconds.
+/// The least time for a receiver that seems to have reneged, in microseconds.
 const RENEGING_US: u64 = 10_000;
 
 impl State {
@@ -45,7 +45,7 @@ impl State {
         self.timer.set(&self.clock, Pending::Retransmission, ticks, profile);
     }
 
-    /// How long until the head's time-out, in microseconds (`tcp_rto_delta_us`).
+    /// The time to the head's time-out, in microseconds (`tcp_rto_delta_us`).
     fn until_rto(&self, profile: &Profile) -> i64 {
         let rto = us_of_ticks(self.rtt.rto, profile.tcp.tick) as i64;
         self.board.head().map_or(rto, |head| head.at as i64 + rto - self.clock.us as i64)
@@ -87,7 +87,7 @@ impl State {
         true
     }
 
-    /// The receiver seems to have taken back what it SACKed: it gets half a round trip (`tcp_check_sack_reneging`).
+    /// The receiver seems to have reneged: it gets half a round trip (`tcp_check_sack_reneging`).
     pub(super) fn wait_for_sacks(&mut self, profile: &Profile) {
         let ticks = ticks_of_us((self.rtt.srtt8 >> 4).max(RENEGING_US), profile.tcp.tick);
         self.timer.set(&self.clock, Pending::Retransmission, ticks, profile);

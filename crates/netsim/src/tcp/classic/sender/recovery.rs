@@ -1,4 +1,4 @@
-//! How a sender finds lost segments, and sends them again.
+//! A sender's detection of losses, and its retransmissions.
 
 use super::{Phase, Sender, lost_above};
 use crate::tcp::{Blocks, DUP_THRESH, Outbox};
@@ -21,7 +21,7 @@ impl Sender {
         if self.phase == Phase::Recovery {
             self.inflation += u32::from(self.board.is_none());
         } else if lost {
-            // Duplicates of what was sent before the last loss say nothing of a new one (RFC 6582, section 4);
+            // Duplicates of segments sent before the last loss are no sign of a new one (RFC 6582, section 4);
             // with SACK it is enough that all of that has arrived (RFC 6675, section 5.1).
             if self.una > self.recover || self.board.is_some() && !sack1 && self.una == self.recover {
                 self.fast_retransmit(now, profile, out);

@@ -1,4 +1,4 @@
-//! How a sender's window grows, and how losses reduce it.
+//! The growth and the reduction of a sender's window.
 
 use super::{LEAST_SSTHRESH, Sender};
 use crate::tcp::congestion::CongestionControl as _;
@@ -10,7 +10,7 @@ impl Sender {
     #[inline]
     pub(super) fn grow(&mut self, profile: &Profile, acked: u32) {
         let flight = self.nxt - self.una + acked;
-        // After a time-out an ACK may cover what arrived long ago (RFC 3465, section 2.3).
+        // After a time-out an ACK may cover segments that arrived long ago (RFC 3465, section 2.3).
         let resent = self.una - acked < self.recover;
         let step = if resent { 1 } else { acked.min(profile.tcp.slow_start_step) };
         let growth = Growth { acked, step, flight };
@@ -18,7 +18,7 @@ impl Sender {
         self.cwnd = grown.min(f64::from(profile.tcp.max_window));
     }
 
-    /// What a loss leaves of the window (RFC 5681, equation 4: half).
+    /// The window after a loss (RFC 5681, equation 4: half).
     pub(super) fn kept(&self, profile: &Profile) -> f64 {
         KEPT * match profile.tcp.halved {
             Halved::Flight => f64::from((self.nxt - self.una).saturating_sub(self.limited)),

@@ -1,4 +1,4 @@
-//! How many segments are acknowledged at once beyond what the bandwidth explains (`bbr_update_ack_aggregation`).
+//! The segments that are acknowledged at once beyond those that the bandwidth explains (`bbr_update_ack_aggregation`).
 
 use super::scale::BANDWIDTH_BITS;
 use crate::tcp::rack::State;

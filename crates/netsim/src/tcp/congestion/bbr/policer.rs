@@ -5,17 +5,17 @@ use crate::tcp::rack::State;
 use crate::tcp::rack::rate::RateSample;
 use scenario::model::Profile;
 
-/// Round trips of an interval at least; four times as many are too long.
+/// The least number of round trips of an interval; four times this number is too long.
 const LEAST_ROUNDS: u32 = 4;
-/// Smallest number of losses per 256 delivered segments.
+/// The least number of losses per 256 delivered segments.
 const LOSSES: u64 = 50;
 /// Two rates are the same if they differ by an eighth, or by 4 kbit/s (in bytes a second).
 const SAME: u64 = ONE / 8;
 const SAME_PACE: u64 = 4000 / 8;
-/// How many round trips a policer's rate is kept.
+/// The number of round trips for which a policer's rate is kept.
 const KEPT_ROUNDS: u32 = 48;
 
-/// The state of a policer.
+/// The detection of a policer.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Policer {
     sampling: bool,
@@ -28,7 +28,7 @@ pub(super) struct Policer {
     since_ms: u64,
 }
 
-/// What BBR is doing when an acknowledgement comes.
+/// The state of BBR at an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Progress {
     /// Whether a round trip begins.
