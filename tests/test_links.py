@@ -20,7 +20,7 @@ QUOTED = re.compile(r"(?<![\w./-])[\w-][\w./-]*\.(?:css|csv|html|jsonl|lock|md|p
 EXAMPLES = {"crates/aqm/src/aqm/mine.rs", "crates/aqm/src/aqm/erd.rs"}
 """Files that the reader of a page is asked to write."""
 
-ELSEWHERE = {"NAME.md", "ns-default.tcl", "report.html", "scenario.toml", "x.toml"}
+ELSEWHERE = {"ns-default.tcl", "report.html", "scenario.toml", "x.toml"}
 """Files that comments name and the repository does not have: examples, those of ns-2, and those that aqmlab writes."""
 
 FOLDERS = ("benches", "crates", "docs", "python", "site", "tests")
@@ -116,6 +116,7 @@ def remarks(file: Path) -> Iterator[str]:
 def unknown(file: Path) -> list[str]:
     """Return the file names in a program's comments and docstrings that no file of the repository has."""
     named = {name for remark in remarks(file) for name in QUOTED.findall(remark)} - EXAMPLES - ELSEWHERE
+    named = {name for name in named if "NAME" not in name}  # stands for any name
     return sorted(name for name in named if not any(path.endswith(f"/{name}") for path in paths()))
 
 
