@@ -20,6 +20,9 @@ ROOT_PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md")
 SIGNPOST = "Where to go"
 """The section of the home page whose links lead to pages of other sections."""
 
+TITLES = {"README.md": "Overview <README.md>"}
+"""Pages of the home page's table of contents that have another title there."""
+
 GENERATED = ["reference/cli", "reference/python", "reference/papers", "reference/theory/index"]
 
 _LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
@@ -65,6 +68,8 @@ def contents(index: Path, text: str) -> str:
         pages = [page for page in own if page not in listed]
         listed |= set(pages)
         pages += GENERATED if index == ROOT / "docs/index.md" and title == "Reference" else []
+        if index == ROOT / "docs/index.md":
+            pages = [TITLES.get(page, page) for page in pages]
         if pages:
             caption = [] if title.startswith("#") else [f":caption: {title}"]
             trees.append("\n".join(["", "```{toctree}", ":hidden:", *caption, "", *pages, "```", ""]))

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from blocks.page import Block, parts
 
-SIMULATE = {"compare", "run", "sweep"}
+SIMULATE = {"compare", "fluid", "run", "sweep"}
 """The commands that ``run with`` shortens."""
 
 MISSING = {
