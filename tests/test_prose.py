@@ -1,7 +1,7 @@
 """The linter of the project's English finds mistakes, and what it knows is no mistake."""
 
 from prose.check import violations
-from prose.sources import Passage, docstring, page
+from prose.sources import Passage, doc_comments, docstring, page
 
 
 def test_spelling_repetition_and_banned_phrases_are_found_at_their_line() -> None:
@@ -30,3 +30,24 @@ def test_numpydoc_s_names_and_types_are_no_prose() -> None:
         """
     assert docstring(text).split() == ["Return", "the", "queue.", "The", "queue.", "The", "largest", "queue."]
     assert violations([Passage("file.py", 1, docstring(text))]) == []
+
+
+def test_documentation_in_rust_is_read_at_its_line_without_code_identifiers_and_sources() -> None:
+    source = """//! A queue recieves packets,
+//! as recieve.cc and `recieve` do.
+//!
+//! ```text
+//! p = recieve
+//! ```
+//!
+//! # Sources
+//! Floyd, Jacobson, Recieve of packets.
+
+/// Drops with p_recieve if "recieve" is set.
+fn f() {} // no documentation: recieve
+    Signal { name: "p", doc: "The probability that is told." };
+"""
+    passages = list(doc_comments(source))
+    assert [line for line, _ in passages] == [1, 11, 13]
+    found = violations([Passage("red.rs", line, text) for line, text in passages])
+    assert [line.split(": ")[:2] for line in found] == [["red.rs:1", "'recieves'"], ["red.rs:13", "'told'"]]

@@ -172,7 +172,7 @@ def _presets(presets: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _filled(text: str) -> str:
-    return textwrap.fill(text, _WIDTH, initial_indent="    ", subsequent_indent="    ")
+    return textwrap.fill(text, _WIDTH, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _unit(unit: str) -> str:
