@@ -216,7 +216,7 @@ def test_bad_addresses_and_jobs_are_refused(tiny: Scenario, tmp_path: Path) -> N
         aqmlab.sweep(tiny, VARY, cluster="udp://there:1")
     with pytest.raises(FileNotFoundError):
         aqmlab.sweep(tiny, VARY, cluster=str(tmp_path / "scheduler.json"))
-    with pytest.raises(ValueError, match="not jobs"):
+    with pytest.raises(ValueError, match="omit jobs"):
         aqmlab.sweep(tiny, VARY, cluster="tcp://127.0.0.1:8786", jobs=2)
 
 
