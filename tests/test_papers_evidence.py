@@ -200,7 +200,7 @@ def test_damaged_series_are_found_and_done_again(
     data = bytearray(file.read_bytes())
     data[int(place * len(data))] ^= 0xFF
     file.write_bytes(data)
-    with pytest.raises(OSError, match="damaged and put aside, the same again does its run again"):
+    with pytest.raises(OSError, match="damaged and put aside; rerun the command"):
         runs.series("lred")
     assert [one.suffix for one in (tmp_path / "series").iterdir()] == [".damaged"]
     run_all([asked], tmp_path)

@@ -210,7 +210,7 @@ def test_series_with_any_bit_flipped_are_refused_and_put_aside(tmp_path: Path) -
         flipped = bytearray(sound)
         flipped[at] ^= 1 << (at % 8)
         file.write_bytes(flipped)
-        with pytest.raises(OSError, match="damaged and put aside; rerun the sweep"):
+        with pytest.raises(OSError, match="damaged and put aside; rerun the command"):
             Store(tmp_path).series(name)
         assert Store(tmp_path).recorded() == set()
         file.with_suffix(".damaged").unlink()

@@ -94,8 +94,8 @@ class Store:
             _put_aside(path)
         if damaged is None:
             missing = os.fspath(self._series / f"{name}-*.parquet")
-            raise FileNotFoundError(errno.ENOENT, "no such series; rerun the sweep to compute it", missing)
-        message = "damaged and put aside; rerun the sweep to compute it again"
+            raise FileNotFoundError(errno.ENOENT, "no such series; rerun the command to compute it", missing)
+        message = "damaged and put aside; rerun the command to compute it again"
         raise OSError(errno.EIO, message, os.fspath(damaged))
 
     def _series_files(self, name: str) -> list[Path]:
