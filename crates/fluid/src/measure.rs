@@ -1,4 +1,4 @@
-//! The measurements of a run: the summary, and the series bin by bin.
+//! What a run is told of: the summary, and the series bin by bin.
 
 use crate::law::{Rule, SIGNALS};
 use crate::model::Model;
@@ -7,7 +7,7 @@ use crate::state::{ARRIVALS, EARLY, MARKS, OVERFLOW, SENT, STREAMS};
 use aqm::unit::{Span, Time};
 use netsim::{Column, Settling};
 
-/// The quantities measured at one end of a step.
+/// What is measured at one end of a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends {
     pub(crate) q: f64,
@@ -53,7 +53,7 @@ pub(crate) struct Sums {
     pub(crate) entries: Vec<Passed>,
 }
 
-/// The measured quantities.
+/// What is measured.
 #[derive(Clone, Debug)]
 pub(crate) struct Measure {
     pub(crate) queue: Spread,
@@ -135,7 +135,7 @@ impl Measure {
         measure
     }
 
-    /// When it next needs the state.
+    /// When it wants to be told of the state next.
     pub(crate) fn due(&self) -> Time {
         let warmup = if self.warm { Time::MAX } else { self.warmup };
         self.bin_end.min(self.settling.due()).min(warmup)

@@ -38,7 +38,7 @@ fn part(part: f64, whole: f64) -> Option<f64> {
     Some(ratio.clamp(0.0, 1.0))
 }
 
-/// Sets unknown metrics of a table to null.
+/// Nulls what is unknown in a table of metrics.
 fn forget(metrics: &mut Json) {
     for name in UNKNOWN {
         if let Some(value) = metrics.get_mut(name) {

@@ -1,10 +1,10 @@
-//! Packets lost at random, independently or in bursts.
+//! Packets lost by chance: each for itself, or in bursts.
 
 use crate::engine::rng::Stream;
 use aqm::Uniform as _;
 use scenario::model::Loss;
 
-/// The process by which a link loses packets at random.
+/// The process by which a link loses packets by chance.
 #[derive(Debug)]
 pub(crate) struct RandomLoss {
     loss: Loss,

@@ -1,4 +1,4 @@
-//! The links of a scenario that can work ahead.
+//! Where a scenario allows to work ahead.
 
 use crate::engine::clock::{Clock, Instant};
 use scenario::Scenario;

@@ -9,7 +9,7 @@
 use super::board::{SACKED, Sent};
 use super::state::State;
 
-/// The rate sample of an acknowledgement.
+/// What an acknowledgement says of the rate.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct RateSample {
     /// Segments delivered over `interval`, in microseconds; `None` without a valid sample.
