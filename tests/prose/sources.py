@@ -63,9 +63,9 @@ def docstrings(source: str) -> Iterator[tuple[int, str]]:
 _DOC_COMMENT = re.compile(r"^[ \t]*(//[!/])(?!/).*\n(?:[ \t]*\1(?!/).*\n)*", re.MULTILINE)
 _MARKER = re.compile(r"^[ \t]*//[!/] ?", re.MULTILINE)
 _DOC_FIELD = re.compile(r'\bdoc: "((?:[^"\\]|\\.)*)"')
-_NO_PROSE = re.compile(  # code, and the names and titles of sources
+_NO_PROSE = re.compile(
     r"^```.*?^```$|^# Sources\n.*?(?=^# |\Z)|^Sources: .*?(?=\n\n|\Z)", re.MULTILINE | re.DOTALL
-)
+)  # code; names and titles
 
 
 # A span of code, or an identifier, a file or a quoted value outside one.
