@@ -53,7 +53,7 @@ pub(crate) struct Sums {
     pub(crate) entries: Vec<Passed>,
 }
 
-/// The measured quantities.
+/// What is measured.
 #[derive(Clone, Debug)]
 pub(crate) struct Measure {
     pub(crate) queue: Spread,

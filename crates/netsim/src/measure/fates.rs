@@ -110,7 +110,7 @@ impl Fates {
         }
     }
 
-    /// Drops so far do not count.
+    /// What was dropped so far does not count.
     pub(crate) fn forget_losses(&mut self) {
         for i in 0..self.len() {
             let fate = match self {

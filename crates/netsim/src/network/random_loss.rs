@@ -4,7 +4,7 @@ use crate::engine::rng::Stream;
 use aqm::Uniform as _;
 use scenario::model::Loss;
 
-/// The process by which a link loses packets at random.
+/// The process by which a link loses packets by chance.
 #[derive(Debug)]
 pub(crate) struct RandomLoss {
     loss: Loss,
