@@ -22,8 +22,8 @@
 //! is Padhye's.
 //!
 //! Steps are Runge and Kutta's of the fourth order, cut at every instant at which a timer goes off, flows come or go, or a
-//! bin of the series ends. The step is at most a quarter of the shortest round trip, so that what is looked up has always
-//! been worked out, and ten losses a round trip do not make the method unstable.
+//! bin of the series ends. The step is at most a quarter of the shortest round trip, so that the values looked up have
+//! always been computed, and ten losses a round trip do not make the method unstable.
 
 mod start;
 
@@ -39,7 +39,7 @@ use cpu_time::ThreadTime;
 use netsim::{Column, Watch};
 use std::time::Duration;
 
-/// So many losses a round trip ruin a window as well as any more would; what the step has to be short against.
+/// The losses per round trip beyond which more do not change a window; what the step has to be short against.
 const RUIN: f64 = 10.0;
 /// What a step costs besides its classes, as [`Watch`] counts it.
 const WORK: usize = 4;
@@ -59,7 +59,7 @@ struct Flows {
     greatest: f64,
     ssthresh: f64,
     min_rto: f64,
-    /// What is left of its packets in front of the queue, and of them behind it.
+    /// The fraction that remains of its packets in front of the queue, and of them behind it.
     kept: [f64; 2],
     marked: bool,
 }
@@ -86,7 +86,7 @@ struct Seen {
 struct Rates {
     /// Dropped or marked early.
     early: f64,
-    /// Refused by the full buffer, of what it is offered.
+    /// Refused by the full buffer, of the packets offered.
     refused: f64,
     /// The loss ratio that flows see.
     p: f64,
@@ -108,7 +108,7 @@ pub struct Fluid {
     now: Time,
     end: Time,
     timer: Time,
-    /// When the law wants to be told of a full buffer or an idle link again.
+    /// When the law next needs the state of the buffer and the link.
     watch: Time,
     /// When populations change their course.
     turns: Vec<Time>,
@@ -143,7 +143,7 @@ impl Fluid {
         Self { watched: watch, ..self }
     }
 
-    /// Whether it was told to stop: it goes no further.
+    /// Whether it was stopped; it then does not continue.
     #[must_use]
     pub const fn has_stopped(&self) -> bool {
         self.watched.has_stopped()
@@ -155,7 +155,7 @@ impl Fluid {
         self.now >= self.end
     }
 
-    /// What it is a run of.
+    /// The model of the run.
     #[must_use]
     pub const fn model(&self) -> &Model {
         &self.model
@@ -178,7 +178,7 @@ impl Fluid {
         (0..self.flows.len()).map(|class| self.state[STREAMS + 4 * class])
     }
 
-    /// The share of the arrivals dropped, early or for want of room, at the present instant.
+    /// The share of the arrivals dropped, early or by overflow, at the present instant.
     pub fn loss(&mut self) -> f64 {
         self.derive(0, self.now.secs()).p
     }
@@ -216,7 +216,7 @@ impl Fluid {
     }
 
     /// Goes on to the first instant, not before `until`, at which something happens: results do not depend on how often
-    /// this is called. Told to stop, it goes no further.
+    /// this is called. Once stopped, it does not continue.
     pub fn advance(&mut self, until: Time) {
         let started = ThreadTime::now();
         while self.now < until && self.now < self.end && !self.has_stopped() {
@@ -232,7 +232,7 @@ impl Fluid {
         own.into_iter().min().unwrap_or(self.end)
     }
 
-    /// Integrates up to `next`, and does what is due there.
+    /// Integrates up to `next`, and performs the events due there.
     fn advance_to(&mut self, next: Time) {
         let length = (next - self.now).secs();
         let steps = ((length / self.step - 1e-9).ceil() as u64).max(1);
@@ -294,7 +294,7 @@ impl Fluid {
         Instant { q: self.state[QUEUE], arriving: 0.0, own }
     }
 
-    /// Tells the law of a full buffer and an idle link.
+    /// Notifies the law of a full buffer and an idle link.
     fn watch(&mut self, at: Time) {
         let slope = &self.slopes[0];
         let full = slope[OVERFLOW] > 0.0;
@@ -444,7 +444,7 @@ impl Fluid {
         rates
     }
 
-    /// What is measured at one end of a step.
+    /// The quantities measured at one end of a step.
     fn ends(&self, rates: Rates) -> Ends {
         let mut ends = Ends { q: self.state[QUEUE], signals: [0.0; SIGNALS] };
         let now = Instant { arriving: rates.arriving, ..self.instant() };
@@ -452,8 +452,8 @@ impl Fluid {
         ends
     }
 
-    /// Brings back what a step has carried beyond its bounds. What the queue cannot hold was refused, what it has not got
-    /// was not sent.
+    /// Brings back what a step has carried beyond its bounds. Packets beyond the buffer were refused, missing packets
+    /// were not sent.
     fn settle(&mut self) {
         let q = self.state[QUEUE];
         let within = q.clamp(0.0, self.buffer);

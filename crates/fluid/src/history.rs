@@ -1,4 +1,4 @@
-//! What was, to be looked up a round trip later.
+//! Past values, to be looked up a round trip later.
 
 /// Numbers of an interval besides those of the classes.
 const SHARED: usize = 10;
@@ -21,13 +21,13 @@ pub(crate) struct History {
     next: usize,
     /// For each class the interval that was looked up last.
     cursors: Vec<usize>,
-    /// How long to keep what was, s.
+    /// How long to keep past values, s.
     memory: f64,
-    /// What was before the first interval: the queue, the loss ratio, the link's rate, and the window of each class.
+    /// The values before the first interval: the queue, the loss ratio, the link's rate, and the window of each class.
     origin: Origin,
 }
 
-/// What was for ever before the start.
+/// The constant values before the start.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
     pub(crate) q: f64,
@@ -50,7 +50,7 @@ pub(crate) struct Interval {
     pub(crate) capacity: f64,
 }
 
-/// What was at one time.
+/// The values at one time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Past {
     pub(crate) w: f64,
@@ -126,7 +126,7 @@ impl History {
         self.room *= 2;
     }
 
-    /// What was at `t` for a class.
+    /// The values at `t` for a class.
     #[inline]
     pub(crate) fn look(&mut self, class: usize, t: f64) -> Past {
         // The first interval starts at time 0, and as long as it is kept something before it may be asked for.

@@ -1,6 +1,6 @@
 //! The algorithms in the mean: what share of the arrivals each drops, as a function of the queue and of its own state.
 //!
-//! What an algorithm does at an arrival becomes a rate, what it does on a timer stays a step at that time. Queues are in
+//! What an algorithm does at an arrival becomes a rate, its timer's effect stays a step at that time. Queues are in
 //! packets of the link's usual size.
 
 mod avq;
@@ -250,7 +250,7 @@ impl Rule {
         }
     }
 
-    /// How fast its own numbers may move, 1/s, when so many packets arrive a second: steps have to be shorter.
+    /// How fast its own numbers may move, 1/s, at this arrival rate in packets per second: steps have to be shorter.
     pub(crate) fn stiffness(&self, arriving: f64) -> f64 {
         match &self.law {
             ControlLaw::Red(red) if !red.at_once => red.follows * (arriving + red.c),
@@ -282,7 +282,7 @@ impl Rule {
         }
     }
 
-    /// What it does when its timer goes off.
+    /// Updates it when its timer expires.
     pub(crate) fn on_period(&mut self, now: &Instant, tally: &Tally) {
         let q = now.q * self.scale;
         match &mut self.law {
@@ -301,7 +301,7 @@ impl Rule {
         }
     }
 
-    /// Tells it whether the buffer is full, or the link idle; gives the time from which on it wants to be told again,
+    /// Notifies it whether the buffer is full, or the link idle; returns the time from which it needs the next notice,
     /// if it heeds that at all.
     pub(crate) fn watch(&mut self, now: Time, q: f64, full: bool, idle: bool) -> Option<Time> {
         let ControlLaw::Blue(blue) = &mut self.law else { return None };

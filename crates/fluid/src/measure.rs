@@ -1,4 +1,4 @@
-//! What a run is told of: the summary, and the series bin by bin.
+//! The measurements of a run: the summary, and the series bin by bin.
 
 use crate::law::{Rule, SIGNALS};
 use crate::model::Model;
@@ -7,7 +7,7 @@ use crate::state::{ARRIVALS, EARLY, MARKS, OVERFLOW, SENT, STREAMS};
 use aqm::unit::{Span, Time};
 use netsim::{Column, Settling};
 
-/// What is measured at one end of a step.
+/// The quantities measured at one end of a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends {
     pub(crate) q: f64,
@@ -53,7 +53,7 @@ pub(crate) struct Sums {
     pub(crate) entries: Vec<Passed>,
 }
 
-/// What is measured.
+/// The measured quantities.
 #[derive(Clone, Debug)]
 pub(crate) struct Measure {
     pub(crate) queue: Spread,
@@ -135,7 +135,7 @@ impl Measure {
         measure
     }
 
-    /// When it wants to be told of the state next.
+    /// When it next needs the state.
     pub(crate) fn due(&self) -> Time {
         let warmup = if self.warm { Time::MAX } else { self.warmup };
         self.bin_end.min(self.settling.due()).min(warmup)

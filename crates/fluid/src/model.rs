@@ -1,4 +1,4 @@
-//! What the equations can say of a scenario, and what they leave out.
+//! The part of a scenario that the equations describe, and the parts that they omit.
 
 mod builder;
 mod class;
@@ -38,7 +38,7 @@ impl Model {
     /// What the equations see of `scenario`.
     ///
     /// # Errors
-    /// If they cannot say what it is about; the message names the key and what to do.
+    /// If they cannot describe the scenario; the message names the key and the remedy.
     pub fn of(scenario: &Scenario) -> Result<Self, Unsupported> {
         let observed = &scenario.links[scenario.observed];
         let droptail = AnyParams::of("droptail").expect("there is such an algorithm");
@@ -76,7 +76,7 @@ impl Model {
         self.port.limit.packets(self.port.packet)
     }
 
-    /// The parameters as JSON, in base units, with what was left to the engine as it works it out.
+    /// The parameters as JSON, in base units, with automatic values as the engine computes them.
     fn parameters(&self) -> Map<String, Json> {
         let kinds = self.aqm.specs().iter().map(|spec| (spec.name, spec.kind));
         let kinds: BTreeMap<&str, ValueKind> = kinds.collect();
@@ -124,7 +124,7 @@ impl Model {
         }
     }
 
-    /// What the model is, for whoever works on it elsewhere.
+    /// The model, for analysis elsewhere.
     #[must_use]
     pub fn json(&self) -> Json {
         let general = &self.scenario.general;
@@ -193,7 +193,7 @@ impl Model {
     }
 }
 
-/// A value as JSON, a quantity as the number of its base units; what is left out as null.
+/// A value as JSON, a quantity as the number of its base units; an omitted value as null.
 fn plain(value: &Value, kind: Option<&ValueKind>) -> Json {
     match value {
         Value::Bool(switch) => json!(switch),

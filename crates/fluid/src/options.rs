@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// What is the modeller's choice and not the scenario's.
+/// The choices of the modeller, which a scenario does not contain.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
@@ -15,7 +15,7 @@ pub struct Options {
     pub merged: bool,
     /// What loss ratio goes with which window in the mean.
     pub tcp: TcpLaw,
-    /// Whether what is dropped early does not come to the queue; the paper's equation (5) has it come.
+    /// Whether packets dropped early do not enter the queue; in the paper's equation (5) they do.
     pub thinned: bool,
     /// Whether flows start in slow start, until they see a first loss; else in congestion avoidance.
     pub slow_start: bool,
@@ -76,7 +76,7 @@ impl Options {
     /// Reads them from JSON.
     ///
     /// # Errors
-    /// If there is a key that none of them has, or a value out of its range; says which, and what is allowed.
+    /// If there is a key that none of them has, or a value out of its range; names the key and the allowed values.
     pub fn read(text: &str) -> Result<Self, String> {
         let options: Self = serde_json::from_str(text).map_err(|error| format!("fluid options: {error}"))?;
         options.check()?;

@@ -38,7 +38,7 @@ fn part(part: f64, whole: f64) -> Option<f64> {
     Some(ratio.clamp(0.0, 1.0))
 }
 
-/// Nulls what is unknown in a table of metrics.
+/// Sets unknown metrics of a table to null.
 fn forget(metrics: &mut Json) {
     for name in UNKNOWN {
         if let Some(value) = metrics.get_mut(name) {

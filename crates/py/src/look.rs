@@ -14,7 +14,7 @@ const EVERY: Duration = Duration::from_millis(100);
 pub(crate) struct Look(Arc<Mutex<Asked>>);
 
 struct Asked {
-    /// Takes the simulated time in s, and says whether to go on.
+    /// Takes the simulated time in s, and returns whether to continue.
     look: Option<Py<PyAny>>,
     last: Instant,
     error: Option<PyErr>,
@@ -40,7 +40,7 @@ impl Asked {
 }
 
 impl Look {
-    /// Asks nobody yet.
+    /// Does not ask yet.
     pub(crate) fn new() -> Self {
         Self(Arc::new(Mutex::new(Asked { look: None, last: Instant::now(), error: None })))
     }
@@ -51,7 +51,7 @@ impl Look {
         Watch::new(move |now| asked.lock().unwrap_or_else(PoisonError::into_inner).ask(now))
     }
 
-    /// Does `work` without the GIL while `look` is asked; raises what that raised. `work` tells whether it came to its end.
+    /// Does `work` without the GIL while `look` is asked; raises what that raised. `work` returns whether it finished.
     pub(crate) fn during(
         &self,
         py: Python<'_>,

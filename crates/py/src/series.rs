@@ -1,4 +1,4 @@
-//! Columns as an Arrow stream in a capsule: whoever takes it owns the memory, nothing is copied.
+//! Columns as an Arrow stream in a capsule: the receiver owns the memory, nothing is copied.
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator};

@@ -20,7 +20,7 @@ enum Run {
     Bare(netsim::Simulation<()>),
     Recorded(netsim::Simulation<Series>),
     Accounted(netsim::Simulation<Accounted<Series>>),
-    /// It was told to stop.
+    /// It was stopped.
     Stopped,
 }
 

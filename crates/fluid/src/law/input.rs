@@ -3,7 +3,7 @@
 /// No law has more numbers that move between its timer's instants.
 pub(crate) const FLOWING: usize = 2;
 
-/// What is there at one instant.
+/// The state at one instant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Instant {
     /// The queue.
@@ -22,6 +22,6 @@ pub(crate) struct Tally {
     pub(crate) early: f64,
     /// The part of it that was only marked.
     pub(crate) marks: f64,
-    /// Dropped for want of room.
+    /// Dropped by overflow.
     pub(crate) overflow: f64,
 }

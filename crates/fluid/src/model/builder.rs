@@ -13,10 +13,11 @@ use scenario::model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Delays that each host draws for itself are taken at so many quantiles of their distribution, dealt out to the hosts in turn.
+/// Delays that each host draws for itself are taken at this many quantiles of their distribution, assigned to the
+/// hosts in turn.
 const STRATA: usize = 5;
 
-/// What is worked out on the way.
+/// Intermediate results.
 pub(super) struct Builder<'a> {
     scenario: &'a Scenario,
     observed: &'a Link,
@@ -26,7 +27,7 @@ pub(super) struct Builder<'a> {
     marks: bool,
     pub(super) classes: Vec<Class>,
     pub(super) load: Vec<Load>,
-    /// Told once each, in order.
+    /// Each once, in order.
     pub(super) not_modelled: Vec<String>,
 }
 
@@ -113,7 +114,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// How many of so many flows go which way: the ways there and back, and the flows of each.
+    /// The numbers of flows per pair of paths: the forward and the reverse path, and the flows of each.
     fn ways(&mut self, traffic: &Traffic, flows: f64) -> Vec<(Vec<usize>, Vec<usize>, f64)> {
         let turns = turns(traffic.from.len(), traffic.to.len());
         let evenly = matches!(traffic.kind, Kind::Short(..));
@@ -217,7 +218,7 @@ impl<'a> Builder<'a> {
         way.iter().map(time).sum()
     }
 
-    /// The part of packets lost by chance on some links.
+    /// The part of packets lost at random on some links.
     fn lost(&self, way: &[usize]) -> f64 {
         let losses = way.iter().filter_map(|&i| self.scenario.links[i].loss.as_ref());
         1.0 - losses.map(|loss| 1.0 - loss.ratio()).product::<f64>()

@@ -7,7 +7,7 @@ use crate::population::Population;
 pub struct Class {
     /// The number of the traffic entry.
     pub entry: usize,
-    /// How many there are when.
+    /// The number of flows over time.
     pub flows: Population,
     /// There and back without any queue, s.
     pub rtt: f64,
@@ -25,7 +25,7 @@ pub struct Class {
     pub min_rto: f64,
     /// Whether its packets are marked where others are dropped early.
     pub marked: bool,
-    /// The part of its packets lost by chance in front of the queue, and behind it.
+    /// The part of its packets lost at random in front of the queue, and behind it.
     pub lost: [f64; 2],
 }
 
@@ -36,9 +36,9 @@ pub struct Load {
     pub entry: usize,
     /// What there is when, in bit/s on the managed link.
     pub rate: Population,
-    /// What it is.
+    /// Its kind.
     pub kind: &'static str,
-    /// The part lost by chance in front of the queue.
+    /// The part lost at random in front of the queue.
     pub lost: f64,
     /// Whether its packets are marked where others are dropped early.
     pub marked: bool,

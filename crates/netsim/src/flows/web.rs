@@ -2,7 +2,7 @@
 //! over them, closes them and thinks again.
 //!
 //! A connection is persistent and carries one request at a time (HTTP/1.1 without pipelining): it asks for its
-//! next object when the last has arrived completely. An object that nobody has asked for goes to whichever
+//! next object when the last has arrived completely. An object that has not been requested goes to whichever
 //! connection is free first. Connections beyond the number of objects are not opened.
 //!
 //! A connection is two TCP flows, one in each direction, each with its own ACKs. Client to server: the SYN, then a segment
@@ -32,7 +32,7 @@ pub(crate) struct Site {
     stop: Time,
 }
 
-/// A client, and the server's side of its connections.
+/// A client, and the server ends of its connections.
 #[derive(Debug)]
 pub(crate) struct Client {
     /// Which of the sites.

@@ -25,7 +25,7 @@ pub(crate) struct FlowKey {
     pub(crate) udp: bool,
 }
 
-/// What is kept of the arrivals from the first on whose fate is not certain: the *first*, of which the caller knows the
+/// The arrivals from the first one whose fate is not certain: the *first*, of which the caller knows the
 /// number.
 #[derive(Clone, Debug)]
 pub(crate) enum Fates {
@@ -111,7 +111,7 @@ impl Fates {
         }
     }
 
-    /// What was dropped so far does not count.
+    /// Drops so far do not count.
     pub(crate) fn forget_losses(&mut self) {
         for i in 0..self.len() {
             let fate = match self {

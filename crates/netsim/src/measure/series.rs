@@ -190,7 +190,7 @@ impl Series {
         }
     }
 
-    /// Hands over the columns: the time, then those of every queue, all of the same length once finished. What
+    /// Hands over the columns: the time, then those of every queue, each of the same length once finished. What
     /// was handed over is gone from here.
     #[must_use]
     pub fn take_columns(&mut self) -> Vec<Column> {

@@ -24,7 +24,7 @@ pub(crate) struct AqmQueue {
     /// When the transmission of the last packet began, and when it is over.
     began: Time,
     pub(crate) sent: Time,
-    /// What is due next, where the link works ahead.
+    /// The next due event, if the link works ahead.
     pub(crate) ahead: Option<Due>,
     /// What that packet belongs to, and its bytes on the link.
     pub(crate) sending: Owner,
@@ -45,7 +45,7 @@ pub(crate) struct AqmQueue {
     /// A row a class.
     pub(crate) delays: Vec<Delays>,
     pub(crate) losses: Losses,
-    /// One for each queue that has a name; none where the algorithm names none.
+    /// One for each queue that has a name; none if its queues have no names.
     pub(crate) meters: Vec<Meter>,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct AqmQueue {
 struct Idle {
     /// Since when there is nothing to send, where this is so.
     since: Time,
-    /// Nanoseconds without anything to send at the present rate, up to then.
+    /// Nanoseconds without anything to send at the present rate, until then.
     ns: u64,
     /// Bits that it could have sent at the rates before.
     bits: f64,

@@ -1,10 +1,10 @@
-//! Packets lost by chance: each for itself, or in bursts.
+//! Packets lost at random, independently or in bursts.
 
 use crate::engine::rng::Stream;
 use aqm::Uniform as _;
 use scenario::model::Loss;
 
-/// The process by which a link loses packets by chance.
+/// The process by which a link loses packets at random.
 #[derive(Debug)]
 pub(crate) struct RandomLoss {
     loss: Loss,

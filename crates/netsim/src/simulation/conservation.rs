@@ -1,4 +1,5 @@
-//! The check that no packet is lost from the books: what was sent was delivered, was dropped, was lost or is in flight.
+//! The check that no packet is lost from the books: every packet sent was delivered, was dropped, was lost or is in
+//! flight.
 
 use super::Simulation;
 use crate::measure::probe::Probe;
@@ -7,9 +8,10 @@ impl<P: Probe> Simulation<P> {
     /// What does not add up in the run, which must be over, a sentence each; none in a sound run.
     ///
     /// Of the packets that a flow or a traffic entry sent, and of those that a link took in, each was delivered, was
-    /// dropped, was lost by chance or is in flight, with its arrival still to come; the counters of links, datagrams and
-    /// waits say the same; no measured queue was longer than its buffer; no link sent more than it could; nothing was
-    /// acknowledged that had not arrived, or arrived that was not delivered; and [`Results::violations`](crate::Results::violations).
+    /// dropped, was lost at random or is in flight, with its arrival still to come; the counters of links, datagrams
+    /// and waits say the same; no measured queue was longer than its buffer; no link sent more than it could; nothing
+    /// was acknowledged that had not arrived, or arrived that was not delivered; and
+    /// [`Results::violations`](crate::Results::violations).
     ///
     /// # Panics
     /// If the run is not over, or did not keep account: see [`Probe::CHECKS`].

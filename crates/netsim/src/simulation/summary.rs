@@ -175,9 +175,9 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// Bits sent within the window, of those to whom packets belong that `counts`. Packets are counted when their
-    /// transmission begins, so the packet that straddles the start of the window adds what was sent within, and that at
-    /// the end takes away what was not.
+    /// Bits sent within the window, of the rows for which `counts` is true. Packets are counted when their
+    /// transmission begins, so the packet that straddles the start of the window adds its bits sent within, and that at
+    /// the end subtracts those sent later.
     fn bits_sent(&self, aqm_queue: &AqmQueue, counts: &Counts, belongs: impl Fn(Owner) -> bool) -> f64 {
         let counted = |bits: f64, owner: Owner| if belongs(owner) { bits } else { 0.0 };
         let (unsent, owner) = aqm_queue.unsent_at_warmup;

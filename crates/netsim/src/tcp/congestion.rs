@@ -1,8 +1,9 @@
 //! How the window moves: one file a congestion control, one line in the list.
 //!
 //! A control is asked what [`CongestionControl`] has. Losses, marks, retransmissions and timers are the sender's; a control
-//! says how far the window grows and what is left of it. One more is a file with a type that implements the trait, a line in
-//! the list below, and an entry in `crates/scenario/src/model/tcp.rs` with its name, its parameters and the senders that it serves.
+//! decides how far the window grows and how far it falls. One more is a file with a type that implements the trait, a
+//! line in the list below, and an entry in `crates/scenario/src/model/tcp.rs` with its name, its parameters and the
+//! senders that it serves.
 
 mod control;
 pub mod growth;

@@ -78,7 +78,7 @@ impl Source {
     }
 
     /// A packet with `payload` bytes has reached the other end; `warming`: whether this is before the end of the warm-up,
-    /// where nobody will ask then.
+    /// if no draw follows.
     #[inline]
     pub(crate) fn on_arrival(&mut self, payload: u64, warming: bool) {
         self.delivered += payload;

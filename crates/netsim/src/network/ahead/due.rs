@@ -23,7 +23,7 @@ impl Due {
         Self { next: period.min(warmup), period, warmup, free: Instant::ZERO }
     }
 
-    /// Works out what is due next; the transmitter is busy until `sent`, if it is.
+    /// Computes the next due event; the transmitter is busy until `sent`, if it is.
     #[inline]
     pub(super) fn update(&mut self, busy: bool, sent: Time) {
         let ready = if busy { sent } else { Time::MAX };

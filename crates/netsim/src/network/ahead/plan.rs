@@ -1,4 +1,4 @@
-//! Where a scenario allows to work ahead.
+//! The links of a scenario that can work ahead.
 
 use crate::engine::clock::{Clock, Instant};
 use scenario::Scenario;

@@ -20,7 +20,7 @@
 //!   costs no packet of its own.
 //! * Idle is who has nothing outstanding and has sent nothing for a time-out (Linux); RFC 5681, section 4.1, asks
 //!   only for the latter, which implies the former as long as the timer runs.
-//! * A lost SYN leaves ssthresh as it is (Linux), but for ns-2's presets; RFC 5681 speaks of the first window only.
+//! * A lost SYN leaves ssthresh as it is (Linux), except in ns-2's presets; RFC 5681 speaks of the first window only.
 //! * The optional rules 3 and 4 of `NextSeg` (RFC 6675) are left out: what has fewer than three SACKed segments above
 //!   it is not sent again before the timer goes off.
 //! * Recovery has no proportional rate reduction (RFC 9937): the window falls at once, as RFC 5681 and RFC 6675 say.
@@ -203,7 +203,7 @@ impl Sender {
         self.release(now, profile, out);
     }
 
-    /// The application has nothing more than what was sent already.
+    /// The application has no further data to send.
     pub fn on_stop(&mut self) {
         self.end = self.end.min(self.max.max(1));
     }

@@ -29,7 +29,7 @@ use aqm::unit::Span;
 const TIME_BITS: u32 = 10;
 /// Fractional bits of C: the kernel has ten, for its C alone.
 const C_BITS: u32 = 30;
-/// Beta is in parts of so many (`BICTCP_BETA_SCALE`).
+/// The unit of beta (`BICTCP_BETA_SCALE`).
 const SCALE: u64 = 1024;
 /// HyStart does nothing below this window.
 const LOW_WINDOW: u32 = 16;
@@ -45,11 +45,11 @@ const OFFLOAD_BYTES: u64 = 4 * 65_536;
 /// The state (`struct bictcp`).
 #[derive(Clone, Default, Debug)]
 pub struct Cubic {
-    /// One segment more for every so many delivered.
+    /// The number of delivered segments per additional segment of the window.
     pace: u32,
     /// The window at the last loss, in segments.
     max: u32,
-    /// When and at which window `pace` was last worked out.
+    /// When and at which window `pace` was last computed.
     last: (u32, u32),
     /// The plateau, and when it is reached, in 1/1024 s since the epoch began.
     origin: u32,
@@ -261,7 +261,7 @@ mod tests {
         Clock::at(Time::from_nanos(ns), profile.tcp.tick)
     }
 
-    /// Grows for so many round trips of `rtt` ns with everything acknowledged one by one; the window after each.
+    /// Grows for this many round trips of `rtt` ns with everything acknowledged one by one; the window after each.
     fn grow(cubic: &mut Cubic, state: &mut State, profile: &Profile, rtt: u64, round_trips: u64) -> Vec<u32> {
         cubic.delay_min = rtt / 1000;
         let windows = (0..round_trips).map(|round| {

@@ -1,4 +1,4 @@
-//! What is outstanding: for each segment when it was sent, and whether it is SACKed, lost or sent again.
+//! The outstanding segments: for each, when it was sent, and whether it is SACKed, lost or sent again.
 //!
 //! ```text
 //! flags    in the network
@@ -60,10 +60,10 @@ pub struct Board {
     /// The first of them.
     base: u32,
     sent: VecDeque<Sent>,
-    /// Each transmission in order of time, as segment and time; what was delivered or was sent again since is passed over
+    /// Each transmission in order of time, as segment and time; segments delivered or sent again since are skipped
     /// (`tsorted_sent_queue`).
     order: VecDeque<(u32, u64)>,
-    /// So many are SACKed, lost, and sent again (`sacked_out`, `lost_out`, `retrans_out`).
+    /// The numbers of segments SACKed, lost, and sent again (`sacked_out`, `lost_out`, `retrans_out`).
     pub sacked: u32,
     /// See `sacked`.
     pub lost: u32,
@@ -71,7 +71,7 @@ pub struct Board {
     pub resent: u32,
     /// One past the highest that was SACKed.
     high_sacked: u32,
-    /// Where the search for what is to be sent again goes on (`retransmit_skb_hint`).
+    /// Where the search for segments to be sent again continues (`retransmit_skb_hint`).
     pub hint: Option<u32>,
     /// The blocks of the last ACK: of what they cover nothing is news (`recv_sack_cache`).
     known: Blocks,
@@ -151,7 +151,7 @@ impl Board {
         self.sent.push_back(sent);
     }
 
-    /// A segment is sent again; `in_recovery` where it replaces what is lost, and is no loss probe.
+    /// A segment is sent again; `in_recovery` if it replaces a lost one, and is no loss probe.
     pub fn resend(&mut self, seq: u32, sent: Sent, in_recovery: bool) {
         self.order.push_back((seq, sent.at));
         let i = (seq - self.base) as usize;
@@ -201,7 +201,7 @@ impl Board {
         self.sent[(seq - self.base) as usize].delivered_at = 0;
     }
 
-    /// Judges `seq` lost, and returns whether that is a new loss: of the segment, or of what was sent in its place
+    /// Judges `seq` lost, and returns whether that is a new loss: of the segment, or of its retransmission
     /// (`tcp_mark_skb_lost`).
     pub fn lose(&mut self, seq: u32) -> bool {
         let flags = self.get(seq).flags;

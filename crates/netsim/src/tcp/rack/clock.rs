@@ -43,7 +43,7 @@ pub const fn instant(us: u64) -> Time {
     Time::from_nanos((us * 1000).saturating_sub(EPOCH.nanos()))
 }
 
-/// Ticks that cover so many microseconds (`usecs_to_jiffies`).
+/// Ticks that cover this many microseconds (`usecs_to_jiffies`).
 #[must_use]
 pub const fn ticks_of_us(us: u64, tick: Span) -> u32 {
     (us * 1000).div_ceil(tick.nanos()) as u32
@@ -55,7 +55,7 @@ pub const fn ticks_of(span: Span, tick: Span) -> u32 {
     span.nanos().div_ceil(tick.nanos()) as u32
 }
 
-/// Microseconds of so many ticks (`jiffies_to_usecs`).
+/// Microseconds of this many ticks (`jiffies_to_usecs`).
 #[must_use]
 pub const fn us_of_ticks(ticks: u32, tick: Span) -> u64 {
     ticks as u64 * tick.nanos() / 1000
@@ -65,7 +65,7 @@ pub const fn us_of_ticks(ticks: u32, tick: Span) -> u64 {
 /// later, and none goes off early (`calc_wheel_index`, kernel/time/timer.c).
 #[must_use]
 pub fn goes_off(now: u32, expires: u32, tick: Span) -> Time {
-    /// Slots of a level but for one, and bits by which a level is coarser than the one before.
+    /// Slots of a level minus one, and bits by which a level is coarser than the one before.
     const SLOTS: u32 = 63;
     const BITS: u32 = 3;
     let ahead = expires.saturating_sub(now);

@@ -1,4 +1,4 @@
-//! What is sent: new data, what was lost, tail loss probes.
+//! Sending: new data, lost segments, tail loss probes.
 
 use super::board::{LOST, RESENT, SACKED};
 use super::sender::Sender;
@@ -55,7 +55,8 @@ impl State {
         }
     }
 
-    /// The window was not used for a time-out: it comes half way down to what was (`tcp_cwnd_application_limited`).
+    /// The window was not used for a time-out: it moves half-way towards the used part
+    /// (`tcp_cwnd_application_limited`).
     fn shrink_unused(&mut self, profile: &Profile) {
         if self.phase == Phase::Open {
             let used = self.used.max(profile.initial_window);
@@ -188,7 +189,7 @@ impl Sender {
         self.state.sent_ticks = self.state.clock.ticks;
     }
 
-    /// Sends what is lost as far as the window allows (`tcp_xmit_retransmit_queue`).
+    /// Sends lost segments as far as the window allows (`tcp_xmit_retransmit_queue`).
     pub(super) fn resend_lost(&mut self, profile: &Profile, out: &mut impl Outbox) {
         if self.state.board.is_empty() {
             return;
@@ -221,7 +222,7 @@ impl Sender {
         }
     }
 
-    /// Sends a segment again; `lost` where it replaces what is lost, and is no probe (`tcp_retransmit_skb`).
+    /// Sends a segment again; `lost` if it replaces a lost one, and is no probe (`tcp_retransmit_skb`).
     pub(super) fn resend(&mut self, seq: u32, lost: bool, profile: &Profile, out: &mut impl Outbox) {
         self.note_start(profile);
         let state = &mut self.state;

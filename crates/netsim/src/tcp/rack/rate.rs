@@ -9,7 +9,7 @@
 use super::board::{SACKED, Sent};
 use super::state::State;
 
-/// What an acknowledgement says of the rate.
+/// The rate sample of an acknowledgement.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct RateSample {
     /// Segments delivered over `interval`, in microseconds; `None` without a valid sample.

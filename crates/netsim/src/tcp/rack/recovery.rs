@@ -1,4 +1,4 @@
-//! What an unusual acknowledgement leads to: which phase the sender is in, and what is to be sent again.
+//! What an unusual acknowledgement leads to: the phase of the sender, and the segments to be sent again.
 
 use super::sender::{Found, Repair, Sender};
 use super::state::Phase;

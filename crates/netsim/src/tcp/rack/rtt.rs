@@ -31,7 +31,7 @@ pub struct Rtt {
     /// Its mean deviation, times 4, and the largest of this round trip.
     mdev4: u64,
     mdev_max: u64,
-    /// What is added to the smoothed one.
+    /// The amount added to the smoothed one.
     rttvar: u64,
     /// The round trip ends when this segment is acknowledged.
     round_end: u32,
@@ -75,7 +75,7 @@ impl Rtt {
         self.min.insert(ticks_of(MIN_RTT_WINDOW, profile.tcp.tick), clock.ticks, us.max(1));
     }
 
-    /// Takes a measurement; the sender has sent up to `nxt` and what is below `una` is acknowledged.
+    /// Takes a measurement; the sender has sent up to `nxt` and all below `una` is acknowledged.
     pub fn measure(&mut self, profile: &Profile, us: u64, una: u32, nxt: u32) {
         let floor = match profile.tcp.rto_floor {
             RtoFloor::Variance => profile.tcp.min_rto.nanos() / 1000,

@@ -1,4 +1,4 @@
-//! The sending end of a connection of today: its life, and what an acknowledgement does to it.
+//! The sending end of a `rack` connection: its life, and the effects of an acknowledgement.
 
 use super::clock;
 use super::rate::RateSample;
@@ -34,11 +34,11 @@ pub(super) struct Found {
     pub(super) probe_twice: bool,
     /// The first outstanding segment had been SACKed.
     pub(super) reneging: bool,
-    /// What was sent again is lost.
+    /// A retransmission is lost.
     pub(super) resent_lost: bool,
     /// The timer is to be set anew.
     pub(super) timer: bool,
-    /// When the first and the last of what was SACKed and never sent again were sent, in microseconds.
+    /// When the first and the last of the segments SACKed and never sent again were sent, in microseconds.
     pub(super) first_sacked: Option<u64>,
     pub(super) last_sacked: u64,
 }
@@ -124,7 +124,7 @@ impl Sender {
         }
     }
 
-    /// The application has nothing more than what was sent already.
+    /// The application has no further data to send.
     pub fn on_stop(&mut self) {
         self.state.end = self.state.end.min(self.state.nxt.max(1));
     }

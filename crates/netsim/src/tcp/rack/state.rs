@@ -1,4 +1,4 @@
-//! The state of a sender of today.
+//! The state of a `rack` sender.
 
 use super::board::Board;
 use super::clock::Clock;
@@ -44,7 +44,7 @@ pub struct State {
     pub ssthresh: u32,
     /// Segments delivered towards the window's next (`snd_cwnd_cnt`).
     pub credit: u32,
-    /// What it is doing about losses.
+    /// Its phase of loss recovery.
     pub phase: Phase,
     /// The segments outstanding.
     pub board: Board,
@@ -57,7 +57,7 @@ pub struct State {
     /// When the latest was, in microseconds; when the first segment of the present rate sample was sent.
     pub(in crate::tcp) delivered_at: u64,
     pub(super) first_at: u64,
-    /// Until so many are delivered the application limits the rate; 0 if it does not.
+    /// The delivered count up to which the application limits the rate; 0 if it does not.
     pub(in crate::tcp) limited_until: u32,
     /// Segments ever judged lost.
     pub lost: u32,
@@ -163,14 +163,14 @@ impl State {
         self.cwnd < self.ssthresh
     }
 
-    /// Whether the window is what limits the sender; in slow start it may be twice what was used
+    /// Whether the window is what limits the sender; in slow start it may be twice the used part
     /// (`tcp_is_cwnd_limited`).
     #[must_use]
     pub const fn is_window_limited(&self) -> bool {
         self.window_limited || self.in_slow_start() && self.cwnd < 2 * self.most_out
     }
 
-    /// Segments that a control reduces: the window, or what is outstanding (RFC 5681, equation 4).
+    /// Segments that a control reduces: the window, or the data outstanding (RFC 5681, equation 4).
     #[must_use]
     pub fn to_reduce(&self, profile: &Profile) -> u32 {
         match profile.tcp.halved {

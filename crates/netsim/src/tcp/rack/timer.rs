@@ -1,4 +1,4 @@
-//! The sender's one timer, and what it is set for.
+//! The sender's one timer, and its purposes.
 
 use super::clock::{Clock, goes_off};
 use super::rtt::Rtt;

@@ -1,4 +1,4 @@
-//! How a sender's window grows, and what is left of it.
+//! How a sender's window grows, and how losses reduce it.
 
 use super::{LEAST_SSTHRESH, Sender};
 use crate::tcp::Profile;

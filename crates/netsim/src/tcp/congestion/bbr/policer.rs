@@ -7,7 +7,7 @@ use crate::tcp::rack::rate::RateSample;
 
 /// Round trips of an interval at least; four times as many are too long.
 const LEAST_ROUNDS: u32 = 4;
-/// Of 256 delivered so many are lost at least.
+/// Smallest number of losses per 256 delivered segments.
 const LOSSES: u64 = 50;
 /// Two rates are the same if they differ by an eighth, or by 4 kbit/s (in bytes a second).
 const SAME: u64 = ONE / 8;
@@ -15,7 +15,7 @@ const SAME_PACE: u64 = 4000 / 8;
 /// How many round trips a policer's rate is kept.
 const KEPT_ROUNDS: u32 = 48;
 
-/// What is known of a policer.
+/// The state of a policer.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Policer {
     sampling: bool,
@@ -132,7 +132,7 @@ mod tests {
             Self(Policer::default(), state, profile, 100_000)
         }
 
-        /// Round trips, each with so many delivered and lost.
+        /// Round trips, each with this many delivered and lost.
         fn rounds(&mut self, rounds: u32, delivered: u32, lost: u32, limited: bool) -> bool {
             let mut over = false;
             for _ in 0..rounds {

@@ -6,7 +6,7 @@ use crate::tcp::Profile;
 pub(super) const BANDWIDTH_BITS: u32 = 24;
 pub(super) const GAIN_BITS: u32 = 8;
 pub(super) const ONE: u64 = 1 << GAIN_BITS;
-/// Paces so many percent below the bandwidth, so that no queue stands.
+/// Percentage by which the pace is below the bandwidth, so that no queue stands.
 const MARGIN: u64 = 1;
 
 /// A pace in bytes a second (`bbr_rate_bytes_per_sec`).
