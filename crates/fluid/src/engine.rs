@@ -294,7 +294,7 @@ impl Fluid {
         Instant { q: self.state[QUEUE], arriving: 0.0, own }
     }
 
-    /// Tells the law of a full buffer and an idle link.
+    /// Notifies the law of a full buffer and an idle link.
     fn watch(&mut self, at: Time) {
         let slope = &self.slopes[0];
         let full = slope[OVERFLOW] > 0.0;

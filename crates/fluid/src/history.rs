@@ -23,7 +23,7 @@ pub(crate) struct History {
     cursors: Vec<usize>,
     /// The time for which values are kept, s.
     memory: f64,
-    /// What was before the first interval: the queue, the loss ratio, the link's rate, and the window of each class.
+    /// The values before the first interval: the queue, the loss ratio, the link's rate, and the window of each class.
     origin: Origin,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Interval {
     pub(crate) capacity: f64,
 }
 
-/// What was at one time.
+/// The values at one time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Past {
     pub(crate) w: f64,
@@ -126,7 +126,7 @@ impl History {
         self.room *= 2;
     }
 
-    /// What was at `t` for a class.
+    /// The values at `t` for a class.
     #[inline]
     pub(crate) fn look(&mut self, class: usize, t: f64) -> Past {
         // The first interval starts at time 0, and as long as it is kept something before it may be asked for.

@@ -53,7 +53,7 @@ pub(crate) struct Sums {
     pub(crate) entries: Vec<Passed>,
 }
 
-/// What is measured.
+/// The measured quantities.
 #[derive(Clone, Debug)]
 pub(crate) struct Measure {
     pub(crate) queue: Spread,

@@ -124,7 +124,7 @@ impl Model {
         }
     }
 
-    /// What the model is, for whoever works on it elsewhere.
+    /// The model, for analysis elsewhere.
     #[must_use]
     pub fn json(&self) -> Json {
         let general = &self.scenario.general;
@@ -193,7 +193,7 @@ impl Model {
     }
 }
 
-/// A value as JSON, a quantity as the number of its base units; what is left out as null.
+/// A value as JSON, a quantity as the number of its base units; an omitted value as null.
 fn plain(value: &Value, kind: Option<&ValueKind>) -> Json {
     match value {
         Value::Bool(switch) => json!(switch),

@@ -14,7 +14,7 @@ const EVERY: Duration = Duration::from_millis(100);
 pub(crate) struct Look(Arc<Mutex<Asked>>);
 
 struct Asked {
-    /// Takes the simulated time in s, and says whether to go on.
+    /// Takes the simulated time in s, and returns whether to continue.
     look: Option<Py<PyAny>>,
     last: Instant,
     error: Option<PyErr>,

@@ -22,6 +22,6 @@ pub(crate) struct Tally {
     pub(crate) early: f64,
     /// The part of it that was only marked.
     pub(crate) marks: f64,
-    /// Dropped for want of room.
+    /// Dropped by overflow.
     pub(crate) overflow: f64,
 }

@@ -7,7 +7,7 @@ use crate::population::Population;
 pub struct Class {
     /// The number of the traffic entry.
     pub entry: usize,
-    /// How many there are when.
+    /// The number of flows over time.
     pub flows: Population,
     /// The round trip without queues, s.
     pub rtt: f64,
@@ -37,7 +37,7 @@ pub struct Load {
     pub entry: usize,
     /// Its rate over time, in bit/s on the managed link.
     pub rate: Population,
-    /// What it is.
+    /// Its kind.
     pub kind: &'static str,
     /// The share that is lost at random before the queue.
     pub lost: f64,

@@ -31,7 +31,7 @@ pub(crate) struct Site {
     stop: Time,
 }
 
-/// A client, and the server's side of its connections.
+/// A client, and the server ends of its connections.
 #[derive(Debug)]
 pub(crate) struct Client {
     /// The index of its site.

@@ -110,7 +110,7 @@ impl Fates {
         }
     }
 
-    /// What was dropped so far does not count.
+    /// Drops so far do not count.
     pub(crate) fn forget_losses(&mut self) {
         for i in 0..self.len() {
             let fate = match self {

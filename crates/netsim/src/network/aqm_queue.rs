@@ -45,7 +45,7 @@ pub(crate) struct AqmQueue {
     /// One row per class.
     pub(crate) delays: Vec<Delays>,
     pub(crate) losses: Losses,
-    /// One for each queue that has a name; none where the algorithm names none.
+    /// One for each queue that has a name; none if its queues have no names.
     pub(crate) meters: Vec<Meter>,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Book {
     pub(crate) delivered: u64,
     /// Dropped at a queue.
     dropped: u64,
-    /// Lost by chance.
+    /// Lost at random.
     pub(crate) lost: u64,
     /// Still to arrive when the run ended, and on no link's line: the engine worked ahead and stopped there.
     beyond: u64,
@@ -114,7 +114,7 @@ impl Ledger {
         self.write_at(link, packet, |book| book.dropped += 1);
     }
 
-    /// A link has lost it by chance.
+    /// A link has lost it at random.
     pub(crate) fn on_loss(&mut self, link: usize, packet: &Packet) {
         self.write_at(link, packet, |book| book.lost += 1);
     }

@@ -57,7 +57,7 @@ pub(crate) struct Link {
     pub(crate) slot: usize,
     /// The packets in flight.
     pub(crate) line: Ring<Flight>,
-    /// The process that loses packets by chance, before they come to the queue.
+    /// The process that loses packets at random, before they come to the queue.
     pub(crate) random_loss: Option<Box<RandomLoss>>,
     /// The queue of a link that is not plain.
     pub(crate) aqm_queue: Option<Box<AqmQueue>>,

@@ -4,7 +4,7 @@ use crate::engine::rng::Stream;
 use aqm::Uniform as _;
 use scenario::model::Loss;
 
-/// The process by which a link loses packets by chance.
+/// The process by which a link loses packets at random.
 #[derive(Debug)]
 pub(crate) struct RandomLoss {
     loss: Loss,

@@ -1,4 +1,4 @@
-//! The two ends of a connection: classic, as in ns-2 and the RFCs up to 6675, or of today, as in Linux.
+//! The two ends of a connection: classic, as in ns-2 and the RFCs up to 6675, or `rack`, as in Linux.
 
 use super::classic::{receiver, scoreboard, sender};
 use super::congestion::Control;
@@ -22,7 +22,7 @@ pub enum Sender {
 pub enum Receiver {
     /// That of a classic sender.
     Classic(receiver::Receiver),
-    /// That of a sender of today.
+    /// That of a `rack` sender.
     Rack(Box<rack::receiver::Receiver>),
 }
 

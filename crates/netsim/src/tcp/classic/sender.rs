@@ -20,7 +20,7 @@
 //!   costs no packet of its own.
 //! * Idle is who has nothing outstanding and has sent nothing for a time-out (Linux); RFC 5681, section 4.1, asks
 //!   only for the latter, which implies the former as long as the timer runs.
-//! * A lost SYN leaves ssthresh as it is (Linux), but for ns-2's presets; RFC 5681 speaks of the first window only.
+//! * A lost SYN leaves ssthresh as it is (Linux), except in ns-2's presets; RFC 5681 speaks of the first window only.
 //! * The optional rules 3 and 4 of `NextSeg` (RFC 6675) are left out: what has fewer than three SACKed segments above
 //!   it is not sent again before the timer goes off.
 //! * Recovery has no proportional rate reduction (RFC 9937): the window falls at once, as in RFC 5681 and RFC 6675.

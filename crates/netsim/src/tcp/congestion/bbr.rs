@@ -10,12 +10,13 @@
 //!    `------------------------------------------------------------'
 //! ```
 //!
-//! STARTUP ends when three round trips in a row have not brought 25 % more bandwidth; DRAIN when no more than one
-//! bandwidth-delay product is in the network. Each phase of PROBE_BW lasts a min_rtt; that of 5/4 until 5/4 of the product
-//! is in the network or something was lost, that of 3/4 at most until one is. A loss does not reduce the pace. For the
-//! first round trip of recovery as many segments are sent as were delivered; after it, and after PROBE_RTT, the window is
-//! what it was. Two intervals that lose a fifth at one rate are a policer's: that rate is kept for 48 round trips
-//! ([`policer`]). Segments acknowledged in clumps enlarge the window by the clump ([`clumps`]).
+//! The phase STARTUP ends when three round trips in a row have not brought 25 % more bandwidth; DRAIN when no more
+//! than one bandwidth-delay product is in the network. Each phase of PROBE_BW lasts a min_rtt; that of 5/4 until 5/4
+//! of the product is in the network or something was lost, that of 3/4 at most until one is. A loss does not reduce
+//! the pace. For the first round trip of recovery as many segments are sent as were delivered; after it, and after
+//! PROBE_RTT, the window is what it was. Two intervals that lose a fifth at one rate are a policer's: that rate is
+//! kept for 48 round trips ([`policer`]). Segments acknowledged in clumps enlarge the window by the clump
+//! ([`clumps`]).
 //!
 //! # Departures from the source
 //! * The first phase of PROBE_BW (any but 3/4) is drawn by hashing the time at which it starts, not from a stream of
@@ -81,7 +82,7 @@ pub struct Bbr {
     pacing_gain: u64,
     cwnd_gain: u64,
     bandwidth: Maximum,
-    /// Round trips, counted by what is delivered: the next ends when a segment sent after so many is.
+    /// Round trips, counted by delivered segments: the next ends when a segment sent after this number is delivered.
     round: u32,
     round_end: u32,
     round_start: bool,

@@ -49,7 +49,7 @@ pub struct Cubic {
     pace: u32,
     /// The window at the last loss, in segments.
     max: u32,
-    /// When and at which window `pace` was last worked out.
+    /// When and at which window `pace` was last computed.
     last: (u32, u32),
     /// The plateau, and when it is reached, in 1/1024 s since the epoch began.
     origin: u32,
@@ -261,7 +261,7 @@ mod tests {
         Clock::at(Time::from_nanos(ns), profile.tcp.tick)
     }
 
-    /// Grows for so many round trips of `rtt` ns with everything acknowledged one by one; the window after each.
+    /// Grows for this many round trips of `rtt` ns with everything acknowledged one by one; the window after each.
     fn grow(cubic: &mut Cubic, state: &mut State, profile: &Profile, rtt: u64, round_trips: u64) -> Vec<u32> {
         cubic.delay_min = rtt / 1000;
         let windows = (0..round_trips).map(|round| {

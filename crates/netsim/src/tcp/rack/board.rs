@@ -60,10 +60,10 @@ pub struct Board {
     /// The first of them.
     base: u32,
     sent: VecDeque<Sent>,
-    /// Each transmission in order of time, as segment and time; what was delivered or was sent again since is passed over
+    /// Each transmission in order of time, as segment and time; segments delivered or sent again since are skipped
     /// (`tsorted_sent_queue`).
     order: VecDeque<(u32, u64)>,
-    /// So many are SACKed, lost, and sent again (`sacked_out`, `lost_out`, `retrans_out`).
+    /// The numbers of segments SACKed, lost, and sent again (`sacked_out`, `lost_out`, `retrans_out`).
     pub sacked: u32,
     /// See `sacked`.
     pub lost: u32,
@@ -201,7 +201,7 @@ impl Board {
         self.sent[(seq - self.base) as usize].delivered_at = 0;
     }
 
-    /// Judges `seq` lost, and returns whether that is a new loss: of the segment, or of what was sent in its place
+    /// Judges `seq` lost, and returns whether that is a new loss: of the segment, or of its retransmission
     /// (`tcp_mark_skb_lost`).
     pub fn lose(&mut self, seq: u32) -> bool {
         let flags = self.get(seq).flags;

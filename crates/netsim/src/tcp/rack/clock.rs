@@ -65,7 +65,7 @@ pub const fn us_of_ticks(ticks: u32, tick: Span) -> u64 {
 /// later, and none goes off early (`calc_wheel_index`, kernel/time/timer.c).
 #[must_use]
 pub fn goes_off(now: u32, expires: u32, tick: Span) -> Time {
-    /// Slots of a level but for one, and bits by which a level is coarser than the one before.
+    /// Slots of a level minus one, and bits by which a level is coarser than the one before.
     const SLOTS: u32 = 63;
     const BITS: u32 = 3;
     let ahead = expires.saturating_sub(now);

@@ -56,7 +56,8 @@ impl State {
         }
     }
 
-    /// The window was not used for a time-out: it comes half way down to what was (`tcp_cwnd_application_limited`).
+    /// The window was not used for a time-out: it moves half-way towards the used part
+    /// (`tcp_cwnd_application_limited`).
     fn shrink_unused(&mut self, profile: &Profile) {
         if self.phase == Phase::Open {
             let used = self.used.max(profile.initial_window);

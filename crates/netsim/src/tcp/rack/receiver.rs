@@ -1,6 +1,6 @@
 //! A receiver as in the Linux kernel: when to acknowledge, and with which blocks.
 //!
-//! The first segments of a connection, for as many as Linux's receive window would grow (`quick_acks`), and those after
+//! The first segments of a connection, while Linux's receive window would grow (`quick_acks`), and those after
 //! trouble are acknowledged one by one (quick ACKs), later every second, or one alone after 40 ms, more where segments come
 //! slowly. A segment beyond a gap is acknowledged at once, from the fourth on a millisecond later and together (compressed
 //! ACKs); a duplicate is reported (D-SACK), and the segment that fills the last gap is acknowledged at once.
@@ -425,7 +425,7 @@ fn longest(profile: &Profile) -> u32 {
     ticks_of(LONGEST_DELAY.max(profile.tcp.delayed_ack_timeout), profile.tcp.tick)
 }
 
-/// So many quick ACKs, if the profile has any.
+/// Starts this many quick ACKs, if the profile has any.
 const fn quick(count: u8, profile: &Profile) -> u8 {
     if profile.tcp.quick_acks > 0 { count } else { 0 }
 }

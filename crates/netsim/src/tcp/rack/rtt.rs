@@ -74,7 +74,7 @@ impl Rtt {
         self.min.insert(ticks_of(MIN_RTT_WINDOW, profile.tcp.tick), clock.ticks, us.max(1));
     }
 
-    /// Takes a measurement; the sender has sent up to `nxt` and what is below `una` is acknowledged.
+    /// Takes a measurement; the sender has sent up to `nxt` and all below `una` is acknowledged.
     pub fn measure(&mut self, profile: &Profile, us: u64, una: u32, nxt: u32) {
         let floor = match profile.tcp.rto_floor {
             RtoFloor::Variance => profile.tcp.min_rto.nanos() / 1000,

@@ -71,7 +71,7 @@ impl State {
         delivered
     }
 
-    /// Something came twice: what was sent again was not lost, or twice not lost (`tcp_check_dsack`,
+    /// Something came twice: a retransmitted segment was not lost, or neither copy was (`tcp_check_dsack`,
     /// `tcp_dsack_seen`).
     fn note_duplicate(&mut self, (low, high): (u32, u32), prior_una: u32, found: &mut Found) -> u32 {
         let segments = high - low;
@@ -185,7 +185,7 @@ impl State {
         found.resent_lost |= resent > self.board.resent;
     }
 
-    /// Judges lost what is outstanding when the timer goes off, but for what was sent less than a round trip ago
+    /// Marks outstanding segments lost when the timer expires, except those sent less than a round trip ago
     /// (`tcp_timeout_mark_lost`).
     pub(super) fn lose_at_timeout(&mut self) {
         let reneged = self.board.head().is_some_and(|head| head.flags & SACKED != 0);

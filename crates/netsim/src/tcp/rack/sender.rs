@@ -35,11 +35,11 @@ pub(super) struct Found {
     pub(super) probe_twice: bool,
     /// The first outstanding segment had been SACKed.
     pub(super) reneging: bool,
-    /// What was sent again is lost.
+    /// A retransmission is lost.
     pub(super) resent_lost: bool,
     /// The timer is to be set anew.
     pub(super) timer: bool,
-    /// When the first and the last of what was SACKed and never sent again were sent, in microseconds.
+    /// When the first and the last of the segments SACKed and never sent again were sent, in microseconds.
     pub(super) first_sacked: Option<u64>,
     pub(super) last_sacked: u64,
 }

@@ -1,4 +1,4 @@
-//! The state of a sender of today.
+//! The state of a `rack` sender.
 
 use super::board::Board;
 use super::clock::Clock;
@@ -162,14 +162,14 @@ impl State {
         self.cwnd < self.ssthresh
     }
 
-    /// Whether the window is what limits the sender; in slow start it may be twice what was used
+    /// Whether the window is what limits the sender; in slow start it may be twice the used part
     /// (`tcp_is_cwnd_limited`).
     #[must_use]
     pub const fn is_window_limited(&self) -> bool {
         self.window_limited || self.in_slow_start() && self.cwnd < 2 * self.most_out
     }
 
-    /// Segments that a control reduces: the window, or what is outstanding (RFC 5681, equation 4).
+    /// Segments that a control reduces: the window, or the data outstanding (RFC 5681, equation 4).
     #[must_use]
     pub fn to_reduce(&self, profile: &Profile) -> u32 {
         match profile.tcp.halved {

@@ -58,7 +58,7 @@ impl Sender {
         self.emit(now, profile, self.una, out);
     }
 
-    /// An ACK below what was out when the loss was detected has come: what it asks for is lost too.
+    /// An ACK below the data outstanding when the loss was detected has come: the segment it requests is lost too.
     pub(super) fn on_partial_ack(&mut self, now: Time, profile: &Profile, acked: u32, out: &mut impl Outbox) {
         if !self.partial || !profile.tcp.impatient || self.board.is_some() {
             self.restart_timer(now, profile);
@@ -72,7 +72,7 @@ impl Sender {
         }
     }
 
-    /// A partial ACK takes what it covers out of the inflated window, but for one segment (RFC 6582, 3.2, step 3).
+    /// A partial ACK takes what it covers out of the inflated window, except one segment (RFC 6582, 3.2, step 3).
     fn deflate(&mut self, acked: u32) {
         if self.inflation > acked {
             self.inflation -= acked - 1;

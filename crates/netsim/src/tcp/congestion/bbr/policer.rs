@@ -132,7 +132,7 @@ mod tests {
             Self(Policer::default(), state, profile, 100_000)
         }
 
-        /// Round trips, each with so many delivered and lost.
+        /// Round trips, each with this many delivered and lost.
         fn rounds(&mut self, rounds: u32, delivered: u32, lost: u32, limited: bool) -> bool {
             let mut over = false;
             for _ in 0..rounds {
