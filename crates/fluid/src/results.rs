@@ -160,7 +160,7 @@ impl Fluid {
         }
     }
 
-    /// The metrics of the flows of some entries. They delivered what the link sent and what was not lost after it.
+    /// The metrics of the flows of some entries. They delivered the bytes that the link sent, minus those lost after it.
     fn flow_metrics(&self, entries: &[usize], sums: &Sums) -> FlowMetrics {
         let delivered = |&entry: &usize| self.passed(entry, sums).accepted * self.payload(entry);
         let goodput = entries.iter().map(delivered).sum::<f64>() * self.sent(sums);

@@ -258,7 +258,7 @@ def _squared(ends: tuple[Range, Range], room: _Room) -> tuple[Range, Range]:
 
 
 def printable_lines(text: str) -> str:
-    """Escape what is not printable, except for line feeds."""
+    """Escape the characters that are not printable, except for line feeds."""
     return "\n".join(printable(line) for line in text.split("\n"))
 
 

@@ -1,4 +1,4 @@
-"""What a figure shows, whoever draws it: shapes in panels, panels in grids, grids in rows.
+"""The data of a figure, independent of its renderer: shapes in panels, panels in grids, grids in rows.
 
 `aqmlab.figures.matplotlib` and `aqmlab.figures.browser` draw the same figure, with the same axes, colours and texts.
 """
@@ -30,7 +30,7 @@ _BESIDE_ALL, _BESIDE_EACH = 34, 20
 """The number of characters in one line beside the first panel of a row, and where each panel has such labels."""
 
 _DARK_TO_LIGHT = ("#440154", "#482878", "#3e4a89", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b")
-"""The colour map viridis without its lightest yellows, which are invisible on white."""
+"""The colour map ``viridis`` without its lightest yellows, which are invisible on white."""
 
 
 @dataclass(frozen=True)
@@ -273,7 +273,7 @@ _TEXT_ROOM = 1.3
 
 
 def limits(axes: Sequence[Axis], panels: Sequence[Panel], which: str) -> tuple[float, float]:
-    """Return the range that shows everything in ``panels``, along ``which`` of x and y.
+    """Return the range that shows everything in ``panels``, along ``which``: ``x`` or ``y``.
 
     The ends that an axis sets are kept. The range has no negative part unless a value has, even if an interval does.
     """

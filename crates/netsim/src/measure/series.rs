@@ -180,7 +180,7 @@ impl Series {
         }
     }
 
-    /// Takes the columns out: the time, then those of every queue, all of the same length once finished.
+    /// Takes the columns out: the time, then those of every queue. All have the same length once finished.
     #[must_use]
     pub fn take_columns(&mut self) -> Vec<Column> {
         let bins = self.queues.first().map_or(0, |queue| queue.tracks[0].means.len());

@@ -56,7 +56,7 @@ const PROBE_RTT: Span = Span::ms(200);
 /// The least window, and that of PROBE_RTT, in segments; that before there is a round trip.
 const LEAST: u32 = 4;
 const INITIAL: u32 = 10;
-/// STARTUP continues while the bandwidth grows by this factor within this number of round trips.
+/// The start-up phase (STARTUP) continues while the bandwidth grows by this factor within this number of round trips.
 const FULL_GROWTH: u64 = ONE * 5 / 4;
 const FULL_ROUNDS: u32 = 3;
 /// Below this pace, in bytes a second, segments leave one by one, else two at least (`bbr_min_tso_rate`).
